@@ -18,6 +18,10 @@ pub(crate) trait Call: Send {
     fn answer(self: Box<Self>, durable: Result<(), CallError>);
     /// Asks a coordinator in another process, and sends its reply.
     fn forward(self: Box<Self>, line: Arc<Line>) -> Pin<Box<dyn Future<Output = ()> + Send>>;
+    /// Whether it goes on until its caller or the coordinator ends.
+    fn is_lasting(&self) -> bool {
+        false
+    }
 }
 
 type Answer<R> = Result<<R as Request>::Reply, CallError>;

@@ -14,6 +14,7 @@ use crate::{
     call_error::CallError,
     ledger::Times,
     ledgers::{Ledgers, PREFIX},
+    news_board::NewsBoard,
     outage::{Outage, Outages},
     request::Request,
     served::{Served, TICK},
@@ -69,6 +70,7 @@ pub struct Handle {
     /// Of the thread here that owns the ledgers, or of the one that asks a coordinator elsewhere.
     queue: mpsc::Sender<Box<dyn Call>>,
     outage: watch::Receiver<Option<Outage>>,
+    board: NewsBoard,
     is_remote: bool,
 }
 
@@ -80,6 +82,7 @@ struct Keeper<S> {
     /// `None` after a failed commit, until the store can be read again.
     ledgers: Option<Ledgers>,
     outages: Outages,
+    board: NewsBoard,
 }
 
 impl Coordinator {
@@ -106,7 +109,8 @@ impl Coordinator {
         let times = Times { lease_ttl: millis(settings.lease_ttl), grace: millis(settings.grace) };
         let (handle, calls, outages) = Handle::new(false);
         let served = Served::new(clock());
-        let mut keeper = Keeper { store, clock, served, times, ledgers: None, outages };
+        let board = handle.board.clone();
+        let mut keeper = Keeper { store, clock, served, times, ledgers: None, outages, board };
         keeper.load(served.time())?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
         thread::Builder::new()
@@ -120,7 +124,7 @@ impl Handle {
     pub(crate) fn new(is_remote: bool) -> (Self, mpsc::Receiver<Box<dyn Call>>, Outages) {
         let (queue, calls) = mpsc::channel(QUEUE);
         let (outages, outage) = Outages::new();
-        (Self { queue, outage, is_remote }, calls, outages)
+        (Self { queue, outage, board: NewsBoard::default(), is_remote }, calls, outages)
     }
 
     /// Sends any request and awaits its reply, which comes after the durable commit.
@@ -135,6 +139,16 @@ impl Handle {
         let (call, reply) = call(request);
         self.queue.blocking_send(call).map_err(|_| gone())?;
         reply.blocking_recv().map_err(|_| gone())?
+    }
+
+    /// Sends a call without waiting for its end.
+    pub(crate) async fn send(&self, call: Box<dyn Call>) -> Result<(), CallError> {
+        self.queue.send(call).await.map_err(|_| gone())
+    }
+
+    /// Where the coordinator's thread in this process tells its news.
+    pub(crate) const fn board(&self) -> &NewsBoard {
+        &self.board
     }
 
     /// Whether the coordinator is in another process: then what it has given holds only until a deadline (semantics rule
@@ -170,6 +184,9 @@ impl<S: Store> Keeper<S> {
     /// Carries a group of calls out, lets leases expire, commits once, replies.
     fn answer(&mut self, mut group: Vec<Box<dyn Call>>) {
         let durable = self.apply(&mut group).and_then(|()| self.commit());
+        if let Some(ledgers) = self.ledgers.as_mut().filter(|_| durable.is_ok()) {
+            self.board.tell(ledgers);
+        }
         for call in group {
             call.answer(durable.clone());
         }
@@ -284,12 +301,23 @@ mod tests {
         };
         let times = Times { lease_ttl: 1000, grace: 800 };
         let served = Served::new(clock());
-        let mut keeper =
-            Keeper { store: MemoryStore::new(), clock, served, times, ledgers: None, outages: Outages::new().0 };
+        let mut keeper = Keeper {
+            store: MemoryStore::new(),
+            clock,
+            served,
+            times,
+            ledgers: None,
+            outages: Outages::new().0,
+            board: NewsBoard::default(),
+        };
         ask(&mut keeper, vec![open("one"), open("two")]);
         let granted = ask(&mut keeper, vec![acquire("one", 1), acquire("two", 1)]);
         let leases: Vec<u64> = granted.iter().map(|reply| reply.leases[0].id).collect();
-        let beat = |worker| HeartbeatRequest { caller: Some(caller(worker, 0)), leases: leases.clone() };
+        let beat = |worker| HeartbeatRequest {
+            caller: Some(caller(worker, 0)),
+            leases: leases.clone(),
+            ..HeartbeatRequest::default()
+        };
         for _ in 0..3 {
             // Both are late by now, and have spoken.
             now.fetch_add(1000, Ordering::SeqCst);

@@ -5,6 +5,7 @@
 
 mod damage;
 mod grant;
+mod news;
 mod receipts;
 mod snapshot;
 mod spans;
@@ -88,6 +89,8 @@ struct Worker {
     /// The worker has seen the replies below this number: a command below it that was never applied is not applied any
     /// more (semantics rule 34).
     unseen: u64,
+    /// Its trainers wait for the end of an epoch of which others have the last positions. Not stored.
+    waits: bool,
     /// When it was heard last. Not stored: after a restart it counts as heard just then.
     heard: u64,
 }
@@ -180,13 +183,15 @@ impl Ledger {
         let (caller, deadline) = (request.caller.as_ref(), now.saturating_add(self.times.lease_ttl));
         let worker = self.known(caller, now)?;
         worker.unseen = worker.unseen.max(caller.map_or(0, |caller| caller.unseen));
+        worker.waits = request.waits;
         for named in &request.leases {
             if let Some(held) = worker.leases.get_mut(named) {
                 held.deadline = deadline;
             }
         }
         let leases = worker.leases.keys().copied().collect();
-        Ok(HeartbeatReply { progress: Some(self.progress()), lease_ttl_ms: self.times.lease_ttl, leases })
+        let (news, lease_ttl_ms) = (self.news(), self.times.lease_ttl);
+        Ok(HeartbeatReply { progress: news.progress, lease_ttl_ms, leases, news: Some(news) })
     }
 
     /// What the ledger knows of its epochs, settled.

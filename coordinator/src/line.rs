@@ -5,6 +5,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use forebay_proto::v1::ledger_client::LedgerClient;
+use forebay_proto::v1::{LedgerNews, NewsRequest};
+use tokio::sync::mpsc;
 use tokio::time::timeout;
 use tonic::transport::Channel;
 use tonic::{Code, Status};
@@ -71,6 +73,29 @@ impl Line {
         let next = (at + 1) % self.ways.len();
         let _moved = self.current.compare_exchange(at, next, Ordering::Relaxed, Ordering::Relaxed);
         Err(self.outages.goes_on(&format!("the coordinator at {address}: {refused}")))
+    }
+
+    /// Passes on what the coordinator tells of a ledger, until it cannot be asked.
+    pub(crate) async fn follow(&self, message: NewsRequest, news: &mpsc::Sender<LedgerNews>) {
+        let (address, channel) = &self.ways[self.current.load(Ordering::Relaxed)];
+        let mut client = LedgerClient::new(channel.clone());
+        let mut request = tonic::Request::new(message);
+        if let Some(token) = &self.token {
+            token.sign(request.metadata_mut());
+        }
+        let mut told = match timeout(self.deadline, client.news(request)).await {
+            Ok(Ok(told)) => told.into_inner(),
+            Ok(Err(refused)) => {
+                tracing::debug!(%address, %refused, "the ledger is not followed: its news come with heartbeats");
+                return;
+            }
+            Err(_elapsed) => return,
+        };
+        while let Ok(Some(now)) = told.message().await {
+            if news.send(now).await.is_err() {
+                return;
+            }
+        }
     }
 
     fn silent(&self) -> String {

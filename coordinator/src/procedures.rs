@@ -6,13 +6,15 @@
 use forebay_proto::v1::{
     AbandonReply, AbandonRequest, AckReply, AckRequest, AcquireReply, AcquireRequest, AuditReply, AuditRequest, Caller,
     HeartbeatReply, HeartbeatRequest, ListLedgersReply, ListLedgersRequest, ListQuarantineReply, ListQuarantineRequest,
-    NackReply, NackRequest, NewRunReply, NewRunRequest, OpenReply, OpenRequest, ReclaimReply, ReclaimRequest,
-    RestoreReply, RestoreRequest, ReturnReply, ReturnRequest, TakeSnapshotReply, TakeSnapshotRequest,
+    NackReply, NackRequest, NewRunReply, NewRunRequest, NewsRequest, OpenReply, OpenRequest, ReclaimReply,
+    ReclaimRequest, RestoreReply, RestoreRequest, ReturnReply, ReturnRequest, TakeSnapshotReply, TakeSnapshotRequest,
     ledger_client::LedgerClient, ledger_server,
 };
 use tonic::{Response, Status, async_trait, transport::Channel};
 
-use crate::{call_error::CallError, coordinator::Handle, ledgers::Ledgers, request::Request, visitor::Visitor};
+use crate::{
+    call_error::CallError, coordinator::Handle, ledgers::Ledgers, news::NewsFeed, request::Request, visitor::Visitor,
+};
 
 /// The coordinator over gRPC. Wrap it in `forebay_proto::v1::ledger_server::LedgerServer`.
 ///
@@ -51,6 +53,14 @@ macro_rules! procedures {
 
         #[async_trait]
         impl ledger_server::Ledger for LedgerService {
+            type NewsStream = NewsFeed;
+
+            async fn news(&self, request: tonic::Request<NewsRequest>) -> Result<Response<NewsFeed>, Status> {
+                let caller = request.get_ref().caller.as_ref();
+                Visitor::check_name(&request, speaker(caller))?;
+                Ok(Response::new(self.0.news(request.into_inner()).await?))
+            }
+
             $(
                 async fn $name(&self, request: tonic::Request<$Request>) -> Result<Response<$Reply>, Status> {
                     Visitor::check(&request)?;

@@ -25,6 +25,9 @@ use crate::token::TokenFile;
 /// Calls that may be under way at once.
 const AT_ONCE: usize = 256;
 
+/// Ledgers that may be followed at once: each takes one of the connection's streams for good.
+const LASTING: usize = 64;
+
 /// How a coordinator in another process is reached.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Remote {
@@ -96,10 +99,18 @@ impl Remote {
     }
 }
 
-/// Passes calls on until every handle is dropped, and answers those that are under way then.
+/// Passes calls on until every handle is dropped, and answers those that are under way then. Nobody follows a ledger any more.
 async fn forward(line: Arc<Line>, mut calls: mpsc::Receiver<Box<dyn Call>>) {
-    let mut under_way = JoinSet::new();
+    let (mut under_way, mut lasting) = (JoinSet::new(), JoinSet::new());
     while let Some(call) = calls.recv().await {
+        if call.is_lasting() {
+            while lasting.try_join_next().is_some() {}
+            // One too many is dropped, and has ended.
+            if lasting.len() < LASTING {
+                lasting.spawn(call.forward(Arc::clone(&line)));
+            }
+            continue;
+        }
         while under_way.try_join_next().is_some() {}
         if under_way.len() >= AT_ONCE {
             under_way.join_next().await;

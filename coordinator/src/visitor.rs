@@ -33,7 +33,12 @@ impl Visitor {
 
     /// Refuses a request in the name of a worker that the connection's certificate does not name.
     pub(crate) fn check<R: Request>(request: &tonic::Request<R>) -> Result<(), Status> {
-        let Some(worker) = request.get_ref().worker() else { return Ok(()) };
+        Self::check_name(request, request.get_ref().worker())
+    }
+
+    /// As [`check`](Self::check), of a request that speaks for this worker.
+    pub(crate) fn check_name<R>(request: &tonic::Request<R>, worker: Option<&str>) -> Result<(), Status> {
+        let Some(worker) = worker else { return Ok(()) };
         let visitor = request.extensions().get::<Self>();
         if visitor.is_none_or(|visitor| visitor.may_speak_for(worker)) {
             return Ok(());

@@ -117,8 +117,9 @@ pub async fn coordinate(settings: CoordinateSettings, surroundings: Surroundings
     let watchdog = tokio::spawn(watch());
     let (reporter, health) = tonic_health::server::health_reporter();
     let reports = tokio::spawn(report_health(handle.clone(), reporter));
-    let ledgers =
-        LedgerServer::new(LedgerService(handle)).max_decoding_message_size(REQUEST).max_encoding_message_size(REQUEST);
+    let ledgers = LedgerServer::new(LedgerService(handle.clone()))
+        .max_decoding_message_size(REQUEST)
+        .max_encoding_message_size(REQUEST);
     let check = move |request: tonic::Request<()>| match &token {
         Some(token) => token.check(request.metadata()).map(|()| request),
         None => Ok(request),
@@ -144,6 +145,7 @@ pub async fn coordinate(settings: CoordinateSettings, surroundings: Surroundings
             notify(&[NotifyState::Stopping]);
             tracing::info!(cause = signal, "ending: calls under way are answered");
             end.send(()).ok();
+            handle.end_news();
             // A watcher of the health keeps its call for ever.
             match tokio::time::timeout(FAREWELL, &mut served).await {
                 Ok(ended) => ended.map_err(std::io::Error::other)?,

@@ -1,7 +1,7 @@
 //! The messages on the ring's socket: small fixed little-endian structs, one per packet.
 //!
-//! A packet is one struct, of the [`MessageKind`] that its first word names, and for three kinds a tail: ACK carries a sum
-//! per claim, REFUSED, FAILED and EVICT carry a text, CALL and ANSWER carry protobuf bytes. Larger things
+//! A packet is one struct, of the [`MessageKind`] that its first word names, and for some kinds a tail: ACK carries a sum
+//! per claim, REFUSED, FAILED and EVICT carry a text, HELD names of a node, CALL and ANSWER carry protobuf bytes. Larger things
 //! travel as sealed memory beside the packet ([`crate::Bulk`]). `docs/ring.md` has every byte.
 
 mod attach;
@@ -293,24 +293,25 @@ pub struct Call {
     pub id: u64,
 }
 
-/// Somebody holds the last batches of an epoch.
+/// Somebody holds the last batches of an epoch: a trainer of this daemon, or another node, whose name and host then follow as
+/// UTF-8 with a NUL byte between them.
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
 #[repr(C)]
 pub struct Held {
     /// [`MessageKind::Held`].
     pub kind: u32,
-    /// Process that holds the batch.
+    /// Process that holds the batch; the daemon of another node.
     pub pid: u32,
     /// The epoch that waits.
     pub epoch: u64,
-    /// The batch.
+    /// The batch; 0 where another node has it.
     pub seq: u64,
     /// For how long, in milliseconds.
     pub for_ms: u64,
     /// 1: `epoch_end_timeout` has passed, `next()` raises.
     pub expired: u32,
-    /// Zero.
-    pub reserved: u32,
+    /// Bytes that follow; 0 for a trainer of this daemon.
+    pub len: u32,
 }
 
 /// A further ring of the stream.

@@ -73,7 +73,12 @@ pub enum Message<'a> {
     /// Its answer: id and protobuf `CallReply`.
     Answer(u64, Body<'a>),
     /// An epoch waits for a batch in somebody's hands.
-    Held(Held),
+    Held {
+        /// Who, which, since when.
+        head: Held,
+        /// Name and host of the node, if it is another one.
+        elsewhere: Option<(&'a str, &'a str)>,
+    },
     /// Why nothing comes, or that it goes on: [`text_code`](crate::text_code) and words for the user.
     Notice(u32, &'a str),
     /// The dataset's storage has given nothing for too long: [`text_code`](crate::text_code) and reason.
@@ -192,7 +197,7 @@ impl<'a> Message<'a> {
             MessageKind::Bye => reader.number().map(|_| Self::Bye),
             MessageKind::Call => reader.call().map(|(id, body)| Self::Call(id, body)),
             MessageKind::Answer => reader.call().map(|(id, body)| Self::Answer(id, body)),
-            MessageKind::Held => reader.plain().map(Self::Held),
+            MessageKind::Held => reader.held(),
             MessageKind::Ring => {
                 let head: NewRing = reader.whole()?;
                 let ([fd], pixels) = reader.with_pixels(&head.pixels)?;
@@ -318,6 +323,16 @@ impl<'a> Reader<'a> {
         self.no_descriptors()?;
         let text = std::str::from_utf8(tail);
         Ok((head.code, text.map_err(|_| PacketError::Field { kind: self.kind, field: "a text" })?))
+    }
+
+    fn held(self) -> Result<Message<'a>, PacketError> {
+        let (head, tail): (Held, _) = self.head()?;
+        let field = |field| PacketError::Field { kind: self.kind, field };
+        self.expect_len(size_of::<Held>().checked_add(head.len as usize).ok_or_else(|| field("a length"))?)?;
+        let names = |tail| std::str::from_utf8(tail).ok()?.split_once('\0').filter(|(_, host)| !host.contains('\0'));
+        let elsewhere = if tail.is_empty() { None } else { Some(names(tail).ok_or_else(|| field("a node"))?) };
+        self.no_descriptors()?;
+        Ok(Message::Held { head, elsewhere })
     }
 
     fn number(self) -> Result<u64, PacketError> {

@@ -54,7 +54,7 @@ fn tables_of_messages_have_every_field_at_its_offset() {
         fields!(Number: kind reserved value),
         fields!(Text: kind len code reserved),
         fields!(Call: kind len id),
-        fields!(Held: kind pid epoch seq for_ms expired reserved),
+        fields!(Held: kind pid epoch seq for_ms expired len),
         fields!(NewRing: kind ring pixels),
         fields!(Pixels: place reserved device stride total),
         fields!(HandIn: lease start len epoch seq held bare sum),

@@ -113,6 +113,19 @@ fn descriptors_come_in_the_order_of_the_flags_and_no_others() {
 }
 
 #[test]
+fn a_holder_on_another_node_is_named_or_the_packet_is_refused() {
+    let held =
+        |names: &[u8]| packet(&Held { len: u32::try_from(names.len()).unwrap(), ..head(MessageKind::Held) }, names);
+    let (here, there) = (held(b""), held(b"train-2\0gpu-7"));
+    assert!(matches!(Message::parse(&here, Vec::new()), Ok(Message::Held { elsewhere: None, .. })));
+    let named = Message::parse(&there, Vec::new());
+    assert!(matches!(named, Ok(Message::Held { elsewhere: Some(("train-2", "gpu-7")), .. })), "{named:?}");
+    for wrong in [held(b"train-2"), held(b"a\0b\0c"), held(b"\xff\0b"), [there.clone(), vec![0]].concat()] {
+        assert!(Message::parse(&wrong, Vec::new()).is_err());
+    }
+}
+
+#[test]
 fn a_group_and_when_it_joins_mean_something_or_are_refused() {
     let named = |name: &str| Attach { group: Attach::pad_name(name).unwrap(), join: attach_join::EPOCH, ..attach(0) };
     let bytes = packet(&named("debug"), &[]);
@@ -267,7 +280,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 2000, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn hostile_packets_never_panic(kind in 0..20_u32, rest in prop::collection::vec(any::<u8>(), 0..300), extra in 0..4_usize) {
+    fn hostile_packets_never_panic(kind in 0..25_u32, rest in prop::collection::vec(any::<u8>(), 0..300), extra in 0..4_usize) {
         let bytes = [kind.to_le_bytes().as_slice(), &rest].concat();
         let _parsed = Message::parse(&bytes, fds(extra));
         let _parsed = Message::parse(&rest, Vec::new());

@@ -16,23 +16,23 @@ mod rings;
 mod status;
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use forebay_proto::v1::{Progress, ReturnedRange};
+use forebay_proto::v1::{LastHolder, Progress, ReturnedRange};
 use forebay_ring::{Held, MessageKind, PACKET_LEN, packet, text_code};
 
 use crate::ack::{Fate, Fates};
 use crate::batch::Output;
 use crate::gpu_ring::StreamRing;
-use crate::publish::Ready;
+use crate::publish::{self, Ready};
 use crate::suspects::Suspects;
 use crate::threads;
 pub(crate) use asked::Asked;
 pub(crate) use attached::Arrival;
 pub(crate) use claims::ranges;
 use condition::Condition;
-use deliveries::{Deed, Deliveries, Overdue};
+use deliveries::{Deed, Deliveries, Holding, Overdue};
 pub(crate) use inbox::{Inbox, Note, Outbox, inbox};
 pub(crate) use parts::{Counters, RingParts};
 use readers::{Readers, number};
@@ -52,6 +52,10 @@ pub(crate) struct RingThread {
     readers: Readers,
     rings: RingSet,
     condition: Condition,
+    /// Set while trainers wait for what other daemons have.
+    waiting: Arc<AtomicBool>,
+    /// How long a batch that other daemons wait for may stand without being taken.
+    untaken: Duration,
     /// The stream is about to end.
     draining: bool,
 }
@@ -82,6 +86,8 @@ impl RingThread {
             suspects,
             counters,
             condition: Condition::default(),
+            waiting: parts.waiting,
+            untaken: parts.untaken,
             draining: false,
         };
         threads::start("forebay-ring", move || {
@@ -168,6 +174,7 @@ impl RingThread {
                 let packet = number(MessageKind::Deadline, deadline);
                 deliveries.renew(deadline).into_iter().for_each(|id| readers.send(id, &packet, deliveries));
             }
+            Note::Others(others) => deliveries.hear_of(others),
             Note::Noted(batch) => deliveries.noted(batch),
             Note::Restored(consumer) => readers.tell_if_done(consumer, deliveries),
             // The loop ends at it.
@@ -329,33 +336,60 @@ impl RingThread {
         }
     }
 
-    /// What time brings: an epoch that waits for a holder, a ring whose slots are stuck.
+    /// What time brings: an epoch that waits for a holder, batches that others wait for, a ring whose slots are stuck.
     fn look(&mut self) {
-        if let Some(overdue) = self.deliveries.overdue(self.readers.open(), Instant::now()) {
-            let Overdue { epoch, holder, batch, for_how_long, expired, waiting } = overdue;
-            let pid = self.readers.pid(holder);
-            tracing::warn!(
-                stream = self.stream,
-                epoch,
-                pid,
-                batch,
-                seconds = for_how_long.as_secs(),
-                "the end of the epoch waits for a batch that a trainer holds"
-            );
-            let held = Held {
-                kind: MessageKind::Held as u32,
-                pid,
-                epoch,
-                seq: batch,
-                for_ms: u64::try_from(for_how_long.as_millis()).unwrap_or(u64::MAX),
-                expired: u32::from(expired),
-                reserved: 0,
-            };
-            for id in waiting {
-                self.readers.send(id, &packet(&held, &[]), &mut self.deliveries);
-            }
+        let now = Instant::now();
+        if let Some(overdue) = self.deliveries.overdue(self.readers.open(), now) {
+            self.tell_of(overdue);
+        }
+        let delivers = !self.draining && self.condition.failure().is_none();
+        self.waiting.store(delivers && self.deliveries.is_idle(now, self.untaken / 2), Ordering::Relaxed);
+        let age = u64::try_from(self.untaken.as_nanos()).unwrap_or(u64::MAX);
+        for (id, seq) in self.deliveries.recall(publish::now().saturating_sub(age)) {
+            self.readers.send(id, &number(MessageKind::Void, seq), &mut self.deliveries);
         }
         self.rings.look(&self.deliveries);
+    }
+
+    /// Tells the log, and the trainers that wait, whom an epoch's end waits for.
+    fn tell_of(&mut self, Overdue { epoch, holding, for_how_long, expired, waiting }: Overdue) {
+        let seconds = for_how_long.as_secs();
+        let (pid, seq, place) = match holding {
+            Holding::Here { holder, batch } => {
+                let pid = self.readers.pid(holder);
+                let words = "the end of the epoch waits for a batch that a trainer holds";
+                tracing::warn!(stream = self.stream, epoch, pid, batch, seconds, "{words}");
+                (pid, batch, String::new())
+            }
+            Holding::Elsewhere(holders) => {
+                let nodes: Vec<String> = holders.iter().map(whereabouts).collect();
+                let words = "the end of the epoch waits for records that other nodes have";
+                tracing::warn!(stream = self.stream, epoch, nodes = nodes.join("; "), seconds, "{words}");
+                let first = holders.into_iter().next().unwrap_or_default();
+                let process = first.process.unwrap_or_default();
+                (process.pid, 0, format!("{}\0{}", first.worker, process.host))
+            }
+        };
+        let held = Held {
+            kind: MessageKind::Held as u32,
+            pid,
+            epoch,
+            seq,
+            for_ms: u64::try_from(for_how_long.as_millis()).unwrap_or(u64::MAX),
+            expired: u32::from(expired),
+            len: u32::try_from(place.len()).unwrap_or_default(),
+        };
+        for id in waiting {
+            self.readers.send(id, &packet(&held, place.as_bytes()), &mut self.deliveries);
+        }
+    }
+}
+
+/// A node and its daemon, in words.
+fn whereabouts(holder: &LastHolder) -> String {
+    match &holder.process {
+        Some(process) => format!("{:?} (process {} on host {:?})", holder.worker, process.pid, process.host),
+        None => format!("{:?}", holder.worker),
     }
 }
 

@@ -48,14 +48,16 @@ pub(crate) async fn keep(
         // The stream is gone: so is whoever would stop this.
         asked = may_ask.wait_for(|may| *may) => if asked.is_err() { return Ok(()) },
     }
-    let mut progress = worker.progress();
+    let (mut progress, mut recalled) = (worker.progress(), worker.recalled());
     let mut asked_again = Instant::now();
     // A reply under way is waited for, unless that could take for ever: a lease in it would be nobody's until it expires.
     while stop.try_recv() == Err(TryRecvError::Empty) {
         let now = *progress.borrow_and_update();
         prefetch.completed(now.floor);
         prefetch.drained(now.drained);
-        let wanted = settings.ahead.saturating_sub(prefetch.leases_ahead(target(now)));
+        let is_recalled = *recalled.borrow_and_update() > target(now);
+        let ahead = if is_recalled { 0 } else { settings.ahead };
+        let wanted = ahead.saturating_sub(prefetch.leases_ahead(target(now)));
         if wanted > 0 && asked_again <= Instant::now() {
             let reply = tokio::select! {
                 biased;
@@ -87,6 +89,7 @@ pub(crate) async fn keep(
             _ = &mut stop => return Ok(()),
             () = prefetch.hungry() => {}
             changed = progress.changed() => if changed.is_err() { return Ok(()) },
+            changed = recalled.changed() => if changed.is_err() { return Ok(()) },
             () = tokio::time::sleep_until(asked_again), if wanted > 0 => {}
         }
     }

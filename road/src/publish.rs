@@ -48,7 +48,8 @@ impl Ready {
     }
 }
 
-fn now() -> u64 {
+/// `CLOCK_MONOTONIC` nanosecond.
+pub(crate) fn now() -> u64 {
     let now = clock_gettime(ClockId::Monotonic);
     now.tv_sec.cast_unsigned() * 1_000_000_000 + now.tv_nsec.cast_unsigned()
 }

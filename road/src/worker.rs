@@ -4,27 +4,32 @@
 //! repeated with the same number until it is answered, so it takes effect once (semantics rule 18). An outage is never
 //! mistaken for the end of the data. When the stream ends, an outage is waited for no longer (semantics rule 34).
 
+mod asking;
 mod granted;
+mod others;
 #[cfg(test)]
 mod tests;
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use forebay_coordinator::{CallError, Handle, Outage, Pauses, Request};
+use forebay_coordinator::{CallError, Handle, Outage};
 use forebay_proto::v1::{
     AbandonReply, AbandonRequest, AckItem, AckReply, AckRequest, AcquireReply, AcquireRequest, AuditReply,
-    AuditRequest, BadRecord, Caller, HeartbeatRequest, LeasedRange, ListQuarantineReply, ListQuarantineRequest,
-    NackReply, NackRequest, OpenReply, OpenRequest, Progress, QuarantineKey, ReclaimReply, ReclaimRequest,
-    RestoreRequest, ReturnReply, ReturnRequest, ReturnedRange, Snapshot, TakeSnapshotRequest, Verdict,
+    AuditRequest, BadRecord, Caller, HeartbeatRequest, LeasedRange, LedgerNews, ListQuarantineReply,
+    ListQuarantineRequest, NackReply, NackRequest, OpenReply, OpenRequest, Progress, QuarantineKey, ReclaimReply,
+    ReclaimRequest, RestoreRequest, ReturnReply, ReturnRequest, ReturnedRange, Snapshot, TakeSnapshotRequest, Verdict,
 };
 use rustix::time::{ClockId, clock_gettime};
 use tokio::sync::{Mutex, mpsc, watch};
-use tokio::time::{Instant, sleep, sleep_until};
+use tokio::time::Instant;
 
 use crate::suspects::Suspects;
+use asking::Doubtful;
 use granted::GrantedLeases;
+use others::OtherWorkers;
+pub(crate) use others::Others;
 
 /// A worker of a ledger, in one incarnation.
 #[derive(Debug)]
@@ -46,6 +51,7 @@ pub(crate) struct Worker {
     /// Other daemons may have the same ledger.
     has_others: bool,
     words: mpsc::UnboundedSender<LeaseWord>,
+    others: OtherWorkers,
     /// Since when the stream ends.
     ending: watch::Sender<Option<Instant>>,
 }
@@ -57,6 +63,8 @@ pub(crate) enum LeaseWord {
     Lost(Vec<u64>),
     /// `CLOCK_BOOTTIME` nanosecond until which all others are this worker's, whatever happens (semantics rule 19).
     Deadline(u64),
+    /// What of an epoch's last leases other workers have, and want.
+    Others(Others),
 }
 
 /// What is said of a worker's leases, in order.
@@ -64,9 +72,6 @@ pub(crate) type LeaseWords = mpsc::UnboundedReceiver<LeaseWord>;
 
 /// A deadline that never comes.
 const NEVER: u64 = u64::MAX;
-
-/// How long the end of a stream waits for a coordinator that does not answer.
-const MOMENT: Duration = Duration::from_secs(1);
 
 impl Worker {
     /// Opens the ledger, or makes it, and registers this incarnation.
@@ -99,6 +104,7 @@ impl Worker {
             lease_ttl,
             has_others,
             words,
+            others: OtherWorkers::default(),
             ending: watch::Sender::new(None),
         };
         worker.say(LeaseWord::Deadline(deadline));
@@ -238,8 +244,10 @@ impl Worker {
         let asked = boot_time();
         let leases = self.granted.lock().beat();
         let caller = Caller { unseen: self.unseen.load(Ordering::Relaxed), ..self.caller(0) };
-        let reply = self.handle.call(HeartbeatRequest { caller: Some(caller), leases: leases.clone() }).await?;
-        self.heard(reply.progress);
+        let waits = self.others.are_waited_for();
+        let request = HeartbeatRequest { caller: Some(caller), leases: leases.clone(), waits };
+        let reply = self.handle.call(request).await?;
+        self.hear(reply.news.unwrap_or_else(|| LedgerNews { progress: reply.progress, ..LedgerNews::default() }));
         // Under one lock: the words of two answers do not mix.
         let mut granted = self.granted.lock();
         let ended = granted.answered(&leases, &reply.leases);
@@ -252,70 +260,35 @@ impl Worker {
         Ok(())
     }
 
-    /// Sends a heartbeat that names all leases, and repeats it until it is answered.
-    async fn confirm(&self) -> Result<(), CallError> {
-        let mut pauses = Pauses::of(self.incarnation);
-        loop {
-            match self.attempt(self.heartbeat()).await {
-                Err(CallError::Unavailable(why)) if !self.is_over() => self.pause(&mut pauses, &why).await,
-                answer => return answer,
-            }
+    /// Hears what the coordinator tells all workers of the ledger.
+    fn hear(&self, news: LedgerNews) {
+        self.heard(news.progress);
+        if let Some(others) = self.others.hear(news, &self.name) {
+            self.say(LeaseWord::Others(others));
         }
     }
 
-    async fn command<R: Request + Clone>(&self, request: impl FnOnce(Caller) -> R) -> Result<R::Reply, CallError> {
-        let mut sequence = self.sequence.lock().await;
-        *sequence += 1;
-        let request = request(self.caller(*sequence));
-        self.unseen.store(*sequence, Ordering::Relaxed);
-        let mut pauses = Pauses::of(self.incarnation ^ *sequence);
-        loop {
-            match self.attempt(self.handle.call(request.clone())).await {
-                Err(CallError::Unavailable(why)) if !self.is_over() => self.pause(&mut pauses, &why).await,
-                answer => {
-                    self.unseen.store(*sequence + 1, Ordering::Relaxed);
-                    return answer;
-                }
-            }
+    /// Listens to the coordinator until it cannot be asked, or the stream is gone.
+    pub(crate) async fn follow(worker: &Weak<Self>) {
+        let Some(mut news) = async { Some(worker.upgrade()?.followed().await) }.await else { return };
+        while let Some(now) = news.recv().await {
+            let Some(worker) = worker.upgrade() else { return };
+            worker.hear(now);
         }
     }
 
-    /// One call, which the end of the stream cuts short if the coordinator is known not to answer.
-    async fn attempt<T>(&self, call: impl Future<Output = Result<T, CallError>>) -> Result<T, CallError> {
-        let hopeless = async {
-            let (mut ending, mut outage) = (self.ending.subscribe(), self.outage());
-            let since = ending.wait_for(Option::is_some).await.ok().and_then(|since| *since);
-            if let Some(since) = since.filter(|_| self.has_others) {
-                sleep_until(since + MOMENT).await;
-                if let Some(outage) = outage.wait_for(Option::is_some).await.ok().and_then(|outage| outage.clone()) {
-                    return outage.cause;
-                }
-            }
-            std::future::pending().await
-        };
-        tokio::select! {
-            biased;
-            answer = call => answer,
-            cause = hopeless => Err(CallError::Unavailable(format!("{cause}."))),
-        }
+    async fn followed(&self) -> mpsc::Receiver<LedgerNews> {
+        self.handle.follow(self.caller(0)).await
     }
 
-    /// Waits before the next attempt, or for the end of the stream, before which there is one more.
-    async fn pause(&self, pauses: &mut Pauses, why: &str) {
-        // Once for each command: an outage may be long.
-        if pauses.is_first() {
-            tracing::warn!(ledger = self.ledger, why, "a command is repeated until the ledger takes it");
-        }
-        let mut ending = self.ending.subscribe();
-        tokio::select! {
-            () = sleep(pauses.next()) => {}
-            _over = ending.wait_for(Option::is_some), if self.has_others => {}
-        }
+    /// Whether this worker's trainers wait for what others have of an epoch. Its heartbeats say so.
+    pub(crate) fn waiting(&self) -> Arc<AtomicBool> {
+        self.others.waiting()
     }
 
-    /// An outage is not waited for any more.
-    fn is_over(&self) -> bool {
-        self.has_others && self.ending.borrow().is_some()
+    /// Epochs below this one are left to other workers, whose trainers wait for them.
+    pub(crate) fn recalled(&self) -> watch::Receiver<u64> {
+        self.others.recalled()
     }
 
     fn say(&self, word: LeaseWord) {
@@ -323,39 +296,10 @@ impl Worker {
         let _gone = self.words.send(word);
     }
 
-    fn caller(&self, sequence: u64) -> Caller {
-        Caller {
-            ledger: self.ledger.clone(),
-            worker: self.name.clone(),
-            incarnation: self.incarnation,
-            sequence,
-            // One command at a time: all replies before this one's were seen, or are not waited for any more.
-            unseen: sequence,
-        }
-    }
-
     fn heard(&self, progress: Option<Progress>) {
         if let Some(progress) = progress {
             self.progress.send_if_modified(|known| std::mem::replace(known, progress) != progress);
         }
-    }
-}
-
-/// Leases that are not used before a heartbeat has named them. If whoever asked for them gives up, they expire.
-struct Doubtful<'a> {
-    worker: &'a Worker,
-    ids: Vec<u64>,
-}
-
-impl Doubtful<'_> {
-    fn are_named(mut self) {
-        self.ids.clear();
-    }
-}
-
-impl Drop for Doubtful<'_> {
-    fn drop(&mut self) {
-        self.worker.granted.lock().forget(&self.ids);
     }
 }
 

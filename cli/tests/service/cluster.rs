@@ -11,7 +11,7 @@ use forebay_client::Patient;
 use rustix::process::Signal;
 
 use crate::daemon::{Home, stderr};
-use crate::trainer::{Event, Puppet, Trainer};
+use crate::trainer::{Event, Puppet, Trainer, batches, records};
 use nodes::{Site, command};
 use visits::Visits;
 
@@ -203,6 +203,31 @@ fn rule_35_a_daemon_without_a_trainer_holds_up_nobody_and_reads_again_when_one_c
     visits.check_once(RECORDS, 3);
     let audit = site.audit();
     assert!(audit[1..].iter().all(|epoch| epoch.contains("checksum equal")), "{audit:?}");
+}
+
+#[test]
+fn rule_35_a_slow_node_keeps_only_what_its_trainer_has_taken_while_others_wait() {
+    let site = Site::start();
+    let (slow, quick) = (site.node("slow", RECORDS, "epochs = 1"), site.node("quick", RECORDS, "epochs = 1"));
+    let mut visits = Visits::default();
+    // With more credits, it would be offered a second one, which it gives back only when it asks for the next.
+    let mut idler = Puppet::with_one_credit(&slow.0);
+    let taken = idler.next();
+    slow.0.wait_for("it has more batches than its trainer takes", |status| status.slots_ready > 0);
+    let mut trainer = Puppet::attach(&quick.0);
+    trainer.run();
+    // The slow trainer asks for nothing meanwhile: all but what it has in hand goes to the other one.
+    let mut events = Vec::new();
+    while records(&batches(&events)).len() < usize::try_from(RECORDS).unwrap() - taken.clone().batch().own.len() {
+        events.push(trainer.told());
+    }
+    visits.note("quick", &events);
+    visits.note("slow", &[taken]);
+    idler.run();
+    visits.note("slow", &idler.rest());
+    visits.note("quick", &trainer.rest());
+    visits.check_once(RECORDS, 1);
+    assert!(site.audit()[1].contains("checksum equal"));
 }
 
 #[test]

@@ -34,7 +34,9 @@ impl Raise for NextError {
             Self::Failed(refusal) if refusal.code == text_code::DATASET => make(py, "DatasetError", (message,)),
             Self::Failed(_) => make(py, "RecordError", (message,)),
             Self::EpochHeld(held) => {
-                make(py, "EpochHeld", (message, held.epoch, held.seq, held.pid, held.held_for.as_secs_f64()))
+                let (node, host) = held.node.map(|node| (node.name, node.host)).unwrap_or_default();
+                let about = (message, held.epoch, held.seq, held.pid, held.held_for.as_secs_f64(), node, host);
+                make(py, "EpochHeld", about)
             }
             Self::Stalled(_) => make(py, "StorageStalled", (message,)),
             Self::Evicted(_) => make(py, "Evicted", (message,)),

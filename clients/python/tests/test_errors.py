@@ -17,6 +17,9 @@ def test_everything_that_forebay_raises_is_an_error_of_forebay():
 def test_epoch_held_tells_who():
     held = errors.EpochHeld("text", 3, 17, 4711, 600.5)
     assert (str(held), held.epoch, held.seq, held.pid, held.held_for) == ("text", 3, 17, 4711, 600.5)
+    assert (held.node, held.host) == ("", "")
+    there = errors.EpochHeld("text", 3, 0, 4711, 600.5, "train-2", "gpu-7")
+    assert (there.node, there.host) == ("train-2", "gpu-7")
 
 
 def test_a_binary_that_is_not_there_is_named(monkeypatch):

@@ -8,7 +8,9 @@ mod tests;
 
 use std::collections::VecDeque;
 
-use forebay_ring::{Held, Offer};
+use forebay_ring::Offer;
+
+use crate::watch::HeldBatch;
 
 /// Messages in the order in which the daemon sent them, and the states that outlast them.
 #[derive(Debug)]
@@ -18,7 +20,8 @@ pub(crate) struct Inbox {
     failure: Option<(u32, String)>,
     /// Text of EVICT: this consumer gets nothing more.
     evicted: Option<String>,
-    held: Option<Held>,
+    /// Who holds up the epoch, and whether that is too long.
+    held: Option<(HeldBatch, bool)>,
     /// Text of STALLED.
     stalled: Option<String>,
     /// Latest words of the daemon for the user.
@@ -96,8 +99,8 @@ impl Inbox {
         self.evicted = Some(text);
     }
 
-    pub(crate) fn hold_up(&mut self, held: Held) {
-        self.held = Some(held);
+    pub(crate) fn hold_up(&mut self, held: HeldBatch, expired: bool) {
+        self.held = Some((held, expired));
     }
 
     pub(crate) fn stall(&mut self, text: String) {
@@ -167,7 +170,7 @@ impl Inbox {
     }
 
     /// The latest word on who holds up the epoch, once.
-    pub(crate) fn take_held(&mut self) -> Option<Held> {
+    pub(crate) fn take_held(&mut self) -> Option<(HeldBatch, bool)> {
         self.held.take()
     }
 

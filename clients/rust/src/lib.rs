@@ -37,4 +37,4 @@ pub use quarantine::Quarantined;
 pub use session::{Next, Session};
 pub use state::{State, StateError};
 pub use target::{Options, Shard, Target};
-pub use watch::{HeldBatch, Notice, Patient, Watch};
+pub use watch::{HeldBatch, HoldingNode, Notice, Patient, Watch};

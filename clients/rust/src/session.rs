@@ -18,7 +18,7 @@ use crate::owner::Owner;
 use crate::receipt::Receipt;
 use crate::rings::Rings;
 use crate::target::{Options, Target};
-use crate::watch::{HeldBatch, Notice, Watch};
+use crate::watch::{HeldBatch, HoldingNode, Notice, Watch};
 
 mod call;
 mod put_back;
@@ -172,14 +172,8 @@ impl Session {
         if let Some(text) = self.inbox.take_stalled() {
             return Err(NextError::Stalled(text));
         }
-        if let Some(held) = self.inbox.take_held() {
-            let batch = HeldBatch {
-                epoch: held.epoch,
-                seq: held.seq,
-                pid: held.pid,
-                held_for: Duration::from_millis(held.for_ms),
-            };
-            if held.expired != 0 {
+        if let Some((batch, expired)) = self.inbox.take_held() {
+            if expired {
                 return Err(NextError::EpochHeld(batch));
             }
             patience.watch().notice(&Notice::Held(batch));
@@ -240,7 +234,10 @@ impl Session {
                             return Ok(None);
                         }
                     }
-                    Message::Held(held) => self.inbox.hold_up(held),
+                    Message::Held { head, elsewhere } => {
+                        let node = |(name, host)| HoldingNode { name: link::told(name), host: link::told(host) };
+                        self.inbox.hold_up(HeldBatch::new(&head, elsewhere.map(node)), head.expired != 0);
+                    }
                     Message::Stalled(_, text) => self.inbox.stall(link::told(text)),
                     Message::Notice(_, words) => self.inbox.notice(link::told(words)),
                     Message::Ring { head, fd, pixels } => {

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::time::Duration;
 
+use forebay_ring::Held;
+
 /// Longest time between two looks at the caller's [`Watch`].
 pub(crate) const SLICE: Duration = Duration::from_millis(100);
 
@@ -52,16 +54,34 @@ pub enum Notice {
 }
 
 /// The batch that an epoch waits for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HeldBatch {
     /// The epoch that waits.
     pub epoch: u64,
-    /// Number of the batch.
+    /// Number of the batch; 0 where another node has it.
     pub seq: u64,
-    /// Process that holds it.
+    /// Process that holds it; the daemon of another node.
     pub pid: u32,
     /// Since when.
     pub held_for: Duration,
+    /// The node, if it is another one.
+    pub node: Option<HoldingNode>,
+}
+
+/// A node that has the last records of an epoch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HoldingNode {
+    /// Its name at the coordinator.
+    pub name: String,
+    /// The host of its daemon.
+    pub host: String,
+}
+
+impl HeldBatch {
+    pub(crate) fn new(held: &Held, node: Option<HoldingNode>) -> Self {
+        let (epoch, seq, pid, held_for) = (held.epoch, held.seq, held.pid, Duration::from_millis(held.for_ms));
+        Self { epoch, seq, pid, held_for, node }
+    }
 }
 
 impl Watch for Patient {
@@ -74,8 +94,15 @@ impl Watch for Patient {
 
 impl fmt::Display for HeldBatch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { epoch, seq, pid, held_for } = self;
-        write!(f, "epoch {epoch} waits for batch {seq}, which process {pid} has held for {} s", held_for.as_secs())
+        let Self { epoch, seq, pid, held_for, node } = self;
+        let seconds = held_for.as_secs();
+        match node {
+            None => write!(f, "epoch {epoch} waits for batch {seq}, which process {pid} has held for {seconds} s"),
+            Some(HoldingNode { name, host }) => write!(
+                f,
+                "epoch {epoch} has waited for {seconds} s for a batch that node \"{name}\" has (process {pid} on host \"{host}\")"
+            ),
+        }
     }
 }
 

@@ -214,6 +214,7 @@ fn worker(stored: StoredWorker, now: u64, times: Times) -> Option<Worker> {
         replies: Replies(replies.collect()),
         process: stored.process,
         unseen: stored.unseen,
+        waits: false,
         heard: now,
     })
 }

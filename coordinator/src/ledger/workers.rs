@@ -120,6 +120,8 @@ impl Ledger {
         });
         let mut expired: Vec<(String, BTreeMap<u64, LeaseOut>)> = Vec::new();
         for (name, worker) in &mut self.workers {
+            // Nothing is recalled for one that is gone.
+            worker.waits &= worker.heard.saturating_add(self.times.lease_ttl) > now;
             if worker.leases.values().any(|held| held.deadline <= now) {
                 let (late, held) =
                     std::mem::take(&mut worker.leases).into_iter().partition(|(_, held)| held.deadline <= now);

@@ -62,7 +62,7 @@ fn rule_34_a_heartbeat_says_too_which_replies_were_seen() {
     // It does not know any more what it has answered.
     scene.restart();
     let caller = Caller { unseen: 2, ..two.caller() };
-    scene.call(HeartbeatRequest { caller: Some(caller), leases: Vec::new() }).unwrap();
+    scene.call(HeartbeatRequest { caller: Some(caller), ..HeartbeatRequest::default() }).unwrap();
     one.give_back(&scene, &first, 0, 10);
     assert!(matches!(scene.call(copy), Err(CallError::SequenceTooOld(_))));
 }

@@ -10,6 +10,7 @@ mod histories;
 mod mixtures;
 mod model;
 mod names;
+mod news;
 mod opening;
 mod receipts;
 mod remote;

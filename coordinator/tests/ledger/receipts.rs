@@ -359,7 +359,7 @@ fn a_worker_that_never_opened_the_ledger_is_refused() {
     let mut stranger = scene.daemon("node", 1);
     stranger.caller.worker = "stranger".to_owned();
     assert!(matches!(
-        scene.call(HeartbeatRequest { caller: Some(stranger.next()), leases: vec![] }),
+        scene.call(HeartbeatRequest { caller: Some(stranger.next()), ..HeartbeatRequest::default() }),
         Err(CallError::Fenced(text)) if text.contains("stranger")
     ));
 }

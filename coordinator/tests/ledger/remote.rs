@@ -15,10 +15,10 @@ use tonic::transport::Server;
 use crate::scene::{Daemon, Scene, spec};
 
 /// A server whose connections end when it is dropped.
-struct Served(Option<tokio::runtime::Runtime>);
+pub(crate) struct Served(Option<tokio::runtime::Runtime>);
 
 impl Served {
-    fn begin(handle: Handle, socket: &Path) -> Self {
+    pub(crate) fn begin(handle: Handle, socket: &Path) -> Self {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
         std::fs::remove_file(socket).ok();
         let listener = {
@@ -37,12 +37,12 @@ impl Drop for Served {
     }
 }
 
-fn remote(sockets: &[&Path]) -> Handle {
+pub(crate) fn remote(sockets: &[&Path]) -> Handle {
     let addresses = sockets.iter().map(|socket| Address::Socket(socket.to_path_buf())).collect();
     Remote::at(addresses).connect().unwrap()
 }
 
-fn block_on<T>(future: impl Future<Output = T>) -> T {
+pub(crate) fn block_on<T>(future: impl Future<Output = T>) -> T {
     tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(future)
 }
 
@@ -68,7 +68,7 @@ fn a_handle_on_a_remote_coordinator_is_used_as_one_on_a_local_one() {
     let last = block_on(handle.call(AcquireRequest { caller: Some(daemon.next()), leases: 2 })).unwrap();
     assert_eq!(last.answer(), Answer::DatasetDone);
     let stranger = forebay_proto::v1::Caller { incarnation: 9, ..daemon.caller() };
-    let fenced = handle.wait(HeartbeatRequest { caller: Some(stranger), leases: vec![] }).unwrap_err();
+    let fenced = handle.wait(HeartbeatRequest { caller: Some(stranger), ..HeartbeatRequest::default() }).unwrap_err();
     assert!(matches!(fenced, CallError::Fenced(_)), "{fenced:?}");
     assert_eq!(*handle.outage().borrow(), None, "a refusal is no outage");
 }

@@ -367,10 +367,14 @@ impl Daemon {
         reply.verdicts().next().unwrap()
     }
 
+    /// Its next heartbeat, which says whether its trainers wait for others.
+    pub(crate) fn beat(&self, waits: bool) -> HeartbeatRequest {
+        HeartbeatRequest { caller: Some(self.caller.clone()), leases: self.leases.clone(), waits }
+    }
+
     /// Gives the leases that it still has.
     pub(crate) fn heartbeat(&self, scene: &Scene) -> Vec<u64> {
-        let request = HeartbeatRequest { caller: Some(self.caller.clone()), leases: self.leases.clone() };
-        scene.call(request).unwrap().leases
+        scene.call(self.beat(false)).unwrap().leases
     }
 }
 

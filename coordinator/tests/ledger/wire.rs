@@ -51,11 +51,15 @@ fn a_worker_at_the_other_end_of_grpc_sees_the_same_ledger() {
         assert_eq!(done.answer(), Answer::DatasetDone);
 
         let stale = Caller { incarnation: 2, ..caller(0).unwrap() };
-        let refused = client.heartbeat(HeartbeatRequest { caller: Some(stale), leases: vec![] }).await.unwrap_err();
+        let refused = client
+            .heartbeat(HeartbeatRequest { caller: Some(stale), ..HeartbeatRequest::default() })
+            .await
+            .unwrap_err();
         assert!(matches!(CallError::from(refused), CallError::Fenced(_)));
 
         // The handle itself, beside the wire.
-        let beat = scene.handle().call(HeartbeatRequest { caller: caller(0), leases: vec![] }).await.unwrap();
+        let beat =
+            scene.handle().call(HeartbeatRequest { caller: caller(0), ..HeartbeatRequest::default() }).await.unwrap();
         assert_eq!(beat.lease_ttl_ms, 30_000);
     });
 }

@@ -479,9 +479,12 @@ pub struct HeartbeatRequest {
     /// nobody heard.
     #[prost(fixed64, repeated, tag = "20")]
     pub leases: ::prost::alloc::vec::Vec<u64>,
+    /// Trainers of the caller wait for the end of an epoch, and the caller has nothing of it that they could get.
+    #[prost(bool, tag = "21")]
+    pub waits: bool,
 }
 #[allow(clippy::all)]
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+#[derive(Clone, PartialEq, ::prost::Message)]
 pub struct HeartbeatReply {
     #[prost(message, optional, tag = "1")]
     pub progress: ::core::option::Option<Progress>,
@@ -490,6 +493,39 @@ pub struct HeartbeatReply {
     /// Ids of all leases that the caller has. Any other lease of its is complete, or has gone to somebody else.
     #[prost(fixed64, repeated, tag = "20")]
     pub leases: ::prost::alloc::vec::Vec<u64>,
+    /// What `News` would tell at this moment, for a caller that cannot follow the ledger.
+    #[prost(message, optional, tag = "21")]
+    pub news: ::core::option::Option<LedgerNews>,
+}
+/// Follows a ledger that the caller has open: a message at once, and one whenever something of it has changed.
+#[allow(clippy::all)]
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct NewsRequest {
+    #[prost(message, optional, tag = "1")]
+    pub caller: ::core::option::Option<Caller>,
+}
+#[allow(clippy::all)]
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct LedgerNews {
+    #[prost(message, optional, tag = "1")]
+    pub progress: ::core::option::Option<Progress>,
+    /// Who has leases of epoch `progress.floor`, once nothing of it is left to lease: a few of them, first those that have had
+    /// them for longest.
+    #[prost(message, repeated, tag = "2")]
+    pub holders: ::prost::alloc::vec::Vec<LastHolder>,
+    /// Trainers wait for epochs below this one, and a worker has leases of them that has no waiting trainers: what no trainer has
+    /// taken for a while is to be given back. 0: nothing is.
+    #[prost(uint64, tag = "3")]
+    pub recalled: u64,
+}
+#[allow(clippy::all)]
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct LastHolder {
+    #[prost(string, tag = "1")]
+    pub worker: ::prost::alloc::string::String,
+    /// Nothing for one that did not say.
+    #[prost(message, optional, tag = "2")]
+    pub process: ::core::option::Option<WorkerProcess>,
 }
 #[allow(clippy::all)]
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -1220,6 +1256,27 @@ pub mod ledger_client {
                 .insert(GrpcMethod::new("forebay.v1.Ledger", "ListLedgers"));
             self.inner.unary(req, path, codec).await
         }
+        pub async fn news(
+            &mut self,
+            request: impl tonic::IntoRequest<super::NewsRequest>,
+        ) -> std::result::Result<
+            tonic::Response<tonic::codec::Streaming<super::LedgerNews>>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static("/forebay.v1.Ledger/News");
+            let mut req = request.into_request();
+            req.extensions_mut().insert(GrpcMethod::new("forebay.v1.Ledger", "News"));
+            self.inner.server_streaming(req, path, codec).await
+        }
     }
 }
 /// Generated server implementations.
@@ -1300,6 +1357,16 @@ pub mod ledger_server {
             tonic::Response<super::ListLedgersReply>,
             tonic::Status,
         >;
+        /// Server streaming response type for the News method.
+        type NewsStream: tonic::codegen::tokio_stream::Stream<
+                Item = std::result::Result<super::LedgerNews, tonic::Status>,
+            >
+            + std::marker::Send
+            + 'static;
+        async fn news(
+            &self,
+            request: tonic::Request<super::NewsRequest>,
+        ) -> std::result::Result<tonic::Response<Self::NewsStream>, tonic::Status>;
     }
     #[derive(Debug)]
     pub struct LedgerServer<T> {
@@ -1981,6 +2048,52 @@ pub mod ledger_server {
                                 max_encoding_message_size,
                             );
                         let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/forebay.v1.Ledger/News" => {
+                    #[allow(non_camel_case_types)]
+                    struct NewsSvc<T: Ledger>(pub Arc<T>);
+                    impl<
+                        T: Ledger,
+                    > tonic::server::ServerStreamingService<super::NewsRequest>
+                    for NewsSvc<T> {
+                        type Response = super::LedgerNews;
+                        type ResponseStream = T::NewsStream;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::ResponseStream>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::NewsRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as Ledger>::news(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = NewsSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.server_streaming(method, req).await;
                         Ok(res)
                     };
                     Box::pin(fut)

@@ -31,6 +31,8 @@ pub(super) struct BatchClaims {
     claims: Vec<Option<Claim>>,
     /// Bad records that it is delivered without.
     bad: Vec<BadRecord>,
+    /// It was taken back for trainers of other daemons, unless its own has it.
+    recalled: bool,
     /// Sums that came so far, by whom.
     sums: Option<(ConsumerId, Vec<RecordSum>)>,
 }
@@ -54,7 +56,16 @@ impl Claims {
 
     /// A consumer came with a batch of an earlier incarnation.
     pub(super) fn adopted(&mut self, consumer: ConsumerId, seq: u64, epoch: u64, claims: Vec<Option<Claim>>) {
-        let none = BatchClaims { epoch, shown: 0, valid: 0, ready: 0, claims: Vec::new(), bad: Vec::new(), sums: None };
+        let none = BatchClaims {
+            epoch,
+            shown: 0,
+            valid: 0,
+            ready: 0,
+            claims: Vec::new(),
+            bad: Vec::new(),
+            recalled: false,
+            sums: None,
+        };
         // A batch may be told in several parts.
         self.adopted.entry((consumer, seq)).or_insert(none).claims.extend(claims);
     }
@@ -98,6 +109,20 @@ impl Claims {
         self.published.iter().filter(|(_, entry)| has(entry)).map(|(seq, _)| *seq).collect()
     }
 
+    /// Published batches of an epoch that were ready before this moment, each once.
+    pub(super) fn recall(&mut self, epoch: u64, ready_before: u64) -> Vec<u64> {
+        let is_meant = |entry: &BatchClaims| entry.epoch == epoch && entry.ready < ready_before && !entry.recalled;
+        let meant = self.published.iter_mut().filter(|(_, entry)| is_meant(entry));
+        let mut batches: Vec<u64> = meant
+            .map(|(seq, entry)| {
+                entry.recalled = true;
+                *seq
+            })
+            .collect();
+        batches.sort_unstable();
+        batches
+    }
+
     /// These leases are somebody else's now: the batch, which nobody gets, has nothing of them to give back.
     pub(super) fn lose(&mut self, seq: u64, leases: &[u64]) {
         if let Some(entry) = self.published.get_mut(&seq) {
@@ -137,7 +162,16 @@ impl BatchClaims {
     pub(super) fn new(ready: &mut Ready) -> Self {
         let Ready { epoch, shown, valid, time, .. } = *ready;
         let claims = std::mem::take(&mut ready.claims).into_iter().map(Some).collect();
-        Self { epoch, shown, valid, ready: time, claims, bad: std::mem::take(&mut ready.bad), sums: None }
+        Self {
+            epoch,
+            shown,
+            valid,
+            ready: time,
+            claims,
+            bad: std::mem::take(&mut ready.bad),
+            recalled: false,
+            sums: None,
+        }
     }
 
     /// Number of claims, as an offer says it.
@@ -214,7 +248,7 @@ mod tests {
 
     fn entry(epoch: u64, claims: &[Claim]) -> BatchClaims {
         let claims = claims.iter().copied().map(Some).collect();
-        BatchClaims { epoch, shown: 4, valid: 4, ready: 0, claims, bad: Vec::new(), sums: None }
+        BatchClaims { epoch, shown: 4, valid: 4, ready: 0, claims, bad: Vec::new(), recalled: false, sums: None }
     }
 
     #[test]

@@ -2,6 +2,8 @@
 //! for, and whether its epoch may end. These three change together, and only here. The ring's thread calls it and
 //! executes the results. It does no I/O, and gets the time as an argument.
 
+mod waits;
+
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
@@ -15,6 +17,8 @@ use super::claims::{BatchClaims, Claims, Receipts};
 use super::epoch_end::EpochEnd;
 use crate::ack::Fate;
 use crate::publish::Ready;
+use crate::worker::Others;
+pub(super) use waits::{Holding, Overdue};
 
 /// The published batches of a stream, and those of an earlier incarnation in trainers' hands.
 #[derive(Debug)]
@@ -32,6 +36,10 @@ pub(super) struct Deliveries {
     expired: BTreeSet<ConsumerId>,
     /// Leases that are not this daemon's any more. Records of them may still be on their way through the stages.
     lost: BTreeSet<u64>,
+    /// What other daemons have and want.
+    others: Others,
+    /// Since when trainers have had nothing to do here, while nothing of the epoch is left but what others have.
+    idle: Option<Instant>,
 }
 
 /// How many lost leases are remembered; a daemon has far fewer at a time.
@@ -56,20 +64,6 @@ pub(super) enum Deed {
     RingEmpty(u32),
 }
 
-/// An epoch's end that waits for a trainer.
-#[derive(Debug)]
-pub(super) struct Overdue {
-    pub(super) epoch: u64,
-    /// Who holds a batch, and its number.
-    pub(super) holder: ConsumerId,
-    pub(super) batch: u64,
-    pub(super) for_how_long: Duration,
-    /// It has been too long.
-    pub(super) expired: bool,
-    /// Who has nothing to do meanwhile.
-    pub(super) waiting: Vec<ConsumerId>,
-}
-
 impl Deliveries {
     /// None yet; the stream starts at `epoch`. `in_order`: no batch passes one that waits for the ledger.
     pub(super) fn new(epoch: u64, epochs: Option<u64>, end_timeout: Duration, in_order: bool) -> Self {
@@ -77,7 +71,8 @@ impl Deliveries {
         let exchange = if in_order { Exchange::new(epoch).in_order() } else { Exchange::new(epoch) };
         let claims = Claims::default();
         let (expired, lost) = (BTreeSet::new(), BTreeSet::new());
-        Self { exchange, claims, end, ending: false, deadline: u64::MAX, expired, lost }
+        let (others, idle) = (Others::default(), None);
+        Self { exchange, claims, end, ending: false, deadline: u64::MAX, expired, lost, others, idle }
     }
 
     /// What stands where, to look at.
@@ -230,22 +225,6 @@ impl Deliveries {
         let open = self.exchange.open();
         self.end.done().filter(|epochs| open >= *epochs)?;
         self.end.just_done()
-    }
-
-    /// Looks whether the open epoch's end waits for a trainer while others of those that are `here` have nothing to do.
-    /// Nothing where that is not worth a word.
-    pub(super) fn overdue(&mut self, here: impl Iterator<Item = ConsumerId>, now: Instant) -> Option<Overdue> {
-        let epoch = self.exchange.open();
-        let holders = self.exchange.holders(epoch);
-        let waiting: Vec<_> = if self.end.only_held_left(epoch) && self.claims.undelivered(epoch) <= holders.len() {
-            here.filter(|id| holders.iter().all(|holder| holder.consumer != *id)).collect()
-        } else {
-            Vec::new()
-        };
-        let waits = !waiting.is_empty() && !holders.is_empty();
-        let (for_how_long, expired) = self.end.waits(waits, now)?;
-        let holder = holders.first()?;
-        Some(Overdue { epoch, holder: holder.consumer, batch: holder.seq, for_how_long, expired, waiting })
     }
 
     // Slots.

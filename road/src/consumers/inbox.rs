@@ -12,6 +12,7 @@ use tokio::sync::oneshot;
 use crate::batch::Output;
 use crate::consumers::{Arrival, RingStatus};
 use crate::gpu_ring::{NoRing, StreamRing};
+use crate::worker::Others;
 
 /// Something that the ring's thread is to know.
 #[derive(Debug)]
@@ -55,6 +56,8 @@ pub(crate) enum Note {
     Lost(Vec<u64>),
     /// Until when batches may be handed out, in nanoseconds of `CLOCK_BOOTTIME` (semantics rule 19).
     Deadline(u64),
+    /// What other daemons have and want of an epoch's last records.
+    Others(Others),
     /// The ledger knows that somebody who ended may have seen this batch: it may be offered again.
     Noted(u64),
     /// The stream is about to end: batches that nobody holds are dropped, and none is offered again. Answered when

@@ -1,7 +1,7 @@
 //! The inputs of the ring's thread, and its counters.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::time::Duration;
 
 use crossbeam_channel as channel;
@@ -36,6 +36,10 @@ pub(crate) struct RingParts {
     pub epoch_end_timeout: Duration,
     /// A shard, whose one trainer gets its batches in their order: none passes one that waits for the ledger.
     pub in_order: bool,
+    /// Set while trainers wait for what other daemons have of an epoch.
+    pub waiting: Arc<AtomicBool>,
+    /// How long a batch that other daemons wait for may stand without being taken.
+    pub untaken: Duration,
     /// What is counted.
     pub counters: Arc<Counters>,
 }

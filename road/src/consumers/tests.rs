@@ -53,6 +53,8 @@ impl Scene {
             epochs: None,
             epoch_end_timeout: Duration::from_secs(600),
             in_order,
+            waiting: Arc::default(),
+            untaken: Duration::ZERO,
             counters: Arc::default(),
         };
         RingThread::start(parts, StreamRing::new(region, None, None), inbox, &outbox).unwrap();

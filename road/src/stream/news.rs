@@ -48,6 +48,7 @@ impl From<LeaseWord> for Note {
         match word {
             LeaseWord::Lost(leases) => Self::Lost(leases),
             LeaseWord::Deadline(deadline) => Self::Deadline(deadline),
+            LeaseWord::Others(others) => Self::Others(others),
         }
     }
 }
@@ -66,6 +67,20 @@ pub(super) fn keep_alive(worker: &Arc<Worker>, outbox: Outbox) {
                 Ok(()) | Err(CallError::Unavailable(_)) => {}
                 Err(error) => return outbox.post(Note::Failed(error.to_string())),
             }
+        }
+    });
+}
+
+/// A task that listens to the coordinator as long as the stream is there. While it cannot, heartbeats bring the same news.
+pub(super) fn listen(worker: &Arc<Worker>) {
+    if !worker.has_others() {
+        return;
+    }
+    let worker = Arc::downgrade(worker);
+    tokio::spawn(async move {
+        while worker.strong_count() > 0 {
+            Worker::follow(&worker).await;
+            tokio::time::sleep(HEARTBEAT).await;
         }
     });
 }

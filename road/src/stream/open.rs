@@ -1,6 +1,7 @@
 //! Opens a stream whose dataset is already open: first the ledger, then the ring, and its threads last.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use crossbeam_channel as channel;
 use forebay_coordinator::{Handle, LastBatchPolicy};
@@ -26,6 +27,9 @@ use crate::stream::standing::Standing;
 use crate::stream::{RingMemory, Stream, StreamError, idle};
 use crate::targets::Targets;
 use crate::{incarnation, threads};
+
+/// How long a batch that trainers elsewhere wait for may stand without a trainer (semantics rule 35).
+const UNTAKEN: Duration = Duration::from_secs(10);
 
 /// The identity of a stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -217,6 +221,8 @@ fn parts(stream: &Arc<Stream>, rings: Rings, free: channel::Sender<SlotMut>, sur
         epochs: settings.epochs,
         epoch_end_timeout: settings.epoch_end_timeout,
         in_order: identity.shard.is_some(),
+        waiting: standing.worker().waiting(),
+        untaken: UNTAKEN.min(standing.worker().lease_ttl()),
         counters: Arc::clone(ring.counters()),
     }
 }

@@ -76,6 +76,7 @@ impl Standing {
         news::follow(&self.worker, outbox.clone());
         news::tell_of_leases(leases, outbox.clone());
         news::keep_alive(&self.worker, outbox.clone());
+        news::listen(&self.worker);
         news::tell_of_outages(&self.worker, outbox.clone());
         news::hand_in(Arc::clone(&self.worker), receipts, Arc::clone(&self.counts), outbox.clone());
     }

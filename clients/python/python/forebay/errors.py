@@ -52,21 +52,34 @@ class RecordError(Error):
 
 
 class EpochHeld(Error):  # noqa: N818 - the name that the rules of the project use
-    """An epoch could not end within `epoch_end_timeout`, because a trainer still holds one of its batches.
+    """An epoch could not end within `epoch_end_timeout`, because a trainer or another node still has records of it.
 
     Attributes:
         epoch: The epoch that cannot end.
-        seq: Number of the batch.
-        pid: Process that holds the batch.
-        held_for: How long it has held the batch, in seconds.
+        seq: Number of the batch. 0 if another node has it.
+        pid: Process that holds the batch. If another node has it, the daemon of that node.
+        held_for: How long the epoch has waited for it, in seconds.
+        node: Name of the other node. Empty if a trainer of this daemon holds the batch.
+        host: Host of the other node's daemon.
     """
 
-    def __init__(self, message: str, epoch: int = 0, seq: int = 0, pid: int = 0, held_for: float = 0.0) -> None:
+    def __init__(
+        self,
+        message: str,
+        epoch: int = 0,
+        seq: int = 0,
+        pid: int = 0,
+        held_for: float = 0.0,
+        node: str = "",
+        host: str = "",
+    ) -> None:
         super().__init__(message)
         self.epoch = epoch
         self.seq = seq
         self.pid = pid
         self.held_for = held_for
+        self.node = node
+        self.host = host
 
 
 class Outage(Error):  # noqa: N818

@@ -171,15 +171,8 @@ fn rule_11_who_holds_up_the_epoch_is_told_first_and_raised_later() {
     let world = World::new();
     let daemon = world.start(Plan::new(0, 4, 1));
     let mut session = world.attach();
-    let held = |expired| Held {
-        kind: MessageKind::Held as u32,
-        pid: 77,
-        epoch: 0,
-        seq: 5,
-        for_ms: 11_000,
-        expired,
-        reserved: 0,
-    };
+    let held =
+        |expired| Held { kind: MessageKind::Held as u32, pid: 77, epoch: 0, seq: 5, for_ms: 11_000, expired, len: 0 };
     daemon.say(packet(&held(0), &[]));
     daemon.say(packet(&held(1), &[]));
     let mut watch = Impatient { slices: 100, ..Impatient::default() };
@@ -187,6 +180,11 @@ fn rule_11_who_holds_up_the_epoch_is_told_first_and_raised_later() {
         Err(NextError::EpochHeld(held)) => assert_eq!((held.pid, held.seq, held.held_for.as_secs()), (77, 5, 11)),
         other => panic!("{other:?}"),
     }
+    let there = b"train-2\0gpu-7";
+    let elsewhere = Held { seq: 0, len: u32::try_from(there.len()).unwrap(), ..held(1) };
+    daemon.say(packet(&elsewhere, there));
+    let error = next(&mut session).unwrap_err().to_string();
+    assert!(error.contains("node \"train-2\" has (process 77 on host \"gpu-7\")"), "{error}");
 }
 
 #[test]

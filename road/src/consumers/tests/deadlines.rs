@@ -3,6 +3,7 @@
 use forebay_ring::{Number, Release};
 
 use super::*;
+use crate::worker::Others;
 
 /// Far more than a socket takes that nobody reads.
 const MANY: u64 = 10_000;
@@ -41,6 +42,7 @@ fn rule_19_a_trainer_that_does_not_read_is_not_put_out_because_its_deadline_is_r
         scene.outbox.post(Note::Deadline(deadline));
     }
     assert_eq!(trainer.offer().seq, 0);
+    assert_eq!(scene.offered_so_far(&trainer), None);
     ask(&trainer, 0);
     assert_eq!(deadline(&trainer), MANY - 1, "and it is told the last one only");
 }
@@ -77,6 +79,24 @@ fn rule_19_an_offered_batch_of_a_lost_lease_is_taken_back_before_its_trainer_hea
     trainer.says(&packet(&Release { returned: 1, ..release(&offer) }, &[]));
     let Some(Fate::Returned(ranges)) = scene.fates.blocking_recv() else { panic!("it is offered to nobody else") };
     assert_eq!(ranges[0].lease, 7);
+}
+
+#[test]
+fn rule_35_what_trainers_elsewhere_wait_for_is_taken_back_from_those_who_have_not_taken_it() {
+    let mut scene = Scene::new(|_| ());
+    let trainer = scene.attach(1);
+    scene.publish(0);
+    let offer = trainer.offer();
+    scene.publish(1);
+    scene.outbox.post(Note::Others(Others { epoch: 0, holders: Vec::new(), want: true }));
+    let back = |fate: Option<Fate>| if let Some(Fate::Returned(ranges)) = fate { ranges[0].lease } else { panic!() };
+    assert_eq!(back(scene.fates.blocking_recv()), 7, "nobody had the second one");
+    let void = |message: &Message<'_>| if let Message::Void(seq) = message { Some(*seq) } else { None };
+    assert_eq!(trainer.hears(void), offer.seq);
+    // It was handed out a moment before: its receipt counts.
+    trainer.ack(&offer);
+    let Some(Fate::Acked { items, .. }) = scene.fates.blocking_recv() else { panic!("a receipt") };
+    assert_eq!(items[0].lease, 7);
 }
 
 fn release(offer: &Offer) -> Release {

@@ -1,0 +1,42 @@
+//! What a ledger tells all workers that have it open: how far its epochs are, who has the last positions of one, and whether
+//! others wait for them (semantics rules 34 and 35).
+
+use forebay_proto::v1::{LastHolder, LedgerNews};
+
+use super::{Ledger, Worker};
+
+/// Holders that are named. There may be many more, and each change is told to every worker.
+const NAMED: usize = 8;
+
+impl Ledger {
+    /// The news of this moment.
+    pub(crate) fn news(&mut self) -> LedgerNews {
+        let progress = self.progress();
+        let epoch = progress.floor;
+        let mut holders: Vec<(u64, &String, &Worker)> = Vec::new();
+        if progress.drained > epoch {
+            let has = |(name, worker)| Some((Worker::first_lease(worker, epoch)?, name, worker));
+            holders.extend(self.workers.iter().filter_map(has));
+        }
+        // First those that have had them for longest.
+        holders.sort_unstable_by_key(|(lease, ..)| *lease);
+        let is_wanted = self.workers.values().any(|worker| worker.waits);
+        let is_recalled = is_wanted && holders.iter().any(|(_, _, worker)| !worker.waits);
+        let told = |(_, name, worker): &(u64, &String, &Worker)| LastHolder {
+            worker: (*name).clone(),
+            process: worker.process.clone(),
+        };
+        LedgerNews {
+            progress: Some(progress),
+            holders: holders.iter().take(NAMED).map(told).collect(),
+            recalled: if is_recalled { epoch + 1 } else { 0 },
+        }
+    }
+}
+
+impl Worker {
+    /// The first of its leases that is of this epoch.
+    fn first_lease(&self, epoch: u64) -> Option<u64> {
+        self.leases.values().find(|held| held.lease.epoch == epoch).map(|held| held.lease.id)
+    }
+}

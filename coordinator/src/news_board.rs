@@ -1,0 +1,51 @@
+//! The latest news of the ledgers that somebody follows.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use forebay_proto::v1::LedgerNews;
+use parking_lot::Mutex;
+use tokio::sync::watch;
+
+use crate::ledgers::Ledgers;
+
+/// Who follows which ledger of a coordinator, with the latest news of each.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct NewsBoard(Arc<Mutex<Followed>>);
+
+#[derive(Debug, Default)]
+struct Followed {
+    by_ledger: BTreeMap<String, watch::Sender<LedgerNews>>,
+    /// Nobody is told anything any more.
+    has_ended: bool,
+}
+
+impl NewsBoard {
+    /// The latest news of a ledger, and those that come.
+    pub(crate) fn follow(&self, ledger: &str) -> watch::Receiver<LedgerNews> {
+        let Followed { by_ledger, has_ended } = &mut *self.0.lock();
+        if *has_ended {
+            return watch::Sender::default().subscribe();
+        }
+        by_ledger.entry(ledger.to_owned()).or_default().subscribe()
+    }
+
+    /// Tells what is durable by now. Ledgers that nobody follows, or that are gone, are forgotten.
+    pub(crate) fn tell(&self, ledgers: &mut Ledgers) {
+        self.0.lock().by_ledger.retain(|name, news| {
+            let Ok(ledger) = ledgers.get(name) else { return false };
+            let now = ledger.news();
+            news.send_if_modified(|known| {
+                let is_new = *known != now;
+                *known = now;
+                is_new
+            });
+            news.receiver_count() > 0
+        });
+    }
+
+    /// Nobody is told anything any more.
+    pub(crate) fn end(&self) {
+        *self.0.lock() = Followed { by_ledger: BTreeMap::new(), has_ended: true };
+    }
+}

@@ -1,0 +1,146 @@
+//! The end of an epoch that waits for somebody: who holds it up, here or on another node, and what is given back to those who
+//! wait elsewhere (semantics rules 11 and 35). Pure.
+
+use std::time::{Duration, Instant};
+
+use forebay_proto::v1::LastHolder;
+use forebay_ring::{ConsumerId, Voided};
+
+use super::Deliveries;
+use crate::worker::Others;
+
+/// An epoch's end that waits.
+#[derive(Debug)]
+pub(in crate::consumers) struct Overdue {
+    pub(in crate::consumers) epoch: u64,
+    pub(in crate::consumers) holding: Holding,
+    pub(in crate::consumers) for_how_long: Duration,
+    /// It has been too long.
+    pub(in crate::consumers) expired: bool,
+    /// Who has nothing to do meanwhile.
+    pub(in crate::consumers) waiting: Vec<ConsumerId>,
+}
+
+/// Who holds it up.
+#[derive(Debug)]
+pub(in crate::consumers) enum Holding {
+    /// A trainer here, with a batch.
+    Here { holder: ConsumerId, batch: u64 },
+    /// Other daemons; there is one at least.
+    Elsewhere(Vec<LastHolder>),
+}
+
+impl Deliveries {
+    /// What other daemons have and want.
+    pub(in crate::consumers) fn hear_of(&mut self, others: Others) {
+        self.others = others;
+    }
+
+    /// Looks whether the open epoch's end waits for somebody while others of those that are `here` have nothing to do. Nothing
+    /// where that is not worth a word.
+    pub(in crate::consumers) fn overdue(
+        &mut self,
+        here: impl Iterator<Item = ConsumerId>,
+        now: Instant,
+    ) -> Option<Overdue> {
+        let epoch = self.exchange.open();
+        let holders = self.exchange.holders(epoch);
+        let waiting: Vec<_> = if self.end.only_held_left(epoch) && self.claims.undelivered(epoch) <= holders.len() {
+            here.filter(|id| holders.iter().all(|holder| holder.consumer != *id)).collect()
+        } else {
+            Vec::new()
+        };
+        self.idle = (!waiting.is_empty()).then(|| self.idle.unwrap_or(now));
+        let elsewhere = if self.others.epoch == epoch { self.others.holders.as_slice() } else { &[] };
+        let somebody_has_it = !holders.is_empty() || !elsewhere.is_empty();
+        let waits = !waiting.is_empty() && somebody_has_it;
+        let (for_how_long, expired) = self.end.waits(waits, now)?;
+        let holding = match holders.first() {
+            Some(holder) => Holding::Here { holder: holder.consumer, batch: holder.seq },
+            None => Holding::Elsewhere(elsewhere.to_vec()),
+        };
+        Some(Overdue { epoch, holding, for_how_long, expired, waiting })
+    }
+
+    /// Whether trainers have had nothing to do for so long that nothing of the epoch can be on its way to them from here.
+    pub(in crate::consumers) fn is_idle(&self, now: Instant, patience: Duration) -> bool {
+        self.idle.is_some_and(|since| now.saturating_duration_since(since) >= patience)
+    }
+
+    /// If trainers of other daemons wait for the open epoch: takes its batches back that were ready before this moment
+    /// (`CLOCK_MONOTONIC` nanosecond). Gives those that were offered, each once: their trainers are to be told, and may have
+    /// taken them.
+    pub(in crate::consumers) fn recall(&mut self, ready_before: u64) -> Vec<(ConsumerId, u64)> {
+        let epoch = self.exchange.open();
+        if !self.others.want || self.others.epoch != epoch {
+            return Vec::new();
+        }
+        let mut offered = Vec::new();
+        for seq in self.claims.recall(epoch, ready_before) {
+            if let Voided::Held(consumer) = self.exchange.void(seq) {
+                offered.push((consumer, seq));
+            }
+        }
+        offered
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use forebay_proto::v1::Progress;
+
+    use super::*;
+
+    const SECOND: Duration = Duration::from_secs(1);
+    const ANNA: ConsumerId = ConsumerId(1);
+
+    fn drained() -> Deliveries {
+        let mut deliveries = Deliveries::new(0, None, 600 * SECOND, false);
+        deliveries.add_ring(0, 4);
+        deliveries.attach(ANNA, 1).unwrap();
+        deliveries.heard(Progress { floor: 0, drained: 1, generation: 1 });
+        deliveries
+    }
+
+    fn others(epoch: u64) -> Others {
+        let holders = vec![LastHolder { worker: "slow".into(), process: None }];
+        Others { epoch, holders, want: false }
+    }
+
+    #[test]
+    fn rule_11_an_epoch_that_waits_for_another_node_is_told_with_its_name() {
+        let (mut deliveries, start) = (drained(), Instant::now());
+        let look =
+            |deliveries: &mut Deliveries, second: u32| deliveries.overdue([ANNA].into_iter(), start + second * SECOND);
+        assert!(look(&mut deliveries, 0).is_none());
+        assert!(look(&mut deliveries, 20).is_none(), "nobody is known to have it");
+        deliveries.hear_of(others(0));
+        assert!(look(&mut deliveries, 21).is_none());
+        let overdue = look(&mut deliveries, 31).unwrap();
+        let Holding::Elsewhere(holders) = &overdue.holding else { panic!("{overdue:?}") };
+        assert_eq!((holders[0].worker.as_str(), overdue.epoch, &overdue.waiting[..]), ("slow", 0, &[ANNA][..]));
+        assert!(!overdue.expired && look(&mut deliveries, 32).is_none());
+        assert!(look(&mut deliveries, 621).unwrap().expired);
+    }
+
+    #[test]
+    fn rule_11_holders_of_another_epoch_hold_up_nothing() {
+        let (mut deliveries, start) = (drained(), Instant::now());
+        deliveries.hear_of(others(1));
+        for second in 0..30 {
+            assert!(deliveries.overdue([ANNA].into_iter(), start + second * SECOND).is_none());
+        }
+    }
+
+    #[test]
+    fn rule_35_trainers_that_have_had_nothing_to_do_for_a_while_wait_for_others() {
+        let (mut deliveries, start) = (drained(), Instant::now());
+        deliveries.overdue([ANNA].into_iter(), start);
+        assert!(
+            !deliveries.is_idle(start + 4 * SECOND, 5 * SECOND) && deliveries.is_idle(start + 5 * SECOND, 5 * SECOND)
+        );
+        deliveries.heard(Progress { floor: 0, drained: 0, generation: 1 });
+        deliveries.overdue([ANNA].into_iter(), start + 6 * SECOND);
+        assert!(!deliveries.is_idle(start + 60 * SECOND, 5 * SECOND), "there is something to lease again");
+    }
+}

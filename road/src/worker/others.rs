@@ -1,0 +1,90 @@
+//! What a worker knows of the other workers of its ledger: who has the last leases of an epoch, and who waits for them.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use forebay_proto::v1::{LastHolder, LedgerNews};
+use parking_lot::Mutex;
+use tokio::sync::watch;
+
+/// What other workers have and want of the first epoch that is not complete.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Others {
+    /// The epoch.
+    pub epoch: u64,
+    /// Who has its last leases, first those that have had them for longest. There may be more.
+    pub holders: Vec<LastHolder>,
+    /// Their trainers wait: what no trainer here has taken for a while is given back.
+    pub want: bool,
+}
+
+/// See the module.
+#[derive(Debug, Default)]
+pub(super) struct OtherWorkers {
+    known: Mutex<Others>,
+    /// Trainers of this worker wait for what others have.
+    waiting: Arc<AtomicBool>,
+    /// Epochs below this one are others'.
+    recalled: watch::Sender<u64>,
+}
+
+impl OtherWorkers {
+    /// Hears the news, as the worker of this name. Gives what they tell of the others if that has changed.
+    pub(super) fn hear(&self, news: LedgerNews, name: &str) -> Option<Others> {
+        let mut holders = news.holders;
+        holders.retain(|holder| holder.worker != name);
+        // Who waits as well keeps what it has: that is on its way to its own trainers.
+        let recalled = if self.are_waited_for() { 0 } else { news.recalled };
+        self.recalled.send_if_modified(|known| std::mem::replace(known, recalled) != recalled);
+        let epoch = news.progress.unwrap_or_default().floor;
+        let now = Others { epoch, holders, want: recalled > epoch };
+        let mut known = self.known.lock();
+        let is_new = *known != now;
+        known.clone_from(&now);
+        is_new.then_some(now)
+    }
+
+    /// Whether trainers of this worker wait for others.
+    pub(super) fn are_waited_for(&self) -> bool {
+        self.waiting.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn waiting(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.waiting)
+    }
+
+    pub(super) fn recalled(&self) -> watch::Receiver<u64> {
+        self.recalled.subscribe()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use forebay_proto::v1::Progress;
+
+    use super::*;
+
+    fn news(holders: &[&str], recalled: u64) -> LedgerNews {
+        let holders = holders.iter().map(|name| LastHolder { worker: (*name).into(), process: None }).collect();
+        LedgerNews { progress: Some(Progress { floor: 3, drained: 4, generation: 1 }), holders, recalled }
+    }
+
+    #[test]
+    fn rule_35_a_worker_is_told_of_others_and_only_of_what_has_changed() {
+        let others = OtherWorkers::default();
+        let told = others.hear(news(&["me", "slow"], 0), "me").unwrap();
+        assert_eq!((told.epoch, told.holders[0].worker.as_str(), told.holders.len(), told.want), (3, "slow", 1, false));
+        assert_eq!(others.hear(news(&["me", "slow"], 0), "me"), None);
+        assert!(others.hear(news(&["me", "slow"], 4), "me").unwrap().want);
+        assert_eq!(*others.recalled().borrow(), 4);
+    }
+
+    #[test]
+    fn rule_35_a_worker_whose_own_trainers_wait_gives_nothing_back() {
+        let others = OtherWorkers::default();
+        others.hear(news(&["me"], 4), "me");
+        others.waiting().store(true, Ordering::Relaxed);
+        assert!(!others.hear(news(&["me"], 4), "me").unwrap().want);
+        assert_eq!(*others.recalled().borrow(), 0);
+    }
+}
