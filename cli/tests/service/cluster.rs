@@ -68,6 +68,26 @@ fn rule_15_a_killed_daemon_s_records_go_to_the_other_one_and_the_audit_adds_up()
 }
 
 #[test]
+fn rule_19_a_daemon_that_was_stopped_takes_back_what_it_had_offered() {
+    let site = Site::start();
+    let (stopped, other) = (site.node("stopped", RECORDS, "epochs = 1"), site.node("other", RECORDS, "epochs = 1"));
+    let mut visits = Visits::default();
+    let mut victim = Puppet::attach(&stopped.0);
+    // It has this batch in hand, and a second one was offered to it.
+    visits.note_lost("victim", &[victim.next()]);
+    stopped.0.wait_for("two batches are with the trainer", |status| status.slots_held == 2);
+    stopped.1.signal(Signal::STOP);
+    // Its leases expire, and the other node gets all that it had.
+    visits.note("other", &Puppet::attach(&other.0).finish());
+    stopped.1.signal(Signal::CONT);
+    let late = victim.finish();
+    assert_eq!(batches(&late), [], "all of it was delivered elsewhere");
+    visits.check(RECORDS, 1);
+    let audit = site.audit();
+    assert!(audit[1].contains("checksum equal"), "{audit:?}");
+}
+
+#[test]
 fn rule_18_a_killed_coordinator_costs_nothing_but_time() {
     let mut site = Site::start();
     let nodes = [site.node("one", RECORDS, EPOCHS), site.node("two", RECORDS, EPOCHS)];
