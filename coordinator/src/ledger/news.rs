@@ -20,8 +20,8 @@ impl Ledger {
         }
         // First those that have had them for longest.
         holders.sort_unstable_by_key(|(lease, ..)| *lease);
-        let is_wanted = self.workers.values().any(|worker| worker.waits);
-        let is_recalled = is_wanted && holders.iter().any(|(_, _, worker)| !worker.waits);
+        // Also while something of it can be leased again: that is for those who wait.
+        let is_recalled = self.workers.values().any(|worker| worker.waits);
         let told = |(_, name, worker): &(u64, &String, &Worker)| LastHolder {
             worker: (*name).clone(),
             process: worker.process.clone(),

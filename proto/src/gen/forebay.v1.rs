@@ -513,8 +513,8 @@ pub struct LedgerNews {
     /// them for longest.
     #[prost(message, repeated, tag = "2")]
     pub holders: ::prost::alloc::vec::Vec<LastHolder>,
-    /// Trainers wait for epochs below this one, and a worker has leases of them that has no waiting trainers: what no trainer has
-    /// taken for a while is to be given back. 0: nothing is.
+    /// Trainers of some workers wait for epochs below this one. The other workers give back what no trainer has taken for a while,
+    /// and lease nothing of them. 0: nobody waits.
     #[prost(uint64, tag = "3")]
     pub recalled: u64,
 }
