@@ -1,17 +1,19 @@
 //! Random histories of several workers against a plain model: sets of positions, nothing clever.
 
+mod truth;
 mod unheard;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use forebay_coordinator::{CallError, Plan, Verdict as Judgement};
 use forebay_proto::v1::{
-    AckRequest, AcquireReply, AcquireRequest, Lease, RestoreRequest, Snapshot, Verdict, acquire_reply::Answer,
+    AckRequest, AcquireReply, AcquireRequest, Caller, Lease, RestoreRequest, Snapshot, Verdict, acquire_reply::Answer,
 };
 use proptest::{prelude::*, test_runner::RngSeed};
 
 use crate::grains::grained;
 use crate::scene::{Daemon, GRACE, Scene, TTL, bare, spec, static_spec};
+use truth::Truth;
 use unheard::Unheard;
 
 const WORKERS: usize = 3;
@@ -51,29 +53,12 @@ struct Actor {
     may_be_forgotten: bool,
 }
 
-/// What must be true, as sets.
-#[derive(Clone, Default)]
-struct Truth {
-    /// Accounted for.
-    done: BTreeSet<(u64, u64)>,
-    /// Positions that a live lease has: lease id and worker.
-    owner: BTreeMap<(u64, u64), (u64, usize)>,
-}
-
 struct History {
     scene: Scene,
     actors: Vec<Actor>,
     truth: Truth,
     snapshot: Option<(Snapshot, BTreeSet<(u64, u64)>)>,
     unheard: Unheard,
-}
-
-impl Truth {
-    fn floor(&self, scene: &Scene) -> u64 {
-        (0..EPOCHS)
-            .find(|&epoch| self.done.range((epoch, 0)..(epoch + 1, 0)).count() as u64 != scene.plan.epoch_len(epoch))
-            .unwrap_or(EPOCHS)
-    }
 }
 
 impl History {
@@ -213,11 +198,17 @@ impl History {
 
     fn repeat(&mut self, who: usize) {
         let actor = &self.actors[who];
+        let is_kept = |caller: &Option<Caller>| caller.as_ref().unwrap().sequence + 16 > actor.daemon.caller.sequence;
         // The reply to an Acquire that granted nothing is forgotten when the coordinator is restarted.
-        if let Some((request, reply)) = actor.last.clone().filter(|(_, reply)| !reply.leases.is_empty()) {
+        let is_stored =
+            |(asked, reply): &(AcquireRequest, AcquireReply)| !reply.leases.is_empty() && is_kept(&asked.caller);
+        if let Some((request, reply)) = actor.last.clone().filter(is_stored) {
             assert_eq!(self.scene.call(request).ok(), Some(reply));
         }
-        if let Some((request, verdicts)) = actor.last_ack.clone().filter(|(_, v)| v == &[Verdict::Accepted as i32]) {
+        let is_stored = |(asked, verdicts): &(AckRequest, Vec<i32>)| {
+            verdicts == &[Verdict::Accepted as i32] && is_kept(&asked.caller)
+        };
+        if let Some((request, verdicts)) = actor.last_ack.clone().filter(is_stored) {
             assert_eq!(self.scene.call(request).map(|reply| reply.verdicts), Ok(verdicts));
         }
     }
@@ -378,7 +369,6 @@ proptest! {
         rng_seed: RngSeed::Fixed(std::env::var("PROPTEST_RNG_SEED").ok().and_then(|s| s.parse().ok()).unwrap_or(1)),
         ..ProptestConfig::default()
     })]
-
 
     #[test]
     fn rule_15_nothing_is_lost_and_nothing_is_counted_twice(
