@@ -251,6 +251,28 @@ fn rule_35_a_slow_node_keeps_only_what_its_trainer_has_taken_while_others_wait()
 }
 
 #[test]
+fn rule_11_an_epoch_that_waits_for_another_node_names_it_with_its_daemon() {
+    let site = Site::start();
+    let slow = site.node("slow", RECORDS, "epochs = 1");
+    let quick = site.node("quick", RECORDS, "epochs = 1\nepoch_end_timeout = \"1s\"");
+    let mut idler = Puppet::with_one_credit(&slow.0);
+    idler.next().batch();
+    let mut trainer = Trainer::attach(&quick.0);
+    let why = loop {
+        match trainer.next() {
+            Event::Batch(_) => {}
+            Event::Failed(why) => break why,
+            other => panic!("{other:?} while another node has a batch"),
+        }
+    };
+    let process = format!("node \"slow\" has (process {} on host", slow.1.pid());
+    assert!(why.contains("epoch 0 has waited") && why.contains(&process), "{why}");
+    // The error costs nothing: the epoch ends when the other trainer goes on.
+    idler.run();
+    while trainer.next() != Event::EpochEnd(0) {}
+}
+
+#[test]
 fn a_run_is_forgotten_at_the_coordinator_by_its_address_or_by_a_daemon_s_configuration() {
     let site = Site::start();
     let (home, daemon) = site.node("one", 12, "epochs = 1");
