@@ -244,7 +244,7 @@ impl Worker {
         let asked = boot_time();
         let leases = self.granted.lock().beat();
         let caller = Caller { unseen: self.unseen.load(Ordering::Relaxed), ..self.caller(0) };
-        let waits = self.others.are_waited_for();
+        let waits = self.others.say();
         let request = HeartbeatRequest { caller: Some(caller), leases: leases.clone(), waits };
         let reply = self.handle.call(request).await?;
         self.hear(reply.news.unwrap_or_else(|| LedgerNews { progress: reply.progress, ..LedgerNews::default() }));

@@ -24,6 +24,8 @@ pub(super) struct OtherWorkers {
     known: Mutex<Others>,
     /// Trainers of this worker wait for what others have.
     waiting: Arc<AtomicBool>,
+    /// The coordinator was told so last.
+    said: AtomicBool,
     /// Epochs below this one are others'.
     recalled: watch::Sender<u64>,
 }
@@ -33,8 +35,9 @@ impl OtherWorkers {
     pub(super) fn hear(&self, news: LedgerNews, name: &str) -> Option<Others> {
         let mut holders = news.holders;
         holders.retain(|holder| holder.worker != name);
-        // Who waits as well keeps what it has: that is on its way to its own trainers.
-        let recalled = if self.are_waited_for() { 0 } else { news.recalled };
+        // Who waits as well keeps what it has: that is on its way to its own trainers. What was recalled for them is theirs too.
+        let waits = self.waiting.load(Ordering::Relaxed) || self.said.load(Ordering::Relaxed);
+        let recalled = if waits { 0 } else { news.recalled };
         self.recalled.send_if_modified(|known| std::mem::replace(known, recalled) != recalled);
         let epoch = news.progress.unwrap_or_default().floor;
         let now = Others { epoch, holders, want: recalled > epoch };
@@ -44,9 +47,11 @@ impl OtherWorkers {
         is_new.then_some(now)
     }
 
-    /// Whether trainers of this worker wait for others.
-    pub(super) fn are_waited_for(&self) -> bool {
-        self.waiting.load(Ordering::Relaxed)
+    /// Whether trainers of this worker wait for others, as the coordinator is told now.
+    pub(super) fn say(&self) -> bool {
+        let waits = self.waiting.load(Ordering::Relaxed);
+        self.said.store(waits, Ordering::Relaxed);
+        waits
     }
 
     pub(super) fn waiting(&self) -> Arc<AtomicBool> {
@@ -86,5 +91,19 @@ mod tests {
         others.waiting().store(true, Ordering::Relaxed);
         assert!(!others.hear(news(&["me"], 4), "me").unwrap().want);
         assert_eq!(*others.recalled().borrow(), 0);
+    }
+
+    #[test]
+    fn rule_35_what_came_back_for_a_worker_s_own_trainers_is_not_left_to_others() {
+        let others = OtherWorkers::default();
+        others.waiting().store(true, Ordering::Relaxed);
+        assert!(others.say());
+        // There is something to lease now, and the coordinator does not know yet that they wait no more.
+        others.waiting().store(false, Ordering::Relaxed);
+        others.hear(news(&[], 4), "me");
+        assert_eq!(*others.recalled().borrow(), 0);
+        assert!(!others.say());
+        others.hear(news(&["slow"], 4), "me");
+        assert_eq!(*others.recalled().borrow(), 4, "somebody else waits");
     }
 }
