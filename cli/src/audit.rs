@@ -3,7 +3,7 @@
 
 use std::io::{self, Write as _};
 
-use forebay_coordinator::{EpochAudit, SourceAudit, Verdict, audit};
+use forebay_coordinator::{EpochAudit, RecoveryAudit, SourceAudit, Verdict, audit};
 use forebay_proto::v1::{AuditReply, LedgerSpec, StreamAudit, StreamAuditRequest};
 use indicatif::ProgressDrawTarget;
 use serde_json::{Value, json};
@@ -26,6 +26,13 @@ pub(crate) struct AuditArgs {
     coordinator: CoordinatorArgs,
 }
 
+/// What there is to say of a ledger.
+struct Audited<'a> {
+    ledger: &'a str,
+    epochs: Vec<EpochAudit>,
+    recoveries: Vec<RecoveryAudit>,
+}
+
 /// Below it the sum is there before a bar could be drawn.
 const WORTH_A_BAR: u64 = 50_000_000;
 
@@ -34,26 +41,33 @@ pub(crate) fn run(args: &AuditArgs) -> Result<(), Failure> {
         Some(coordinator) => of_coordinator(args, &coordinator)?,
         None => of_daemon(args)?,
     };
-    let audited = ledgers.iter().map(|(ledger, audit)| Ok((ledger.as_str(), epochs(audit)?)));
-    let audited: Vec<(&str, Vec<EpochAudit>)> = audited.collect::<Result<_, Failure>>()?;
+    let audited: Vec<Audited<'_>> = ledgers.iter().map(Audited::new).collect::<Result<_, Failure>>()?;
     let mut out = io::stdout().lock();
     if args.json {
         writeln!(out, "{:#}", json(&audited))?;
     } else {
-        for (ledger, epochs) in &audited {
+        for Audited { ledger, epochs, recoveries } in &audited {
             writeln!(out, "stream {ledger}")?;
+            recoveries.iter().try_for_each(|recovery| writeln!(out, "  {recovery}"))?;
             for epoch in epochs {
                 writeln!(out, "  {epoch}")?;
                 epoch.sources.iter().try_for_each(|source| writeln!(out, "    {source}"))?;
             }
         }
     }
-    let all = audited.iter().flat_map(|(_, epochs)| epochs);
+    let all = audited.iter().flat_map(|audited| &audited.epochs);
     let wrong = all.filter(|epoch| epoch.verdict == Verdict::DoesNotAddUp).count();
     if wrong > 0 {
         return Err(Failure::Failed(format!("{wrong} epochs do not add up: records were lost or counted twice.")));
     }
     Ok(())
+}
+
+impl<'a> Audited<'a> {
+    fn new((ledger, reply): &'a (String, AuditReply)) -> Result<Self, Failure> {
+        let recoveries = reply.recoveries.iter().map(RecoveryAudit::from).collect();
+        Ok(Self { ledger, epochs: epochs(reply)?, recoveries })
+    }
 }
 
 /// The ledgers of a coordinator, with their tallies.
@@ -102,7 +116,7 @@ fn positions(spec: &LedgerSpec) -> u64 {
 }
 
 /// docs/operating.md has the fields: they keep their names and meanings, and new ones may be added.
-fn json(ledgers: &[(&str, Vec<EpochAudit>)]) -> Value {
+fn json(ledgers: &[Audited<'_>]) -> Value {
     let source = |source: &SourceAudit| {
         json!({
             "source": source.name,
@@ -140,6 +154,14 @@ fn json(ledgers: &[(&str, Vec<EpochAudit>)]) -> Value {
             "checksum_expected": format!("{:032x}", audit.expected.sum),
         })
     };
-    let ledger = |(name, epochs): &(&str, Vec<EpochAudit>)| json!({ "name": name, "epochs": epochs.iter().map(epoch).collect::<Value>() });
+    let recovery =
+        |recovery: &RecoveryAudit| json!({ "generation": recovery.generation, "snapshot_taken": recovery.taken });
+    let ledger = |audited: &Audited<'_>| {
+        json!({
+            "name": audited.ledger,
+            "epochs": audited.epochs.iter().map(epoch).collect::<Value>(),
+            "recoveries": audited.recoveries.iter().map(recovery).collect::<Value>(),
+        })
+    };
     json!({ "streams": ledgers.iter().map(ledger).collect::<Value>() })
 }

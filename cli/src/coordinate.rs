@@ -21,6 +21,13 @@ pub(crate) struct CoordinateArgs {
     /// Folder of the ledgers. Left out: /var/lib/forebay for a service, and the state folder of a user.
     #[arg(long, value_name = "FOLDER")]
     path: Option<PathBuf>,
+    /// Make new ledgers from this snapshot, because the former ones are lost. The folder must have no ledgers. Leases that were
+    /// given before are void, and what was delivered after the snapshot is delivered again.
+    #[arg(long, value_name = "FILE")]
+    recover_from: Option<PathBuf>,
+    /// How often a snapshot of the ledgers is written to ledger.snapshot in their folder.
+    #[arg(long, value_name = "DURATION", default_value = "1m", value_parser = at_least_a_second)]
+    snapshot_every: Duration,
     /// A file with a token that each call must have: one line of at least 16 characters. It is read again when it changes.
     #[arg(long, value_name = "FILE")]
     token_file: Option<PathBuf>,
@@ -35,14 +42,14 @@ pub(crate) struct CoordinateArgs {
     #[arg(long, value_name = "FILE", requires = "tls_certificate")]
     tls_client_ca: Option<PathBuf>,
     /// How long a daemon that is not heard keeps its leases.
-    #[arg(long, value_name = "DURATION", default_value = "30s", value_parser = lease_ttl)]
+    #[arg(long, value_name = "DURATION", default_value = "30s", value_parser = at_least_a_second)]
     lease_ttl: Duration,
     /// Serve metrics for Prometheus at this address. Anyone who reaches it can read them.
     #[arg(long, value_name = "ADDRESS")]
     metrics: Option<SocketAddr>,
 }
 
-/// Shorter, and a moment without a processor would take leases from living daemons.
+/// If leases are shorter, a moment without a processor takes them from living daemons.
 const SHORTEST: Duration = Duration::from_secs(1);
 
 pub(crate) fn run(args: &CoordinateArgs) -> Result<(), Failure> {
@@ -52,6 +59,8 @@ pub(crate) fn run(args: &CoordinateArgs) -> Result<(), Failure> {
     let settings = CoordinateSettings {
         listen: args.listen.clone(),
         path: args.path.clone(),
+        recover_from: args.recover_from.clone(),
+        snapshot_every: args.snapshot_every,
         token: args.token_file.clone(),
         certificate: certificate.map(|(certificate, key)| CertificateFiles { certificate, key }),
         clients: args.tls_client_ca.clone(),
@@ -64,7 +73,7 @@ pub(crate) fn run(args: &CoordinateArgs) -> Result<(), Failure> {
     served.map_err(|error| Failure::Failed(error.to_string()))
 }
 
-fn lease_ttl(text: &str) -> Result<Duration, String> {
-    let ttl = duration(text)?;
-    if ttl < SHORTEST { Err("give at least 1s".to_owned()) } else { Ok(ttl) }
+fn at_least_a_second(text: &str) -> Result<Duration, String> {
+    let time = duration(text)?;
+    if time < SHORTEST { Err("give at least 1s".to_owned()) } else { Ok(time) }
 }

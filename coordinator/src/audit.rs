@@ -3,6 +3,7 @@
 //! The ledger keeps, per epoch, sums over the records that trainers saw. Here the sum over the records that the
 //! epoch should have is computed from the spec alone, and the two are compared.
 
+mod recovered;
 mod source;
 
 use std::fmt;
@@ -18,6 +19,7 @@ use crate::{
     plan::Plan,
     spec::{PERMUTATION, SpecError},
 };
+pub use recovered::RecoveryAudit;
 pub use source::SourceAudit;
 
 /// Records between two calls of a progress callback.

@@ -2,6 +2,9 @@
 
 use tonic::{Code, Status};
 
+/// The header of a refusal that says who leads.
+const LEADER: &str = "forebay-leader";
+
 /// Why a call was refused. Each kind has a gRPC code of its own, so that it survives the way there and back.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CallError {
@@ -9,6 +12,15 @@ pub enum CallError {
     /// with the same sequence number; an outage is never the end of the data.
     #[error("The coordinator cannot be reached or cannot store its ledgers: {0} You may retry the call.")]
     Unavailable(String),
+    /// Another coordinator leads, or none does. As with `Unavailable`, whether the command was applied is not known: this one
+    /// may have led when it came.
+    #[error("This coordinator does not lead: {why} You may retry the call.")]
+    NotLeader {
+        /// Where the one that leads is reached, if it is known.
+        leader: Option<String>,
+        /// Why.
+        why: String,
+    },
     /// The request itself is wrong.
     #[error("{0}")]
     Invalid(String),
@@ -37,6 +49,13 @@ impl From<CallError> for Status {
     fn from(error: CallError) -> Self {
         match error {
             CallError::Unavailable(text) => Self::unavailable(text),
+            CallError::NotLeader { leader, why } => {
+                let mut status = Self::unavailable(why);
+                if let Some(leader) = leader.and_then(|leader| leader.parse().ok()) {
+                    status.metadata_mut().insert(LEADER, leader);
+                }
+                status
+            }
             CallError::Invalid(text) => Self::invalid_argument(text),
             CallError::NotFound(text) => Self::not_found(text),
             CallError::SpecMismatch(text) => Self::already_exists(text),
@@ -59,9 +78,17 @@ impl From<Status> for CallError {
             Code::FailedPrecondition => Self::Fenced(text),
             Code::OutOfRange => Self::SequenceTooOld(text),
             Code::DataLoss => Self::Corrupt(text),
-            _ => Self::Unavailable(text),
+            _ => match leader(&status) {
+                Some(leader) => Self::NotLeader { leader: Some(leader), why: text },
+                None => Self::Unavailable(text),
+            },
         }
     }
+}
+
+/// The address of the coordinator that leads, if whoever refused the call does not lead and knows it.
+fn leader(status: &Status) -> Option<String> {
+    status.metadata().get(LEADER)?.to_str().ok().map(str::to_owned)
 }
 
 #[cfg(test)]
@@ -73,6 +100,7 @@ mod tests {
         let text = || "Why.".to_owned();
         for error in [
             CallError::Unavailable(text()),
+            CallError::NotLeader { leader: Some("http://b:7171".to_owned()), why: text() },
             CallError::Invalid(text()),
             CallError::NotFound(text()),
             CallError::SpecMismatch(text()),

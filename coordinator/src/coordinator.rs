@@ -5,7 +5,7 @@
 use std::{sync::Arc, thread, time::Duration};
 
 use tokio::{
-    sync::{mpsc, watch},
+    sync::{mpsc, oneshot, watch},
     time::timeout,
 };
 
@@ -27,6 +27,9 @@ const QUEUE: usize = 1024;
 const IDLE: Duration = Duration::from_secs(60);
 /// How often a store that cannot be written is tried, where no command does it.
 const PROBE: Duration = Duration::from_secs(1);
+
+/// How often it looks whether it leads, where others may lead.
+const LOOK: Duration = Duration::from_millis(200);
 
 /// Milliseconds that never go back. Tests bring their own.
 pub type Clock = Arc<dyn Fn() -> u64 + Send + Sync>;
@@ -79,7 +82,9 @@ struct Keeper<S> {
     clock: Clock,
     served: Served,
     times: Times,
-    /// `None` after a failed commit, until the store can be read again.
+    /// The term in which this process led when the ledgers were read.
+    term: Option<u64>,
+    /// `None` after a failed commit, until the store can be read again, and in another term.
     ledgers: Option<Ledgers>,
     outages: Outages,
     board: NewsBoard,
@@ -110,8 +115,12 @@ impl Coordinator {
         let (handle, calls, outages) = Handle::new(false);
         let served = Served::new(clock());
         let board = handle.board.clone();
-        let mut keeper = Keeper { store, clock, served, times, ledgers: None, outages, board };
-        keeper.load(served.time())?;
+        let mut keeper = Keeper { store, clock, served, times, term: None, ledgers: None, outages, board };
+        match keeper.load(served.time()) {
+            // It waits until it leads.
+            Ok(_) | Err(CallError::NotLeader { .. }) => {}
+            Err(error) => return Err(error.into()),
+        }
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
         thread::Builder::new()
             .name("forebay-ledger".to_owned())
@@ -130,7 +139,16 @@ impl Handle {
     /// Sends any request and awaits its reply, which comes after the durable commit.
     pub async fn call<R: Request>(&self, request: R) -> Result<R::Reply, CallError> {
         let (call, reply) = call(request);
-        self.queue.send(call).await.map_err(|_| gone())?;
+        self.ask(call, reply).await
+    }
+
+    /// Sends a call, and awaits what comes at its other end.
+    pub(crate) async fn ask<T>(
+        &self,
+        call: Box<dyn Call>,
+        reply: oneshot::Receiver<Result<T, CallError>>,
+    ) -> Result<T, CallError> {
+        self.send(call).await?;
         reply.await.map_err(|_| gone())?
     }
 
@@ -172,7 +190,7 @@ impl<S: Store> Keeper<S> {
                 Err(_) => None,
             };
             let mut group: Vec<_> = first.into_iter().collect();
-            while group.len() < QUEUE
+            while group.len() < self.at_once()
                 && let Ok(call) = calls.try_recv()
             {
                 group.push(call);
@@ -181,9 +199,15 @@ impl<S: Store> Keeper<S> {
         }
     }
 
-    /// Carries a group of calls out, lets leases expire, commits once, replies.
+    /// Most commands of a group.
+    fn at_once(&self) -> usize {
+        self.store.commands_at_once().clamp(1, QUEUE)
+    }
+
+    /// Carries a group of calls out, lets leases expire, commits once, replies. Reads and heartbeats are answered as commands
+    /// are: only if nobody else has led since the ledgers were read.
     fn answer(&mut self, mut group: Vec<Box<dyn Call>>) {
-        let durable = self.apply(&mut group).and_then(|()| self.commit());
+        let durable = self.apply(&mut group).and_then(|()| self.commit()).and_then(|()| self.still_leads());
         if let Some(ledgers) = self.ledgers.as_mut().filter(|_| durable.is_ok()) {
             self.board.tell(ledgers);
         }
@@ -194,7 +218,7 @@ impl<S: Store> Keeper<S> {
 
     fn apply(&mut self, group: &mut [Box<dyn Call>]) -> Result<(), CallError> {
         let now = self.served.turn((self.clock)());
-        let more_may_wait = group.len() == QUEUE;
+        let more_may_wait = group.len() == self.at_once();
         let ledgers = self.load(now)?;
         for call in group {
             call.apply(ledgers, now);
@@ -206,15 +230,26 @@ impl<S: Store> Keeper<S> {
         Ok(())
     }
 
-    /// The ledgers; read from the store where a commit has failed.
+    /// The ledgers; read from the store where a commit has failed, and in another term.
     fn load(&mut self, now: u64) -> Result<&mut Ledgers, CallError> {
-        let ledgers = if let Some(ledgers) = self.ledgers.take() {
+        let term = self.store.term().map_err(|error| self.outages.failed(&error))?;
+        let same = self.term.replace(term) == Some(term);
+        let ledgers = if let Some(ledgers) = self.ledgers.take().filter(|_| same) {
             ledgers
         } else {
             let documents = self.store.load(PREFIX).map_err(|error| self.outages.failed(&error))?;
             Ledgers::load(&documents, self.times, now)?
         };
         Ok(self.ledgers.insert(ledgers))
+    }
+
+    /// Whether this process leads as it did when the ledgers were read. If not, somebody else may have changed them since.
+    fn still_leads(&mut self) -> Result<(), CallError> {
+        match self.store.term() {
+            Ok(term) if self.term == Some(term) => Ok(()),
+            Ok(_) => Err(CallError::Unavailable("Another coordinator has led meanwhile.".to_owned())),
+            Err(error) => Err(self.outages.failed(&error)),
+        }
     }
 
     /// Makes everything durable. Where that fails, what is in memory may be ahead of the store and is thrown away. While the
@@ -225,15 +260,18 @@ impl<S: Store> Keeper<S> {
             return Ok(());
         }
         match self.store.commit(&changes) {
-            Ok(()) => self.outages.is_over(),
-            // Nothing but the attempt has failed: the replies tell what the store holds.
-            Err(error) if changes.is_empty() => drop(self.outages.failed(&error)),
+            Ok(()) => {
+                self.outages.is_over();
+                Ok(())
+            }
             Err(error) => {
+                // What is in the store may be ahead of what is here as well.
                 self.ledgers = None;
-                return Err(self.outages.failed(&error));
+                let refusal = self.outages.failed(&error);
+                // Nothing but the attempt has failed: the replies tell what the store holds.
+                if changes.is_empty() { Ok(()) } else { Err(refusal) }
             }
         }
-        Ok(())
     }
 
     fn until_deadline(&self) -> Duration {
@@ -242,7 +280,9 @@ impl<S: Store> Keeper<S> {
             // Not below the clock's grain, so that a deadline that is almost there makes no busy loop.
             Duration::from_millis(deadline.saturating_sub(self.served.time()).max(10)).min(TICK)
         });
-        if self.outages.is_one() { until.min(PROBE) } else { until }
+        let until = if self.outages.is_one() { until.min(PROBE) } else { until };
+        // A term may begin and end at any time.
+        if self.term.is_none_or(|term| term > 0) { until.min(LOOK) } else { until }
     }
 }
 
@@ -301,15 +341,10 @@ mod tests {
         };
         let times = Times { lease_ttl: 1000, grace: 800 };
         let served = Served::new(clock());
-        let mut keeper = Keeper {
-            store: MemoryStore::new(),
-            clock,
-            served,
-            times,
-            ledgers: None,
-            outages: Outages::new().0,
-            board: NewsBoard::default(),
-        };
+        let (outages, _watched) = Outages::new();
+        let board = NewsBoard::default();
+        let mut keeper =
+            Keeper { store: MemoryStore::new(), clock, served, times, term: None, ledgers: None, outages, board };
         ask(&mut keeper, vec![open("one"), open("two")]);
         let granted = ask(&mut keeper, vec![acquire("one", 1), acquire("two", 1)]);
         let leases: Vec<u64> = granted.iter().map(|reply| reply.leases[0].id).collect();

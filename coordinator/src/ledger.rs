@@ -7,6 +7,7 @@ mod damage;
 mod grant;
 mod news;
 mod receipts;
+mod recover;
 mod snapshot;
 mod spans;
 mod status;
@@ -20,7 +21,7 @@ use std::ops::{Bound, Range};
 use forebay_proto::page;
 use forebay_proto::v1::{
     AuditReply, Cause, HeartbeatReply, HeartbeatRequest, Lease, ListQuarantineReply, Progress, QuarantineKey,
-    QuarantinedRecord, WorkerProcess,
+    QuarantinedRecord, Recovery, WorkerProcess,
 };
 
 use self::{spans::Spans, tallies::Tallies, workers::Replies};
@@ -62,6 +63,8 @@ pub(crate) struct Ledger {
     /// By (epoch, record), at most `QUARANTINE_LIST`; `quarantined` goes on counting.
     quarantine: BTreeMap<(u64, u64), QuarantinedRecord>,
     quarantined: u64,
+    /// The last times that it was lost and recovered from a snapshot of its store.
+    recoveries: Vec<Recovery>,
     /// Rises with every durable change.
     revision: u64,
     dirty: Dirty,
@@ -139,15 +142,13 @@ impl Ledger {
     /// A fresh ledger. `origin` makes its lease ids differ from those of another ledger for the same dataset, whose
     /// receipts may still be under way.
     pub(crate) fn new(plan: Plan, shard_size: u64, epochs: u64, origin: &[u8], times: Times) -> Self {
-        let hash = blake3::derive_key("forebay lease ids 1", origin);
-        let base = u64::from_le_bytes([0, 0, 0, 0, 0, hash[0], hash[1], hash[2] >> 1]);
         let mut ledger = Self {
             spec_hash: spec_hash(plan.spec()),
             shard_size,
             epochs,
             times,
             generation: 1,
-            next_lease: base + 1,
+            next_lease: first_lease(origin),
             cursor_epoch: 0,
             cursor: 0,
             acks: 0,
@@ -156,6 +157,7 @@ impl Ledger {
             tallies: BTreeMap::new(),
             quarantine: BTreeMap::new(),
             quarantined: 0,
+            recoveries: Vec::new(),
             revision: 1,
             dirty: Dirty { head: true, grains: plan.grains().is_some(), ..Dirty::default() },
             plan,
@@ -172,6 +174,11 @@ impl Ledger {
     /// Positions per lease.
     pub(crate) const fn shard_size(&self) -> u64 {
         self.shard_size
+    }
+
+    /// Rises with every restore and recovery.
+    pub(crate) const fn generation(&self) -> u64 {
+        self.generation
     }
 
     pub(crate) const fn spec_hash(&self) -> [u8; 32] {
@@ -214,7 +221,8 @@ impl Ledger {
         // The sum over the whole dataset is the same in any order: only a shard's records depend on the table.
         let table = self.plan.grains().filter(|_| from_epoch == 0 && spec.shard.is_some());
         let grains = table.map(|table| table.lengths());
-        AuditReply { spec: Some(spec), epochs, progress: Some(self.progress()), more, grains }
+        let recoveries = if from_epoch == 0 { self.recoveries.clone() } else { Vec::new() };
+        AuditReply { spec: Some(spec), epochs, progress: Some(self.progress()), more, grains, recoveries }
     }
 
     /// A page of the quarantine's list.
@@ -273,4 +281,10 @@ impl Ledger {
         self.dirty.epochs.insert(epoch);
         self.tallies.entry(epoch).or_default()
     }
+}
+
+/// Where the ids of leases begin in a ledger with this origin.
+fn first_lease(origin: &[u8]) -> u64 {
+    let hash = blake3::derive_key("forebay lease ids 1", origin);
+    u64::from_le_bytes([0, 0, 0, 0, 0, hash[0], hash[1], hash[2] >> 1]) + 1
 }

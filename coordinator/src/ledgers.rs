@@ -101,6 +101,27 @@ impl Ledgers {
         changes
     }
 
+    /// All documents of all ledgers, as they are.
+    pub(crate) fn documents(&self) -> Vec<Change> {
+        let mut documents = Vec::new();
+        for (name, ledger) in &self.by_name {
+            ledger.documents(&format!("{PREFIX}{name}/"), &mut documents);
+        }
+        documents
+    }
+
+    /// Lets every ledger go on from a snapshot that was taken at this time: see [`Ledger::recover`].
+    pub(crate) fn recover(&mut self, taken: u64, origin: &[u8]) {
+        for (name, ledger) in &mut self.by_name {
+            ledger.recover(taken, &[name.as_bytes(), b" ", origin].concat());
+        }
+    }
+
+    /// The generation of each ledger, by name.
+    pub(crate) fn generations(&self) -> Vec<(String, u64)> {
+        self.by_name.iter().map(|(name, ledger)| (name.clone(), ledger.generation())).collect()
+    }
+
     pub(crate) fn open(&mut self, request: &OpenRequest, now: u64) -> Result<OpenReply, CallError> {
         let invalid = |text: String| CallError::Invalid(text);
         for (what, name) in [("run", &request.run), ("stream", &request.stream), ("worker", &request.worker)] {

@@ -7,7 +7,7 @@ use std::time::Duration;
 use forebay_proto::v1::ledger_client::LedgerClient;
 use forebay_proto::v1::{LedgerNews, NewsRequest};
 use tokio::sync::mpsc;
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout, timeout_at};
 use tonic::transport::Channel;
 use tonic::{Code, Status};
 
@@ -42,37 +42,49 @@ impl Line {
         Self { ways, current: AtomicUsize::new(0), token, deadline, outages }
     }
 
-    /// Asks the coordinator. An answer that does not come in time, or that says that it cannot answer now, is an outage.
+    /// Asks the coordinator. An answer that does not come in time, or that says that it cannot answer now, is an outage. If
+    /// it says that another one of these leads, that one is asked at once.
     pub(crate) async fn ask<R: Request>(&self, message: R) -> Result<R::Reply, CallError> {
-        let at = self.current.load(Ordering::Relaxed);
-        let (address, channel) = &self.ways[at];
-        let client =
-            LedgerClient::new(channel.clone()).max_decoding_message_size(REPLY).max_encoding_message_size(REPLY);
+        let until = Instant::now() + self.deadline;
+        let mut hops = self.ways.len();
+        loop {
+            let at = self.current.load(Ordering::Relaxed);
+            let why = match self.ask_at(at, message.clone(), until).await {
+                Err(CallError::NotLeader { leader: Some(leader), .. }) if hops > 1 && self.turn_to(&leader, at) => {
+                    hops -= 1;
+                    continue;
+                }
+                Err(CallError::Unavailable(why) | CallError::NotLeader { why, .. }) => why,
+                answer => {
+                    self.outages.is_over();
+                    return answer;
+                }
+            };
+            // Another call may have gone on to the next address meanwhile.
+            let next = (at + 1) % self.ways.len();
+            let _moved = self.current.compare_exchange(at, next, Ordering::Relaxed, Ordering::Relaxed);
+            let why = why.trim_end_matches('.');
+            return Err(self.outages.goes_on(&format!("the coordinator at {}: {why}", self.ways[at].0)));
+        }
+    }
+
+    /// Asks one of them.
+    async fn ask_at<R: Request>(&self, at: usize, message: R, until: Instant) -> Result<R::Reply, CallError> {
+        let client = LedgerClient::new(self.ways[at].1.clone())
+            .max_decoding_message_size(REPLY)
+            .max_encoding_message_size(REPLY);
         let mut request = tonic::Request::new(message);
-        request.set_timeout(self.deadline);
+        request.set_timeout(until.saturating_duration_since(Instant::now()));
         if let Some(token) = &self.token {
             token.sign(request.metadata_mut());
         }
-        let refused = match timeout(self.deadline, R::send(request, client)).await {
-            Ok(Ok(reply)) => {
-                self.outages.is_over();
-                return Ok(reply.into_inner());
-            }
+        match timeout_at(until, R::send(request, client)).await {
+            Ok(Ok(reply)) => Ok(reply.into_inner()),
             // tonic watches the same deadline, and may be the first to see it pass.
-            Ok(Err(status)) if matches!(status.code(), Code::Cancelled | Code::DeadlineExceeded) => self.silent(),
-            Ok(Err(status)) => match of_status(&status) {
-                Ok(refusal) => {
-                    self.outages.is_over();
-                    return Err(refusal);
-                }
-                Err(outage) => outage,
-            },
-            Err(_elapsed) => self.silent(),
-        };
-        // Another call may have gone on to the next address meanwhile.
-        let next = (at + 1) % self.ways.len();
-        let _moved = self.current.compare_exchange(at, next, Ordering::Relaxed, Ordering::Relaxed);
-        Err(self.outages.goes_on(&format!("the coordinator at {address}: {refused}")))
+            Ok(Err(status)) if matches!(status.code(), Code::Cancelled | Code::DeadlineExceeded) => Err(self.silent()),
+            Ok(Err(status)) => Err(of_status(&status)),
+            Err(_elapsed) => Err(self.silent()),
+        }
     }
 
     /// Passes on what the coordinator tells of a ledger, until it cannot be asked.
@@ -98,24 +110,31 @@ impl Line {
         }
     }
 
-    fn silent(&self) -> String {
-        format!("no answer within {} s", self.deadline.as_secs_f32())
+    /// Goes on at this address. False if it is not one of these, or is the one that has just been asked.
+    fn turn_to(&self, leader: &str, asked: usize) -> bool {
+        let leads = |(address, _): &(Address, Channel)| leader.parse().is_ok_and(|leader: Address| leader == *address);
+        let Some(next) = self.ways.iter().position(leads).filter(|next| *next != asked) else { return false };
+        self.current.store(next, Ordering::Relaxed);
+        true
+    }
+
+    fn silent(&self) -> CallError {
+        CallError::Unavailable(format!("no answer within {} s", self.deadline.as_secs_f32()))
     }
 }
 
-/// The coordinator's own refusal; else, in words without a full stop, why it could not be asked or cannot answer now.
-fn of_status(status: &Status) -> Result<CallError, String> {
-    let text = || status.message().trim_end_matches('.').to_owned();
+/// The coordinator's own refusal; else `Unavailable`, or `NotLeader`, with why it could not be asked or cannot answer now.
+fn of_status(status: &Status) -> CallError {
     match status.code() {
-        Code::PermissionDenied => Ok(CallError::Invalid(status.message().to_owned())),
-        Code::Unimplemented => Ok(CallError::Invalid(
+        Code::PermissionDenied => CallError::Invalid(status.message().to_owned()),
+        Code::Unimplemented => CallError::Invalid(
             "The coordinator does not know this call: it is of an older version than this program.".to_owned(),
-        )),
+        ),
         // A new token may reach one end before the other.
-        Code::Unauthenticated => Err(text()),
+        Code::Unauthenticated => CallError::Unavailable(status.message().to_owned()),
         _ => match CallError::from(status.clone()) {
-            CallError::Unavailable(_) => Err(status.source().map_or_else(text, innermost)),
-            refusal => Ok(refusal),
+            CallError::Unavailable(text) => CallError::Unavailable(status.source().map_or(text, innermost)),
+            refusal => refusal,
         },
     }
 }
@@ -131,15 +150,15 @@ mod tests {
 
     #[test]
     fn rule_34_only_what_the_coordinator_itself_refuses_is_final() {
-        assert_eq!(of_status(&Status::failed_precondition("Gone.")), Ok(CallError::Fenced("Gone.".into())));
-        assert_eq!(of_status(&Status::permission_denied("No.")), Ok(CallError::Invalid("No.".into())));
+        assert_eq!(of_status(&Status::failed_precondition("Gone.")), CallError::Fenced("Gone.".into()));
+        assert_eq!(of_status(&Status::permission_denied("No.")), CallError::Invalid("No.".into()));
         for status in [
             Status::unavailable("Off."),
             Status::unauthenticated("Off."),
             Status::unknown("Off."),
             Status::internal("Off."),
         ] {
-            assert_eq!(of_status(&status), Err("Off".to_owned()), "{status}");
+            assert_eq!(of_status(&status), CallError::Unavailable("Off.".to_owned()), "{status}");
         }
     }
 }

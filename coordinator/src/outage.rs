@@ -7,15 +7,20 @@ use std::{
 
 use tokio::sync::watch;
 
-use crate::{call_error::CallError, store::StoreError};
+use crate::{
+    call_error::CallError,
+    store::{StoreError, StoreFault},
+};
 
-/// The store cannot be used. Commands wait; nothing that was acknowledged is lost.
+/// The store cannot be used here. Commands wait; nothing that was acknowledged is lost.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outage {
     /// When a commit first failed.
     pub since: Instant,
     /// What failed and where, as of the last attempt, without a full stop.
     pub cause: String,
+    /// Nothing has failed but that this coordinator does not lead.
+    pub follows: bool,
 }
 
 /// Tells whoever asks, and the log once, when an outage begins and ends.
@@ -47,24 +52,37 @@ impl Outages {
 
     /// An attempt has failed: what its callers are told.
     pub(crate) fn failed(&self, error: &StoreError) -> CallError {
-        self.goes_on(&error.to_string())
+        let cause = error.to_string();
+        match error.fault() {
+            StoreFault::NotLeader { leader } => {
+                self.tell(&cause, true);
+                CallError::NotLeader { leader: leader.clone(), why: format!("{cause}.") }
+            }
+            StoreFault::Failed | StoreFault::Unknown => self.goes_on(&cause),
+        }
     }
 
     /// As [`failed`](Self::failed), with the cause in words, without a full stop.
     pub(crate) fn goes_on(&self, cause: &str) -> CallError {
-        self.tell(cause);
+        self.tell(cause, false);
         CallError::Unavailable(format!("{cause}."))
     }
 
-    fn tell(&self, cause: &str) {
+    fn tell(&self, cause: &str, follows: bool) {
         self.0.send_if_modified(|known| {
+            let begun = known.as_ref().is_none_or(|outage| outage.follows != follows);
+            if begun && follows {
+                tracing::info!(cause, "this coordinator does not lead");
+            } else if begun {
+                tracing::error!(cause, "the ledger cannot be written; everything waits until it can be");
+            }
             if let Some(outage) = known {
-                let news = outage.cause != cause;
+                let news = outage.cause != cause || begun;
                 cause.clone_into(&mut outage.cause);
+                outage.follows = follows;
                 return news;
             }
-            tracing::error!(cause, "the ledger cannot be written; everything waits until it can be");
-            *known = Some(Outage { since: Instant::now(), cause: cause.to_owned() });
+            *known = Some(Outage { since: Instant::now(), cause: cause.to_owned(), follows });
             true
         });
     }
@@ -73,7 +91,12 @@ impl Outages {
     pub(crate) fn is_over(&self) {
         self.0.send_if_modified(|known| {
             let Some(outage) = known.take() else { return false };
-            tracing::info!(seconds = outage.lasts().as_secs(), "the ledger is written again");
+            let seconds = outage.lasts().as_secs();
+            if outage.follows {
+                tracing::info!(seconds, "this coordinator leads");
+            } else {
+                tracing::info!(seconds, "the ledger is written again");
+            }
             true
         });
     }

@@ -2,9 +2,12 @@
 
 mod embedded;
 mod memory;
+mod parts;
+mod snapshot;
 
 pub use embedded::EmbeddedStore;
 pub use memory::MemoryStore;
+pub use snapshot::{SnapshotError, StoreSnapshot};
 
 /// One change of a document.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,12 +32,44 @@ pub enum Change {
 pub struct StoreError {
     what: String,
     source: Box<dyn std::error::Error + Send + Sync>,
+    fault: StoreFault,
+}
+
+/// What an error of a store says about a commit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum StoreFault {
+    /// It changed nothing, and never will.
+    Failed,
+    /// It may have changed everything, or do so at any time until the next commit has succeeded.
+    Unknown,
+    /// It changed nothing: another process leads, or none does.
+    NotLeader {
+        /// Where the other one is reached, if it is known.
+        leader: Option<String>,
+    },
 }
 
 impl StoreError {
-    /// `what` says what the store was doing and where, as the start of a sentence.
+    /// `what` says what the store was doing and where, as the start of a sentence. Nothing was changed.
     pub fn new(what: impl Into<String>, source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
-        Self { what: what.into(), source: source.into() }
+        Self { what: what.into(), source: source.into(), fault: StoreFault::Failed }
+    }
+
+    /// As [`new`](Self::new), of a commit that may have been applied.
+    #[must_use]
+    pub fn unknown(self) -> Self {
+        Self { fault: StoreFault::Unknown, ..self }
+    }
+
+    /// As [`new`](Self::new), by a store that another process leads, which is reached at this address if it is known.
+    #[must_use]
+    pub fn not_leader(self, leader: Option<String>) -> Self {
+        Self { fault: StoreFault::NotLeader { leader }, ..self }
+    }
+
+    /// What it says about a commit.
+    pub const fn fault(&self) -> &StoreFault {
+        &self.fault
     }
 }
 
@@ -43,12 +78,25 @@ impl StoreError {
 ///
 /// What an implementation promises:
 /// * `commit` applies all changes in order or none, and returns `Ok` only when they are durable.
-/// * After `Err` from `commit` the changes may have been applied or not, but never in part; `load` tells which.
+/// * After an error of `commit` that is [`Unknown`](StoreFault::Unknown), the changes may have been applied or not, but never
+///   in part. `load` looks: if it does not find them, they may still come, but not after a later commit has succeeded. In
+///   that case the later commit fails, changes nothing, and can be made anew after another `load`. After every other error
+///   nothing has changed.
 /// * No error is for ever: as soon as its cause is gone (a disk has room again), `load` and `commit` work again.
 /// * `load` sees every commit that returned `Ok`.
-/// * One writer: opening what another process has open is an error.
+/// * One writer, which is the leader. If another process leads, opening the store fails, or every call does, with
+///   [`NotLeader`](StoreFault::NotLeader). Each time that a process begins to lead is a *term* with a number of its own.
 /// * Keys are compared as bytes; key and value are kept as given, empty values included.
+///
+/// Its owner asks for the term before it uses what it has in memory, and again before it answers by it. It reads everything
+/// anew in another term, and after each error of a commit.
 pub trait Store: Send + 'static {
+    /// The number of the term in which this process leads: 0 for a store that only one process can have open. It does no I/O.
+    fn term(&mut self) -> Result<u64, StoreError>;
+
+    /// How many commands may share a commit at most, where the owner may choose.
+    fn commands_at_once(&self) -> usize;
+
     /// All documents whose key starts with `prefix`, rising by key.
     fn load(&mut self, prefix: &str) -> Result<Vec<(String, Vec<u8>)>, StoreError>;
 
@@ -57,6 +105,14 @@ pub trait Store: Send + 'static {
 }
 
 impl<S: Store + ?Sized> Store for Box<S> {
+    fn term(&mut self) -> Result<u64, StoreError> {
+        (**self).term()
+    }
+
+    fn commands_at_once(&self) -> usize {
+        (**self).commands_at_once()
+    }
+
     fn load(&mut self, prefix: &str) -> Result<Vec<(String, Vec<u8>)>, StoreError> {
         (**self).load(prefix)
     }

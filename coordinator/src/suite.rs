@@ -1,6 +1,12 @@
 //! The conformance suite of [`Store`]: what every implementation must pass.
 
-use crate::store::{Change, Store};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::store::{Change, Store, StoreError, StoreFault};
+
+/// How long a store may take until it leads.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Runs every check. `reopen` closes the store that it is given and opens what was kept; for a store without
 /// durability it gives the same store back.
@@ -59,6 +65,107 @@ pub fn check_mending<S: Store>(mut store: S, mut fail: impl FnMut(bool)) {
     fail(false);
     commit(&mut store, &[put("d", b"at once")]);
     assert_eq!(load(&mut store, "d"), owned(&[("d", b"at once")]), "a commit needs no read before it");
+}
+
+/// Checks commits whose outcome is not known. `lose` makes the answer to the next commit get lost: as often as not, the commit
+/// itself gets lost too, or comes late.
+///
+/// # Panics
+///
+/// Where such a commit is applied in part, or after a later one that succeeded.
+pub fn check_unknown<S: Store>(mut store: S, mut lose: impl FnMut(&mut S, u8)) {
+    let mut sure = put_number(&mut store, 0);
+    for round in 1..=30 {
+        lose(&mut store, round);
+        let lost = [put("a", &[round; 50]), put("b", &[round])];
+        let error = store.commit(&lost).expect_err("a commit whose answer is lost");
+        assert_eq!(*error.fault(), StoreFault::Unknown, "{error}");
+        let was_sure = sure;
+        let mut found = number(&mut store);
+        assert!(found == was_sure || found == round, "{found} is neither what was sure nor what was lost");
+        sure = match store.commit(&[put("a", &[100 + round; 50]), put("b", &[100 + round])]) {
+            Ok(()) => 100 + round,
+            Err(error) => {
+                assert_eq!(
+                    (error.fault(), found),
+                    (&StoreFault::Failed, was_sure),
+                    "only what came late is in the way"
+                );
+                found = number(&mut store);
+                assert_eq!(found, round, "it came late, and is there now");
+                put_number(&mut store, 100 + round)
+            }
+        };
+        assert_eq!(number(&mut store), sure, "what was lost does not come after what succeeded");
+    }
+}
+
+/// Checks that one process leads at a time. `replica` opens the store as another process would that is reached at this
+/// address. `depose` ends the leadership of the one that leads, which is given back unless it is over with it.
+///
+/// # Panics
+///
+/// Where a store can be written that does not lead, or what it wrote while it led is lost.
+pub fn check_leadership<S: Store>(
+    mut replica: impl FnMut(&str) -> Result<S, StoreError>,
+    mut depose: impl FnMut(S) -> Option<S>,
+) {
+    let mut first = replica("http://first:1").expect("a store that nobody leads");
+    let term = begins_to_lead(&mut first);
+    commit(&mut first, &[put("a", b"of the first")]);
+    let refused = |error: &StoreError| matches!(error.fault(), StoreFault::NotLeader { .. });
+    let second = match replica("http://second:1") {
+        Err(error) => {
+            assert!(refused(&error), "{error}");
+            None
+        }
+        Ok(mut second) => {
+            let error = second.term().expect_err("another one leads");
+            let known = StoreFault::NotLeader { leader: Some("http://first:1".to_owned()) };
+            assert!(*error.fault() == known || refused(&error), "{error}");
+            assert!(refused(&second.load("").expect_err("another one leads")));
+            assert!(refused(&second.commit(&[put("a", b"of the second")]).expect_err("another one leads")));
+            Some(second)
+        }
+    };
+    assert_eq!((first.term().expect("it leads"), load(&mut first, "")), (term, owned(&[("a", b"of the first")])));
+    let deposed = depose(first);
+    let mut second = second.unwrap_or_else(|| replica("http://second:1").expect("a store that nobody leads"));
+    let next = begins_to_lead(&mut second);
+    assert!(deposed.is_none() || next > term, "term {next} follows on term {term}");
+    assert_eq!(load(&mut second, ""), owned(&[("a", b"of the first")]), "what the first one wrote is there");
+    commit(&mut second, &[put("a", b"of the second")]);
+    if let Some(mut first) = deposed {
+        let error = first.commit(&[put("a", b"too late")]).expect_err("it does not lead any more");
+        assert!(refused(&error), "{error}");
+        assert!(first.term().is_err_and(|error| refused(&error)));
+        assert_eq!(load(&mut second, ""), owned(&[("a", b"of the second")]), "nothing of it came");
+    }
+}
+
+fn begins_to_lead(store: &mut impl Store) -> u64 {
+    let until = Instant::now() + PATIENCE;
+    loop {
+        match store.term() {
+            Ok(term) => return term,
+            Err(error) => assert!(Instant::now() < until, "it never leads: {error}"),
+        }
+        // Nobody unparks this thread: it rests between two looks.
+        thread::park_timeout(Duration::from_millis(10));
+    }
+}
+
+/// Both documents of [`check_unknown`] have the number.
+fn put_number(store: &mut impl Store, number: u8) -> u8 {
+    commit(store, &[put("a", &[number; 50]), put("b", &[number])]);
+    number
+}
+
+fn number(store: &mut impl Store) -> u8 {
+    let found = load(store, "");
+    let number = found.last().map_or(0, |(_, value)| value[0]);
+    assert_eq!(found, owned(&[("a", &[number; 50]), ("b", &[number])]), "both documents are of one commit");
+    number
 }
 
 /// What [`check_mending`] leaves after a round.

@@ -5,7 +5,7 @@ use std::{os::unix::fs::PermissionsExt, path::Path};
 
 use forebay_coordinator::{
     Change, Coordinator, CoordinatorSettings, EmbeddedStore, Handle, MemoryStore, Store, monotonic_clock,
-    suite::check_store,
+    suite::{check_leadership, check_store},
 };
 use forebay_proto::v1::{AcquireRequest, Caller, LedgerSpec, OpenReply, OpenRequest};
 
@@ -22,6 +22,31 @@ fn the_embedded_store_keeps_the_contract() {
         drop(store);
         EmbeddedStore::open(&path).unwrap()
     });
+}
+
+#[test]
+fn one_process_at_a_time_has_an_embedded_store() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("ledger.redb");
+    check_leadership(
+        |_| EmbeddedStore::open(&path),
+        |first| {
+            drop(first);
+            None
+        },
+    );
+}
+
+#[test]
+fn a_store_is_made_with_documents_where_there_is_none() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("ledger.redb");
+    let documents = [Change::Put { key: "a".into(), value: vec![1] }];
+    let mut store = EmbeddedStore::create(&path, &documents).unwrap();
+    assert_eq!(store.load("").unwrap(), [("a".to_owned(), vec![1])]);
+    drop(store);
+    let error = EmbeddedStore::create(&path, &documents).unwrap_err().to_string();
+    assert!(error.contains("ledger.redb") && error.contains("move it away first"), "{error}");
 }
 
 #[test]

@@ -2,15 +2,17 @@
 
 mod accept;
 mod place;
+mod snapshots;
 
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use forebay_coordinator::{
-    CertificateFiles, Coordinator, CoordinatorSettings, EmbeddedStore, Handle, LedgerService, SecretError, ServerTls,
+    CertificateFiles, Coordinator, CoordinatorSettings, Handle, LedgerService, SecretError, ServerTls, SnapshotError,
     StartError, StoreError, TokenFile, monotonic_clock,
 };
+use forebay_proto::printable;
 use forebay_proto::v1::ledger_server::LedgerServer;
 use forebay_proto::v1::{LedgerStatus, ListLedgersRequest};
 use forebay_road::{Metric, Registry, Samples};
@@ -39,6 +41,10 @@ pub struct CoordinateSettings {
     pub listen: Vec<Place>,
     /// Folder of the ledgers; by default [`Surroundings::state_dir`].
     pub path: Option<PathBuf>,
+    /// A snapshot that new ledgers are made from, because the former ones are lost.
+    pub recover_from: Option<PathBuf>,
+    /// Time between two snapshots of the ledgers.
+    pub snapshot_every: Duration,
     /// A file with the token that each call must have.
     pub token: Option<PathBuf>,
     /// The certificate that it shows on TCP. Without one it speaks no TLS.
@@ -69,6 +75,30 @@ pub enum CoordinateError {
     /// The ledgers in it.
     #[error("{0}")]
     Start(#[from] StartError),
+    /// The file of a snapshot.
+    #[error("{0}")]
+    Snapshot(#[from] SnapshotError),
+    /// Ledgers that are not there any more.
+    #[error(
+        "the ledgers \"{ledgers}\" are gone, and there is a snapshot of them: start with --recover-from \"{snapshot}\", or \
+         move the snapshot away to begin every run anew",
+        ledgers = printable(ledgers),
+        snapshot = printable(snapshot)
+    )]
+    Lost {
+        /// Their file.
+        ledgers: PathBuf,
+        /// The file of their snapshot.
+        snapshot: PathBuf,
+    },
+    /// The ledgers in a snapshot.
+    #[error("the snapshot \"{snapshot}\" cannot be used: {cause}", snapshot = printable(snapshot))]
+    Recovery {
+        /// The file.
+        snapshot: PathBuf,
+        /// What is wrong.
+        cause: String,
+    },
     /// The metrics' socket.
     #[error("{0}")]
     Metrics(#[from] EndpointError),
@@ -107,7 +137,12 @@ pub async fn coordinate(settings: CoordinateSettings, surroundings: Surroundings
     let tls = own.map(|own| ServerTls::open(own, settings.clients.as_deref())).transpose()?.map(Arc::new);
     let folder = ledgers_folder(settings.path.as_deref(), &surroundings)?;
     let times = CoordinatorSettings { lease_ttl: settings.lease_ttl, ..CoordinatorSettings::default() };
-    let handle = Coordinator::start(EmbeddedStore::open(&folder.join(LEDGERS))?, monotonic_clock(), times)?;
+    let (file, snapshot) = (folder.join(LEDGERS), folder.join(snapshots::SNAPSHOT));
+    let store = match &settings.recover_from {
+        Some(snapshot) => snapshots::recover(snapshot, &file)?,
+        None => snapshots::open(&file, &snapshot)?,
+    };
+    let handle = Coordinator::start(store, monotonic_clock(), times)?;
     let metrics = settings.metrics.as_ref().map(|place| MetricsEndpoint::bind(place, &folder)).transpose()?;
     let (guests, doors) = accept::listen(&settings.listen, tls).await?;
 
@@ -115,6 +150,7 @@ pub async fn coordinate(settings: CoordinateSettings, surroundings: Surroundings
     let gauges = tokio::spawn(keep_gauges(handle.clone(), Arc::clone(&registry)));
     let metrics = metrics.map(|metrics| tokio::spawn(metrics.serve(registry)));
     let watchdog = tokio::spawn(watch());
+    let kept = tokio::spawn(snapshots::keep(handle.clone(), snapshot, settings.snapshot_every));
     let (reporter, health) = tonic_health::server::health_reporter();
     let reports = tokio::spawn(report_health(handle.clone(), reporter));
     let ledgers = LedgerServer::new(LedgerService(handle.clone()))
@@ -154,7 +190,7 @@ pub async fn coordinate(settings: CoordinateSettings, surroundings: Surroundings
         }
         ended = &mut served => ended.map_err(std::io::Error::other)?,
     };
-    for task in [gauges, watchdog, reports].into_iter().chain(metrics) {
+    for task in [gauges, watchdog, reports, kept].into_iter().chain(metrics) {
         task.abort();
     }
     drop(doors);

@@ -3,6 +3,7 @@
 
 mod nodes;
 mod proofs;
+mod recovery;
 mod visits;
 
 use std::process::Stdio;
@@ -292,7 +293,7 @@ fn a_run_is_forgotten_at_the_coordinator_by_its_address_or_by_a_daemon_s_configu
 
 impl Home {
     /// Waits until the daemon has noticed that its coordinator is gone.
-    fn wait_for_outage(&self) {
+    pub(crate) fn wait_for_outage(&self) {
         self.wait_for_daemon("the coordinator is missed", |status| status.ledger_outage.is_some());
     }
 }

@@ -204,7 +204,7 @@ impl Ledger {
 
 impl ReturnedPositions {
     /// Positions that no lease of this run had.
-    fn unleased(epoch: u64, positions: std::ops::Range<u64>) -> Self {
+    pub(super) fn unleased(epoch: u64, positions: std::ops::Range<u64>) -> Self {
         Self {
             epoch,
             start: positions.start,

@@ -21,6 +21,22 @@ impl Ledger {
     /// The documents that changed since the last call, with keys that start with `prefix`.
     pub(crate) fn take_changes(&mut self, prefix: &str, changes: &mut Vec<Change>) {
         let dirty = std::mem::take(&mut self.dirty);
+        self.write(dirty, prefix, changes);
+    }
+
+    /// All of its documents, as they are.
+    pub(crate) fn documents(&self, prefix: &str, documents: &mut Vec<Change>) {
+        let everything = Dirty {
+            head: true,
+            grains: self.plan.grains().is_some(),
+            workers: self.workers.keys().cloned().collect(),
+            epochs: self.tallies.keys().copied().collect(),
+            quarantine: self.quarantine.keys().copied().collect(),
+        };
+        self.write(everything, prefix, documents);
+    }
+
+    fn write(&self, dirty: Dirty, prefix: &str, changes: &mut Vec<Change>) {
         let mut put = |key: String, value: Option<Vec<u8>>| {
             let key = format!("{prefix}{key}");
             changes.push(match value {
@@ -85,6 +101,7 @@ impl Ledger {
             tallies: BTreeMap::new(),
             quarantine: BTreeMap::new(),
             quarantined: head.quarantined,
+            recoveries: head.recoveries,
             revision: 1,
             dirty: Dirty::default(),
         };
@@ -137,6 +154,7 @@ impl Ledger {
             acks: self.acks,
             returned: returned.collect(),
             quarantined: self.quarantined,
+            recoveries: self.recoveries.clone(),
         }
     }
 

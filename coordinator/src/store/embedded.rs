@@ -23,6 +23,8 @@ const HEADER: usize = 4096;
 const LONGEST_UNFINISHED: u64 = 16 << 20;
 
 const OPEN_ELSEWHERE: &str = "another daemon has it open; stop that one, or give this one another folder for ledgers";
+const IS_THERE: &str =
+    "it is there already; if it was recovered, start without --recover-from; if not, move it away first";
 const BLANK: &str = "it is empty or holds nothing but zeros, which is what a crash of the machine can leave of a \
                      ledger; put a backup in its place, or remove it to begin every run in it anew";
 
@@ -56,7 +58,7 @@ impl EmbeddedStore {
         let opening = |error: io::Error| StoreError::new(format!("Opening the ledger file {name}"), Box::new(error));
         let file = match OpenOptions::new().read(true).write(true).open(path) {
             Ok(file) => file,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Self::make(path, &name),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Self::make(path, &name, &[]),
             Err(error) => return Err(opening(error)),
         };
         close_to_others(&file).map_err(opening)?;
@@ -67,8 +69,21 @@ impl EmbeddedStore {
         Self::in_file(file, &name)
     }
 
+    /// Makes the file with these documents. A kill leaves all of them or no file.
+    ///
+    /// # Errors
+    /// There is a file, or it cannot be made.
+    pub fn create(path: &Path, documents: &[Change]) -> Result<Self, StoreError> {
+        let name = printable(path).to_string();
+        let failed = |error: io::Error| StoreError::new(format!("Making the ledger file {name}"), Box::new(error));
+        if path.try_exists().map_err(failed)? {
+            return Err(StoreError::new(format!("Making the ledger file {name}"), IS_THERE));
+        }
+        Self::make(path, &name, documents)
+    }
+
     /// Makes a file under another name, and renames it when it is a ledger, so that a kill leaves no half of one.
-    fn make(path: &Path, name: &str) -> Result<Self, StoreError> {
+    fn make(path: &Path, name: &str, documents: &[Change]) -> Result<Self, StoreError> {
         let failed = |error: io::Error| StoreError::new(format!("Making the ledger file {name}"), Box::new(error));
         let mut unfinished = path.as_os_str().to_owned();
         unfinished.push(".new");
@@ -79,18 +94,27 @@ impl EmbeddedStore {
         lock(&file, name)?;
         // Another process may have made the ledger since, of this very file or of one before it.
         if !is_at(&file, &unfinished).map_err(failed)? {
-            return Self::open(path);
+            return Self::open_made(path, name, documents);
         }
         if path.try_exists().map_err(failed)? {
             fs::remove_file(&unfinished).map_err(failed)?;
-            return Self::open(path);
+            return Self::open_made(path, name, documents);
         }
         file.set_len(0).map_err(failed)?;
-        let store = Self::in_file(file, name)?;
+        let mut store = Self::in_file(file, name)?;
+        store.commit(documents)?;
         fs::rename(&unfinished, path).map_err(failed)?;
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or_else(|| Path::new("."));
         File::open(folder).and_then(|folder| folder.sync_all()).map_err(failed)?;
         Ok(store)
+    }
+
+    /// Opens what another process has made meanwhile, unless documents were to be in it.
+    fn open_made(path: &Path, name: &str, documents: &[Change]) -> Result<Self, StoreError> {
+        if documents.is_empty() {
+            return Self::open(path);
+        }
+        Err(StoreError::new(format!("Making the ledger file {name}"), IS_THERE))
     }
 
     /// Uses an open file, which may be anonymous memory and blank; `name` is for messages.
@@ -150,12 +174,20 @@ impl EmbeddedStore {
 }
 
 impl Store for EmbeddedStore {
+    fn term(&mut self) -> Result<u64, StoreError> {
+        Ok(0)
+    }
+
+    fn commands_at_once(&self) -> usize {
+        usize::MAX
+    }
+
     fn load(&mut self, prefix: &str) -> Result<Vec<(String, Vec<u8>)>, StoreError> {
         self.read(prefix).map_err(|error| self.failed("Reading", error))
     }
 
     fn commit(&mut self, changes: &[Change]) -> Result<(), StoreError> {
-        self.write(changes).map_err(|error| self.failed("Writing", error))
+        self.write(changes).map_err(|error| self.failed("Writing", error).unknown())
     }
 }
 
@@ -215,7 +247,7 @@ fn lock(file: &File, name: &str) -> Result<(), StoreError> {
     let opening = || format!("Opening the ledger file {name}");
     match file.try_lock() {
         Ok(()) => Ok(()),
-        Err(TryLockError::WouldBlock) => Err(StoreError::new(opening(), OPEN_ELSEWHERE)),
+        Err(TryLockError::WouldBlock) => Err(StoreError::new(opening(), OPEN_ELSEWHERE).not_leader(None)),
         Err(TryLockError::Error(error)) => Err(StoreError::new(opening(), error)),
     }
 }
@@ -250,23 +282,27 @@ fn close_to_others(file: &File) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 
     use redb::backends::InMemoryBackend;
 
     use super::*;
-    use crate::suite::check_mending;
+    use crate::suite::{check_mending, check_unknown};
 
     /// Memory that takes no writes while it is full.
     #[derive(Debug, Default)]
     struct Disk {
         memory: InMemoryBackend,
         full: AtomicBool,
+        /// The write, counted down to 1, that fails; 0 for none.
+        fails: AtomicU8,
     }
 
     impl Disk {
         fn room(&self) -> io::Result<()> {
-            if self.full.load(Ordering::SeqCst) { Err(io::ErrorKind::StorageFull.into()) } else { Ok(()) }
+            let left = self.fails.load(Ordering::SeqCst);
+            self.fails.store(left.saturating_sub(1), Ordering::SeqCst);
+            if self.full.load(Ordering::SeqCst) || left == 1 { Err(io::ErrorKind::StorageFull.into()) } else { Ok(()) }
         }
     }
 
@@ -284,7 +320,7 @@ mod tests {
         }
 
         fn sync_data(&self) -> io::Result<()> {
-            self.memory.sync_data()
+            self.room().and_then(|()| self.memory.sync_data())
         }
 
         fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
@@ -298,5 +334,13 @@ mod tests {
         let medium: Arc<dyn StorageBackend> = Arc::<Disk>::clone(&disk);
         let store = EmbeddedStore::in_medium(Medium(medium), "the test's disk").unwrap();
         check_mending(store, |full| disk.full.store(full, Ordering::SeqCst));
+    }
+
+    #[test]
+    fn a_commit_that_fails_at_any_of_its_writes_is_looked_up() {
+        let disk = Arc::new(Disk::default());
+        let medium: Arc<dyn StorageBackend> = Arc::<Disk>::clone(&disk);
+        let store = EmbeddedStore::in_medium(Medium(medium), "the test's disk").unwrap();
+        check_unknown(store, |_, round| disk.fails.store(1 + round % 3, Ordering::SeqCst));
     }
 }

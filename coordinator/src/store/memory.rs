@@ -18,6 +18,14 @@ impl MemoryStore {
 }
 
 impl Store for MemoryStore {
+    fn term(&mut self) -> Result<u64, StoreError> {
+        Ok(0)
+    }
+
+    fn commands_at_once(&self) -> usize {
+        usize::MAX
+    }
+
     fn load(&mut self, prefix: &str) -> Result<Vec<(String, Vec<u8>)>, StoreError> {
         let rest = self.documents.range(prefix.to_owned()..);
         Ok(rest.take_while(|(key, _)| key.starts_with(prefix)).map(|(k, v)| (k.clone(), v.clone())).collect())

@@ -2,23 +2,28 @@
 
 use std::collections::BTreeSet;
 
-use forebay_coordinator::{CallError, Request, Verdict as Judgement, suite::check_mending};
+use forebay_coordinator::{
+    CallError, Request, Verdict as Judgement,
+    suite::{check_leadership, check_mending, check_unknown},
+};
 use forebay_proto::v1::{
     AckRequest, AcquireRequest, BadRecord, NackRequest, Range, ReturnRequest, ReturnedRange, Verdict, ack_item::Kind,
     acquire_reply::Answer,
 };
 
-use crate::scene::{Failure, GRACE, Scene, SharedStore, spec};
+use crate::scene::{GRACE, Scene, spec};
+use crate::shared_store::{Failure, SharedStore};
 
-/// Repeats the very same request until it is answered. One commit fails, so the second try is.
+/// Repeats the very same request until it is answered. One commit fails, and if that comes late, so does the next.
 fn insist<R: Request + Clone>(scene: &Scene, request: &R) -> R::Reply {
-    match scene.call(request.clone()) {
-        Err(CallError::Unavailable(text)) => {
-            assert!(text.contains("it broke"), "{text}");
-            scene.call(request.clone()).unwrap()
+    for _ in 0..2 {
+        match scene.call(request.clone()) {
+            Err(CallError::Unavailable(text)) => assert!(text.contains("it broke"), "{text}"),
+            Err(CallError::NotLeader { leader, .. }) => assert_eq!(leader.as_deref(), Some("http://other:1")),
+            reply => return reply.unwrap(),
         }
-        reply => reply.unwrap(),
     }
+    scene.call(request.clone()).unwrap()
 }
 
 /// Two epochs with two workers, bad records, returns and a new incarnation; gives how many commits there were.
@@ -92,7 +97,7 @@ fn story(fail: Option<(u64, Failure)>) -> u64 {
 fn rule_18_nothing_is_lost_or_counted_twice_whichever_commit_fails() {
     let commits = story(None);
     for commit in 1..=commits {
-        for failure in [Failure::Before, Failure::After] {
+        for failure in [Failure::Failed, Failure::Before, Failure::After, Failure::Late, Failure::Deposed] {
             story(Some((commit, failure)));
         }
     }
@@ -119,6 +124,41 @@ fn a_store_that_was_full_is_used_again_when_it_has_room() {
     let store = SharedStore::default();
     let disk = store.clone();
     check_mending(store, |full| disk.fill(full));
+}
+
+#[test]
+fn a_commit_whose_answer_is_lost_is_looked_up() {
+    let store = SharedStore::default();
+    let lose = |store: &mut SharedStore, round: u8| {
+        store.fail_at(1, [Failure::Before, Failure::After, Failure::Late][usize::from(round % 3)]);
+    };
+    check_unknown(store, lose);
+}
+
+#[test]
+fn a_store_that_another_process_leads_is_not_written() {
+    let (store, mut opened) = (SharedStore::default(), 0..);
+    store.name_replicas(["http://first:1", "http://second:1"].map(str::to_owned));
+    let replica = |_: &str| Ok(store.replica(opened.next().unwrap()));
+    check_leadership(replica, |first| {
+        store.elect(1);
+        Some(first)
+    });
+}
+
+/// A read is answered by what is in memory, so it must not be of a term that is over.
+#[test]
+fn nothing_is_answered_from_what_was_read_in_another_term() {
+    let scene = Scene::new(spec(30), 10, 1);
+    let mut daemon = scene.daemon("node", 1);
+    let lease = daemon.lease(&scene);
+    let before = scene.store.documents();
+    daemon.ack(&scene, scene.delivered(&lease));
+    assert_eq!(scene.audit()[0].delivered.count, 10);
+    // Another process has led since, and what it has seen is another history.
+    scene.store.set(&before);
+    scene.store.elect(0);
+    assert_eq!(scene.audit_lines(), Vec::<String>::new());
 }
 
 #[test]

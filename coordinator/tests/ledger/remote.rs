@@ -4,7 +4,9 @@
 use std::path::Path;
 use std::time::Duration;
 
-use forebay_coordinator::{Address, CallError, Handle, LedgerService, Remote};
+use forebay_coordinator::{
+    Address, CallError, Coordinator, CoordinatorSettings, Handle, LedgerService, Remote, monotonic_clock,
+};
 use forebay_proto::v1::{
     AcquireRequest, HeartbeatRequest, OpenRequest, WorkerProcess, acquire_reply::Answer, ledger_server::LedgerServer,
 };
@@ -13,6 +15,7 @@ use tokio_stream::wrappers::UnixListenerStream;
 use tonic::transport::Server;
 
 use crate::scene::{Daemon, Scene, spec};
+use crate::shared_store::SharedStore;
 
 /// A server whose connections end when it is dropped.
 pub(crate) struct Served(Option<tokio::runtime::Runtime>);
@@ -100,6 +103,35 @@ fn rule_34_the_next_address_is_asked_when_one_does_not_answer() {
     let handle = remote(&[&gone, &there]);
     assert!(handle.wait(scene.open_request("far", 1)).is_err());
     handle.wait(scene.open_request("far", 1)).unwrap();
+}
+
+#[test]
+fn rule_34_a_coordinator_that_does_not_lead_names_the_leader_which_is_asked_at_once() {
+    let (scene, folder) = (Scene::new(spec(20), 10, 1), tempfile::tempdir().unwrap());
+    let sockets = ["a", "b", "c"].map(|name| folder.path().join(name));
+    let address = |number: usize| Address::Socket(sockets[number].clone()).to_string();
+    let store = SharedStore::default();
+    // The second one leads, and the first one knows it.
+    store.name_replicas([address(0), address(1)]);
+    store.elect(1);
+    let replica = |number| {
+        let store = store.replica(number);
+        Coordinator::start(store, monotonic_clock(), CoordinatorSettings::default()).unwrap()
+    };
+    let (follower, leader) = (replica(0), replica(1));
+    let _served = [Served::begin(follower.clone(), &sockets[0]), Served::begin(leader, &sockets[1])];
+    let handle = remote(&[&sockets[0], &sockets[2], &sockets[1]]);
+    handle.wait(scene.open_request("far", 1)).unwrap();
+    assert_eq!(*handle.outage().borrow(), None, "it was never out of reach");
+    let known = follower.outage().borrow().clone().unwrap();
+    assert!(known.follows && known.cause.contains("another process leads"), "{known:?}");
+
+    // The leader is another one now. Daemons that know only the former one are told so.
+    store.elect(0);
+    handle.wait(scene.open_request("far", 1)).unwrap();
+    let alone = remote(&[&sockets[1]]);
+    let refused = alone.wait(scene.open_request("far", 1)).unwrap_err();
+    assert!(matches!(&refused, CallError::Unavailable(why) if why.contains("another process leads")), "{refused:?}");
 }
 
 #[test]

@@ -5,10 +5,7 @@ use std::sync::{
     atomic::{AtomicU64, Ordering},
 };
 
-use forebay_coordinator::{
-    CallError, Change, Coordinator, CoordinatorSettings, EpochAudit, Handle, MemoryStore, Plan, Request, Store,
-    StoreError, audit,
-};
+use forebay_coordinator::{CallError, Coordinator, CoordinatorSettings, EpochAudit, Handle, Plan, Request, audit};
 use forebay_proto::{
     RecordSum,
     v1::{
@@ -18,31 +15,11 @@ use forebay_proto::{
         ack_item::Kind, acquire_reply::Answer,
     },
 };
-use parking_lot::Mutex;
+
+use crate::shared_store::SharedStore;
 
 pub(crate) const TTL: u64 = 30_000;
 pub(crate) const GRACE: u64 = 2_000;
-
-/// A memory store that outlives its coordinator and fails when it is told to.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct SharedStore(Arc<Mutex<Shared>>);
-
-#[derive(Debug, Default)]
-struct Shared {
-    inner: MemoryStore,
-    commits: u64,
-    fail_at: Option<(u64, Failure)>,
-    full: bool,
-}
-
-/// How a commit fails.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Failure {
-    /// Nothing was written.
-    Before,
-    /// All was written, but the answer was lost.
-    After,
-}
 
 pub(crate) struct Scene {
     pub(crate) store: SharedStore,
@@ -60,57 +37,6 @@ pub(crate) struct Daemon {
     pub(crate) caller: Caller,
     /// Leases that it was granted: its heartbeats name them.
     leases: Vec<u64>,
-}
-
-impl SharedStore {
-    /// Lets the commit with this number, counted from 1 and from now on, fail.
-    pub(crate) fn fail_at(&self, commit: u64, failure: Failure) {
-        let mut shared = self.0.lock();
-        shared.fail_at = Some((shared.commits + commit, failure));
-    }
-
-    /// Lets every commit fail until further notice, as a full disk does.
-    pub(crate) fn fill(&self, full: bool) {
-        self.0.lock().full = full;
-    }
-
-    pub(crate) fn commits(&self) -> u64 {
-        self.0.lock().commits
-    }
-
-    pub(crate) fn documents(&self) -> Vec<(String, Vec<u8>)> {
-        self.0.lock().inner.load("").unwrap()
-    }
-
-    pub(crate) fn set(&self, documents: &[(String, Vec<u8>)]) {
-        let mut shared = self.0.lock();
-        shared.inner = MemoryStore::new();
-        let put = |(key, value): &(String, Vec<u8>)| Change::Put { key: key.clone(), value: value.clone() };
-        shared.inner.commit(&documents.iter().map(put).collect::<Vec<_>>()).unwrap();
-    }
-}
-
-impl Store for SharedStore {
-    fn load(&mut self, prefix: &str) -> Result<Vec<(String, Vec<u8>)>, StoreError> {
-        self.0.lock().inner.load(prefix)
-    }
-
-    fn commit(&mut self, changes: &[Change]) -> Result<(), StoreError> {
-        let mut shared = self.0.lock();
-        shared.commits += 1;
-        if shared.full {
-            return Err(StoreError::new("Writing to a store that is full", "no room"));
-        }
-        match shared.fail_at {
-            Some((at, failure)) if at == shared.commits => {
-                if matches!(failure, Failure::After) {
-                    shared.inner.commit(changes)?;
-                }
-                Err(StoreError::new("Writing to a store that breaks", "it broke"))
-            }
-            _ => shared.inner.commit(changes),
-        }
-    }
 }
 
 pub(crate) fn spec(records: u64) -> LedgerSpec {

@@ -685,6 +685,21 @@ pub struct AuditReply {
     /// In the first page of a static shard whose spec has a digest of grains: the table.
     #[prost(message, optional, tag = "6")]
     pub grains: ::core::option::Option<GrainLengths>,
+    /// In the first page: the last 16 times that the ledger was lost and recovered from a snapshot of its store.
+    #[prost(message, repeated, tag = "30")]
+    pub recoveries: ::prost::alloc::vec::Vec<Recovery>,
+}
+/// A ledger went on from a snapshot of its store. What was committed after the snapshot was taken is unknown to it: these
+/// records are delivered again, and only then counted.
+#[allow(clippy::all)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct Recovery {
+    /// The generation that began with it. All leases of earlier ones are fenced.
+    #[prost(uint64, tag = "1")]
+    pub generation: u64,
+    /// When the snapshot was taken, in seconds since 1970 (UTC).
+    #[prost(uint64, tag = "2")]
+    pub taken: u64,
 }
 /// Place of an entry in the quarantine's list, whose order is by epoch, then by record.
 #[allow(clippy::all)]
@@ -3224,6 +3239,9 @@ pub struct StoredHead {
     /// Records quarantined in all; the documents list at most the first 100,000.
     #[prost(uint64, tag = "11")]
     pub quarantined: u64,
+    /// The last 16 recoveries, by rising generation.
+    #[prost(message, repeated, tag = "30")]
+    pub recoveries: ::prost::alloc::vec::Vec<Recovery>,
 }
 /// Positions that were leased, are not complete, and nobody has.
 #[allow(clippy::all)]

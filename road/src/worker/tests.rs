@@ -19,6 +19,14 @@ struct Disk {
 }
 
 impl Store for Disk {
+    fn term(&mut self) -> Result<u64, StoreError> {
+        self.kept.term()
+    }
+
+    fn commands_at_once(&self) -> usize {
+        self.kept.commands_at_once()
+    }
+
     fn load(&mut self, prefix: &str) -> Result<Vec<(String, Vec<u8>)>, StoreError> {
         self.kept.load(prefix)
     }

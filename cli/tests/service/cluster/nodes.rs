@@ -12,6 +12,7 @@ use crate::daemon::{Daemon, Home, stderr};
 pub(super) struct Site {
     folder: TempDir,
     coordinator: Option<Daemon>,
+    args: Vec<String>,
 }
 
 pub(super) fn command() -> Command {
@@ -20,7 +21,14 @@ pub(super) fn command() -> Command {
 
 impl Site {
     pub(super) fn start() -> Self {
-        let mut site = Self { folder: tempfile::tempdir().expect("a temporary folder"), coordinator: None };
+        Self::with(&[])
+    }
+
+    /// With further arguments of the coordinator.
+    pub(super) fn with(args: &[&str]) -> Self {
+        let args = args.iter().map(|arg| (*arg).to_owned()).collect();
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let mut site = Self { folder, coordinator: None, args };
         site.restart();
         site
     }
@@ -33,14 +41,45 @@ impl Site {
         format!("unix:{}", self.socket().display())
     }
 
-    /// Leases last for two seconds, so that a test of a death need not wait for long.
+    /// A file in the folder of the ledgers.
+    pub(super) fn ledgers(&self, name: &str) -> PathBuf {
+        self.folder.path().join("ledgers").join(name)
+    }
+
     pub(super) fn restart(&mut self) {
+        self.restart_with(&[]);
+    }
+
+    /// Starts the coordinator with these arguments too, and gives what it said.
+    pub(super) fn restart_with(&mut self, args: &[&str]) -> String {
+        let mut coordinator = Daemon::spawn(self.coordinate(args));
+        coordinator.hears("the coordinator is ready");
+        let said = coordinator.said().to_owned();
+        self.coordinator = Some(coordinator);
+        said
+    }
+
+    /// Starts a coordinator that cannot start with these arguments: what it said.
+    pub(super) fn fails_with(&self, args: &[&str]) -> String {
+        Daemon::spawn(self.coordinate(args)).fails().1
+    }
+
+    /// Leases last for two seconds, so that a test of a death need not wait for long.
+    fn coordinate(&self, args: &[&str]) -> Command {
         let mut coordinate = command();
         coordinate.args(["coordinate", "--lease-ttl", "2s", "--listen", &self.address(), "--path"]);
-        coordinate.arg(self.folder.path().join("ledgers"));
-        let mut coordinator = Daemon::spawn(coordinate);
-        coordinator.hears("the coordinator is ready");
-        self.coordinator = Some(coordinator);
+        coordinate.arg(self.folder.path().join("ledgers")).args(&self.args).args(args);
+        coordinate
+    }
+
+    /// Waits until the coordinator says these words.
+    pub(super) fn hears(&mut self, words: &str) {
+        self.coordinator.as_mut().unwrap().hears(words);
+    }
+
+    /// What the coordinator said up to the last words that were waited for.
+    pub(super) fn said(&self) -> &str {
+        self.coordinator.as_ref().unwrap().said()
     }
 
     /// Ends the coordinator as a crash would.

@@ -1,0 +1,50 @@
+//! A copy of all ledgers as documents, for a snapshot of their store. As any reply, it comes after the durable commit.
+
+use std::pin::Pin;
+use std::sync::Arc;
+
+use tokio::sync::oneshot;
+
+use crate::call::Call;
+use crate::call_error::CallError;
+use crate::coordinator::Handle;
+use crate::ledgers::Ledgers;
+use crate::line::Line;
+use crate::store::{Change, StoreSnapshot};
+
+type Documents = Result<Vec<Change>, CallError>;
+
+struct Copying {
+    documents: Vec<Change>,
+    caller: oneshot::Sender<Documents>,
+}
+
+impl Handle {
+    /// All documents of the store, as they are in it when this is answered.
+    ///
+    /// # Errors
+    /// The store cannot be used now, or the coordinator is in another process, which has the store.
+    pub async fn take_store_snapshot(&self) -> Result<StoreSnapshot, CallError> {
+        let (caller, reply) = oneshot::channel();
+        let documents = self.ask(Box::new(Copying { documents: Vec::new(), caller }), reply).await?;
+        Ok(StoreSnapshot::now(documents))
+    }
+}
+
+impl Call for Copying {
+    fn apply(&mut self, ledgers: &mut Ledgers, _now: u64) {
+        self.documents = ledgers.documents();
+    }
+
+    fn answer(self: Box<Self>, durable: Result<(), CallError>) {
+        let Self { documents, caller } = *self;
+        // Whoever asked may have given up.
+        caller.send(durable.map(|()| documents)).ok();
+    }
+
+    fn forward(self: Box<Self>, _line: Arc<Line>) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+        let refusal = "A snapshot of a store is taken by the coordinator that has it.";
+        self.caller.send(Err(CallError::Invalid(refusal.to_owned()))).ok();
+        Box::pin(std::future::ready(()))
+    }
+}

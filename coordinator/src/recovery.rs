@@ -1,0 +1,28 @@
+//! A new store from a snapshot of one that was lost (see `ledger/recover.rs`).
+
+use crate::call_error::CallError;
+use crate::ledger::Times;
+use crate::ledgers::Ledgers;
+use crate::store::{Change, StoreSnapshot};
+
+/// Documents for a new, empty store, from which a coordinator goes on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RecoveredStore {
+    /// What is to be put into it, in one commit.
+    pub documents: Vec<Change>,
+    /// Names of the ledgers, with the generation that begins in each.
+    pub generations: Vec<(String, u64)>,
+}
+
+impl RecoveredStore {
+    /// Nobody has a lease in it. `origin` differs from that of every other recovery.
+    ///
+    /// # Errors
+    /// The documents are not those of ledgers that this build can read.
+    pub fn of(snapshot: &StoreSnapshot, origin: &[u8]) -> Result<Self, CallError> {
+        // No time passes in it, and no worker has a deadline that is stored.
+        let mut ledgers = Ledgers::load(&snapshot.documents, Times { lease_ttl: 0, grace: 0 }, 0)?;
+        ledgers.recover(snapshot.taken, origin);
+        Ok(Self { documents: ledgers.documents(), generations: ledgers.generations() })
+    }
+}

@@ -1,0 +1,160 @@
+//! A memory store that outlives its coordinator, and fails in every way that the contract of stores allows.
+
+use std::sync::Arc;
+
+use forebay_coordinator::{Change, MemoryStore, Store, StoreError};
+use parking_lot::Mutex;
+
+#[derive(Clone, Debug, Default)]
+pub(crate) struct SharedStore(Arc<Mutex<Shared>>);
+
+#[derive(Debug, Default)]
+struct Shared {
+    inner: MemoryStore,
+    commits: u64,
+    fail_at: Option<(u64, Failure)>,
+    full: bool,
+    /// What is on its way, and arrives just before the next commit.
+    late: Option<Vec<Change>>,
+    term: u64,
+    /// Which of two replicas leads.
+    leader: usize,
+    names: [String; 2],
+}
+
+/// How a commit fails.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Failure {
+    /// Nothing was written, and that is known.
+    Failed,
+    /// Nothing was written, and nobody knows.
+    Before,
+    /// All was written, but the answer was lost.
+    After,
+    /// All is written when the next commit is made, which is in its way.
+    Late,
+    /// Another process leads, and a moment later this one leads again.
+    Deposed,
+}
+
+/// One of two processes with a store.
+#[derive(Debug)]
+pub(crate) struct Replica {
+    store: SharedStore,
+    number: usize,
+}
+
+impl SharedStore {
+    /// Lets the commit with this number, counted from 1 and from now on, fail.
+    pub(crate) fn fail_at(&self, commit: u64, failure: Failure) {
+        let mut shared = self.0.lock();
+        shared.fail_at = Some((shared.commits + commit, failure));
+    }
+
+    /// Lets every commit fail until further notice, as a full disk does.
+    pub(crate) fn fill(&self, full: bool) {
+        self.0.lock().full = full;
+    }
+
+    pub(crate) fn commits(&self) -> u64 {
+        self.0.lock().commits
+    }
+
+    pub(crate) fn documents(&self) -> Vec<(String, Vec<u8>)> {
+        self.0.lock().inner.load("").unwrap()
+    }
+
+    pub(crate) fn set(&self, documents: &[(String, Vec<u8>)]) {
+        let mut shared = self.0.lock();
+        shared.inner = MemoryStore::new();
+        let put = |(key, value): &(String, Vec<u8>)| Change::Put { key: key.clone(), value: value.clone() };
+        shared.inner.commit(&documents.iter().map(put).collect::<Vec<_>>()).unwrap();
+    }
+
+    pub(crate) fn replica(&self, number: usize) -> Replica {
+        Replica { store: self.clone(), number }
+    }
+
+    /// Where the two replicas are reached.
+    pub(crate) fn name_replicas(&self, names: [String; 2]) {
+        self.0.lock().names = names;
+    }
+
+    /// Lets another replica lead.
+    pub(crate) fn elect(&self, number: usize) {
+        let mut shared = self.0.lock();
+        shared.leader = number;
+        shared.term += 1;
+    }
+}
+
+impl Store for SharedStore {
+    fn term(&mut self) -> Result<u64, StoreError> {
+        Ok(self.0.lock().term)
+    }
+
+    fn commands_at_once(&self) -> usize {
+        usize::MAX
+    }
+
+    fn load(&mut self, prefix: &str) -> Result<Vec<(String, Vec<u8>)>, StoreError> {
+        self.0.lock().inner.load(prefix)
+    }
+
+    fn commit(&mut self, changes: &[Change]) -> Result<(), StoreError> {
+        let mut shared = self.0.lock();
+        shared.commits += 1;
+        if shared.full {
+            return Err(StoreError::new("Writing to a store that is full", "no room"));
+        }
+        if let Some(late) = shared.late.take() {
+            shared.inner.commit(&late)?;
+            return Err(StoreError::new("Writing to a store that has changed", "it broke"));
+        }
+        let failure = shared.fail_at.filter(|(at, _)| *at == shared.commits).map(|(_, failure)| failure);
+        let error = StoreError::new("Writing to a store that breaks", "it broke");
+        match failure {
+            None => return shared.inner.commit(changes),
+            Some(Failure::Failed) => return Err(error),
+            Some(Failure::Before) => {}
+            Some(Failure::After) => shared.inner.commit(changes)?,
+            Some(Failure::Late) => shared.late = Some(changes.to_vec()),
+            Some(Failure::Deposed) => {
+                shared.term += 1;
+                return Err(error.not_leader(Some("http://other:1".to_owned())));
+            }
+        }
+        Err(error.unknown())
+    }
+}
+
+impl Replica {
+    fn leads(&self) -> Result<u64, StoreError> {
+        let shared = self.store.0.lock();
+        if shared.leader == self.number {
+            return Ok(shared.term + 1);
+        }
+        let leader = shared.names[shared.leader].clone();
+        Err(StoreError::new("Reading a store", "another process leads").not_leader(Some(leader)))
+    }
+}
+
+impl Store for Replica {
+    fn term(&mut self) -> Result<u64, StoreError> {
+        self.leads()
+    }
+
+    fn commands_at_once(&self) -> usize {
+        self.store.commands_at_once()
+    }
+
+    fn load(&mut self, prefix: &str) -> Result<Vec<(String, Vec<u8>)>, StoreError> {
+        self.leads()?;
+        self.store.load(prefix)
+    }
+
+    fn commit(&mut self, changes: &[Change]) -> Result<(), StoreError> {
+        self.leads()?;
+        self.store.commit(changes)
+    }
+}
