@@ -82,9 +82,19 @@ impl MixedEpoch {
         Self { mixture, epoch, order }
     }
 
+    /// Whether positions have their draws in another order.
+    pub(crate) const fn is_shuffled(&self) -> bool {
+        self.order.is_some()
+    }
+
+    /// The draw of a position. The draws of each source follow those of the source before it.
+    pub(crate) fn draw(&self, position: u64) -> u64 {
+        self.order.as_ref().map_or(position, |order| order.forward(position))
+    }
+
     /// What a position has, which is below the number of positions.
     pub(crate) fn turn(&self, position: u64) -> Turn {
-        let draw = self.order.as_ref().map_or(position, |order| order.forward(position));
+        let draw = self.draw(position);
         let sources = &self.mixture.sources;
         let source = &sources[sources.partition_point(|source| source.draws.end <= draw)];
         let first = self.first(source);

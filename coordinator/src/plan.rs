@@ -7,6 +7,8 @@
 //! record less than others have a last position without a record instead, so that all of them have as many positions:
 //! what an epoch owes a shard, batches of copies included, is positions and nothing else.
 
+mod counts;
+
 use std::sync::Arc;
 
 use forebay_proto::Turn;

@@ -52,18 +52,15 @@ impl Tallies {
         }
     }
 
-    /// Counts positions of an epoch for their sources. It looks each of them up, if there are several sources.
+    /// Counts positions of an epoch for their sources.
     pub(super) fn count(&mut self, plan: &Plan, epoch: u64, positions: &Range<u64>, fate: PositionFate) {
         if plan.sources().is_empty() {
             return;
         }
         self.sources.resize(plan.sources().len(), SourceTally::default());
-        let order = plan.epoch(epoch);
-        for turn in positions.clone().filter_map(|position| order.own(position)) {
-            let Some(tally) = plan.source(turn.record()).and_then(|source| self.sources.get_mut(source)) else {
-                continue;
-            };
-            *fate.of(tally) += 1;
+        let counts = plan.epoch(epoch).count_sources(plan.sources(), positions);
+        for (tally, count) in self.sources.iter_mut().zip(counts) {
+            *fate.of(tally) += count;
         }
     }
 
