@@ -5,7 +5,7 @@ use std::io::{self, Read};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use forebay_objects::{Object, Store};
+use forebay_objects::{Object, PendingRead, Store};
 use forebay_sources::{Locator, ReadError, ReadErrorKind};
 
 use crate::stamp::Stamp;
@@ -66,21 +66,22 @@ impl Contents {
     }
 
     /// Starts to read this range of an object, and calls `done` with the result on a thread that must not be blocked. Of a
-    /// file, the call itself reads.
+    /// file, the call itself reads, so that nothing is pending.
     pub(crate) fn request(
         &self,
         offset: u64,
         size: usize,
         mut buf: Vec<u8>,
         done: impl FnOnce(Vec<u8>, Result<(), ReadError>) + Send + 'static,
-    ) {
+    ) -> Option<PendingRead> {
         match &self.of {
             Holder::Object { store, object } if size > 0 => {
-                store.request(object, offset..offset + size as u64, buf, done);
+                Some(store.request(object, offset..offset + size as u64, buf, done))
             }
             _ => {
                 let read = self.read(offset, size, &mut buf);
                 done(buf, read);
+                None
             }
         }
     }
@@ -158,7 +159,8 @@ mod tests {
         assert_eq!(buf, b"bcd");
         assert_eq!(contents.read(5, 2, &mut buf).unwrap_err().kind, ReadErrorKind::Changed);
         let (sender, answers) = std::sync::mpsc::channel();
-        contents.request(0, 2, Vec::new(), move |buf, read| sender.send((buf, read)).unwrap());
+        let pending = contents.request(0, 2, Vec::new(), move |buf, read| sender.send((buf, read)).unwrap());
+        assert!(pending.is_none());
         assert_eq!(answers.recv().unwrap(), (b"ab".to_vec(), Ok(())));
     }
 

@@ -237,8 +237,8 @@ impl Source for Packed {
         match self.stored(record, request.room) {
             Ok((file, offset, len)) => {
                 let (packing, locator) = (Arc::clone(&self.parts.packing), self.locator(record));
-                let buf = std::mem::take(&mut request.buf);
-                file.request(offset, len, buf, move |mut buf, read| {
+                let (buf, withdrawal) = (std::mem::take(&mut request.buf), request.withdrawal().clone());
+                let pending = file.request(offset, len, buf, move |mut buf, read| {
                     let read = unpacked(&*packing, record, read, &mut buf, || locator.clone());
                     request.buf = buf;
                     request.answer(read);
@@ -252,6 +252,9 @@ impl Source for Packed {
         self.fingerprint
     }
 
+                if let Some(pending) = pending {
+                    withdrawal.on_withdrawal(move || pending.cancel());
+                }
     fn targets(&self) -> &Table {
         &self.parts.targets
     }

@@ -31,4 +31,4 @@ pub use object::Object;
 pub use retries::Retries;
 pub use secret::Secret;
 pub use settings::Settings;
-pub use store::Store;
+pub use store::{PendingRead, Store};

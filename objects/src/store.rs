@@ -7,6 +7,7 @@ use std::sync::{Arc, mpsc};
 use forebay_sources::{Container, Locator, Part, ReadError, ReadErrorKind, SourceError};
 use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
+use tokio::task::AbortHandle;
 
 use crate::address::shown;
 use crate::backend::Backend;
@@ -17,12 +18,19 @@ use crate::joined::joined;
 use crate::listing;
 use crate::{Address, Object, Retries, Scheme, Settings, runtime};
 
+/// A read that is under way.
+#[derive(Debug)]
+pub struct PendingRead {
+    task: AbortHandle,
+}
+
 /// A bucket, a container, a dataset of the Hugging Face Hub or an HTTP server. Threads share it; its requests run on threads of its own.
 ///
 /// The calls that block must not come from asynchronous code.
 pub struct Store {
     scheme: Scheme,
     root: String,
+    identity: String,
     backend: Backend,
     retries: Retries,
     /// None without a cache.
@@ -40,11 +48,12 @@ impl Store {
             url: shown(&address.root),
             problem: format!("The store cannot be used: {problem}."),
         })?;
+        let identity = identity(&address, settings);
         let blocks = match &settings.cache {
             None => None,
             Some(cache) => {
                 let disk = runtime::disk(&address.root)?;
-                Some(Blocks::new(Arc::clone(cache), disk, identity(&address, settings)))
+                Some(Blocks::new(Arc::clone(cache), disk, identity.clone()))
             }
         };
         Ok(Arc::new(Self {
@@ -52,6 +61,7 @@ impl Store {
             blocks,
             runtime: runtime::handle(&address.root)?,
             root: address.root,
+            identity,
             backend,
             retries: settings.retries,
             permits: Semaphore::new(settings.requests.clamp(1, Semaphore::MAX_PERMITS)),
@@ -66,6 +76,11 @@ impl Store {
     /// The URL of the store, with a slash at its end. Keys follow it.
     pub fn root(&self) -> &str {
         &self.root
+    }
+
+    /// What tells the store from others: buckets at several endpoints may have the same name.
+    pub fn identity(&self) -> &str {
+        &self.identity
     }
 
     /// The key of an object of this store, or none if the URL is of another store.
@@ -136,13 +151,24 @@ impl Store {
         buf: &mut Vec<u8>,
     ) -> Result<(), ReadError> {
         buf.clear();
+        self.read_behind(object, range, room, buf)
+    }
+
+    /// Adds a range of the object to what is in `buf`. Otherwise as [`read`](Self::read): after an error, `buf` is what it was.
+    pub fn read_behind(
+        self: &Arc<Self>,
+        object: &Object,
+        range: Range<u64>,
+        room: u64,
+        buf: &mut Vec<u8>,
+    ) -> Result<(), ReadError> {
         let size = range.end.saturating_sub(range.start);
         if size > room {
             return Err(ReadError::new(ReadErrorKind::Larger { size }, self.locator(object, &range)));
         }
         let (send, result) = mpsc::sync_channel(1);
         let locator = || self.locator(object, &range);
-        self.request(object, range.clone(), std::mem::take(buf), move |buf, read| drop(send.send((buf, read))));
+        self.append(object, range.clone(), std::mem::take(buf), move |buf, read| drop(send.send((buf, read))));
         let lost =
             || ReadError { kind: ReadErrorKind::Storage, locator: locator(), cause: "the read ended".to_owned() };
         let (bytes, read) = result.recv().map_err(|_| lost())?;
@@ -152,22 +178,37 @@ impl Store {
 
     /// Reads a range of the object into `buf` and gives both to `done`, which runs on a thread of the store and must
     /// not block. After an error, `buf` is empty. Does not block, however many requests there are.
+    ///
+    /// If the read is cancelled before it has ended, `done` is dropped.
     pub fn request(
         self: &Arc<Self>,
         object: &Object,
         range: Range<u64>,
         mut buf: Vec<u8>,
         done: impl FnOnce(Vec<u8>, Result<(), ReadError>) + Send + 'static,
-    ) {
+    ) -> PendingRead {
+        buf.clear();
+        self.append(object, range, buf, done)
+    }
+
+    /// The same, but what is in `buf` stays before the range.
+    fn append(
+        self: &Arc<Self>,
+        object: &Object,
+        range: Range<u64>,
+        mut buf: Vec<u8>,
+        done: impl FnOnce(Vec<u8>, Result<(), ReadError>) + Send + 'static,
+    ) -> PendingRead {
         let (store, object) = (Arc::clone(self), object.clone());
-        self.runtime.spawn(async move {
-            buf.clear();
+        let task = self.runtime.spawn(async move {
+            let before = buf.len();
             let read = store.fill(&object, range.clone(), &mut buf).await;
             if read.is_err() {
-                buf.clear();
+                buf.truncate(before);
             }
             done(buf, read.map_err(|fault| fault.at(store.locator(&object, &range))));
         });
+        PendingRead { task: task.abort_handle() }
     }
 
     /// Reads several ranges of the object. Ranges that are close to each other are read by one request, and requests
@@ -267,6 +308,13 @@ impl Store {
     }
 }
 
+impl PendingRead {
+    /// Ends the read, and frees its memory, its connection and its place among the requests. Nothing happens if it has ended.
+    pub fn cancel(&self) {
+        self.task.abort();
+    }
+}
+
 /// Whether the object has this range.
 fn within(object: &Object, range: &Range<u64>) -> Result<(), Fault> {
     if range.start <= range.end && range.end <= object.size {
@@ -276,7 +324,7 @@ fn within(object: &Object, range: &Range<u64>) -> Result<(), Fault> {
     Err(Fault::new(FaultKind::Unreadable, problem))
 }
 
-/// What tells the store from others, for the cache.
+/// What tells the store from others.
 fn identity(address: &Address, settings: &Settings) -> String {
     let endpoint = settings.endpoint.as_deref();
     let given = ["AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL", "AWS_ENDPOINT"];

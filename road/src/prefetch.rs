@@ -17,6 +17,7 @@ pub(crate) mod shelf;
 mod spare;
 #[cfg(test)]
 mod tests;
+mod under_way;
 
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -25,7 +26,7 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel as channel;
 use forebay_proto::Turn;
-use forebay_sources::{ReadError, ReadErrorKind, Reading, Source};
+use forebay_sources::{ReadError, ReadErrorKind, Reading, Source, Withdrawal};
 
 use crate::cache::Cache;
 use crate::meter::Meter;
@@ -171,7 +172,11 @@ impl Prefetch {
             cause: format!("no answer within read_timeout ({timeout:?})"),
         };
         let silence = if self.requests.is_some() { Silence::Request(&outage) } else { Silence::Thread };
-        let late = self.shared.state.lock().ahead.expire(now, timeout, silence);
+        let (late, unwanted) = {
+            let mut state = self.shared.state.lock();
+            (state.ahead.expire(now, timeout, silence), state.unwanted())
+        };
+        unwanted.iter().for_each(Withdrawal::withdraw);
         self.given_up.fetch_add(late as u64, Ordering::Relaxed);
         if self.requests.is_some() {
             if late > 0 {
@@ -218,13 +223,15 @@ impl Prefetch {
         self.shared.hungry.notified().await;
     }
 
-    /// Takes back every position that the batch thread has not taken: (lease, first offset, end).
+    /// Takes back every position that the batch thread has not taken: (lease, first offset, end). Requests are withdrawn.
     pub(crate) fn close(&self) -> Vec<(u64, u64, u64)> {
         let mut state = self.shared.state.lock();
         state.closed = true;
         let rest = state.ahead.close();
         state.spare.clear();
+        let unwanted = state.unwanted();
         drop(state);
+        unwanted.iter().for_each(Withdrawal::withdraw);
         self.shared.work.notify_all();
         rest
     }

@@ -12,6 +12,7 @@ mod parts;
 mod read_error;
 mod reading;
 mod request;
+mod withdrawal;
 
 use std::fmt;
 
@@ -27,6 +28,7 @@ pub use parts::{MaskColumn, RecordParts};
 pub use read_error::{ReadError, ReadErrorKind, Retry};
 pub use reading::Reading;
 pub use request::Request;
+pub use withdrawal::Withdrawal;
 
 /// An ordered, fingerprinted list of records, numbered `0..len()`.
 ///
@@ -77,7 +79,8 @@ pub trait Source: fmt::Debug + Send + Sync {
     /// A source whose [`reading`](Self::reading) is [`Reading::Requests`] returns at once from this call, and answers from
     /// a thread of its own. It may answer before the call returns if it has the record. It gives up what takes too long and
     /// answers with an outage. It does not need to repeat a request after an outage: its caller does, after pauses that
-    /// grow. No other source has to implement this: by default, the call reads and answers.
+    /// grow. If the request is withdrawn, it stops reading and drops the request. No other source has to implement this: by
+    /// default, the call reads and answers.
     fn request(&self, mut request: Request) {
         let read = self.read(request.record, request.room, &mut request.buf);
         request.answer(read);

@@ -2,13 +2,13 @@
 
 use std::{fmt, mem};
 
-use crate::{Locator, ReadError, ReadErrorKind};
+use crate::{Locator, ReadError, ReadErrorKind, Withdrawal};
 
 /// A request for the stored bytes of one record.
 ///
 /// It is answered exactly once: by [`answer`](Self::answer), on any thread, or when it is dropped. A request that is
 /// dropped, for example by a runtime that ends, is answered with an outage. So the record is requested again and is
-/// never lost.
+/// never lost. Whoever made the request may withdraw it ([`Withdrawal`]).
 ///
 /// A source over another source may change `record` and pass the request on.
 ///
@@ -41,6 +41,7 @@ pub struct Request {
     /// The record's bytes belong here. What is in it before is of no use, but its memory is.
     pub buf: Vec<u8>,
     locator: Locator,
+    withdrawal: Withdrawal,
     done: Option<Done>,
 }
 
@@ -59,7 +60,13 @@ impl Request {
         locator: Locator,
         done: impl FnOnce(Vec<u8>, Result<(), ReadError>) + Send + 'static,
     ) -> Self {
-        Self { record, room, buf, locator, done: Some(Box::new(done)) }
+        let withdrawal = Withdrawal::default();
+        Self { record, room, buf, locator, withdrawal, done: Some(Box::new(done)) }
+    }
+
+    /// Whether somebody still waits for the answer.
+    pub fn withdrawal(&self) -> &Withdrawal {
+        &self.withdrawal
     }
 
     /// Answers the request: the record's bytes are in `buf`, or there is an error.

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use forebay_objects::PendingRead;
 use forebay_sources::{ReadError, ReadErrorKind};
 use parking_lot::Mutex;
 
@@ -106,19 +107,20 @@ impl OpenFile {
     }
 
     /// Starts to read this range, and calls `done` with the result on a thread that must not be blocked. Only objects are
-    /// read in this way without blocking the caller.
+    /// read in this way without blocking the caller: of a file, nothing is pending.
     pub(crate) fn request(
         &self,
         offset: u64,
         size: usize,
         mut buf: Vec<u8>,
         done: impl FnOnce(Vec<u8>, Result<(), ReadError>) + Send + 'static,
-    ) {
+    ) -> Option<PendingRead> {
         if self.contents.is_remote() {
             return self.contents.request(offset, size, buf, |buf, read| done(buf, read.map_err(lost)));
         }
         let read = self.read(offset, size, &mut buf);
         done(buf, read);
+        None
     }
 }
 

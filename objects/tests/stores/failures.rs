@@ -57,6 +57,27 @@ fn rule_54_what_has_arrived_is_not_read_again() {
 }
 
 #[test]
+fn rule_54_a_read_that_is_cancelled_ends_without_an_answer_and_leaves_its_place_to_the_next() {
+    let (bucket, bytes) = bucket();
+    let store =
+        Store::open("s3://pictures/", &Settings { requests: 1, retries: Retries::default(), ..bucket.settings() });
+    let store = store.unwrap();
+    let object = store.head("a.tar").unwrap();
+    for fault in [Fault::Silent, Fault::Stuck] {
+        bucket.server.faults.next([fault.clone()]);
+        bucket.server.asked();
+        let (send, answers) = std::sync::mpsc::channel();
+        let pending = store.request(&object, 0..SIZE, Vec::new(), move |_, read| send.send(read).unwrap());
+        while bucket.server.asked().is_empty() {
+            std::thread::yield_now();
+        }
+        pending.cancel();
+        answers.recv().expect_err("what would have been done with the answer is dropped");
+        assert_eq!(read(&store, &object, 0..SIZE), bytes, "after {fault:?}, the only place is free");
+    }
+}
+
+#[test]
 fn rule_54_an_outage_is_the_storage_s_and_passes_when_the_store_is_back() {
     let (bucket, bytes) = bucket();
     let store = bucket.store();

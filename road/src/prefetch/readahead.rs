@@ -51,7 +51,7 @@ pub(crate) struct ReadJob {
     /// Epoch in whose order it stands; none for one out of turn.
     epoch: Option<u64>,
     /// When it began. A record may be requested again while an earlier request is under way: this tells them apart.
-    began: Instant,
+    pub began: Instant,
 }
 
 /// The state; `B` is what a read gives.
@@ -157,6 +157,18 @@ impl<B> ReadAhead<B> {
     /// Reads that are under way, but for those that were given up.
     pub(crate) fn in_flight(&self) -> InFlight {
         self.in_flight
+    }
+
+    /// Whether an answer to this read still counts: its record was not given yet, and is not bad.
+    pub(crate) fn wants(&self, job: &ReadJob) -> bool {
+        let stage = match job.epoch {
+            None => self.fetches.iter().find(|fetch| fetch.id == job.id).map(|fetch| &fetch.stage),
+            Some(epoch) => self.epochs.get(&epoch).and_then(|epoch| {
+                let place = epoch.tickets.binary_search_by_key(&job.id, |ticket| ticket.id).ok()?;
+                Some(&epoch.tickets[place].stage)
+            }),
+        };
+        stage.is_some_and(|stage| !matches!(stage, ReadStage::Done(_)))
     }
 
     /// Whether what is under way has most of the room that is in use. Then the storage is slow, and not what takes records.

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Weak};
 use std::time::Instant;
 
-use forebay_sources::{ReadError, Request, Source};
+use forebay_sources::{ReadError, Request, Source, Withdrawal};
 
 use super::loaded::Loaded;
 use super::readahead::{Noted, ReadJob};
@@ -22,7 +22,17 @@ pub(super) fn request_until_closed(
         // A request may never be answered: neither the source nor the cache must stay for it.
         let (noting, keeping) = (Arc::clone(shared), Weak::clone(cache));
         let done = move |bytes, read| answered(&noting, &keeping, &job, bytes, read, most);
-        source.request(Request::new(job.record, job.reserved, buf, source.locator(job.record), done));
+        let request = Request::new(job.record, job.reserved, buf, source.locator(job.record), done);
+        let closed = {
+            let mut state = shared.state.lock();
+            state.under_way.begin(job, request.withdrawal().clone());
+            state.closed
+        };
+        if closed {
+            // Nobody withdraws it any more. It is answered as it is dropped.
+            return;
+        }
+        source.request(request);
     }
 }
 
@@ -37,10 +47,13 @@ fn answered(
 ) {
     shared.count(job, &bytes, read.is_ok(), cache);
     let mut state = shared.state.lock();
+    state.under_way.end(job);
     let was_full = state.ahead.in_flight().reads >= most;
     let noted = state.ahead.done(job, read.map(|()| Loaded::Read(bytes)), Instant::now());
     let wanted = was_full || state.ahead.wants_readers();
+    let unwanted = state.unwanted();
     drop(state);
+    unwanted.iter().for_each(Withdrawal::withdraw);
     if wanted {
         shared.work.notify_one();
     }

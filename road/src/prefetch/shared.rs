@@ -5,13 +5,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use crossbeam_channel as channel;
-use forebay_sources::Source;
+use forebay_sources::{Source, Withdrawal};
 use parking_lot::{Condvar, Mutex};
 use tokio::sync::Notify;
 
 use super::loaded::Loaded;
 use super::readahead::{ReadAhead, ReadJob};
 use super::spare::Spare;
+use super::under_way::UnderWay;
 use crate::cache::Cache;
 use crate::meter::{Meter, SLICE};
 
@@ -34,6 +35,7 @@ pub(super) struct PrefetchShared {
 pub(super) struct PrefetchState {
     pub ahead: ReadAhead<Loaded>,
     pub spare: Spare,
+    pub under_way: UnderWay,
     pub closed: bool,
 }
 
@@ -48,12 +50,25 @@ enum Wait {
     Storage,
 }
 
+impl PrefetchState {
+    /// Takes out the requests whose answers change nothing any more: their record was given by another request, or is bad, or
+    /// the prefetch is closed. Withdraw them once the lock is given back.
+    pub(super) fn unwanted(&mut self) -> Vec<Withdrawal> {
+        // What was not given up is wanted.
+        if self.under_way.len() == self.ahead.in_flight().reads {
+            return Vec::new();
+        }
+        let Self { ahead, under_way, .. } = self;
+        under_way.unwanted(|job| ahead.wants(job))
+    }
+}
+
 impl PrefetchShared {
     /// Nothing read; `ready` gets a token whenever something may be taken.
     pub(super) fn new(budget: u64, first: u64, ready: channel::Sender<()>) -> Self {
         let (ahead, spare) = (ReadAhead::new(budget, first), Spare::beside(budget));
         Self {
-            state: Mutex::new(PrefetchState { ahead, spare, closed: false }),
+            state: Mutex::new(PrefetchState { ahead, spare, under_way: UnderWay::default(), closed: false }),
             work: Condvar::new(),
             ready,
             hungry: Notify::new(),

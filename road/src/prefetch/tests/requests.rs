@@ -187,6 +187,7 @@ fn rule_54_a_request_that_is_late_is_made_again_by_the_same_thread_and_its_late_
         assert_eq!((position.index, file(&read.unwrap())), (index, &index.to_le_bytes()[..]));
     }
     assert_eq!(prefetch.shared.state.lock().ahead.used(), SIZE, "the first request of record 0 still has its memory");
+    assert_eq!(desk.withdrawn(), [0], "nobody waits for it any more");
     good(lost.unwrap());
     nothing_is_left(&desk, &prefetch);
     assert!(matches!(prefetch.take(0, |_| true), TakenRead::Wait));
@@ -215,6 +216,21 @@ fn rule_5_closing_gives_back_what_is_requested_and_waits_for_no_answer() {
         thread::yield_now();
     }
     assert_eq!(desk.state.lock().tries.len(), 100, "nothing was requested after that");
+}
+
+#[test]
+fn rule_31_requests_of_a_closed_prefetch_are_withdrawn_and_no_others() {
+    let desk = Desk::new(100, 300);
+    let prefetch = start(&desk, 300, 1 << 20, None);
+    prefetch.lease(span(1, 0, 100));
+    desk.wait_for(100);
+    let place = desk.state.lock().requests.iter().position(|request| request.record == 7).unwrap();
+    good(desk.pick(place));
+    assert_eq!(desk.withdrawn(), [0; 0]);
+    prefetch.close();
+    assert_eq!(desk.withdrawn(), (0..100).filter(|record| *record != 7).collect::<Vec<_>>());
+    prefetch.close();
+    assert_eq!(desk.withdrawn().len(), 99, "each is withdrawn once");
 }
 
 #[test]

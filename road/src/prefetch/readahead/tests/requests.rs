@@ -113,7 +113,9 @@ fn the_first_request_that_is_answered_counts_also_if_it_was_made_again() {
         now += LATE;
         let second = made_again.then(|| start(&mut ahead, now));
         assert_eq!(ahead.in_flight().reads, usize::from(made_again));
+        assert!(ahead.wants(&first) && second.is_none_or(|second| ahead.wants(&second)));
         assert_eq!(ahead.done(&first, Ok(7), now), Noted::Late, "whoever takes records is told");
+        assert!(second.is_none_or(|second| !ahead.wants(&second)), "its record is there");
         assert_eq!(record(ahead.take(0, |_| true)), 7);
         assert_eq!(ahead.in_flight(), InFlight::default());
         assert_eq!(ahead.next_job(now, |_, _| 10), None, "nothing is left to request");

@@ -16,6 +16,8 @@ pub(super) struct Desk {
     pub state: Mutex<DeskState>,
     /// A request has come, or there will be no more answers.
     news: Condvar,
+    /// The records of requests that were withdrawn.
+    withdrawn: Arc<Mutex<Vec<u64>>>,
 }
 
 #[derive(Debug, Default)]
@@ -36,7 +38,14 @@ pub(super) const SIZE: u64 = 10;
 
 impl Desk {
     pub(super) fn new(len: u64, most: usize) -> Arc<Self> {
-        Arc::new(Self { len, most, state: Mutex::default(), news: Condvar::new() })
+        Arc::new(Self { len, most, state: Mutex::default(), news: Condvar::new(), withdrawn: Arc::default() })
+    }
+
+    /// The records of requests that were withdrawn, by their numbers.
+    pub(super) fn withdrawn(&self) -> Vec<u64> {
+        let mut withdrawn = self.withdrawn.lock().clone();
+        withdrawn.sort_unstable();
+        withdrawn
     }
 
     /// Waits until at least so many requests lie here.
@@ -138,6 +147,8 @@ impl Source for Desk {
     }
 
     fn request(&self, request: Request) {
+        let (record, withdrawn) = (request.record, Arc::clone(&self.withdrawn));
+        request.withdrawal().on_withdrawal(move || withdrawn.lock().push(record));
         let mut state = self.state.lock();
         state.threads.insert(thread::current().id());
         *state.tries.entry(request.record).or_default() += 1;
