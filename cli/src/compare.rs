@@ -57,9 +57,10 @@ pub(crate) fn run(args: &CompareArgs) -> Result<(), Failure> {
     let mut sheet = Sheet::default();
     let mut reports = Vec::new();
     for path in &args.paths {
-        let options = Options { labels: Labels::None, ..Options::default() };
+        let own = args.limit.map(|limit| ("limit", limit.to_string())).into_iter().collect();
+        let options = Options { labels: Labels::None, own, ..Options::default() };
         let source = open(path, &options).map_err(|error| fail(&error))?;
-        let report = comparer.compare(path, &*source, args.limit, &mut pillow, &mut sheet)?;
+        let report = comparer.compare(path, &*source, &mut pillow, &mut sheet)?;
         table::text(&mut io::stdout().lock(), &report)?;
         reports.push(report);
     }
@@ -86,15 +87,13 @@ impl Comparer {
         &mut self,
         path: &str,
         source: &dyn Source,
-        limit: Option<u64>,
         pillow: &mut Pillow,
         sheet: &mut Sheet,
     ) -> Result<Report, Failure> {
-        let records = source.len().min(limit.unwrap_or(u64::MAX));
-        let bar = progress::bar(records, "{wide_bar} {pos} of {len} pictures, {eta} left");
+        let bar = progress::bar(source.len(), "{wide_bar} {pos} of {len} pictures, {eta} left");
         let mut report = Report::new(path, self.tasks.iter().map(|task| task.name));
         let mut bytes = Vec::new();
-        for record in 0..records {
+        for record in 0..source.len() {
             bar.inc(1);
             let file = PathBuf::from(source.locator(record).name());
             let name = printable(file.strip_prefix(path).unwrap_or(&file)).to_string();

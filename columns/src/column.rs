@@ -212,6 +212,35 @@ impl Column {
         self.records += other.records;
     }
 
+    /// The first records.
+    ///
+    /// ```
+    /// use forebay_columns::Column;
+    ///
+    /// let mut texts = Column::new("u8 [*]".parse()?);
+    /// for text in ["first", "second", "third"] {
+    ///     texts.push(text.as_bytes());
+    /// }
+    /// let two = texts.first(2);
+    /// assert_eq!((two.len(), two.value(1).bytes()), (2, &b"second"[..]));
+    /// # Ok::<(), forebay_columns::TypeError>(())
+    /// ```
+    ///
+    /// # Panics
+    /// There are not so many.
+    #[must_use]
+    pub fn first(&self, records: usize) -> Self {
+        assert!(records <= self.records, "{records} records of {}", self.records);
+        let (mut offsets, mut items) = (Vec::with_capacity(self.offsets.len()), records);
+        for ends in &self.offsets {
+            offsets.push(ends[..=items].to_vec());
+            items = place(ends[items]);
+        }
+        let values = self.values[..items * self.of.row_len()].to_vec();
+        let nulls = self.nulls[..self.nulls.len().min(records)].to_vec();
+        Self { of: self.of.clone(), offsets, values, nulls, records }
+    }
+
     /// Whether both have the same objects in every record: lists of equal lengths at the outermost level.
     pub fn has_the_objects_of(&self, other: &Self) -> bool {
         self.offsets.first() == other.offsets.first()

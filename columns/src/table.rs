@@ -77,6 +77,15 @@ impl Table {
         self.columns[column].value(record)
     }
 
+    /// The columns of the first records.
+    ///
+    /// # Panics
+    /// There are not so many.
+    #[must_use]
+    pub fn first(&self, records: usize) -> Self {
+        Self { schema: self.schema.clone(), columns: self.columns.iter().map(|column| column.first(records)).collect() }
+    }
+
     /// What the longest record takes in each column.
     pub fn rooms(&self) -> Vec<Room> {
         self.columns.iter().map(Column::room).collect()

@@ -24,6 +24,7 @@ mod index_columns;
 mod journal;
 mod label_column;
 mod labelled;
+mod limited;
 mod listing;
 mod loose;
 mod masks;
@@ -65,6 +66,7 @@ mod witnesses;
 mod yolo;
 mod zip;
 
+use std::num::NonZeroU64;
 use std::path::Path;
 
 use forebay_sources::{Options, Source, SourceError};
@@ -74,6 +76,7 @@ pub use contained::is_panic_contained;
 pub use index::IndexReport;
 
 use index::Indexed;
+use limited::Limited;
 use scheme::{OptionKey, Scheme, known};
 
 /// A dataset, or why it cannot be opened.
@@ -105,9 +108,10 @@ const SCHEMES: &[Scheme] = &[
 /// name exists, the name is a path, unless it has the URL of objects, such as `s3://bucket/train`. Options of the scheme may stand behind a `?`. They come
 /// before those in `options`.
 pub fn open(name: &str, options: &Options) -> Opened {
-    let Resolved { scheme, address, options } = resolve(name, options)?;
+    let Resolved { scheme, address, options, limit } = resolve(name, options)?;
     let opened = address.settled(index::open(Indexed { scheme, address: &address, options: &options }))?;
-    address.settled(masks::with_masks(opened, &address, &options))
+    let opened = address.settled(masks::with_masks(opened, &address, &options))?;
+    Ok(Limited::of(opened, limit))
 }
 
 /// Opens several datasets as one: the records of the first, then those of the second, and so on. Options are those of
@@ -143,7 +147,7 @@ pub fn check_all(names: &[String], options: &Options) -> Result<(), SourceError>
 /// # Errors
 /// There is nothing, or the scheme is unknown or does not have one of the options.
 pub fn check(name: &str, options: &Options) -> Result<(), SourceError> {
-    let Resolved { scheme, address, options } = match resolve(name, options) {
+    let Resolved { scheme, address, options, .. } = match resolve(name, options) {
         // The store may be there again when the dataset is opened.
         Err(SourceError::Outage(_)) if stores::is_url(name) => return Ok(()),
         resolved => resolved?,
@@ -168,36 +172,40 @@ pub fn check(name: &str, options: &Options) -> Result<(), SourceError> {
 struct Resolved {
     scheme: &'static Scheme,
     address: Address,
+    /// Without the limit.
     options: Options,
+    limit: Option<NonZeroU64>,
 }
 
 fn resolve(name: &str, options: &Options) -> Result<Resolved, SourceError> {
     let as_path = Address::file(name);
-    let resolved = match scheme::split(name).filter(|(_, rest)| names_objects(name, rest) || !as_path.exists()) {
-        Some(_) if stores::is_url(name) => {
-            let (url, options) = scheme::with_query(name, options)?;
-            let address = stores::open(url, &options)?;
-            let scheme = address.settled(recognised(&address))?;
-            Resolved { scheme, address, options }
-        }
-        Some((scheme, rest)) => {
-            let scheme = SCHEMES
-                .iter()
-                .find(|known| known.name == scheme)
-                .ok_or_else(|| SourceError::UnknownScheme { name: name.to_owned(), known: known(SCHEMES) })?;
-            let (rest, options) = scheme::with_query(rest, options)?;
-            let address = if stores::is_url(rest) { stores::open(rest, &options)? } else { Address::file(rest) };
-            if scheme.name == python::SCHEME.name && address.tree().is_some() {
-                let problem = "A custom reader is a file of this machine. Copy it, and give its path.".to_owned();
-                return Err(SourceError::Store { url: rest.to_owned(), problem });
+    let (scheme, address, mut options) =
+        match scheme::split(name).filter(|(_, rest)| names_objects(name, rest) || !as_path.exists()) {
+            Some(_) if stores::is_url(name) => {
+                let (url, options) = scheme::with_query(name, options)?;
+                let address = stores::open(url, &options)?;
+                let scheme = address.settled(recognised(&address))?;
+                (scheme, address, options)
             }
-            Resolved { scheme, address, options }
-        }
-        None => Resolved { scheme: recognised(&as_path)?, address: as_path, options: options.clone() },
-    };
-    let reads_objects = resolved.address.tree().is_some() || has_remote_root(&resolved.options);
-    resolved.scheme.check(&resolved.options, store_options(reads_objects))?;
-    Ok(resolved)
+            Some((scheme, rest)) => {
+                let scheme = SCHEMES
+                    .iter()
+                    .find(|known| known.name == scheme)
+                    .ok_or_else(|| SourceError::UnknownScheme { name: name.to_owned(), known: known(SCHEMES) })?;
+                let (rest, options) = scheme::with_query(rest, options)?;
+                let address = if stores::is_url(rest) { stores::open(rest, &options)? } else { Address::file(rest) };
+                if scheme.name == python::SCHEME.name && address.tree().is_some() {
+                    let problem = "A custom reader is a file of this machine. Copy it, and give its path.".to_owned();
+                    return Err(SourceError::Store { url: rest.to_owned(), problem });
+                }
+                (scheme, address, options)
+            }
+            None => (recognised(&as_path)?, as_path, options.clone()),
+        };
+    let limit = limited::take(&mut options)?;
+    let reads_objects = address.tree().is_some() || has_remote_root(&options);
+    scheme.check(&options, store_options(reads_objects))?;
+    Ok(Resolved { scheme, address, options, limit })
 }
 
 /// Whether the name has the URL of objects. Then it is no path, even if there is one: whoever can make folders where the
@@ -219,9 +227,12 @@ fn recognised(address: &Address) -> Result<&'static Scheme, SourceError> {
 ///
 /// If the list begins with a NUL byte, a label follows each path: `i` and an integer, or `t` and a text.
 pub fn open_list(list: &[u8], options: &Options) -> Opened {
-    files::SCHEME.check(options, store_options(has_remote_root(options)))?;
-    let listed = files::from_list(list, options)?.into_source();
-    masks::with_masks(listed, &root(options, &Address::default())?, options)
+    let mut options = options.clone();
+    let limit = limited::take(&mut options)?;
+    files::SCHEME.check(&options, store_options(has_remote_root(&options)))?;
+    let listed = files::from_list(list, &options)?.into_source();
+    let listed = masks::with_masks(listed, &root(&options, &Address::default())?, &options)?;
+    Ok(Limited::of(listed, limit))
 }
 
 /// Makes an index of a dataset: an Arrow file from which the dataset is opened without a scan. If there is one that fits, it
@@ -238,8 +249,8 @@ pub fn make_index(
     output: Option<&Path>,
     rebuild: bool,
 ) -> Result<IndexReport, SourceError> {
-    let Resolved { scheme, address, options } = resolve(name, options)?;
-    index::make(Indexed { scheme, address: &address, options: &options }, output, rebuild)
+    let Resolved { scheme, address, options, .. } = resolve(name, options)?;
+    address.settled(index::make(Indexed { scheme, address: &address, options: &options }, output, rebuild))
 }
 
 /// The option that CSVs and lists share.

@@ -6,6 +6,7 @@ use forebay_sources::{Options, SourceError};
 use percent_encoding::percent_decode_str;
 
 use crate::address::Address;
+use crate::limited::LIMIT;
 use crate::opened::DatasetResult;
 pub(super) use crate::option_key::OptionKey;
 use crate::packed::ReadPacking;
@@ -46,7 +47,7 @@ pub(super) const ANY_OTHER: &str = "*";
 impl Scheme {
     /// Refuses options that the scheme does not have. Those of stores are options of a dataset that has objects.
     pub(super) fn check(&self, options: &Options, of_stores: &[OptionKey]) -> Result<(), SourceError> {
-        let known = || self.options.iter().chain(of_stores);
+        let known = || self.options.iter().chain(of_stores).chain(&[LIMIT]);
         let has = |key: &str| known().any(|own| own.name == key || own.name == ANY_OTHER);
         if let Some(key) = options.own.keys().find(|key| !has(key)) {
             let (scheme, key) = (self.name, key.to_owned());
@@ -63,7 +64,7 @@ impl Scheme {
 /// A sentence that says which options there are.
 fn explain<'a>(options: impl Iterator<Item = &'a OptionKey>) -> String {
     let each: Vec<String> = options.map(|option| format!("\"{}\" ({})", option.name, option.help)).collect();
-    if each.is_empty() { "It has none.".into() } else { format!("Its options are: {}.", each.join(", ")) }
+    format!("Its options are: {}.", each.join(", "))
 }
 
 /// The schemes and what each takes, for messages.

@@ -40,9 +40,7 @@ pub(super) fn open(names: &[String], options: &Options) -> Opened {
 
 /// The options of each part: all but those that are about the parts together.
 pub(super) fn of_each(options: &Options) -> Options {
-    let own = options.own.keys().filter(|key| *key != CLASSES_BY);
-    let own = own.map(|key| (key, options.own.get(key).unwrap_or_default())).collect();
-    Options { own, ..options.clone() }
+    Options { own: options.own.without(CLASSES_BY), ..options.clone() }
 }
 
 impl Several {

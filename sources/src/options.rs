@@ -150,6 +150,14 @@ impl OwnOptions {
         self.values.keys().map(String::as_str)
     }
 
+    /// All but this one.
+    #[must_use]
+    pub fn without(&self, key: &str) -> Self {
+        let mut values = self.values.clone();
+        values.remove(key);
+        Self { values }
+    }
+
     /// The value of an option.
     pub fn get(&self, key: &str) -> Option<&str> {
         self.values.get(key).map(String::as_str)

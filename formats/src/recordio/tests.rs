@@ -17,6 +17,11 @@ pub(crate) fn write(records: &[&[u8]]) -> Vec<u8> {
     records.iter().flat_map(|record| chunk(Dialect::Go, ChunkCodec::None, &[record])).collect()
 }
 
+/// Records in the dialect of Go, several in each chunk.
+pub(crate) fn write_chunks(chunks: &[&[&[u8]]]) -> Vec<u8> {
+    chunks.iter().flat_map(|records| chunk(Dialect::Go, ChunkCodec::None, records)).collect()
+}
+
 fn payload(records: &[&[u8]]) -> Vec<u8> {
     let one = |record: &&[u8]| [&u32::try_from(record.len()).unwrap().to_le_bytes()[..], record].concat();
     records.iter().flat_map(one).collect()
