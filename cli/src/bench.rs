@@ -26,6 +26,9 @@ use stop::Stop;
 pub(crate) struct BenchArgs {
     /// Path of a dataset: a folder, a .csv file, or one of the formats of docs/sources.md.
     path: String,
+    /// Paths of further datasets. All of them are one dataset then.
+    #[arg(value_name = "PATH2")]
+    more: Vec<String>,
     /// How long to measure, after a second of warming up.
     #[arg(long, value_name = "SECONDS", default_value_t = 10)]
     seconds: u64,
@@ -48,6 +51,12 @@ pub(crate) struct BenchArgs {
     /// Print the figures as JSON.
     #[arg(long)]
     json: bool,
+}
+
+impl BenchArgs {
+    fn paths(&self) -> Vec<String> {
+        [&self.path].into_iter().chain(&self.more).cloned().collect()
+    }
 }
 
 /// A measurement that gave something.
@@ -100,20 +109,20 @@ pub(crate) fn run(args: &BenchArgs) -> Result<(), Failure> {
 }
 
 fn configuration(args: &BenchArgs, folder: &Path) -> Result<Config, Failure> {
-    let store = store_of(&args.path);
-    let path = if store.is_some() { args.path.as_str().into() } else { std::path::absolute(&args.path)? };
+    let paths = args.paths();
+    let stores: Vec<toml::Value> = paths.iter().filter_map(|path| store_of(path)).map(Into::into).collect();
     let mut values = toml::Table::new();
     let mut stream = toml::Table::new();
     let mut set = |key: &str, value: toml::Value| drop(stream.insert(key.to_owned(), value));
-    set("source", path.display().to_string().into());
+    set("source", paths.into());
     set("batch_size", i64::from(args.batch_size).into());
     set("size", i64::from(args.size).into());
     set("shuffle", (!args.evaluation).into());
     set("on_error", "skip".into());
     let table = |key: &str, value: toml::Value| toml::Value::Table(toml::Table::from_iter([(key.to_owned(), value)]));
     values.insert("streams".into(), table(STREAM, toml::Value::Table(stream)));
-    if let Some(store) = store {
-        values.insert("sources".into(), table("objects", toml::Value::Array(vec![store.into()])));
+    if !stores.is_empty() {
+        values.insert("sources".into(), table("objects", toml::Value::Array(stores)));
     }
     values.insert("control".into(), table("dir", folder.display().to_string().into()));
     values.insert("coordinator".into(), table("path", folder.display().to_string().into()));
@@ -186,7 +195,9 @@ fn measure(
     let Some(before) = before.filter(|_| measured.pictures > 0) else {
         return Err(match stop.signal() {
             Some(signal) => Failure::Interrupted(signal, "Nothing was measured until then."),
-            None => Failure::Failed(format!("No picture of \"{}\" was delivered.", printable(&args.path))),
+            None => {
+                Failure::Failed(format!("No picture of \"{}\" was delivered.", printable(&args.paths().join(", "))))
+            }
         });
     };
     let (after, bad) = (status()?, bad(&daemon)?);

@@ -31,9 +31,10 @@ pub(crate) fn sheet(batch: &Batch, classes: &[String], count: usize, columns: u3
     for (place, number) in (0..count).zip(0u32..) {
         let (left, top) = (GAP + number % columns * cell, GAP + number / columns * row);
         let mut picture = picture(batch.images(), shape, place);
-        drawing::annotate(&mut picture, batch, place, classes);
+        let annotations = drawing::of_batch(batch, place);
+        drawing::annotate(&mut picture, &annotations, classes);
         image::imageops::replace(&mut sheet, &picture, left.into(), top.into());
-        let caption = drawing::first_text(batch, place);
+        let caption = drawing::first_text(&annotations);
         let text = label((batch.labels()[place], caption), batch.records()[place], classes, shape.width);
         let style = MonoTextStyle::new(&FONT_7X13, Rgb888::BLACK);
         let base = Point::new(left.cast_signed(), (top + shape.height + LABEL - 6).cast_signed());

@@ -1,6 +1,6 @@
-//! Draws what a batch has beside a picture onto it: masks, polygons, points and boxes with the names of their classes.
+//! Draws what a dataset has beside a picture onto it: masks, polygons, points and boxes with the names of their classes.
 //!
-//! A batch does not say what the numbers of a column mean, so its type decides: floats in rows of four are boxes, in rows of
+//! A batch does not say what the numbers of a column mean, so their type decides: floats in rows of four are boxes, in rows of
 //! two points or polygons, in rows of three keypoints. Numbers in the size of the pictures are masks.
 
 use embedded_graphics::mono_font::MonoTextStyle;
@@ -11,7 +11,7 @@ use embedded_graphics::primitives::{Line, PrimitiveStyle, Rectangle};
 use embedded_graphics::text::{Baseline, Text};
 use forebay_client::Batch;
 use forebay_columns::{ColumnType, ElementType, Field};
-use forebay_ring::{ColumnView, Shape};
+use forebay_ring::ColumnView;
 use image::RgbImage;
 
 use crate::paper::Paper;
@@ -36,65 +36,86 @@ const MOST_OBJECTS: usize = 300;
 /// The column whose numbers are classes.
 const CLASSES: &str = "classes";
 
-/// Draws the columns of a place onto its picture.
-pub(crate) fn annotate(picture: &mut RgbImage, batch: &Batch, place: usize, classes: &[String]) {
-    let fields = batch.columns().fields();
-    let drawn = fields.iter().filter_map(|field| Some((drawn(field, batch.shape())?, field)));
-    let mut drawn: Vec<_> = drawn.collect();
-    drawn.sort_by_key(|(kind, _)| *kind);
-    for (kind, field) in drawn {
-        let Some(column) = batch.column(&field.name).filter(|column| column.validity()[place] == 1) else { continue };
-        let of_objects = batch.column(CLASSES).filter(|_| field.objects.is_some());
-        let numbers = of_objects.map(|column| integers(column.place(place))).unwrap_or_default();
+/// What one picture has in a column, in pixels of the picture that is drawn on.
+#[derive(Debug)]
+pub(crate) struct Annotation<'a> {
+    pub name: &'a str,
+    pub column_type: &'a ColumnType,
+    /// Whether it has an item for each object of the picture.
+    pub is_of_objects: bool,
+    /// All rows.
+    pub rows: &'a [u8],
+    /// The innermost lists, each with the number of its object.
+    pub lists: Vec<(usize, &'a [u8])>,
+}
+
+/// What a place of a batch has, but for columns without a value there.
+pub(crate) fn of_batch(batch: &Batch, place: usize) -> Vec<Annotation<'_>> {
+    let annotations = batch.columns().fields().iter().filter_map(|field: &Field| {
+        let column: ColumnView<'_> = batch.column(&field.name).filter(|column| column.validity()[place] == 1)?;
+        let (rows, lists) = (column.place(place), column.lists(place));
+        let (name, column_type, is_of_objects) = (&*field.name, &field.column_type, field.objects.is_some());
+        Some(Annotation { name, column_type, is_of_objects, rows, lists })
+    });
+    annotations.collect()
+}
+
+/// Draws what is known of a picture onto it.
+pub(crate) fn annotate(picture: &mut RgbImage, annotations: &[Annotation<'_>], classes: &[String]) {
+    let size = picture.dimensions();
+    let mut kinds: Vec<_> =
+        annotations.iter().filter_map(|of| Some((drawn(of.name, of.column_type, size)?, of))).collect();
+    kinds.sort_by_key(|(kind, _)| *kind);
+    let objects = annotations.iter().find(|of| of.name == CLASSES).map(|of| integers(of.rows)).unwrap_or_default();
+    for (kind, Annotation { column_type, is_of_objects, rows: bytes, lists, .. }) in kinds {
+        let numbers: &[i64] = if *is_of_objects { &objects } else { &[] };
         match kind {
-            Drawn::Mask => mask(picture, column.column_type().element(), column.place(place)),
+            Drawn::Mask => mask(picture, column_type.element(), bytes),
             Drawn::Polygons => {
-                for (object, points) in column.lists(place).into_iter().take(MOST_OBJECTS) {
-                    polygon(picture, &rows::<2>(points), colour_of(&numbers, object));
+                for (object, points) in lists.iter().take(MOST_OBJECTS) {
+                    polygon(picture, &rows::<2>(points), colour_of(numbers, *object));
                 }
             }
             Drawn::Points => {
-                for (object, point) in rows::<2>(column.place(place)).into_iter().take(MOST_OBJECTS).enumerate() {
-                    cross(picture, point, colour_of(&numbers, object));
+                for (object, point) in rows::<2>(bytes).into_iter().take(MOST_OBJECTS).enumerate() {
+                    cross(picture, point, colour_of(numbers, object));
                 }
             }
             Drawn::Keypoints => {
-                for (object, points) in column.lists(place).into_iter().take(MOST_OBJECTS) {
+                for (object, points) in lists.iter().take(MOST_OBJECTS) {
                     for [x, y, _] in rows::<3>(points).into_iter().filter(|[.., visibility]| *visibility > 0.0) {
-                        cross(picture, [x, y], colour_of(&numbers, object));
+                        cross(picture, [x, y], colour_of(numbers, *object));
                     }
                 }
             }
             Drawn::Boxes => {
-                for (object, corners) in rows::<4>(column.place(place)).into_iter().take(MOST_OBJECTS).enumerate() {
+                for (object, corners) in rows::<4>(bytes).into_iter().take(MOST_OBJECTS).enumerate() {
                     let name = numbers.get(object).map(|class| class_name(*class, classes)).unwrap_or_default();
-                    boxed(picture, corners, &name, colour_of(&numbers, object));
+                    boxed(picture, corners, &name, colour_of(numbers, object));
                 }
             }
         }
     }
 }
 
-/// The first text of a place: a caption, if the dataset has some.
-pub(crate) fn first_text(batch: &Batch, place: usize) -> Option<String> {
-    let mut fields = batch.columns().fields().iter();
+/// The first text of a picture: a caption, if the dataset has some.
+pub(crate) fn first_text(annotations: &[Annotation<'_>]) -> Option<String> {
     let is_text =
         |of: &ColumnType| of.element() == ElementType::U8 && (1..=2).contains(&of.depth()) && of.dims().is_empty();
-    let field = fields.find(|field| is_text(&field.column_type))?;
-    let column: ColumnView<'_> = batch.column(&field.name)?;
-    let (_, text) = column.lists(place).into_iter().next()?;
+    let texts = annotations.iter().find(|of| is_text(of.column_type))?;
+    let (_, text) = texts.lists.first()?;
     Some(String::from_utf8_lossy(text).into_owned()).filter(|text| !text.is_empty())
 }
 
-fn drawn(field: &Field, shape: Shape) -> Option<Drawn> {
-    let of = &field.column_type;
+/// What is drawn of a column, on a picture of this width and height.
+fn drawn(name: &str, of: &ColumnType, (width, height): (u32, u32)) -> Option<Drawn> {
     let numbers = [ElementType::U8, ElementType::U16, ElementType::I32].contains(&of.element());
     if of.depth() == 0 {
-        return (numbers && of.dims() == [shape.height, shape.width]).then_some(Drawn::Mask);
+        return (numbers && of.dims() == [height, width]).then_some(Drawn::Mask);
     }
     match (of.element(), of.depth(), of.dims()) {
         // Fractions of the whole picture: they do not follow it.
-        _ if field.name.ends_with("_normalised") => None,
+        _ if name.ends_with("_normalised") => None,
         (ElementType::F32, 1, [4]) => Some(Drawn::Boxes),
         (ElementType::F32, 1, [2]) => Some(Drawn::Points),
         (ElementType::F32, 2 | 3, [2]) => Some(Drawn::Polygons),
@@ -239,14 +260,6 @@ mod tests {
 
     #[test]
     fn the_type_of_a_column_says_what_is_drawn() {
-        let shape = Shape {
-            batch: 1,
-            height: 6,
-            width: 8,
-            channels: 3,
-            dtype: forebay_ring::Dtype::U8,
-            layout: forebay_ring::Layout::Nhwc,
-        };
         for (name, column_type, expected) in [
             ("boxes", "f32 [*, 4]", Some(Drawn::Boxes)),
             ("boxes_normalised", "f32 [*, 4]", None),
@@ -257,8 +270,8 @@ mod tests {
             ("seg", "u8 [8, 6]", None),
             ("area", "f32 [*]", None),
         ] {
-            let field = Field::new(name, column_type.parse().unwrap());
-            assert_eq!(drawn(&field, shape), expected, "{name}: {column_type}");
+            let of = column_type.parse().unwrap();
+            assert_eq!(drawn(name, &of, (8, 6)), expected, "{name}: {column_type}");
         }
     }
 }

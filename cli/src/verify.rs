@@ -6,9 +6,11 @@ mod findings;
 mod histogram;
 mod json;
 mod kind;
+mod masks;
 mod names;
 mod page;
 mod scan;
+mod shown;
 mod strays;
 mod text;
 mod thumbnail;
@@ -17,7 +19,7 @@ mod twins;
 use std::io::{self, Write as _};
 use std::path::PathBuf;
 
-use forebay_formats::open;
+use forebay_formats::open_all;
 use forebay_pixels::Limits;
 use forebay_road::{ByteSize, cores};
 use forebay_sources::{ColumnMap, Labels, Options, OwnOptions};
@@ -36,12 +38,18 @@ pub(crate) struct VerifyArgs {
     /// Path or URL of the dataset, such as a folder, a .csv file or another source of docs/sources.md. Exit code 1: a
     /// record is bad or could not be read. Exit code 2: the dataset cannot be opened.
     source: String,
+    /// Further sources. All of them are one dataset then.
+    #[arg(value_name = "SOURCE2")]
+    more: Vec<String>,
     /// How labels are read: auto, text or none, as `labels` of a stream.
     #[arg(long, default_value = "auto", value_parser = labels)]
     labels: Labels,
     /// Makes a column from a part of each record, as `columns` of a stream. May be repeated.
     #[arg(long, value_name = "NAME=PART", value_parser = pair)]
     columns: Vec<(String, String)>,
+    /// Makes a column of the masks in a folder, as `masks` of a stream. May be repeated.
+    #[arg(long = "mask", value_name = "NAME=FOLDER", value_parser = pair)]
+    masks: Vec<(String, String)>,
     /// An option of the source, such as root=/data for a CSV. May be repeated.
     #[arg(long, value_name = "KEY=VALUE", value_parser = pair)]
     option: Vec<(String, String)>,
@@ -72,11 +80,13 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<(), Failure> {
     let options = Options {
         labels: args.labels,
         columns: args.columns.iter().cloned().collect::<ColumnMap>(),
+        masks: args.masks.iter().cloned().collect::<ColumnMap>(),
         byte_limit: limits.bytes,
         own: args.option.iter().cloned().collect::<OwnOptions>(),
         ..Options::default()
     };
-    let source = open(&args.source, &options).map_err(|error| Failure::Usage(error.to_string()))?;
+    let datasets: Vec<String> = [&args.source].into_iter().chain(&args.more).cloned().collect();
+    let source = open_all(&datasets, &options).map_err(|error| Failure::Usage(error.to_string()))?;
     let bar = progress::bar(source.len(), "{wide_bar} {human_pos} of {human_len} records, {eta} left");
     let threads = args.threads.map_or_else(cores::usable, usize::from);
     let checked = Scan { source: &*source, limits, threads, bar: &bar }.run();
@@ -86,10 +96,10 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<(), Failure> {
         Failure::Failed(format!("{place}: {error}. Many reads in a row have failed. Try again once this is fixed."))
     })?;
     let sign = progress::sign("looking for other files");
-    let strays = strays::strays(&args.source, &*source);
+    let strays = strays::strays(&datasets, &*source);
     sign.finish_and_clear();
     let found = Findings::of(&*source, checked, strays);
-    let names = Names { dataset: &args.source, source: &*source };
+    let names = Names { datasets: &datasets, source: &*source };
     if let Some(file) = &page {
         let sign = progress::sign("drawing the page");
         let page = page::page(&names, &found, &limits);

@@ -38,6 +38,42 @@ impl<'a> Value<'a> {
         self.inner[level - 2]
     }
 
+    /// The innermost lists, each with the number of its outermost item: its object. The rows are bytes.
+    ///
+    /// ```
+    /// use forebay_columns::Column;
+    ///
+    /// let mut polygons = Column::new("f32 [*][*, 2]".parse()?);
+    /// for corners in [&[0.0_f32, 0.0, 9.0, 0.0, 9.0, 9.0][..], &[1.0, 1.0]] {
+    ///     polygons.extend(corners);
+    ///     polygons.close(2);
+    /// }
+    /// polygons.close(1);
+    /// let lists = polygons.value(0).lists(polygons.column_type());
+    /// assert_eq!(lists.iter().map(|(object, rows)| (*object, rows.len())).collect::<Vec<_>>(), [(0, 24), (1, 8)]);
+    /// # Ok::<(), forebay_columns::TypeError>(())
+    /// ```
+    pub fn lists(&self, column: &ColumnType) -> Vec<(usize, &'a [u8])> {
+        if column.depth() < 2 {
+            return vec![(0, self.bytes)];
+        }
+        let row = column.row_len();
+        let from_first = |offsets: &[i64], at: usize| {
+            usize::try_from(offsets[at] - offsets[0]).expect("offsets count what is in memory")
+        };
+        let mut found = Vec::new();
+        for object in 0..self.items {
+            let mut lists: Vec<std::ops::Range<usize>> = std::iter::once(object..object + 1).collect();
+            for level in 2..=column.depth() {
+                let offsets = self.inner(level);
+                let inside = lists.into_iter().flatten();
+                lists = inside.map(|list| from_first(offsets, list)..from_first(offsets, list + 1)).collect();
+            }
+            found.extend(lists.into_iter().map(|rows| (object, &self.bytes[rows.start * row..rows.end * row])));
+        }
+        found
+    }
+
     /// The values as numbers. Values of another type give `None`.
     pub fn numbers<T: Element>(&self, column: &ColumnType) -> Option<Vec<T>> {
         (column.element() == T::TYPE)

@@ -2,7 +2,7 @@
 //! cut, resized, mirrored and turned as it was (semantics rule 45).
 
 use forebay_columns::{ColumnMut, ColumnType, Full, Role, Table, Value, ValueBuf};
-use forebay_pixels::{Annotated, Draw, Plan, PointMap, Recipe};
+use forebay_pixels::{Annotated, Draw, Origin, Plan, PointMap, Recipe};
 
 use crate::sheet::Sheet;
 
@@ -23,14 +23,14 @@ pub(crate) struct FollowSettings {
 #[derive(Debug)]
 pub(crate) struct Follow {
     settings: FollowSettings,
-    maps: Vec<Option<Maps>>,
+    maps: Vec<Option<PictureMaps>>,
     plan: Plan,
     copy: ValueBuf,
 }
 
 /// Where the numbers of one picture are in its result.
 #[derive(Clone, Copy, Debug)]
-struct Maps {
+pub struct PictureMaps {
     pixels: PointMap,
     fractions: PointMap,
 }
@@ -56,7 +56,25 @@ impl Follower {
     }
 }
 
-impl Maps {
+impl PictureMaps {
+    /// For what a recipe makes of a picture with this draw. `plan` is for work, and its memory is used again.
+    pub fn new(origin: &Origin, recipe: &Recipe, draw: Draw, annotated: Annotated, plan: &mut Plan) -> Self {
+        let pixels = origin.map(recipe, draw, annotated, plan);
+        Self { pixels, fractions: pixels.of_fractions(origin.annotated(annotated)) }
+    }
+
+    /// Moves the numbers of a column with this role to where they are in the result.
+    pub fn follow(&self, role: Role, numbers: &mut ValueBuf) {
+        let map = self.of(role);
+        match role {
+            // A mask is written when its picture is decoded, and is in no table.
+            Role::Plain | Role::Classes | Role::Mask => {}
+            Role::Boxes | Role::FractionBoxes => numbers.each(|corners| map.xyxy(corners).clipped),
+            Role::Points | Role::FractionPoints => numbers.each(|point| map.point(point)),
+            Role::Keypoints => numbers.each(|keypoint| map.keypoint(keypoint)),
+        }
+    }
+
     /// The map for what a column has.
     fn of(&self, role: Role) -> PointMap {
         if matches!(role, Role::FractionBoxes | Role::FractionPoints) { self.fractions } else { self.pixels }
@@ -76,8 +94,7 @@ impl Follow {
         maps.extend(sheet.origins.iter().enumerate().map(|(place, origin)| {
             let draw = Draw { seed: *seed, epoch: sheet.epoch, record: sheet.turn(place)?.key() };
             let origin = (*origin)?;
-            let pixels = origin.map(recipe, draw, *annotated, plan);
-            Some(Maps { pixels, fractions: pixels.of_fractions(origin.annotated(*annotated)) })
+            Some(PictureMaps::new(&origin, recipe, draw, *annotated, plan))
         }));
     }
 
@@ -102,14 +119,7 @@ impl Follow {
         }
         let boxes = boxes.map(|(boxes, role)| (maps.of(role), table.value(boxes, record)));
         self.keep(&value, column_type, boxes);
-        let map = maps.of(role);
-        match role {
-            // A mask is written when its picture is decoded, and is in no table.
-            Role::Plain | Role::Classes | Role::Mask => {}
-            Role::Boxes | Role::FractionBoxes => self.copy.each(|corners| map.xyxy(corners).clipped),
-            Role::Points | Role::FractionPoints => self.copy.each(|point| map.point(point)),
-            Role::Keypoints => self.copy.each(|keypoint| map.keypoint(keypoint)),
-        }
+        maps.follow(role, &mut self.copy);
         into.push(&self.copy.value())
     }
 

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use forebay_pixels::Fault;
+use forebay_pixels::{Fault, MaskFault};
 use forebay_sources::{ReadError, ReadErrorKind, Retry};
 
 use super::kind::PictureKind;
@@ -46,6 +46,13 @@ pub(super) enum Trouble {
     Read(Box<ReadError>),
     /// It cannot be decoded.
     Decode(Box<Fault>),
+    /// One of its masks cannot be decoded, or does not fit its picture.
+    Mask {
+        /// The column of the masks.
+        column: Box<str>,
+        /// What is wrong with it.
+        fault: Box<MaskFault>,
+    },
     /// The decoder has a bug that the record shows.
     Panic(Box<str>),
 }
@@ -69,6 +76,11 @@ impl Trouble {
                 Fault::TooManyBytes { limit, .. } => format!("The file has more than {limit} bytes."),
                 fault => fault.to_string(),
             },
+            Self::Mask { column, fault } => match &**fault {
+                MaskFault::Size { .. } => format!("The mask \"{column}\" is not as large as its picture."),
+                MaskFault::TooLarge { limit, .. } => format!("The mask \"{column}\" has more than {limit} pixels."),
+                _ => self.to_string(),
+            },
             Self::Panic(_) => "The decoder failed on it.".to_owned(),
         }
     }
@@ -79,6 +91,7 @@ impl fmt::Display for Trouble {
         match self {
             Self::Read(error) => error.fmt(f),
             Self::Decode(fault) => fault.fmt(f),
+            Self::Mask { column, fault } => write!(f, "The mask \"{column}\" cannot be used: {fault}."),
             Self::Panic(panic) => write!(f, "The decoder failed on it: {panic}."),
         }
     }

@@ -19,7 +19,8 @@ pub(super) fn json(names: &Names<'_>, found: &Findings) -> Value {
     });
     let misnamed = found.misnamed.iter().map(|record| json!({ "record": record, "file": names.raw(*record) }));
     json!({
-        "source": names.dataset,
+        "source": names.datasets.join(", "),
+        "sources": names.datasets,
         "records": found.records,
         "bytes": found.bytes,
         "good_records": found.good_records(),

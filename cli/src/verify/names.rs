@@ -8,8 +8,8 @@ use forebay_sources::Source;
 /// The names in a dataset.
 #[derive(Clone, Copy)]
 pub(super) struct Names<'a> {
-    /// As the user named it.
-    pub dataset: &'a str,
+    /// As the user named them.
+    pub datasets: &'a [String],
     pub source: &'a dyn Source,
 }
 
@@ -27,14 +27,23 @@ pub(super) fn path_of(dataset: &str) -> &Path {
 }
 
 impl Names<'_> {
-    /// The record for people: below the dataset's folder, and without characters that command a terminal.
+    /// The name of the dataset for people.
+    pub(super) fn title(&self) -> String {
+        printable(&self.datasets.join(", ")).to_string()
+    }
+
+    /// The record for people: below the dataset's folder if there is one dataset, and without characters that command a terminal.
     pub(super) fn shown(&self, record: u64) -> String {
         self.shown_path(&PathBuf::from(self.source.locator(record).name()))
     }
 
     /// The same of a path.
     pub(super) fn shown_path(&self, path: &Path) -> String {
-        printable(path.strip_prefix(path_of(self.dataset)).unwrap_or(path)).to_string()
+        let below = match self.datasets {
+            [dataset] => path.strip_prefix(path_of(dataset)).ok(),
+            _ => None,
+        };
+        printable(below.unwrap_or(path)).to_string()
     }
 
     /// The record for programs: its name as it is.

@@ -27,6 +27,8 @@ const REASONS: usize = 8;
 const TWINS: usize = 24;
 /// Most lines of a list.
 const LINES: usize = 200;
+/// Most letters of a caption.
+const LETTERS: usize = 100;
 
 /// The page that is being written.
 struct PageWriter<'a> {
@@ -52,7 +54,7 @@ pub(super) fn page(names: &Names<'_>, found: &Findings, limits: &Limits) -> Stri
 impl PageWriter<'_> {
     fn all(&mut self) {
         let (found, names) = (self.found, self.names);
-        let title = escaped(&printable(names.dataset).to_string());
+        let title = escaped(&names.title());
         self.add(&format!("{}<title>{title}</title>\n{}</head><body>\n<h1>{title}</h1>\n", style::HEAD, style::STYLE));
         self.summary();
         self.bad("Bad records", &found.bad);
@@ -136,7 +138,7 @@ impl PageWriter<'_> {
     fn figure(&mut self, record: u64, more: &str) {
         let name = escaped(&self.names.shown(record));
         let picture = match self.thumbnails.get(&record) {
-            Some(Thumbnail { jpeg, width, height }) => {
+            Some(Thumbnail { jpeg, width, height, .. }) => {
                 let data = base64(jpeg);
                 format!("<img width={width} height={height} alt=\"\" src=\"data:image/jpeg;base64,{data}\">")
             }
@@ -147,10 +149,12 @@ impl PageWriter<'_> {
             -1 => String::new(),
             label => format!("<br>{}", escaped(&self.names.shown_label(label))),
         };
+        let caption = self.thumbnails.get(&record).and_then(|thumbnail| thumbnail.caption.as_ref());
+        let caption = caption.map_or_else(String::new, |text| format!("<br>{}", escaped(&shortened(text))));
         let size = size.unwrap_or_default();
         let more = escaped(more);
         self.add(&format!(
-            "<figure><div class=frame>{picture}</div><figcaption title=\"{name}\">#{record}{size}{label}<br><span>{name}</span>{more}</figcaption></figure>\n"
+            "<figure><div class=frame>{picture}</div><figcaption title=\"{name}\">#{record}{size}{label}{caption}<br><span>{name}</span>{more}</figcaption></figure>\n"
         ));
     }
 
@@ -286,6 +290,13 @@ impl PageWriter<'_> {
         let lines: Vec<String> = strays.files.iter().take(LINES).map(|path| self.names.shown_path(path)).collect();
         self.list(&lines, strays.files.len());
     }
+}
+
+/// A text without what commands a terminal, and not much of it.
+fn shortened(text: &str) -> String {
+    let mut letters = text.chars();
+    let first: String = letters.by_ref().take(LETTERS).collect();
+    format!("{}{}", printable(&first), if letters.next().is_some() { "…" } else { "" })
 }
 
 /// What this record's reason has beside the group's.

@@ -5,13 +5,14 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
-use forebay_pixels::{CpuDecoder, Fault, Limits, Orientation, probe};
-use forebay_sources::{ReadError, Retry, Source};
+use forebay_pixels::{CpuDecoder, Fault, Limits, MaskDecoder, Orientation, Origin, probe};
+use forebay_sources::{MaskColumn, ReadError, RecordParts, Retry, Source};
 use indicatif::ProgressBar;
 use parking_lot::Mutex;
 
 use super::checked::{Checked, CheckedContent, Digest, GoodPicture, Trouble};
 use super::kind::{PictureKind, is_misnamed};
+use super::masks::MaskReader;
 
 /// What is read and decoded, and by how many threads.
 pub(super) struct Scan<'a> {
@@ -97,18 +98,23 @@ impl ScanState<'_> {
         if let Err(error) = read(*source, record, bytes) {
             return Checked { record, content: None, outcome: Err(Trouble::Read(Box::new(error))) };
         }
+        let parts = RecordParts::of(bytes, source.masks().len());
+        let picture = parts.picture();
         let content = CheckedContent {
             len: bytes.len() as u64,
-            digest: digest(bytes),
-            misnamed: is_misnamed(&source.locator(record), bytes),
+            digest: digest(picture),
+            misnamed: is_misnamed(&source.locator(record), picture),
         };
         let decoded = catch_unwind(AssertUnwindSafe(|| {
             // A header that cannot be read leads to no memory either: the decoder refuses it.
-            let most = probe(bytes).map_or(0, |probe| probe.decode_bytes());
+            let masks = (0..source.masks().len()).filter_map(|mask| parts.mask(mask)).map(MaskDecoder::memory);
+            let most = probe(picture).map_or(0, |probe| probe.decode_bytes()).max(masks.max().unwrap_or(0));
             if alone.is_none() && most > LARGE {
                 alone = Some(self.large.lock());
             }
-            look(bytes, limits, decoder)
+            let good = look(picture, limits, decoder)?;
+            check_masks(source.masks(), parts, limits)?;
+            Ok(good)
         }));
         let outcome = decoded.unwrap_or_else(|panic| {
             // Its state is whatever the panic left.
@@ -117,6 +123,17 @@ impl ScanState<'_> {
         });
         Checked { record, content: Some(content), outcome }
     }
+}
+
+/// Whether the masks of a record can be decoded, and fit its picture.
+fn check_masks(columns: &[MaskColumn], parts: RecordParts<'_>, limits: &Limits) -> Result<(), Trouble> {
+    if columns.is_empty() {
+        return Ok(());
+    }
+    let seen = probe(parts.picture()).map_err(|fault| Trouble::Decode(Box::new(fault)))?;
+    let (stored, orientation) = ((seen.width, seen.height), seen.orientation);
+    let origin = Origin { stored, orientation, turned: orientation, size: orientation.seen(stored.0, stored.1) };
+    MaskReader::default().check(columns, parts, origin, limits)
 }
 
 fn look(bytes: &[u8], limits: &Limits, decoder: &mut CpuDecoder) -> Result<GoodPicture, Trouble> {

@@ -22,21 +22,22 @@ pub(super) struct Strays {
     pub unread: Vec<PathBuf>,
 }
 
-/// Looks below the dataset if it is a folder, or else in each folder that holds a record. None if no record is in a file.
-pub(super) fn strays(name: &str, source: &dyn Source) -> Option<Strays> {
+/// Looks below the datasets that are folders, and else in each folder that holds a record. None if no record is in a file.
+pub(super) fn strays(names: &[String], source: &dyn Source) -> Option<Strays> {
     // Eight bytes for each record: two paths with the same ones would hide a file, and do not happen by chance.
     let state = RandomState::new();
     let (mut known, mut parents) = (HashSet::new(), HashSet::new());
-    let named = path_of(name);
-    let folder = named.is_dir().then_some(named);
+    let named: Vec<&Path> = names.iter().map(|name| path_of(name)).collect();
+    let folders: Vec<&Path> = named.iter().copied().filter(|path| path.is_dir()).collect();
+    let has_others = folders.len() < named.len();
     let mut last = None;
     for record in 0..source.len() {
         let Container::File(path) = source.locator(record).container else { continue };
         if last.as_ref() != Some(&path) {
             known.insert(state.hash_one(&path));
-            if folder.is_none() && !path.parent().is_some_and(|parent| parents.contains(parent)) {
-                parents.extend(path.parent().map(Path::to_owned));
-            }
+            let parent = path.parent().filter(|parent| has_others && !parents.contains(*parent));
+            let outside = parent.filter(|parent| !folders.iter().any(|folder| parent.starts_with(folder)));
+            parents.extend(outside.map(Path::to_owned));
             last = Some(path);
         }
     }
@@ -44,16 +45,18 @@ pub(super) fn strays(name: &str, source: &dyn Source) -> Option<Strays> {
         return None;
     }
     let mut found = Strays::default();
-    match folder {
-        Some(folder) => found.look(folder, true, |path| known.contains(&state.hash_one(path))),
-        None => {
-            for parent in parents {
-                found.look(&parent, false, |path| path == named || known.contains(&state.hash_one(path)));
-            }
-        }
+    let is_known = |path: &Path| named.contains(&path) || known.contains(&state.hash_one(path));
+    for folder in folders {
+        found.look(folder, true, is_known);
     }
+    for parent in parents {
+        found.look(&parent, false, is_known);
+    }
+    // One folder may be inside another.
     found.files.sort_unstable();
+    found.files.dedup();
     found.unread.sort_unstable();
+    found.unread.dedup();
     Some(found)
 }
 
@@ -129,7 +132,7 @@ mod tests {
         };
         let list = at("list.txt");
         let source = open(list.to_str().unwrap(), &Options::default()).unwrap();
-        let found = strays(list.to_str().unwrap(), &*source).unwrap();
+        let found = strays(&[list.to_str().unwrap().to_owned()], &*source).unwrap();
         assert_eq!(names(&found), ["cats/0.jpg", "cats/read.me"]);
         assert_eq!(found.extensions(), [(".jpg".to_owned(), 1), (".me".to_owned(), 1)]);
 
@@ -141,7 +144,7 @@ mod tests {
         // A circle that appears later does not keep the command for ever.
         symlink(&cats, at("cats/circle")).unwrap();
         for name in [cats.to_str().unwrap().to_owned(), format!("folder:{}", cats.display())] {
-            assert_eq!(names(&strays(&name, &*source).unwrap()), ["cats/read.me"]);
+            assert_eq!(names(&strays(&[name], &*source).unwrap()), ["cats/read.me"]);
         }
     }
 }

@@ -18,7 +18,7 @@ const REASONS: usize = 25;
 
 /// Writes the report, with `most` names of each list.
 pub(super) fn text(out: &mut impl Write, names: &Names<'_>, found: &Findings, most: usize) -> io::Result<()> {
-    let dataset = printable(names.dataset);
+    let dataset = names.title();
     writeln!(out, "{dataset}: {}, {:#}", many(found.records, "record"), ByteSize(found.bytes))?;
     bad(out, names, "bad", &found.bad, most)?;
     bad(out, names, "not read because the storage failed", &found.unread, most)?;
