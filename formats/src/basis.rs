@@ -4,7 +4,8 @@ use std::fs::Metadata;
 
 use forebay_sources::SourceError;
 
-use crate::address::Address;
+use crate::address::{Address, of_dataset};
+use crate::paths::is_hidden;
 use crate::stamp::Stamp;
 
 /// What was at an address when a dataset was scanned.
@@ -13,6 +14,8 @@ pub(crate) struct Basis {
     pub address: Address,
     /// Nothing was there.
     pub stamp: Option<Stamp>,
+    /// What tells more than the stamp, in a store.
+    pub version: Option<String>,
 }
 
 impl Basis {
@@ -26,16 +29,44 @@ impl Basis {
             Err(SourceError::Missing { .. } | SourceError::NotAFolder { .. }) => None,
             Err(error) => return Err(error),
         };
-        Ok(Self { address: address.clone(), stamp })
+        let version = if stamp.is_some() { version(address)? } else { None };
+        Ok(Self { address: address.clone(), stamp, version })
     }
 
     /// A file or folder that is open.
     pub(crate) fn of(address: Address, metadata: &Metadata) -> Self {
-        Self { address, stamp: Some(Stamp::of(metadata)) }
+        Self { address, stamp: Some(Stamp::of(metadata)), version: None }
     }
 
     /// What is there is what was there.
-    pub(crate) fn holds(&self) -> bool {
-        Self::look(&self.address).is_ok_and(|now| now.stamp == self.stamp)
+    ///
+    /// # Errors
+    /// The storage fails, so that nobody can say.
+    pub(crate) fn holds(&self) -> Result<bool, SourceError> {
+        match Self::look(&self.address) {
+            Ok(now) => Ok(now == *self),
+            Err(outage @ SourceError::Outage(_)) => Err(outage),
+            Err(_) => Ok(false),
+        }
     }
+}
+
+/// By what a change in a store is known: the version of an object, or the names of all objects below a folder, hidden ones
+/// aside. Nothing for files of this machine, and for objects without a version.
+///
+/// # Errors
+/// The store fails.
+pub(crate) fn version(address: &Address) -> Result<Option<String>, SourceError> {
+    let Some((tree, Some(key))) = address.key() else { return Ok(None) };
+    if let Some(object) = address.stored().map_err(|error| of_dataset(address, error))? {
+        return Ok(object.version);
+    }
+    let listed = tree.listed(&key)?;
+    let mut hasher = blake3::Hasher::new();
+    for name in listed.names_below(&key).filter(|name| !is_hidden(name)) {
+        hasher.update(name);
+        // No key has a zero byte.
+        hasher.update(&[0]);
+    }
+    Ok(Some(format!("names {}", hasher.finalize().to_hex())))
 }

@@ -1,6 +1,6 @@
 //! The files of a dataset that keeps many records in each: one file, all of a folder, or those that a pattern names.
 
-pub(super) mod objects;
+mod objects;
 
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
@@ -82,13 +82,16 @@ pub(super) fn begins(
         && !entries.iter().any(|entry| entry.is_folder || is_picture(entry.address.path()))
 }
 
+/// Whether a name is a pattern. A file of this machine may have such a name; a server need not understand it, so it is not
+/// asked about it.
+pub(super) fn is_pattern(name: &Address) -> bool {
+    let has_signs = name.path().to_str().is_some_and(|text| text.contains(['{', '*', '?', '[']));
+    has_signs && (name.tree().is_some() || !name.exists())
+}
+
 /// The files that a pattern names, in the pattern's order; nothing if the name is none.
 pub(super) fn pattern(name: &Address) -> Result<Option<Vec<Address>>, SourceError> {
-    let Some(text) = name.path().to_str().filter(|text| text.contains(['{', '*', '?', '['])) else { return Ok(None) };
-    // A server need not understand such a name, so it is not asked about it.
-    if name.tree().is_none() && name.exists() {
-        return Ok(None);
-    }
+    let Some(text) = name.path().to_str().filter(|_| is_pattern(name)) else { return Ok(None) };
     let expanded = braces(text).ok_or_else(|| SourceError::Pattern {
         pattern: text.to_owned(),
         problem: format!("it means more than {MOST} files, or a \"{{\" in it has no \"}}\""),

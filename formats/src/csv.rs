@@ -31,7 +31,7 @@ use crate::files::existing;
 use crate::label_column::Column;
 use crate::listing::Found;
 use crate::opened::DatasetResult;
-use crate::paths::{Paths, escapes};
+use crate::paths::{Paths, below_root, escapes, foreign_url};
 use crate::scheme::{Indexing, OptionKey, Scheme};
 
 pub(super) const SCHEME: Scheme = Scheme {
@@ -172,12 +172,14 @@ impl<'a> CsvTable<'a> {
         if path.trim_ascii().is_empty() || path.contains(&0) {
             return Err(LineProblem::NoPath);
         }
-        if escapes(&path, self.given_root.as_ref().map(Address::path)) {
+        let given_root = self.given_root.as_ref().map(Address::path);
+        let Some(path) = below_root(&path, given_root) else { return Err(foreign_url(&path, self.root.path())) };
+        if escapes(path, given_root) {
             let root = self.root.path();
             let root = if root.as_os_str().is_empty() { ".".into() } else { printable(root).to_string() };
-            return Err(LineProblem::Escapes { path: String::from_utf8_lossy(&path).into_owned(), root });
+            return Err(LineProblem::Escapes { path: String::from_utf8_lossy(path).into_owned(), root });
         }
-        Ok(path)
+        Ok(path.to_vec())
     }
 
     /// Adds a line's path, unless its record is there already.

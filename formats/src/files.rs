@@ -13,7 +13,7 @@ use crate::containers::is_named;
 use crate::label_column::Column;
 use crate::listing::{Found, Listing};
 use crate::opened::DatasetResult;
-use crate::paths::{Paths, escapes};
+use crate::paths::{Paths, below_root, escapes, foreign_url};
 use crate::scheme::{Indexing, Scheme};
 
 pub(super) const SCHEME: Scheme = Scheme {
@@ -48,6 +48,7 @@ fn labelled(list: &[u8], options: &Options) -> DatasetResult {
     let at = |line, problem| SourceError::Line { file: GIVEN.into(), line, problem };
     let (mut paths, mut first) = (Paths::default(), None);
     let mut column = Column::new(options.labels);
+    let root = crate::root(options, &Address::default())?;
     let mut parts = list.split(|&byte| byte == 0).filter(|_| !list.is_empty());
     let mut line = 0;
     while let Some(path) = parts.next() {
@@ -55,7 +56,8 @@ fn labelled(list: &[u8], options: &Options) -> DatasetResult {
         if path.is_empty() {
             return Err(at(line, LineProblem::NoPath));
         }
-        paths.push(path);
+        let from_root = below_root(path, Some(root.path())).ok_or_else(|| at(line, foreign_url(path, root.path())))?;
+        paths.push(from_root);
         let label = parts.next().unwrap_or_default();
         let (kind, label) = match label.split_first() {
             Some((&kind @ (INTEGER | TEXT), label)) if !label.is_empty() => (kind, label),
@@ -78,7 +80,6 @@ fn labelled(list: &[u8], options: &Options) -> DatasetResult {
         }
     }
     let (labels, classes) = column.finish();
-    let root = crate::root(options, &Address::default())?;
     let found = Found { root, paths, labels, classes, shard_name: GIVEN.into(), ..Found::default() };
     existing(Path::new(GIVEN), found, options)
 }
@@ -103,14 +104,16 @@ fn listing<'a>(
     options: &Options,
 ) -> DatasetResult {
     let (mut paths, mut numbers) = (Paths::default(), Vec::new());
+    let root = crate::root(options, folder)?;
     for (line, path) in lines {
+        let at_line = |problem| SourceError::Line { file: file.to_owned(), line, problem };
         if path.is_empty() || path.contains(&0) {
-            return Err(SourceError::Line { file: file.to_owned(), line, problem: LineProblem::NoPath });
+            return Err(at_line(LineProblem::NoPath));
         }
-        paths.push(path);
+        let from_root = below_root(path, Some(root.path()));
+        paths.push(from_root.ok_or_else(|| at_line(foreign_url(path, root.path())))?);
         numbers.push(line);
     }
-    let root = crate::root(options, folder)?;
     // Objects have no folders to go up to, and a list in a store must not name files of this machine.
     if let Some(index) = (0..paths.len()).find(|&index| root.tree().is_some() && escapes(paths.bytes(index), None)) {
         let path = String::from_utf8_lossy(paths.bytes(index)).into_owned();

@@ -12,11 +12,11 @@ use forebay_sources::{Labels, Options, SourceError};
 
 use crate::ROOT;
 use crate::address::{Address, Sight};
+use crate::basis::Basis;
 use crate::containers::is_named;
-use crate::containers::objects::is_hidden;
 use crate::listing::{Found, Listing};
 use crate::opened::DatasetResult;
-use crate::paths::Paths;
+use crate::paths::{Paths, is_hidden};
 use crate::scheme::{Indexing, Scheme};
 use crate::tree::Listed;
 use walk::{Look, Walk, walk_files};
@@ -147,7 +147,10 @@ pub(super) fn pictures_below(root: &Address) -> Result<Paths, SourceError> {
 fn walk(root: &Address, look: Look) -> Result<Walk, SourceError> {
     match root.key() {
         None => walk_files(root.path(), look),
-        Some((tree, Some(key))) if root.look()? == Sight::Folder => Ok(walk_objects(&*tree.listed(&key)?, &key)),
+        Some((tree, Some(key))) if root.look()? == Sight::Folder => {
+            let bases = vec![Basis::look(root)?];
+            Ok(Walk { bases, ..walk_objects(&*tree.listed(&key)?, &key) })
+        }
         Some(_) => Err(SourceError::NotAFolder { path: root.path().to_owned() }),
     }
 }

@@ -1,7 +1,7 @@
 //! Indexes: what a scan of a dataset found, in a file, so that the next opening scans nothing (semantics rule 53).
 //!
 //! An index is an Arrow file with a row per record. It fits a dataset as long as the files and folders that decided which
-//! records there are have kept their times. What it says is checked before it is used, like any other input.
+//! records there are have kept their times, or their versions in a store. What it says is checked before it is used, like any other input.
 
 mod about;
 mod file;
@@ -27,7 +27,7 @@ use crate::opened::OpenDataset;
 use crate::packed::{ContainerFile, Packed, ReadPacking};
 use crate::scan::Scan;
 use crate::scheme::{Indexing, Scheme};
-use about::{About, AboutRecords, Choices, Dated, VERSION, folder_of, told};
+use about::{About, AboutRecords, Choices, Dated, VERSION, folder_of, is_folder, told};
 use file::{IndexFile, NoIndex};
 use key::IndexKey;
 
@@ -62,16 +62,10 @@ const MANY: u64 = 100_000;
 /// Most bytes of all indexes in a folder of indexes. The oldest are removed.
 const MOST_BYTES: u64 = 16 << 30;
 
-/// Why a dataset in a store has none.
-const OF_OBJECTS: &str = "Objects of a store are listed and looked at each time that their dataset is opened.";
-
 /// Opens a dataset, from an index if there is one that fits.
 pub(crate) fn open(indexed: Indexed<'_>) -> Result<Box<dyn Source>, SourceError> {
     match &indexed.options.index {
-        IndexChoice::File(path) => indexed.opened(path).map_err(|no_index| match no_index {
-            NoIndex::Absent => SourceError::Missing { path: path.clone() },
-            NoIndex::Bad(BadIndex(problem)) => SourceError::Index { path: path.clone(), problem },
-        }),
+        IndexChoice::File(path) => indexed.opened(path).map_err(|no_index| no_index.of_file(path)),
         IndexChoice::Folder(folder) if !matches!(indexed.indexing(), Indexing::Never(_)) => {
             indexed.open_or_scan(folder)
         }
@@ -96,8 +90,12 @@ pub(crate) fn make(indexed: Indexed<'_>, output: Option<&Path>, rebuild: bool) -
             return Err(SourceError::Index { path: indexed.address.path().to_owned(), problem });
         }
     };
-    if !rebuild && let Ok(source) = indexed.opened(&path) {
-        return report(path, source.as_ref(), false);
+    if !rebuild {
+        match indexed.opened(&path) {
+            Ok(source) => return report(path, source.as_ref(), false),
+            Err(NoIndex::Unknown(fault)) => return Err(fault),
+            Err(NoIndex::Absent | NoIndex::Bad(_)) => {}
+        }
     }
     let failed = |error: io::Error| SourceError::Index { path: path.clone(), problem: error.to_string() };
     let journal_path = journal_of(&path);
@@ -118,13 +116,7 @@ pub(crate) fn make(indexed: Indexed<'_>, output: Option<&Path>, rebuild: bool) -
     if output.is_none() {
         key::bound(path.parent().unwrap_or_else(|| Path::new("")), &path, MOST_BYTES);
     }
-    let source = indexed.opened(&path).map_err(|no_index| {
-        let problem = match no_index {
-            NoIndex::Absent => "it is gone".to_owned(),
-            NoIndex::Bad(BadIndex(problem)) => problem,
-        };
-        SourceError::Index { path: path.clone(), problem }
-    })?;
+    let source = indexed.opened(&path).map_err(|no_index| no_index.of_file(&path))?;
     report(path, source.as_ref(), true)
 }
 
@@ -142,8 +134,7 @@ fn journal_of(index: &Path) -> PathBuf {
 impl Indexed<'_> {
     /// What is kept in an index of this dataset.
     fn indexing(&self) -> Indexing {
-        let is_remote = self.address.tree().is_some() || crate::has_remote_root(self.options);
-        if is_remote { Indexing::Never(OF_OBJECTS) } else { self.scheme.indexing }
+        self.scheme.indexing
     }
 
     fn never(&self, reason: &str) -> BadIndex {
@@ -163,6 +154,7 @@ impl Indexed<'_> {
                 return Ok(source);
             }
             Err(NoIndex::Absent) => {}
+            Err(NoIndex::Unknown(fault)) => return Err(fault),
             Err(NoIndex::Bad(BadIndex(problem))) => {
                 tracing::info!(index = %printable(&path), problem, "the index does not fit any more; scanning the dataset");
             }
@@ -202,14 +194,16 @@ impl Indexed<'_> {
     fn write(&self, path: &Path, dataset: &mut OpenDataset) -> Result<u64, BadIndex> {
         let folder = &folder_of(self.address);
         let bases = self.bases(dataset)?;
-        if let Some(changed) = bases.iter().find(|basis| !basis.holds()) {
-            let changed = printable(changed.address.path());
-            return Err(BadIndex(format!("\"{changed}\" has changed while it was scanned. Try again")));
+        for basis in &bases {
+            if !basis.holds().map_err(|error| BadIndex(error.to_string()))? {
+                let changed = printable(basis.address.path());
+                return Err(BadIndex(format!("\"{changed}\" has changed while it was scanned. Try again")));
+            }
         }
         let mut columns = NewColumns::default();
         let (kind, source): (_, &dyn Source) = match dataset {
             OpenDataset::Files(listing) => {
-                listing.add_to_index(&mut columns);
+                listing.add_to_index(&mut columns)?;
                 let given = crate::given_root(self.options, folder).map_err(|error| BadIndex(error.to_string()))?;
                 let is_given = given.is_some_and(|root| root == *listing.root());
                 let root = (!is_given).then(|| told(listing.root(), folder));
@@ -217,8 +211,9 @@ impl Indexed<'_> {
             }
             OpenDataset::Ranges(packed) if packed.is_indexed() => {
                 packed.add_to_index(&mut columns);
-                let files = packed.files().iter().map(|file| Dated::of_file(file, folder)).collect();
-                (AboutRecords::Ranges { files }, &*packed)
+                let dated = |file: &ContainerFile| Ok(Dated::of(&file.basis()?, folder));
+                let files: Result<_, SourceError> = packed.files().iter().map(dated).collect();
+                (AboutRecords::Ranges { files: files.map_err(|error| BadIndex(error.to_string()))? }, &*packed)
             }
             _ => return Err(BadIndex("such a dataset has no index".into())),
         };
@@ -229,7 +224,7 @@ impl Indexed<'_> {
             choices: Choices::of(self.scheme, self.options),
             fingerprint: blake3::Hash::from_bytes(source.fingerprint()).to_hex().to_string(),
             classes: source.classes().to_vec(),
-            bases: bases.iter().map(|basis| Dated::of_basis(basis, folder)).collect(),
+            bases: bases.iter().map(|basis| Dated::of(basis, folder)).collect(),
             kind,
         };
         file::write(path, &about, columns).map_err(|error| BadIndex(error.to_string()))
@@ -240,15 +235,16 @@ impl Indexed<'_> {
         let bases = match dataset {
             OpenDataset::Files(listing) => listing.bases().to_vec(),
             OpenDataset::Ranges(packed) => {
-                let folders = if self.address.is_folder() { containers::folders(self.address) } else { Ok(Vec::new()) };
+                let folders = match self.address.tree() {
+                    _ if !is_folder(self.address) => Ok(Vec::new()),
+                    None => containers::folders(self.address),
+                    Some(_) => Basis::look(self.address).map(|folder| vec![folder]),
+                };
                 let folders = folders.map_err(|error| BadIndex(error.to_string()))?;
                 packed.bases().iter().cloned().chain(folders).collect()
             }
             OpenDataset::Other(_) => Vec::new(),
         };
-        if bases.iter().any(|basis| basis.address.tree().is_some()) {
-            return Err(BadIndex(OF_OBJECTS.into()));
-        }
         if matches!(dataset, OpenDataset::Files(_)) && bases.is_empty() {
             return Err(BadIndex("such a dataset has no index".into()));
         }
@@ -258,38 +254,39 @@ impl Indexed<'_> {
     /// Opens the index in this file, if it fits.
     fn opened(&self, path: &Path) -> Result<Box<dyn Source>, NoIndex> {
         let file = IndexFile::open(path)?;
-        self.dataset(file).map(OpenDataset::into_pinned_source).map_err(NoIndex::Bad)
+        let dataset = self.dataset(file)?;
+        // Masks are looked up in the same store.
+        if let (Some(tree), OpenDataset::Files(_)) = (self.address.tree(), &dataset)
+            && self.options.masks.is_empty()
+        {
+            tree.forget();
+        }
+        Ok(dataset.into_pinned_source())
     }
 
-    fn dataset(&self, file: IndexFile) -> Result<OpenDataset, BadIndex> {
+    fn dataset(&self, file: IndexFile) -> Result<OpenDataset, NoIndex> {
         let IndexFile { about, rows } = file;
         let indexing = self.indexing();
         if let Indexing::Never(reason) = indexing {
-            return Err(self.never(reason));
+            return Err(self.never(reason).into());
         }
         let other =
             |what: &str| BadIndex(format!("it is of a dataset with another {what}. Make one with \"forebay index\""));
         if about.version != VERSION {
-            return Err(other("version"));
+            return Err(other("version").into());
         }
         if about.scheme != self.scheme.name {
-            return Err(other("scheme"));
+            return Err(other("scheme").into());
         }
         if about.choices != Choices::of(self.scheme, self.options) {
-            return Err(other("choice of labels, columns or options"));
+            return Err(other("choice of labels, columns or options").into());
         }
         let folder = &folder_of(self.address);
         for base in &about.bases {
-            let basis = Basis { address: about::address(&base.path, folder, |_| true)?, stamp: base.stamp() };
-            if !basis.holds() {
-                let changed = printable(basis.address.path());
-                return Err(BadIndex(format!(
-                    "\"{changed}\" has changed since it was made. Run \"forebay index --rebuild\""
-                )));
-            }
+            must_hold(&base.basis(about::address(&base.path, folder, |_| true)?))?;
         }
         if rows.num_rows() == 0 {
-            return Err(BadIndex("it has no record".into()));
+            return Err(BadIndex("it has no record".into()).into());
         }
         let columns = IndexColumns { rows: &rows };
         let fingerprint =
@@ -307,42 +304,49 @@ impl Indexed<'_> {
                 let root = root.map(|root| about::address(&root, folder, |_| false)).transpose()?;
                 // Lists may name files anywhere.
                 let may_leave = self.scheme.name == crate::files::SCHEME.name;
-                Ok(Listing::from_index(opening, root, shard_name, may_leave)?.into())
+                let given = crate::given_root(self.options, folder)?;
+                Ok(Listing::from_index(opening, root, given.as_ref(), shard_name, may_leave)?.into())
             }
             (AboutRecords::Ranges { files }, Indexing::Ranges(packing)) => {
                 Ok(self.ranges(opening, &files, packing)?.into())
             }
-            _ => Err(other("kind of records")),
+            _ => Err(other("kind of records").into()),
         }
     }
 
-    fn ranges(&self, opening: Opening<'_>, files: &[Dated], packing: ReadPacking) -> Result<Packed, BadIndex> {
+    fn ranges(&self, opening: Opening<'_>, files: &[Dated], packing: ReadPacking) -> Result<Packed, NoIndex> {
         let folder = &folder_of(self.address);
         // A file or a pattern says by itself which files there are.
         let known = match containers::pattern(self.address) {
             Ok(Some(files)) => Some(files),
             Ok(None) if !self.address.is_folder() => Some(vec![self.address.clone()]),
             Ok(None) => None,
-            Err(error) => return Err(BadIndex(error.to_string())),
+            Err(outage @ SourceError::Outage(_)) => return Err(outage.into()),
+            Err(error) => return Err(BadIndex(error.to_string()).into()),
         };
         let is_known = |path: &Path| known.as_ref().is_some_and(|known| known.iter().any(|known| known.path() == path));
         let mut found = Vec::with_capacity(files.len());
         for dated in files {
             let address = about::address(&dated.path, folder, is_known)?;
-            let stamp = dated.stamp().ok_or_else(|| BadIndex("one of its files has no size".into()))?;
-            if !(Basis { address: address.clone(), stamp: Some(stamp) }).holds() {
-                let changed = printable(address.path());
-                return Err(BadIndex(format!(
-                    "\"{changed}\" has changed since it was made. Run \"forebay index --rebuild\""
-                )));
-            }
-            found.push(ContainerFile { address, stamp });
+            let basis = dated.basis(address);
+            must_hold(&basis)?;
+            let stamp = basis.stamp.ok_or_else(|| BadIndex("one of its files has no size".into()))?;
+            found.push(ContainerFile { address: basis.address, stamp });
         }
         if known.is_some_and(|known| !known.iter().eq(found.iter().map(|file| &file.address))) {
-            return Err(BadIndex("the dataset has other files now. Run \"forebay index --rebuild\"".into()));
+            return Err(BadIndex("the dataset has other files now. Run \"forebay index --rebuild\"".into()).into());
         }
-        Packed::from_index(opening, found, packing)
+        Ok(Packed::from_index(opening, found, packing)?)
     }
+}
+
+/// Refuses an index if one of the files or folders that it is about is not what it was.
+fn must_hold(basis: &Basis) -> Result<(), NoIndex> {
+    if basis.holds()? {
+        return Ok(());
+    }
+    let changed = printable(basis.address.path());
+    Err(BadIndex(format!("\"{changed}\" has changed since it was made. Run \"forebay index --rebuild\"")).into())
 }
 
 #[cfg(test)]

@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 use parking_lot::Mutex;
 use rustix::fs::{FlockOperation, flock};
 
+use crate::basis;
 use crate::packed::ContainerFile;
 use crate::seen::Seen;
 
@@ -154,8 +155,14 @@ fn no_follow() -> i32 {
     (rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK).bits().cast_signed()
 }
 
+/// By what a file is known again: its size and time. An object has no time, so that a number of its version takes its place.
 fn stamp(container: &ContainerFile) -> Option<(u64, i64)> {
-    Some((container.stamp.len, container.stamp.nanoseconds()?))
+    let of_version = || {
+        let version = basis::version(&container.address).ok()??;
+        Some(i64::from_le_bytes(*blake3::hash(version.as_bytes()).as_bytes().first_chunk()?))
+    };
+    let time = container.stamp.nanoseconds().or_else(of_version)?;
+    Some((container.stamp.len, time))
 }
 
 fn entry(container: &ContainerFile, seen: &[u8]) -> Option<Vec<u8>> {

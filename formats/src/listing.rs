@@ -34,6 +34,8 @@ pub(crate) struct Listing {
     sizes: Values<u64>,
     /// When each file was last changed, if its read compares that.
     times: Values<i64>,
+    /// The versions of objects, if they come from an index. Otherwise their store knows them.
+    versions: Paths,
     /// Empty: no labels.
     labels: Values<i64>,
     classes: Vec<String>,
@@ -91,6 +93,7 @@ impl Listing {
             paths,
             sizes: looks.sizes.into(),
             times: looks.times.into(),
+            versions: Paths::default(),
             labels: labels.into(),
             classes,
             targets,
@@ -160,6 +163,32 @@ impl Listing {
         looked.is_err_and(|error| !matches!(error, SourceError::Missing { .. } | SourceError::NotAFolder { .. }))
     }
 
+    /// Adds the record's stored bytes to what is in `buf`: at most `room` of them. Otherwise as [`read`](Source::read): after an
+    /// error, `buf` is what it was.
+    pub(super) fn read_behind(&self, record: u64, room: u64, buf: &mut Vec<u8>) -> Result<(), ReadError> {
+        if let Some(cause) = self.damaged.get(&record) {
+            return Err(ReadError::damaged(self.locator(record), cause.clone()));
+        }
+        let (address, before) = (self.address(record), buf.len());
+        let read = match address.tree() {
+            None => read_file(address.path().to_owned(), self.expected(record), room, self.byte_limit, buf),
+            Some(tree) => self.wanted(record, room).and_then(|object| {
+                let read = tree.store().read_behind(&object, 0..object.size, room, buf);
+                read.map_err(|error| objects::of_index(error, self.is_pinned()))
+            }),
+        };
+        match read {
+            Ok(()) => {
+                self.witnesses.saw(record);
+                Ok(())
+            }
+            Err(error) => {
+                buf.truncate(before);
+                Err(self.judge(record, error))
+            }
+        }
+    }
+
     /// Where the record's file is.
     pub(super) fn address(&self, record: u64) -> Address {
         self.root.join(self.paths.get(self.index(record)))
@@ -181,7 +210,7 @@ impl Source for Listing {
     }
 
     fn locator(&self, record: u64) -> Locator {
-        self.address(record).locator()
+        self.pinned_locator(record).unwrap_or_else(|| self.address(record).locator())
     }
 
     fn size(&self, record: u64) -> u64 {
@@ -193,25 +222,7 @@ impl Source for Listing {
 
     fn read(&self, record: u64, room: u64, buf: &mut Vec<u8>) -> Result<(), ReadError> {
         buf.clear();
-        if let Some(cause) = self.damaged.get(&record) {
-            return Err(ReadError::damaged(self.locator(record), cause.clone()));
-        }
-        let address = self.address(record);
-        let read = match address.tree() {
-            None => read_file(address.path().to_owned(), self.expected(record), room, self.byte_limit, buf),
-            Some(tree) => objects::wanted(&address, self.byte_limit, room)
-                .and_then(|object| tree.store().read(&object, 0..object.size, room, buf)),
-        };
-        match read {
-            Ok(()) => {
-                self.witnesses.saw(record);
-                Ok(())
-            }
-            Err(error) => {
-                buf.clear();
-                Err(self.judge(record, error))
-            }
-        }
+        self.read_behind(record, room, buf)
     }
 
     fn reading(&self) -> Reading {
@@ -224,13 +235,15 @@ impl Source for Listing {
             let read = self.read(request.record, request.room, &mut request.buf);
             return request.answer(read);
         };
-        match objects::wanted(&address, self.byte_limit, request.room) {
+        match self.wanted(request.record, request.room) {
             Ok(object) => {
-                let buf = std::mem::take(&mut request.buf);
-                tree.store().request(&object, 0..object.size, buf, move |buf, read| {
+                let is_pinned = self.is_pinned();
+                let (buf, withdrawal) = (std::mem::take(&mut request.buf), request.withdrawal().clone());
+                let pending = tree.store().request(&object, 0..object.size, buf, move |buf, read| {
                     request.buf = buf;
-                    request.answer(read);
+                    request.answer(read.map_err(|error| objects::of_index(error, is_pinned)));
                 });
+                withdrawal.on_withdrawal(move || pending.cancel());
             }
             Err(error) => request.answer(Err(error)),
         }
@@ -250,6 +263,7 @@ impl Source for Listing {
     }
 }
 
+/// Adds the file's bytes to what is in `buf`.
 fn read_file(
     path: PathBuf,
     expected: Option<(u64, i64)>,
@@ -293,7 +307,8 @@ fn read_sized(path: PathBuf, file: &File, size: u64, buf: &mut Vec<u8>) -> Resul
     if let Err(error) = buf.try_reserve_exact(size) {
         return Err(ReadError::of_file(path, &error.into()));
     }
-    while buf.len() < size {
+    let before = buf.len();
+    while buf.len() - before < size {
         match rustix::io::read(file, rustix::buffer::spare_capacity(buf)) {
             Ok(0) => break,
             Ok(_) | Err(rustix::io::Errno::INTR) => {}
@@ -301,18 +316,18 @@ fn read_sized(path: PathBuf, file: &File, size: u64, buf: &mut Vec<u8>) -> Resul
         }
     }
     // The buffer may have had room for more than the file had.
-    buf.truncate(size);
-    if buf.is_empty() { Err(of(ReadErrorKind::Empty, path)) } else { Ok(()) }
+    buf.truncate(before + size);
+    if buf.len() == before { Err(of(ReadErrorKind::Empty, path)) } else { Ok(()) }
 }
 
 /// There are file systems that do not know sizes beforehand: more room is asked for step by step.
 fn read_unsized(path: PathBuf, file: File, room: u64, limit: u64, buf: &mut Vec<u8>) -> Result<(), ReadError> {
-    let most = room.clamp(UNSIZED, UNSIZED_MOST).min(limit);
+    let (most, before) = (room.clamp(UNSIZED, UNSIZED_MOST).min(limit), buf.len());
     if let Err(source) = file.take(most + 1).read_to_end(buf) {
         // No storage has them: files of /proc say what they like.
         return Err(ReadError { cause: source.to_string(), ..of(ReadErrorKind::Unreadable, path) });
     }
-    match buf.len() as u64 {
+    match (buf.len() - before) as u64 {
         0 => Err(of(ReadErrorKind::Empty, path)),
         size if size <= most => Ok(()),
         size if most >= limit.min(UNSIZED_MOST) => Err(of(ReadErrorKind::TooLarge { size, limit: most }, path)),

@@ -12,7 +12,6 @@ use forebay_proto::printable;
 use forebay_sources::{
     Grains, Locator, MaskColumn, Options, Part, ReadError, ReadErrorKind, RecordParts, Retry, Source, SourceError,
 };
-use parking_lot::Mutex;
 
 use self::names::MaskNames;
 use crate::Opened;
@@ -27,8 +26,6 @@ struct Masked {
     files: Vec<MaskFiles>,
     fingerprint: [u8; 32],
     byte_limit: u64,
-    /// Buffers of masks that were read.
-    spare: Mutex<Vec<Vec<u8>>>,
 }
 
 /// The files of one column.
@@ -75,8 +72,7 @@ fn beside(inner: Box<dyn Source>, address: &Address, bases: &[Address], options:
     }
     check_names(&*inner, &columns, address)?;
     let fingerprint = fingerprint(&*inner, &columns, &files);
-    let (byte_limit, spare) = (options.byte_limit, Mutex::default());
-    Ok(Box::new(Masked { inner, columns, files, fingerprint, byte_limit, spare }))
+    Ok(Box::new(Masked { inner, columns, files, fingerprint, byte_limit: options.byte_limit }))
 }
 
 /// Refuses names that a batch cannot have.
@@ -156,19 +152,16 @@ impl Masked {
         if !files.has(record) {
             return Ok(0);
         }
-        let mut bytes = self.spare.lock().pop().unwrap_or_default();
-        let read = files.listing.read(record, room.saturating_sub(buf.len() as u64), &mut bytes);
-        let read = read.map_err(|error| match error.kind {
+        let before = buf.len() as u64;
+        let read = files.listing.read_behind(record, room.saturating_sub(before), buf);
+        read.map_err(|error| match error.kind {
             ReadErrorKind::Larger { size } => {
-                let size = (buf.len() as u64).saturating_add(size).saturating_add(self.table_len());
+                let size = before.saturating_add(size).saturating_add(self.table_len());
                 ReadError { kind: ReadErrorKind::Larger { size }, ..error }
             }
             _ => error,
-        });
-        buf.extend_from_slice(&bytes);
-        let len = bytes.len() as u64;
-        self.spare.lock().push(bytes);
-        read.map(|()| len)
+        })?;
+        Ok(buf.len() as u64 - before)
     }
 
     fn read_parts(&self, record: u64, room: u64, buf: &mut Vec<u8>) -> Result<(), ReadError> {

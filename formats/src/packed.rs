@@ -14,7 +14,7 @@ use forebay_sources::{
 };
 
 use crate::address::{Address, Sight};
-use crate::basis::Basis;
+use crate::basis::{self, Basis};
 use crate::index_columns::NewColumns;
 use crate::stamp::Stamp;
 use crate::stores;
@@ -114,6 +114,15 @@ impl ContainerFile {
             Sight::File(stamp) => Ok(Self { address: address.clone(), stamp }),
             Sight::Folder => Err(SourceError::malformed_at(address.path(), 0, NO_FILE)),
         }
+    }
+
+    /// What an index compares it with.
+    ///
+    /// # Errors
+    /// It is an object, and the store fails.
+    pub(crate) fn basis(&self) -> Result<Basis, SourceError> {
+        let (address, stamp) = (self.address.clone(), Some(self.stamp));
+        Ok(Basis { version: basis::version(&address)?, address, stamp })
     }
 
     /// Its name, for messages and as part of the dataset's fingerprint.
@@ -243,6 +252,9 @@ impl Source for Packed {
                     request.buf = buf;
                     request.answer(read);
                 });
+                if let Some(pending) = pending {
+                    withdrawal.on_withdrawal(move || pending.cancel());
+                }
             }
             Err(error) => request.answer(Err(error)),
         }
@@ -252,9 +264,6 @@ impl Source for Packed {
         self.fingerprint
     }
 
-                if let Some(pending) = pending {
-                    withdrawal.on_withdrawal(move || pending.cancel());
-                }
     fn targets(&self) -> &Table {
         &self.parts.targets
     }

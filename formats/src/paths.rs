@@ -4,6 +4,10 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Component, Path};
 
+use forebay_objects::is_object_url;
+use forebay_proto::printable;
+use forebay_sources::LineProblem;
+
 use crate::values::Values;
 
 /// A list of paths, about as large in memory as their bytes and 8 more for each. Both may be part of an index.
@@ -84,6 +88,25 @@ impl Paths {
     }
 }
 
+/// Whether a part of a name begins with a dot.
+pub(super) fn is_hidden(name: &[u8]) -> bool {
+    name.split(|&byte| byte == b'/').any(|part| part.starts_with(b"."))
+}
+
+/// A path as a table has it, or what follows the root in a URL that is below it. Nothing for any other URL.
+pub(super) fn below_root<'a>(path: &'a [u8], given_root: Option<&Path>) -> Option<&'a [u8]> {
+    let Some(url) = str::from_utf8(path).ok().filter(|path| is_object_url(path)) else { return Some(path) };
+    let root = given_root?.to_str().filter(|root| is_object_url(root))?;
+    url.strip_prefix(root)?.strip_prefix('/').map(str::as_bytes)
+}
+
+/// What is wrong with a URL that is not below the root.
+pub(super) fn foreign_url(url: &[u8], root: &Path) -> LineProblem {
+    let url = String::from_utf8_lossy(url);
+    let store = url.splitn(4, '/').take(3).collect::<Vec<_>>().join("/");
+    LineProblem::ForeignUrl { store, root: printable(root).to_string(), url: url.into_owned() }
+}
+
 /// Whether a path leads out of the folder that it starts from. Only its text is checked, because links inside the folder
 /// are its owner's choice. An absolute path is accepted only below a root that the user gave.
 pub(super) fn escapes(path: &[u8], given_root: Option<&Path>) -> bool {
@@ -116,5 +139,25 @@ mod tests {
         assert_eq!(sorted.order(), None);
         assert_eq!(paths.get(1), Path::new("a/x"));
         assert_eq!(paths.len(), 5);
+    }
+
+    #[test]
+    fn a_url_is_a_path_below_the_root_that_is_its_beginning() {
+        let below = |path: &'static str, root: Option<&str>| {
+            below_root(path.as_bytes(), root.map(Path::new)).map(|path| str::from_utf8(path).unwrap())
+        };
+        let bucket = Some("s3://bucket/a");
+        assert_eq!(below("s3://bucket/a/x/1.jpg", bucket), Some("x/1.jpg"));
+        assert_eq!(below("x/1.jpg", bucket), Some("x/1.jpg"));
+        assert_eq!([below("odd:name.jpg", None), below("/x/1.jpg", None)], [Some("odd:name.jpg"), Some("/x/1.jpg")]);
+        for (url, root) in [
+            ("s3://bucket/ab/1.jpg", bucket),
+            ("s3://bucket/a", bucket),
+            ("gs://bucket/a/1.jpg", bucket),
+            ("https://host/1.jpg", Some("/data")),
+            ("s3://bucket/a/1.jpg", None),
+        ] {
+            assert_eq!(below(url, root), None, "{url}");
+        }
     }
 }

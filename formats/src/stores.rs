@@ -11,7 +11,7 @@ use crate::tree::Tree;
 
 /// Options of all schemes, if they read objects.
 pub(crate) static OPTIONS: [OptionKey; 4] = [ENDPOINT, REGION, ANONYMOUS, VIRTUAL_HOSTED];
-const ENDPOINT: OptionKey = OptionKey { name: "endpoint", help: "the URL of the store's server" };
+pub(crate) const ENDPOINT: OptionKey = OptionKey { name: "endpoint", help: "the URL of the store's server" };
 const REGION: OptionKey = OptionKey { name: "region", help: "the region of the bucket" };
 const ANONYMOUS: OptionKey =
     OptionKey { name: "anonymous", help: "\"true\" for a public bucket, which is read without credentials" };

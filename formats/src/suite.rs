@@ -11,6 +11,7 @@ mod readers;
 mod remote;
 mod requested;
 mod shards;
+mod shortened;
 mod tables;
 mod tars;
 mod zips;
@@ -31,6 +32,7 @@ use readers::Readers;
 use remote::Remote;
 use requested::Requested;
 use shards::Shards;
+use shortened::Shortened;
 use tables::Tables;
 use tars::Tars;
 use zips::Zips;
@@ -146,6 +148,15 @@ const FIXTURES: &[(&str, Build)] = &[
         let recordio = Framed::of("train.recordio", &[], recordio::tests::write, 0);
         Joined::boxed(Pictures::list("list.txt", ["b/3.jpg", "a/1.jpg", "a/2.png", "b/4.JPG"]), recordio)
     }),
+    ("several, with a limit", || {
+        let recordio = Framed::of("train.recordio", &[], recordio::tests::write, 0);
+        Shortened::boxed(Joined::boxed(Pictures::folder(["a/1.jpg", "a/2.png", "b/3.jpg", "b/4.JPG"]), recordio))
+    }),
+    ("several in stores, with a limit", || {
+        let order = ["b/3.jpg", "a/1.jpg", "a/2.png", "b/4.JPG"];
+        let files = Remote::of(Pictures::list("list.txt", order));
+        Shortened::boxed(Joined::boxed(files, Remote::of(Tars::samples())))
+    }),
 ];
 
 /// Four pictures of which the ids are in another order than the names; one has no object.
@@ -205,8 +216,10 @@ fn rule_53_a_dataset_from_an_index_keeps_the_contract_and_has_the_fingerprint_of
         keeps_the_contract(&fixture);
     }
     assert!(["folder", "coco", "csv", "files", "zip"].iter().all(|name| indexed.contains(name)), "{indexed:?}");
-    assert!(indexed.iter().filter(|name| name.starts_with("tar") || name.starts_with("mxnet")).count() == 4);
-    assert!(!indexed.iter().any(|name| name.ends_with(" in a store")), "{indexed:?}");
+    assert!(indexed.iter().filter(|name| name.starts_with("tar") || name.starts_with("mxnet")).count() == 7);
+    for name in ["folder", "csv", "files", "coco", "tar files", "zip", "tfrecord", "mxnet"] {
+        assert!(indexed.contains(&&*format!("{name} in a store")), "{name}: {indexed:?}");
+    }
 }
 
 fn keeps_the_contract(fixture: &dyn Fixture) {

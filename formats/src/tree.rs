@@ -189,6 +189,11 @@ impl Tree {
         self.fault.lock().take()
     }
 
+    /// Forgets all objects: whoever reads them knows their versions.
+    pub(crate) fn forget(&self) {
+        *self.known.lock() = Known::default();
+    }
+
     /// Forgets what only recognition and the scan need.
     pub(crate) fn settle(&self) {
         self.known.lock().beginnings = HashMap::new();

@@ -268,6 +268,19 @@ pub enum LineProblem {
         /// The folder that it must stay inside.
         root: String,
     },
+    /// The path is a URL that is not below the root.
+    #[error(
+        "the path \"{url}\" is a URL, and is not below \"{root}\". Set root to a URL that is above all of them, such as root=\"{store}\". If they are in several stores, write a table for each of these and give a list of sources.",
+        url = printable(url)
+    )]
+    ForeignUrl {
+        /// As it stands in the line.
+        url: String,
+        /// Where paths start.
+        root: String,
+        /// The store that the URL is in.
+        store: String,
+    },
     /// The file is not a CSV.
     #[error("{0}.")]
     Malformed(String),

@@ -9,6 +9,7 @@ use forebay_sources::SourceError;
 
 use super::{LIKE_A_SHELL, is_named};
 use crate::address::Address;
+use crate::paths::is_hidden;
 use crate::tree::Tree;
 
 /// The objects below a folder whose name has one of these extensions, in the order of their keys. Nothing if the folder is
@@ -68,9 +69,4 @@ fn of_pattern(tree: &Arc<Tree>, url: &str, wildcard: usize) -> Result<Vec<Addres
     };
     found.sort_by_cached_key(parts);
     Ok(found)
-}
-
-/// Whether a part of a name begins with a dot.
-pub(crate) fn is_hidden(name: &[u8]) -> bool {
-    name.split(|&byte| byte == b'/').any(|part| part.starts_with(b"."))
 }

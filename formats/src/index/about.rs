@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Component, Path};
+use std::sync::Arc;
 
 use forebay_sources::{Labels, Options};
 use percent_encoding::{AsciiSet, CONTROLS, percent_decode_str, percent_encode};
@@ -12,10 +13,11 @@ use serde::{Deserialize, Serialize};
 use crate::ROOT;
 use crate::address::Address;
 use crate::basis::Basis;
+use crate::containers;
 use crate::index_columns::BadIndex;
-use crate::packed::ContainerFile;
 use crate::scheme::Scheme;
 use crate::stamp::Stamp;
+use crate::stores;
 
 /// The form of the file. A change of the columns or of this text gets a new number.
 pub(super) const VERSION: u32 = 1;
@@ -71,6 +73,9 @@ pub(crate) struct Dated {
     pub bytes: Option<u64>,
     /// Nanoseconds since 1970.
     pub modified: Option<i64>,
+    /// By what a change in a store is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub version: Option<String>,
 }
 
 impl Choices {
@@ -93,14 +98,22 @@ impl Choices {
     }
 }
 
-/// The folder from which an index tells paths: the dataset's, or the one that a dataset's file is in.
-pub(super) fn folder_of(name: &Address) -> Address {
-    if name.is_folder() { name.clone() } else { name.parent() }
+/// Whether the dataset is a folder.
+pub(super) fn is_folder(name: &Address) -> bool {
+    !containers::is_pattern(name) && name.is_folder()
 }
 
-/// A path from the folder on, if it is below it. Otherwise the path itself.
+/// The folder from which an index tells paths: the dataset's, or the one that a dataset's file is in.
+pub(super) fn folder_of(name: &Address) -> Address {
+    if is_folder(name) { name.clone() } else { name.parent() }
+}
+
+/// A path from the folder on, if it is below it, or in a store from the folder above it on. Otherwise the path itself.
 pub(crate) fn told(address: &Address, folder: &Address) -> String {
-    let below = address.path().strip_prefix(folder.path()).unwrap_or_else(|_| address.path());
+    let (path, above) = (address.path(), folder.path().parent().filter(|_| folder.tree().is_some()));
+    let from_above = || Some(Path::new("..").join(path.strip_prefix(above?).ok()?));
+    let below = path.strip_prefix(folder.path()).ok().map(Path::to_owned).or_else(from_above);
+    let below = below.unwrap_or_else(|| path.to_owned());
     percent_encode(below.as_os_str().as_bytes(), ENCODED).to_string()
 }
 
@@ -108,6 +121,12 @@ pub(crate) fn told(address: &Address, folder: &Address) -> String {
 pub(super) fn address(told: &str, folder: &Address, known: impl Fn(&Path) -> bool) -> Result<Address, BadIndex> {
     let bytes: Vec<u8> = percent_decode_str(told).collect();
     let path = Path::new(OsStr::from_bytes(&bytes));
+    if let Some(tree) = folder.tree()
+        && let Some(url) = path.to_str().filter(|path| stores::is_url(path))
+    {
+        let leads = || BadIndex(format!("its path \"{told}\" leads out of the dataset"));
+        return if known(path) { Ok(Address::object(url, Arc::clone(tree))) } else { Err(leads()) };
+    }
     let below = path.strip_prefix("..").unwrap_or(path);
     let stays = below.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
     if bytes.contains(&0) || !(stays || known(path)) {
@@ -118,27 +137,54 @@ pub(super) fn address(told: &str, folder: &Address, known: impl Fn(&Path) -> boo
 }
 
 impl Dated {
-    pub(crate) fn of_file(file: &ContainerFile, folder: &Address) -> Self {
-        Self::new(&file.address, Some(file.stamp), folder)
-    }
-
-    pub(super) fn of_basis(basis: &Basis, folder: &Address) -> Self {
-        Self::new(&basis.address, basis.stamp, folder)
-    }
-
-    fn new(address: &Address, stamp: Option<Stamp>, folder: &Address) -> Self {
+    pub(super) fn of(basis: &Basis, folder: &Address) -> Self {
+        let Basis { address, stamp, version } = basis;
         let modified = stamp.and_then(|stamp| stamp.nanoseconds());
-        Self { path: told(address, folder), bytes: stamp.map(|stamp| stamp.len), modified }
+        let (path, version) = (told(address, folder), version.clone());
+        Self { path, bytes: stamp.map(|stamp| stamp.len), modified, version }
     }
 
-    pub(super) fn stamp(&self) -> Option<Stamp> {
-        Some(Stamp::of_nanoseconds(self.bytes?, self.modified))
+    /// What must be at this address, which is that of the path.
+    pub(super) fn basis(&self, address: Address) -> Basis {
+        let stamp = self.bytes.map(|bytes| Stamp::of_nanoseconds(bytes, self.modified));
+        Basis { address, stamp, version: self.version.clone() }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn rule_54_paths_of_an_index_stay_in_the_store_and_only_known_urls_are_others() {
+        let objects = forebay_sources::ObjectRoots::Below(vec!["s3://bucket/a".into(), "s3://bucket/x".into()]);
+        let options = Options { objects, ..Options::default() };
+        let folder = stores::open("s3://bucket/a/b", &options).unwrap();
+        let of = |told: &str| {
+            let known = |path: &Path| path == Path::new("s3://bucket/x/1.tar") || path == Path::new("s3://other/1.tar");
+            address(told, &folder, known).ok()
+        };
+        let url = |told: &str| of(told).map(|address| address.path().to_str().unwrap().to_owned());
+        for (told_as, leads_to) in
+            [("1.tar", "s3://bucket/a/b/1.tar"), ("", "s3://bucket/a/b"), ("../c/1.jpg", "s3://bucket/a/c/1.jpg")]
+        {
+            assert_eq!(url(told_as).as_deref(), Some(leads_to));
+            assert_eq!(told(&of(told_as).unwrap(), &folder), told_as);
+        }
+        let known = of("s3://bucket/x/1.tar").unwrap();
+        assert_eq!(
+            (told(&known, &folder), known.key().unwrap().1),
+            ("s3://bucket/x/1.tar".into(), Some("x/1.tar".into()))
+        );
+        for wrong in ["s3://bucket/x/2.tar", "/etc/passwd", "../../a", "a/../../b"] {
+            assert_eq!(url(wrong), None, "{wrong}");
+        }
+        // What nobody may read, or another store, has no key.
+        for outside in ["s3://other/1.tar", "../../.."] {
+            assert!(of(outside).is_none_or(|address| address.key().unwrap().1.is_none()), "{outside}");
+        }
+        assert_eq!(of("../secret").unwrap().key().unwrap().1, Some("a/secret".into()));
+    }
 
     #[test]
     fn rule_53_paths_of_an_index_stay_in_the_dataset() {

@@ -14,6 +14,7 @@ use arrow_ipc::reader::{FileDecoder, read_footer_length};
 use arrow_ipc::root_as_footer;
 use arrow_ipc::writer::FileWriter;
 use arrow_schema::{ArrowError, Schema};
+use forebay_sources::SourceError;
 
 use super::about::{About, KEY};
 use super::mapping;
@@ -33,6 +34,31 @@ pub(super) enum NoIndex {
     /// There is no such file.
     Absent,
     Bad(BadIndex),
+    /// Nobody can say whether it fits: the storage of the dataset fails.
+    Unknown(SourceError),
+}
+
+impl From<BadIndex> for NoIndex {
+    fn from(bad: BadIndex) -> Self {
+        Self::Bad(bad)
+    }
+}
+
+impl From<SourceError> for NoIndex {
+    fn from(fault: SourceError) -> Self {
+        Self::Unknown(fault)
+    }
+}
+
+impl NoIndex {
+    /// The error of a dataset whose index must fit.
+    pub(super) fn of_file(self, path: &Path) -> SourceError {
+        match self {
+            Self::Absent => SourceError::Missing { path: path.to_owned() },
+            Self::Bad(BadIndex(problem)) => SourceError::Index { path: path.to_owned(), problem },
+            Self::Unknown(fault) => fault,
+        }
+    }
 }
 
 impl IndexFile {

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::{Choices, Indexed};
-use crate::ROOT;
+use crate::{ROOT, stores};
 
 /// What tells the index of one dataset from that of another.
 #[derive(Debug)]
@@ -14,14 +14,21 @@ pub(super) struct IndexKey {
 
 impl IndexKey {
     pub(super) fn new(indexed: &Indexed<'_>) -> Self {
-        let absolute =
-            std::path::absolute(indexed.address.path()).unwrap_or_else(|_| indexed.address.path().to_owned());
+        let (path, own) = (indexed.address.path(), &indexed.options.own);
+        let (absolute, store) = match indexed.address.tree() {
+            None => (std::path::absolute(path).unwrap_or_else(|_| path.to_owned()), String::new()),
+            Some(tree) => (path.to_owned(), tree.store().identity().to_owned()),
+        };
         let choices = serde_json::to_vec(&Choices::of(indexed.scheme, indexed.options)).unwrap_or_default();
-        let root = indexed.options.own.get(ROOT.name).unwrap_or_default();
+        let root = own.get(ROOT.name).unwrap_or_default();
         let mut hasher = blake3::Hasher::new();
         let parts =
             [indexed.scheme.name.as_bytes(), absolute.as_os_str().as_encoded_bytes(), &choices, root.as_bytes()];
-        for part in parts {
+        // Where objects come from, if they are no files of this machine: buckets of several servers have the same names.
+        let reached = own.get(stores::ENDPOINT.name).filter(|_| crate::has_remote_root(indexed.options));
+        let of_objects = [store.as_bytes(), reached.unwrap_or_default().as_bytes()];
+        let of_objects = of_objects.into_iter().filter(|part| !part.is_empty());
+        for part in parts.into_iter().chain(of_objects) {
             hasher.update(&(part.len() as u64).to_le_bytes());
             hasher.update(part);
         }

@@ -1,5 +1,7 @@
 //! Tests of when an index fits, of what hostile ones do, and of scans that go on.
 
+mod stores;
+
 use std::fs::{self, File};
 use std::time::SystemTime;
 

@@ -8,7 +8,8 @@ use super::Listing;
 use crate::address::Address;
 use crate::basis::Basis;
 use crate::index_columns::{BadIndex, NewColumns, Opening};
-use crate::paths::escapes;
+use crate::paths::{Paths, escapes};
+use crate::values::Values;
 use crate::witnesses::Witnesses;
 
 /// The columns of an index of files.
@@ -16,6 +17,8 @@ const PATH: &str = "path";
 const SIZE: &str = "size";
 const MODIFIED: &str = "modified";
 const LABEL: &str = "label";
+/// Of objects, in place of the time.
+const OBJECT_VERSION: &str = "version";
 
 impl Listing {
     /// What decided which files there are.
@@ -29,42 +32,61 @@ impl Listing {
     }
 
     /// The table of all files. What it has is shared with the index, and not copied.
-    pub(crate) fn add_to_index(&mut self, columns: &mut NewColumns) {
+    ///
+    /// # Errors
+    /// A path is no plain name, or the store of the files fails.
+    pub(crate) fn add_to_index(&mut self, columns: &mut NewColumns) -> Result<(), BadIndex> {
+        let versions = self.found_versions().map_err(|error| BadIndex(error.to_string()))?;
+        if versions.is_some()
+            && self.root.tree().is_some_and(|tree| !tree.can_list())
+            && self.paths.bytes.contains(&b'?')
+        {
+            let problem = "a path has a query, such as that of a signed URL, which must not be kept in a file";
+            return Err(BadIndex(problem.to_owned()));
+        }
         columns.paths(PATH, &mut self.paths);
         columns.numbers::<UInt64Type>(SIZE, &mut self.sizes);
-        columns.numbers::<TimestampNanosecondType>(MODIFIED, &mut self.times);
+        match versions {
+            Some(mut versions) => columns.paths(OBJECT_VERSION, &mut versions),
+            None => columns.numbers::<TimestampNanosecondType>(MODIFIED, &mut self.times),
+        }
         if !self.labels.is_empty() {
             columns.numbers::<Int64Type>(LABEL, &mut self.labels);
         }
         columns.faults(self.paths.len(), |record| self.damaged.get(&record).map(String::as_str));
+        Ok(())
     }
 
-    /// The list that an index has.
+    /// The list that an index has. Paths start at `root`, or at the one that the user has given.
     ///
     /// # Errors
     /// The columns are not those of a list of files, or a path leads out of the dataset.
     pub(crate) fn from_index(
         opening: Opening<'_>,
         root: Option<Address>,
+        given: Option<&Address>,
         shard_name: String,
         may_leave: bool,
     ) -> Result<Self, BadIndex> {
         let Opening { columns, options, classes, targets, fingerprint } = opening;
-        let given = crate::given_root(options, &Address::default()).map_err(|error| BadIndex(error.to_string()))?;
         let root =
-            root.or_else(|| given.clone()).ok_or_else(|| BadIndex("its paths start at the option \"root\"".into()))?;
+            root.or_else(|| given.cloned()).ok_or_else(|| BadIndex("its paths start at the option \"root\"".into()))?;
         let paths = columns.paths(PATH)?;
         // Hardly any dataset has such paths, and looking at each path takes longer.
         let is_suspect =
             paths.bytes.windows(2).any(|two| two == b"..") || paths.iter().any(|path| path.starts_with(b"/"));
-        if !may_leave && is_suspect && paths.iter().any(|path| escapes(path, given.as_ref().map(Address::path))) {
+        if !may_leave && is_suspect && paths.iter().any(|path| escapes(path, given.map(Address::path))) {
             return Err(BadIndex("a path of it leads out of the dataset".into()));
         }
+        let is_remote = root.tree().is_some();
+        let times = if is_remote { Values::default() } else { columns.numbers::<TimestampNanosecondType>(MODIFIED)? };
+        let versions = if is_remote { columns.paths(OBJECT_VERSION)? } else { Paths::default() };
         Ok(Self {
             root,
             paths,
             sizes: columns.numbers::<UInt64Type>(SIZE)?,
-            times: columns.numbers::<TimestampNanosecondType>(MODIFIED)?,
+            times,
+            versions,
             labels: columns.labels(LABEL)?,
             classes,
             targets,

@@ -1,12 +1,72 @@
 //! The files of a list, where they are objects of a store.
 
 use forebay_objects::Object;
-use forebay_sources::{ReadError, ReadErrorKind, Retry, SourceError};
+use forebay_sources::{Container, Locator, Part, ReadError, ReadErrorKind, Retry, Source as _, SourceError};
 
-use super::Looks;
-use super::NO_SIZE;
+use super::{Listing, Looks, NO_SIZE};
 use crate::address::Address;
 use crate::paths::Paths;
+
+impl Listing {
+    /// Whether the versions of its objects come from an index.
+    pub(super) fn is_pinned(&self) -> bool {
+        !self.versions.is_empty()
+    }
+
+    /// The object of a record that is to be read.
+    ///
+    /// # Errors
+    /// There is none, or it has no bytes, or more than the limit, or more than there is room for.
+    pub(super) fn wanted(&self, record: u64, room: u64) -> Result<Object, ReadError> {
+        let found = if self.is_pinned() { self.pinned(record) } else { self.address(record).stored()? };
+        let object = found.ok_or_else(|| ReadError::new(ReadErrorKind::Missing, self.locator(record)))?;
+        match ReadErrorKind::of_size(object.size, self.byte_limit, room) {
+            Some(kind) => Err(ReadError::new(kind, self.locator(record))),
+            None => Ok(object),
+        }
+    }
+
+    /// The object as an index has it. No request is sent.
+    fn pinned(&self, record: u64) -> Option<Object> {
+        let (index, address) = (self.index(record), self.address(record));
+        let (_, key) = address.key()?;
+        let size = Some(self.sizes[index]).filter(|size| *size != NO_SIZE)?;
+        Some(Object { key: key?, size, version: self.pinned_version(record) })
+    }
+
+    fn pinned_version(&self, record: u64) -> Option<String> {
+        let version = str::from_utf8(self.versions.bytes(self.index(record))).ok()?;
+        (!version.is_empty()).then(|| version.to_owned())
+    }
+
+    /// Where an object is, with the version that an index has.
+    pub(super) fn pinned_locator(&self, record: u64) -> Option<Locator> {
+        let address = self.address(record);
+        let tree = address.tree().filter(|_| self.is_pinned())?;
+        let container = Container::Object { url: tree.shown(address.path()), version: self.pinned_version(record) };
+        Some(Locator { container, part: Part::Whole })
+    }
+
+    /// The versions of all objects, as their store found them. Nothing if the files are no objects.
+    ///
+    /// # Errors
+    /// The store fails.
+    pub(super) fn found_versions(&self) -> Result<Option<Paths>, ReadError> {
+        if self.root.tree().is_none() {
+            return Ok(None);
+        }
+        let mut versions = Paths::default();
+        for record in 0..self.len() {
+            let version = match self.address(record).stored() {
+                Ok(object) => object.and_then(|object| object.version),
+                Err(outage) if outage.retry() == Retry::Later => return Err(outage),
+                Err(_) => None,
+            };
+            versions.push(version.unwrap_or_default().as_bytes());
+        }
+        Ok(Some(versions))
+    }
+}
 
 /// The size of every object, without times: each object is pinned to its version. Nothing if the files are no objects.
 ///
@@ -28,14 +88,11 @@ pub(super) fn looks(root: &Address, paths: &Paths) -> Result<Option<Looks>, Sour
     Ok(Some(Looks { sizes, ..Looks::none(paths.len()) }))
 }
 
-/// The object of a record that is to be read.
-///
-/// # Errors
-/// There is none, or it has no bytes, or more than the limit, or more than there is room for.
-pub(super) fn wanted(address: &Address, limit: u64, room: u64) -> Result<Object, ReadError> {
-    let object = address.stored()?.ok_or_else(|| ReadError::new(ReadErrorKind::Missing, address.locator()))?;
-    match ReadErrorKind::of_size(object.size, limit, room) {
-        Some(kind) => Err(ReadError::new(kind, address.locator())),
-        None => Ok(object),
+/// An error that says what to do about an index, if the version of the object came from one.
+pub(super) fn of_index(error: ReadError, is_pinned: bool) -> ReadError {
+    if !is_pinned || error.kind != ReadErrorKind::Changed {
+        return error;
     }
+    let cause = "its version is not what the index has. Run \"forebay index --rebuild\"".into();
+    ReadError { cause, ..error }
 }

@@ -134,6 +134,30 @@ fn rule_28_masks_are_read_within_the_same_room_and_a_file_that_has_gone_is_a_bad
     assert!(error.locator.to_string().contains("masks/cat/1.png"), "{}", error.locator);
 }
 
+/// Bytes of this process that are in memory.
+fn resident() -> u64 {
+    let pages = fs::read_to_string("/proc/self/statm").unwrap();
+    let pages: u64 = pages.split(' ').nth(1).unwrap().parse().unwrap();
+    pages * rustix::param::page_size() as u64
+}
+
+#[test]
+fn rule_31_a_mask_takes_no_memory_but_that_of_its_record() {
+    const SIZE: u64 = 256 << 20;
+    let dir = classes();
+    fs::File::options().write(true).open(dir.path().join("masks/dog/1.png")).unwrap().set_len(SIZE).unwrap();
+    let source = opened(&dir.path().join("train"), &options(&[("seg", "../masks")], &[]));
+    let mut bytes = Vec::new();
+    let before = resident();
+    source.read(2, source.size(2), &mut bytes).unwrap();
+    assert_eq!(bytes.len() as u64, source.size(2));
+    // Other tests run in this process, with less memory than that.
+    let most = before + SIZE + SIZE / 2;
+    assert!(resident() < most, "only the record's own buffer has its bytes");
+    drop(bytes);
+    assert!(resident() < before + SIZE / 2, "nothing stays behind");
+}
+
 #[test]
 fn rule_45_a_mask_that_cannot_be_looked_at_is_not_taken_for_none() {
     let dir = classes();

@@ -7,14 +7,13 @@ use forebay_sources::Options;
 
 use super::file::TableFile;
 use crate::address::Address;
-use crate::basis::Basis;
 use crate::files::existing;
 use crate::given_root;
 use crate::listing::Found;
 use crate::opened::DatasetResult;
 use crate::packed::ContainerFile;
 use crate::packed::open_files::OpenFiles;
-use crate::paths::{Paths, escapes};
+use crate::paths::{Paths, below_root, escapes, foreign_url};
 use crate::progress::Progress;
 use crate::tables::{TableChoice, bad_row, outage};
 
@@ -33,7 +32,13 @@ pub(crate) fn open_paths(table: &Address, options: &Options) -> DatasetResult {
     let mut paths = Paths::default();
     for row in 0..records {
         let path = path(&column, row).map_err(|problem| bad_row(container.path(), row as u64, problem.to_owned()))?;
-        if escapes(path, given_root.as_ref().map(Address::path)) {
+        let root = given_root.as_ref().map(Address::path);
+        let Some(path) = below_root(path, root) else {
+            let folder = table.parent();
+            let problem = foreign_url(path, root.unwrap_or_else(|| folder.path()));
+            return Err(bad_row(container.path(), row as u64, format!("In this row, {problem}")));
+        };
+        if escapes(path, root) {
             let problem = format!(
                 "The path \"{}\" leads out of the folder of the table. Set root= if that is intended.",
                 String::from_utf8_lossy(path)
@@ -44,7 +49,7 @@ pub(crate) fn open_paths(table: &Address, options: &Options) -> DatasetResult {
     }
     let (root, shard_name) = (given_root.unwrap_or_else(|| table.parent()), table.last_name());
     let damaged = BTreeMap::new();
-    let bases = vec![Basis { address: table.clone(), stamp: Some(container.stamp) }];
+    let bases = vec![container.basis()?];
     let found = Found { root, paths, labels, classes, targets, damaged, shard_name, bases, ..Found::default() };
     existing(container.path(), found, options)
 }
