@@ -1,13 +1,15 @@
 """Runs the blocks of the pages for users, or of the pages that are named, each page in a scratch folder of its own.
 
-A block that is fenced as ```sh or ```python is run, unless its first line also says `no-run`; those are listed. What a
-block starts in the background goes on for the blocks that follow, and is ended with the last.
+A block that is fenced as ```sh or ```python is run, unless its first line also says `no-run`, or says `needs-etcd`
+where there is no etcd; those are listed. What a block starts in the background goes on for the blocks that follow, and
+is ended with the last.
 """
 
 from __future__ import annotations
 
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -24,12 +26,12 @@ RUN_BY = {"sh": ["bash", "-eu"], "python": [sys.executable]}
 
 
 class Block(NamedTuple):
-    """A fenced block: its page and line, its language, whether it is run, and its text."""
+    """A fenced block: its page and line, its language, why it is not run if it is not, and its text."""
 
     page: str
     line: int
     language: str
-    runs: bool
+    skipped: str
     text: str
 
     def __str__(self) -> str:
@@ -44,7 +46,14 @@ def blocks(page: str) -> Iterator[Block]:
         language, tags, body = fence.groups()
         if language in RUN_BY:
             line = text.count("\n", 0, fence.start()) + 1
-            yield Block(page, line, language, "no-run" not in tags.split(), body)
+            yield Block(page, line, language, why_not(tags.split()), body)
+
+
+def why_not(tags: list[str]) -> str:
+    """Why a block with these tags is not run; nothing if it is."""
+    if "no-run" in tags:
+        return "tagged no-run"
+    return "no etcd on this machine" if "needs-etcd" in tags and shutil.which("etcd") is None else ""
 
 
 def surroundings(scratch: Path) -> dict[str, str]:
@@ -99,8 +108,8 @@ def run_page(page: str) -> int:
         environment = surroundings(Path(scratch))
         try:
             for block in blocks(page):
-                if not block.runs:
-                    print(f"skipped: {block} (tagged no-run)", flush=True)
+                if block.skipped:
+                    print(f"skipped: {block} ({block.skipped})", flush=True)
                     continue
                 well = run(block, folder, environment, groups)
                 failed += not well

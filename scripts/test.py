@@ -115,7 +115,8 @@ def rust() -> Tally:
     """Unit, integration and doc tests, the ranks among them."""
     command = ("cargo", "test", "--workspace", "--locked", "--no-fail-fast", "--", "--show-output")
     nvjpeg = ":".join(map(str, VENV.parent.glob("lib/python3*/site-packages/nvidia/*/lib/libnvjpeg.so.*")))
-    return counted(command, CargoOutput().read, FOREBAY_PYTHON=str(VENV / "python"), FOREBAY_NVJPEG_FILES=nvjpeg)
+    python = str(VENV / "python")
+    return counted(command, CargoOutput().read, FOREBAY_PYTHON=python, FOREBAY_NVJPEG_FILES=nvjpeg, PATH=with_etcd())
 
 
 def wheel() -> Tally:
@@ -226,7 +227,16 @@ def readme() -> Tally:
         print(line, end="", flush=True)
         return Tally(*(int(line.startswith(word)) for word in ("passed: ", "failed: ", "skipped: ")))
 
-    return counted((VENV / "python", "scripts/readme.py"), read, PATH=with_venv())
+    return counted((VENV / "python", "scripts/readme.py"), read, PATH=f"{VENV}:{with_etcd()}")
+
+
+def with_etcd() -> str:
+    """PATH with an etcd, which is downloaded if need be. Without one, tests that need it are skipped, and say so."""
+    got = subprocess.run([ROOT / "scripts" / "etcd.sh"], capture_output=True, text=True)
+    if got.returncode != 0:
+        print(f"no etcd: {got.stderr.strip()}", flush=True)
+        return os.environ["PATH"]
+    return f"{os.environ['PATH']}:{got.stdout.strip()}"
 
 
 def with_venv() -> str:

@@ -1,16 +1,28 @@
 //! `forebay coordinate`: runs a coordinator, which has the ledgers of daemons on several nodes.
 
+mod etcd;
+
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use forebay_coordinator::CertificateFiles;
 use forebay_daemon::config::{Metrics, Surroundings};
-use forebay_daemon::coordinate::{CoordinateSettings, Place, coordinate};
+use forebay_daemon::coordinate::{CoordinateSettings, KeptIn, Place, coordinate};
 use forebay_daemon::start_logs;
 
+use crate::coordinate::etcd::EtcdArgs;
 use crate::daemon::duration;
 use crate::failure::Failure;
+
+/// Where ledgers can be kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum StoreKind {
+    /// A file, which one coordinator has open.
+    File,
+    /// A cluster of etcd.
+    Etcd,
+}
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct CoordinateArgs {
@@ -28,6 +40,11 @@ pub(crate) struct CoordinateArgs {
     /// How often a snapshot of the ledgers is written to ledger.snapshot in their folder.
     #[arg(long, value_name = "DURATION", default_value = "1m", value_parser = at_least_a_second)]
     snapshot_every: Duration,
+    /// Where the ledgers are kept: in a file below --path, or in etcd, where several coordinators stand in for each other.
+    #[arg(long, value_name = "STORE", default_value = "file")]
+    store: StoreKind,
+    #[command(flatten)]
+    etcd: EtcdArgs,
     /// A file with a token that each call must have: one line of at least 16 characters. It is read again when it changes.
     #[arg(long, value_name = "FILE")]
     token_file: Option<PathBuf>,
@@ -56,11 +73,23 @@ pub(crate) fn run(args: &CoordinateArgs) -> Result<(), Failure> {
     start_logs("info").map_err(|error| Failure::Failed(error.to_string()))?;
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     let certificate = args.tls_certificate.clone().zip(args.tls_key.clone());
+    let kept = match args.store {
+        StoreKind::File if args.etcd.is_given() => {
+            return Err(Failure::Usage("the arguments of etcd need --store etcd".to_owned()));
+        }
+        StoreKind::File => KeptIn::File {
+            folder: args.path.clone(),
+            recover_from: args.recover_from.clone(),
+            snapshot_every: args.snapshot_every,
+        },
+        StoreKind::Etcd if args.path.is_some() || args.recover_from.is_some() => {
+            return Err(Failure::Usage("--path and --recover-from are of no use with --store etcd".to_owned()));
+        }
+        StoreKind::Etcd => KeptIn::Etcd(args.etcd.settings(&args.listen, certificate.is_some())?),
+    };
     let settings = CoordinateSettings {
         listen: args.listen.clone(),
-        path: args.path.clone(),
-        recover_from: args.recover_from.clone(),
-        snapshot_every: args.snapshot_every,
+        kept,
         token: args.token_file.clone(),
         certificate: certificate.map(|(certificate, key)| CertificateFiles { certificate, key }),
         clients: args.tls_client_ca.clone(),

@@ -16,9 +16,10 @@ use crate::failure::Failure;
 /// Which coordinator is meant, if one is.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct CoordinatorArgs {
-    /// Ask the coordinator at this address, in place of a daemon.
-    #[arg(long, value_name = "URL", conflicts_with = "socket_dir")]
-    coordinator: Option<Address>,
+    /// Ask the coordinator at this address, in place of a daemon. With commas between them: several that stand in for each
+    /// other.
+    #[arg(long, value_name = "URL", conflicts_with = "socket_dir", value_delimiter = ',')]
+    coordinator: Vec<Address>,
     /// A file with the coordinator's token.
     #[arg(long, value_name = "FILE", requires = "coordinator")]
     token_file: Option<PathBuf>,
@@ -37,19 +38,23 @@ pub(crate) struct CoordinatorArgs {
 #[derive(Debug)]
 pub(crate) struct Coordinator {
     handle: Handle,
+    /// How many addresses it has.
+    addresses: usize,
 }
 
 impl CoordinatorArgs {
     /// The coordinator that the command line names. It may take as long to answer as the daemon.
     pub(crate) fn coordinator(&self, daemon: &Daemon) -> Result<Option<Coordinator>, Failure> {
-        let Some(address) = self.coordinator.clone() else { return Ok(None) };
+        if self.coordinator.is_empty() {
+            return Ok(None);
+        }
         let certificate = self.tls_certificate.clone().zip(self.tls_key.clone());
         let remote = Remote {
             token: self.token_file.clone(),
             authority: self.tls_ca.clone(),
             certificate: certificate.map(|(certificate, key)| CertificateFiles { certificate, key }),
             deadline: daemon.timeout(),
-            ..Remote::at(vec![address])
+            ..Remote::at(self.coordinator.clone())
         };
         Coordinator::at(&remote).map(Some)
     }
@@ -59,16 +64,18 @@ impl Coordinator {
     /// The one that a configuration names.
     pub(crate) fn at(remote: &Remote) -> Result<Self, Failure> {
         let handle = remote.connect().map_err(|error| Failure::Failed(format!("{error}.")))?;
-        Ok(Self { handle })
+        Ok(Self { handle, addresses: remote.addresses.len() })
     }
 
+    /// Asks it, at each of its addresses if need be.
     pub(crate) fn ask<R: Request>(&self, request: R) -> Result<R::Reply, Failure> {
-        self.handle.wait(request).map_err(|error| {
-            Failure::Failed(match error {
-                CallError::Unavailable(why) => format!("The coordinator cannot be asked: {why}"),
-                refusal => refusal.to_string(),
-            })
-        })
+        for _ in 1..self.addresses {
+            match self.handle.wait(request.clone()) {
+                Err(CallError::Unavailable(_)) => {}
+                answer => return answer.map_err(refused),
+            }
+        }
+        self.handle.wait(request).map_err(refused)
     }
 
     /// Waits until it answers; one that is not there yet may come.
@@ -134,6 +141,13 @@ impl Coordinator {
             }
         }
     }
+}
+
+fn refused(error: CallError) -> Failure {
+    Failure::Failed(match error {
+        CallError::Unavailable(why) => format!("The coordinator cannot be asked: {why}"),
+        refusal => refusal.to_string(),
+    })
 }
 
 /// A ledger's name is `RUN/STREAM/SHARD`.

@@ -16,6 +16,7 @@ mod call;
 mod call_error;
 mod coordinator;
 mod copying;
+mod dial;
 mod grain_epochs;
 mod grains;
 mod ledger;
@@ -59,7 +60,10 @@ pub use remote::{Remote, RemoteError};
 pub use request::Request;
 pub use secret::SecretError;
 pub use spec::{GRAIN_PERMUTATION, GrainProblem, PERMUTATION, SpecError, differences, spec_hash};
-pub use store::{Change, EmbeddedStore, MemoryStore, SnapshotError, Store, StoreError, StoreFault, StoreSnapshot};
+pub use store::{
+    Change, EmbeddedStore, EtcdSettings, EtcdStore, MemoryStore, SnapshotError, Store, StoreError, StoreFault,
+    StoreSnapshot,
+};
 pub use tls::{CertificateFiles, ServerTls};
 pub use token::TokenFile;
 pub use visitor::Visitor;

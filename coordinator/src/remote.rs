@@ -3,8 +3,6 @@
 //! A thread of its own talks to it, so a handle needs no runtime around it. Each call has a deadline. If a coordinator does
 //! not answer, the next of its addresses is asked from then on.
 
-mod dial;
-
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread;
@@ -17,6 +15,7 @@ use tokio::task::JoinSet;
 use crate::address::Address;
 use crate::call::Call;
 use crate::coordinator::Handle;
+use crate::dial;
 use crate::line::Line;
 use crate::secret::SecretError;
 use crate::tls::{CertificateFiles, ClientTls};
@@ -88,7 +87,7 @@ impl Remote {
         let ways = {
             // A channel keeps a task on the runtime that it is made on.
             let _on_it = runtime.enter();
-            let way = |address: &Address| (address.clone(), dial::channel(address, tls.clone(), self.deadline));
+            let way = |address: &Address| (address.clone(), dial::asked_for_life(address, tls.clone(), self.deadline));
             self.addresses.iter().map(way).collect()
         };
         let line = Arc::new(Line::new(ways, token, self.deadline, outages));

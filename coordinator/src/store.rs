@@ -1,11 +1,13 @@
 //! Where a coordinator keeps its ledgers: a small map of documents with atomic, durable commits.
 
 mod embedded;
+mod etcd;
 mod memory;
 mod parts;
 mod snapshot;
 
 pub use embedded::EmbeddedStore;
+pub use etcd::{EtcdSettings, EtcdStore};
 pub use memory::MemoryStore;
 pub use snapshot::{SnapshotError, StoreSnapshot};
 

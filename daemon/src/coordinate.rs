@@ -1,10 +1,11 @@
 //! `forebay coordinate`: a coordinator as a process of its own, for daemons on several nodes (semantics rules 25 and 33).
 
 mod accept;
+mod kept;
 mod place;
 mod snapshots;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -24,10 +25,11 @@ use tonic::transport::Server;
 use tonic_health::ServingStatus;
 use tonic_health::server::HealthReporter;
 
+pub use kept::KeptIn;
 pub use place::{NoPlace, Place, PlaceError};
 
 use crate::config::{Metrics, Surroundings};
-use crate::daemon::ledgers::{LEDGERS, NoFolder, ledgers_folder};
+use crate::daemon::ledgers::NoFolder;
 use crate::descriptors;
 use crate::guest::SIGN_OF_LIFE;
 use crate::service_manager::{notify, watch};
@@ -39,12 +41,8 @@ use crate::telemetry::{EndpointError, MetricsEndpoint, process};
 pub struct CoordinateSettings {
     /// Where daemons reach it.
     pub listen: Vec<Place>,
-    /// Folder of the ledgers; by default [`Surroundings::state_dir`].
-    pub path: Option<PathBuf>,
-    /// A snapshot that new ledgers are made from, because the former ones are lost.
-    pub recover_from: Option<PathBuf>,
-    /// Time between two snapshots of the ledgers.
-    pub snapshot_every: Duration,
+    /// Where the ledgers are kept.
+    pub kept: KeptIn,
     /// A file with the token that each call must have.
     pub token: Option<PathBuf>,
     /// The certificate that it shows on TCP. Without one it speaks no TLS.
@@ -135,22 +133,17 @@ pub async fn coordinate(settings: CoordinateSettings, surroundings: Surroundings
     let token = settings.token.as_deref().map(TokenFile::open).transpose()?.map(Arc::new);
     let own = settings.certificate.as_ref();
     let tls = own.map(|own| ServerTls::open(own, settings.clients.as_deref())).transpose()?.map(Arc::new);
-    let folder = ledgers_folder(settings.path.as_deref(), &surroundings)?;
     let times = CoordinatorSettings { lease_ttl: settings.lease_ttl, ..CoordinatorSettings::default() };
-    let (file, snapshot) = (folder.join(LEDGERS), folder.join(snapshots::SNAPSHOT));
-    let store = match &settings.recover_from {
-        Some(snapshot) => snapshots::recover(snapshot, &file)?,
-        None => snapshots::open(&file, &snapshot)?,
-    };
+    let kept::Opened { store, place, snapshots } = settings.kept.open(&surroundings)?;
     let handle = Coordinator::start(store, monotonic_clock(), times)?;
-    let metrics = settings.metrics.as_ref().map(|place| MetricsEndpoint::bind(place, &folder)).transpose()?;
+    let metrics = settings.metrics.as_ref().map(|place| MetricsEndpoint::bind(place, Path::new("."))).transpose()?;
     let (guests, doors) = accept::listen(&settings.listen, tls).await?;
 
     let registry = Arc::new(Registry::default());
     let gauges = tokio::spawn(keep_gauges(handle.clone(), Arc::clone(&registry)));
     let metrics = metrics.map(|metrics| tokio::spawn(metrics.serve(registry)));
     let watchdog = tokio::spawn(watch());
-    let kept = tokio::spawn(snapshots::keep(handle.clone(), snapshot, settings.snapshot_every));
+    let snapshots = snapshots.map(|(file, every)| tokio::spawn(snapshots::keep(handle.clone(), file, every)));
     let (reporter, health) = tonic_health::server::health_reporter();
     let reports = tokio::spawn(report_health(handle.clone(), reporter));
     let ledgers = LedgerServer::new(LedgerService(handle.clone()))
@@ -175,7 +168,7 @@ pub async fn coordinate(settings: CoordinateSettings, surroundings: Surroundings
         });
     let mut served = tokio::spawn(served);
     notify(&[NotifyState::Ready]);
-    tracing::info!(ledgers = folder.display().to_string(), "the coordinator is ready");
+    tracing::info!(ledgers = place, "the coordinator is ready");
     let outcome = tokio::select! {
         signal = signals.come() => {
             notify(&[NotifyState::Stopping]);
@@ -190,7 +183,7 @@ pub async fn coordinate(settings: CoordinateSettings, surroundings: Surroundings
         }
         ended = &mut served => ended.map_err(std::io::Error::other)?,
     };
-    for task in [gauges, watchdog, reports, kept].into_iter().chain(metrics) {
+    for task in [gauges, watchdog, reports].into_iter().chain(metrics).chain(snapshots) {
         task.abort();
     }
     drop(doors);

@@ -34,3 +34,20 @@ pub use turn::Turn;
 pub mod v1 {
     include!("gen/forebay.v1.rs");
 }
+
+/// The part of etcd's API that coordinators use (`etcd.proto`).
+#[allow(
+    missing_docs,
+    missing_debug_implementations,
+    unreachable_pub,
+    unused_qualifications,
+    clippy::all,
+    clippy::pedantic,
+    clippy::or_fun_call,
+    clippy::clone_on_ref_ptr,
+    clippy::allow_attributes_without_reason,
+    reason = "generated from etcd.proto, where each message is documented"
+)]
+pub mod etcd {
+    include!("gen/etcdserverpb.rs");
+}

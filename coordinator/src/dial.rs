@@ -1,4 +1,4 @@
-//! Connects to a coordinator: over TCP, over TCP with TLS, or over a Unix socket.
+//! Connects to a coordinator, or to etcd: over TCP, over TCP with TLS, or over a Unix socket.
 
 use std::io;
 use std::sync::Arc;
@@ -23,14 +23,23 @@ trait Wire: AsyncRead + AsyncWrite + Send + Unpin {}
 
 impl<T: AsyncRead + AsyncWrite + Send + Unpin> Wire for T {}
 
-/// A way to the coordinator that connects when it is used, and again after a failure.
-pub(super) fn channel(address: &Address, tls: Option<Arc<ClientTls>>, within: Duration) -> Channel {
-    // Whatever the scheme, TLS is spoken here and not by tonic.
+/// A way there that connects when it is used, and again after a failure.
+pub(crate) fn channel(address: &Address, tls: Option<Arc<ClientTls>>, within: Duration) -> Channel {
+    connect(&Endpoint::from_static("http://coordinator").connect_timeout(within), address, tls)
+}
+
+/// As [`channel`]. A connection on which the other end gives no sign of life is ended.
+pub(crate) fn asked_for_life(address: &Address, tls: Option<Arc<ClientTls>>, within: Duration) -> Channel {
     let endpoint = Endpoint::from_static("http://coordinator")
         .connect_timeout(within)
         .http2_keep_alive_interval(SIGN_OF_LIFE)
         .keep_alive_timeout(SIGN_OF_LIFE)
         .keep_alive_while_idle(true);
+    connect(&endpoint, address, tls)
+}
+
+/// Whatever the scheme of the endpoint, TLS is spoken here and not by tonic.
+fn connect(endpoint: &Endpoint, address: &Address, tls: Option<Arc<ClientTls>>) -> Channel {
     let address = Arc::new(address.clone());
     endpoint.connect_with_connector_lazy(tower::service_fn(move |_: Uri| {
         let (address, tls) = (Arc::clone(&address), tls.clone());

@@ -1,0 +1,111 @@
+//! The arguments of `forebay coordinate` about etcd.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use forebay_coordinator::{Address, CertificateFiles, EtcdSettings};
+use forebay_daemon::coordinate::Place;
+
+use crate::daemon::duration;
+use crate::failure::Failure;
+
+/// See the module. Secrets are in files: other users can read a command line.
+#[derive(Debug, clap::Args)]
+pub(crate) struct EtcdArgs {
+    /// Addresses of etcd's members, such as https://a:2379,https://b:2379.
+    #[arg(long = "etcd", value_name = "ADDRESSES")]
+    endpoints: Option<String>,
+    /// What all keys in etcd begin with. Coordinators with the same one stand in for each other.
+    #[arg(long, value_name = "KEY", default_value = "/forebay")]
+    etcd_prefix: String,
+    /// The certificates of the authority that signs those of etcd's members, for https.
+    #[arg(long, value_name = "FILE")]
+    etcd_ca: Option<PathBuf>,
+    /// The certificate that etcd is shown, in PEM.
+    #[arg(long, value_name = "FILE", requires = "etcd_key")]
+    etcd_certificate: Option<PathBuf>,
+    /// The key of that certificate.
+    #[arg(long, value_name = "FILE", requires = "etcd_certificate")]
+    etcd_key: Option<PathBuf>,
+    /// A user of etcd.
+    #[arg(long, value_name = "NAME", requires = "etcd_password_file")]
+    etcd_user: Option<String>,
+    /// A file whose first line is that user's password.
+    #[arg(long, value_name = "FILE", requires = "etcd_user")]
+    etcd_password_file: Option<PathBuf>,
+    /// Where daemons reach this coordinator, with --store etcd. Left out: where it listens.
+    #[arg(long, value_name = "ADDRESS")]
+    advertise: Option<Address>,
+    /// With --store etcd: how long a coordinator that etcd does not hear leads, in whole seconds.
+    #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = leader_lease)]
+    leader_lease: Duration,
+}
+
+/// A leader that cannot be heard for a moment must stay one.
+const SHORTEST: Duration = Duration::from_secs(2);
+
+impl EtcdArgs {
+    /// Whether something is said about etcd.
+    pub(super) fn is_given(&self) -> bool {
+        self.endpoints.is_some() || self.etcd_ca.is_some() || self.etcd_user.is_some() || self.advertise.is_some()
+    }
+
+    /// For a coordinator that listens there, with TLS or without.
+    pub(super) fn settings(&self, listen: &[Place], tls: bool) -> Result<EtcdSettings, Failure> {
+        let missing = |what: &str| Failure::Usage(format!("--store etcd needs {what}"));
+        let endpoints = self.endpoints.as_deref().ok_or_else(|| missing("--etcd"))?;
+        let endpoints = Address::list(endpoints).map_err(|_| {
+            Failure::Usage(format!("--etcd {endpoints:?}: give addresses such as http://127.0.0.1:2379"))
+        })?;
+        if endpoints.iter().any(Address::is_tls) && self.etcd_ca.is_none() {
+            return Err(missing("--etcd-ca for https"));
+        }
+        let advertise = match &self.advertise {
+            Some(address) => address.to_string(),
+            None => listen.iter().find_map(|place| reached_at(place, tls)).ok_or_else(|| missing("--advertise"))?,
+        };
+        let certificate = self.etcd_certificate.clone().zip(self.etcd_key.clone());
+        Ok(EtcdSettings {
+            endpoints,
+            prefix: self.etcd_prefix.clone(),
+            advertise,
+            authority: self.etcd_ca.clone(),
+            certificate: certificate.map(|(certificate, key)| CertificateFiles { certificate, key }),
+            user: self.etcd_user.clone().zip(self.etcd_password_file.clone()),
+            lease: self.leader_lease,
+            deadline: self.leader_lease / 5,
+        })
+    }
+}
+
+/// Where others reach it, if that can be told.
+fn reached_at(place: &Place, tls: bool) -> Option<String> {
+    match place {
+        Place::Socket(_) => Some(place.to_string()),
+        Place::Network(address) if address.ip().is_unspecified() || address.port() == 0 => None,
+        Place::Network(address) => Some(format!("http{}://{address}", if tls { "s" } else { "" })),
+    }
+}
+
+fn leader_lease(text: &str) -> Result<Duration, String> {
+    let time = duration(text)?;
+    if time < SHORTEST || time.subsec_nanos() > 0 {
+        return Err("give whole seconds, at least 2s".to_owned());
+    }
+    Ok(time)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn where_others_reach_a_coordinator_is_where_it_listens_if_that_can_be_told() {
+        let reached = |text: &str, tls| reached_at(&text.parse().unwrap(), tls);
+        assert_eq!(reached("10.0.0.1:7171", true).as_deref(), Some("https://10.0.0.1:7171"));
+        assert_eq!(reached("[::1]:7171", false).as_deref(), Some("http://[::1]:7171"));
+        assert_eq!(reached("unix:/run/a.sock", false).as_deref(), Some("unix:/run/a.sock"));
+        assert_eq!((reached("0.0.0.0:7171", true), reached("127.0.0.1:0", true)), (None, None));
+        assert!(leader_lease("1s").is_err() && leader_lease("2500ms").is_err() && leader_lease("2s").is_ok());
+    }
+}

@@ -1,0 +1,147 @@
+//! Documents in etcd, for coordinators that stand in for each other: one of them leads, and writes.
+//!
+//! A thread of its own speaks to etcd, so the leader's lease is kept alive whatever the ledgers' thread does.
+
+mod election;
+mod layout;
+mod members;
+mod standing;
+mod transactions;
+mod way;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::mpsc as answers;
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use tokio::sync::{Notify, mpsc};
+
+use self::election::Election;
+use self::layout::Layout;
+use self::members::Members;
+use self::standing::Standing;
+use self::transactions::Transactions;
+use super::{Change, Store, StoreError};
+use crate::address::Address;
+use crate::secret::SecretError;
+use crate::tls::CertificateFiles;
+
+/// Commands that share a commit at most. Each changes about three documents, and etcd takes 128 in a transaction.
+const COMMANDS: usize = 32;
+
+/// How etcd is used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EtcdSettings {
+    /// Its members; there is at least one.
+    pub endpoints: Vec<Address>,
+    /// What all keys begin with. Coordinators with the same one stand in for each other.
+    pub prefix: String,
+    /// Where daemons reach this coordinator.
+    pub advertise: String,
+    /// The certificates of those who may sign the members' certificates: for `https`.
+    pub authority: Option<PathBuf>,
+    /// The certificate that members are shown.
+    pub certificate: Option<CertificateFiles>,
+    /// A user of etcd, and the file with the password.
+    pub user: Option<(String, PathBuf)>,
+    /// How long a leader that is not heard stays the leader: whole seconds.
+    pub lease: Duration,
+    /// How long one call may take. Several must fit into two thirds of the lease.
+    pub deadline: Duration,
+}
+
+/// See the module. Dropping it ends the leadership.
+#[derive(Debug)]
+pub struct EtcdStore {
+    standing: Arc<Standing>,
+    orders: mpsc::UnboundedSender<Order>,
+    end: Arc<Notify>,
+    thread: Option<JoinHandle<()>>,
+}
+
+/// Where documents go that were read.
+type Found = answers::Sender<Result<Vec<(String, Vec<u8>)>, StoreError>>;
+
+/// What the thread is asked to do, and where the answer goes.
+enum Order {
+    Load(String, Found),
+    Commit(Vec<Change>, answers::Sender<Result<(), StoreError>>),
+}
+
+impl EtcdStore {
+    /// Starts the thread, which stands for election. etcd need not be there yet: the store says so.
+    ///
+    /// # Errors
+    /// A file of the settings cannot be used, or the system has no thread.
+    pub fn open(settings: &EtcdSettings) -> Result<Self, StoreError> {
+        let file = |error: SecretError| StoreError::new("Connecting to etcd", error);
+        let layout = Layout::new(&settings.prefix);
+        let (standing, end) = (Arc::new(Standing::new()), Arc::new(Notify::new()));
+        let members = Members::new(settings).map_err(file)?;
+        let election =
+            Election::new(settings, layout.leader(), Members::new(settings).map_err(file)?, Arc::clone(&standing));
+        let transactions = Transactions::new(layout, members, Arc::clone(&standing));
+        let (orders, asked) = mpsc::unbounded_channel();
+        let told = Arc::clone(&end);
+        let system = |error: std::io::Error| StoreError::new("Starting the thread that speaks to etcd", error);
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(system)?;
+        let thread = thread::Builder::new()
+            .name("forebay-etcd".to_owned())
+            .spawn(move || {
+                runtime.block_on(async {
+                    tokio::join!(election.run(&told), serve(transactions, asked));
+                });
+            })
+            .map_err(system)?;
+        Ok(Self { standing, orders, end, thread: Some(thread) })
+    }
+
+    fn order<T>(&self, order: impl FnOnce(answers::Sender<Result<T, StoreError>>) -> Order) -> Result<T, StoreError> {
+        let gone = || StoreError::new("Asking etcd", "the thread that speaks to it has ended").unknown();
+        let (answer, answered) = answers::channel();
+        self.orders.send(order(answer)).map_err(|_| gone())?;
+        answered.recv().map_err(|_| gone())?
+    }
+}
+
+/// Carries out orders, one after the other, until nobody can give one.
+async fn serve(mut transactions: Transactions, mut orders: mpsc::UnboundedReceiver<Order>) {
+    while let Some(order) = orders.recv().await {
+        // Whoever gave it waits for the answer.
+        match order {
+            Order::Load(start, answer) => drop(answer.send(transactions.load(&start).await)),
+            Order::Commit(changes, answer) => drop(answer.send(transactions.commit(&changes).await)),
+        }
+    }
+}
+
+impl Store for EtcdStore {
+    fn term(&mut self) -> Result<u64, StoreError> {
+        self.standing.term()
+    }
+
+    fn commands_at_once(&self) -> usize {
+        COMMANDS
+    }
+
+    fn load(&mut self, prefix: &str) -> Result<Vec<(String, Vec<u8>)>, StoreError> {
+        self.order(|answer| Order::Load(prefix.to_owned(), answer))
+    }
+
+    fn commit(&mut self, changes: &[Change]) -> Result<(), StoreError> {
+        self.order(|answer| Order::Commit(changes.to_vec(), answer))
+    }
+}
+
+impl Drop for EtcdStore {
+    fn drop(&mut self) {
+        let (nobody, _) = mpsc::unbounded_channel();
+        drop(std::mem::replace(&mut self.orders, nobody));
+        self.end.notify_one();
+        if let Some(thread) = self.thread.take() {
+            // Its panic has been told already.
+            drop(thread.join());
+        }
+    }
+}

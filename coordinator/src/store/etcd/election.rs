@@ -1,0 +1,155 @@
+//! Leads if nobody does: keeps a key in etcd by a lease, and the lease alive.
+//!
+//! Nothing waits for a stream of etcd's, which may end without a word: the key is looked at again and again.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use forebay_proto::etcd::compare::TargetUnion;
+use forebay_proto::etcd::request_op::Request;
+use forebay_proto::etcd::{KeyValue, PutRequest, TxnRequest};
+use tokio::sync::Notify;
+use tokio::time::{sleep, timeout};
+
+use super::EtcdSettings;
+use super::members::{CallFault, Members};
+use super::standing::{Lead, Standing, boot_time, sure_until};
+use super::transactions::{equal, operation};
+
+/// Most time between two looks at who leads.
+const LOOK: Duration = Duration::from_millis(500);
+/// Longest address of a leader that is believed, in bytes.
+const ADDRESS: usize = 300;
+
+/// One candidate.
+pub(super) struct Election {
+    members: Members,
+    standing: Arc<Standing>,
+    /// The leader's key, and where this process is reached if it leads.
+    key: String,
+    advertise: String,
+    ttl: Duration,
+}
+
+impl Election {
+    pub(super) fn new(settings: &EtcdSettings, key: String, members: Members, standing: Arc<Standing>) -> Self {
+        Self { members, standing, key, advertise: settings.advertise.clone(), ttl: settings.lease }
+    }
+
+    /// Runs until it is told to end. Then it leads no more, so that another one may lead at once.
+    pub(super) async fn run(mut self, end: &Notify) {
+        tokio::select! {
+            () = self.stand() => {}
+            () = end.notified() => {}
+        }
+        if let Some(lead) = self.standing.lead() {
+            self.standing.lost(lead.term, "this process ends");
+            self.give_up(lead.lease).await;
+        }
+    }
+
+    async fn stand(&mut self) {
+        loop {
+            match self.standing.lead() {
+                None => {
+                    self.campaign().await;
+                    if self.standing.lead().is_none() {
+                        sleep(LOOK.min(self.ttl / 10)).await;
+                    }
+                }
+                Some(lead) => {
+                    sleep(lead.ttl / 3).await;
+                    self.renew(lead).await;
+                }
+            }
+        }
+    }
+
+    /// Keeps the lease alive. If etcd does not answer, it is asked again, as long as the lease may be there.
+    async fn renew(&mut self, lead: Lead) {
+        // Whoever finds the key gone says so.
+        while self.standing.lead().is_some_and(|now| now.term == lead.term) {
+            let asked = boot_time();
+            match self.keep(lead).await {
+                Ok(()) => return self.standing.renewed(lead.term, asked),
+                Err(CallFault::Refused(why)) => self.standing.lost(lead.term, &why),
+                Err(CallFault::Lost(why)) => {
+                    tracing::warn!(why, "the leader's lease was not renewed; it is tried again");
+                    sleep(LOOK.min(lead.ttl / 10)).await;
+                }
+            }
+        }
+    }
+
+    /// Lets the lease begin anew, and looks whether the key is still there: somebody may have deleted it.
+    async fn keep(&mut self, lead: Lead) -> Result<(), CallFault> {
+        self.members.call(async |way| way.keep_alive(lead.lease).await).await?;
+        let own = |found: &KeyValue| u64::try_from(found.create_revision) == Ok(lead.term);
+        match self.look().await? {
+            Some(found) if own(&found) => Ok(()),
+            _ => Err(CallFault::Refused("the key of the leader is gone".to_owned())),
+        }
+    }
+
+    /// Looks who leads, and leads if nobody does.
+    async fn campaign(&mut self) {
+        match self.look().await {
+            Err(fault) => self.standing.follows(None, fault.words()),
+            Ok(Some(found)) => self.follow(&found),
+            Ok(None) => {
+                if let Err(fault) = self.try_to_lead().await {
+                    self.standing.follows(None, fault.words());
+                }
+            }
+        }
+    }
+
+    async fn try_to_lead(&mut self) -> Result<(), CallFault> {
+        let asked = boot_time();
+        // etcd counts whole seconds.
+        let seconds = i64::try_from(self.ttl.as_secs().max(1)).unwrap_or(i64::MAX);
+        let grant = self.members.call(async |way| way.grant(seconds).await).await?;
+        let ttl = Duration::from_secs(u64::try_from(grant.ttl).unwrap_or(1)).max(Duration::from_secs(1));
+        let (lease, key, value) = (grant.id, self.key.clone().into_bytes(), self.advertise.clone().into_bytes());
+        let put = TxnRequest {
+            compare: vec![equal(key.clone(), TargetUnion::CreateRevision(0))],
+            success: vec![operation(Request::RequestPut(PutRequest { key, value, lease }))],
+            failure: Vec::new(),
+        };
+        let put = self.members.call(async |way| way.txn(put).await).await;
+        let term = match put {
+            Ok(reply) if reply.succeeded => reply.header.map(|header| header.revision),
+            // It may have been made, and its answer was lost.
+            _ => self.look().await?.filter(|found| found.lease == lease).map(|found| found.create_revision),
+        };
+        match term.and_then(|term| u64::try_from(term).ok()) {
+            Some(term) => {
+                tracing::info!(term, "this process begins to lead");
+                self.standing.leads(Lead { term, lease, ttl, until: sure_until(asked, ttl) });
+            }
+            // Another one was quicker. The next look says who.
+            None => self.give_up(lease).await,
+        }
+        Ok(())
+    }
+
+    async fn look(&mut self) -> Result<Option<KeyValue>, CallFault> {
+        let key = self.key.clone().into_bytes();
+        self.members.call(async |way| way.get(key).await).await
+    }
+
+    fn follow(&self, found: &KeyValue) {
+        let address = String::from_utf8(found.value.clone()).ok().filter(|address| address.len() <= ADDRESS);
+        let why = match &address {
+            Some(address) => format!("the coordinator at {address} leads", address = address.escape_debug()),
+            None => "another coordinator leads".to_owned(),
+        };
+        self.standing.follows(address, why);
+    }
+
+    /// Revokes a lease, and with it the key. If that fails, it expires.
+    async fn give_up(&mut self, lease: i64) {
+        let revoke = self.members.call(async |way| way.revoke(lease).await);
+        drop(timeout(Duration::from_secs(1), revoke).await);
+    }
+}

@@ -1,0 +1,145 @@
+//! Whether this process leads, and until when that is sure. Two tasks and the store itself look at it.
+
+use std::time::Duration;
+
+use parking_lot::Mutex;
+use rustix::time::{ClockId, clock_gettime};
+
+use crate::store::StoreError;
+
+/// A term of this process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Lead {
+    /// The revision in which the key was made that says who leads.
+    pub term: u64,
+    /// The lease that keeps the key.
+    pub lease: i64,
+    /// How long etcd keeps the lease for somebody who says nothing.
+    pub ttl: Duration,
+    /// Nanosecond of `CLOCK_BOOTTIME` until which nothing that was read is out of date.
+    pub until: u64,
+}
+
+/// See the module.
+#[derive(Debug)]
+pub(super) struct Standing {
+    lead: Mutex<Result<Lead, Follows>>,
+}
+
+/// Why it does not lead.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Follows {
+    leader: Option<String>,
+    why: String,
+}
+
+impl Standing {
+    pub(super) fn new() -> Self {
+        let why = "etcd was not asked yet".to_owned();
+        Self { lead: Mutex::new(Err(Follows { leader: None, why })) }
+    }
+
+    /// The term, as long as it is sure that nobody else leads.
+    ///
+    /// # Errors
+    /// That is not sure, or it is sure that somebody else does.
+    pub(super) fn term(&self) -> Result<u64, StoreError> {
+        self.term_at(boot_time())
+    }
+
+    fn term_at(&self, now: u64) -> Result<u64, StoreError> {
+        let refused = |leader, why: String| Err(StoreError::new("Asking etcd who leads", why).not_leader(leader));
+        match &*self.lead.lock() {
+            Ok(lead) if now < lead.until => Ok(lead.term),
+            Ok(_) => refused(None, "etcd has not been heard for two thirds of the leader's lease".to_owned()),
+            Err(Follows { leader, why }) => refused(leader.clone(), why.clone()),
+        }
+    }
+
+    /// The lease to be kept alive, however late it is.
+    pub(super) fn lead(&self) -> Option<Lead> {
+        self.lead.lock().as_ref().ok().copied()
+    }
+
+    /// A term begins.
+    pub(super) fn leads(&self, lead: Lead) {
+        *self.lead.lock() = Ok(lead);
+    }
+
+    /// The lease of this term was renewed by what was sent at this nanosecond.
+    pub(super) fn renewed(&self, term: u64, asked: u64) {
+        if let Ok(lead) = &mut *self.lead.lock()
+            && lead.term == term
+        {
+            lead.until = lead.until.max(sure_until(asked, lead.ttl));
+        }
+    }
+
+    /// The term is over.
+    pub(super) fn lost(&self, term: u64, why: &str) {
+        let mut lead = self.lead.lock();
+        if lead.as_ref().is_ok_and(|lead| lead.term == term) {
+            *lead = Err(Follows { leader: None, why: why.to_owned() });
+        }
+    }
+
+    /// It does not lead, and perhaps it is known who does.
+    pub(super) fn follows(&self, leader: Option<String>, why: String) {
+        *self.lead.lock() = Err(Follows { leader, why });
+    }
+}
+
+/// Two thirds of a lease that was asked for at this nanosecond.
+pub(super) fn sure_until(asked: u64, ttl: Duration) -> u64 {
+    asked.saturating_add(u64::try_from(ttl.as_nanos() / 3 * 2).unwrap_or(u64::MAX))
+}
+
+/// Nanoseconds on the clock that goes on while the machine sleeps.
+pub(super) fn boot_time() -> u64 {
+    let now = clock_gettime(ClockId::Boottime);
+    let seconds = u64::try_from(now.tv_sec).unwrap_or(0);
+    seconds.saturating_mul(1_000_000_000).saturating_add(u64::try_from(now.tv_nsec).unwrap_or(0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::StoreFault;
+
+    const TTL: Duration = Duration::from_nanos(900);
+
+    fn leads(from: u64) -> Standing {
+        let standing = Standing::new();
+        standing.leads(Lead { term: 7, lease: 1, ttl: TTL, until: sure_until(from, TTL) });
+        standing
+    }
+
+    #[test]
+    fn a_leader_is_none_any_more_after_two_thirds_of_its_lease_and_is_one_again_when_it_is_renewed() {
+        let standing = leads(100);
+        assert_eq!(standing.term_at(699).unwrap(), 7);
+        let late = standing.term_at(700).unwrap_err();
+        assert_eq!(*late.fault(), StoreFault::NotLeader { leader: None });
+        assert!(standing.lead().is_some(), "the lease may still be there");
+        standing.renewed(7, 800);
+        assert_eq!(standing.term_at(1399).unwrap(), 7);
+        standing.renewed(7, 0);
+        assert_eq!(standing.term_at(1399).unwrap(), 7, "an answer that comes late shortens nothing");
+        standing.renewed(8, 9000);
+        standing.term_at(1400).unwrap_err();
+    }
+
+    #[test]
+    fn what_is_heard_of_an_earlier_term_does_not_end_this_one() {
+        let standing = leads(0);
+        standing.lost(6, "late");
+        assert_eq!(standing.term_at(1).unwrap(), 7);
+        standing.lost(7, "its key is gone");
+        assert!(standing.term_at(1).unwrap_err().to_string().contains("its key is gone"));
+        standing.renewed(7, 5);
+        standing.term_at(1).unwrap_err();
+        standing.follows(Some("http://b:1".into()), "b leads".into());
+        let known = StoreFault::NotLeader { leader: Some("http://b:1".into()) };
+        assert_eq!(*standing.term_at(1).unwrap_err().fault(), known);
+    }
+}

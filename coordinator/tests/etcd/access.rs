@@ -1,0 +1,79 @@
+//! TLS and users of etcd: secrets come from files (semantics rule 25).
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+
+use forebay_coordinator::{CertificateFiles, EtcdSettings, EtcdStore, Store as _};
+use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
+
+use crate::cluster::EtcdCluster;
+use crate::{open, settings};
+
+fn secret(file: &Path, text: &str) {
+    fs::write(file, text).unwrap();
+    fs::set_permissions(file, fs::Permissions::from_mode(0o600)).unwrap();
+}
+
+/// `ca.pem`, and certificates with keys that it has signed.
+fn certificates(folder: &Path, names: &[&str]) {
+    let mut params = CertificateParams::new(Vec::new()).unwrap();
+    params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    let issuer = CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap();
+    secret(&folder.join("ca.pem"), &issuer.pem());
+    for name in names {
+        let key = KeyPair::generate().unwrap();
+        let params = CertificateParams::new(vec!["127.0.0.1".to_owned()]).unwrap();
+        secret(&folder.join(format!("{name}.pem")), &params.signed_by(&key, &issuer).unwrap().pem());
+        secret(&folder.join(format!("{name}.key")), &key.serialize_pem());
+    }
+}
+
+/// Why it does not lead, once etcd has said something.
+fn refusal(settings: &EtcdSettings) -> String {
+    let mut store = EtcdStore::open(settings).unwrap();
+    loop {
+        match store.term() {
+            Err(error) if !error.to_string().contains("not asked yet") => return error.to_string(),
+            Err(_) => std::thread::park_timeout(std::time::Duration::from_millis(10)),
+            Ok(term) => panic!("it leads in term {term}"),
+        }
+    }
+}
+
+#[test]
+fn rule_25_etcd_is_asked_with_a_certificate_and_as_a_user_by_secrets_from_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| -> PathBuf { folder.path().join(name) };
+    certificates(folder.path(), &["member", "coordinator"]);
+    let [certificate, key, authority] =
+        ["member.pem", "member.key", "ca.pem"].map(|name| path(name).display().to_string());
+    let tls = ["--cert-file", &certificate, "--key-file", &key, "--client-cert-auth", "--trusted-ca-file", &authority];
+    let Some(etcd) = EtcdCluster::with_tls(&tls) else { return };
+    for (call, body) in [
+        ("user/add", r#"{"name": "root", "password": "of-the-test"}"#),
+        ("role/add", r#"{"name": "root"}"#),
+        ("user/grant", r#"{"user": "root", "role": "root"}"#),
+        ("enable", "{}"),
+    ] {
+        let answer = etcd.post(0, &format!("/v3/auth/{call}"), body);
+        assert!(answer.contains("200 OK"), "{call}: {answer}");
+    }
+    secret(&path("password"), "of-the-test\n");
+    secret(&path("wrong"), "another\n");
+    let whole = EtcdSettings {
+        authority: Some(path("ca.pem")),
+        certificate: Some(CertificateFiles { certificate: path("coordinator.pem"), key: path("coordinator.key") }),
+        user: Some(("root".to_owned(), path("password"))),
+        ..settings(&etcd.tls_endpoint(), "/secret")
+    };
+    open(&whole).commit(&[]).unwrap();
+
+    let wrong = EtcdSettings { user: Some(("root".to_owned(), path("wrong"))), ..whole.clone() };
+    assert!(refusal(&wrong).contains("authentication failed"), "{}", refusal(&wrong));
+    let nobody = EtcdSettings { user: None, certificate: None, ..whole.clone() };
+    refusal(&nobody);
+    fs::set_permissions(path("password"), fs::Permissions::from_mode(0o644)).unwrap();
+    let open_file = EtcdStore::open(&whole).unwrap_err().to_string();
+    assert!(open_file.contains("password") && open_file.contains("chmod o="), "{open_file}");
+}
