@@ -15,21 +15,22 @@ pub(crate) struct Grain {
     pub ends: Vec<usize>,
 }
 
-/// Some grains of a dataset, the latest ones.
+/// Some grains of a dataset, the latest ones. `E` says why a grain was not read.
 ///
-/// Threads that need the same grain wait for the one that reads it. That lock belongs to the grain alone, and it is the only
-/// one here that is held across a read.
+/// Threads that need the same grain wait for the one that reads it, and share what comes of that read, good or bad: the
+/// storage is slow to say that it fails, and the last of them must not hear of it after as many such times as there are
+/// threads. The lock across a read belongs to the grain alone.
 #[derive(Debug)]
-pub(crate) struct GrainCache {
+pub(crate) struct GrainCache<E = ReadError> {
     /// The most memory of grains that are kept, except for the latest one, which is kept in any case.
     budget: usize,
-    kept: Mutex<KeptGrains>,
+    kept: Mutex<KeptGrains<E>>,
 }
 
-#[derive(Debug, Default)]
-struct KeptGrains {
+#[derive(Debug)]
+struct KeptGrains<E> {
     /// By the grain's number.
-    grains: HashMap<u64, Kept>,
+    grains: HashMap<u64, Kept<E>>,
     /// The number of each grain, by the turn in which it was used last.
     order: BTreeMap<u64, u64>,
     /// The latest turn.
@@ -39,15 +40,15 @@ struct KeptGrains {
 }
 
 #[derive(Debug)]
-struct Kept {
+struct Kept<E> {
     turn: u64,
     /// What the grain takes; 0 until it has been read.
     len: usize,
-    slot: Arc<GrainSlot>,
+    attempt: Arc<Attempt<E>>,
 }
 
-/// A grain, once one thread has read it.
-type GrainSlot = Mutex<Option<Arc<Grain>>>;
+/// What came of one attempt to read a grain. One that failed is known only to those who waited for it.
+type Attempt<E> = Mutex<Option<Result<Arc<Grain>, E>>>;
 
 impl Grain {
     /// A record of the grain, counted from the grain's first.
@@ -62,59 +63,54 @@ impl Grain {
     }
 }
 
-impl GrainCache {
+impl<E: Clone> GrainCache<E> {
     /// An empty cache.
     pub(crate) fn new(budget: usize) -> Self {
-        Self { budget, kept: Mutex::default() }
+        let kept = KeptGrains { grains: HashMap::new(), order: BTreeMap::new(), turn: 0, len: 0 };
+        Self { budget, kept: Mutex::new(kept) }
     }
 
-    /// The grain with this number. `read` makes it if it is not kept.
+    /// The grain with this number. `read` makes it if it is not kept, and nobody else reads it at this moment.
     ///
     /// # Errors
-    /// Those of `read`. Nothing is kept then.
-    pub(crate) fn get(
-        &self,
-        number: u64,
-        read: impl FnOnce() -> Result<Grain, ReadError>,
-    ) -> Result<Arc<Grain>, ReadError> {
-        let slot = self.kept.lock().slot(number);
-        let mut held = slot.lock();
-        if let Some(grain) = &*held {
-            return Ok(Arc::clone(grain));
+    /// Those of the attempt that this call made, or waited for. Nothing is kept then: a later call reads again.
+    pub(crate) fn get(&self, number: u64, read: impl FnOnce() -> Result<Grain, E>) -> Result<Arc<Grain>, E> {
+        let attempt = self.kept.lock().attempt(number);
+        let mut held = attempt.lock();
+        if let Some(outcome) = &*held {
+            return outcome.clone();
         }
-        match read() {
-            Ok(grain) => {
-                let len = grain.len();
-                let grain = Arc::new(grain);
-                *held = Some(Arc::clone(&grain));
-                drop(held);
-                // What is dropped is freed once the lock is free.
-                let dropped = self.kept.lock().fill(number, &slot, len, self.budget);
-                drop(dropped);
-                Ok(grain)
-            }
-            Err(error) => {
-                self.kept.lock().forget(number, &slot);
-                Err(error)
-            }
-        }
+        let outcome = read().map(Arc::new);
+        *held = Some(outcome.clone());
+        let dropped = if let Ok(grain) = &outcome {
+            drop(held);
+            self.kept.lock().fill(number, &attempt, grain.len(), self.budget)
+        } else {
+            // Forgotten before anybody hears of it: whoever asks from now on reads again.
+            self.kept.lock().forget(number, &attempt);
+            Vec::new()
+        };
+        // What is dropped is freed once the locks are free.
+        drop(dropped);
+        outcome
     }
 }
 
-impl KeptGrains {
-    /// The grain's slot, now the latest.
-    fn slot(&mut self, number: u64) -> Arc<GrainSlot> {
+impl<E> KeptGrains<E> {
+    /// The attempt to read the grain, which is the latest one used now.
+    fn attempt(&mut self, number: u64) -> Arc<Attempt<E>> {
         self.turn += 1;
-        let kept = self.grains.entry(number).or_insert_with(|| Kept { turn: 0, len: 0, slot: Arc::default() });
+        let new = || Kept { turn: 0, len: 0, attempt: Arc::new(Mutex::new(None)) };
+        let kept = self.grains.entry(number).or_insert_with(new);
         self.order.remove(&kept.turn);
         self.order.insert(self.turn, number);
         kept.turn = self.turn;
-        Arc::clone(&kept.slot)
+        Arc::clone(&kept.attempt)
     }
 
     /// Counts a grain that has been read, and takes out the oldest ones that are too much.
-    fn fill(&mut self, number: u64, slot: &Arc<GrainSlot>, len: usize, budget: usize) -> Vec<Kept> {
-        if let Some(kept) = self.grains.get_mut(&number).filter(|kept| Arc::ptr_eq(&kept.slot, slot)) {
+    fn fill(&mut self, number: u64, attempt: &Arc<Attempt<E>>, len: usize, budget: usize) -> Vec<Kept<E>> {
+        if let Some(kept) = self.grains.get_mut(&number).filter(|kept| Arc::ptr_eq(&kept.attempt, attempt)) {
             kept.len = len;
             self.len += len;
         }
@@ -129,8 +125,8 @@ impl KeptGrains {
     }
 
     /// Takes out a grain that could not be read, unless another thread already reads it anew.
-    fn forget(&mut self, number: u64, slot: &Arc<GrainSlot>) {
-        if self.grains.get(&number).is_some_and(|kept| Arc::ptr_eq(&kept.slot, slot))
+    fn forget(&mut self, number: u64, attempt: &Arc<Attempt<E>>) {
+        if self.grains.get(&number).is_some_and(|kept| Arc::ptr_eq(&kept.attempt, attempt))
             && let Some(kept) = self.grains.remove(&number)
         {
             self.order.remove(&kept.turn);
@@ -142,8 +138,11 @@ impl KeptGrains {
 #[cfg(test)]
 mod tests {
     use std::cell::Cell;
+    use std::sync::atomic::{AtomicU64, Ordering};
+    use std::sync::mpsc;
+    use std::thread;
 
-    use forebay_sources::Locator;
+    use forebay_sources::{Locator, ReadErrorKind};
 
     use super::*;
 
@@ -153,7 +152,7 @@ mod tests {
 
     #[test]
     fn a_grain_is_read_once_while_it_is_kept_and_the_oldest_goes_first() {
-        let cache = GrainCache::new(2 * grain(4).len());
+        let cache = GrainCache::<ReadError>::new(2 * grain(4).len());
         let reads = Cell::new(0);
         let get = |number| {
             cache.get(number, || {
@@ -173,7 +172,7 @@ mod tests {
 
     #[test]
     fn a_grain_larger_than_the_budget_is_kept_until_the_next_one_comes() {
-        let cache = GrainCache::new(10);
+        let cache = GrainCache::<ReadError>::new(10);
         cache.get(0, || Ok(grain(100))).unwrap();
         cache.get(0, || panic!("it is kept")).unwrap();
         cache.get(1, || Ok(grain(1))).unwrap();
@@ -183,7 +182,7 @@ mod tests {
     #[test]
     fn what_the_records_of_a_grain_take_beside_their_bytes_counts_too() {
         let of_empty_records = || Grain { bytes: Vec::new(), ends: vec![0; 100] };
-        let cache = GrainCache::new(4000);
+        let cache = GrainCache::<ReadError>::new(4000);
         for number in 0..100 {
             cache.get(number, || Ok(of_empty_records())).unwrap();
             cache.get(number, || panic!("it is kept")).unwrap();
@@ -199,6 +198,47 @@ mod tests {
         assert_eq!(cache.get(0, || Err(fault())).unwrap_err(), fault());
         assert!(cache.kept.lock().grains.is_empty() && cache.kept.lock().order.is_empty());
         cache.get(0, || Ok(grain(3))).unwrap();
+    }
+
+    #[test]
+    fn rule_54_threads_that_wait_for_a_grain_hear_of_its_outage_together() {
+        let (cache, reads) = (Arc::new(GrainCache::new(10)), Arc::new(AtomicU64::new(0)));
+        let outage = || ReadError::new(ReadErrorKind::Storage, Locator::file("x"));
+        let (begins, has_begun) = mpsc::channel();
+        let (fail, fails) = mpsc::channel::<()>();
+        let first = thread::spawn({
+            let (cache, reads) = (Arc::clone(&cache), Arc::clone(&reads));
+            move || {
+                cache.get(0, || {
+                    begins.send(()).unwrap();
+                    fails.recv().unwrap();
+                    reads.fetch_add(1, Ordering::Relaxed);
+                    Err(outage())
+                })
+            }
+        });
+        has_begun.recv().unwrap();
+        let attempt = Arc::clone(&cache.kept.lock().grains[&0].attempt);
+        let others = [(); 7].map(|()| {
+            let (cache, reads) = (Arc::clone(&cache), Arc::clone(&reads));
+            thread::spawn(move || {
+                cache.get(0, || {
+                    reads.fetch_add(1, Ordering::Relaxed);
+                    Ok(grain(3))
+                })
+            })
+        });
+        // Each of them has this attempt in its hands: the map, this test and eight threads.
+        while Arc::strong_count(&attempt) < 10 {
+            thread::yield_now();
+        }
+        fail.send(()).unwrap();
+        assert_eq!(first.join().unwrap().unwrap_err(), outage());
+        for other in others {
+            assert_eq!(other.join().unwrap().unwrap_err(), outage());
+        }
+        assert_eq!(reads.load(Ordering::Relaxed), 1, "one attempt for all of them");
+        cache.get(0, || Ok(grain(3))).expect("a later call reads again");
     }
 
     #[test]

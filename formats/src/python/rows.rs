@@ -31,7 +31,8 @@ pub(super) struct ReaderRows {
     fingerprint: [u8; 32],
     /// What a shard without a name is called.
     nameless: String,
-    grains: GrainCache,
+    /// A grain whose error is none is broken: its records are read alone.
+    grains: GrainCache<Option<ReadError>>,
     known: Mutex<LearntSizes>,
 }
 
@@ -68,7 +69,7 @@ impl ReaderRows {
         ReadError { kind, locator: self.locator(record), cause: cause.into() }
     }
 
-    /// The span's grain. A grain that fails twice is noted as broken; its error is only for the record that asked.
+    /// The span's grain, or none if it is broken. One that fails twice is noted as that.
     fn grain(&self, number: u64, span: &TaskSpan<'_>, record: u64) -> Result<Option<Grain>, ReadError> {
         if self.is_broken(number) {
             return Ok(None);
@@ -272,16 +273,10 @@ impl Source for ReaderRows {
             return Err(self.at(record, ReadErrorKind::Reader, words.clone()));
         }
         let (number, span) = self.shards.grain(record);
-        let mut broken = false;
-        let grain = self.grains.get(number, || {
-            self.grain(number, &span, record)?.ok_or_else(|| {
-                broken = true;
-                self.at(record, ReadErrorKind::Reader, "")
-            })
-        });
-        let grain = match grain {
-            Err(_) if broken => return self.alone(record, number, room, buf),
-            grain => grain.map_err(|error| ReadError { locator: self.locator(record), ..error })?,
+        let grain = match self.grains.get(number, || self.grain(number, &span, record).map_err(Some)?.ok_or(None)) {
+            Ok(grain) => grain,
+            Err(None) => return self.alone(record, number, room, buf),
+            Err(Some(error)) => return Err(ReadError { locator: self.locator(record), ..error }),
         };
         let place = usize::try_from(record - span.record).unwrap_or(usize::MAX);
         self.give(record, grain.record(place).unwrap_or_default(), room, buf)
