@@ -15,7 +15,7 @@ use tempfile::TempDir;
 use super::*;
 
 /// A folder with these files, each of which holds its own name.
-fn folder(files: &[&str]) -> TempDir {
+pub(crate) fn folder(files: &[&str]) -> TempDir {
     let dir = tempfile::tempdir().unwrap();
     for file in files {
         let path = dir.path().join(file);

@@ -21,8 +21,6 @@ use crate::paths::Paths;
 use crate::progress::Progress;
 
 const THREADS: usize = 8;
-/// Pictures of a folder that a thread looks at before it takes the next ones.
-const LOOKS_AT_ONCE: usize = 4096;
 /// Bytes of directory entries that are read at once.
 const ENTRIES: usize = 64 << 10;
 
@@ -188,7 +186,8 @@ impl WalkedFolder {
             found.names = found.names.permuted(&order);
         }
         if look == Look::AtSizes {
-            found.looks = looks(&path, &folder, &found.names)?;
+            let names = &found.names;
+            found.looks = Looks::of_each(names.len(), |picture| look_at(&path, &folder, names.get(picture)))?;
         }
         Ok(found)
     }
@@ -241,30 +240,8 @@ fn is_folder(path: &Path, folder: &File, name: &CStr, kind: FileType) -> Result<
     }
 }
 
-/// The sizes and times of a folder's pictures.
-fn looks(path: &Path, folder: &File, names: &Paths) -> Result<Looks, SourceError> {
-    let mut looks = Looks::none(names.len());
-    let helpers = names.len().div_ceil(LOOKS_AT_ONCE).clamp(1, THREADS) - 1;
-    let times = looks.times.chunks_mut(LOOKS_AT_ONCE);
-    let parts = Mutex::new(looks.sizes.chunks_mut(LOOKS_AT_ONCE).zip(times).enumerate());
-    let work = || {
-        loop {
-            let Some((part, (sizes, times))) = parts.lock().next() else { return Ok(()) };
-            for (offset, (size, time)) in sizes.iter_mut().zip(times).enumerate() {
-                (*size, *time) = look(path, folder, names.get(part * LOOKS_AT_ONCE + offset))?;
-            }
-        }
-    };
-    thread::scope(|scope| {
-        let start = |_| thread::Builder::new().name("forebay-sizes".into()).spawn_scoped(scope, work).ok();
-        let helpers: Vec<_> = (0..helpers).map_while(start).collect();
-        let own = work();
-        helpers.into_iter().map(|helper| helper.join().expect("it looks at sizes")).fold(own, Result::and)
-    })?;
-    Ok(looks)
-}
-
-fn look(path: &Path, folder: &File, name: &Path) -> Result<(u64, i64), SourceError> {
+/// The size and time of a picture.
+fn look_at(path: &Path, folder: &File, name: &Path) -> Result<(u64, i64), SourceError> {
     match statat(folder, name, AtFlags::empty()) {
         Ok(stat) => {
             let nanoseconds = i64::try_from(stat.st_mtime_nsec).unwrap_or(0);

@@ -24,6 +24,36 @@ impl Looks {
         Self { sizes: vec![NO_SIZE; files], times: vec![NO_TIME; files] }
     }
 
+    /// What `look` says of each of so many files, by a few threads: on a network file system each look is a round trip.
+    /// Where the system has no room for more threads, fewer do it.
+    ///
+    /// # Errors
+    /// The first outage that a thread met.
+    pub(crate) fn of_each(
+        files: usize,
+        look: impl Fn(usize) -> Result<(u64, i64), SourceError> + Sync,
+    ) -> Result<Self, SourceError> {
+        let mut looks = Self::none(files);
+        let helpers = files.div_ceil(LOOKS_AT_ONCE).clamp(1, THREADS) - 1;
+        let times = looks.times.chunks_mut(LOOKS_AT_ONCE);
+        let parts = Mutex::new(looks.sizes.chunks_mut(LOOKS_AT_ONCE).zip(times).enumerate());
+        let work = || {
+            loop {
+                let Some((part, (sizes, times))) = parts.lock().next() else { return Ok(()) };
+                for (offset, (size, time)) in sizes.iter_mut().zip(times).enumerate() {
+                    (*size, *time) = look(part * LOOKS_AT_ONCE + offset)?;
+                }
+            }
+        };
+        thread::scope(|scope| {
+            let start = |_| thread::Builder::new().name("forebay-sizes".into()).spawn_scoped(scope, work).ok();
+            let helpers: Vec<_> = (0..helpers).map_while(start).collect();
+            let own = work();
+            helpers.into_iter().map(|helper| helper.join().expect("it looks at sizes")).fold(own, Result::and)
+        })?;
+        Ok(looks)
+    }
+
     /// The same in another order.
     pub(crate) fn permuted(&self, order: &[usize]) -> Self {
         let sizes = order.iter().map(|&file| self.sizes[file]).collect();
@@ -37,32 +67,16 @@ pub(crate) const NO_SIZE: u64 = u64::MAX;
 /// Time of such a file.
 pub(crate) const NO_TIME: i64 = i64::MIN;
 /// Files that a thread looks at before it takes the next ones; so few are as quick by one thread.
-const STATS_AT_ONCE: usize = 4096;
-const STAT_THREADS: usize = 8;
-/// The size and time of every file, by a few threads: on a network file system each look is a round trip. Where the system
-/// has no room for more threads, fewer do it.
+const LOOKS_AT_ONCE: usize = 4096;
+const THREADS: usize = 8;
+
+/// The size and time of every file of a list.
 pub(super) fn look(root: &Address, paths: &Paths) -> Result<Looks, SourceError> {
-    let progress = &Progress::new("looking at sizes");
-    let mut looks = Looks::none(paths.len());
-    let helpers = paths.len().div_ceil(STATS_AT_ONCE).clamp(1, STAT_THREADS) - 1;
-    let times = looks.times.chunks_mut(STATS_AT_ONCE);
-    let parts = Mutex::new(looks.sizes.chunks_mut(STATS_AT_ONCE).zip(times).enumerate());
-    let work = || {
-        loop {
-            let Some((part, (sizes, times))) = parts.lock().next() else { return Ok(()) };
-            for (offset, (size, time)) in sizes.iter_mut().zip(times).enumerate() {
-                progress.step();
-                (*size, *time) = look_at_file(root.path().join(paths.get(part * STATS_AT_ONCE + offset)))?;
-            }
-        }
-    };
-    thread::scope(|scope| {
-        let start = |_| thread::Builder::new().name("forebay-sizes".into()).spawn_scoped(scope, work).ok();
-        let helpers: Vec<_> = (0..helpers).map_while(start).collect();
-        let own = work();
-        helpers.into_iter().map(|helper| helper.join().expect("it looks at sizes")).fold(own, Result::and)
-    })?;
-    Ok(looks)
+    let progress = Progress::new("looking at sizes");
+    Looks::of_each(paths.len(), |file| {
+        progress.step();
+        look_at_file(root.path().join(paths.get(file)))
+    })
 }
 
 /// An outage is no property of the dataset, and must not become part of its fingerprint.

@@ -7,17 +7,7 @@ use forebay_sources::{ColumnMap, Grains, Labels, Options, OwnOptions, Source};
 use tempfile::TempDir;
 
 use crate::Opened;
-
-/// A folder with these files, each of which holds its own name.
-fn folder(files: &[&str]) -> TempDir {
-    let dir = tempfile::tempdir().unwrap();
-    for file in files {
-        let path = dir.path().join(file);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, file).unwrap();
-    }
-    dir
-}
+use crate::tests::folder;
 
 fn names(paths: &[&Path]) -> Vec<String> {
     paths.iter().map(|path| path.to_str().unwrap().to_owned()).collect()
