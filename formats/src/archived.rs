@@ -9,6 +9,7 @@ use forebay_proto::printable;
 use forebay_sources::{Labels, Locator, Options, SourceError};
 
 use crate::containers;
+use crate::faults::Faults;
 use crate::folder::EXTENSIONS;
 use crate::option_key::OptionKey;
 use crate::packed::{Span, Spans};
@@ -31,7 +32,7 @@ pub(crate) struct Archived {
     /// The names that decide the classes.
     paths: Paths,
     spans: Spans,
-    faults: HashMap<u64, String>,
+    faults: Faults,
     /// Only what is below this folder counts; it ends with a slash, or is empty.
     below: Vec<u8>,
     others: u64,
@@ -44,7 +45,7 @@ pub(crate) struct ArchivedPictures {
     pub spans: Spans,
     pub labels: Vec<i64>,
     pub classes: Vec<String>,
-    pub faults: HashMap<u64, String>,
+    pub faults: Faults,
 }
 
 impl Archived {
@@ -70,14 +71,14 @@ impl Archived {
     }
 
     /// Adds a picture. `path` decides its class, and `name` is how a person finds it. Its number is the result.
-    pub(crate) fn add(&mut self, name: &[u8], path: &[u8], span: Span, fault: Option<String>) -> u64 {
+    pub(crate) fn add(&mut self, name: &[u8], path: &[u8], span: Span, fault: Option<&str>) -> u64 {
         let record = self.spans.len() as u64;
         self.names.push(name);
         let path = plain(path);
         self.paths.push(path.strip_prefix(self.below.as_slice()).unwrap_or(path));
         self.spans.push(span);
         if let Some(fault) = fault {
-            self.faults.insert(record, fault);
+            self.faults.add(record, fault);
         }
         record
     }

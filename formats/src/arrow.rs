@@ -7,7 +7,6 @@ mod layout;
 mod messages;
 mod saved;
 
-use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -15,6 +14,7 @@ use forebay_sources::{Options, Part, SourceError};
 
 use crate::address::Address;
 use crate::containers;
+use crate::faults::Faults;
 use crate::packed::open_files::OpenFiles;
 use crate::packed::{ContainerFile, Packed, PackedParts, Packing, Span, Spans};
 use crate::progress::Progress;
@@ -54,13 +54,13 @@ struct FoundPictures {
 /// The rows that are bad, and the first record of each file.
 #[derive(Debug, Default)]
 struct PictureCells {
-    faults: BTreeMap<u64, String>,
+    faults: Faults,
     starts: Vec<u64>,
 }
 
 impl Packing for PictureCells {
     fn fault(&self, record: u64) -> Option<&str> {
-        self.faults.get(&record).map(String::as_str)
+        self.faults.get(record)
     }
 
     fn part(&self, record: u64, span: &Span) -> Part {
@@ -173,7 +173,7 @@ impl FoundPictures {
                     None => "the picture is null in this row".to_owned(),
                 },
             };
-            self.cells.faults.insert(record, fault);
+            self.cells.faults.add(record, &fault);
             self.spans.push(Span { file, offset: batch.body.offset, len: 0 });
         }
         Some(())

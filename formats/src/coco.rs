@@ -18,6 +18,7 @@ use self::rows::{Annotations, Wanted};
 use crate::ROOT;
 use crate::address::Address;
 use crate::basis::Basis;
+use crate::faults::Faults;
 use crate::files::existing;
 use crate::listing::Found;
 use crate::opened::DatasetResult;
@@ -218,7 +219,7 @@ struct Pictures {
     /// For each record, its objects and captions by their places.
     objects: Vec<Vec<usize>>,
     captions: Vec<Vec<usize>>,
-    damaged: BTreeMap<u64, String>,
+    damaged: Faults,
 }
 
 impl Pictures {
@@ -245,7 +246,7 @@ impl Pictures {
             tracing::warn!(annotations = strays, "left out annotations of images that the file does not list");
         }
         let mut pictures =
-            Self { order: Vec::new(), objects: Vec::new(), captions: Vec::new(), damaged: BTreeMap::new() };
+            Self { order: Vec::new(), objects: Vec::new(), captions: Vec::new(), damaged: Faults::default() };
         for ((image, objects_of), captions_of) in order.into_iter().zip(object_lists).zip(caption_lists) {
             let id = document.ids[image];
             let unknown = objects_of
@@ -273,7 +274,7 @@ impl Pictures {
             }
             let broken = cause.is_some();
             if let Some(cause) = cause {
-                pictures.damaged.insert(pictures.order.len() as u64, cause);
+                pictures.damaged.add(pictures.order.len() as u64, &cause);
             }
             pictures.order.push(image);
             pictures.objects.push(if broken { Vec::new() } else { objects_of });

@@ -11,7 +11,7 @@ mod quotes;
 mod rows;
 mod targets;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 
@@ -27,6 +27,7 @@ use crate::ROOT;
 use crate::address::Address;
 use crate::basis::Basis;
 use crate::containers::is_named;
+use crate::faults::Faults;
 use crate::files::existing;
 use crate::label_column::Column;
 use crate::listing::Found;
@@ -140,7 +141,7 @@ impl<'a> CsvTable<'a> {
         }
         let rows = if self.group { RecordRows::grouped(&self.records, self.paths.len()) } else { RecordRows::Lines };
         let labels = self.labels_of_records(labels, &rows)?;
-        let mut damaged = BTreeMap::new();
+        let mut damaged = Faults::default();
         let records = self.paths.len();
         let (table, class_names) = targets.finish(self.file.path(), records, &rows, &self.lines, &mut damaged)?;
         if !classes.is_empty() && !class_names.is_empty() {

@@ -10,6 +10,7 @@ use arrow_schema::{DataType, Field};
 use forebay_columns::Table;
 use forebay_sources::Options;
 
+use crate::faults::Faults;
 use crate::paths::Paths;
 use crate::values::Values;
 
@@ -61,9 +62,14 @@ impl NewColumns {
 
     /// The faults of some records.
     pub(crate) fn faults<'a>(&mut self, records: usize, fault: impl Fn(u64) -> Option<&'a str>) {
-        let faults: LargeStringArray = (0..records as u64).map(fault).collect();
-        if faults.null_count() < records {
-            self.array(Field::new(FAULT, DataType::LargeUtf8, true), Arc::new(faults));
+        self.texts(FAULT, records, fault);
+    }
+
+    /// What some records have. Without any such record there is no column.
+    pub(crate) fn texts<S: AsRef<str>>(&mut self, name: &str, records: usize, text: impl Fn(u64) -> Option<S>) {
+        let texts: LargeStringArray = (0..records as u64).map(text).collect();
+        if texts.null_count() < records {
+            self.array(Field::new(name, DataType::LargeUtf8, true), Arc::new(texts));
         }
     }
 }
@@ -141,10 +147,21 @@ impl<'a> IndexColumns<'a> {
     ///
     /// # Errors
     /// The column is none of texts.
-    pub(crate) fn faults<T: FromIterator<(u64, String)>>(&self) -> Result<T, BadIndex> {
-        let Some(array) = self.rows.column_by_name(FAULT) else { return Ok(T::from_iter([])) };
-        let texts = array.as_string_opt::<i64>().ok_or_else(|| wrong_type(FAULT))?;
-        Ok((0..).zip(texts).filter_map(|(record, text)| Some((record, text?.to_owned()))).collect())
+    pub(crate) fn faults(&self) -> Result<Faults, BadIndex> {
+        Ok(self.texts(FAULT)?.collect())
+    }
+
+    /// The records that have a text in a column, with their texts. The column may be absent.
+    ///
+    /// # Errors
+    /// The column is none of texts.
+    pub(crate) fn texts(&self, name: &str) -> Result<impl Iterator<Item = (u64, &'a str)>, BadIndex> {
+        let texts = match self.rows.column_by_name(name) {
+            Some(array) => Some(array.as_string_opt::<i64>().ok_or_else(|| wrong_type(name))?),
+            None => None,
+        };
+        let texts = (0..).zip(texts.into_iter().flatten());
+        Ok(texts.filter_map(|(record, text)| Some((record, text?))))
     }
 }
 

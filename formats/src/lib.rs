@@ -16,6 +16,7 @@ mod contents;
 mod crew;
 mod csv;
 mod example;
+mod faults;
 mod files;
 mod folder;
 mod grain_cache;

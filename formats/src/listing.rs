@@ -6,7 +6,6 @@ mod index;
 mod looks;
 mod objects;
 
-use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
 use std::io::Read as _;
 use std::os::unix::fs::OpenOptionsExt as _;
@@ -17,6 +16,7 @@ use forebay_sources::{Locator, Options, ReadError, ReadErrorKind, Reading, Reque
 
 use crate::address::Address;
 use crate::basis::Basis;
+use crate::faults::Faults;
 use crate::paths::Paths;
 use crate::stores;
 use crate::values::Values;
@@ -40,7 +40,7 @@ pub(crate) struct Listing {
     labels: Values<i64>,
     classes: Vec<String>,
     targets: Table,
-    damaged: BTreeMap<u64, String>,
+    damaged: Faults,
     shard_name: String,
     bases: Vec<Basis>,
     fingerprint: [u8; 32],
@@ -60,7 +60,7 @@ pub(super) struct Found {
     /// The columns beside pictures and labels.
     pub targets: Table,
     /// Records whose targets cannot be read, and why. The read of such a record fails.
-    pub damaged: BTreeMap<u64, String>,
+    pub damaged: Faults,
     pub shard_name: String,
     /// The files and folders that decided which records there are. Without one, no index can tell whether it still fits.
     pub bases: Vec<Basis>,
@@ -166,8 +166,8 @@ impl Listing {
     /// Adds the record's stored bytes to what is in `buf`: at most `room` of them. Otherwise as [`read`](Source::read): after an
     /// error, `buf` is what it was.
     pub(super) fn read_behind(&self, record: u64, room: u64, buf: &mut Vec<u8>) -> Result<(), ReadError> {
-        if let Some(cause) = self.damaged.get(&record) {
-            return Err(ReadError::damaged(self.locator(record), cause.clone()));
+        if let Some(cause) = self.damaged.get(record) {
+            return Err(ReadError::damaged(self.locator(record), cause));
         }
         let (address, before) = (self.address(record), buf.len());
         let read = match address.tree() {
@@ -231,7 +231,7 @@ impl Source for Listing {
 
     fn request(&self, mut request: Request) {
         let address = self.address(request.record);
-        let Some(tree) = address.tree().filter(|_| !self.damaged.contains_key(&request.record)) else {
+        let Some(tree) = address.tree().filter(|_| !self.damaged.has(request.record)) else {
             let read = self.read(request.record, request.room, &mut request.buf);
             return request.answer(read);
         };

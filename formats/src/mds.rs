@@ -5,7 +5,6 @@ mod encoding;
 mod index;
 mod shard;
 
-use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -14,6 +13,7 @@ use forebay_proto::printable;
 use forebay_sources::{Options, Part, SourceError};
 
 use crate::address::Address;
+use crate::faults::Faults;
 use crate::labelled::{Labelled, Mixed};
 use crate::opened::DatasetResult;
 use crate::packed::{Packed, PackedParts, Packing, Span, Spans};
@@ -42,12 +42,12 @@ const MOST_KEPT: u64 = 16 << 20;
 struct MdsRows {
     /// The first record of each shard.
     first: Vec<u64>,
-    faults: HashMap<u64, String>,
+    faults: Faults,
 }
 
 impl Packing for MdsRows {
     fn fault(&self, record: u64) -> Option<&str> {
-        self.faults.get(&record).map(String::as_str)
+        self.faults.get(record)
     }
 
     fn part(&self, record: u64, span: &Span) -> Part {
@@ -103,19 +103,19 @@ struct MdsSamples<'a> {
     index: &'a MdsIndex,
     choice: &'a MdsChoice,
     spans: Spans,
-    faults: HashMap<u64, String>,
+    faults: Faults,
     labels: Labelled,
     targets: Vec<Column>,
 }
 
-type MdsParts = (Spans, Vec<i64>, Vec<String>, Table, HashMap<u64, String>);
+type MdsParts = (Spans, Vec<i64>, Vec<String>, Table, Faults);
 
 impl<'a> MdsSamples<'a> {
     fn new(index: &'a MdsIndex, choice: &'a MdsChoice, options: &Options) -> Self {
         let column = |place: &usize| Column::new(index.columns[*place].encoding.column_type());
         let targets = choice.targets.iter().map(|(_, place)| column(place)).collect();
         let labels = Labelled::new(options.labels);
-        Self { index, choice, spans: Spans::default(), faults: HashMap::new(), labels, targets }
+        Self { index, choice, spans: Spans::default(), faults: Faults::default(), labels, targets }
     }
 
     fn add(
@@ -131,7 +131,7 @@ impl<'a> MdsSamples<'a> {
         let places = shard::values(columns, window, start, end)?;
         let Some(places) = places else {
             self.spans.push(Span { file, offset: start, len: end - start });
-            self.faults.insert(record, "the lengths in it do not agree with its own length".into());
+            self.faults.add(record, "the lengths in it do not agree with its own length");
             self.targets.iter_mut().for_each(Column::push_null);
             return self.labels.push(None).map_err(|mixed| mixed_labels(path, record, &mixed));
         };
@@ -154,7 +154,7 @@ impl<'a> MdsSamples<'a> {
             }
         }
         if let Some(fault) = fault {
-            self.faults.insert(record, fault);
+            self.faults.add(record, &fault);
         }
         Ok(())
     }
@@ -166,7 +166,7 @@ impl<'a> MdsSamples<'a> {
         if self.choice.labels.is_some() {
             let (found, missing, found_classes) = self.labels.finish();
             for record in missing {
-                faults.entry(record).or_insert_with(|| "its label is empty".into());
+                faults.add(record, "its label is empty");
             }
             (labels, classes) = (found, found_classes);
         }

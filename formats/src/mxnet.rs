@@ -5,7 +5,6 @@ mod frame;
 mod index;
 mod labels;
 
-use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -18,6 +17,7 @@ use crate::address::Address;
 use crate::basis::Basis;
 use crate::containers;
 use crate::example::gather::whole;
+use crate::faults::Faults;
 use crate::folder::is_picture;
 use crate::packed::{Packed, PackedParts, Spans};
 use crate::progress::Progress;
@@ -67,7 +67,7 @@ struct MxScan {
     payload: MxPayload,
     spans: Spans,
     labels: MxLabels,
-    damaged: BTreeMap<u64, String>,
+    damaged: Faults,
     progress: Progress,
 }
 
@@ -91,7 +91,7 @@ fn open(name: &Address, options: &Options, scan: &Scan) -> Result<Packed, Source
         payload,
         spans: Spans::default(),
         labels: MxLabels::new(options)?,
-        damaged: BTreeMap::new(),
+        damaged: Faults::default(),
         progress: Progress::new("looking for records"),
     };
     let (mut files, mut bases) = (Vec::new(), Vec::new());
@@ -116,7 +116,7 @@ fn open(name: &Address, options: &Options, scan: &Scan) -> Result<Packed, Source
     }
     let MxScan { spans, labels, damaged, .. } = found;
     if payload == MxPayload::Image && !spans.is_empty() && damaged.len() == spans.len() {
-        let cause = damaged.values().next().map_or("", String::as_str);
+        let cause = damaged.first().unwrap_or_default();
         let problem = format!(
             "no record has an image header. The first one: {cause}. If records are pictures without headers, give payload=\"picture\"."
         );
@@ -179,7 +179,7 @@ impl MxScan {
                 None => {}
                 Some(Ok(header)) => self.labels.push(&header, (path, record.start()))?,
                 Some(Err(cause)) => {
-                    self.damaged.insert(self.spans.len() as u64, cause);
+                    self.damaged.add(self.spans.len() as u64, &cause);
                     self.labels.skip();
                 }
             }

@@ -6,8 +6,6 @@ mod decode;
 mod scan;
 mod spoiled;
 
-use std::collections::BTreeMap;
-
 use forebay_columns::Table;
 use forebay_sources::{Grains, Locator, Options, Part, ReadError, ReadErrorKind, Source, SourceError};
 
@@ -17,6 +15,7 @@ use self::spoiled::{SETTLED, SpoiledChunks};
 use crate::address::Address;
 use crate::containers;
 use crate::example::{ExampleFault, gather::Gatherer};
+use crate::faults::Faults;
 use crate::folder::is_picture;
 use crate::grain_cache::{Grain, GrainCache};
 use crate::packed::open_files::OpenFiles;
@@ -81,7 +80,7 @@ struct RecordIo {
     shards: Vec<String>,
     payload: RecordIoPayload,
     /// Records that are no Example, or have no label, and why.
-    damaged: BTreeMap<u64, String>,
+    damaged: Faults,
     open: OpenFiles,
     cache: GrainCache,
     spoiled: SpoiledChunks,
@@ -191,8 +190,8 @@ impl RecordIo {
         let (chunk, number) = self.place(record);
         let located = |error: ReadError| ReadError { locator: self.locator(record), ..error };
         let damaged = |cause| ReadError::damaged(self.locator(record), cause);
-        if let Some(cause) = self.damaged.get(&record) {
-            return Err(damaged(cause.clone()));
+        if let Some(cause) = self.damaged.get(record) {
+            return Err(damaged(cause.to_owned()));
         }
         let grain = self.cache.get(chunk as u64, || self.decoded(chunk)).map_err(located)?;
         let content = content(&grain, usize::try_from(number).unwrap_or(usize::MAX)).map_err(damaged)?;

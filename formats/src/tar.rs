@@ -10,7 +10,6 @@ mod pax;
 mod samples;
 mod walk;
 
-use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
@@ -21,6 +20,7 @@ use forebay_sources::{Options, Part, SourceError};
 
 use crate::address::Address;
 use crate::archived::{Archived, ArchivedPictures, FOLDER, MEMBER, member_name};
+use crate::faults::Faults;
 use crate::index_columns::{BadIndex, IndexColumns, NewColumns};
 use crate::opened::DatasetResult;
 use crate::packed::{ContainerFile, Packed, PackedParts, Packing, Span};
@@ -74,12 +74,12 @@ enum TarRecords<'a> {
 #[derive(Debug)]
 struct TarMembers {
     names: Paths,
-    faults: HashMap<u64, String>,
+    faults: Faults,
 }
 
 impl Packing for TarMembers {
     fn fault(&self, record: u64) -> Option<&str> {
-        self.faults.get(&record).map(String::as_str)
+        self.faults.get(record)
     }
 
     fn add_to_index(&mut self, columns: &mut NewColumns) {
@@ -245,7 +245,7 @@ impl Tar<'_> {
         let span = Span { file: self.number, offset: member.offset, len: member.len };
         let name = [place, &member.name].concat();
         let path = class.map_or_else(|| member.name.clone(), |class| [class, b"/", base(&member.name)].concat());
-        archived.add(&name, &path, span, member.fault.map(str::to_owned));
+        archived.add(&name, &path, span, member.fault);
     }
 }
 

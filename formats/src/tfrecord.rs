@@ -17,6 +17,7 @@ use self::packing::TfPacking;
 use crate::address::Address;
 use crate::containers;
 use crate::example::gather::{Gathered, Gatherer};
+use crate::faults::Faults;
 use crate::folder::is_picture;
 use crate::packed::{Packed, PackedParts, Span, Spans};
 use crate::progress::Progress;
@@ -83,12 +84,8 @@ fn open(name: &Address, options: &Options, scan: &Scan) -> Result<Packed, Source
         files.push(container);
     }
     let TfScan { gatherer, spans, mut packing, .. } = found;
-    let none = || Gathered {
-        labels: Vec::new(),
-        classes: Vec::new(),
-        targets: Table::default(),
-        damaged: std::collections::BTreeMap::new(),
-    };
+    let none =
+        || Gathered { labels: Vec::new(), classes: Vec::new(), targets: Table::default(), damaged: Faults::default() };
     let gathered = gatherer.map_or_else(|| Ok(none()), |mut gatherer| gatherer.finish(name.path()))?;
     let Gathered { labels, classes, targets, damaged } = gathered;
     if !damaged.is_empty() {
@@ -123,13 +120,13 @@ impl TfScan {
             let picture = match &mut self.gatherer {
                 // What the first record is decides what later ones must be, so it must be what was written.
                 Some(gatherer) if self.is_checked && self.spans.is_empty() && !is_intact(window, data..data + len)? => {
-                    gatherer.unreadable(OTHER_SUM.into());
+                    gatherer.unreadable(OTHER_SUM);
                     None
                 }
                 Some(gatherer) => match gatherer.record(window, data..data + len, (path, at)) {
                     // A label that does not go with the others may be damage, which is this record's alone.
                     Err(SourceError::Malformed { .. }) if self.is_checked && !is_intact(window, data..data + len)? => {
-                        gatherer.unreadable(OTHER_SUM.into());
+                        gatherer.unreadable(OTHER_SUM);
                         None
                     }
                     other => other?,

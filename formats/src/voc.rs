@@ -3,7 +3,7 @@
 mod annotation;
 mod layout;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 
 use forebay_columns::{Column, Role};
 use forebay_proto::printable;
@@ -13,6 +13,7 @@ use self::annotation::{VocAnnotation, VocObject};
 use self::layout::VocLayout;
 use crate::address::Address;
 use crate::annotation_file;
+use crate::faults::Faults;
 use crate::files::existing;
 use crate::listing::Found;
 use crate::numbers::single;
@@ -94,7 +95,7 @@ fn open(address: &Address, options: &Options) -> DatasetResult {
 
     let pictures = layout.pictures()?;
     let mut paths = Paths::default();
-    let mut damaged = BTreeMap::new();
+    let mut damaged = Faults::default();
     let mut objects: Vec<&[VocObject]> = Vec::new();
     for (record, stem) in (0..).zip(&records) {
         let annotation = parsed.get(stem).expect("every record's XML was looked for");
@@ -110,7 +111,7 @@ fn open(address: &Address, options: &Options) -> DatasetResult {
             Ok(annotation) => objects.push(&annotation.objects),
             Err(problem) => {
                 let xml = layout.xml(stem);
-                damaged.insert(record, format!("its annotation \"{}\" {problem}", printable(xml.path())));
+                damaged.add(record, &format!("its annotation \"{}\" {problem}", printable(xml.path())));
                 objects.push(&[]);
             }
         }

@@ -6,7 +6,6 @@ mod label_file;
 mod layout;
 mod names;
 
-use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 
@@ -18,6 +17,7 @@ use self::label_file::YoloObject;
 use self::layout::YoloLayout;
 use crate::address::Address;
 use crate::annotation_file::{self, FileProblem};
+use crate::faults::Faults;
 use crate::files::existing;
 use crate::listing::Found;
 use crate::opened::DatasetResult;
@@ -71,7 +71,7 @@ fn open(address: &Address, options: &Options) -> DatasetResult {
     if paths.is_empty() {
         return Err(SourceError::NoRecords { path: path.to_owned() });
     }
-    let mut damaged = BTreeMap::new();
+    let mut damaged = Faults::default();
     let records = read_labels(&layout, &paths, classes.len(), &mut damaged)?;
     let targets = chosen.table(path, records.len(), |part, column| fill(part, column, &records))?;
     let shard_name = layout.shard_name(options);
@@ -84,7 +84,7 @@ fn read_labels(
     layout: &YoloLayout,
     paths: &Paths,
     classes: usize,
-    damaged: &mut BTreeMap<u64, String>,
+    damaged: &mut Faults,
 ) -> Result<Vec<Vec<YoloObject>>, SourceError> {
     let progress = Progress::new("reading labels");
     let mut records = Vec::with_capacity(paths.len());
@@ -99,7 +99,7 @@ fn read_labels(
     };
     crew::in_order(paths.len(), crew::threads_for(layout.folder.tree().is_some()), read, |record, objects| {
         records.push(objects.unwrap_or_else(|problem| {
-            damaged.insert(record as u64, format!("its labels \"{}\": {problem}", printable(text(record).path())));
+            damaged.add(record as u64, &format!("its labels \"{}\": {problem}", printable(text(record).path())));
             Vec::new()
         }));
         Ok(())

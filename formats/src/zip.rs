@@ -2,7 +2,6 @@
 
 mod directory;
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use arrow_array::types::{UInt8Type, UInt32Type, UInt64Type};
@@ -13,6 +12,7 @@ use forebay_sources::{Options, Part, SourceError};
 use crate::address::Address;
 use crate::archived::{Archived, ArchivedPictures, FOLDER, MEMBER, member_name};
 use crate::containers;
+use crate::faults::Faults;
 use crate::index_columns::{BadIndex, IndexColumns, NewColumns};
 use crate::opened::DatasetResult;
 use crate::packed::{LENGTH, Packed, PackedParts, Packing, Span};
@@ -60,7 +60,7 @@ struct ZipContents {
 struct ZipMembers {
     names: Paths,
     contents: ZipContents,
-    faults: HashMap<u64, String>,
+    faults: Faults,
 }
 
 impl ZipContents {
@@ -78,13 +78,13 @@ impl ZipMembers {
             crcs: columns.numbers::<UInt32Type>(CRC)?,
             deflated: columns.numbers::<UInt8Type>(DEFLATED)?,
         };
-        let faults: HashMap<u64, String> = columns.faults()?;
+        let faults = columns.faults()?;
         let stored = columns.numbers::<UInt64Type>(LENGTH)?;
         let fits = |place: usize| {
             let (stored, len) = (stored[place], contents.lens[place]);
             if contents.deflated[place] == 0 { stored == len } else { len / MOST_RATIO <= stored }
         };
-        let wrong = (0..columns.len()).find(|&place| !fits(place) && !faults.contains_key(&(place as u64)));
+        let wrong = (0..columns.len()).find(|&place| !fits(place) && !faults.has(place as u64));
         if let Some(record) = wrong {
             return Err(BadIndex(format!("record {record} cannot have so many bytes")));
         }
@@ -98,7 +98,7 @@ fn place_of(record: u64) -> usize {
 
 impl Packing for ZipMembers {
     fn fault(&self, record: u64) -> Option<&str> {
-        self.faults.get(&record).map(String::as_str)
+        self.faults.get(record)
     }
 
     fn content_len(&self, record: u64, _span: &Span) -> u64 {
@@ -169,7 +169,7 @@ fn open(address: &Address, options: &Options, scan: &Scan) -> DatasetResult {
                 Ok(offset) => (Span { file: number, offset, len: entry.stored }, None),
                 Err(fault) => (Span { file: number, offset: entry.header, len: 0 }, Some(fault)),
             };
-            archived.add(&entry.name, &entry.name, span, fault.map(str::to_owned));
+            archived.add(&entry.name, &entry.name, span, fault);
             let is_deflated = entry.method == ZipMethod::Deflated;
             contents.push(entry.len, entry.crc, is_deflated);
         }

@@ -10,6 +10,7 @@ use forebay_sources::{Options, SourceError};
 use super::SPLIT;
 use super::boxes::{self, BoxFormat};
 use super::places::{NamedColumn, Places};
+use crate::faults::Faults;
 use crate::numbers::single;
 use crate::paths::Paths;
 
@@ -126,7 +127,7 @@ impl Targets {
         records: usize,
         rows: &RecordRows,
         lines: &[u64],
-        damaged: &mut BTreeMap<u64, String>,
+        damaged: &mut Faults,
     ) -> Result<(Table, Vec<String>), SourceError> {
         let of_columns = |problem: String| SourceError::Columns { path: file.to_owned(), problem };
         let mut classes: Vec<String> = Vec::new();
@@ -158,14 +159,14 @@ impl Targets {
                 of_row.map(move |problem| format!("line {} of the table: {problem}", lines[row]))
             });
             if let Some(problem) = problems.next() {
-                damaged.insert(record as u64, problem);
+                damaged.add(record as u64, &problem);
             }
         }
         let mut columns = Vec::new();
         for ((target, cell_type), field) in self.targets.iter().zip(&types).zip(schema.fields()) {
             let mut column = Column::new(field.column_type.clone());
             for record in 0..records {
-                let is_damaged = damaged.contains_key(&(record as u64));
+                let is_damaged = damaged.has(record as u64);
                 if is_damaged && !self.group {
                     column.push_null();
                     continue;

@@ -4,7 +4,6 @@ mod column;
 mod labels;
 mod mapping;
 
-use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::Path;
 
@@ -17,6 +16,7 @@ use self::labels::GatheredLabels;
 pub(crate) use self::labels::whole;
 use self::mapping::{MappedPart, Mapping};
 use super::{ExampleFault, Feature, FeatureKind, copied, find, names};
+use crate::faults::Faults;
 use crate::window::Window;
 
 /// What was gathered so far.
@@ -25,7 +25,7 @@ pub(crate) struct Gatherer {
     mapping: Mapping,
     labels: GatheredLabels,
     columns: Vec<GatheredColumn>,
-    damaged: BTreeMap<u64, String>,
+    damaged: Faults,
     records: u64,
     has_picture: bool,
     /// The features of the first record, for messages.
@@ -40,7 +40,7 @@ pub(crate) struct Gathered {
     pub classes: Vec<String>,
     pub targets: Table,
     /// Records that are no Example, or lack something, and why.
-    pub damaged: BTreeMap<u64, String>,
+    pub damaged: Faults,
 }
 
 /// Widest picture whose boxes are given in pixels: floats have all integers up to here.
@@ -62,7 +62,7 @@ impl Gatherer {
             mapping,
             labels,
             columns,
-            damaged: BTreeMap::new(),
+            damaged: Faults::default(),
             records: 0,
             has_picture: false,
             first: Vec::new(),
@@ -94,15 +94,15 @@ impl Gatherer {
             }
             Err(ExampleFault::Storage(error)) => Err(SourceError::Outage(error)),
             Err(ExampleFault::Form(cause)) => {
-                self.unreadable(cause);
+                self.unreadable(&cause);
                 Ok(None)
             }
         }
     }
 
     /// Counts a record that cannot be read.
-    pub(crate) fn unreadable(&mut self, cause: String) {
-        self.damaged.insert(self.records, cause);
+    pub(crate) fn unreadable(&mut self, cause: &str) {
+        self.damaged.add(self.records, cause);
         self.records += 1;
         self.labels.skip();
         self.columns.iter_mut().for_each(|column| column.push(FeatureCell::Absent));
@@ -244,7 +244,7 @@ impl Gatherer {
     }
 
     fn without_records(&self, name: &Path) -> SourceError {
-        let cause = self.damaged.values().next().map_or("", String::as_str);
+        let cause = self.damaged.first().unwrap_or_default();
         let words = if self.first.is_empty() {
             "If the records are pictures and not Examples, give payload=\"picture\".".to_owned()
         } else {

@@ -1,7 +1,5 @@
 //! A list of files in an index, and from one.
 
-use std::collections::BTreeMap;
-
 use arrow_array::types::{Int64Type, TimestampNanosecondType, UInt64Type};
 
 use super::Listing;
@@ -53,7 +51,7 @@ impl Listing {
         if !self.labels.is_empty() {
             columns.numbers::<Int64Type>(LABEL, &mut self.labels);
         }
-        columns.faults(self.paths.len(), |record| self.damaged.get(&record).map(String::as_str));
+        columns.faults(self.paths.len(), |record| self.damaged.get(record));
         Ok(())
     }
 
@@ -90,7 +88,7 @@ impl Listing {
             labels: columns.labels(LABEL)?,
             classes,
             targets,
-            damaged: columns.faults::<BTreeMap<u64, String>>()?,
+            damaged: columns.faults()?,
             shard_name,
             bases: Vec::new(),
             fingerprint,

@@ -4,7 +4,6 @@
 //! zeros up to a multiple of four bytes. Where the content has the magic number at a multiple of four bytes, the writer
 //! leaves it out and begins another part.
 
-use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
@@ -12,6 +11,7 @@ use std::sync::Arc;
 use forebay_sources::{Options, ReadError, SourceError};
 
 use super::MxPayload;
+use crate::faults::Faults;
 use crate::index_columns::{BadIndex, IndexColumns};
 use crate::packed::{Packing, Span};
 use crate::window::Window;
@@ -62,7 +62,7 @@ pub(super) struct ImageHeader {
 pub(super) struct MxPacking {
     pub is_image: bool,
     /// Records whose image header is wrong, and why.
-    pub damaged: BTreeMap<u64, String>,
+    pub damaged: Faults,
 }
 
 /// The head of a part; nothing if the bytes are none.
@@ -221,13 +221,13 @@ impl MxPacking {
 
 impl Packing for MxPacking {
     fn known_fault(&self, record: u64) -> Option<&str> {
-        self.damaged.get(&record).map(String::as_str)
+        self.damaged.get(record)
     }
 
     fn unpack(&self, record: u64, stored: &mut Vec<u8>) -> Result<(), String> {
         join(stored)?;
-        if let Some(cause) = self.damaged.get(&record) {
-            return Err(cause.clone());
+        if let Some(cause) = self.damaged.get(record) {
+            return Err(cause.to_owned());
         }
         if self.is_image {
             let before = HEADER + 4 * ImageHeader::labels_of(stored, stored.len() as u64)?;

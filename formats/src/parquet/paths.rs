@@ -1,7 +1,5 @@
 //! A table whose rows have the paths of pictures, and not the pictures: `metadata.parquet` of Hugging Face's `imagefolder`.
 
-use std::collections::BTreeMap;
-
 use forebay_columns::Column;
 use forebay_sources::Options;
 
@@ -48,9 +46,8 @@ pub(crate) fn open_paths(table: &Address, options: &Options) -> DatasetResult {
         paths.push(path);
     }
     let (root, shard_name) = (given_root.unwrap_or_else(|| table.parent()), table.last_name());
-    let damaged = BTreeMap::new();
     let bases = vec![container.basis()?];
-    let found = Found { root, paths, labels, classes, targets, damaged, shard_name, bases, ..Found::default() };
+    let found = Found { root, paths, labels, classes, targets, shard_name, bases, ..Found::default() };
     existing(container.path(), found, options)
 }
 

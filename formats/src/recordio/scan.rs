@@ -1,6 +1,5 @@
 //! Finds the chunks of `RecordIO` files, and where the user wants labels or columns, decodes them once.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -12,6 +11,7 @@ use super::chunk::{HEAD, Told, tell};
 use super::{RecordChunk, RecordIoPayload, content, records};
 use crate::address::Address;
 use crate::example::gather::Gathered;
+use crate::faults::Faults;
 use crate::grain_cache::Grain;
 use crate::label_column::Column;
 use crate::packed::{PackedParts, Plain, Span, Spans};
@@ -33,7 +33,7 @@ pub(super) struct RecordIoScan {
     records: u64,
     /// The labels in front of pictures; nothing for a damaged record.
     labels: Vec<Option<i64>>,
-    damaged: BTreeMap<u64, String>,
+    damaged: Faults,
     /// Records that cannot be read, of all payloads.
     unreadable: u64,
     progress: Progress,
@@ -45,7 +45,7 @@ pub(super) struct FoundChunks {
     pub chunks: Vec<RecordChunk>,
     pub records: u64,
     pub payload: RecordIoPayload,
-    pub damaged: BTreeMap<u64, String>,
+    pub damaged: Faults,
 }
 
 impl RecordIoScan {
@@ -68,7 +68,7 @@ impl RecordIoScan {
             chunks: Vec::new(),
             records: 0,
             labels: Vec::new(),
-            damaged: BTreeMap::new(),
+            damaged: Faults::default(),
             unreadable: 0,
             progress,
         }
@@ -139,7 +139,7 @@ impl RecordIoScan {
             Err(cause) => {
                 self.count_unreadable(u64::from(chunk.header.records), place, &cause)?;
                 for record in self.records..self.records + u64::from(chunk.header.records) {
-                    self.unreadable(record, cause.clone());
+                    self.unreadable(record, &cause);
                 }
                 Ok(())
             }
@@ -163,7 +163,7 @@ impl RecordIoScan {
                     if label.is_none() {
                         let cause = format!("it has {} bytes, and its label has {bytes}", content.len());
                         self.count_unreadable(1, place, "some of its records are shorter than a label")?;
-                        self.damaged.insert(record, cause);
+                        self.damaged.add(record, &cause);
                     }
                 }
             }
@@ -182,12 +182,12 @@ impl RecordIoScan {
         Err(SourceError::malformed_at(place.0, place.1, problem))
     }
 
-    fn unreadable(&mut self, record: u64, cause: String) {
+    fn unreadable(&mut self, record: u64, cause: &str) {
         match &mut self.payload {
             RecordIoPayload::Example(gatherer) => gatherer.unreadable(cause),
             RecordIoPayload::Picture | RecordIoPayload::Labelled(_) => {
                 self.labels.push(None);
-                self.damaged.insert(record, cause);
+                self.damaged.add(record, cause);
             }
         }
     }

@@ -1,7 +1,7 @@
 //! Samples of a `WebDataset`: runs of members with the same key. The part of the name behind the first dot says what a member
 //! is to its sample.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
@@ -12,6 +12,7 @@ use forebay_sources::{Locator, Options, SourceError};
 
 use super::parts::{SampleColumn, SampleColumns, SamplePart};
 use super::walk::{MOST_KEPT, TarMember};
+use crate::faults::Faults;
 use crate::labelled::{Labelled, Mixed};
 use crate::loose::{LooseColumn, LooseNumber, LooseValue};
 use crate::packed::{Span, Spans};
@@ -27,7 +28,7 @@ pub(super) struct Samples<'a> {
     /// How a person finds each: the name of its picture, or of its first member.
     names: Paths,
     spans: Spans,
-    faults: HashMap<u64, String>,
+    faults: Faults,
     labels: Labelled,
     targets: Vec<LooseColumn>,
     /// Samples with a picture.
@@ -44,7 +45,7 @@ pub(super) struct GatheredSamples {
     pub labels: Vec<i64>,
     pub classes: Vec<String>,
     pub targets: Table,
-    pub faults: HashMap<u64, String>,
+    pub faults: Faults,
 }
 
 /// The key and the suffix of a member, as `WebDataset` splits them. Nothing for what belongs to no sample.
@@ -70,7 +71,7 @@ impl<'a> Samples<'a> {
             columns,
             names: Paths::default(),
             spans: Spans::default(),
-            faults: HashMap::new(),
+            faults: Faults::default(),
             labels: Labelled::new(options.labels),
             targets,
             pictures: 0,
@@ -132,7 +133,7 @@ impl<'a> Samples<'a> {
             }
         }
         if let Some(fault) = fault {
-            self.faults.insert(record, fault);
+            self.faults.add(record, &fault);
         }
         Ok(())
     }
@@ -202,7 +203,7 @@ impl<'a> Samples<'a> {
             }
             let (found, missing, found_classes) = self.labels.finish();
             for record in missing {
-                faults.entry(record).or_insert_with(|| format!("the sample has no label {column}"));
+                faults.add(record, &format!("the sample has no label {column}"));
             }
             (labels, classes) = (found, found_classes);
         }

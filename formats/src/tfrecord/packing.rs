@@ -1,6 +1,5 @@
 //! What is in a `TFRecord`'s data: the checksum is compared, and the picture is taken out.
 
-use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -8,6 +7,7 @@ use arrow_array::types::UInt32Type;
 use forebay_sources::{Options, SourceError};
 
 use super::{TAIL, TfPayload, is_checked, masked, payload};
+use crate::faults::Faults;
 use crate::index_columns::{BadIndex, IndexColumns, NewColumns};
 use crate::packed::Packing;
 use crate::values::Values;
@@ -30,13 +30,13 @@ pub(super) struct TfPacking {
     /// Where the picture is in each Example: the first byte, and how many. Not kept where a record is its picture.
     pictures: Option<PicturePlaces>,
     /// Records that are no Example, or lack something, and why.
-    pub damaged: BTreeMap<u64, String>,
+    pub damaged: Faults,
 }
 
 impl TfPacking {
     pub(super) fn new(is_checked: bool, is_example: bool) -> Self {
         let pictures = (is_checked && is_example).then(PicturePlaces::default);
-        Self { is_checked, pictures, damaged: BTreeMap::new() }
+        Self { is_checked, pictures, damaged: Faults::default() }
     }
 
     /// The next record's picture, within its data. A protocol buffer has fewer than 2^31 bytes; a larger one is damaged.
@@ -78,8 +78,8 @@ impl Packing for TfPacking {
             }
             stored.truncate(stored.len() - usize::try_from(TAIL).unwrap_or(4));
         }
-        if let Some(cause) = self.damaged.get(&record) {
-            return Err(cause.clone());
+        if let Some(cause) = self.damaged.get(record) {
+            return Err(cause.to_owned());
         }
         if let Some((start, len)) = picture {
             let (start, len) = (start as usize, len as usize);
@@ -93,7 +93,7 @@ impl Packing for TfPacking {
     }
 
     fn known_fault(&self, record: u64) -> Option<&str> {
-        self.damaged.get(&record).map(String::as_str)
+        self.damaged.get(record)
     }
 
     fn add_to_index(&mut self, columns: &mut NewColumns) {

@@ -1,8 +1,8 @@
 //! The values of one feature over all records, and the column that they become.
 
-use std::collections::BTreeMap;
-
 use forebay_columns::{Column, ColumnType, ElementType};
+
+use crate::faults::Faults;
 
 /// What one record has in a feature.
 #[derive(Debug)]
@@ -119,8 +119,8 @@ impl GatheredColumn {
     }
 
     /// The column. Damaged records have no value in it.
-    pub(super) fn build(&self, damaged: &BTreeMap<u64, String>) -> Column {
-        let good = |record: usize| !damaged.contains_key(&(record as u64));
+    pub(super) fn build(&self, damaged: &Faults) -> Column {
+        let good = |record: usize| !damaged.has(record as u64);
         let counts = || self.counts.iter().enumerate().filter(|(record, _)| good(*record)).map(|(_, count)| *count);
         let is_single = !self.is_of_objects && counts().all(|count| count == Some(1));
         let is_list = self.is_of_objects || counts().flatten().any(|count| count > 1);
@@ -182,7 +182,7 @@ impl GatheredColumn {
 }
 
 /// Finds records whose columns of objects do not have equal numbers of them, or whose boxes lack the picture's size.
-pub(super) fn agree<'c>(columns: impl Iterator<Item = &'c GatheredColumn>, damaged: &mut BTreeMap<u64, String>) {
+pub(super) fn agree<'c>(columns: impl Iterator<Item = &'c GatheredColumn>, damaged: &mut Faults) {
     let columns: Vec<&GatheredColumn> = columns.filter(|column| column.is_of_objects).collect();
     let Some((first, others)) = columns.split_first() else { return };
     for (record, count) in first.counts.iter().enumerate() {
@@ -190,14 +190,14 @@ pub(super) fn agree<'c>(columns: impl Iterator<Item = &'c GatheredColumn>, damag
         if let Some(other) = others.iter().map(|other| other.counts[record].unwrap_or(0)).find(|&other| other != count)
         {
             let cause = format!("the Example has {count} objects in one feature, and {other} in another one");
-            damaged.entry(record as u64).or_insert(cause);
+            damaged.add(record as u64, &cause);
         }
         let lacks_size = |column: &&&GatheredColumn| {
             column.is_in_pixels() && column.counts[record].is_some() && column.sizes[record].is_none()
         };
         if columns.iter().find(lacks_size).is_some() {
             let cause = "the Example has boxes, but not image/width and image/height, which others have";
-            damaged.entry(record as u64).or_insert_with(|| cause.into());
+            damaged.add(record as u64, cause);
         }
     }
 }
