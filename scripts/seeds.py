@@ -7,6 +7,7 @@ in a target. DATA is a folder with genuine datasets of other people. Their small
 from __future__ import annotations
 
 import struct
+import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -22,7 +23,8 @@ LARGEST = 64_000  # bytes, which is what the fuzzer makes at most
 
 # Which file of a format goes to which targets, and the bytes in front of it.
 PLACES: dict[str, list[tuple[str, str, list[bytes]]]] = {
-    "webdataset": [("*.tar", "archive", [b"\0", b"\1"])],
+    "webdataset": [("*.tar", "archive", [b"\0", b"\1", b"\x08"])],
+    "webdataset with masks": [("*.tar", "archive", [b"\0", b"\x08"])],
     "tar": [("*.tar", "archive", [b"\2", b"\3"])],
     "mds": [("*.mds", "archive", [b"\4", b"\5"])],
     "zip": [("*.zip", "archive", [b"\6", b"\7"])],
@@ -65,6 +67,8 @@ def main(folder: Path, data: Path | None) -> None:
                 write(folder / "framed", "mxnet", b"\2\0" + file.read_bytes())
                 parts = b"".join(struct.pack("<H", part.stat().st_size) + part.read_bytes() for part in (index, file))
                 write(folder / "framed", "mxnet-index", b"\2\2" + parts)
+    for version in ("oldgnu", "0.0", "0.1", "1.0"):
+        sparse(folder / "archive", version)
     example = b"\n\x1b\n\x19\n\x0dimage/encoded\x12\x08\n\x06\n\x04abcd"
     write(folder / "framed", "example", b"\1\0" + struct.pack("<H", len(example)) + example)
     write(folder / "framed", "chunk", b"\4\4\2" + struct.pack("<I", 3) + b"abc" + struct.pack("<I", 0))
@@ -72,6 +76,24 @@ def main(folder: Path, data: Path | None) -> None:
         write(folder / "annotations", f"lines-{len(line)}", b"\5" + line.encode())
     for number, (pattern, target, heads) in enumerate(GENUINE if data else []):
         keep(data, pattern, folder / target, heads, f"genuine-{number}")
+
+
+def sparse(folder: Path, version: str) -> None:
+    """Writes a tar with a picture that is stored without its holes."""
+    with tempfile.TemporaryDirectory() as place:
+        with open(Path(place) / "1.jpg", "wb") as file:
+            for piece in range(6):
+                file.seek(piece << 16)
+                file.write(bytes([piece + 1]) * 3000)
+        style = ["--format=oldgnu"] if version == "oldgnu" else ["--format=pax", f"--sparse-version={version}"]
+        tar = ["tar", *style, "--sparse", "-cf", "sparse.tar", "1.jpg"]
+        try:
+            subprocess.run(tar, cwd=place, check=True)
+        except FileNotFoundError:
+            print("no seeds of sparse files: the program tar is absent")
+            return
+        for way, head in enumerate((b"\0", b"\2")):
+            write(folder, f"sparse-{version}-{way}", head + (Path(place) / "sparse.tar").read_bytes())
 
 
 def keep(place: Path, pattern: str, folder: Path, heads: list[bytes], name: str) -> None:

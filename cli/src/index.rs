@@ -33,6 +33,9 @@ pub(crate) struct IndexArgs {
     /// Makes a column from a part of each record, as `columns` of that stream. May be repeated.
     #[arg(long, value_name = "NAME=PART", value_parser = pair)]
     columns: Vec<(String, String)>,
+    /// Makes a column of masks that are within a tar, as `masks` of that stream. An index has no other masks. May be repeated.
+    #[arg(long = "mask", value_name = "NAME=PART", value_parser = pair)]
+    masks: Vec<(String, String)>,
     /// An option of the source, as `source_options` of that stream. May be repeated.
     #[arg(long, value_name = "KEY=VALUE", value_parser = pair)]
     option: Vec<(String, String)>,
@@ -48,6 +51,7 @@ pub(crate) fn run(args: &IndexArgs) -> Result<(), Failure> {
     let options = Options {
         labels: args.labels,
         columns: args.columns.iter().cloned().collect::<ColumnMap>(),
+        masks: args.masks.iter().cloned().collect::<ColumnMap>(),
         own: args.option.iter().cloned().collect::<OwnOptions>(),
         index: Surroundings::of_process().index_dir().map_or(IndexChoice::Never, IndexChoice::Folder),
         ..Options::default()

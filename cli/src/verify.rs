@@ -47,7 +47,8 @@ pub(crate) struct VerifyArgs {
     /// Makes a column from a part of each record, as `columns` of a stream. May be repeated.
     #[arg(long, value_name = "NAME=PART", value_parser = pair)]
     columns: Vec<(String, String)>,
-    /// Makes a column of the masks in a folder, as `masks` of a stream. May be repeated.
+    /// Makes a column of the masks in a folder, or in members of a tar, as `masks` of a stream. May be
+    /// repeated.
     #[arg(long = "mask", value_name = "NAME=FOLDER", value_parser = pair)]
     masks: Vec<(String, String)>,
     /// An option of the source, such as root=/data for a CSV. May be repeated.

@@ -16,7 +16,7 @@ use crate::address::Address;
 use crate::containers;
 use crate::faults::Faults;
 use crate::packed::open_files::OpenFiles;
-use crate::packed::{ContainerFile, Packed, PackedParts, Packing, Span, Spans};
+use crate::packed::{ContainerFile, Packed, PackedMasks, PackedParts, Packing, Span, Spans};
 use crate::progress::Progress;
 use crate::ranges::FileRanges;
 use crate::scheme::{Indexing, Scheme};
@@ -92,7 +92,16 @@ fn open(name: &Address, options: &Options) -> Result<Packed, SourceError> {
     }
     let (labels, classes, targets) = values.unwrap_or_default().finish(name.path(), spans.len())?;
     let (labels, packing) = (labels.into(), Arc::new(cells));
-    let parts = PackedParts { files, spans, labels, classes, targets, grains: Vec::new(), packing };
+    let parts = PackedParts {
+        files,
+        spans,
+        labels,
+        classes,
+        targets,
+        grains: Vec::new(),
+        masks: PackedMasks::default(),
+        packing,
+    };
     Packed::new(name, parts, options)
 }
 

@@ -58,10 +58,18 @@ impl Contents {
     /// The file ends before the range does, the object has changed, or the storage fails.
     pub(crate) fn read(&self, offset: u64, size: usize, buf: &mut Vec<u8>) -> Result<(), ReadError> {
         buf.clear();
+        self.read_behind(offset, size, buf)
+    }
+
+    /// The same, behind what is in `buf`.
+    ///
+    /// # Errors
+    /// As those of [`read`](Self::read). What was read so far may be in `buf`.
+    pub(crate) fn read_behind(&self, offset: u64, size: usize, buf: &mut Vec<u8>) -> Result<(), ReadError> {
         match &self.of {
             Holder::File { file, path } => read_file(file, path, offset, size, buf),
             Holder::Object { .. } if size == 0 => Ok(()),
-            Holder::Object { store, object } => store.read(object, offset..offset + size as u64, u64::MAX, buf),
+            Holder::Object { store, object } => store.read_behind(object, offset..offset + size as u64, u64::MAX, buf),
         }
     }
 
@@ -89,7 +97,8 @@ impl Contents {
 
 fn read_file(file: &File, path: &PathBuf, mut offset: u64, size: usize, buf: &mut Vec<u8>) -> Result<(), ReadError> {
     buf.try_reserve_exact(size).map_err(|error| ReadError::of_file(path.clone(), &error.into()))?;
-    while buf.len() < size {
+    let end = buf.len() + size;
+    while buf.len() < end {
         match rustix::io::pread(file, rustix::buffer::spare_capacity(buf), offset) {
             Ok(0) => return Err(ReadError::new(ReadErrorKind::Changed, Locator::file(path))),
             Ok(read) => offset += read as u64,
@@ -98,7 +107,7 @@ fn read_file(file: &File, path: &PathBuf, mut offset: u64, size: usize, buf: &mu
         }
     }
     // The buffer may have had room for more.
-    buf.truncate(size);
+    buf.truncate(end);
     Ok(())
 }
 

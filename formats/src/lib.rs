@@ -33,6 +33,7 @@ mod mds;
 #[cfg(test)]
 mod mutations;
 mod mxnet;
+mod npy;
 mod numbers;
 mod odps;
 mod opened;

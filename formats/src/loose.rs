@@ -1,7 +1,13 @@
-//! Values of a column whose type only the data shows: the numbers, texts and lists of a JSON, or the text of a file.
+//! Values of a column whose type only the data shows: the numbers, texts and lists of a JSON, the text of a file, or an
+//! array.
+
+mod arrays;
 
 use forebay_columns::{Column, ColumnType, ElementType};
 use serde_json::Value;
+
+use crate::npy::NpyArray;
+use arrays::LooseArrays;
 
 /// One record's value.
 #[derive(Clone, Debug, PartialEq)]
@@ -10,6 +16,7 @@ pub(crate) enum LooseValue {
     Number(LooseNumber),
     Text(Vec<u8>),
     List(Vec<LooseNumber>),
+    Array(NpyArray),
 }
 
 /// A number of a cell.
@@ -25,6 +32,7 @@ enum LooseKind {
     Number,
     Text,
     List,
+    Array,
 }
 
 /// The values of a column, record by record. The first one decides what they are.
@@ -33,6 +41,8 @@ pub(crate) struct LooseColumn {
     kind: Option<LooseKind>,
     has_floats: bool,
     values: Vec<LooseValue>,
+    /// In place of the values, once the first one is an array.
+    arrays: Option<LooseArrays>,
 }
 
 impl LooseValue {
@@ -67,6 +77,7 @@ impl LooseValue {
             Self::Number(_) => Some(LooseKind::Number),
             Self::Text(_) => Some(LooseKind::Text),
             Self::List(_) => Some(LooseKind::List),
+            Self::Array(_) => Some(LooseKind::Array),
         }
     }
 
@@ -74,7 +85,7 @@ impl LooseValue {
         match self {
             Self::Number(number) => std::slice::from_ref(number),
             Self::List(numbers) => numbers,
-            Self::Null | Self::Text(_) => &[],
+            Self::Null | Self::Text(_) | Self::Array(_) => &[],
         }
     }
 }
@@ -114,6 +125,7 @@ impl LooseKind {
             Self::Number => "a number",
             Self::Text => "a text",
             Self::List => "a list of numbers",
+            Self::Array => "an array",
         }
     }
 }
@@ -125,22 +137,52 @@ impl LooseColumn {
     /// The text says what is wrong.
     pub(crate) fn push(&mut self, cell: LooseValue) -> Result<(), String> {
         let Some(kind) = cell.kind() else {
-            self.values.push(cell);
+            self.push_missing();
             return Ok(());
         };
-        let expected = *self.kind.get_or_insert(kind);
+        let expected = self.kind.unwrap_or(kind);
         if kind != expected {
-            self.values.push(LooseValue::Null);
+            self.push_missing();
             return Err(format!("it is {}, but the first one of the dataset is {}", kind.words(), expected.words()));
         }
+        if let LooseValue::Array(array) = cell {
+            return self.push_array(array);
+        }
+        self.kind = Some(kind);
         self.has_floats |= cell.numbers().iter().any(|number| matches!(number, LooseNumber::Float(_)));
         self.values.push(cell);
         Ok(())
     }
 
-    /// The column: `i64`, `f64` where one value is no integer, or `u8 [*]`; and lists of these. Nothing if no record has a
-    /// value.
+    fn push_missing(&mut self) {
+        match &mut self.arrays {
+            Some(arrays) => arrays.push_missing(),
+            None => self.values.push(LooseValue::Null),
+        }
+    }
+
+    fn push_array(&mut self, array: NpyArray) -> Result<(), String> {
+        if let Some(arrays) = &mut self.arrays {
+            return arrays.push(&array);
+        }
+        match LooseArrays::new(self.values.len(), array) {
+            Ok(arrays) => {
+                (self.kind, self.arrays) = (Some(LooseKind::Array), Some(arrays));
+                Ok(())
+            }
+            Err(wrong) => {
+                self.push_missing();
+                Err(wrong)
+            }
+        }
+    }
+
+    /// The column: `i64`, `f64` where one value is no integer, or `u8 [*]`; and lists of these; or what the arrays are.
+    /// Nothing if no record has a value.
     pub(crate) fn finish(self) -> Option<Column> {
+        if let Some(arrays) = self.arrays {
+            return Some(arrays.finish());
+        }
         let element = match self.kind? {
             LooseKind::Text => ElementType::U8,
             _ if self.has_floats => ElementType::F64,
@@ -148,7 +190,7 @@ impl LooseColumn {
         };
         let mut column = Column::new(match self.kind? {
             LooseKind::Number => ColumnType::scalar(element),
-            LooseKind::Text | LooseKind::List => ColumnType::list(element),
+            LooseKind::Text | LooseKind::List | LooseKind::Array => ColumnType::list(element),
         });
         for cell in &self.values {
             match cell {

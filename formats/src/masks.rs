@@ -1,18 +1,21 @@
 //! Masks beside the pictures of a dataset of files: a PNG for each picture, in a folder of the same shape or under a name
-//! that a column of the dataset has. Their bytes are read with those of the picture.
+//! that a column of the dataset has. Their bytes are read with those of the picture. Sources that have masks within their
+//! own files find them by themselves.
 
+mod elements;
 mod names;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use std::iter;
 
-use forebay_columns::{ColumnType, ElementType, Field, Schema, Table};
-use forebay_proto::printable;
+use forebay_columns::{ElementType, Table};
 use forebay_sources::{
     Grains, Locator, MaskColumn, Options, Part, ReadError, ReadErrorKind, RecordParts, Retry, Source, SourceError,
 };
 
+pub(crate) use self::elements::MaskElements;
+use self::elements::{LOOKED_AT, check_names, element_of_png, no_element};
 use self::names::MaskNames;
 use crate::Opened;
 use crate::address::Address;
@@ -36,15 +39,12 @@ struct MaskFiles {
     present: Vec<bool>,
 }
 
-/// Masks that are looked at for the type of a column.
-const LOOKED_AT: usize = 16;
-
-/// Adds the masks that the options name to a dataset.
+/// Adds the masks that the options name to a dataset, unless it has found them within its own files.
 ///
 /// # Errors
 /// Its records are no files, it has no such masks, or their columns cannot be.
 pub(super) fn with_masks(inner: Box<dyn Source>, address: &Address, options: &Options) -> Opened {
-    if options.masks.is_empty() {
+    if options.masks.is_empty() || !inner.masks().is_empty() {
         return Ok(inner);
     }
     if inner.locator(0).part != Part::Whole {
@@ -70,17 +70,9 @@ fn beside(inner: Box<dyn Source>, address: &Address, bases: &[Address], options:
         columns.push(MaskColumn { name: name.to_owned(), element: column_files.element(name)? });
         files.push(column_files);
     }
-    check_names(&*inner, &columns, address)?;
+    check_names(inner.targets().schema(), &columns, address.path())?;
     let fingerprint = fingerprint(&*inner, &columns, &files);
     Ok(Box::new(Masked { inner, columns, files, fingerprint, byte_limit: options.byte_limit }))
-}
-
-/// Refuses names that a batch cannot have.
-fn check_names(inner: &dyn Source, columns: &[MaskColumn], address: &Address) -> Result<(), SourceError> {
-    let mut fields = inner.targets().schema().fields().to_vec();
-    fields.extend(columns.iter().map(|column| Field::new(&column.name, ColumnType::scalar(column.element))));
-    let of_columns = |problem: String| SourceError::Columns { path: address.path().to_owned(), problem };
-    Schema::try_new(fields).map(drop).map_err(|error| of_columns(error.to_string()))
 }
 
 fn fingerprint(inner: &dyn Source, columns: &[MaskColumn], files: &[MaskFiles]) -> [u8; 32] {
@@ -97,18 +89,6 @@ fn fingerprint(inner: &dyn Source, columns: &[MaskColumn], files: &[MaskFiles]) 
         }
     }
     *hasher.finalize().as_bytes()
-}
-
-/// The type that holds the numbers of a PNG, by its head: a palette or grey of at most 8 bits, grey of 16 bits, or red, green
-/// and blue as one number.
-fn element_of_png(png: &[u8]) -> Option<ElementType> {
-    let head = png.strip_prefix(b"\x89PNG\r\n\x1a\n")?.first_chunk::<18>()?;
-    match (head[17], head[16]) {
-        (0 | 3, 1..=8) => Some(ElementType::U8),
-        (0, 16) => Some(ElementType::U16),
-        (2, 8) => Some(ElementType::I32),
-        _ => None,
-    }
 }
 
 impl MaskFiles {
@@ -137,8 +117,7 @@ impl MaskFiles {
             }
         }
         let file = last.map(|locator| locator.to_string()).unwrap_or_default();
-        let expected = "PNG files with a palette, grey, or red, green and blue of 8 bits";
-        Err(SourceError::bad_option(&format!("masks.{name}"), &printable(&file).to_string(), expected))
+        Err(no_element(name, &file))
     }
 
     fn has(&self, record: u64) -> bool {

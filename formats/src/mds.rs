@@ -16,7 +16,7 @@ use crate::address::Address;
 use crate::faults::Faults;
 use crate::labelled::{Labelled, Mixed};
 use crate::opened::DatasetResult;
-use crate::packed::{Packed, PackedParts, Packing, Span, Spans};
+use crate::packed::{Packed, PackedMasks, PackedParts, Packing, Span, Spans};
 use crate::progress::Progress;
 use crate::scheme::{Indexing, Scheme};
 use crate::window::Window;
@@ -94,7 +94,16 @@ fn open(address: &Address, options: &Options) -> DatasetResult {
     }
     let (spans, labels, classes, targets, faults) = rows.finish(path)?;
     let packing = Arc::new(MdsRows { first, faults });
-    let parts = PackedParts { files, spans, labels: labels.into(), classes, targets, grains: Vec::new(), packing };
+    let parts = PackedParts {
+        files,
+        spans,
+        labels: labels.into(),
+        classes,
+        targets,
+        grains: Vec::new(),
+        masks: PackedMasks::default(),
+        packing,
+    };
     Ok(Packed::new(address, parts, options)?.into())
 }
 

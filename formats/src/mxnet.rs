@@ -19,7 +19,7 @@ use crate::containers;
 use crate::example::gather::whole;
 use crate::faults::Faults;
 use crate::folder::is_picture;
-use crate::packed::{Packed, PackedParts, Spans};
+use crate::packed::{Packed, PackedMasks, PackedParts, Spans};
 use crate::progress::Progress;
 use crate::scan::Scan;
 use crate::scheme::{Indexing, OptionKey, Scheme};
@@ -128,7 +128,16 @@ fn open(name: &Address, options: &Options, scan: &Scan) -> Result<Packed, Source
     let (labels, classes, targets) = labels.finish(name.path(), payload)?;
     let packing = Arc::new(MxPacking { is_image: payload == MxPayload::Image, damaged });
     let labels = labels.into();
-    let parts = PackedParts { files, spans, labels, classes, targets, grains: Vec::new(), packing };
+    let parts = PackedParts {
+        files,
+        spans,
+        labels,
+        classes,
+        targets,
+        grains: Vec::new(),
+        masks: PackedMasks::default(),
+        packing,
+    };
     Ok(Packed::new(name, parts, options)?.with_bases(bases))
 }
 

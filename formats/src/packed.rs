@@ -1,6 +1,7 @@
 //! Records that are ranges of larger files. A format finds them once, and this source reads them.
 
 mod index;
+mod masks;
 pub(crate) mod open_files;
 mod spans;
 
@@ -10,7 +11,7 @@ use std::sync::Arc;
 
 use forebay_columns::Table;
 use forebay_sources::{
-    Grains, Locator, Options, Part, ReadError, ReadErrorKind, Reading, Request, Source, SourceError,
+    Grains, Locator, MaskColumn, Options, Part, ReadError, ReadErrorKind, Reading, Request, Source, SourceError,
 };
 
 use crate::address::{Address, Sight};
@@ -20,6 +21,7 @@ use crate::stamp::Stamp;
 use crate::stores;
 use crate::values::Values;
 pub(crate) use index::{LENGTH, ReadPacking};
+pub(crate) use masks::PackedMasks;
 use open_files::{OpenFile, OpenFiles};
 pub(crate) use spans::{Span, Spans};
 
@@ -49,6 +51,7 @@ pub(crate) struct PackedParts {
     pub targets: Table,
     /// The first record of each grain; empty where each record is read by itself.
     pub grains: Vec<u64>,
+    pub masks: PackedMasks,
     pub packing: Arc<dyn Packing>,
 }
 
@@ -176,7 +179,8 @@ impl Packed {
         if let Some(fault) = self.parts.packing.fault(record) {
             return Err(ReadError::damaged(self.locator(record), fault));
         }
-        if let Some(kind) = ReadErrorKind::of_size(self.size(record), self.byte_limit, room) {
+        let limit = self.byte_limit.saturating_add(self.parts.masks.table_len());
+        if let Some(kind) = ReadErrorKind::of_size(self.size(record), limit, room) {
             return Err(ReadError::new(kind, self.locator(record)));
         }
         let located = |error: ReadError| ReadError { locator: self.locator(record), ..error };
@@ -187,7 +191,13 @@ impl Packed {
     fn read_span(&self, record: u64, room: u64, buf: &mut Vec<u8>) -> Result<(), ReadError> {
         let (file, offset, len) = self.stored(record, room)?;
         let read = file.read(offset, len, buf);
-        unpacked(&*self.parts.packing, record, read, buf, || self.locator(record))
+        unpacked(&*self.parts.packing, record, read, buf, || self.locator(record))?;
+        let masks = &self.parts.masks;
+        if masks.columns.is_empty() {
+            return Ok(());
+        }
+        let read = masks.read(&file, self.place(record), buf);
+        read.map_err(|error| ReadError { locator: self.locator(record), ..error })
     }
 }
 
@@ -224,7 +234,8 @@ impl Source for Packed {
     }
 
     fn size(&self, record: u64) -> u64 {
-        self.parts.packing.content_len(record, &self.span(record))
+        let picture = self.parts.packing.content_len(record, &self.span(record));
+        picture.saturating_add(self.parts.masks.size(self.place(record)))
     }
 
     fn read(&self, record: u64, room: u64, buf: &mut Vec<u8>) -> Result<(), ReadError> {
@@ -247,10 +258,17 @@ impl Source for Packed {
             Ok((file, offset, len)) => {
                 let (packing, locator) = (Arc::clone(&self.parts.packing), self.locator(record));
                 let (buf, withdrawal) = (std::mem::take(&mut request.buf), request.withdrawal().clone());
+                let masks = self.parts.masks.reads(self.place(record), &file, &withdrawal);
                 let pending = file.request(offset, len, buf, move |mut buf, read| {
                     let read = unpacked(&*packing, record, read, &mut buf, || locator.clone());
-                    request.buf = buf;
-                    request.answer(read);
+                    let done: masks::ReadDone = Box::new(move |buf, read: Result<(), ReadError>| {
+                        request.buf = buf;
+                        request.answer(read.map_err(|error| ReadError { locator, ..error }));
+                    });
+                    match (masks, read) {
+                        (Some(masks), Ok(())) => masks.request(buf, done),
+                        (_, read) => done(buf, read),
+                    }
                 });
                 if let Some(pending) = pending {
                     withdrawal.on_withdrawal(move || pending.cancel());
@@ -258,6 +276,10 @@ impl Source for Packed {
             }
             Err(error) => request.answer(Err(error)),
         }
+    }
+
+    fn masks(&self) -> &[MaskColumn] {
+        &self.parts.masks.columns
     }
 
     fn fingerprint(&self) -> [u8; 32] {
@@ -309,6 +331,7 @@ pub(crate) fn fingerprint(name: &Address, parts: &PackedParts) -> [u8; 32] {
         }
     }
     parts.packing.digest(&mut part);
+    parts.masks.digest(&mut part);
     part(b"grains");
     parts.grains.iter().for_each(|start| part(&start.to_le_bytes()));
     part(b"labels");

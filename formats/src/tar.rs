@@ -4,36 +4,39 @@
 //! The first tar decides: its members are samples if members beside each other share a key, and otherwise they are
 //! pictures. With named columns they are samples in any case.
 
+mod files;
 mod header;
+mod member;
+mod packing;
 mod parts;
 mod pax;
 mod samples;
+mod sparse;
 mod walk;
 
-use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 use std::sync::Arc;
 
 use forebay_columns::Table;
-use forebay_sources::{Options, Part, SourceError};
+use forebay_sources::{Options, SourceError};
 
 use crate::address::Address;
-use crate::archived::{Archived, ArchivedPictures, FOLDER, MEMBER, member_name};
-use crate::faults::Faults;
-use crate::index_columns::{BadIndex, IndexColumns, NewColumns};
+use crate::archived::{ArchivedPictures, FOLDER};
 use crate::opened::DatasetResult;
-use crate::packed::{ContainerFile, Packed, PackedParts, Packing, Span};
-use crate::paths::Paths;
+use crate::packed::{ContainerFile, Packed, PackedMasks, PackedParts};
 use crate::progress::Progress;
 use crate::scan::Scan;
 use crate::scheme::{Indexing, OptionKey, Scheme};
 use crate::window::Window;
 use crate::{containers, crew, folder};
+use files::{Tar, TarFiles, stem};
 use header::{BLOCK, TarHeader};
+use member::KeptPart;
+use packing::TarMembers;
 use parts::SampleColumns;
 use samples::{GatheredSamples, Samples};
-use walk::{TarMember, TarWalk};
+use walk::TarWalk;
 
 pub(super) const SCHEME: Scheme = Scheme {
     name: "tar",
@@ -67,34 +70,7 @@ const COMPRESSED_NAMES: [&str; 6] = [".tgz", ".tar.gz", ".tar.bz2", ".tar.xz", "
 #[derive(Debug)]
 enum TarRecords<'a> {
     Samples(Samples<'a>),
-    Files(Archived),
-}
-
-/// The names of the records, and what is wrong with some.
-#[derive(Debug)]
-struct TarMembers {
-    names: Paths,
-    faults: Faults,
-}
-
-impl Packing for TarMembers {
-    fn fault(&self, record: u64) -> Option<&str> {
-        self.faults.get(record)
-    }
-
-    fn add_to_index(&mut self, columns: &mut NewColumns) {
-        columns.paths(MEMBER, &mut self.names);
-    }
-
-    fn part(&self, record: u64, _span: &Span) -> Part {
-        Part::Member(member_name(&self.names, record))
-    }
-}
-
-impl TarMembers {
-    fn from_index(columns: &IndexColumns<'_>, _options: &Options) -> Result<Arc<dyn Packing>, BadIndex> {
-        Ok(Arc::new(Self { names: columns.paths(MEMBER)?, faults: columns.faults()? }))
-    }
+    Files(TarFiles),
 }
 
 /// A folder with pictures at its top stays a folder of pictures, even if a tar is among them.
@@ -123,7 +99,7 @@ fn open(address: &Address, options: &Options, scan: &Scan) -> DatasetResult {
     let columns = SampleColumns::new(path, options)?;
     let is_samples = is_samples(options)?;
     let is_class = options.own.choice(CLASSES, &[("folders", false), ("tars", true)])?;
-    let keeps = |name: &[u8]| samples::split(name).is_some_and(|(_, suffix)| columns.keeps(&suffix));
+    let keeps = |name: &[u8]| samples::split(name).map_or(KeptPart::Nothing, |(_, suffix)| columns.keeps(&suffix));
     let is_unfinished = options.own.flag(UNFINISHED, false)?;
     let mut found = None;
     let walk_of = |number: usize| {
@@ -154,7 +130,7 @@ fn open(address: &Address, options: &Options, scan: &Scan) -> DatasetResult {
                 if is_samples.unwrap_or_else(|| samples::are_samples(&members)) {
                     TarRecords::Samples(Samples::new(&columns, options))
                 } else {
-                    TarRecords::Files(Archived::new(options))
+                    TarRecords::Files(TarFiles::new(options))
                 }
             });
             match found {
@@ -164,9 +140,9 @@ fn open(address: &Address, options: &Options, scan: &Scan) -> DatasetResult {
                                Give members=\"samples\" or members=\"files\".";
                     return Err(SourceError::malformed_at(file, 0, problem));
                 }
-                TarRecords::Files(archived) => {
+                TarRecords::Files(files) => {
                     let tar = Tar { number, class: is_class.then(|| stem(file.as_os_str().as_bytes())) };
-                    tar.add_files(members, &mut window, &walk, archived)?;
+                    files.add(&tar, members, &mut window, &walk)?;
                 }
             }
             scan.done(window, &container);
@@ -174,89 +150,31 @@ fn open(address: &Address, options: &Options, scan: &Scan) -> DatasetResult {
             Ok(())
         },
     )?;
-    let (names, faults, parts) = match found {
+    let found = match found {
         None => return Err(SourceError::NoRecords { path: path.to_owned() }),
-        Some(TarRecords::Samples(samples)) => {
-            let GatheredSamples { names, spans, labels, classes, targets, faults } = samples.finish(path)?;
-            (names, faults, (spans, labels, classes, targets))
-        }
-        Some(TarRecords::Files(archived)) => {
+        Some(TarRecords::Samples(samples)) => samples.finish(path)?,
+        Some(TarRecords::Files(TarFiles { archived, sparse })) => {
             let ArchivedPictures { names, spans, labels, classes, faults } = archived.finish(path, options.labels)?;
-            (names, faults, (spans, labels, classes, Table::EMPTY))
+            let members = TarMembers { names, sparse, faults };
+            let (targets, masks) = (Table::EMPTY, PackedMasks::default());
+            GatheredSamples { members, spans, labels, classes, targets, masks }
         }
     };
-    let (spans, labels, classes, targets) = parts;
-    let packing = Arc::new(TarMembers { names, faults });
-    let parts = PackedParts { files, spans, labels: labels.into(), classes, targets, grains: Vec::new(), packing };
+    let GatheredSamples { members, spans, labels, classes, targets, masks } = found;
+    let (labels, packing, grains) = (labels.into(), Arc::new(members), Vec::new());
+    let parts = PackedParts { files, spans, labels, classes, targets, grains, masks, packing };
     Ok(Packed::new(address, parts, options)?.into())
 }
 
 /// Whether members are samples, if the user has said so.
 fn is_samples(options: &Options) -> Result<Option<bool>, SourceError> {
     match options.own.choice(MEMBERS, &[("", None), ("samples", Some(true)), ("files", Some(false))])? {
-        None if !options.columns.is_empty() => Ok(Some(true)),
-        Some(false) if !options.columns.is_empty() => {
-            Err(SourceError::bad_option(MEMBERS, "files", "\"samples\" where columns are named"))
+        None if !options.columns.is_empty() || !options.masks.is_empty() => Ok(Some(true)),
+        Some(false) if !options.columns.is_empty() || !options.masks.is_empty() => {
+            Err(SourceError::bad_option(MEMBERS, "files", "\"samples\" where columns or masks are named"))
         }
         choice => Ok(choice),
     }
-}
-
-/// A tar whose members are files.
-struct Tar<'a> {
-    /// Its place in the list of files.
-    number: u32,
-    /// The class of all its pictures, if it is one.
-    class: Option<&'a [u8]>,
-}
-
-impl Tar<'_> {
-    fn add_files(
-        &self,
-        members: Vec<TarMember>,
-        window: &mut Window<'_>,
-        walk: &TarWalk<'_>,
-        archived: &mut Archived,
-    ) -> Result<(), SourceError> {
-        for member in members {
-            if !walk::is_tar(&member.name) {
-                self.add(b"", self.class, &member, archived);
-                continue;
-            }
-            if let Some(fault) = member.fault {
-                let problem = format!("the tar inside this tar cannot be read: {fault}.");
-                return Err(SourceError::malformed_at(walk.path, member.offset, problem));
-            }
-            let inner = walk.members(window, member.offset, member.offset + member.len)?;
-            let place = [&member.name, &b"/"[..]].concat();
-            for picture in inner {
-                self.add(&place, Some(stem(&member.name)), &picture, archived);
-            }
-        }
-        Ok(())
-    }
-
-    /// Adds a picture that is at this place in the tar.
-    fn add(&self, place: &[u8], class: Option<&[u8]>, member: &TarMember, archived: &mut Archived) {
-        if !archived.takes(&member.name) {
-            archived.leave_out();
-            return;
-        }
-        let span = Span { file: self.number, offset: member.offset, len: member.len };
-        let name = [place, &member.name].concat();
-        let path = class.map_or_else(|| member.name.clone(), |class| [class, b"/", base(&member.name)].concat());
-        archived.add(&name, &path, span, member.fault);
-    }
-}
-
-/// A name without its folders.
-fn base(name: &[u8]) -> &[u8] {
-    name.rsplit(|&byte| byte == b'/').next().unwrap_or_default()
-}
-
-/// A tar's name without its folders and extension.
-fn stem(name: &[u8]) -> &[u8] {
-    Path::new(OsStr::from_bytes(name)).file_stem().map_or(name, OsStr::as_bytes)
 }
 
 fn refuse_compressed(path: &Path, window: &mut Window<'_>) -> Result<(), SourceError> {

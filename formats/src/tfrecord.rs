@@ -19,7 +19,7 @@ use crate::containers;
 use crate::example::gather::{Gathered, Gatherer};
 use crate::faults::Faults;
 use crate::folder::is_picture;
-use crate::packed::{Packed, PackedParts, Span, Spans};
+use crate::packed::{Packed, PackedMasks, PackedParts, Span, Spans};
 use crate::progress::Progress;
 use crate::scan::Scan;
 use crate::scheme::{Indexing, OptionKey, Scheme};
@@ -94,7 +94,16 @@ fn open(name: &Address, options: &Options, scan: &Scan) -> Result<Packed, Source
     packing.damaged = damaged;
     let packing = Arc::new(packing);
     let labels = labels.into();
-    let parts = PackedParts { files, spans, labels, classes, targets, grains: Vec::new(), packing };
+    let parts = PackedParts {
+        files,
+        spans,
+        labels,
+        classes,
+        targets,
+        grains: Vec::new(),
+        masks: PackedMasks::default(),
+        packing,
+    };
     Packed::new(name, parts, options)
 }
 

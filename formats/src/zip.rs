@@ -15,7 +15,7 @@ use crate::containers;
 use crate::faults::Faults;
 use crate::index_columns::{BadIndex, IndexColumns, NewColumns};
 use crate::opened::DatasetResult;
-use crate::packed::{LENGTH, Packed, PackedParts, Packing, Span};
+use crate::packed::{LENGTH, Packed, PackedMasks, PackedParts, Packing, Span};
 use crate::paths::Paths;
 use crate::progress::Progress;
 use crate::scan::Scan;
@@ -178,8 +178,8 @@ fn open(address: &Address, options: &Options, scan: &Scan) -> DatasetResult {
     }
     let ArchivedPictures { names, spans, labels, classes, faults } = archived.finish(address.path(), options.labels)?;
     let packing = Arc::new(ZipMembers { names, contents, faults });
-    let (targets, grains) = (Table::EMPTY, Vec::new());
-    let parts = PackedParts { files, spans, labels: labels.into(), classes, targets, grains, packing };
+    let (targets, grains, masks) = (Table::EMPTY, Vec::new(), PackedMasks::default());
+    let parts = PackedParts { files, spans, labels: labels.into(), classes, targets, grains, masks, packing };
     Ok(Packed::new(address, parts, options)?.into())
 }
 

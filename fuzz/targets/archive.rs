@@ -5,12 +5,16 @@ use std::fs;
 use std::path::PathBuf;
 
 use forebay_formats::open;
-use forebay_sources::{Labels, Options};
+use forebay_sources::{ColumnMap, Labels, Options, RecordParts};
 use libfuzzer_sys::fuzz_target;
 use tempfile::TempDir;
 
 /// Small, so that no case takes long.
 const BYTE_LIMIT: u64 = 1 << 20;
+
+/// Parts of a sample that may be masks and arrays.
+const MASKS: [(&str, &str); 1] = [("seg", "seg.png;png")];
+const COLUMNS: [(&str, &str); 2] = [("array", "npy;emb.npy"), ("text", "txt")];
 
 thread_local! {
     static FOLDER: TempDir = tempfile::tempdir().expect("a folder for the archive");
@@ -23,17 +27,24 @@ fuzz_target!(|bytes: &[u8]| {
     fs::write(path.with_file_name("index.json"), index(bytes)).expect("room for the index");
     let labels = if choice & 1 == 0 { Labels::Auto } else { Labels::None };
     let shown = path.display();
+    // Masks and arrays are of samples alone.
+    let is_of_parts = choice & 0xf8 != 0 && choice >> 1 & 3 == 0;
+    let (masks, columns) = if is_of_parts { (MASKS.to_vec(), COLUMNS.to_vec()) } else { (Vec::new(), Vec::new()) };
     let name = match choice >> 1 & 3 {
         0 => format!("tar:{shown}?members=samples"),
         1 => format!("tar:{shown}?members=files"),
         2 => format!("mds:{}", path.parent().unwrap_or(&path).display()),
         _ => format!("zip:{shown}"),
     };
-    let Ok(source) = open(&name, &Options { labels, byte_limit: BYTE_LIMIT, ..Options::default() }) else { return };
+    let (masks, columns) = (ColumnMap::from_iter(masks), ColumnMap::from_iter(columns));
+    let options = Options { labels, masks, columns, byte_limit: BYTE_LIMIT, ..Options::default() };
+    let Ok(source) = open(&name, &options) else { return };
+    let table = RecordParts::table_len(source.masks().len());
     let mut content = Vec::new();
     for record in 0..source.len() {
         if source.read(record, u64::MAX, &mut content).is_ok() {
-            assert!(content.len() as u64 <= BYTE_LIMIT);
+            assert!(content.len() as u64 <= BYTE_LIMIT + table);
+            assert_eq!(content.len() as u64, source.size(record), "sizes of archives are known");
         } else {
             assert!(content.is_empty());
         }

@@ -67,6 +67,23 @@ def test_rule_16_a_killed_daemon_loses_no_record_of_any_format(original, tmp_pat
         assert (audit.delivered, audit.adds_up) == (COUNT, True)
 
 
+def test_rule_45_members_of_a_webdataset_become_masks_and_arrays(tmp_path):
+    pytest.importorskip("webdataset", reason="webdataset is not installed; see scripts/originals.txt")
+    (masked,) = (each for each in FORMATS if each.name == "webdataset with masks")
+    pictures, labels = some_pictures(COUNT)
+    dataset = masked.write(tmp_path, pictures, labels)
+    with forebay.Loader(dataset.source, shuffle=True, seed=5, **AS_THEY_ARE, **dataset.settings) as loader:
+        seen = 0
+        for batch in loader:
+            for place in own(batch):
+                label = labels[int(batch.records[place])]
+                assert (batch["seg"].dtype, batch["seg"][place].shape) == (np.uint8, (SIDE, SIDE))
+                assert (batch["seg"][place] == label).all()
+                assert batch["array"][place].tolist() == [float(label)] * 3
+                seen += 1
+    assert seen == COUNT
+
+
 def test_pycocotools_and_the_columns_of_coco_agree(tmp_path):
     tools = pytest.importorskip("pycocotools.coco", reason="pycocotools is not installed; see scripts/originals.txt")
     pictures, labels = some_pictures(COUNT)

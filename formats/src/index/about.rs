@@ -15,7 +15,7 @@ use crate::address::Address;
 use crate::basis::Basis;
 use crate::containers;
 use crate::index_columns::BadIndex;
-use crate::scheme::Scheme;
+use crate::scheme::{Indexing, Scheme};
 use crate::stamp::Stamp;
 use crate::stores;
 
@@ -61,6 +61,9 @@ pub(crate) struct Choices {
     pub labels: String,
     /// In the order of the columns.
     pub columns: Vec<(String, Vec<String>)>,
+    /// Only where the masks are in the same files as the pictures.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub masks: Vec<(String, Vec<String>)>,
     pub own: BTreeMap<String, String>,
 }
 
@@ -87,14 +90,17 @@ impl Choices {
             Labels::Text => "text",
             Labels::None => "none",
         };
+        let told = |(name, parts): (&str, Vec<&str>)| (name.to_owned(), parts.into_iter().map(str::to_owned).collect());
         let columns = ["images", "labels"]
             .into_iter()
             .filter_map(|name| Some((name, options.columns.parts(name)?)))
             .chain(options.columns.targets())
-            .map(|(name, parts)| (name.to_owned(), parts.into_iter().map(str::to_owned).collect()));
+            .map(told);
+        let has_masks = matches!(scheme.indexing, Indexing::Ranges(_));
+        let masks = options.masks.targets().filter(|_| has_masks).map(told);
         let own = scheme.options.iter().map(|option| option.name).filter(|key| *key != ROOT.name);
         let own = own.filter_map(|key| Some((key.to_owned(), options.own.get(key)?.to_owned())));
-        Self { labels: labels.to_owned(), columns: columns.collect(), own: own.collect() }
+        Self { labels: labels.to_owned(), columns: columns.collect(), masks: masks.collect(), own: own.collect() }
     }
 }
 

@@ -10,7 +10,7 @@ use super::*;
 use crate::scene::{folder, says, values};
 
 /// The head of a PNG with this type of pixels, and something behind it. Nothing here decodes it.
-fn png(bits: u8, colours: u8, rest: &str) -> Vec<u8> {
+pub(crate) fn png(bits: u8, colours: u8, rest: &str) -> Vec<u8> {
     let mut png = b"\x89PNG\r\n\x1a\n\0\0\0\x0dIHDR\0\0\0\x02\0\0\0\x01".to_vec();
     png.extend([bits, colours, 0, 0, 0]);
     png.extend(rest.as_bytes());

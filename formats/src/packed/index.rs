@@ -8,7 +8,7 @@ use arrow_schema::{DataType, Field};
 use forebay_sources::Options;
 
 use super::open_files::OpenFiles;
-use super::{ContainerFile, Packed, PackedParts, Packing, Spans, shard_names};
+use super::{ContainerFile, Packed, PackedMasks, PackedParts, Packing, Spans, shard_names};
 use crate::basis::Basis;
 use crate::index_columns::{BadIndex, IndexColumns, NewColumns, Opening};
 use crate::values::Values;
@@ -40,7 +40,7 @@ impl Packed {
 
     /// The table of all ranges. What it has is shared with the index, and not copied.
     pub(crate) fn add_to_index(&mut self, columns: &mut NewColumns) {
-        let PackedParts { files, spans, labels, packing, .. } = &mut self.parts;
+        let PackedParts { files, spans, labels, packing, masks, .. } = &mut self.parts;
         let keys = UInt32Array::new(spans.files.share(), None);
         let names: StringArray = files.iter().map(|file| Some(file.path().to_string_lossy().into_owned())).collect();
         let of = DataType::Dictionary(Box::new(DataType::UInt32), Box::new(DataType::Utf8));
@@ -52,6 +52,7 @@ impl Packed {
             columns.numbers::<Int64Type>(LABEL, labels);
         }
         Arc::get_mut(packing).expect("nobody reads the records yet").add_to_index(columns);
+        masks.add_to_index(columns);
         let records = spans.len();
         columns.faults(records, |record| packing.known_fault(record));
     }
@@ -71,10 +72,16 @@ impl Packed {
             offsets: columns.numbers::<UInt64Type>(OFFSET)?,
             lens: columns.numbers::<UInt64Type>(LENGTH)?,
         };
+        let masks = PackedMasks::from_index(&columns, &options.masks)?;
         let is_inside = |place: usize| {
             let span = spans.at(place);
             let file = files.get(span.file as usize);
-            file.is_some_and(|file| span.offset.checked_add(span.len).is_some_and(|end| end <= file.stamp.len))
+            let fits = |file: &ContainerFile, offset: u64, len: u64| {
+                offset.checked_add(len).is_some_and(|end| end <= file.stamp.len)
+            };
+            file.is_some_and(|file| {
+                fits(file, span.offset, span.len) && masks.of(place).all(|(offset, len)| fits(file, offset, len))
+            })
         };
         if let Some(record) = (0..spans.len()).find(|place| !is_inside(*place)) {
             return Err(BadIndex(format!("record {record} would be outside of its file")));
@@ -82,7 +89,7 @@ impl Packed {
         let packing = packing(&columns, options)?;
         let labels = columns.labels(LABEL)?;
         let (shards, open) = (shard_names(&files), OpenFiles::new(files.len()));
-        let parts = PackedParts { files, spans, labels, classes, targets, grains: Vec::new(), packing };
+        let parts = PackedParts { files, spans, labels, classes, targets, grains: Vec::new(), masks, packing };
         Ok(Self { parts, shards, open, bases: Vec::new(), fingerprint, byte_limit: options.byte_limit })
     }
 }

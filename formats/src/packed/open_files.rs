@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use forebay_objects::PendingRead;
-use forebay_sources::{ReadError, ReadErrorKind};
+use forebay_sources::{Locator, ReadError, ReadErrorKind};
 use parking_lot::Mutex;
 
 use super::ContainerFile;
@@ -94,15 +94,29 @@ fn lost(error: ReadError) -> ReadError {
 }
 
 impl OpenFile {
+    /// Where the whole file is.
+    pub(crate) fn locator(&self) -> Locator {
+        self.container.address.locator()
+    }
+
     /// Reads this range into `buf`, in place of what it has.
     ///
     /// # Errors
     /// The file is not what it was when its records were looked for, or the storage fails.
     pub(crate) fn read(&self, offset: u64, size: usize, buf: &mut Vec<u8>) -> Result<(), ReadError> {
+        buf.clear();
+        self.read_behind(offset, size, buf)
+    }
+
+    /// The same, behind what is in `buf`.
+    ///
+    /// # Errors
+    /// As those of [`read`](Self::read). What was read so far may be in `buf`.
+    pub(crate) fn read_behind(&self, offset: u64, size: usize, buf: &mut Vec<u8>) -> Result<(), ReadError> {
         if self.contents.stamp()? != self.container.stamp {
             return Err(ReadError::new(ReadErrorKind::Changed, self.container.address.locator()));
         }
-        let read = self.contents.read(offset, size, buf);
+        let read = self.contents.read_behind(offset, size, buf);
         if self.contents.is_remote() { read.map_err(lost) } else { read }
     }
 

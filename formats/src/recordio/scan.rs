@@ -14,7 +14,7 @@ use crate::example::gather::Gathered;
 use crate::faults::Faults;
 use crate::grain_cache::Grain;
 use crate::label_column::Column;
-use crate::packed::{PackedParts, Plain, Span, Spans};
+use crate::packed::{PackedMasks, PackedParts, Plain, Span, Spans};
 use crate::progress::Progress;
 use crate::values::Values;
 use crate::window::Window;
@@ -57,6 +57,7 @@ impl RecordIoScan {
             classes: Vec::new(),
             targets: Table::default(),
             grains: Vec::new(),
+            masks: PackedMasks::default(),
             packing: Arc::new(Plain),
         };
         let progress = Progress::new("looking for chunks");

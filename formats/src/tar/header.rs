@@ -58,7 +58,7 @@ fn sums(block: &[u8; BLOCK]) -> [i64; 2] {
 }
 
 /// A number as octal digits; or, where the highest bit is set, as the bytes of a number in big-endian order.
-fn number(field: &[u8]) -> Option<u64> {
+pub(super) fn number(field: &[u8]) -> Option<u64> {
     let (&first, rest) = field.split_first()?;
     if first & 0x80 != 0 {
         // The next bit is the sign.

@@ -5,17 +5,21 @@ use std::path::Path;
 
 use forebay_sources::{Labels, Options, SourceError};
 
+use super::member::KeptPart;
 use crate::folder::EXTENSIONS;
 use crate::loose::LooseValue;
+use crate::npy::NpyArray;
 
 /// What is taken where the user names nothing.
 const IMAGES: [&str; 4] = ["jpg", "jpeg", "png", "webp"];
 const LABELS: [&str; 1] = ["cls"];
 /// Members that hold an integer as text, as `WebDataset` reads them.
 const INTEGERS: [&str; 7] = ["cls", "cls2", "class", "count", "index", "inx", "id"];
+/// Members that hold an array.
+const NPY: &str = "npy";
 /// Members whose form is not read. Their bytes would be of no use in a batch.
-const UNREAD: [&str; 15] =
-    ["npy", "npz", "pth", "pt", "pkl", "pickle", "pyd", "mp", "msg", "cbor", "ten", "tb", "gz", "bz2", "xz"];
+const UNREAD: [&str; 14] =
+    ["npz", "pth", "pt", "pkl", "pickle", "pyd", "mp", "msg", "cbor", "ten", "tb", "gz", "bz2", "xz"];
 
 /// All columns that samples give.
 #[derive(Debug)]
@@ -23,6 +27,7 @@ pub(super) struct SampleColumns {
     pub images: SampleColumn,
     pub labels: Option<SampleColumn>,
     pub targets: Vec<SampleColumn>,
+    pub masks: Vec<SampleColumn>,
 }
 
 /// A column, with the parts that may become it, the first one first.
@@ -77,14 +82,38 @@ impl SampleColumns {
                 }
             }
         }
-        Ok(Self { images, labels, targets })
+        let masks = options.masks.targets().map(|(name, parts)| mask(name, &parts)).collect::<Result<_, _>>()?;
+        Ok(Self { images, labels, targets, masks })
     }
 
-    /// Whether a member with this suffix is more than a picture.
-    pub(super) fn keeps(&self, suffix: &str) -> bool {
-        let parts = self.labels.iter().chain(&self.targets).flat_map(|column| &column.parts);
-        parts.into_iter().any(|part| part.suffix == suffix)
+    /// What a scan keeps of a member with this suffix.
+    pub(super) fn keeps(&self, suffix: &str) -> KeptPart {
+        let is_one = |columns: &mut dyn Iterator<Item = &SampleColumn>| {
+            columns.flat_map(|column| &column.parts).any(|part| part.suffix == suffix)
+        };
+        if is_one(&mut self.labels.iter().chain(&self.targets)) {
+            KeptPart::All
+        } else if is_one(&mut self.masks.iter()) {
+            KeptPart::Head
+        } else {
+            KeptPart::Nothing
+        }
     }
+}
+
+/// A column of masks.
+fn mask(name: &str, parts: &[&str]) -> Result<SampleColumn, SourceError> {
+    let column = SampleColumn {
+        name: name.to_owned(),
+        parts: parts.iter().map(|part| SamplePart::new(part)).collect(),
+        is_label: false,
+        is_named: true,
+    };
+    if column.parts.is_empty() || column.parts.iter().any(|part| part.key.is_some()) {
+        let expected = "the suffix of a member that is a PNG, such as \"seg.png\"";
+        return Err(SourceError::bad_option(&format!("masks.{name}"), &parts.join(";"), expected));
+    }
+    Ok(column)
 }
 
 impl SamplePart {
@@ -103,16 +132,20 @@ impl SamplePart {
             return self.key.is_some().then(|| format!("cannot be \"{self}\": a picture is a member of its own."));
         }
         if EXTENSIONS.contains(&last) {
-            return Some(format!("cannot be \"{self}\": pictures are only read as images. Leave the column out."));
+            return Some(format!(
+                "cannot be \"{self}\": pictures are only read as images, or as masks (masks = {{...}}). Leave the column out."
+            ));
         }
         let refused = UNREAD.contains(&last);
-        refused.then(|| format!("cannot be \"{self}\": such members are not read. Store the values as JSON or text."))
+        refused
+            .then(|| format!("cannot be \"{self}\": such members are not read. Store the values as JSON, text or npy."))
     }
 
     /// The value in a member with this content. A label may be any text.
     pub(super) fn cell(&self, content: &[u8], is_label: bool) -> Result<LooseValue, String> {
         match &self.key {
             Some(key) => LooseValue::of_json(content, key),
+            None if self.suffix.rsplit('.').next() == Some(NPY) => NpyArray::parse(content).map(LooseValue::Array),
             None if !is_label && INTEGERS.contains(&self.suffix.as_str()) => LooseValue::of_integer(content),
             None => Ok(LooseValue::Text(content.to_vec())),
         }

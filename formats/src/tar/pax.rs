@@ -1,12 +1,49 @@
 //! What a PAX header says of the member behind it: lines of `LENGTH KEY=VALUE`, where the length counts the whole line.
 
+use super::sparse::{SparsePieces, decimal};
+
 /// The values that matter to a reader.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Pax {
     pub path: Option<Vec<u8>>,
     pub size: Option<u64>,
-    /// The member is stored as a map and what is not zero.
-    pub is_sparse: bool,
+    /// The member is stored without its holes.
+    pub sparse: Option<Box<PaxSparse>>,
+}
+
+/// How a sparse member is stored.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct PaxSparse {
+    /// The name of the file. The member has another one, so that programs that know no such members do no harm.
+    pub name: Option<Vec<u8>>,
+    pub map: SparsePieces,
+    /// The map is in front of the stored pieces (version 1.0).
+    pub has_lines: bool,
+    /// The place of the piece whose length is still to come.
+    offset: Option<u64>,
+}
+
+impl PaxSparse {
+    /// Adds what `GNU.sparse.KEY` says.
+    fn add(&mut self, key: &[u8], value: &[u8]) {
+        match key {
+            b"name" => self.name = Some(value.to_vec()),
+            b"size" | b"realsize" => self.map.set_len(value),
+            b"map" => self.map.set_list(value),
+            b"offset" => self.offset = decimal(value),
+            b"numbytes" => match (self.offset.take(), decimal(value)) {
+                (Some(offset), Some(len)) => self.map.push(offset, len),
+                _ => self.map.spoil(),
+            },
+            b"major" => match value {
+                b"0" => self.has_lines = false,
+                b"1" => self.has_lines = true,
+                _ => self.map.spoil(),
+            },
+            // How many pieces there are, which the pieces say too; and what version 1 has not changed.
+            _ => {}
+        }
+    }
 }
 
 impl Pax {
@@ -22,12 +59,11 @@ impl Pax {
                 b"path" => self.path = (!value.is_empty()).then(|| value.to_vec()),
                 b"size" if value.is_empty() => self.size = None,
                 b"size" => self.size = Some(decimal(value).ok_or("the size in it is no number")?),
-                b"GNU.sparse.name" => {
-                    self.path = Some(value.to_vec());
-                    self.is_sparse = true;
+                _ => {
+                    if let Some(key) = key.strip_prefix(b"GNU.sparse.") {
+                        self.sparse.get_or_insert_default().add(key, value);
+                    }
                 }
-                _ if key.starts_with(b"GNU.sparse.") => self.is_sparse = true,
-                _ => {}
             }
             lines = rest;
         }
@@ -55,11 +91,6 @@ fn line(lines: &[u8]) -> Option<(&[u8], &[u8], &[u8])> {
     Some((&line[..equals], &line[equals + 1..], rest))
 }
 
-fn decimal(digits: &[u8]) -> Option<u64> {
-    let plain = !digits.is_empty() && digits.iter().all(u8::is_ascii_digit);
-    plain.then(|| str::from_utf8(digits).ok()?.parse().ok()).flatten()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -74,10 +105,9 @@ mod tests {
         let pax = parsed(b"19 path=a=b\nc 12345\n9 size=7\n20 mtime=1.0000000\n\0\0").unwrap_err();
         assert_eq!(pax, "a line in it does not have the length that it says");
         let pax = parsed(b"14 path=a=b\nc\n9 size=7\n8 uid=1\n\0\0").unwrap();
-        assert_eq!((pax.path.as_deref(), pax.size, pax.is_sparse), (Some(&b"a=b\nc"[..]), Some(7), false));
-        let sparse = parsed(b"22 GNU.sparse.major=1\n21 GNU.sparse.name=x\n").unwrap();
-        assert!(sparse.is_sparse);
-        assert_eq!(sparse.path.as_deref(), Some(&b"x"[..]));
+        assert_eq!((pax.path.as_deref(), pax.size, pax.sparse), (Some(&b"a=b\nc"[..]), Some(7), None));
+        let sparse = parsed(b"22 GNU.sparse.major=1\n21 GNU.sparse.name=x\n").unwrap().sparse.unwrap();
+        assert_eq!((sparse.name.as_deref(), sparse.has_lines), (Some(&b"x"[..]), true));
     }
 
     #[test]

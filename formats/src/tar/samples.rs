@@ -10,12 +10,15 @@ use forebay_columns::{Field, Schema, Table};
 use forebay_proto::printable;
 use forebay_sources::{Locator, Options, SourceError};
 
+use super::member::TarMember;
+use super::packing::{SparseMaps, TarMembers};
 use super::parts::{SampleColumn, SampleColumns, SamplePart};
-use super::walk::{MOST_KEPT, TarMember};
+use super::walk::MOST_KEPT;
 use crate::faults::Faults;
 use crate::labelled::{Labelled, Mixed};
 use crate::loose::{LooseColumn, LooseNumber, LooseValue};
-use crate::packed::{Span, Spans};
+use crate::masks::MaskElements;
+use crate::packed::{PackedMasks, Span, Spans};
 use crate::paths::Paths;
 
 /// More members than a sample has. Files whose names differ only behind their first dot would be one sample.
@@ -28,24 +31,27 @@ pub(super) struct Samples<'a> {
     /// How a person finds each: the name of its picture, or of its first member.
     names: Paths,
     spans: Spans,
+    sparse: SparseMaps,
     faults: Faults,
     labels: Labelled,
     targets: Vec<LooseColumn>,
+    masks: PackedMasks,
+    elements: MaskElements,
     /// Samples with a picture.
     pictures: u64,
     /// Suffixes of the first samples, for the message that no sample has a picture.
     suffixes: Vec<String>,
 }
 
-/// All samples, with their labels and further columns.
+/// All records, with their labels and further columns.
 #[derive(Debug)]
 pub(super) struct GatheredSamples {
-    pub names: Paths,
+    pub members: TarMembers,
     pub spans: Spans,
     pub labels: Vec<i64>,
     pub classes: Vec<String>,
     pub targets: Table,
-    pub faults: Faults,
+    pub masks: PackedMasks,
 }
 
 /// The key and the suffix of a member, as `WebDataset` splits them. Nothing for what belongs to no sample.
@@ -71,9 +77,12 @@ impl<'a> Samples<'a> {
             columns,
             names: Paths::default(),
             spans: Spans::default(),
+            sparse: SparseMaps::new(),
             faults: Faults::default(),
             labels: Labelled::new(options.labels),
             targets,
+            masks: PackedMasks::new(columns.masks.len()),
+            elements: MaskElements::new(&options.masks),
             pictures: 0,
             suffixes: Vec::new(),
         }
@@ -114,6 +123,9 @@ impl<'a> Samples<'a> {
         if let Some(picture) = picture {
             self.pictures += 1;
             fault = fault.or_else(|| picture.fault.map(str::to_owned));
+            if let Some(map) = &picture.sparse {
+                self.sparse.insert(record, map.clone());
+            }
         } else {
             self.remember(sample);
             fault.get_or_insert_with(|| format!("the sample has no member {}", self.columns.images));
@@ -132,9 +144,32 @@ impl<'a> Samples<'a> {
                 fault.get_or_insert_with(|| format!("{}: {wrong}", column.name));
             }
         }
+        for column in 0..self.columns.masks.len() {
+            if let Err(wrong) = self.mask(path, column, sample) {
+                fault.get_or_insert(wrong);
+            }
+        }
         if let Some(fault) = fault {
             self.faults.add(record, &fault);
         }
+        Ok(())
+    }
+
+    /// Takes the sample's mask of a column.
+    fn mask(&mut self, path: &Path, column: usize, sample: &[(String, TarMember)]) -> Result<(), String> {
+        let Some((part, member)) = self.columns.masks[column].find(sample) else {
+            self.masks.push(column, None);
+            return Ok(());
+        };
+        let holes = member.sparse.as_ref().map(|_| "it is stored as a sparse file. Pack it again without --sparse");
+        let empty = (member.len == 0).then_some("it is empty");
+        if let Some(wrong) = member.fault.or(holes).or(empty) {
+            self.masks.push(column, None);
+            return Err(format!("its mask \"{}\" cannot be used: {wrong}", part.suffix));
+        }
+        self.masks.push(column, Some((member.offset, member.len)));
+        let place = || format!("{}, member {}", path.display(), String::from_utf8_lossy(&member.name));
+        self.elements.look(column, member.content.as_deref().unwrap_or_default(), place);
         Ok(())
     }
 
@@ -193,7 +228,7 @@ impl<'a> Samples<'a> {
             );
             return Err(SourceError::Malformed { locator: Locator::file(dataset), problem });
         }
-        let Self { names, spans, mut faults, .. } = self;
+        let Self { names, spans, sparse, mut faults, mut masks, .. } = self;
         let (mut labels, mut classes) = (Vec::new(), Vec::new());
         if let Some(column) = &self.columns.labels
             && (self.labels.any() || column.is_named)
@@ -215,7 +250,11 @@ impl<'a> Samples<'a> {
         }
         let schema = Schema::try_new(fields).map_err(|error| wrong(format!("{error}.")))?;
         let targets = Table::try_new(schema, values, spans.len()).map_err(|error| wrong(format!("{error}.")))?;
-        Ok(GatheredSamples { names, spans, labels, classes, targets, faults })
+        if !self.columns.masks.is_empty() {
+            masks.columns = self.elements.finish(targets.schema(), dataset)?;
+        }
+        let members = TarMembers { names, sparse, faults };
+        Ok(GatheredSamples { members, spans, labels, classes, targets, masks })
     }
 }
 
@@ -240,12 +279,10 @@ impl SampleColumn {
         let said = |wrong: String| format!("its member \"{}\" cannot be used: {wrong}", part.suffix);
         match &member.content {
             Some(content) => part.cell(content, self.is_label).map_err(said),
-            None => {
-                Err(said(member.fault.map_or_else(
-                    || format!("it has {} bytes, and the limit is {MOST_KEPT}", member.len),
-                    str::to_owned,
-                )))
-            }
+            None => Err(said(member.fault.map_or_else(
+                || format!("it has {} bytes, and the limit is {MOST_KEPT}", member.file_len()),
+                str::to_owned,
+            ))),
         }
     }
 
@@ -258,7 +295,7 @@ impl SampleColumn {
                 text => Ok(Some(text.to_vec())),
             },
             LooseValue::Number(LooseNumber::Integer(number)) => Ok(Some(number.to_string().into_bytes())),
-            LooseValue::Number(LooseNumber::Float(_)) | LooseValue::List(_) => {
+            LooseValue::Number(LooseNumber::Float(_)) | LooseValue::List(_) | LooseValue::Array(_) => {
                 Err(format!("its label {self} is neither an integer nor a text"))
             }
         }

@@ -9,8 +9,9 @@ use forebay_proto::printable;
 use forebay_sources::SourceError;
 
 use super::header::{BLOCK, TarHeader, is_zero, until_nul};
-use super::pax::Pax;
-use crate::containers;
+use super::member::{HEAD, KeptPart, TarMember, is_tar};
+use super::pax::{Pax, PaxSparse};
+use super::sparse::SparsePieces;
 use crate::progress::Progress;
 use crate::window::Window;
 
@@ -18,26 +19,13 @@ use crate::window::Window;
 const MOST_SAID: u64 = 1 << 20;
 pub(super) const MOST_KEPT: u64 = 16 << 20;
 
-/// A file in a tar.
-#[derive(Debug)]
-pub(super) struct TarMember {
-    pub name: Vec<u8>,
-    /// Where its contents begin.
-    pub offset: u64,
-    pub len: u64,
-    /// Why its contents cannot be read.
-    pub fault: Option<&'static str>,
-    /// Its contents, if they were asked for.
-    pub content: Option<Vec<u8>>,
-}
-
 /// How to go through a tar.
 #[derive(Clone, Copy)]
 pub(super) struct TarWalk<'a> {
     /// The tar that is gone through.
     pub path: &'a Path,
-    /// Whether the contents of a member with this name are kept.
-    pub keeps: &'a (dyn Fn(&[u8]) -> bool + Sync),
+    /// What is kept of the contents of a member with this name.
+    pub keeps: &'a (dyn Fn(&[u8]) -> KeptPart + Sync),
     /// Whether the mark at the end may be missing.
     pub is_unfinished: bool,
     pub progress: &'a Progress,
@@ -59,17 +47,16 @@ enum EntryKind {
     Volume,
 }
 
-const SPARSE: &str = "it is stored as a sparse file. Pack it again without --sparse";
 const LINK: &str = "it is a link to another member. Pack it again with --dereference --hard-dereference";
 
 impl EntryKind {
     fn of(header: &TarHeader) -> Self {
         match header.kind {
             0 if header.name.ends_with(b"/") => Self::Folder,
-            0 | b'0' | b'7' => Self::File,
+            // GNU tar's old format writes sparse files as a kind of their own.
+            0 | b'0' | b'7' | b'S' => Self::File,
             b'1' | b'2' => Self::Faulty(LINK),
             b'5' => Self::Folder,
-            b'S' => Self::Faulty(SPARSE),
             b'x' | b'X' => Self::Lines,
             b'g' => Self::GlobalLines,
             b'L' => Self::LongName,
@@ -113,8 +100,9 @@ impl TarWalk<'_> {
                 _ => header.size,
             };
             let mut data = at + BLOCK as u64;
-            if header.kind == b'S' && header.is_extended {
-                data = self.behind_map(window, data, end)?;
+            let mut old_map = (header.kind == b'S').then(|| SparsePieces::of_header(&block));
+            if let Some(map) = old_map.as_mut().filter(|_| header.is_extended) {
+                data = self.behind_map(window, data, end, map)?;
             }
             if end.checked_sub(data).is_none_or(|rest| size > rest) {
                 let name = printable(OsStr::from_bytes(&header.name));
@@ -147,16 +135,10 @@ impl TarWalk<'_> {
                 }
                 EntryKind::Folder | EntryKind::Passed => (pax, long_name) = (Pax::default(), None),
                 EntryKind::File | EntryKind::Faulty(_) => {
-                    let said = std::mem::take(&mut pax);
-                    let long_name = long_name.take();
-                    let name = said.path.or(long_name).unwrap_or(header.name);
-                    let fault = match kind {
-                        EntryKind::Faulty(fault) => Some(fault),
-                        _ => said.is_sparse.then_some(SPARSE),
-                    };
-                    let is_kept = fault.is_none() && size <= MOST_KEPT && (self.keeps)(&name);
-                    let content = if is_kept { Some(self.bytes(window, data, size)?) } else { None };
-                    members.push(TarMember { name, offset: data, len: size, fault, content });
+                    let name = long_name.take().unwrap_or(header.name);
+                    let fault = if let EntryKind::Faulty(fault) = kind { Some(fault) } else { None };
+                    let member = TarMember { name, offset: data, len: size, sparse: None, fault, content: None };
+                    members.push(self.file(window, member, std::mem::take(&mut pax), old_map)?);
                 }
             }
             // A tar in a tar is gone through by itself.
@@ -166,17 +148,93 @@ impl TarWalk<'_> {
         }
     }
 
-    /// Where a sparse member's contents begin, behind the blocks with its map.
-    fn behind_map(&self, window: &mut Window<'_>, mut at: u64, end: u64) -> Result<u64, SourceError> {
-        /// Whether one more block follows.
-        const GOES_ON: usize = 504;
+    /// A file, with what the lines before its header say of it. `old_map` is the map of its holes that its own header has.
+    fn file(
+        &self,
+        window: &mut Window<'_>,
+        mut member: TarMember,
+        said: Pax,
+        old_map: Option<SparsePieces>,
+    ) -> Result<TarMember, SourceError> {
+        let (own_name, map) = match said.sparse.map(|sparse| *sparse) {
+            Some(PaxSparse { name, map, has_lines, .. }) => (name, Some((map, has_lines))),
+            None => (None, old_map.map(|map| (map, false))),
+        };
+        if let Some(name) = own_name.or(said.path) {
+            member.name = name;
+        }
+        if let Some((map, has_lines)) = map.filter(|_| member.fault.is_none()) {
+            self.put_holes(window, &mut member, map, has_lines)?;
+        }
+        self.keep(window, &mut member)?;
+        Ok(member)
+    }
+
+    /// Where a sparse member's contents begin, behind the blocks with more of its map.
+    fn behind_map(
+        &self,
+        window: &mut Window<'_>,
+        mut at: u64,
+        end: u64,
+        map: &mut SparsePieces,
+    ) -> Result<u64, SourceError> {
         loop {
             let block = block(window, at, end)?.ok_or_else(|| self.unfinished(at))?;
             at += BLOCK as u64;
-            if block[GOES_ON] == 0 {
+            if !map.add_block(&block) {
                 return Ok(at);
             }
         }
+    }
+
+    /// Notes where the stored bytes of a sparse member belong. If `has_lines`, the map is in front of them.
+    fn put_holes(
+        &self,
+        window: &mut Window<'_>,
+        member: &mut TarMember,
+        mut map: SparsePieces,
+        has_lines: bool,
+    ) -> Result<(), SourceError> {
+        if has_lines {
+            let mut looked_at = BLOCK as u64;
+            let lines = loop {
+                let bytes = self.bytes(window, member.offset, looked_at.min(member.len))?;
+                match map.set_lines(&bytes) {
+                    None if looked_at < member.len.min(MOST_SAID) => looked_at *= 8,
+                    lines => break lines,
+                }
+            };
+            let lines = lines.map(|lines| (lines as u64).next_multiple_of(BLOCK as u64));
+            let Some(lines) = lines.filter(|lines| *lines <= member.len) else {
+                member.fault = Some("the map of its pieces does not end");
+                return Ok(());
+            };
+            member.offset += lines;
+            member.len -= lines;
+        }
+        match map.finish(member.len) {
+            Ok(map) => member.sparse = Some(Box::new(map)),
+            Err(fault) => member.fault = Some(fault),
+        }
+        Ok(())
+    }
+
+    /// Reads what is kept of a member's contents.
+    fn keep(&self, window: &mut Window<'_>, member: &mut TarMember) -> Result<(), SourceError> {
+        let kept = match (self.keeps)(&member.name) {
+            _ if member.fault.is_some() => return Ok(()),
+            KeptPart::Head => member.len.min(HEAD),
+            KeptPart::All if member.file_len() <= MOST_KEPT => member.len,
+            KeptPart::All | KeptPart::Nothing => return Ok(()),
+        };
+        let mut content = self.bytes(window, member.offset, kept)?;
+        if let Some(map) = &member.sparse
+            && (kept < member.len || map.expand(&mut content).is_err())
+        {
+            return Ok(());
+        }
+        member.content = Some(content);
+        Ok(())
     }
 
     /// What follows the mark at the end must be zeros: members behind it would be lost in silence.
@@ -224,11 +282,6 @@ impl TarWalk<'_> {
 fn block(window: &mut Window<'_>, at: u64, end: u64) -> Result<Option<[u8; BLOCK]>, SourceError> {
     let fits = at.checked_add(BLOCK as u64).is_some_and(|behind| behind <= end);
     if fits { window.array(at).map_err(SourceError::Outage) } else { Ok(None) }
-}
-
-/// Whether a member is a tar, by its name.
-pub(super) fn is_tar(name: &[u8]) -> bool {
-    containers::is_named(Path::new(OsStr::from_bytes(name)), &["tar"])
 }
 
 fn untrusted(problem: &str) -> String {

@@ -6,7 +6,9 @@ import tarfile
 import zipfile
 from pathlib import Path
 
-from originals.dataset import Dataset, Format
+from PIL import Image
+
+from originals.dataset import SIDE, Dataset, Format
 
 
 def write_webdataset(folder: Path, pictures: list[bytes], labels: list[int]) -> Dataset:
@@ -25,6 +27,26 @@ def read_webdataset(folder: Path) -> list[tuple[bytes, int]]:
     shards = sorted(map(str, folder.glob("*.tar")))
     dataset = webdataset.WebDataset(shards, shardshuffle=False, empty_check=False)
     return [(sample["png"], int(sample["cls"])) for sample in dataset]
+
+
+def write_masked_webdataset(folder: Path, pictures: list[bytes], labels: list[int]) -> Dataset:
+    """Samples with a mask and an array, which are read beside the picture and its label."""
+    import numpy as np
+    import webdataset
+
+    with webdataset.ShardWriter(str(folder / "train-%06d.tar"), maxcount=25, verbose=0) as writer:
+        for number, (picture, label) in enumerate(zip(pictures, labels)):
+            mask, array = Image.new("L", (SIDE, SIDE), label), np.full(3, label, np.float32)
+            sample = {"png": picture, "cls": label, "seg.png": png_of(mask), "npy": array}
+            writer.write({"__key__": f"{number:06}", **sample})
+    settings = {"masks": {"seg": "seg.png"}, "columns": {"images": "png", "array": "npy"}}
+    return Dataset(f"tar:{folder}", settings)
+
+
+def png_of(picture: Image.Image) -> bytes:
+    file = io.BytesIO()
+    picture.save(file, "PNG")
+    return file.getvalue()
 
 
 def write_tfrecord(folder: Path, pictures: list[bytes], labels: list[int]) -> Dataset:
@@ -100,6 +122,7 @@ def read_tar(folder: Path) -> list[tuple[bytes, int]]:
 
 FORMATS = [
     Format("webdataset", ("webdataset",), write_webdataset, read_webdataset),
+    Format("webdataset with masks", ("webdataset",), write_masked_webdataset, read_webdataset),
     Format("tfrecord", ("tfrecord",), write_tfrecord, read_tfrecord),
     Format("recordio", ("recordio",), write_recordio, read_recordio),
     Format("mxnet", (), write_mxnet),

@@ -3,6 +3,7 @@
 use forebay_columns::Value;
 
 use super::*;
+use crate::npy::tests::npy;
 
 fn mapped(columns: &[(&str, &str)]) -> Options {
     Options { columns: columns.iter().copied().collect(), ..Options::default() }
@@ -138,7 +139,7 @@ fn columns_that_samples_cannot_give_are_refused() {
     let tar = TarWriter::of(&[("1.jpg", b"x"), ("1.txt", b"text"), ("1.seg.png", b"x"), ("1.npy", b"x")]);
     for (columns, words) in [
         (&[("mask_of", "seg.png")][..], &["\"mask_of\"", "only read as images"][..]),
-        (&[("array", "npy")], &["\"array\"", "JSON or text"]),
+        (&[("array", "pth")], &["\"array\"", "JSON, text or npy"]),
         (&[("a b", "txt")], &["\"a b\"", "letters"]),
         (&[("none", ";")], &["\"none\" names no member"]),
         (&[("caption", "caption")], &["no sample has a member \"caption\""]),
@@ -150,6 +151,39 @@ fn columns_that_samples_cannot_give_are_refused() {
     }
     let segmentation = contents(opened(tar, &mapped(&[("images", "seg.png")])));
     assert_eq!(segmentation, expected(&[("1.seg.png", "x")]));
+}
+
+#[test]
+fn rule_45_members_of_numpy_become_columns_of_their_type_and_shape() {
+    let floats = |values: &[f32]| values.iter().flat_map(|value| value.to_le_bytes()).collect::<Vec<u8>>();
+    let (first, second) =
+        (npy("<f4", false, "(2,)", &floats(&[1.0, 2.0])), npy("<f4", false, "(2,)", &floats(&[3.0, 4.0])));
+    let (boxes, none) = (npy("<f8", false, "(1, 4)", &[1; 32]), npy("<f8", false, "(0, 4)", b""));
+    let pickle = npy("|O", false, "(1,)", b"\x80\x04N.");
+    let tar = TarWriter::of(&[
+        ("1.jpg", b"one"),
+        ("1.emb.npy", &first),
+        ("1.boxes.npy", &boxes),
+        ("2.jpg", b"two"),
+        ("2.emb.npy", &second),
+        ("2.boxes.npy", &none),
+        ("3.jpg", b"three"),
+        ("3.emb.npy", &pickle),
+        ("4.jpg", b"four"),
+        ("4.emb.npy", &boxes),
+    ]);
+    let columns = mapped(&[("emb", "emb.npy"), ("boxes", "boxes.npy")]);
+    let source = opened(tar.clone(), &columns).1.unwrap();
+    let (of, embeddings) = values(&*source, "emb");
+    assert_eq!((of.as_str(), embeddings[1].bytes()), ("f32 [2]", &floats(&[3.0, 4.0])[..]));
+    let (of, boxes) = values(&*source, "boxes");
+    assert_eq!((of.as_str(), boxes[0].items(), boxes[1].items(), boxes[2].is_null()), ("f64 [*, 4]", 1, 0, true));
+    let found = faults(opened(tar.clone(), &columns));
+    assert_eq!([0, 1].map(|record| found[record].is_none()), [true; 2]);
+    for (record, word) in [(2, "objects of Python"), (3, "the first one of the dataset is f32 [2]")] {
+        assert!(found[record].as_ref().unwrap().contains(word), "{found:?}");
+    }
+    refusal(opened(tar, &mapped(&[("labels", "boxes.npy")])), &["no sample has a label \"boxes.npy\""]);
 }
 
 #[test]
