@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use forebay_sources::ReadError;
+use forebay_sources::{Pulse, Pulses, ReadError};
 use parking_lot::Mutex;
 
 /// The records of a grain, decoded.
@@ -47,8 +47,14 @@ struct Kept<E> {
     attempt: Arc<Attempt<E>>,
 }
 
-/// What came of one attempt to read a grain. One that failed is known only to those who waited for it.
-type Attempt<E> = Mutex<Option<Result<Arc<Grain>, E>>>;
+/// One attempt to read a grain.
+#[derive(Debug)]
+struct Attempt<E> {
+    /// What came of it. One that failed is known only to those who waited for it.
+    outcome: Mutex<Option<Result<Arc<Grain>, E>>>,
+    /// The threads that wait for it hear that it goes on.
+    waiting: Arc<Pulses>,
+}
 
 impl Grain {
     /// A record of the grain, counted from the grain's first.
@@ -76,11 +82,16 @@ impl<E: Clone> GrainCache<E> {
     /// Those of the attempt that this call made, or waited for. Nothing is kept then: a later call reads again.
     pub(crate) fn get(&self, number: u64, read: impl FnOnce() -> Result<Grain, E>) -> Result<Arc<Grain>, E> {
         let attempt = self.kept.lock().attempt(number);
-        let mut held = attempt.lock();
+        let mut held = attempt.outcome.try_lock().unwrap_or_else(|| {
+            attempt.waiting.join(Pulse::current());
+            attempt.outcome.lock()
+        });
         if let Some(outcome) = &*held {
             return outcome.clone();
         }
-        let outcome = read().map(Arc::new);
+        attempt.waiting.join(Pulse::current());
+        let outcome = attempt.waiting.all().during(read).map(Arc::new);
+        attempt.waiting.leave();
         *held = Some(outcome.clone());
         let dropped = if let Ok(grain) = &outcome {
             drop(held);
@@ -100,7 +111,10 @@ impl<E> KeptGrains<E> {
     /// The attempt to read the grain, which is the latest one used now.
     fn attempt(&mut self, number: u64) -> Arc<Attempt<E>> {
         self.turn += 1;
-        let new = || Kept { turn: 0, len: 0, attempt: Arc::new(Mutex::new(None)) };
+        let new = || {
+            let attempt = Attempt { outcome: Mutex::new(None), waiting: Arc::default() };
+            Kept { turn: 0, len: 0, attempt: Arc::new(attempt) }
+        };
         let kept = self.grains.entry(number).or_insert_with(new);
         self.order.remove(&kept.turn);
         self.order.insert(self.turn, number);
@@ -219,17 +233,24 @@ mod tests {
         });
         has_begun.recv().unwrap();
         let attempt = Arc::clone(&cache.kept.lock().grains[&0].attempt);
+        let heard = Arc::new(AtomicU64::new(0));
         let others = [(); 7].map(|()| {
-            let (cache, reads) = (Arc::clone(&cache), Arc::clone(&reads));
+            let (cache, reads, heard) = (Arc::clone(&cache), Arc::clone(&reads), Arc::clone(&heard));
+            let pulse = Pulse::new(move || {
+                heard.fetch_add(1, Ordering::Relaxed);
+            });
             thread::spawn(move || {
-                cache.get(0, || {
-                    reads.fetch_add(1, Ordering::Relaxed);
-                    Ok(grain(3))
+                pulse.during(|| {
+                    cache.get(0, || {
+                        reads.fetch_add(1, Ordering::Relaxed);
+                        Ok(grain(3))
+                    })
                 })
             })
         });
-        // Each of them has this attempt in its hands: the map, this test and eight threads.
-        while Arc::strong_count(&attempt) < 10 {
+        // All of them wait for this attempt once one beat of it is heard by seven.
+        while heard.swap(0, Ordering::Relaxed) < 7 {
+            attempt.waiting.all().beat();
             thread::yield_now();
         }
         fail.send(()).unwrap();

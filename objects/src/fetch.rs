@@ -7,28 +7,33 @@ use std::hash::{BuildHasher as _, Hasher as _};
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
+use forebay_sources::Pulse;
 use futures_util::StreamExt as _;
 use tokio::time::{sleep, timeout};
 
 use crate::backend::Backend;
 use crate::fault::{Fault, FaultKind};
 use crate::object::Pin;
+use crate::pace::Pace;
 use crate::{Object, Retries};
 
-/// Appends the range's bytes to `buf`. After an error, `buf` has what had arrived.
+/// Appends the range's bytes to `buf`. Beats `pulse` as long as enough of them arrive. After an error, `buf` has what had
+/// arrived.
 pub(crate) async fn fetch(
     backend: &Backend,
     retries: &Retries,
     object: &Object,
     range: Range<u64>,
     buf: &mut Vec<u8>,
+    pulse: &Pulse,
 ) -> Result<(), Fault> {
     let length = range.end - range.start;
     let fits = usize::try_from(length).is_ok_and(|length| buf.try_reserve_exact(length).is_ok());
     if !fits {
         return Err(Fault::new(FaultKind::Resources, format!("there is no memory for {length} bytes")));
     }
-    let (start, began, mut failures) = (buf.len(), Instant::now(), 0);
+    let (start, mut failures) = (buf.len(), 0);
+    let mut pace = Pace::new(retries, Instant::now());
     loop {
         let had = buf.len();
         let arrived = (had - start) as u64;
@@ -36,17 +41,16 @@ pub(crate) async fn fetch(
             return Ok(());
         }
         let rest = range.start + arrived..range.end;
-        let deadline = retries.deadline(length - arrived);
-        let attempt = timeout(deadline, attempt(backend, retries, object, rest, buf)).await;
-        let late = || Fault::late("the answer takes too long");
-        let Err(fault) = attempt.unwrap_or_else(|_| Err(late())) else { continue };
+        pace.begin(Instant::now());
+        let attempt = attempt(backend, object, rest, buf, &mut pace, pulse).await;
+        let Err(fault) = attempt else { continue };
         if !matches!(object.pin(), Pin::Strong(_)) {
             // Nothing says that the rest would be of the same bytes: a weak `ETag` may stay when some of them change, and a time
             // counts seconds.
             buf.truncate(start);
         }
         failures = if buf.len() > had { 1 } else { failures + 1 };
-        pause(retries, fault, failures, began, length).await?;
+        pause(retries, fault, failures, pace.still(Instant::now())).await?;
     }
 }
 
@@ -62,17 +66,16 @@ pub(crate) async fn retried<T, F: Future<Output = Result<T, Fault>>>(
             Ok(result) => return Ok(result),
             Err(fault) => {
                 failures += 1;
-                pause(retries, fault, failures, began, 0).await?;
+                pause(retries, fault, failures, began.elapsed()).await?;
             }
         }
     }
 }
 
 /// Waits before the next attempt, or gives the fault back if there is none.
-async fn pause(retries: &Retries, fault: Fault, failures: u32, began: Instant, bytes: u64) -> Result<(), Fault> {
-    let elapsed = began.elapsed();
-    let wait = if fault.passes() { retries.after(failures, elapsed, bytes, draw()) } else { None };
-    let wait = wait.and_then(|wait| retries.granted(wait, fault.wait, elapsed, bytes));
+async fn pause(retries: &Retries, fault: Fault, failures: u32, still: Duration) -> Result<(), Fault> {
+    let wait = if fault.passes() { retries.after(failures, still, draw()) } else { None };
+    let wait = wait.and_then(|wait| retries.granted(wait, fault.wait, still));
     let Some(wait) = wait else { return Err(fault) };
     tracing::debug!(cause = fault.cause, failures, wait = wait.as_secs_f64(), "a request to a store is repeated");
     sleep(wait).await;
@@ -81,19 +84,24 @@ async fn pause(retries: &Retries, fault: Fault, failures: u32, began: Instant, b
 
 async fn attempt(
     backend: &Backend,
-    retries: &Retries,
     object: &Object,
     range: Range<u64>,
     buf: &mut Vec<u8>,
+    pace: &mut Pace,
+    pulse: &Pulse,
 ) -> Result<(), Fault> {
     let mut missing = range.end - range.start;
-    let body = in_time(retries.silence, "the store does not answer", backend.get(object, range)).await?;
+    let body = in_time(pace, "the store does not answer", backend.get(object, range)).await?;
     let (mut skip, mut bytes) = (body.skip, body.bytes);
     while missing > 0 {
-        let next = in_time(retries.silence, "the answer stops in its middle", async { bytes.next().await.transpose() });
+        let next =
+            in_time(pace, "the answer stops in its middle, or is too slow", async { bytes.next().await.transpose() });
         let Some(mut chunk) = next.await? else {
             return Err(Fault::new(FaultKind::Unavailable, format!("the answer ends {missing} bytes early")));
         };
+        if pace.arrived(chunk.len() as u64, Instant::now()) {
+            pulse.beat();
+        }
         let before = usize::try_from(skip).map_or(chunk.len(), |skip| skip.min(chunk.len()));
         skip -= before as u64;
         let mut wanted = chunk.split_off(before);
@@ -105,8 +113,10 @@ async fn attempt(
     Ok(())
 }
 
-async fn in_time<T>(silence: Duration, what: &str, step: impl Future<Output = Result<T, Fault>>) -> Result<T, Fault> {
-    timeout(silence, step).await.unwrap_or_else(|_| Err(Fault::late(what)))
+/// Waits for the next part of an answer, as long as the pace allows.
+async fn in_time<T>(pace: &Pace, what: &str, step: impl Future<Output = Result<T, Fault>>) -> Result<T, Fault> {
+    let patience = pace.patience(Instant::now());
+    timeout(patience, step).await.unwrap_or_else(|_| Err(Fault::late(what)))
 }
 
 /// A random number from 0 to 1. Each `RandomState` has other keys.

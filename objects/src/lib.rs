@@ -17,6 +17,7 @@ mod joined;
 mod listing;
 mod note;
 mod object;
+mod pace;
 mod repository;
 mod retries;
 mod retry_after;

@@ -2,12 +2,14 @@
 
 use std::fmt;
 use std::ops::Range;
+use std::pin::pin;
 use std::sync::{Arc, mpsc};
 
-use forebay_sources::{Container, Locator, Part, ReadError, ReadErrorKind, SourceError};
+use forebay_sources::{Container, Locator, Part, Pulse, ReadError, ReadErrorKind, SourceError};
 use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
 use tokio::task::AbortHandle;
+use tokio::time::timeout;
 
 use crate::address::shown;
 use crate::backend::Backend;
@@ -179,7 +181,8 @@ impl Store {
     /// Reads a range of the object into `buf` and gives both to `done`, which runs on a thread of the store and must
     /// not block. After an error, `buf` is empty. Does not block, however many requests there are.
     ///
-    /// If the read is cancelled before it has ended, `done` is dropped.
+    /// If the read is cancelled before it has ended, `done` is dropped. As long as enough bytes arrive, it beats the
+    /// [`Pulse`] of the thread that calls this.
     pub fn request(
         self: &Arc<Self>,
         object: &Object,
@@ -199,10 +202,10 @@ impl Store {
         mut buf: Vec<u8>,
         done: impl FnOnce(Vec<u8>, Result<(), ReadError>) + Send + 'static,
     ) -> PendingRead {
-        let (store, object) = (Arc::clone(self), object.clone());
+        let (store, object, pulse) = (Arc::clone(self), object.clone(), Pulse::current());
         let task = self.runtime.spawn(async move {
             let before = buf.len();
-            let read = store.fill(&object, range.clone(), &mut buf).await;
+            let read = store.fill(&object, range.clone(), &mut buf, &pulse).await;
             if read.is_err() {
                 buf.truncate(before);
             }
@@ -249,25 +252,32 @@ impl Store {
         ranges.iter().zip(covered_by).map(part).collect()
     }
 
-    async fn fill(&self, object: &Object, range: Range<u64>, buf: &mut Vec<u8>) -> Result<(), Fault> {
+    async fn fill(&self, object: &Object, range: Range<u64>, buf: &mut Vec<u8>, pulse: &Pulse) -> Result<(), Fault> {
         within(object, &range)?;
         match &self.blocks {
             Some(blocks) if Blocks::keeps(object) => {
                 let fetch = |range| async move {
                     let mut bytes = Vec::new();
-                    self.fetch(object, range, &mut bytes).await?;
+                    self.fetch(object, range, &mut bytes, pulse).await?;
                     Ok(bytes)
                 };
                 blocks.fill(object, &range, buf, fetch).await
             }
-            _ => self.fetch(object, range, buf).await,
+            _ => self.fetch(object, range, buf, pulse).await,
         }
     }
 
-    async fn fetch(&self, object: &Object, range: Range<u64>, buf: &mut Vec<u8>) -> Result<(), Fault> {
-        let permit = self.permits.acquire().await;
+    async fn fetch(&self, object: &Object, range: Range<u64>, buf: &mut Vec<u8>, pulse: &Pulse) -> Result<(), Fault> {
+        let mut permit = pin!(self.permits.acquire());
+        let permit = loop {
+            match timeout(self.retries.silence, &mut permit).await {
+                Ok(permit) => break permit,
+                // It waits for others of this process, and not for an answer.
+                Err(_) => pulse.beat(),
+            }
+        };
         let _permit = permit.map_err(|_| Fault::late("the store is closed"))?;
-        fetch(&self.backend, &self.retries, object, range, buf).await
+        fetch(&self.backend, &self.retries, object, range, buf, pulse).await
     }
 
     /// Refuses what a plain server of files cannot do.

@@ -2,10 +2,11 @@
 
 use std::net::TcpListener;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use forebay_objects::{Retries, Settings, Store};
-use forebay_sources::{ReadErrorKind, Retry, SourceError};
+use forebay_sources::{Pulse, ReadErrorKind, Retry, SourceError};
 
 use crate::faults::{Event, Fault};
 use crate::s3::{Bucket, KEY_ID, SECRET, noise, quick, read};
@@ -116,15 +117,36 @@ fn rule_54_retries_end() {
 }
 
 #[test]
-fn rule_54_a_body_that_drips_has_a_deadline() {
+fn rule_54_a_body_that_drips_is_an_outage_however_long_it_goes_on() {
     let (bucket, _) = bucket();
-    let retries =
-        Retries { attempt: Duration::from_millis(200), silence: Duration::from_secs(3600), limit: 2, ..quick() };
+    let retries = Retries { silence: Duration::from_millis(200), total: Duration::from_millis(500), ..quick() };
     let store = Store::open("s3://pictures/", &Settings { retries, ..bucket.settings() }).unwrap();
     let object = store.head("a.tar").unwrap();
-    bucket.server.faults.always(Some(Fault::Silent));
-    let error = store.read(&object, 0..10, 10, &mut Vec::new()).unwrap_err();
-    assert_eq!((error.kind, error.cause.as_str()), (ReadErrorKind::Storage, "the answer takes too long"));
+    let sent = Arc::new(AtomicU64::new(0));
+    bucket.server.faults.always(Some(Fault::Dripping(Arc::clone(&sent))));
+    let error = store.read(&object, 0..SIZE, SIZE, &mut Vec::new()).unwrap_err();
+    let cause = "the answer stops in its middle, or is too slow";
+    assert_eq!((error.kind, error.cause.as_str()), (ReadErrorKind::Storage, cause));
+    assert!(sent.load(Ordering::Relaxed) > 1, "its body came, byte by byte");
+}
+
+#[test]
+fn rule_28_a_read_that_goes_on_slowly_says_so_and_is_not_cut_off() {
+    let (bucket, bytes) = bucket();
+    // At the slowest pace, the object takes ten silences. Here it takes as many steps, in as many pieces.
+    let retries = Retries { slowest: SIZE / 10, silence: Duration::from_secs(1), ..quick() };
+    let store = Store::open("s3://pictures/", &Settings { retries, ..bucket.settings() }).unwrap();
+    let object = store.head("a.tar").unwrap();
+    bucket.server.asked();
+    bucket.server.faults.next([Fault::Pieces(SIZE as usize / 10)]);
+    let beats = Arc::new(AtomicU64::new(0));
+    let heard = Arc::clone(&beats);
+    let pulse = Pulse::new(move || {
+        heard.fetch_add(1, Ordering::Relaxed);
+    });
+    assert!(pulse.during(|| read(&store, &object, 0..SIZE)) == bytes);
+    assert!(beats.load(Ordering::Relaxed) > 1);
+    assert_eq!(bucket.server.asked().len(), 1, "one attempt");
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 
 use hyper::header::{CONTENT_LENGTH, CONTENT_RANGE, HeaderValue};
 use hyper::{Response, StatusCode};
@@ -25,6 +26,10 @@ pub(crate) enum Fault {
     ShortAndThen(Event),
     /// The first half of the body comes, and then nothing.
     Stuck,
+    /// A byte of the body comes from time to time. Counts them.
+    Dripping(Arc<AtomicU64>),
+    /// The body comes in pieces of so many bytes.
+    Pieces(usize),
     /// No answer comes.
     Silent,
     /// The answer says that it has other bytes.
@@ -84,6 +89,8 @@ impl Fault {
             }
             Self::Reset => body::broken(whole.slice(..half)),
             Self::Stuck => body::stuck(whole.slice(..half)),
+            Self::Dripping(sent) => body::dripping(whole, Arc::clone(sent)),
+            Self::Pieces(size) => body::pieces(&whole, *size),
             Self::Short => {
                 parts.headers.insert(CONTENT_LENGTH, whole.len().into());
                 body::short(whole.slice(..half))

@@ -113,6 +113,9 @@ fn without_range(mut request: Request<Incoming>) -> Request<Incoming> {
 /// Bodies that are right, and bodies that are not.
 pub(crate) mod body {
     use std::io;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicU64, Ordering};
+    use std::time::Duration;
 
     use bytes::Bytes;
     use futures_util::stream::{self, Stream, StreamExt as _};
@@ -139,6 +142,26 @@ pub(crate) mod body {
     /// Never ends.
     pub(crate) fn stuck(bytes: Bytes) -> Body {
         BodyExt::boxed(StreamBody::new(first(bytes).chain(stream::pending())))
+    }
+
+    /// Comes byte by byte, with a wait after each one.
+    pub(crate) fn dripping(bytes: Bytes, sent: Arc<AtomicU64>) -> Body {
+        let drip = move |at: usize| {
+            let (byte, sent) = (bytes.slice(at..=at), Arc::clone(&sent));
+            async move {
+                tokio::time::sleep(Duration::from_millis(20)).await;
+                sent.fetch_add(1, Ordering::Relaxed);
+                Ok(Frame::data(byte))
+            }
+        };
+        BodyExt::boxed(StreamBody::new(stream::iter(0..).then(drip)))
+    }
+
+    /// Comes in pieces.
+    pub(crate) fn pieces(bytes: &Bytes, size: usize) -> Body {
+        let piece = |start| bytes.slice(start..bytes.len().min(start + size));
+        let pieces: Vec<_> = (0..bytes.len()).step_by(size).map(piece).collect();
+        BodyExt::boxed(StreamBody::new(stream::iter(pieces).flat_map(first)))
     }
 
     /// These bytes, which are sent before anything else happens: the server sends what it has when it must wait.

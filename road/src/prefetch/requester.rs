@@ -32,7 +32,7 @@ pub(super) fn request_until_closed(
             // Nobody withdraws it any more. It is answered as it is dropped.
             return;
         }
-        source.request(request);
+        shared.pulse(job).during(|| source.request(request));
     }
 }
 

@@ -1,11 +1,11 @@
 //! What the threads of a prefetch share: what was read ahead, who waits for what, and how long they waited.
 
-use std::sync::Weak;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Instant;
+use std::sync::{Arc, Weak};
+use std::time::{Duration, Instant};
 
 use crossbeam_channel as channel;
-use forebay_sources::{Source, Withdrawal};
+use forebay_sources::{Pulse, Source, Withdrawal};
 use parking_lot::{Condvar, Mutex};
 use tokio::sync::Notify;
 
@@ -15,6 +15,9 @@ use super::spare::Spare;
 use super::under_way::UnderWay;
 use crate::cache::Cache;
 use crate::meter::{Meter, SLICE};
+
+/// How often it is noted that a read goes on. Reads are given up after much longer.
+const PULSE: Duration = Duration::from_millis(500);
 
 /// What the threads share.
 #[derive(Debug)]
@@ -131,6 +134,24 @@ impl PrefetchShared {
         if good && let Some(cache) = cache.upgrade() {
             cache.offer(job.record, bytes);
         }
+    }
+
+    /// Hears that a read goes on. Beats that follow each other quickly are noted as one.
+    pub(super) fn pulse(self: &Arc<Self>, job: ReadJob) -> Pulse {
+        let (shared, noted) = (Arc::downgrade(self), Mutex::new(job.began));
+        Pulse::new(move || {
+            let now = Instant::now();
+            {
+                let mut noted = noted.lock();
+                if now.saturating_duration_since(*noted) < PULSE {
+                    return;
+                }
+                *noted = now;
+            }
+            if let Some(shared) = shared.upgrade() {
+                shared.state.lock().ahead.goes_on(&job, now);
+            }
+        })
     }
 
     /// Wakes whoever takes records.

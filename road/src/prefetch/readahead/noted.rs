@@ -1,12 +1,13 @@
 //! Notes the result of a read, and whether the thread that takes records must be woken for it. Most results change nothing
 //! for that thread.
 
+use std::collections::{BTreeMap, VecDeque};
 use std::time::Instant;
 
 use forebay_sources::{ReadError, Retry};
 
 use super::stage::{Known, Latest, ReadStage};
-use super::{LoadedRead, ReadAhead, ReadJob};
+use super::{EpochReads, Fetch, LoadedRead, ReadAhead, ReadJob};
 use crate::reason::Reason;
 
 /// How often a record may need more room than it had: what always grows is bad.
@@ -51,15 +52,16 @@ impl<B> ReadAhead<B> {
         passed
     }
 
+    /// Notes that bytes of a read arrive, though its record is not there yet: it is slow, and does not hang.
+    pub(crate) fn goes_on(&mut self, job: &ReadJob, now: Instant) {
+        if let Some((_, stage)) = stage_of(&mut self.fetches, &mut self.epochs, job) {
+            stage.goes_on(job.began, now);
+        }
+    }
+
     /// Notes what a read gave.
     pub(crate) fn done(&mut self, job: &ReadJob, read: Result<B, ReadError>, now: Instant) -> Noted {
-        let found = match job.epoch {
-            None => self.fetches.iter_mut().find(|fetch| fetch.id == job.id).map(|fetch| (0, &mut fetch.stage)),
-            Some(epoch) => self.epochs.get_mut(&epoch).and_then(|epoch| {
-                let place = epoch.tickets.binary_search_by_key(&job.id, |ticket| ticket.id).ok()?;
-                Some((place, &mut epoch.tickets[place].stage))
-            }),
-        };
+        let found = stage_of(&mut self.fetches, &mut self.epochs, job);
         let found = found.and_then(|(place, stage)| Some((place, stage.end(job.began, read.is_ok())?, stage)));
         if found.is_none() || read.is_err() {
             self.used = self.used.saturating_sub(job.reserved);
@@ -71,7 +73,7 @@ impl<B> ReadAhead<B> {
             Latest::GivenUp => {}
             Latest::Waits => self.again -= in_turn,
         }
-        let (mut known, given_up) = (tried.known, tried.given_up);
+        let (mut known, given_up, heard) = (tried.known, tried.given_up, tried.heard);
         let failed_before = known.failing.is_some();
         let done = match read.map_err(|error| (error.retry(), Box::new(error))) {
             Ok(bytes) => Ok(LoadedRead { bytes, reserved: job.reserved }),
@@ -83,7 +85,7 @@ impl<B> ReadAhead<B> {
             }
             Err((Retry::WithRoom(bytes), _)) => Err(Reason::Growing { bytes }),
             Err((Retry::Later, outage)) => {
-                known.failed(job.record, job.began, now, outage, false);
+                known.failed(job.record, heard, now, outage, false);
                 *stage = ReadStage::Waiting(known);
                 self.again += in_turn;
                 return if given_up { Noted::Late } else { Noted::Behind };
@@ -100,4 +102,19 @@ impl<B> ReadAhead<B> {
             _ => Noted::Behind,
         }
     }
+}
+
+/// How far the record of a read is, and its place in its epoch.
+fn stage_of<'a, B>(
+    fetches: &'a mut VecDeque<Fetch<B>>,
+    epochs: &'a mut BTreeMap<u64, EpochReads<B>>,
+    job: &ReadJob,
+) -> Option<(usize, &'a mut ReadStage<B>)> {
+    let Some(epoch) = job.epoch else {
+        let fetch = fetches.iter_mut().find(|fetch| fetch.id == job.id)?;
+        return Some((0, &mut fetch.stage));
+    };
+    let tickets = &mut epochs.get_mut(&epoch)?.tickets;
+    let place = tickets.binary_search_by_key(&job.id, |ticket| ticket.id).ok()?;
+    Some((place, &mut tickets[place].stage))
 }

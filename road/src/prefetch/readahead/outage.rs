@@ -4,7 +4,8 @@
 //! A record is to blame if the storage returns other records meanwhile. For a thread that hangs, one read that returns
 //! later is enough. A request that is not answered is made a second time before that counts: no thread is held up by it,
 //! and its connection may be at fault. A read that fails must also be the only one in trouble. In all other cases, the
-//! read is retried for as long as it takes.
+//! read is retried for as long as it takes. A read whose bytes arrive slowly does not hang: its time begins anew with each
+//! sign of that.
 
 use std::time::{Duration, Instant};
 
@@ -38,7 +39,7 @@ pub(crate) enum Silence<'a> {
 }
 
 impl<B> ReadAhead<B> {
-    /// Looks for reads that began more than `timeout` ago, and judges those that are their record's fault. Answers how
+    /// Looks for reads that began or last went on more than `timeout` ago, and judges those that are their record's fault. Answers how
     /// many were given up now. They may still come back: until then, their bytes stay in use.
     pub(crate) fn expire(&mut self, now: Instant, timeout: Duration, silence: Silence<'_>) -> usize {
         let (answered, troubled) = (self.answered, self.troubled());
@@ -47,22 +48,22 @@ impl<B> ReadAhead<B> {
         let (mut given_up, mut again, mut judged_to_wait) = (InFlight::default(), 0, 0);
         for (ticket, record, stage) in self.stages_mut() {
             match stage {
-                ReadStage::Reading { began, reserved, known, lost } if late(*began) => {
+                ReadStage::Reading { heard, reserved, known, lost, .. } if late(*heard) => {
                     if !std::mem::replace(lost, true) {
                         given_up.add(*reserved);
                     }
                     match silence {
-                        Silence::Thread if given_since(*began) => {
+                        Silence::Thread if given_since(*heard) => {
                             *stage = ReadStage::Done(Err(Reason::Late { timeout }));
                         }
                         Silence::Thread => {}
                         Silence::Request(outage) => {
                             let mut known = std::mem::take(known);
-                            known.unanswered += u32::from(given_since(*began));
+                            known.unanswered += u32::from(given_since(*heard));
                             if known.unanswered >= MOST_UNANSWERED {
                                 *stage = ReadStage::Done(Err(Reason::Late { timeout }));
                             } else {
-                                known.failed(record, *began, now, Box::new(outage(record)), true);
+                                known.failed(record, *heard, now, Box::new(outage(record)), true);
                                 *stage = ReadStage::Waiting(known);
                                 again += usize::from(ticket);
                             }

@@ -16,6 +16,8 @@ pub(super) enum ReadStage<B> {
     Reading {
         /// Since when.
         began: Instant,
+        /// When it last went on, or began.
+        heard: Instant,
         /// Bytes of the budget that it has.
         reserved: u64,
         /// What was known before.
@@ -33,6 +35,8 @@ pub(super) struct Tried {
     pub(super) known: Known,
     /// The try was given up before.
     pub(super) given_up: bool,
+    /// When the try last went on, or began.
+    pub(super) heard: Instant,
     /// What was to become of the record's latest try, which may be a later one.
     pub(super) latest: Latest,
 }
@@ -63,7 +67,7 @@ pub(super) struct Known {
 /// A read that fails, and is tried again.
 #[derive(Debug)]
 pub(super) struct Failing {
-    /// When the first try that failed began.
+    /// When the first try that failed began, or last went on.
     pub(super) since: Instant,
     /// Tries that failed.
     pub(super) tries: u32,
@@ -97,13 +101,14 @@ impl<B> ReadStage<B> {
     /// record is done, or this read has failed and a later one is made.
     pub(super) fn end(&mut self, began: Instant, gave: bool) -> Option<Tried> {
         match self {
-            Self::Reading { began: latest, reserved, known, lost } if *latest == began || gave => Some(Tried {
+            Self::Reading { began: latest, heard, reserved, known, lost } if *latest == began || gave => Some(Tried {
                 known: std::mem::take(known),
                 given_up: *lost || *latest != began,
+                heard: if *latest == began { *heard } else { began },
                 latest: if *lost { Latest::GivenUp } else { Latest::InFlight(*reserved) },
             }),
             Self::Waiting(known) if gave => {
-                Some(Tried { known: std::mem::take(known), given_up: true, latest: Latest::Waits })
+                Some(Tried { known: std::mem::take(known), given_up: true, heard: began, latest: Latest::Waits })
             }
             _ => None,
         }
@@ -112,7 +117,15 @@ impl<B> ReadStage<B> {
     /// It is read from now on.
     pub(super) fn begin(&mut self, now: Instant, reserved: u64) {
         if let Self::Waiting(known) = self {
-            *self = Self::Reading { began: now, reserved, known: std::mem::take(known), lost: false };
+            *self = Self::Reading { began: now, heard: now, reserved, known: std::mem::take(known), lost: false };
+        }
+    }
+
+    /// The read that began then goes on.
+    pub(super) fn goes_on(&mut self, began: Instant, now: Instant) {
+        match self {
+            Self::Reading { began: latest, heard, .. } if *latest == began => *heard = now,
+            _ => {}
         }
     }
 
@@ -145,16 +158,16 @@ impl<B> ReadStage<B> {
             | Self::Reading { known: Known { failing: Some(failing), .. }, .. } => {
                 Some((failing.since, Some(&failing.outage)))
             }
-            Self::Reading { began, .. } if now.saturating_duration_since(*began) > patience => Some((*began, None)),
+            Self::Reading { heard, .. } if now.saturating_duration_since(*heard) > patience => Some((*heard, None)),
             _ => None,
         }
     }
 }
 
 impl Known {
-    /// Another try of this record has failed, or was not answered.
-    pub(super) fn failed(&mut self, record: u64, began: Instant, now: Instant, outage: Box<ReadError>, silent: bool) {
-        let (since, tries) = self.failing.take().map_or((began, 0), |failing| (failing.since, failing.tries));
+    /// Another try of this record has failed, or was not answered. It last went on at `heard`.
+    pub(super) fn failed(&mut self, record: u64, heard: Instant, now: Instant, outage: Box<ReadError>, silent: bool) {
+        let (since, tries) = self.failing.take().map_or((heard, 0), |failing| (failing.since, failing.tries));
         let due = now + pause::before_retry(record, tries);
         self.failing = Some(Failing { since, tries: tries.saturating_add(1), due, outage, silent });
     }

@@ -45,6 +45,51 @@ fn rule_28_a_request_without_an_answer_is_made_again_and_bad_if_that_has_none_ei
 }
 
 #[test]
+fn rule_28_a_read_that_goes_on_is_neither_late_nor_bad_however_long_it_takes() {
+    for silence in [Silence::Thread, Silence::Request(&|_| storage())] {
+        let (mut ahead, began) = (ReadAhead::new(1000, 0), Instant::now());
+        ahead.lease(span(1, 0, 0, 30));
+        let slow = start(&mut ahead, began);
+        let mut now = began;
+        for _ in 0..10 {
+            now += TIMEOUT / 2;
+            let other = start(&mut ahead, now);
+            ahead.done(&other, Ok(other.record), now);
+            ahead.goes_on(&slow, now);
+            assert_eq!((ahead.expire(now, TIMEOUT, silence), ahead.stall(now, TIMEOUT / 6)), (0, None));
+        }
+        assert_eq!(ahead.take(0, |_| true), TakenRead::Wait);
+        // It fails after all. That it was slow does not count, and that others were given meanwhile neither.
+        ahead.done(&slow, Err(storage()), now);
+        ahead.expire(now + Duration::from_secs(1), TIMEOUT, silence);
+        assert_eq!((ahead.take(0, |_| true), ahead.stall(now, TIMEOUT).unwrap().since), (TakenRead::Wait, now));
+        now += TIMEOUT / 2;
+        let again = start(&mut ahead, now);
+        // A sign of the earlier try says nothing of this one.
+        ahead.goes_on(&slow, now + LATE);
+        assert_eq!((again.record, ahead.expire(now + LATE, TIMEOUT, silence)), (0, 1));
+    }
+}
+
+#[test]
+fn rule_28_a_read_that_stands_still_after_a_while_is_late_from_then_on() {
+    let (mut ahead, began) = (ReadAhead::new(100, 0), Instant::now());
+    ahead.lease(span(1, 0, 0, 3));
+    let slow = start(&mut ahead, began);
+    let meanwhile = start(&mut ahead, began + TIMEOUT / 2);
+    let stopped = began + 3 * TIMEOUT;
+    ahead.goes_on(&slow, stopped);
+    ahead.done(&meanwhile, Ok(1), stopped);
+    assert_eq!(ahead.expire(stopped + TIMEOUT, TIMEOUT, Silence::Thread), 0);
+    assert_eq!(ahead.expire(stopped + LATE, TIMEOUT, Silence::Thread), 1);
+    assert_eq!(ahead.take(0, |_| true), TakenRead::Wait, "the other one began before it stopped");
+    let later = start(&mut ahead, stopped + LATE);
+    ahead.done(&later, Ok(2), stopped + LATE);
+    ahead.expire(stopped + LATE, TIMEOUT, Silence::Thread);
+    assert!(matches!(ahead.take(0, |_| true), TakenRead::Record(_, Err(Reason::Late { timeout: TIMEOUT }))));
+}
+
+#[test]
 fn rule_54_an_outage_in_which_no_request_is_answered_makes_no_record_bad() {
     let (mut ahead, mut now) = (ReadAhead::new(100, 0), Instant::now());
     ahead.lease(span(1, 0, 0, 2));
