@@ -5,8 +5,10 @@ use std::future::Future;
 use std::ops::Range;
 use std::sync::Arc;
 
-use tokio::sync::Mutex;
+use bytes::Bytes;
+use forebay_sources::{Pulse, Pulses};
 
+use crate::cache::{BlockRead, BlockReader};
 use crate::fault::{Fault, FaultKind};
 use crate::object::Pin;
 use crate::runtime::Disk;
@@ -16,8 +18,6 @@ use crate::{Cache, CacheKey, Object};
 const BLOCK: u64 = 1 << 20;
 /// Blocks side by side that are read from the store by one request.
 const RUN: usize = 16;
-/// Locks for the blocks that are being read. Two blocks rarely have the same one.
-const LOCKS: usize = 1024;
 
 /// The cache of one store.
 #[derive(Debug)]
@@ -26,8 +26,6 @@ pub(crate) struct Blocks {
     disk: &'static Disk,
     /// Which store it is: the same bucket's name may be at several endpoints.
     store: String,
-    /// Whoever reads a block from the store has its lock.
-    locks: Vec<Mutex<()>>,
 }
 
 /// A block of an object, and the part of it that is wanted.
@@ -42,7 +40,7 @@ struct Block {
 
 impl Blocks {
     pub(crate) fn new(cache: Arc<Cache>, disk: &'static Disk, store: String) -> Self {
-        Self { cache, disk, store, locks: (0..LOCKS).map(|_| Mutex::new(())).collect() }
+        Self { cache, disk, store }
     }
 
     /// Whether the object's version says enough to know its bytes again.
@@ -50,20 +48,22 @@ impl Blocks {
         matches!(object.pin(), Pin::Strong(_) | Pin::Time(_))
     }
 
-    /// Appends the range's bytes to `buf`. `fetch` reads a range from the store.
+    /// Appends the range's bytes to `buf`. `fetch` reads a range from the store, and beats the pulse that it gets while bytes
+    /// arrive. So does `pulse`, also if somebody else reads.
     pub(crate) async fn fill<F: Future<Output = Result<Vec<u8>, Fault>>>(
         &self,
         object: &Object,
         range: &Range<u64>,
         buf: &mut Vec<u8>,
-        fetch: impl Fn(Range<u64>) -> F,
+        pulse: &Pulse,
+        fetch: impl Fn(Range<u64>, Pulse) -> F,
     ) -> Result<(), Fault> {
         for run in self.blocks(object, range).chunks(RUN) {
-            let cached = self.cached(run).await?;
-            let pieces = match cached.iter().position(Option::is_none) {
-                None => cached,
-                Some(_) => self.fetched(run, &fetch).await?,
-            };
+            let mut pieces = self.cached(run).await?;
+            // More than once only if whoever read a block is gone.
+            while pieces.iter().any(Option::is_none) {
+                self.complete(run, &mut pieces, pulse, &fetch).await?;
+            }
             for piece in pieces.into_iter().flatten() {
                 let fits = buf.try_reserve(piece.len()).is_ok();
                 if !fits {
@@ -103,62 +103,107 @@ impl Blocks {
         read.await
     }
 
-    /// The wanted part of each block. Blocks that the cache has not got by now are read and kept.
-    async fn fetched<F: Future<Output = Result<Vec<u8>, Fault>>>(
+    /// Adds the wanted parts of blocks that are missing. Those that nobody reads at this moment are read and kept here, and
+    /// before anything is waited for: nobody waits for somebody who waits for them.
+    async fn complete<F: Future<Output = Result<Vec<u8>, Fault>>>(
         &self,
         blocks: &[Block],
-        fetch: &impl Fn(Range<u64>) -> F,
-    ) -> Result<Vec<Option<Vec<u8>>>, Fault> {
-        let mut places: Vec<_> = blocks.iter().map(|block| lock_of(&block.key)).collect();
-        // Always in the same order, so nobody waits for somebody who waits for them.
-        places.sort_unstable();
-        places.dedup();
-        let mut locks = Vec::new();
-        for place in places {
-            locks.push(self.locks[place].lock().await);
-        }
-        let mut pieces = self.cached(blocks).await?;
-        let mut next = 0;
-        while let Some(first) = pieces[next..].iter().position(Option::is_none).map(|place| next + place) {
-            let missing = pieces[first..].iter().take_while(|piece| piece.is_none()).count();
-            next = first + missing;
-            let run = &blocks[first..next];
-            let bytes = fetch(run[0].place.start..run[missing - 1].place.end).await?;
-            for (piece, part) in pieces[first..next].iter_mut().zip(self.keep(run.to_vec(), bytes).await?) {
-                *piece = Some(part);
+        pieces: &mut [Option<Vec<u8>>],
+        pulse: &Pulse,
+        fetch: &impl Fn(Range<u64>, Pulse) -> F,
+    ) -> Result<(), Fault> {
+        let missing: Vec<usize> = (0..blocks.len()).filter(|&place| pieces[place].is_none()).collect();
+        let waiting = Arc::new(Pulses::default());
+        waiting.join(pulse.clone());
+        let reads = self.cache.shared_reads().join(missing.iter().map(|&place| blocks[place].key), &waiting, pulse);
+        let (mut mine, mut others) = (Vec::new(), Vec::new());
+        for (place, read) in missing.into_iter().zip(reads) {
+            match read {
+                BlockRead::Mine(reader) => mine.push((place, reader)),
+                BlockRead::Others(outcome) => others.push((place, outcome)),
             }
         }
-        Ok(pieces)
+        self.read(blocks, mine, pieces, |range| fetch(range, waiting.all())).await?;
+        for (place, outcome) in others {
+            if let Ok(outcome) = outcome.await {
+                pieces[place] = Some(blocks[place].wanted_of(&outcome?)?);
+            }
+        }
+        Ok(())
     }
 
-    /// Keeps blocks that are side by side, and gives the wanted part of each.
-    async fn keep(&self, run: Vec<Block>, bytes: Vec<u8>) -> Result<Vec<Vec<u8>>, Fault> {
+    /// Reads blocks, those side by side at once, and tells everybody who waits for one.
+    async fn read<F: Future<Output = Result<Vec<u8>, Fault>>>(
+        &self,
+        blocks: &[Block],
+        mut mine: Vec<(usize, BlockReader)>,
+        pieces: &mut [Option<Vec<u8>>],
+        fetch: impl Fn(Range<u64>) -> F,
+    ) -> Result<(), Fault> {
+        let places: Vec<Block> = mine.iter().map(|(place, _)| blocks[*place].clone()).collect();
+        // Somebody else may have kept them since they were looked for. Who waits for these looks again.
+        for ((place, _), found) in mine.iter().zip(self.cached(&places).await?) {
+            pieces[*place] = found;
+        }
+        mine.retain(|(place, _)| pieces[*place].is_none());
+        while let Some(&(first, _)) = mine.first() {
+            let count = (first..).zip(&mine).take_while(|(expected, (place, _))| expected == place).count();
+            let run = &blocks[first..first + count];
+            let fetched = fetch(run[0].place.start..run[count - 1].place.end).await;
+            let kept = match fetched {
+                Ok(bytes) => self.keep(run.to_vec(), bytes).await,
+                Err(fault) => Err(fault),
+            };
+            let behind = mine.split_off(count);
+            for ((place, reader), index) in std::mem::replace(&mut mine, behind).into_iter().zip(0..) {
+                let outcome = kept.as_ref().map(|blocks| Bytes::clone(&blocks[index])).map_err(Fault::clone);
+                if let Ok(bytes) = &outcome {
+                    pieces[place] = Some(blocks[place].wanted_of(bytes)?);
+                }
+                reader.end(outcome);
+            }
+            kept?;
+        }
+        Ok(())
+    }
+
+    /// Keeps blocks that are side by side, and gives the bytes of each.
+    async fn keep(&self, run: Vec<Block>, bytes: Vec<u8>) -> Result<Vec<Bytes>, Fault> {
         let cache = Arc::clone(&self.cache);
         let kept = self.disk.run(move || {
-            let mut parts = Vec::new();
-            let mut rest = &bytes[..];
+            let mut rest = Bytes::from(bytes);
+            let mut blocks = Vec::with_capacity(run.len());
             for block in &run {
                 let length = usize::try_from(block.place.end - block.place.start).ok()?;
-                let (whole, behind) = rest.split_at_checked(length)?;
-                cache.write(&block.key, whole);
-                let wanted = usize::try_from(block.wanted.start).ok()?..usize::try_from(block.wanted.end).ok()?;
-                parts.push(whole.get(wanted)?.to_vec());
-                rest = behind;
+                let whole = (length <= rest.len()).then(|| rest.split_to(length))?;
+                cache.write(&block.key, &whole);
+                blocks.push(whole);
             }
-            Some(parts)
+            Some(blocks)
         });
-        kept.await?.ok_or_else(|| Fault::late("the store sent fewer bytes than were asked for"))
+        kept.await?.ok_or_else(short)
     }
 }
 
-fn lock_of(key: &CacheKey) -> usize {
-    usize::from(u16::from_le_bytes(key.first())) % LOCKS
+impl Block {
+    /// The wanted part of the block's bytes.
+    fn wanted_of(&self, bytes: &[u8]) -> Result<Vec<u8>, Fault> {
+        let place = |at: u64| usize::try_from(at).unwrap_or(usize::MAX);
+        let wanted = bytes.get(place(self.wanted.start)..place(self.wanted.end));
+        wanted.map(<[u8]>::to_vec).ok_or_else(short)
+    }
+}
+
+fn short() -> Fault {
+    Fault::late("the store sent fewer bytes than were asked for")
 }
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
     use super::*;
-    use crate::runtime::disk;
+    use crate::runtime::{disk, handle};
 
     #[test]
     fn a_range_is_parts_of_blocks() {
@@ -175,6 +220,39 @@ mod tests {
         assert_eq!(of(3 * BLOCK..3 * BLOCK + 10), [(3 * BLOCK..3 * BLOCK + 10, 0..10)]);
         assert_eq!(of(0..3 * BLOCK + 10).len(), 4);
         assert_eq!(of(7..7), []);
+    }
+
+    #[test]
+    fn rule_54_readers_that_wait_for_blocks_share_one_attempt_and_its_outage() {
+        const READERS: usize = 100;
+        let folder = tempfile::tempdir().unwrap();
+        let blocks =
+            Blocks::new(Cache::open(&folder.path().join("c"), 1 << 30).unwrap(), disk("").unwrap(), "s3://b/".into());
+        let object = Object { key: "a".into(), size: 4 * BLOCK, version: Some("7f".into()) };
+        let joined: Vec<_> = (0..READERS).map(|_| Arc::new(AtomicBool::new(false))).collect();
+        let (fetches, outage) = (AtomicUsize::new(0), Fault::late("a test"));
+        // The store says nothing until all readers wait for it. They hear its pulse.
+        let fetch = |range: Range<u64>, pulse: Pulse| {
+            let (fetches, joined, outage) = (&fetches, &joined, outage.clone());
+            async move {
+                assert_eq!(range, 0..2 * BLOCK);
+                fetches.fetch_add(1, Ordering::Relaxed);
+                while !joined.iter().all(|joined| joined.load(Ordering::Relaxed)) {
+                    pulse.beat();
+                    tokio::task::yield_now().await;
+                }
+                Err(outage)
+            }
+        };
+        let reads = joined.iter().zip(0..).map(|(joined, number)| {
+            let heard = Arc::clone(joined);
+            let pulse = Pulse::new(move || heard.store(true, Ordering::Relaxed));
+            let (range, blocks, object) = (BLOCK - 1 - number..BLOCK + 1 + number, &blocks, &object);
+            async move { blocks.fill(object, &range, &mut Vec::new(), &pulse, fetch).await }
+        });
+        let read = handle("").unwrap().block_on(futures_util::future::join_all(reads));
+        assert_eq!(read, vec![Err(outage.clone()); READERS]);
+        assert_eq!(fetches.load(Ordering::Relaxed), 1);
     }
 
     #[test]

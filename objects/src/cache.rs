@@ -5,6 +5,7 @@ mod entry;
 mod eviction;
 mod folder;
 mod key;
+mod shared_reads;
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -17,6 +18,8 @@ use entry::{CHUNK, FIXED, Header, VALUE_LIMIT, chunks};
 pub use folder::CacheError;
 use folder::Folder;
 pub use key::CacheKey;
+use shared_reads::SharedReads;
+pub(crate) use shared_reads::{BlockRead, BlockReader};
 
 /// A folder of entries. Threads share it.
 ///
@@ -31,6 +34,7 @@ pub struct Cache {
     /// full.
     written: AtomicU64,
     looking: Mutex<()>,
+    shared_reads: Arc<SharedReads>,
     /// Whether a failure to write was told already.
     told: AtomicBool,
 }
@@ -66,8 +70,8 @@ impl Cache {
             return Err(CacheError::TooSmall { size, least: LEAST });
         }
         let folder = Folder::open(folder)?;
-        let (looking, told) = (Mutex::new(()), AtomicBool::new(false));
-        Ok(Arc::new(Self { folder, size, written: AtomicU64::new(u64::MAX / 2), looking, told }))
+        let (looking, shared_reads, told) = (Mutex::new(()), Arc::default(), AtomicBool::new(false));
+        Ok(Arc::new(Self { folder, size, written: AtomicU64::new(u64::MAX / 2), looking, shared_reads, told }))
     }
 
     /// Where a user's cache is by default: `forebay/objects` in `XDG_CACHE_HOME`, or in `.cache` of `HOME`.
@@ -99,6 +103,11 @@ impl Cache {
                 false
             }
         }
+    }
+
+    /// The blocks that are being read for this cache.
+    pub(crate) fn shared_reads(&self) -> &Arc<SharedReads> {
+        &self.shared_reads
     }
 
     /// Keeps the bytes under this key. Does nothing if they are too many for the cache, or if the disk fails: that is

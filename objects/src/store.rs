@@ -256,12 +256,12 @@ impl Store {
         within(object, &range)?;
         match &self.blocks {
             Some(blocks) if Blocks::keeps(object) => {
-                let fetch = |range| async move {
+                let fetch = |range, pulse| async move {
                     let mut bytes = Vec::new();
-                    self.fetch(object, range, &mut bytes, pulse).await?;
+                    self.fetch(object, range, &mut bytes, &pulse).await?;
                     Ok(bytes)
                 };
-                blocks.fill(object, &range, buf, fetch).await
+                blocks.fill(object, &range, buf, pulse, fetch).await
             }
             _ => self.fetch(object, range, buf, pulse).await,
         }

@@ -17,11 +17,6 @@ impl CacheKey {
         Self(*hasher.finalize().as_bytes())
     }
 
-    /// Two bytes of it.
-    pub(crate) fn first(&self) -> [u8; 2] {
-        [self.0[0], self.0[1]]
-    }
-
     pub(super) fn bytes(&self) -> &[u8; 32] {
         &self.0
     }
