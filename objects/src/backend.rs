@@ -56,6 +56,15 @@ impl Backend {
         }
     }
 
+    /// What decides which server answers, beside the store's URL. It may have secrets, so it is not shown.
+    pub(crate) fn server(&self) -> &str {
+        match self {
+            Self::Bucket(bucket) => bucket.server(),
+            Self::Hub(hub) => hub.server(),
+            Self::Web(_) => "",
+        }
+    }
+
     /// What the object is now.
     pub(crate) async fn head(&self, key: &str) -> Result<Object, Fault> {
         match self {

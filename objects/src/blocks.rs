@@ -24,7 +24,7 @@ const RUN: usize = 16;
 pub(crate) struct Blocks {
     cache: Arc<Cache>,
     disk: &'static Disk,
-    /// Which store it is: the same bucket's name may be at several endpoints.
+    /// Which store it is: the same bucket's name may be at several servers.
     store: String,
 }
 

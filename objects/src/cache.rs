@@ -5,19 +5,27 @@ mod entry;
 mod eviction;
 mod folder;
 mod key;
+mod makers;
+mod opened;
+mod retained;
 mod shared_reads;
 
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
+use forebay_sources::DiskCache;
 use parking_lot::Mutex;
 
 use entry::{CHUNK, FIXED, Header, VALUE_LIMIT, chunks};
 pub use folder::CacheError;
 use folder::Folder;
 pub use key::CacheKey;
+pub use makers::CacheMaker;
+use makers::Makers;
+use retained::Retained;
+pub use retained::{CacheFull, RetainedEntries};
 use shared_reads::SharedReads;
 pub(crate) use shared_reads::{BlockRead, BlockReader};
 
@@ -34,13 +42,13 @@ pub struct Cache {
     /// full.
     written: AtomicU64,
     looking: Mutex<()>,
+    makers: Arc<Makers>,
+    retained: Retained,
     shared_reads: Arc<SharedReads>,
     /// Whether a failure to write was told already.
     told: AtomicBool,
 }
 
-/// The least size of a cache.
-const LEAST: u64 = 64 << 20;
 /// Parts of its size: after each part that a process writes, it looks at the whole folder. If more than all parts but
 /// one are used, it deletes entries until two parts are free.
 const PARTS: u64 = 16;
@@ -58,7 +66,7 @@ impl Cache {
     /// # let folder = temporary.path().join("objects");
     /// let cache = Cache::open(&folder, 1 << 30)?;
     /// let key = CacheKey::new("example", [b"a name".as_slice(), b"its version"]);
-    /// cache.write(&key, b"some bytes");
+    /// assert!(cache.write(&key, b"some bytes"));
     ///
     /// let mut buf = Vec::new();
     /// assert!(cache.read(&key, 5..10, &mut buf));
@@ -66,19 +74,29 @@ impl Cache {
     /// # Ok::<(), forebay_objects::CacheError>(())
     /// ```
     pub fn open(folder: &Path, size: u64) -> Result<Arc<Self>, CacheError> {
-        if size < LEAST {
-            return Err(CacheError::TooSmall { size, least: LEAST });
+        if size < DiskCache::LEAST {
+            return Err(CacheError::TooSmall { size, least: DiskCache::LEAST });
         }
         let folder = Folder::open(folder)?;
-        let (looking, shared_reads, told) = (Mutex::new(()), Arc::default(), AtomicBool::new(false));
-        Ok(Arc::new(Self { folder, size, written: AtomicU64::new(u64::MAX / 2), looking, shared_reads, told }))
+        let (written, looking, told) = (AtomicU64::new(u64::MAX / 2), Mutex::new(()), AtomicBool::new(false));
+        let (makers, retained, shared_reads) = (Arc::default(), Retained::default(), Arc::default());
+        Ok(Arc::new(Self { folder, size, written, looking, makers, retained, shared_reads, told }))
     }
 
-    /// Where a user's cache is by default: `forebay/objects` in `XDG_CACHE_HOME`, or in `.cache` of `HOME`.
-    pub fn default_folder(variable: impl Fn(&str) -> Option<PathBuf>) -> Option<PathBuf> {
-        let absolute = |name| variable(name).filter(|path| path.is_absolute());
-        let caches = absolute("XDG_CACHE_HOME").or_else(|| absolute("HOME").map(|home| home.join(".cache")))?;
-        Some(caches.join("forebay/objects"))
+    /// The cache in this folder, as [`open`](Self::open) opens it. Whoever asks for the same folder and limit while it is
+    /// open gets the same cache.
+    pub fn shared(folder: &Path, size: u64) -> Result<Arc<Self>, CacheError> {
+        opened::find_or_open(folder, size)
+    }
+
+    /// Waits until nobody else in this process makes the entry of this key. Blocks.
+    pub fn maker(&self, key: &CacheKey) -> CacheMaker {
+        self.makers.take(key)
+    }
+
+    /// Whether there is an entry for this key. Its bytes are not looked at. Blocks.
+    pub fn has(&self, key: &CacheKey) -> bool {
+        self.folder.entry(key).is_some()
     }
 
     /// Appends a range of the entry to `buf`, if the cache has it. Otherwise `buf` stays as it is. Blocks.
@@ -110,21 +128,26 @@ impl Cache {
         &self.shared_reads
     }
 
-    /// Keeps the bytes under this key. Does nothing if they are too many for the cache, or if the disk fails: that is
-    /// told once. Blocks.
-    pub fn write(&self, key: &CacheKey, bytes: &[u8]) {
+    /// Keeps the bytes under this key, and says whether they are kept now. They are not if they are too many for the cache,
+    /// or if the disk fails: that is told once. Blocks.
+    pub fn write(&self, key: &CacheKey, bytes: &[u8]) -> bool {
         let length = bytes.len() as u64;
         if length > VALUE_LIMIT || length > self.size / PARTS {
-            return;
+            return false;
         }
         let header = Header::of(key, bytes);
         match self.folder.write(key, &header, bytes) {
-            Ok(()) => self.account(header.len() as u64 + length),
+            Ok(true) => {
+                self.account(header.len() as u64 + length);
+                true
+            }
+            Ok(false) => false,
             Err(error) => {
                 if !self.told.swap(true, Ordering::Relaxed) {
                     let folder = self.folder.path().display();
                     tracing::warn!(%folder, %error, "the cache cannot be written; reads go on without it");
                 }
+                false
             }
         }
     }
@@ -140,7 +163,7 @@ impl Cache {
         self.written.store(0, Ordering::Relaxed);
         let looked = self.folder.exclusively(|folder| {
             folder.remove_leftovers();
-            let entries = folder.entries();
+            let entries = folder.entries(|key| self.retained.has(key));
             for entry in eviction::evicted(entries, self.size - part, self.size - 2 * part) {
                 folder.remove_file(&entry);
             }

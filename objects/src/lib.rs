@@ -27,7 +27,7 @@ mod settings;
 mod store;
 
 pub use address::{Address, Scheme, is_object_url};
-pub use cache::{Cache, CacheError, CacheKey};
+pub use cache::{Cache, CacheError, CacheFull, CacheKey, CacheMaker, RetainedEntries};
 pub use object::Object;
 pub use retries::Retries;
 pub use secret::Secret;

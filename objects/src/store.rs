@@ -18,7 +18,7 @@ use crate::fault::{Fault, FaultKind};
 use crate::fetch::{fetch, retried};
 use crate::joined::joined;
 use crate::listing;
-use crate::{Address, Object, Retries, Scheme, Settings, runtime};
+use crate::{Address, CacheKey, Object, Retries, Scheme, Settings, runtime};
 
 /// A read that is under way.
 #[derive(Debug)]
@@ -32,6 +32,7 @@ pub struct PendingRead {
 pub struct Store {
     scheme: Scheme,
     root: String,
+    /// What tells it from all others: the same bucket's name may be at several servers. It may have secrets.
     identity: String,
     backend: Backend,
     retries: Retries,
@@ -50,13 +51,10 @@ impl Store {
             url: shown(&address.root),
             problem: format!("The store cannot be used: {problem}."),
         })?;
-        let identity = identity(&address, settings);
+        let identity = format!("{} at {}", address.root, backend.server());
         let blocks = match &settings.cache {
             None => None,
-            Some(cache) => {
-                let disk = runtime::disk(&address.root)?;
-                Some(Blocks::new(Arc::clone(cache), disk, identity.clone()))
-            }
+            Some(cache) => Some(Blocks::new(Arc::clone(cache), runtime::disk(&address.root)?, identity.clone())),
         };
         Ok(Arc::new(Self {
             scheme: address.scheme,
@@ -93,6 +91,14 @@ impl Store {
     /// The URL of an object, as it may be shown: without the query of a signed URL.
     pub fn url(&self, key: &str) -> String {
         shown(&format!("{}{key}", self.root))
+    }
+
+    /// The key of what is made of an object in the cache, such as the bytes that a compressed one holds. None if the object's
+    /// version does not say enough to know its bytes again.
+    pub fn cache_key(&self, kind: &str, object: &Object) -> Option<CacheKey> {
+        let version = object.version.as_deref().filter(|_| Blocks::keeps(object))?;
+        let size = object.size.to_le_bytes();
+        Some(CacheKey::new(kind, [self.identity.as_bytes(), object.key.as_bytes(), version.as_bytes(), &size]))
     }
 
     /// Where a range of an object is, as an error or the quarantine names it.
@@ -332,21 +338,6 @@ fn within(object: &Object, range: &Range<u64>) -> Result<(), Fault> {
     }
     let problem = format!("bytes {} to {} are not in an object of {}", range.start, range.end, object.size);
     Err(Fault::new(FaultKind::Unreadable, problem))
-}
-
-/// What tells the store from others.
-fn identity(address: &Address, settings: &Settings) -> String {
-    let endpoint = settings.endpoint.as_deref();
-    let given = ["AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL", "AWS_ENDPOINT"];
-    let account = ["AZURE_STORAGE_ACCOUNT", "AZURE_STORAGE_ACCOUNT_NAME", "AZURE_STORAGE_ENDPOINT"];
-    let reached = match address.scheme {
-        Scheme::S3 => endpoint.or_else(|| settings.variable(&given)),
-        Scheme::Google => endpoint.or_else(|| settings.variable(&["STORAGE_EMULATOR_HOST"])),
-        Scheme::Azure => endpoint.or_else(|| settings.variable(&account)),
-        Scheme::Hub => endpoint.or_else(|| settings.variable(&["HF_ENDPOINT"])),
-        Scheme::Web => None,
-    };
-    format!("{} at {}", address.root, reached.unwrap_or_default())
 }
 
 /// From the threads of the store to the thread that waits for a list.

@@ -2,6 +2,7 @@
 //! records. The sources themselves are in `forebay-formats`.
 #![forbid(unsafe_code)]
 
+mod disk_cache;
 mod error;
 mod grains;
 mod locator;
@@ -19,6 +20,7 @@ use std::fmt;
 
 use forebay_columns::Table;
 
+pub use disk_cache::DiskCache;
 pub use error::{LineProblem, SourceError};
 pub use grains::Grains;
 pub use locator::{Container, Locator, Part};

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use futures_util::StreamExt as _;
 use object_store::list::{PaginatedListOptions, PaginatedListStore};
-use object_store::path::Path;
+use object_store::path::{Error as PathError, Path};
 use object_store::{Extensions, GetOptions, GetRange, ObjectMeta, ObjectStore};
 
 use super::{Body, Page};
@@ -19,23 +19,35 @@ use crate::{Object, Secret};
 pub(crate) struct Bucket {
     objects: Arc<dyn ObjectStore>,
     lists: Arc<dyn PaginatedListStore>,
+    /// What decides which server answers.
+    server: String,
     /// Texts that must be in no error.
     secrets: Vec<Secret>,
-    /// What the last request for credentials met.
-    credentials: Note,
-    /// How credentials are given to this store, as the end of an error.
-    hint: &'static str,
+    credentials: BucketCredentials,
+}
+
+/// Credentials that may be missing.
+pub(super) struct BucketCredentials {
+    /// What the last request for them met.
+    pub(super) note: Note,
+    /// How they are given to this store, as the end of an error.
+    pub(super) hint: &'static str,
 }
 
 impl Bucket {
     pub(super) fn new<S: ObjectStore + PaginatedListStore>(
         store: S,
+        server: String,
         secrets: Vec<Secret>,
-        credentials: Note,
-        hint: &'static str,
+        credentials: BucketCredentials,
     ) -> Self {
         let store = Arc::new(store);
-        Self { objects: Arc::clone(&store) as _, lists: store, secrets, credentials, hint }
+        Self { objects: Arc::clone(&store) as _, lists: store, server, secrets, credentials }
+    }
+
+    /// What decides which server answers, beside the URL. May have secrets.
+    pub(super) fn server(&self) -> &str {
+        &self.server
     }
 
     pub(crate) async fn head(&self, key: &str) -> Result<Object, Fault> {
@@ -103,6 +115,10 @@ impl Bucket {
         let listed = listed.map_err(|error| self.fault(&error, &note))?;
         let object =
             |meta: ObjectMeta| Object { version: version(&meta), size: meta.size, key: String::from(meta.location) };
+        // The library drops the first slash of a key, and so gives the name of another object.
+        if listed.result.common_prefixes.iter().any(|prefix| prefix.as_ref().is_empty()) {
+            return Err(odd_key("/"));
+        }
         Ok(Page {
             objects: listed.result.objects.into_iter().map(object).collect(),
             prefixes: listed.result.common_prefixes.iter().map(|prefix| format!("{prefix}/")).collect(),
@@ -116,10 +132,15 @@ impl Bucket {
         if let Some(fault) = note.take() {
             return fault;
         }
-        if let Some(fault) = self.credentials.take() {
+        if let Some(fault) = self.credentials.note.take() {
             let cause = if fault.cause.is_empty() { "the server has none" } else { &fault.cause };
             let kind = if fault.kind == FaultKind::Resources { fault.kind } else { FaultKind::Unavailable };
-            return Fault::new(kind, format!("no credentials can be had ({cause}); {}", self.hint));
+            return Fault::new(kind, format!("no credentials can be had ({cause}); {}", self.credentials.hint));
+        }
+        if let object_store::Error::InvalidPath { source } = error
+            && let Some(key) = key_of(source)
+        {
+            return odd_key(key);
         }
         let lacks = Fault::of_transport(error).kind == FaultKind::Resources;
         let kind = match error {
@@ -150,11 +171,23 @@ fn noted(note: &Note) -> Extensions {
 
 /// The key as the library takes it: as it is, with nothing encoded twice.
 fn path(key: &str) -> Result<Path, Fault> {
-    let path = Path::parse(key).map_err(|error| Fault::new(FaultKind::Unreadable, error))?;
-    if path.as_ref() == key {
-        return Ok(path);
+    let path = Path::parse(key).ok().filter(|path| path.as_ref() == key);
+    path.ok_or_else(|| odd_key(key))
+}
+
+/// The key that the library refuses.
+fn key_of(error: &PathError) -> Option<&str> {
+    match error {
+        PathError::EmptySegment { path } | PathError::BadSegment { path, .. } => Some(path),
+        _ => None,
     }
-    Err(Fault::new(FaultKind::Unreadable, "a key that begins or ends with a slash cannot be read; rename the object"))
+}
+
+fn odd_key(key: &str) -> Fault {
+    let problem = format!(
+        "the key \"{key}\" has an empty part, a part of dots alone, or a control character, and cannot be read; rename the object"
+    );
+    Fault::new(FaultKind::Unreadable, problem)
 }
 
 fn version(meta: &ObjectMeta) -> Option<String> {

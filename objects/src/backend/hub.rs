@@ -82,6 +82,11 @@ impl Hub {
         Ok(Self { client, endpoint: parsed, repository, token, commit, shortcuts })
     }
 
+    /// Where the hub is.
+    pub(super) fn server(&self) -> &str {
+        self.endpoint.as_str()
+    }
+
     pub(super) async fn head(&self, key: &str) -> Result<Object, Fault> {
         let url = self.file(key).await?;
         let answer = self.call(Method::HEAD, url, None).await?;

@@ -5,8 +5,9 @@ use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey};
 use object_store::azure::{AzureConfigKey, MicrosoftAzureBuilder};
 use object_store::gcp::{GoogleCloudStorageBuilder, GoogleConfigKey};
 use object_store::{ClientOptions, RetryConfig};
+use serde::Deserialize;
 
-use super::Bucket;
+use super::bucket::{Bucket, BucketCredentials};
 use crate::client::Connector;
 use crate::{Address, Scheme, Secret, Settings};
 
@@ -55,11 +56,15 @@ fn s3(address: &Address, settings: &Settings) -> Result<Bucket, String> {
     if settings.anonymous {
         builder = builder.with_skip_signature(true);
     }
+    let reached_region = builder.get_config_value(&AmazonS3ConfigKey::Region).unwrap_or_default();
+    // The regions of China and of governments have buckets of their own.
+    let server = format!("{} in {reached_region}", reached.as_deref().unwrap_or_default());
     let connector = Connector::new(settings, reached.as_deref())?;
     let credentials = connector.credentials();
     let store = builder.with_bucket_name(bucket).with_retry(no_retries()).with_http_connector(connector).build();
     let hint = "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or read a public bucket without credentials";
-    Ok(Bucket::new(store.map_err(|error| error.to_string())?, secrets(settings), credentials, hint))
+    let store = store.map_err(|error| error.to_string())?;
+    Ok(Bucket::new(store, server, secrets(settings), BucketCredentials { note: credentials, hint }))
 }
 
 /// A region becomes part of the host's name, so one with other characters could lead to another host.
@@ -92,9 +97,11 @@ fn google(address: &Address, settings: &Settings) -> Result<Bucket, String> {
         }
     }
     let endpoint = settings.endpoint.as_deref().or_else(|| settings.variable(&["STORAGE_EMULATOR_HOST"]));
+    let endpoint = endpoint.map(str::to_owned).or_else(|| builder.get_config_value(&GoogleConfigKey::BaseUrl));
+    let endpoint = endpoint.or_else(|| server_of_account(&builder));
     let mut options = ClientOptions::new();
     let mut reached = None;
-    if let Some(endpoint) = endpoint {
+    if let Some(endpoint) = &endpoint {
         let endpoint = endpoint.trim_end_matches('/');
         // Google's own tools write the emulator's host without a scheme.
         let endpoint = if endpoint.contains("://") { endpoint.to_owned() } else { format!("http://{endpoint}") };
@@ -110,7 +117,20 @@ fn google(address: &Address, settings: &Settings) -> Result<Bucket, String> {
     let builder = builder.with_bucket_name(address.host()).with_client_options(options);
     let store = builder.with_retry(no_retries()).with_http_connector(connector).build();
     let hint = "set GOOGLE_APPLICATION_CREDENTIALS, or read a public bucket without credentials";
-    Ok(Bucket::new(store.map_err(|error| error.to_string())?, secrets(settings), credentials, hint))
+    let (store, server) = (store.map_err(|error| error.to_string())?, reached.unwrap_or_default());
+    Ok(Bucket::new(store, server, secrets(settings), BucketCredentials { note: credentials, hint }))
+}
+
+/// The server that the key of a service account names. The library would go there.
+fn server_of_account(builder: &GoogleCloudStorageBuilder) -> Option<String> {
+    #[derive(Deserialize)]
+    struct Account {
+        gcs_base_url: Option<String>,
+    }
+    let file = || std::fs::read(builder.get_config_value(&GoogleConfigKey::ServiceAccount)?).ok();
+    let key = builder.get_config_value(&GoogleConfigKey::ServiceAccountKey).map(String::into_bytes).or_else(file)?;
+    // If the key is no JSON, the library says so.
+    serde_json::from_slice::<Account>(&key).ok()?.gcs_base_url
 }
 
 fn azure(address: &Address, settings: &Settings) -> Result<Bucket, String> {
@@ -149,12 +169,23 @@ fn azure(address: &Address, settings: &Settings) -> Result<Bucket, String> {
     if settings.anonymous {
         builder = builder.with_skip_signature(true);
     }
+    let server = server_of_azure(&builder, endpoint.as_deref());
     let connector = Connector::new(settings, endpoint.as_deref())?;
     let credentials = connector.credentials();
     let builder = builder.with_container_name(container);
     let store = builder.with_retry(no_retries()).with_http_connector(connector).build();
     let hint = "set AZURE_STORAGE_KEY or AZURE_STORAGE_SAS_TOKEN, or read a public container without credentials";
-    Ok(Bucket::new(store.map_err(|error| error.to_string())?, secrets(settings), credentials, hint))
+    let store = store.map_err(|error| error.to_string())?;
+    Ok(Bucket::new(store, server, secrets(settings), BucketCredentials { note: credentials, hint }))
+}
+
+/// What decides which server of Azure answers.
+fn server_of_azure(builder: &MicrosoftAzureBuilder, endpoint: Option<&str>) -> String {
+    let value = |key| builder.get_config_value(&key).unwrap_or_default();
+    let flags = [value(AzureConfigKey::UseEmulator), value(AzureConfigKey::UseFabricEndpoint)];
+    // The library itself asks the environment for it.
+    let emulator = std::env::var("AZURITE_BLOB_STORAGE_URL").unwrap_or_default();
+    format!("{} of {} {flags:?} {emulator}", endpoint.unwrap_or_default(), value(AzureConfigKey::AccountName))
 }
 
 /// The parts of Azure's connection string that are of use: `AccountName=...;AccountKey=...;BlobEndpoint=...`.
@@ -223,6 +254,65 @@ mod tests {
             let is_ours = !settings.variables.is_empty();
             assert_eq!(open(&address, &settings).is_err(), is_ours, "{name}");
         }
+    }
+
+    type Variables<'a> = &'a [(&'a str, &'a str)];
+
+    /// The servers of stores with these variables.
+    fn servers<const N: usize>(url: &str, variables: [Variables<'_>; N]) -> [String; N] {
+        variables.map(|variables| {
+            let variables = variables.iter().map(|(name, value)| ((*name).into(), (*value).into()));
+            let settings = Settings { anonymous: true, ..Settings::from_variables(variables) };
+            open(&Address::parse(url).unwrap(), &settings).unwrap().server().to_owned()
+        })
+    }
+
+    #[test]
+    fn rule_54_each_variable_that_chooses_a_server_is_part_of_its_name_and_credentials_are_not() {
+        let account = r#"{"gcs_base_url": "http://h:3", "private_key": "", "private_key_id": "", "client_email": "", "disable_oauth": true}"#;
+        let string = "AccountName=acc;BlobEndpoint=http://h:2/acc";
+        let different: [(&str, [Variables<'_>; 5]); 3] = [
+            (
+                "s3://b/",
+                [
+                    &[],
+                    &[("AWS_REGION", "cn-north-1")],
+                    &[("AWS_ENDPOINT_URL", "http://h:1")],
+                    &[("AWS_ENDPOINT_URL_S3", "http://h:2"), ("AWS_ENDPOINT_URL", "http://h:1")],
+                    &[("AWS_ENDPOINT", "http://h:3")],
+                ],
+            ),
+            (
+                "gs://b/",
+                [
+                    &[],
+                    &[("STORAGE_EMULATOR_HOST", "h:1")],
+                    &[("GOOGLE_BASE_URL", "http://h:2")],
+                    &[("GOOGLE_SERVICE_ACCOUNT_KEY", account)],
+                    &[("GOOGLE_SERVICE_ACCOUNT_KEY", account), ("GOOGLE_BASE_URL", "http://h:4")],
+                ],
+            ),
+            (
+                "az://c/",
+                [
+                    &[("AZURE_STORAGE_ACCOUNT", "acc")],
+                    &[("AZURE_STORAGE_ACCOUNT_NAME", "other")],
+                    &[("AZURE_STORAGE_CONNECTION_STRING", string)],
+                    &[("AZURE_STORAGE_ACCOUNT", "acc"), ("AZURE_STORAGE_ENDPOINT", "http://h:3")],
+                    &[("AZURE_STORAGE_ACCOUNT", "acc"), ("AZURE_USE_FABRIC_ENDPOINT", "true")],
+                ],
+            ),
+        ];
+        for (url, variables) in different {
+            let found = servers(url, variables);
+            let unique: std::collections::BTreeSet<&String> = found.iter().collect();
+            assert_eq!(unique.len(), found.len(), "{url}: {found:?}");
+        }
+        let [one, other] = servers(
+            "s3://b/",
+            [&[("AWS_ACCESS_KEY_ID", "a"), ("AWS_SECRET_ACCESS_KEY", "b")], &[("AWS_SESSION_TOKEN", "hunter2")]],
+        );
+        assert_eq!(one, other, "new credentials are for the same bytes");
     }
 
     #[test]

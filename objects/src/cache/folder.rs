@@ -78,6 +78,8 @@ const TEMPORARY: &str = "tmp";
 const LOCK: &str = "lock";
 /// An entry that was used is marked so again only after this time: a mark is a write.
 const MARK: Duration = Duration::from_secs(60);
+/// Later than any use: a time for entries that are retained.
+const LATEST: Duration = Duration::from_secs(1 << 40);
 /// What disks allocate at least.
 const DISK_BLOCK: u64 = 4096;
 
@@ -119,26 +121,26 @@ impl Folder {
         Some(Entry { file, len: metadata.len(), used: metadata.modified().ok()? })
     }
 
-    /// Stores an entry, in place of one that is there.
-    pub(super) fn write(&self, key: &CacheKey, header: &Header, value: &[u8]) -> io::Result<()> {
+    /// Stores an entry, in place of one that is there. False if another process hinders that.
+    pub(super) fn write(&self, key: &CacheKey, header: &Header, value: &[u8]) -> io::Result<bool> {
         let number = self.number.fetch_add(1, Ordering::Relaxed);
         let temporary = format!("{TEMPORARY}/{}-{number}", process::id());
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let mode = Mode::RUSR | Mode::WUSR;
         let file = match rustix::fs::openat(&self.root, &*temporary, flags, mode) {
             // A process of another namespace may have the same number, or left the file when it died.
-            Err(Errno::EXIST) => return Ok(()),
+            Err(Errno::EXIST) => return Ok(false),
             opened => File::from(opened?),
         };
         // The lock tells the file from one that a dead process left. If somebody has it, the file is being deleted.
         if rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive).is_err() {
-            return Ok(());
+            return Ok(false);
         }
         let written = self.fill(file, &temporary, key, header, value);
         if written.is_err() {
             self.remove_file(&temporary);
         }
-        written
+        written.map(|()| true)
     }
 
     fn fill(&self, mut file: File, temporary: &str, key: &CacheKey, header: &Header, value: &[u8]) -> io::Result<()> {
@@ -192,15 +194,16 @@ impl Folder {
         }
     }
 
-    /// All entries.
-    pub(super) fn entries(&self) -> Vec<Stored<String>> {
+    /// All entries. Those that are retained are the last that go.
+    pub(super) fn entries(&self, is_retained: impl Fn(&CacheKey) -> bool) -> Vec<Stored<String>> {
         let mut entries = Vec::new();
         for first in 0..=u8::MAX {
             for name in self.names(&format!("{first:02x}")) {
                 let Ok(stat) = rustix::fs::statat(&self.root, &*name, AtFlags::SYMLINK_NOFOLLOW) else { continue };
                 let seconds = u64::try_from(stat.st_mtime).unwrap_or(0);
-                let used =
-                    SystemTime::UNIX_EPOCH + Duration::new(seconds, u32::try_from(stat.st_mtime_nsec).unwrap_or(0));
+                let since = Duration::new(seconds, u32::try_from(stat.st_mtime_nsec).unwrap_or(0));
+                let is_last = key_of(&name).is_some_and(|key| is_retained(&key));
+                let used = SystemTime::UNIX_EPOCH + if is_last { LATEST } else { since };
                 let size = u64::try_from(stat.st_size).unwrap_or(0).next_multiple_of(DISK_BLOCK);
                 entries.push(Stored { name, size, used });
             }
@@ -271,4 +274,10 @@ impl Entry {
 fn name(key: &CacheKey) -> String {
     let key = key.to_string();
     format!("{}/{}", &key[..2], &key[2..])
+}
+
+/// The key that a file has its name from.
+fn key_of(name: &str) -> Option<CacheKey> {
+    let (folder, rest) = name.split_once('/')?;
+    CacheKey::parse(&format!("{folder}{rest}"))
 }

@@ -17,6 +17,17 @@ impl CacheKey {
         Self(*hasher.finalize().as_bytes())
     }
 
+    /// The key of a part of what this key names.
+    #[must_use]
+    pub fn part(&self, number: u64) -> Self {
+        Self::new("part", [self.0.as_slice(), &number.to_le_bytes()])
+    }
+
+    /// A key as it is shown.
+    pub(super) fn parse(text: &str) -> Option<Self> {
+        blake3::Hash::from_hex(text).ok().map(|hash| Self(*hash.as_bytes()))
+    }
+
     pub(super) fn bytes(&self) -> &[u8; 32] {
         &self.0
     }
@@ -47,5 +58,9 @@ mod tests {
         }
         assert_ne!(CacheKey::new("a", []), CacheKey::new("b", []));
         assert_eq!(key(&[b"abc"]).to_string().len(), 64);
+        let parts = [key(&[]).part(0), key(&[]).part(1), key(&[b"abc"]).part(0)];
+        assert!(parts[0] != parts[1] && parts[0] != parts[2] && parts[0] != key(&[]));
+        assert_eq!(CacheKey::parse(&parts[0].to_string()), Some(parts[0]));
+        assert_eq!((CacheKey::parse(""), CacheKey::parse("tmp")), (None, None));
     }
 }

@@ -1,7 +1,6 @@
 //! Containers of Azure, against the answers of its interface. No server of it exists in Rust.
 
 use std::fmt::Write as _;
-use std::sync::Arc;
 
 use bytes::Bytes;
 use forebay_objects::{Settings, Store};
@@ -13,16 +12,12 @@ use reqwest::Url;
 use crate::faults::Fault;
 use crate::google::file;
 use crate::s3::{noise, quick, read};
-use crate::server::{Handler, Server};
+use crate::server::Server;
 use crate::shelf::Shelf;
 
 fn start(shelf: &Shelf) -> Server {
     let shelf = shelf.clone();
-    let handler: Handler = Arc::new(move |request| {
-        let answer = answer(&shelf, &request.map(|_| ()));
-        Box::pin(async move { answer })
-    });
-    Server::start(handler)
+    Server::answering(move |request| answer(&shelf, request))
 }
 
 fn answer(shelf: &Shelf, request: &Request<()>) -> Response<Bytes> {

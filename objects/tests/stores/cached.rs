@@ -4,12 +4,16 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::mpsc;
 
+use bytes::Bytes;
 use forebay_objects::{Cache, Object, Settings, Store};
 use forebay_sources::{ReadErrorKind, Retry};
+use hyper::header::{CONTENT_LENGTH, CONTENT_RANGE, ETAG, LAST_MODIFIED};
+use hyper::{Method, Response};
 use tempfile::TempDir;
 
 use crate::faults::Fault;
-use crate::s3::{Bucket, noise, read};
+use crate::s3::{Bucket, noise, quick, read};
+use crate::server::Server;
 
 const MIB: u64 = 1 << 20;
 const SIZE: u64 = 3 * MIB + 500;
@@ -137,6 +141,78 @@ fn rule_54_failures_behind_the_cache_are_tried_again_and_outages_are_told() {
     assert_eq!((error.retry(), buf.len()), (Retry::Later, 0));
     cold.bucket.server.faults.always(None);
     cold.check(&store, &object, 0..10);
+}
+
+#[test]
+fn two_streams_of_a_bucket_read_a_block_once() {
+    let cached = Cached::start();
+    let folder = cached.folder.path().join("objects");
+    let open = || {
+        let cache = Some(Cache::shared(&folder, 1 << 30).unwrap());
+        Store::open("s3://pictures/", &Settings { cache, ..cached.bucket.settings() }).unwrap()
+    };
+    let stores = [open(), open()];
+    let object = stores[0].head("a.tar").unwrap();
+    cached.asked();
+    let (send, done) = mpsc::channel();
+    for number in 0..50_u64 {
+        let (send, range) = (send.clone(), number * 1000..number * 1000 + 1000);
+        let store = &stores[number as usize % 2];
+        store.request(&object, range, Vec::new(), move |buf, read| send.send((number, buf, read)).unwrap());
+    }
+    drop(send);
+    for (number, buf, read) in done {
+        read.unwrap();
+        assert!(buf == cached.bytes[number as usize * 1000..][..1000]);
+    }
+    assert_eq!(cached.asked(), ["bytes=0-1048575"]);
+}
+
+/// A server whose objects have this byte alone, all with the same name and version.
+fn server_of(byte: u8) -> Server {
+    Server::answering(move |request| {
+        let answer =
+            Response::builder().header(ETAG, "\"same\"").header(LAST_MODIFIED, "Sun, 22 Nov 2026 10:00:00 GMT");
+        if request.method() == Method::HEAD {
+            return answer.header(CONTENT_LENGTH, 10).body(Bytes::new()).unwrap();
+        }
+        let answer = answer.status(206).header(CONTENT_RANGE, "bytes 0-9/10");
+        answer.body(Bytes::from(vec![byte; 10])).unwrap()
+    })
+}
+
+#[test]
+fn rule_54_services_with_buckets_of_one_name_share_no_entries() {
+    let servers = [server_of(1), server_of(2)];
+    let key = "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==";
+    for (url, variable, before) in [
+        ("s3://pictures/", "AWS_ENDPOINT_URL", ""),
+        ("s3://pictures/", "AWS_ENDPOINT_URL_S3", ""),
+        ("gs://pictures/", "STORAGE_EMULATOR_HOST", ""),
+        ("gs://pictures/", "GOOGLE_BASE_URL", ""),
+        ("az://pictures/", "AZURE_STORAGE_ENDPOINT", ""),
+        ("az://pictures/", "AZURE_STORAGE_CONNECTION_STRING", "AccountName=acc;BlobEndpoint="),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let cache = Cache::open(&folder.path().join("objects"), 1 << 30).unwrap();
+        let read_of = |server: &Server| {
+            let value = format!("{before}{}", server.url());
+            let others = [("AZURE_STORAGE_ACCOUNT", "acc"), ("AZURE_STORAGE_KEY", key)];
+            let variables = others.into_iter().chain([(variable, &*value)]);
+            let settings = Settings::from_variables(variables.map(|(name, value)| (name.into(), value.into())));
+            let (cache, anonymous) = (Some(Arc::clone(&cache)), true);
+            let store = Store::open(url, &Settings { cache, anonymous, retries: quick(), ..settings }).unwrap();
+            let object = store.head("a.tar").unwrap();
+            (object.clone(), read(&store, &object, 0..10))
+        };
+        let (one, other) = (read_of(&servers[0]), read_of(&servers[1]));
+        assert_eq!(one.0, other.0, "the objects cannot be told apart by themselves");
+        assert_eq!((one.1, other.1), (vec![1; 10], vec![2; 10]), "{variable}");
+        drop(servers.each_ref().map(Server::asked));
+        assert_eq!(read_of(&servers[0]).1, [1; 10]);
+        let asked = servers[0].asked();
+        assert!(asked.iter().all(|line| line.starts_with("HEAD ")), "{variable}: the cache has it: {asked:?}");
+    }
 }
 
 #[test]

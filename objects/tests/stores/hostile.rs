@@ -1,23 +1,20 @@
-//! Stores whose lists have no end.
+//! Stores whose lists have no end, and keys that nobody can read.
 
 use std::sync::Arc;
 
-use bytes::Bytes;
 use forebay_objects::{Settings, Store};
-use forebay_sources::SourceError;
+use forebay_sources::{ReadErrorKind, SourceError};
 use hyper::Response;
 
-use crate::s3::quick;
-use crate::server::{Handler, Server};
+use crate::s3::{Bucket, quick, read};
+use crate::server::Server;
 
 /// A store that answers each request with the list that is made of the request's target.
 fn store(list: fn(&str) -> String) -> (Server, Arc<Store>) {
-    let handler: Handler = Arc::new(move |request| {
-        let body =
-            format!("<?xml version=\"1.0\"?><ListBucketResult>{}</ListBucketResult>", list(&request.uri().to_string()));
-        Box::pin(async move { Response::new(Bytes::from(body)) })
+    let server = Server::answering(move |request| {
+        let listed = list(&request.uri().to_string());
+        Response::new(format!("<?xml version=\"1.0\"?><ListBucketResult>{listed}</ListBucketResult>").into())
     });
-    let server = Server::start(handler);
     let settings = Settings { endpoint: Some(server.url()), anonymous: true, retries: quick(), ..Settings::default() };
     let store = Store::open("s3://pictures/", &settings).unwrap();
     (server, store)
@@ -47,4 +44,25 @@ fn rule_54_a_folder_that_is_not_below_the_listed_one_is_not_listed() {
     let listed = store.list("a/", &mut |_| {}).unwrap();
     assert_eq!(listed.iter().map(|object| &*object.key).collect::<Vec<_>>(), ["a/1.jpg"]);
     assert_eq!(server.asked().len(), 1);
+}
+
+#[test]
+fn keys_that_cannot_be_read_are_refused_by_name() {
+    for (key, folder, told) in
+        [("a//b.jpg", "a/", "a//"), ("/a.jpg", "", "\"/\""), ("a/../b.jpg", "a/", "a/../"), ("x/./b.jpg", "x/", "x/./")]
+    {
+        let bucket = Bucket::start();
+        bucket.shelf.put(key, "content");
+        bucket.shelf.put("good/a.jpg", "good");
+        let store = bucket.store();
+        let listed = store.list(folder, &mut |_| {}).unwrap_err();
+        let text = listed.to_string();
+        assert!(!matches!(listed, SourceError::Outage(_)), "no waiting helps: {text}");
+        assert!(text.contains(told) && text.contains("rename the object"), "{key}: {text}");
+        let looked = store.head(key).unwrap_err();
+        assert_eq!(looked.kind, ReadErrorKind::Unreadable, "{key}");
+        assert!(looked.to_string().contains(&format!("\"{key}\"")), "{looked}");
+        let good = store.list("good/", &mut |_| {}).unwrap();
+        assert_eq!(read(&store, &good[0], 0..4), b"good", "other folders are not hindered");
+    }
 }

@@ -11,7 +11,7 @@ use parking_lot::Mutex;
 use percent_encoding::percent_decode_str;
 
 use crate::s3::quick;
-use crate::server::{Handler, Server};
+use crate::server::Server;
 use crate::shelf::range;
 
 pub(crate) const TOKEN: &str = "hf_hunter2";
@@ -49,9 +49,9 @@ pub(crate) struct TestHub {
 impl TestHub {
     pub(crate) fn start() -> Self {
         let shelves = Shelves::default();
-        let files = Server::start(handler(&shelves, of_file_server));
+        let files = serve(&shelves, of_file_server);
         let away = files.url();
-        let hub = Server::start(handler(&shelves, move |state, request| of_hub(state, request, &away)));
+        let hub = serve(&shelves, move |state, request| of_hub(state, request, &away));
         Self { shelves, hub, files }
     }
 
@@ -93,15 +93,13 @@ impl TestHub {
     }
 }
 
-fn handler(
+/// A server of what the shelves have.
+fn serve(
     shelves: &Shelves,
     answer: impl Fn(&mut State, &Request<()>) -> Response<Bytes> + Send + Sync + 'static,
-) -> Handler {
-    let (shelves, answer) = (shelves.clone(), Arc::new(answer));
-    Arc::new(move |request| {
-        let answer = answer(&mut shelves.0.lock(), &request.map(|_| ()));
-        Box::pin(async move { answer })
-    })
+) -> Server {
+    let shelves = shelves.clone();
+    Server::answering(move |request| answer(&mut shelves.0.lock(), request))
 }
 
 fn of_hub(state: &mut State, request: &Request<()>, away: &str) -> Response<Bytes> {

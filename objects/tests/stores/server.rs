@@ -42,6 +42,11 @@ impl Server {
         Self::with_tls(handler, None)
     }
 
+    /// A server whose answers do not depend on the bodies of its requests.
+    pub(crate) fn answering(answer: impl Fn(&Request<()>) -> Response<Whole> + Send + Sync + 'static) -> Self {
+        Self::start(Arc::new(move |request| Box::pin(std::future::ready(answer(&request.map(|_| ()))))))
+    }
+
     /// With TLS, if there is an acceptor for it.
     pub(crate) fn with_tls(handler: Handler, tls: Option<TlsAcceptor>) -> Self {
         let runtime = Runtime::new().unwrap();
