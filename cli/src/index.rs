@@ -11,6 +11,7 @@ use forebay_road::ByteSize;
 use forebay_sources::{ColumnMap, IndexChoice, Labels, Options, OwnOptions};
 use serde_json::json;
 
+use crate::disk_cache::disk_cache;
 use crate::failure::Failure;
 use crate::output_file::OutputFile;
 use crate::pair::pair;
@@ -48,12 +49,14 @@ pub(crate) fn run(args: &IndexArgs) -> Result<(), Failure> {
     if let Some(output) = &args.output {
         OutputFile::from(output.clone()).check_folder()?;
     }
+    let surroundings = Surroundings::of_process();
     let options = Options {
         labels: args.labels,
         columns: args.columns.iter().cloned().collect::<ColumnMap>(),
         masks: args.masks.iter().cloned().collect::<ColumnMap>(),
         own: args.option.iter().cloned().collect::<OwnOptions>(),
-        index: Surroundings::of_process().index_dir().map_or(IndexChoice::Never, IndexChoice::Folder),
+        cache: disk_cache(&surroundings)?,
+        index: surroundings.index_dir().map_or(IndexChoice::Never, IndexChoice::Folder),
         ..Options::default()
     };
     let made = make_index(&args.source, &options, args.output.as_deref(), args.rebuild);

@@ -19,11 +19,13 @@ mod twins;
 use std::io::{self, Write as _};
 use std::path::PathBuf;
 
+use forebay_daemon::config::Surroundings;
 use forebay_formats::open_all;
 use forebay_pixels::Limits;
 use forebay_road::{ByteSize, cores};
 use forebay_sources::{ColumnMap, Labels, Options, OwnOptions};
 
+use crate::disk_cache::disk_cache;
 use crate::failure::Failure;
 use crate::output_file::OutputFile;
 use crate::pair::pair;
@@ -84,6 +86,7 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<(), Failure> {
         masks: args.masks.iter().cloned().collect::<ColumnMap>(),
         byte_limit: limits.bytes,
         own: args.option.iter().cloned().collect::<OwnOptions>(),
+        cache: disk_cache(&Surroundings::of_process())?,
         ..Options::default()
     };
     let datasets: Vec<String> = [&args.source].into_iter().chain(&args.more).cloned().collect();

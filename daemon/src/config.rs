@@ -36,7 +36,7 @@ use lines::Lines;
 pub use mistake::{Mistake, Mistakes, UnreadableConfig};
 pub use ring::Ring;
 pub(crate) use sources::SourceRights;
-pub use sources::{Sources, store_of};
+pub use sources::{CacheSettingError, Sources, store_of};
 pub use stream::StreamSection;
 pub use surroundings::Surroundings;
 use table::Table;

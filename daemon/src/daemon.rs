@@ -20,13 +20,16 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use forebay_coordinator::Outage;
+use forebay_formats::check_cache;
+use forebay_proto::printable;
 use forebay_proto::v1::{ClosedStream, ReloadReply};
 use forebay_ring::{Peer, Socket};
-use forebay_road::{PoolsError, Samples, Stream, incarnation};
+use forebay_road::{ByteSize, PoolsError, Samples, Stream, incarnation};
+use forebay_sources::SourceError;
 use thiserror::Error;
 use tokio::sync::watch;
 
-use crate::config::{Config, Surroundings};
+use crate::config::{CacheSettingError, Config, Surroundings};
 pub(crate) use admission::{AdmissionRefusal, Request};
 use configuration::{Configuration, ReloadError};
 use ledgers::{Ledgers, LedgersError};
@@ -66,6 +69,12 @@ pub enum DaemonError {
     /// The decode threads, or a lane that is named in the configuration.
     #[error(transparent)]
     Pools(#[from] PoolsError),
+    /// The settings of the cache on a local disk.
+    #[error(transparent)]
+    CacheSetting(#[from] CacheSettingError),
+    /// The cache on a local disk.
+    #[error(transparent)]
+    Cache(#[from] SourceError),
     /// Threads or descriptors.
     #[error("the daemon cannot start: {0}")]
     System(#[from] std::io::Error),
@@ -84,8 +93,12 @@ impl Daemon {
     /// Starts the resources that the streams share.
     ///
     /// # Errors
-    /// The system has no more threads.
+    /// The system has no more threads, or the cache on a local disk cannot be used.
     pub(crate) fn new(config: Config, kind: DaemonKind, surroundings: &Surroundings) -> Result<Arc<Self>, DaemonError> {
+        if let Some(cache) = config.sources.disk_cache(surroundings)? {
+            check_cache(&cache)?;
+            tracing::info!(folder = %printable(&cache.folder), size = %ByteSize(cache.size), "what is read from stores is cached");
+        }
         let shared = Shared::start(&config, surroundings)?;
         let configuration = Configuration::new(config, kind);
         let streams = Streams::new(incarnation::fresh()?, surroundings.uid, configuration, shared);

@@ -15,6 +15,7 @@ mod containers;
 mod contents;
 mod crew;
 mod csv;
+mod disk_cache;
 mod example;
 mod faults;
 mod files;
@@ -75,6 +76,7 @@ use forebay_sources::{Options, Source, SourceError};
 
 use address::Address;
 pub use contained::is_panic_contained;
+pub use disk_cache::check_cache;
 pub use index::IndexReport;
 
 use index::Indexed;

@@ -6,6 +6,7 @@ use forebay_objects::{Scheme, Settings, Store, is_object_url};
 use forebay_sources::{ObjectRoots, Options, SourceError, is_straight};
 
 use crate::address::Address;
+use crate::disk_cache;
 use crate::option_key::OptionKey;
 use crate::tree::Tree;
 
@@ -43,6 +44,7 @@ pub(crate) fn open(url: &str, options: &Options) -> Result<Address, SourceError>
         settings.virtual_hosted = Some(own.flag(VIRTUAL_HOSTED.name, false)?);
     }
     settings.roots = options.objects.clone();
+    settings.cache = disk_cache::of_options(options)?;
     let store = Store::open(url, &settings)?;
     if store.scheme() == Scheme::Web && !is_straight(url) {
         let expected = "a URL without \"..\", backslashes, tabs, ends of lines, and spaces at its end";

@@ -170,6 +170,12 @@ pub enum SourceError {
         /// What is wrong and what to do, as sentences.
         problem: String,
     },
+    /// The cache on a local disk that cannot be used.
+    #[error("The cache on a local disk cannot be used. {problem}")]
+    Cache {
+        /// What is wrong and what to do, as sentences.
+        problem: String,
+    },
     /// A custom reader that cannot be used.
     #[error("The reader \"{path}\" {problem}.", path = printable(path))]
     Reader {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use crate::{ObjectRoots, SourceError};
+use crate::{DiskCache, ObjectRoots, SourceError};
 
 /// How to open a dataset.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,6 +22,8 @@ pub struct Options {
     pub readers: ReaderFolders,
     /// Which objects of stores may be read.
     pub objects: ObjectRoots,
+    /// Keeps what is read from stores, and what compressed files hold. None reads from the store each time.
+    pub cache: Option<DiskCache>,
     /// The index that a dataset is opened from.
     pub index: IndexChoice,
 }
@@ -96,6 +98,7 @@ impl Default for Options {
             own: OwnOptions::default(),
             readers: ReaderFolders::default(),
             objects: ObjectRoots::default(),
+            cache: None,
             index: IndexChoice::default(),
         }
     }

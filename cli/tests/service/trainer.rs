@@ -103,6 +103,11 @@ impl Trainer {
         Self::with(home, options()).unwrap()
     }
 
+    /// This process as a trainer of another stream.
+    pub(crate) fn attach_to(home: &Home, stream: &str) -> Self {
+        Self { session: Session::attach(target(&home.socket(), stream, None), options(), &mut Patient).unwrap() }
+    }
+
     pub(crate) fn with(home: &Home, options: Options) -> Result<Self, AttachError> {
         let session = Session::attach(target(&home.socket(), "train", None), options, &mut Patient)?;
         Ok(Self { session })

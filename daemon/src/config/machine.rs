@@ -23,6 +23,9 @@ pub(super) fn missing(config: &Config, surroundings: &Surroundings) -> Vec<Mista
     found.sockets(config, surroundings);
     found.streams(config);
     found.memory(config, memory.totalram.saturating_mul(memory.mem_unit.into()));
+    if let Err(error) = config.sources.disk_cache(surroundings) {
+        found.add("sources.cache", format!("cannot be used. {error}"));
+    }
     if let Some(file) = config.decode.nvjpeg.as_deref() {
         found.path("decode.nvjpeg", file);
     }

@@ -1,5 +1,5 @@
-//! The environment variables that decide where sockets and ledgers are (semantics rules 1, 4 and 27). They are read
-//! once.
+//! The environment variables that decide where sockets, ledgers and caches are (semantics rules 1, 4, 27, 53 and 54). They
+//! are read once.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -21,6 +21,10 @@ pub struct Surroundings {
     pub user_state: Option<PathBuf>,
     /// `XDG_CACHE_HOME`, or `~/.cache`.
     pub user_cache: Option<PathBuf>,
+    /// `FOREBAY_CACHE_SIZE`: the size of the cache on a local disk, where no configuration has it.
+    pub cache_size: Option<String>,
+    /// `FOREBAY_CACHE`: the folder of that cache, where no configuration has it.
+    pub cache_folder: Option<PathBuf>,
     /// `LOCAL_WORLD_SIZE`, which a launcher of training jobs sets.
     pub local_world_size: Option<String>,
 }
@@ -43,6 +47,8 @@ impl Surroundings {
             user_sockets: forebay_ring::socket_dir(env::var_os("XDG_RUNTIME_DIR").as_deref()),
             user_state: folder("XDG_STATE_HOME").or_else(|| folder("HOME").map(|home| home.join(".local/state"))),
             user_cache: folder("XDG_CACHE_HOME").or_else(|| folder("HOME").map(|home| home.join(".cache"))),
+            cache_size: folder("FOREBAY_CACHE_SIZE").map(|size| size.to_string_lossy().into_owned()),
+            cache_folder: folder("FOREBAY_CACHE"),
             local_world_size: env::var("LOCAL_WORLD_SIZE").ok(),
         }
     }
@@ -55,9 +61,18 @@ impl Surroundings {
 
     /// Where the indexes of datasets are. `None` if there is no home folder.
     pub fn index_dir(&self) -> Option<PathBuf> {
+        Some(self.cache_dir()?.join("index"))
+    }
+
+    /// Where the cache on a local disk is. `None` if there is no home folder; then the folder must be given.
+    pub fn object_cache_dir(&self) -> Option<PathBuf> {
+        self.cache_folder.clone().or_else(|| Some(self.cache_dir()?.join("objects")))
+    }
+
+    fn cache_dir(&self) -> Option<PathBuf> {
         let service = (self.uid == 0).then(|| PathBuf::from("/var/cache/forebay"));
         let user = || self.user_cache.as_ref().map(|folder| folder.join("forebay"));
-        Some(self.cache_directory.clone().or(service).or_else(user)?.join("index"))
+        self.cache_directory.clone().or(service).or_else(user)
     }
 
     /// Where ledgers are stored. `None` if there is no home folder; then the path must be given.
@@ -97,6 +112,15 @@ mod tests {
         let service = Surroundings { cache_directory: Some("/var/cache/private/forebay".into()), ..user() };
         assert_eq!(service.index_dir(), Some("/var/cache/private/forebay/index".into()));
         assert_eq!(Surroundings { user_cache: None, ..user() }.index_dir(), None);
+    }
+
+    #[test]
+    fn rule_54_the_cache_on_a_local_disk_is_beside_the_indexes_or_where_a_variable_says() {
+        assert_eq!(user().object_cache_dir(), Some("/home/ada/.cache/forebay/objects".into()));
+        assert_eq!(Surroundings { uid: 0, ..user() }.object_cache_dir(), Some("/var/cache/forebay/objects".into()));
+        let given = Surroundings { cache_folder: Some("/scratch/ada".into()), uid: 0, ..user() };
+        assert_eq!(given.object_cache_dir(), Some("/scratch/ada".into()));
+        assert_eq!(Surroundings { user_cache: None, ..user() }.object_cache_dir(), None);
     }
 
     #[test]

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use forebay_proto::printable;
 use forebay_road::settings::Sharding;
 use forebay_road::{Credentials, Node, threads};
+use forebay_sources::DiskCache;
 use parking_lot::Mutex;
 use thiserror::Error;
 use tokio::sync::MutexGuard;
@@ -17,7 +18,7 @@ use super::ledgers::Ledgers;
 use super::node;
 use super::wanted::Wanted;
 use super::{DEFAULT_RUN, DaemonKind, OpenError};
-use crate::config::{Config, Mistakes, SourceRights, UnreadableConfig};
+use crate::config::{CacheSettingError, Config, Mistakes, SourceRights, Surroundings, UnreadableConfig};
 
 /// Why a configuration was not adopted. Nothing has changed.
 #[derive(Debug, Error)]
@@ -87,6 +88,14 @@ impl Configuration {
             DaemonKind::Private { .. } => SourceRights::default(),
             DaemonKind::Service { .. } => self.now().sources.rights(),
         }
+    }
+
+    /// The cache on a local disk, as it is set by now.
+    ///
+    /// # Errors
+    /// The environment has a value that it cannot have.
+    pub(super) fn cache(&self) -> Result<Option<DiskCache>, CacheSettingError> {
+        self.now().sources.disk_cache(&Surroundings::of_process())
     }
 
     /// The folder for the ledgers of a private daemon's named runs, where there is one.

@@ -4,25 +4,34 @@ use std::sync::Arc;
 
 use forebay_road::settings::Shuffle;
 use forebay_road::threads;
-use forebay_sources::{IndexChoice, Options, Source};
+use forebay_sources::{DiskCache, IndexChoice, Options, Source};
 
 use super::OpenError;
 use crate::config::{SourceRights, StreamSection, Surroundings};
 
-/// Opens the dataset that the settings name, or the list of files that came with them. A file with more than
-/// `byte_limit` bytes is refused when it is read. `rights` says which custom readers may be run, and which objects may be read.
+/// What the daemon says about each dataset that it opens.
+#[derive(Debug)]
+pub(super) struct DatasetTerms {
+    /// A file with more bytes is refused when it is read.
+    pub byte_limit: u64,
+    /// Which custom readers may be run, and which objects may be read.
+    pub rights: SourceRights,
+    /// Where what is read from stores is kept.
+    pub cache: Option<DiskCache>,
+}
+
+/// Opens the dataset that the settings name, or the list of files that came with them.
 ///
 /// # Errors
 /// There is no such dataset, or it cannot be read.
 pub(super) async fn dataset(
     section: &StreamSection,
     files: Option<Arc<Vec<u8>>>,
-    byte_limit: u64,
-    rights: SourceRights,
+    terms: DatasetTerms,
 ) -> Result<Arc<dyn Source>, OpenError> {
     let names = section.source.clone().unwrap_or_default();
-    let SourceRights { readers, objects } = rights;
-    let options = Options { byte_limit, readers, objects, index: index(section), ..section.options() };
+    let DatasetTerms { byte_limit, rights: SourceRights { readers, objects }, cache } = terms;
+    let options = Options { byte_limit, readers, objects, cache, index: index(section), ..section.options() };
     // A thread of its own: a file system that does not answer keeps it, and nothing else.
     let open = move || match files {
         Some(list) => forebay_formats::open_list(&list, &options),

@@ -11,6 +11,7 @@ use thiserror::Error;
 use tokio::task::JoinError;
 
 use super::ledgers::LedgersError;
+use crate::config::CacheSettingError;
 
 /// Why a requested stream is not open.
 #[derive(Debug, Error)]
@@ -18,6 +19,9 @@ pub enum OpenError {
     /// The dataset.
     #[error(transparent)]
     Source(#[from] SourceError),
+    /// The cache on a local disk.
+    #[error(transparent)]
+    Cache(#[from] CacheSettingError),
     /// The ledgers' file.
     #[error("{0}")]
     Ledgers(#[from] LedgersError),
@@ -45,7 +49,7 @@ impl OpenError {
     /// What a refused trainer is told for its program.
     pub(super) fn code(&self) -> u32 {
         match self {
-            Self::Source(_) => text_code::DATASET,
+            Self::Source(_) | Self::Cache(_) => text_code::DATASET,
             Self::Stream(error) => error.code(),
             Self::Group(_) | Self::Resharded => text_code::SETTINGS,
             Self::Removed => text_code::NOT_FOUND,

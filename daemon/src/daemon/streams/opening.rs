@@ -12,7 +12,7 @@ use tokio::time::{Instant, sleep_until};
 
 use super::{Entered, Streams};
 use crate::daemon::attempt::{Attempt, Outcome};
-use crate::daemon::dataset::dataset;
+use crate::daemon::dataset::{DatasetTerms, dataset};
 use crate::daemon::gates::{Shut, StreamKey};
 use crate::daemon::served::Served;
 use crate::daemon::wanted::Wanted;
@@ -139,13 +139,15 @@ impl Streams {
     async fn dataset(&self, wanted: &Arc<Wanted>) -> Outcome<Arc<dyn Source>> {
         let opening = {
             let (wanted, limit) = (Arc::clone(wanted), self.configuration.now().decode.byte_limit.0);
-            let rights = self.configuration.rights();
+            let (rights, cache) = (self.configuration.rights(), self.configuration.cache());
             async move {
                 let Wanted { section, files, .. } = &*wanted;
                 if let Some(group) = section.group.as_ref().filter(|group| group::number(group).is_none()) {
                     return Err(Arc::new(OpenError::Group(group.clone())));
                 }
-                dataset(section, files.clone(), limit, rights).await.map_err(Arc::new)
+                let cache = cache.map_err(OpenError::from)?;
+                let terms = DatasetTerms { byte_limit: limit, rights, cache };
+                dataset(section, files.clone(), terms).await.map_err(Arc::new)
             }
         };
         if self.configuration.is_private() {
