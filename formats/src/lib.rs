@@ -19,6 +19,7 @@ mod disk_cache;
 mod example;
 mod faults;
 mod files;
+mod finishers;
 mod folder;
 mod grain_cache;
 mod index;

@@ -3,6 +3,7 @@
 
 mod fingerprint;
 mod index;
+mod listed_files;
 mod looks;
 mod objects;
 
@@ -10,6 +11,7 @@ use std::fs::{File, OpenOptions};
 use std::io::Read as _;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use forebay_columns::Table;
 use forebay_sources::{Locator, Options, ReadError, ReadErrorKind, Reading, Request, Source, SourceError};
@@ -20,18 +22,15 @@ use crate::faults::Faults;
 use crate::paths::Paths;
 use crate::stores;
 use crate::values::Values;
-use crate::witnesses::Witnesses;
 use fingerprint::fingerprint;
+use listed_files::ListedFiles;
 pub(crate) use looks::{Looks, NO_SIZE, absent, time};
 use looks::{look, time_of};
 
 /// Files below a root, in order, with their labels.
 #[derive(Debug)]
 pub(crate) struct Listing {
-    root: Address,
-    paths: Paths,
-    /// One per path, in bytes; [`NO_SIZE`] where there is no file.
-    sizes: Values<u64>,
+    files: Arc<ListedFiles>,
     /// When each file was last changed, if its read compares that.
     times: Values<i64>,
     /// The versions of objects, if they come from an index. Otherwise their store knows them.
@@ -45,7 +44,6 @@ pub(crate) struct Listing {
     bases: Vec<Basis>,
     fingerprint: [u8; 32],
     byte_limit: u64,
-    witnesses: Witnesses,
 }
 
 /// What a source found, before the files were looked at.
@@ -87,11 +85,8 @@ impl Listing {
         let fingerprint = fingerprint(&found, &looks.sizes);
         let Found { root, paths, labels, classes, targets, damaged, shard_name, bases, looks: _ } = found;
         debug_assert!(labels.is_empty() || labels.len() == paths.len(), "a label per path");
-        let (byte_limit, witnesses) = (options.byte_limit, Witnesses::default());
         let listing = Self {
-            root,
-            paths,
-            sizes: looks.sizes.into(),
+            files: Arc::new(ListedFiles::new(root, paths, looks.sizes.into())),
             times: looks.times.into(),
             versions: Paths::default(),
             labels: labels.into(),
@@ -101,8 +96,7 @@ impl Listing {
             shard_name,
             bases,
             fingerprint,
-            byte_limit,
-            witnesses,
+            byte_limit: options.byte_limit,
         };
         Ok((listing, present))
     }
@@ -116,41 +110,13 @@ impl Listing {
 
     /// What a file must still be when it is read, if that is compared.
     fn expected(&self, record: u64) -> Option<(u64, i64)> {
-        let index = self.index(record);
-        Some((self.sizes[index], *self.times.get(index)?))
-    }
-
-    /// The index in the list. The plan never asks for one beyond the end.
-    fn index(&self, record: u64) -> usize {
-        let index = usize::try_from(record).expect("a list in memory is no longer than usize::MAX");
-        assert!(index < self.paths.len(), "record {record} of {}", self.paths.len());
-        index
-    }
-
-    /// A file that is gone or not readable for this user is not to blame if all witnesses are gone too.
-    fn judge(&self, record: u64, error: ReadError) -> ReadError {
-        let others = match error.kind {
-            // What was not there when the dataset was opened has not vanished.
-            ReadErrorKind::Missing if self.sizes[self.index(record)] != NO_SIZE => "exists",
-            // A dataset that this user could never read has not changed.
-            ReadErrorKind::Denied if self.witnesses.any_read() => "may be read",
-            _ => return error,
-        };
-        if self.alone(record) {
-            return error;
-        }
-        let cause = format!("none of the others that were looked at {others} any more");
-        ReadError { kind: ReadErrorKind::Gone, cause, ..error }
-    }
-
-    fn alone(&self, record: u64) -> bool {
-        let present = |other: u64| self.sizes[self.index(other)] != NO_SIZE;
-        self.witnesses.stand(record, self.len(), present, |other| self.address(other), &self.root)
+        let index = self.files.index(record);
+        Some((self.files.sizes[index], *self.times.get(index)?))
     }
 
     /// Whether the record's file was there when the dataset was opened.
     pub(super) fn is_there(&self, record: u64) -> bool {
-        self.sizes[self.index(record)] != NO_SIZE
+        self.files.is_there(record)
     }
 
     /// Whether nobody can say whether the record's file is there, since it may not be looked at.
@@ -177,27 +143,21 @@ impl Listing {
                 read.map_err(|error| objects::of_index(error, self.is_pinned()))
             }),
         };
-        match read {
-            Ok(()) => {
-                self.witnesses.saw(record);
-                Ok(())
-            }
-            Err(error) => {
-                buf.truncate(before);
-                Err(self.judge(record, error))
-            }
+        if read.is_err() {
+            buf.truncate(before);
         }
+        self.files.judged(record, read)
     }
 
     /// Where the record's file is.
     pub(super) fn address(&self, record: u64) -> Address {
-        self.root.join(self.paths.get(self.index(record)))
+        self.files.address(record)
     }
 }
 
 impl Source for Listing {
     fn len(&self) -> u64 {
-        self.paths.len() as u64
+        self.files.paths.len() as u64
     }
 
     fn classes(&self) -> &[String] {
@@ -205,7 +165,7 @@ impl Source for Listing {
     }
 
     fn label(&self, record: u64) -> i64 {
-        let index = self.index(record);
+        let index = self.files.index(record);
         self.labels.get(index).copied().unwrap_or(-1)
     }
 
@@ -214,7 +174,7 @@ impl Source for Listing {
     }
 
     fn size(&self, record: u64) -> u64 {
-        match self.sizes[self.index(record)] {
+        match self.files.sizes[self.files.index(record)] {
             NO_SIZE => 0,
             size => size,
         }
@@ -226,7 +186,7 @@ impl Source for Listing {
     }
 
     fn reading(&self) -> Reading {
-        if self.root.tree().is_some() { Reading::Requests { most: stores::REQUESTS } } else { Reading::Threads }
+        if self.files.root.tree().is_some() { Reading::Requests { most: stores::REQUESTS } } else { Reading::Threads }
     }
 
     fn request(&self, mut request: Request) {
@@ -237,15 +197,15 @@ impl Source for Listing {
         };
         match self.wanted(request.record, request.room) {
             Ok(object) => {
-                let is_pinned = self.is_pinned();
+                let (is_pinned, files) = (self.is_pinned(), Arc::clone(&self.files));
                 let (buf, withdrawal) = (std::mem::take(&mut request.buf), request.withdrawal().clone());
                 let pending = tree.store().request(&object, 0..object.size, buf, move |buf, read| {
                     request.buf = buf;
-                    request.answer(read.map_err(|error| objects::of_index(error, is_pinned)));
+                    files.answer(request, read.map_err(|error| objects::of_index(error, is_pinned)));
                 });
                 withdrawal.on_withdrawal(move || pending.cancel());
             }
-            Err(error) => request.answer(Err(error)),
+            Err(error) => self.files.answer(request, Err(error)),
         }
     }
 
@@ -258,7 +218,7 @@ impl Source for Listing {
     }
 
     fn shard_name(&self, record: u64) -> &str {
-        self.index(record);
+        self.files.index(record);
         &self.shard_name
     }
 }

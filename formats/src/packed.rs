@@ -16,6 +16,7 @@ use forebay_sources::{
 
 use crate::address::{Address, Sight};
 use crate::basis::{self, Basis};
+use crate::finishers;
 use crate::index_columns::NewColumns;
 use crate::stamp::Stamp;
 use crate::stores;
@@ -83,6 +84,11 @@ pub(crate) trait Packing: fmt::Debug + Send + Sync {
         Ok(())
     }
 
+    /// Whether [`unpack`](Self::unpack) leaves the bytes as they are, so that it takes no time.
+    fn is_plain(&self) -> bool {
+        false
+    }
+
     /// Calls `part` with what decides, beside the spans, which bytes of the records are their contents. It goes into the
     /// dataset's fingerprint.
     fn digest(&self, _part: &mut dyn FnMut(&[u8])) {}
@@ -105,7 +111,11 @@ pub(crate) trait Packing: fmt::Debug + Send + Sync {
 #[derive(Debug)]
 pub(crate) struct Plain;
 
-impl Packing for Plain {}
+impl Packing for Plain {
+    fn is_plain(&self) -> bool {
+        true
+    }
+}
 
 impl ContainerFile {
     /// The file as it is now.
@@ -126,6 +136,11 @@ impl ContainerFile {
     pub(crate) fn basis(&self) -> Result<Basis, SourceError> {
         let (address, stamp) = (self.address.clone(), Some(self.stamp));
         Ok(Basis { version: basis::version(&address)?, address, stamp })
+    }
+
+    /// Whether each read of a record is a request to a store.
+    fn is_remote(&self) -> bool {
+        self.address.tree().is_some()
     }
 
     /// Its name, for messages and as part of the dataset's fingerprint.
@@ -248,7 +263,7 @@ impl Source for Packed {
     }
 
     fn reading(&self) -> Reading {
-        let is_remote = self.parts.files.iter().any(|file| file.address.tree().is_some());
+        let is_remote = self.parts.files.iter().any(ContainerFile::is_remote);
         if is_remote { Reading::Requests { most: stores::REQUESTS } } else { Reading::Threads }
     }
 
@@ -260,15 +275,19 @@ impl Source for Packed {
                 let (buf, withdrawal) = (std::mem::take(&mut request.buf), request.withdrawal().clone());
                 let masks = self.parts.masks.reads(self.place(record), &file, &withdrawal);
                 let pending = file.request(offset, len, buf, move |mut buf, read| {
-                    let read = unpacked(&*packing, record, read, &mut buf, || locator.clone());
-                    let done: masks::ReadDone = Box::new(move |buf, read: Result<(), ReadError>| {
-                        request.buf = buf;
-                        request.answer(read.map_err(|error| ReadError { locator, ..error }));
-                    });
-                    match (masks, read) {
-                        (Some(masks), Ok(())) => masks.request(buf, done),
-                        (_, read) => done(buf, read),
-                    }
+                    let is_work = read.is_ok() && !packing.is_plain();
+                    let finish = move || {
+                        let read = unpacked(&*packing, record, read, &mut buf, || locator.clone());
+                        let done: masks::ReadDone = Box::new(move |buf, read: Result<(), ReadError>| {
+                            request.buf = buf;
+                            request.answer(read.map_err(|error| ReadError { locator, ..error }));
+                        });
+                        match (masks, read) {
+                            (Some(masks), Ok(())) => masks.request(buf, done),
+                            (_, read) => done(buf, read),
+                        }
+                    };
+                    if is_work { finishers::finish(finish) } else { finish() }
                 });
                 if let Some(pending) = pending {
                     withdrawal.on_withdrawal(move || pending.cancel());

@@ -1,6 +1,8 @@
 //! Tests of what each source accepts and refuses, with the error texts.
 
 mod changes;
+mod http;
+mod hub;
 pub(crate) mod loopback;
 mod stores;
 

@@ -34,11 +34,11 @@ impl Witnesses {
         self.last.load(Ordering::Relaxed) != NONE
     }
 
-    /// Whether any other file of the dataset can still be read: then a record's file is missing alone. Of a dataset without
-    /// others, its root tells. `present` says which were there when it was opened.
+    /// Whether any other file of the dataset can still be read: then the files of the failed records are missing alone. Of a
+    /// dataset without others, its root tells. `present` says which were there when it was opened.
     pub(super) fn stand(
         &self,
-        record: u64,
+        failed: &[u64],
         len: u64,
         present: impl Fn(u64) -> bool,
         address: impl Fn(u64) -> Address,
@@ -48,7 +48,9 @@ impl Witnesses {
         // In 128 bits, since a dataset may have more than 2^59 records.
         let spread =
             (0..MOST).filter_map(|part| u64::try_from(u128::from(len) * u128::from(part) / u128::from(MOST)).ok());
-        let others = last.into_iter().chain(spread).filter(|other| *other != record && *other < len && present(*other));
+        let others = last.into_iter().chain(spread).filter(|other| *other < len && present(*other));
+        // Of several that failed, each is a witness of the others.
+        let others = others.filter(|other| failed != [*other]);
         let mut others = others.peekable();
         if others.peek().is_none() {
             return root.stands();

@@ -1,14 +1,16 @@
 //! A list of files in an index, and from one.
 
+use std::sync::Arc;
+
 use arrow_array::types::{Int64Type, TimestampNanosecondType, UInt64Type};
 
 use super::Listing;
+use super::listed_files::ListedFiles;
 use crate::address::Address;
 use crate::basis::Basis;
 use crate::index_columns::{BadIndex, NewColumns, Opening};
 use crate::paths::{Paths, escapes};
 use crate::values::Values;
-use crate::witnesses::Witnesses;
 
 /// The columns of an index of files.
 const PATH: &str = "path";
@@ -26,7 +28,7 @@ impl Listing {
 
     /// The folder where the paths start.
     pub(crate) fn root(&self) -> &Address {
-        &self.root
+        &self.files.root
     }
 
     /// The table of all files. What it has is shared with the index, and not copied.
@@ -35,15 +37,16 @@ impl Listing {
     /// A path is no plain name, or the store of the files fails.
     pub(crate) fn add_to_index(&mut self, columns: &mut NewColumns) -> Result<(), BadIndex> {
         let versions = self.found_versions().map_err(|error| BadIndex(error.to_string()))?;
+        let files = Arc::get_mut(&mut self.files).expect("nobody reads the records yet");
         if versions.is_some()
-            && self.root.tree().is_some_and(|tree| !tree.can_list())
-            && self.paths.bytes.contains(&b'?')
+            && files.root.tree().is_some_and(|tree| !tree.can_list())
+            && files.paths.bytes.contains(&b'?')
         {
             let problem = "a path has a query, such as that of a signed URL, which must not be kept in a file";
             return Err(BadIndex(problem.to_owned()));
         }
-        columns.paths(PATH, &mut self.paths);
-        columns.numbers::<UInt64Type>(SIZE, &mut self.sizes);
+        columns.paths(PATH, &mut files.paths);
+        columns.numbers::<UInt64Type>(SIZE, &mut files.sizes);
         match versions {
             Some(mut versions) => columns.paths(OBJECT_VERSION, &mut versions),
             None => columns.numbers::<TimestampNanosecondType>(MODIFIED, &mut self.times),
@@ -51,7 +54,7 @@ impl Listing {
         if !self.labels.is_empty() {
             columns.numbers::<Int64Type>(LABEL, &mut self.labels);
         }
-        columns.faults(self.paths.len(), |record| self.damaged.get(record));
+        columns.faults(self.files.paths.len(), |record| self.damaged.get(record));
         Ok(())
     }
 
@@ -80,9 +83,7 @@ impl Listing {
         let times = if is_remote { Values::default() } else { columns.numbers::<TimestampNanosecondType>(MODIFIED)? };
         let versions = if is_remote { columns.paths(OBJECT_VERSION)? } else { Paths::default() };
         Ok(Self {
-            root,
-            paths,
-            sizes: columns.numbers::<UInt64Type>(SIZE)?,
+            files: Arc::new(ListedFiles::new(root, paths, columns.numbers::<UInt64Type>(SIZE)?)),
             times,
             versions,
             labels: columns.labels(LABEL)?,
@@ -93,7 +94,6 @@ impl Listing {
             bases: Vec::new(),
             fingerprint,
             byte_limit: options.byte_limit,
-            witnesses: Witnesses::default(),
         })
     }
 }

@@ -28,14 +28,14 @@ impl Listing {
 
     /// The object as an index has it. No request is sent.
     fn pinned(&self, record: u64) -> Option<Object> {
-        let (index, address) = (self.index(record), self.address(record));
+        let (index, address) = (self.files.index(record), self.address(record));
         let (_, key) = address.key()?;
-        let size = Some(self.sizes[index]).filter(|size| *size != NO_SIZE)?;
+        let size = Some(self.files.sizes[index]).filter(|size| *size != NO_SIZE)?;
         Some(Object { key: key?, size, version: self.pinned_version(record) })
     }
 
     fn pinned_version(&self, record: u64) -> Option<String> {
-        let version = str::from_utf8(self.versions.bytes(self.index(record))).ok()?;
+        let version = str::from_utf8(self.versions.bytes(self.files.index(record))).ok()?;
         (!version.is_empty()).then(|| version.to_owned())
     }
 
@@ -52,7 +52,7 @@ impl Listing {
     /// # Errors
     /// The store fails.
     pub(super) fn found_versions(&self) -> Result<Option<Paths>, ReadError> {
-        if self.root.tree().is_none() {
+        if self.files.root.tree().is_none() {
             return Ok(None);
         }
         let mut versions = Paths::default();

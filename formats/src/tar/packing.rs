@@ -56,6 +56,10 @@ impl Packing for TarMembers {
         self.sparse.get(&record).map_or(Ok(()), |map| map.expand(stored))
     }
 
+    fn is_plain(&self) -> bool {
+        self.sparse.is_empty()
+    }
+
     fn digest(&self, part: &mut dyn FnMut(&[u8])) {
         for (record, map) in &self.sparse {
             part(b"sparse");

@@ -3,16 +3,14 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::fs;
-use std::io::{BufRead as _, BufReader, Write as _};
-use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::thread::{self, JoinHandle};
 use std::time::{Duration, SystemTime};
 
 use forebay_sources::Options;
-use percent_encoding::percent_decode_str;
+
+use super::http::{Asked, LoopServer, answer};
 
 /// By what a reader of an object can know that it has changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,58 +21,39 @@ pub(crate) enum Changes {
     Untagged,
 }
 
-/// A running server.
+/// A running store.
 pub(crate) struct Loopback {
-    address: SocketAddr,
+    server: LoopServer,
     shared: Arc<Shared>,
-    thread: Option<JoinHandle<()>>,
 }
 
 struct Shared {
     folder: PathBuf,
     changes: Changes,
-    over: AtomicBool,
     /// Answers with 503, as long as it is set.
     is_out: AtomicBool,
+    /// Answers all reads with 403, as long as it is set.
+    is_closed: AtomicBool,
     requests: AtomicU64,
 }
 
 /// Keys of one page of a list.
 const PAGE: usize = 3;
 
-struct Asked {
-    method: String,
-    path: String,
-    query: Vec<(String, String)>,
-    range: Option<(u64, u64)>,
-    if_match: Option<String>,
-}
-
 impl Loopback {
     /// Serves what is below the folder as the bucket `data`.
     pub(crate) fn of(folder: &Path, changes: Changes) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let address = listener.local_addr().unwrap();
-        let (over, is_out) = (AtomicBool::new(false), AtomicBool::new(false));
+        let (is_out, is_closed) = (AtomicBool::new(false), AtomicBool::new(false));
         let requests = AtomicU64::new(0);
-        let shared = Arc::new(Shared { folder: folder.to_owned(), changes, over, is_out, requests });
+        let shared = Arc::new(Shared { folder: folder.to_owned(), changes, is_out, is_closed, requests });
         let own = Arc::clone(&shared);
-        let accept = move || {
-            for stream in listener.incoming().flatten() {
-                if own.over.load(Ordering::SeqCst) {
-                    return;
-                }
-                let shared = Arc::clone(&own);
-                thread::spawn(move || shared.serve(&stream));
-            }
-        };
-        Self { address, shared, thread: Some(thread::spawn(accept)) }
+        Self { server: LoopServer::start(move |asked| own.answer(asked)), shared }
     }
 
     /// The options of a dataset in this store.
     pub(crate) fn options(&self, options: &Options) -> Options {
         let mut options = options.clone();
-        options.own.set("endpoint", format!("http://{}", self.address));
+        options.own.set("endpoint", self.server.url());
         options.own.set("anonymous", "true");
         options.own.set("region", "nowhere-1");
         options
@@ -82,12 +61,17 @@ impl Loopback {
 
     /// The URL of a file for plain HTTP.
     pub(crate) fn web(&self, name: &str) -> String {
-        format!("http://{}/data/{name}", self.address)
+        format!("{}/data/{name}", self.server.url())
     }
 
     /// From now on, whether all requests are answered with an outage.
     pub(crate) fn set_out(&self, is_out: bool) {
         self.shared.is_out.store(is_out, Ordering::SeqCst);
+    }
+
+    /// From now on, whether no object may be read.
+    pub(crate) fn set_closed(&self, is_closed: bool) {
+        self.shared.is_closed.store(is_closed, Ordering::SeqCst);
     }
 
     /// Requests that were answered.
@@ -96,31 +80,9 @@ impl Loopback {
     }
 }
 
-impl Drop for Loopback {
-    fn drop(&mut self) {
-        self.shared.over.store(true, Ordering::SeqCst);
-        drop(TcpStream::connect(self.address));
-        if let Some(thread) = self.thread.take() {
-            thread.join().unwrap();
-        }
-    }
-}
-
 impl Shared {
-    /// Answers requests until the client goes. Whatever goes wrong with a connection is its client's business.
-    fn serve(&self, stream: &TcpStream) {
-        let mut reader = BufReader::new(stream);
-        while let Some(asked) = Asked::read(&mut reader) {
-            self.requests.fetch_add(1, Ordering::SeqCst);
-            let mut writer = stream;
-            let answer = self.answer(&asked);
-            if writer.write_all(&answer).is_err() || self.over.load(Ordering::SeqCst) {
-                return;
-            }
-        }
-    }
-
     fn answer(&self, asked: &Asked) -> Vec<u8> {
+        self.requests.fetch_add(1, Ordering::SeqCst);
         if self.is_out.load(Ordering::SeqCst) {
             return answer("503 Slow Down", "", b"<Error><Code>SlowDown</Code></Error>", true);
         }
@@ -130,6 +92,9 @@ impl Shared {
         let key = asked.path.strip_prefix("/data/").unwrap_or_default();
         let file = self.folder.join(key);
         let is_head = asked.method == "HEAD";
+        if self.is_closed.load(Ordering::SeqCst) {
+            return answer("403 Forbidden", "", b"<Error><Code>AccessDenied</Code></Error>", !is_head);
+        }
         let (Ok(bytes), Ok(metadata)) = (fs::read(&file), file.metadata()) else {
             return answer("404 Not Found", "", b"<Error><Code>NoSuchKey</Code></Error>", !is_head);
         };
@@ -203,44 +168,6 @@ impl Shared {
         }
         text + "</ListBucketResult>"
     }
-}
-
-impl Asked {
-    fn read(reader: &mut BufReader<&TcpStream>) -> Option<Self> {
-        let mut line = String::new();
-        reader.read_line(&mut line).ok().filter(|&read| read > 0)?;
-        let mut words = line.split(' ');
-        let (method, target) = (words.next()?.to_owned(), words.next()?);
-        let (path, query) = target.split_once('?').unwrap_or((target, ""));
-        let decoded = |text: &str| percent_decode_str(&text.replace('+', "%20")).decode_utf8_lossy().into_owned();
-        let pair = |pair: &str| pair.split_once('=').map(|(key, value)| (decoded(key), decoded(value)));
-        let query = query.split('&').filter_map(pair).collect();
-        let path = percent_decode_str(path).decode_utf8_lossy().into_owned();
-        let (mut range, mut if_match) = (None, None);
-        loop {
-            let mut line = String::new();
-            reader.read_line(&mut line).ok()?;
-            let Some((name, value)) = line.trim().split_once(':') else { break };
-            let value = value.trim();
-            match name.to_ascii_lowercase().as_str() {
-                "range" => {
-                    let (first, last) = value.strip_prefix("bytes=")?.split_once('-')?;
-                    range = Some((first.parse().ok()?, last.parse().unwrap_or(u64::MAX)));
-                }
-                "if-match" => if_match = Some(value.to_owned()),
-                _ => {}
-            }
-        }
-        Some(Self { method, path, query, range, if_match })
-    }
-}
-
-fn answer(status: &str, headers: &str, body: &[u8], has_body: bool) -> Vec<u8> {
-    let mut bytes = format!("HTTP/1.1 {status}\r\n{headers}Content-Length: {}\r\n\r\n", body.len()).into_bytes();
-    if has_body {
-        bytes.extend_from_slice(body);
-    }
-    bytes
 }
 
 /// The files below a folder, as keys.

@@ -2,15 +2,17 @@
 
 use std::fs;
 use std::path::Path;
+use std::sync::mpsc;
+use std::thread;
 
-use forebay_sources::{ObjectRoots, Reading};
+use forebay_sources::{ObjectRoots, ReadError, ReadErrorKind, Reading, Request, Source};
 use tempfile::TempDir;
 
 use super::{at, folder, names_of};
 use crate::scene::{contents, says};
 use crate::tar::writer::TarWriter;
 use crate::tests::loopback::{Changes, Loopback};
-use crate::{Opened, Options, SourceError, check, open};
+use crate::{Opened, Options, SourceError, check, open, tfrecord};
 
 /// A store with these files, each of which holds its own name.
 fn store(files: &[&str]) -> (TempDir, Loopback) {
@@ -71,7 +73,7 @@ fn patterns_name_objects_in_the_order_of_files() {
         let remote = opened(&store, &format!("tar:s3://data/{name}")).unwrap();
         let local = open(&format!("tar:{}/{name}", at(&dir)), &Options::default()).unwrap();
         let below = |name: String, root: &str| name.strip_prefix(root).unwrap().split(" (").next().unwrap().to_owned();
-        let files = |source: &dyn forebay_sources::Source, root: &str| -> Vec<String> {
+        let files = |source: &dyn Source, root: &str| -> Vec<String> {
             let container =
                 |record| forebay_sources::Locator { part: forebay_sources::Part::Whole, ..source.locator(record) };
             (0..source.len()).map(|record| below(container(record).to_string(), root)).collect()
@@ -108,7 +110,7 @@ fn what_is_wrong_is_named_with_its_url_and_version() {
     says(&source.locator(1).to_string(), &["s3://data/a.tar (version ", "), member 1/1.jpg"]);
     fs::write(dir.path().join("a.tar"), tar(3, 1001)).unwrap();
     let error = source.read(1, u64::MAX, &mut Vec::new()).unwrap_err();
-    assert_eq!((error.kind, &error.locator), (forebay_sources::ReadErrorKind::Changed, &source.locator(1)));
+    assert_eq!((error.kind, &error.locator), (ReadErrorKind::Changed, &source.locator(1)));
 }
 
 #[test]
@@ -159,7 +161,7 @@ fn rule_54_no_path_in_a_table_leads_a_client_upwards_on_a_plain_server() {
         source.read(0, u64::MAX, &mut Vec::new()).unwrap();
         for record in 1..source.len() {
             let error = source.read(record, u64::MAX, &mut Vec::new()).unwrap_err();
-            assert_eq!(error.kind, forebay_sources::ReadErrorKind::Missing, "{}", error.locator);
+            assert_eq!(error.kind, ReadErrorKind::Missing, "{}", error.locator);
         }
         refused(open(&format!("csv:{root}\\..\\public/list.csv"), &options), &["backslashes"]);
     }
@@ -188,7 +190,67 @@ fn rule_54_a_tar_that_went_is_an_outage_and_no_fault_of_its_records() {
     source.read(0, u64::MAX, &mut Vec::new()).unwrap();
     fs::remove_file(dir.path().join("a.tar")).unwrap();
     let error = source.read(1, u64::MAX, &mut Vec::new()).unwrap_err();
-    assert_eq!(error.kind, forebay_sources::ReadErrorKind::Gone, "{error}");
+    assert_eq!(error.kind, ReadErrorKind::Gone, "{error}");
+}
+
+/// What all requests of a dataset give at once.
+fn requested(source: &dyn Source) -> Vec<Result<(), ReadErrorKind>> {
+    let (sender, answers) = mpsc::channel();
+    for record in 0..source.len() {
+        let sender = sender.clone();
+        let done =
+            move |_, read: Result<(), ReadError>| sender.send((record, read.map_err(|error| error.kind))).unwrap();
+        source.request(Request::new(record, u64::MAX, Vec::new(), source.locator(record), done));
+    }
+    drop(sender);
+    let mut answered: Vec<_> = answers.iter().collect();
+    answered.sort_unstable_by_key(|(record, _)| *record);
+    answered.into_iter().map(|(_, read)| read).collect()
+}
+
+#[test]
+fn rule_54_requests_of_a_dataset_that_is_gone_are_an_outage_and_a_file_that_went_alone_is_a_bad_record() {
+    let files = ["a/1.jpg", "a/2.jpg", "a/3.jpg", "b/4.jpg", "b/5.jpg", "b/6.jpg", "b/7.jpg"];
+    for count in [1, 2, 7] {
+        let (dir, store) = store(&files[..count]);
+        let source = opened(&store, "s3://data").unwrap();
+        assert_eq!(requested(&*source), vec![Ok(()); count]);
+        if count > 1 {
+            fs::remove_file(dir.path().join(files[1])).unwrap();
+            let mut expected = vec![Ok(()); count];
+            expected[1] = Err(ReadErrorKind::Missing);
+            assert_eq!(requested(&*source), expected);
+        }
+        files[..count].iter().for_each(|file| drop(fs::remove_file(dir.path().join(file))));
+        // Nothing tells a bucket without its only object from one that is gone.
+        let gone = if count == 1 { ReadErrorKind::Missing } else { ReadErrorKind::Gone };
+        assert_eq!(requested(&*source), vec![Err(gone); count]);
+        let error = source.read(0, u64::MAX, &mut Vec::new()).unwrap_err();
+        assert_eq!(error.kind, gone, "a read says the same");
+    }
+    let (_dir, store) = store(&files);
+    let source = opened(&store, "s3://data").unwrap();
+    requested(&*source);
+    store.set_closed(true);
+    assert_eq!(requested(&*source), [Err(ReadErrorKind::Gone); 7], "nobody may read any of them any more");
+    store.set_closed(false);
+    assert_eq!(requested(&*source), [Ok(()); 7]);
+}
+
+#[test]
+fn checksums_and_decompression_are_not_the_work_of_the_store_s_threads() {
+    let (dir, store) = store(&[]);
+    fs::write(dir.path().join("a.tfrecord"), tfrecord::tests::write_examples(&[b"one"])).unwrap();
+    fs::write(dir.path().join("a.tar"), tar(1, 10)).unwrap();
+    for (name, thread) in [("a.tfrecord", "forebay-finish"), ("a.tar", "objects")] {
+        let source = opened(&store, &format!("s3://data/{name}")).unwrap();
+        let (sender, answers) = mpsc::channel();
+        let done = move |_, read: Result<(), ReadError>| {
+            sender.send((thread::current().name().map(str::to_owned), read)).unwrap();
+        };
+        source.request(Request::new(0, u64::MAX, Vec::new(), source.locator(0), done));
+        assert_eq!(answers.recv().unwrap(), (Some(thread.to_owned()), Ok(())), "{name}");
+    }
 }
 
 #[test]

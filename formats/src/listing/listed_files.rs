@@ -1,0 +1,146 @@
+//! The files of a list, and what it means that one of them cannot be read: it is to blame, or the dataset is gone as a whole.
+
+use std::sync::Arc;
+use std::thread;
+
+use forebay_sources::{ReadError, ReadErrorKind, Request};
+use parking_lot::Mutex;
+
+use super::NO_SIZE;
+use crate::address::Address;
+use crate::paths::Paths;
+use crate::values::Values;
+use crate::witnesses::Witnesses;
+
+/// Files below a root, in order.
+#[derive(Debug)]
+pub(super) struct ListedFiles {
+    pub(super) root: Address,
+    pub(super) paths: Paths,
+    /// One per path, in bytes; [`NO_SIZE`] where there is no file.
+    pub(super) sizes: Values<u64>,
+    witnesses: Witnesses,
+    /// Failures that wait for the thread that judges. Nothing if there is no such thread.
+    waiting: Mutex<Option<Vec<FailedRequest>>>,
+}
+
+/// A request whose file may be gone alone, or with all others.
+#[derive(Debug)]
+struct FailedRequest {
+    request: Request,
+    error: ReadError,
+}
+
+impl ListedFiles {
+    pub(super) fn new(root: Address, paths: Paths, sizes: Values<u64>) -> Self {
+        Self { root, paths, sizes, witnesses: Witnesses::default(), waiting: Mutex::default() }
+    }
+
+    /// Where the record's file is.
+    pub(super) fn address(&self, record: u64) -> Address {
+        self.root.join(self.paths.get(self.index(record)))
+    }
+
+    /// Whether the record's file was there when the dataset was opened.
+    pub(super) fn is_there(&self, record: u64) -> bool {
+        self.sizes[self.index(record)] != NO_SIZE
+    }
+
+    /// The index in the list. The plan never asks for one beyond the end.
+    pub(super) fn index(&self, record: u64) -> usize {
+        let index = usize::try_from(record).expect("a list in memory is no longer than usize::MAX");
+        assert!(index < self.paths.len(), "record {record} of {}", self.paths.len());
+        index
+    }
+
+    /// What came of a read. A file that is gone or not readable for this user is not to blame if all witnesses are gone too.
+    /// Blocks.
+    pub(super) fn judged(&self, record: u64, read: Result<(), ReadError>) -> Result<(), ReadError> {
+        match read {
+            Ok(()) => {
+                self.witnesses.saw(record);
+                Ok(())
+            }
+            Err(error) if self.suspicion(record, &error).is_some() && !self.is_alone(&[record]) => {
+                Err(self.gone(record, error))
+            }
+            error => error,
+        }
+    }
+
+    /// Answers a request with what came of its read. Does not block: a thread of its own looks at other files, if that is
+    /// needed.
+    pub(super) fn answer(self: &Arc<Self>, request: Request, read: Result<(), ReadError>) {
+        let record = request.record;
+        let error = match read {
+            Err(error) if self.suspicion(record, &error).is_some() => error,
+            read => {
+                if read.is_ok() {
+                    self.witnesses.saw(record);
+                }
+                return request.answer(read);
+            }
+        };
+        let mut waiting = self.waiting.lock();
+        if let Some(waiting) = &mut *waiting {
+            return waiting.push(FailedRequest { request, error });
+        }
+        *waiting = Some(vec![FailedRequest { request, error }]);
+        drop(waiting);
+        let files = Arc::clone(self);
+        if let Err(system) = thread::Builder::new().name("forebay-judge".into()).spawn(move || files.judge()) {
+            // Nobody can look at the others, so nobody is to blame yet.
+            for FailedRequest { request, error } in self.waiting.lock().take().unwrap_or_default() {
+                let (kind, cause) = (ReadErrorKind::Resources, system.to_string());
+                request.answer(Err(ReadError { kind, cause, ..error }));
+            }
+        }
+    }
+
+    /// Judges failures until none waits. All that failed before a look at the others are judged by it.
+    fn judge(&self) {
+        loop {
+            let failed = {
+                let mut waiting = self.waiting.lock();
+                match waiting.as_mut().map(std::mem::take) {
+                    Some(failed) if !failed.is_empty() => failed,
+                    _ => {
+                        *waiting = None;
+                        return;
+                    }
+                }
+            };
+            let mut records: Vec<u64> = failed.iter().map(|failed| failed.request.record).collect();
+            records.sort_unstable();
+            records.dedup();
+            let is_alone = self.is_alone(&records);
+            for FailedRequest { request, error } in failed {
+                let record = request.record;
+                request.answer(Err(if is_alone { error } else { self.gone(record, error) }));
+            }
+        }
+    }
+
+    /// What all other files would have lost too, if the dataset is gone. Nothing if the file alone is to blame.
+    fn suspicion(&self, record: u64, error: &ReadError) -> Option<&'static str> {
+        match error.kind {
+            // What was not there when the dataset was opened has not vanished.
+            ReadErrorKind::Missing if self.is_there(record) => Some("exists"),
+            // A dataset that this user could never read has not changed.
+            ReadErrorKind::Denied if self.witnesses.any_read() => Some("may be read"),
+            _ => None,
+        }
+    }
+
+    /// Whether other files than these can still be read.
+    fn is_alone(&self, failed: &[u64]) -> bool {
+        let len = self.paths.len() as u64;
+        self.witnesses.stand(failed, len, |other| self.is_there(other), |other| self.address(other), &self.root)
+    }
+
+    fn gone(&self, record: u64, error: ReadError) -> ReadError {
+        let others = self.suspicion(record, &error).unwrap_or("can be read");
+        let cause = format!("none of the others that were looked at {others} any more");
+        ReadError { kind: ReadErrorKind::Gone, cause, ..error }
+    }
+}
