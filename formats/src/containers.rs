@@ -41,6 +41,25 @@ pub(super) fn find(name: &Address, extensions: &[&str]) -> Result<Vec<Address>, 
     Ok(files.into_iter().map(Address::file).collect())
 }
 
+/// The same for files that may be compressed as a whole. Those of a folder are taken only if it has no others: who has unpacked
+/// them may have kept them.
+///
+/// # Errors
+/// As those of [`find`].
+pub(super) fn find_compressed(
+    name: &Address,
+    extensions: &[&str],
+    compressed: &[&str],
+) -> Result<Vec<Address>, SourceError> {
+    match find(name, extensions) {
+        Err(SourceError::NoContainers { .. }) => find(name, compressed).map_err(|error| match error {
+            SourceError::NoContainers { .. } => none(name, &[extensions, compressed].concat()),
+            error => error,
+        }),
+        found => found,
+    }
+}
+
 fn none(folder: &Address, extensions: &[&str]) -> SourceError {
     SourceError::NoContainers { path: folder.path().to_owned(), extensions: extensions.join(", ") }
 }
@@ -158,9 +177,15 @@ fn below(
     Ok(())
 }
 
-/// Whether a file's name ends in one of these extensions, in any case.
+/// Whether a file's name ends in one of these extensions, in any case. One may have several parts, such as `tar.gz`.
 pub(super) fn is_named(path: &Path, extensions: &[&str]) -> bool {
-    path.extension().is_some_and(|found| extensions.iter().any(|known| found.eq_ignore_ascii_case(known)))
+    let name = path.file_name().unwrap_or_default().as_encoded_bytes();
+    extensions.iter().any(|extension| {
+        let behind = name.len().checked_sub(extension.len()).and_then(|start| name.split_at_checked(start));
+        behind.is_some_and(|(before, found)| {
+            before.len() > 1 && before.ends_with(b".") && found.eq_ignore_ascii_case(extension.as_bytes())
+        })
+    })
 }
 
 /// Expands `a{0..2}b{x,y}`, the last braces fastest, as a shell does. Nothing if a brace is not closed, or for too many.
@@ -217,6 +242,35 @@ mod tests {
         fs::remove_file(dir.path().join("1.jpg")).unwrap();
         fs::create_dir(dir.path().join("class")).unwrap();
         assert!(!recognised());
+    }
+
+    #[test]
+    fn a_name_ends_in_an_extension_of_one_part_or_several() {
+        let named = |name: &str| is_named(Path::new(name), &["tar", "tar.gz"]);
+        for name in ["a.tar", "d/a.b.TAR", "a.tar.gz", "a.Tar.GZ", "..tar"] {
+            assert!(named(name), "{name}");
+        }
+        for name in ["tar", ".tar", "atar", "a.gz", ".tar.gz", "a.tar.gz.part", "a.tar/b", "", "/"] {
+            assert!(!named(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn compressed_files_of_a_folder_count_only_without_others() {
+        let dir = tempfile::tempdir().unwrap();
+        let found = || {
+            let files = find_compressed(&Address::file(dir.path()), &["tar"], &["tar.gz", "tgz"])?;
+            let name = |file: &Address| file.path().file_name().unwrap().to_str().unwrap().to_owned();
+            Ok::<_, SourceError>(files.iter().map(name).collect::<Vec<_>>())
+        };
+        let none = found().unwrap_err().to_string();
+        assert!(none.contains("tar, tar.gz, tgz"), "{none}");
+        for name in ["b.tar.gz", "a.tgz", "c.gz"] {
+            fs::write(dir.path().join(name), "x").unwrap();
+        }
+        assert_eq!(found().unwrap(), ["a.tgz", "b.tar.gz"]);
+        fs::write(dir.path().join("b.tar"), "x").unwrap();
+        assert_eq!(found().unwrap(), ["b.tar"]);
     }
 
     fn expanded(text: &str) -> Vec<String> {

@@ -215,6 +215,11 @@ impl Indexed<'_> {
                 let files: Result<_, SourceError> = packed.files().iter().map(dated).collect();
                 (AboutRecords::Ranges { files: files.map_err(|error| BadIndex(error.to_string()))? }, &*packed)
             }
+            OpenDataset::Ranges(packed) if packed.files().iter().any(|file| file.unpacked.is_some()) => {
+                return Err(BadIndex(
+                    "a dataset of compressed files has none: what they hold is looked at in the cache".into(),
+                ));
+            }
             _ => return Err(BadIndex("such a dataset has no index".into())),
         };
         targets::write(source.targets(), &mut columns)?;
@@ -331,7 +336,7 @@ impl Indexed<'_> {
             let basis = dated.basis(address);
             must_hold(&basis)?;
             let stamp = basis.stamp.ok_or_else(|| BadIndex("one of its files has no size".into()))?;
-            found.push(ContainerFile { address: basis.address, stamp });
+            found.push(ContainerFile { address: basis.address, stamp, unpacked: None });
         }
         if known.is_some_and(|known| !known.iter().eq(found.iter().map(|file| &file.address))) {
             return Err(BadIndex("the dataset has other files now. Run \"forebay index --rebuild\"".into()).into());

@@ -63,6 +63,7 @@ mod tables;
 mod tar;
 mod tfrecord;
 mod tree;
+mod unpacked;
 mod values;
 mod voc;
 mod window;

@@ -20,6 +20,7 @@ use crate::finishers;
 use crate::index_columns::NewColumns;
 use crate::stamp::Stamp;
 use crate::stores;
+use crate::unpacked::Unpacked;
 use crate::values::Values;
 pub(crate) use index::{LENGTH, ReadPacking};
 pub(crate) use masks::PackedMasks;
@@ -62,6 +63,8 @@ pub(crate) struct ContainerFile {
     pub address: Address,
     /// What it was when its records were looked for.
     pub stamp: Stamp,
+    /// What it holds, if it is compressed as a whole. Its records are ranges of that.
+    pub unpacked: Option<Arc<Unpacked>>,
 }
 
 /// How a format keeps a record within its span.
@@ -124,7 +127,7 @@ impl ContainerFile {
     /// It is not there, or cannot be looked at.
     pub(crate) fn look(address: &Address) -> Result<Self, SourceError> {
         match address.look()? {
-            Sight::File(stamp) => Ok(Self { address: address.clone(), stamp }),
+            Sight::File(stamp) => Ok(Self { address: address.clone(), stamp, unpacked: None }),
             Sight::Folder => Err(SourceError::malformed_at(address.path(), 0, NO_FILE)),
         }
     }
@@ -140,7 +143,7 @@ impl ContainerFile {
 
     /// Whether each read of a record is a request to a store.
     fn is_remote(&self) -> bool {
-        self.address.tree().is_some()
+        self.address.tree().is_some() && self.unpacked.is_none()
     }
 
     /// Its name, for messages and as part of the dataset's fingerprint.

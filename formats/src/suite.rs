@@ -3,6 +3,7 @@
 //! To add a source, add one line in [`FIXTURES`]. A source that does not store its records as files, such as an archive
 //! or an object store, needs its own [`Fixture`].
 
+mod compressed;
 mod framed;
 mod indexes;
 mod joined;
@@ -23,7 +24,9 @@ use std::thread;
 
 use forebay_sources::{Options, ReadErrorKind, Request, Retry, Source};
 
+use crate::unpacked::Compression;
 use crate::{Opened, arrow, mxnet, open, parquet, recordio, tfrecord};
+use compressed::Compressed;
 use framed::Framed;
 use indexes::Indexes;
 use joined::Joined;
@@ -100,6 +103,10 @@ const FIXTURES: &[(&str, Build)] = &[
     ("files", || Pictures::list("list.txt", ["b/3.jpg", "a/1.jpg", "a/2.png", "b/4.JPG"])),
     ("tar samples", Tars::samples),
     ("tar files", Tars::files),
+    ("compressed tar, gzip", || Compressed::tars(Compression::Gzip, "tar.gz")),
+    ("compressed tar, zstd", || Compressed::tars(Compression::Zstd, "tzst")),
+    ("compressed tfrecord, gzip", || Compressed::tfrecords(Compression::Gzip, "tfrecord.gz")),
+    ("compressed tfrecord, zlib", || Compressed::tfrecords(Compression::Zlib, "tfrecord")),
     ("zip", Zips::boxed),
     ("mds", Shards::boxed),
     ("tfrecord", || Framed::of("train.tfrecord", &[], tfrecord::tests::write_examples, 0)),

@@ -28,6 +28,7 @@ use crate::packed::{ContainerFile, Packed, PackedMasks, PackedParts};
 use crate::progress::Progress;
 use crate::scan::Scan;
 use crate::scheme::{Indexing, OptionKey, Scheme};
+use crate::unpacked::Compression;
 use crate::window::Window;
 use crate::{containers, crew, folder};
 use files::{Tar, TarFiles, stem};
@@ -40,7 +41,7 @@ use walk::TarWalk;
 
 pub(super) const SCHEME: Scheme = Scheme {
     name: "tar",
-    takes: "a .tar file, or a folder of them, with samples of a WebDataset or with pictures in class folders",
+    takes: "a .tar, .tar.gz or .tar.zst file, or a folder of them, with samples of a WebDataset or with pictures in class folders",
     options: &[
         OptionKey {
             name: MEMBERS,
@@ -60,11 +61,11 @@ const MEMBERS: &str = "members";
 const CLASSES: &str = "classes";
 const UNFINISHED: &str = "unfinished";
 const EXTENSIONS: [&str; 1] = ["tar"];
-/// First bytes of compressed files, with a program that decompresses them.
-const COMPRESSED: [(&[u8], &str); 4] =
-    [(b"\x1f\x8b", "gunzip"), (b"BZh", "bunzip2"), (b"\xfd7zXZ\0", "unxz"), (b"\x28\xb5\x2f\xfd", "unzstd")];
-/// What compressed tars are called.
-const COMPRESSED_NAMES: [&str; 6] = [".tgz", ".tar.gz", ".tar.bz2", ".tar.xz", ".tar.zst", ".tar.zstd"];
+/// Extensions of compressed tars that are unpacked into the cache.
+const COMPRESSED: [&str; 6] = ["tgz", "tar.gz", "tzst", "tar.zst", "tar.zstd", "taz"];
+/// First bytes of compressed files that are not, with a program that unpacks them, and what such tars are called.
+const REFUSED: [(&[u8], &str); 2] = [(b"BZh", "bunzip2"), (b"\xfd7zXZ\0", "unxz")];
+const REFUSED_NAMES: [&str; 4] = ["tar.bz2", "tbz2", "tar.xz", "txz"];
 
 /// What the members of the tars are.
 #[derive(Debug)]
@@ -76,13 +77,11 @@ enum TarRecords<'a> {
 /// A folder with pictures at its top stays a folder of pictures, even if a tar is among them.
 fn recognises(address: &Address) -> bool {
     if address.is_folder() {
-        return containers::has(address, &EXTENSIONS) && !containers::has(address, &folder::EXTENSIONS);
+        let has_tars = containers::has(address, &EXTENSIONS) || containers::has(address, &COMPRESSED);
+        return has_tars && !containers::has(address, &folder::EXTENSIONS);
     }
-    let path = address.path();
-    let name = path.as_os_str().as_encoded_bytes().to_ascii_lowercase();
-    let is_named = containers::is_named(path, &EXTENSIONS)
-        || COMPRESSED_NAMES.iter().any(|ending| name.ends_with(ending.as_bytes()));
-    address.is_file() && (is_named || has_header(address))
+    let named = |extensions: &[&str]| containers::is_named(address.path(), extensions);
+    address.is_file() && (named(&EXTENSIONS) || named(&COMPRESSED) || named(&REFUSED_NAMES) || has_header(address))
 }
 
 fn has_header(address: &Address) -> bool {
@@ -92,7 +91,7 @@ fn has_header(address: &Address) -> bool {
 
 fn open(address: &Address, options: &Options, scan: &Scan) -> DatasetResult {
     let path = address.path();
-    let addresses = containers::find(address, &EXTENSIONS)?;
+    let addresses = containers::find_compressed(address, &EXTENSIONS, &COMPRESSED)?;
     let mut files = Vec::with_capacity(addresses.len());
     let looks = addresses.iter().map(|file| Ok(ContainerFile::look(file)?.stamp.len));
     let progress = Progress::of_bytes("looking for members of tars", looks.sum::<Result<u64, SourceError>>()?);
@@ -107,7 +106,7 @@ fn open(address: &Address, options: &Options, scan: &Scan) -> DatasetResult {
         TarWalk { path, keeps: &keeps, is_unfinished, progress: &progress }
     };
     let look = |number: usize| {
-        let (mut window, container) = scan.open(&addresses[number])?;
+        let (mut window, container) = scan.open_unpacked(&addresses[number], options, is_compressed)?;
         refuse_compressed(addresses[number].path(), &mut window)?;
         let end = window.len();
         let members = walk_of(number).members(&mut window, 0, end)?;
@@ -177,11 +176,16 @@ fn is_samples(options: &Options) -> Result<Option<bool>, SourceError> {
     }
 }
 
+/// How a file is compressed that would be a tar. A tar may begin as ZLIB does.
+fn is_compressed(head: &[u8]) -> Option<Compression> {
+    Compression::of(head).filter(|compression| *compression != Compression::Zlib)
+}
+
 fn refuse_compressed(path: &Path, window: &mut Window<'_>) -> Result<(), SourceError> {
-    for (magic, program) in COMPRESSED {
+    for (magic, program) in REFUSED {
         if window.get(0, magic.len()).map_err(SourceError::Outage)? == Some(magic) {
             let problem = format!(
-                "this file is compressed, so no member can be read by itself. Decompress it with \"{program}\" and use the result."
+                "this file is compressed in a way that is not unpacked. Unpack it with \"{program}\" and use the result."
             );
             return Err(SourceError::malformed_at(path, 0, problem));
         }

@@ -23,6 +23,7 @@ use crate::packed::{Packed, PackedMasks, PackedParts, Span, Spans};
 use crate::progress::Progress;
 use crate::scan::Scan;
 use crate::scheme::{Indexing, OptionKey, Scheme};
+use crate::unpacked::Compression;
 use crate::window::Window;
 
 pub(super) const SCHEME: Scheme = Scheme {
@@ -39,6 +40,8 @@ pub(super) const SCHEME: Scheme = Scheme {
 };
 
 const EXTENSIONS: [&str; 3] = ["tfrecord", "tfrecords", "record"];
+/// Those of files that are compressed as a whole. Many have the extension of others.
+const COMPRESSED: [&str; 3] = ["tfrecord.gz", "tfrecords.gz", "record.gz"];
 /// Bytes before the data: the length and its checksum.
 const HEAD: u64 = 12;
 /// Bytes behind the data: its checksum.
@@ -77,8 +80,8 @@ fn open(name: &Address, options: &Options, scan: &Scan) -> Result<Packed, Source
         progress: Progress::new("looking for records"),
     };
     let mut files = Vec::new();
-    for (number, path) in (0..).zip(containers::find(name, &EXTENSIONS)?) {
-        let (mut window, container) = scan.open(&path)?;
+    for (number, path) in (0..).zip(containers::find_compressed(name, &EXTENSIONS, &COMPRESSED)?) {
+        let (mut window, container) = scan.open_unpacked(&path, options, is_compressed)?;
         found.file(&mut window, path.path(), number)?;
         scan.done(window, &container);
         files.push(container);
@@ -210,34 +213,28 @@ fn cut(path: &Path, at: u64) -> SourceError {
 
 /// What a file is that has no record at its start.
 fn what_else(head: &[u8]) -> &'static str {
-    if is_compressed(head) {
-        "the file is compressed as a whole, so its records cannot be read one by one. Decompress it first (gunzip FILE.gz; ZLIB: pigz -d -z)."
-    } else if head.starts_with(b"version http") {
+    if head.starts_with(b"version http") {
         "this is a pointer of Git LFS, and not the file itself. Fetch the file (git lfs pull)."
     } else {
         "this is not a TFRecord file: the length of its first record does not have the right checksum. Check that it is the right file, and complete."
     }
 }
 
-/// GZIP or ZLIB of the whole file.
-fn is_compressed(head: &[u8]) -> bool {
-    match head {
-        [0x1f, 0x8b, ..] => true,
-        // A ZLIB header is a multiple of 31.
-        [first @ 0x78, second, ..] => u16::from_be_bytes([*first, *second]).is_multiple_of(31),
-        _ => false,
-    }
+/// How the file is compressed as a whole, if it has no record at its start.
+fn is_compressed(head: &[u8]) -> Option<Compression> {
+    if stored_length(head).is_some() { None } else { Compression::of(head) }
 }
 
-/// By the checksum of the first length. A compressed file is recognised by its name, so that the error can say what to do.
+/// By the checksum of the first length. A compressed file is recognised by its name too, because many things are compressed.
 fn recognises(address: &Address) -> bool {
-    let path = address.path();
-    let named = |path: &Path| containers::is_named(path, &["tfrecord", "tfrecords"]);
-    let is_compressed_one = address.is_file()
-        && (named(path)
-            || containers::is_named(path, &["gz"]) && path.file_stem().is_some_and(|stem| named(Path::new(stem))))
-        && containers::begins(address, &EXTENSIONS, is_compressed, is_picture);
-    is_compressed_one || containers::begins(address, &EXTENSIONS, |bytes| stored_length(bytes).is_some(), is_picture)
+    let named = |extensions: &[&str]| containers::is_named(address.path(), extensions);
+    let may_be_compressed = address.is_folder() || named(&EXTENSIONS[..2]) || named(&COMPRESSED[..2]);
+    let compressed = || {
+        containers::begins(address, &COMPRESSED, |head| is_compressed(head).is_some(), is_picture)
+            || containers::begins(address, &EXTENSIONS, |head| is_compressed(head).is_some(), is_picture)
+    };
+    containers::begins(address, &EXTENSIONS, |bytes| stored_length(bytes).is_some(), is_picture)
+        || may_be_compressed && compressed()
 }
 
 #[cfg(test)]

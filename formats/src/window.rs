@@ -3,12 +3,15 @@
 
 mod stride;
 
+use std::sync::Arc;
+
 use forebay_sources::{ReadError, ReadErrorKind, SourceError};
 
 use crate::address::{Address, of_dataset};
 use crate::contents::Contents;
 use crate::packed::{ContainerFile, NO_FILE};
 use crate::seen::{Seen, SeenWriter};
+use crate::unpacked::Unpacked;
 use stride::Stride;
 
 /// Bytes at any place of a file, or of memory.
@@ -29,6 +32,7 @@ pub(crate) struct Window<'a> {
 #[derive(Debug)]
 enum Backing<'a> {
     Stored(Contents),
+    Unpacked(Arc<Unpacked>),
     Memory(&'a [u8]),
 }
 
@@ -46,6 +50,12 @@ impl Window<'static> {
         let len = container.stamp.len;
         let stride = if contents.is_remote() { Stride::of_requests() } else { Stride::of_files() };
         Ok((Self::new(Backing::Stored(contents), len, stride), container))
+    }
+
+    /// Looks at what a compressed file holds.
+    pub(crate) fn of_unpacked(unpacked: Arc<Unpacked>) -> Self {
+        let len = unpacked.len();
+        Self::new(Backing::Unpacked(unpacked), len, Stride::of_files())
     }
 }
 
@@ -85,10 +95,9 @@ impl<'a> Window<'a> {
     /// The storage fails, or the file is shorter than it was.
     pub(crate) fn get(&mut self, offset: u64, len: usize) -> Result<Option<&[u8]>, ReadError> {
         let Some(end) = offset.checked_add(len as u64).filter(|&end| end <= self.len) else { return Ok(None) };
-        let contents = match &self.of {
-            Backing::Memory(bytes) => return Ok(slice(bytes, offset, len)),
-            Backing::Stored(contents) => contents,
-        };
+        if let Backing::Memory(bytes) = &self.of {
+            return Ok(slice(bytes, offset, len));
+        }
         if self.seen.as_ref().is_some_and(|seen| seen.get(offset, len).is_some()) {
             return Ok(self.seen.as_ref().and_then(|seen| seen.get(offset, len)));
         }
@@ -97,9 +106,13 @@ impl<'a> Window<'a> {
             let rest = usize::try_from(self.len - offset).unwrap_or(usize::MAX);
             self.held.clear();
             self.start = offset;
-            contents
-                .read(offset, len.max(self.stride.step()).min(rest), &mut self.held)
-                .inspect_err(|_| self.held.clear())?;
+            let step = len.max(self.stride.step()).min(rest);
+            let read = match &self.of {
+                Backing::Stored(contents) => contents.read(offset, step, &mut self.held),
+                Backing::Unpacked(unpacked) => unpacked.read_behind(offset, step, &mut self.held),
+                Backing::Memory(_) => Ok(()),
+            };
+            read.inspect_err(|_| self.held.clear())?;
         }
         let bytes = slice(&self.held, offset - self.start, len);
         if let (Some(recorded), Some(bytes)) = (&mut self.recorded, bytes) {

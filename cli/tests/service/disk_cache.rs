@@ -1,9 +1,12 @@
 //! The cache on a local disk, as it is turned on for a daemon and for commands: nothing is asked of a store twice.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::process::{Command, Output};
+
+use forebay_client::{Next, Patient};
 
 use crate::daemon::Home;
 use crate::file_server::FileServer;
@@ -33,6 +36,24 @@ fn tar(home: &Home) {
     bytes.resize(bytes.len() + 1024, 0);
     fs::create_dir(home.path("bucket")).unwrap();
     fs::write(home.path("bucket/a.tar"), bytes).unwrap();
+}
+
+/// A file of gzip with these bytes, stored as they are.
+fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut file = vec![0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255];
+    let blocks = bytes.chunks(0xffff);
+    let last = blocks.len() - 1;
+    for (number, block) in blocks.enumerate() {
+        let len = u16::try_from(block.len()).unwrap();
+        file.push(u8::from(number == last));
+        file.extend([len.to_le_bytes(), (!len).to_le_bytes()].as_flattened());
+        file.extend_from_slice(block);
+    }
+    let bit = |crc: u32| if crc & 1 == 1 { crc >> 1 ^ 0xedb8_8320 } else { crc >> 1 };
+    let sum = bytes.iter().fold(!0_u32, |crc, byte| (0..8).fold(crc ^ u32::from(*byte), |crc, _| bit(crc)));
+    file.extend((!sum).to_le_bytes());
+    file.extend(u32::try_from(bytes.len()).unwrap().to_le_bytes());
+    file
 }
 
 /// A home whose streams read the tar from a server, and the tables of its configuration.
@@ -69,6 +90,44 @@ fn rule_54_a_daemon_reads_each_block_once_for_all_streams_and_none_again_after_a
     assert_eq!(server.asked(), [""; 0], "the next daemon finds it all");
     home.audit();
     daemon.kill();
+}
+
+#[test]
+fn an_epoch_over_a_compressed_tar_adds_up_with_the_daemon_killed_and_the_cache_lost_in_the_middle() {
+    let home = Home::with_pictures(RECORDS);
+    tar(&home);
+    let file = home.path("bucket/a.tar.gz");
+    fs::write(&file, gzip(&fs::read(home.path("bucket/a.tar")).unwrap())).unwrap();
+    let stream = format!(
+        "[streams.train]\nsource = \"{}\"\nbatch_size = 4\nsize = 16\nepochs = 2\nshuffle = true\n",
+        file.display()
+    );
+    home.configure(&stream);
+    let (_, said) = home.fails_to_start();
+    assert!(said.contains("cache_size in [sources]") && said.contains("gunzip"), "{said}");
+    let cache = format!("[sources]\ncache_size = \"64mib\"\ncache = \"{}\"\n", home.path("cache").display());
+    home.configure(&(cache + &stream));
+    let mut daemon = home.start();
+    let mut trainer = Trainer::attach(&home);
+    let mut records = BTreeMap::<(u64, i64), u32>::new();
+    for number in 0.. {
+        match trainer.session.next(None, &mut Patient).unwrap() {
+            Next::Batch(batch) => {
+                batch.records().iter().for_each(|record| *records.entry((batch.epoch(), *record)).or_default() += 1);
+            }
+            Next::EpochEnd(_) => {}
+            Next::Done => break,
+        }
+        if number == 2 || number == 9 {
+            daemon.kill();
+            fs::remove_dir_all(home.path("cache")).unwrap();
+            daemon = home.start();
+        }
+    }
+    assert_eq!(records.len(), 2 * usize::try_from(RECORDS).unwrap());
+    assert!(records.values().all(|count| *count == 1), "{records:?}");
+    home.audit();
+    daemon.stop();
 }
 
 #[test]

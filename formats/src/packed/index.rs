@@ -33,9 +33,9 @@ impl Packed {
         &self.parts.files
     }
 
-    /// Whether its records are read one by one. Others have no index.
+    /// Whether its records are read one by one, and from files that are not compressed. Others have no index.
     pub(crate) fn is_indexed(&self) -> bool {
-        self.parts.grains.is_empty()
+        self.parts.grains.is_empty() && self.parts.files.iter().all(|file| file.unpacked.is_none())
     }
 
     /// The table of all ranges. What it has is shared with the index, and not copied.

@@ -8,6 +8,7 @@ use parking_lot::Mutex;
 
 use super::ContainerFile;
 use crate::contents::Contents;
+use crate::finishers;
 
 /// Most files that a dataset keeps open.
 const MOST: usize = 64;
@@ -116,6 +117,9 @@ impl OpenFile {
         if self.contents.stamp()? != self.container.stamp {
             return Err(ReadError::new(ReadErrorKind::Changed, self.container.address.locator()));
         }
+        if let Some(unpacked) = &self.container.unpacked {
+            return unpacked.read_behind(offset, size, buf);
+        }
         let read = self.contents.read_behind(offset, size, buf);
         if self.contents.is_remote() { read.map_err(lost) } else { read }
     }
@@ -123,17 +127,26 @@ impl OpenFile {
     /// Starts to read this range, and calls `done` with the result on a thread that must not be blocked. Only objects are
     /// read in this way without blocking the caller: of a file, nothing is pending.
     pub(crate) fn request(
-        &self,
+        self: &Arc<Self>,
         offset: u64,
         size: usize,
         mut buf: Vec<u8>,
         done: impl FnOnce(Vec<u8>, Result<(), ReadError>) + Send + 'static,
     ) -> Option<PendingRead> {
-        if self.contents.is_remote() {
+        if self.container.is_remote() {
             return self.contents.request(offset, size, buf, |buf, read| done(buf, read.map_err(lost)));
         }
-        let read = self.read(offset, size, &mut buf);
-        done(buf, read);
+        let file = Arc::clone(self);
+        let read = move || {
+            let read = file.read(offset, size, &mut buf);
+            done(buf, read);
+        };
+        // Beside objects, there may be some that were unpacked to the disk.
+        if self.container.unpacked.is_some() {
+            finishers::finish(read);
+        } else {
+            read();
+        }
         None
     }
 }

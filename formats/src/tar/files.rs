@@ -9,7 +9,9 @@ use forebay_sources::{Options, SourceError};
 use super::member::{TarMember, is_tar};
 use super::packing::SparseMaps;
 use super::walk::TarWalk;
+use super::{COMPRESSED, EXTENSIONS};
 use crate::archived::Archived;
+use crate::containers;
 use crate::packed::Span;
 use crate::window::Window;
 
@@ -88,5 +90,9 @@ fn base(name: &[u8]) -> &[u8] {
 
 /// A tar's name without its folders and extension.
 pub(super) fn stem(name: &[u8]) -> &[u8] {
-    Path::new(OsStr::from_bytes(name)).file_stem().map_or(name, OsStr::as_bytes)
+    let path = Path::new(OsStr::from_bytes(name));
+    let stem = path.file_stem().unwrap_or(path.as_os_str());
+    // `a.tar.gz` has two extensions.
+    let is_double = containers::is_named(path, &COMPRESSED) && containers::is_named(Path::new(stem), &EXTENSIONS);
+    if is_double { Path::new(stem).file_stem().unwrap_or(stem) } else { stem }.as_bytes()
 }
