@@ -28,7 +28,7 @@ const RANKS: [(&str, u32); 17] = [
 ];
 
 /// Libraries that only these crates may name, in what they build.
-const FENCES: [(&str, &[&str]); 28] = [
+const FENCES: [(&str, &[&str]); 30] = [
     ("redb", &["forebay-coordinator"]),
     ("tokio-rustls", &["forebay-coordinator", "forebay-daemon"]),
     ("pyo3", &["forebay-python"]),
@@ -53,6 +53,8 @@ const FENCES: [(&str, &[&str]); 28] = [
     ("crc32c", &["forebay-formats"]),
     ("crc32fast", &["forebay-formats"]),
     ("snap", &["forebay-formats"]),
+    ("brotli-decompressor", &["forebay-formats"]),
+    ("lz4_flex", &["forebay-formats"]),
     ("zstd", &["forebay-formats"]),
     ("parquet", &["forebay-formats"]),
     ("arrow-array", &["forebay-formats"]),

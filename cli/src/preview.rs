@@ -38,7 +38,7 @@ pub(crate) struct PreviewArgs {
     /// With a path: makes a column from a part of each record, as `columns` of a stream. May be repeated.
     #[arg(long = "column", value_name = "NAME=PART", value_parser = pair, requires = "path")]
     parts: Vec<(String, String)>,
-    /// With a path: makes a column of the masks in a folder, or in members of a tar, as `masks` of a
+    /// With a path: makes a column of the masks in a folder, in members of a tar, or in a column of a table, as `masks` of a
     /// stream. May be repeated.
     #[arg(long = "mask", value_name = "NAME=FOLDER", value_parser = pair, requires = "path")]
     masks: Vec<(String, String)>,

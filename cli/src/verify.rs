@@ -49,7 +49,7 @@ pub(crate) struct VerifyArgs {
     /// Makes a column from a part of each record, as `columns` of a stream. May be repeated.
     #[arg(long, value_name = "NAME=PART", value_parser = pair)]
     columns: Vec<(String, String)>,
-    /// Makes a column of the masks in a folder, or in members of a tar, as `masks` of a stream. May be
+    /// Makes a column of the masks in a folder, in members of a tar, or in a column of a table, as `masks` of a stream. May be
     /// repeated.
     #[arg(long = "mask", value_name = "NAME=FOLDER", value_parser = pair)]
     masks: Vec<(String, String)>,

@@ -1,8 +1,11 @@
 //! `arrow:`: Arrow files with a picture in each row, and the folders that `save_to_disk` of Hugging Face's `datasets` writes.
 //!
-//! Nothing in such a file is compressed, so a picture is a range of the file and is read as such, whatever the batches are.
+//! Where nothing is compressed, a picture is a range of the file and is read as such, whatever the batches are. Otherwise the
+//! batches are grains.
 
 mod batch;
+mod codec;
+mod compressed;
 mod layout;
 mod messages;
 mod saved;
@@ -10,11 +13,14 @@ mod saved;
 use std::path::Path;
 use std::sync::Arc;
 
+use arrow_array::ArrayRef;
 use forebay_sources::{Options, Part, SourceError};
 
 use crate::address::Address;
 use crate::containers;
 use crate::faults::Faults;
+use crate::masks::MaskElements;
+use crate::opened::DatasetResult;
 use crate::packed::open_files::OpenFiles;
 use crate::packed::{ContainerFile, Packed, PackedMasks, PackedParts, Packing, Span, Spans};
 use crate::progress::Progress;
@@ -22,6 +28,8 @@ use crate::ranges::FileRanges;
 use crate::scheme::{Indexing, Scheme};
 use crate::tables::{TableChoice, TableValues, bad_row, outage};
 use batch::{PictureCell, RowBatch};
+use codec::BufferCodec;
+use compressed::{BatchRows, StoredBatch};
 use messages::Messages;
 
 pub(super) const SCHEME: Scheme = Scheme {
@@ -30,7 +38,7 @@ pub(super) const SCHEME: Scheme = Scheme {
     options: &[],
     has_columns: true,
     recognises,
-    open: |path, options, _| Ok(open(path, options)?.into()),
+    open: |path, options, _| open(path, options),
     indexing: Indexing::Never("Its files have an index of their own, which is read quickly."),
 };
 
@@ -44,11 +52,14 @@ fn recognises(address: &Address) -> bool {
 }
 
 /// What was found in the files so far.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct FoundPictures {
     spans: Spans,
     cells: PictureCells,
     values: Option<TableValues>,
+    masks: PackedMasks,
+    elements: MaskElements,
+    batches: Vec<StoredBatch>,
 }
 
 /// The rows that are bad, and the first record of each file.
@@ -69,7 +80,7 @@ impl Packing for PictureCells {
     }
 }
 
-fn open(name: &Address, options: &Options) -> Result<Packed, SourceError> {
+fn open(name: &Address, options: &Options) -> DatasetResult {
     let (addresses, info) = if name.is_folder() && saved::is_saved(name) {
         saved::files(name)?
     } else {
@@ -78,7 +89,7 @@ fn open(name: &Address, options: &Options) -> Result<Packed, SourceError> {
     let files: Vec<ContainerFile> = addresses.iter().map(ContainerFile::look).collect::<Result<_, _>>()?;
     let opened = OpenFiles::new(files.len());
     let progress = Progress::new("reading tables");
-    let mut found = FoundPictures::default();
+    let mut found = FoundPictures::new(options);
     for (number, container) in (0..).zip(&files) {
         progress.step();
         let file = opened.get(number, container).map_err(|error| outage(container.path(), error))?;
@@ -86,26 +97,35 @@ fn open(name: &Address, options: &Options) -> Result<Packed, SourceError> {
         let ranges = FileRanges::new(file, container.stamp.len);
         found.scan(number, container.path(), &ranges, &info, options)?;
     }
-    let FoundPictures { spans, cells, values } = found;
+    let FoundPictures { spans, cells, values, mut masks, elements, batches } = found;
     if spans.is_empty() {
         return Err(SourceError::NoRecords { path: name.path().to_owned() });
     }
     let (labels, classes, targets) = values.unwrap_or_default().finish(name.path(), spans.len())?;
+    if !options.masks.is_empty() {
+        masks.columns = elements.finish(targets.schema(), name.path())?;
+    }
     let (labels, packing) = (labels.into(), Arc::new(cells));
-    let parts = PackedParts {
-        files,
-        spans,
-        labels,
-        classes,
-        targets,
-        grains: Vec::new(),
-        masks: PackedMasks::default(),
-        packing,
-    };
-    Packed::new(name, parts, options)
+    let parts = PackedParts { files, spans, labels, classes, targets, grains: Vec::new(), masks, packing };
+    if batches.iter().all(|batch| batch.codec.is_none()) {
+        return Ok(Packed::new(name, parts, options)?.into());
+    }
+    Ok(Box::new(BatchRows::new(name, parts, batches, options)?).into())
 }
 
 impl FoundPictures {
+    /// Nothing yet.
+    fn new(options: &Options) -> Self {
+        Self {
+            spans: Spans::default(),
+            cells: PictureCells::default(),
+            values: None,
+            masks: PackedMasks::new(options.masks.targets().count()),
+            elements: MaskElements::new(&options.masks),
+            batches: Vec::new(),
+        }
+    }
+
     /// Adds the rows of a file.
     fn scan(
         &mut self,
@@ -133,6 +153,7 @@ impl FoundPictures {
             none => none.insert(TableValues::new(path, &schema, &choice)?),
         };
         values.agree(path, &choice)?;
+        let choice = Arc::new(choice);
         let start = self.spans.len() as u64;
         while let Some(body) = messages.next_batch()? {
             let message = messages.message(&body)?;
@@ -140,20 +161,26 @@ impl FoundPictures {
             let rows = message.header_as_record_batch();
             let header =
                 rows.ok_or_else(|| bad("The message before this byte is none of rows. Copy the file anew."))?;
-            if header.compression().is_some() {
-                return Err(bad(
-                    "The rows are compressed, which is not read here. Write the file without compression.",
-                ));
-            }
+            let codec = match header.compression().map(BufferCodec::of) {
+                Some(None) => {
+                    return Err(bad(
+                        "The rows are compressed in a way that is not known here. Write them with lz4 or zstd.",
+                    ));
+                }
+                codec => codec.flatten(),
+            };
             let rows = usize::try_from(header.length()).ok();
             // A row takes at least a byte of the offsets of its picture.
             let rows = rows.filter(|rows| *rows as u64 <= body.len).ok_or_else(|| bad(DAMAGED))?;
-            let batch = RowBatch { fields: &schema.fields, header, body: &body, ranges, rows };
+            let batch = RowBatch { fields: &schema.fields, header, body: &body, ranges, rows, codec };
             self.pictures(number, &batch, &choice).ok_or_else(|| bad(DAMAGED))?;
+            self.masks(path, &batch, &choice).ok_or_else(|| bad(DAMAGED))?;
             let values = self.values.as_mut().expect("they were made above");
             let field = |field: &[String]| batch.values(field).ok_or_else(|| bad(DAMAGED));
             values
                 .push(&choice, field, |place, problem| bad_row(path, (place as u64).saturating_sub(start), problem))?;
+            let (fields, choice) = (schema.fields.clone(), Arc::clone(&choice));
+            self.batches.push(StoredBatch { file: number, rows, body, codec, fields, choice });
         }
         Ok(())
     }
@@ -184,6 +211,61 @@ impl FoundPictures {
             };
             self.cells.faults.add(record, &fault);
             self.spans.push(Span { file, offset: batch.body.offset, len: 0 });
+        }
+        Some(())
+    }
+
+    /// Adds the places of the masks of a batch whose pictures were added. Nothing, if the batch does not describe them.
+    fn masks(&mut self, path: &Path, batch: &RowBatch<'_>, choice: &TableChoice) -> Option<()> {
+        let first = self.spans.len() as u64 - batch.rows as u64;
+        for (column, (name, field)) in choice.masks.iter().enumerate() {
+            let cells = batch.cells(field)?;
+            for (record, cell) in (first..).zip(&cells) {
+                let (place, fault) = match *cell {
+                    PictureCell::Null => (None, None),
+                    PictureCell::At(_, 0) => (None, Some("is empty")),
+                    PictureCell::At(offset, len) => (Some((offset, len)), None),
+                    PictureCell::Outside => (None, Some("would be outside of its batch")),
+                };
+                self.masks.push(column, place);
+                if let Some(fault) = fault {
+                    self.cells.faults.add(record, &format!("its mask \"{name}\" {fault}"));
+                }
+            }
+            self.look_at_masks(path, batch, column, field, &cells)?;
+        }
+        Some(())
+    }
+
+    /// Looks at the first masks of the dataset.
+    fn look_at_masks(
+        &mut self,
+        path: &Path,
+        batch: &RowBatch<'_>,
+        column: usize,
+        field: &[String],
+        cells: &[PictureCell],
+    ) -> Option<()> {
+        /// Bytes of a PNG that say what kind of numbers it has.
+        const HEAD: u64 = 32;
+        let there = cells.iter().enumerate().filter_map(|(row, cell)| match cell {
+            PictureCell::At(offset, len) if *len > 0 => Some((row, *offset, *len)),
+            _ => None,
+        });
+        let mut values: Option<ArrayRef> = None;
+        for (row, offset, len) in there {
+            if !self.elements.wants(column) {
+                break;
+            }
+            let head = if batch.codec.is_none() {
+                batch.ranges.range(offset, len.min(HEAD))?
+            } else {
+                if values.is_none() {
+                    values = Some(batch.values(field)?);
+                }
+                values.as_ref().map(|values| compressed::bytes(values, row).to_vec())?
+            };
+            self.elements.look(column, &head, || format!("{}, row {row} of its batch", path.display()));
         }
         Some(())
     }

@@ -3,14 +3,20 @@
 //! Labels and further columns are read when the dataset is opened. Pictures are read in grains: spans of rows whose pages
 //! take some megabytes together (semantics rule 56), whatever the row groups are.
 
+mod cells;
 mod chunks;
+mod columns;
+mod delta;
 mod file;
 mod footer;
 mod grain;
+mod masks;
 mod pages;
 pub(crate) mod paths;
+mod plain_pages;
 mod rows;
 mod thrift;
+mod values;
 
 use forebay_sources::{Options, SourceError};
 
@@ -19,6 +25,7 @@ use crate::containers;
 use crate::packed::ContainerFile;
 use crate::packed::open_files::OpenFiles;
 use crate::progress::Progress;
+use crate::ranges::FileRanges;
 use crate::scheme::{Indexing, Scheme};
 use crate::tables::outage;
 
@@ -62,7 +69,14 @@ fn open(name: &Address, options: &Options) -> Result<rows::Rows, SourceError> {
     }
     let records = usize::try_from(first_record).unwrap_or(usize::MAX);
     let (labels, classes, targets) = values.unwrap_or_default().finish(name.path(), records)?;
-    Ok(rows::Rows::new(name, rows::FoundRows { files, opened, groups, labels, classes, targets }, options))
+    let file = |group: &file::RowGroup| {
+        let container = &files[group.file as usize];
+        let file = opened.get(group.file, container).map_err(SourceError::Outage)?;
+        Ok((FileRanges::new(file, container.stamp.len), container.path()))
+    };
+    let masks = masks::columns(name.path(), &groups, file, targets.schema(), options)?;
+    let found = rows::FoundRows { files, opened, groups, labels, classes, targets };
+    Ok(rows::Rows::new(name, found, masks, options))
 }
 
 #[cfg(test)]

@@ -115,6 +115,7 @@ const FIXTURES: &[(&str, Build)] = &[
     ("mxnet of pictures", || Framed::of("train.rec", &[("payload", "picture")], mxnet::tests::write, 8)),
     ("recordio", || Framed::of("train.recordio", &[], recordio::tests::write, 0)),
     ("arrow", || Tables::of("arrow", arrow::tests::write_pictures)),
+    ("arrow, compressed", || Tables::of("arrow", arrow::tests::write_compressed)),
     ("parquet", || Tables::of("parquet", parquet::tests::write_pictures)),
     ("folder in a store", || Remote::of(Pictures::folder(["a/1.jpg", "a/2.png", "b/3.jpg", "b/4.JPG"]))),
     ("csv in a store", || Remote::of(Pictures::list("list.csv", ["b/4.JPG,x", "a/1.jpg,y", "a/2.png,x", "b/3.jpg,x"]))),

@@ -14,9 +14,12 @@ fuzz_target!(|bytes: &[u8]| {
     let mut file = tempfile::NamedTempFile::new().expect("there is room for a small file");
     file.write_all(bytes).expect("there is room for a small file");
     let columns = ColumnMap::from_iter([("extra", "label;text;scores")]);
+    let masks = ColumnMap::from_iter([("seg", "seg;image")]);
     for scheme in ["parquet", "arrow"] {
         let name = format!("{scheme}:{}", file.path().display());
-        for options in [Options::default(), Options { columns: columns.clone(), ..Options::default() }] {
+        let with_columns = Options { columns: columns.clone(), ..Options::default() };
+        let with_masks = Options { masks: masks.clone(), ..Options::default() };
+        for options in [Options::default(), with_columns, with_masks] {
             let Ok(source) = forebay_formats::open(&name, &options) else { continue };
             let mut buf = Vec::new();
             for record in 0..source.len().min(MOST) {

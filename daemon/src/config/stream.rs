@@ -38,8 +38,8 @@ pub(super) const EXAMPLE: &str = r#"# One table per stream. A trainer attaches b
 # dataset has. docs/sources.md lists them.
 # columns = { images = "jpg;png", labels = "cls", caption = "txt" }
 # Masks that become columns: names of columns, each with the folder of its masks (PNG files with the names of the pictures), or
-# with a column of the dataset that has their paths, or with the part of a record that has the mask: a member of a tar.
-# See docs/sources.md, "Masks". Left out: no masks.
+# with a column of the dataset that has their paths, or with the part of a record that has the mask: a member of a tar, a
+# column of a table. See docs/sources.md, "Masks". Left out: no masks.
 # masks = { segmentation = "SegmentationClass" }
 # The number of the pixels that a mask does not show, from 0 to 65535. Left out: the largest number of masks of 8 or 16 bits,
 # 255 or 65535, and 0 of masks in colours.

@@ -6,6 +6,7 @@ use arrow_data::ArrayData;
 use arrow_ipc::RecordBatch;
 use arrow_schema::{DataType, Fields};
 
+use super::codec::{self, BufferCodec, LENGTH};
 use super::layout::{BufferCursor, FieldPlace};
 use super::messages::MessageBody;
 use crate::contained::contained;
@@ -19,12 +20,14 @@ pub(super) struct RowBatch<'a> {
     pub body: &'a MessageBody,
     pub ranges: &'a FileRanges,
     pub rows: usize,
+    /// How its buffers are compressed, if they are.
+    pub codec: Option<BufferCodec>,
 }
 
 /// Where the bytes of a row's picture are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PictureCell {
-    /// In the file: the first byte, and how many.
+    /// The first byte, and how many: in the file, or in the decompressed buffer of a compressed batch.
     At(u64, u64),
     Null,
     /// They would lie outside of the batch.
@@ -60,16 +63,11 @@ impl RowBatch<'_> {
             return None;
         }
         let Nulls(nulls) = self.with_nulls_around(&place, own.as_ref())?;
-        let numbers = self.range(place.at.buffer + 1)?;
+        let numbers = place.at.buffer + 1;
         let mut cells = match place.of {
-            DataType::Binary => self.by_offsets::<4>(numbers, self.range(place.at.buffer + 2)?)?,
-            DataType::LargeBinary => self.by_offsets::<8>(numbers, self.range(place.at.buffer + 2)?)?,
-            DataType::BinaryView => {
-                let count = place.at.view_buffers(&self.header)?;
-                let buffers: Option<Vec<ByteRange>> =
-                    (0..count).map(|buffer| self.range(place.at.buffer + 2 + buffer)).collect();
-                self.by_views(numbers, &buffers?)?
-            }
+            DataType::Binary => self.by_offsets::<4>(numbers)?,
+            DataType::LargeBinary => self.by_offsets::<8>(numbers)?,
+            DataType::BinaryView => self.by_views(numbers, place.at.view_buffers(&self.header)?)?,
             _ => return None,
         };
         for (row, cell) in cells.iter_mut().enumerate() {
@@ -80,13 +78,12 @@ impl RowBatch<'_> {
         Some(cells)
     }
 
-    fn by_offsets<const SIZE: usize>(&self, offsets: ByteRange, data: ByteRange) -> Option<Vec<PictureCell>> {
+    fn by_offsets<const SIZE: usize>(&self, offsets: usize) -> Option<Vec<PictureCell>> {
         if self.rows == 0 {
             return Some(Vec::new());
         }
-        let count = self.rows.checked_add(1)?;
-        let len = (count.checked_mul(SIZE)? as u64 <= offsets.1).then_some(count.checked_mul(SIZE)? as u64)?;
-        let bytes = self.ranges.range(offsets.0, len)?;
+        let bytes = self.beginning(offsets, self.rows.checked_add(1)?.checked_mul(SIZE)?)?;
+        let data = self.content(offsets + 1)?;
         let offset = |at: usize| {
             let mut number = [0; 8];
             number[..SIZE].copy_from_slice(bytes.get(at * SIZE..(at + 1) * SIZE)?);
@@ -105,9 +102,11 @@ impl RowBatch<'_> {
     }
 
     /// A view has a length, and behind it up to twelve bytes, or four of them, the number of a buffer and a place in it.
-    fn by_views(&self, views: ByteRange, buffers: &[ByteRange]) -> Option<Vec<PictureCell>> {
-        let len = (self.rows as u64).checked_mul(16).filter(|len| *len <= views.1)?;
-        let bytes = self.ranges.range(views.0, len)?;
+    fn by_views(&self, views: usize, buffers: usize) -> Option<Vec<PictureCell>> {
+        let bytes = self.beginning(views, self.rows.checked_mul(16)?)?;
+        let (views, buffers): (ByteRange, Option<Vec<ByteRange>>) =
+            (self.content(views)?, (0..buffers).map(|buffer| self.content(views + 1 + buffer)).collect());
+        let buffers = buffers?;
         let cell = |(row, view): (u64, &[u8])| {
             let number = |at: usize| u32::from_le_bytes([view[at], view[at + 1], view[at + 2], view[at + 3]]);
             let len = u64::from(number(0));
@@ -200,9 +199,42 @@ impl RowBatch<'_> {
         is_inside.then_some((self.body.offset + offset, len))
     }
 
-    fn buffer(&self, number: usize) -> Option<Buffer> {
+    /// The content of a buffer: where it is in the file, or, if it is compressed, only how long it is.
+    fn content(&self, number: usize) -> Option<ByteRange> {
         let (offset, len) = self.range(number)?;
-        let bytes = self.ranges.range(offset, len)?;
+        match self.codec {
+            None => Some((offset, len)),
+            Some(_) if len == 0 => Some((0, 0)),
+            Some(_) => {
+                let head = self.ranges.range(offset, len.min(LENGTH))?;
+                Some((0, codec::content_len(&head, len)?))
+            }
+        }
+    }
+
+    /// The first bytes of a buffer's content.
+    fn beginning(&self, number: usize, len: usize) -> Option<Vec<u8>> {
+        if self.codec.is_some() {
+            let mut bytes = self.bytes(number)?;
+            bytes.truncate(len);
+            return (bytes.len() == len).then_some(bytes);
+        }
+        let (offset, stored) = self.range(number)?;
+        if len as u64 <= stored { self.ranges.range(offset, len as u64) } else { None }
+    }
+
+    /// The content of a buffer.
+    fn bytes(&self, number: usize) -> Option<Vec<u8>> {
+        let (offset, len) = self.range(number)?;
+        let stored = self.ranges.range(offset, len)?;
+        match self.codec {
+            None => Some(stored),
+            Some(codec) => codec.content(stored, self.rows),
+        }
+    }
+
+    fn buffer(&self, number: usize) -> Option<Buffer> {
+        let bytes = self.bytes(number)?;
         // Aligned for every type.
         let mut aligned = MutableBuffer::with_capacity(bytes.len());
         aligned.extend_from_slice(&bytes);

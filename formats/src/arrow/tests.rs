@@ -1,6 +1,8 @@
 //! Arrow files that the library writes, read back: types, nulls, saved folders, and what is refused.
 
+mod compressed;
 mod hostile;
+mod masks;
 
 use std::fs;
 use std::sync::Arc;
@@ -11,11 +13,22 @@ use arrow_array::{
     StringArray, StringViewArray, StructArray,
 };
 use arrow_buffer::NullBuffer;
-use arrow_ipc::writer::{FileWriter, StreamWriter};
+use arrow_ipc::CompressionType;
+use arrow_ipc::writer::{FileWriter, IpcWriteOptions, StreamWriter};
 use forebay_sources::{Grains, ReadErrorKind, Source as _};
 
 use super::*;
+use crate::opened::OpenDataset;
+use crate::parquet::tests::hostile::Dice;
 use crate::parquet::tests::{batch, binary, images, mapped, read};
+
+/// A dataset without compression.
+fn open(address: &Address, options: &Options) -> Result<Packed, SourceError> {
+    super::open(address, options).map(|opened| match opened {
+        OpenDataset::Ranges(packed) => packed,
+        other => panic!("{other:?} is compressed"),
+    })
+}
 
 fn stream(path: &Path, batches: &[RecordBatch]) {
     let mut writer = StreamWriter::try_new(fs::File::create(path).unwrap(), &batches[0].schema()).unwrap();
@@ -31,6 +44,29 @@ fn file(path: &Path, batches: &[RecordBatch]) {
         writer.write(batch).unwrap();
     }
     writer.finish().unwrap();
+}
+
+/// A file whose buffers are compressed.
+fn compressed(path: &Path, batches: &[RecordBatch], compression: CompressionType) {
+    let options = IpcWriteOptions::default().try_with_compression(Some(compression)).unwrap();
+    let file = fs::File::create(path).unwrap();
+    let mut writer = FileWriter::try_new_with_options(file, &batches[0].schema(), options).unwrap();
+    for batch in batches {
+        writer.write(batch).unwrap();
+    }
+    writer.finish().unwrap();
+}
+
+/// A compressed file of these pictures. Beside them are bytes that do not become fewer, so that a longer picture makes a longer
+/// file.
+pub(crate) fn write_compressed(path: &Path, pictures: &[&[u8]]) {
+    let mut dice = Dice(4);
+    let mut random = |len: usize| (0..len).map(|_| u8::try_from(dice.below(256)).unwrap()).collect::<Vec<u8>>();
+    let beside: Vec<Vec<u8>> = pictures.iter().map(|picture| random(picture.len())).collect();
+    let beside: Vec<_> = beside.iter().map(|bytes| Some(&bytes[..])).collect();
+    let pictures: Vec<_> = pictures.iter().map(|picture| Some(*picture)).collect();
+    let table = batch(vec![("beside", binary(&beside)), ("image", binary(&pictures))]);
+    compressed(path, &[table], CompressionType::ZSTD);
 }
 
 /// A stream of these pictures.

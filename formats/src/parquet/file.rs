@@ -4,14 +4,14 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
-use ::parquet::arrow::ProjectionMask;
-use ::parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder};
-use ::parquet::arrow::parquet_to_arrow_schema;
+use ::parquet::arrow::arrow_reader::ParquetRecordBatchReader;
+use ::parquet::arrow::{ProjectionMask, parquet_to_arrow_field_levels, parquet_to_arrow_schema};
 use ::parquet::basic::Type;
 use ::parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData};
 use arrow_schema::Schema;
 use forebay_sources::{Options, SourceError};
 
+use super::columns::TableColumns;
 use super::footer;
 use super::pages::{self, BadChunk, ChunkPages};
 use crate::contained::contained;
@@ -45,13 +45,15 @@ pub(super) struct RowGroup {
     pub picture: LeafColumn,
     /// The paths of pictures that are elsewhere.
     pub elsewhere: Option<LeafColumn>,
+    /// The masks, column by column.
+    pub masks: Vec<LeafColumn>,
 }
 
 /// A column without lists, in one row group.
 #[derive(Debug)]
 pub(super) struct LeafColumn {
     pub chunk: ColumnChunkMetaData,
-    pub pages: ChunkPages,
+    pub pages: Arc<ChunkPages>,
 }
 
 impl<'a> TableFile<'a> {
@@ -96,6 +98,7 @@ impl<'a> TableFile<'a> {
         if leaves.is_empty() {
             return Ok(());
         }
+        let mut columns = TableColumns::new(&self.chunks, &self.metadata);
         for group in self.metadata.row_groups() {
             for &leaf in &leaves {
                 let chunk = group.column(leaf);
@@ -103,14 +106,14 @@ impl<'a> TableFile<'a> {
                 if chunk.column_descr().max_rep_level() == 0 {
                     self.check_rows(chunk, &pages, group.num_rows())?;
                 }
+                columns.add(leaf, pages);
             }
         }
-        let options = ArrowReaderOptions::new();
         let reader = contained(|| {
-            let metadata = ArrowReaderMetadata::try_new(Arc::clone(&self.metadata), options)?;
-            let mask = ProjectionMask::leaves(self.metadata.file_metadata().schema_descr(), leaves.iter().copied());
-            let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(self.chunks.clone(), metadata);
-            builder.with_projection(mask).with_batch_size(ROWS_AT_ONCE).build()
+            let schema = self.metadata.file_metadata().schema_descr();
+            let mask = ProjectionMask::leaves(schema, leaves.iter().copied());
+            let levels = parquet_to_arrow_field_levels(schema, mask, Some(self.schema.fields()))?;
+            ParquetRecordBatchReader::try_new_with_row_groups(&levels, &columns, ROWS_AT_ONCE, None)
         });
         let mut reader = reader.map_err(|words| self.damaged(0, &words))?;
         let mut row = 0;
@@ -132,6 +135,13 @@ impl<'a> TableFile<'a> {
             problem: format!("the pictures in \"{}\" are not stored as bytes.", self.choice.picture.join(".")),
         })?;
         let elsewhere = self.choice.elsewhere.as_ref().and_then(|field| self.leaf(field));
+        let masks = self.choice.masks.iter().map(|(name, field)| {
+            self.leaf(field).ok_or_else(|| {
+                let expected = "a column of bytes that is not within lists";
+                SourceError::bad_option(&format!("masks.{name}"), &field.join("."), expected)
+            })
+        });
+        let masks: Vec<usize> = masks.collect::<Result<_, _>>()?;
         let (mut groups, mut first_row) = (Vec::new(), 0);
         for group in self.metadata.row_groups() {
             let rows = u64::try_from(group.num_rows()).expect("the footer was checked");
@@ -139,12 +149,13 @@ impl<'a> TableFile<'a> {
                 let chunk = group.column(leaf);
                 let pages = self.walk(chunk)?;
                 self.check_rows(chunk, &pages, group.num_rows())?;
-                Ok(LeafColumn { chunk: chunk.clone(), pages })
+                Ok(LeafColumn { chunk: chunk.clone(), pages: Arc::new(pages) })
             };
             if rows > 0 {
                 let (picture, elsewhere) = (leaf(picture)?, elsewhere.map(leaf).transpose()?);
+                let masks = masks.iter().map(|&mask| leaf(mask)).collect::<Result<_, _>>()?;
                 let (file, first_record) = (self.number, first_record + first_row);
-                groups.push(RowGroup { file, first_record, first_row, rows, picture, elsewhere });
+                groups.push(RowGroup { file, first_record, first_row, rows, picture, elsewhere, masks });
             }
             first_row += rows;
         }

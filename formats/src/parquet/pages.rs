@@ -1,7 +1,7 @@
 //! Finds the pages of a column chunk, by their headers, and refuses those that the library must not see: a page's header
 //! says how much memory the library takes for it.
 
-use ::parquet::basic::Compression;
+use ::parquet::basic::{Compression, Type};
 use ::parquet::file::metadata::ColumnChunkMetaData;
 use ::parquet::file::page_index::offset_index::PageLocation;
 
@@ -84,7 +84,7 @@ pub(super) fn walk(chunks: &FileRanges, chunk: &ColumnChunkMetaData) -> Result<C
         }
         match header.kind {
             0 | 3 => {
-                check_encoding(header.encoding).map_err(|problem| BadChunk { offset, problem })?;
+                check_encoding(header.encoding, chunk.column_type()).map_err(|problem| BadChunk { offset, problem })?;
                 let by_dictionary = matches!(header.encoding, 2 | 8);
                 pages.data.push(DataPage { offset, stored: next - offset, len, values, by_dictionary });
             }
@@ -116,29 +116,29 @@ fn header(chunks: &FileRanges, offset: u64, end: u64) -> Option<PageHeader> {
 
 fn check_compression(compression: Compression) -> Result<(), String> {
     match compression {
-        Compression::UNCOMPRESSED | Compression::SNAPPY | Compression::ZSTD(_) | Compression::LZ4_RAW => Ok(()),
+        Compression::UNCOMPRESSED
+        | Compression::SNAPPY
+        | Compression::ZSTD(_)
+        | Compression::LZ4_RAW
+        | Compression::GZIP(_)
+        | Compression::BROTLI(_) => Ok(()),
         other => Err(format!(
-            "The column is compressed with {other}, which is not read here. Write the file with zstd, snappy, lz4_raw or \
-             no compression."
+            "The column is compressed with {other}, which is not read here. Write the file with zstd, snappy, lz4_raw, \
+             gzip, brotli or no compression."
         )),
     }
 }
 
-/// The library's decoders of the other ones allocate what the page's content says.
-fn check_encoding(encoding: i64) -> Result<(), String> {
+/// Byte arrays as deltas are made plain before the library sees them.
+fn check_encoding(encoding: i64, of: Type) -> Result<(), String> {
     match encoding {
         // Plain, by dictionary (two names), runs, deltas of numbers, bytes of floats.
         0 | 2 | 8 | 3 | 5 | 9 => Ok(()),
-        other => {
-            let name = match other {
-                6 => "DELTA_LENGTH_BYTE_ARRAY",
-                7 => "DELTA_BYTE_ARRAY",
-                _ => "that this version does not know",
-            };
-            Err(format!(
-                "The column has the encoding {name}, which is not read here. Write the file with plain values."
-            ))
-        }
+        6 | 7 if of == Type::BYTE_ARRAY => Ok(()),
+        other => Err(format!(
+            "The column has an encoding that is not read here (number {other}, of values of the type {of}). Write the file \
+             with plain values."
+        )),
     }
 }
 
@@ -146,6 +146,13 @@ impl ChunkPages {
     /// Values of all pages.
     pub(super) fn values(&self) -> Option<u64> {
         self.data.iter().try_fold(0_u64, |sum, page| sum.checked_add(page.values))
+    }
+
+    /// What a value takes when it is read, on average over all pages.
+    pub(super) fn average(&self) -> u64 {
+        let values = self.values().unwrap_or(u64::MAX).max(1);
+        let sizes = self.data.iter().map(|page| self.value_size(page).saturating_mul(page.values));
+        sizes.fold(0, u64::saturating_add) / values
     }
 
     /// What a value of the page takes when it is read: the average.

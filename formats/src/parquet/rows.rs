@@ -3,10 +3,11 @@
 use std::ops::Range;
 
 use forebay_columns::Table;
-use forebay_sources::{Grains, Locator, Options, Part, ReadError, ReadErrorKind, Source};
+use forebay_sources::{Grains, Locator, MaskColumn, Options, Part, ReadError, ReadErrorKind, RecordParts, Source};
 
+use super::cells::{self, GrainCell};
 use super::file::RowGroup;
-use super::grain::{self, GrainCell};
+use super::grain;
 use crate::address::Address;
 use crate::grain_cache::GrainCache;
 use crate::packed::ContainerFile;
@@ -42,28 +43,31 @@ pub(super) struct Rows {
     sizes: Vec<(u64, u64)>,
     records: u64,
     cache: GrainCache,
+    masks: Vec<MaskColumn>,
     fingerprint: [u8; 32],
     byte_limit: u64,
 }
 
 impl Rows {
-    pub(super) fn new(name: &Address, found: FoundRows, options: &Options) -> Self {
+    pub(super) fn new(name: &Address, found: FoundRows, masks: Vec<MaskColumn>, options: &Options) -> Self {
         let (mut grains, mut starts, mut sizes, mut records) = (Vec::new(), Vec::new(), Vec::new(), 0);
         for (number, group) in found.groups.iter().enumerate() {
             for rows in grain::plan_group(group) {
                 starts.push(group.first_record + rows.start);
                 grains.push((number, rows));
             }
+            let of_masks = group.masks.iter().map(|mask| mask.pages.average()).sum::<u64>()
+                + if masks.is_empty() { 0 } else { RecordParts::table_len(masks.len()) };
             let pages = &group.picture.pages;
             for page in pages.data.iter().filter(|page| page.values > 0) {
-                sizes.push((records, pages.value_size(page)));
+                sizes.push((records, pages.value_size(page).saturating_add(of_masks)));
                 records += page.values;
             }
         }
         let shards = found.files.iter().map(|file| file.address.last_name()).collect();
-        let fingerprint = fingerprint(name, &found, &sizes);
+        let fingerprint = fingerprint(name, &found, &sizes, &masks);
         let (cache, byte_limit) = (GrainCache::new(KEPT), options.byte_limit);
-        Self { found, shards, grains, starts, sizes, records, cache, fingerprint, byte_limit }
+        Self { found, shards, grains, starts, sizes, records, cache, masks, fingerprint, byte_limit }
     }
 
     /// The record's row group. The plan never asks for a record beyond the end.
@@ -93,7 +97,7 @@ impl Rows {
         let at = |kind| ReadError::new(kind, self.locator(record));
         let with = |kind, cause: String| ReadError { cause, ..at(kind) };
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-        let content = match grain::cell(&grain, row) {
+        let content = match cells::cell(&grain, row) {
             Some(GrainCell::Picture(content)) => content,
             Some(GrainCell::Null) => return Err(with(ReadErrorKind::Empty, "the picture is null in this row".into())),
             Some(GrainCell::Elsewhere(path)) => {
@@ -104,7 +108,8 @@ impl Rows {
             Some(GrainCell::Damaged(why)) => return Err(with(ReadErrorKind::Damaged, text(why))),
             None => return Err(with(ReadErrorKind::Damaged, "its page ends before it".into())),
         };
-        if let Some(kind) = ReadErrorKind::of_size(content.len() as u64, self.byte_limit, room) {
+        let limit = self.byte_limit.saturating_add(RecordParts::table_len(self.masks.len()));
+        if let Some(kind) = ReadErrorKind::of_size(content.len() as u64, limit, room) {
             return Err(at(kind));
         }
         let reserved = buf.try_reserve_exact(content.len());
@@ -147,6 +152,10 @@ impl Source for Rows {
         self.read_cell(record, room, buf)
     }
 
+    fn masks(&self) -> &[MaskColumn] {
+        &self.masks
+    }
+
     fn fingerprint(&self) -> [u8; 32] {
         self.fingerprint
     }
@@ -165,7 +174,7 @@ impl Source for Rows {
 }
 
 /// Files go in by their path below the dataset's folder, and records by the pages that hold them.
-fn fingerprint(name: &Address, found: &FoundRows, sizes: &[(u64, u64)]) -> [u8; 32] {
+fn fingerprint(name: &Address, found: &FoundRows, sizes: &[(u64, u64)], masks: &[MaskColumn]) -> [u8; 32] {
     let mut hasher = blake3::Hasher::new();
     hasher.update(b"forebay parquet dataset 1\0");
     let folder = if name.is_folder() { name.clone() } else { name.parent() };
@@ -199,5 +208,14 @@ fn fingerprint(name: &Address, found: &FoundRows, sizes: &[(u64, u64)]) -> [u8; 
     found.classes.iter().for_each(|class| part(class.as_bytes()));
     part(b"targets");
     found.targets.digest(&mut part);
+    for (column, mask) in masks.iter().enumerate() {
+        part(b"mask");
+        part(mask.name.as_bytes());
+        part(mask.element.name().as_bytes());
+        for mask in found.groups.iter().filter_map(|group| group.masks.get(column)) {
+            mask.chunk.column_path().parts().iter().for_each(|name| part(name.as_bytes()));
+            mask.pages.data.iter().for_each(|page| part(&page.offset.to_le_bytes()));
+        }
+    }
     *hasher.finalize().as_bytes()
 }

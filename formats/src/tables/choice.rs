@@ -18,6 +18,8 @@ pub(crate) struct TableChoice {
     pub label: Option<FieldPath>,
     /// Names of columns, and the fields that become them.
     pub targets: Vec<(String, FieldPath)>,
+    /// Names of columns of masks, and the fields with their bytes.
+    pub masks: Vec<(String, FieldPath)>,
     /// Names of the label's classes, as `datasets` noted them.
     pub classes: Vec<String>,
 }
@@ -44,7 +46,9 @@ impl TableChoice {
         }
         let (label, classes) = labelled(schema, options).map_err(wrong)?;
         let targets = mapped(schema, options).map_err(wrong)?;
-        Ok(Self { picture, elsewhere, label, targets, classes })
+        let masks =
+            options.masks.targets().map(|(name, parts)| mask(schema, name, &parts)).collect::<Result<_, _>>()?;
+        Ok(Self { picture, elsewhere, label, targets, masks, classes })
     }
 
     /// Chooses the fields of a table whose rows have paths of pictures. The path is the first target.
@@ -64,7 +68,7 @@ impl TableChoice {
         let (label, classes) = labelled(schema, options).map_err(wrong)?;
         let mut targets = vec![(PATHS.to_owned(), picture.clone())];
         targets.extend(mapped(schema, options).map_err(wrong)?);
-        Ok(Self { picture, elsewhere: None, label, targets, classes })
+        Ok(Self { picture, elsewhere: None, label, targets, masks: Vec::new(), classes })
     }
 
     /// A field that is read when the dataset is opened, and whose values are numbers of a dictionary.
@@ -107,6 +111,23 @@ fn picture(schema: &Schema, options: &Options) -> Result<FieldPath, String> {
     }
 }
 
+/// The field with the masks of a column.
+fn mask(schema: &Schema, name: &str, parts: &[&str]) -> Result<(String, FieldPath), SourceError> {
+    let found = parts.iter().find_map(|part| path_of(schema, part));
+    let found = found.filter(|path| find(schema, path).is_some_and(|field| is_picture(field.data_type())));
+    let mut path = found.ok_or_else(|| {
+        let expected = format!(
+            "a column of the table with PNG files: binary, or a structure with binary \"bytes\". It has {}",
+            listed(schema)
+        );
+        SourceError::bad_option(&format!("masks.{name}"), &parts.join(";"), &expected)
+    })?;
+    if let Some(DataType::Struct(_)) = find(schema, &path).map(Field::data_type) {
+        path.push("bytes".to_owned());
+    }
+    Ok((name.to_owned(), path))
+}
+
 /// The label, and the names of its classes.
 fn labelled(schema: &Schema, options: &Options) -> Result<(Option<FieldPath>, Vec<String>), String> {
     let label = if options.labels == Labels::None { None } else { label(schema, options)? };
@@ -146,15 +167,18 @@ fn label(schema: &Schema, options: &Options) -> Result<Option<FieldPath>, String
 
 /// The first of these fields that the table has. A name with dots leads into structures.
 fn named(schema: &Schema, column: &str, parts: &[&str]) -> Result<FieldPath, String> {
-    for part in parts {
-        let whole = vec![(*part).to_owned()];
-        let within: FieldPath = part.split('.').map(str::to_owned).collect();
-        if let Some(path) = [whole, within].into_iter().find(|path| find(schema, path).is_some()) {
-            return Ok(path);
-        }
+    if let Some(path) = parts.iter().find_map(|part| path_of(schema, part)) {
+        return Ok(path);
     }
     let parts = parts.join(";");
     Err(format!("\"{column}\" shall be \"{parts}\", which the table does not have. It has {}.", listed(schema)))
+}
+
+/// The names that lead to a field, if the table has it.
+fn path_of(schema: &Schema, part: &str) -> Option<FieldPath> {
+    let whole = vec![part.to_owned()];
+    let within: FieldPath = part.split('.').map(str::to_owned).collect();
+    [whole, within].into_iter().find(|path| find(schema, path).is_some())
 }
 
 /// The field that these names lead to.

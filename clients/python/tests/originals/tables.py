@@ -3,6 +3,7 @@
 import csv
 import json
 import struct
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -51,6 +52,54 @@ def read_arrow(folder: Path) -> list[tuple[bytes, int]]:
     import pyarrow
 
     with pyarrow.ipc.open_file(folder / "train.arrow") as reader:
+        return rows_of(reader.read_all())
+
+
+def write_compressed_parquet(folder: Path, pictures: list[bytes], labels: list[int], compression: str) -> Dataset:
+    """Columns as differences, in pages that only a decoder without a limit would trust."""
+    from pyarrow import parquet
+
+    encoding = "DELTA_LENGTH_BYTE_ARRAY" if compression == "gzip" else "DELTA_BYTE_ARRAY"
+    parquet.write_table(
+        as_table(pictures, labels),
+        folder / "train.parquet",
+        row_group_size=ROWS,
+        compression=compression,
+        use_dictionary=False,
+        column_encoding={"image.bytes": encoding, "label": "DELTA_BINARY_PACKED"},
+        data_page_version="2.0" if compression == "gzip" else "1.0",
+    )
+    return Dataset(f"parquet:{folder}/train.parquet")
+
+
+def write_feather(folder: Path, pictures: list[bytes], labels: list[int]) -> Dataset:
+    """With the compression that pyarrow takes by itself."""
+    from pyarrow import feather
+
+    feather.write_feather(as_table(pictures, labels), folder / "train.feather", chunksize=ROWS)
+    return Dataset(f"arrow:{folder}/train.feather")
+
+
+def read_feather(folder: Path) -> list[tuple[bytes, int]]:
+    from pyarrow import feather
+
+    return rows_of(feather.read_table(folder / "train.feather"))
+
+
+def write_zstd_arrow(folder: Path, pictures: list[bytes], labels: list[int]) -> Dataset:
+    import pyarrow
+
+    table = as_table(pictures, labels)
+    options = pyarrow.ipc.IpcWriteOptions(compression="zstd")
+    with pyarrow.ipc.new_stream(folder / "train.arrow", table.schema, options=options) as writer:
+        writer.write_table(table, max_chunksize=ROWS)
+    return Dataset(f"arrow:{folder}/train.arrow")
+
+
+def read_arrow_stream(folder: Path) -> list[tuple[bytes, int]]:
+    import pyarrow
+
+    with pyarrow.ipc.open_stream(folder / "train.arrow") as reader:
         return rows_of(reader.read_all())
 
 
@@ -104,7 +153,18 @@ def read_csv(folder: Path) -> list[tuple[bytes, int]]:
 
 FORMATS = [
     Format("parquet", ("pyarrow",), write_parquet, read_parquet),
+    Format(
+        "parquet of deltas in gzip", ("pyarrow",), partial(write_compressed_parquet, compression="gzip"), read_parquet
+    ),
+    Format(
+        "parquet of deltas in brotli",
+        ("pyarrow",),
+        partial(write_compressed_parquet, compression="brotli"),
+        read_parquet,
+    ),
     Format("arrow", ("pyarrow",), write_arrow, read_arrow),
+    Format("feather with lz4", ("pyarrow",), write_feather, read_feather),
+    Format("arrow with zstd", ("pyarrow",), write_zstd_arrow, read_arrow_stream),
     Format("mds", (), write_mds),
     Format("csv", (), write_csv, read_csv),
 ]
