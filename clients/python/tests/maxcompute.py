@@ -31,12 +31,14 @@ class Tunnel:
         partitions: Rows by the partition's name; a table without partitions has one without a name.
         faults: What happens to the next downloads, one after the other: "cut" ends the answer in the middle, "row" ends
             it behind whole rows, "expired" and "503" are refusals, None is none.
+        pages: How many of the next requests for a session are answered with a page for people.
         asked: The row ranges and columns that were asked for.
     """
 
     def __init__(self, columns: list[tuple[str, str]], partitions: dict[str, list[list[Any]]]) -> None:
         self.columns, self.partitions = columns, partitions
         self.faults: list[str | None] = []
+        self.pages = 0
         self.asked: list[tuple[int, int, str]] = []
         self.sessions: list[str] = []
         self.modified = "Tue, 14 Nov 2023 22:13:20 GMT"
@@ -113,6 +115,9 @@ class Answers(BaseHTTPRequestHandler):
             named = [name for name in tunnel.partitions if name.startswith(partition.replace("'", ""))]
             names = "".join(f"<Partition>{self.columns(name)}</Partition>" for name in named)
             return self.say(f"<Partitions>{names}</Partitions>")
+        if "downloads" in query and tunnel.pages:
+            tunnel.pages -= 1
+            return self.say("<html><body>The service is being maintained.</body></html>")
         if "downloads" in query:
             if partition not in tunnel.partitions:
                 return self.refuse(404, "NoSuchPartition")

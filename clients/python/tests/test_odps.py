@@ -108,7 +108,7 @@ def test_a_service_that_is_gone_is_an_outage_and_a_changed_table_is_none(code, t
         read(reader, 3, 15)
     assert caught.value.is_outage
     tunnel.faults, tunnel.partitions[""] = ["expired"], rows(19)
-    with pytest.raises(ValueError, match="has changed") as caught:
+    with pytest.raises(code.WrongTableError, match="has changed") as caught:
         read(reader, 3, 15)
     assert not getattr(caught.value, "is_outage", False)
 
@@ -118,8 +118,21 @@ def test_a_table_that_changes_between_two_sessions_is_an_error(code, tunnel):
     reader.create_shards()
     tunnel.partitions[""] = rows(19)
     tunnel.faults = ["expired"]
-    with pytest.raises(ValueError, match="has changed: 19 rows, and 20 before"):
+    with pytest.raises(code.WrongTableError, match="has changed: 19 rows, and 20 before"):
         read(reader, 0, 5)
+
+
+def test_a_page_of_a_gateway_instead_of_a_session_is_an_outage(code, tunnel):
+    reader = code.OdpsReader("p/photos")
+    reader.create_shards()
+    tunnel.faults, tunnel.pages = ["expired"], 3
+    assert read(reader, 3, 6) == [picture(3), picture(4), picture(5)]
+    tunnel.faults, tunnel.pages = ["expired"], 100
+    with pytest.raises(ValueError, match="Expecting value") as caught:
+        read(reader, 3, 6)
+    assert caught.value.is_outage
+    tunnel.pages = 0
+    assert read(reader, 3, 4) == [picture(3)]
 
 
 def test_partitions_are_shards(code, keys):

@@ -61,6 +61,10 @@ class ShortDownloadError(Exception):
     """A download ended before its last row, for example because its connection was cut."""
 
 
+class WrongTableError(Exception):
+    """The table does not have the rows that it had. No other error of a download is taken for this one."""
+
+
 def choose(table: dict[str, str], named: str, batch: dict[str, str], labelled: bool) -> Chosen:
     """Chooses the columns of the table that have the picture, the label and further values.
 
@@ -185,7 +189,7 @@ class OdpsReader:
             session = self.tunnel.create_download_session(self.table, partition_spec=name or None)
             count = self.counts.setdefault(name, session.count)
             if session.count != count:
-                raise ValueError(f"the table has changed: {session.count} rows{of(name)}, and {count} before")
+                raise WrongTableError(f"the table has changed: {session.count} rows{of(name)}, and {count} before")
             self.sessions[name] = session
         return session
 
@@ -200,6 +204,7 @@ class OdpsReader:
 
         Raises:
             ShortDownloadError: All attempts gave too few rows.
+            WrongTableError: The table has other rows than before.
         """
         done, failed = start, 0
         while done < end:
@@ -209,14 +214,14 @@ class OdpsReader:
                 with session.open_record_reader(done, end - done, columns=columns) as reader:
                     for row in reader:
                         if done == end:
-                            raise ValueError(f"the server sent more than {end - start} rows{of(name)}")
+                            raise WrongTableError(f"the server sent more than {end - start} rows{of(name)}")
                         done += 1
                         yield row
                 if done < end:
                     raise ShortDownloadError(
                         f"a download ended behind row {done - 1}{of(name)}, and {end - 1} is the last"
                     )
-            except ValueError:
+            except WrongTableError:
                 raise
             except Exception as error:
                 failed = 1 if done > before else failed + 1
