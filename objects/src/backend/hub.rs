@@ -106,20 +106,27 @@ impl Hub {
         if let Some(Shortcut { url, digest }) = self.shortcuts.find(key) {
             let response =
                 self.send(Method::GET, url, Some(&range)).await.inspect_err(|_| self.shortcuts.forget(key))?;
-            if has_bytes(response.status()) {
-                return ranged::body(response, object, &range, digest.as_deref());
+            let body = has_bytes(response.status()).then(|| body(response, object, &range, digest.as_deref()));
+            match body {
+                Some(Ok(body)) => return Ok(body),
+                // Where it leads is asked for anew: with the next attempt, or at once.
+                Some(Err(fault)) => {
+                    self.shortcuts.forget(key);
+                    return Err(fault);
+                }
+                None => self.shortcuts.forget(key),
             }
-            self.shortcuts.forget(key);
         }
         let url = self.file(key).await?;
         let answer = self.call(Method::GET, url, Some(&range)).await?;
         if !has_bytes(answer.response.status()) {
             return Err(self.refused(&answer));
         }
+        let body = body(answer.response, object, &range, answer.digest.as_deref())?;
         if !self.is_home(&answer.url) {
-            self.shortcuts.keep(key, Shortcut { url: answer.url, digest: answer.digest.clone() });
+            self.shortcuts.keep(key, Shortcut { url: answer.url, digest: answer.digest });
         }
-        ranged::body(answer.response, object, &range, answer.digest.as_deref())
+        Ok(body)
     }
 
     /// A page of the files whose path begins with `prefix`: of all of them or, if not `deep`, down to the next slash.
@@ -259,6 +266,19 @@ impl fmt::Debug for Hub {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Hub").field("repository", &self.repository).finish_non_exhaustive()
     }
+}
+
+/// The bytes of a successful answer. `digest` is what the hub says of the file.
+///
+/// Only the hub can say that a file is another one, and it does so by another digest. A length that does not fit is then a
+/// mistake of the server that sent it, such as a page for people instead of the file.
+fn body(response: Response, object: &Object, range: &Range<u64>, digest: Option<&str>) -> Result<Body, Fault> {
+    ranged::body(response, object, range, digest).map_err(|fault| match fault.kind {
+        FaultKind::Changed if object.is(None, digest) => {
+            Fault::new(FaultKind::Unavailable, "the hub's file server sends a file of another size")
+        }
+        _ => fault,
+    })
 }
 
 fn has_bytes(status: StatusCode) -> bool {

@@ -191,6 +191,28 @@ fn many_ranges_of_a_file_cost_the_hub_one_request_until_its_signature_ends() {
 }
 
 #[test]
+fn rule_54_a_file_server_that_sends_something_else_does_not_make_a_file_another_one() {
+    let test = TestHub::start();
+    let bytes = noise(10_000);
+    test.commit("main", &[("2.tar", bytes.clone())]);
+    let store = test.store("");
+    let object = store.head("2.tar").unwrap();
+    let faults = || [Fault::NotPartial, Fault::BadRange("bytes 5-14/99999"), Fault::Answer(416, "InvalidRange")];
+    test.hub.asked();
+    test.files.faults.next(faults());
+    assert_eq!(read(&store, &object, 5..15), bytes[5..15], "while the hub is asked");
+    assert_eq!(test.hub.asked().len(), 4, "no URL is kept that leads to something else");
+    for fault in faults() {
+        test.files.faults.next([fault.clone()]);
+        assert_eq!(read(&store, &object, 5..15), bytes[5..15], "by the URL that was kept: {fault:?}");
+        assert_eq!(test.hub.asked().len(), 1, "the hub is asked for another one: {fault:?}");
+    }
+    test.files.faults.always(Some(Fault::NotPartial));
+    let error = store.read(&object, 5..15, 10, &mut Vec::new()).unwrap_err();
+    assert_eq!((error.kind, error.retry()), (ReadErrorKind::Storage, Retry::Later), "{error}");
+}
+
+#[test]
 fn a_list_that_repeats_itself_ends() {
     let test = TestHub::start();
     test.commit("main", &[("1", vec![1]), ("2", vec![2]), ("3", vec![3])]);

@@ -75,10 +75,9 @@ impl Refusals<'_> {
     }
 }
 
-/// What an answer of a file server other than success says. Only the hub knows which files there are.
+/// What an answer of a file server other than success says. Only the hub knows which files there are, and how long they are.
 pub(super) fn of_file_server(host: &str, status: StatusCode, headers: &HeaderMap) -> Fault {
-    let kind = if status == StatusCode::RANGE_NOT_SATISFIABLE { FaultKind::Changed } else { FaultKind::Unavailable };
-    let fault = Fault::new(kind, format!("the hub's file server {host} answers {status}"));
+    let fault = Fault::new(FaultKind::Unavailable, format!("the hub's file server {host} answers {status}"));
     Fault { wait: retry_after(headers), ..fault }
 }
 
@@ -134,8 +133,8 @@ mod tests {
     }
 
     #[test]
-    fn rule_54_a_file_server_s_refusal_is_never_a_missing_record() {
-        for status in [401, 403, 404, 500, 503] {
+    fn rule_54_a_file_server_s_refusal_is_never_a_missing_record_or_another_one() {
+        for status in [401, 403, 404, 412, 416, 500, 503] {
             let status = StatusCode::from_u16(status).unwrap();
             assert_eq!(
                 of_file_server("cdn.example", status, &HeaderMap::new()).kind,
@@ -143,7 +142,5 @@ mod tests {
                 "{status}"
             );
         }
-        let past = of_file_server("cdn.example", StatusCode::RANGE_NOT_SATISFIABLE, &HeaderMap::new());
-        assert_eq!(past.kind, FaultKind::Changed);
     }
 }
