@@ -28,7 +28,7 @@ const RANKS: [(&str, u32); 17] = [
 ];
 
 /// Libraries that only these crates may name, in what they build.
-const FENCES: [(&str, &[&str]); 30] = [
+const FENCES: [(&str, &[&str]); 31] = [
     ("redb", &["forebay-coordinator"]),
     ("tokio-rustls", &["forebay-coordinator", "forebay-daemon"]),
     ("pyo3", &["forebay-python"]),
@@ -55,6 +55,7 @@ const FENCES: [(&str, &[&str]); 30] = [
     ("snap", &["forebay-formats"]),
     ("brotli-decompressor", &["forebay-formats"]),
     ("lz4_flex", &["forebay-formats"]),
+    ("twox-hash", &["forebay-jpeg"]),
     ("zstd", &["forebay-formats"]),
     ("parquet", &["forebay-formats"]),
     ("arrow-array", &["forebay-formats"]),

@@ -8,7 +8,9 @@ use crate::idct::{self, Size};
 use crate::path::Path;
 use crate::region::{Cut, Region};
 use crate::scan::{McuRow, Scan, Wanted};
+use crate::seek::SeekPoints;
 use crate::strip::Strips;
+use crate::window::Reading;
 
 /// Decodes pictures. It allocates only when a picture is wider than all before it: its memory is that of a row of MCUs, at
 /// most some 7 MB for the 65,535 columns that a JPEG can have. How many pixels are too many is for the caller to say, who
@@ -41,8 +43,12 @@ pub struct Rows<'a> {
     file: &'a [u8],
     frame: Frame,
     cut: Cut,
-    /// The next row of MCUs to be parsed.
+    points: Option<&'a mut SeekPoints>,
+    /// Whether there were points when the picture began: then they may be to blame for anything irregular.
+    is_led: bool,
+    /// The next row of MCUs to be parsed, and the number of the MCU before which the scan is.
     mcu_row: u32,
+    mcu: u32,
     /// The next row of pixels, and the first that is not ready.
     next: u32,
     ready: u32,
@@ -69,12 +75,49 @@ impl Decoder {
     /// # Panics
     /// If the region is empty, or not in the scaled picture.
     pub fn begin<'a>(&'a mut self, header: &Header, file: &'a [u8], scale: Scale, region: Region) -> Rows<'a> {
+        self.begin_with(header, file, scale, region, None)
+    }
+
+    /// As [`begin`](Self::begin), with the picture's seek points: the decode uses those that are loaded, if they are this
+    /// file's, and adds those that it passes. The pixels are the same.
+    ///
+    /// # Panics
+    /// If the region is empty, or not in the scaled picture.
+    pub fn begin_seeking<'a>(
+        &'a mut self,
+        header: &Header,
+        file: &'a [u8],
+        scale: Scale,
+        region: Region,
+        points: &'a mut SeekPoints,
+    ) -> Rows<'a> {
+        self.begin_with(header, file, scale, region, Some(points))
+    }
+
+    fn begin_with<'a>(
+        &'a mut self,
+        header: &Header,
+        file: &'a [u8],
+        scale: Scale,
+        region: Region,
+        mut points: Option<&'a mut SeekPoints>,
+    ) -> Rows<'a> {
         let frame = Frame::new(header, scale);
         assert!(region.is_in(frame.width, frame.height), "the region is in the picture");
         let cut = Cut::new(&frame, region);
-        self.scan.begin(header, file, &frame, &cut);
+        if let Some(points) = &mut points {
+            points.open(header, &frame, file);
+        }
+        // Rows above the region are passed over if it is known where a later one begins.
+        let entry = points.as_deref().and_then(|points| points.entry(cut.rows.start, cut.columns.start));
+        let mcu_row = entry.map_or(0, |entry| entry.row);
+        // Nothing is read where the scan begins if it is entered elsewhere.
+        let begins = entry.is_none_or(|entry| (entry.row, entry.column) == (0, 0));
+        let until = if begins { usize::MAX } else { 0 };
+        self.scan.begin(header, file, &frame, &cut, Reading { until, placed: points.is_some() });
         self.strips.begin(header, &frame, &cut);
-        Rows { decoder: self, file, frame, mcu_row: 0, next: region.top, ready: region.top, cut }
+        let (next, ready) = (region.top, region.top);
+        Rows { decoder: self, file, frame, is_led: entry.is_some(), points, mcu_row, mcu: 0, next, ready, cut }
     }
 }
 
@@ -83,7 +126,8 @@ impl Rows<'_> {
     /// after the last.
     ///
     /// # Errors
-    /// What is irregular in the data. What had come until then need not be right.
+    /// What is irregular in the data. What had come until then need not be right. [`Fault::Misled`] if that may be the fault of
+    /// seek points: these are gone then, and the picture has to begin again.
     ///
     /// # Panics
     /// If `out` has no room for a row.
@@ -97,7 +141,7 @@ impl Rows<'_> {
                 break;
             }
             while self.next == self.ready {
-                self.decode_mcu_row()?;
+                self.decode_mcu_row().map_err(|fault| self.blame(fault))?;
             }
             self.decoder.strips.write_row(self.decoder.path, &self.cut, self.next, row);
             self.next += 1;
@@ -106,7 +150,7 @@ impl Rows<'_> {
     }
 
     fn decode_mcu_row(&mut self) -> Result<(), Fault> {
-        let Self { decoder: Decoder { path, order, scan, strips }, frame, cut, .. } = self;
+        let Self { decoder: Decoder { path, order, scan, strips }, frame, cut, points, .. } = self;
         let this = self.mcu_row;
         self.mcu_row += 1;
         let wanted_all = cut.rows.contains(&this);
@@ -118,10 +162,23 @@ impl Rows<'_> {
                 (true, _) => Wanted::All,
             }
         });
-        let last = this + 1 == cut.rows.end;
-        let mcus = if last { cut.columns.end } else { frame.mcus.0 };
-        let columns = if wanted_all { cut.columns.clone() } else { 0..0 };
-        scan.next_row(*path, self.file, order, &McuRow { mcus, columns, wanted })?;
+        // Only the rows of the cut are left early: those above are parsed because more is not known of them.
+        let knows_next = points.as_deref().is_some_and(|points| points.know_row(this + 1));
+        let leaves = wanted_all && (knows_next || this + 1 == cut.rows.end);
+        let end = if leaves { cut.columns.end } else { frame.mcus.0 };
+        let (columns, target) = if wanted_all { (cut.columns.clone(), cut.columns.start) } else { (0..0, end) };
+        let row_start = this * frame.mcus.0;
+        let entry = points.as_deref().and_then(|points| points.entry(this, target)).filter(|entry| entry.row == this);
+        if let (Some(entry), Some(points)) = (entry, points.as_deref())
+            && row_start + entry.column > self.mcu
+        {
+            self.mcu = row_start + entry.column;
+            scan.enter(self.file, &entry.point, self.mcu, points.end(this, end));
+        }
+        let mcus = self.mcu - row_start..end;
+        self.mcu = row_start + end;
+        let row = McuRow { number: this, mcus, columns, wanted };
+        scan.next_row(*path, self.file, order, &row, points.as_deref_mut())?;
         if wanted_all {
             strips.transform(*path, scan, this, &wanted[..frame.count]);
             // The last row of pixels may lean on the chroma of the next MCU row.
@@ -130,6 +187,13 @@ impl Rows<'_> {
             self.ready = ready.clamp(self.ready, cut.region.top + cut.region.height);
         }
         Ok(())
+    }
+
+    /// What is wrong, with the points that may have led there dropped, and those that were recorded on the way.
+    fn blame(&mut self, fault: Fault) -> Fault {
+        let Some(points) = &mut self.points else { return fault };
+        points.forget();
+        if self.is_led { Fault::Misled } else { fault }
     }
 }
 

@@ -57,6 +57,19 @@ impl Bits {
         bits
     }
 
+    /// The bits of a window that begins with this byte, without so many of its bits.
+    pub(crate) fn within_byte(window: &Bytes, bits: u32) -> Self {
+        let mut first = Self::first(window);
+        first.drop(bits & 7);
+        first
+    }
+
+    /// How many bits of the window have been used.
+    #[inline(always)]
+    pub(crate) fn used_bits(&self) -> usize {
+        self.at * 8 - self.count as usize
+    }
+
     /// Bytes of the window that hold what has been used, the last perhaps in part.
     #[inline(always)]
     pub(crate) fn used(&self) -> usize {

@@ -15,6 +15,10 @@ pub enum Fault {
     /// It ends too early.
     #[error("the JPEG data ends too early")]
     Truncated,
+    /// Nothing may be wrong: the seek points are not this file's, or led to what is irregular. They are gone, and the decode
+    /// has to begin again.
+    #[error("the seek points did not fit the JPEG data")]
+    Misled,
 }
 
 /// Kinds of JPEG that are left to other decoders.

@@ -89,6 +89,19 @@
 //! pixels lean on chroma of row 1. The same holds for its other edges. With that a region equals the same cut of the
 //! whole picture, to the byte. After the last MCU of the last row nothing is read; what is wrong there is not seen.
 //!
+//! # Seek points
+//!
+//! The skipped MCUs are most of a small region's work. A decode that is given [`SeekPoints`] notes where some MCUs begin, and
+//! later decodes of the picture enter and leave its rows there:
+//!
+//! ```text
+//!         +---+---+---+---+---+---+---+
+//!       1 | o   . | c | c | c | c |   |     o  a point; what is before the region's first point is not read
+//!         +---+---+---+---+---+---+---+
+//!       2 | o   . | # | # | # | # |   |     .  skipped: between the last point before the region and the region
+//!         +---+---+---+---+---+---+---+
+//! ```
+//!
 //! At a [`Scale`] below [`Scale::Full`] a block becomes 4 x 4, 2 x 2 or 1 x 1 samples in a smaller inverse DCT, which
 //! is faster and better than to leave out pixels. Chroma that has fewer samples than luma is then made less small
 //! instead of being upsampled, as libjpeg-turbo has it. Of blocks that become one sample only DC is kept, and the rest
@@ -141,6 +154,7 @@ mod parser;
 mod path;
 mod region;
 mod scan;
+mod seek;
 mod strip;
 #[doc(hidden)]
 pub mod upsample;
@@ -154,3 +168,4 @@ pub use header::{Header, Sampling};
 pub use parser::Parser;
 pub use path::Path;
 pub use region::Region;
+pub use seek::{SeekPoints, Spacing};

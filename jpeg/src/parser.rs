@@ -8,6 +8,7 @@ use crate::header::Header;
 use crate::path::Path;
 use crate::region::{Cut, Region};
 use crate::scan::{McuRow, Scan, Wanted};
+use crate::window::Reading;
 
 /// Finds all coefficients of pictures, a row of MCUs at a time, and makes nothing of them. For the benchmark.
 #[derive(Debug)]
@@ -34,8 +35,11 @@ impl Parser {
     pub fn parse(&mut self, header: &Header, file: &[u8]) -> Result<(), Fault> {
         let frame = Frame::new(header, Scale::Full);
         let cut = Cut::new(&frame, Region::whole(frame.width, frame.height));
-        self.scan.begin(header, file, &frame, &cut);
-        let row = McuRow { mcus: frame.mcus.0, columns: cut.columns, wanted: [Wanted::All; 3] };
-        (0..frame.mcus.1).try_for_each(|_| self.scan.next_row(self.path, file, &self.order, &row))
+        self.scan.begin(header, file, &frame, &cut, Reading::default());
+        let mut row = McuRow { number: 0, mcus: 0..frame.mcus.0, columns: cut.columns, wanted: [Wanted::All; 3] };
+        (0..frame.mcus.1).try_for_each(|number| {
+            row.number = number;
+            self.scan.next_row(self.path, file, &self.order, &row, None)
+        })
     }
 }

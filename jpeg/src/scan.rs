@@ -10,7 +10,8 @@ use crate::header::{Component, Header};
 use crate::idct::{self, Size};
 use crate::path::Path;
 use crate::region::Cut;
-use crate::window::Window;
+use crate::seek::{Point, SeekPoints};
+use crate::window::{MARGIN, Reading, Window};
 
 /// Coefficients in a block.
 pub(crate) const BLOCK: usize = 64;
@@ -76,8 +77,10 @@ pub(crate) struct Scan {
 /// An MCU row to be parsed.
 #[derive(Clone, Debug)]
 pub(crate) struct McuRow {
+    /// Its number in the picture.
+    pub(crate) number: u32,
     /// MCUs that are parsed.
-    pub(crate) mcus: u32,
+    pub(crate) mcus: Range<u32>,
     /// Those of them that are in the cut.
     pub(crate) columns: Range<u32>,
     /// By component: what is wanted in the cut.
@@ -97,15 +100,29 @@ impl BlockRows {
 
 impl Scan {
     /// Begins at a scan's first MCU.
-    pub(crate) fn begin(&mut self, header: &Header, file: &[u8], frame: &Frame, cut: &Cut) {
+    pub(crate) fn begin(&mut self, header: &Header, file: &[u8], frame: &Frame, cut: &Cut, reading: Reading) {
         self.make_tables(header, frame, cut);
-        self.window.begin(file, header.data_start);
+        self.window.begin(file, header.data_start, reading);
         self.bits = Bits::first(self.window.bytes());
         self.dc = [0; 3];
         self.restart_interval = header.restart_interval;
         self.restart_in = header.restart_interval;
         self.restart_number = 0;
         self.place_blocks(frame.layouts(), cut.columns.len());
+    }
+
+    /// Goes on at a point, before the MCU of this number. As far as is known, no byte from `end` on is wanted.
+    pub(crate) fn enter(&mut self, file: &[u8], point: &Point, mcu: u32, end: usize) {
+        let byte = usize::try_from(point.at / 8).unwrap_or(usize::MAX).min(file.len());
+        // A look at the last MCU reads on behind it.
+        let until = end.saturating_add(MARGIN + MARGIN / 8);
+        self.window.begin(file, byte, Reading { until, placed: true });
+        self.bits = Bits::within_byte(self.window.bytes(), (point.at % 8) as u32);
+        self.dc = point.dc;
+        // A point where a restart marker is due is before the marker. Without markers, nothing counts.
+        let restarts = mcu.saturating_sub(1).checked_div(self.restart_interval).unwrap_or(0);
+        self.restart_number = (restarts % 8) as u8;
+        self.restart_in = (self.restart_interval * (restarts + 1)).saturating_sub(mcu);
     }
 
     /// Rows of blocks that an MCU row has of a component.
@@ -121,12 +138,19 @@ impl Scan {
         (self.coefficients[first * BLOCK..end * BLOCK].as_chunks().0, &self.lasts[first..end])
     }
 
-    /// Parses the next MCU row.
-    pub(crate) fn next_row(&mut self, path: Path, file: &[u8], order: &Order, row: &McuRow) -> Result<(), Fault> {
+    /// Parses the next MCU row, and compares the points that it passes or adds them.
+    pub(crate) fn next_row(
+        &mut self,
+        path: Path,
+        file: &[u8],
+        order: &Order,
+        row: &McuRow,
+        points: Option<&mut SeekPoints>,
+    ) -> Result<(), Fault> {
         match path {
             #[cfg(target_arch = "x86_64")]
-            Path::Avx2 => bmi::parse(self, file, order, row),
-            _ => self.parse(file, order, row),
+            Path::Avx2 => bmi::parse(self, file, order, row, points),
+            _ => self.parse(file, order, row, points),
         }
     }
 
@@ -164,12 +188,25 @@ impl Scan {
     }
 
     #[inline(always)]
-    fn parse(&mut self, file: &[u8], order: &Order, row: &McuRow) -> Result<(), Fault> {
-        for mcu in 0..row.mcus {
+    fn parse(
+        &mut self,
+        file: &[u8],
+        order: &Order,
+        row: &McuRow,
+        mut points: Option<&mut SeekPoints>,
+    ) -> Result<(), Fault> {
+        let mut next_point = points.as_deref().map_or(u32::MAX, |points| points.next_column(row.mcus.start));
+        for mcu in row.mcus.clone() {
             if !self.window.has_mcu(self.bits.used()) {
                 let used = self.bits.droppable();
                 self.window.fill(file, used);
                 self.bits.shift_back(used);
+            }
+            if mcu == next_point
+                && let Some(points) = points.as_deref_mut()
+            {
+                points.pass(row.number, mcu, self.point())?;
+                next_point = points.next_column(mcu + 1);
             }
             if self.restart_interval > 0 {
                 if self.restart_in == 0 {
@@ -190,6 +227,14 @@ impl Scan {
         // No picture has DC values that need more than 16 bits.
         let wild = |dc: &i32| i16::try_from(*dc).is_err();
         if self.dc.iter().any(wild) { Err(Fault::Irregular("DC values that grow without end")) } else { Ok(()) }
+    }
+
+    /// Where the scan is.
+    #[inline(always)]
+    fn point(&mut self) -> Point {
+        let used = self.bits.used_bits();
+        let byte = self.window.place(used / 8) as u64;
+        Point { at: byte * 8 + (used % 8) as u64, dc: self.dc }
     }
 
     #[inline(always)]
@@ -250,16 +295,28 @@ mod bmi {
     //! The same code, compiled with the shifts of BMI2, which leave the flags alone.
     #![allow(unsafe_code, reason = "calls a function that is compiled for more instructions")]
 
-    use super::{Fault, McuRow, Order, Path, Scan};
+    use super::{Fault, McuRow, Order, Path, Scan, SeekPoints};
 
-    pub(super) fn parse(scan: &mut Scan, file: &[u8], order: &Order, row: &McuRow) -> Result<(), Fault> {
+    pub(super) fn parse(
+        scan: &mut Scan,
+        file: &[u8],
+        order: &Order,
+        row: &McuRow,
+        points: Option<&mut SeekPoints>,
+    ) -> Result<(), Fault> {
         assert!(Path::Avx2.is_available(), "the path is chosen among the processor's");
         // SAFETY: the processor has the instructions, as was just looked.
-        unsafe { compiled(scan, file, order, row) }
+        unsafe { compiled(scan, file, order, row, points) }
     }
 
     #[target_feature(enable = "avx2,bmi1,bmi2")]
-    fn compiled(scan: &mut Scan, file: &[u8], order: &Order, row: &McuRow) -> Result<(), Fault> {
-        scan.parse(file, order, row)
+    fn compiled(
+        scan: &mut Scan,
+        file: &[u8],
+        order: &Order,
+        row: &McuRow,
+        points: Option<&mut SeekPoints>,
+    ) -> Result<(), Fault> {
+        scan.parse(file, order, row, points)
     }
 }

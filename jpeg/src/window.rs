@@ -1,4 +1,5 @@
 //! The scan's data without its stuffing, a piece at a time, with room to read ahead.
+#![expect(clippy::inline_always, reason = "compiled for each path: what is not inlined loses its instructions")]
 
 use crate::fault::Fault;
 use crate::header::next_marker;
@@ -15,6 +16,16 @@ pub(crate) const MARGIN: usize = 2048;
 /// Bytes that are looked at together for an FF.
 const CHUNK: usize = 32;
 
+/// How a window is filled.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Reading {
+    /// The place of the file behind which no data is wanted, if that is known. What is behind it is read when it turns out to
+    /// be wanted, and as far as the window goes.
+    pub(crate) until: usize,
+    /// Whether [`Window::place`] will be called.
+    pub(crate) placed: bool,
+}
+
 /// Data up to the next marker. What lies beyond it reads as zeros.
 #[derive(Debug)]
 pub(crate) struct Window {
@@ -25,20 +36,31 @@ pub(crate) struct Window {
     at: usize,
     /// Whether a marker, or the end of the file, is next.
     ended: bool,
+    reading: Reading,
+    /// A byte of the window, and where it is in the file.
+    placed: (usize, usize),
+}
+
+impl Default for Reading {
+    fn default() -> Self {
+        Self { until: usize::MAX, placed: false }
+    }
 }
 
 impl Default for Window {
     fn default() -> Self {
         let bytes = vec![0; WINDOW + 8].into_boxed_slice();
-        Self { bytes: bytes.try_into().expect("it has the length"), len: 0, at: 0, ended: true }
+        let bytes = bytes.try_into().expect("it has the length");
+        Self { bytes, len: 0, at: 0, ended: true, reading: Reading::default(), placed: (0, 0) }
     }
 }
 
 impl Window {
     /// Begins at a place of the file.
-    pub(crate) fn begin(&mut self, file: &[u8], at: usize) {
+    pub(crate) fn begin(&mut self, file: &[u8], at: usize, reading: Reading) {
         (self.len, self.at, self.ended) = (0, at, false);
-        self.fill(file, 0);
+        (self.reading, self.placed) = (reading, (0, at));
+        self.read_on(file);
     }
 
     /// The data. Zeros follow it, for as long as an MCU can take.
@@ -56,11 +78,34 @@ impl Window {
         self.ended || at + MARGIN <= self.len
     }
 
+    /// Where in the file a byte of the window is. `index` is at most the window's length, and no smaller than in the calls
+    /// before, as far as its byte was not forgotten.
+    #[inline(always)]
+    pub(crate) fn place(&mut self, index: usize) -> usize {
+        let (from, place) = self.placed;
+        if index > from {
+            // A byte FF is followed by a 0 in the file: all that is in the window was stuffed.
+            self.placed = (index, place + index - from + count_ff(&self.bytes[from..index]));
+        }
+        self.placed.1
+    }
+
     /// Forgets the first `used` bytes and reads on in the file.
     pub(crate) fn fill(&mut self, file: &[u8], used: usize) {
+        if self.reading.placed {
+            self.place(used);
+            self.placed.0 -= used;
+        }
         self.bytes.copy_within(used..self.len, 0);
         self.len -= used;
-        while !self.ended && self.len + MARGIN + CHUNK < WINDOW {
+        if self.at >= self.reading.until {
+            self.reading.until = usize::MAX;
+        }
+        self.read_on(file);
+    }
+
+    fn read_on(&mut self, file: &[u8]) {
+        while !self.ended && self.len + MARGIN + CHUNK < WINDOW && self.at < self.reading.until {
             self.take_chunk(file);
         }
         self.bytes[self.len..self.len + MARGIN].fill(0);
@@ -102,9 +147,16 @@ impl Window {
         if next_marker(file, &mut at)? != 0xD0 + number {
             return Err(Fault::Irregular("another marker than the next restart marker"));
         }
-        self.begin(file, at);
+        self.begin(file, at, self.reading);
         Ok(())
     }
+}
+
+#[inline(always)]
+fn count_ff(bytes: &[u8]) -> usize {
+    let count = |bytes: &[u8]| bytes.iter().fold(0, |count, &byte| count + u8::from(byte == 0xFF));
+    // So few at a time are counted in bytes, by vector instructions.
+    bytes.chunks(CHUNK).map(|chunk| usize::from(count(chunk))).sum()
 }
 
 #[cfg(test)]
@@ -117,7 +169,7 @@ mod tests {
             let mut file = vec![7; offset];
             file.extend([0xFF, 0, 0xFF, 0, 1, 0xFF, 0xFF, 0xD3, 9, 9, 0xFF, 0xD9]);
             let mut window = Window::default();
-            window.begin(&file, 0);
+            window.begin(&file, 0, Reading::default());
             let mut expected = vec![7; offset];
             expected.extend([0xFF, 0xFF, 1]);
             assert_eq!(&window.bytes()[..window.len()], expected);
@@ -135,7 +187,7 @@ mod tests {
             (0..200_000_u32).flat_map(|i| if i % 97 == 0 { vec![0xFF, 0] } else { vec![(i % 251) as u8] }).collect();
         let expected: Vec<u8> = (0..200_000_u32).map(|i| if i % 97 == 0 { 0xFF } else { (i % 251) as u8 }).collect();
         let mut window = Window::default();
-        window.begin(&file, 0);
+        window.begin(&file, 0, Reading::default());
         let mut seen = Vec::new();
         loop {
             let used = if window.has_mcu(1000) { window.len().min(1000) } else { 0 };

@@ -1,45 +1,17 @@
 //! Every picture that this decoder takes comes out as libjpeg-turbo decodes it: whole, in regions, at every scale, on every
 //! path.
 #![allow(clippy::unwrap_used, reason = "tests stop at what should not be")]
-#![allow(clippy::print_stdout, reason = "says what was skipped")]
+#![allow(clippy::print_stdout, reason = "says how many were taken")]
 
+#[path = "shared/pictures.rs"]
+mod pictures;
 #[path = "turbo/reference.rs"]
 mod reference;
 
-use std::path::PathBuf;
-
 use forebay_jpeg::{Decoder, Fault, Header, Path, Region, Scale};
+use pictures::{Dice, pictures};
 use proptest::prelude::*;
 use reference::{Kind, Turbo};
-
-/// A folder of the shared pictures; none where they are not there.
-fn pictures(folder: &str) -> Vec<(PathBuf, Vec<u8>)> {
-    let data = std::env::var_os("FOREBAY_TEST_DATA")
-        .map_or_else(|| PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../shared/data")), PathBuf::from);
-    let folder = data.join(folder);
-    if !folder.is_dir() {
-        println!("skipped: {} is not there", folder.display());
-        return Vec::new();
-    }
-    let mut left = vec![folder];
-    let mut files = Vec::new();
-    while let Some(folder) = left.pop() {
-        for entry in std::fs::read_dir(folder).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() {
-                left.push(path);
-            } else {
-                files.push(path);
-            }
-        }
-    }
-    files.sort();
-    let read = |path: PathBuf| {
-        let bytes = std::fs::read(&path).unwrap();
-        bytes.starts_with(&[0xFF, 0xD8]).then_some((path, bytes))
-    };
-    files.into_iter().filter_map(read).collect()
-}
 
 fn decode(decoder: &mut Decoder, bytes: &[u8], scale: Scale, region: Option<Region>) -> Result<Vec<u8>, Fault> {
     let header = Header::read(bytes)?;
@@ -61,21 +33,6 @@ fn decode(decoder: &mut Decoder, bytes: &[u8], scale: Scale, region: Option<Regi
 fn cut(whole: &[u8], width: u32, region: Region) -> Vec<u8> {
     let row = |y: u32| &whole[((y * width + region.left) * 3) as usize..][..region.width as usize * 3];
     (region.top..region.top + region.height).flat_map(row).copied().collect()
-}
-
-/// Numbers that look random, the same in every run.
-struct Dice(u64);
-
-impl Dice {
-    fn below(&mut self, end: u32) -> u32 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (((self.0 >> 32) * u64::from(end)) >> 32) as u32
-    }
-
-    fn region(&mut self, width: u32, height: u32) -> Region {
-        let (left, top) = (self.below(width), self.below(height));
-        Region { left, top, width: 1 + self.below(width - left), height: 1 + self.below(height - top) }
-    }
 }
 
 /// Compares whole pictures, and regions, at all scales. Gives what was refused.

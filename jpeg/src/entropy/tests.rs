@@ -5,7 +5,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::huffman::model::{Does, Model, Reader, any_code};
-use crate::window::Window;
+use crate::window::{Reading, Window};
 
 /// Bits that are written one by one.
 #[derive(Default)]
@@ -86,7 +86,7 @@ fn compare(codes: [&Code; 2], models: [&Model; 2], bytes: &[u8]) {
     let stuffed: Vec<u8> =
         bytes.iter().flat_map(|&byte| [byte, 0].into_iter().take(1 + usize::from(byte == 0xFF))).collect();
     let mut window = Window::default();
-    window.begin(&stuffed, 0);
+    window.begin(&stuffed, 0, Reading::default());
     let order: Order = std::array::from_fn(|k| k.min(64) as u8);
     let first = Bits::first(window.bytes());
     let (mut bits, mut skipped, mut reader) = (first, first, Reader::new(bytes));
@@ -148,7 +148,7 @@ fn crafted(dc: &[(u32, u8)], ac: &[(u32, u8)], bits: &str) -> (Tables, Window, u
     let mut writer = Writer::default();
     bits.bytes().filter(|bit| matches!(bit, b'0' | b'1')).for_each(|bit| writer.put(u32::from(bit - b'0'), 1));
     let mut window = Window::default();
-    window.begin(&writer.bytes, 0);
+    window.begin(&writer.bytes, 0, Reading::default());
     (tables, window, writer.count)
 }
 
