@@ -6,6 +6,7 @@
 mod damage;
 mod grant;
 mod news;
+mod policies;
 mod receipts;
 mod recover;
 mod snapshot;
@@ -20,7 +21,7 @@ use std::ops::{Bound, Range};
 
 use forebay_proto::page;
 use forebay_proto::v1::{
-    AuditReply, Cause, HeartbeatReply, HeartbeatRequest, Lease, ListQuarantineReply, Progress, QuarantineKey,
+    AuditReply, Cause, HeartbeatReply, HeartbeatRequest, Lease, ListQuarantineReply, Policies, Progress, QuarantineKey,
     QuarantinedRecord, Recovery, WorkerProcess,
 };
 
@@ -50,6 +51,8 @@ pub(crate) struct Ledger {
     spec_hash: [u8; 32],
     shard_size: u64,
     epochs: u64,
+    /// What its workers have in common, if they have said so.
+    policies: Option<Policies>,
     times: Times,
     generation: u64,
     next_lease: u64,
@@ -146,6 +149,7 @@ impl Ledger {
             spec_hash: spec_hash(plan.spec()),
             shard_size,
             epochs,
+            policies: None,
             times,
             generation: 1,
             next_lease: first_lease(origin),

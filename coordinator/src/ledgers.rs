@@ -163,7 +163,8 @@ impl Ledgers {
         if let Some(incumbent) = ledger.incumbent(request, now)? {
             return Ok(OpenReply { incumbent, ..OpenReply::default() });
         }
-        ledger.set_epochs(request.epochs);
+        ledger.agree(request, now)?;
+        ledger.take_policies(request);
         ledger.register(request, now);
         Ok(OpenReply {
             ledger: name,

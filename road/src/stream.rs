@@ -12,6 +12,7 @@ mod news;
 mod open;
 mod order;
 mod pipeline;
+mod policies;
 mod report;
 mod ring_handle;
 mod ring_memory;

@@ -1,6 +1,7 @@
 //! Several daemons on one coordinator, as processes: they share each epoch, any of them may be killed, the coordinator too,
 //! and the audit still adds up.
 
+mod agreement;
 mod etcd;
 mod nodes;
 mod proofs;

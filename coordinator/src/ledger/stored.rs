@@ -90,6 +90,7 @@ impl Ledger {
             spec_hash: spec_hash(spec),
             shard_size: head.shard_size,
             epochs: head.epochs,
+            policies: head.policies,
             times,
             generation: head.generation,
             next_lease: head.next_lease,
@@ -155,6 +156,7 @@ impl Ledger {
             returned: returned.collect(),
             quarantined: self.quarantined,
             recoveries: self.recoveries.clone(),
+            policies: self.policies,
         }
     }
 

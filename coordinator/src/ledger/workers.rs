@@ -8,9 +8,9 @@ use prost::Message;
 use super::{LeaseOut, Ledger, ReturnedPositions, Worker};
 use crate::call_error::CallError;
 
-/// How long a worker that runs under another boot must be silent before its name may be taken, in milliseconds. Two
-/// machines with the same name must not take the worker from each other in turns.
-const BOOT_SILENCE: u64 = 10_000;
+/// How long a worker must be silent before it may be gone, in milliseconds: then its name may be taken under another boot,
+/// and others need not agree with it. Two machines with the same name must not take the worker from each other in turns.
+pub(super) const SILENCE: u64 = 10_000;
 /// How long a worker without leases is remembered after its leases would have expired, in milliseconds.
 const REMEMBERED: u64 = 3_600_000;
 
@@ -66,14 +66,14 @@ impl Ledger {
         }
         let boot = request.process.as_ref().map_or("", |process| &process.boot);
         let silent = known.silent(now);
-        if known.process.as_ref().is_some_and(|process| process.boot != boot) && silent < BOOT_SILENCE {
+        if known.process.as_ref().is_some_and(|process| process.boot != boot) && silent < SILENCE {
             return Err(CallError::NameTaken(format!(
                 "Worker {:?} is {}, which was heard {} s ago. If that process still runs, give this daemon another name \
                  with node in [coordinator]. If not, the name is free {} s after its last sign of life.",
                 request.worker,
                 known.whereabouts(),
                 silent / 1000,
-                BOOT_SILENCE / 1000
+                SILENCE / 1000
             )));
         }
         Ok(None)
@@ -97,15 +97,6 @@ impl Ledger {
         }
         self.lose(worker, lost.leases, Cause::DaemonDied, Some(kept_until));
         self.settle();
-    }
-
-    /// Changes the total number of epochs, which is no part of the spec.
-    pub(crate) fn set_epochs(&mut self, epochs: u64) {
-        if self.epochs != epochs {
-            self.epochs = epochs;
-            self.touch();
-            self.settle();
-        }
     }
 
     /// Returns the leases that no heartbeat has named for a whole time to live. Forgets workers that have had none for long.
@@ -213,7 +204,13 @@ impl Ledger {
     }
 
     /// Returns the leases of a worker that died, or whose incarnation did (rule 9: poison).
-    fn lose(&mut self, worker: &str, leases: BTreeMap<u64, LeaseOut>, cause: Cause, kept_until: Option<u64>) {
+    pub(super) fn lose(
+        &mut self,
+        worker: &str,
+        leases: BTreeMap<u64, LeaseOut>,
+        cause: Cause,
+        kept_until: Option<u64>,
+    ) {
         for (id, held) in leases {
             let lease = held.lease;
             let deaths = lease.deaths.saturating_add(1);

@@ -12,6 +12,7 @@ mod model;
 mod names;
 mod news;
 mod opening;
+mod policies;
 mod receipts;
 mod recovery;
 mod remote;

@@ -153,6 +153,110 @@ pub struct OpenRequest {
     pub replaces: ::core::option::Option<u64>,
     #[prost(message, optional, tag = "21")]
     pub process: ::core::option::Option<WorkerProcess>,
+    /// What all workers of a ledger have in common beside the spec. Left out: not compared.
+    #[prost(message, optional, tag = "30")]
+    pub policies: ::core::option::Option<Policies>,
+}
+/// How the workers of a ledger treat an epoch's end and bad records (semantics rule 41).
+#[allow(clippy::all)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct Policies {
+    #[prost(enumeration = "policies::LastBatch", tag = "1")]
+    pub last_batch: i32,
+    #[prost(enumeration = "policies::OnError", tag = "2")]
+    pub on_error: i32,
+    /// More bad records than this fail the run. Absent: no number does.
+    #[prost(uint64, optional, tag = "3")]
+    pub max_failures: ::core::option::Option<u64>,
+}
+/// Nested message and enum types in `Policies`.
+pub mod policies {
+    #[allow(clippy::all)]
+    #[derive(
+        Clone,
+        Copy,
+        Debug,
+        PartialEq,
+        Eq,
+        Hash,
+        PartialOrd,
+        Ord,
+        ::prost::Enumeration
+    )]
+    #[repr(i32)]
+    pub enum LastBatch {
+        Unspecified = 0,
+        Partial = 1,
+        Fill = 2,
+        Drop = 3,
+    }
+    impl LastBatch {
+        /// String value of the enum field names used in the ProtoBuf definition.
+        ///
+        /// The values are not transformed in any way and thus are considered stable
+        /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+        pub fn as_str_name(&self) -> &'static str {
+            match self {
+                Self::Unspecified => "LAST_BATCH_UNSPECIFIED",
+                Self::Partial => "LAST_BATCH_PARTIAL",
+                Self::Fill => "LAST_BATCH_FILL",
+                Self::Drop => "LAST_BATCH_DROP",
+            }
+        }
+        /// Creates an enum from field names used in the ProtoBuf definition.
+        pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+            match value {
+                "LAST_BATCH_UNSPECIFIED" => Some(Self::Unspecified),
+                "LAST_BATCH_PARTIAL" => Some(Self::Partial),
+                "LAST_BATCH_FILL" => Some(Self::Fill),
+                "LAST_BATCH_DROP" => Some(Self::Drop),
+                _ => None,
+            }
+        }
+    }
+    #[allow(clippy::all)]
+    #[derive(
+        Clone,
+        Copy,
+        Debug,
+        PartialEq,
+        Eq,
+        Hash,
+        PartialOrd,
+        Ord,
+        ::prost::Enumeration
+    )]
+    #[repr(i32)]
+    pub enum OnError {
+        Unspecified = 0,
+        Fail = 1,
+        Skip = 2,
+        Replace = 3,
+    }
+    impl OnError {
+        /// String value of the enum field names used in the ProtoBuf definition.
+        ///
+        /// The values are not transformed in any way and thus are considered stable
+        /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+        pub fn as_str_name(&self) -> &'static str {
+            match self {
+                Self::Unspecified => "ON_ERROR_UNSPECIFIED",
+                Self::Fail => "ON_ERROR_FAIL",
+                Self::Skip => "ON_ERROR_SKIP",
+                Self::Replace => "ON_ERROR_REPLACE",
+            }
+        }
+        /// Creates an enum from field names used in the ProtoBuf definition.
+        pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+            match value {
+                "ON_ERROR_UNSPECIFIED" => Some(Self::Unspecified),
+                "ON_ERROR_FAIL" => Some(Self::Fail),
+                "ON_ERROR_SKIP" => Some(Self::Skip),
+                "ON_ERROR_REPLACE" => Some(Self::Replace),
+                _ => None,
+            }
+        }
+    }
 }
 #[allow(clippy::all)]
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -3242,6 +3346,9 @@ pub struct StoredHead {
     /// The last 16 recoveries, by rising generation.
     #[prost(message, repeated, tag = "30")]
     pub recoveries: ::prost::alloc::vec::Vec<Recovery>,
+    /// What the workers have in common, as the last one that opened the ledger said.
+    #[prost(message, optional, tag = "31")]
+    pub policies: ::core::option::Option<Policies>,
 }
 /// Positions that were leased, are not complete, and nobody has.
 #[allow(clippy::all)]

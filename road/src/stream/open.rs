@@ -24,7 +24,7 @@ use crate::stream::pipeline::Pipeline;
 use crate::stream::ring_handle::RingHandle;
 use crate::stream::rings::{Rings, Site};
 use crate::stream::standing::Standing;
-use crate::stream::{RingMemory, Stream, StreamError, idle};
+use crate::stream::{RingMemory, Stream, StreamError, idle, policies};
 use crate::targets::Targets;
 use crate::{incarnation, threads};
 
@@ -198,6 +198,7 @@ impl Opening {
             epochs: self.settings.epochs.unwrap_or(0),
             replaces: Some(0),
             process: self.node.process.clone(),
+            policies: Some(policies::of(&self.settings, self.source.len())),
         }
     }
 }

@@ -19,11 +19,11 @@ use crate::gpu_threads::GpuThreads;
 use crate::lease::{self, LeaseSettings};
 use crate::meter::Meter;
 use crate::prefetch::{Prefetch, ReadAheadSettings};
-use crate::settings::{MaxFailures, PrefetchSettings, StreamSettings};
+use crate::settings::{PrefetchSettings, StreamSettings};
 use crate::stream::dataset::Dataset;
 use crate::stream::ring_handle::RingHandle;
 use crate::stream::standing::Standing;
-use crate::stream::{Identity, batching};
+use crate::stream::{Identity, batching, policies};
 use crate::threads;
 use crate::upload::{self, Sink};
 
@@ -200,7 +200,7 @@ impl Pipeline {
         let rules = Rules {
             batch_size: settings.batch_size,
             on_error: settings.on_error,
-            max_failures: settings.max_failures.map(|limit| count(limit, dataset.records())),
+            max_failures: settings.max_failures.map(|limit| policies::most_failures(limit, dataset.records())),
             dynamic: fixed.is_none().then_some(settings.last_batch_policy),
         };
         let (stop, stopped) = channel::bounded(0);
@@ -268,19 +268,5 @@ impl Running {
         // it is waited for here.
         let _ended = threads::beside("forebay-join", move || drop(upload)).await;
         next
-    }
-}
-
-/// A limit of bad records as a number of them.
-fn count(limit: MaxFailures, records: u64) -> u64 {
-    match limit {
-        MaxFailures::Count(count) => count,
-        #[allow(
-            clippy::cast_precision_loss,
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "a fraction of the dataset, 0 to 1, rounded down; exact to 2^53 records"
-        )]
-        MaxFailures::Fraction(fraction) => (records as f64 * fraction) as u64,
     }
 }

@@ -1,0 +1,101 @@
+//! What the workers of a ledger have in common beside its spec: epochs, and how they treat an epoch's end and bad records
+//! (semantics rule 41).
+
+use forebay_proto::v1::{
+    Cause, OpenRequest, Policies,
+    policies::{LastBatch, OnError},
+};
+
+use super::{Ledger, workers::SILENCE};
+use crate::call_error::CallError;
+
+impl Ledger {
+    /// Refuses a worker that would read a run in another way than a worker that reads it now. A shard has one worker, so
+    /// nobody differs from it.
+    ///
+    /// # Errors
+    /// Epochs or policies differ from those of a worker that lives.
+    pub(crate) fn agree(&self, request: &OpenRequest, now: u64) -> Result<(), CallError> {
+        let differences = self.policy_differences(request);
+        if differences.is_empty() || self.plan.spec().shard.is_some() {
+            return Ok(());
+        }
+        let patience = SILENCE.min(self.times.lease_ttl);
+        let mut others = self.workers.iter().filter(|(name, _)| **name != request.worker);
+        let living = others.find(|(_, worker)| worker.silent(now) < patience);
+        let Some((other, _)) = living else { return Ok(()) };
+        let (asks, reads): (Vec<_>, Vec<_>) = differences.into_iter().unzip();
+        Err(CallError::SpecMismatch(format!(
+            "Stream {:?} has {} on node {other:?}, and node {:?} asks for {}. Give all nodes of a run the same epochs, \
+             last_batch_policy, on_error and max_failures. To change them, end the stream on the other nodes first.",
+            request.stream,
+            reads.join(" and "),
+            request.worker,
+            asks.join(" and ")
+        )))
+    }
+
+    /// Takes the epochs and policies of a worker with which all that live [agree](Self::agree). Others may have been cut
+    /// off with other ones: they are fenced, because they would wait for other epochs.
+    pub(crate) fn take_policies(&mut self, request: &OpenRequest) {
+        if !self.policy_differences(request).is_empty() && self.plan.spec().shard.is_none() {
+            self.forget_others(&request.worker, Cause::LeaseExpired);
+        }
+        let policies = request.policies.or(self.policies);
+        if (self.epochs, self.policies) != (request.epochs, policies) {
+            (self.epochs, self.policies) = (request.epochs, policies);
+            self.touch();
+            self.settle();
+        }
+    }
+
+    /// Forgets all workers but one. What they had is returned, and may be granted at once.
+    pub(super) fn forget_others(&mut self, stays: &str, cause: Cause) {
+        let others: Vec<String> = self.workers.keys().filter(|name| *name != stays).cloned().collect();
+        for name in others {
+            let gone = self.workers.remove(&name).unwrap_or_default();
+            self.lose(&name, gone.leases, cause, None);
+            self.dirty.workers.insert(name);
+        }
+    }
+
+    /// What the request asks for, and what there is instead.
+    fn policy_differences(&self, request: &OpenRequest) -> Vec<(String, String)> {
+        let mut all = vec![(epochs(request.epochs), epochs(self.epochs))];
+        if let (Some(asked), Some(kept)) = (&request.policies, &self.policies) {
+            all.push((last_batch(asked), last_batch(kept)));
+            all.push((on_error(asked), on_error(kept)));
+            all.push((max_failures(asked), max_failures(kept)));
+        }
+        all.retain(|(asked, kept)| asked != kept);
+        all
+    }
+}
+
+fn epochs(epochs: u64) -> String {
+    if epochs == 0 { "no limit of epochs".to_owned() } else { format!("epochs = {epochs}") }
+}
+
+fn last_batch(policies: &Policies) -> String {
+    let word = match policies.last_batch() {
+        LastBatch::Unspecified => return "no last_batch_policy".to_owned(),
+        LastBatch::Partial => "partial",
+        LastBatch::Fill => "fill",
+        LastBatch::Drop => "drop",
+    };
+    format!("last_batch_policy = \"{word}\"")
+}
+
+fn on_error(policies: &Policies) -> String {
+    let word = match policies.on_error() {
+        OnError::Unspecified => return "no on_error".to_owned(),
+        OnError::Fail => "fail",
+        OnError::Skip => "skip",
+        OnError::Replace => "replace",
+    };
+    format!("on_error = \"{word}\"")
+}
+
+fn max_failures(policies: &Policies) -> String {
+    policies.max_failures.map_or_else(|| "no max_failures".to_owned(), |limit| format!("max_failures = {limit}"))
+}

@@ -1,0 +1,39 @@
+//! What all daemons of a run have in common beside the dataset and its order, as the ledger compares it (semantics rule 41).
+
+use forebay_coordinator::LastBatchPolicy;
+use forebay_proto::v1::{
+    Policies,
+    policies::{LastBatch, OnError},
+};
+
+use crate::settings::{self, MaxFailures, StreamSettings};
+
+/// The policies of a stream over a dataset with so many records.
+pub(super) fn of(settings: &StreamSettings, records: u64) -> Policies {
+    let last_batch = match settings.last_batch_policy {
+        LastBatchPolicy::Partial => LastBatch::Partial,
+        LastBatchPolicy::Fill => LastBatch::Fill,
+        LastBatchPolicy::Drop => LastBatch::Drop,
+    };
+    let on_error = match settings.on_error {
+        settings::OnError::Fail => OnError::Fail,
+        settings::OnError::Skip => OnError::Skip,
+        settings::OnError::Replace => OnError::Replace,
+    };
+    let max_failures = settings.max_failures.map(|limit| most_failures(limit, records));
+    Policies { last_batch: last_batch.into(), on_error: on_error.into(), max_failures }
+}
+
+/// A limit of bad records as a number of them.
+pub(super) fn most_failures(limit: MaxFailures, records: u64) -> u64 {
+    match limit {
+        MaxFailures::Count(count) => count,
+        #[allow(
+            clippy::cast_precision_loss,
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "a fraction of the dataset, 0 to 1, rounded down; exact to 2^53 records"
+        )]
+        MaxFailures::Fraction(fraction) => (records as f64 * fraction) as u64,
+    }
+}
