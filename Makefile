@@ -2,7 +2,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help deps deps-fuzz build demo test lint test-rust test-python test-readme test-torch torture bench compare parity compat fuzz docs clean
+.PHONY: help deps deps-fuzz build install-c demo test lint test-rust test-python test-c test-readme test-torch torture bench compare parity compat fuzz docs clean
 
 # PyO3 would link libpython without these, and cargo would build it anew whenever maturin had been here.
 export PYO3_PYTHON := $(CURDIR)/.venv/bin/python
@@ -18,6 +18,10 @@ build: deps ## Build in release and install the wheel into .venv
 	cargo build --release --locked -p forebay
 	scripts/wheel.sh release target/release/forebay
 
+PREFIX ?= /usr/local
+install-c: deps ## Build the library for C in release, and install it: make install-c [PREFIX=/usr/local] [DESTDIR=]
+	DESTDIR="$(DESTDIR)" scripts/c.sh release "$(PREFIX)"
+
 demo: build ## Train on generated pictures, with a summary and demo-preview.png
 	@.venv/bin/python scripts/demo.py
 
@@ -32,6 +36,9 @@ test-rust: deps ## Rust: unit, integration and doc tests
 
 test-python: deps ## Python: the package against a freshly built wheel
 	@.venv/bin/python scripts/test.py wheel pytest
+
+test-c: deps ## C and C++: programs with the library, against a freshly built daemon
+	@.venv/bin/python scripts/test.py wheel c
 
 test-readme: deps ## The README's blocks, and the documents that are made from code
 	@.venv/bin/python scripts/test.py wheel documents systemd readme

@@ -188,6 +188,16 @@ def gpu() -> Tally:
     return counted(command, pytest_tally, PYTHONPATH=str(ROOT / "benches" / "gpu"), PATH=with_venv())
 
 
+def c() -> Tally:
+    """The library for C, installed as users have it: programs in C and C++ against a real daemon."""
+    prefix = ROOT / "target" / "c"
+    installed = check("scripts/c.sh", "dev", prefix)
+    # Daemons and datasets are those of the Python package's tests.
+    command = (VENV / "python", "-m", "pytest", "-q", "--no-header", "-rs", "-p", "no:cacheprovider", "-p", "conftest")
+    beside = {"PYTHONPATH": str(ROOT / "clients" / "python" / "tests"), "FOREBAY_C_PREFIX": str(prefix)}
+    return installed + counted((*command, "clients/c/tests"), pytest_tally, PATH=with_venv(), **beside)
+
+
 def torch() -> Tally:
     """Those that need PyTorch."""
     return pytest("-k", "torch")
@@ -254,6 +264,7 @@ STAGES: dict[str, Callable[[], Tally]] = {
     "wheel": wheel,
     "ruff": ruff,
     "pytest": pytest,
+    "c": c,
     "compare": compare,
     "gpu": gpu,
     "documents": documents,

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The folders of the crates. `cuda/` has the fake GPU below it.
-pub const CRATES: [&str; 15] = [
+pub const CRATES: [&str; 16] = [
     "proto",
     "columns",
     "ring",
@@ -20,6 +20,7 @@ pub const CRATES: [&str; 15] = [
     "cli",
     "clients/rust",
     "clients/python",
+    "clients/c",
 ];
 
 /// The folder of the whole project.

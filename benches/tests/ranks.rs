@@ -7,7 +7,7 @@ use std::process::Command;
 use serde_json::Value;
 
 /// ARCHITECTURE.md has the same table.
-const RANKS: [(&str, u32); 17] = [
+const RANKS: [(&str, u32); 18] = [
     ("forebay-proto", 0),
     ("forebay-columns", 0),
     ("forebay-ring", 1),
@@ -19,6 +19,7 @@ const RANKS: [(&str, u32); 17] = [
     ("forebay-cuda", 3),
     ("forebay-fake-gpu", 3),
     ("forebay-python", 3),
+    ("forebay-c", 3),
     ("forebay-objects", 3),
     ("forebay-formats", 4),
     ("forebay-road", 4),

@@ -1,0 +1,138 @@
+//! What C calls: the types of the header, and the functions that belong to no session.
+//!
+//! This folder has all unsafe code of the crate: it reads and writes what the pointers of the caller point to. A handle is
+//! a pointer for C's type checks alone, and is never followed.
+#![allow(unsafe_code, reason = "C passes pointers, and finds functions by unmangled names")]
+
+mod batch;
+mod pointer;
+mod session;
+
+use std::ffi::{CStr, c_char};
+use std::panic::{self, AssertUnwindSafe};
+
+pub use batch::{
+    forebay_batch_column_name, forebay_batch_info, forebay_batch_offsets, forebay_batch_validity, forebay_batch_view,
+    forebay_reject, forebay_release,
+};
+pub use session::{
+    forebay_attach, forebay_class_name, forebay_close, forebay_next, forebay_restore, forebay_state,
+    forebay_stream_info,
+};
+
+use crate::batch::BATCHES;
+use crate::failure::{self, Failure, Status};
+use crate::session::SESSIONS;
+
+/// An attachment to a stream. One thread at a time may use it.
+#[derive(Debug)]
+pub struct SessionHandle {
+    _opaque: (),
+}
+
+/// A batch in the caller's hands. Any thread may use it and release it.
+#[derive(Debug)]
+pub struct BatchHandle {
+    _opaque: (),
+}
+
+/// What to attach to. Set all bytes to 0 first (`forebay_options options = {0};`): 0 and NULL are the defaults.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct Options {
+    /// Name of the stream, in UTF-8. Required.
+    pub stream: *const c_char,
+    /// Path of the daemon's socket. NULL is the user's, or else the service's.
+    pub socket: *const c_char,
+    /// JSON with settings that the stream must agree with, such as `{"batch_size": 256}`. NULL is any stream.
+    pub settings: *const c_char,
+    /// Names of the columns that the caller looks at, beside those of every batch. NULL is all that the stream has.
+    pub columns: *const *const c_char,
+    /// How many names `columns` has.
+    pub column_count: usize,
+    /// Batches that the caller may hold at once. 0 is 2.
+    pub credits: u32,
+    /// The shard that this trainer reads, from 0.
+    pub shard_id: u32,
+    /// Shards of the stream. 0 is none: the trainers of the stream share its batches.
+    pub num_shards: u32,
+    /// Longest wait for the daemon's answer, in milliseconds. 0 is one hour.
+    pub attach_timeout_ms: u32,
+    /// Longest wait for a daemon that went away, in milliseconds. 0 is 60 seconds.
+    pub reconnect_timeout_ms: u32,
+}
+
+/// What the daemon says of a stream.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct StreamFacts {
+    /// Records of the dataset.
+    pub records: u64,
+    /// Places of a batch.
+    pub batch_size: u64,
+    /// Batches of an epoch: exact with shards, an upper bound if several trainers share the stream.
+    pub batches_per_epoch: u64,
+    /// Epochs of the run; 0 is without end.
+    pub epochs: u64,
+    /// The epoch that the stream was in when the session began.
+    pub epoch: u64,
+    /// Classes, whose names `forebay_class_name` gives; 0 if labels are numbers or absent.
+    pub classes: u64,
+    /// Batches that the caller may hold at once, as the daemon grants.
+    pub credits: u32,
+}
+
+/// What a batch is.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct BatchInfo {
+    /// The epoch that it belongs to, from 0.
+    pub epoch: u64,
+    /// Its number, unique until the daemon starts again.
+    pub number: u64,
+    /// Places of its views.
+    pub shown: u64,
+    /// Places with records of this epoch: those where the column `mask` is 1.
+    pub valid: u64,
+    /// Columns, whose names `forebay_batch_column_name` gives.
+    pub columns: u64,
+}
+
+/// The library's version.
+const VERSION: &CStr = match CStr::from_bytes_with_nul(concat!(env!("CARGO_PKG_VERSION"), "\0").as_bytes()) {
+    Ok(version) => version,
+    Err(_) => panic!("a version has no zero byte"),
+};
+
+/// The version of this library, such as "0.1.0".
+#[unsafe(no_mangle)]
+pub extern "C" fn forebay_version() -> *const c_char {
+    VERSION.as_ptr()
+}
+
+/// What went wrong in the last failed call of this thread: what, where, and what to do. Empty if none has failed.
+///
+/// The text is valid until the next call of this thread that fails.
+#[unsafe(no_mangle)]
+pub extern "C" fn forebay_error() -> *const c_char {
+    failure::last()
+}
+
+/// A short text for the number of a status. It is valid for ever.
+#[unsafe(no_mangle)]
+pub extern "C" fn forebay_status_text(status: i32) -> *const c_char {
+    Status::text(status).as_ptr()
+}
+
+/// Sessions and batches of this process that are neither closed nor released, for tests of leaks.
+#[unsafe(no_mangle)]
+pub extern "C" fn forebay_open_handles() -> usize {
+    SESSIONS.count() + BATCHES.count()
+}
+
+/// Runs a call. No panic crosses into C.
+fn guarded(call: impl FnOnce() -> Result<Status, Failure>) -> Status {
+    let outcome = panic::catch_unwind(AssertUnwindSafe(call));
+    let fault = || Failure::new(Status::Internal, "a fault of this library; standard error has the details");
+    outcome.unwrap_or_else(|_| Err(fault())).unwrap_or_else(Failure::keep)
+}

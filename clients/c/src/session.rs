@@ -1,0 +1,65 @@
+//! A session for C: one thread at a time is in a call, and closing it ends that call's wait.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use forebay_client::{Notice, Options, Patient, Session as Client, StreamInfo, Target, Watch};
+use parking_lot::Mutex;
+
+use crate::failure::{Failure, Status};
+use crate::handle::Handles;
+
+/// The open sessions of this process.
+pub(crate) static SESSIONS: Handles<OpenSession> = Handles::new("session");
+
+/// An attachment to a stream.
+#[derive(Debug)]
+pub(crate) struct OpenSession {
+    client: Mutex<Client>,
+    info: StreamInfo,
+    credits: u32,
+    closing: AtomicBool,
+}
+
+/// Ends a wait when the session is closed.
+struct UntilClosed<'a>(&'a AtomicBool);
+
+impl OpenSession {
+    pub(crate) fn attach(target: Target, options: Options) -> Result<Self, Failure> {
+        let client = Client::attach(target, options, &mut Patient)?;
+        let (info, credits) = (client.info().clone(), client.credits());
+        Ok(Self { client: Mutex::new(client), info, credits, closing: AtomicBool::new(false) })
+    }
+
+    /// What the daemon said of the stream when the session began.
+    pub(crate) fn info(&self) -> &StreamInfo {
+        &self.info
+    }
+
+    /// Batches that the caller may hold.
+    pub(crate) fn credits(&self) -> u32 {
+        self.credits
+    }
+
+    /// Asks the client, which may wait.
+    pub(crate) fn ask<T, E: Into<Failure>>(
+        &self,
+        act: impl FnOnce(&mut Client, &mut dyn Watch) -> Result<T, E>,
+    ) -> Result<T, Failure> {
+        let busy = || Failure::new(Status::Busy, "another thread is in a call on this session");
+        let mut client = self.client.try_lock().ok_or_else(busy)?;
+        act(&mut client, &mut UntilClosed(&self.closing)).map_err(Into::into)
+    }
+
+    /// Ends the wait of a call in another thread. The session itself ends with the last call on it.
+    pub(crate) fn close(&self) {
+        self.closing.store(true, Ordering::Relaxed);
+    }
+}
+
+impl Watch for UntilClosed<'_> {
+    fn keep_waiting(&mut self) -> bool {
+        !self.0.load(Ordering::Relaxed)
+    }
+
+    fn notice(&mut self, _: &Notice) {}
+}

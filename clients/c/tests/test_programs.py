@@ -1,0 +1,182 @@
+"""The library for C as it is installed: programs in C and C++ are compiled with it, and run beside a real daemon.
+
+The fixtures are those of the Python package's tests. `FOREBAY_C_PREFIX` is where the library is installed.
+"""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import forebay
+import numpy as np
+import pytest
+
+ROOT = Path(__file__).resolve().parents[3]
+TESTS = ROOT / "clients" / "c" / "tests"
+PREFIX = Path(os.environ.get("FOREBAY_C_PREFIX", "/nowhere"))
+STRICT = ["-O1", "-g", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
+# By the number of a `forebay_type`.
+DTYPES = [None, "u1", "f2", "f4", "u2", "?", "i1", "i2", "i4", "i8", "u2", "u4", "u8", "f8"]
+
+
+def tool(name):
+    """A program of the build; without it the test is skipped."""
+    return shutil.which(name) or pytest.skip(f"{name} is not installed")
+
+
+def flags(*asked):
+    """What pkg-config says of the installed library."""
+    environment = {**os.environ, "PKG_CONFIG_PATH": str(PREFIX / "lib" / "pkgconfig")}
+    said = subprocess.run(
+        [tool("pkg-config"), *asked, "forebay"], env=environment, check=True, capture_output=True, text=True
+    )
+    return said.stdout.split()
+
+
+@pytest.fixture
+def compiled(tmp_path):
+    """Compiles a file in C or C++ as strictly as compilers can, and gives the program."""
+
+    def compile_with(source, *further, libraries=None):
+        is_cpp = source.suffix == ".cpp"
+        compiler = [tool("c++"), "-std=c++17"] if is_cpp else [tool("cc"), "-std=c99"]
+        libraries = flags("--libs") if libraries is None else libraries
+        program = tmp_path / source.stem
+        command = [
+            *compiler,
+            *STRICT,
+            *further,
+            *flags("--cflags"),
+            "-o",
+            program,
+            source,
+            *libraries,
+            "-lpthread",
+            "-lm",
+        ]
+        subprocess.run(list(map(str, command)), check=True)
+        return program
+
+    return compile_with
+
+
+def run(program, *words, **environment):
+    """What a program prints. It must end well."""
+    done = subprocess.run(
+        [str(word) for word in (program, *words)],
+        env={**os.environ, "LD_LIBRARY_PATH": str(PREFIX / "lib"), **environment},
+        timeout=120,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, f"{program.name} ended with {done.returncode}: {done.stderr}"
+    return done.stdout
+
+
+def test_the_example_in_c_trains(compiled, pictures, service):
+    daemon = service(pictures(24, classes=3), batch_size=8, size=8, shuffle=True, epochs=4)
+    said = run(compiled(ROOT / "examples" / "train.c"), "train", 4, daemon.socket)
+    losses = [float(loss) for loss in re.findall(r"loss (\S+) over 24 records in 3 batches", said)]
+    assert len(losses) == 4, said
+    assert losses[-1] < losses[0], said
+
+
+def test_the_example_in_cpp_trains(compiled, pictures, service):
+    daemon = service(pictures(24, classes=3), batch_size=8, size=8, shuffle=True, epochs=3)
+    said = run(compiled(ROOT / "examples" / "train.cpp"), "train", 3, daemon.socket)
+    right = [int(count) for count in re.findall(r"epoch \d: (\d+) right of 24 records", said)]
+    assert len(right) == 3, said
+    assert right[-1] > 12, said
+
+
+def test_the_static_library_has_everything(compiled, pictures, service):
+    daemon = service(pictures(24, classes=3), batch_size=8, size=8)
+    # All but the shared library, which the linker would prefer.
+    libraries = [word.replace("-lforebay", "-l:libforebay.a") for word in flags("--static", "--libs")]
+    program = compiled(ROOT / "examples" / "train.c", libraries=libraries)
+    assert "24 records" in run(program, "train", 1, daemon.socket, LD_LIBRARY_PATH="")
+
+
+def test_misuse_is_an_error_with_a_text(compiled, pictures, service):
+    daemon = service(pictures(64, classes=2), batch_size=4, size=8)
+    run(compiled(TESTS / "misuse.c"), daemon.socket)
+
+
+def test_misuse_reads_no_memory_of_others(compiled, pictures, service):
+    sanitizers = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
+    probe = subprocess.run(
+        [tool("cc"), *sanitizers, "-x", "c", "-", "-o", "/dev/null"], input=b"int main(void) { return 0; }"
+    )
+    if probe.returncode != 0:
+        pytest.skip("this compiler has no sanitizers")
+    daemon = service(pictures(64, classes=2), batch_size=4, size=8)
+    # A child ends with what its parent has allocated, which is no leak.
+    run(compiled(TESTS / "misuse.c", *sanitizers), daemon.socket, ASAN_OPTIONS="detect_leaks=0")
+
+
+def test_one_thread_uses_a_session_and_another_may_close_it(compiled, pictures, service):
+    daemon = service(pictures(4), batch_size=4, size=8)
+    run(compiled(TESTS / "threads.c"), daemon.socket)
+
+
+@pytest.fixture
+def annotated(pictures):
+    """Pictures with no, one and several boxes, in a JSON of COCO's form."""
+    counts = [0, 1, 2, 0, 3]
+    folder = pictures(len(counts))
+    images = [{"id": n, "file_name": f"{n:05}.ppm", "width": 8, "height": 8} for n in range(len(counts))]
+    boxes = [(image, place) for image, count in enumerate(counts) for place in range(count)]
+    annotations = [
+        {"id": n, "image_id": image, "category_id": 7, "bbox": [place, image, 2, 3], "area": 6, "iscrowd": 0}
+        for n, (image, place) in enumerate(boxes)
+    ]
+    categories = [{"id": 7, "name": "cat"}]
+    file = folder.parent / "boxes.json"
+    file.write_text(json.dumps({"images": images, "annotations": annotations, "categories": categories}))
+    return f"coco:{file}?root={folder}"
+
+
+def arrays(said):
+    """What `dump` has printed, as arrays by batch, column and part."""
+    found = {}
+    for line in said.splitlines():
+        head, _, values = line.partition(" =")
+        batch, column, part, number, shape = head.split(" ")
+        values = np.frombuffer(bytes.fromhex(values), DTYPES[int(number)])
+        found[int(batch), column, part] = values.reshape([int(side) for side in shape.split("x")])
+    return found
+
+
+def test_every_column_is_what_python_sees(compiled, annotated, service):
+    settings = {"batch_size": 2, "size": 8, "shuffle": True, "seed": 3, "epochs": 1}
+    there = arrays(run(compiled(TESTS / "dump.c"), service(annotated, **settings).socket))
+    records = []
+    with forebay.Loader(annotated, **settings) as loader:
+        for number, batch in enumerate(loader):
+            assert {column for of, column, _ in there if of == number} == set(batch.columns)
+            for column in batch.columns[:4]:
+                np.testing.assert_array_equal(there[number, column, "values"], batch[column])
+            for column in batch.columns[4:]:
+                ragged = batch[column]
+                np.testing.assert_array_equal(there[number, column, "values"], ragged.values)
+                np.testing.assert_array_equal(there[number, column, "offsets1"], ragged.offsets[0])
+                np.testing.assert_array_equal(there[number, column, "validity"], batch.validity(column))
+            records.append(there[number, "records", "values"])
+    assert sorted(np.concatenate(records)) == list(range(5))
+    # Behind the state of the first batch, the same records come again.
+    again = [values for (_, _, part), values in there.items() if part == "again"]
+    assert sorted(np.concatenate(again)) == sorted(np.concatenate(records[1:]))
+
+
+def test_the_library_has_no_other_names_and_knows_its_own():
+    library = PREFIX / "lib" / "libforebay.so"
+    listed = subprocess.run([tool("nm"), "-D", "--defined-only", library], check=True, capture_output=True, text=True)
+    names = {line.split()[-1] for line in listed.stdout.splitlines()}
+    declared = set(re.findall(r"\b(forebay_\w+)\(", (PREFIX / "include" / "forebay.h").read_text()))
+    assert names == declared
+    assert len(declared) > 15
+    dynamic = subprocess.run([tool("readelf"), "-d", library], check=True, capture_output=True, text=True).stdout
+    assert "[libforebay.so.0]" in dynamic
