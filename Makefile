@@ -2,7 +2,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help deps deps-fuzz build install-c demo test lint test-rust test-python test-c test-readme test-torch torture bench compare parity compat fuzz docs clean
+.PHONY: help deps deps-fuzz build install-c demo test lint test-rust test-python test-c test-readme test-torch test-tf torture bench compare parity compat fuzz docs clean
 
 # PyO3 would link libpython without these, and cargo would build it anew whenever maturin had been here.
 export PYO3_PYTHON := $(CURDIR)/.venv/bin/python
@@ -46,6 +46,9 @@ test-readme: deps ## The README's blocks, and the documents that are made from c
 test-torch: deps ## PyTorch: installs it into .venv, which is large, and runs its tests
 	.venv/bin/python -m pip install -q --disable-pip-version-check torch torchvision
 	@.venv/bin/python scripts/test.py wheel torch
+
+test-tf: deps ## TensorFlow: installs it into target/tensorflow, which takes 1.6 GB, and runs its tests
+	@.venv/bin/python scripts/test.py wheel tensorflow
 
 TORTURE_SECONDS ?= 600
 torture: deps ## Whatever may happen to trainers and a daemon, for TORTURE_SECONDS (600)

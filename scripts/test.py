@@ -203,6 +203,20 @@ def torch() -> Tally:
     return pytest("-k", "torch")
 
 
+def tensorflow() -> Tally:
+    """Those that need TensorFlow, in an environment of its own beside the build."""
+    venv = ROOT / "target" / "tensorflow"
+    python = venv / "bin" / "python"
+    made = Tally() if python.is_file() else check(VENV / "python", "-m", "venv", venv)
+    pip = (python, "-m", "pip", "install", "-q", "--disable-pip-version-check", "--no-input")
+    wheels = sorted((ROOT / "target" / "wheels" / "dev").glob("*.whl"))
+    made += check(*pip, "numpy", "pytest", "tensorflow-cpu")
+    made += check(*pip, "--no-deps", "--force-reinstall", *wheels)
+    command = (python, "-m", "pytest", "-q", "--no-header", "-rs", "-p", "no:cacheprovider")
+    path = f"{venv / 'bin'}:{os.environ['PATH']}"
+    return made + counted((*command, "clients/python/tests/test_tf.py"), pytest_tally, PATH=path)
+
+
 def torture() -> Tally:
     """The one that lasts as long as it is told to."""
     return pytest("-k", "whatever_happens")
@@ -271,8 +285,8 @@ STAGES: dict[str, Callable[[], Tally]] = {
     "systemd": systemd,
     "readme": readme,
 }
-# Not in the whole: PyTorch is large, and the torture is in there for a minute.
-ASKED_FOR = {"torch": torch, "torture": torture}
+# Not in the whole: PyTorch and TensorFlow are large, and the torture is in there for a minute.
+ASKED_FOR = {"torch": torch, "tensorflow": tensorflow, "torture": torture}
 
 
 def main(names: list[str]) -> int:

@@ -158,7 +158,7 @@ impl Batch {
 type Column = (View, Vec<View>, View);
 
 /// Axes of a batch's images, and their type as numpy names it.
-fn form(shape: Shape) -> (Vec<usize>, &'static str) {
+pub(crate) fn form(shape: Shape) -> (Vec<usize>, &'static str) {
     let Shape { batch, height, width, channels, dtype, layout } = shape;
     let axes = match layout {
         Layout::Nhwc => [batch, height, width, channels],
@@ -200,7 +200,7 @@ impl View {
 }
 
 /// A type as numpy names it.
-fn typestr(element: ElementType) -> &'static str {
+pub(crate) fn typestr(element: ElementType) -> &'static str {
     match element {
         ElementType::Bool => "|b1",
         ElementType::U8 => "|u1",

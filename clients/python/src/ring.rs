@@ -3,10 +3,11 @@
 
 use std::os::fd::AsRawFd as _;
 
-use forebay_client::Mapped;
+use forebay_client::{Field, Mapped};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
+use crate::batch::{form, typestr};
 use crate::error::unlockable;
 
 /// A ring that may have batches. It keeps its memory mapped, and its descriptor open.
@@ -22,8 +23,28 @@ impl Ring {
     }
 }
 
+/// Name, type of a value as numpy names it, ragged levels, and fixed dimensions.
+type ColumnForm = (String, &'static str, usize, Vec<u32>);
+
 #[pymethods]
 impl Ring {
+    /// Axes of a batch's images with all its places, and their type as numpy names it.
+    #[getter]
+    fn images(&self) -> (Vec<usize>, &'static str) {
+        form(self.mapped.shape())
+    }
+
+    /// The columns beside those of every batch.
+    #[getter]
+    fn columns(&self) -> Vec<ColumnForm> {
+        let fields = self.mapped.columns().fields().iter();
+        let of = |field: &Field| {
+            let of = &field.column_type;
+            (field.name.clone(), typestr(of.element()), of.depth(), of.dims().to_vec())
+        };
+        fields.map(of).collect()
+    }
+
     #[getter]
     fn number(&self) -> u64 {
         self.mapped.number()

@@ -43,5 +43,7 @@ def test_frameworks_are_named_in_their_own_files_alone():
             for node in ast.walk(ast.parse(path.read_text()))
             if isinstance(node, ast.Constant) and isinstance(node.value, str) and " " not in node.value
         }
-        is_home = name == "forebay.torch" or name.startswith("forebay.frameworks.")
-        assert is_home or not words & {"torch", "cupy", "jax"}, f"{name} looks for a framework: ask forebay.frameworks"
+        is_home = name in ("forebay.torch", "forebay.tf") or name.startswith("forebay.frameworks.")
+        assert is_home or not words & {"torch", "cupy", "jax", "tensorflow"}, (
+            f"{name} looks for a framework: ask forebay.frameworks"
+        )

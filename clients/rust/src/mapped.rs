@@ -5,7 +5,8 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use forebay_ring::{Pixels, View};
+use forebay_columns::Schema;
+use forebay_ring::{Pixels, Shape, View};
 
 use crate::error::Broken;
 
@@ -63,6 +64,16 @@ impl Mapped {
     /// Number of the ring, unique in this process.
     pub fn number(&self) -> u64 {
         self.ring.number
+    }
+
+    /// Shape, type and axis order of the images of each batch in it.
+    pub fn shape(&self) -> Shape {
+        self.ring.view.geometry().shape()
+    }
+
+    /// The columns that its batches have beside those of every batch.
+    pub fn columns(&self) -> &Schema {
+        self.ring.view.geometry().columns().schema()
     }
 
     /// Where the slots are in this process. They may be read only through a batch.

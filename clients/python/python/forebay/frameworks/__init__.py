@@ -7,6 +7,7 @@ from typing import Union
 from forebay.frameworks.cupy import Cupy, CupyEvent
 from forebay.frameworks.framework import Event, Framework
 from forebay.frameworks.jax import Jax, JaxArray
+from forebay.frameworks.tensorflow import TensorFlow
 from forebay.frameworks.torch import Torch
 
 __all__ = [
@@ -24,7 +25,7 @@ __all__ = [
 ]
 
 # The first one that has an answer gives it.
-FRAMEWORKS: tuple[Framework, ...] = (Torch(), Cupy(), Jax())
+FRAMEWORKS: tuple[Framework, ...] = (Torch(), Cupy(), Jax(), TensorFlow())
 
 # What `Batch.release(after=...)` takes.
 Mark = Union[Event, CupyEvent, JaxArray]

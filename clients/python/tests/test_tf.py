@@ -1,0 +1,154 @@
+"""Batches as a `tf.data.Dataset`. Skipped if TensorFlow is not installed."""
+
+import gc
+import json
+import types
+
+import forebay
+import numpy as np
+import pytest
+
+tf = pytest.importorskip("tensorflow", reason="TensorFlow is not installed; `make test-tf` installs it")
+import forebay.tf  # noqa: E402 - it imports TensorFlow
+
+pytestmark = [pytest.mark.daemon, pytest.mark.usefixtures("binary")]
+
+
+def start_of(tensor):
+    """Address of a tensor's first byte."""
+    return np.asarray(memoryview(tensor)).__array_interface__["data"][0]
+
+
+def is_within(rings, tensor):
+    """Whether a tensor is memory of one of these rings."""
+    return any(0 <= start_of(tensor) - at < size for at, size in rings)
+
+
+def test_each_iteration_is_an_epoch_with_every_record(pictures):
+    with forebay.Loader(pictures(10, classes=2), batch_size=4, size=8, shuffle=True, epochs=2) as loader:
+        dataset = forebay.tf.dataset(loader, elements=("images", "labels", "records"))
+        for _ in range(2):
+            seen = []
+            for images, labels, records in dataset:
+                assert images.dtype == tf.uint8
+                np.testing.assert_array_equal(images[:, 0, 0, 0], records)
+                np.testing.assert_array_equal(labels, records.numpy() // 5)
+                seen += records.numpy().tolist()
+            assert sorted(seen) == list(range(10))
+        assert [epoch.adds_up for epoch in loader.audit()][:2] == [True, True]
+
+
+@pytest.mark.parametrize(("policy", "places"), [("drop", 4), ("fill", 4), ("partial", None)])
+def test_shapes_are_static_but_for_a_last_batch_that_may_be_smaller(pictures, policy, places):
+    settings = {"batch_size": 4, "size": 8, "epochs": 1, "last_batch_policy": policy}
+    for layout, axes in (("NHWC", (8, 8, 3)), ("NCHW", (3, 8, 8))):
+        dataset = forebay.tf.dataset(pictures(6), dtype=tf.float16, layout=layout, **settings)
+        images, labels = dataset.element_spec
+        assert (images.shape.as_list(), images.dtype) == ([places, *axes], tf.float16)
+        assert (labels.shape.as_list(), labels.dtype) == ([places], tf.int64)
+        last = {"drop": [4], "fill": [4, 4], "partial": [4, 2]}[policy]
+        assert [len(labels) for _, labels in dataset] == last
+
+
+def test_rule_14_a_view_is_the_rings_memory_and_a_copy_is_not(pictures):
+    with forebay.Loader(pictures(40), batch_size=4, size=8, epochs=3) as loader:
+        rings = [ring.slots for ring in loader._feed.session.rings()]
+        # A variable keeps each batch until the next one is there.
+        for copy in (False, True, False):
+            records = []
+            for images, numbers in forebay.tf.dataset(loader, elements=("images", "records"), copy=copy):
+                assert is_within(rings, images) != copy
+                records += numbers.numpy().tolist()
+            assert sorted(records) == list(range(40))
+        del images, numbers
+        gc.collect()
+
+
+def test_rule_14_tensorflow_writes_to_no_view(pictures):
+    # TensorFlow reuses the memory of a tensor that nothing else reads. A write to the ring would end the process.
+    with forebay.Loader(pictures(40), batch_size=4, size=8, dtype="float32", epochs=1) as loader:
+        dataset = forebay.tf.dataset(loader, elements=["images"], copy=False)
+        assert sum(len(images) for images in dataset.map(tf.nn.relu)) == 40
+
+
+def test_copies_may_be_drawn_ahead_and_kept(pictures):
+    dataset = forebay.tf.dataset(pictures(40), elements=["records"], batch_size=4, size=8, epochs=1)
+    kept = list(dataset.prefetch(5))
+    assert sorted(np.concatenate(kept)) == list(range(40))
+
+
+def test_bfloat16_is_tensorflows(pictures):
+    for copy in (True, False):
+        with forebay.Loader(pictures(4), batch_size=4, size=8, epochs=1, dtype=tf.bfloat16) as loader:
+            images = next(iter(forebay.tf.dataset(loader, elements=["images"], copy=copy)))
+            colours = np.array([[number, 100, 200] for number in range(4)], np.float32) / 255
+            assert images.dtype == tf.bfloat16
+            np.testing.assert_array_equal(images[:, 0, 0], tf.cast(colours, tf.bfloat16))
+
+
+def test_columns_with_lists_are_ragged_tensors(pictures):
+    counts = [0, 1, 2, 0, 3]
+    folder = pictures(len(counts))
+    images = [{"id": n, "file_name": f"{n:05}.ppm", "width": 8, "height": 8} for n in range(len(counts))]
+    boxes = [image for image, count in enumerate(counts) for _ in range(count)]
+    annotations = [
+        {"id": n, "image_id": image, "category_id": 7, "bbox": [n, image, 2, 3], "area": 6, "iscrowd": 0}
+        for n, image in enumerate(boxes)
+    ]
+    file = folder.parent / "boxes.json"
+    categories = [{"id": 7, "name": "cat"}]
+    file.write_text(json.dumps({"images": images, "annotations": annotations, "categories": categories}))
+    source, settings = f"coco:{file}?root={folder}", {"transform": forebay.transforms.Resize((8, 8)), "epochs": 1}
+    dataset = forebay.tf.dataset(source, elements=["records", "boxes"], as_dict=True, batch_size=2, **settings)
+    assert dataset.element_spec["boxes"].shape.as_list() == [None, None, 4]
+    found = {}
+    for batch in dataset:
+        found.update(zip(batch["records"].numpy().tolist(), batch["boxes"].row_lengths().numpy().tolist()))
+    assert found == dict(enumerate(counts))
+
+
+def test_keras_fits_and_weighs_repeated_places_with_nothing(pictures):
+    keras = tf.keras
+    model = keras.Sequential([keras.layers.Rescaling(1 / 255), keras.layers.Flatten(), keras.layers.Dense(2)])
+    model.compile("sgd", keras.losses.SparseCategoricalCrossentropy(from_logits=True))
+    settings = {"batch_size": 4, "size": 8, "shuffle": True, "last_batch_policy": "fill"}
+    with forebay.Loader(pictures(10, classes=2), **settings) as loader:
+        history = model.fit(forebay.tf.dataset(loader, elements=("images", "labels", "mask")), epochs=2, verbose=0)
+        assert len(history.history["loss"]) == 2
+        assert [epoch.delivered for epoch in loader.audit()][:2] == [10, 10]
+
+
+def test_input_pipelines_read_shards_and_a_strategy_takes_no_batch_away(pictures):
+    folder = pictures(12)
+    seen = []
+    for number in range(2):
+        context = types.SimpleNamespace(num_input_pipelines=2, input_pipeline_id=number)
+        dataset = forebay.tf.dataset(
+            folder, elements=["records"], batch_size=2, size=8, epochs=1, input_context=context
+        )
+        seen += np.concatenate(list(dataset)).tolist()
+    assert sorted(seen) == list(range(12))
+    strategy = tf.distribute.MirroredStrategy(["cpu:0"])
+    whole = forebay.tf.dataset(folder, elements=["records"], batch_size=4, size=8, epochs=1, last_batch_policy="drop")
+    assert sorted(np.concatenate(list(strategy.experimental_distribute_dataset(whole)))) == list(range(12))
+
+
+def test_what_cannot_be_is_refused_with_the_way_out(pictures):
+    folder = pictures(4)
+    with forebay.Loader(folder, batch_size=4, size=8) as loader:
+        with pytest.raises(forebay.SettingsError, match="'boxes' is not a column; the columns are images, labels"):
+            forebay.tf.dataset(loader, elements=["boxes"])
+        with pytest.raises(forebay.SettingsError, match="it is empty"):
+            forebay.tf.dataset(loader, elements=[])
+        with pytest.raises(forebay.SettingsError, match="batch_size: the Loader has its settings already"):
+            forebay.tf.dataset(loader, batch_size=2)
+        context = types.SimpleNamespace(num_input_pipelines=2, input_pipeline_id=1)
+        with pytest.raises(forebay.SettingsError, match="shard_id"):
+            forebay.tf.dataset(loader, input_context=context)
+
+
+@pytest.mark.usefixtures("gpu")
+def test_pixels_in_a_gpu_are_refused(pictures):
+    with forebay.Loader(pictures(4), batch_size=4, size=8, placement="gpu:0") as loader:  # noqa: SIM117 - one raises
+        with pytest.raises(forebay.SettingsError, match='placement="host"'):
+            forebay.tf.dataset(loader)
