@@ -6,7 +6,7 @@
 use std::f64::consts::PI;
 use std::ops::Range;
 
-use crate::transform::Interpolation;
+use crate::interpolation::Interpolation;
 
 /// What part of a row (or column) of pixels becomes how many pixels, by which filter.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -6,13 +6,14 @@ use std::ops::Range;
 use crate::axis::Axis;
 use crate::draw::Draw;
 use crate::fault::Limits;
+use crate::interpolation::Interpolation;
 use crate::matching::Match;
 use crate::orientation::Orientation;
 use crate::output::Output;
 use crate::plan::stage::Frame;
 use crate::plan::{Plan, Rect, Step};
 use crate::recipe::Recipe;
-use crate::transform::{Interpolation, Normalize};
+use crate::transform::Normalize;
 
 /// Bits after the point of a weight in whole numbers, as Pillow has them.
 pub(crate) const WEIGHT_BITS: u32 = 22;

@@ -32,8 +32,10 @@ mod draw;
 mod fault;
 mod finish;
 mod format;
+mod interpolation;
 mod mask;
 mod matching;
+mod number;
 mod orientation;
 mod origin;
 mod output;
@@ -58,6 +60,7 @@ pub use draw::{Draw, Draws};
 pub use fault::{Fault, Limits};
 pub use forebay_jpeg::Sampling;
 pub use format::Format;
+pub use interpolation::Interpolation;
 pub use mask::{MaskDecoder, MaskDepth, MaskFault, MaskOrder};
 pub use matching::Match;
 pub use orientation::Orientation;
@@ -69,6 +72,5 @@ pub use point_map::{MappedBox, PointMap};
 pub use probe::{Probe, probe};
 pub use recipe::{Input, Recipe};
 pub use recipe_error::RecipeError;
-pub use transform::{
-    CenterCrop, Interpolation, Normalize, Pad, RandomHorizontalFlip, RandomResizedCrop, Resize, Size, Transform,
-};
+pub use transform::shape::Size;
+pub use transform::{CenterCrop, Normalize, Pad, RandomHorizontalFlip, RandomResizedCrop, Resize, Transform};

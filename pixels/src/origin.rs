@@ -2,12 +2,12 @@
 
 use crate::axis::Axis;
 use crate::draw::Draw;
+use crate::interpolation::Interpolation;
 use crate::orientation::Orientation;
 use crate::plan::stage::Frame;
 use crate::plan::{Plan, Step};
 use crate::point_map::{Line, PointMap};
 use crate::recipe::Recipe;
-use crate::transform::Interpolation;
 
 /// What a result was made of. A decoder tells it, and [`PointMap`] is made from it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,10 +1,14 @@
 //! A recipe: a checked list of transforms with the form of its output. Its shape is fixed, or it cannot be made.
 
+use crate::draw::Draw;
 use crate::finish::Values;
+use crate::interpolation::Interpolation;
 use crate::matching::Match;
 use crate::output::{Dtype, Output};
+use crate::plan::Plan;
 use crate::recipe_error::{MAX_TRANSFORMS, RecipeError};
-use crate::transform::{CenterCrop, Interpolation, Normalize, RandomResizedCrop, Resize, Size, Transform};
+use crate::transform::shape::Shape;
+use crate::transform::{Normalize, Transform};
 
 /// How a file becomes the picture that the transforms see.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -36,13 +40,6 @@ pub struct Recipe {
     width: u32,
 }
 
-/// What is known of a picture's size after some transforms.
-#[derive(Clone, Copy)]
-enum Shape {
-    Open,
-    Fixed(u32, u32),
-}
-
 impl Recipe {
     /// Checks the list and fixes the output's shape.
     ///
@@ -65,7 +62,7 @@ impl Recipe {
                     return Err(RecipeError::NormalizeNotLast { place });
                 }
             }
-            shape = shape.after(transform);
+            shape = transform.shape(shape);
         }
         match shape {
             Shape::Fixed(height, width) => {
@@ -156,33 +153,28 @@ impl Recipe {
     pub(crate) fn values(&self) -> &Values {
         &self.values
     }
-}
 
-impl Shape {
-    fn after(self, transform: &Transform) -> Self {
-        match (transform, self) {
-            (
-                Transform::RandomResizedCrop(RandomResizedCrop { size, .. })
-                | Transform::CenterCrop(CenterCrop { size }),
-                _,
-            ) => fixed(*size),
-            (Transform::Resize(resize), Self::Fixed(height, width)) => {
-                let (width, height) = resize.target(width, height);
-                Self::Fixed(height, width)
-            }
-            (Transform::Resize(Resize { size: Size::HeightWidth([height, width]), .. }), _) => {
-                Self::Fixed(*height, *width)
-            }
-            (Transform::Pad(pad), Self::Fixed(height, width)) => {
-                let (least_height, least_width) = pad.size.square();
-                Self::Fixed(height.max(least_height), width.max(least_width))
-            }
-            (_, shape) => shape,
-        }
+    /// The plan for a picture of `width` x `height` pixels, each at least 1.
+    ///
+    /// ```
+    /// use forebay_pixels::{Draw, Recipe, Rect, Step};
+    ///
+    /// let plan = Recipe::evaluation(224)?.plan(500, 375, Draw { seed: 0, epoch: 0, record: 0 });
+    /// assert_eq!(plan.steps[1], Step::Cut(Rect { left: 58, top: 16, width: 224, height: 224 }));
+    /// # Ok::<(), forebay_pixels::RecipeError>(())
+    /// ```
+    pub fn plan(&self, width: u32, height: u32, draw: Draw) -> Plan {
+        let mut plan = Plan::default();
+        self.plan_into(width, height, draw, &mut plan);
+        plan
     }
-}
 
-fn fixed(size: Size) -> Shape {
-    let (height, width) = size.square();
-    Shape::Fixed(height, width)
+    /// [`Recipe::plan`] into an old plan, whose memory is used again.
+    pub fn plan_into(&self, width: u32, height: u32, draw: Draw, plan: &mut Plan) {
+        plan.begin(width, height);
+        for (place, transform) in self.transforms().iter().enumerate() {
+            transform.plan(plan, draw.at(place));
+        }
+        debug_assert_eq!((plan.height, plan.width, 3), self.shape(), "the recipe's shape is fixed");
+    }
 }

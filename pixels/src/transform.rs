@@ -3,134 +3,94 @@
 //! In settings each is a table with one key: `{ random_resized_crop = { size = 224 } }` in TOML, the same in JSON.
 //! Unknown keys are refused while parsing; values are checked when a [`crate::Recipe`] is made.
 
+mod center_crop;
+mod normalize;
+mod pad;
+mod random_horizontal_flip;
+mod random_resized_crop;
+mod resize;
+pub(crate) mod shape;
+
 use serde::Deserialize;
 
+use crate::draw::Draws;
+use crate::interpolation::Interpolation;
+use crate::number::half;
+use crate::plan::Plan;
 use crate::recipe_error::RecipeError;
+pub use center_crop::CenterCrop;
+pub use normalize::Normalize;
+pub use pad::Pad;
+pub use random_horizontal_flip::RandomHorizontalFlip;
+pub use random_resized_crop::RandomResizedCrop;
+pub use resize::Resize;
+use shape::{Shape, Size};
 
-/// Longest side that a transform may ask for.
-const MAX_SIDE: u32 = 16_384;
+/// Makes [`Transform`] of the table of all transforms. Each is a type with `problem`, `shape` and `plan`.
+macro_rules! transforms {
+    ($($(#[$doc:meta])* $name:literal => $kind:ident,)*) => {
+        /// One step of a recipe.
+        #[derive(Clone, Debug, PartialEq, Deserialize)]
+        pub enum Transform {
+            $($(#[$doc])* #[serde(rename = $name)] $kind($kind),)*
+        }
 
-/// One step of a recipe.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Transform {
+        impl Transform {
+            /// The name that settings use.
+            pub fn name(&self) -> &'static str {
+                match self {
+                    $(Self::$kind(_) => $name,)*
+                }
+            }
+
+            /// What is wrong with its values, if something is.
+            fn problem(&self) -> Option<String> {
+                match self {
+                    $(Self::$kind(transform) => transform.problem(),)*
+                }
+            }
+
+            /// What is known of a picture's size after it.
+            pub(crate) fn shape(&self, before: Shape) -> Shape {
+                match self {
+                    $(Self::$kind(transform) => transform.shape(before),)*
+                }
+            }
+
+            /// Adds what it does to a plan, by these draws.
+            pub(crate) fn plan(&self, plan: &mut Plan, draws: Draws) {
+                match self {
+                    $(Self::$kind(transform) => transform.plan(plan, draws),)*
+                }
+            }
+        }
+    };
+}
+
+transforms! {
     /// A random part of the picture, resized.
-    RandomResizedCrop(RandomResizedCrop),
+    "random_resized_crop" => RandomResizedCrop,
     /// The whole picture, resized.
-    Resize(Resize),
+    "resize" => Resize,
     /// The middle of the picture.
-    CenterCrop(CenterCrop),
+    "center_crop" => CenterCrop,
     /// A border around a picture that is too small.
-    Pad(Pad),
+    "pad" => Pad,
     /// Mirrored left to right, by chance.
-    RandomHorizontalFlip(RandomHorizontalFlip),
+    "random_horizontal_flip" => RandomHorizontalFlip,
     /// Mean and standard deviation per channel.
-    Normalize(Normalize),
-}
-
-/// A random part with a random aspect ratio, resized: torchvision's `RandomResizedCrop`.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct RandomResizedCrop {
-    /// Output size; one number means a square.
-    pub size: Size,
-    /// Smallest and largest part of the picture's area.
-    #[serde(default = "default_scale")]
-    pub scale: [f64; 2],
-    /// Smallest and largest width / height of the part.
-    #[serde(default = "default_ratio")]
-    pub ratio: [f64; 2],
-    /// Filter of the resize.
-    #[serde(default)]
-    pub interpolation: Interpolation,
-}
-
-/// The whole picture resized: torchvision's `Resize`.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Resize {
-    /// One number is the shorter side (the longer one follows, rounded down); two are height and width.
-    pub size: Size,
-    /// Filter of the resize.
-    #[serde(default)]
-    pub interpolation: Interpolation,
-}
-
-/// The middle of the picture: torchvision's `CenterCrop`. What a smaller picture lacks is filled with 0.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct CenterCrop {
-    /// Output size; one number means a square.
-    pub size: Size,
-}
-
-/// Grows each side that is too short to at least this size, the picture in the middle.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Pad {
-    /// Smallest size; one number means a square.
-    pub size: Size,
-    /// Value of the border in all three channels.
-    #[serde(default)]
-    pub fill: u8,
-}
-
-/// Mirrors the picture left to right with probability `p`.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct RandomHorizontalFlip {
-    /// Probability from 0 to 1.
-    #[serde(default = "default_p")]
-    pub p: f64,
-}
-
-/// `(value / 255 - mean) / std` per channel (red, green, blue): torchvision's `ToTensor` and `Normalize` in one.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Normalize {
-    /// Means of red, green, blue, where 255 is 1.
-    pub mean: [f32; 3],
-    /// Standard deviations of red, green, blue, where 255 is 1.
-    pub std: [f32; 3],
-}
-
-/// One number or height and width.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(untagged, expecting = "size must be one whole number or [height, width]")]
-pub enum Size {
-    /// One number; what it means depends on the transform.
-    One(u32),
-    /// Height and width.
-    HeightWidth([u32; 2]),
-}
-
-/// Filter of a resize. When a picture shrinks, the filter widens with the step (antialiasing), as in Pillow.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Interpolation {
-    /// The nearest pixel, without antialiasing.
-    Nearest,
-    /// Triangle filter.
-    #[default]
-    Bilinear,
-    /// Cubic filter with a = -0.5.
-    Bicubic,
-    /// Lanczos filter of three lobes.
-    Lanczos3,
+    "normalize" => Normalize,
 }
 
 impl Transform {
     /// The same with height and width in place of one number, where that means a square. Of a resize it is the shorter
     /// side.
     pub(crate) fn squared(mut self) -> Self {
-        let size = match &mut self {
+        match &mut self {
             Self::RandomResizedCrop(RandomResizedCrop { size, .. })
             | Self::CenterCrop(CenterCrop { size })
-            | Self::Pad(Pad { size, .. }) => size,
-            Self::Resize(_) | Self::RandomHorizontalFlip(_) | Self::Normalize(_) => return self,
-        };
-        if let Size::One(side) = *size {
-            *size = Size::HeightWidth([side; 2]);
+            | Self::Pad(Pad { size, .. }) => *size = size.squared(),
+            _ => {}
         }
         self
     }
@@ -138,13 +98,8 @@ impl Transform {
     /// What `size=` means with shuffle: a random part resized to a square, mirrored half the time.
     pub fn training(size: u32) -> Vec<Self> {
         vec![
-            Self::RandomResizedCrop(RandomResizedCrop {
-                size: Size::One(size),
-                scale: default_scale(),
-                ratio: default_ratio(),
-                interpolation: Interpolation::default(),
-            }),
-            Self::RandomHorizontalFlip(RandomHorizontalFlip { p: default_p() }),
+            Self::RandomResizedCrop(RandomResizedCrop::to(Size::One(size))),
+            Self::RandomHorizontalFlip(RandomHorizontalFlip { p: half() }),
         ]
     }
 
@@ -155,18 +110,6 @@ impl Transform {
             Self::Resize(Resize { size: Size::One(shorter), interpolation: Interpolation::default() }),
             Self::CenterCrop(CenterCrop { size: Size::One(size) }),
         ]
-    }
-
-    /// The name that settings use.
-    pub fn name(&self) -> &'static str {
-        match self {
-            Self::RandomResizedCrop(_) => "random_resized_crop",
-            Self::Resize(_) => "resize",
-            Self::CenterCrop(_) => "center_crop",
-            Self::Pad(_) => "pad",
-            Self::RandomHorizontalFlip(_) => "random_horizontal_flip",
-            Self::Normalize(_) => "normalize",
-        }
     }
 
     /// The filter, where it resizes.
@@ -187,63 +130,9 @@ impl Transform {
 
     /// Checks the values; `place` is the transform's place in the list, for the message.
     pub(crate) fn check(&self, place: usize) -> Result<(), RecipeError> {
-        let problem = match self {
-            Self::RandomResizedCrop(t) => size_problem(t.size)
-                .or_else(|| range_problem("scale", t.scale))
-                .or_else(|| range_problem("ratio", t.ratio)),
-            Self::Resize(t) => size_problem(t.size),
-            Self::CenterCrop(t) => size_problem(t.size),
-            Self::Pad(t) => size_problem(t.size),
-            Self::RandomHorizontalFlip(t) => {
-                (!(0.0..=1.0).contains(&t.p)).then(|| format!("p is {}, but must be from 0 to 1", t.p))
-            }
-            Self::Normalize(t) => normalize_problem(t),
-        };
-        match problem {
+        match self.problem() {
             None => Ok(()),
             Some(problem) => Err(RecipeError::Value { place, name: self.name(), problem }),
         }
     }
-}
-
-impl Size {
-    /// Height and width, where one number means a square.
-    pub fn square(self) -> (u32, u32) {
-        match self {
-            Self::One(side) => (side, side),
-            Self::HeightWidth([height, width]) => (height, width),
-        }
-    }
-}
-
-fn default_scale() -> [f64; 2] {
-    [0.08, 1.0]
-}
-
-fn default_ratio() -> [f64; 2] {
-    [3.0 / 4.0, 4.0 / 3.0]
-}
-
-fn default_p() -> f64 {
-    0.5
-}
-
-fn size_problem(size: Size) -> Option<String> {
-    let (height, width) = size.square();
-    let fits = |side| (1..=MAX_SIDE).contains(&side);
-    (!fits(height) || !fits(width))
-        .then(|| format!("size is {height} x {width}, but each side must be from 1 to {MAX_SIDE}"))
-}
-
-fn range_problem(key: &str, [low, high]: [f64; 2]) -> Option<String> {
-    let good = low > 0.0 && low <= high && high.is_finite();
-    (!good).then(|| format!("{key} is [{low}, {high}], but must be two numbers above 0, the smaller one first"))
-}
-
-fn normalize_problem(t: &Normalize) -> Option<String> {
-    if t.mean.iter().any(|mean| !mean.is_finite()) {
-        return Some(format!("mean is {:?}, but must be three finite numbers", t.mean));
-    }
-    let bad = t.std.iter().any(|std| !std.is_normal() || *std < 0.0);
-    bad.then(|| format!("std is {:?}, but must be three numbers above 0", t.std))
 }

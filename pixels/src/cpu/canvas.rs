@@ -4,12 +4,12 @@ use crate::buffer::{SLACK, sized};
 use crate::cpu::resize::{Resizer, Source, Task};
 use crate::fault::{Fault, Limits};
 use crate::finish::OutputPlace;
+use crate::interpolation::Interpolation;
 use crate::matching::Match;
 use crate::picture::KeptPicture;
 use crate::plan::stage::{Frame, Stage};
 use crate::plan::{Plan, Rect, Step};
 use crate::recipe::Recipe;
-use crate::transform::Interpolation;
 
 /// Memory that one buffer keeps from picture to picture; more is given back after the picture that needed it, since it is
 /// counted for the time of that picture alone.

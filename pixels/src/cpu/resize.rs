@@ -13,9 +13,9 @@ mod taps;
 
 use crate::axis::Axis;
 use crate::buffer::sized;
+use crate::interpolation::Interpolation;
 use crate::matching::Match;
 use crate::plan::Rect;
-use crate::transform::Interpolation;
 use floats::Floats;
 use lines::{BLOCK, GROUP, Lines};
 use taps::Taps;

@@ -3,14 +3,14 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::interpolation::Interpolation;
 use crate::orientation::Orientation;
 use crate::output::Output;
 use crate::plan::{Rect, Step};
 use crate::recipe::Input;
 use crate::sample::{mask_png, mask_png_of};
-use crate::transform::{
-    CenterCrop, Interpolation, Pad, RandomHorizontalFlip, RandomResizedCrop, Resize, Size, Transform,
-};
+use crate::transform::shape::Size;
+use crate::transform::{CenterCrop, Pad, RandomHorizontalFlip, RandomResizedCrop, Resize, Transform};
 
 /// A mask as rows of numbers; -1 is the border.
 type Rows = Vec<Vec<i32>>;

@@ -6,9 +6,9 @@
 use std::ops::Range;
 
 use crate::axis::Axis;
+use crate::interpolation::Interpolation;
 use crate::plan::{Plan, Rect, Step};
 use crate::scale::Scale;
-use crate::transform::Interpolation;
 
 /// The pixels of a decoded picture as seen, and where in them the picture lies.
 #[derive(Clone, Copy, Debug, PartialEq)]

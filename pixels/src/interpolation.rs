@@ -1,0 +1,18 @@
+//! The filters of a resize.
+
+use serde::Deserialize;
+
+/// Filter of a resize. When a picture shrinks, the filter widens with the step (antialiasing), as in Pillow.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Interpolation {
+    /// The nearest pixel, without antialiasing.
+    Nearest,
+    /// Triangle filter.
+    #[default]
+    Bilinear,
+    /// Cubic filter with a = -0.5.
+    Bicubic,
+    /// Lanczos filter of three lobes.
+    Lanczos3,
+}

@@ -1,0 +1,40 @@
+//! A border around a picture that is too small.
+
+use serde::Deserialize;
+
+use super::shape::{Shape, Size};
+use crate::draw::Draws;
+use crate::plan::Plan;
+
+/// Grows each side that is too short to at least this size, the picture in the middle.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Pad {
+    /// Smallest size; one number means a square.
+    pub size: Size,
+    /// Value of the border in all three channels.
+    #[serde(default)]
+    pub fill: u8,
+}
+
+impl Pad {
+    pub(super) fn problem(&self) -> Option<String> {
+        self.size.problem()
+    }
+
+    pub(super) fn shape(&self, before: Shape) -> Shape {
+        match before {
+            Shape::Open => Shape::Open,
+            Shape::Fixed(height, width) => {
+                let (least_height, least_width) = self.size.square();
+                Shape::Fixed(height.max(least_height), width.max(least_width))
+            }
+        }
+    }
+
+    pub(super) fn plan(&self, plan: &mut Plan, _draws: Draws) {
+        let (height, width) = self.size.square();
+        let (width, height) = (width.max(plan.width), height.max(plan.height));
+        plan.grow(width, height, (width - plan.width) / 2, (height - plan.height) / 2, self.fill);
+    }
+}

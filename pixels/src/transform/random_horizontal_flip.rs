@@ -1,0 +1,31 @@
+//! Mirroring left to right, by chance.
+
+use serde::Deserialize;
+
+use super::shape::Shape;
+use crate::draw::Draws;
+use crate::number::{half, probability_problem};
+use crate::plan::Plan;
+
+/// Mirrors the picture left to right with probability `p`.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RandomHorizontalFlip {
+    /// Probability from 0 to 1.
+    #[serde(default = "half")]
+    pub p: f64,
+}
+
+impl RandomHorizontalFlip {
+    pub(super) fn problem(&self) -> Option<String> {
+        probability_problem(self.p)
+    }
+
+    pub(super) fn shape(&self, before: Shape) -> Shape {
+        before
+    }
+
+    pub(super) fn plan(&self, plan: &mut Plan, draws: Draws) {
+        plan.mirrored ^= draws.unit(0) < self.p;
+    }
+}

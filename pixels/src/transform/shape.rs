@@ -1,0 +1,57 @@
+//! Sizes in settings, and what is known of a picture's size after some transforms.
+
+use serde::Deserialize;
+
+/// Longest side that a transform may ask for.
+const MAX_SIDE: u32 = 16_384;
+
+/// One number or height and width.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(untagged, expecting = "size must be one whole number or [height, width]")]
+pub enum Size {
+    /// One number; what it means depends on the transform.
+    One(u32),
+    /// Height and width.
+    HeightWidth([u32; 2]),
+}
+
+/// What is known of a picture's size.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Shape {
+    /// It depends on the picture.
+    Open,
+    /// Height and width.
+    Fixed(u32, u32),
+}
+
+impl Size {
+    /// Height and width, where one number means a square.
+    pub fn square(self) -> (u32, u32) {
+        match self {
+            Self::One(side) => (side, side),
+            Self::HeightWidth([height, width]) => (height, width),
+        }
+    }
+
+    /// The same with height and width in place of one number, where that means a square.
+    pub(super) fn squared(self) -> Self {
+        let (height, width) = self.square();
+        Self::HeightWidth([height, width])
+    }
+
+    /// What is wrong with it, if something is.
+    pub(super) fn problem(self) -> Option<String> {
+        let (height, width) = self.square();
+        let fits = |side| (1..=MAX_SIDE).contains(&side);
+        (!fits(height) || !fits(width))
+            .then(|| format!("size is {height} x {width}, but each side must be from 1 to {MAX_SIDE}"))
+    }
+}
+
+impl Shape {
+    /// The shape of this size, where one number means a square.
+    pub(super) fn of(size: Size) -> Self {
+        let (height, width) = size.square();
+        Self::Fixed(height, width)
+    }
+}
