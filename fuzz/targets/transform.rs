@@ -6,8 +6,10 @@ use std::cell::RefCell;
 
 use arbitrary::{Arbitrary, Unstructured};
 use forebay_pixels::{
-    CenterCrop, CpuDecoder, Decoded, Draw, Dtype, Form, Interpolation, JpegChoice, Layout, Limits, Match, Normalize,
-    Output, Pad, RandomHorizontalFlip, RandomResizedCrop, Recipe, Resize, Size, Transform,
+    CenterCrop, ColorJitter, CpuDecoder, Decoded, Draw, Dtype, Form, Grayscale, Interpolation, Jitter, JpegChoice, Layout,
+    Limits, Match, Normalize, Output, Pad, RandomAdjustSharpness, RandomApply, RandomAutocontrast, RandomChoice,
+    RandomEqualize, RandomGrayscale, RandomHorizontalFlip, RandomInvert, RandomOrder, RandomPosterize, RandomResizedCrop,
+    RandomSolarize, Recipe, Resize, Size, Transform,
 };
 use libfuzzer_sys::fuzz_target;
 
@@ -40,6 +42,7 @@ enum Step {
     Center { height: u8, width: u8 },
     Pad { side: u8, fill: u8 },
     Flip,
+    Values { kind: u8, amount: u8, other: u8, often: u8 },
 }
 
 impl Asked {
@@ -78,7 +81,32 @@ impl Step {
             }
             Self::Pad { side: wanted, fill } => Transform::Pad(Pad { size: Size::One(side(wanted)), fill }),
             Self::Flip => Transform::RandomHorizontalFlip(RandomHorizontalFlip { p: 0.5 }),
+            Self::Values { kind, amount, other, often } => values(kind, amount, other, f64::from(often) / 255.0),
         })
+    }
+}
+
+/// Any transform that changes values. The lists by chance have two others in them.
+fn values(kind: u8, amount: u8, other: u8, p: f64) -> Transform {
+    let part = f64::from(amount) / 255.0;
+    let inner = || vec![values(other % 9, amount, other, 0.5), values(other / 9 % 9, amount, other, 0.5)];
+    match kind % 12 {
+        0 => {
+            let by = |number: u8| (other >> number & 1 == 1).then_some(Jitter::By(part * 2.0));
+            let hue = (other & 8 > 0).then_some(Jitter::By(part / 2.0));
+            Transform::ColorJitter(ColorJitter { brightness: by(0), contrast: by(1), saturation: by(2), hue })
+        }
+        1 => Transform::Grayscale(Grayscale { num_output_channels: 3 }),
+        2 => Transform::RandomGrayscale(RandomGrayscale { p }),
+        3 => Transform::RandomAdjustSharpness(RandomAdjustSharpness { sharpness_factor: part * 4.0, p }),
+        4 => Transform::RandomSolarize(RandomSolarize { threshold: amount.into(), p }),
+        5 => Transform::RandomPosterize(RandomPosterize { bits: amount % 9, p }),
+        6 => Transform::RandomInvert(RandomInvert { p }),
+        7 => Transform::RandomAutocontrast(RandomAutocontrast { p }),
+        8 => Transform::RandomEqualize(RandomEqualize { p }),
+        9 => Transform::RandomApply(RandomApply { transforms: inner(), p }),
+        10 => Transform::RandomChoice(RandomChoice { transforms: inner(), p: None }),
+        _ => Transform::RandomOrder(RandomOrder { transforms: inner() }),
     }
 }
 

@@ -2,6 +2,9 @@
 //!
 //! The function is part of what users can reproduce, like a file format: `tests/draw.rs` pins vectors of it.
 
+/// No transform has so many draws that this would be the number of one.
+const PARTS: u64 = u64::MAX;
+
 /// Which picture's random choices: they depend on this alone, not on batch, node, lane, attempt or time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Draw {
@@ -31,6 +34,21 @@ impl Draws {
     /// 64 random bits: draw `number` of this transform.
     pub fn bits(self, number: u64) -> u64 {
         absorb(self.key, number)
+    }
+
+    /// The draws of the part `number` of this transform, such as one of the transforms that it has in it. They have nothing to
+    /// do with this transform's own, nor with those of its other parts.
+    pub(crate) fn part(self, number: u64) -> Self {
+        Self { key: absorb(absorb(self.key, PARTS), number) }
+    }
+
+    /// Any order of the items, each as likely, by the draws of the part `number`.
+    #[expect(clippy::cast_possible_truncation, reason = "lists of a few")]
+    pub(crate) fn shuffle<T>(self, number: u64, items: &mut [T]) {
+        let draws = self.part(number);
+        for last in (1..items.len()).rev() {
+            items.swap(last, draws.below(last as u64, last as u32 + 1) as usize);
+        }
     }
 
     /// Uniform in [0, 1), a multiple of 2^-53.

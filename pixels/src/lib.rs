@@ -36,6 +36,7 @@ mod interpolation;
 mod mask;
 mod matching;
 mod number;
+mod operation;
 mod orientation;
 mod origin;
 mod output;
@@ -63,6 +64,11 @@ pub use format::Format;
 pub use interpolation::Interpolation;
 pub use mask::{MaskDecoder, MaskDepth, MaskFault, MaskOrder};
 pub use matching::Match;
+pub use operation::{
+    Autocontrast, Brightness, ColorJitter, Contrast, Equalize, Gray, Grayscale, Hue, Invert, Jitter, Operation,
+    Posterize, RandomAdjustSharpness, RandomAutocontrast, RandomEqualize, RandomGrayscale, RandomInvert,
+    RandomPosterize, RandomSolarize, Saturation, Sharpness, Solarize,
+};
 pub use orientation::Orientation;
 pub use origin::{Annotated, Origin};
 pub use output::{Dtype, Layout, Output};
@@ -73,4 +79,7 @@ pub use probe::{Probe, probe};
 pub use recipe::{Input, Recipe};
 pub use recipe_error::RecipeError;
 pub use transform::shape::Size;
-pub use transform::{CenterCrop, Normalize, Pad, RandomHorizontalFlip, RandomResizedCrop, Resize, Transform};
+pub use transform::{
+    CenterCrop, Normalize, Pad, RandomApply, RandomChoice, RandomHorizontalFlip, RandomOrder, RandomResizedCrop,
+    Resize, Transform,
+};

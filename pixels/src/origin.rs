@@ -107,6 +107,11 @@ impl Plan {
                     map = map.then(frame.resized(width, height, interpolation));
                 }
                 Step::Canvas { left, top, .. } => map = map.then(frame.laid(left, top)),
+                Step::Mirror => {
+                    let mirror = PointMap::of_columns(Line::mirrored(frame.pixels().width));
+                    map = map.then(frame.laid(0, 0)).then(mirror);
+                }
+                Step::Operate(_) => map = map.then(frame.laid(0, 0)),
             }
             (frame, denominator) = frame.after(step, denominator);
         }

@@ -1,12 +1,14 @@
 //! What is done with one picture: pure data, made of a recipe, the picture's size and its draws.
 //!
 //! Coordinates are pixels of the picture as seen, that is after its EXIF orientation. Mirroring is carried to the end: the
-//! cuts and borders that follow a mirrored step are mirrored instead, and the last pass reads rows backwards.
+//! cuts and borders that follow a mirrored step are mirrored instead, and the last pass reads rows backwards. Operations see the
+//! picture as it is at their place, so that before them it is mirrored at once.
 
 pub(crate) mod stage;
 
 use crate::fault::{Fault, Limits};
 use crate::interpolation::Interpolation;
+use crate::operation::Operation;
 
 /// A part of a picture, in pixels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,7 +24,7 @@ pub struct Rect {
 }
 
 /// One thing to do with the result of the step before, or with the picture.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Step {
     /// Keep this part.
     Cut(Rect),
@@ -48,10 +50,14 @@ pub enum Step {
         /// Value of the rest.
         fill: u8,
     },
+    /// Mirror it left to right.
+    Mirror,
+    /// Change its values.
+    Operate(Operation),
 }
 
 /// What is done with one picture.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Plan {
     /// The steps, in order. Two cuts never follow each other, and no step leaves everything as it was.
     pub steps: Vec<Step>,
@@ -61,12 +67,37 @@ pub struct Plan {
     pub width: u32,
     /// Height of the result.
     pub height: u32,
-    /// For each step, from the lowest bit: whether the picture was mirrored before it. Only masks ask for that, whose nearest
-    /// pixel is not the same from either side.
-    pub(crate) flips: u64,
+    /// The numbers of the steps before which the picture was mirrored, of those that resize. Only masks ask for that, whose
+    /// nearest pixel is not the same from either side.
+    pub(crate) flips: Vec<usize>,
+}
+
+impl Step {
+    /// The operation, if it is one.
+    pub(crate) fn as_operation(&self) -> Option<&Operation> {
+        match self {
+            Self::Operate(operation) => Some(operation),
+            _ => None,
+        }
+    }
 }
 
 impl Rect {
+    /// How many pixels it has.
+    pub(crate) fn area(&self) -> usize {
+        self.width as usize * self.height as usize
+    }
+
+    /// Where it is once a picture of this width was mirrored.
+    pub(crate) fn mirrored_in(self, width: u32) -> Self {
+        Self { left: width - self.left - self.width, ..self }
+    }
+
+    /// The same, counted from the corner of a part that it lies in.
+    pub(crate) fn seen_from(self, part: Self) -> Self {
+        Self { left: self.left - part.left, top: self.top - part.top, ..self }
+    }
+
     /// All of a picture of this size.
     pub(crate) fn whole(width: u32, height: u32) -> Self {
         Self { left: 0, top: 0, width, height }
@@ -77,7 +108,7 @@ impl Plan {
     /// Looks whether each step's result is within the limits, so that nothing is computed for one that is not.
     pub(crate) fn check(&self, limits: &Limits) -> Result<(), Fault> {
         self.steps.iter().try_for_each(|step| match *step {
-            Step::Cut(_) => Ok(()),
+            Step::Cut(_) | Step::Mirror | Step::Operate(_) => Ok(()),
             Step::Resize { width, height, .. } | Step::Canvas { width, height, .. } => {
                 limits.check_pixels(width, height).map(drop)
             }
@@ -86,13 +117,14 @@ impl Plan {
 
     /// Whether the picture was mirrored before this step.
     pub(crate) fn is_mirrored_before(&self, step: usize) -> bool {
-        self.flips >> step & 1 == 1
+        self.flips.contains(&step)
     }
 
     pub(crate) fn begin(&mut self, width: u32, height: u32) {
         assert!(width > 0 && height > 0, "a decoder has refused a picture without pixels");
         self.steps.clear();
-        (self.mirrored, self.flips) = (false, 0);
+        self.flips.clear();
+        self.mirrored = false;
         (self.width, self.height) = (width, height);
     }
 
@@ -101,7 +133,7 @@ impl Plan {
             return;
         }
         if self.mirrored {
-            rect.left = self.width - rect.left - rect.width;
+            rect = rect.mirrored_in(self.width);
         }
         (self.width, self.height) = (rect.width, rect.height);
         if let Some(Step::Cut(last)) = self.steps.last_mut() {
@@ -116,7 +148,9 @@ impl Plan {
             return;
         }
         (self.width, self.height) = (width, height);
-        self.flips |= u64::from(self.mirrored) << self.steps.len();
+        if self.mirrored {
+            self.flips.push(self.steps.len());
+        }
         self.steps.push(Step::Resize { width, height, interpolation });
     }
 
@@ -130,5 +164,13 @@ impl Plan {
         }
         (self.width, self.height) = (width, height);
         self.steps.push(Step::Canvas { width, height, left, top, fill });
+    }
+
+    pub(crate) fn operate(&mut self, operation: Operation) {
+        if self.mirrored {
+            self.mirrored = false;
+            self.steps.push(Step::Mirror);
+        }
+        self.steps.push(Step::Operate(operation));
     }
 }

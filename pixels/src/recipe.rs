@@ -46,8 +46,9 @@ impl Recipe {
     /// # Errors
     /// [`RecipeError`]: a value out of range, no fixed shape (rule 6), normalize on whole numbers or not at the end.
     pub fn new(transforms: Vec<Transform>, output: Output) -> Result<Self, RecipeError> {
-        if transforms.len() > MAX_TRANSFORMS {
-            return Err(RecipeError::TooMany { len: transforms.len() });
+        let len = transforms.iter().map(Transform::count).sum();
+        if len > MAX_TRANSFORMS {
+            return Err(RecipeError::TooMany { len });
         }
         // Two recipes that do the same are equal, however their sizes were written.
         let transforms: Vec<_> = transforms.into_iter().map(Transform::squared).collect();
@@ -106,9 +107,9 @@ impl Recipe {
     /// # Errors
     /// [`RecipeError::NoTorchFilter`] if torch has no antialiased filter for one of them.
     pub fn with_match(self, matched: Match) -> Result<Self, RecipeError> {
-        let has_torch = |filter| matches!(filter, Interpolation::Bilinear | Interpolation::Bicubic);
-        let lacking = |transform: &Transform| transform.interpolation().is_some_and(|filter| !has_torch(filter));
-        match self.transforms.iter().position(lacking).filter(|_| matched == Match::Torch) {
+        let lacks = |filter| !matches!(filter, Interpolation::Bilinear | Interpolation::Bicubic);
+        let place = self.transforms.iter().position(|transform| transform.has_filter(lacks));
+        match place.filter(|_| matched == Match::Torch) {
             Some(place) => Err(RecipeError::NoTorchFilter { place, name: self.transforms[place].name() }),
             None => Ok(Self { matched, ..self }),
         }

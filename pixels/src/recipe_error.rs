@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-/// Longest list of transforms.
+/// Longest list of transforms, with those that are in others.
 pub(crate) const MAX_TRANSFORMS: usize = 32;
 
 /// Why a list of transforms makes no recipe.

@@ -2,11 +2,16 @@
 //!
 //! In settings each is a table with one key: `{ random_resized_crop = { size = 224 } }` in TOML, the same in JSON.
 //! Unknown keys are refused while parsing; values are checked when a [`crate::Recipe`] is made.
+//!
+//! A transform that only changes values is beside its operation, in `operation/`.
 
 mod center_crop;
 mod normalize;
 mod pad;
+mod random_apply;
+mod random_choice;
 mod random_horizontal_flip;
+mod random_order;
 mod random_resized_crop;
 mod resize;
 pub(crate) mod shape;
@@ -16,23 +21,35 @@ use serde::Deserialize;
 use crate::draw::Draws;
 use crate::interpolation::Interpolation;
 use crate::number::half;
+use crate::operation::{
+    ColorJitter, Grayscale, RandomAdjustSharpness, RandomAutocontrast, RandomEqualize, RandomGrayscale, RandomInvert,
+    RandomPosterize, RandomSolarize,
+};
 use crate::plan::Plan;
 use crate::recipe_error::RecipeError;
 pub use center_crop::CenterCrop;
 pub use normalize::Normalize;
 pub use pad::Pad;
+pub use random_apply::RandomApply;
+pub use random_choice::RandomChoice;
 pub use random_horizontal_flip::RandomHorizontalFlip;
+pub use random_order::RandomOrder;
 pub use random_resized_crop::RandomResizedCrop;
 pub use resize::Resize;
 use shape::{Shape, Size};
 
-/// Makes [`Transform`] of the table of all transforms. Each is a type with `problem`, `shape` and `plan`.
+/// Makes [`Transform`] of the table of all transforms. Those that plan are types with `problem`, `shape` and `plan`. Those that
+/// draw operations have `problem` and `draw`, and leave the picture's size alone.
 macro_rules! transforms {
-    ($($(#[$doc:meta])* $name:literal => $kind:ident,)*) => {
+    (
+        plan { $($(#[$doc:meta])* $name:literal => $kind:ident,)* }
+        draw { $($(#[$drawn_doc:meta])* $drawn_name:literal => $drawn:ident,)* }
+    ) => {
         /// One step of a recipe.
         #[derive(Clone, Debug, PartialEq, Deserialize)]
         pub enum Transform {
             $($(#[$doc])* #[serde(rename = $name)] $kind($kind),)*
+            $($(#[$drawn_doc])* #[serde(rename = $drawn_name)] $drawn($drawn),)*
         }
 
         impl Transform {
@@ -40,6 +57,7 @@ macro_rules! transforms {
             pub fn name(&self) -> &'static str {
                 match self {
                     $(Self::$kind(_) => $name,)*
+                    $(Self::$drawn(_) => $drawn_name,)*
                 }
             }
 
@@ -47,6 +65,7 @@ macro_rules! transforms {
             fn problem(&self) -> Option<String> {
                 match self {
                     $(Self::$kind(transform) => transform.problem(),)*
+                    $(Self::$drawn(transform) => transform.problem(),)*
                 }
             }
 
@@ -54,13 +73,18 @@ macro_rules! transforms {
             pub(crate) fn shape(&self, before: Shape) -> Shape {
                 match self {
                     $(Self::$kind(transform) => transform.shape(before),)*
+                    $(Self::$drawn(_) => before,)*
                 }
             }
 
             /// Adds what it does to a plan, by these draws.
             pub(crate) fn plan(&self, plan: &mut Plan, draws: Draws) {
+                let size = (plan.width, plan.height);
                 match self {
                     $(Self::$kind(transform) => transform.plan(plan, draws),)*
+                    $(Self::$drawn(transform) => {
+                        transform.draw(draws, size, &mut |operation| plan.operate(operation));
+                    })*
                 }
             }
         }
@@ -68,18 +92,46 @@ macro_rules! transforms {
 }
 
 transforms! {
-    /// A random part of the picture, resized.
-    "random_resized_crop" => RandomResizedCrop,
-    /// The whole picture, resized.
-    "resize" => Resize,
-    /// The middle of the picture.
-    "center_crop" => CenterCrop,
-    /// A border around a picture that is too small.
-    "pad" => Pad,
-    /// Mirrored left to right, by chance.
-    "random_horizontal_flip" => RandomHorizontalFlip,
-    /// Mean and standard deviation per channel.
-    "normalize" => Normalize,
+    plan {
+        /// A random part of the picture, resized.
+        "random_resized_crop" => RandomResizedCrop,
+        /// The whole picture, resized.
+        "resize" => Resize,
+        /// The middle of the picture.
+        "center_crop" => CenterCrop,
+        /// A border around a picture that is too small.
+        "pad" => Pad,
+        /// Mirrored left to right, by chance.
+        "random_horizontal_flip" => RandomHorizontalFlip,
+        /// Mean and standard deviation per channel.
+        "normalize" => Normalize,
+        /// Some transforms, all of them or none, by chance.
+        "random_apply" => RandomApply,
+        /// One of some transforms.
+        "random_choice" => RandomChoice,
+        /// Some transforms in any order.
+        "random_order" => RandomOrder,
+    }
+    draw {
+        /// Brightness, contrast, saturation and hue by chance.
+        "color_jitter" => ColorJitter,
+        /// No colours.
+        "grayscale" => Grayscale,
+        /// No colours, by chance.
+        "random_grayscale" => RandomGrayscale,
+        /// Blurred or sharper, by chance.
+        "random_adjust_sharpness" => RandomAdjustSharpness,
+        /// High values inverted, by chance.
+        "random_solarize" => RandomSolarize,
+        /// Fewer bits in a value, by chance.
+        "random_posterize" => RandomPosterize,
+        /// All values inverted, by chance.
+        "random_invert" => RandomInvert,
+        /// Each channel stretched to all values, by chance.
+        "random_autocontrast" => RandomAutocontrast,
+        /// Each channel's values spread evenly, by chance.
+        "random_equalize" => RandomEqualize,
+    }
 }
 
 impl Transform {
@@ -90,9 +142,36 @@ impl Transform {
             Self::RandomResizedCrop(RandomResizedCrop { size, .. })
             | Self::CenterCrop(CenterCrop { size })
             | Self::Pad(Pad { size, .. }) => *size = size.squared(),
+            Self::RandomApply(RandomApply { transforms, .. })
+            | Self::RandomChoice(RandomChoice { transforms, .. })
+            | Self::RandomOrder(RandomOrder { transforms }) => {
+                for transform in transforms {
+                    *transform = transform.clone().squared();
+                }
+            }
             _ => {}
         }
         self
+    }
+
+    /// The transforms that it has in it.
+    pub(crate) fn parts(&self) -> &[Self] {
+        match self {
+            Self::RandomApply(RandomApply { transforms, .. })
+            | Self::RandomChoice(RandomChoice { transforms, .. })
+            | Self::RandomOrder(RandomOrder { transforms }) => transforms,
+            _ => &[],
+        }
+    }
+
+    /// How many transforms it is, with those that it has in it.
+    pub(crate) fn count(&self) -> usize {
+        1 + self.parts().iter().map(Self::count).sum::<usize>()
+    }
+
+    /// Whether it resizes, or one that it has in it, by a filter for which this holds.
+    pub(crate) fn has_filter(&self, which: fn(Interpolation) -> bool) -> bool {
+        self.interpolation().is_some_and(which) || self.parts().iter().any(|part| part.has_filter(which))
     }
 
     /// What `size=` means with shuffle: a random part resized to a square, mirrored half the time.
@@ -113,7 +192,7 @@ impl Transform {
     }
 
     /// The filter, where it resizes.
-    pub(crate) fn interpolation(&self) -> Option<Interpolation> {
+    fn interpolation(&self) -> Option<Interpolation> {
         match self {
             Self::RandomResizedCrop(RandomResizedCrop { interpolation, .. })
             | Self::Resize(Resize { interpolation, .. }) => Some(*interpolation),
@@ -135,4 +214,18 @@ impl Transform {
             Some(problem) => Err(RecipeError::Value { place, name: self.name(), problem }),
         }
     }
+}
+
+/// What is wrong with the transforms that a transform has in it.
+fn list_problem(transforms: &[Transform]) -> Option<String> {
+    if transforms.is_empty() {
+        return Some("transforms is an empty list; give at least one".to_owned());
+    }
+    (0..).zip(transforms).find_map(|(number, transform): (usize, _)| {
+        let problem = match transform {
+            Transform::Normalize(_) => Some("it must stand at the end of the whole list".to_owned()),
+            _ => transform.problem(),
+        };
+        problem.map(|problem| format!("transforms[{number}] ({}): {problem}", transform.name()))
+    })
 }

@@ -3,8 +3,8 @@
 #![allow(clippy::unwrap_used, reason = "tests stop at what should not be")]
 
 use forebay_pixels::{
-    CenterCrop, Composition, Draw, Input, Interpolation, Limits, Orientation, Output, Pad, RandomHorizontalFlip,
-    Recipe, Resize, Size, Transform, fixed,
+    CenterCrop, Composition, Draw, Grayscale, Input, Interpolation, Limits, Orientation, Output, Pad,
+    RandomHorizontalFlip, Recipe, Resize, Size, Transform, fixed,
 };
 
 fn resize(height: u32, width: u32) -> Transform {
@@ -40,6 +40,8 @@ fn one_resize_with_cuts_and_borders_of_one_colour_around_it_composes_and_more_is
     assert!(!takes(vec![resize(60, 50), resize(20, 20)]), "two resizes");
     assert!(!takes(vec![pad(60, 0), resize(20, 20)]), "a border before a resize");
     assert!(!takes(vec![resize(20, 20), pad(25, 9), center(30)]), "borders of two colours");
+    let gray = Transform::Grayscale(Grayscale { num_output_channels: 3 });
+    assert!(!takes(vec![resize(20, 20), gray]), "operations on values");
 }
 
 #[test]

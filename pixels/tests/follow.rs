@@ -4,8 +4,8 @@
 
 use forebay_pixels::sample::JpegForm;
 use forebay_pixels::{
-    Annotated, CenterCrop, CpuDecoder, Draw, Form, Input, Interpolation, Limits, MappedBox, Orientation, Origin,
-    Output, Pad, Plan, PointMap, RandomHorizontalFlip, RandomResizedCrop, Recipe, Resize, Size, Transform,
+    Annotated, CenterCrop, CpuDecoder, Draw, Form, Grayscale, Input, Interpolation, Limits, MappedBox, Orientation,
+    Origin, Output, Pad, Plan, PointMap, RandomHorizontalFlip, RandomResizedCrop, Recipe, Resize, Size, Transform,
 };
 use proptest::prelude::*;
 
@@ -143,12 +143,13 @@ fn interpolation() -> impl Strategy<Value = Interpolation> {
     prop::sample::select(all.to_vec())
 }
 
-/// Cuts, borders and mirrors.
+/// Cuts, borders and mirrors, and something that moves nothing.
 fn moves() -> impl Strategy<Value = Vec<Transform>> {
     let one = prop_oneof![
         [24..64_u32, 24..64_u32].prop_map(|[height, width]| center(height, width)),
         [24..90_u32, 24..90_u32].prop_map(|[height, width]| pad(height, width)),
         Just(flip()),
+        Just(Transform::Grayscale(Grayscale { num_output_channels: 3 })),
     ];
     prop::collection::vec(one, 0..3)
 }

@@ -3,8 +3,10 @@
 
 use forebay_pixels::sample::{JpegForm, photograph_rgb};
 use forebay_pixels::{
-    CenterCrop, CpuDecoder, Draw, Dtype, Form, Interpolation, Layout, Limits, Match, Normalize, Output, Pad,
-    RandomHorizontalFlip, RandomResizedCrop, Recipe, Resize, Size, Transform, probe,
+    CenterCrop, ColorJitter, CpuDecoder, Draw, Dtype, Form, Grayscale, Interpolation, Jitter, Layout, Limits, Match,
+    Normalize, Output, Pad, RandomAdjustSharpness, RandomApply, RandomAutocontrast, RandomChoice, RandomEqualize,
+    RandomGrayscale, RandomHorizontalFlip, RandomInvert, RandomOrder, RandomPosterize, RandomResizedCrop,
+    RandomSolarize, Recipe, Resize, Size, Transform, probe,
 };
 use proptest::prelude::*;
 
@@ -39,10 +41,40 @@ fn geometry() -> impl Strategy<Value = Transform> {
     ]
 }
 
+/// What changes values, alone and in lists by chance.
+fn values() -> impl Strategy<Value = Transform> {
+    let jitter = || prop::option::of((0.0..2.0_f64).prop_map(Jitter::By));
+    let one = prop_oneof![
+        (jitter(), jitter(), jitter(), prop::option::of((0.0..=0.5_f64).prop_map(Jitter::By))).prop_map(
+            |(brightness, contrast, saturation, hue)| {
+                Transform::ColorJitter(ColorJitter { brightness, contrast, saturation, hue })
+            }
+        ),
+        Just(Transform::Grayscale(Grayscale { num_output_channels: 3 })),
+        (0.0..=1.0).prop_map(|p| Transform::RandomGrayscale(RandomGrayscale { p })),
+        (0.0..5.0, 0.0..=1.0).prop_map(|(sharpness_factor, p)| {
+            Transform::RandomAdjustSharpness(RandomAdjustSharpness { sharpness_factor, p })
+        }),
+        (-9.0..300.0, 0.0..=1.0).prop_map(|(threshold, p)| Transform::RandomSolarize(RandomSolarize { threshold, p })),
+        (0..=8_u8, 0.0..=1.0).prop_map(|(bits, p)| Transform::RandomPosterize(RandomPosterize { bits, p })),
+        (0.0..=1.0).prop_map(|p| Transform::RandomInvert(RandomInvert { p })),
+        (0.0..=1.0).prop_map(|p| Transform::RandomAutocontrast(RandomAutocontrast { p })),
+        (0.0..=1.0).prop_map(|p| Transform::RandomEqualize(RandomEqualize { p })),
+    ];
+    one.prop_recursive(2, 8, 3, |inner| {
+        let list = || prop::collection::vec(inner.clone(), 1..4);
+        prop_oneof![
+            (list(), 0.0..=1.0).prop_map(|(transforms, p)| Transform::RandomApply(RandomApply { transforms, p })),
+            list().prop_map(|transforms| Transform::RandomChoice(RandomChoice { transforms, p: None })),
+            list().prop_map(|transforms| Transform::RandomOrder(RandomOrder { transforms })),
+        ]
+    })
+}
+
 fn recipe() -> impl Strategy<Value = Recipe> {
     let dtype = prop::sample::select(vec![Dtype::Uint8, Dtype::Float16, Dtype::Bfloat16, Dtype::Float32]);
     let layout = prop::sample::select(vec![Layout::Nhwc, Layout::Nchw]);
-    let list = prop::collection::vec(geometry(), 0..5);
+    let list = prop::collection::vec(prop_oneof![geometry(), values()], 0..5);
     let matched = prop::sample::select(vec![Match::Pillow, Match::Torch]);
     (list, size(), dtype, layout, matched, any::<bool>()).prop_map(
         |(mut list, last, dtype, layout, matched, normalize)| {

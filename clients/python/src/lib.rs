@@ -1,11 +1,13 @@
-//! The native half of the Python package `forebay`: sessions and batches of the Rust client, thinly wrapped.
+//! The native half of the Python package `forebay`: sessions and batches of the Rust client, and the operations
+//! of `forebay-pixels`, thinly wrapped.
 //!
-//! Users see the classes in `python/forebay/`. This crate has only the code that needs the client. It has no unsafe code:
+//! Users see the classes in `python/forebay/`. This crate has only the code that needs Rust. It has no unsafe code:
 //! numpy gets the ring's memory through `__array_interface__`, which is an address as a number.
 #![forbid(unsafe_code)]
 
 mod batch;
 mod error;
+mod operate;
 mod ring;
 mod session;
 mod untaken;
@@ -16,6 +18,7 @@ use pyo3::prelude::*;
 #[pymodule]
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add_function(wrap_pyfunction!(operate::operate, module)?)?;
     module.add_class::<session::Session>()?;
     module.add_class::<batch::Batch>()?;
     module.add_class::<batch::Decision>()?;

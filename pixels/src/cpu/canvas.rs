@@ -6,6 +6,7 @@ use crate::fault::{Fault, Limits};
 use crate::finish::OutputPlace;
 use crate::interpolation::Interpolation;
 use crate::matching::Match;
+use crate::operation::{Operation, Workpiece};
 use crate::picture::KeptPicture;
 use crate::plan::stage::{Frame, Stage};
 use crate::plan::{Plan, Rect, Step};
@@ -99,14 +100,18 @@ impl Canvas {
         let (width, height) = (plan.width as usize, plan.height as usize);
         let mut place = OutputPlace { values: recipe.values(), layout: recipe.output().layout, width, height, out };
         let last = plan.steps.iter().rposition(|step| !matches!(step, Step::Cut(_)));
-        for ((number, step), stage) in plan.steps.iter().enumerate().zip(stages.windows(2)) {
-            let [Stage { frame, .. }, Stage { need: window, .. }] = *stage else { continue };
+        let mut number = 0;
+        while let Some(step) = plan.steps.get(number) {
+            let (Stage { frame, need }, window) = (stages[number], stages[number + 1].need);
+            number += 1;
             match *step {
                 Step::Cut(_) => continue,
                 Step::Resize { width, height, interpolation } => {
                     let (columns, rows) = frame.axes(width, height, interpolation);
-                    let is_last = last == Some(number);
-                    let mirrored = is_last && plan.mirrored;
+                    let is_last = last == Some(number - 1);
+                    // A mirroring that follows comes with the resize.
+                    let mirrors = plan.steps.get(number) == Some(&Step::Mirror);
+                    let mirrored = mirrors || (is_last && plan.mirrored);
                     let task = Task { columns, rows, window, mirrored, matched: recipe.matched() };
                     if is_last {
                         let rgb = kept.unwrap_or(&self.picture);
@@ -115,6 +120,11 @@ impl Canvas {
                         return;
                     }
                     self.resize(kept, held, &task);
+                    if mirrors {
+                        (kept, held) = (None, window.mirrored_in(width));
+                        number += 1;
+                        continue;
+                    }
                 }
                 Step::Canvas { left, top, fill, .. } => {
                     let len = window.width as usize * window.height as usize * 3;
@@ -122,6 +132,19 @@ impl Canvas {
                     to.fill(fill);
                     lay(kept.unwrap_or(&self.picture), held, frame.pixels(), to, window, (left, top));
                     self.swap(window.width, window.height);
+                }
+                Step::Mirror => {
+                    self.keep(kept, held, need);
+                    for row in self.picture[..need.area() * 3].chunks_exact_mut(need.width as usize * 3) {
+                        row.as_chunks_mut::<3>().0.reverse();
+                    }
+                }
+                Step::Operate(_) => {
+                    self.keep(kept, held, need);
+                    let following = plan.steps[number - 1..].iter().map_while(Step::as_operation);
+                    number += self.operate(following, recipe.matched()) - 1;
+                    (kept, held) = (None, need.seen_from(frame.pixels()));
+                    continue;
                 }
             }
             (kept, held) = (None, window);
@@ -131,6 +154,25 @@ impl Canvas {
         for (number, row) in result.rows().enumerate() {
             place.put(number, row_of(rgb, held, row, result.left, result.width), plan.mirrored);
         }
+    }
+
+    /// Makes this part the whole picture. The picture, or the kept one in its place, holds `held`.
+    fn keep(&mut self, kept: Option<&[u8]>, held: Rect, part: Rect) {
+        if kept.is_some() || held != part {
+            let to = &mut sized(&mut self.spare, part.area() * 3 + SLACK)[..part.area() * 3];
+            lay(kept.unwrap_or(&self.picture), held, part, to, Rect::whole(part.width, part.height), (0, 0));
+            self.swap(part.width, part.height);
+        }
+        (self.width, self.height) = (part.width, part.height);
+    }
+
+    /// Carries operations out on the whole picture, and tells how many there were.
+    fn operate<'o>(&mut self, operations: impl Iterator<Item = &'o Operation>, matched: Match) -> usize {
+        let size = (self.width as usize, self.height as usize);
+        let mut work = Workpiece::new(&mut self.picture, &mut self.spare, size, matched);
+        let count = operations.map(|operation| operation.carry_out(&mut work)).count();
+        work.finish();
+        count
     }
 
     /// Resizes the picture, or the kept one in its place, which holds `held`, into another one.

@@ -42,6 +42,8 @@ impl MaskLines {
                     }
                     each(&mut self.rows, |row| nearest(row, height, to_height));
                 }
+                Step::Mirror => each(&mut self.columns, |column| width - 1 - column),
+                Step::Operate(_) => {}
                 Step::Canvas { left, top, .. } => {
                     each(&mut self.columns, |column| inside(column, left, width));
                     each(&mut self.rows, |row| inside(row, top, height));
@@ -79,6 +81,7 @@ impl MaskLines {
         for step in &plan.steps {
             self.sizes.push(size);
             size = match *step {
+                Step::Mirror | Step::Operate(_) => size,
                 Step::Cut(part) => (part.width, part.height),
                 Step::Resize { width, height, .. } | Step::Canvas { width, height, .. } => (width, height),
             };

@@ -4,6 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::interpolation::Interpolation;
+use crate::operation::Grayscale;
 use crate::orientation::Orientation;
 use crate::output::Output;
 use crate::plan::{Rect, Step};
@@ -83,6 +84,8 @@ fn stepwise(mut mask: Rows, plan: &Plan) -> Rows {
                 }
                 canvas
             }
+            Step::Mirror => mirrored(mask),
+            Step::Operate(_) => mask,
         };
     }
     if plan.mirrored { mirrored(mask) } else { mask }
@@ -110,6 +113,7 @@ fn transform() -> impl Strategy<Value = Transform> {
             Transform::RandomResizedCrop(RandomResizedCrop { size, scale, ratio, interpolation })
         }),
         Just(Transform::RandomHorizontalFlip(RandomHorizontalFlip { p: 0.6 })),
+        Just(Transform::Grayscale(Grayscale { num_output_channels: 3 })),
     ]
 }
 

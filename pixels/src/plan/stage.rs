@@ -75,6 +75,14 @@ impl Plan {
                     need = Rect::spanning(columns.start + left..columns.end + left, rows.start + top..rows.end + top);
                 }
                 Step::Canvas { left, top, .. } => need = stage.frame.pixels().seen_through(need, left, top),
+                Step::Mirror => {
+                    let frame = stage.frame.pixels();
+                    need = frame.seen_through(need.mirrored_in(frame.width), 0, 0);
+                }
+                Step::Operate(operation) if operation.is_local() => {
+                    need = stage.frame.pixels().seen_through(need, 0, 0);
+                }
+                Step::Operate(_) => need = stage.frame.pixels(),
             }
             stage.need = need;
         }
@@ -104,6 +112,8 @@ impl Frame {
         match *step {
             Step::Cut(part) => (self.part(part, denominator), denominator),
             Step::Resize { width, height, .. } | Step::Canvas { width, height, .. } => (Self::whole(width, height), 1),
+            // Nothing that comes before them is decoded at a part of its size, so that these are whole pixels.
+            Step::Mirror | Step::Operate(_) => (Self { left: 0.0, top: 0.0, ..self }, denominator),
         }
     }
 

@@ -25,6 +25,7 @@ impl Normalize {
         bad.then(|| format!("std is {:?}, but must be three numbers above 0", self.std))
     }
 
+    #[expect(clippy::unused_self, reason = "every transform has this signature")]
     pub(super) fn shape(&self, before: Shape) -> Shape {
         before
     }

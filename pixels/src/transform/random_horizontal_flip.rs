@@ -21,6 +21,7 @@ impl RandomHorizontalFlip {
         probability_problem(self.p)
     }
 
+    #[expect(clippy::unused_self, reason = "every transform has this signature")]
     pub(super) fn shape(&self, before: Shape) -> Shape {
         before
     }

@@ -54,4 +54,9 @@ impl Shape {
         let (height, width) = size.square();
         Self::Fixed(height, width)
     }
+
+    /// What is known if it is one of the two.
+    pub(super) fn or(self, other: Self) -> Self {
+        if self == other { self } else { Self::Open }
+    }
 }

@@ -1,8 +1,10 @@
-"""The Rust half: sessions and batches. Users see them through `Loader` and `Batch`."""
+"""The Rust half: sessions, batches, and operations on pictures. Users see them through the modules of `forebay`."""
 
 from typing import Any, Callable, final
 
 __version__: str
+
+def operate(rgb: bytes, size: tuple[int, int], operation: str, matched: str) -> bytearray: ...
 
 @final
 class Session:

@@ -1,0 +1,58 @@
+"""Steps between the decoder and the batch, with torchvision's names and meanings.
+
+`Loader(transform=[...])` takes a list of them. After the list, all images must have one size: the last step, apart from
+flips and `Normalize`, must give a fixed size. Every random choice depends only on seed, epoch and record, so a picture
+gets the same crop on every machine and after every restart.
+
+Example:
+    >>> from forebay import transforms
+    >>> train = [
+    ...     transforms.RandomResizedCrop(224),
+    ...     transforms.RandomHorizontalFlip(0.5),
+    ...     transforms.Normalize(mean=[0.485, 0.456, 0.406], std=[0.229, 0.224, 0.225]),
+    ... ]
+    >>> train[1].to_settings()
+    {'random_horizontal_flip': {'p': 0.5}}
+
+`forebay.transforms.functional` has the same operations as functions of numpy arrays.
+"""
+
+from forebay.transforms import functional
+from forebay.transforms.color import (
+    ColorJitter,
+    Grayscale,
+    Normalize,
+    RandomAdjustSharpness,
+    RandomAutocontrast,
+    RandomEqualize,
+    RandomGrayscale,
+    RandomInvert,
+    RandomPosterize,
+    RandomSolarize,
+)
+from forebay.transforms.geometry import CenterCrop, Pad, RandomHorizontalFlip, RandomResizedCrop, Resize
+from forebay.transforms.lists import RandomApply, RandomChoice, RandomOrder
+from forebay.transforms.transform import Transform
+
+__all__ = [
+    "CenterCrop",
+    "ColorJitter",
+    "Grayscale",
+    "Normalize",
+    "Pad",
+    "RandomAdjustSharpness",
+    "RandomApply",
+    "RandomAutocontrast",
+    "RandomChoice",
+    "RandomEqualize",
+    "RandomGrayscale",
+    "RandomHorizontalFlip",
+    "RandomInvert",
+    "RandomOrder",
+    "RandomPosterize",
+    "RandomResizedCrop",
+    "RandomSolarize",
+    "Resize",
+    "Transform",
+    "functional",
+]

@@ -1,0 +1,188 @@
+"""Steps that change the values of pixels, each at its own place."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Optional, Union
+
+from forebay.transforms.transform import Transform
+
+__all__ = [
+    "ColorJitter",
+    "Grayscale",
+    "Normalize",
+    "RandomAdjustSharpness",
+    "RandomAutocontrast",
+    "RandomEqualize",
+    "RandomGrayscale",
+    "RandomInvert",
+    "RandomPosterize",
+    "RandomSolarize",
+]
+
+Jitter = Optional[Union[float, Sequence[float]]]
+
+
+@dataclass(frozen=True)
+class ColorJitter(Transform):
+    """Changes brightness, contrast, saturation and hue by random factors, in a random order.
+
+    Args:
+        brightness: How far the factor may be from 1, or (least, greatest). 1 changes nothing. None is no change.
+        contrast: The same for the contrast.
+        saturation: The same for the saturation.
+        hue: How far the hue may turn, as a part of a full circle, or (least, greatest). At most 0.5.
+
+    Example:
+        >>> ColorJitter(0.4, hue=(-0.1, 0.1)).to_settings()
+        {'color_jitter': {'brightness': 0.4, 'hue': [-0.1, 0.1]}}
+    """
+
+    brightness: Jitter = None
+    contrast: Jitter = None
+    saturation: Jitter = None
+    hue: Jitter = None
+
+
+@dataclass(frozen=True)
+class Grayscale(Transform):
+    """Takes all colours away. The picture keeps three channels, which are equal.
+
+    Args:
+        num_output_channels: Always 3. torchvision's default is 1.
+
+    Example:
+        >>> Grayscale().to_settings()
+        {'grayscale': {'num_output_channels': 3}}
+    """
+
+    num_output_channels: int = 3
+
+
+@dataclass(frozen=True)
+class RandomGrayscale(Transform):
+    """Takes all colours away, with a probability.
+
+    Args:
+        p: The probability, from 0 to 1.
+
+    Example:
+        >>> RandomGrayscale(0.2).to_settings()
+        {'random_grayscale': {'p': 0.2}}
+    """
+
+    p: float = 0.1
+
+
+@dataclass(frozen=True)
+class RandomAdjustSharpness(Transform):
+    """Blurs or sharpens the picture, with a probability.
+
+    Args:
+        sharpness_factor: 0 blurs, 1 changes nothing, 2 sharpens.
+        p: The probability, from 0 to 1.
+
+    Example:
+        >>> RandomAdjustSharpness(2).to_settings()
+        {'random_adjust_sharpness': {'sharpness_factor': 2, 'p': 0.5}}
+    """
+
+    sharpness_factor: float
+    p: float = 0.5
+
+
+@dataclass(frozen=True)
+class RandomSolarize(Transform):
+    """Inverts values from a threshold up, with a probability.
+
+    Args:
+        threshold: The lowest value that is inverted. 0 inverts all, and above 255 nothing is inverted.
+        p: The probability, from 0 to 1.
+
+    Example:
+        >>> RandomSolarize(128, p=0.2).to_settings()
+        {'random_solarize': {'threshold': 128, 'p': 0.2}}
+    """
+
+    threshold: float
+    p: float = 0.5
+
+
+@dataclass(frozen=True)
+class RandomPosterize(Transform):
+    """Sets the lower bits of every value to 0, with a probability.
+
+    Args:
+        bits: How many of 8 bits are kept.
+        p: The probability, from 0 to 1.
+
+    Example:
+        >>> RandomPosterize(4).to_settings()
+        {'random_posterize': {'bits': 4, 'p': 0.5}}
+    """
+
+    bits: int
+    p: float = 0.5
+
+
+@dataclass(frozen=True)
+class RandomInvert(Transform):
+    """Inverts all values, with a probability.
+
+    Args:
+        p: The probability, from 0 to 1.
+
+    Example:
+        >>> RandomInvert().to_settings()
+        {'random_invert': {'p': 0.5}}
+    """
+
+    p: float = 0.5
+
+
+@dataclass(frozen=True)
+class RandomAutocontrast(Transform):
+    """Stretches each channel, so that its lowest value becomes 0 and its highest 255. With a probability.
+
+    Args:
+        p: The probability, from 0 to 1.
+
+    Example:
+        >>> RandomAutocontrast().to_settings()
+        {'random_autocontrast': {'p': 0.5}}
+    """
+
+    p: float = 0.5
+
+
+@dataclass(frozen=True)
+class RandomEqualize(Transform):
+    """Spreads the values of each channel evenly, with a probability.
+
+    Args:
+        p: The probability, from 0 to 1.
+
+    Example:
+        >>> RandomEqualize().to_settings()
+        {'random_equalize': {'p': 0.5}}
+    """
+
+    p: float = 0.5
+
+
+@dataclass(frozen=True)
+class Normalize(Transform):
+    """Computes `(x / 255 - mean) / std` for each channel. Needs a float dtype.
+
+    Args:
+        mean: Red, green and blue, on a scale from 0 to 1.
+        std: Red, green and blue, on the same scale.
+
+    Example:
+        >>> Normalize(mean=[0.5, 0.5, 0.5], std=[0.25, 0.25, 0.25]).to_settings()
+        {'normalize': {'mean': [0.5, 0.5, 0.5], 'std': [0.25, 0.25, 0.25]}}
+    """
+
+    mean: Sequence[float]
+    std: Sequence[float]

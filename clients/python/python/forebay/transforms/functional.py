@@ -1,0 +1,100 @@
+"""Operations on the values of a picture, with the names and parameters of `torchvision.transforms.v2.functional`.
+
+Each takes a `uint8` array of height x width x 3, and gives a new one. `match` says whose results it gives: those of
+torchvision for a Pillow image (`"pillow"`), or for a `uint8` tensor (`"torch"`). No daemon is needed. Other threads run
+while a function works.
+
+Example:
+    >>> import numpy as np
+    >>> from forebay.transforms import functional
+    >>> functional.invert(np.full((2, 2, 3), 55, np.uint8))[0, 0].tolist()
+    [200, 200, 200]
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+
+from forebay._native import operate
+
+__all__ = [
+    "adjust_brightness",
+    "adjust_contrast",
+    "adjust_hue",
+    "adjust_saturation",
+    "adjust_sharpness",
+    "autocontrast",
+    "equalize",
+    "invert",
+    "posterize",
+    "rgb_to_grayscale",
+    "solarize",
+]
+
+
+def adjust_brightness(image: np.ndarray, brightness_factor: float, *, match: str = "pillow") -> np.ndarray:
+    """Multiplies all values by a factor. 0 gives black, and 1 changes nothing."""
+    return _operate(image, match, "adjust_brightness", brightness_factor=brightness_factor)
+
+
+def adjust_contrast(image: np.ndarray, contrast_factor: float, *, match: str = "pillow") -> np.ndarray:
+    """Moves all values towards the picture's mean gray, or away from it. 0 gives gray, and 1 changes nothing."""
+    return _operate(image, match, "adjust_contrast", contrast_factor=contrast_factor)
+
+
+def adjust_saturation(image: np.ndarray, saturation_factor: float, *, match: str = "pillow") -> np.ndarray:
+    """Moves each pixel towards its gray, or away from it. 0 takes all colours away, and 1 changes nothing."""
+    return _operate(image, match, "adjust_saturation", saturation_factor=saturation_factor)
+
+
+def adjust_hue(image: np.ndarray, hue_factor: float, *, match: str = "pillow") -> np.ndarray:
+    """Turns all hues by a part of a full circle, from -0.5 to 0.5."""
+    return _operate(image, match, "adjust_hue", hue_factor=hue_factor)
+
+
+def adjust_sharpness(image: np.ndarray, sharpness_factor: float, *, match: str = "pillow") -> np.ndarray:
+    """Blurs the picture (0), leaves it as it is (1), or sharpens it (2)."""
+    return _operate(image, match, "adjust_sharpness", sharpness_factor=sharpness_factor)
+
+
+def rgb_to_grayscale(image: np.ndarray, num_output_channels: int = 3, *, match: str = "pillow") -> np.ndarray:
+    """Takes all colours away. The result always has three channels; torchvision's default is one."""
+    return _operate(image, match, "rgb_to_grayscale", num_output_channels=num_output_channels)
+
+
+def solarize(image: np.ndarray, threshold: float, *, match: str = "pillow") -> np.ndarray:
+    """Inverts all values from the threshold up."""
+    return _operate(image, match, "solarize", threshold=threshold)
+
+
+def posterize(image: np.ndarray, bits: int, *, match: str = "pillow") -> np.ndarray:
+    """Keeps so many bits of every value, from 0 to 8, and sets the others to 0."""
+    return _operate(image, match, "posterize", bits=bits)
+
+
+def invert(image: np.ndarray, *, match: str = "pillow") -> np.ndarray:
+    """Replaces all values by 255 - value."""
+    return _operate(image, match, "invert")
+
+
+def autocontrast(image: np.ndarray, *, match: str = "pillow") -> np.ndarray:
+    """Stretches each channel, so that its lowest value becomes 0 and its highest 255."""
+    return _operate(image, match, "autocontrast")
+
+
+def equalize(image: np.ndarray, *, match: str = "pillow") -> np.ndarray:
+    """Spreads the values of each channel evenly."""
+    return _operate(image, match, "equalize")
+
+
+def _operate(image: np.ndarray, match: str, name: str, **parameters: Any) -> np.ndarray:  # noqa: ANN401 - numbers
+    pixels = np.asarray(image)
+    if pixels.dtype != np.uint8 or pixels.ndim != 3 or pixels.shape[2] != 3 or not pixels.size:
+        raise ValueError(f"image: give a uint8 array of height x width x 3, not {pixels.dtype} of {pixels.shape}")
+    height, width, _ = pixels.shape
+    numbers = {key: value.item() if isinstance(value, np.generic) else value for key, value in parameters.items()}
+    made = operate(pixels.tobytes(), (width, height), json.dumps({name: numbers}), match)
+    return np.frombuffer(made, np.uint8).reshape(pixels.shape)

@@ -1,0 +1,39 @@
+//! Operations on the values of a picture that Python has in its memory.
+
+use forebay_pixels::{Match, Operation};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyByteArray;
+
+/// Carries out one operation, a document such as `{"solarize": {"threshold": 128}}`, on packed RGB of `size` (width, height).
+#[pyfunction]
+pub(crate) fn operate<'py>(
+    py: Python<'py>,
+    rgb: &[u8],
+    size: (u32, u32),
+    operation: &str,
+    matched: &str,
+) -> PyResult<Bound<'py, PyByteArray>> {
+    let matched = match matched {
+        "pillow" => Match::Pillow,
+        "torch" => Match::Torch,
+        other => {
+            let problem = format!("match is \"{other}\"; give one of \"pillow\", \"torch\"");
+            return Err(PyValueError::new_err(problem));
+        }
+    };
+    let operation: Operation =
+        serde_json::from_str(operation).map_err(|error| PyValueError::new_err(error.to_string()))?;
+    if let Some(problem) = operation.problem() {
+        return Err(PyValueError::new_err(format!("{}: {problem}", operation.name())));
+    }
+    if rgb.is_empty() || rgb.len() as u64 != u64::from(size.0) * u64::from(size.1) * 3 {
+        return Err(PyValueError::new_err(format!("{} bytes are no picture of {} x {}", rgb.len(), size.0, size.1)));
+    }
+    let made = py.detach(|| {
+        let mut made = rgb.to_vec();
+        operation.apply(&mut made, size, matched);
+        made
+    });
+    Ok(PyByteArray::new(py, &made))
+}

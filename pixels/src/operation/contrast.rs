@@ -1,0 +1,39 @@
+//! Nearer to the picture's mean gray, or farther from it.
+
+use serde::Deserialize;
+
+use super::blend::{factor_problem, pillow, torch};
+use super::gray;
+use super::workpiece::Workpiece;
+use crate::matching::Match;
+
+/// torchvision's `adjust_contrast`.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Contrast {
+    /// 0 gives plain gray, 1 leaves everything as it is.
+    pub contrast_factor: f64,
+}
+
+impl Contrast {
+    pub(super) const IS_LOCAL: bool = false;
+
+    pub(super) fn problem(self) -> Option<String> {
+        factor_problem("contrast_factor", self.contrast_factor)
+    }
+
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "as the references calculate")]
+    pub(super) fn carry_out(self, work: &mut Workpiece<'_>) {
+        let factor = self.contrast_factor;
+        match work.matched {
+            Match::Pillow => {
+                let mean = (work.mean(gray::pillow) + 0.5) as u8;
+                work.map(|value| pillow(mean, value, factor as f32));
+            }
+            Match::Torch => {
+                let mean = work.mean(gray::torch) as f32;
+                work.map(|value| torch(mean, value, factor));
+            }
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! A picture under operations. What changes single values is only noted in a table, so that any number of such operations is
+//! carried out in one pass. Statistics are those of the values as the table changes them.
+
+use crate::buffer::{SLACK, sized};
+use crate::matching::Match;
+
+/// For each channel and value, another value.
+type Tables = [[u8; 256]; 3];
+
+/// For each value, how many pixels have it in one channel.
+pub(super) type Histogram = [u32; 256];
+
+/// A picture, packed RGB, and what is still to be done with its values.
+pub(crate) struct Workpiece<'a> {
+    picture: &'a mut Vec<u8>,
+    spare: &'a mut Vec<u8>,
+    width: usize,
+    height: usize,
+    /// Whose results operations are to give.
+    pub(super) matched: Match,
+    /// What every value becomes, if that is not itself.
+    pending: Option<Tables>,
+    /// How often the picture has each value, without what is pending.
+    counted: Option<[Histogram; 3]>,
+}
+
+impl<'a> Workpiece<'a> {
+    /// A picture of this width and height, in the first bytes of a buffer. The spare buffer has any content.
+    pub(crate) fn new(
+        picture: &'a mut Vec<u8>,
+        spare: &'a mut Vec<u8>,
+        (width, height): (usize, usize),
+        matched: Match,
+    ) -> Self {
+        Self { picture, spare, width, height, matched, pending: None, counted: None }
+    }
+
+    /// Carries out what is pending. The picture is in the buffer that was its own.
+    pub(crate) fn finish(mut self) {
+        self.settle();
+    }
+
+    /// Replaces each value.
+    pub(super) fn map(&mut self, value: impl Fn(u8) -> u8) {
+        let table = table(value);
+        self.chain([&table; 3]);
+    }
+
+    /// Replaces the values of each channel by a table that is made from how often it has each.
+    pub(super) fn map_by_histogram(&mut self, table: impl Fn(&Histogram) -> [u8; 256]) {
+        let tables = self.histograms().map(|histogram| table(&histogram));
+        self.chain([&tables[0], &tables[1], &tables[2]]);
+    }
+
+    /// The mean of a number for each pixel.
+    #[expect(clippy::cast_precision_loss, reason = "a sum of bytes is below 2^53")]
+    pub(super) fn mean(&self, number: impl Fn([u8; 3]) -> u8) -> f64 {
+        let pixels = self.rgb().as_chunks::<3>().0;
+        let sum: u64 = match &self.pending {
+            None => pixels.iter().map(|rgb| u64::from(number(*rgb))).sum(),
+            Some(tables) => pixels.iter().map(|rgb| u64::from(number(looked_up(tables, *rgb)))).sum(),
+        };
+        sum as f64 / pixels.len() as f64
+    }
+
+    /// Replaces each pixel.
+    pub(super) fn each_pixel(&mut self, pixel: impl Fn([u8; 3]) -> [u8; 3]) {
+        let pending = self.pending.take();
+        self.counted = None;
+        let pixels = self.rgb_mut().as_chunks_mut::<3>().0;
+        match &pending {
+            None => pixels.iter_mut().for_each(|rgb| *rgb = pixel(*rgb)),
+            Some(tables) => pixels.iter_mut().for_each(|rgb| *rgb = pixel(looked_up(tables, *rgb))),
+        }
+    }
+
+    /// Replaces the picture by another one of its size, from `make(old, new, width)`.
+    pub(super) fn remake(&mut self, make: impl FnOnce(&[u8], &mut [u8], usize)) {
+        self.settle();
+        self.counted = None;
+        let len = self.rgb().len();
+        let new = &mut sized(self.spare, len + SLACK)[..len];
+        make(&self.picture[..len], new, self.width);
+        std::mem::swap(self.picture, self.spare);
+    }
+
+    fn rgb(&self) -> &[u8] {
+        &self.picture[..self.width * self.height * 3]
+    }
+
+    fn rgb_mut(&mut self) -> &mut [u8] {
+        &mut self.picture[..self.width * self.height * 3]
+    }
+
+    fn histograms(&mut self) -> [Histogram; 3] {
+        let counted = self.counted.take().unwrap_or_else(|| count(self.rgb()));
+        self.counted = Some(counted);
+        let Some(tables) = &self.pending else { return counted };
+        let mut changed = [[0; 256]; 3];
+        for ((table, counts), changed) in tables.iter().zip(&counted).zip(&mut changed) {
+            for (to, count) in table.iter().zip(counts) {
+                changed[usize::from(*to)] += count;
+            }
+        }
+        changed
+    }
+
+    fn chain(&mut self, next: [&[u8; 256]; 3]) {
+        let tables = self.pending.get_or_insert_with(|| [table(|value| value); 3]);
+        for (table, next) in tables.iter_mut().zip(next) {
+            for value in table {
+                *value = next[usize::from(*value)];
+            }
+        }
+    }
+
+    fn settle(&mut self) {
+        if let Some(tables) = self.pending.take() {
+            self.counted = None;
+            self.rgb_mut().as_chunks_mut::<3>().0.iter_mut().for_each(|rgb| *rgb = looked_up(&tables, *rgb));
+        }
+    }
+}
+
+fn table(value: impl Fn(u8) -> u8) -> [u8; 256] {
+    let mut table = [0; 256];
+    for (from, to) in (0..=255).zip(&mut table) {
+        *to = value(from);
+    }
+    table
+}
+
+fn looked_up(tables: &Tables, [red, green, blue]: [u8; 3]) -> [u8; 3] {
+    [tables[0][usize::from(red)], tables[1][usize::from(green)], tables[2][usize::from(blue)]]
+}
+
+fn count(rgb: &[u8]) -> [Histogram; 3] {
+    let mut counts = [[0; 256]; 3];
+    for [red, green, blue] in rgb.as_chunks::<3>().0 {
+        counts[0][usize::from(*red)] += 1;
+        counts[1][usize::from(*green)] += 1;
+        counts[2][usize::from(*blue)] += 1;
+    }
+    counts
+}
