@@ -2,7 +2,8 @@
 
 use std::fs::File;
 use std::io::{self, Read};
-use std::path::PathBuf;
+use std::os::unix::fs::FileExt as _;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use forebay_objects::{Object, PendingRead, Store};
@@ -55,19 +56,24 @@ impl Contents {
     /// Reads this range into `buf`, in place of what it has.
     ///
     /// # Errors
-    /// The file ends before the range does, the object has changed, or the storage fails.
+    /// The file ends before the range does, the object has changed, or the storage fails. `buf` is empty then.
     pub(crate) fn read(&self, offset: u64, size: usize, buf: &mut Vec<u8>) -> Result<(), ReadError> {
-        buf.clear();
-        self.read_behind(offset, size, buf)
+        match &self.of {
+            Holder::File { file, path } => read_file(file, path, offset, size, 0, buf),
+            Holder::Object { .. } => {
+                buf.clear();
+                self.read_behind(offset, size, buf)
+            }
+        }
     }
 
     /// The same, behind what is in `buf`.
     ///
     /// # Errors
-    /// As those of [`read`](Self::read). What was read so far may be in `buf`.
+    /// As those of [`read`](Self::read). `buf` is what it was then.
     pub(crate) fn read_behind(&self, offset: u64, size: usize, buf: &mut Vec<u8>) -> Result<(), ReadError> {
         match &self.of {
-            Holder::File { file, path } => read_file(file, path, offset, size, buf),
+            Holder::File { file, path } => read_file(file, path, offset, size, buf.len(), buf),
             Holder::Object { .. } if size == 0 => Ok(()),
             Holder::Object { store, object } => store.read_behind(object, offset..offset + size as u64, u64::MAX, buf),
         }
@@ -95,18 +101,44 @@ impl Contents {
     }
 }
 
-fn read_file(file: &File, path: &PathBuf, mut offset: u64, size: usize, buf: &mut Vec<u8>) -> Result<(), ReadError> {
-    buf.try_reserve_exact(size).map_err(|error| ReadError::of_file(path.clone(), &error.into()))?;
-    let end = buf.len() + size;
+/// Reads a range into `buf` behind its first `before` bytes. After an error, it has only those.
+///
+/// Neither new memory nor what the buffer has from an earlier read is cleared first: that costs as much time as the read.
+fn read_file(
+    file: &File,
+    path: &Path,
+    offset: u64,
+    size: usize,
+    before: usize,
+    buf: &mut Vec<u8>,
+) -> Result<(), ReadError> {
+    let end = before.saturating_add(size);
+    let read = if buf.capacity() < end {
+        buf.truncate(before);
+        buf.try_reserve_exact(size).map_err(io::Error::from).and_then(|()| fill(file, offset, end, buf))
+    } else {
+        buf.resize(end, 0);
+        file.read_exact_at(&mut buf[before..], offset)
+    };
+    read.map_err(|error| {
+        buf.truncate(before);
+        match error.kind() {
+            io::ErrorKind::UnexpectedEof => ReadError::new(ReadErrorKind::Changed, Locator::file(path)),
+            _ => ReadError::of_file(path.to_owned(), &error),
+        }
+    })
+}
+
+/// Reads into new memory, which has room up to `end` and hardly more.
+fn fill(file: &File, mut offset: u64, end: usize, buf: &mut Vec<u8>) -> io::Result<()> {
     while buf.len() < end {
         match rustix::io::pread(file, rustix::buffer::spare_capacity(buf), offset) {
-            Ok(0) => return Err(ReadError::new(ReadErrorKind::Changed, Locator::file(path))),
+            Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
             Ok(read) => offset += read as u64,
             Err(rustix::io::Errno::INTR) => {}
-            Err(error) => return Err(ReadError::of_file(path.clone(), &error.into())),
+            Err(error) => return Err(error.into()),
         }
     }
-    // The buffer may have had room for more.
     buf.truncate(end);
     Ok(())
 }
@@ -167,10 +199,33 @@ mod tests {
         contents.read(1, 3, &mut buf).unwrap();
         assert_eq!(buf, b"bcd");
         assert_eq!(contents.read(5, 2, &mut buf).unwrap_err().kind, ReadErrorKind::Changed);
+        assert!(buf.is_empty());
         let (sender, answers) = std::sync::mpsc::channel();
         let pending = contents.request(0, 2, Vec::new(), move |buf, read| sender.send((buf, read)).unwrap());
         assert!(pending.is_none());
         assert_eq!(answers.recv().unwrap(), (b"ab".to_vec(), Ok(())));
+    }
+
+    #[test]
+    fn no_more_is_read_than_the_range_however_much_room_the_buffer_has() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a");
+        std::fs::write(&path, "abcdefghij").unwrap();
+        let contents = Contents::of_file(File::open(&path).unwrap(), path);
+        for mut buf in [Vec::with_capacity(100), vec![b'?'; 100]] {
+            let memory = buf.as_ptr();
+            contents.read(0, 5, &mut buf).unwrap();
+            assert_eq!(buf, b"abcde");
+            contents.read_behind(7, 2, &mut buf).unwrap();
+            assert_eq!(buf, b"abcdehi");
+            assert_eq!(contents.read_behind(9, 2, &mut buf).unwrap_err().kind, ReadErrorKind::Changed);
+            assert_eq!((buf.as_slice(), buf.as_ptr()), (&b"abcdehi"[..], memory));
+        }
+        let mut new = b"?".to_vec();
+        contents.read_behind(0, 10, &mut new).unwrap();
+        assert_eq!(new, b"?abcdefghij");
+        assert_eq!(contents.read(5, 20, &mut new).unwrap_err().kind, ReadErrorKind::Changed);
+        assert!(new.is_empty());
     }
 
     #[test]

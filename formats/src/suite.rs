@@ -250,10 +250,12 @@ fn records_are_numbered_labelled_and_readable(fixture: &dyn Fixture) {
     let (source, contents) = (opened(fixture), fixture.contents());
     assert_eq!(source.len(), contents.len() as u64);
     assert!(!source.is_empty());
-    let mut buf = b"left over".to_vec();
     for (record, content) in (0..).zip(&contents) {
-        source.read(record, u64::MAX, &mut buf).unwrap();
-        assert_eq!(&buf, content);
+        let longer = [content.as_slice(), b"left over"].concat();
+        for mut buf in [Vec::with_capacity(2 * content.len()), b"?".to_vec(), longer] {
+            source.read(record, u64::MAX, &mut buf).unwrap();
+            assert_eq!(&buf, content);
+        }
         // What frames a record within a larger file may count too.
         assert!(source.size(record) >= content.len() as u64);
         let label = source.label(record);

@@ -71,6 +71,8 @@ pub trait Source: fmt::Debug + Send + Sync {
     /// Replaces the contents of `buf` with the record's stored bytes, at most `room` of them. If the record is larger
     /// now, the error is [`ReadErrorKind::Larger`], and no memory is allocated for it. Blocks; called from prefetch
     /// threads. After an error, `buf` is empty. If the dataset has masks, the bytes are [`RecordParts`].
+    ///
+    /// `buf` may have the bytes of another record, more or fewer of them, and room for more. Its length is the source's to set.
     fn read(&self, record: u64, room: u64, buf: &mut Vec<u8>) -> Result<(), ReadError>;
 
     /// How records are read ahead.

@@ -103,10 +103,14 @@ impl OpenFile {
     /// Reads this range into `buf`, in place of what it has.
     ///
     /// # Errors
-    /// The file is not what it was when its records were looked for, or the storage fails.
+    /// The file is not what it was when its records were looked for, or the storage fails. `buf` may have any bytes then.
     pub(crate) fn read(&self, offset: u64, size: usize, buf: &mut Vec<u8>) -> Result<(), ReadError> {
-        buf.clear();
-        self.read_behind(offset, size, buf)
+        if self.container.unpacked.is_some() {
+            buf.clear();
+            return self.read_behind(offset, size, buf);
+        }
+        self.is_unchanged()?;
+        self.judged(self.contents.read(offset, size, buf))
     }
 
     /// The same, behind what is in `buf`.
@@ -114,13 +118,21 @@ impl OpenFile {
     /// # Errors
     /// As those of [`read`](Self::read). What was read so far may be in `buf`.
     pub(crate) fn read_behind(&self, offset: u64, size: usize, buf: &mut Vec<u8>) -> Result<(), ReadError> {
-        if self.contents.stamp()? != self.container.stamp {
-            return Err(ReadError::new(ReadErrorKind::Changed, self.container.address.locator()));
+        self.is_unchanged()?;
+        match &self.container.unpacked {
+            Some(unpacked) => unpacked.read_behind(offset, size, buf),
+            None => self.judged(self.contents.read_behind(offset, size, buf)),
         }
-        if let Some(unpacked) = &self.container.unpacked {
-            return unpacked.read_behind(offset, size, buf);
+    }
+
+    fn is_unchanged(&self) -> Result<(), ReadError> {
+        if self.contents.stamp()? == self.container.stamp {
+            return Ok(());
         }
-        let read = self.contents.read_behind(offset, size, buf);
+        Err(ReadError::new(ReadErrorKind::Changed, self.container.address.locator()))
+    }
+
+    fn judged(&self, read: Result<(), ReadError>) -> Result<(), ReadError> {
         if self.contents.is_remote() { read.map_err(lost) } else { read }
     }
 

@@ -26,11 +26,11 @@ impl Spare {
         self.fit(size).map_or(size, |place| size.max(self.buffers[place].capacity() as u64))
     }
 
-    /// An empty buffer for so many bytes: the smallest that holds them, or a new one.
+    /// A buffer for so many bytes: the smallest that holds them, or a new one. It may have bytes of an earlier read, which a
+    /// source overwrites faster than it makes room for new ones.
     pub(super) fn take(&mut self, size: u64) -> Vec<u8> {
-        let Some(mut buffer) = self.fit(size).and_then(|place| self.buffers.remove(place)) else { return Vec::new() };
+        let Some(buffer) = self.fit(size).and_then(|place| self.buffers.remove(place)) else { return Vec::new() };
         self.bytes -= buffer.capacity();
-        buffer.clear();
         buffer
     }
 
@@ -80,6 +80,8 @@ mod tests {
         assert_eq!(spare.needed(0), 300, "of a size that is not known");
         assert_eq!([150, 150, 150].map(|size| spare.take(size).capacity()), [200, 300, 0]);
         assert_eq!((spare.buffers.len(), spare.bytes), (1, 100));
+        spare.keep(vec![7; 50]);
+        assert_eq!(spare.take(50), [7; 50], "clearing it is left to the source");
     }
 
     #[test]
