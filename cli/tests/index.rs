@@ -3,6 +3,8 @@
 #![allow(clippy::print_stdout, reason = "a skipped test says why")]
 
 use std::fs;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, chown};
+use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
@@ -53,6 +55,30 @@ fn rule_53_an_index_is_made_once_and_made_anew_if_the_dataset_changes_or_the_use
     let text = String::from_utf8(output.stdout.clone()).unwrap();
     assert!(text.contains("2 records") && text.contains("index = \""), "{text}{}", said(&output));
     assert!(file.exists());
+}
+
+#[test]
+fn rule_53_an_index_that_root_makes_for_a_service_is_the_services() {
+    const NOBODY: u32 = 65_534;
+    let (dir, cache) = (classes(), tempfile::tempdir().unwrap());
+    if !rustix::process::geteuid().is_root() {
+        println!("skipped: only root can make an index for another user");
+        return;
+    }
+    // As systemd makes the folder of the service that it starts.
+    chown(cache.path(), Some(NOBODY), Some(NOBODY)).unwrap();
+    fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o755)).unwrap();
+    let name = dir.path().to_str().unwrap();
+    let made = json(cache.path(), &[name]);
+    let index = Path::new(made["index"].as_str().unwrap());
+    for path in [index, index.parent().unwrap()] {
+        assert_eq!(path.metadata().unwrap().uid(), NOBODY, "{}", path.display());
+    }
+    let output = forebay(cache.path()).args([name, "--json"]).uid(NOBODY).gid(NOBODY).output().unwrap();
+    let found: Value = serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{}", said(&output)));
+    assert_eq!((made["scanned"].as_bool(), found["scanned"].as_bool()), (Some(true), Some(false)));
+    let again = forebay(cache.path()).args([name, "--rebuild"]).uid(NOBODY).gid(NOBODY).output().unwrap();
+    assert!(again.status.success(), "{}", said(&again));
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::ffi::OsStr;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufReader, Read, Seek as _, SeekFrom, Write as _};
 use std::os::unix::ffi::OsStrExt as _;
-use std::os::unix::fs::{DirBuilderExt as _, FileExt as _, MetadataExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -14,6 +14,7 @@ use parking_lot::Mutex;
 use rustix::fs::{FlockOperation, flock};
 
 use crate::basis;
+use crate::folder_owner;
 use crate::packed::ContainerFile;
 use crate::seen::Seen;
 
@@ -71,8 +72,8 @@ impl Journal {
             Err(error) => return Err(error),
         };
         let metadata = file.metadata()?;
-        if !metadata.is_file() || metadata.uid() != rustix::process::geteuid().as_raw() {
-            return Err(io::Error::other("it is no file of this user"));
+        if !metadata.is_file() || !folder_owner::is_own(&metadata, folder_owner::above(path)) {
+            return Err(io::Error::other("it is not a file of this user"));
         }
         if flock(&file, FlockOperation::NonBlockingLockExclusive).is_err() {
             return Ok(None);
@@ -125,10 +126,10 @@ impl Journal {
         if self.start.elapsed() < self.patience {
             return Ok(());
         }
-        if let Some(folder) = self.path.parent() {
-            make_folder(folder)?;
-        }
+        let folder = folder_owner::above(&self.path);
+        folder_owner::make_folder(folder)?;
         let mut file = OpenOptions::new().read(true).write(true).create_new(true).mode(0o600).open(&self.path)?;
+        folder_owner::give_away(&file, folder);
         flock(&file, FlockOperation::NonBlockingLockExclusive)?;
         file.write_all(MAGIC)?;
         file.write_all(&std::mem::take(&mut notes.waiting))?;
@@ -144,11 +145,6 @@ impl Journal {
             tracing::debug!(journal = %self.path.display(), %error, "the notes of a scan stay");
         }
     }
-}
-
-/// Makes a folder of indexes, which only this user may look into.
-pub(crate) fn make_folder(folder: &Path) -> io::Result<()> {
-    fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)
 }
 
 fn no_follow() -> i32 {

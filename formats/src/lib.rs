@@ -21,6 +21,7 @@ mod faults;
 mod files;
 mod finishers;
 mod folder;
+mod folder_owner;
 mod grain_cache;
 mod index;
 mod index_columns;

@@ -19,6 +19,7 @@ use forebay_sources::SourceError;
 use super::about::{About, KEY};
 use super::mapping;
 use crate::contained::contained;
+use crate::folder_owner;
 use crate::index_columns::{BadIndex, NewColumns};
 
 /// An index whose numbers were read, and not yet compared with the dataset.
@@ -140,6 +141,7 @@ fn write_part(part: &Path, rows: &RecordBatch) -> io::Result<u64> {
     // What a killed process left there must not refuse for ever; what somebody plants there is not written through.
     let _stale = fs::remove_file(part);
     let file: File = OpenOptions::new().write(true).create_new(true).mode(0o644).open(part)?;
+    folder_owner::give_away(&file, folder_owner::above(part));
     let mut writer =
         FileWriter::try_new(BufWriter::with_capacity(1 << 20, file), &rows.schema()).map_err(io::Error::other)?;
     writer.write(rows).and_then(|()| writer.finish()).map_err(io::Error::other)?;
