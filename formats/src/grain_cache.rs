@@ -6,6 +6,8 @@ use std::sync::Arc;
 use forebay_sources::{Pulse, Pulses, ReadError};
 use parking_lot::Mutex;
 
+use crate::used_memory::UsedMemory;
+
 /// The records of a grain, decoded.
 #[derive(Debug, Default)]
 pub(crate) struct Grain {
@@ -22,7 +24,8 @@ pub(crate) struct Grain {
 /// threads. The lock across a read belongs to the grain alone.
 #[derive(Debug)]
 pub(crate) struct GrainCache<E = ReadError> {
-    /// The most memory of grains that are kept, except for the latest one, which is kept in any case.
+    /// The most memory of grains that are kept, except for the latest one, which is kept in any case. A part of it more is kept
+    /// of the grains that went, for those that come.
     budget: usize,
     kept: Mutex<KeptGrains<E>>,
 }
@@ -37,7 +40,12 @@ struct KeptGrains<E> {
     turn: u64,
     /// What all of them take.
     len: usize,
+    /// The memory of grains that went.
+    used: UsedMemory,
 }
+
+/// The part of the budget that used memory may take beside it.
+const USED_PART: usize = 4;
 
 #[derive(Debug)]
 struct Kept<E> {
@@ -65,22 +73,32 @@ impl Grain {
 
     /// The memory that it takes, with what is kept about it.
     fn len(&self) -> usize {
-        self.bytes.len() + 8 * self.ends.len() + 64
+        self.bytes.capacity() + 8 * self.ends.capacity() + 64
+    }
+
+    /// Gives memory back, if most of it has nothing.
+    fn fit(&mut self) {
+        if self.bytes.capacity() / 2 > self.bytes.len() {
+            self.bytes.shrink_to_fit();
+        }
+        self.ends.shrink_to_fit();
     }
 }
 
 impl<E: Clone> GrainCache<E> {
     /// An empty cache.
     pub(crate) fn new(budget: usize) -> Self {
-        let kept = KeptGrains { grains: HashMap::new(), order: BTreeMap::new(), turn: 0, len: 0 };
+        let used = UsedMemory::new(budget / USED_PART);
+        let kept = KeptGrains { grains: HashMap::new(), order: BTreeMap::new(), turn: 0, len: 0, used };
         Self { budget, kept: Mutex::new(kept) }
     }
 
-    /// The grain with this number. `read` makes it if it is not kept, and nobody else reads it at this moment.
+    /// The grain with this number. `read` makes it if it is not kept, and nobody else reads it at this moment. It may use the
+    /// buffer that it gets, which has bytes of another grain.
     ///
     /// # Errors
     /// Those of the attempt that this call made, or waited for. Nothing is kept then: a later call reads again.
-    pub(crate) fn get(&self, number: u64, read: impl FnOnce() -> Result<Grain, E>) -> Result<Arc<Grain>, E> {
+    pub(crate) fn get(&self, number: u64, read: impl FnOnce(Vec<u8>) -> Result<Grain, E>) -> Result<Arc<Grain>, E> {
         let attempt = self.kept.lock().attempt(number);
         let mut held = attempt.outcome.try_lock().unwrap_or_else(|| {
             attempt.waiting.join(Pulse::current());
@@ -90,20 +108,34 @@ impl<E: Clone> GrainCache<E> {
             return outcome.clone();
         }
         attempt.waiting.join(Pulse::current());
-        let outcome = attempt.waiting.all().during(read).map(Arc::new);
+        let used = self.kept.lock().used.take();
+        let outcome = attempt.waiting.all().during(|| read(used)).map(|mut grain| {
+            grain.fit();
+            Arc::new(grain)
+        });
         attempt.waiting.leave();
         *held = Some(outcome.clone());
-        let dropped = if let Ok(grain) = &outcome {
+        if let Ok(grain) = &outcome {
             drop(held);
-            self.kept.lock().fill(number, &attempt, grain.len(), self.budget)
+            let dropped = self.kept.lock().fill(number, &attempt, grain.len(), self.budget);
+            for memory in dropped.into_iter().filter_map(Kept::into_memory) {
+                let surplus = self.kept.lock().used.keep(memory);
+                // It is freed while no lock is held.
+                drop(surplus);
+            }
         } else {
             // Forgotten before anybody hears of it: whoever asks from now on reads again.
             self.kept.lock().forget(number, &attempt);
-            Vec::new()
-        };
-        // What is dropped is freed once the locks are free.
-        drop(dropped);
+        }
         outcome
+    }
+}
+
+impl<E> Kept<E> {
+    /// The memory of the grain, unless somebody still reads it.
+    fn into_memory(self) -> Option<Vec<u8>> {
+        let grain = Arc::into_inner(self.attempt)?.outcome.into_inner()?.ok()?;
+        Arc::into_inner(grain).map(|grain| grain.bytes)
     }
 }
 
@@ -169,7 +201,7 @@ mod tests {
         let cache = GrainCache::<ReadError>::new(2 * grain(4).len());
         let reads = Cell::new(0);
         let get = |number| {
-            cache.get(number, || {
+            cache.get(number, |_| {
                 reads.set(reads.get() + 1);
                 Ok(grain(4))
             })
@@ -187,9 +219,9 @@ mod tests {
     #[test]
     fn a_grain_larger_than_the_budget_is_kept_until_the_next_one_comes() {
         let cache = GrainCache::<ReadError>::new(10);
-        cache.get(0, || Ok(grain(100))).unwrap();
-        cache.get(0, || panic!("it is kept")).unwrap();
-        cache.get(1, || Ok(grain(1))).unwrap();
+        cache.get(0, |_| Ok(grain(100))).unwrap();
+        cache.get(0, |_| panic!("it is kept")).unwrap();
+        cache.get(1, |_| Ok(grain(1))).unwrap();
         assert_eq!(cache.kept.lock().grains.len(), 1);
     }
 
@@ -198,20 +230,57 @@ mod tests {
         let of_empty_records = || Grain { bytes: Vec::new(), ends: vec![0; 100] };
         let cache = GrainCache::<ReadError>::new(4000);
         for number in 0..100 {
-            cache.get(number, || Ok(of_empty_records())).unwrap();
-            cache.get(number, || panic!("it is kept")).unwrap();
+            cache.get(number, |_| Ok(of_empty_records())).unwrap();
+            cache.get(number, |_| panic!("it is kept")).unwrap();
         }
         let kept = cache.kept.lock();
         assert_eq!((kept.grains.len(), kept.order.len(), kept.len), (4, 4, 4 * of_empty_records().len()));
     }
 
     #[test]
+    fn memory_of_grains_that_went_is_given_to_those_that_come_and_is_bounded() {
+        let cache = GrainCache::<ReadError>::new(1000);
+        // The memory that a new grain of so many bytes is given.
+        let given = |number, len| {
+            let mut given = 0;
+            let read = |mut used: Vec<u8>| {
+                given = used.capacity();
+                used.clear();
+                used.resize(len, 7);
+                Ok(Grain { bytes: used, ends: vec![len] })
+            };
+            assert_eq!(cache.get(number, read).unwrap().bytes, vec![7; len]);
+            given
+        };
+        assert_eq!([0, 1, 2, 3].map(|number| given(number, 200)), [0; 4], "the fourth puts out the first");
+        assert_eq!([4, 5, 6, 7].map(|number| given(number, 200)), [200; 4]);
+        assert_eq!(given(8, 20), 200);
+        let kept = cache.kept.lock();
+        assert_eq!(kept.len, 3 * (200 + 72) + 20 + 72, "a small one does not keep what it was given");
+        assert_eq!(kept.used.len(), 0);
+    }
+
+    #[test]
+    fn memory_that_is_much_or_still_read_is_not_kept_for_others() {
+        let cache = GrainCache::<ReadError>::new(1000);
+        let get = |number, len| cache.get(number, |_| Ok(grain(len))).unwrap();
+        get(0, 900);
+        let held = get(1, 900);
+        get(2, 900);
+        assert_eq!(cache.kept.lock().used.len(), 0, "a quarter of the budget is less than any of them");
+        let small = get(3, 200);
+        (4..8).for_each(|number| drop(get(number, 200)));
+        assert_eq!(cache.kept.lock().used.len(), 200);
+        assert_eq!((held.bytes.len(), small.bytes.len()), (900, 200));
+    }
+
+    #[test]
     fn a_grain_that_cannot_be_read_is_tried_again() {
         let cache = GrainCache::new(10);
         let fault = || ReadError::damaged(Locator::file("x"), "a test");
-        assert_eq!(cache.get(0, || Err(fault())).unwrap_err(), fault());
+        assert_eq!(cache.get(0, |_| Err(fault())).unwrap_err(), fault());
         assert!(cache.kept.lock().grains.is_empty() && cache.kept.lock().order.is_empty());
-        cache.get(0, || Ok(grain(3))).unwrap();
+        cache.get(0, |_| Ok(grain(3))).unwrap();
     }
 
     #[test]
@@ -223,7 +292,7 @@ mod tests {
         let first = thread::spawn({
             let (cache, reads) = (Arc::clone(&cache), Arc::clone(&reads));
             move || {
-                cache.get(0, || {
+                cache.get(0, |_| {
                     begins.send(()).unwrap();
                     fails.recv().unwrap();
                     reads.fetch_add(1, Ordering::Relaxed);
@@ -241,7 +310,7 @@ mod tests {
             });
             thread::spawn(move || {
                 pulse.during(|| {
-                    cache.get(0, || {
+                    cache.get(0, |_| {
                         reads.fetch_add(1, Ordering::Relaxed);
                         Ok(grain(3))
                     })
@@ -259,7 +328,7 @@ mod tests {
             assert_eq!(other.join().unwrap().unwrap_err(), outage());
         }
         assert_eq!(reads.load(Ordering::Relaxed), 1, "one attempt for all of them");
-        cache.get(0, || Ok(grain(3))).expect("a later call reads again");
+        cache.get(0, |_| Ok(grain(3))).expect("a later call reads again");
     }
 
     #[test]

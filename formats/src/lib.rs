@@ -49,6 +49,7 @@ mod progress;
 mod python;
 mod ranges;
 mod recordio;
+mod refill;
 mod regular_file;
 mod scan;
 #[cfg(test)]
@@ -65,6 +66,7 @@ mod tar;
 mod tfrecord;
 mod tree;
 mod unpacked;
+mod used_memory;
 mod values;
 mod voc;
 mod window;

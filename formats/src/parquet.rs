@@ -13,6 +13,7 @@ mod grain;
 mod masks;
 mod pages;
 pub(crate) mod paths;
+mod places;
 mod plain_pages;
 mod rows;
 mod thrift;

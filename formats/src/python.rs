@@ -7,6 +7,7 @@ mod cells;
 mod channel;
 mod child;
 mod lines;
+mod memory;
 mod pool;
 mod rows;
 mod settings;

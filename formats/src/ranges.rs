@@ -22,6 +22,11 @@ impl FileRanges {
         Self { file, len, fault: Arc::default() }
     }
 
+    /// Whether each range is a request to a store.
+    pub(crate) fn is_remote(&self) -> bool {
+        self.file.is_remote()
+    }
+
     /// The fault of the storage, if there was one.
     pub(crate) fn fault(&self) -> Option<ReadError> {
         self.fault.lock().take()

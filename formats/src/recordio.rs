@@ -8,6 +8,7 @@ mod spoiled;
 
 use forebay_columns::Table;
 use forebay_sources::{Grains, Locator, Options, Part, ReadError, ReadErrorKind, Source, SourceError};
+use parking_lot::Mutex;
 
 use self::chunk::{ChunkHeader, DIALECTS, Dialect, HEAD};
 use self::scan::RecordIoScan;
@@ -21,6 +22,7 @@ use crate::grain_cache::{Grain, GrainCache};
 use crate::packed::open_files::OpenFiles;
 use crate::packed::{PackedParts, fingerprint};
 use crate::scheme::{Indexing, OptionKey, Scheme};
+use crate::used_memory::UsedMemory;
 use crate::window::Window;
 
 pub(super) const SCHEME: Scheme = Scheme {
@@ -53,6 +55,8 @@ const EXTENSIONS: [&str; 1] = ["recordio"];
 /// Bytes of decoded chunks that are kept, and the most that one chunk may have unless the user says otherwise.
 const KEPT: usize = 256 << 20;
 const CHUNK_LIMIT: u64 = 256 << 20;
+/// Bytes of memory that are kept for payloads.
+const USED: usize = 64 << 20;
 
 /// What a record is.
 #[derive(Debug)]
@@ -83,6 +87,8 @@ struct RecordIo {
     damaged: Faults,
     open: OpenFiles,
     cache: GrainCache,
+    /// Memory for payloads, and for chunks that are not kept.
+    used: Mutex<UsedMemory>,
     spoiled: SpoiledChunks,
     fingerprint: [u8; 32],
     byte_limit: u64,
@@ -113,6 +119,7 @@ fn open(name: &Address, options: &Options) -> Result<RecordIo, SourceError> {
         shards: found.parts.files.iter().map(|file| file.address.last_name()).collect(),
         open: OpenFiles::new(found.parts.files.len()),
         cache: GrainCache::new(KEPT),
+        used: Mutex::new(UsedMemory::new(USED)),
         spoiled: SpoiledChunks::new(&found.parts.files, SETTLED),
         fingerprint: found.payload.fingerprint(fingerprint(name, &found.parts)),
         byte_limit: options.byte_limit,
@@ -146,12 +153,13 @@ impl RecordIoPayload {
     }
 }
 
-/// Checks a payload, decompresses it and splits it into records.
-fn records(chunk: RecordChunk, payload: Vec<u8>, most: u64) -> Result<Grain, String> {
-    if !chunk.dialect.agrees(&chunk.header, &payload) {
+/// Checks a payload, decompresses it into memory that was used before, and splits it into records. The memory that is not
+/// needed for them is left in `payload`.
+fn records(chunk: RecordChunk, payload: &mut Vec<u8>, used: Vec<u8>, most: u64) -> Result<Grain, String> {
+    if !chunk.dialect.agrees(&chunk.header, payload) {
         return Err("the checksum of its chunk is not that of the stored bytes".into());
     }
-    let bytes = decode::decompress(chunk.header.codec, payload, most)?;
+    let bytes = decode::decompress(chunk.header.codec, payload, used, most)?;
     let ends = decode::split(&bytes, chunk.header.records)?;
     Ok(Grain { bytes, ends })
 }
@@ -170,20 +178,30 @@ impl RecordIo {
         (chunk, record - self.parts.grains[chunk])
     }
 
-    fn decoded(&self, chunk: usize) -> Result<Grain, ReadError> {
+    /// The records of a chunk, in memory that was used before.
+    fn decoded(&self, chunk: usize, used: Vec<u8>) -> Result<Grain, ReadError> {
         let span = self.parts.spans.at(chunk);
         let container = &self.parts.files[span.file as usize];
         let damaged = |cause| ReadError::damaged(container.address.locator(), cause);
         if let Some(cause) = self.spoiled.cause(chunk, span.file, &container.address) {
             return Err(damaged(cause));
         }
-        let mut payload = Vec::new();
+        let mut payload = self.used.lock().take();
         let len = usize::try_from(span.len).unwrap_or(usize::MAX);
         self.open.get(span.file, container)?.read(span.offset, len, &mut payload)?;
-        records(self.chunks[chunk], payload, self.chunk_limit).map_err(|cause| {
+        let grain = records(self.chunks[chunk], &mut payload, used, self.chunk_limit).map_err(|cause| {
             self.spoiled.keep(chunk, span.file, &cause);
             damaged(cause)
-        })
+        });
+        self.keep(payload);
+        grain
+    }
+
+    /// Keeps memory for later.
+    fn keep(&self, memory: Vec<u8>) {
+        let surplus = self.used.lock().keep(memory);
+        // It is freed while the lock is free.
+        drop(surplus);
     }
 
     fn read_record(&self, record: u64, room: u64, buf: &mut Vec<u8>) -> Result<(), ReadError> {
@@ -193,8 +211,23 @@ impl RecordIo {
         if let Some(cause) = self.damaged.get(record) {
             return Err(damaged(cause.to_owned()));
         }
-        let grain = self.cache.get(chunk as u64, || self.decoded(chunk)).map_err(located)?;
-        let content = content(&grain, usize::try_from(number).unwrap_or(usize::MAX)).map_err(damaged)?;
+        if self.chunks[chunk].header.records == 1 {
+            // There is nothing to keep for another record.
+            let used = self.used.lock().take();
+            let grain = self.decoded(chunk, used).map_err(located)?;
+            let given = self.give(record, &grain, 0, room, buf);
+            self.keep(grain.bytes);
+            return given;
+        }
+        let grain = self.cache.get(chunk as u64, |used| self.decoded(chunk, used)).map_err(located)?;
+        self.give(record, &grain, number, room, buf)
+    }
+
+    /// Puts the picture of a record of a decoded chunk into `buf`.
+    fn give(&self, record: u64, grain: &Grain, number: u64, room: u64, buf: &mut Vec<u8>) -> Result<(), ReadError> {
+        let located = |error: ReadError| ReadError { locator: self.locator(record), ..error };
+        let damaged = |cause| ReadError::damaged(self.locator(record), cause);
+        let content = content(grain, usize::try_from(number).unwrap_or(usize::MAX)).map_err(damaged)?;
         let picture = match &self.payload {
             RecordIoPayload::Picture => content,
             RecordIoPayload::Labelled(label) => content.get(*label..).unwrap_or_default(),

@@ -150,7 +150,7 @@ impl BatchRows {
         let place = usize::try_from(number).expect("a place in the list");
         let batch = &self.batches[place];
         let container = &self.parts.files[batch.file as usize];
-        let read = || {
+        let read = |_used| {
             let file = self.opened.get(batch.file, container)?;
             batch.read(&FileRanges::new(file, container.stamp.len))
         };

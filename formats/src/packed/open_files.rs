@@ -100,6 +100,11 @@ impl OpenFile {
         self.container.address.locator()
     }
 
+    /// Whether each read is a request to a store.
+    pub(crate) fn is_remote(&self) -> bool {
+        self.container.is_remote()
+    }
+
     /// Reads this range into `buf`, in place of what it has.
     ///
     /// # Errors

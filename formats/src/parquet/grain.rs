@@ -7,6 +7,7 @@ use forebay_sources::ReadError;
 use super::cells::{DAMAGED, ELSEWHERE, NULL, PICTURE, add};
 use super::file::{LeafColumn, RowGroup};
 use super::masks;
+use super::places;
 use super::values::{each_value, in_rows};
 use crate::grain_cache::Grain;
 use crate::ranges::FileRanges;
@@ -48,15 +49,26 @@ pub(super) fn plan_group(group: &RowGroup) -> Vec<Range<u64>> {
     plan(group, GRAIN)
 }
 
-/// Reads and decodes the rows of a grain. A page that is damaged spoils its own rows only.
+/// Reads and decodes the rows of a grain, into memory that was used before. A page that is damaged spoils its own rows only.
 ///
 /// # Errors
 /// The storage fails, or the file is not what it was.
-pub(super) fn read(chunks: &FileRanges, group: &RowGroup, rows: &Range<u64>) -> Result<Grain, ReadError> {
+pub(super) fn read(
+    chunks: &FileRanges,
+    group: &RowGroup,
+    rows: &Range<u64>,
+    mut used: Vec<u8>,
+) -> Result<Grain, ReadError> {
+    if group.masks.is_empty()
+        && let Some(places) = places::places(chunks, &group.picture, rows, places::LEAST)
+    {
+        return Ok(places);
+    }
     let pages = &group.picture.pages;
     let stored: u64 = in_rows(&group.picture, rows).map(|(page, _)| page.len).sum();
     let most = stored.saturating_add(pages.dictionary.map_or(0, |(len, _)| len)).saturating_add(MOST_REPEATED);
-    let mut grain = Grain::default();
+    used.clear();
+    let mut grain = Grain { bytes: used, ends: Vec::new() };
     let mut has_nulls = false;
     each_value(chunks, &group.picture, rows, |value| match value {
         Ok(Some(bytes)) if (grain.bytes.len() + bytes.len()) as u64 > most => add(&mut grain, DAMAGED, TOO_MANY),

@@ -102,7 +102,8 @@ pub(super) fn walk(chunks: &FileRanges, chunk: &ColumnChunkMetaData) -> Result<C
     Ok(pages)
 }
 
-fn header(chunks: &FileRanges, offset: u64, end: u64) -> Option<PageHeader> {
+/// The header that begins here and ends before `end`.
+pub(super) fn header(chunks: &FileRanges, offset: u64, end: u64) -> Option<PageHeader> {
     let mut window = WINDOW;
     loop {
         let len = window.min(end - offset);

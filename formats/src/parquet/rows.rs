@@ -88,17 +88,24 @@ impl Rows {
         let group = &self.found.groups[*group];
         let container = self.file(group);
         let of_record = |error: ReadError| ReadError { locator: self.locator(record), ..error };
-        let read = || {
+        let read = |used| {
             let file = self.found.opened.get(group.file, container)?;
-            grain::read(&FileRanges::new(file, container.stamp.len), group, rows)
+            grain::read(&FileRanges::new(file, container.stamp.len), group, rows, used)
         };
         let grain = self.cache.get(number, read).map_err(of_record)?;
         let row = usize::try_from(record - group.first_record - rows.start).expect("a row of a grain in memory");
         let at = |kind| ReadError::new(kind, self.locator(record));
         let with = |kind, cause: String| ReadError { cause, ..at(kind) };
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        let limit = self.byte_limit.saturating_add(RecordParts::table_len(self.masks.len()));
+        let fits = |len| ReadErrorKind::of_size(len, limit, room).map_or(Ok(()), |kind| Err(at(kind)));
         let content = match cells::cell(&grain, row) {
             Some(GrainCell::Picture(content)) => content,
+            Some(GrainCell::Place(start, len)) => {
+                fits(len)?;
+                let file = self.found.opened.get(group.file, container).map_err(of_record)?;
+                return file.read(start, usize::try_from(len).unwrap_or(usize::MAX), buf).map_err(of_record);
+            }
             Some(GrainCell::Null) => return Err(with(ReadErrorKind::Empty, "the picture is null in this row".into())),
             Some(GrainCell::Elsewhere(path)) => {
                 let path = text(path);
@@ -108,10 +115,8 @@ impl Rows {
             Some(GrainCell::Damaged(why)) => return Err(with(ReadErrorKind::Damaged, text(why))),
             None => return Err(with(ReadErrorKind::Damaged, "its page ends before it".into())),
         };
-        let limit = self.byte_limit.saturating_add(RecordParts::table_len(self.masks.len()));
-        if let Some(kind) = ReadErrorKind::of_size(content.len() as u64, limit, room) {
-            return Err(at(kind));
-        }
+        fits(content.len() as u64)?;
+        buf.clear();
         let reserved = buf.try_reserve_exact(content.len());
         reserved.map_err(|error| with(ReadErrorKind::Resources, error.to_string()))?;
         buf.extend_from_slice(content);
@@ -148,8 +153,7 @@ impl Source for Rows {
     }
 
     fn read(&self, record: u64, room: u64, buf: &mut Vec<u8>) -> Result<(), ReadError> {
-        buf.clear();
-        self.read_cell(record, room, buf)
+        self.read_cell(record, room, buf).inspect_err(|_| buf.clear())
     }
 
     fn masks(&self) -> &[MaskColumn] {

@@ -3,6 +3,7 @@
 mod bombs;
 pub(crate) mod hostile;
 mod masks;
+mod places;
 
 use std::fs;
 use std::path::Path;
@@ -223,7 +224,7 @@ fn rule_56_grains_are_made_of_pages_and_one_row_group_has_many() {
         assert!(grains.len() > 5, "{grains:?}");
         assert!(grains.iter().flat_map(Clone::clone).eq(0..300), "each row is in one grain: {grains:?}");
         for rows in &grains {
-            let grain = grain::read(&chunks, &group, rows).unwrap();
+            let grain = grain::read(&chunks, &group, rows, Vec::new()).unwrap();
             assert_eq!(grain.ends.len() as u64, rows.end - rows.start);
             assert!(grain.bytes.len() as u64 <= 2 * most + 8000, "{} bytes for {most}", grain.bytes.len());
             for (place, row) in rows.clone().enumerate() {

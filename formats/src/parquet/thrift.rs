@@ -64,6 +64,10 @@ pub(super) struct PageHeader {
     pub compressed: i64,
     pub values: i64,
     pub encoding: i64,
+    /// How levels of definition are encoded, in data of version 1.
+    pub levels: i64,
+    /// There is a checksum over the page.
+    pub has_checksum: bool,
 }
 
 /// The part of a page's header that belongs to a kind of page.
@@ -71,6 +75,7 @@ pub(super) struct PageHeader {
 struct SubHeader {
     values: i64,
     encoding: i64,
+    levels: i64,
 }
 
 /// Reads a page's header from the start of `bytes`. The library takes the part that belongs to the kind of page, so a header
@@ -84,6 +89,10 @@ pub(super) fn page_header(bytes: &[u8]) -> Result<PageHeader, ThriftError> {
             (1, _) => header.kind = thrift.integer()?,
             (2, _) => header.uncompressed = thrift.integer()?,
             (3, _) => header.compressed = thrift.integer()?,
+            (4, _) => {
+                header.has_checksum = true;
+                thrift.skip(kind)?;
+            }
             (DATA | DICTIONARY | DATA_2, STRUCT) if part.is_none() => {
                 part = Some((field, thrift.sub_header(field)?));
             }
@@ -94,7 +103,7 @@ pub(super) fn page_header(bytes: &[u8]) -> Result<PageHeader, ThriftError> {
     })?;
     match (header.kind, part) {
         (0, Some((DATA, part))) | (2, Some((DICTIONARY, part))) | (3, Some((DATA_2, part))) => {
-            (header.values, header.encoding) = (part.values, part.encoding);
+            (header.values, header.encoding, header.levels) = (part.values, part.encoding, part.levels);
         }
         // A page of an index has no values.
         (1, None) => {}
@@ -191,6 +200,7 @@ impl<'a> Thrift<'a> {
             match (field, inner) {
                 (_, 1) => part.values = thrift.integer()?,
                 (DATA | DICTIONARY, 2) | (DATA_2, 4) => part.encoding = thrift.integer()?,
+                (DATA, 3) => part.levels = thrift.integer()?,
                 _ => thrift.skip(kind)?,
             }
             Ok(())
@@ -304,7 +314,8 @@ mod tests {
 
     #[test]
     fn a_page_header_is_read_to_its_end() {
-        let header = PageHeader { len: 23, kind: 0, uncompressed: 100, compressed: 60, values: 7, encoding: 0 };
+        let (uncompressed, compressed, values) = (100, 60, 7);
+        let header = PageHeader { len: 23, levels: 3, uncompressed, compressed, values, ..PageHeader::default() };
         assert_eq!(page_header(&PAGE), Ok(header));
         for cut in 0..23 {
             assert_eq!(page_header(&PAGE[..cut]), Err(ThriftError::Short), "{cut}");

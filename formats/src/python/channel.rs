@@ -7,12 +7,14 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
+use crate::refill::Refill;
+
 /// Most bytes of a frame that is not a record: an error's text, a label.
 const SHORT: u64 = 64 << 10;
 /// How long a request may take to be sent. It always fits in the socket, unless the child has stopped reading.
 const SENDING: Duration = Duration::from_secs(60);
-/// Bytes that are made room for before any has arrived.
-const AT_FIRST: u64 = 1 << 20;
+/// Bytes that are made room for before any of them has arrived.
+const STEP: u64 = 1 << 20;
 
 /// The daemon's end of the socket.
 #[derive(Debug)]
@@ -39,6 +41,8 @@ pub(super) enum FrameKind {
     Others,
     /// A record.
     Record,
+    /// A record that is in the child's memory. The frame says how many bytes it has, and none follow.
+    Stored,
     /// The size of a record that is too large.
     Big,
     /// All is said.
@@ -53,11 +57,11 @@ pub(super) enum FrameKind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct FrameHead {
     pub kind: FrameKind,
-    /// Bytes that follow, as the child says.
+    /// Bytes that follow or, of a record in memory, are there, as the child says.
     pub len: u64,
 }
 
-const KINDS: [(u8, FrameKind); 12] = [
+const KINDS: [(u8, FrameKind); 13] = [
     (b'S', FrameKind::Shards),
     (b'I', FrameKind::Integers),
     (b'T', FrameKind::Type),
@@ -66,6 +70,7 @@ const KINDS: [(u8, FrameKind); 12] = [
     (b'L', FrameKind::Label),
     (b'O', FrameKind::Others),
     (b'R', FrameKind::Record),
+    (b'M', FrameKind::Stored),
     (b'B', FrameKind::Big),
     (b'D', FrameKind::Done),
     (b'E', FrameKind::Error),
@@ -98,45 +103,48 @@ impl Channel {
 
     /// The beginning of the next frame.
     pub(super) fn head(&mut self, deadline: Instant) -> Result<FrameHead, Silence> {
-        let mut head = Vec::with_capacity(9);
-        self.take(9, deadline, &mut head)?;
-        let Some((&letter, len)) = head.split_first() else { return Err(Silence::Garbage) };
+        let mut head = [0; 9];
+        self.take(deadline, &mut head)?;
+        let [letter, len @ ..] = head;
         let kind = KINDS.iter().find(|(known, _)| *known == letter).map(|(_, kind)| *kind);
-        let len = <[u8; 8]>::try_from(len).map(u64::from_le_bytes);
-        match (kind, len) {
-            (Some(kind), Ok(len)) => Ok(FrameHead { kind, len }),
-            _ => Err(Silence::Garbage),
-        }
+        Ok(FrameHead { kind: kind.ok_or(Silence::Garbage)?, len: u64::from_le_bytes(len) })
     }
 
-    /// Appends the body of a frame to `into`. One of more than `most` bytes is no answer.
+    /// Adds the body of a frame to `into`. One of more than `most` bytes is no answer.
     pub(super) fn body(
         &mut self,
         head: FrameHead,
         most: u64,
         deadline: Instant,
-        into: &mut Vec<u8>,
+        into: &mut Refill,
     ) -> Result<(), Silence> {
         if head.len > most {
             return Err(Silence::Garbage);
         }
-        self.take(head.len, deadline, into)
+        let mut left = head.len;
+        while left > 0 {
+            let step = left.min(STEP);
+            let room = into.add(usize::try_from(step).unwrap_or(0)).map_err(|_| Silence::Memory)?;
+            self.take(deadline, room)?;
+            left -= step;
+        }
+        Ok(())
+    }
+
+    /// The body of a frame, which has at most so many bytes.
+    pub(super) fn whole(&mut self, head: FrameHead, most: u64, deadline: Instant) -> Result<Vec<u8>, Silence> {
+        let mut body = Refill::new(Vec::new());
+        self.body(head, most, deadline, &mut body)?;
+        Ok(body.finish())
     }
 
     /// The body of a short frame.
     pub(super) fn short(&mut self, head: FrameHead, deadline: Instant) -> Result<Vec<u8>, Silence> {
-        let mut body = Vec::new();
-        self.body(head, SHORT, deadline, &mut body)?;
-        Ok(body)
+        self.whole(head, SHORT, deadline)
     }
 
-    fn take(&mut self, len: u64, deadline: Instant, into: &mut Vec<u8>) -> Result<(), Silence> {
-        let before = into.len() as u64;
-        let at_first = usize::try_from(len.min(AT_FIRST)).unwrap_or(0);
-        into.try_reserve(at_first).map_err(|_| Silence::Memory)?;
-        let timed = Timed { stream: &self.stream, deadline };
-        timed.take(len).read_to_end(into).map_err(|error| silence(&error))?;
-        if into.len() as u64 - before == len { Ok(()) } else { Err(Silence::Ended) }
+    fn take(&mut self, deadline: Instant, into: &mut [u8]) -> Result<(), Silence> {
+        Timed { stream: &self.stream, deadline }.read_exact(into).map_err(|error| silence(&error))
     }
 }
 
@@ -192,9 +200,9 @@ mod tests {
         child.write_all(&frame(b'R', u64::MAX >> 1, b"few")).unwrap();
         drop(child);
         let head = channel.head(soon()).unwrap();
-        let mut body = Vec::new();
+        let mut body = Refill::new(Vec::new());
         assert_eq!(channel.body(head, u64::MAX, soon(), &mut body), Err(Silence::Ended));
-        assert!(body.capacity() <= 2 << 20, "{}", body.capacity());
+        assert!(body.finish().capacity() <= 2 << 20);
     }
 
     #[test]
@@ -219,10 +227,8 @@ mod tests {
             let sent = [frame(b'R', 3, b"abc"), bytes].concat();
             let sent = sent[..sent.len().saturating_sub(cut)].to_vec();
             let writer = thread::spawn(move || child.write_all(&sent));
-            loop {
-                let mut body = Vec::new();
-                let Ok(head) = channel.head(soon()) else { break };
-                if channel.body(head, 32, soon(), &mut body).is_err() { break }
+            while let Ok(head) = channel.head(soon()) {
+                let Ok(body) = channel.whole(head, 32, soon()) else { break };
                 prop_assert_eq!(body.len() as u64, head.len);
             }
             writer.join().unwrap().unwrap();

@@ -1,6 +1,7 @@
 """Runs a user's reader for the daemon, in a process of its own. docs/decisions/0025 says how the two talk.
 
-Requests are lines of JSON. Answers are frames: a letter, a length of 8 bytes, and so many bytes.
+Requests are lines of JSON. Answers are frames: a letter, a length of 8 bytes, and so many bytes. Only large records are
+not in their frames: they are in memory of the daemon, one after the other.
 """
 
 from __future__ import annotations
@@ -18,7 +19,9 @@ import operator  # noqa: E402
 import os  # noqa: E402
 import select  # noqa: E402
 import signal  # noqa: E402
+import socket  # noqa: E402
 import struct  # noqa: E402
+import time  # noqa: E402
 import traceback  # noqa: E402
 from array import array  # noqa: E402
 from collections.abc import Iterator, Sequence  # noqa: E402
@@ -33,6 +36,8 @@ Label = Union[int, str]
 DEFAULT_NAMES = ("CustomDataReader", "custom_data_reader")
 # The keys of a record that is a dict, unless the stream names others.
 IMAGES, LABELS = ("images", "image"), ("labels", "label")
+# Records of at least so many bytes are written into the memory. The daemon hears of them after so many seconds.
+LARGE, SOON = 16 << 10, 0.001
 
 
 def end_with_the_daemon(life: int) -> None:
@@ -42,6 +47,14 @@ def end_with_the_daemon(life: int) -> None:
     fcntl.fcntl(life, fcntl.F_SETFL, fcntl.fcntl(life, fcntl.F_GETFL) | os.O_ASYNC)
     if select.select([life], [], [], 0)[0]:
         os._exit(1)
+
+
+def memory_of(channel: int) -> int:
+    """The memory for large records. The daemon sends it before its first request."""
+    with socket.socket(fileno=os.dup(channel)) as daemon:
+        room = socket.CMSG_SPACE(struct.calcsize("i"))
+        _, sent, _, _ = daemon.recvmsg(1, room, socket.MSG_CMSG_CLOEXEC)
+    return struct.unpack("i", sent[0][2])[0]
 
 
 def module_of(name: str, code: str) -> ModuleType:
@@ -183,9 +196,10 @@ def records_of(reader: Reader, name: str, start: int, end: int) -> Iterator[Read
 class Child:
     """Answers requests until there are no more."""
 
-    def __init__(self, channel: int, cells: ModuleType) -> None:
+    def __init__(self, channel: int, memory: int, cells: ModuleType) -> None:
         self.requests = open(channel, "rb", closefd=False)  # noqa: SIM115 - as long as the process
         self.answers = open(channel, "wb", closefd=False)  # noqa: SIM115
+        self.memory = memory
         self.cells = cells
         self.module: ModuleType = sys
         self.reader: Reader = None
@@ -306,6 +320,7 @@ class Child:
 
     def read(self, name: str, start: int, end: int) -> None:
         """Sends the records of a task."""
+        place, due = 0, time.monotonic() + SOON
         for record in records_of(self.reader, name, start, end):
             content, label, others = parts(record, self.keys)
             if label is not None and self.settings["labels"] != "none":
@@ -314,9 +329,25 @@ class Child:
                 self.send(b"O", json.dumps(list(others)[:16]).encode())
             if len(content) > self.settings["byte_limit"]:
                 self.send(b"B", struct.pack("<Q", len(content)))
+            elif len(content) >= LARGE and self.store(content, place):
+                self.answers.write(struct.pack("<cQ", b"M", len(content)))
+                place += len(content)
+                if time.monotonic() < due:
+                    continue
             else:
                 self.send(b"R", content)
             self.answers.flush()
+            due = time.monotonic() + SOON
+
+    def store(self, content: memoryview, place: int) -> bool:
+        """Writes a record into the memory. False if there is no room for it."""
+        try:
+            while content:
+                written = os.pwrite(self.memory, content, place)
+                content, place = content[written:], place + written
+        except OSError:
+            return False
+        return True
 
     def serve(self) -> None:
         """Carries out one request after the other."""
@@ -339,12 +370,13 @@ def main() -> None:
     """Answers the daemon until it hangs up."""
     # What a reader prints is for the log, and must not get between the frames.
     channel, life = os.dup(0), os.dup(1)
+    memory = memory_of(channel)
     cells = module_of("forebay_cells", sys.argv.pop())
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     os.dup2(2, 1)
     sys.stdout.reconfigure(line_buffering=True)
     end_with_the_daemon(life)
-    Child(channel, cells).serve()
+    Child(channel, memory, cells).serve()
 
 
 main()

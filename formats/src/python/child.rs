@@ -16,9 +16,11 @@ use serde_json::{Value, json};
 use super::cells::GivenColumns;
 use super::channel::{Channel, FrameHead, FrameKind, Silence};
 use super::lines::follow;
+use super::memory::RecordMemory;
 use super::settings::ReaderSettings;
 use super::shards::TaskSpan;
 use crate::grain_cache::Grain;
+use crate::refill::Refill;
 
 /// The child's program. It travels in the binary, so that a wheel and a service have the one that fits.
 const PROGRAM: &str = include_str!("child.py");
@@ -35,6 +37,8 @@ const MOST_SHARDS: u64 = 1 << 30;
 #[derive(Debug)]
 pub(super) struct ReaderChild {
     channel: Channel,
+    /// Large records come through it.
+    memory: RecordMemory,
     group: Pid,
     /// The child lives while this is open.
     life: Option<PipeWriter>,
@@ -113,7 +117,7 @@ impl ReaderChild {
     pub(super) fn start(settings: &ReaderSettings, time: Duration) -> Result<Self, StartFailure> {
         let mut begun =
             Self::spawn(settings, |pid| Ok(pidfd_open(pid, PidfdFlags::empty())?)).map_err(StartFailure::Spawn)?;
-        let answer = begun.request(&settings.begin(), time, |_, head, _| Err(unexpected(head)));
+        let answer = begun.request(&settings.begin(), time, |_, _, head, _| Err(unexpected(head)));
         answer.map_err(StartFailure::Reader)?;
         Ok(begun)
     }
@@ -121,6 +125,8 @@ impl ReaderChild {
     /// `watch` opens what tells that a process has ended.
     pub(super) fn spawn(settings: &ReaderSettings, watch: impl FnOnce(Pid) -> io::Result<OwnedFd>) -> io::Result<Self> {
         let (ours, theirs) = UnixStream::pair()?;
+        let memory = RecordMemory::new()?;
+        memory.lend(&ours)?;
         let (lives, life) = io::pipe()?;
         let mut child = Command::new(&settings.interpreter)
             .args(["-c", PROGRAM, CELLS])
@@ -135,7 +141,8 @@ impl ReaderChild {
         let (reaper, reaped) = mpsc::channel();
         let stderr = child.stderr.take().expect("it was asked to be piped");
         let name = settings.name().to_owned();
-        let begun = Self { channel: Channel::new(ours), group, life: Some(life), process: Some((child, reaper)) };
+        let (channel, process) = (Channel::new(ours), Some((child, reaper)));
+        let begun = Self { channel, memory, group, life: Some(life), process };
         let process = match watch(group) {
             Ok(process) => process,
             Err(error) => {
@@ -158,6 +165,12 @@ impl ReaderChild {
         self.group
     }
 
+    /// Bytes of records that it has in memory.
+    #[cfg(test)]
+    pub(super) fn in_memory(&self) -> u64 {
+        self.memory.len().unwrap()
+    }
+
     /// Lets go of the child, as the end of the daemon does.
     #[cfg(test)]
     pub(super) fn let_go(&mut self) {
@@ -167,12 +180,14 @@ impl ReaderChild {
     /// What the dataset has. `progress` is called for each task that is read for its labels.
     pub(super) fn describe(&mut self, scan: bool, progress: &dyn Fn()) -> Result<ReaderReply, TaskFailure> {
         let mut about = ReaderReply::default();
-        self.request(&json!({ "do": "describe", "scan": scan }), STARTING, |channel, head, deadline| {
+        self.request(&json!({ "do": "describe", "scan": scan }), STARTING, |channel, _, head, deadline| {
             match head.kind {
-                FrameKind::Shards => channel.body(head, MOST_SHARDS, deadline, &mut about.json).map_err(Into::into),
+                FrameKind::Shards => {
+                    about.json = channel.whole(head, MOST_SHARDS, deadline)?;
+                    Ok(())
+                }
                 FrameKind::Integers => {
-                    let mut bytes = Vec::new();
-                    channel.body(head, MOST_SHARDS * 32, deadline, &mut bytes)?;
+                    let bytes = channel.whole(head, MOST_SHARDS * 32, deadline)?;
                     let integers = bytes.chunks_exact(8).filter_map(|bytes| bytes.try_into().ok());
                     about.labels = Some(integers.map(i64::from_le_bytes).collect());
                     Ok(())
@@ -182,8 +197,7 @@ impl ReaderChild {
                     Ok(about.columns.begin(&json)?)
                 }
                 FrameKind::Values => {
-                    let mut cells = Vec::new();
-                    channel.body(head, MOST_BYTES, deadline, &mut cells)?;
+                    let cells = channel.whole(head, MOST_BYTES, deadline)?;
                     Ok(about.columns.push(&cells)?)
                 }
                 FrameKind::Progress if head.len == 0 => {
@@ -196,45 +210,52 @@ impl ReaderChild {
         Ok(about)
     }
 
-    /// Reads the records of a span.
-    pub(super) fn read(&mut self, span: &TaskSpan<'_>, settings: &ReaderSettings) -> Result<TaskAnswer, TaskFailure> {
+    /// Reads the records of a span, into memory that was used before.
+    pub(super) fn read(
+        &mut self,
+        span: &TaskSpan<'_>,
+        settings: &ReaderSettings,
+        used: Vec<u8>,
+    ) -> Result<TaskAnswer, TaskFailure> {
         let (name, start, end) = (span.shard, span.start, span.end);
         let request = json!({ "do": "read", "name": name, "start": start, "end": end });
-        let mut answer = TaskAnswer::default();
+        let (mut answer, mut bytes) = (TaskAnswer::default(), Refill::new(used));
         let (mut label, mut has_others, mut too_large) = (None, false, None);
-        self.request(&request, settings.read_timeout, |channel, head, deadline| {
+        self.memory.begin()?;
+        self.request(&request, settings.read_timeout, |channel, memory, head, deadline| {
             let surplus = answer.grain.ends.len() as u64 >= span.len();
             match head.kind {
                 // One of each before a record, or they would never end.
                 FrameKind::Label if label.is_none() => {
                     let json = channel.short(head, deadline)?;
                     label = Some(GivenLabel(serde_json::from_slice(&json).map_err(|_| Silence::Garbage)?));
+                    return Ok(());
                 }
                 FrameKind::Others if !has_others => {
                     has_others = true;
                     let json = channel.short(head, deadline)?;
                     answer.others = serde_json::from_slice(&json).map_err(|_| Silence::Garbage)?;
+                    return Ok(());
                 }
-                FrameKind::Record if head.len <= settings.byte_limit && !surplus => {
-                    let bytes = &mut answer.grain.bytes;
+                FrameKind::Record | FrameKind::Stored if head.len <= settings.byte_limit && !surplus => {
                     if span.len() > 1 && head.len.saturating_add(bytes.len() as u64) > MOST_BYTES {
                         return Err(TaskFailure::Bulky);
                     }
-                    channel.body(head, settings.byte_limit, deadline, bytes)?;
-                    has_others = false;
-                    answer.grain.ends.push(bytes.len());
-                    answer.labels.push(label.take());
+                    match head.kind {
+                        FrameKind::Stored => memory.take(head.len, &mut bytes)?,
+                        _ => channel.body(head, settings.byte_limit, deadline, &mut bytes)?,
+                    }
                 }
                 FrameKind::Big if !surplus => {
                     let size = channel.short(head, deadline)?;
                     let size = <[u8; 8]>::try_from(size.as_slice()).map_err(|_| Silence::Garbage)?;
                     too_large = Some(u64::from_le_bytes(size));
-                    has_others = false;
-                    answer.grain.ends.push(answer.grain.bytes.len());
-                    answer.labels.push(label.take());
                 }
                 _ => return Err(unexpected(head)),
             }
+            has_others = false;
+            answer.grain.ends.push(bytes.len());
+            answer.labels.push(label.take());
             Ok(())
         })?;
         if let Some(size) = too_large {
@@ -243,6 +264,7 @@ impl ReaderChild {
         if answer.grain.ends.len() as u64 != span.len() {
             return Err(Silence::Garbage.into());
         }
+        answer.grain.bytes = bytes.finish();
         Ok(answer)
     }
 
@@ -251,7 +273,7 @@ impl ReaderChild {
         &mut self,
         request: &Value,
         time: Duration,
-        mut take: impl FnMut(&mut Channel, FrameHead, Instant) -> Result<(), TaskFailure>,
+        mut take: impl FnMut(&mut Channel, &mut RecordMemory, FrameHead, Instant) -> Result<(), TaskFailure>,
     ) -> Result<(), TaskFailure> {
         let mut answer = || {
             self.channel.ask(request)?;
@@ -266,7 +288,7 @@ impl ReaderChild {
                         let is_error = head.kind == FrameKind::Error;
                         return Err(if is_error { TaskFailure::Raised(words) } else { TaskFailure::Outage(words) });
                     }
-                    _ => take(&mut self.channel, head, deadline)?,
+                    _ => take(&mut self.channel, &mut self.memory, head, deadline)?,
                 }
             }
         };

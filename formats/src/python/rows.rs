@@ -57,7 +57,7 @@ impl ReaderRows {
 
     /// Reads the first record, to see what records are like. Nothing if it cannot be read.
     pub(super) fn first(&self) -> Option<TaskAnswer> {
-        self.attempt(&self.shards.single(0), false).ok()?.ok()
+        self.attempt(&self.shards.single(0), false, Vec::new()).ok()?.ok()
     }
 
     #[cfg(test)]
@@ -70,18 +70,18 @@ impl ReaderRows {
     }
 
     /// The span's grain, or none if it is broken. One that fails twice is noted as that.
-    fn grain(&self, number: u64, span: &TaskSpan<'_>, record: u64) -> Result<Option<Grain>, ReadError> {
+    fn grain(&self, number: u64, span: &TaskSpan<'_>, record: u64, used: Vec<u8>) -> Result<Option<Grain>, ReadError> {
         if self.is_broken(number) {
             return Ok(None);
         }
-        let mut read = self.attempt(span, false)?;
+        let mut read = self.attempt(span, false, used)?;
         if let Err(failure) = &read
             && !matches!(failure, TaskFailure::TooLarge(_) | TaskFailure::Bulky)
         {
             let (shard, start, end) = (span.shard, span.start, span.end);
             let words = failure.words();
             tracing::warn!(shard, start, end, record, "the reader failed; a new process tries again: {words}");
-            read = self.attempt(span, true)?;
+            read = self.attempt(span, true, Vec::new())?;
         }
         match read {
             Ok(answer) => {
@@ -130,10 +130,10 @@ impl ReaderRows {
             }
         }
         let span = self.shards.single(record);
-        let mut read = self.attempt(&span, false)?;
+        let mut read = self.attempt(&span, false, Vec::new())?;
         if matches!(read, Err(TaskFailure::Lost(_))) {
             // Its process may have been ended by somebody else.
-            read = self.attempt(&span, true)?;
+            read = self.attempt(&span, true, Vec::new())?;
         }
         match read {
             Ok(answer) => {
@@ -155,8 +155,13 @@ impl ReaderRows {
         }
     }
 
-    /// Reads a span once. The outer error is an outage, or a reader that has changed.
-    fn attempt(&self, span: &TaskSpan<'_>, fresh: bool) -> Result<Result<TaskAnswer, TaskFailure>, ReadError> {
+    /// Reads a span once, into memory that was used before. The outer error is an outage, or a reader that has changed.
+    fn attempt(
+        &self,
+        span: &TaskSpan<'_>,
+        fresh: bool,
+        used: Vec<u8>,
+    ) -> Result<Result<TaskAnswer, TaskFailure>, ReadError> {
         match self.pool.settings().is_unchanged() {
             Ok(true) => {}
             Ok(false) => return Err(self.at(span.record, ReadErrorKind::Changed, "it is the reader's own file")),
@@ -166,7 +171,7 @@ impl ReaderRows {
             }
         }
         let mut lent = self.pool.lend(fresh).map_err(|failure| self.outage(span.record, failure))?;
-        let read = lent.child().read(span, self.pool.settings());
+        let read = lent.child().read(span, self.pool.settings(), used);
         let read = read.and_then(|answer| self.checked(span, answer));
         match &read {
             Err(failure) if !failure.keeps_child() => drop(lent),
@@ -273,11 +278,12 @@ impl Source for ReaderRows {
             return Err(self.at(record, ReadErrorKind::Reader, words.clone()));
         }
         let (number, span) = self.shards.grain(record);
-        let grain = match self.grains.get(number, || self.grain(number, &span, record).map_err(Some)?.ok_or(None)) {
-            Ok(grain) => grain,
-            Err(None) => return self.alone(record, number, room, buf),
-            Err(Some(error)) => return Err(ReadError { locator: self.locator(record), ..error }),
-        };
+        let grain =
+            match self.grains.get(number, |used| self.grain(number, &span, record, used).map_err(Some)?.ok_or(None)) {
+                Ok(grain) => grain,
+                Err(None) => return self.alone(record, number, room, buf),
+                Err(Some(error)) => return Err(ReadError { locator: self.locator(record), ..error }),
+            };
         let place = usize::try_from(record - span.record).unwrap_or(usize::MAX);
         self.give(record, grain.record(place).unwrap_or_default(), room, buf)
     }

@@ -1,6 +1,7 @@
 //! Readers that are well, that fail in each way, and that are killed: each record is delivered or bad, and none is lost.
 
 mod columns;
+mod large;
 mod outages;
 mod services;
 mod strays;
@@ -282,7 +283,7 @@ fn children_end_with_their_dataset_and_with_the_daemon() {
     let settings = ReaderSettings::new(&script.file(), &with([("read_timeout", "0.2")])).unwrap();
     let mut child = ReaderChild::start(&settings, STARTING).unwrap();
     let span = TaskSpan { shard: "a", start: 0, end: 1, record: 0 };
-    assert!(matches!(child.read(&span, &settings), Err(TaskFailure::Hung(_))));
+    assert!(matches!(child.read(&span, &settings, Vec::new()), Err(TaskFailure::Hung(_))));
     child.let_go();
     ended(child.pid());
 }

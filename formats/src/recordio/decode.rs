@@ -1,35 +1,45 @@
 //! The payload of a chunk: it is decompressed, up to a limit, and split into records.
 
 use std::io::Read;
+use std::mem;
 
 use super::chunk::ChunkCodec;
+use crate::refill::Refill;
 
 /// A block of snappystream has at most so many bytes.
 const BLOCK: usize = 1 << 16;
 
-/// The records of a payload, each behind its length. `most` is the most bytes that they may have.
+/// The records of a payload, each behind its length, in memory that was used before. `most` is the most bytes that they may
+/// have. Memory that is left is in `payload` afterwards.
 ///
 /// # Errors
 /// The payload is not what the codec makes, or has more bytes than the limit.
-pub(super) fn decompress(codec: ChunkCodec, payload: Vec<u8>, most: u64) -> Result<Vec<u8>, String> {
+pub(super) fn decompress(
+    codec: ChunkCodec,
+    payload: &mut Vec<u8>,
+    mut used: Vec<u8>,
+    most: u64,
+) -> Result<Vec<u8>, String> {
+    if codec == ChunkCodec::SnappyBlock {
+        return block(payload, used, most);
+    }
+    used.clear();
     match codec {
-        ChunkCodec::None => Ok(payload),
-        ChunkCodec::SnappyFrames => read(snap::read::FrameDecoder::new(&payload[..]), most),
-        ChunkCodec::Gzip => read(flate2::read::MultiGzDecoder::new(&payload[..]), most),
-        ChunkCodec::SnappyBlock => block(&payload, most),
-        ChunkCodec::SnappyStream => stream(&payload, most),
+        ChunkCodec::SnappyFrames => read(snap::read::FrameDecoder::new(&payload[..]), used, most),
+        ChunkCodec::Gzip => read(flate2::read::MultiGzDecoder::new(&payload[..]), used, most),
+        ChunkCodec::SnappyStream => stream(payload, used, most),
+        ChunkCodec::None | ChunkCodec::SnappyBlock => Ok(mem::replace(payload, used)),
     }
 }
 
-fn read(decoder: impl Read, most: u64) -> Result<Vec<u8>, String> {
-    let mut bytes = Vec::new();
+fn read(decoder: impl Read, mut bytes: Vec<u8>, most: u64) -> Result<Vec<u8>, String> {
     let read = decoder.take(most.saturating_add(1)).read_to_end(&mut bytes);
     read.map_err(|error| format!("its chunk cannot be decompressed: {error}"))?;
     if bytes.len() as u64 > most { Err(too_much(most)) } else { Ok(bytes) }
 }
 
 /// The length that a block of Snappy begins with is checked before room is made for it.
-fn block(payload: &[u8], most: u64) -> Result<Vec<u8>, String> {
+fn block(payload: &[u8], used: Vec<u8>, most: u64) -> Result<Vec<u8>, String> {
     let wrong = |error: snap::Error| format!("its chunk cannot be decompressed: {error}");
     let len = snap::raw::decompress_len(payload).map_err(wrong)?;
     if len as u64 > most {
@@ -38,14 +48,17 @@ fn block(payload: &[u8], most: u64) -> Result<Vec<u8>, String> {
     if len > payload.len().saturating_mul(64) {
         return Err("its chunk cannot be decompressed: it says that it has more bytes than Snappy makes of it".into());
     }
-    snap::raw::Decoder::new().decompress_vec(payload).map_err(wrong)
+    let mut bytes = Refill::new(used);
+    let room = bytes.add(len).map_err(|error| format!("its chunk cannot be decompressed: {error}"))?;
+    // Another length than it says is an error of the decoder.
+    snap::raw::Decoder::new().decompress(payload, room).map_err(wrong)?;
+    Ok(bytes.finish())
 }
 
 /// A head, and blocks: 1 if it is compressed, the length, a checksum that the chunk's makes needless, and the data.
-fn stream(payload: &[u8], most: u64) -> Result<Vec<u8>, String> {
+fn stream(payload: &[u8], mut bytes: Vec<u8>, most: u64) -> Result<Vec<u8>, String> {
     let wrong = || "its chunk cannot be decompressed: it is not what snappystream writes".to_owned();
     let mut rest = payload.strip_prefix(b"snappy\0").ok_or_else(wrong)?;
-    let mut bytes = Vec::new();
     while let Some((head, after)) = rest.split_first_chunk::<7>() {
         let [kind, high, low, ..] = *head;
         let len = usize::from(u16::from_be_bytes([high, low]));

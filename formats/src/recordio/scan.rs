@@ -134,8 +134,8 @@ impl RecordIoScan {
             return Ok(());
         }
         let len = usize::try_from(chunk.header.size).unwrap_or(usize::MAX);
-        let payload = window.get(place.1 + HEAD, len).map_err(SourceError::Outage)?.unwrap_or_default().to_vec();
-        match records(chunk, payload, self.chunk_limit) {
+        let mut payload = window.get(place.1 + HEAD, len).map_err(SourceError::Outage)?.unwrap_or_default().to_vec();
+        match records(chunk, &mut payload, Vec::new(), self.chunk_limit) {
             Ok(grain) => self.grain(&grain, place),
             Err(cause) => {
                 self.count_unreadable(u64::from(chunk.header.records), place, &cause)?;

@@ -1,0 +1,120 @@
+//! Memory that a child writes large records into, so that they do not pass through the socket. The daemon reads it as a file
+//! and never maps it: the child may change it or cut it off at any time.
+
+use std::fs::File;
+use std::io::{self, IoSlice};
+use std::mem::MaybeUninit;
+use std::os::fd::AsFd as _;
+use std::os::unix::fs::FileExt as _;
+use std::os::unix::net::UnixStream;
+
+use rustix::fs::{MemfdFlags, memfd_create};
+use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
+
+use super::channel::Silence;
+use crate::refill::Refill;
+
+/// Memory with more bytes than this is freed before the next request. With fewer, it is used again.
+const MOST_KEPT: u64 = 32 << 20;
+
+/// The memory of one child. The records of an answer follow each other in it, from its first byte on.
+#[derive(Debug)]
+pub(super) struct RecordMemory {
+    file: File,
+    /// Where the next record begins.
+    next: u64,
+}
+
+impl RecordMemory {
+    /// # Errors
+    /// The system lacks memory or descriptors.
+    pub(super) fn new() -> io::Result<Self> {
+        Ok(Self { file: memfd_create("forebay-reader", MemfdFlags::CLOEXEC)?.into(), next: 0 })
+    }
+
+    /// Sends the descriptor through the daemon's end of the socket, before any request.
+    ///
+    /// # Errors
+    /// The system lacks what that takes.
+    pub(super) fn lend(&self, stream: &UnixStream) -> io::Result<()> {
+        let fds = [self.file.as_fd()];
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+        let mut control = SendAncillaryBuffer::new(&mut space);
+        if !control.push(SendAncillaryMessage::ScmRights(&fds)) {
+            return Err(io::ErrorKind::InvalidInput.into());
+        }
+        sendmsg(stream, &[IoSlice::new(b"M")], &mut control, SendFlags::NOSIGNAL)?;
+        Ok(())
+    }
+
+    /// A request begins, so the child writes from the first byte on again.
+    pub(super) fn begin(&mut self) -> Result<(), Silence> {
+        self.next = 0;
+        if self.len()? > MOST_KEPT {
+            self.file.set_len(0).map_err(|_| Silence::Memory)?;
+        }
+        Ok(())
+    }
+
+    /// Adds the next record to `into`. Of a record that is not there as a whole, nothing is read, and no room is made for it.
+    pub(super) fn take(&mut self, len: u64, into: &mut Refill) -> Result<(), Silence> {
+        let end = self.next.checked_add(len).ok_or(Silence::Garbage)?;
+        if end > self.len()? {
+            return Err(Silence::Garbage);
+        }
+        let len = usize::try_from(len).map_err(|_| Silence::Memory)?;
+        let room = into.add(len).map_err(|_| Silence::Memory)?;
+        // It may have been cut off since.
+        self.file.read_exact_at(room, self.next).map_err(|_| Silence::Garbage)?;
+        self.next = end;
+        Ok(())
+    }
+
+    /// Bytes of memory, as far as the child has written.
+    pub(super) fn len(&self) -> Result<u64, Silence> {
+        Ok(self.file.metadata().map_err(|_| Silence::Memory)?.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn records_follow_each_other_and_each_request_begins_anew() {
+        let mut memory = RecordMemory::new().unwrap();
+        memory.file.write_all_at(b"abcdefg", 0).unwrap();
+        let mut into = Refill::new(b"of another answer".to_vec());
+        memory.take(3, &mut into).unwrap();
+        memory.take(4, &mut into).unwrap();
+        assert_eq!(into.finish(), b"abcdefg");
+        memory.file.write_all_at(b"xy", 0).unwrap();
+        memory.begin().unwrap();
+        let mut into = Refill::new(Vec::new());
+        memory.take(2, &mut into).unwrap();
+        assert_eq!(into.finish(), b"xy");
+    }
+
+    #[test]
+    fn no_room_is_made_for_what_is_not_there() {
+        let mut memory = RecordMemory::new().unwrap();
+        memory.file.write_all_at(b"abc", 0).unwrap();
+        for len in [4, 1 << 40, u64::MAX] {
+            let mut into = Refill::new(Vec::new());
+            assert_eq!(memory.take(len, &mut into), Err(Silence::Garbage));
+            assert_eq!(into.finish().capacity(), 0);
+        }
+        memory.take(2, &mut Refill::new(Vec::new())).unwrap();
+        assert_eq!(memory.take(u64::MAX, &mut Refill::new(Vec::new())), Err(Silence::Garbage));
+    }
+
+    #[test]
+    fn memory_of_large_records_is_freed_with_the_next_request() {
+        let mut memory = RecordMemory::new().unwrap();
+        for (len, left) in [(MOST_KEPT, MOST_KEPT), (MOST_KEPT + 1, 0)] {
+            memory.file.write_all_at(b"x", len - 1).unwrap();
+            memory.begin().unwrap();
+            assert_eq!(memory.len(), Ok(left));
+        }
+    }
+}
