@@ -43,6 +43,8 @@ type Looked = Result<Option<Object>, ReadError>;
 const LOOKS: usize = 64;
 /// So few objects are looked up one by one even if the store can list.
 const FEW: usize = 32;
+/// Objects of a list for each one that is looked for. A page of a list has a thousand, and costs as much as a look at one.
+const LISTED_FOR_ONE: u64 = 1000;
 /// First bytes of an object that are read at once, and how many objects they are kept of.
 const BEGINNING: u64 = 64 << 10;
 const BEGINNINGS: usize = 64;
@@ -108,37 +110,47 @@ impl Tree {
     /// # Errors
     /// The store fails, or does not allow it.
     pub(crate) fn listed(&self, folder: &str) -> Result<Arc<Listed>, SourceError> {
+        Ok(self.listed_within(folder, u64::MAX)?.unwrap_or_default())
+    }
+
+    /// The same; nothing if the folder has more than `most` objects.
+    fn listed_within(&self, folder: &str, most: u64) -> Result<Option<Arc<Listed>>, SourceError> {
         if !self.can_list() {
-            return Ok(Arc::default());
+            return Ok(Some(Arc::default()));
         }
         if let Some(listed) = self.known.lock().listed(folder) {
-            return Ok(listed);
+            return Ok(Some(listed));
         }
         let prefix = if folder.is_empty() { String::new() } else { format!("{folder}/") };
         let progress = Progress::counting("listing objects", "objects");
         let mut counted = 0;
-        let objects = self.store.list(&prefix, &mut |count| {
+        let objects = self.store.list_within(&prefix, most, &mut |count| {
             progress.advance(count.saturating_sub(counted));
             counted = count;
         })?;
+        let Some(objects) = objects else { return Ok(None) };
         let listed = Arc::new(Listed::new(objects));
         self.known.lock().listed.push((folder.to_owned(), Arc::clone(&listed)));
-        Ok(listed)
+        Ok(Some(listed))
     }
 
-    /// Looks many objects up at once, by a list of their folder or side by side.
+    /// Looks many objects up at once, by a list of the folder that they share, or side by side if that has far more objects.
     ///
     /// # Errors
     /// The store fails.
     pub(crate) fn learn(&self, keys: &[String]) -> Result<(), SourceError> {
+        self.learn_by(keys, LISTED_FOR_ONE)
+    }
+
+    fn learn_by(&self, keys: &[String], listed_for_one: u64) -> Result<(), SourceError> {
         let unknown: Vec<&String> = {
             let known = self.known.lock();
             keys.iter().filter(|key| known.object(key).is_none()).collect()
         };
         if unknown.len() > FEW && self.can_list() {
-            match self.listed(shared_folder(&unknown)) {
+            match self.listed_within(shared_folder(&unknown), listed_for_one.saturating_mul(unknown.len() as u64)) {
                 // Who may not list a store may still read what it can name.
-                Err(SourceError::Store { .. }) => {}
+                Ok(None) | Err(SourceError::Store { .. }) => {}
                 listed => return listed.map(drop),
             }
         }
@@ -239,7 +251,11 @@ fn shared_folder<'a>(keys: &[&'a String]) -> &'a str {
 
 #[cfg(test)]
 mod tests {
+    use forebay_sources::Options;
+
     use super::*;
+    use crate::stores;
+    use crate::tests::loopback::{Changes, Loopback};
 
     #[test]
     fn the_shared_folder_of_keys_ends_at_a_slash() {
@@ -251,6 +267,24 @@ mod tests {
         assert_eq!(shared(&["a/b/1", "a/bc/2"]), "a");
         assert_eq!(shared(&["a/1", "b/1"]), "");
         assert_eq!((shared(&["x"]), shared(&[])), (String::new(), String::new()));
+    }
+
+    #[test]
+    fn a_few_objects_of_a_large_folder_are_looked_up_and_not_listed() {
+        let dir = tempfile::tempdir().unwrap();
+        (0..300).for_each(|number| std::fs::write(dir.path().join(number.to_string()), "a").unwrap());
+        let store = Loopback::of(dir.path(), Changes::Tagged);
+        let keys: Vec<String> = (0..40).map(|number: u32| number.to_string()).collect();
+        let known = |listed_for_one| {
+            let address = stores::open("s3://data/", &store.options(&Options::default())).unwrap();
+            let tree = address.tree().unwrap();
+            tree.learn_by(&keys, listed_for_one).unwrap();
+            let known = tree.known.lock();
+            assert!(keys.iter().all(|key| matches!(known.object(key), Some(Ok(Some(_))))));
+            (known.objects.len(), known.listed.len())
+        };
+        assert_eq!(known(8), (0, 1), "320 objects are allowed, and there are 300");
+        assert_eq!(known(7), (40, 0));
     }
 
     #[test]

@@ -101,7 +101,7 @@ impl Address {
 }
 
 /// The URL without what may be secret in it: a name and a password, or the query of a signed URL.
-pub(crate) fn shown(url: &str) -> String {
+pub fn shown(url: &str) -> String {
     let (scheme, rest) = url.split_once("://").unwrap_or(("", url));
     let start = url.len() - rest.len();
     let (host, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));

@@ -13,7 +13,6 @@ mod client;
 mod content_range;
 mod fault;
 mod fetch;
-mod joined;
 mod listing;
 mod note;
 mod object;
@@ -26,7 +25,7 @@ mod secret;
 mod settings;
 mod store;
 
-pub use address::{Address, Scheme, is_object_url};
+pub use address::{Address, Scheme, is_object_url, shown};
 pub use cache::{Cache, CacheError, CacheFull, CacheKey, CacheMaker, RetainedEntries};
 pub use object::Object;
 pub use retries::Retries;

@@ -6,6 +6,7 @@ use std::collections::hash_map::RandomState;
 use std::future::Future;
 use std::hash::BuildHasher as _;
 use std::pin::Pin;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use futures_util::stream::{FuturesUnordered, StreamExt as _};
 
@@ -55,9 +56,11 @@ pub(crate) async fn list(
     prefix: &str,
     tell: &(dyn Fn(u64) + Sync),
 ) -> Result<Vec<Object>, Fault> {
+    let found = AtomicUsize::new(0);
+    let more = |count| tell((found.fetch_add(count, Ordering::Relaxed) + count) as u64);
     if backend.lists_whole() {
         let job = Job { prefix: prefix.to_owned(), deep: true };
-        let Found { mut objects, .. } = pages(backend, retries, job, MANY, tell).await?;
+        let Found { mut objects, .. } = pages(backend, retries, job, &more).await?;
         within_limit(&objects, WHOLE_LIMIT)?;
         objects.sort_unstable_by(|a, b| a.key.as_bytes().cmp(b.key.as_bytes()));
         return Ok(objects);
@@ -65,15 +68,17 @@ pub(crate) async fn list(
     let mut waiting = vec![Job { prefix: prefix.to_owned(), deep: false }];
     let mut running: FuturesUnordered<Listing<'_>> = FuturesUnordered::new();
     let (mut objects, mut key_bytes, mut folders) = (Vec::new(), 0, 0);
+    let mut may_be_marks = HashSet::new();
     loop {
         while running.len() < PARALLEL
             && let Some(job) = waiting.pop()
         {
-            running.push(Box::pin(pages(backend, retries, job, MANY, &|_| {})));
+            running.push(Box::pin(pages(backend, retries, job, &more)));
         }
-        let Some(found) = running.next().await else { break };
-        let Found { job, objects: new, prefixes } = found?;
+        let Some(ended) = running.next().await else { break };
+        let Found { job, objects: new, prefixes } = ended?;
         if prefixes.len() > MANY {
+            found.fetch_sub(new.len(), Ordering::Relaxed);
             waiting.push(Job { prefix: job.prefix, deep: true });
             continue;
         }
@@ -81,8 +86,10 @@ pub(crate) async fn list(
         folders += prefixes.len();
         key_bytes += new.iter().map(|object| object.key.len()).sum::<usize>();
         waiting.extend(prefixes.into_iter().map(|prefix| Job { prefix, deep }));
+        if job.deep {
+            may_be_marks.extend(new.iter().filter(|object| may_be_mark(object)).map(|object| object.key.clone()));
+        }
         objects.extend(new);
-        tell(objects.len() as u64);
         within_limit(&objects, OBJECTS_LIMIT)?;
         for (count, limit, what) in [(folders, FOLDERS_LIMIT, "folders"), (key_bytes, KEY_BYTES_LIMIT, "bytes of keys")]
         {
@@ -92,20 +99,7 @@ pub(crate) async fn list(
         }
     }
     objects.sort_unstable_by(|a, b| a.key.as_bytes().cmp(b.key.as_bytes()));
-    without_marks(backend, retries, objects).await
-}
-
-/// The objects and the prefixes right below a folder, both sorted.
-pub(crate) async fn level(
-    backend: &Backend,
-    retries: &Retries,
-    folder: &str,
-) -> Result<(Vec<Object>, Vec<String>), Fault> {
-    let job = Job { prefix: folder.to_owned(), deep: false };
-    let Found { mut objects, mut prefixes, .. } = pages(backend, retries, job, usize::MAX, &|_| {}).await?;
-    objects.sort_unstable_by(|a, b| a.key.as_bytes().cmp(b.key.as_bytes()));
-    prefixes.sort_unstable();
-    Ok((objects, prefixes))
+    without_marks(backend, retries, objects, &may_be_marks).await
 }
 
 fn within_limit(objects: &[Object], limit: usize) -> Result<(), Fault> {
@@ -116,14 +110,9 @@ fn within_limit(objects: &[Object], limit: usize) -> Result<(), Fault> {
     Err(Fault::new(FaultKind::Unreadable, problem))
 }
 
-/// All pages of one prefix, or some of them if it has more than `many` prefixes.
-async fn pages(
-    backend: &Backend,
-    retries: &Retries,
-    job: Job,
-    many: usize,
-    tell: &(dyn Fn(u64) + Sync),
-) -> Result<Found, Fault> {
+/// All pages of one prefix, or some of them if it has more than [`MANY`] prefixes. `more` hears how many objects each page
+/// has.
+async fn pages(backend: &Backend, retries: &Retries, job: Job, more: &(dyn Fn(usize) + Sync)) -> Result<Found, Fault> {
     let limit = if backend.lists_whole() { WHOLE_LIMIT } else { OBJECTS_LIMIT };
     let mut found = Found { job, objects: Vec::new(), prefixes: Vec::new() };
     let (mut from, mut empty) = (None, 0);
@@ -135,13 +124,14 @@ async fn pages(
         let Page { objects, prefixes, next } = page;
         empty = if objects.is_empty() && prefixes.is_empty() { empty + 1 } else { 0 };
         // The mark of the folder itself loses its slash in the library, and with it the prefix.
+        let before = found.objects.len();
         found.objects.extend(objects.into_iter().filter(|object| object.key.starts_with(prefix.as_str())));
         // A prefix that is not below this one would lead to the same list again.
         found.prefixes.extend(
             prefixes.into_iter().filter(|below| below.len() > prefix.len() && below.starts_with(prefix.as_str())),
         );
-        tell(found.objects.len() as u64);
-        let too_many = found.prefixes.len() > many || found.objects.len() > limit;
+        more(found.objects.len() - before);
+        let too_many = found.prefixes.len() > MANY || found.objects.len() > limit;
         match next {
             None => return Ok(found),
             Some(_) if too_many => return Ok(found),
@@ -153,15 +143,27 @@ async fn pages(
     }
 }
 
+/// Whether the store must be asked about an object. Empty files with an extension, such as labels of pictures without objects,
+/// may be as many as there are pictures.
+fn may_be_mark(object: &Object) -> bool {
+    let name = object.key.rsplit('/').next().unwrap_or_default();
+    object.size == 0 && !name.get(1..).is_some_and(|rest| rest.contains('.'))
+}
+
 /// Leaves out the marks of folders: `train/`, of which the library shows an empty object `train`. An empty object
-/// with keys below it is one. Of the others, the store is asked.
-async fn without_marks(backend: &Backend, retries: &Retries, objects: Vec<Object>) -> Result<Vec<Object>, Fault> {
+/// with keys below it is one. Of those that may be marks, the store is asked. Only a list of all that is below a folder has marks.
+async fn without_marks(
+    backend: &Backend,
+    retries: &Retries,
+    objects: Vec<Object>,
+    may_be_marks: &HashSet<String>,
+) -> Result<Vec<Object>, Fault> {
     let mut marks = Vec::new();
     let mut asked = Vec::new();
     for (place, object) in objects.iter().enumerate().filter(|(_, object)| object.size == 0) {
         if has_keys_below(&objects[place..], &object.key) {
             marks.push(place);
-        } else {
+        } else if may_be_marks.contains(&object.key) {
             asked.push(place);
         }
     }

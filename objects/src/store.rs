@@ -16,7 +16,6 @@ use crate::backend::Backend;
 use crate::blocks::Blocks;
 use crate::fault::{Fault, FaultKind};
 use crate::fetch::{fetch, retried};
-use crate::joined::joined;
 use crate::listing;
 use crate::{Address, CacheKey, Object, Retries, Scheme, Settings, runtime};
 
@@ -111,10 +110,21 @@ impl Store {
     ///
     /// A prefix is not a folder: `train` also lists `training/a.jpg`. End it with a slash to list a folder.
     pub fn list(self: &Arc<Self>, prefix: &str, progress: &mut dyn FnMut(u64)) -> Result<Vec<Object>, SourceError> {
+        let listed = self.list_within(prefix, u64::MAX, progress)?;
+        listed.ok_or_else(|| self.of_store(prefix, Fault::late("the list ended without a result")))
+    }
+
+    /// The same, but nothing as soon as it is known that there are more than `most` objects. The rest is not listed then.
+    pub fn list_within(
+        self: &Arc<Self>,
+        prefix: &str,
+        most: u64,
+        progress: &mut dyn FnMut(u64),
+    ) -> Result<Option<Vec<Object>>, SourceError> {
         self.needs_lists(prefix)?;
         let (store, wanted) = (Arc::clone(self), prefix.to_owned());
         let (send, messages) = mpsc::channel();
-        self.runtime.spawn(async move {
+        let listing = self.runtime.spawn(async move {
             let counts = parking_lot::Mutex::new(send.clone());
             // Nobody listens any more if the caller is gone.
             let tell = |count| drop(counts.lock().send(Message::Count(count)));
@@ -123,20 +133,16 @@ impl Store {
         });
         for message in messages {
             match message {
+                Message::Count(count) if count > most => {
+                    listing.abort();
+                    return Ok(None);
+                }
                 Message::Count(count) => progress(count),
-                Message::Done(listed) => return listed.map_err(|fault| self.of_store(prefix, fault)),
+                Message::Done(Ok(objects)) if objects.len() as u64 > most => return Ok(None),
+                Message::Done(listed) => return listed.map(Some).map_err(|fault| self.of_store(prefix, fault)),
             }
         }
         Err(self.of_store(prefix, Fault::late("the list ended without a result")))
-    }
-
-    /// What is right below a folder: objects, and the prefixes of folders with a slash at their end, both sorted by
-    /// bytes. `folder` is empty, or ends with a slash. Blocks.
-    pub fn level(self: &Arc<Self>, folder: &str) -> Result<(Vec<Object>, Vec<String>), SourceError> {
-        self.needs_lists(folder)?;
-        let (store, wanted) = (Arc::clone(self), folder.to_owned());
-        let listed = self.wait(async move { listing::level(&store.backend, &store.retries, &wanted).await });
-        listed.map_err(|fault| self.of_store(folder, fault))
     }
 
     /// What the object is now: its size and version. Blocks.
@@ -218,44 +224,6 @@ impl Store {
             done(buf, read.map_err(|fault| fault.at(store.locator(&object, &range))));
         });
         PendingRead { task: task.abort_handle() }
-    }
-
-    /// Reads several ranges of the object. Ranges that are close to each other are read by one request, and requests
-    /// run side by side. Blocks. The ranges may overlap and have any order.
-    pub fn read_ranges(self: &Arc<Self>, object: &Object, ranges: &[Range<u64>]) -> Result<Vec<Vec<u8>>, ReadError> {
-        for range in ranges {
-            within(object, range).map_err(|fault| fault.at(self.locator(object, range)))?;
-        }
-        let (covers, covered_by) = joined(ranges);
-        let (send, answers) = mpsc::channel();
-        for (place, cover) in covers.iter().enumerate() {
-            let send = send.clone();
-            let done = move |bytes, read: Result<(), ReadError>| drop(send.send((place, read.map(|()| bytes))));
-            self.request(object, cover.clone(), Vec::new(), done);
-        }
-        drop(send);
-        let mut read: Vec<Vec<u8>> = vec![Vec::new(); covers.len()];
-        let mut answered = 0;
-        for (place, bytes) in answers {
-            read[place] = bytes?;
-            answered += 1;
-        }
-        let lost = |range: &Range<u64>| ReadError {
-            kind: ReadErrorKind::Storage,
-            locator: self.locator(object, range),
-            cause: "the read ended".to_owned(),
-        };
-        if answered < covers.len() {
-            return Err(lost(&(0..object.size)));
-        }
-        let part = |(range, cover): (&Range<u64>, usize)| {
-            let from = range.start - covers[cover].start;
-            let wanted =
-                usize::try_from(from).and_then(|from| Ok(from..usize::try_from(range.end - range.start)? + from));
-            let part = wanted.ok().and_then(|wanted| read[cover].get(wanted));
-            part.map(<[u8]>::to_vec).ok_or_else(|| lost(range))
-        };
-        ranges.iter().zip(covered_by).map(part).collect()
     }
 
     async fn fill(&self, object: &Object, range: Range<u64>, buf: &mut Vec<u8>, pulse: &Pulse) -> Result<(), Fault> {

@@ -44,10 +44,6 @@ fn a_dataset_is_listed_in_pages_and_its_files_are_read() {
     assert_eq!(keys(&store.list("train/", &mut |_| {}).unwrap()), ["train/1.jpg", "train/2.tar", odd]);
     assert_eq!(keys(&store.list("trai", &mut |_| {}).unwrap()).len(), 4, "a prefix is no folder");
     assert_eq!(store.list("none/", &mut |_| {}).unwrap(), []);
-    let (objects, folders) = store.level("train/").unwrap();
-    assert_eq!((keys(&objects), folders), (vec!["train/1.jpg", "train/2.tar"], vec!["train/b/".to_owned()]));
-    let (_, folders) = store.level("").unwrap();
-    assert_eq!(folders, ["train/", "training/"]);
     assert_eq!(store.head("train/0.jpg").unwrap_err().kind, ReadErrorKind::Missing);
     assert_eq!(store.head("train/../README.md").unwrap_err().kind, ReadErrorKind::Unreadable);
 }

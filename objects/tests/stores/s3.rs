@@ -178,9 +178,6 @@ fn a_list_of_2500_keys_over_pages_is_complete_and_sorted_by_bytes() {
     assert!(listed.iter().all(|object| object.version.as_deref() == Some(&*etag(object.key.as_bytes()))));
     assert_eq!(counts.last(), Some(&(keys.len() as u64)), "progress is told");
     assert!(counts.is_sorted());
-    let (objects, folders) = bucket.store().level("train/").unwrap();
-    assert_eq!(objects.len(), 4);
-    assert_eq!(folders, ["train/00/", "train/01/", "train/02/", "train/a/"]);
     let flat: Vec<_> = bucket.store().list("tr", &mut |_| {}).unwrap();
     assert_eq!(flat.len(), keys.len() + 1, "a prefix is not a folder");
 }
@@ -218,6 +215,32 @@ fn marks_of_folders_are_left_out_and_empty_objects_are_not() {
 }
 
 #[test]
+fn empty_files_cost_no_request_each() {
+    let bucket = Bucket::start();
+    for number in 0..50 {
+        bucket.shelf.put(&format!("labels/{number}.txt"), "");
+        bucket.shelf.put(&format!("names/{number}"), "");
+    }
+    for number in 0..20 {
+        bucket.shelf.put(&format!("sets/{number}/labels/1.txt"), "");
+    }
+    let store = bucket.store();
+    bucket.server.asked();
+    assert_eq!(store.list("", &mut |_| {}).unwrap().len(), 120);
+    assert_eq!(bucket.server.asked().len(), 1 + 3 + 20, "one for each folder that is looked into");
+}
+
+#[test]
+fn a_list_with_a_limit_ends_once_there_are_more_objects() {
+    let bucket = Bucket::start();
+    (0..200).for_each(|number| bucket.shelf.put(&format!("{number:03}.jpg"), "a"));
+    let store = bucket.store();
+    assert_eq!(store.list_within("", 200, &mut |_| {}).unwrap().map(|objects| objects.len()), Some(200));
+    assert_eq!(store.list_within("", 10, &mut |_| {}).unwrap(), None);
+    assert_eq!(store.list_within("", 199, &mut |_| {}).unwrap(), None);
+}
+
+#[test]
 fn keys_with_percents_pluses_and_spaces_are_the_same_in_lists_and_reads() {
     let bucket = Bucket::start();
     let keys = ["a b/c+d.jpg", "a%20b/c%2Bd.jpg", "100%.jpg", "#?&=;.jpg", "\u{732b}/\u{e9}~'()*!.jpg", "a\\b\"<>.jpg"];
@@ -246,29 +269,6 @@ fn ranges_are_read_and_buffers_used_again() {
         store.read(&object, start..end, 300_000, &mut buf).unwrap();
         assert_eq!(buf, bytes[start as usize..end as usize]);
     }
-}
-
-#[test]
-fn ranges_that_are_close_are_read_by_one_request() {
-    let bucket = Bucket::start();
-    let bytes = noise(5 << 20);
-    bucket.shelf.put("a.parquet", bytes.clone());
-    let store = bucket.store();
-    let object = store.head("a.parquet").unwrap();
-    bucket.server.asked();
-    let ranges = [4_000_000..4_000_100, 0..10, 500_000..600_000, 5..20, 7..7];
-    let read = store.read_ranges(&object, &ranges).unwrap();
-    for (range, read) in ranges.iter().zip(read) {
-        assert_eq!(read, bytes[range.start as usize..range.end as usize]);
-    }
-    let mut asked = bucket.server.asked();
-    asked.sort_unstable();
-    let ranges: Vec<_> = asked.iter().map(|line| line.rsplit(' ').next().unwrap()).collect();
-    assert_eq!(ranges, ["bytes=0-599999", "bytes=4000000-4000099"]);
-    #[expect(clippy::reversed_empty_ranges, reason = "a range that cannot be")]
-    let wrong = [0..10, 20..10];
-    assert_eq!(store.read_ranges(&object, &wrong).unwrap_err().retry(), forebay_sources::Retry::Never);
-    assert_eq!(store.read_ranges(&object, &[]).unwrap(), Vec::<Vec<u8>>::new());
 }
 
 #[test]
