@@ -82,14 +82,24 @@ impl Address {
         }
     }
 
-    /// Its name. Only its text may be used: what is behind it may be no file of this machine.
+    /// Its name. Only its text may be used: what is behind it may be no file of this machine. It may have the query of a signed
+    /// URL, so an error about what a list names has [`shown`](Self::shown) instead.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
     /// The path or URL as an error may show it.
-    fn shown(&self) -> PathBuf {
+    pub(crate) fn shown(&self) -> PathBuf {
         self.tree.as_ref().map_or_else(|| self.path.clone(), |tree| tree.shown(&self.path).into())
+    }
+
+    /// A name that starts here, as an error may show it: without the query of a signed URL.
+    pub(crate) fn shown_name(&self, name: &[u8]) -> String {
+        let name = String::from_utf8_lossy(name);
+        match &self.tree {
+            Some(tree) if !tree.can_list() => name.split(['?', '#']).next().unwrap_or_default().to_owned(),
+            _ => name.into_owned(),
+        }
     }
 
     /// How a locator names it.

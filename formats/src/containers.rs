@@ -16,6 +16,10 @@ const LIKE_A_SHELL: glob::MatchOptions =
     glob::MatchOptions { case_sensitive: true, require_literal_separator: true, require_literal_leading_dot: true };
 /// More files than a pattern can mean.
 const MOST: usize = 10_000_000;
+/// Most bytes of their names, most braces of a pattern, and most digits of a number in them.
+const MOST_BYTES: usize = 1 << 30;
+const MOST_BRACES: usize = 16;
+const MOST_DIGITS: usize = 20;
 
 /// The files that the name stands for: the file itself; all files of a folder and the folders in it whose name has one
 /// of these extensions, sorted by their bytes; or what a pattern names (`train-{000..999}.tar`, `{a,b}.rec`, `*.tar`).
@@ -113,7 +117,10 @@ pub(super) fn pattern(name: &Address) -> Result<Option<Vec<Address>>, SourceErro
     let Some(text) = name.path().to_str().filter(|_| is_pattern(name)) else { return Ok(None) };
     let expanded = braces(text).ok_or_else(|| SourceError::Pattern {
         pattern: text.to_owned(),
-        problem: format!("it means more than {MOST} files, or a \"{{\" in it has no \"}}\""),
+        problem: format!(
+            "a \"{{\" in it has no \"}}\", or it means more than {MOST} files or {MOST_BYTES} bytes of names, or it has more \
+             than {MOST_BRACES} braces or numbers of more than {MOST_DIGITS} digits"
+        ),
     })?;
     if let Some(tree) = name.tree() {
         return objects::matching(tree, &expanded).map(Some);
@@ -188,8 +195,11 @@ pub(super) fn is_named(path: &Path, extensions: &[&str]) -> bool {
     })
 }
 
-/// Expands `a{0..2}b{x,y}`, the last braces fastest, as a shell does. Nothing if a brace is not closed, or for too many.
+/// Expands `a{0..2}b{x,y}`, the last braces fastest, as a shell does. Nothing if a brace is not closed, or for too much.
 fn braces(text: &str) -> Option<Vec<String>> {
+    if text.matches('{').count() > MOST_BRACES {
+        return None;
+    }
     let Some((before, rest)) = text.split_once('{') else { return Some(vec![text.to_owned()]) };
     let (inside, after) = rest.split_once('}')?;
     let choices = match inside.split_once("..") {
@@ -197,7 +207,9 @@ fn braces(text: &str) -> Option<Vec<String>> {
         None => inside.split(',').map(str::to_owned).collect(),
     };
     let ends = braces(after)?;
-    if choices.len().checked_mul(ends.len()).is_none_or(|count| count > MOST) {
+    let count = choices.len().checked_mul(ends.len()).filter(|&count| count <= MOST)?;
+    let longest = |names: &[String]| names.iter().map(String::len).max().unwrap_or(0);
+    if count.saturating_mul(before.len() + longest(&choices) + longest(&ends)) > MOST_BYTES {
         return None;
     }
     let each = choices.iter().flat_map(|choice| ends.iter().map(move |end| format!("{before}{choice}{end}")));
@@ -207,6 +219,9 @@ fn braces(text: &str) -> Option<Vec<String>> {
 /// Numbers with the leading zeros of the first: `000..999`.
 fn numbers(first: &str, last: &str) -> Option<Vec<String>> {
     let width = first.len();
+    if width > MOST_DIGITS {
+        return None;
+    }
     let (first, last): (u64, u64) = (first.parse().ok()?, last.parse().ok()?);
     let count = usize::try_from(last.checked_sub(first)?).ok()?;
     (count < MOST).then(|| (first..=last).map(|number| format!("{number:0width$}")).collect())
@@ -275,6 +290,23 @@ mod tests {
 
     fn expanded(text: &str) -> Vec<String> {
         braces(text).unwrap()
+    }
+
+    #[test]
+    fn a_pattern_takes_neither_all_memory_nor_the_stack() {
+        let zeros = |count| "0".repeat(count);
+        for hostile in [
+            format!("{{{}..1}}", zeros(70_000)),
+            format!("{{{}..9999998}}", zeros(1000)),
+            format!("{}{{0..9999998}}", "a".repeat(1000)),
+            format!("{}{{0..9999998}}{{a,b}}", "a".repeat(60)),
+            "{a}".repeat(100_000),
+            "{a,b}".repeat(17),
+        ] {
+            assert_eq!(braces(&hostile), None);
+        }
+        assert_eq!(braces(&"{a}".repeat(MOST_BRACES)), Some(vec!["a".repeat(MOST_BRACES)]));
+        assert_eq!(braces(&format!("{{{}..1}}", zeros(20))), Some(vec![zeros(20), format!("{}1", zeros(19))]));
     }
 
     #[test]

@@ -178,7 +178,7 @@ impl<'a> CsvTable<'a> {
         if escapes(path, given_root) {
             let root = self.root.path();
             let root = if root.as_os_str().is_empty() { ".".into() } else { printable(root).to_string() };
-            return Err(LineProblem::Escapes { path: String::from_utf8_lossy(path).into_owned(), root });
+            return Err(LineProblem::Escapes { path: self.root.shown_name(path), root });
         }
         Ok(path.to_vec())
     }

@@ -116,7 +116,7 @@ fn listing<'a>(
     }
     // Objects have no folders to go up to, and a list in a store must not name files of this machine.
     if let Some(index) = (0..paths.len()).find(|&index| root.tree().is_some() && escapes(paths.bytes(index), None)) {
-        let path = String::from_utf8_lossy(paths.bytes(index)).into_owned();
+        let path = root.shown_name(paths.bytes(index));
         let problem = LineProblem::Escapes { path, root: printable(root.path()).to_string() };
         return Err(SourceError::Line { file: file.to_owned(), line: numbers[index], problem });
     }
@@ -135,7 +135,7 @@ pub(super) fn existing(file: &Path, found: Found, options: &Options) -> DatasetR
         return Err(SourceError::NoneExists {
             list: file.to_owned(),
             count: listing.len(),
-            first: listing.address(0).path().to_owned(),
+            first: listing.address(0).shown(),
             root: if root.as_os_str().is_empty() { PathBuf::from(".") } else { root },
         });
     }

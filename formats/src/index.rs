@@ -259,7 +259,8 @@ impl Indexed<'_> {
 
     /// Opens the index in this file, if it fits.
     fn opened(&self, path: &Path) -> Result<Box<dyn Source>, NoIndex> {
-        let file = IndexFile::open(path)?;
+        let is_kept = matches!(&self.options.index, IndexChoice::Folder(folder) if path.parent() == Some(folder));
+        let file = IndexFile::open(path, is_kept)?;
         let dataset = self.dataset(file)?;
         // Masks are looked up in the same store.
         if let (Some(tree), OpenDataset::Files(_)) = (self.address.tree(), &dataset)

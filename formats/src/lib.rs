@@ -276,6 +276,11 @@ fn root(options: &Options, otherwise: &Address) -> Result<Address, SourceError> 
 fn given_root(options: &Options, folder: &Address) -> Result<Option<Address>, SourceError> {
     match options.own.get(ROOT.name) {
         None => Ok(None),
+        // Names of files follow it, so that they would be behind a query.
+        Some(url) if stores::is_url(url) && forebay_objects::shown(url) != url => {
+            let expected = "a URL without a query, a name and a password";
+            Err(SourceError::bad_option(ROOT.name, &forebay_objects::shown(url), expected))
+        }
         Some(url) if stores::is_url(url) => stores::open(url, options).map(Some),
         Some(path) if folder.tree().is_some() => Ok(Some(folder.join(path))),
         Some(path) => Ok(Some(Address::file(path))),

@@ -7,9 +7,8 @@ mod listed_files;
 mod looks;
 mod objects;
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::Read as _;
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -20,6 +19,7 @@ use crate::address::Address;
 use crate::basis::Basis;
 use crate::faults::Faults;
 use crate::paths::Paths;
+use crate::regular_file::open_regular;
 use crate::stores;
 use crate::values::Values;
 use fingerprint::fingerprint;
@@ -231,24 +231,10 @@ fn read_file(
     limit: u64,
     buf: &mut Vec<u8>,
 ) -> Result<(), ReadError> {
-    // Without O_NONBLOCK a pipe in the dataset would hold the thread for ever; for regular files it means nothing.
-    let nonblock = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
-    let (file, metadata) = match OpenOptions::new()
-        .read(true)
-        .custom_flags(nonblock)
-        .open(&path)
-        .and_then(|file| file.metadata().map(|metadata| (file, metadata)))
-    {
+    let (file, metadata) = match open_regular(&path) {
         Ok(opened) => opened,
-        // What is no file at all, such as a socket, may refuse to be opened in many ways.
-        Err(_) if path.metadata().is_ok_and(|metadata| !metadata.is_file()) => {
-            return Err(of(ReadErrorKind::NotAFile, path));
-        }
         Err(error) => return Err(ReadError::of_file(path, &error)),
     };
-    if !metadata.is_file() {
-        return Err(of(ReadErrorKind::NotAFile, path));
-    }
     if expected.is_some_and(|expected| expected != (metadata.len(), time_of(&metadata))) {
         let cause = "its size or time is not what the index has. Run \"forebay index --rebuild\"".into();
         return Err(ReadError { cause, ..of(ReadErrorKind::Changed, path) });

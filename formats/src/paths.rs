@@ -104,7 +104,7 @@ pub(super) fn below_root<'a>(path: &'a [u8], given_root: Option<&Path>) -> Optio
 pub(super) fn foreign_url(url: &[u8], root: &Path) -> LineProblem {
     let url = String::from_utf8_lossy(url);
     let store = url.splitn(4, '/').take(3).collect::<Vec<_>>().join("/");
-    LineProblem::ForeignUrl { store, root: printable(root).to_string(), url: url.into_owned() }
+    LineProblem::ForeignUrl { store, root: printable(root).to_string(), url: forebay_objects::shown(&url) }
 }
 
 /// Whether a path leads out of the folder that it starts from. Only its text is checked, because links inside the folder

@@ -99,7 +99,7 @@ fn read_labels(
     };
     crew::in_order(paths.len(), crew::threads_for(layout.folder.tree().is_some()), read, |record, objects| {
         records.push(objects.unwrap_or_else(|problem| {
-            damaged.add(record as u64, &format!("its labels \"{}\": {problem}", printable(text(record).path())));
+            damaged.add(record as u64, &format!("its labels \"{}\": {problem}", printable(&text(record).shown())));
             Vec::new()
         }));
         Ok(())

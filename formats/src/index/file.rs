@@ -63,12 +63,12 @@ impl NoIndex {
 }
 
 impl IndexFile {
-    /// Opens a file.
+    /// Opens a file. `is_kept`: it is in the folder of indexes.
     ///
     /// # Errors
     /// There is no such file, or it is no index.
-    pub(super) fn open(path: &Path) -> Result<Self, NoIndex> {
-        let (bytes, is_mapped) = mapping::bytes(path).map_err(|error| match error.kind() {
+    pub(super) fn open(path: &Path, is_kept: bool) -> Result<Self, NoIndex> {
+        let (bytes, is_mapped) = mapping::bytes(path, is_kept).map_err(|error| match error.kind() {
             io::ErrorKind::NotFound => NoIndex::Absent,
             _ => NoIndex::Bad(BadIndex(error.to_string())),
         })?;

@@ -1,11 +1,11 @@
-//! The bytes of an index. They are mapped if the file belongs to this process's user and nobody else may write it, and
-//! read otherwise.
+//! The bytes of an index. They are mapped if Forebay wrote the file for itself: it is in the folder of indexes, belongs to this
+//! process's user, and nobody else may write it. Otherwise they are read.
 #![allow(unsafe_code, reason = "maps a file")]
 
 use std::fs::File;
 use std::io::{self, Read as _};
 use std::os::fd::AsFd;
-use std::os::unix::fs::MetadataExt as _;
+use std::os::unix::fs::{FileExt as _, MetadataExt as _};
 use std::path::Path;
 use std::ptr::NonNull;
 
@@ -16,6 +16,10 @@ use crate::regular_file::open_regular;
 
 /// Permissions that let others than the owner write.
 const OTHERS_WRITE: u32 = 0o022;
+/// Most bytes of an index that is read into memory: those of 100 million records.
+const MOST_READ: u64 = 8 << 30;
+/// How an Arrow file ends.
+const END: &[u8; 6] = b"ARROW1";
 
 /// A file that is mapped for reading.
 #[derive(Debug)]
@@ -24,22 +28,35 @@ struct IndexMapping {
     len: usize,
 }
 
-/// The bytes of the file, and whether they are mapped.
+/// The bytes of the file, and whether they are mapped. `is_kept`: it is in the folder of indexes, where Forebay replaces files
+/// and never writes into them. A file elsewhere may be overwritten in place (`cp`), and a mapped one would then kill the process.
 ///
 /// # Errors
-/// It cannot be read, or is no regular file.
-pub(super) fn bytes(path: &Path) -> io::Result<(Buffer, bool)> {
+/// It cannot be read, is no regular file, or is far larger than an index that is read can be.
+pub(super) fn bytes(path: &Path, is_kept: bool) -> io::Result<(Buffer, bool)> {
     let (mut file, metadata) = open_regular(path)?;
     let len = usize::try_from(metadata.len()).map_err(|_| io::ErrorKind::FileTooLarge)?;
     let is_own = metadata.uid() == rustix::process::geteuid().as_raw() && metadata.mode() & OTHERS_WRITE == 0;
-    if is_own && len > 0 {
+    if is_kept && is_own && len > 0 {
         let mapping = IndexMapping::new(&file, len)?;
         return Ok((Buffer::from(bytes::Bytes::from_owner(mapping)), true));
     }
     Ok((Buffer::from(read(&mut file, len)?), false))
 }
 
+/// An index in memory, up to a limit. A file without the end of an index, such as one with a hole, is not read at all.
 fn read(file: &mut File, len: usize) -> io::Result<Vec<u8>> {
+    let mut end = [0; END.len()];
+    let before = (len as u64).checked_sub(END.len() as u64);
+    before.map(|offset| file.read_exact_at(&mut end, offset)).transpose()?;
+    if end != *END {
+        return Err(io::Error::other("it is no whole Arrow file"));
+    }
+    if len as u64 > MOST_READ {
+        let problem =
+            format!("it has {len} bytes, and at most {MOST_READ} are read. Use the folder of indexes instead");
+        return Err(io::Error::new(io::ErrorKind::FileTooLarge, problem));
+    }
     let mut bytes = Vec::new();
     bytes.try_reserve_exact(len)?;
     file.take(len as u64).read_to_end(&mut bytes)?;
@@ -49,8 +66,8 @@ fn read(file: &mut File, len: usize) -> io::Result<Vec<u8>> {
 impl IndexMapping {
     fn new(file: impl AsFd, len: usize) -> io::Result<Self> {
         // SAFETY: the kernel chooses the place, so no memory of this process is replaced. The pages are only read. Only this
-        // process's user can write the file, and Forebay never writes an index in place: it renames a new file over it, and
-        // the mapping keeps the old one. Reading the file instead would cost each process a copy of it.
+        // process's user can write the file, and Forebay never writes an index in its folder in place: it renames a new file
+        // over it, and the mapping keeps the old one. Reading the file instead would cost each process a copy of it.
         let start = unsafe { rustix::mm::mmap(std::ptr::null_mut(), len, ProtFlags::READ, MapFlags::SHARED, file, 0) }?;
         let start = NonNull::new(start.cast()).ok_or(io::ErrorKind::OutOfMemory)?;
         Ok(Self { start, len })
@@ -85,23 +102,36 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rule_53_only_a_file_that_nobody_else_may_write_is_mapped() {
+    fn rule_53_only_a_file_of_the_folder_of_indexes_that_nobody_else_may_write_is_mapped() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("x.arrow");
-        std::fs::write(&path, [7; 5000]).unwrap();
-        let look = |mode| {
+        let index = [&[7; 5000][..], END].concat();
+        std::fs::write(&path, &index).unwrap();
+        let look = |(mode, is_kept)| {
             std::fs::set_permissions(&path, Permissions::from_mode(mode)).unwrap();
-            let (buffer, is_mapped) = bytes(&path).unwrap();
-            assert_eq!(buffer.as_slice(), [7; 5000]);
+            let (buffer, is_mapped) = bytes(&path, is_kept).unwrap();
+            assert_eq!(buffer.as_slice(), index);
             is_mapped
         };
-        assert_eq!([0o600, 0o644, 0o664, 0o646].map(look), [true, true, false, false]);
-        let (kept, _) = bytes(&path).unwrap();
+        assert_eq!([(0o600, true), (0o644, true), (0o664, true), (0o646, true)].map(look), [true, true, false, false]);
+        assert!(!look((0o600, false)), "the user may copy another file over it");
+        let (kept, _) = bytes(&path, true).unwrap();
         std::fs::write(dir.path().join("new"), [8; 10]).unwrap();
         std::fs::rename(dir.path().join("new"), &path).unwrap();
-        assert_eq!(kept.as_slice(), [7; 5000], "a new file in its place changes nothing");
-        std::fs::write(&path, "").unwrap();
-        assert!(bytes(&path).unwrap().0.is_empty());
-        assert!(bytes(dir.path()).is_err());
+        assert_eq!(kept.as_slice(), index, "a new file in its place changes nothing");
+        assert!(bytes(dir.path(), true).is_err());
+    }
+
+    #[test]
+    fn a_file_that_is_no_index_or_too_large_for_one_is_not_read() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("x.arrow");
+        let file = File::create(&path).unwrap();
+        for (len, words) in [(0, "no whole Arrow file"), (3, "no whole Arrow file"), (1 << 40, "no whole Arrow file")] {
+            file.set_len(len).unwrap();
+            assert!(bytes(&path, false).unwrap_err().to_string().contains(words), "{len}");
+        }
+        file.write_all_at(END, (1 << 40) - END.len() as u64).unwrap();
+        assert_eq!(bytes(&path, false).unwrap_err().kind(), io::ErrorKind::FileTooLarge);
     }
 }

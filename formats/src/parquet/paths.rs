@@ -39,7 +39,7 @@ pub(crate) fn open_paths(table: &Address, options: &Options) -> DatasetResult {
         if escapes(path, root) {
             let problem = format!(
                 "The path \"{}\" leads out of the folder of the table. Set root= if that is intended.",
-                String::from_utf8_lossy(path)
+                table.shown_name(path)
             );
             return Err(bad_row(container.path(), row as u64, problem));
         }

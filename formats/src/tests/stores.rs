@@ -266,6 +266,37 @@ fn rule_54_no_locator_has_the_query_of_a_signed_url() {
 }
 
 #[test]
+fn rule_54_no_error_has_the_query_of_a_signed_url() {
+    let (dir, store) = store(&[]);
+    let query = "?sig=hunter2";
+    let foreign = format!("https://elsewhere/a.jpg{query}");
+    for (name, line, words) in [
+        ("gone", format!("gone.jpg{query}"), ["None of the 1 files", "/gone.jpg"]),
+        ("above", format!("../../x.jpg{query}"), ["../../x.jpg", "leads out of"]),
+        ("foreign", foreign.clone(), ["https://elsewhere/a.jpg", "is a URL"]),
+    ] {
+        fs::write(dir.path().join(format!("{name}.txt")), &line).unwrap();
+        fs::write(dir.path().join(format!("{name}.csv")), format!("{line},1\n")).unwrap();
+        for list in [
+            format!("files:{}", store.web(&format!("{name}.txt"))),
+            format!("csv:{}", store.web(&format!("{name}.csv"))),
+        ] {
+            let error = open(&list, &Options::default()).unwrap_err().to_string();
+            says(&error, &words);
+            assert!(!error.contains("hunter"), "{error}");
+        }
+    }
+    fs::write(dir.path().join("local.txt"), &foreign).unwrap();
+    let local = format!("files:{}", dir.path().join("local.txt").display());
+    let mut signed_root = Options::default();
+    signed_root.own.set("root", format!("https://elsewhere/data{query}"));
+    for options in [Options::default(), signed_root] {
+        let error = open(&local, &options).unwrap_err().to_string();
+        assert!(error.contains("https://elsewhere/") && !error.contains("hunter"), "{error}");
+    }
+}
+
+#[test]
 fn a_text_has_a_limit_and_a_sparse_file_is_no_text() {
     let dir = folder(&[]);
     let path = dir.path().join("a.txt");
