@@ -116,10 +116,12 @@ impl Coordinator {
         let served = Served::new(clock());
         let board = handle.board.clone();
         let mut keeper = Keeper { store, clock, served, times, term: None, ledgers: None, outages, board };
-        match keeper.load(served.time()) {
-            // It waits until it leads.
-            Ok(_) | Err(CallError::NotLeader { .. }) => {}
-            Err(error) => return Err(error.into()),
+        // It waits until it leads.
+        if let Ok(term) = keeper.leads() {
+            match keeper.load(term, served.time()) {
+                Ok(_) | Err(CallError::NotLeader { .. }) => {}
+                Err(error) => return Err(error.into()),
+            }
         }
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
         thread::Builder::new()
@@ -217,9 +219,10 @@ impl<S: Store> Keeper<S> {
     }
 
     fn apply(&mut self, group: &mut [Box<dyn Call>]) -> Result<(), CallError> {
+        let term = self.leads()?;
         let now = self.served.turn((self.clock)());
         let more_may_wait = group.len() == self.at_once();
-        let ledgers = self.load(now)?;
+        let ledgers = self.load(term, now)?;
         for call in group {
             call.apply(ledgers, now);
         }
@@ -230,9 +233,18 @@ impl<S: Store> Keeper<S> {
         Ok(())
     }
 
+    /// The term, if this process is sure to lead. If not, it serves nobody: the time up to now counts against no worker, and
+    /// workers that follow its news have to follow those of the leader.
+    fn leads(&mut self) -> Result<u64, CallError> {
+        self.store.term().map_err(|error| {
+            self.served.pause((self.clock)());
+            self.board.clear();
+            self.outages.failed(&error)
+        })
+    }
+
     /// The ledgers; read from the store where a commit has failed, and in another term.
-    fn load(&mut self, now: u64) -> Result<&mut Ledgers, CallError> {
-        let term = self.store.term().map_err(|error| self.outages.failed(&error))?;
+    fn load(&mut self, term: u64, now: u64) -> Result<&mut Ledgers, CallError> {
         let same = self.term.replace(term) == Some(term);
         let ledgers = if let Some(ledgers) = self.ledgers.take().filter(|_| same) {
             ledgers
@@ -245,11 +257,11 @@ impl<S: Store> Keeper<S> {
 
     /// Whether this process leads as it did when the ledgers were read. If not, somebody else may have changed them since.
     fn still_leads(&mut self) -> Result<(), CallError> {
-        match self.store.term() {
-            Ok(term) if self.term == Some(term) => Ok(()),
-            Ok(_) => Err(CallError::Unavailable("Another coordinator has led meanwhile.".to_owned())),
-            Err(error) => Err(self.outages.failed(&error)),
+        let term = self.leads()?;
+        if self.term == Some(term) {
+            return Ok(());
         }
+        Err(CallError::Unavailable("Another coordinator has led meanwhile.".to_owned()))
     }
 
     /// Makes everything durable. Where that fails, what is in memory may be ahead of the store and is thrown away. While the
@@ -276,11 +288,13 @@ impl<S: Store> Keeper<S> {
 
     fn until_deadline(&self) -> Duration {
         let deadline = self.ledgers.as_ref().and_then(Ledgers::next_deadline);
-        let until = deadline.map_or(IDLE, |deadline| {
+        let until = match deadline {
+            // No lease expires meanwhile.
+            _ if self.outages.is_one() => PROBE,
             // Not below the clock's grain, so that a deadline that is almost there makes no busy loop.
-            Duration::from_millis(deadline.saturating_sub(self.served.time()).max(10)).min(TICK)
-        });
-        let until = if self.outages.is_one() { until.min(PROBE) } else { until };
+            Some(deadline) => Duration::from_millis(deadline.saturating_sub(self.served.time()).max(10)).min(TICK),
+            None => IDLE,
+        };
         // A term may begin and end at any time.
         if self.term.is_none_or(|term| term > 0) { until.min(LOOK) } else { until }
     }

@@ -44,6 +44,11 @@ impl NewsBoard {
         });
     }
 
+    /// The news end for all who follow them. They may follow again.
+    pub(crate) fn clear(&self) {
+        self.0.lock().by_ledger.clear();
+    }
+
     /// Nobody is told anything any more.
     pub(crate) fn end(&self) {
         *self.0.lock() = Followed { by_ledger: BTreeMap::new(), has_ended: true };

@@ -31,6 +31,11 @@ impl Served {
         self.time
     }
 
+    /// Nobody is served when the clock shows `clock`: the time since the last turn counts for nothing.
+    pub(crate) const fn pause(&mut self, clock: u64) {
+        self.looked = clock;
+    }
+
     /// The time served when the last turn began.
     pub(crate) const fn time(&self) -> u64 {
         self.time
@@ -48,5 +53,13 @@ mod tests {
         assert_eq!(served.turn(8_501 + 34_000), 2_501, "it was stopped");
         assert_eq!(served.turn(42_600), 2_600);
         assert_eq!(served.turn(42_000), 2_600, "a clock that goes back counts nothing");
+    }
+
+    #[test]
+    fn pauses_count_for_nothing_however_often_the_clock_is_looked_at() {
+        let mut served = Served::new(0);
+        assert_eq!(served.turn(500), 500);
+        (600..40_000).step_by(200).for_each(|clock| served.pause(clock));
+        assert_eq!(served.turn(40_100), 800, "from the last pause on");
     }
 }

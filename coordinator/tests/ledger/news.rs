@@ -104,3 +104,23 @@ fn rule_34_only_a_worker_that_has_the_ledger_open_is_told_of_it() {
     assert_eq!(next(&mut block_on(handle.follow(stranger))), None);
     assert_eq!(next(&mut block_on(scene.handle().follow(Caller::default()))), None, "one here has no other workers");
 }
+
+#[test]
+fn rule_34_a_coordinator_that_is_not_sure_to_lead_ends_its_news_so_that_its_workers_follow_the_leader() {
+    let (scene, folder) = (Scene::new(spec(10), 10, 1), tempfile::tempdir().unwrap());
+    let socket = folder.path().join("coordinator.sock");
+    let _served = Served::begin(scene.handle(), &socket);
+    let handle = remote(&[&socket]);
+    let (follower, mut other) = (scene.daemon("follower", 1), scene.daemon("other", 1));
+    let follow = || block_on(handle.follow(follower.caller()));
+    let mut news = follow();
+    until(&mut news, |now| now.progress.is_some());
+    scene.store.make_unsure(true);
+    scene.call(follower.beat(false)).unwrap_err();
+    while next(&mut news).is_some() {}
+    assert_eq!(next(&mut follow()), None, "it does not know what there is to tell");
+    scene.store.make_unsure(false);
+    let mut news = follow();
+    other.lease(&scene);
+    until(&mut news, |now| now.holders.first().is_some_and(|holder| holder.worker == "other"));
+}

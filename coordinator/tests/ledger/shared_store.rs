@@ -17,6 +17,8 @@ struct Shared {
     /// What is on its way, and arrives just before the next commit.
     late: Option<Vec<Change>>,
     term: u64,
+    /// Whether nobody can tell who leads.
+    is_unsure: bool,
     /// Which of two replicas leads.
     leader: usize,
     names: [String; 2],
@@ -56,6 +58,11 @@ impl SharedStore {
         self.0.lock().full = full;
     }
 
+    /// Lets nobody know who leads until further notice, as an etcd does that cannot be asked. The term goes on.
+    pub(crate) fn make_unsure(&self, is_unsure: bool) {
+        self.0.lock().is_unsure = is_unsure;
+    }
+
     pub(crate) fn commits(&self) -> u64 {
         self.0.lock().commits
     }
@@ -90,7 +97,11 @@ impl SharedStore {
 
 impl Store for SharedStore {
     fn term(&mut self) -> Result<u64, StoreError> {
-        Ok(self.0.lock().term)
+        let shared = self.0.lock();
+        if shared.is_unsure {
+            return Err(StoreError::new("Asking who leads", "no answer"));
+        }
+        Ok(shared.term)
     }
 
     fn commands_at_once(&self) -> usize {
