@@ -5,7 +5,7 @@
 use std::{sync::Arc, thread, time::Duration};
 
 use tokio::{
-    sync::{mpsc, oneshot, watch},
+    sync::{Notify, mpsc, oneshot, watch},
     time::timeout,
 };
 
@@ -74,6 +74,7 @@ pub struct Handle {
     queue: mpsc::Sender<Box<dyn Call>>,
     outage: watch::Receiver<Option<Outage>>,
     board: NewsBoard,
+    end: Arc<Notify>,
     is_remote: bool,
 }
 
@@ -86,8 +87,10 @@ struct Keeper<S> {
     term: Option<u64>,
     /// `None` after a failed commit, until the store can be read again, and in another term.
     ledgers: Option<Ledgers>,
-    outages: Outages,
     board: NewsBoard,
+    end: Arc<Notify>,
+    /// Behind the store: when its other end hears no more, the store is closed.
+    outages: Outages,
 }
 
 impl Coordinator {
@@ -114,8 +117,8 @@ impl Coordinator {
         let times = Times { lease_ttl: millis(settings.lease_ttl), grace: millis(settings.grace) };
         let (handle, calls, outages) = Handle::new(false);
         let served = Served::new(clock());
-        let board = handle.board.clone();
-        let mut keeper = Keeper { store, clock, served, times, term: None, ledgers: None, outages, board };
+        let (board, end) = (handle.board.clone(), Arc::clone(&handle.end));
+        let mut keeper = Keeper { store, clock, served, times, term: None, ledgers: None, board, end, outages };
         // It waits until it leads.
         if let Ok(term) = keeper.leads() {
             match keeper.load(term, served.time()) {
@@ -135,7 +138,7 @@ impl Handle {
     pub(crate) fn new(is_remote: bool) -> (Self, mpsc::Receiver<Box<dyn Call>>, Outages) {
         let (queue, calls) = mpsc::channel(QUEUE);
         let (outages, outage) = Outages::new();
-        (Self { queue, outage, board: NewsBoard::default(), is_remote }, calls, outages)
+        (Self { queue, outage, board: NewsBoard::default(), end: Arc::default(), is_remote }, calls, outages)
     }
 
     /// Sends any request and awaits its reply, which comes after the durable commit.
@@ -177,6 +180,14 @@ impl Handle {
         self.is_remote
     }
 
+    /// Lets a coordinator in this process answer what it was asked before, close its store and end. Later calls are refused.
+    /// Returns when the store is closed, and another coordinator may lead.
+    pub async fn end(&self) {
+        self.end.notify_one();
+        let mut outage = self.outage();
+        while outage.changed().await.is_ok() {}
+    }
+
     /// Since when the store cannot be written, and why, if that is so. Later values tell of changes.
     pub fn outage(&self) -> watch::Receiver<Option<Outage>> {
         self.outage.clone()
@@ -186,10 +197,16 @@ impl Handle {
 impl<S: Store> Keeper<S> {
     async fn serve(mut self, mut calls: mpsc::Receiver<Box<dyn Call>>) {
         loop {
-            let first = match timeout(self.until_deadline(), calls.recv()).await {
-                Ok(Some(call)) => Some(call),
-                Ok(None) => return,
-                Err(_) => None,
+            let first = tokio::select! {
+                call = timeout(self.until_deadline(), calls.recv()) => match call {
+                    Ok(Some(call)) => Some(call),
+                    Ok(None) => return,
+                    Err(_) => None,
+                },
+                () = self.end.notified() => {
+                    calls.close();
+                    continue;
+                }
             };
             let mut group: Vec<_> = first.into_iter().collect();
             while group.len() < self.at_once()
@@ -356,9 +373,8 @@ mod tests {
         let times = Times { lease_ttl: 1000, grace: 800 };
         let served = Served::new(clock());
         let (outages, _watched) = Outages::new();
-        let board = NewsBoard::default();
-        let mut keeper =
-            Keeper { store: MemoryStore::new(), clock, served, times, term: None, ledgers: None, outages, board };
+        let (store, board, end) = (MemoryStore::new(), NewsBoard::default(), Arc::default());
+        let mut keeper = Keeper { store, clock, served, times, term: None, ledgers: None, board, end, outages };
         ask(&mut keeper, vec![open("one"), open("two")]);
         let granted = ask(&mut keeper, vec![acquire("one", 1), acquire("two", 1)]);
         let leases: Vec<u64> = granted.iter().map(|reply| reply.leases[0].id).collect();

@@ -7,7 +7,7 @@ use forebay_coordinator::{
     Change, Coordinator, CoordinatorSettings, EmbeddedStore, Handle, MemoryStore, Store, monotonic_clock,
     suite::{check_leadership, check_store},
 };
-use forebay_proto::v1::{AcquireRequest, Caller, LedgerSpec, OpenReply, OpenRequest};
+use forebay_proto::v1::{AcquireRequest, Caller, LedgerSpec, ListLedgersRequest, OpenReply, OpenRequest};
 
 #[test]
 fn the_memory_store_keeps_the_contract() {
@@ -35,6 +35,19 @@ fn one_process_at_a_time_has_an_embedded_store() {
             None
         },
     );
+}
+
+#[test]
+fn a_coordinator_that_is_told_to_end_closes_its_store_also_if_somebody_could_still_ask_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("ledger.redb");
+    let store = EmbeddedStore::open(&path).unwrap();
+    let handle = Coordinator::start(store, monotonic_clock(), CoordinatorSettings::default()).unwrap();
+    handle.wait(ListLedgersRequest::default()).unwrap();
+    EmbeddedStore::open(&path).unwrap_err();
+    tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(handle.end());
+    EmbeddedStore::open(&path).unwrap();
+    handle.wait(ListLedgersRequest::default()).unwrap_err();
 }
 
 #[test]

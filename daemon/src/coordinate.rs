@@ -114,6 +114,8 @@ const REQUEST: usize = 64 << 20;
 const AT_ONCE: usize = 256;
 /// How long calls under way may take when it ends.
 const FAREWELL: Duration = Duration::from_secs(4);
+/// How long its store may take to close: etcd is told that this coordinator leads no more.
+const CLOSING: Duration = Duration::from_secs(3);
 /// How old metrics may be.
 const GAUGES: Duration = Duration::from_secs(1);
 
@@ -187,6 +189,10 @@ pub async fn coordinate(settings: CoordinateSettings, surroundings: Surroundings
         task.abort();
     }
     drop(doors);
+    // Else whoever takes over has to wait until this one has been silent for long enough.
+    if tokio::time::timeout(CLOSING, handle.end()).await.is_err() {
+        tracing::warn!("the store of the ledgers was not closed in time; this process ends nevertheless");
+    }
     Ok(outcome?)
 }
 

@@ -7,7 +7,7 @@ use std::process::{Child, Command, ExitStatus, Output, Stdio};
 use std::time::{Duration, Instant};
 use std::{fs, thread};
 
-use crossbeam_channel::{self as channel, RecvTimeoutError};
+use crossbeam_channel::{self as crossbeam, RecvTimeoutError};
 use forebay_pixels::sample::photograph;
 use forebay_proto::v1::control_client::ControlClient;
 use forebay_proto::v1::{StatusReply, StatusRequest, StreamStatus};
@@ -28,7 +28,7 @@ pub(crate) struct Home {
 /// A daemon that runs. It is killed with the test.
 pub(crate) struct Daemon {
     child: Child,
-    lines: channel::Receiver<String>,
+    lines: crossbeam::Receiver<String>,
     said: String,
 }
 
@@ -142,12 +142,7 @@ impl Home {
 
     /// A connection to the control socket.
     pub(crate) async fn channel(&self) -> Channel {
-        let socket = self.path("sockets").join("control.sock");
-        let connector = tower::service_fn(move |_: Uri| {
-            let socket = socket.clone();
-            async move { UnixStream::connect(socket).await.map(TokioIo::new) }
-        });
-        Endpoint::from_static("http://daemon").connect_with_connector(connector).await.expect("a control socket")
+        channel(self.path("sockets").join("control.sock")).await
     }
 
     /// Waits until the stream's status is so.
@@ -263,9 +258,18 @@ impl Drop for Daemon {
     }
 }
 
+/// A connection to a socket.
+pub(crate) async fn channel(socket: PathBuf) -> Channel {
+    let connector = tower::service_fn(move |_: Uri| {
+        let socket = socket.clone();
+        async move { UnixStream::connect(socket).await.map(TokioIo::new) }
+    });
+    Endpoint::from_static("http://daemon").connect_with_connector(connector).await.expect("a socket that answers")
+}
+
 /// The lines of a pipe as they come.
-pub(crate) fn lines(pipe: impl std::io::Read + Send + 'static) -> channel::Receiver<String> {
-    let (sender, lines) = channel::unbounded();
+pub(crate) fn lines(pipe: impl std::io::Read + Send + 'static) -> crossbeam::Receiver<String> {
+    let (sender, lines) = crossbeam::unbounded();
     thread::spawn(move || {
         for line in BufReader::new(pipe).lines().map_while(Result::ok) {
             if sender.send(line).is_err() {

@@ -8,11 +8,14 @@ use std::fs;
 
 use rustix::process::Signal;
 use tempfile::TempDir;
+use tonic_health::pb::HealthCheckRequest;
+use tonic_health::pb::health_check_response::ServingStatus;
+use tonic_health::pb::health_client::HealthClient;
 
 use self::cluster::EtcdCluster;
 use super::nodes::command;
 use super::visits::Visits;
-use crate::daemon::{Daemon, Home, stderr};
+use crate::daemon::{Daemon, Home, channel, runtime, stderr};
 use crate::trainer::Puppet;
 
 const RECORDS: u64 = 200;
@@ -21,6 +24,8 @@ const RECORDS: u64 = 200;
 struct Replicas {
     etcd: EtcdCluster,
     folder: TempDir,
+    /// How long one leads that is not heard.
+    lease: &'static str,
     /// The one that leads, and the one that follows.
     coordinators: Vec<Daemon>,
 }
@@ -28,8 +33,13 @@ struct Replicas {
 impl Replicas {
     /// Nothing where there is no etcd. etcd syncs every commit. Its election is slow, so that a busy machine starts none.
     fn start(members: usize, args: &[&str]) -> Option<Self> {
+        Self::with_lease(members, args, "8s")
+    }
+
+    /// With another lease of the leader.
+    fn with_lease(members: usize, args: &[&str], lease: &'static str) -> Option<Self> {
         let etcd = EtcdCluster::start(members, args)?;
-        let mut all = Self { etcd, folder: tempfile::tempdir().unwrap(), coordinators: Vec::new() };
+        let mut all = Self { etcd, folder: tempfile::tempdir().unwrap(), lease, coordinators: Vec::new() };
         for number in 0..2 {
             let mut coordinator = Daemon::spawn(all.coordinate(number));
             coordinator.hears(if number == 0 { "this process begins to lead" } else { "the coordinator is ready" });
@@ -45,8 +55,16 @@ impl Replicas {
     fn coordinate(&self, number: usize) -> std::process::Command {
         let mut coordinate = command();
         coordinate.args(["coordinate", "--store", "etcd", "--etcd", &self.etcd.endpoints(), "--etcd-prefix", "/test"]);
-        coordinate.args(["--leader-lease", "8s", "--listen", &self.address(number)]);
+        coordinate.args(["--leader-lease", self.lease, "--listen", &self.address(number)]);
         coordinate
+    }
+
+    /// Whether a coordinator says that it serves the ledgers.
+    fn serves(&self, number: usize) -> bool {
+        let request = HealthCheckRequest { service: "forebay.v1.Ledger".to_owned() };
+        let socket = self.folder.path().join(format!("{number}.sock"));
+        let answer = runtime().block_on(async { HealthClient::new(channel(socket).await).check(request).await });
+        answer.unwrap().into_inner().status() == ServingStatus::Serving
     }
 
     fn node(&self) -> (Home, Daemon) {
@@ -91,6 +109,18 @@ fn rule_18_another_coordinator_goes_on_where_the_killed_leader_was() {
     let (home, _daemon) = site.node();
     let (trainer, visits) = begun(&home);
     site.coordinators.remove(0).kill();
+    site.coordinators[0].hears("this coordinator leads");
+    site.check(trainer, visits);
+}
+
+#[test]
+fn rule_18_a_leader_that_is_told_to_end_hands_over_at_once() {
+    // Whoever waited until the leader's lease expires would wait for an hour.
+    let Some(mut site) = Replicas::with_lease(1, &["--unsafe-no-fsync"], "1h") else { return };
+    let (home, _daemon) = site.node();
+    let (trainer, visits) = begun(&home);
+    assert!(site.serves(0) && !site.serves(1));
+    site.coordinators.remove(0).stop();
     site.coordinators[0].hears("this coordinator leads");
     site.check(trainer, visits);
 }
