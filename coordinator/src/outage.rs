@@ -19,7 +19,7 @@ pub struct Outage {
     pub since: Instant,
     /// What failed and where, as of the last attempt, without a full stop.
     pub cause: String,
-    /// Nothing has failed but that this coordinator does not lead.
+    /// Nothing has failed: another coordinator leads, or will in a moment.
     pub follows: bool,
 }
 
@@ -76,14 +76,17 @@ impl Outages {
             } else if begun {
                 tracing::error!(cause, "the ledger cannot be written; everything waits until it can be");
             }
-            if let Some(outage) = known {
-                let news = outage.cause != cause || begun;
-                cause.clone_into(&mut outage.cause);
-                outage.follows = follows;
-                return news;
+            match known {
+                Some(outage) if !begun => {
+                    let is_new = outage.cause != cause;
+                    cause.clone_into(&mut outage.cause);
+                    is_new
+                }
+                _ => {
+                    *known = Some(Outage { since: Instant::now(), cause: cause.to_owned(), follows });
+                    true
+                }
             }
-            *known = Some(Outage { since: Instant::now(), cause: cause.to_owned(), follows });
-            true
         });
     }
 

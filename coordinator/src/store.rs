@@ -44,7 +44,8 @@ pub enum StoreFault {
     Failed,
     /// It may have changed everything, or do so at any time until the next commit has succeeded.
     Unknown,
-    /// It changed nothing: another process leads, or none does.
+    /// It changed nothing: another process leads, or this one has just ceased to. That is no failure. If it cannot be told
+    /// who leads, that is one.
     NotLeader {
         /// Where the other one is reached, if it is known.
         leader: Option<String>,

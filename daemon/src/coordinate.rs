@@ -210,13 +210,18 @@ async fn report_health(handle: Handle, reporter: HealthReporter) {
     }
 }
 
+/// Whether this coordinator can write the ledgers, or another one leads: that needs no attention.
+fn is_writable(handle: &Handle) -> bool {
+    handle.outage().borrow().as_ref().is_none_or(|outage| outage.follows)
+}
+
 async fn keep_gauges(handle: Handle, registry: Arc<Registry>) {
     let mut tick = tokio::time::interval(GAUGES);
     loop {
         tick.tick().await;
         let mut samples = Samples::default();
         process(&mut samples);
-        samples.level(Metric::LedgerWritable, &[], handle.outage().borrow().is_none().into());
+        samples.level(Metric::LedgerWritable, &[], is_writable(&handle).into());
         let (mut after, mut more) = (String::new(), true);
         while more {
             let Ok(page) = handle.call(ListLedgersRequest { after }).await else { break };
@@ -235,4 +240,43 @@ fn show(ledger: &LedgerStatus, samples: &mut Samples) {
     samples.level(Metric::LedgerReturned, &of, ledger.returned);
     samples.counter(Metric::LedgerDelivered, &of, ledger.delivered);
     samples.counter(Metric::LedgerQuarantined, &of, ledger.quarantined);
+}
+
+#[cfg(test)]
+mod tests {
+    use forebay_coordinator::{Change, Store};
+
+    use super::*;
+
+    /// A store that this process does not lead.
+    struct Unled(fn() -> StoreError);
+
+    impl Store for Unled {
+        fn term(&mut self) -> Result<u64, StoreError> {
+            Err((self.0)())
+        }
+
+        fn commands_at_once(&self) -> usize {
+            1
+        }
+
+        fn load(&mut self, _prefix: &str) -> Result<Vec<(String, Vec<u8>)>, StoreError> {
+            Err((self.0)())
+        }
+
+        fn commit(&mut self, _changes: &[Change]) -> Result<(), StoreError> {
+            Err((self.0)())
+        }
+    }
+
+    #[test]
+    fn a_coordinator_that_follows_another_one_needs_no_attention_and_one_that_finds_no_leader_does() {
+        let follows = || StoreError::new("Asking", "b leads").not_leader(Some("http://b:1".to_owned()));
+        let fails = || StoreError::new("Asking", "no answer");
+        for (error, is_well) in [(follows as fn() -> StoreError, true), (fails, false)] {
+            let handle = Coordinator::start(Unled(error), monotonic_clock(), CoordinatorSettings::default()).unwrap();
+            assert!(handle.outage().borrow().is_some(), "it does not serve");
+            assert_eq!(is_writable(&handle), is_well);
+        }
+    }
 }

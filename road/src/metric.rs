@@ -41,7 +41,7 @@ metrics! {
     RingSlots: Gauge, "forebay_ring_slots", "Slots of the stream's rings, by state.";
     Leases: Gauge, "forebay_leases", "Leases in the daemon's hands.";
     LedgerWritable: Gauge, "forebay_ledger_writable",
-        "1, or 0 while the ledgers cannot be written and everything waits.";
+        "1, or 0 while the ledgers cannot be written and everything waits. 1 also while another coordinator leads.";
     LedgerWorkers: Gauge, "forebay_ledger_workers", "Daemons that a coordinator knows, by ledger.";
     LedgerLeased: Gauge, "forebay_ledger_leased_positions",
         "Positions of the ledger that daemons have leased, and that are not complete.";

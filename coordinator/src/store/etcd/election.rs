@@ -94,11 +94,11 @@ impl Election {
     /// Looks who leads, and leads if nobody does.
     async fn campaign(&mut self) {
         match self.look().await {
-            Err(fault) => self.standing.follows(None, fault.words()),
+            Err(fault) => self.standing.fails(fault.words()),
             Ok(Some(found)) => self.follow(&found),
             Ok(None) => {
                 if let Err(fault) = self.try_to_lead().await {
-                    self.standing.follows(None, fault.words());
+                    self.standing.fails(fault.words());
                 }
             }
         }

@@ -31,28 +31,31 @@ pub(super) struct Standing {
 struct Follows {
     leader: Option<String>,
     why: String,
+    /// It cannot be told who leads.
+    fails: bool,
 }
 
 impl Standing {
     pub(super) fn new() -> Self {
         let why = "etcd was not asked yet".to_owned();
-        Self { lead: Mutex::new(Err(Follows { leader: None, why })) }
+        Self { lead: Mutex::new(Err(Follows { leader: None, why, fails: false })) }
     }
 
     /// The term, as long as it is sure that nobody else leads.
     ///
     /// # Errors
-    /// That is not sure, or it is sure that somebody else does.
+    /// That is not sure, or it is sure that somebody else does ([`NotLeader`](crate::store::StoreFault::NotLeader)).
     pub(super) fn term(&self) -> Result<u64, StoreError> {
         self.term_at(boot_time())
     }
 
     fn term_at(&self, now: u64) -> Result<u64, StoreError> {
-        let refused = |leader, why: String| Err(StoreError::new("Asking etcd who leads", why).not_leader(leader));
+        let unsure = |why: &str| StoreError::new("Asking etcd who leads", why);
         match &*self.lead.lock() {
             Ok(lead) if now < lead.until => Ok(lead.term),
-            Ok(_) => refused(None, "etcd has not been heard for two thirds of the leader's lease".to_owned()),
-            Err(Follows { leader, why }) => refused(leader.clone(), why.clone()),
+            Ok(_) => Err(unsure("etcd has not been heard for two thirds of the leader's lease")),
+            Err(Follows { why, fails: true, .. }) => Err(unsure(why)),
+            Err(Follows { leader, why, fails: false }) => Err(unsure(why).not_leader(leader.clone())),
         }
     }
 
@@ -79,13 +82,18 @@ impl Standing {
     pub(super) fn lost(&self, term: u64, why: &str) {
         let mut lead = self.lead.lock();
         if lead.as_ref().is_ok_and(|lead| lead.term == term) {
-            *lead = Err(Follows { leader: None, why: why.to_owned() });
+            *lead = Err(Follows { leader: None, why: why.to_owned(), fails: false });
         }
     }
 
-    /// It does not lead, and perhaps it is known who does.
+    /// Another process leads, and perhaps it is known where that one is reached.
     pub(super) fn follows(&self, leader: Option<String>, why: String) {
-        *self.lead.lock() = Err(Follows { leader, why });
+        *self.lead.lock() = Err(Follows { leader, why, fails: false });
+    }
+
+    /// It does not lead, and etcd cannot be asked who does.
+    pub(super) fn fails(&self, why: String) {
+        *self.lead.lock() = Err(Follows { leader: None, why, fails: true });
     }
 }
 
@@ -119,7 +127,7 @@ mod tests {
         let standing = leads(100);
         assert_eq!(standing.term_at(699).unwrap(), 7);
         let late = standing.term_at(700).unwrap_err();
-        assert_eq!(*late.fault(), StoreFault::NotLeader { leader: None });
+        assert_eq!(*late.fault(), StoreFault::Failed, "nobody knows who leads");
         assert!(standing.lead().is_some(), "the lease may still be there");
         standing.renewed(7, 800);
         assert_eq!(standing.term_at(1399).unwrap(), 7);
@@ -141,5 +149,14 @@ mod tests {
         standing.follows(Some("http://b:1".into()), "b leads".into());
         let known = StoreFault::NotLeader { leader: Some("http://b:1".into()) };
         assert_eq!(*standing.term_at(1).unwrap_err().fault(), known);
+    }
+
+    #[test]
+    fn an_etcd_that_cannot_be_asked_is_a_failure_and_one_that_was_not_asked_yet_is_none() {
+        let standing = Standing::new();
+        assert_eq!(*standing.term_at(1).unwrap_err().fault(), StoreFault::NotLeader { leader: None });
+        standing.fails("connection refused".into());
+        let error = standing.term_at(1).unwrap_err();
+        assert!(*error.fault() == StoreFault::Failed && error.to_string().contains("refused"), "{error}");
     }
 }
