@@ -115,8 +115,7 @@ impl Transactions {
         let is_new = self.base.as_ref().is_none_or(|base| base.term != term);
         self.base = Some(Base { term, head, revision, pending });
         if is_new && head.journal == 0 {
-            // Pieces of commits that were never made.
-            self.guarded(&[Operation::Clear(self.layout.journals())]).await?;
+            self.clear_journals(term).await?;
         }
         Ok(documents)
     }
@@ -163,6 +162,19 @@ impl Transactions {
                 Err(StoreError::new("Carrying out a large commit", error))
             }
         }
+    }
+
+    /// Deletes pieces of commits that were never made. The head changes with it: if this came again later, it would delete the
+    /// journal of a commit that was made meanwhile.
+    async fn clear_journals(&mut self, term: u64) -> Result<(), StoreError> {
+        let head = StoreHead { attempt: self.next_attempt(term), journal: 0 };
+        let clear = vec![Operation::Clear(self.layout.journals())];
+        self.change(head, clear, Vec::new()).await.map_err(|error| {
+            // Whoever goes on reads it again.
+            self.base = None;
+            // It is none of what was asked for now.
+            StoreError::new("Deleting what was left in etcd", error)
+        })
     }
 
     fn next_attempt(&mut self, term: u64) -> Attempt {
