@@ -3,12 +3,13 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use forebay_coordinator::{CertificateFiles, EtcdSettings, EtcdStore, Store as _};
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
 
 use crate::cluster::EtcdCluster;
-use crate::{open, settings};
+use crate::{open, settings, until};
 
 fn secret(file: &Path, text: &str) {
     fs::write(file, text).unwrap();
@@ -32,13 +33,10 @@ fn certificates(folder: &Path, names: &[&str]) {
 /// Why it does not lead, once etcd has said something.
 fn refusal(settings: &EtcdSettings) -> String {
     let mut store = EtcdStore::open(settings).unwrap();
-    loop {
-        match store.term() {
-            Err(error) if !error.to_string().contains("not asked yet") => return error.to_string(),
-            Err(_) => std::thread::park_timeout(std::time::Duration::from_millis(10)),
-            Ok(term) => panic!("it leads in term {term}"),
-        }
-    }
+    until("etcd has said something", || {
+        let error = store.term().expect_err("it does not lead").to_string();
+        Some(error).filter(|error| !error.contains("not asked yet"))
+    })
 }
 
 #[test]
@@ -49,7 +47,7 @@ fn rule_25_etcd_is_asked_with_a_certificate_and_as_a_user_by_secrets_from_files(
     let [certificate, key, authority] =
         ["member.pem", "member.key", "ca.pem"].map(|name| path(name).display().to_string());
     let tls = ["--cert-file", &certificate, "--key-file", &key, "--client-cert-auth", "--trusted-ca-file", &authority];
-    let Some(etcd) = EtcdCluster::with_tls(&tls) else { return };
+    let Some(mut etcd) = EtcdCluster::with_tls(&tls) else { return };
     for (call, body) in [
         ("user/add", r#"{"name": "root", "password": "of-the-test"}"#),
         ("role/add", r#"{"name": "root"}"#),
@@ -67,7 +65,13 @@ fn rule_25_etcd_is_asked_with_a_certificate_and_as_a_user_by_secrets_from_files(
         user: Some(("root".to_owned(), path("password"))),
         ..settings(&etcd.tls_endpoint(), "/secret")
     };
-    open(&whole).commit(&[]).unwrap();
+    let mut store = open(&EtcdSettings { lease: Duration::from_secs(600), ..whole.clone() });
+    store.commit(&[]).unwrap();
+    // It forgets all tokens.
+    etcd.kill(0);
+    etcd.restart(0);
+    store.commit(&[]).unwrap();
+    drop(store);
 
     let wrong = EtcdSettings { user: Some(("root".to_owned(), path("wrong"))), ..whole.clone() };
     assert!(refusal(&wrong).contains("authentication failed"), "{}", refusal(&wrong));

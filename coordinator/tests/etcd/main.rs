@@ -6,15 +6,19 @@ mod cluster;
 mod lost;
 mod proxy;
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use forebay_coordinator::suite::{check_leadership, check_store};
-use forebay_coordinator::{Address, EtcdSettings, EtcdStore, Store as _};
+use forebay_coordinator::suite::{check_leadership, check_mending, check_store};
+use forebay_coordinator::{Address, Change, EtcdSettings, EtcdStore, Store as _, StoreFault};
 use forebay_proto::etcd::kv_client::KvClient;
 use forebay_proto::etcd::request_op::Request;
-use forebay_proto::etcd::{DeleteRangeRequest, RequestOp, TxnRequest};
+use forebay_proto::etcd::{DeleteRangeRequest, KeyValue, RangeRequest, RequestOp, TxnRequest, TxnResponse};
 
 use cluster::EtcdCluster;
+use proxy::{Gate, Proxy};
+
+/// How long anything may take before the test has failed.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// One member, which need not survive the machine.
 fn alone() -> Option<EtcdCluster> {
@@ -42,10 +46,39 @@ fn open(settings: &EtcdSettings) -> EtcdStore {
 }
 
 fn leads(store: &mut EtcdStore) {
-    while store.term().is_err() {
+    until("it leads", || store.term().ok());
+}
+
+/// What one of many looks gives first.
+fn until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
+    let end = Instant::now() + PATIENCE;
+    loop {
+        if let Some(seen) = look() {
+            return seen;
+        }
+        assert!(Instant::now() < end, "it never came to be that {what}");
         // Nobody unparks this thread: it rests between two looks.
         std::thread::park_timeout(Duration::from_millis(10));
     }
+}
+
+/// A transaction of somebody else.
+fn transact(etcd: &EtcdCluster, transaction: TxnRequest) -> TxnResponse {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let mut client = KvClient::connect(etcd.endpoint(0)).await.unwrap();
+        client.txn(transaction).await.unwrap().into_inner()
+    })
+}
+
+/// What is under a key.
+fn find(etcd: &EtcdCluster, key: &str) -> Option<KeyValue> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let mut client = KvClient::connect(etcd.endpoint(0)).await.unwrap();
+        let request = RangeRequest { key: key.into(), ..RangeRequest::default() };
+        client.range(request).await.unwrap().into_inner().kvs.pop()
+    })
 }
 
 #[test]
@@ -71,12 +104,7 @@ fn one_coordinator_leads_and_one_whose_key_is_gone_writes_nothing() {
     check_leadership(replica, |first| {
         let delete = DeleteRangeRequest { key: b"/suite/leader".to_vec(), range_end: Vec::new() };
         let success = vec![RequestOp { request: Some(Request::RequestDeleteRange(delete)) }];
-        let endpoint = etcd.endpoint(0);
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        runtime.block_on(async {
-            let mut client = KvClient::connect(endpoint).await.unwrap();
-            client.txn(TxnRequest { success, ..TxnRequest::default() }).await.unwrap();
-        });
+        transact(&etcd, TxnRequest { success, ..TxnRequest::default() });
         Some(first)
     });
 }
@@ -96,14 +124,43 @@ fn an_etcd_that_is_not_there_is_named_and_waited_for() {
     let Some(mut etcd) = alone() else { return };
     etcd.kill(0);
     let mut store = EtcdStore::open(&settings(&etcd.endpoints(), "/suite")).unwrap();
-    loop {
-        let error = store.term().unwrap_err().to_string();
-        if error.contains(&etcd.endpoint(0)) {
-            break assert!(error.contains("refused"), "{error}");
-        }
-        std::thread::park_timeout(Duration::from_millis(10));
-    }
+    let error =
+        until("etcd is named", || store.term().err().filter(|error| error.to_string().contains(&etcd.endpoint(0))));
+    assert!(error.to_string().contains("refused") && *error.fault() == StoreFault::Failed, "{error}");
     etcd.restart(0);
     leads(&mut store);
     store.commit(&[]).unwrap();
+}
+
+#[test]
+fn nothing_is_committed_while_etcd_has_no_room_and_everything_is_when_it_has_some() {
+    let Some(etcd) = alone() else { return };
+    let store = open(&settings(&etcd.endpoints(), "/suite"));
+    check_mending(store, |is_full| {
+        let action = if is_full { "ACTIVATE" } else { "DEACTIVATE" };
+        let alarm = format!(r#"{{"action": "{action}", "alarm": "NOSPACE", "memberID": "1"}}"#);
+        let answer = etcd.post(0, "/v3/maintenance/alarm", &alarm);
+        assert!(answer.contains("200 OK"), "{answer}");
+    });
+}
+
+#[test]
+fn a_leader_that_is_cut_off_from_etcd_makes_room_for_the_next_one_and_follows_it() {
+    let Some(etcd) = alone() else { return };
+    let short = |endpoints: &str, advertise: &str| {
+        let (advertise, lease) = (advertise.to_owned(), Duration::from_secs(3));
+        EtcdSettings { advertise, lease, ..settings(endpoints, "/suite") }
+    };
+    let proxy = Proxy::to(etcd.port(0));
+    let mut first = open(&short(&format!("http://127.0.0.1:{}", proxy.port), "http://first:1"));
+    let put = |value: &str| [Change::Put { key: "a".to_owned(), value: value.into() }];
+    first.commit(&put("of the first")).unwrap();
+    proxy.requests(Gate::Held);
+    let mut second = open(&short(&etcd.endpoints(), "http://second:1"));
+    assert_eq!(*first.commit(&put("too late")).unwrap_err().fault(), StoreFault::Failed, "it knows nothing");
+    proxy.requests(Gate::Open);
+    let known = StoreFault::NotLeader { leader: Some("http://second:1".to_owned()) };
+    until("it follows", || first.term().err().filter(|error| *error.fault() == known));
+    assert_eq!(*first.commit(&put("too late")).unwrap_err().fault(), known);
+    assert_eq!(second.load("").unwrap(), [("a".to_owned(), b"of the first".to_vec())]);
 }

@@ -1,11 +1,14 @@
-//! A proxy between a store and etcd that holds what is sent, or loses it.
+//! A proxy between a store and etcd that holds what is sent, or loses it, and hangs up on the store.
 
 use std::io::{Read as _, Write as _};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use parking_lot::{Condvar, Mutex};
+
+use crate::PATIENCE;
 
 /// What becomes of bytes in one direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,14 +31,34 @@ struct Gates {
     /// Of requests, and of replies.
     states: Mutex<[State; 2]>,
     changed: Condvar,
+    lines: Mutex<Lines>,
+}
+
+#[derive(Default)]
+struct Lines {
+    all: Vec<Arc<Line>>,
+    /// Whether new ones are closed at once.
+    are_refused: bool,
+}
+
+/// A connection of a client, and the one to etcd that was made for it.
+struct Line {
+    client: TcpStream,
+    server: TcpStream,
+    /// The client hears no more. etcd hears what the client has said, and does not know.
+    is_hung_up: AtomicBool,
 }
 
 #[derive(Clone, Copy)]
-struct State(Gate);
+struct State {
+    gate: Gate,
+    /// How much waits.
+    held: usize,
+}
 
 impl Default for State {
     fn default() -> Self {
-        Self(Gate::Open)
+        Self { gate: Gate::Open, held: 0 }
     }
 }
 
@@ -48,11 +71,15 @@ impl Proxy {
         thread::spawn(move || {
             for client in listener.incoming() {
                 let (Ok(client), Ok(server)) = (client, TcpStream::connect(("127.0.0.1", upstream))) else { continue };
-                let pairs = [(&client, &server), (&server, &client)];
-                for (direction, (from, to)) in pairs.into_iter().enumerate() {
-                    let (from, to) = (from.try_clone().unwrap(), to.try_clone().unwrap());
-                    let gates = Arc::clone(&shared);
-                    thread::spawn(move || pump(from, to, direction, &gates));
+                let mut lines = shared.lines.lock();
+                if lines.are_refused {
+                    continue;
+                }
+                let line = Arc::new(Line { client, server, is_hung_up: AtomicBool::new(false) });
+                lines.all.push(Arc::clone(&line));
+                for direction in [0, 1] {
+                    let (line, gates) = (Arc::clone(&line), Arc::clone(&shared));
+                    thread::spawn(move || pump(&line, direction, &gates));
                 }
             }
         });
@@ -68,17 +95,48 @@ impl Proxy {
     }
 
     fn set(&self, direction: usize, gate: Gate) {
-        self.gates.states.lock()[direction] = State(gate);
+        self.gates.states.lock()[direction].gate = gate;
         self.gates.changed.notify_all();
+    }
+
+    /// Waits until requests are held.
+    pub(crate) fn holds(&self) {
+        let mut states = self.gates.states.lock();
+        while states[0].held == 0 {
+            let waited = self.gates.changed.wait_for(&mut states, PATIENCE);
+            assert!(!waited.timed_out(), "nothing was sent");
+        }
+    }
+
+    /// Closes the connections of all clients, and new ones at once. What was held still goes to etcd.
+    pub(crate) fn hang_up(&self) {
+        let mut lines = self.gates.lines.lock();
+        lines.are_refused = true;
+        for line in lines.all.drain(..) {
+            line.is_hung_up.store(true, Ordering::SeqCst);
+            let _closed = line.client.shutdown(Shutdown::Both);
+        }
+    }
+
+    /// Everything passes again.
+    pub(crate) fn open(&self) {
+        self.gates.lines.lock().are_refused = false;
+        self.requests(Gate::Open);
+        self.replies(Gate::Open);
     }
 }
 
-fn pump(mut from: TcpStream, mut to: TcpStream, direction: usize, gates: &Gates) {
+fn pump(line: &Line, direction: usize, gates: &Gates) {
+    let (mut from, mut to) = if direction == 0 { (&line.client, &line.server) } else { (&line.server, &line.client) };
+    let is_hung_up = || line.is_hung_up.load(Ordering::SeqCst);
     let mut bytes = [0; 16 << 10];
     while let Ok(count @ 1..) = from.read(&mut bytes) {
-        if !passes(gates, direction, count) || to.write_all(&bytes[..count]).is_err() {
+        if !passes(gates, direction, count) || to.write_all(&bytes[..count]).is_err() && !is_hung_up() {
             break;
         }
+    }
+    if is_hung_up() {
+        return;
     }
     // Whichever end it was, the other one hears of it.
     for stream in [from, to] {
@@ -88,10 +146,13 @@ fn pump(mut from: TcpStream, mut to: TcpStream, direction: usize, gates: &Gates)
 
 fn passes(gates: &Gates, direction: usize, count: usize) -> bool {
     let mut states = gates.states.lock();
-    while states[direction].0 == Gate::Held {
+    states[direction].held += count;
+    gates.changed.notify_all();
+    while states[direction].gate == Gate::Held {
         gates.changed.wait(&mut states);
     }
-    if let Gate::CutAfter(left) = &mut states[direction].0 {
+    states[direction].held -= count;
+    if let Gate::CutAfter(left) = &mut states[direction].gate {
         let passes = *left >= count;
         *left = left.saturating_sub(count);
         return passes;

@@ -71,9 +71,11 @@ impl Election {
         while self.standing.lead().is_some_and(|now| now.term == lead.term) {
             let asked = boot_time();
             match self.keep(lead).await {
-                Ok(()) => return self.standing.renewed(lead.term, asked),
-                Err(CallFault::Refused(why)) => self.standing.lost(lead.term, &why),
-                Err(CallFault::Lost(why)) => {
+                Ok(true) => return self.standing.renewed(lead.term, asked),
+                Ok(false) => self.standing.lost(lead.term, "the leader's lease has expired, or its key is gone"),
+                // Whatever it was, the lease may still be there.
+                Err(fault) => {
+                    let why = fault.words();
                     tracing::warn!(why, "the leader's lease was not renewed; it is tried again");
                     sleep(LOOK.min(lead.ttl / 10)).await;
                 }
@@ -81,14 +83,14 @@ impl Election {
         }
     }
 
-    /// Lets the lease begin anew, and looks whether the key is still there: somebody may have deleted it.
-    async fn keep(&mut self, lead: Lead) -> Result<(), CallFault> {
-        self.members.call(async |way| way.keep_alive(lead.lease).await).await?;
-        let own = |found: &KeyValue| u64::try_from(found.create_revision) == Ok(lead.term);
-        match self.look().await? {
-            Some(found) if own(&found) => Ok(()),
-            _ => Err(CallFault::Refused("the key of the leader is gone".to_owned())),
+    /// Lets the lease begin anew, and looks whether the key is still there: somebody may have deleted it. False if one of them
+    /// is gone.
+    async fn keep(&mut self, lead: Lead) -> Result<bool, CallFault> {
+        if !self.members.call(async |way| way.keep_alive(lead.lease).await).await? {
+            return Ok(false);
         }
+        let own = |found: &KeyValue| u64::try_from(found.create_revision) == Ok(lead.term);
+        Ok(self.look().await?.is_some_and(|found| own(&found)))
     }
 
     /// Looks who leads, and leads if nobody does.
@@ -116,7 +118,7 @@ impl Election {
             success: vec![operation(Request::RequestPut(PutRequest { key, value, lease }))],
             failure: Vec::new(),
         };
-        let put = self.members.call(async |way| way.txn(put).await).await;
+        let put = self.members.call(async |way| way.txn(put.clone()).await).await;
         let term = match put {
             Ok(reply) if reply.succeeded => reply.header.map(|header| header.revision),
             // It may have been made, and its answer was lost.
@@ -135,7 +137,7 @@ impl Election {
 
     async fn look(&mut self) -> Result<Option<KeyValue>, CallFault> {
         let key = self.key.clone().into_bytes();
-        self.members.call(async |way| way.get(key).await).await
+        self.members.call(async |way| way.get(key.clone()).await).await
     }
 
     fn follow(&self, found: &KeyValue) {

@@ -63,19 +63,24 @@ impl Members {
         })
     }
 
-    /// Makes a call, at one member. If it does not answer, the next call goes to the next one.
-    pub(super) async fn call<T>(
-        &mut self,
-        work: impl AsyncFnOnce(&mut Way) -> Result<T, Status>,
-    ) -> Result<T, CallFault> {
+    /// Makes a call, at one member. If it does not answer, the next call goes to the next one. If the user's token has expired,
+    /// the call has changed nothing, and is made again with a new one.
+    pub(super) async fn call<T>(&mut self, work: impl AsyncFn(&mut Way) -> Result<T, Status>) -> Result<T, CallFault> {
         let deadline = self.deadline;
-        let asked = timeout(deadline, async { work(self.way().await?).await.map_err(|status| fault(&status)) });
+        let asked = timeout(deadline, async {
+            let mut answer = work(self.way().await?).await;
+            if answer.as_ref().is_err_and(|status| status.code() == Code::Unauthenticated) {
+                self.way = None;
+                answer = work(self.way().await?).await;
+            }
+            answer.map_err(|status| fault(&status))
+        });
         let answer = asked
             .await
             .unwrap_or_else(|_elapsed| Err(CallFault::Lost(format!("no answer within {} s", deadline.as_secs_f32()))));
         answer.map_err(|fault| {
             let address = &self.addresses[self.current];
-            // Its connection may be dead without an end, and its token may have expired.
+            // Its connection may be dead without an end.
             self.way = None;
             match fault {
                 CallFault::Refused(why) => CallFault::Refused(format!("etcd at {address}: {why}")),
@@ -122,8 +127,8 @@ fn fault(status: &Status) -> CallFault {
         | Code::ResourceExhausted
         | Code::FailedPrecondition
         | Code::OutOfRange
-        | Code::Unimplemented => CallFault::Refused(why),
-        // A token that has expired is among these: the next call gets a new one.
+        | Code::Unimplemented
+        | Code::Unauthenticated => CallFault::Refused(why),
         _ => CallFault::Lost(why),
     }
 }
@@ -148,7 +153,11 @@ mod tests {
 
     #[test]
     fn only_what_etcd_has_refused_is_known_to_have_changed_nothing() {
-        let known = [Status::resource_exhausted("full"), Status::invalid_argument("too large")];
+        let known = [
+            Status::resource_exhausted("full"),
+            Status::invalid_argument("too large"),
+            Status::unauthenticated("no token"),
+        ];
         assert!(known.iter().all(|status| matches!(fault(status), CallFault::Refused(_))));
         let unknown = [Status::unavailable("leader changed"), Status::deadline_exceeded("late"), Status::unknown("?")];
         assert!(unknown.iter().all(|status| matches!(fault(status), CallFault::Lost(_))));

@@ -94,7 +94,7 @@ impl Transactions {
     async fn read(&mut self, term: u64) -> Result<Vec<(String, Vec<u8>)>, StoreError> {
         let head = self.layout.head();
         let request = RangeRequest { key: head.into_bytes(), ..RangeRequest::default() };
-        let reply = self.members.call(async |way| way.range(request).await).await;
+        let reply = self.members.call(async |way| way.range(request.clone()).await).await;
         let mut reply = reply.map_err(|fault| reading(fault.words()))?;
         let moment = revision_of(reply.header);
         let (head, revision) = match reply.kvs.pop() {
@@ -125,7 +125,7 @@ impl Transactions {
         let (mut from, mut all) = (start.as_bytes().to_vec(), Vec::new());
         loop {
             let request = RangeRequest { key: from, range_end: behind(start), limit: PAGE, revision: moment };
-            let page = self.members.call(async |way| way.range(request).await).await;
+            let page = self.members.call(async |way| way.range(request.clone()).await).await;
             let page = page.map_err(|fault| reading(fault.words()))?;
             all.extend(page.kvs.into_iter().map(|found| (found.key, found.value)));
             match all.last() {
@@ -224,7 +224,7 @@ impl Transactions {
     async fn look_up(&mut self, attempt: Attempt) -> Option<i64> {
         for _ in 0..TRIES {
             let key = self.layout.head().into_bytes();
-            if let Ok(found) = self.members.call(async |way| way.get(key).await).await {
+            if let Ok(found) = self.members.call(async |way| way.get(key.clone()).await).await {
                 let found = found?;
                 let head = StoreHead::decode(&found.value)?;
                 return (head.attempt == attempt).then_some(found.mod_revision);
@@ -247,7 +247,7 @@ impl Transactions {
             success: operations.into_iter().map(|given| operation(given.into())).collect(),
             failure: vec![operation(Request::RequestRange(look))],
         };
-        self.members.call(async |way| way.txn(transaction).await).await
+        self.members.call(async |way| way.txn(transaction.clone()).await).await
     }
 
     /// Why a guard was not met.

@@ -58,13 +58,13 @@ impl Way {
         self.leases().lease_revoke(request).await.map(drop)
     }
 
-    /// Lets a lease begin anew. It is a call like others, and no stream that stays open: that may end without a word.
-    pub(super) async fn keep_alive(&mut self, lease: i64) -> Result<(), Status> {
+    /// Lets a lease begin anew; false if it has expired. It is a call like others, and no stream that stays open: that may end
+    /// without a word.
+    pub(super) async fn keep_alive(&mut self, lease: i64) -> Result<bool, Status> {
         let request = self.request(tokio_stream::iter([LeaseKeepAliveRequest { id: lease }]));
         let mut answers = self.leases().lease_keep_alive(request).await?.into_inner();
         match answers.message().await? {
-            Some(answer) if answer.ttl > 0 => Ok(()),
-            Some(_) => Err(Status::not_found("the leader's lease has expired")),
+            Some(answer) => Ok(answer.ttl > 0),
             None => Err(Status::unavailable("no answer")),
         }
     }
