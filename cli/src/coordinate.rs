@@ -37,9 +37,9 @@ pub(crate) struct CoordinateArgs {
     /// given before are void, and what was delivered after the snapshot is delivered again.
     #[arg(long, value_name = "FILE")]
     recover_from: Option<PathBuf>,
-    /// How often a snapshot of the ledgers is written to ledger.snapshot in their folder.
-    #[arg(long, value_name = "DURATION", default_value = "1m", value_parser = at_least_a_second)]
-    snapshot_every: Duration,
+    /// How often a snapshot of the ledgers is written to ledger.snapshot in their folder. Left out: 1m.
+    #[arg(long, value_name = "DURATION", value_parser = at_least_a_second)]
+    snapshot_every: Option<Duration>,
     /// Where the ledgers are kept: in a file below --path, or in etcd, where several coordinators stand in for each other.
     #[arg(long, value_name = "STORE", default_value = "file")]
     store: StoreKind,
@@ -68,6 +68,7 @@ pub(crate) struct CoordinateArgs {
 
 /// If leases are shorter, a moment without a processor takes them from living daemons.
 const SHORTEST: Duration = Duration::from_secs(1);
+const SNAPSHOT_EVERY: Duration = Duration::from_secs(60);
 
 pub(crate) fn run(args: &CoordinateArgs) -> Result<(), Failure> {
     start_logs("info").map_err(|error| Failure::Failed(error.to_string()))?;
@@ -80,10 +81,11 @@ pub(crate) fn run(args: &CoordinateArgs) -> Result<(), Failure> {
         StoreKind::File => KeptIn::File {
             folder: args.path.clone(),
             recover_from: args.recover_from.clone(),
-            snapshot_every: args.snapshot_every,
+            snapshot_every: args.snapshot_every.unwrap_or(SNAPSHOT_EVERY),
         },
-        StoreKind::Etcd if args.path.is_some() || args.recover_from.is_some() => {
-            return Err(Failure::Usage("--path and --recover-from are of no use with --store etcd".to_owned()));
+        StoreKind::Etcd if args.path.is_some() || args.recover_from.is_some() || args.snapshot_every.is_some() => {
+            let why = "--path, --recover-from and --snapshot-every are of no use with --store etcd";
+            return Err(Failure::Usage(why.to_owned()));
         }
         StoreKind::Etcd => KeptIn::Etcd(args.etcd.settings(&args.listen, certificate.is_some())?),
     };

@@ -304,3 +304,20 @@ fn completions_and_manual_pages_have_every_command_that_the_help_has() {
     assert_eq!(refused.status.code(), Some(1));
     assert!(said(&refused).contains("/nowhere/man1"), "{}", said(&refused));
 }
+
+#[test]
+fn what_is_said_of_etcd_to_a_coordinator_is_checked_and_a_password_is_not_repeated() {
+    let refused = |args: &[&str]| {
+        let output = forebay(&[&["coordinate"], args].concat());
+        assert_eq!(output.status.code(), Some(2), "{}", said(&output));
+        said(&output)
+    };
+    let with_password = refused(&["--store", "etcd", "--etcd", "http://root:hunter2@etcd.example:2379"]);
+    assert!(with_password.contains("@etcd.example:2379") && with_password.contains("--etcd-password-file"));
+    assert!(!with_password.contains("hunter2") && !with_password.contains("root"), "{with_password}");
+    for of_etcd in [["--leader-lease", "5s"], ["--etcd-prefix", "/a"], ["--etcd", "http://a:1"]] {
+        assert!(refused(&of_etcd).contains("need --store etcd"), "{of_etcd:?}");
+    }
+    let of_files = refused(&["--store", "etcd", "--etcd", "http://a:1", "--snapshot-every", "5s"]);
+    assert!(of_files.contains("--snapshot-every are of no use"), "{of_files}");
+}

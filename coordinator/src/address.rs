@@ -23,13 +23,24 @@ pub enum Address {
     Socket(PathBuf),
 }
 
-/// A text that is no address.
+/// A text that is no address. What is before its last `@` is not shown: it may be a user with a password.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error(
     "\"{0}\" is no address of a coordinator; give a host with a port, such as \"http://127.0.0.1:7171\" or \
      \"https://coordinator:7171\", or a socket, such as \"unix:/run/forebay/coordinator.sock\""
 )]
 pub struct NoAddress(String);
+
+impl NoAddress {
+    fn of(text: &str) -> Self {
+        Self(text.rsplit_once('@').map_or_else(|| text.to_owned(), |(_, place)| format!("...@{place}")))
+    }
+
+    /// As much of the text as may be shown.
+    pub fn shown(&self) -> &str {
+        &self.0
+    }
+}
 
 /// Most addresses that a daemon may be given.
 const MOST: usize = 16;
@@ -48,8 +59,10 @@ impl Address {
     /// # Errors
     /// One of them is none, or they are more than 16.
     pub fn list(text: &str) -> Result<Vec<Self>, NoAddress> {
-        let all: Vec<Self> = text.split(',').map(|one| one.trim().parse()).collect::<Result<_, _>>()?;
-        if all.len() > MOST { Err(NoAddress(text.to_owned())) } else { Ok(all) }
+        let all: Result<Vec<Self>, _> = text.split(',').map(|one| one.trim().parse()).collect();
+        // A password may have a comma in it.
+        let all = all.map_err(|error| if text.contains('@') { NoAddress::of(text) } else { error })?;
+        if all.len() > MOST { Err(NoAddress::of(text)) } else { Ok(all) }
     }
 
     /// Whether TLS is spoken there.
@@ -62,7 +75,7 @@ impl FromStr for Address {
     type Err = NoAddress;
 
     fn from_str(text: &str) -> Result<Self, NoAddress> {
-        let none = || NoAddress(text.to_owned());
+        let none = || NoAddress::of(text);
         if let Some(path) = text.strip_prefix("unix:") {
             return if path.starts_with('/') && !path.contains('\0') {
                 Ok(Self::Socket(path.into()))
@@ -135,5 +148,15 @@ mod tests {
             assert!(error.contains("http://127.0.0.1:7171"), "{text:?}: {error}");
         }
         Address::list(&["http://a:1"; 17].join(",")).unwrap_err();
+    }
+
+    #[test]
+    fn a_password_in_what_is_no_address_is_not_shown() {
+        for text in ["http://root:hun,ter2@a:2379", "http://b:1,http://root:hun@ter2@a:2379", "root:hunter2@a:2379"] {
+            let error = Address::list(text).unwrap_err();
+            assert_eq!(error.shown(), "...@a:2379");
+            assert!(!error.to_string().contains("hun"), "{error}");
+        }
+        assert_eq!("http://u:hunter2@a".parse::<Address>().unwrap_err().shown(), "...@a");
     }
 }

@@ -15,9 +15,9 @@ pub(crate) struct EtcdArgs {
     /// Addresses of etcd's members, such as https://a:2379,https://b:2379.
     #[arg(long = "etcd", value_name = "ADDRESSES")]
     endpoints: Option<String>,
-    /// What all keys in etcd begin with. Coordinators with the same one stand in for each other.
-    #[arg(long, value_name = "KEY", default_value = "/forebay")]
-    etcd_prefix: String,
+    /// What all keys in etcd begin with. Coordinators with the same one stand in for each other. Left out: /forebay.
+    #[arg(long, value_name = "KEY")]
+    etcd_prefix: Option<String>,
     /// The certificates of the authority that signs those of etcd's members, for https.
     #[arg(long, value_name = "FILE")]
     etcd_ca: Option<PathBuf>,
@@ -36,10 +36,13 @@ pub(crate) struct EtcdArgs {
     /// Where daemons reach this coordinator, with --store etcd. Left out: where it listens.
     #[arg(long, value_name = "ADDRESS")]
     advertise: Option<Address>,
-    /// With --store etcd: how long a coordinator that etcd does not hear leads, in whole seconds.
-    #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = leader_lease)]
-    leader_lease: Duration,
+    /// With --store etcd: how long a coordinator that etcd does not hear leads, in whole seconds. Left out: 10s.
+    #[arg(long, value_name = "DURATION", value_parser = leader_lease)]
+    leader_lease: Option<Duration>,
 }
+
+const PREFIX: &str = "/forebay";
+const LEADER_LEASE: Duration = Duration::from_secs(10);
 
 /// A leader that cannot be heard for a moment must stay one.
 const SHORTEST: Duration = Duration::from_secs(2);
@@ -47,15 +50,21 @@ const SHORTEST: Duration = Duration::from_secs(2);
 impl EtcdArgs {
     /// Whether something is said about etcd.
     pub(super) fn is_given(&self) -> bool {
-        self.endpoints.is_some() || self.etcd_ca.is_some() || self.etcd_user.is_some() || self.advertise.is_some()
+        let Self { endpoints, etcd_prefix, etcd_ca, etcd_certificate, etcd_user, advertise, leader_lease, .. } = self;
+        let texts = endpoints.is_some() || etcd_prefix.is_some() || etcd_user.is_some() || advertise.is_some();
+        texts || etcd_ca.is_some() || etcd_certificate.is_some() || leader_lease.is_some()
     }
 
     /// For a coordinator that listens there, with TLS or without.
     pub(super) fn settings(&self, listen: &[Place], tls: bool) -> Result<EtcdSettings, Failure> {
         let missing = |what: &str| Failure::Usage(format!("--store etcd needs {what}"));
         let endpoints = self.endpoints.as_deref().ok_or_else(|| missing("--etcd"))?;
-        let endpoints = Address::list(endpoints).map_err(|_| {
-            Failure::Usage(format!("--etcd {endpoints:?}: give addresses such as http://127.0.0.1:2379"))
+        let endpoints = Address::list(endpoints).map_err(|error| {
+            Failure::Usage(format!(
+                "--etcd {:?}: give addresses such as http://127.0.0.1:2379, and a user of etcd with --etcd-user and \
+                 --etcd-password-file",
+                error.shown()
+            ))
         })?;
         if endpoints.iter().any(Address::is_tls) && self.etcd_ca.is_none() {
             return Err(missing("--etcd-ca for https"));
@@ -65,15 +74,16 @@ impl EtcdArgs {
             None => listen.iter().find_map(|place| reached_at(place, tls)).ok_or_else(|| missing("--advertise"))?,
         };
         let certificate = self.etcd_certificate.clone().zip(self.etcd_key.clone());
+        let lease = self.leader_lease.unwrap_or(LEADER_LEASE);
         Ok(EtcdSettings {
             endpoints,
-            prefix: self.etcd_prefix.clone(),
+            prefix: self.etcd_prefix.clone().unwrap_or_else(|| PREFIX.to_owned()),
             advertise,
             authority: self.etcd_ca.clone(),
             certificate: certificate.map(|(certificate, key)| CertificateFiles { certificate, key }),
             user: self.etcd_user.clone().zip(self.etcd_password_file.clone()),
-            lease: self.leader_lease,
-            deadline: self.leader_lease / 5,
+            lease,
+            deadline: lease / 5,
         })
     }
 }
