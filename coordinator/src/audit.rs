@@ -16,6 +16,7 @@ use forebay_proto::{
 
 use crate::{
     grains::GrainTable,
+    part::EpochPart,
     plan::Plan,
     spec::{PERMUTATION, SpecError},
 };
@@ -41,6 +42,9 @@ pub enum Verdict {
 pub struct EpochAudit {
     /// Which.
     pub epoch: u64,
+    /// The position from which on it accounts for the epoch: a run of lockstep that went on from a state accounts for
+    /// what follows. 0: from the start.
+    pub from: u64,
     /// What it says.
     pub verdict: Verdict,
     /// The records that the epoch should have.
@@ -68,14 +72,14 @@ pub struct Expected {
     pub sources: Vec<(u64, u64)>,
 }
 
-/// What an epoch should have, by the plan alone. `progress` is called now and then with the number of positions that
-/// were done since its last call, because billions take their time.
-pub fn expected(plan: &Plan, epoch: u64, mut progress: impl FnMut(u64)) -> Expected {
+/// What an epoch should have from a position on, by the plan alone. `progress` is called now and then with the number of
+/// positions that were done since its last call, because billions take their time.
+pub fn expected(plan: &Plan, epoch: u64, from: u64, mut progress: impl FnMut(u64)) -> Expected {
     let order = plan.epoch(epoch);
     let mut expected = Expected { sum: RecordSum::default(), sources: vec![(0, 0); plan.sources().len()] };
     // The whole dataset has the same records in any order.
-    let whole = plan.is_plain() && order.records() == plan.spec().records;
-    for position in 0..order.records() {
+    let whole = from == 0 && plan.is_plain() && order.records() == plan.spec().records;
+    for position in from..order.records() {
         let turn = if whole { Turn::first(position) } else { order.turn(position) };
         expected.sum.add(turn.key());
         if let Some(source) = plan.source(turn.record()) {
@@ -96,14 +100,16 @@ pub fn expected(plan: &Plan, epoch: u64, mut progress: impl FnMut(u64)) -> Expec
 pub fn audit(reply: &AuditReply, mut progress: impl FnMut(u64)) -> Result<Vec<EpochAudit>, SpecError> {
     let plan = plan(reply)?;
     let floor = reply.progress.unwrap_or_default().floor;
+    let begins = reply.begins.unwrap_or_default();
     let mut whole = None;
     let judge = |tally: &EpochTally| {
-        let expected = if plan.is_plain() && plan.epoch_records(tally.epoch) == plan.spec().records {
-            whole.get_or_insert_with(|| expected(&plan, tally.epoch, &mut progress)).clone()
+        let from = if tally.epoch == begins.epoch { begins.position } else { 0 };
+        let expected = if from == 0 && plan.is_plain() && plan.epoch_records(tally.epoch) == plan.spec().records {
+            whole.get_or_insert_with(|| expected(&plan, tally.epoch, from, &mut progress)).clone()
         } else {
-            expected(&plan, tally.epoch, &mut progress)
+            expected(&plan, tally.epoch, from, &mut progress)
         };
-        EpochAudit::new(tally, &expected, plan.sources(), tally.epoch < floor)
+        EpochAudit::new(tally, from, &expected, plan.sources(), tally.epoch < floor)
     };
     Ok(reply.epochs.iter().map(judge).collect())
 }
@@ -115,19 +121,20 @@ fn plan(reply: &AuditReply) -> Result<Plan, SpecError> {
     let mut table = None;
     match &reply.grains {
         Some(grains) => table = Some(Arc::new(GrainTable::from_lengths(grains, spec.records)?)),
-        None if spec.shard.is_none() && spec.grains.take().is_some() => spec.permutation = PERMUTATION,
+        None if EpochPart::of(&spec).is_none() && spec.grains.take().is_some() => spec.permutation = PERMUTATION,
         None => {}
     }
     Plan::with_grains(&spec, table)
 }
 
 impl EpochAudit {
-    fn new(tally: &EpochTally, expected: &Expected, sources: &[SourceShare], complete: bool) -> Self {
+    fn new(tally: &EpochTally, from: u64, expected: &Expected, sources: &[SourceShare], complete: bool) -> Self {
         let of_source = |(number, (share, expected)): (usize, (&SourceShare, &(u64, u64)))| {
             SourceAudit::new(share, *expected, tally.sources.get(number).copied().unwrap_or_default())
         };
         let mut audit = Self {
             epoch: tally.epoch,
+            from,
             verdict: Verdict::Incomplete,
             expected: expected.sum,
             delivered: sum(tally.delivered),
@@ -173,6 +180,9 @@ impl fmt::Display for EpochAudit {
             Verdict::DoesNotAddUp => "DOES NOT ADD UP",
         };
         write!(f, "), {verdict}")?;
+        if self.from > 0 {
+            write!(f, "; from position {} on, where a state was loaded", self.from)?;
+        }
         if self.verdict == Verdict::DoesNotAddUp {
             write!(f, ": checksum {:032x}, expected {:032x}", accounted.sum, self.expected.sum)?;
         }

@@ -1,10 +1,12 @@
-//! How the last batch of an epoch ends (semantics rules 12 and 13), as pure arithmetic.
+//! How the last batch of an epoch ends (semantics rules 12, 13 and 40), as pure arithmetic.
 //!
-//! Static assignment knows every batch of an epoch before it starts: [`Batching::epoch`] gives them, equal to what
-//! DALI 2.4 returns. In dynamic assignment a batch is what comes next; only its end follows the [`LastBatchPolicy`].
+//! Static and lockstep assignment know every batch of an epoch before it starts: [`Batching::epoch`] gives them, for
+//! static shards equal to what DALI 2.4 returns. In dynamic assignment a batch is what comes next; only its end follows
+//! the [`LastBatchPolicy`].
 
 use forebay_proto::Turn;
 
+use crate::part::EpochPart;
 use crate::plan::{EpochOrder, Plan};
 
 /// What becomes of records that do not fill a batch.
@@ -19,18 +21,18 @@ pub enum LastBatchPolicy {
     Partial,
 }
 
-/// The settings that shape a static epoch's batches.
+/// The settings that shape an epoch's batches where places are fixed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Batching {
-    /// Places of a batch; 0 counts as 1.
+    /// Places of a batch; 0 counts as 1. For a rank of lockstep, its part of a step.
     pub batch_size: u64,
     /// For the last batch.
     pub policy: LastBatchPolicy,
-    /// Every shard has the same number of batches, the last record repeated.
+    /// Every shard has the same number of batches, the last record repeated. Ranks of lockstep always have.
     pub pad_last_batch: bool,
 }
 
-/// The batches of one epoch of a static shard.
+/// The batches of one epoch of a static shard, or of a rank.
 #[derive(Clone, Debug)]
 pub struct EpochBatches {
     /// How many batches the epoch has. An epoch without a record of its own has none.
@@ -39,7 +41,7 @@ pub struct EpochBatches {
     pub delivered: u64,
     batching: Batching,
     order: EpochOrder,
-    sticks: bool,
+    part: Option<EpochPart>,
 }
 
 /// One batch of a static epoch.
@@ -60,25 +62,25 @@ impl Batching {
         self.batch_size.max(1)
     }
 
-    /// The batches of an epoch of a static plan.
+    /// The batches of an epoch of a shard's or a rank's plan.
     pub fn epoch(&self, plan: &Plan, epoch: u64) -> EpochBatches {
         let order = plan.epoch(epoch);
-        let shard = plan.spec().shard.unwrap_or_default();
-        let (positions, shards) = (plan.positions(), u64::from(shard.num_shards.max(1)));
+        let part = plan.part();
+        let (positions, parts) = (plan.positions(), part.map_or(1, |part| u64::from(part.count())));
         let batches = match self.policy {
             _ if order.is_empty() => 0,
             // DALI drops until every shard has as many batches as the smallest.
-            LastBatchPolicy::Drop => positions / shards / self.size(),
-            _ if self.pad_last_batch => order.len().div_ceil(self.size()),
+            LastBatchPolicy::Drop => positions / parts / self.size(),
+            _ if self.pad_last_batch || matches!(part, Some(EpochPart::Rank(_))) => order.len().div_ceil(self.size()),
             LastBatchPolicy::Fill | LastBatchPolicy::Partial => order.records().div_ceil(self.size()),
         };
         let delivered = order.records().min(batches.saturating_mul(self.size()));
-        EpochBatches { batches, delivered, batching: *self, order, sticks: shard.stick_to_shard }
+        EpochBatches { batches, delivered, batching: *self, order, part }
     }
 
     /// `len(loader)` in an epoch: exact for a static plan, and for a dynamic one what the whole stream has at most.
     pub fn batches_per_epoch(&self, plan: &Plan, epoch: u64) -> u64 {
-        match plan.spec().shard {
+        match plan.part() {
             Some(_) => self.epoch(plan, epoch).batches,
             None => plan.positions().div_ceil(self.size()),
         }
@@ -93,7 +95,12 @@ impl EpochBatches {
         let positions = size.min(self.order.len().saturating_sub(first));
         let start = first.min(self.order.records());
         let valid = size.min(self.order.records() - start);
-        let shown = if self.batching.policy == LastBatchPolicy::Partial { valid } else { size };
+        let shown = match (self.batching.policy, self.part) {
+            // Ranks of lockstep show as many places, so that their steps have one shape.
+            (LastBatchPolicy::Partial, Some(EpochPart::Rank(_))) => positions,
+            (LastBatchPolicy::Partial, _) => valid,
+            (LastBatchPolicy::Fill | LastBatchPolicy::Drop, _) => size,
+        };
         StaticBatch { start, valid, positions, shown }
     }
 
@@ -101,7 +108,8 @@ impl EpochBatches {
     /// `valid`, else the record that is copied there. Such a copy is not acknowledged and its mask is False.
     ///
     /// With `pad_last_batch` the epoch's last record is repeated. Without, the batch goes on with the records that
-    /// follow in the epoch's order: wrapping at the dataset's end, or inside the shard when it sticks to it.
+    /// follow in the epoch's order: wrapping at the dataset's end, or inside the shard when it sticks to it. A rank of
+    /// lockstep repeats its last record, or the epoch's if it has none.
     pub fn turn(&self, index: u64, place: u64) -> Turn {
         let position = index.saturating_mul(self.batching.size()).saturating_add(place);
         let own = self.order.records();
@@ -109,7 +117,7 @@ impl EpochBatches {
             self.order.turn(position)
         } else if self.batching.pad_last_batch {
             self.order.turn(own.saturating_sub(1))
-        } else if self.sticks {
+        } else if matches!(self.part, Some(EpochPart::Shard(shard)) if shard.stick_to_shard) {
             self.order.turn(position % own.max(1))
         } else {
             self.order.turn(position)
@@ -119,7 +127,7 @@ impl EpochBatches {
 
 #[cfg(test)]
 mod tests {
-    use forebay_proto::v1::{LedgerSpec, StaticShard};
+    use forebay_proto::v1::{LedgerSpec, LockstepRank, StaticShard};
 
     use super::*;
 
@@ -185,5 +193,42 @@ mod tests {
                 assert_eq!(batching(4, policy, pad).epoch(&plan(2, 0, 5, false), 0).batches, 0);
             }
         }
+    }
+    /// What each rank of a run in steps of 8 is shown, by batch.
+    fn ranks(records: u64, world_size: u32, policy: LastBatchPolicy) -> Vec<Vec<Vec<u64>>> {
+        let of = |rank| {
+            let lockstep = Some(LockstepRank { global_batch: 8, rank, world_size });
+            let spec = LedgerSpec { lockstep, ..plan(records, 0, 1, false).spec().clone() };
+            let plan = Plan::new(&LedgerSpec { shard: None, ..spec }).unwrap();
+            shown(&plan, batching(8 / u64::from(world_size), policy, false), 3)
+        };
+        (0..world_size).map(of).collect()
+    }
+
+    #[test]
+    fn rule_40_ranks_have_as_many_steps_of_one_shape_and_copies_repeat_their_last_record() {
+        let partial = ranks(21, 2, LastBatchPolicy::Partial);
+        assert_eq!(partial[0], [vec![0, 1, 2, 3], vec![8, 9, 10, 11], vec![16, 17, 17]]);
+        assert_eq!(partial[1], [vec![4, 5, 6, 7], vec![12, 13, 14, 15], vec![18, 19, 20]]);
+        let fill = ranks(21, 2, LastBatchPolicy::Fill);
+        assert_eq!([&fill[0][2], &fill[1][2]], [&[16, 17, 17, 17], &[18, 19, 20, 20]]);
+        let drop = ranks(21, 2, LastBatchPolicy::Drop);
+        assert_eq!(drop.iter().map(Vec::len).collect::<Vec<_>>(), [2, 2]);
+        // More ranks than the last step has records: a rank without one repeats what it had last.
+        let few = ranks(9, 4, LastBatchPolicy::Partial);
+        assert_eq!(few.iter().map(|rank| rank[1].clone()).collect::<Vec<_>>(), [[1], [3], [5], [8]]);
+        // An epoch of fewer records than ranks: a rank without any shows the epoch's last.
+        let least = ranks(3, 4, LastBatchPolicy::Fill);
+        assert_eq!(least.concat(), [[2, 2], [0, 0], [1, 1], [2, 2]]);
+    }
+
+    #[test]
+    fn rule_40_a_batch_answers_for_its_ranks_positions() {
+        let lockstep = Some(LockstepRank { global_batch: 8, rank: 0, world_size: 2 });
+        let spec = LedgerSpec { lockstep, shard: None, ..plan(21, 0, 1, false).spec().clone() };
+        let batches = batching(4, LastBatchPolicy::Partial, false).epoch(&Plan::new(&spec).unwrap(), 0);
+        assert_eq!(batches.batch(2), StaticBatch { start: 8, valid: 2, positions: 3, shown: 3 });
+        let dropping = batching(4, LastBatchPolicy::Drop, false).epoch(&Plan::new(&spec).unwrap(), 0);
+        assert_eq!((dropping.batches, dropping.delivered), (2, 8));
     }
 }

@@ -1,4 +1,4 @@
-//! The ledger of one (run, stream, shard): a pure state machine without clock and without I/O.
+//! The ledger of one (run, stream, shard or rank): a pure state machine without clock and without I/O.
 //!
 //! State is the cursor and the exceptions to it: leases that are out and ranges that came back. Every position below
 //! the cursor that is in neither is complete. So its size depends on what is out, never on the dataset's.
@@ -12,6 +12,7 @@ mod recover;
 mod snapshot;
 mod spans;
 mod status;
+mod step;
 mod stored;
 mod tallies;
 mod workers;
@@ -21,8 +22,8 @@ use std::ops::{Bound, Range};
 
 use forebay_proto::page;
 use forebay_proto::v1::{
-    AuditReply, Cause, HeartbeatReply, HeartbeatRequest, Lease, ListQuarantineReply, Policies, Progress, QuarantineKey,
-    QuarantinedRecord, Recovery, WorkerProcess,
+    AuditReply, Cause, EpochPosition, HeartbeatReply, HeartbeatRequest, Lease, ListQuarantineReply, Policies, Progress,
+    QuarantineKey, QuarantinedRecord, Recovery, WorkerProcess,
 };
 
 use self::{spans::Spans, tallies::Tallies, workers::Replies};
@@ -66,6 +67,8 @@ pub(crate) struct Ledger {
     /// By (epoch, record), at most `QUARANTINE_LIST`; `quarantined` goes on counting.
     quarantine: BTreeMap<(u64, u64), QuarantinedRecord>,
     quarantined: u64,
+    /// Where its account begins, if a restore in lockstep put it there.
+    begins: Option<EpochPosition>,
     /// The last times that it was lost and recovered from a snapshot of its store.
     recoveries: Vec<Recovery>,
     /// Rises with every durable change.
@@ -161,6 +164,7 @@ impl Ledger {
             tallies: BTreeMap::new(),
             quarantine: BTreeMap::new(),
             quarantined: 0,
+            begins: None,
             recoveries: Vec::new(),
             revision: 1,
             dirty: Dirty { head: true, grains: plan.grains().is_some(), ..Dirty::default() },
@@ -222,11 +226,12 @@ impl Ledger {
         let tallies = self.tallies.range(from_epoch..).map(|(&epoch, tallies)| tallies.message(epoch));
         let (epochs, more) = page(tallies);
         let spec = self.plan.spec().clone();
-        // The sum over the whole dataset is the same in any order: only a shard's records depend on the table.
-        let table = self.plan.grains().filter(|_| from_epoch == 0 && spec.shard.is_some());
+        // The sum over the whole dataset is the same in any order: only a part's records depend on the table.
+        let table = self.plan.grains().filter(|_| from_epoch == 0 && self.plan.part().is_some());
         let grains = table.map(|table| table.lengths());
         let recoveries = if from_epoch == 0 { self.recoveries.clone() } else { Vec::new() };
-        AuditReply { spec: Some(spec), epochs, progress: Some(self.progress()), more, grains, recoveries }
+        let begins = self.begins.filter(|_| from_epoch == 0);
+        AuditReply { spec: Some(spec), epochs, progress: Some(self.progress()), more, grains, recoveries, begins }
     }
 
     /// A page of the quarantine's list.

@@ -14,6 +14,7 @@ use crate::{
     call_error::CallError,
     grains::GrainTable,
     ledger::{Ledger, MAX_EPOCH, Times},
+    part::EpochPart,
     plan::Plan,
     spec::{SpecError, differences, nameless},
     store::Change,
@@ -26,7 +27,7 @@ const PROCESS_LEN: usize = 256;
 /// What the keys of all ledgers' documents start with.
 pub(crate) const PREFIX: &str = "ledger/";
 
-/// Ledgers by name: `RUN/STREAM/all`, or `RUN/STREAM/shard-3` for a static one.
+/// Ledgers by name: `RUN/STREAM/all`, `RUN/STREAM/shard-3` for a static one, `RUN/STREAM/rank-3-of-8` for one in lockstep.
 #[derive(Debug)]
 pub struct Ledgers {
     times: Times,
@@ -139,8 +140,7 @@ impl Ledgers {
             return Err(invalid(format!("epochs is {}; it may be at most {MAX_EPOCH}.", request.epochs)));
         }
         let stream = format!("{}/{}/", request.run, request.stream);
-        let shard = spec.shard.map_or_else(|| "all".to_owned(), |shard| format!("shard-{}", shard.shard_id));
-        let name = format!("{stream}{shard}");
+        let name = format!("{stream}{}", EpochPart::name(EpochPart::of(spec)));
         self.compare(&stream, request)?;
         let resumed = self.by_name.contains_key(&name);
         if !resumed {
@@ -196,13 +196,16 @@ impl Ledgers {
         Plan::with_grains(spec, table)
     }
 
-    /// All ledgers of a run's stream agree in everything but the shard's number.
+    /// All ledgers of a run's stream agree in everything but the number of the shard or rank.
     fn compare(&self, stream: &str, request: &OpenRequest) -> Result<(), CallError> {
         let asked = request.spec.as_ref().map(nameless).unwrap_or_default();
         for (_, ledger) in self.of_stream(stream) {
             let mut kept = nameless(ledger.plan().spec());
             if let (Some(kept), Some(asked)) = (&mut kept.shard, &asked.shard) {
                 kept.shard_id = asked.shard_id;
+            }
+            if let (Some(kept), Some(asked)) = (&mut kept.lockstep, &asked.lockstep) {
+                kept.rank = asked.rank;
             }
             if kept != asked {
                 return Err(CallError::SpecMismatch(format!(

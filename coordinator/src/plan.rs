@@ -2,22 +2,26 @@
 //! spec is about one. It is the same on every node.
 //!
 //! Dynamic assignment has positions 0..N. Static assignment has the positions of one shard, by DALI's bounds and
-//! rotation; with shuffle the bounds are taken in the epoch's permuted order (semantics rule 13). N is the number of
+//! rotation; with shuffle the bounds are taken in the epoch's permuted order (semantics rule 13). Lockstep assignment
+//! has the positions of one rank (rule 40). N is the number of
 //! records, or of all turns of an epoch that has records more than once (rules 57 and 58). Shards that have one
 //! record less than others have a last position without a record instead, so that all of them have as many positions:
 //! what an epoch owes a shard, batches of copies included, is positions and nothing else.
 
 mod counts;
+mod extent;
 
 use std::sync::Arc;
 
 use forebay_proto::Turn;
 use forebay_proto::v1::{LedgerSpec, SourceShare, StaticShard};
 
+use self::extent::Extent;
 use crate::{
     grain_epochs::{GrainEpoch, GrainEpochs},
     grains::GrainTable,
     mixture::{MixedEpoch, Mixture, shares::MIXTURE_PERMUTATION},
+    part::EpochPart,
     permutation::Permutation,
     spec,
     spec::{GrainProblem, SpecError},
@@ -48,9 +52,7 @@ pub struct Plan {
 pub struct EpochOrder {
     /// Positions of the epoch in the whole dataset's order.
     all: u64,
-    start: u64,
-    records: u64,
-    len: u64,
+    extent: Extent,
     places: Places,
 }
 
@@ -95,6 +97,11 @@ impl Plan {
         &self.spec
     }
 
+    /// The part of an epoch that it is about; none for the whole one.
+    pub fn part(&self) -> Option<EpochPart> {
+        EpochPart::of(&self.spec)
+    }
+
     /// The table of grains that the spec is about.
     pub fn grains(&self) -> Option<&Arc<GrainTable>> {
         self.grains.as_deref().map(GrainEpochs::table)
@@ -126,21 +133,17 @@ impl Plan {
 
     /// How many turns of records an epoch has; 0 for a static shard that is empty in this epoch.
     pub fn epoch_records(&self, epoch: u64) -> u64 {
-        let (start, end) = self.bounds(epoch);
-        end - start
+        self.extent(epoch).records()
     }
 
-    /// How many positions an epoch has: one for each record, and as many as in the other shards unless it is empty.
+    /// How many positions an epoch has: one for each record, and as many as in the other shards or ranks. A static shard
+    /// that is empty in this epoch has none.
     pub fn epoch_len(&self, epoch: u64) -> u64 {
-        match (self.epoch_records(epoch), self.spec.shard) {
-            (0, _) => 0,
-            (records, None) => records,
-            (_, Some(shard)) => self.positions().div_ceil(u64::from(shard.num_shards)),
-        }
+        self.extent(epoch).len()
     }
 
     /// The record at a position. Positions beyond the epoch's length go on in the epoch's order and wrap at the
-    /// dataset's end.
+    /// dataset's end. Those of a rank of lockstep repeat its last record.
     pub fn record(&self, epoch: u64, position: u64) -> u64 {
         self.epoch(epoch).record(position)
     }
@@ -152,7 +155,6 @@ impl Plan {
 
     /// The order of one epoch.
     pub fn epoch(&self, epoch: u64) -> EpochOrder {
-        let (start, end) = self.bounds(epoch);
         let spec = &self.spec;
         let places = match (&self.grains, &self.mixture) {
             (Some(grains), _) => Places::ByGrains(grains.epoch(spec, epoch)),
@@ -162,42 +164,29 @@ impl Plan {
             }
             (None, None) => Places::AsTheyAre,
         };
-        EpochOrder { all: self.positions(), start, records: end - start, len: self.epoch_len(epoch), places }
+        EpochOrder { all: self.positions(), extent: self.extent(epoch), places }
     }
 
-    /// Where this plan's epoch begins and ends in the whole dataset's order of that epoch.
-    fn bounds(&self, epoch: u64) -> (u64, u64) {
-        match self.spec.shard {
-            None => (0, self.positions()),
-            Some(StaticShard { shard_id, num_shards, stick_to_shard }) => {
-                let turn = if stick_to_shard { 0 } else { epoch % u64::from(num_shards) };
-                let shard = (u64::from(shard_id) + turn) % u64::from(num_shards);
-                (self.shard_start(shard, num_shards), self.shard_start(shard + 1, num_shards))
-            }
-        }
-    }
-
-    /// floor(shard * N / n), as DALI computes it.
-    fn shard_start(&self, shard: u64, num_shards: u32) -> u64 {
-        let product = u128::from(shard) * u128::from(self.positions());
-        u64::try_from(product / u128::from(num_shards)).expect("shard <= num_shards, so the quotient is at most N")
+    /// Which places of the whole dataset's order of that epoch are this plan's.
+    fn extent(&self, epoch: u64) -> Extent {
+        Extent::of(&self.spec, self.positions(), epoch)
     }
 }
 
 impl EpochOrder {
     /// How many records the epoch has.
-    pub const fn records(&self) -> u64 {
-        self.records
+    pub fn records(&self) -> u64 {
+        self.extent.records()
     }
 
     /// See [`Plan::epoch_len`].
-    pub const fn len(&self) -> u64 {
-        self.len
+    pub fn len(&self) -> u64 {
+        self.extent.len()
     }
 
     /// True for an epoch without positions.
-    pub const fn is_empty(&self) -> bool {
-        self.len == 0
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
     }
 
     /// See [`Plan::record`].
@@ -207,8 +196,7 @@ impl EpochOrder {
 
     /// The turn of a record at a position; see [`Plan::record`].
     pub fn turn(&self, position: u64) -> Turn {
-        let place = (u128::from(self.start) + u128::from(position)) % u128::from(self.all);
-        let place = u64::try_from(place).expect("a remainder of a u64");
+        let place = self.extent.place(position);
         match &self.places {
             Places::AsTheyAre => Turn::first(place),
             Places::Permuted(permutation) => Turn::first(permutation.forward(place)),
@@ -219,7 +207,7 @@ impl EpochOrder {
 
     /// The turn that the epoch has at a position; none at a position without a record.
     pub fn own(&self, position: u64) -> Option<Turn> {
-        (position < self.records).then(|| self.turn(position))
+        (position < self.records()).then(|| self.turn(position))
     }
 
     /// See [`Plan::positions_of`].
@@ -236,7 +224,7 @@ impl EpochOrder {
             _ => None,
         };
         let places = single.into_iter().chain(mixed.into_iter().flatten());
-        places.filter_map(|place| place.checked_sub(self.start).filter(|&position| position < self.records))
+        places.filter_map(|place| self.extent.position(place))
     }
 }
 
@@ -257,8 +245,7 @@ mod tests {
             seed: 5,
             permutation: PERMUTATION,
             shard,
-            grains: None,
-            sources: Vec::new(),
+            ..LedgerSpec::default()
         };
         Plan::new(&spec).unwrap()
     }

@@ -1,7 +1,8 @@
 //! What makes two ledgers the same (semantics rules 1 and 20): checks, hash and differences of a `LedgerSpec`.
 
-use forebay_proto::v1::{GrainOrder, LedgerSpec, SourceShare, StaticShard};
+use forebay_proto::v1::{GrainOrder, LedgerSpec, LockstepRank, SourceShare, StaticShard};
 
+use crate::lockstep::{RankProblem, check_rank};
 use crate::mixture::shares::{self, MIXTURE_PERMUTATION, MixtureProblem};
 
 /// The version of the permutation of records.
@@ -59,6 +60,9 @@ pub enum SpecError {
     /// Something about several sources, or about repeats.
     #[error(transparent)]
     Mixture(#[from] MixtureProblem),
+    /// Something about a rank of lockstep.
+    #[error(transparent)]
+    Lockstep(#[from] RankProblem),
     /// More shards than a ledger steps over.
     #[error("num_shards is {0}; it may be at most {MAX_SHARDS}.")]
     TooManyShards(u32),
@@ -113,6 +117,12 @@ pub(crate) fn check(spec: &LedgerSpec) -> Result<(), SpecError> {
         (other, _) => return Err(SpecError::Permutation(other)),
     }
     shares::check(spec)?;
+    if let Some(rank) = &spec.lockstep {
+        check_rank(rank)?;
+        if spec.shard.is_some() {
+            return Err(RankProblem::Shard.into());
+        }
+    }
     match spec.shard {
         Some(StaticShard { num_shards, .. }) if num_shards > MAX_SHARDS => Err(SpecError::TooManyShards(num_shards)),
         Some(StaticShard { shard_id, num_shards, .. }) if shard_id >= num_shards => {
@@ -122,7 +132,8 @@ pub(crate) fn check(spec: &LedgerSpec) -> Result<(), SpecError> {
     }
 }
 
-/// 32 bytes that are equal exactly when two specs are. Pinned: snapshots and ledgers on disk hold it.
+/// 32 bytes that are equal exactly when two specs are, but for the rank and the world size of lockstep: a state of one
+/// number of ranks can be loaded by another. Pinned: snapshots and ledgers on disk hold it.
 pub fn spec_hash(spec: &LedgerSpec) -> [u8; 32] {
     let mut hasher = blake3::Hasher::new_derive_key("forebay ledger spec 1");
     hasher.update(&(spec.fingerprint.len() as u64).to_le_bytes());
@@ -151,6 +162,10 @@ pub fn spec_hash(spec: &LedgerSpec) -> [u8; 32] {
             hasher.update(&source.positions.to_le_bytes());
         }
     }
+    if let Some(LockstepRank { global_batch, .. }) = &spec.lockstep {
+        hasher.update(b"lockstep");
+        hasher.update(&global_batch.to_le_bytes());
+    }
     hasher.finalize().into()
 }
 
@@ -170,13 +185,18 @@ pub(crate) fn nameless(spec: &LedgerSpec) -> LedgerSpec {
 /// assert_eq!(differences(&kept, &asked), "records was 500 and is now 501");
 /// ```
 pub fn differences(kept: &LedgerSpec, asked: &LedgerSpec) -> String {
-    let shard = |shard: &Option<StaticShard>| match shard {
-        None => "dynamic".to_owned(),
-        Some(s) => format!(
+    let assignment = |spec: &LedgerSpec| match (&spec.shard, &spec.lockstep) {
+        (None, None) => "dynamic".to_owned(),
+        (Some(s), _) => format!(
             "static (shard_id {}, num_shards {}, stick_to_shard {})",
             s.shard_id, s.num_shards, s.stick_to_shard
         ),
+        (None, Some(rank)) => format!("lockstep (global_batch {})", rank.global_batch),
     };
+    // Where one of the two is not in lockstep, `assignment` says all.
+    let ranks = kept.lockstep.zip(asked.lockstep);
+    let world_size = ranks
+        .map_or_else(Default::default, |(kept, asked)| (kept.world_size.to_string(), asked.world_size.to_string()));
     let shuffle = |spec: &LedgerSpec| match spec.grains {
         Some(_) => "\"shard\"".to_owned(),
         None => spec.shuffle.to_string(),
@@ -202,7 +222,8 @@ pub fn differences(kept: &LedgerSpec, asked: &LedgerSpec) -> String {
         ("seed", kept.seed.to_string(), asked.seed.to_string()),
         ("the positions of each source", shares(kept), shares(asked)),
         ("the permutation's version", kept.permutation.to_string(), asked.permutation.to_string()),
-        ("assignment", shard(&kept.shard), shard(&asked.shard)),
+        ("assignment", assignment(kept), assignment(asked)),
+        ("world_size", world_size.0, world_size.1),
     ];
     let words: Vec<String> = fields
         .iter()
@@ -240,6 +261,7 @@ mod tests {
             (LedgerSpec { permutation: 2, ..spec() }, "permutation"),
             (grained(3, 16), "shuffle was false and is now \"shard\""),
             (LedgerSpec { shard: shard(0, 2, false), ..spec() }, "was dynamic and is now static (shard_id 0"),
+            (in_lockstep(8, 0, 2), "assignment was dynamic and is now lockstep (global_batch 8)"),
         ];
         for (other, words) in &others {
             assert_ne!(spec_hash(other), spec_hash(&spec()));
@@ -251,6 +273,26 @@ mod tests {
             spec_hash(&LedgerSpec { shard: shard(0, 2, true), ..spec() })
         );
         assert_eq!(differences(&spec(), &spec()), "");
+    }
+
+    fn in_lockstep(global_batch: u64, rank: u32, world_size: u32) -> LedgerSpec {
+        LedgerSpec { lockstep: Some(LockstepRank { global_batch, rank, world_size }), ..spec() }
+    }
+
+    #[test]
+    fn rule_40_the_hash_of_a_lockstep_run_covers_the_global_batch_and_not_the_ranks() {
+        assert_eq!(spec_hash(&in_lockstep(8, 0, 2)), spec_hash(&in_lockstep(8, 3, 4)));
+        assert_ne!(spec_hash(&in_lockstep(8, 0, 2)), spec_hash(&in_lockstep(16, 0, 2)));
+        assert_eq!(differences(&in_lockstep(8, 0, 2), &in_lockstep(8, 0, 4)), "world_size was 2 and is now 4");
+        assert_eq!(
+            differences(&in_lockstep(8, 0, 2), &in_lockstep(16, 0, 2)),
+            "assignment was lockstep (global_batch 8) and is now lockstep (global_batch 16)"
+        );
+        assert_eq!(check(&in_lockstep(8, 1, 2)), Ok(()));
+        assert!(matches!(check(&in_lockstep(9, 1, 2)), Err(SpecError::Lockstep(RankProblem::Uneven { .. }))));
+        let shard = Some(StaticShard { shard_id: 0, num_shards: 2, stick_to_shard: false });
+        let both = LedgerSpec { shard, ..in_lockstep(8, 1, 2) };
+        assert_eq!(check(&both), Err(SpecError::Lockstep(RankProblem::Shard)));
     }
 
     fn grained(digest: u8, window: u32) -> LedgerSpec {

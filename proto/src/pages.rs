@@ -30,9 +30,10 @@ impl AuditReply {
     /// The ledger may go on between two pages. An epoch counts as complete only where it was in all of them: its tally
     /// here may be older than the newest page.
     pub fn append(&mut self, page: Self) {
-        let Self { spec, epochs, progress, more, grains, recoveries } = page;
+        let Self { spec, epochs, progress, more, grains, recoveries, begins } = page;
         self.spec = spec.or_else(|| self.spec.take());
         self.grains = grains.or_else(|| self.grains.take());
+        self.begins = begins.or(self.begins);
         self.epochs.extend(epochs);
         self.recoveries.extend(recoveries);
         self.more = more;

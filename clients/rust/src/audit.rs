@@ -23,7 +23,7 @@ pub struct EpochAudit {
     /// Every record is accounted for.
     pub complete: bool,
     /// Whether count and checksum over all four are those of the dataset's records, each once. None while the epoch
-    /// is not complete, and for static shards and sources with weights, whose records only the ledger knows: `forebay audit`
+    /// is not complete, and for static shards, ranks of lockstep and sources with weights, whose records only the ledger knows: `forebay audit`
     /// tells there.
     pub adds_up: Option<bool>,
 }
@@ -74,7 +74,7 @@ fn turns(spec: &v1::LedgerSpec) -> Option<Vec<Turns>> {
         Some((records, u16::try_from(times).ok().filter(|_| equally)?))
     };
     match &*spec.sources {
-        _ if spec.shard.is_some() => None,
+        _ if spec.shard.is_some() || spec.lockstep.is_some() => None,
         [] => Some(vec![(0..spec.records, 1)]),
         sources => sources.iter().map(of_source).collect(),
     }

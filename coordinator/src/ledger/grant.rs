@@ -69,14 +69,14 @@ impl Ledger {
     }
 
     /// The next span: of the first epoch that has one, what came back, then what is fresh, and last what consumers
-    /// may still hand in. While an epoch waits for its consumers no later epoch is touched. Static assignment grants
+    /// may still hand in. While an epoch waits for its consumers no later epoch is touched. A shard or a rank is granted
     /// strictly by position and waits for its consumers: batches are made of what follows each other.
     fn next_grant(&mut self, now: u64) -> Option<Grant> {
         self.settle();
         let fresh = self.fresh().then_some(self.cursor_epoch);
         let returned = self.returned.first().map(|returned| returned.epoch);
         let epoch = [fresh, returned].into_iter().flatten().min()?;
-        if self.plan.spec().shard.is_some() {
+        if self.plan.part().is_some() {
             return match self.returned.first().filter(|back| back.epoch == epoch) {
                 Some(back) => (back.not_before <= now).then(|| self.grant_returned(0)),
                 None => Some(self.fresh_grant()),

@@ -1,12 +1,13 @@
 //! Snapshots of a run and going back to one (semantics rules 22 and 23).
 
 use forebay_proto::v1::{
-    AckItem, Cause, EpochTally, OpenRange, RestoreReply, Snapshot, TakeSnapshotReply, ack_item::Kind,
+    AckItem, Cause, EpochPosition, EpochTally, OpenRange, RestoreReply, Snapshot, TakeSnapshotReply, ack_item::Kind,
 };
 
 use super::{
     Ledger, MAX_EPOCH, ReturnedPositions, Spans,
     receipts::{positions, receipt_range},
+    step,
     tallies::{PositionFate, Tallies},
 };
 use crate::{call_error::CallError, plan::Plan, spec::differences};
@@ -79,13 +80,23 @@ impl Ledger {
             ack_sequence: self.acks,
             tallies: tallies.range(progress.floor..).map(|(&epoch, tallies)| tallies.message(epoch)).collect(),
         };
+        let snapshot = match self.plan.spec().lockstep {
+            Some(rank) => step::of_run(&self.plan, rank, snapshot),
+            None => snapshot,
+        };
         Ok(TakeSnapshotReply { snapshot: Some(snapshot) })
     }
 
     /// Goes back, or ahead, to a snapshot. What was outstanding in it is leased again; all older leases are fenced.
     pub(crate) fn restore(&mut self, snapshot: Option<&Snapshot>) -> Result<RestoreReply, CallError> {
         let snapshot = snapshot.ok_or_else(|| CallError::Invalid("The request holds no snapshot.".to_owned()))?;
-        self.check(snapshot)?;
+        self.check_origin(snapshot)?;
+        let of_rank = self.plan.spec().lockstep.map(|rank| step::of_rank(&self.plan, rank, snapshot)).transpose()?;
+        let snapshot = of_rank.as_ref().unwrap_or(snapshot);
+        self.check_ranges(snapshot)?;
+        if of_rank.is_some() {
+            self.begins = Some(EpochPosition { epoch: snapshot.epoch, position: snapshot.cursor });
+        }
         let first = snapshot.open.first().map_or(snapshot.epoch, |open| open.epoch.min(snapshot.epoch));
         self.take_tallies(snapshot, first);
         for (name, worker) in &mut self.workers {
@@ -155,14 +166,14 @@ impl Ledger {
         }
     }
 
-    fn check(&self, snapshot: &Snapshot) -> Result<(), CallError> {
-        let invalid = |text: String| Err(CallError::Invalid(text));
+    /// Whether it is of this dataset and order.
+    fn check_origin(&self, snapshot: &Snapshot) -> Result<(), CallError> {
         if !(1..=VERSION).contains(&snapshot.version) {
-            return invalid(format!(
+            return Err(CallError::Invalid(format!(
                 "The snapshot has version {}; this build reads versions 1 to {VERSION}. Load it with the build that \
                  made it, or a later one.",
                 snapshot.version
-            ));
+            )));
         }
         if snapshot.spec_hash != self.spec_hash {
             let words = snapshot.spec.as_ref().map(|spec| differences(spec, self.plan.spec())).unwrap_or_default();
@@ -171,6 +182,12 @@ impl Ledger {
                 if words.is_empty() { "its spec hash differs" } else { &words }
             )));
         }
+        Ok(())
+    }
+
+    /// Whether its positions are some that this ledger can have.
+    fn check_ranges(&self, snapshot: &Snapshot) -> Result<(), CallError> {
+        let invalid = |text: String| Err(CallError::Invalid(text));
         let (epoch, cursor) = (snapshot.epoch, snapshot.cursor);
         let ends = |of: u64| if of == epoch { cursor } else { self.plan.epoch_len(of) };
         if epoch > MAX_EPOCH || snapshot.generation > MAX_EPOCH || cursor > self.plan.epoch_len(epoch) {

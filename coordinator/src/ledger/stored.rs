@@ -102,6 +102,7 @@ impl Ledger {
             tallies: BTreeMap::new(),
             quarantine: BTreeMap::new(),
             quarantined: head.quarantined,
+            begins: head.begins,
             recoveries: head.recoveries,
             revision: 1,
             dirty: Dirty::default(),
@@ -157,6 +158,7 @@ impl Ledger {
             quarantined: self.quarantined,
             recoveries: self.recoveries.clone(),
             policies: self.policies,
+            begins: self.begins,
         }
     }
 

@@ -10,14 +10,20 @@ use super::{EpochOrder, Places};
 impl EpochOrder {
     /// How many of these positions each of the sources has. Positions without a record are nobody's.
     pub(crate) fn count_sources(&self, sources: &[SourceShare], positions: &Range<u64>) -> Vec<u64> {
-        let own = positions.start.min(self.records)..positions.end.min(self.records);
-        // Positions that have a record do not wrap.
-        let places = self.start + own.start..self.start + own.end;
+        let mut counts = vec![0; sources.len()];
+        for places in self.extent.spans(positions) {
+            let of_span = self.count_places(sources, places);
+            counts.iter_mut().zip(of_span).for_each(|(count, more)| *count += more);
+        }
+        counts
+    }
+
+    /// The same for places of the whole order that follow each other.
+    fn count_places(&self, sources: &[SourceShare], places: Range<u64>) -> Vec<u64> {
         let by_records = || ends(sources, |source| source.records);
         let by_positions = || ends(sources, |source| source.positions);
         match &self.places {
-            _ if places.is_empty() => vec![0; sources.len()],
-            _ if sources.len() == 1 => vec![own.end - own.start],
+            _ if sources.len() == 1 => vec![places.end - places.start],
             Places::AsTheyAre => of_range(&by_records(), &places),
             Places::Permuted(order) => of_each(&by_records(), places.map(|place| order.forward(place))),
             Places::ByGrains(order) => of_each(&by_records(), places.map(|place| order.record(place))),
@@ -59,7 +65,7 @@ mod tests {
     use std::sync::Arc;
 
     use forebay_proto::Turn;
-    use forebay_proto::v1::{LedgerSpec, StaticShard};
+    use forebay_proto::v1::{LedgerSpec, LockstepRank, StaticShard};
 
     use super::*;
     use crate::grains::GrainTable;
@@ -98,6 +104,8 @@ mod tests {
                 shard_id.map(|shard_id| StaticShard { shard_id, num_shards: 4, stick_to_shard: false })
             });
             plans.extend(shards.map(|shard| Plan::new(&LedgerSpec { shuffle, shard, ..spec.clone() }).unwrap()));
+            let ranks = [0, 2].map(|rank| Some(LockstepRank { global_batch: 9, rank, world_size: 3 }));
+            plans.extend(ranks.map(|lockstep| Plan::new(&LedgerSpec { shuffle, lockstep, ..spec.clone() }).unwrap()));
         }
         for plan in &plans {
             for epoch in [0, 1, 6] {

@@ -7,6 +7,7 @@ mod crash;
 mod epochs;
 mod grains;
 mod histories;
+mod lockstep;
 mod mixtures;
 mod model;
 mod names;

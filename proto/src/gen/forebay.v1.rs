@@ -34,6 +34,9 @@ pub struct LedgerSpec {
     /// The sources that the dataset is made of, in the order of their records. Empty for a single source that is not repeated.
     #[prost(message, repeated, tag = "8")]
     pub sources: ::prost::alloc::vec::Vec<SourceShare>,
+    /// Set for lockstep assignment (semantics rule 40), and never together with `shard`.
+    #[prost(message, optional, tag = "40")]
+    pub lockstep: ::core::option::Option<LockstepRank>,
 }
 /// One of the sources of a dataset, and its share of an epoch (semantics rules 57 and 58).
 #[allow(clippy::all)]
@@ -77,6 +80,20 @@ pub struct StaticShard {
     pub num_shards: u32,
     #[prost(bool, tag = "3")]
     pub stick_to_shard: bool,
+}
+/// One rank of a lockstep run. Each rank has a ledger of its own. Two specs with another rank or world size have the same
+/// hash: a state of one can be loaded by the other.
+#[allow(clippy::all)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct LockstepRank {
+    /// Positions of one step of all ranks.
+    #[prost(uint64, tag = "1")]
+    pub global_batch: u64,
+    #[prost(uint32, tag = "2")]
+    pub rank: u32,
+    /// A divisor of `global_batch`.
+    #[prost(uint32, tag = "3")]
+    pub world_size: u32,
 }
 /// Who speaks. `sequence` starts at 1 with every incarnation and rises by one with every mutating command.
 #[allow(clippy::all)]
@@ -724,7 +741,8 @@ pub struct Repeats {
     #[prost(uint64, tag = "4")]
     pub trainer_ended: u64,
 }
-/// A run's state in O(outstanding): everything below the cursor that is not in `open` is complete.
+/// A run's state in O(outstanding): everything below the cursor that is not in `open` is complete. The state of a lockstep run
+/// is one between two steps: its cursor is a position of the whole epoch's order, and nothing is open.
 #[allow(clippy::all)]
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct Snapshot {
@@ -792,6 +810,18 @@ pub struct AuditReply {
     /// In the first page: the last 16 times that the ledger was lost and recovered from a snapshot of its store.
     #[prost(message, repeated, tag = "30")]
     pub recoveries: ::prost::alloc::vec::Vec<Recovery>,
+    /// In the first page: where the ledger's account begins. Absent: with its first epoch.
+    #[prost(message, optional, tag = "40")]
+    pub begins: ::core::option::Option<EpochPosition>,
+}
+/// A position of an epoch of one ledger.
+#[allow(clippy::all)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct EpochPosition {
+    #[prost(uint64, tag = "1")]
+    pub epoch: u64,
+    #[prost(uint64, tag = "2")]
+    pub position: u64,
 }
 /// A ledger went on from a snapshot of its store. What was committed after the snapshot was taken is unknown to it: these
 /// records are delivered again, and only then counted.
@@ -884,7 +914,7 @@ pub struct ListLedgersReply {
 #[allow(clippy::all)]
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct LedgerStatus {
-    /// `RUN/STREAM/all`, or `RUN/STREAM/shard-3`.
+    /// `RUN/STREAM/all`, `RUN/STREAM/shard-3` or `RUN/STREAM/rank-3-of-8`.
     #[prost(string, tag = "1")]
     pub name: ::prost::alloc::string::String,
     #[prost(message, optional, tag = "2")]
@@ -3349,6 +3379,9 @@ pub struct StoredHead {
     /// What the workers have in common, as the last one that opened the ledger said.
     #[prost(message, optional, tag = "31")]
     pub policies: ::core::option::Option<Policies>,
+    /// Lockstep: where the ledger began after the last restore. What was delivered before is another account's.
+    #[prost(message, optional, tag = "40")]
+    pub begins: ::core::option::Option<EpochPosition>,
 }
 /// Positions that were leased, are not complete, and nobody has.
 #[allow(clippy::all)]

@@ -224,6 +224,7 @@ mod tests {
             shard: _,
             grains: _,
             sources: _,
+            lockstep: _,
         } = LedgerSpec::default();
         let SourceShare { records: _, positions: _, name: _ } = SourceShare::default();
         let AckItem { lease: _, range: _, kind: _, count: _, sum_high: _, sum_low: _ } = AckItem::default();

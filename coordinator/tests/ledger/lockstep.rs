@@ -1,0 +1,262 @@
+//! Lockstep: the ledgers of ranks, and states from which any number of ranks goes on (semantics rule 40).
+
+use forebay_coordinator::{CallError, EpochAudit, Plan, Verdict as Judgement, audit, world_sizes};
+use forebay_proto::v1::{
+    AckItem, AckRequest, AcquireRequest, AuditRequest, Caller, LedgerSpec, LockstepRank, OpenRequest, Range,
+    RestoreRequest, Snapshot, TakeSnapshotRequest, Verdict, ack_item::Kind,
+};
+use forebay_proto::{RecordSum, Turn};
+
+use crate::scene::{Scene, spec};
+
+const GLOBAL_BATCH: u64 = 64;
+const EPOCHS: u64 = 3;
+
+/// A job of several ranks, each with its ledger.
+struct Job<'a> {
+    scene: &'a Scene,
+    ranks: Vec<Rank>,
+}
+
+struct Rank {
+    plan: Plan,
+    caller: Caller,
+    /// Batches that are leased, the next one last.
+    leased: Vec<LeasedBatch>,
+}
+
+/// A batch, as positions of its epoch and of its lease.
+struct LeasedBatch {
+    lease: u64,
+    epoch: u64,
+    first: u64,
+    range: Range,
+}
+
+/// Numbers that are the same in each run: splitmix64.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, bound: u64) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (mixed ^ (mixed >> 31)) % bound
+    }
+}
+
+fn in_lockstep(records: u64, rank: u32, world_size: u32) -> LedgerSpec {
+    let lockstep = Some(LockstepRank { global_batch: GLOBAL_BATCH, rank, world_size });
+    LedgerSpec { lockstep, ..spec(records) }
+}
+
+fn open(scene: &Scene, run: &str, spec: &LedgerSpec) -> Result<Rank, CallError> {
+    let request = OpenRequest { run: run.to_owned(), spec: Some(spec.clone()), ..scene.open_request("node", 1) };
+    let ledger = scene.call(request)?.ledger;
+    let caller = Caller { ledger, worker: "node".to_owned(), incarnation: 1, sequence: 0, unseen: 0 };
+    Ok(Rank { plan: Plan::new(spec).unwrap(), caller, leased: Vec::new() })
+}
+
+impl<'a> Job<'a> {
+    fn start(scene: &'a Scene, run: &str, records: u64, world_size: u32) -> Self {
+        let rank = |rank| open(scene, run, &in_lockstep(records, rank, world_size)).unwrap();
+        Self { scene, ranks: (0..world_size).map(rank).collect() }
+    }
+
+    /// One step of all ranks: its epoch, and the records of each rank. Nothing at the end of the last epoch.
+    fn step(&mut self) -> Option<(u64, Vec<Vec<u64>>)> {
+        let size = GLOBAL_BATCH / self.ranks.len() as u64;
+        let batches: Vec<_> = self.ranks.iter_mut().map(|rank| rank.batch(self.scene, size)).collect();
+        let done = batches.iter().filter(|batch| batch.is_none()).count();
+        assert!(done == 0 || done == batches.len(), "all ranks have as many steps");
+        let batches: Option<Vec<_>> = batches.into_iter().collect();
+        let batches = batches?;
+        assert!(batches.iter().all(|(epoch, _)| *epoch == batches[0].0), "all ranks are in one epoch");
+        Some((batches[0].0, batches.into_iter().map(|(_, records)| records).collect()))
+    }
+
+    /// The state of the job, which each rank gives.
+    fn state(&self) -> Snapshot {
+        let state = |rank: &Rank| {
+            let request = TakeSnapshotRequest { ledger: rank.caller.ledger.clone(), consumed: Vec::new() };
+            self.scene.call(request).unwrap().snapshot.unwrap()
+        };
+        let states: Vec<Snapshot> = self.ranks.iter().map(state).collect();
+        let place = |state: &Snapshot| (state.epoch, state.cursor, state.spec_hash.clone(), state.open.len());
+        assert!(states.iter().all(|state| place(state) == place(&states[0])), "the ranks are in one place: {states:?}");
+        states.into_iter().next_back().unwrap()
+    }
+
+    fn restore(&mut self, state: &Snapshot) {
+        for rank in &mut self.ranks {
+            rank.leased.clear();
+            rank.restore(self.scene, state).unwrap();
+        }
+    }
+
+    fn audit(&self) -> Vec<Vec<EpochAudit>> {
+        let of = |rank: &Rank| {
+            let request = AuditRequest { ledger: rank.caller.ledger.clone(), from_epoch: 0 };
+            audit(&self.scene.call(request).unwrap(), |_| ()).unwrap()
+        };
+        self.ranks.iter().map(of).collect()
+    }
+}
+
+impl Rank {
+    fn next(&mut self) -> Caller {
+        self.caller.sequence += 1;
+        self.caller.clone()
+    }
+
+    fn restore(&mut self, scene: &Scene, state: &Snapshot) -> Result<(), CallError> {
+        let request = RestoreRequest { caller: Some(self.next()), snapshot: Some(state.clone()) };
+        scene.call(request).map(drop)
+    }
+
+    /// The next batch, acknowledged: its epoch and its records.
+    fn batch(&mut self, scene: &Scene, size: u64) -> Option<(u64, Vec<u64>)> {
+        if self.leased.is_empty() {
+            let reply = scene.call(AcquireRequest { caller: Some(self.next()), leases: 1 }).unwrap();
+            for lease in reply.leases {
+                assert_eq!(lease.start % size, 0, "a lease begins with a batch");
+                let batch = |first: u64| {
+                    let (start, end) = (first - lease.start, (first + size).min(lease.end) - lease.start);
+                    LeasedBatch { lease: lease.id, epoch: lease.epoch, first, range: Range { start, end } }
+                };
+                let firsts = (lease.start..lease.end).step_by(usize::try_from(size).unwrap());
+                self.leased.extend(firsts.map(batch));
+            }
+            self.leased.reverse();
+        }
+        let LeasedBatch { lease, epoch, first, range: Range { start, end } } = self.leased.pop()?;
+        let order = self.plan.epoch(epoch);
+        let turns: Vec<Turn> = (first..first + end - start).filter_map(|position| order.own(position)).collect();
+        let own = start + turns.len() as u64;
+        let sum: RecordSum = turns.iter().copied().collect();
+        let (sum_high, sum_low) = sum.halves();
+        let item = |start, end, kind: Kind| AckItem {
+            lease,
+            range: Some(Range { start, end }),
+            kind: kind.into(),
+            ..AckItem::default()
+        };
+        let delivered = AckItem { count: sum.count, sum_high, sum_low, ..item(start, own, Kind::Delivered) };
+        let items = [(start < own).then_some(delivered), (own < end).then(|| item(own, end, Kind::Bare))];
+        let items = items.into_iter().flatten().collect();
+        let reply = scene.call(AckRequest { caller: Some(self.next()), items, ..AckRequest::default() }).unwrap();
+        assert!(reply.verdicts().all(|verdict| verdict == Verdict::Accepted), "{reply:?}");
+        Some((epoch, turns.into_iter().map(Turn::record).collect()))
+    }
+}
+
+/// The records of each step of a run, in the order of positions.
+fn steps(job: &mut Job<'_>) -> Vec<(u64, Vec<u64>)> {
+    std::iter::from_fn(|| job.step()).map(|(epoch, ranks)| (epoch, ranks.concat())).collect()
+}
+
+#[test]
+fn rule_40_each_step_has_the_same_records_for_1_2_4_and_8_ranks_and_each_ledger_adds_up() {
+    let scene = Scene::new(spec(300), 64, EPOCHS);
+    let alone = steps(&mut Job::start(&scene, "alone", 300, 1));
+    assert_eq!(alone.len() as u64, EPOCHS * 300_u64.div_ceil(GLOBAL_BATCH));
+    for world_size in [2, 4, 8] {
+        let mut job = Job::start(&scene, &format!("{world_size} ranks"), 300, world_size);
+        assert_eq!(steps(&mut job), alone, "{world_size} ranks");
+        let audits = job.audit();
+        assert!(audits.iter().flatten().all(|epoch| epoch.verdict == Judgement::AddsUp), "{audits:?}");
+        let delivered: u64 = audits.iter().map(|rank| rank[0].delivered.count).sum();
+        assert_eq!(delivered, 300);
+        assert_eq!(job.ranks[1].caller.ledger, format!("{world_size} ranks/train/rank-1-of-{world_size}"));
+    }
+}
+
+#[test]
+fn rule_40_after_500_random_stops_and_resizes_no_record_is_missing_or_there_twice() {
+    let sizes: Vec<u32> = world_sizes(GLOBAL_BATCH, 1);
+    assert_eq!(sizes, [1, 2, 4, 8, 16, 32, 64]);
+    let mut random = Random(40);
+    let (mut resizes, mut run) = (0, 0);
+    while resizes < 500 {
+        let records = 1 + random.below(1200);
+        let scene = Scene::new(spec(records), 64 << random.below(3), EPOCHS);
+        let mut seen = vec![vec![0_u32; usize::try_from(records).unwrap()]; usize::try_from(EPOCHS).unwrap()];
+        let mut state: Option<Snapshot> = None;
+        loop {
+            run += 1;
+            let mut job =
+                Job::start(&scene, &format!("run {run}"), records, sizes[usize::try_from(random.below(7)).unwrap()]);
+            if let Some(state) = &state {
+                job.restore(state);
+            }
+            let until = 1 + random.below(11);
+            let mut done = false;
+            for _ in 0..until {
+                let Some((epoch, ranks)) = job.step() else {
+                    done = true;
+                    break;
+                };
+                for record in ranks.concat() {
+                    seen[usize::try_from(epoch).unwrap()][usize::try_from(record).unwrap()] += 1;
+                }
+            }
+            if done {
+                break;
+            }
+            state = Some(job.state());
+            // It goes on for a while, and what it delivers is forgotten with the state that is loaded.
+            for _ in 0..random.below(3) {
+                job.step();
+            }
+            let wrong = job.audit().concat().into_iter().find(|epoch| epoch.verdict == Judgement::DoesNotAddUp);
+            assert_eq!(wrong, None);
+            resizes += 1;
+        }
+        assert!(seen.iter().flatten().all(|times| *times == 1), "{records} records, seed 40, run {run}: {seen:?}");
+    }
+}
+
+#[test]
+fn rule_40_a_state_is_between_two_steps_and_behind_the_last_one_is_the_next_epoch() {
+    let scene = Scene::new(spec(100), 64, EPOCHS);
+    let mut job = Job::start(&scene, "run", 100, 4);
+    let at = |state: &Snapshot| (state.epoch, state.cursor);
+    assert_eq!(at(&job.state()), (0, 0));
+    job.step();
+    assert_eq!(at(&job.state()), (0, 64));
+    // A step that only some ranks have made counts as not made, once one of those that have not is asked.
+    let mut state = job.state();
+    job.step();
+    assert_eq!(at(&job.state()), (1, 0));
+    job.restore(&state);
+    assert_eq!(at(&job.state()), (0, 64));
+    let told = job.audit();
+    assert!(told.iter().all(|rank| rank.iter().all(|epoch| epoch.delivered.count == 0)), "{told:?}");
+    job.step();
+    let lines: Vec<String> = job.audit()[0].iter().map(ToString::to_string).collect();
+    assert_eq!(
+        lines,
+        [
+            "epoch 0: 9 of 9 records accounted for (9 delivered), checksum equal; from position 16 on, where a state was loaded"
+        ]
+    );
+    // What is no place between two steps is refused.
+    for cursor in [32, 100, 128] {
+        state.cursor = cursor;
+        assert!(matches!(job.ranks[0].restore(&scene, &state), Err(CallError::Invalid(_))), "{cursor}");
+    }
+}
+
+#[test]
+fn rule_40_a_run_keeps_its_number_of_ranks_and_its_global_batch() {
+    let scene = Scene::new(spec(100), 64, EPOCHS);
+    let _job = Job::start(&scene, "run", 100, 4);
+    let refusal = |run: &str, spec: &LedgerSpec| open(&scene, run, spec).err().map(|error| error.to_string());
+    let other = refusal("run", &in_lockstep(100, 0, 8)).unwrap();
+    assert!(other.contains("world_size was 4 and is now 8"), "{other}");
+    let dynamic = refusal("run", &spec(100)).unwrap();
+    assert!(dynamic.contains("assignment was lockstep (global_batch 64) and is now dynamic"), "{dynamic}");
+    let uneven = refusal("another", &in_lockstep(100, 0, 5)).unwrap();
+    assert!(uneven.contains("World sizes that fit: 1, 2, 4, 8, 16, 32, 64"), "{uneven}");
+}
