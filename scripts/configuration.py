@@ -20,8 +20,9 @@ groups and memory this machine does not have. `forebay serve PATH` is the config
 `default`: PATH, shuffled, at 224 x 224.
 
 A `[streams.NAME]` table has the arguments of `forebay.Loader` as keys, with the same defaults. A test compares them.
-Only a table has `fill`, `shard_size`, `trainers`, `credits` and `group`. Only a Loader has `shard_id`, `socket` and
-`random_shuffle`. A daemon has one value of `lanes`, `pixel_limit` and `byte_limit` for all its streams, in `[decode]`.
+Only a table has `fill`, `shard_size`, `trainers`, `credits` and `group`. Only a Loader has `shard_id`, `rank`,
+`world_size`, `socket` and `random_shuffle`. A daemon has one value of `lanes`, `pixel_limit` and `byte_limit` for all
+its streams, in `[decode]`.
 
 A Loader that attaches to `stream:NAME` may leave settings out. Those that it gives must agree with the stream's.
 

@@ -10,8 +10,10 @@ mod shuffle;
 use std::num::NonZero;
 use std::time::Duration;
 
+use forebay_coordinator::EpochPart;
 pub use forebay_coordinator::LastBatchPolicy;
 use forebay_pixels::{Annotated, Recipe};
+use forebay_proto::v1::{LockstepRank, StaticShard};
 
 pub use cache::{CacheKind, CacheSettings};
 pub use decode::{DecodeSettings, JpegDecoder};
@@ -114,6 +116,16 @@ impl StreamSettings {
         }
     }
 
+    /// The settings for a trainer's part. A rank's batch is its part of a step.
+    #[must_use]
+    pub fn of_part(&self, asked: Option<AskedPart>) -> Self {
+        let mut settings = self.clone();
+        if let (Sharding::Lockstep { global_batch, .. }, Some(rank)) = (self.sharding, self.sharding.part(asked)) {
+            settings.batch_size = (global_batch / rank.count.max(1)).max(1);
+        }
+        settings
+    }
+
     /// Records per lease: the user's number, or four batches by default.
     pub fn shard_size(&self) -> u64 {
         self.wanted_shard_size.unwrap_or_else(|| u64::from(self.batch_size) * 4)
@@ -141,14 +153,49 @@ pub enum Sharding {
         /// Every shard has the same number of batches.
         pad_last_batch: bool,
     },
+    /// All ranks read the same step (semantics rule 40).
+    Lockstep {
+        /// Positions of a step of all ranks.
+        global_batch: u32,
+        /// Which rank; nothing in a configuration, where each trainer names its own as it attaches.
+        rank: Option<AskedPart>,
+    },
+}
+
+/// The shard or rank that a trainer asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct AskedPart {
+    /// Counted from 0.
+    pub number: u32,
+    /// How many there are.
+    pub count: u32,
 }
 
 impl Sharding {
-    /// The shard of who asks for this one, or for none; nothing where there are no shards.
-    pub fn shard(self, asked: Option<u32>) -> Option<u32> {
+    /// The part of who asks for this one, or for none; nothing where there are no parts.
+    pub fn part(self, asked: Option<AskedPart>) -> Option<AskedPart> {
         match self {
             Self::Dynamic => None,
-            Self::Static { shard_id, .. } => Some(asked.or(shard_id).unwrap_or(0)),
+            Self::Static { shard_id, num_shards: count, .. } => {
+                Some(asked.unwrap_or_else(|| AskedPart { number: shard_id.unwrap_or(0), count }))
+            }
+            Self::Lockstep { rank, .. } => Some(asked.or(rank).unwrap_or(AskedPart { number: 0, count: 1 })),
+        }
+    }
+
+    /// The same, as the ledger's spec has it.
+    pub fn epoch_part(self, asked: Option<AskedPart>) -> Option<EpochPart> {
+        let AskedPart { number, count } = self.part(asked)?;
+        match self {
+            Self::Dynamic => None,
+            Self::Static { stick_to_shard, .. } => {
+                Some(EpochPart::Shard(StaticShard { shard_id: number, num_shards: count, stick_to_shard }))
+            }
+            Self::Lockstep { global_batch, .. } => Some(EpochPart::Rank(LockstepRank {
+                global_batch: global_batch.into(),
+                rank: number,
+                world_size: count,
+            })),
         }
     }
 }

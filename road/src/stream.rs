@@ -332,7 +332,7 @@ impl Stream {
 fn batching(settings: &StreamSettings) -> Batching {
     let pad_last_batch = match settings.sharding {
         Sharding::Static { pad_last_batch, .. } => pad_last_batch,
-        Sharding::Dynamic => false,
+        Sharding::Dynamic | Sharding::Lockstep { .. } => false,
     };
     Batching { batch_size: settings.batch_size.into(), policy: settings.last_batch_policy, pad_last_batch }
 }

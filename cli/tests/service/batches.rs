@@ -130,7 +130,7 @@ fn rule_13_a_shard_has_one_trainer_and_a_wrong_one_is_refused() {
     assert!(third.contains("shard_id out of bounds"), "{third}");
     let first = Puppet::of_shard(&home, 1, 2);
     let taken = attach(Some(Shard { id: 1, count: 2 }));
-    assert!(taken.contains("shard 1 of stream \"train\" has a trainer already, process"), "{taken}");
+    assert!(taken.contains("stream \"train\": shard 1 of 2 has a trainer already, process"), "{taken}");
     assert!(taken.contains(&first.pid().to_string()), "{taken}");
 }
 

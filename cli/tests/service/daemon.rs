@@ -66,8 +66,8 @@ impl Home {
     pub(crate) fn stream(&self, name: &str, settings: &str) -> String {
         let mut table = format!("[streams.{name}]\nsource = \"{}\"\n", self.path("pictures").display());
         for (key, value) in [("batch_size", 4), ("size", 16)] {
-            let given =
-                settings.lines().any(|line| line.starts_with(key)) || key == "size" && settings.contains("transform");
+            let instead = if key == "size" { "transform" } else { "global_batch" };
+            let given = settings.lines().any(|line| line.starts_with(key)) || settings.contains(instead);
             if !given {
                 writeln!(table, "{key} = {value}").unwrap();
             }

@@ -22,6 +22,7 @@ mod memory;
 mod openings;
 mod permission;
 mod placement;
+mod ranks;
 mod resume;
 mod run;
 mod shards;

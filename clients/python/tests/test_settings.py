@@ -7,7 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from forebay import SettingsError
-from forebay.settings import refuse_unsharded, request
+from forebay.ranks import fill_in, refuse_unsharded
+from forebay.settings import request
 from forebay.transforms import RandomHorizontalFlip, Resize
 
 
@@ -262,3 +263,28 @@ def test_rule_11_saying_so_is_enough():
     found, settings = asked("stream:train", num_shards=1)
     assert found.shard is None
     assert "num_shards" not in settings
+
+
+def test_rule_40_a_rank_comes_from_the_caller_then_a_process_group_then_a_launcher():
+    lockstep = {"assignment": "lockstep", "global_batch": 8}
+    launchers = {"RANK": "1", "WORLD_SIZE": "2", "SLURM_PROCID": "5", "SLURM_NTASKS": "8"}
+
+    def ranks(given, environment, group=None):
+        filled = fill_in({**lockstep, **given}, environment, group)
+        return filled["rank"], filled["world_size"]
+
+    assert ranks({"rank": 3, "world_size": 4}, launchers, (0, 8, "torch.distributed")) == (3, 4)
+    assert ranks({}, launchers, (7, 8, "torch.distributed")) == (7, 8)
+    assert ranks({}, launchers) == (1, 2)
+    assert ranks({}, {**launchers, "RANK": "?"}) == (5, 8)
+    with pytest.raises(SettingsError, match="RANK and WORLD_SIZE or SLURM_PROCID and SLURM_NTASKS"):
+        ranks({}, {"RANK": "1"})
+    with pytest.raises(SettingsError, match="rank is given alone"):
+        ranks({"rank": 1}, launchers)
+    assert fill_in({"batch_size": 4}, launchers, None) == {"batch_size": 4}
+    refuse_unsharded(lockstep, launchers, None)
+    found, settings = asked("/p", **lockstep, rank=1, world_size=4)
+    assert found.shard == (1, 4)
+    assert settings == {"source": "/p", **lockstep, "rank": 1, "world_size": 4}
+    with pytest.raises(SettingsError, match="rank=4 of world_size=4"):
+        asked("/p", **lockstep, rank=4, world_size=4)

@@ -5,12 +5,13 @@ mod cache;
 mod columns;
 mod mixture;
 mod placement;
+mod sharding;
 mod shuffle;
 
 use std::path::PathBuf;
 
 use forebay_pixels::{Annotated, Recipe};
-use forebay_road::settings::{LastBatchPolicy, MaxFailures, OnError, Sharding, StreamSettings};
+use forebay_road::settings::{LastBatchPolicy, MaxFailures, OnError, StreamSettings};
 use forebay_sources::{ColumnMap, Labels, Options, OwnOptions};
 use serde_json::{Map, Value};
 
@@ -56,7 +57,7 @@ pub(super) const EXAMPLE: &str = r#"# One table per stream. A trainer attaches b
 # The index of the dataset, a file that `forebay index --output` wrote. It must fit the dataset. "none": the dataset is
 # scanned each time. Left out: an index is written after a long scan, and used from then on. docs/sources.md explains indexes.
 # index = "/data/imagenet.arrow"
-# Required. The number of records in a batch.
+# Required, except in lockstep. The number of records in a batch.
 # batch_size = 256
 # Required: size, or a list of transforms. With shuffle, size means RandomResizedCrop(224) and a random flip. Without
 # shuffle, it means Resize(256) and CenterCrop(224).
@@ -91,6 +92,12 @@ pub(super) const EXAMPLE: &str = r#"# One table per stream. A trainer attaches b
 # epochs = 90
 # The name of the run. Left out: the current run continues. `forebay run new train` starts another one.
 # run = "august"
+# How trainers share an epoch. "dynamic": a batch goes to any trainer that asks for one. "static": each trainer has one of
+# num_shards shards. "lockstep": all ranks of a training job read the same step, whatever their number. Left out: "static" with
+# num_shards, and "dynamic" without. See docs/distributed.md.
+# assignment = "lockstep"
+# Required in lockstep. The number of records in a step of all ranks, a multiple of their number. A rank's batch is its part.
+# global_batch = 1024
 # Splits the dataset into this many shards, one per trainer, as DDP needs it. Left out: a batch goes to any trainer that asks
 # for one.
 # num_shards = 8
@@ -175,7 +182,7 @@ const LOADER: &str = "the Loader's settings";
 
 impl StreamSection {
     /// Parses the settings that a Loader sends. They are a JSON document with the keys of a `[streams.NAME]` table, and
-    /// with `files` and `shard_id`, which only a Loader has. `ring` has the defaults of credits and trainers.
+    /// with `files`, `shard_id`, `rank` and `world_size`, which only a Loader has. `ring` has the defaults of credits and trainers.
     pub(crate) fn from_json(document: &[u8], ring: &Ring) -> Result<Self, Mistakes> {
         let broken = |problem: String| Mistakes {
             document: LOADER.to_owned(),
@@ -224,10 +231,8 @@ impl StreamSection {
     /// Nothing if a key that has no default is absent or wrong; then there is a mistake.
     fn read(table: &mut Table<'_, '_>, ring: &Ring, writer: Writer) -> Option<Self> {
         let source = source(table, writer);
-        let batch_size = table.take("batch_size", whole(1..=1 << 20));
-        if batch_size.is_none() && !table.has("batch_size") {
-            table.mistake("batch_size", "is missing; give the number of records in a batch, such as 256.");
-        }
+        let sharding = sharding::read(table, writer);
+        let batch_size = sharding::batch_size(table, sharding);
         let shuffle = shuffle::read(table);
         let recipe = table.recipe(shuffle.is_on());
         let complete = batch_size.is_some() && recipe.is_some();
@@ -237,6 +242,7 @@ impl StreamSection {
             shuffle,
             trainers: ring.trainers,
             credits: ring.credits,
+            sharding,
             ..StreamSettings::new(batch_size.unwrap_or(1), recipe)
         };
         let sources = source.as_ref().map(|source| source.as_ref().map_or(1, Vec::len));
@@ -257,7 +263,7 @@ impl StreamSection {
             ),
             run: table.take("run", text),
             group: table.take("group", text),
-            settings: settings(table, default, writer),
+            settings: settings(table, default),
             written: table.values().clone(),
             source: source?,
         };
@@ -266,11 +272,10 @@ impl StreamSection {
 }
 
 /// The settings that have a default.
-fn settings(table: &mut Table<'_, '_>, default: StreamSettings, writer: Writer) -> StreamSettings {
+fn settings(table: &mut Table<'_, '_>, default: StreamSettings) -> StreamSettings {
     StreamSettings {
         seed: table.take_or("seed", default.seed, whole(0..=u64::MAX)),
         epochs: table.take("epochs", whole(1..=u64::MAX)),
-        sharding: sharding(table, writer),
         last_batch_policy: table.take_or(
             "last_batch_policy",
             default.last_batch_policy,
@@ -339,43 +344,6 @@ fn source(table: &mut Table<'_, '_>, writer: Writer) -> Option<Option<Vec<String
             None
         }
     }
-}
-
-fn sharding(table: &mut Table<'_, '_>, writer: Writer) -> Sharding {
-    let num_shards = table.take("num_shards", whole(1..=1 << 20));
-    let shard_id = match writer {
-        Writer::Loader => table.take("shard_id", whole(0..=1 << 20)),
-        Writer::Configuration => None,
-    };
-    let stick_to_shard = table.take_or("stick_to_shard", false, flag);
-    let pad_last_batch = table.take_or("pad_last_batch", true, flag);
-    match (num_shards, shard_id) {
-        (Some(num_shards), Some(id)) if id >= num_shards => {
-            let last = num_shards - 1;
-            table.mistake("shard_id", format!("is {id}, but the shards of num_shards = {num_shards} are 0 to {last}."));
-        }
-        (Some(_), None) if writer == Writer::Loader && !table.has("shard_id") => {
-            table.mistake("num_shards", "needs shard_id; give both, or neither for dynamic assignment.");
-        }
-        (None, Some(_)) if !table.has("num_shards") => {
-            table.mistake("shard_id", "needs num_shards; give both, or neither for dynamic assignment.");
-        }
-        _ => {}
-    }
-    let Some(num_shards) = num_shards else {
-        let dynamic = !table.has("num_shards");
-        if dynamic && stick_to_shard {
-            table.mistake("stick_to_shard", "has an effect only with num_shards; leave it out, or give both.");
-        }
-        if dynamic && !pad_last_batch {
-            table.mistake(
-                "pad_last_batch",
-                "has an effect only with num_shards; without it, last_batch_policy decides.",
-            );
-        }
-        return Sharding::Dynamic;
-    };
-    Sharding::Static { shard_id, num_shards, stick_to_shard, pad_last_batch }
 }
 
 /// A part of something.

@@ -8,7 +8,9 @@ use std::time::Duration;
 
 use forebay_pixels::{Annotated, Dtype, Input, Layout, Match, Recipe, Transform};
 use forebay_road::ByteSize;
-use forebay_road::settings::{CacheKind, CacheSettings, LastBatchPolicy, MaxFailures, OnError, Sharding, Shuffle};
+use forebay_road::settings::{
+    AskedPart, CacheKind, CacheSettings, LastBatchPolicy, MaxFailures, OnError, Sharding, Shuffle,
+};
 use forebay_sources::Labels;
 use serde_json::json;
 
@@ -224,6 +226,36 @@ fn a_loader_says_everything_that_a_table_can_say() {
     let sharding = |shard_id| Sharding::Static { shard_id, num_shards: 4, stick_to_shard: true, pad_last_batch: false };
     assert_eq!((stream.settings.sharding, by_loader.settings.sharding), (sharding(None), sharding(Some(3))));
     assert_eq!((stream.settings.shard_size(), stream.settings.slots()), (20, 7));
+}
+
+#[test]
+fn rule_40_a_rank_s_batch_is_its_part_and_keys_of_other_assignments_are_refused() {
+    let lockstep =
+        json!({ "source": "x", "size": 8, "assignment": "lockstep", "global_batch": 12, "rank": 1, "world_size": 3 });
+    let with = |changes: Value| {
+        let mut settings = lockstep.clone();
+        settings.as_object_mut().unwrap().extend(changes.as_object().unwrap().clone());
+        loader(&settings)
+    };
+    let settings = with(json!({})).unwrap().settings;
+    let rank = Some(AskedPart { number: 1, count: 3 });
+    assert_eq!((settings.batch_size, settings.sharding), (4, Sharding::Lockstep { global_batch: 12, rank }));
+    for (changes, key) in [
+        (json!({ "world_size": 5 }), "world_size"),
+        (json!({ "world_size": null }), "world_size"),
+        (json!({ "global_batch": null }), "global_batch"),
+        (json!({ "batch_size": 4 }), "batch_size"),
+        (json!({ "shard_id": 0, "num_shards": 3 }), "num_shards"),
+        (json!({ "assignment": "static", "batch_size": 4 }), "assignment"),
+        (json!({ "assignment": null, "batch_size": 4 }), "global_batch"),
+    ] {
+        let mistakes = with(changes.clone()).unwrap_err();
+        assert!(keys(&mistakes).contains(&key), "{changes}: {mistakes}");
+    }
+    // A stream of a service learns the number of ranks from its trainers.
+    let text = "[streams.a]\nsource = \"x\"\nsize = 8\nassignment = \"lockstep\"\nglobal_batch = 12";
+    let settings = &Config::parse(text, "forebay.toml").unwrap().streams["a"].settings;
+    assert_eq!((settings.of_part(rank).batch_size, settings.of_part(None).batch_size), (4, 12));
 }
 
 #[test]

@@ -4,9 +4,11 @@ use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::sync::Arc;
 
+use forebay_coordinator::check_rank;
 use forebay_cuda::Uuid;
+use forebay_proto::v1::LockstepRank;
 use forebay_ring::{Attach, Bulk, BulkError, Memory, MessageKind, Peer, Socket, text, text_code};
-use forebay_road::settings::Sharding;
+use forebay_road::settings::{AskedPart, Sharding};
 use forebay_road::{Credentials, HandIns, Stream, threads};
 use thiserror::Error;
 
@@ -157,11 +159,11 @@ impl Admission<'_> {
             .map(serde_json::from_slice)
             .transpose()
             .map_err(|error| (text_code::SETTINGS, format!("the settings are not JSON: {error}")))?;
-        let fits = |section: &StreamSection| -> Result<Option<u32>, AdmissionRefusal> {
+        let fits = |section: &StreamSection| -> Result<Option<AskedPart>, AdmissionRefusal> {
             if let Some(given) = &given {
                 section.agree(given).map_err(|mistakes| (text_code::SETTINGS, mistakes.to_string()))?;
             }
-            shard(name, section.settings.sharding, self.head)
+            part(name, section.settings.sharding, self.head)
         };
         let wanted = streams.configuration().wanted(name, None, Some(self.trainer.clone()));
         let mut wanted = wanted.ok_or_else(|| (text_code::NOT_FOUND, streams.configuration().no_stream(name)))?;
@@ -183,7 +185,7 @@ impl Admission<'_> {
         let (ledgers, run, stream) =
             private_ledger(streams.configuration().runs(), self.name(), &section, files.as_deref())?;
         let (files, trainer) = (files.map(Arc::new), Some(self.trainer.clone()));
-        let shard = section.settings.sharding.shard(None);
+        let shard = section.settings.sharding.part(None);
         suited(streams, Wanted { key: StreamKey { run, stream }, shard, section, files, trainer, ledgers }).await
     }
 }
@@ -231,7 +233,8 @@ fn private_ledger(
     Ok((Ledgers::File(folder.join(format!("{run}.redb"))), run.clone(), stream))
 }
 
-fn shard(name: &str, sharding: Sharding, head: &Attach) -> Result<Option<u32>, AdmissionRefusal> {
+/// The shard or rank that a trainer of a service asks for.
+fn part(name: &str, sharding: Sharding, head: &Attach) -> Result<Option<AskedPart>, AdmissionRefusal> {
     match (sharding, head.num_shards) {
         (Sharding::Dynamic, 0) => Ok(None),
         (Sharding::Dynamic, asked) => Err((
@@ -257,7 +260,16 @@ fn shard(name: &str, sharding: Sharding, head: &Attach) -> Result<Option<u32>, A
                 head.shard_id
             ),
         )),
-        (Sharding::Static { .. }, _) => Ok(Some(head.shard_id)),
+        (Sharding::Static { .. }, count) => Ok(Some(AskedPart { number: head.shard_id, count })),
+        (Sharding::Lockstep { .. }, 0) => Err((
+            text_code::SETTINGS,
+            format!("stream \"{name}\" is in lockstep; give assignment=\"lockstep\", and rank and world_size"),
+        )),
+        (Sharding::Lockstep { global_batch, .. }, count) => {
+            let asked = LockstepRank { global_batch: global_batch.into(), rank: head.shard_id, world_size: count };
+            check_rank(&asked).map_err(|problem| (text_code::SETTINGS, format!("stream \"{name}\": {problem}")))?;
+            Ok(Some(AskedPart { number: head.shard_id, count }))
+        }
     }
 }
 

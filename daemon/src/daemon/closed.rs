@@ -1,6 +1,7 @@
 //! The status and the metric of configured streams that are not open.
 
 use forebay_proto::v1::ClosedStream;
+use forebay_road::settings::AskedPart;
 use forebay_road::{Metric, Samples};
 use parking_lot::Mutex;
 
@@ -28,8 +29,10 @@ pub(super) fn show(configuration: &Configuration, gates: &Mutex<Gates>, samples:
 fn closed_of(wanted: &Wanted, gates: &Mutex<Gates>) -> Vec<ClosedStream> {
     let StreamKey { run, stream } = &wanted.key;
     let shards = gates.lock().not_open(&wanted.key);
-    let shown = |(shard, closed): (Option<u32>, Closed)| ClosedStream {
-        name: shard.map_or_else(|| stream.clone(), |shard| format!("{stream} (shard {shard})")),
+    let sharding = wanted.section.settings.sharding;
+    let part = |asked| sharding.epoch_part(Some(asked));
+    let shown = |(asked, closed): (Option<AskedPart>, Closed)| ClosedStream {
+        name: asked.and_then(part).map_or_else(|| stream.clone(), |part| format!("{stream} ({part})")),
         run: run.clone(),
         source: wanted.section.source.as_ref().map(|sources| sources.join(", ")).unwrap_or_default(),
         opening: matches!(closed, Closed::Opening),

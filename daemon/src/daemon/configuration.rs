@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use forebay_proto::printable;
-use forebay_road::settings::Sharding;
+use forebay_road::settings::{AskedPart, Sharding};
 use forebay_road::{Credentials, Node, threads};
 use forebay_sources::DiskCache;
 use parking_lot::Mutex;
@@ -114,7 +114,7 @@ impl Configuration {
     }
 
     /// What a configured stream needs.
-    pub(super) fn wanted(&self, name: &str, shard: Option<u32>, trainer: Option<Credentials>) -> Option<Wanted> {
+    pub(super) fn wanted(&self, name: &str, shard: Option<AskedPart>, trainer: Option<Credentials>) -> Option<Wanted> {
         let section = self.now().streams.get(name)?.clone();
         let run = section.run.clone().unwrap_or_else(|| DEFAULT_RUN.into());
         let key = StreamKey { run, stream: name.into() };
@@ -128,8 +128,8 @@ impl Configuration {
             return Ok(wanted.clone());
         }
         let configured = self.wanted(&key.stream, *shard, trainer.clone()).ok_or(OpenError::Removed)?;
-        // Which shard is wanted was said for the old ones.
-        if shards(configured.section.settings.sharding) == shards(section.settings.sharding) {
+        // Which shard or rank is wanted was said for the old ones.
+        if assignment(configured.section.settings.sharding) == assignment(section.settings.sharding) {
             Ok(configured)
         } else {
             Err(Arc::new(OpenError::Resharded))
@@ -157,10 +157,11 @@ fn read(file: &Path) -> Result<Config, ReloadError> {
     Ok(Config::parse(&text, &printable(file).to_string())?)
 }
 
-/// How many shards a stream has, if it has any.
-fn shards(sharding: Sharding) -> Option<u32> {
+/// What has to stay as it is for a shard or a rank to mean the same: the kind of assignment, and its number.
+fn assignment(sharding: Sharding) -> (u8, u32) {
     match sharding {
-        Sharding::Dynamic => None,
-        Sharding::Static { num_shards, .. } => Some(num_shards),
+        Sharding::Dynamic => (0, 0),
+        Sharding::Static { num_shards, .. } => (1, num_shards),
+        Sharding::Lockstep { global_batch, .. } => (2, global_batch),
     }
 }

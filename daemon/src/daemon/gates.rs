@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use forebay_road::Stream;
+use forebay_road::settings::AskedPart;
 use forebay_sources::Source;
 use tokio::sync::RwLock;
 
@@ -36,8 +37,8 @@ pub(super) struct Gate {
     turn: Turn,
     /// Its shards share one list of records.
     pub(super) dataset: Option<Attempt<Arc<dyn Source>>>,
-    /// By shard; a stream without shards has one entry, without a number.
-    pub(super) shards: BTreeMap<Option<u32>, Attempt<Arc<Served>>>,
+    /// By shard or rank; a stream without them has one entry, without a number.
+    pub(super) shards: BTreeMap<Option<AskedPart>, Attempt<Arc<Served>>>,
 }
 
 /// How it is with a stream that is not open.
@@ -92,7 +93,7 @@ impl Gates {
     }
 
     /// Forgets one stream of a gate.
-    fn forget(&mut self, key: &StreamKey, shard: Option<u32>) {
+    fn forget(&mut self, key: &StreamKey, shard: Option<AskedPart>) {
         if let Some(gate) = self.by_key.get_mut(key) {
             gate.shards.remove(&shard);
         }
@@ -106,7 +107,7 @@ impl Gates {
     }
 
     /// The stream that is open there.
-    pub(super) fn running(&self, key: &StreamKey, shard: Option<u32>) -> Option<Arc<Served>> {
+    pub(super) fn running(&self, key: &StreamKey, shard: Option<AskedPart>) -> Option<Arc<Served>> {
         self.by_key.get(key)?.shards.get(&shard)?.settled()?.ok()
     }
 
@@ -114,7 +115,7 @@ impl Gates {
     pub(super) fn take(
         &mut self,
         key: &StreamKey,
-        shard: Option<u32>,
+        shard: Option<AskedPart>,
         condition: impl Fn(&Stream) -> bool,
     ) -> Option<Arc<Served>> {
         let served = self.running(key, shard).filter(|served| condition(&served.stream))?;
@@ -135,7 +136,7 @@ impl Gates {
     }
 
     /// What of a stream is not open, by shard.
-    pub(super) fn not_open(&self, key: &StreamKey) -> Vec<(Option<u32>, Closed)> {
+    pub(super) fn not_open(&self, key: &StreamKey) -> Vec<(Option<AskedPart>, Closed)> {
         let Some(gate) = self.by_key.get(key) else { return vec![(None, Closed::Waiting)] };
         let shards = gate.shards.iter().filter_map(|(shard, attempt)| Some((*shard, Closed::of(attempt)?)));
         let mut closed: Vec<_> = shards.collect();
@@ -168,7 +169,7 @@ impl Gate {
     /// its dataset on.
     pub(super) fn stream(
         &mut self,
-        shard: Option<u32>,
+        shard: Option<AskedPart>,
         begin: impl FnOnce() -> Attempt<Arc<Served>>,
     ) -> Attempt<Arc<Served>> {
         if let Some(attempt) = self.shards.get(&shard).filter(|attempt| !attempt.has_failed()) {

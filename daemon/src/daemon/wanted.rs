@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use forebay_road::Credentials;
+use forebay_road::settings::AskedPart;
 
 use super::gates::StreamKey;
 use super::ledgers::Ledgers;
@@ -12,7 +13,7 @@ use crate::config::StreamSection;
 #[derive(Clone, Debug)]
 pub(super) struct Wanted {
     pub(super) key: StreamKey,
-    pub(super) shard: Option<u32>,
+    pub(super) shard: Option<AskedPart>,
     pub(super) section: StreamSection,
     /// A list of files.
     pub(super) files: Option<Arc<Vec<u8>>>,

@@ -296,12 +296,12 @@ impl Batcher {
         }
     }
 
-    /// How many records an epoch has, where they must not all be bad. A shard of less than a batch says too little of
+    /// How many records an epoch has, where they must not all be bad. A shard or a rank of less than a batch says too little of
     /// the dataset.
     fn whole(&self, epoch: u64) -> Option<u64> {
         let plan = self.plan.as_ref()?;
         let records = plan.epoch_records(epoch);
-        let is_a_part = plan.spec().shard.is_some_and(|shard| shard.num_shards > 1);
+        let is_a_part = plan.part().is_some_and(|part| part.count() > 1);
         (!is_a_part || records >= u64::from(self.rules.batch_size)).then_some(records)
     }
 

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use forebay_coordinator::EpochPart;
 use forebay_ring::ConsumerId;
 use parking_lot::Mutex;
 
@@ -36,10 +37,14 @@ impl Attendance {
                 identity.stream
             ));
         }
-        if let (Some(shard), Some(other)) = (&identity.shard, processes.values().next()) {
+        if let (Some(part), Some(other)) = (&identity.part, processes.values().next()) {
             return Some(format!(
-                "shard {} of stream \"{}\" has a trainer already, process {other}; use each shard_id once",
-                shard.shard_id, identity.stream
+                "stream \"{}\": {part} has a trainer already, process {other}; use each {} once",
+                identity.stream,
+                match part {
+                    EpochPart::Shard(_) => "shard_id",
+                    EpochPart::Rank(_) => "rank",
+                }
             ));
         }
         processes.insert(id, pid);

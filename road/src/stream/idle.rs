@@ -35,10 +35,10 @@ impl Idleness {
     }
 }
 
-/// Watches a stream until it is gone, if other daemons may have its ledger. A shard belongs to one daemon.
+/// Watches a stream until it is gone, if other daemons may have its ledger. A shard or a rank belongs to one daemon.
 pub(super) fn watch(stream: &Arc<Stream>) {
     let worker = stream.standing.worker();
-    if !worker.has_others() || stream.identity.shard.is_some() {
+    if !worker.has_others() || stream.identity.part.is_some() {
         return;
     }
     let patience = PATIENCE.min(worker.lease_ttl());

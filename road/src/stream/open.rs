@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crossbeam_channel as channel;
-use forebay_coordinator::{Handle, LastBatchPolicy};
+use forebay_coordinator::{EpochPart, Handle, LastBatchPolicy};
 use forebay_pixels::{Dtype, Layout};
-use forebay_proto::v1::{OpenRequest, StaticShard, WorkerProcess};
+use forebay_proto::v1::{OpenRequest, WorkerProcess};
 use forebay_ring::{Dtype as RingDtype, Geometry, Layout as RingLayout, Shape, SlotMut};
 use forebay_sources::Source;
 
@@ -15,7 +15,7 @@ use crate::consumers::{self, RingThread};
 use crate::decode::Pool;
 use crate::gpu_ring::{Gpus, NoRing, StreamRing};
 use crate::placement::Credentials;
-use crate::settings::{PrefetchSettings, Sharding, StreamSettings};
+use crate::settings::{AskedPart, PrefetchSettings, Sharding, StreamSettings};
 use crate::stream::attendance::Attendance;
 use crate::stream::calls::Calls;
 use crate::stream::dataset::Dataset;
@@ -38,8 +38,8 @@ pub struct Identity {
     pub run: String,
     /// Name of the stream.
     pub stream: String,
-    /// Shard of a static stream.
-    pub shard: Option<StaticShard>,
+    /// Shard of a static stream, or rank of one in lockstep.
+    pub part: Option<EpochPart>,
     /// The daemon's incarnation.
     pub incarnation: u64,
 }
@@ -92,7 +92,7 @@ impl Opening {
     /// No lane is on the GPU that is to decode, the ledger is about something else, or there is too little memory.
     pub async fn open(self, surplus: Surplus) -> Result<Arc<Stream>, StreamError> {
         self.decodes()?;
-        let order = StreamOrder::new(self.source.as_ref(), &self.settings, self.identity.shard)?;
+        let order = StreamOrder::new(self.source.as_ref(), &self.settings, self.identity.part)?;
         let plan = order.plan()?;
         self.some_epoch_has_a_batch(plan.positions())?;
         let (height, width, _) = self.settings.recipe.shape();
@@ -175,7 +175,7 @@ impl Opening {
     /// An epoch without a batch is over at once. Without an end to the epochs, nothing would ever stop for a trainer.
     fn some_epoch_has_a_batch(&self, positions: u64) -> Result<(), StreamError> {
         let Self { settings, identity, .. } = self;
-        let shards = identity.shard.map_or(1, |shard| u64::from(shard.num_shards.max(1)));
+        let shards = identity.part.map_or(1, |part| u64::from(part.count()));
         let drops = settings.last_batch_policy == LastBatchPolicy::Drop && settings.epochs.is_none();
         if drops && positions / shards < u64::from(settings.batch_size) {
             return Err(StreamError::NoBatch { records: positions, shards, batch_size: settings.batch_size });
@@ -221,7 +221,7 @@ fn parts(stream: &Arc<Stream>, rings: Rings, free: channel::Sender<SlotMut>, sur
         epoch: standing.progress().floor,
         epochs: settings.epochs,
         epoch_end_timeout: settings.epoch_end_timeout,
-        in_order: identity.shard.is_some(),
+        in_order: identity.part.is_some(),
         waiting: standing.worker().waiting(),
         untaken: UNTAKEN.min(standing.worker().lease_ttl()),
         counters: Arc::clone(ring.counters()),
@@ -250,24 +250,18 @@ fn shape(settings: &StreamSettings) -> Shape {
 }
 
 impl Identity {
-    /// The identity of one shard of this stream.
+    /// The identity of one shard or rank of this stream.
     #[must_use]
-    pub fn of_shard(&self, sharding: Sharding, shard: Option<u32>) -> Self {
-        let shard = match sharding {
-            Sharding::Dynamic => None,
-            Sharding::Static { num_shards, stick_to_shard, .. } => {
-                sharding.shard(shard).map(|shard_id| StaticShard { shard_id, num_shards, stick_to_shard })
-            }
-        };
-        Self { shard, ..self.clone() }
+    pub fn of_part(&self, sharding: Sharding, asked: Option<AskedPart>) -> Self {
+        Self { part: sharding.epoch_part(asked), ..self.clone() }
     }
 }
 
 impl std::fmt::Display for Identity {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match &self.shard {
+        match &self.part {
             None => f.write_str(&self.stream),
-            Some(shard) => write!(f, "{} (shard {} of {})", self.stream, shard.shard_id, shard.num_shards),
+            Some(part) => write!(f, "{} ({part})", self.stream),
         }
     }
 }

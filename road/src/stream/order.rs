@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use forebay_coordinator::{
-    GRAIN_PERMUTATION, GrainTable, MIXTURE_PERMUTATION, MixtureProblem, PERMUTATION, Plan, SpecError, shares,
+    EpochPart, GRAIN_PERMUTATION, GrainTable, MIXTURE_PERMUTATION, MixtureProblem, PERMUTATION, Plan, SpecError, shares,
 };
-use forebay_proto::v1::{LedgerSpec, SourceShare, StaticShard};
+use forebay_proto::v1::{LedgerSpec, SourceShare};
 use forebay_sources::{Grains, Member, Source};
 
 use crate::settings::{Shuffle, StreamSettings};
@@ -18,16 +18,21 @@ pub(super) struct StreamOrder {
 }
 
 impl StreamOrder {
-    /// The order of one shard of a dataset, or of all of it.
+    /// The order of one shard or rank of a dataset, or of all of it.
     ///
     /// # Errors
     /// The dataset has too many grains, or its sources cannot have the shares that the settings give them.
     pub(super) fn new(
         source: &dyn Source,
         settings: &StreamSettings,
-        shard: Option<StaticShard>,
+        part: Option<EpochPart>,
     ) -> Result<Self, SpecError> {
         let records = source.len();
+        let (shard, lockstep) = match part {
+            None => (None, None),
+            Some(EpochPart::Shard(shard)) => (Some(shard), None),
+            Some(EpochPart::Rank(rank)) => (None, Some(rank)),
+        };
         let spec = LedgerSpec {
             fingerprint: source.fingerprint().to_vec(),
             records,
@@ -37,6 +42,7 @@ impl StreamOrder {
             shard,
             grains: None,
             sources: sources(source, settings)?,
+            lockstep,
         };
         let mixed = spec.sources.iter().any(|source| source.positions != source.records);
         if mixed && matches!(settings.shuffle, Shuffle::Grains { .. }) {

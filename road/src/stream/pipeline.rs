@@ -169,7 +169,7 @@ impl Pipeline {
                 (output, Some(upload))
             }
         };
-        let fixed = self.identity.shard.is_some().then(|| batching(settings));
+        let fixed = self.identity.part.is_some().then(|| batching(settings));
         // It gives the upload its work, and so ends before it.
         let watched = upload.as_ref().map(|upload| upload.watched(BATCH_THREAD));
         let parts = BatchParts {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use forebay_coordinator::{CallError, Handle, Outage};
+use forebay_coordinator::{CallError, EpochPart, Handle, Outage};
 use forebay_proto::v1::{
     AckItem, AuditReply, LeasedRange, ListQuarantineReply, OpenRequest, Progress, QuarantineKey, ReclaimReply,
     ReturnedRange, Snapshot,
@@ -24,7 +24,7 @@ pub(super) struct Standing {
     fates: Fates,
     counts: Arc<ReceiptCounts>,
     spec_hash: Vec<u8>,
-    /// Whether leases may be asked for. A shard has one trainer, which may hold batches of an earlier incarnation: it is
+    /// Whether leases may be asked for. A shard or a rank has one trainer, which may hold batches of an earlier incarnation: it is
     /// heard first, however long it takes to come.
     heard: watch::Sender<bool>,
     /// What the ledger said last, for the status while it cannot be asked.
@@ -56,7 +56,7 @@ impl Standing {
     /// # Errors
     /// It cannot be asked, or it is about something else.
     pub(super) async fn open(ledgers: Handle, request: OpenRequest) -> Result<(Self, StandingEnds), CallError> {
-        let sharded = request.spec.as_ref().is_some_and(|spec| spec.shard.is_some());
+        let is_part = request.spec.as_ref().and_then(EpochPart::of).is_some();
         let has_others = ledgers.is_remote();
         let (worker, leases, opened) = Worker::open(ledgers, request, has_others).await?;
         let (fates, receipts) = mpsc::unbounded_channel();
@@ -65,7 +65,7 @@ impl Standing {
             fates,
             counts: Arc::default(),
             spec_hash: opened.spec_hash,
-            heard: watch::Sender::new(!sharded),
+            heard: watch::Sender::new(!is_part),
             counted: Mutex::default(),
         };
         Ok((standing, StandingEnds { receipts, leases }))

@@ -111,7 +111,7 @@ impl Road {
             identity: Identity {
                 run: "first".into(),
                 stream: "vast".into(),
-                shard: None,
+                part: None,
                 incarnation: incarnation::fresh().unwrap(),
             },
             settings,

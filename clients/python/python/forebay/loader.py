@@ -13,7 +13,8 @@ from forebay.attachment import attach
 from forebay.batch import Batch
 from forebay.batches import Batches
 from forebay.errors import GpuError
-from forebay.settings import Source, refuse_unsharded, request
+from forebay.ranks import fill_in, refuse_unsharded
+from forebay.settings import Source, request
 
 if TYPE_CHECKING:
     from forebay.torch import TorchLoader
@@ -53,7 +54,7 @@ class Loader(Batches[Batch]):
         weights: The shares of the sources in an epoch, if `source` is a list of sources. None is each record once.
         repeats: How often an epoch has each record, with other random choices each time. With weights, an epoch is so
             many times longer. The column `batch.repeats` tells the turns of a record apart.
-        batch_size: Records in a batch. Required, except for a stream.
+        batch_size: Records in a batch. Required, except for a stream and with `assignment="lockstep"`.
         size: Side of the square images in pixels. With `shuffle` it means RandomResizedCrop and
             RandomHorizontalFlip, otherwise Resize and CenterCrop. Give `size` or `transform`, except for a stream.
         transform: A list of `forebay.transforms`, in place of `size`.
@@ -64,6 +65,14 @@ class Loader(Batches[Batch]):
         seed: Seed of the order and of the random transforms.
         epochs: Number of epochs. After the last one, a `for` yields nothing. None is without end.
         run: Name of a run that is kept on disk. A Loader with the same name continues it. None is a fresh run.
+        assignment: How trainers share an epoch. "dynamic": each takes the next batch. "static": each reads one of
+            `num_shards` shards. "lockstep": all ranks of a training job read the same step of `global_batch` records,
+            whatever their number. None is "static" with `num_shards`, and "dynamic" without.
+        global_batch: Records in a step of all ranks, a multiple of `world_size`. A rank's batch is its part. Required
+            with `assignment="lockstep"`, except for a stream. None is no lockstep.
+        rank: Which rank of the job this process is, from 0. None is what `torch.distributed`, torchrun or SLURM say.
+            Only with `assignment="lockstep"`.
+        world_size: Number of ranks. None as for `rank`.
         shard_id: Which of `num_shards` equal shards of the dataset this Loader reads, from 0.
         num_shards: Number of shards. Ranks that wait for each other need shards. None lets several trainers share one
             stream: each takes the next batch. If they are ranks, `num_shards=1` says that this is intended.
@@ -181,6 +190,10 @@ class Loader(Batches[Batch]):
         seed: int = 0,
         epochs: int | None = None,
         run: str | None = None,
+        assignment: str | None = None,
+        global_batch: int | None = None,
+        rank: int | None = None,
+        world_size: int | None = None,
         shard_id: int | None = None,
         num_shards: int | None = None,
         stick_to_shard: bool = False,
@@ -219,8 +232,10 @@ class Loader(Batches[Batch]):
         random_shuffle: bool | None = None,
     ) -> None:
         given = {name: value for name, value in self._given.items() if value is not None}
+        ranks = frameworks.ranks()
+        given = fill_in(given, os.environ, ranks)
         asked = request(source, given, by_name=socket is not None, interpreter=sys.executable)
-        refuse_unsharded(given, os.environ, frameworks.ranks(), asked.stream)
+        refuse_unsharded(given, os.environ, ranks, asked.stream)
         path = None if socket is None else os.path.abspath(os.fspath(socket))
         self._feed = attach(asked, path, placement)
         if pin_memory:

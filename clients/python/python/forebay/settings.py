@@ -22,7 +22,7 @@ from forebay.listed import Listed, listed
 from forebay.mixture import several
 from forebay.transforms import Transform
 
-__all__ = ["OF_THE_DAEMON", "Request", "Source", "refuse_unsharded", "request"]
+__all__ = ["OF_THE_DAEMON", "Request", "Source", "request"]
 
 Source = Union[str, "os.PathLike[str]", Iterable[Listed], Mapping[str, float]]
 
@@ -31,21 +31,6 @@ _READERS = ("python:", "odps:")
 _SCHEME = re.compile(r"(?P<scheme>[a-z][a-z0-9+-]+):(?P<path>.*)", re.DOTALL)
 # A URL of an object store is not a path on this machine.
 _OBJECT = re.compile(r"[A-Za-z][A-Za-z0-9+-]+://")
-_HOW_TO_SHARD = """\
-this process is one of {world} that train together (according to {sign}), but it has neither shard_id nor num_shards.
-Give each rank a shard, so that all ranks have the same number of batches:
-    forebay.Loader(..., shard_id={rank}, num_shards={world})
-If the trainers do not wait for each other, they may share one stream instead. Each takes the next batch:
-    forebay.Loader("stream:NAME", ..., num_shards=1)        # with `forebay serve` running"""
-_HOW_TO_SHARD_A_STREAM = """\
-this process is one of {world} that train together (according to {sign}), but it has neither shard_id nor num_shards.
-Give each rank a shard, so that all ranks have the same number of batches. The daemon's configuration needs:
-    [streams.{stream}]
-    num_shards = {world}
-Then restart the daemon, begin a new run (`forebay run new {stream}`), and attach with:
-    forebay.Loader("stream:{stream}", ..., shard_id={rank}, num_shards={world})
-If the trainers do not wait for each other, they may share the stream as it is. Each takes the next batch:
-    forebay.Loader("stream:{stream}", ..., num_shards=1)"""
 
 
 @dataclass(frozen=True)
@@ -56,7 +41,7 @@ class Request:
         stream: Name of a running daemon's stream; None for a source of this process's own daemon.
         settings: JSON document; None if the caller gave no settings.
         files: A list of files, as `forebay.listed` encodes it. None if the source is not a list.
-        shard: (shard_id, num_shards) of static assignment; None for dynamic assignment.
+        shard: (shard_id, num_shards) of static assignment, (rank, world_size) of lockstep; None for dynamic assignment.
         options: Options of the own daemon's command line, with their values.
         columns: The columns that the caller looks at in a running daemon's stream; None for all.
     """
@@ -93,42 +78,13 @@ def request(source: Source, given: Mapping[str, Any], *, by_name: bool, interpre
     if stream is not None and not settings.get("pin_memory", True):
         # A trainer that does not lock pages may attach to a pinnable ring too.
         del settings["pin_memory"]
-    if stream is None and "batch_size" not in settings:
+    if stream is None and settings.get("assignment") != "lockstep" and "batch_size" not in settings:
         raise SettingsError("batch_size is missing: give the number of records in a batch, such as 256")
     columns = None
     if stream is not None and isinstance(settings.get("columns"), list):
         # The stream has its columns; this trainer looks at some of them.
         columns = settings.pop("columns")
     return Request(stream, json.dumps(settings) if settings else None, files, shard, options, columns)
-
-
-def refuse_unsharded(
-    given: Mapping[str, Any],
-    environment: Mapping[str, str],
-    ranks: tuple[int, int, str] | None,
-    stream: str | None = None,
-) -> None:
-    """Refuses a Loader of one of several ranks that does not say how they share the data.
-
-    Args:
-        given: The arguments that the caller gave.
-        environment: This process's, in which torchrun sets `WORLD_SIZE` and `RANK`.
-        ranks: Rank, world size and what they were read from, if a framework has a process group.
-        stream: Name of a running daemon's stream, for which the daemon's configuration decides.
-
-    Raises:
-        SettingsError: It shows both ways to share the data.
-    """
-    if "shard_id" in given or "num_shards" in given:
-        return
-    if ranks is not None and ranks[1] > 1:
-        rank, world, sign = ranks
-    else:
-        rank, world = _count(environment.get("RANK")), _count(environment.get("WORLD_SIZE"))
-        sign = "WORLD_SIZE"
-    if world > 1:
-        how = _HOW_TO_SHARD if stream is None else _HOW_TO_SHARD_A_STREAM
-        raise SettingsError(how.format(rank=rank, world=world, sign=sign, stream=stream))
 
 
 def _source(source: Source, *, by_name: bool, rooted: bool) -> tuple[str | None, dict[str, Any], bytes | None]:
@@ -195,6 +151,8 @@ def _settings(given: Mapping[str, Any]) -> dict[str, Any]:
 
 def _shard(settings: dict[str, Any]) -> tuple[int, int] | None:
     """One shard without an id is dynamic assignment: each trainer takes the next batch."""
+    if settings.get("assignment") == "lockstep":
+        return _rank(settings)
     shard_id, num_shards = settings.get("shard_id"), settings.get("num_shards")
     if shard_id is None and num_shards in (None, 1):
         settings.pop("num_shards", None)
@@ -205,6 +163,13 @@ def _shard(settings: dict[str, Any]) -> tuple[int, int] | None:
     if not 0 <= shard_id < num_shards:
         raise SettingsError(f"shard_id={shard_id}: give 0 to {num_shards - 1}, since num_shards={num_shards}")
     return shard_id, num_shards
+
+
+def _rank(settings: dict[str, Any]) -> tuple[int, int]:
+    rank, world = settings.get("rank"), settings.get("world_size")
+    if not isinstance(rank, int) or not isinstance(world, int) or not 0 <= rank < world:
+        raise SettingsError(f"rank={rank!r} of world_size={world!r}: give 0 to world_size - 1")
+    return rank, world
 
 
 def _options(settings: dict[str, Any], stream: str | None) -> tuple[tuple[str, str], ...]:
@@ -286,10 +251,3 @@ def _plain(key: str, value: Any) -> Any:  # noqa: ANN401 - JSON
     if isinstance(value, (str, int, float, bool)):
         return value
     raise SettingsError(f"{key}={value!r}: no setting takes a value of type {type(value).__name__}")
-
-
-def _count(text: str | None) -> int:
-    try:
-        return int(text or 0)
-    except ValueError:
-        return 0

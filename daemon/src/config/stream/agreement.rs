@@ -10,12 +10,11 @@ use super::super::value::shown;
 use super::{LOADER, StreamSection, Writer};
 
 /// Keys that say how the trainer attaches, not what the stream is.
-const OF_THE_TRAINER: [&str; 3] = ["source", "shard_id", "credits"];
+const OF_THE_TRAINER: [&str; 5] = ["source", "shard_id", "rank", "world_size", "credits"];
 
 impl StreamSection {
     /// Checks the settings that a Loader gives with `stream:NAME`. They may be left out, and must agree if they are
-    /// given. Every difference is reported. Keys that belong to the trainer (`source`, `shard_id`, `credits`) are
-    /// ignored.
+    /// given. Every difference is reported. Keys that belong to the trainer, such as `shard_id` and `rank`, are ignored.
     pub fn agree(&self, given: &Value) -> Result<(), Mistakes> {
         let Value::Object(given) = given else {
             return Err(mistakes(vec![Mistake {

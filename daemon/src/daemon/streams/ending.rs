@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use forebay_proto::v1::NewRunRequest;
-use forebay_road::settings::Placement;
+use forebay_road::settings::{AskedPart, Placement};
 use forebay_road::{Credentials, PixelPlace, Stream, Surplus, threads};
 
 use super::Streams;
@@ -14,7 +14,7 @@ use crate::daemon::wanted::Wanted;
 
 impl Streams {
     /// A private stream ends with its Loader.
-    pub(super) fn surplus(self: &Arc<Self>, key: StreamKey, shard: Option<u32>) -> Surplus {
+    pub(super) fn surplus(self: &Arc<Self>, key: StreamKey, shard: Option<AskedPart>) -> Surplus {
         let private = self.configuration.is_private();
         let (streams, runtime) = (Arc::downgrade(self), tokio::runtime::Handle::current());
         Box::new(move |left| {
@@ -27,7 +27,7 @@ impl Streams {
 
     /// Ends a private stream whose Loader has left, unless another one has come for it. A ledger that no run keeps
     /// goes with it.
-    pub(super) async fn end_private(&self, key: &StreamKey, shard: Option<u32>) {
+    pub(super) async fn end_private(&self, key: &StreamKey, shard: Option<AskedPart>) {
         let turn = self.gates.lock().turn(key);
         let _alone = turn.write().await;
         let taken = self.gates.lock().take(key, shard, Stream::is_idle);
@@ -76,7 +76,7 @@ impl Streams {
         self.misplaced(key, *shard, trainer.as_ref()?).await
     }
 
-    async fn misplaced(&self, key: &StreamKey, shard: Option<u32>, trainer: &Credentials) -> Option<Arc<Stream>> {
+    async fn misplaced(&self, key: &StreamKey, shard: Option<AskedPart>, trainer: &Credentials) -> Option<Arc<Stream>> {
         let stream = Arc::clone(&self.gates.lock().running(key, shard)?.stream);
         // One who will be refused moves nothing.
         let pins = stream.settings().pin_memory && trainer.may_pin(self.uid).is_err();

@@ -23,7 +23,7 @@ use crate::group;
 const FURTHER: Duration = Duration::from_secs(10);
 
 impl Streams {
-    /// Opens the configured streams, all at once: whole where no trainer has to say which shard it wants, else their
+    /// Opens the configured streams, all at once: whole where no trainer has to say which shard or rank it wants, else their
     /// datasets alone. Returns when each is open or has failed. One that takes long is not waited for, where another
     /// is open.
     ///
@@ -112,7 +112,7 @@ impl Streams {
             let opening = Opening {
                 identity,
                 pool: self.shared.pool(section.settings.num_threads).map_err(OpenError::from)?,
-                settings: section.settings.clone(),
+                settings: section.settings.of_part(*shard),
                 dataset: section.dataset(),
                 source,
                 prefetch: self.configuration.now().prefetch.clone(),
@@ -164,8 +164,8 @@ impl Streams {
 
     fn identify(&self, wanted: &Wanted) -> Identity {
         let StreamKey { run, stream } = wanted.key.clone();
-        let identity = Identity { run, stream, shard: None, incarnation: self.incarnation };
-        identity.of_shard(wanted.section.settings.sharding, wanted.shard)
+        let identity = Identity { run, stream, part: None, incarnation: self.incarnation };
+        identity.of_part(wanted.section.settings.sharding, wanted.shard)
     }
 
     /// A private stream that failed is its Loader's to tell of; a service's is shown until it is open.
@@ -176,7 +176,7 @@ impl Streams {
     }
 }
 
-/// Whether a stream can be opened before there is a trainer: one of shards, or with a place that depends on what the
+/// Whether a stream can be opened before there is a trainer: one of shards or ranks, or with a place that depends on what the
 /// trainer sees, cannot.
 fn opens_alone(settings: &StreamSettings) -> bool {
     settings.sharding == Sharding::Dynamic && settings.placement != Placement::Auto

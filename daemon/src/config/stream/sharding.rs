@@ -1,0 +1,130 @@
+//! Who reads what: `assignment`, with the keys of shards and of lockstep.
+
+use forebay_coordinator::check_rank;
+use forebay_proto::v1::LockstepRank;
+use forebay_road::settings::{AskedPart, Sharding};
+
+use super::Writer;
+use crate::config::table::Table;
+use crate::config::value::{choice, flag, whole};
+
+/// A value of `assignment`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Assignment {
+    Dynamic,
+    Static,
+    Lockstep,
+}
+
+/// Reads the keys. Each mistake is reported, and something is given all the same.
+pub(super) fn read(table: &mut Table<'_, '_>, writer: Writer) -> Sharding {
+    let assignment = table.take(
+        "assignment",
+        choice(&[("dynamic", Assignment::Dynamic), ("static", Assignment::Static), ("lockstep", Assignment::Lockstep)]),
+    );
+    let shards = shards(table, writer);
+    let is_static = matches!(shards, Sharding::Static { .. });
+    if assignment == Some(Assignment::Lockstep) {
+        if is_static {
+            table.mistake("num_shards", "cannot be combined with assignment = \"lockstep\"; leave it out.");
+        }
+        return lockstep(table, writer);
+    }
+    match assignment {
+        Some(Assignment::Dynamic) if is_static => {
+            table.mistake("assignment", "is \"dynamic\", but num_shards asks for shards; give one of the two.");
+        }
+        Some(Assignment::Static) if !is_static && !table.has("num_shards") => {
+            table.mistake("assignment", "is \"static\", which needs num_shards.");
+        }
+        _ => {}
+    }
+    let of_ranks: &[&'static str] = if writer == Writer::Loader { &["rank", "world_size"] } else { &[] };
+    for key in ["global_batch"].iter().chain(of_ranks).copied() {
+        if table.take(key, whole(0..=u32::MAX)).is_some() {
+            table.mistake(key, "has an effect only with assignment = \"lockstep\"; leave it out, or give both.");
+        }
+    }
+    shards
+}
+
+/// The places of a batch: in lockstep, a rank's part of a step.
+pub(super) fn batch_size(table: &mut Table<'_, '_>, sharding: Sharding) -> Option<u32> {
+    let given = table.take("batch_size", whole(1..=1 << 20));
+    let Sharding::Lockstep { global_batch, .. } = sharding else {
+        if given.is_none() && !table.has("batch_size") {
+            table.mistake("batch_size", "is missing; give the number of records in a batch, such as 256.");
+        }
+        return given;
+    };
+    if given.is_some() {
+        table.mistake(
+            "batch_size",
+            "is global_batch divided by the number of ranks, with assignment = \"lockstep\"; leave it out.",
+        );
+    }
+    Some((global_batch / sharding.part(None).map_or(1, |rank| rank.count).max(1)).max(1))
+}
+
+fn lockstep(table: &mut Table<'_, '_>, writer: Writer) -> Sharding {
+    let global_batch = table.take("global_batch", whole(1..=1 << 20));
+    if global_batch.is_none() && !table.has("global_batch") {
+        table.mistake("global_batch", "is missing; give the number of records in a step of all ranks, such as 1024.");
+    }
+    let global_batch = global_batch.unwrap_or(1);
+    if writer == Writer::Configuration {
+        return Sharding::Lockstep { global_batch, rank: None };
+    }
+    let [number, count] = ["rank", "world_size"].map(|key| {
+        let value = table.take(key, whole(0..=1 << 20));
+        if value.is_none() && !table.has(key) {
+            table.mistake(key, "is missing; assignment = \"lockstep\" needs rank and world_size.");
+        }
+        value
+    });
+    let rank = number.zip(count).map(|(number, count)| AskedPart { number, count });
+    if let Some(AskedPart { number, count }) = rank.filter(|_| table.has("global_batch")) {
+        let asked = LockstepRank { global_batch: global_batch.into(), rank: number, world_size: count };
+        if let Err(problem) = check_rank(&asked) {
+            table.mistake("world_size", format!("{problem}"));
+        }
+    }
+    Sharding::Lockstep { global_batch, rank }
+}
+
+fn shards(table: &mut Table<'_, '_>, writer: Writer) -> Sharding {
+    let num_shards = table.take("num_shards", whole(1..=1 << 20));
+    let shard_id = match writer {
+        Writer::Loader => table.take("shard_id", whole(0..=1 << 20)),
+        Writer::Configuration => None,
+    };
+    let stick_to_shard = table.take_or("stick_to_shard", false, flag);
+    let pad_last_batch = table.take_or("pad_last_batch", true, flag);
+    match (num_shards, shard_id) {
+        (Some(num_shards), Some(id)) if id >= num_shards => {
+            let last = num_shards - 1;
+            table.mistake("shard_id", format!("is {id}, but the shards of num_shards = {num_shards} are 0 to {last}."));
+        }
+        (Some(_), None) if writer == Writer::Loader && !table.has("shard_id") => {
+            table.mistake("num_shards", "needs shard_id; give both, or neither for dynamic assignment.");
+        }
+        (None, Some(_)) if !table.has("num_shards") => {
+            table.mistake("shard_id", "needs num_shards; give both, or neither for dynamic assignment.");
+        }
+        _ => {}
+    }
+    let Some(num_shards) = num_shards else {
+        let dynamic = !table.has("num_shards");
+        if dynamic && stick_to_shard {
+            table.mistake("stick_to_shard", "has an effect only with num_shards; leave it out, or give both.");
+        }
+        if dynamic && !pad_last_batch {
+            table.mistake(
+                "pad_last_batch",
+                "has an effect only with num_shards; without it, last_batch_policy decides.",
+            );
+        }
+        return Sharding::Dynamic;
+    };
+    Sharding::Static { shard_id, num_shards, stick_to_shard, pad_last_batch }
+}
