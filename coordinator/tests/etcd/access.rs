@@ -9,7 +9,7 @@ use forebay_coordinator::{CertificateFiles, EtcdSettings, EtcdStore, Store as _}
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
 
 use crate::cluster::EtcdCluster;
-use crate::{open, settings, until};
+use crate::{leads, open, settings, until};
 
 fn secret(file: &Path, text: &str) {
     fs::write(file, text).unwrap();
@@ -65,19 +65,27 @@ fn rule_25_etcd_is_asked_with_a_certificate_and_as_a_user_by_secrets_from_files(
         user: Some(("root".to_owned(), path("password"))),
         ..settings(&etcd.tls_endpoint(), "/secret")
     };
-    let mut store = open(&EtcdSettings { lease: Duration::from_secs(600), ..whole.clone() });
+    let password_is = |mode| fs::set_permissions(path("password"), fs::Permissions::from_mode(mode)).unwrap();
+    let mut store = open(&EtcdSettings { lease: Duration::from_secs(12), ..whole.clone() });
+    let term = store.term().unwrap();
     store.commit(&[]).unwrap();
-    // It forgets all tokens.
+    // etcd forgets all tokens, and for a while there is no password for new ones. The lease is not renewed, and not given up.
+    password_is(0o644);
     etcd.kill(0);
     etcd.restart(0);
+    let unsure = until("the lease is late", || store.term().err());
+    assert!(unsure.to_string().contains("etcd has not been heard"), "{unsure}");
+    password_is(0o600);
+    leads(&mut store);
     store.commit(&[]).unwrap();
+    assert_eq!(store.term().unwrap(), term);
     drop(store);
 
     let wrong = EtcdSettings { user: Some(("root".to_owned(), path("wrong"))), ..whole.clone() };
     assert!(refusal(&wrong).contains("authentication failed"), "{}", refusal(&wrong));
     let nobody = EtcdSettings { user: None, certificate: None, ..whole.clone() };
     refusal(&nobody);
-    fs::set_permissions(path("password"), fs::Permissions::from_mode(0o644)).unwrap();
+    password_is(0o644);
     let open_file = EtcdStore::open(&whole).unwrap_err().to_string();
     assert!(open_file.contains("password") && open_file.contains("chmod o="), "{open_file}");
 }

@@ -166,13 +166,13 @@ impl Drop for EtcdCluster {
     }
 }
 
-/// The one that the caller names, the one that was got by scripts/etcd.sh, or the system's.
+/// The one that the caller names, the system's, or the one that was got by scripts/etcd.sh because the system has none.
 fn binary() -> Option<PathBuf> {
     let named = std::env::var_os("FOREBAY_ETCD").map(PathBuf::from);
     let unpacked = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../target/etcd/usr/bin/etcd"));
     let path = std::env::var_os("PATH").unwrap_or_default();
     let in_path = std::env::split_paths(&path).map(|folder| folder.join("etcd"));
-    named.into_iter().chain([unpacked]).chain(in_path).find(|binary| binary.is_file())
+    named.into_iter().chain(in_path).chain([unpacked]).find(|binary| binary.is_file())
 }
 
 fn free_port() -> u16 {
