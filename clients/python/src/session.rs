@@ -168,6 +168,12 @@ impl Session {
         self.ask(py, |client, watch| client.restore(&state, watch))
     }
 
+    /// Goes to the beginning of an epoch. What is in hand is returned.
+    fn begin(&self, py: Python<'_>, epoch: u64) -> PyResult<()> {
+        let state = self.ask(py, Client::state)?.at(epoch);
+        self.ask(py, |client, watch| client.restore(&state, watch))
+    }
+
     fn path(&self, py: Python<'_>, record: u64) -> PyResult<OsString> {
         self.ask(py, |client, watch| client.path(record, watch)).map(PathBuf::into_os_string)
     }

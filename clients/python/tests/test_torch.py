@@ -149,7 +149,7 @@ def test_tensors_of_a_gpu_ring_are_on_the_gpu_that_this_process_uses(
     monkeypatch.setattr(torch.cuda, "current_stream", lambda _: types.SimpleNamespace(cuda_stream=0))
     monkeypatch.setattr(torch.cuda, "Event", Mark)
     monkeypatch.setattr(torch, "as_tensor", lambda array, device: OnGpu(array, device, moves))
-    monkeypatch.setattr("forebay.torch._viewed", lambda array: OnGpu(array, "cpu", moves))
+    monkeypatch.setattr("forebay.torch.tensors._viewed", lambda array: OnGpu(array, "cpu", moves))
     with forebay.Loader(pictures(8), batch_size=4, size=8, epochs=1, placement="gpu:0") as loader:
         with caplog.at_level(logging.WARNING, "forebay"):
             batches = [batch.images.device for batch in loader.torch(device=asked)]
@@ -271,5 +271,5 @@ def test_a_batch_with_further_columns_can_be_pickled(boxes):
 
 
 def test_unsigned_numbers_keep_their_values():
-    column = forebay.torch._column(np.array([1, 65535], np.uint16), torch.from_numpy)
+    column = forebay.torch.tensors._column(np.array([1, 65535], np.uint16), torch.from_numpy)
     assert (column.dtype, column.tolist()) == (torch.int32, [1, 65535])

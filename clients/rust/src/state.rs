@@ -40,6 +40,13 @@ impl State {
         self.snapshot.cursor
     }
 
+    /// The beginning of an epoch of the same run. Epochs before it count as complete, and have no tally.
+    #[must_use]
+    pub fn at(&self, epoch: u64) -> Self {
+        let snapshot = self.snapshot.clone();
+        Self { snapshot: Snapshot { epoch, cursor: 0, open: Vec::new(), tallies: Vec::new(), ..snapshot } }
+    }
+
     /// For a file.
     pub fn to_bytes(&self) -> Vec<u8> {
         self.snapshot.encode_to_vec()
@@ -55,5 +62,26 @@ impl State {
             return Err(StateError("they do not say which dataset they are of".to_owned()));
         }
         Ok(Self { snapshot })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use forebay_proto::v1::{EpochTally, LedgerSpec, OpenRange};
+
+    use super::*;
+
+    #[test]
+    fn a_later_epoch_of_a_run_begins_with_nothing_read() {
+        let spec = Some(LedgerSpec { records: 10, ..LedgerSpec::default() });
+        let open = vec![OpenRange { epoch: 2, start: 1, end: 4, ..OpenRange::default() }];
+        let tallies = vec![EpochTally { epoch: 2, ..EpochTally::default() }];
+        let state =
+            State::new(Snapshot { spec, epoch: 3, cursor: 7, open, tallies, generation: 5, ..Snapshot::default() });
+        assert_eq!((state.epoch(), state.cursor()), (2, 7));
+        let later = state.at(9);
+        assert_eq!((later.epoch(), later.cursor()), (9, 0));
+        assert!(later.snapshot().tallies.is_empty());
+        assert_eq!((&later.snapshot().spec, later.snapshot().generation), (&state.snapshot().spec, 5));
     }
 }

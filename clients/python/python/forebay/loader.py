@@ -17,7 +17,7 @@ from forebay.ranks import fill_in, refuse_unsharded
 from forebay.settings import Source, request
 
 if TYPE_CHECKING:
-    from forebay.torch import TorchLoader
+    from forebay.torch.tensors import TorchLoader
     from forebay.transforms import Transform
 
 __all__ = ["Loader"]
@@ -272,7 +272,7 @@ class Loader(Batches[Batch]):
             >>> for batch in loader.torch(device="cuda"):                                       # doctest: +SKIP
             ...     loss = criterion(model(batch.images), batch.labels)
         """
-        from forebay.torch import TorchLoader
+        from forebay.torch.tensors import TorchLoader
 
         return TorchLoader(self, copy=copy, device=device, as_dict=as_dict)
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from forebay.errors import SettingsError
 
-__all__ = ["fill_in", "refuse_unsharded"]
+__all__ = ["fill_in", "of_job", "refuse_unsharded"]
 
 _log = logging.getLogger("forebay")
 
@@ -63,6 +63,13 @@ def fill_in(
     return {**given, "rank": rank, "world_size": world}
 
 
+def of_job(environment: Mapping[str, str], ranks: tuple[int, int, str] | None) -> tuple[int, int, str]:
+    """Rank, world size, and what they were read from. A process that trains alone has a world size of at most 1."""
+    if ranks is not None and ranks[1] > 1:
+        return ranks
+    return _count(environment.get("RANK")), _count(environment.get("WORLD_SIZE")), "WORLD_SIZE"
+
+
 def refuse_unsharded(
     given: Mapping[str, Any],
     environment: Mapping[str, str],
@@ -82,11 +89,7 @@ def refuse_unsharded(
     """
     if "shard_id" in given or "num_shards" in given or given.get("assignment") == "lockstep":
         return
-    if ranks is not None and ranks[1] > 1:
-        rank, world, sign = ranks
-    else:
-        rank, world = _count(environment.get("RANK")), _count(environment.get("WORLD_SIZE"))
-        sign = "WORLD_SIZE"
+    rank, world, sign = of_job(environment, ranks)
     if world > 1:
         how = _HOW_TO_SHARD if stream is None else _HOW_TO_SHARD_A_STREAM
         raise SettingsError(how.format(rank=rank, world=world, sign=sign, stream=stream))

@@ -1,4 +1,4 @@
-"""Batches as PyTorch tensors. `Loader.torch()` imports this module; nothing else needs PyTorch."""
+"""Batches as named tuples or dicts of PyTorch tensors."""
 
 from __future__ import annotations
 

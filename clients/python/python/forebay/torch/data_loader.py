@@ -1,0 +1,262 @@
+"""A DataLoader with the arguments of torch's, over batches that the daemon has made."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Iterator, Mapping
+from typing import Any, Callable
+
+import torch
+
+from forebay.errors import Error
+from forebay.loader import Loader
+from forebay.torch.dataset import source_of
+from forebay.torch.options import Options
+from forebay.torch.tensors import TorchBatch, TorchLoader
+
+__all__ = ["DataLoader"]
+
+_NO_GPU = "'pin_memory' argument is set as true but no accelerator is found, then device pinned memory won't be used."
+
+
+class DataLoader:
+    """Batches `[images, labels]` of tensors, in place of `torch.utils.data.DataLoader`.
+
+    Each `iter()` begins an epoch. If the epoch before it was left early, its other records count as abandoned. Random
+    transforms and the order depend on the seed, and differ from torch's. In a process of several ranks, the DataLoader
+    reads the shard of its rank; `num_shards=1` reads everything in each rank.
+
+    Args:
+        dataset: An `ImageFolder` of torchvision with transforms that the daemon knows, a `Subset` of one, or what a
+            `forebay.Loader` takes as its source, such as a folder or `stream:NAME`.
+        batch_size: Records in a batch. For a stream, 1 is what the stream has.
+        shuffle: True gives each epoch its own order.
+        sampler: A `DistributedSampler`, whose rank, seed and shuffle are used; a `RandomSampler` or
+            `SequentialSampler`. Others are refused.
+        batch_sampler: Refused.
+        num_workers: Decode threads; 0 uses all cores. There are no worker processes.
+        collate_fn: Called with a list of `(image, label)` of each finished batch, as in torch. None gives the batch as
+            the daemon has made it, which saves a copy.
+        pin_memory: True copies batches to page-locked memory. Without a GPU it warns, as torch does.
+        drop_last: True leaves out an epoch's last batch if it is not full.
+        timeout: Longest wait for a batch in seconds. 0 is without end.
+        worker_init_fn: Refused.
+        multiprocessing_context: Refused.
+        generator: Its initial seed is the seed of the order and of the transforms. Else the seed is 0, or `seed`.
+        prefetch_factor: Batches that are ready, for each of `num_workers`.
+        persistent_workers: The daemon lives from epoch to epoch in any case.
+        pin_memory_device: As in torch, which ignores it.
+        in_order: Batches are in the order of the epoch in any case.
+        **settings: Further settings of a `forebay.Loader`, such as `size`, `seed`, `cache` and `on_error`.
+
+    Attributes:
+        dataset: As given.
+        sampler: As given, or an object whose `set_epoch()` is this DataLoader's.
+        loader: The `forebay.Loader`, for `audit()`, `quarantine` and the like.
+
+    Raises:
+        SettingsError: What cannot be honoured, with the way out.
+        Error: Any other error of `forebay.Loader`.
+
+    Example:
+        >>> train = DataLoader(ImageFolder("/data/train", transform), batch_size=256, shuffle=True)     # doctest: +SKIP
+        >>> for epoch in range(90):                                                                     # doctest: +SKIP
+        ...     for images, labels in train:
+        ...         step(images.cuda(non_blocking=True), labels)
+    """
+
+    def __init__(
+        self,
+        dataset: Any,  # noqa: ANN401 - of torchvision, or a source
+        batch_size: int | None = 1,
+        shuffle: bool | None = None,
+        sampler: Any = None,  # noqa: ANN401 - as torch
+        batch_sampler: Any = None,  # noqa: ANN401 - as torch
+        num_workers: int = 0,
+        collate_fn: Callable[[list[tuple[torch.Tensor, int]]], Any] | None = None,
+        pin_memory: bool = False,
+        drop_last: bool = False,
+        timeout: float = 0,
+        worker_init_fn: Any = None,  # noqa: ANN401 - as torch
+        multiprocessing_context: Any = None,  # noqa: ANN401 - as torch
+        generator: torch.Generator | None = None,
+        *,
+        prefetch_factor: int | None = None,
+        persistent_workers: bool = False,
+        pin_memory_device: str = "",  # noqa: ARG002 - there is nothing to decide
+        in_order: bool = True,  # noqa: ARG002 - the same
+        **settings: Any,  # noqa: ANN401 - those of a Loader
+    ) -> None:
+        options = Options(
+            batch_size=batch_size,
+            shuffle=shuffle,
+            sampler=sampler,
+            batch_sampler=batch_sampler,
+            num_workers=num_workers,
+            drop_last=drop_last,
+            worker_init_fn=worker_init_fn,
+            multiprocessing_context=multiprocessing_context,
+            generator=generator,
+            prefetch_factor=prefetch_factor,
+        )
+        source, found = source_of(dataset, is_transformed=not {"size", "transform"}.isdisjoint(settings))
+        is_stream = "socket" in settings or (isinstance(source, str) and source.startswith("stream:"))
+        if not is_stream:
+            found = {"layout": "NCHW", **found}
+        asked = options.settings(settings, is_stream=is_stream)
+        if pin_memory and not torch.cuda.is_available():
+            warnings.warn(_NO_GPU, stacklevel=2)
+            pin_memory = False
+        self.dataset = dataset
+        self.sampler = _OwnSampler(self) if sampler is None else sampler
+        self.num_workers = num_workers
+        self.pin_memory = pin_memory
+        self.drop_last = drop_last
+        self.timeout = timeout
+        self.persistent_workers = persistent_workers
+        self.collate_fn = torch.utils.data.default_collate if collate_fn is None else collate_fn
+        self.loader = Loader(os.fspath(source) if isinstance(source, os.PathLike) else source, **{**found, **asked})
+        # A copy to page-locked memory is the only one.
+        self._batches: TorchLoader = self.loader.torch(copy=not pin_memory)
+        self.batch_size: int = self.loader._feed.session.rings()[0].images[0][0]
+        # The Loader counts the batch that is left out, unless it reads a shard.
+        is_plain = not (
+            is_stream or isinstance(source, Mapping) or {"shard_id", "global_batch", "weights"} & set(asked)
+        )
+        turns = self.loader._feed.session.records * asked.get("repeats", 1)
+        self._full_batches = turns // self.batch_size if drop_last and is_plain else None
+        self._iteration = 0
+        self._is_left_early = False
+        self._epoch: int | None = None
+        self._sampled_epoch = 0
+
+    def __iter__(self) -> Iterator[Any]:
+        """The batches of the next epoch, or after `load_state_dict()` those that were left of the state's epoch."""
+        self._iteration += 1
+        if self._is_left_early:
+            self.loader.reset()
+            self._end_epoch()
+        # Scripts tell the sampler of the epoch, and not the DataLoader.
+        sampled = getattr(self.sampler, "epoch", self._sampled_epoch)
+        if sampled != self._sampled_epoch:
+            self._sampled_epoch = sampled
+            self.set_epoch(sampled)
+        return _Iteration(self, self._iteration)
+
+    def __len__(self) -> int:
+        """Batches of an epoch. An upper bound if several trainers share a stream, or if sources have weights."""
+        batches = len(self.loader)
+        return batches if self._full_batches is None else min(batches, self._full_batches)
+
+    @property
+    def epoch(self) -> int:
+        """The epoch that this DataLoader is in, or that the next `iter()` begins."""
+        if self._epoch is None:
+            self._epoch = self.loader._feed.session.state()[0]
+        return self._epoch
+
+    @property
+    def class_to_idx(self) -> dict[str, int]:
+        """Label of each class, by its name."""
+        known = getattr(self.dataset, "class_to_idx", None)
+        return dict(known) if known else {name: label for label, name in enumerate(self.loader.classes)}
+
+    def set_epoch(self, epoch: int) -> None:
+        """Makes the next `iter()` begin this epoch, which has its own order. Does nothing if it would do so anyway.
+
+        Scripts call it in each epoch for the order; here it is only needed to begin at another epoch than 0 without a
+        state. The audit does not list the epochs that were skipped.
+
+        Raises:
+            ValueError: The epoch is negative.
+            Error: Other trainers are attached to the stream.
+        """
+        if epoch < 0:
+            raise ValueError(f"epoch={epoch}: give 0 or more")
+        following = self.epoch + 1 if self._is_left_early else self.epoch
+        if epoch != following:
+            self.loader._feed.session.begin(epoch)
+            self._iteration += 1
+            self._is_left_early, self._epoch = False, epoch
+
+    def state_dict(self) -> dict[str, Any]:
+        """The state of the run, as `Loader.state_dict()` gives it. Batches that were yielded count as consumed."""
+        return self.loader.state_dict()
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Takes the run back to a state: the next `iter()` yields what was not consumed then.
+
+        Raises:
+            SettingsError: `state` is not a state, or it contradicts itself.
+            Error: The state is of another dataset, order or seed.
+        """
+        self.loader.load_state_dict(state)
+        self._iteration += 1
+        self._is_left_early, self._epoch = False, None
+
+    def close(self) -> None:
+        """Detaches from the daemon. Tensors stay valid."""
+        self.loader.close()
+
+    def __repr__(self) -> str:
+        what = type(self.dataset).__name__ if hasattr(self.dataset, "samples") else repr(self.dataset)
+        return f"<forebay.torch.DataLoader of {what:.60} batch_size={self.batch_size} batches={len(self)}>"
+
+    def _next(self, iteration: int) -> Any:  # noqa: ANN401 - what `collate_fn` makes
+        """The next batch of an iteration, as long as no other one has begun."""
+        if iteration != self._iteration:
+            raise Error(
+                "a newer iter(), set_epoch() or load_state_dict() of this DataLoader has ended this iteration; make "
+                "one DataLoader for each iteration that lives at the same time"
+            )
+        batch = self._batches.next(self.timeout or None)
+        if batch is None:
+            self._end_epoch()
+            raise StopIteration
+        self._epoch, self._is_left_early = batch.epoch, True
+        return self._made(batch)
+
+    def _end_epoch(self) -> None:
+        self._is_left_early = False
+        self._epoch = None if self._epoch is None else self._epoch + 1
+
+    def _made(self, batch: TorchBatch) -> Any:  # noqa: ANN401 - what `collate_fn` makes
+        images, labels = batch.images, batch.labels
+        if self.pin_memory:
+            # These are views on the ring, and the only copy is to page-locked memory.
+            images, labels = images.pin_memory(), labels.pin_memory()
+        if self.collate_fn is torch.utils.data.default_collate:
+            return [images, labels]
+        return self.collate_fn(list(zip(images, labels.tolist())))
+
+
+class _Iteration(Iterator[Any]):
+    """One `for` over a DataLoader. It keeps no batch."""
+
+    def __init__(self, loader: DataLoader, number: int) -> None:
+        self._loader: DataLoader | None = loader
+        self._number = number
+
+    def __next__(self) -> Any:  # noqa: ANN401 - what `collate_fn` makes
+        if self._loader is None:
+            raise StopIteration
+        try:
+            return self._loader._next(self._number)
+        except StopIteration:
+            self._loader = None
+            raise
+
+
+class _OwnSampler:
+    """What scripts look for in `loader.sampler`."""
+
+    def __init__(self, loader: DataLoader) -> None:
+        self._loader = loader
+
+    def set_epoch(self, epoch: int) -> None:
+        """See `DataLoader.set_epoch`."""
+        self._loader.set_epoch(epoch)
+
+    def __len__(self) -> int:
+        return int(self._loader.loader._feed.session.records)
