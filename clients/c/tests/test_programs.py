@@ -3,7 +3,6 @@
 The fixtures are those of the Python package's tests. `FOREBAY_C_PREFIX` is where the library is installed.
 """
 
-import json
 import os
 import re
 import shutil
@@ -120,23 +119,6 @@ def test_misuse_reads_no_memory_of_others(compiled, pictures, service):
 def test_one_thread_uses_a_session_and_another_may_close_it(compiled, pictures, service):
     daemon = service(pictures(4), batch_size=4, size=8)
     run(compiled(TESTS / "threads.c"), daemon.socket)
-
-
-@pytest.fixture
-def annotated(pictures):
-    """Pictures with no, one and several boxes, in a JSON of COCO's form."""
-    counts = [0, 1, 2, 0, 3]
-    folder = pictures(len(counts))
-    images = [{"id": n, "file_name": f"{n:05}.ppm", "width": 8, "height": 8} for n in range(len(counts))]
-    boxes = [(image, place) for image, count in enumerate(counts) for place in range(count)]
-    annotations = [
-        {"id": n, "image_id": image, "category_id": 7, "bbox": [place, image, 2, 3], "area": 6, "iscrowd": 0}
-        for n, (image, place) in enumerate(boxes)
-    ]
-    categories = [{"id": 7, "name": "cat"}]
-    file = folder.parent / "boxes.json"
-    file.write_text(json.dumps({"images": images, "annotations": annotations, "categories": categories}))
-    return f"coco:{file}?root={folder}"
 
 
 def arrays(said):

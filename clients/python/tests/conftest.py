@@ -37,6 +37,23 @@ def pictures(tmp_path):
 
 
 @pytest.fixture
+def annotated(pictures):
+    """A source of COCO whose pictures have no, one and several boxes: 0, 1, 2, 0 and 3."""
+    counts = [0, 1, 2, 0, 3]
+    folder = pictures(len(counts))
+    images = [{"id": n, "file_name": f"{n:05}.ppm", "width": 8, "height": 8} for n in range(len(counts))]
+    boxes = [(image, place) for image, count in enumerate(counts) for place in range(count)]
+    annotations = [
+        {"id": n, "image_id": image, "category_id": 7, "bbox": [place, image, 2, 3], "area": 6, "iscrowd": 0}
+        for n, (image, place) in enumerate(boxes)
+    ]
+    categories = [{"id": 7, "name": "cat"}]
+    file = folder.parent / "boxes.json"
+    file.write_text(json.dumps({"images": images, "annotations": annotations, "categories": categories}))
+    return f"coco:{file}?root={folder}"
+
+
+@pytest.fixture
 def jpegs(binary, tmp_path):
     """A folder of generated JPEGs in class folders."""
     folder = tmp_path / "jpegs"
