@@ -4,19 +4,23 @@
 
 mod elements;
 mod names;
+mod requested;
 #[cfg(test)]
 pub(crate) mod tests;
 
 use std::iter;
+use std::sync::Arc;
 
 use forebay_columns::{ElementType, Table};
 use forebay_sources::{
-    Grains, Locator, MaskColumn, Options, Part, ReadError, ReadErrorKind, RecordParts, Retry, Source, SourceError,
+    Grains, Locator, MaskColumn, Options, Part, ReadError, ReadErrorKind, Reading, RecordParts, Request, Retry, Source,
+    SourceError,
 };
 
 pub(crate) use self::elements::MaskElements;
 use self::elements::{LOOKED_AT, check_names, element_of_png, no_element};
 use self::names::MaskNames;
+use self::requested::PartRequests;
 use crate::Opened;
 use crate::address::Address;
 use crate::listing::{Found, Listing};
@@ -26,8 +30,15 @@ use crate::listing::{Found, Listing};
 struct Masked {
     inner: Box<dyn Source>,
     columns: Vec<MaskColumn>,
-    files: Vec<MaskFiles>,
+    parts: Arc<MaskParts>,
     fingerprint: [u8; 32],
+}
+
+/// Where the masks are.
+#[derive(Debug)]
+struct MaskParts {
+    /// Column by column.
+    files: Vec<MaskFiles>,
     byte_limit: u64,
 }
 
@@ -72,7 +83,8 @@ fn beside(inner: Box<dyn Source>, address: &Address, bases: &[Address], options:
     }
     check_names(inner.targets().schema(), &columns, address.path())?;
     let fingerprint = fingerprint(&*inner, &columns, &files);
-    Ok(Box::new(Masked { inner, columns, files, fingerprint, byte_limit: options.byte_limit }))
+    let parts = Arc::new(MaskParts { files, byte_limit: options.byte_limit });
+    Ok(Box::new(Masked { inner, columns, parts, fingerprint }))
 }
 
 fn fingerprint(inner: &dyn Source, columns: &[MaskColumn], files: &[MaskFiles]) -> [u8; 32] {
@@ -125,40 +137,54 @@ impl MaskFiles {
     }
 }
 
-impl Masked {
-    /// Adds a mask to what was read of a record, where there is one, and says how long it is.
-    fn read_mask(&self, files: &MaskFiles, record: u64, room: u64, buf: &mut Vec<u8>) -> Result<u64, ReadError> {
-        if !files.has(record) {
-            return Ok(0);
-        }
-        let before = buf.len() as u64;
-        let read = files.listing.read_behind(record, room.saturating_sub(before), buf);
-        read.map_err(|error| match error.kind {
+impl MaskParts {
+    fn table_len(&self) -> u64 {
+        RecordParts::table_len(self.files.len())
+    }
+
+    /// The room for parts, of that for a record.
+    fn room(&self, room: u64) -> u64 {
+        room.saturating_sub(self.table_len())
+    }
+
+    /// What is wrong with a mask, as what is wrong with a record that has so many bytes before it.
+    fn in_record(&self, error: ReadError, before: u64) -> ReadError {
+        match error.kind {
             ReadErrorKind::Larger { size } => {
                 let size = before.saturating_add(size).saturating_add(self.table_len());
                 ReadError { kind: ReadErrorKind::Larger { size }, ..error }
             }
             _ => error,
-        })?;
+        }
+    }
+
+    /// Adds a mask to what was read of a record, where there is one, and says how long it is.
+    fn read(&self, files: &MaskFiles, record: u64, room: u64, buf: &mut Vec<u8>) -> Result<u64, ReadError> {
+        if !files.has(record) {
+            return Ok(0);
+        }
+        let before = buf.len() as u64;
+        let read = files.listing.read_behind(record, self.room(room).saturating_sub(before), buf);
+        read.map_err(|error| self.in_record(error, before))?;
         Ok(buf.len() as u64 - before)
     }
 
-    fn read_parts(&self, record: u64, room: u64, buf: &mut Vec<u8>) -> Result<(), ReadError> {
-        let for_parts = room.saturating_sub(self.table_len());
-        let mut lengths = Vec::with_capacity(self.files.len());
-        for files in &self.files {
-            lengths.push(self.read_mask(files, record, for_parts, buf)?);
-        }
+    /// Writes the table behind a picture and its masks, unless they are too large together.
+    fn close(&self, lengths: &[u64], room: u64, buf: &mut Vec<u8>) -> Result<(), ReadErrorKind> {
         let size = buf.len() as u64 + self.table_len();
         if let Some(kind) = ReadErrorKind::of_size(size, self.byte_limit.saturating_add(self.table_len()), room) {
-            return Err(ReadError::new(kind, self.locator(record)));
+            return Err(kind);
         }
-        RecordParts::close(buf, &lengths);
+        RecordParts::close(buf, lengths);
         Ok(())
     }
+}
 
-    fn table_len(&self) -> u64 {
-        RecordParts::table_len(self.files.len())
+impl Masked {
+    fn read_masks(&self, record: u64, room: u64, buf: &mut Vec<u8>) -> Result<(), ReadError> {
+        let masks = self.parts.files.iter().map(|files| self.parts.read(files, record, room, buf));
+        let lengths = masks.collect::<Result<Vec<u64>, _>>()?;
+        self.parts.close(&lengths, room, buf).map_err(|kind| ReadError::new(kind, self.locator(record)))
     }
 }
 
@@ -180,13 +206,25 @@ impl Source for Masked {
     }
 
     fn size(&self, record: u64) -> u64 {
-        let masks = self.files.iter().filter(|files| files.has(record)).map(|files| files.listing.size(record));
-        self.inner.size(record) + masks.sum::<u64>() + self.table_len()
+        let masks = self.parts.files.iter().filter(|files| files.has(record)).map(|files| files.listing.size(record));
+        self.inner.size(record) + masks.sum::<u64>() + self.parts.table_len()
     }
 
     fn read(&self, record: u64, room: u64, buf: &mut Vec<u8>) -> Result<(), ReadError> {
         self.inner.read(record, room, buf)?;
-        self.read_parts(record, room, buf).inspect_err(|_| buf.clear())
+        self.read_masks(record, room, buf).inspect_err(|_| buf.clear())
+    }
+
+    fn reading(&self) -> Reading {
+        self.inner.reading()
+    }
+
+    fn request(&self, mut request: Request) {
+        if self.reading() == Reading::Threads {
+            let read = self.read(request.record, request.room, &mut request.buf);
+            return request.answer(read);
+        }
+        self.inner.request(PartRequests::new(request, Arc::clone(&self.parts)).picture());
     }
 
     fn masks(&self) -> &[MaskColumn] {

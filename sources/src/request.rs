@@ -64,6 +64,11 @@ impl Request {
         Self { record, room, buf, locator, withdrawal, done: Some(Box::new(done)) }
     }
 
+    /// Where the record is, as errors name it.
+    pub fn locator(&self) -> &Locator {
+        &self.locator
+    }
+
     /// Whether somebody still waits for the answer.
     pub fn withdrawal(&self) -> &Withdrawal {
         &self.withdrawal

@@ -81,9 +81,9 @@ impl MaskElements {
 /// The type that holds the numbers of a PNG, by its head: a palette or grey of at most 8 bits, grey of 16 bits, or red, green
 /// and blue as one number.
 pub(super) fn element_of_png(png: &[u8]) -> Option<ElementType> {
-    let head = png.strip_prefix(b"\x89PNG\r\n\x1a\n")?.first_chunk::<18>()?;
+    let head = png.strip_prefix(b"\x89PNG\r\n\x1a\n")?.first_chunk::<18>().filter(|head| head[4..8] == *b"IHDR")?;
     match (head[17], head[16]) {
-        (0 | 3, 1..=8) => Some(ElementType::U8),
+        (0 | 3, 1 | 2 | 4 | 8) => Some(ElementType::U8),
         (0, 16) => Some(ElementType::U16),
         (2, 8) => Some(ElementType::I32),
         _ => None,

@@ -2,12 +2,14 @@
 
 use std::fs;
 use std::path::Path;
+use std::sync::mpsc;
 
 use forebay_sources::{ColumnMap, IndexChoice, OwnOptions};
 use tempfile::TempDir;
 
 use super::*;
 use crate::scene::{folder, says, values};
+use crate::tests::loopback::{Changes, Loopback};
 
 /// The head of a PNG with this type of pixels, and something behind it. Nothing here decodes it.
 pub(crate) fn png(bits: u8, colours: u8, rest: &str) -> Vec<u8> {
@@ -197,4 +199,39 @@ fn rule_53_an_index_is_of_the_pictures_and_says_nothing_of_their_masks() {
     assert_eq!(indexed.fingerprint(), scanned.fingerprint());
     write(&dir, "masks/cat/1.png", &png(8, 3, "tac"));
     assert_eq!(parts(&*indexed, 0), ("train/cat/1.jpg".into(), vec![Some(png(8, 3, "tac"))]));
+}
+
+#[test]
+fn rule_45_masks_in_a_store_are_requested_and_not_waited_for() {
+    let dir = classes();
+    write(&dir, "depth/dog/1.png", &png(16, 0, "depth"));
+    let store = Loopback::of(dir.path(), Changes::Tagged);
+    let masks = options(&[("seg", "../masks"), ("depth", "../depth")], &[]);
+    let source = crate::open("s3://data/train", &store.options(&masks)).unwrap();
+    assert!(matches!(source.reading(), Reading::Requests { .. }));
+    let answered = |record, room| {
+        let (sender, answers) = mpsc::channel();
+        let done = move |buf, read| sender.send((buf, read)).unwrap();
+        source.request(Request::new(record, room, b"left over".to_vec(), source.locator(record), done));
+        answers.recv().unwrap()
+    };
+    for record in 0..3 {
+        let mut read = Vec::new();
+        source.read(record, u64::MAX, &mut read).unwrap();
+        assert_eq!(answered(record, u64::MAX), (read.clone(), Ok(())), "record {record}");
+        let (buf, error) = answered(record, read.len() as u64 - 1);
+        assert_eq!(error.unwrap_err().kind, ReadErrorKind::Larger { size: read.len() as u64 });
+        assert!(buf.is_empty());
+    }
+    fs::remove_file(dir.path().join("masks/dog/1.png")).unwrap();
+    let error = answered(2, u64::MAX).1.unwrap_err();
+    assert_eq!(error.kind, ReadErrorKind::Missing);
+    assert!(error.locator.to_string().starts_with("s3://data/masks/dog/1.png"), "{}", error.locator);
+    // Whoever withdraws a request hears the end of it.
+    let (sender, answers) = mpsc::channel();
+    let done = move |_, read: Result<(), ReadError>| sender.send(read).unwrap();
+    let request = Request::new(0, u64::MAX, Vec::new(), source.locator(0), done);
+    request.withdrawal().withdraw();
+    source.request(request);
+    answers.recv().unwrap().unwrap_err();
 }
