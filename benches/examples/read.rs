@@ -1,5 +1,6 @@
 //! How fast records of a source are read, without decoding, by two threads: `read SOURCE ...`. Prints a line of JSON for each
-//! source, with a bare loop beside it that reads the same bytes of the same files with as many threads, and no format.
+//! source, with a bare loop beside it that reads the same bytes of the same files with as many threads, and no format. What is
+//! compressed stays compressed there.
 #![allow(clippy::print_stdout, reason = "its output is what it is for")]
 
 use std::collections::BTreeMap;

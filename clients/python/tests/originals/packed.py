@@ -4,6 +4,7 @@ import io
 import struct
 import tarfile
 import zipfile
+from functools import partial
 from pathlib import Path
 
 from PIL import Image
@@ -94,8 +95,10 @@ def write_mxnet(folder: Path, pictures: list[bytes], labels: list[int]) -> Datas
     return Dataset(f"mxnet:{folder}/train.rec")
 
 
-def write_zip(folder: Path, pictures: list[bytes], _labels: list[int]) -> Dataset:
-    with zipfile.ZipFile(folder / "train.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+def write_zip(
+    folder: Path, pictures: list[bytes], _labels: list[int], compression: int = zipfile.ZIP_DEFLATED
+) -> Dataset:
+    with zipfile.ZipFile(folder / "train.zip", "w", compression) as archive:
         for number, picture in enumerate(pictures):
             archive.writestr(f"{number:06}.png", picture)
     return Dataset(f"zip:{folder}/train.zip")
@@ -127,5 +130,6 @@ FORMATS = [
     Format("recordio", ("recordio",), write_recordio, read_recordio),
     Format("mxnet", (), write_mxnet),
     Format("zip", (), write_zip, read_zip, labels=False),
+    Format("zip, stored", (), partial(write_zip, compression=zipfile.ZIP_STORED), read_zip, labels=False),
     Format("tar", (), write_tar, read_tar, labels=False),
 ]

@@ -33,6 +33,22 @@ def write_parquet(folder: Path, pictures: list[bytes], labels: list[int]) -> Dat
     return Dataset(f"parquet:{folder}/train.parquet")
 
 
+def write_plain_parquet(folder: Path, pictures: list[bytes], labels: list[int]) -> Dataset:
+    """As Hugging Face's `datasets` writes pictures: without compression, dictionaries and statistics."""
+    from pyarrow import parquet
+
+    table = as_table(pictures, labels)
+    parquet.write_table(
+        table,
+        folder / "train.parquet",
+        row_group_size=100,
+        compression="none",
+        use_dictionary=False,
+        write_statistics=False,
+    )
+    return Dataset(f"parquet:{folder}/train.parquet")
+
+
 def read_parquet(folder: Path) -> list[tuple[bytes, int]]:
     from pyarrow import parquet
 
@@ -153,6 +169,7 @@ def read_csv(folder: Path) -> list[tuple[bytes, int]]:
 
 FORMATS = [
     Format("parquet", ("pyarrow",), write_parquet, read_parquet),
+    Format("parquet, plain", ("pyarrow",), write_plain_parquet, read_parquet),
     Format(
         "parquet of deltas in gzip", ("pyarrow",), partial(write_compressed_parquet, compression="gzip"), read_parquet
     ),
