@@ -159,8 +159,7 @@ impl FoundPictures {
             let message = messages.message(&body)?;
             let bad = |problem: &str| messages.bad(body.offset, problem);
             let rows = message.header_as_record_batch();
-            let header =
-                rows.ok_or_else(|| bad("The message before this byte is none of rows. Copy the file anew."))?;
+            let header = rows.ok_or_else(|| bad("The message before this byte has no rows. Copy the file again."))?;
             let codec = match header.compression().map(BufferCodec::of) {
                 Some(None) => {
                     return Err(bad(
@@ -273,7 +272,7 @@ impl FoundPictures {
 
 /// What is wrong with a batch whose numbers cannot be.
 const DAMAGED: &str =
-    "The message before this byte describes rows that are not there, or values that cannot be. Copy the file anew.";
+    "The message before this byte describes rows that are not there, or values that cannot be. Copy the file again.";
 
 #[cfg(test)]
 pub(crate) mod tests;

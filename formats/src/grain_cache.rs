@@ -64,6 +64,10 @@ struct Attempt<E> {
     waiting: Arc<Pulses>,
 }
 
+/// The most that the records of a grain may take beyond what is stored of them. A dictionary, or views of one place, can repeat
+/// a picture without an end.
+pub(crate) const MOST_REPEATED: u64 = 512 << 20;
+
 impl Grain {
     /// A record of the grain, counted from the grain's first.
     pub(crate) fn record(&self, index: usize) -> Option<&[u8]> {

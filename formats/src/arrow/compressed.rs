@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray as _;
-use arrow_array::{Array as _, ArrayRef};
+use arrow_array::{Array, ArrayRef};
 use arrow_ipc::root_as_message;
 use arrow_schema::{DataType, Fields};
 use forebay_columns::Table;
@@ -15,7 +15,7 @@ use super::batch::RowBatch;
 use super::codec::BufferCodec;
 use super::messages::MessageBody;
 use crate::address::Address;
-use crate::grain_cache::{Grain, GrainCache};
+use crate::grain_cache::{Grain, GrainCache, MOST_REPEATED};
 use crate::packed::open_files::OpenFiles;
 use crate::packed::{PackedParts, Span, fingerprint};
 use crate::ranges::FileRanges;
@@ -50,7 +50,8 @@ pub(super) struct BatchRows {
 }
 
 impl StoredBatch {
-    /// The records of its rows. If it is damaged, there are none.
+    /// The records of its rows. If it is damaged, or its views repeat bytes until they take more memory than is given to them,
+    /// there are none.
     ///
     /// # Errors
     /// The storage fails, or the file is not what it was.
@@ -68,6 +69,10 @@ impl StoredBatch {
         let masks = masks?;
         let columns = || std::iter::once(&pictures).chain(&masks);
         let all: usize = columns().flat_map(|column| (0..*rows).map(move |row| bytes(column, row).len())).sum();
+        let stored: usize = columns().map(Array::get_buffer_memory_size).sum();
+        if all as u64 > (stored as u64).saturating_add(MOST_REPEATED) {
+            return None;
+        }
         let table = usize::try_from(RecordParts::table_len(masks.len())).ok()?;
         let mut grain = Grain::default();
         grain.bytes.try_reserve_exact(all.checked_add(rows.checked_mul(table)?)?).ok()?;
@@ -158,8 +163,12 @@ impl BatchRows {
         let grain = self.cache.get(number, read).map_err(of_record)?;
         let row = usize::try_from(record - self.parts.grains[place]).expect("a row of a batch in memory");
         let content = grain.record(row);
-        let content =
-            content.ok_or_else(|| ReadError::damaged(self.locator(record), "its batch cannot be decompressed"))?;
+        let content = content.ok_or_else(|| {
+            ReadError::damaged(
+                self.locator(record),
+                "its batch cannot be decompressed, or repeats its pictures too often",
+            )
+        })?;
         let reserved = buf.try_reserve_exact(content.len());
         reserved.map_err(|error| ReadError { cause: error.to_string(), ..at(ReadErrorKind::Resources) })?;
         buf.extend_from_slice(content);

@@ -56,8 +56,9 @@ impl<'a> Messages<'a> {
         let first = messages.next()?.ok_or_else(|| messages.bad(start, CUT))?;
         let message = messages.message(&first)?;
         let schema = message.header_as_schema();
-        let schema = schema
-            .ok_or_else(|| messages.bad(start, "The first message is no schema. Check that it is the right file."))?;
+        let schema = schema.ok_or_else(|| {
+            messages.bad(start, "The first message is not a schema. Check that this is the right file.")
+        })?;
         if schema.endianness() == Endianness::Big {
             return Err(messages
                 .bad(start, "The numbers are big-endian, which is not read here. Write the file on another machine."));
@@ -89,9 +90,7 @@ impl<'a> Messages<'a> {
                 // Dictionaries belong to columns that are not chosen: those are refused.
                 MessageHeader::DictionaryBatch => {}
                 _ => {
-                    return Err(
-                        self.bad(body.offset, "The message before this byte is none of rows. Copy the file anew.")
-                    );
+                    return Err(self.bad(body.offset, "The message before this byte has no rows. Copy the file again."));
                 }
             }
         }
@@ -101,7 +100,7 @@ impl<'a> Messages<'a> {
     /// The message of a body that [`next`](Self::next) gave.
     pub(super) fn message<'b>(&self, body: &'b MessageBody) -> Result<Message<'b>, SourceError> {
         root_as_message(&body.metadata).map_err(|error| {
-            self.bad(body.offset, &format!("The message before this byte is damaged ({error}). Copy the file anew."))
+            self.bad(body.offset, &format!("The message before this byte is damaged ({error}). Copy the file again."))
         })
     }
 
@@ -111,7 +110,7 @@ impl<'a> Messages<'a> {
         let head = self.ranges.range(start, 8).filter(|_| start.checked_add(8).is_some_and(|start| start <= end));
         let head = head.ok_or_else(|| self.bad(start, CUT))?;
         if head[..4] != MARK {
-            return Err(self.bad(start, "Here a message must begin, and these bytes are none. Copy the file anew."));
+            return Err(self.bad(start, "No message begins at this byte: the file is damaged. Copy it again."));
         }
         let len = i32::from_le_bytes([head[4], head[5], head[6], head[7]]);
         if len == 0 {
@@ -125,12 +124,12 @@ impl<'a> Messages<'a> {
             };
         }
         let len = u64::try_from(len).ok().filter(|len| *len <= MOST_METADATA);
-        let len = len.ok_or_else(|| self.bad(start, "A message has an impossible length. Copy the file anew."))?;
+        let len = len.ok_or_else(|| self.bad(start, "A message has an impossible length. Copy the file again."))?;
         let metadata = self.ranges.range(start + 8, len).ok_or_else(|| self.bad(start, CUT))?;
         let mut body = MessageBody { offset: start + 8 + len, len: 0, metadata: Buffer::from_slice_ref(metadata) };
         let of_message = self.message(&body)?.bodyLength();
         body.len = u64::try_from(of_message)
-            .map_err(|_| self.bad(start, "A message has a negative length. Copy the file anew."))?;
+            .map_err(|_| self.bad(start, "A message has a negative length. Copy the file again."))?;
         self.offset =
             body.offset.checked_add(body.len).filter(|next| *next <= end).ok_or_else(|| self.bad(start, CUT))?;
         Ok(Some(body))
@@ -145,4 +144,4 @@ impl<'a> Messages<'a> {
     }
 }
 
-const CUT: &str = "The file ends before its stream does: it was cut, or is still being written. Copy it anew.";
+const CUT: &str = "The file ends before its stream does: it was cut, or is still being written. Copy it again.";

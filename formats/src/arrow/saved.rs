@@ -29,7 +29,7 @@ pub(super) fn files(folder: &Address) -> Result<(Vec<Address>, String), SourceEr
     let text = state.text(MOST_BYTES)?;
     let bad = |problem: &str| SourceError::malformed_at(state.path(), 0, problem);
     let state: Value =
-        serde_json::from_slice(&text).map_err(|error| bad(&format!("It is no JSON: {error}. Copy it anew.")))?;
+        serde_json::from_slice(&text).map_err(|error| bad(&format!("It is not JSON: {error}. Copy it again.")))?;
     if state.get("_indices_data_files").and_then(Value::as_array).is_some_and(|files| !files.is_empty()) {
         return Err(bad(
             "The rows are to be taken in the order of another file. Call flatten_indices(), and save anew.",

@@ -7,6 +7,7 @@ mod masks;
 use std::fs;
 use std::sync::Arc;
 
+use arrow_array::builder::BinaryViewBuilder;
 use arrow_array::types::{Int8Type, Int32Type};
 use arrow_array::{
     ArrayRef, BinaryViewArray, DictionaryArray, Int64Array, LargeBinaryArray, ListArray, NullArray, RecordBatch,
@@ -180,7 +181,7 @@ fn a_saved_folder_has_its_files_in_the_order_of_its_state() {
     assert_eq!([read(&*source, 0), read(&*source, 1)], [Ok(b"data-1.arrow".to_vec()), Ok(b"data-0.arrow".to_vec())]);
     assert_eq!((source.classes(), source.label(1)), (&["cat".to_owned(), "dog".into()][..], 1));
     for (state, words) in [
-        ("{", "It is no JSON"),
+        ("{", "It is not JSON"),
         ("{}", "names no files"),
         (r#"{"_data_files": [{}]}"#, "has no name"),
         (r#"{"_data_files": [{"filename": "../x.arrow"}]}"#, "outside of the folder"),

@@ -89,7 +89,8 @@ fn read_numbers(bytes: &[u8], most: usize) -> Option<(Vec<u32>, &[u8])> {
     let count = usize::try_from(count).ok().filter(|count| *count <= most)?;
     let (block, parts) = (usize::try_from(block).ok()?, usize::try_from(parts).ok()?);
     let of_part = block.checked_div(parts).filter(|of_part| *of_part > 0 && of_part.is_multiple_of(32))?;
-    let mut numbers = Vec::with_capacity(count);
+    let mut numbers = Vec::new();
+    numbers.try_reserve_exact(count).ok()?;
     if count > 0 {
         numbers.push(length(value)?);
     }

@@ -9,13 +9,11 @@ use super::file::{LeafColumn, RowGroup};
 use super::masks;
 use super::places;
 use super::values::{each_value, in_rows};
-use crate::grain_cache::Grain;
+use crate::grain_cache::{Grain, MOST_REPEATED};
 use crate::ranges::FileRanges;
 
 /// Bytes of the pages that a grain is made of, unless one page alone has more.
 const GRAIN: u64 = 32 << 20;
-/// The most that the pictures of a grain may take beyond its pages. A dictionary can repeat a picture without an end.
-const MOST_REPEATED: u64 = 512 << 20;
 
 /// Divides the rows of a row group into grains, by the pages of its pictures.
 pub(super) fn plan(group: &RowGroup, most: u64) -> Vec<Range<u64>> {

@@ -27,11 +27,11 @@ pub(super) struct TarHeader {
 impl TarHeader {
     /// Reads a header. The text says what is wrong with it.
     pub(super) fn parse(block: &[u8; BLOCK]) -> Result<Self, &'static str> {
-        let stored = number(&block[CHECKSUM]).ok_or("its checksum is no number")?;
+        let stored = number(&block[CHECKSUM]).ok_or("its checksum is not a number")?;
         if !sums(block).contains(&i64::try_from(stored).unwrap_or(-1)) {
             return Err("its checksum does not agree with its bytes");
         }
-        let size = number(&block[SIZE]).ok_or("its size is no number that a file can have")?;
+        let size = number(&block[SIZE]).ok_or("its size is not a number that a file can have")?;
         let mut name = until_nul(&block[NAME]).to_vec();
         // GNU's headers have times where those of POSIX have the first part of a long name.
         let prefix = until_nul(&block[PREFIX]);

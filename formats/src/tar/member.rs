@@ -4,6 +4,7 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
+use super::header::BLOCK;
 use super::sparse::SparseMap;
 use crate::containers;
 
@@ -32,6 +33,8 @@ pub(super) enum KeptPart {
     All,
 }
 
+/// Most bytes of a member whose contents are kept.
+const MOST_KEPT: u64 = 16 << 20;
 /// Bytes of a head: those of a PNG that say what kind of numbers it has.
 pub(super) const HEAD: u64 = 32;
 
@@ -39,6 +42,13 @@ impl TarMember {
     /// Bytes of the file.
     pub(super) fn file_len(&self) -> u64 {
         self.sparse.as_ref().map_or(self.len, |map| map.len())
+    }
+
+    /// Most bytes of the file whose contents are kept. Holes take no room in a tar, so a small tar could have members that
+    /// take all memory with their holes.
+    pub(super) fn most_kept(&self) -> u64 {
+        let header = BLOCK as u64;
+        self.sparse.as_ref().map_or(MOST_KEPT, |_| self.len.saturating_add(header).saturating_mul(16).min(MOST_KEPT))
     }
 }
 

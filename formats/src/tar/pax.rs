@@ -58,7 +58,7 @@ impl Pax {
             match key {
                 b"path" => self.path = (!value.is_empty()).then(|| value.to_vec()),
                 b"size" if value.is_empty() => self.size = None,
-                b"size" => self.size = Some(decimal(value).ok_or("the size in it is no number")?),
+                b"size" => self.size = Some(decimal(value).ok_or("the size in it is not a number")?),
                 _ => {
                     if let Some(key) = key.strip_prefix(b"GNU.sparse.") {
                         self.sparse.get_or_insert_default().add(key, value);

@@ -13,7 +13,6 @@ use forebay_sources::{Locator, Options, SourceError};
 use super::member::TarMember;
 use super::packing::{SparseMaps, TarMembers};
 use super::parts::{SampleColumn, SampleColumns, SamplePart};
-use super::walk::MOST_KEPT;
 use crate::faults::Faults;
 use crate::labelled::{Labelled, Mixed};
 use crate::loose::{LooseColumn, LooseNumber, LooseValue};
@@ -104,7 +103,7 @@ impl<'a> Samples<'a> {
             }
             if sample.len() == MOST_MEMBERS {
                 let problem = format!(
-                    "the sample \"{}\" has more than {MOST_MEMBERS} members. Give members=\"files\" if the members are no samples.",
+                    "the sample \"{}\" has more than {MOST_MEMBERS} members. Give members=\"files\" if the members are not samples.",
                     printable(OsStr::from_bytes(&key))
                 );
                 return Err(SourceError::malformed_at(path, member.offset, problem));
@@ -223,7 +222,7 @@ impl<'a> Samples<'a> {
             let found: Vec<String> = self.suffixes.iter().map(|suffix| format!("\"{}\"", printable(suffix))).collect();
             let found = if found.is_empty() { "nothing".into() } else { found.join(", ") };
             let problem = format!(
-                "no sample has a member {}. The samples have {found}. Name the pictures' suffix with columns={{\"images\": ...}}, or give members=\"files\" if the members are no samples.",
+                "no sample has a member {}. The samples have {found}. Name the pictures' suffix with columns={{\"images\": ...}}, or give members=\"files\" if the members are not samples.",
                 self.columns.images
             );
             return Err(SourceError::Malformed { locator: Locator::file(dataset), problem });
@@ -280,7 +279,7 @@ impl SampleColumn {
         match &member.content {
             Some(content) => part.cell(content, self.is_label).map_err(said),
             None => Err(said(member.fault.map_or_else(
-                || format!("it has {} bytes, and the limit is {MOST_KEPT}", member.file_len()),
+                || format!("it has {} bytes, and the limit is {}", member.file_len(), member.most_kept()),
                 str::to_owned,
             ))),
         }

@@ -36,7 +36,7 @@ pub(super) struct SparsePieces {
     wrong: Option<&'static str>,
 }
 
-const NO_NUMBER: &str = "the map of its pieces has something that is no number";
+const NO_NUMBER: &str = "the map of its pieces has something that is not a number";
 const TOO_MANY: &str = "the map of its pieces has more than 65,536 of them";
 
 impl SparsePieces {

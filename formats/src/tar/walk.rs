@@ -15,9 +15,8 @@ use super::sparse::SparsePieces;
 use crate::progress::Progress;
 use crate::window::Window;
 
-/// Most bytes of a header that says more about a member, and of a member whose contents are kept.
+/// Most bytes of a header that says more about a member.
 const MOST_SAID: u64 = 1 << 20;
-pub(super) const MOST_KEPT: u64 = 16 << 20;
 
 /// How to go through a tar.
 #[derive(Clone, Copy)]
@@ -87,7 +86,7 @@ impl TarWalk<'_> {
             let malformed = |problem: String| SourceError::malformed_at(self.path, at, problem);
             let header = TarHeader::parse(&block).map_err(|problem| {
                 malformed(format!(
-                    "this is no header of a tar: {problem}. Check that the file is complete, or pack it again."
+                    "this is not a header of a tar: {problem}. Check that the file is complete, or pack it again."
                 ))
             })?;
             let kind = EntryKind::of(&header);
@@ -221,15 +220,16 @@ impl TarWalk<'_> {
 
     /// Reads what is kept of a member's contents.
     fn keep(&self, window: &mut Window<'_>, member: &mut TarMember) -> Result<(), SourceError> {
+        let has_holes = member.sparse.is_some();
         let kept = match (self.keeps)(&member.name) {
             _ if member.fault.is_some() => return Ok(()),
-            KeptPart::Head => member.len.min(HEAD),
-            KeptPart::All if member.file_len() <= MOST_KEPT => member.len,
-            KeptPart::All | KeptPart::Nothing => return Ok(()),
+            KeptPart::Head if !has_holes => member.len.min(HEAD),
+            KeptPart::All if member.file_len() <= member.most_kept() => member.len,
+            KeptPart::All | KeptPart::Head | KeptPart::Nothing => return Ok(()),
         };
         let mut content = self.bytes(window, member.offset, kept)?;
         if let Some(map) = &member.sparse
-            && (kept < member.len || map.expand(&mut content).is_err())
+            && map.expand(&mut content).is_err()
         {
             return Ok(());
         }

@@ -114,3 +114,25 @@ fn no_damage_of_a_compressed_file_makes_a_reader_panic_or_gives_a_picture_of_ano
         assert!(good > 1000 && bad > 100 && refused > 50, "{codec:?}: {good} good, {bad} bad, {refused} refused");
     }
 }
+
+#[test]
+fn a_batch_whose_views_repeat_a_picture_until_no_memory_is_left_is_a_bad_one() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("a.arrow");
+    let picture = vec![0; 1 << 20];
+    let repeated = |rows: usize| {
+        let mut views = BinaryViewBuilder::new();
+        let block = views.append_block(picture.clone().into());
+        (0..rows).for_each(|_| views.try_append_view(block, 0, 1 << 20).unwrap());
+        // A batch has at least as many bytes as rows.
+        let numbers: Int64Array = (1..=i64::try_from(rows).unwrap()).map(|row| Some(row.wrapping_pow(30))).collect();
+        batch(vec![("image", Arc::new(views.finish())), ("number", Arc::new(numbers))])
+    };
+    // Of 512 MiB beyond the 1 MiB that is there.
+    compressed(&path, &[repeated(2), repeated(520)], CompressionType::ZSTD);
+    let source = open(&path, &Options::default()).unwrap();
+    assert_eq!(read(&*source, 1), Ok(picture.clone()));
+    let error = source.read(2, u64::MAX, &mut Vec::new()).unwrap_err();
+    assert_eq!(error.kind, ReadErrorKind::Damaged);
+    assert!(error.to_string().contains("repeats its pictures too often"), "{error}");
+}

@@ -33,8 +33,8 @@ fn a_header_that_lies_is_refused_where_it_is() {
     for (field, value, word) in [
         (124..136, &b"77777777777\0"[..], "the file ends before"),
         (124..136, b"\x80\0\0\0\x7f\xff\xff\xff\xff\xff\xff\xff", "the file ends before"),
-        (124..136, b"\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff", "its size is no number"),
-        (124..136, b"-0000000001\0", "its size is no number"),
+        (124..136, b"\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff", "its size is not a number"),
+        (124..136, b"-0000000001\0", "its size is not a number"),
     ] {
         let mut tar = TarWriter::default();
         tar.entry(b'0', "a.jpg", b"one").changed(b'0', "b.jpg", b"x", |header| header[field].copy_from_slice(value));

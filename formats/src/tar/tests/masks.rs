@@ -96,7 +96,7 @@ fn rule_53_an_index_has_the_masks_that_are_in_the_same_files() {
     assert_eq!((source.fingerprint(), source.masks()), (scanned.fingerprint(), scanned.masks()));
     assert_eq!([0, 1, 2].map(|record| parts(&*source, record)), expected());
     for other in [masked(&BOTH[..1]), Options::default()] {
-        refusal((tempfile::tempdir().unwrap(), indexed(other)), &["another choice"]);
+        refusal((tempfile::tempdir().unwrap(), indexed(other)), &["its choice"]);
     }
 }
 
@@ -123,11 +123,23 @@ fn a_mask_that_cannot_be_used_makes_its_record_bad_and_no_other() {
 fn masks_that_no_sample_has_or_that_are_no_png_are_refused_by_name() {
     let refused = |masks: &[(&str, &str)], words: &[&str]| refusal(opened(samples(), &masked(masks)), words);
     refused(&[("seg", "png")], &["masks.seg = \"png\"", "at least one record"]);
-    refused(&[("seg", "jpg")], &["masks.seg = ", "member 3.jpg", "a palette, grey"]);
+    refused(&[("seg", "jpg")], &["masks.seg = ", "member 3.jpg", "with grey"]);
     refused(&[("seg", "json:mask")], &["masks.seg = \"json:mask\"", "seg.png"]);
     refused(&[("mask", "seg.png")], &["\"mask\" is taken"]);
     let files = Options { own: own("members", "files").own, ..masked(&BOTH) };
     refusal(opened(samples(), &files), &["members", "\"samples\" where columns or masks"]);
     let column = Options { columns: [("x", "seg.png")].into_iter().collect(), ..Options::default() };
     refusal(opened(samples(), &column), &["\"x\"", "masks = {...}"]);
+}
+
+#[test]
+fn a_sparse_mask_is_not_expanded_to_look_at_its_head() {
+    let mut tar = TarWriter::default();
+    tar.entry(b'0', "1.jpg", b"one");
+    // With its holes it would have more bytes than any machine has memory.
+    tar.pax("GNU.sparse.size", "9000000000000000").pax("GNU.sparse.map", "0,1").entry(b'0', "1.seg.png", b"x");
+    tar.entry(b'0', "2.jpg", b"two").entry(b'0', "2.seg.png", &png(8, 0, ""));
+    let (dir, source) = opened(tar.end(), &masked(&[("seg", "seg.png")]));
+    let found = read(&*source.unwrap(), &dir);
+    assert!(found[0].1.as_ref().unwrap_err().contains("--sparse"), "{found:?}");
 }

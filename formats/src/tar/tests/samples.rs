@@ -109,7 +109,7 @@ fn what_is_wrong_with_one_sample_is_an_error_of_its_read() {
         "has no member \"jpg;jpeg;png;webp\"",
         "has no label \"cls\"",
         "two members \"jpg\"",
-        "\"json\" cannot be used: it is no JSON",
+        "\"json\" cannot be used: it is not JSON",
         "n: it is a text",
         "label \"cls\" is empty",
         "empty",

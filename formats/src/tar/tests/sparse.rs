@@ -116,8 +116,17 @@ fn what_is_wrong_with_a_map_is_wrong_with_its_member_alone() {
     tar.entry(b'0', "8.jpg", b"fine");
     let (dir, source) = opened(tar.end(), &Options::default());
     let found = read(&*source.unwrap(), &dir);
-    let words =
-        ["", "overlap", "within the file", "other bytes", "how large", "no number", "does not end", "no number", ""];
+    let words = [
+        "",
+        "overlap",
+        "within the file",
+        "other bytes",
+        "how large",
+        "not a number",
+        "does not end",
+        "not a number",
+        "",
+    ];
     assert_eq!(found.len(), words.len());
     for ((name, content), word) in found.iter().zip(words) {
         match content {
@@ -143,6 +152,16 @@ fn a_label_or_a_text_may_have_holes_and_a_tar_in_a_tar_may_not() {
     let (dir, source) = opened(tar.end(), &columns);
     let found = read(&*source.unwrap(), &dir);
     assert!(found[0].1.as_ref().unwrap_err().contains("9000000000000 bytes"), "{found:?}");
+    // A tar of a few bytes cannot become gigabytes of labels.
+    let mut tar = TarWriter::default();
+    tar.entry(b'0', "1.jpg", b"one");
+    tar.pax("GNU.sparse.size", "8208").pax("GNU.sparse.map", "0,1").entry(b'0', "1.txt", b"x");
+    tar.entry(b'0', "2.jpg", b"two");
+    tar.pax("GNU.sparse.size", "8209").pax("GNU.sparse.map", "0,1").entry(b'0', "2.txt", b"x");
+    let (dir, source) = opened(tar.end(), &columns);
+    let found = read(&*source.unwrap(), &dir);
+    assert_eq!(found[0].1.as_deref(), Ok(&b"one"[..]), "{found:?}");
+    assert!(found[1].1.as_ref().unwrap_err().contains("8209 bytes, and the limit is 8208"), "{found:?}");
     let inner = TarWriter::of(&[("1.jpg", b"one")]);
     let mut tar = TarWriter::default();
     let (len, map) = (inner.len().to_string(), format!("0,{}", inner.len()));
