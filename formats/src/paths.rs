@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Component, Path};
 
-use forebay_objects::is_object_url;
+use forebay_objects::{is_object_url, shown};
 use forebay_proto::printable;
 use forebay_sources::LineProblem;
 
@@ -102,9 +102,10 @@ pub(super) fn below_root<'a>(path: &'a [u8], given_root: Option<&Path>) -> Optio
 
 /// What is wrong with a URL that is not below the root.
 pub(super) fn foreign_url(url: &[u8], root: &Path) -> LineProblem {
-    let url = String::from_utf8_lossy(url);
+    // What signs a URL, and a password in it, belong into no log.
+    let url = shown(&String::from_utf8_lossy(url));
     let store = url.splitn(4, '/').take(3).collect::<Vec<_>>().join("/");
-    LineProblem::ForeignUrl { store, root: printable(root).to_string(), url: forebay_objects::shown(&url) }
+    LineProblem::ForeignUrl { store, root: shown(&printable(root).to_string()), url }
 }
 
 /// Whether a path leads out of the folder that it starts from. Only its text is checked, because links inside the folder

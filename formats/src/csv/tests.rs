@@ -122,7 +122,7 @@ fn lines_with_one_path_become_lists_of_objects() {
 fn what_is_wrong_with_a_cell_is_an_error_of_its_record_alone() {
     let text = "path,x,y,n\na.jpg,1,2,5\nb.jpg,1,inf,\na.jpg,3,,6\n";
     let (_dir, source) = opened(text, &[("point", "x,y")], &[]);
-    assert!(damage(&*source, 1).contains("line 3 of the table: the cell of \"y\" is no number"));
+    assert!(damage(&*source, 1).contains("line 3 of the table: the cell of \"y\" is not a number"));
     assert!(damage(&*source, 2).contains("line 4"));
     source.read(0, u64::MAX, &mut Vec::new()).unwrap();
     let (_dir, source) = opened(text, &[("point", "x,y"), ("n", "n")], &[("group", "true")]);
@@ -188,7 +188,7 @@ fn a_folder_has_the_columns_of_the_table_beside_its_pictures() {
     let keys: Vec<String> = (0..4096).map(|key| format!("\"{key}\": 1")).collect();
     let many = format!("{{\"file_name\": \"a.jpg\", {}}}", keys.join(", "));
     for (text, words) in [
-        ("{\"file_name\": \"a.jpg\"}\n[]", "line 2: the line is no JSON object"),
+        ("{\"file_name\": \"a.jpg\"}\n[]", "line 2: the line is not a JSON object"),
         ("{}", "line 1: the object is empty"),
         (&many, "line 1: the object has more than 4096 keys"),
     ] {
@@ -257,4 +257,14 @@ fn rule_45_boxes_of_a_table_follow_their_pictures_if_their_form_is_given() {
         let words = refusal(text, map, own);
         assert!(words.starts_with("boxes = \""), "{words}");
     }
+}
+
+#[test]
+fn rule_54_the_error_of_a_signed_url_shows_neither_its_query_nor_a_password() {
+    let refused = refusal("path\nhttps://me:hunter2@host/a.jpg?X-Amz-Signature=hunter3\n", &[], &[]);
+    assert!(
+        refused.contains("\"https://host/a.jpg\" is a URL") && refused.contains("root=\"https://host\""),
+        "{refused}"
+    );
+    assert!(!refused.contains("hunter"), "{refused}");
 }
