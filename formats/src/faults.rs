@@ -2,7 +2,10 @@
 //! different reasons are kept, and a record has only the number of its reason.
 
 use std::collections::{BTreeMap, HashMap};
+use std::path::Path;
 use std::sync::Arc;
+
+use forebay_proto::printable;
 
 /// Different reasons that are kept. A reason may name numbers of its record, so all of them may differ.
 const MOST_REASONS: usize = 1000;
@@ -52,6 +55,13 @@ impl Faults {
     /// Whether something is wrong with a record.
     pub(crate) fn has(&self, record: u64) -> bool {
         self.of_records.contains_key(&record)
+    }
+
+    /// Tells the log how many records of a dataset cannot be read, where there are some.
+    pub(crate) fn warn(&self, dataset: &Path) {
+        if !self.is_empty() {
+            tracing::warn!(dataset = %printable(dataset), records = self.len(), "records are damaged, and will be refused when they are read");
+        }
     }
 
     /// Records that cannot be read.

@@ -74,7 +74,7 @@ struct MxScan {
 fn open(name: &Address, options: &Options, scan: &Scan) -> Result<Packed, SourceError> {
     let payload = payload(options)?;
     if payload == MxPayload::Picture && !options.columns.is_empty() {
-        return Err(SourceError::bad_option("payload", "picture", "\"image\" where columns are named"));
+        return Err(SourceError::bad_option("payload", "picture", "\"image\" if the stream names columns"));
     }
     let paths = containers::find(name, &EXTENSIONS)?;
     let has_none = options.own.get("index") == Some("none");
@@ -122,9 +122,7 @@ fn open(name: &Address, options: &Options, scan: &Scan) -> Result<Packed, Source
         );
         return Err(SourceError::malformed_at(name.path(), 0, problem));
     }
-    if !damaged.is_empty() {
-        tracing::warn!(dataset = %printable(name.path()), records = damaged.len(), "records are damaged, and will be refused when they are read");
-    }
+    damaged.warn(name.path());
     let (labels, classes, targets) = labels.finish(name.path(), payload)?;
     let packing = Arc::new(MxPacking { is_image: payload == MxPayload::Image, damaged });
     let labels = labels.into();

@@ -1,7 +1,8 @@
 //! What the tests of several formats make, and how they look at a dataset.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
 
 use forebay_columns::Element;
 use forebay_sources::{ReadErrorKind, Source};
@@ -16,6 +17,12 @@ pub(crate) fn folder(files: &[(&str, &str)]) -> TempDir {
         fs::write(path, if text.is_empty() { file } else { text }).unwrap();
     }
     dir
+}
+
+/// Sets the time at which a file was written last, in seconds since 1970.
+pub(crate) fn date(file: &Path, seconds: u64) {
+    let time = SystemTime::UNIX_EPOCH + Duration::from_secs(seconds);
+    fs::File::options().append(true).open(file).unwrap().set_modified(time).unwrap();
 }
 
 /// An error says all of this.

@@ -3,7 +3,7 @@
 //! To add a source, add one line in [`FIXTURES`]. A source that does not store its records as files, such as an archive
 //! or an object store, needs its own [`Fixture`].
 
-mod compressed;
+mod containers;
 mod framed;
 mod indexes;
 mod joined;
@@ -14,7 +14,6 @@ mod requested;
 mod shards;
 mod shortened;
 mod tables;
-mod tars;
 mod zips;
 
 use std::collections::HashSet;
@@ -26,7 +25,7 @@ use forebay_sources::{Options, ReadErrorKind, Request, Retry, Source};
 
 use crate::unpacked::Compression;
 use crate::{Opened, arrow, mxnet, open, parquet, recordio, tfrecord};
-use compressed::Compressed;
+use containers::Containers;
 use framed::Framed;
 use indexes::Indexes;
 use joined::Joined;
@@ -37,7 +36,6 @@ use requested::Requested;
 use shards::Shards;
 use shortened::Shortened;
 use tables::Tables;
-use tars::Tars;
 use zips::Zips;
 
 /// A dataset that the suite may break and change: it knows how the source keeps its records.
@@ -101,12 +99,12 @@ const FIXTURES: &[(&str, Build)] = &[
     }),
     ("csv", || Pictures::list("list.csv", ["b/4.JPG,x", "a/1.jpg,y", "a/2.png,x", "b/3.jpg,x"])),
     ("files", || Pictures::list("list.txt", ["b/3.jpg", "a/1.jpg", "a/2.png", "b/4.JPG"])),
-    ("tar samples", Tars::samples),
-    ("tar files", Tars::files),
-    ("compressed tar, gzip", || Compressed::tars(Compression::Gzip, "tar.gz")),
-    ("compressed tar, zstd", || Compressed::tars(Compression::Zstd, "tzst")),
-    ("compressed tfrecord, gzip", || Compressed::tfrecords(Compression::Gzip, "tfrecord.gz")),
-    ("compressed tfrecord, zlib", || Compressed::tfrecords(Compression::Zlib, "tfrecord")),
+    ("tar samples", Containers::tars_of_samples),
+    ("tar files", Containers::tars_of_files),
+    ("compressed tar, gzip", || Containers::compressed_tars(Compression::Gzip, "tar.gz")),
+    ("compressed tar, zstd", || Containers::compressed_tars(Compression::Zstd, "tzst")),
+    ("compressed tfrecord, gzip", || Containers::compressed_tfrecords(Compression::Gzip, "tfrecord.gz")),
+    ("compressed tfrecord, zlib", || Containers::compressed_tfrecords(Compression::Zlib, "tfrecord")),
     ("zip", Zips::boxed),
     ("mds", Shards::boxed),
     ("tfrecord", || Framed::of("train.tfrecord", &[], tfrecord::tests::write_examples, 0)),
@@ -137,8 +135,8 @@ const FIXTURES: &[(&str, Build)] = &[
         let described = [("labels/1.txt", "0 0.5 0.5 0.5 0.5"), ("labels/3.txt", ""), ("data.yaml", "names: [owl]")];
         Remote::of(Pictures::described(order, "", &described))
     }),
-    ("tar samples in a store", || Remote::of(Tars::samples())),
-    ("tar files in a store", || Remote::of(Tars::files())),
+    ("tar samples in a store", || Remote::of(Containers::tars_of_samples())),
+    ("tar files in a store", || Remote::of(Containers::tars_of_files())),
     ("zip in a store", || Remote::untagged(Zips::boxed())),
     ("mds in a store", || Remote::of(Shards::boxed())),
     ("tfrecord in a store", || Remote::untagged(Framed::of("train.tfrecord", &[], tfrecord::tests::write_examples, 0))),
@@ -163,7 +161,7 @@ const FIXTURES: &[(&str, Build)] = &[
     ("several in stores, with a limit", || {
         let order = ["b/3.jpg", "a/1.jpg", "a/2.png", "b/4.JPG"];
         let files = Remote::of(Pictures::list("list.txt", order));
-        Shortened::boxed(Joined::boxed(files, Remote::of(Tars::samples())))
+        Shortened::boxed(Joined::boxed(files, Remote::of(Containers::tars_of_samples())))
     }),
 ];
 

@@ -10,7 +10,6 @@ use std::path::Path;
 use std::sync::Arc;
 
 use forebay_columns::Table;
-use forebay_proto::printable;
 use forebay_sources::{Options, SourceError};
 
 use self::packing::TfPacking;
@@ -70,7 +69,7 @@ struct TfScan {
 fn open(name: &Address, options: &Options, scan: &Scan) -> Result<Packed, SourceError> {
     let (payload, is_checked) = (payload(options)?, is_checked(options)?);
     if payload == TfPayload::Picture && !options.columns.is_empty() {
-        return Err(SourceError::bad_option("payload", "picture", "\"example\" where columns are named"));
+        return Err(SourceError::bad_option("payload", "picture", "\"example\" if the stream names columns"));
     }
     let mut found = TfScan {
         gatherer: if payload == TfPayload::Example { Some(Gatherer::new(options)?) } else { None },
@@ -91,9 +90,7 @@ fn open(name: &Address, options: &Options, scan: &Scan) -> Result<Packed, Source
         || Gathered { labels: Vec::new(), classes: Vec::new(), targets: Table::default(), damaged: Faults::default() };
     let gathered = gatherer.map_or_else(|| Ok(none()), |mut gatherer| gatherer.finish(name.path()))?;
     let Gathered { labels, classes, targets, damaged } = gathered;
-    if !damaged.is_empty() {
-        tracing::warn!(dataset = %printable(name.path()), records = damaged.len(), "records are damaged, and will be refused when they are read");
-    }
+    damaged.warn(name.path());
     packing.damaged = damaged;
     let packing = Arc::new(packing);
     let labels = labels.into();

@@ -14,11 +14,11 @@ mod repeats;
 mod turn;
 
 pub use checksum::{RecordSum, record_hash};
+pub use generated::{etcd, v1};
 pub use pages::page;
 pub use printable::{Printable, printable};
 pub use turn::Turn;
 
-/// Messages and services of version 1.
 #[allow(
     missing_docs,
     missing_debug_implementations,
@@ -29,25 +29,16 @@ pub use turn::Turn;
     clippy::or_fun_call,
     clippy::clone_on_ref_ptr,
     clippy::allow_attributes_without_reason,
-    reason = "generated from forebay/v1/*.proto, where each message is documented"
+    reason = "generated from the .proto files, where each message is documented"
 )]
-pub mod v1 {
-    include!("gen/forebay.v1.rs");
-}
+mod generated {
+    /// Messages and services of version 1 (`forebay/v1/*.proto`).
+    pub mod v1 {
+        include!("gen/forebay.v1.rs");
+    }
 
-/// The part of etcd's API that coordinators use (`etcd.proto`).
-#[allow(
-    missing_docs,
-    missing_debug_implementations,
-    unreachable_pub,
-    unused_qualifications,
-    clippy::all,
-    clippy::pedantic,
-    clippy::or_fun_call,
-    clippy::clone_on_ref_ptr,
-    clippy::allow_attributes_without_reason,
-    reason = "generated from etcd.proto, where each message is documented"
-)]
-pub mod etcd {
-    include!("gen/etcdserverpb.rs");
+    /// The part of etcd's API that coordinators use (`etcd.proto`).
+    pub mod etcd {
+        include!("gen/etcdserverpb.rs");
+    }
 }

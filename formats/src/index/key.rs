@@ -70,9 +70,8 @@ pub(super) fn bound(folder: &Path, newest: &Path, most: u64) {
 
 #[cfg(test)]
 mod tests {
-    use std::time::{Duration, SystemTime};
-
     use super::*;
+    use crate::scene::date;
 
     #[test]
     fn rule_53_the_oldest_indexes_give_way_and_other_files_stay() {
@@ -80,8 +79,7 @@ mod tests {
         let at = |name: &str| dir.path().join(name);
         for (age, name) in (0..).zip(["new.arrow", "b.arrow", ".c.arrow.scan", "d.arrow", "other.txt"]) {
             fs::write(at(name), [0; 10]).unwrap();
-            let time = SystemTime::UNIX_EPOCH + Duration::from_secs(1000 - age);
-            fs::File::options().append(true).open(at(name)).unwrap().set_modified(time).unwrap();
+            date(&at(name), 1000 - age);
         }
         bound(dir.path(), &at("new.arrow"), 20);
         let left = ["new.arrow", "b.arrow", ".c.arrow.scan", "d.arrow", "other.txt"].map(|name| at(name).exists());

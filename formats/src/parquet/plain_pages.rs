@@ -75,12 +75,9 @@ impl PlainPages {
             }
             Page::DataPage { buf, num_values, encoding, def_level_encoding, rep_level_encoding, statistics } => {
                 let len = self.next_len()?;
-                let mut buf = self.decompressed(buf, 0, len)?;
-                let mut encoding = encoding;
-                if is_delta(encoding) {
-                    let levels = self.levels(&buf, [rep_level_encoding, def_level_encoding])?;
-                    (buf, encoding) = (undone(&buf, levels, num_values, encoding)?, Encoding::PLAIN);
-                }
+                let buf = self.decompressed(buf, 0, len)?;
+                let levels = |buf: &[u8]| self.levels(buf, [rep_level_encoding, def_level_encoding]);
+                let (buf, encoding) = undelta(buf, levels, num_values, encoding)?;
                 Ok(Page::DataPage { buf, num_values, encoding, def_level_encoding, rep_level_encoding, statistics })
             }
             Page::DataPageV2 {
@@ -96,11 +93,8 @@ impl PlainPages {
             } => {
                 let len = self.next_len()?;
                 let levels = def_levels_byte_len as usize + rep_levels_byte_len as usize;
-                let mut buf = if is_compressed { self.decompressed(buf, levels, len)? } else { buf };
-                let mut encoding = encoding;
-                if is_delta(encoding) {
-                    (buf, encoding) = (undone(&buf, levels, num_values, encoding)?, Encoding::PLAIN);
-                }
+                let buf = if is_compressed { self.decompressed(buf, levels, len)? } else { buf };
+                let (buf, encoding) = undelta(buf, |_| Ok(levels), num_values, encoding)?;
                 Ok(Page::DataPageV2 {
                     buf,
                     num_values,
@@ -168,9 +162,18 @@ fn is_delta(encoding: Encoding) -> bool {
     matches!(encoding, Encoding::DELTA_LENGTH_BYTE_ARRAY | Encoding::DELTA_BYTE_ARRAY)
 }
 
-/// A page with plain values behind the same levels.
-fn undone(buf: &[u8], levels: usize, values: u32, encoding: Encoding) -> Result<Bytes> {
-    let (head, stored) = buf.split_at_checked(levels).ok_or_else(|| malformed("its levels do not end"))?;
+/// A page whose values are deltas with plain values behind the same levels, and any other page as it is. `levels` tells
+/// how many bytes the levels have.
+fn undelta(
+    buf: Bytes,
+    levels: impl FnOnce(&[u8]) -> Result<usize>,
+    values: u32,
+    encoding: Encoding,
+) -> Result<(Bytes, Encoding)> {
+    if !is_delta(encoding) {
+        return Ok((buf, encoding));
+    }
+    let (head, stored) = buf.split_at_checked(levels(&buf)?).ok_or_else(|| malformed("its levels do not end"))?;
     let values = values as usize;
     let plain = match encoding {
         // A page of nulls has no values, and some writers leave out that there are none.
@@ -179,7 +182,8 @@ fn undone(buf: &[u8], levels: usize, values: u32, encoding: Encoding) -> Result<
         _ => delta::of_prefixes(stored, values),
     };
     let plain = plain.map_err(malformed)?;
-    Ok(if head.is_empty() { plain.into() } else { [head, &plain].concat().into() })
+    let plain = if head.is_empty() { plain } else { [head, &plain].concat() };
+    Ok((plain.into(), Encoding::PLAIN))
 }
 
 fn malformed(problem: &str) -> ParquetError {

@@ -4,7 +4,6 @@ use std::path::Path;
 use std::sync::Arc;
 
 use forebay_columns::Table;
-use forebay_proto::printable;
 use forebay_sources::{Labels, SourceError};
 
 use super::chunk::{HEAD, Told, tell};
@@ -155,7 +154,11 @@ impl RecordIoScan {
                 RecordIoPayload::Example(gatherer) => {
                     let mut window = Window::of_bytes(content);
                     if gatherer.record(&mut window, 0..content.len() as u64, place)?.is_none() {
-                        self.count_unreadable(1, place, "some of its records are no tf.train.Example with a picture")?;
+                        self.count_unreadable(
+                            1,
+                            place,
+                            "some of its records are not a tf.train.Example with a picture",
+                        )?;
                     }
                 }
                 RecordIoPayload::Labelled(bytes) => {
@@ -213,9 +216,7 @@ impl RecordIoScan {
                 (self.parts.labels, self.parts.classes) = (labels.into(), classes);
             }
         }
-        if !self.damaged.is_empty() {
-            tracing::warn!(dataset = %printable(name), records = self.damaged.len(), "records are damaged, and will be refused when they are read");
-        }
+        self.damaged.warn(name);
         let Self { parts, chunks, records, payload, damaged, .. } = self;
         Ok(FoundChunks { parts, chunks, records, payload, damaged })
     }

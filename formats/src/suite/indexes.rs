@@ -25,7 +25,7 @@ impl Indexes {
                 Some(indexes)
             }
             Err(error) => {
-                assert!(error.to_string().contains("has none"), "{error}");
+                assert!(error.to_string().contains("cannot have an index"), "{error}");
                 None
             }
         }

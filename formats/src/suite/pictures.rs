@@ -2,12 +2,12 @@
 
 use std::fs;
 use std::path::PathBuf;
-use std::time::{Duration, SystemTime};
 
 use forebay_sources::ReadErrorKind;
 use tempfile::TempDir;
 
 use super::Fixture;
+use crate::scene::date;
 
 /// What the pictures hold, which is enough for a source.
 const CONTENTS: [(&str, &str); 4] =
@@ -67,8 +67,7 @@ impl Pictures {
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(&path, content).unwrap();
         // What is mended is what it was, with its time.
-        let time = SystemTime::UNIX_EPOCH + Duration::from_secs(1);
-        fs::File::options().append(true).open(path).unwrap().set_modified(time).unwrap();
+        date(&path, 1);
     }
 
     fn file(&self, record: u64) -> PathBuf {
@@ -97,7 +96,7 @@ impl Fixture for Pictures {
     }
 
     fn touch(&self, record: u64) {
-        fs::File::open(self.file(record)).unwrap().set_modified(SystemTime::UNIX_EPOCH).unwrap();
+        date(&self.file(record), 0);
     }
 
     fn mend(&self) {

@@ -1,14 +1,13 @@
 //! The fixture for MDS: one shard for each record, so that each can be changed alone.
 
-use std::fs;
 use std::path::PathBuf;
-use std::time::{Duration, SystemTime};
 
 use forebay_sources::ReadErrorKind;
 use tempfile::TempDir;
 
 use super::Fixture;
 use crate::mds::tests::writer::MdsWriter;
+use crate::scene::date;
 
 const CONTENTS: [&str; 4] = ["one", "second", "3", "the fourth"];
 
@@ -35,9 +34,7 @@ impl Shards {
 
     /// Sets the shard's time.
     fn date(&self, record: u64, seconds: u64) {
-        let time = SystemTime::UNIX_EPOCH + Duration::from_secs(seconds);
-        let file = self.dir.path().join(format!("shard.{record:05}.mds"));
-        fs::File::options().append(true).open(file).unwrap().set_modified(time).unwrap();
+        date(&self.dir.path().join(format!("shard.{record:05}.mds")), seconds);
     }
 }
 

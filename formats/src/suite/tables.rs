@@ -1,13 +1,12 @@
 //! The fixture for tables: a folder of files, each with one record. So one of them can change without the others.
 
-use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
 
 use forebay_sources::ReadErrorKind;
 use tempfile::TempDir;
 
 use super::Fixture;
+use crate::scene::date;
 
 const CONTENTS: [&[u8]; 4] = [b"one", b"the second", b"3", b"number four"];
 
@@ -32,14 +31,9 @@ impl Tables {
         self.dir.path().join(format!("{record}.{}", self.extension))
     }
 
-    fn set_modified(&self, record: u64, seconds: u64) {
-        let time = SystemTime::UNIX_EPOCH + Duration::from_secs(seconds);
-        fs::File::open(self.file(record)).unwrap().set_modified(time).unwrap();
-    }
-
     fn write(&self, record: u64, content: &[u8]) {
         (self.write)(&self.file(record), &[content]);
-        self.set_modified(record, 1_000_000);
+        date(&self.file(record), 1_000_000);
     }
 }
 
@@ -63,7 +57,7 @@ impl Fixture for Tables {
     }
 
     fn touch(&self, record: u64) {
-        self.set_modified(record, 2_000_000);
+        date(&self.file(record), 2_000_000);
     }
 
     fn mend(&self) {

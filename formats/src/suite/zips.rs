@@ -2,12 +2,12 @@
 
 use std::fs;
 use std::path::PathBuf;
-use std::time::{Duration, SystemTime};
 
 use forebay_sources::ReadErrorKind;
 use tempfile::TempDir;
 
 use super::Fixture;
+use crate::scene::date;
 use crate::zip::tests::writer::ZipWriter;
 
 const CONTENTS: [&str; 4] = ["one", "second second second second second", "3", "the fourth"];
@@ -39,13 +39,7 @@ impl Zips {
             };
         }
         fs::write(self.file(), zip.end()).unwrap();
-        self.date(1);
-    }
-
-    /// Sets the zip's time.
-    fn date(&self, seconds: u64) {
-        let time = SystemTime::UNIX_EPOCH + Duration::from_secs(seconds);
-        fs::File::options().append(true).open(self.file()).unwrap().set_modified(time).unwrap();
+        date(&self.file(), 1);
     }
 }
 
@@ -65,7 +59,7 @@ impl Fixture for Zips {
         // Behind the name and the extra part of the member's own header.
         bytes[place + name.len() + 5] ^= 1;
         fs::write(self.file(), bytes).unwrap();
-        self.date(1);
+        date(&self.file(), 1);
         ReadErrorKind::Damaged
     }
 
@@ -76,7 +70,7 @@ impl Fixture for Zips {
     }
 
     fn touch(&self, _record: u64) {
-        self.date(3);
+        date(&self.file(), 3);
     }
 
     fn mend(&self) {

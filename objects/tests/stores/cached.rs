@@ -43,6 +43,21 @@ impl Cached {
         assert!(read(store, object, range.clone()) == expected, "{range:?}");
     }
 
+    /// Reads 100 ranges of the first block at once, by these stores in turn.
+    fn check_at_once(&self, stores: &[Arc<Store>], object: &Object) {
+        let (send, done) = mpsc::channel();
+        for (number, store) in stores.iter().cycle().take(100).enumerate() {
+            let (send, first) = (send.clone(), number as u64 * 1000);
+            let done = move |buf, read| send.send((number, buf, read)).unwrap();
+            store.request(object, first..first + 1000, Vec::new(), done);
+        }
+        drop(send);
+        for (number, buf, read) in done {
+            read.unwrap();
+            assert!(buf == self.bytes[number * 1000..][..1000]);
+        }
+    }
+
     /// The ranges that were asked for.
     fn asked(&self) -> Vec<String> {
         self.bucket.server.asked().iter().map(|line| line.rsplit(' ').next().unwrap().to_owned()).collect()
@@ -88,17 +103,7 @@ fn many_readers_of_a_block_ask_for_it_once() {
     let store = cached.store();
     let object = store.head("a.tar").unwrap();
     cached.asked();
-    let (send, done) = mpsc::channel();
-    for number in 0..100_u64 {
-        let send = send.clone();
-        let range = number * 1000..number * 1000 + 1000;
-        store.request(&object, range, Vec::new(), move |buf, read| send.send((number, buf, read)).unwrap());
-    }
-    drop(send);
-    for (number, buf, read) in done {
-        read.unwrap();
-        assert!(buf == cached.bytes[number as usize * 1000..][..1000]);
-    }
+    cached.check_at_once(&[store], &object);
     assert_eq!(cached.asked(), ["bytes=0-1048575"]);
 }
 
@@ -154,17 +159,7 @@ fn two_streams_of_a_bucket_read_a_block_once() {
     let stores = [open(), open()];
     let object = stores[0].head("a.tar").unwrap();
     cached.asked();
-    let (send, done) = mpsc::channel();
-    for number in 0..50_u64 {
-        let (send, range) = (send.clone(), number * 1000..number * 1000 + 1000);
-        let store = &stores[number as usize % 2];
-        store.request(&object, range, Vec::new(), move |buf, read| send.send((number, buf, read)).unwrap());
-    }
-    drop(send);
-    for (number, buf, read) in done {
-        read.unwrap();
-        assert!(buf == cached.bytes[number as usize * 1000..][..1000]);
-    }
+    cached.check_at_once(&stores, &object);
     assert_eq!(cached.asked(), ["bytes=0-1048575"]);
 }
 
