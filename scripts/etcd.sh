@@ -18,10 +18,13 @@ if [ ! -x "$folder/usr/bin/etcd" ]; then
   scratch=$(mktemp -d "$folder/unpack.XXXXXX")
   trap 'rm -rf "$scratch"' EXIT
   # apt-get drops its rights for a download, and may then not write here, which it says.
-  if ! (cd "$scratch" && apt-get download -qq etcd-server >apt.log 2>&1); then
+  if ! (cd "$scratch" && apt-get download -qq -o Acquire::Retries=1 -o Acquire::http::Timeout=20 etcd-server >apt.log 2>&1); then
     echo "etcd cannot be downloaded: $(tail -n 1 "$scratch/apt.log"); install etcd 3.4 or later" >&2
     exit 1
   fi
-  dpkg-deb -x "$scratch"/etcd-server_*.deb "$folder"
+  # Moved when it is whole, so that an unpacking that was ended leaves no half of a server.
+  dpkg-deb -x "$scratch"/etcd-server_*.deb "$scratch/whole"
+  rm -rf "$folder/usr"
+  mv "$scratch/whole/usr" "$folder/usr"
 fi
 echo "$folder/usr/bin"

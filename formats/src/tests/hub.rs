@@ -187,7 +187,7 @@ fn expected(word: &str, numbers: &[u8]) -> Vec<Result<Vec<u8>, String>> {
 #[test]
 fn datasets_of_the_hub_are_opened_with_the_token_of_the_environment() {
     let mut child = Command::new(std::env::current_exe().unwrap());
-    child.args(["tests::hub::with_token", "--ignored"]).env("HF_TOKEN", TOKEN);
+    child.args(["tests::hub::with_token", "--ignored", "--nocapture"]).env("HF_TOKEN", TOKEN);
     let output = child.output().unwrap();
     let said = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success() && said.contains("4 passed"), "{said}");
