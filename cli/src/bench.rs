@@ -26,7 +26,7 @@ use stop::Stop;
 pub(crate) struct BenchArgs {
     /// Path of a dataset: a folder, a .csv file, or one of the formats of docs/sources.md.
     path: String,
-    /// Paths of further datasets. All of them are one dataset then.
+    /// Paths of further datasets. Forebay reads all of them as one dataset.
     #[arg(value_name = "PATH2")]
     more: Vec<String>,
     /// How long to measure, after a second of warming up.

@@ -26,8 +26,8 @@ enum StoreKind {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct CoordinateArgs {
-    /// Where daemons reach it: an address and a port, or unix:PATH. May be given several times. Beyond this machine it needs
-    /// --token-file or --tls-client-ca.
+    /// Where the coordinator listens: an address and a port, or unix:PATH. May be repeated. An address that other machines
+    /// can reach requires --token-file or --tls-client-ca.
     #[arg(long, value_name = "PLACE", default_value = "127.0.0.1:7171")]
     listen: Vec<Place>,
     /// Folder of the ledgers. Left out: /var/lib/forebay for a service, and the state folder of a user.
@@ -58,7 +58,7 @@ pub(crate) struct CoordinateArgs {
     /// has its node's name.
     #[arg(long, value_name = "FILE", requires = "tls_certificate")]
     tls_client_ca: Option<PathBuf>,
-    /// How long a daemon that is not heard keeps its leases.
+    /// How long a silent daemon keeps its leases. Raise it if daemons lose leases because of short outages.
     #[arg(long, value_name = "DURATION", default_value = "30s", value_parser = at_least_a_second)]
     lease_ttl: Duration,
     /// Serve metrics for Prometheus at this address. Anyone who reaches it can read them.

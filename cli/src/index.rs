@@ -67,7 +67,7 @@ pub(crate) fn run(args: &IndexArgs) -> Result<(), Failure> {
         return Ok(());
     }
     let IndexReport { path, bytes, records, is_new, .. } = &report;
-    let verb = if *is_new { "wrote" } else { "is up to date:" };
+    let verb = if *is_new { "wrote" } else { "up to date:" };
     writeln!(out, "{verb} {}: {records} records, {}", printable(path), ByteSize(*bytes))?;
     if let Some(output) = &args.output {
         writeln!(out, "Set index = \"{}\" in the stream that uses it.", printable(output))?;

@@ -16,8 +16,8 @@ use crate::failure::Failure;
 /// Which coordinator is meant, if one is.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct CoordinatorArgs {
-    /// Ask the coordinator at this address, in place of a daemon. With commas between them: several that stand in for each
-    /// other.
+    /// Ask the coordinator at this address instead of a daemon: a URL with a host and a port, or unix:PATH. Several addresses,
+    /// with commas between them, are coordinators that stand in for each other.
     #[arg(long, value_name = "URL", conflicts_with = "socket_dir", value_delimiter = ',')]
     coordinator: Vec<Address>,
     /// A file with the coordinator's token.
@@ -145,7 +145,9 @@ impl Coordinator {
 
 fn refused(error: CallError) -> Failure {
     Failure::Failed(match error {
-        CallError::Unavailable(why) => format!("The coordinator cannot be asked: {why}"),
+        CallError::Unavailable(why) => format!(
+            "The coordinator does not answer: {why} Check the address, and that \"forebay coordinate\" runs there."
+        ),
         refusal => refusal.to_string(),
     })
 }

@@ -55,7 +55,9 @@ fn run_of(config: &Config, stream: &str) -> String {
 fn forget_there(coordinator: &Coordinator, run: String, stream: &str) -> Result<String, Failure> {
     let request = NewRunRequest { run: run.clone(), stream: stream.to_owned() };
     if coordinator.ask(request)?.forgotten == 0 {
-        return Err(Failure::Failed(format!("The coordinator has no run \"{run}\" of stream \"{stream}\".")));
+        return Err(Failure::Failed(format!(
+            "The coordinator has no run \"{run}\" of stream \"{stream}\". \"forebay status --coordinator\" lists its runs. If the stream's configuration sets \"run\", give it with --config."
+        )));
     }
     Ok(run)
 }

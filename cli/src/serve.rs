@@ -21,7 +21,7 @@ pub(crate) struct ServeArgs {
     /// of docs/sources.md.
     #[arg(conflicts_with_all = ["config", "private"])]
     path: Option<String>,
-    /// Paths of further datasets. All of them are one dataset then.
+    /// Paths of further datasets. Forebay reads all of them as one dataset.
     #[arg(value_name = "PATH2", requires = "path")]
     more: Vec<String>,
     /// Configuration file. `forebay config --example` prints one.

@@ -82,7 +82,7 @@ fn status(out: &mut impl Write, reply: &StatusReply) -> io::Result<()> {
     writeln!(out, "socket {}", printable(&reply.socket))?;
     if let Some(LedgerOutage { cause, for_ms }) = &reply.ledger_outage {
         let time = span(Duration::from_millis(*for_ms));
-        writeln!(out, "LEDGER  cannot be written for {time}: {}", printable(cause))?;
+        writeln!(out, "LEDGER  could not be reached or written for {time}: {}", printable(cause))?;
         writeln!(
             out,
             "        trainers wait, nothing is lost; the daemon continues when the cause is gone. Counts are the last known ones"
@@ -246,7 +246,7 @@ mod tests {
         status(&mut out, &reply).unwrap();
         let text = String::from_utf8(out).unwrap();
         assert!(text.contains("up 2 h") && text.contains("process 42 of user 0: holds 2"), "{text}");
-        assert!(text.contains("LEDGER  cannot be written for 40 s: no space left"), "{text}");
+        assert!(text.contains("LEDGER  could not be reached or written for 40 s: no space left"), "{text}");
         assert!(text.contains("FAILED   record 7 is bad"), "{text}");
         assert!(text.contains("WAITS    61 s for the storage: 7.jpg: the storage fails"), "{text}");
         assert!(

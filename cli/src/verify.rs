@@ -40,7 +40,7 @@ pub(crate) struct VerifyArgs {
     /// Path or URL of the dataset, such as a folder, a .csv file or another source of docs/sources.md. Exit code 1: a
     /// record is bad or could not be read. Exit code 2: the dataset cannot be opened.
     source: String,
-    /// Further sources. All of them are one dataset then.
+    /// Further sources. Forebay reads all of them as one dataset.
     #[arg(value_name = "SOURCE2")]
     more: Vec<String>,
     /// How labels are read: auto, text or none, as `labels` of a stream.

@@ -26,7 +26,7 @@ pub enum Address {
 /// A text that is no address. What is before its last `@` is not shown: it may be a user with a password.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error(
-    "\"{0}\" is no address of a coordinator; give a host with a port, such as \"http://127.0.0.1:7171\" or \
+    "\"{0}\" is not the address of a coordinator; give a host with a port, such as \"http://127.0.0.1:7171\" or \
      \"https://coordinator:7171\", or a socket, such as \"unix:/run/forebay/coordinator.sock\""
 )]
 pub struct NoAddress(String);

@@ -36,7 +36,7 @@ impl Outage {
 
 impl fmt::Display for Outage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the ledger has been unwritable for {} s: {}", self.lasts().as_secs(), self.cause)
+        write!(f, "the ledger could not be reached or written for {} s: {}", self.lasts().as_secs(), self.cause)
     }
 }
 
@@ -74,7 +74,7 @@ impl Outages {
             if begun && follows {
                 tracing::info!(cause, "this coordinator does not lead");
             } else if begun {
-                tracing::error!(cause, "the ledger cannot be written; everything waits until it can be");
+                tracing::error!(cause, "the ledger cannot be reached or written; everything waits until it can be");
             }
             match known {
                 Some(outage) if !begun => {

@@ -139,7 +139,11 @@ impl Indexed<'_> {
     }
 
     fn never(&self, reason: &str) -> BadIndex {
-        BadIndex(format!("a dataset of \"{}:\" has none. {reason}", self.scheme.name))
+        BadIndex(format!(
+            "a dataset of \"{}:\" cannot have an index. {}",
+            self.scheme.name,
+            reason.trim_end_matches('.')
+        ))
     }
 
     fn scan(&self, scan: &Scan) -> Result<OpenDataset, SourceError> {
@@ -218,7 +222,8 @@ impl Indexed<'_> {
             }
             OpenDataset::Ranges(packed) if packed.files().iter().any(|file| file.unpacked.is_some()) => {
                 return Err(BadIndex(
-                    "a dataset of compressed files has none: what they hold is looked at in the cache".into(),
+                    "a dataset of compressed files cannot have an index: what they hold is looked at in the cache"
+                        .into(),
                 ));
             }
             _ => return Err(BadIndex("such a dataset has no index".into())),
@@ -277,8 +282,11 @@ impl Indexed<'_> {
         if let Indexing::Never(reason) = indexing {
             return Err(self.never(reason).into());
         }
-        let other =
-            |what: &str| BadIndex(format!("it is of a dataset with another {what}. Make one with \"forebay index\""));
+        let other = |what: &str| {
+            BadIndex(format!(
+                "its {what} is not that of this dataset. Make an index with \"forebay index\", with the settings of the stream"
+            ))
+        };
         if about.version != VERSION {
             return Err(other("version").into());
         }
@@ -297,7 +305,7 @@ impl Indexed<'_> {
         }
         let columns = IndexColumns { rows: &rows };
         let fingerprint =
-            blake3::Hash::from_hex(&about.fingerprint).map_err(|_| BadIndex("its fingerprint is none".into()))?;
+            blake3::Hash::from_hex(&about.fingerprint).map_err(|_| BadIndex("its fingerprint is not valid".into()))?;
         let targets = targets::read(&columns)?;
         let opening = Opening {
             columns,
@@ -341,7 +349,9 @@ impl Indexed<'_> {
             found.push(ContainerFile { address: basis.address, stamp, unpacked: None });
         }
         if known.is_some_and(|known| !known.iter().eq(found.iter().map(|file| &file.address))) {
-            return Err(BadIndex("the dataset has other files now. Run \"forebay index --rebuild\"".into()).into());
+            return Err(
+                BadIndex("the dataset has other files now. Run \"forebay index SOURCE --rebuild\"".into()).into()
+            );
         }
         Ok(Packed::from_index(opening, found, packing)?)
     }
@@ -353,7 +363,7 @@ fn must_hold(basis: &Basis) -> Result<(), NoIndex> {
         return Ok(());
     }
     let changed = printable(basis.address.path());
-    Err(BadIndex(format!("\"{changed}\" has changed since it was made. Run \"forebay index --rebuild\"")).into())
+    Err(BadIndex(format!("\"{changed}\" has changed since the index was made. Make the index again with \"forebay index SOURCE --output FILE\"")).into())
 }
 
 #[cfg(test)]

@@ -236,7 +236,7 @@ fn read_file(
         Err(error) => return Err(ReadError::of_file(path, &error)),
     };
     if expected.is_some_and(|expected| expected != (metadata.len(), time_of(&metadata))) {
-        let cause = "its size or time is not what the index has. Run \"forebay index --rebuild\"".into();
+        let cause = "its size or time is not what the index has. Run \"forebay index SOURCE --rebuild\"".into();
         return Err(ReadError { cause, ..of(ReadErrorKind::Changed, path) });
     }
     match metadata.len() {

@@ -51,8 +51,8 @@ impl LooseValue {
     /// # Errors
     /// The text says what is wrong.
     pub(crate) fn of_json(json: &[u8], key: &str) -> Result<Self, String> {
-        let value: Value = serde_json::from_slice(json).map_err(|error| format!("it is no JSON: {error}"))?;
-        let Value::Object(mut object) = value else { return Err("it is no JSON object".into()) };
+        let value: Value = serde_json::from_slice(json).map_err(|error| format!("it is not JSON: {error}"))?;
+        let Value::Object(mut object) = value else { return Err("it is not a JSON object".into()) };
         let of = |value: &Value| LooseNumber::of(value).ok_or_else(|| format!("\"{key}\" in it is {}", name(value)));
         match object.remove(key) {
             None | Some(Value::Null) => Ok(Self::Null),
@@ -68,7 +68,7 @@ impl LooseValue {
     /// The text says what is wrong.
     pub(crate) fn of_integer(text: &[u8]) -> Result<Self, String> {
         let number = str::from_utf8(text).ok().and_then(|text| text.trim().parse().ok());
-        number.map(|number| Self::Number(LooseNumber::Integer(number))).ok_or_else(|| "it is no integer".into())
+        number.map(|number| Self::Number(LooseNumber::Integer(number))).ok_or_else(|| "it is not an integer".into())
     }
 
     fn kind(&self) -> Option<LooseKind> {
@@ -257,7 +257,7 @@ mod tests {
         for (key, word) in [("o", "an object"), ("big", "64 bits"), ("ll", "list of lists"), ("lt", "list of texts")] {
             assert!(LooseValue::of_json(JSON, key).unwrap_err().contains(word));
         }
-        assert!(LooseValue::of_json(b"{", "x").unwrap_err().contains("no JSON"));
+        assert!(LooseValue::of_json(b"{", "x").unwrap_err().contains("not JSON"));
         assert!(LooseValue::of_json(b"[]", "x").unwrap_err().contains("object"));
         assert!(LooseValue::of_json(&b"[".repeat(100_000), "x").is_err());
         assert_eq!(LooseValue::of_integer(b" 7\n"), Ok(LooseValue::Number(LooseNumber::Integer(7))));

@@ -59,8 +59,7 @@ pub(super) fn with_masks(inner: Box<dyn Source>, address: &Address, options: &Op
         return Ok(inner);
     }
     if inner.locator(0).part != Part::Whole {
-        let expected =
-            "left out: the records of this source are not files of their own, so they have no masks beside them";
+        let expected = "left out: masks need records that are files, as in a folder or a CSV";
         return Err(SourceError::bad_option("masks", &inner.locator(0).to_string(), expected));
     }
     let folder = if address.is_folder() { address.clone() } else { address.parent() };

@@ -57,7 +57,7 @@ impl NpyArray {
 /// The header, and the values behind it.
 fn split(file: &[u8]) -> Result<(&str, &[u8]), String> {
     let cut = || "it ends within its header".to_owned();
-    let rest = file.strip_prefix(MAGIC).ok_or("it is no array of NumPy: it does not begin as one")?;
+    let rest = file.strip_prefix(MAGIC).ok_or("it is not an array of NumPy: it does not begin as one")?;
     let (&[major, _], rest) = rest.split_first_chunk().ok_or_else(cut)?;
     let (len, rest) = match major {
         1 => rest.split_first_chunk().map(|(len, rest)| (usize::from(u16::from_le_bytes(*len)), rest)),
@@ -69,7 +69,7 @@ fn split(file: &[u8]) -> Result<(&str, &[u8]), String> {
         return Err(format!("its header has {len} bytes, and the limit is {MOST_HEADER}"));
     }
     let (header, data) = rest.split_at_checked(len).ok_or_else(cut)?;
-    let header = str::from_utf8(header).map_err(|_| "its header is no text")?;
+    let header = str::from_utf8(header).map_err(|_| "its header is not text")?;
     Ok((header, data))
 }
 
@@ -173,7 +173,7 @@ impl<'a> Literal<'a> {
         while !self.takes(')') {
             let rest = self.rest.trim_start();
             let end = rest.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(rest.len());
-            let number = rest[..end].parse().map_err(|_| "its shape has something that is no dimension")?;
+            let number = rest[..end].parse().map_err(|_| "its shape has something that is not a dimension")?;
             if numbers.len() == MOST_DIMS {
                 return Err(format!("it has more than {MOST_DIMS} dimensions"));
             }
@@ -288,10 +288,10 @@ pub(crate) mod tests {
         );
         refused(&npy("<f4", false, "(3,)", &[0; 8]), "8 bytes follow");
         refused(&npy("<f4", false, "(4294967295, 4294967295, 4294967295)", &[]), "0 bytes follow");
-        refused(&npy("<f4", false, "(99999999999,)", &[]), "no dimension");
-        refused(&npy("<f4", false, "(-1,)", &[]), "no dimension");
+        refused(&npy("<f4", false, "(99999999999,)", &[]), "not a dimension");
+        refused(&npy("<f4", false, "(-1,)", &[]), "not a dimension");
         refused(&npy("<f4", false, &format!("({})", "1,".repeat(65)), &[0; 4]), "64 dimensions");
-        refused(b"PK\x03\x04", "no array of NumPy");
+        refused(b"PK\x03\x04", "not an array of NumPy");
         refused(&[MAGIC, &[4, 0, 0, 0]].concat(), "version 4");
         refused(&[MAGIC, &[2, 0, 255, 255, 255, 255]].concat(), "limit is 10000");
         let order = "{'descr': '<f4', 'fortran_order': None, 'shape': (1,)}";

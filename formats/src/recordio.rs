@@ -100,7 +100,7 @@ fn open(name: &Address, options: &Options) -> Result<RecordIo, SourceError> {
     let payload = match options.own.choice("payload", &words.map(|word| (word, word)))? {
         "example" => RecordIoPayload::Example(Box::new(Gatherer::new(options)?)),
         word if !options.columns.is_empty() => {
-            return Err(SourceError::bad_option("payload", word, "\"example\" where columns are named"));
+            return Err(SourceError::bad_option("payload", word, "\"example\" if the stream names columns"));
         }
         "i32+picture" => RecordIoPayload::Labelled(4),
         "i64+picture" => RecordIoPayload::Labelled(8),

@@ -54,14 +54,15 @@ pub(crate) fn open(url: &str, options: &Options) -> Result<Address, SourceError>
         let shown = || store.url(store.key(url).unwrap_or_default());
         // Another server would get what proves who this process is.
         if settings.endpoint.is_some() {
-            let problem = "Of a daemon that serves others, the option \"endpoint\" cannot be given by a dataset. Set the variable \
-                           of the store's vendor for the daemon, such as AWS_ENDPOINT_URL."
-                .into();
+            let problem =
+                "A source of a service cannot have the option \"endpoint\". Set the vendor's variable, such as \
+                           AWS_ENDPOINT_URL, in the daemon's environment."
+                    .into();
             return Err(SourceError::Store { url: shown(), problem });
         }
         if !options.objects.has(url) {
-            let problem = "This daemon serves others with its own credentials, and may not read this URL. Add the URL, or one above \
-                           it, to \"objects\" in [sources] of the daemon's configuration."
+            let problem = "A service reads only URLs that its configuration allows. Add this URL, or one above it, to \"objects\" in \
+                           [sources]."
                 .into();
             return Err(SourceError::Store { url: shown(), problem });
         }

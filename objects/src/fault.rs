@@ -84,13 +84,17 @@ impl Fault {
                 format!("the bucket is in the region \"{region}\"; set AWS_REGION to it")
             }
             (FaultKind::Settings, _, None) if status.is_redirection() => {
-                format!("the store answers with a redirection ({status}); check the endpoint and the region")
+                format!(
+                    "the store redirects to another host ({status}), which is not followed; check the endpoint and the region, or give the final URL"
+                )
             }
             (FaultKind::Settings, Some(code), _) => {
                 format!("the store does not accept the credentials ({status}, {code}); renew them")
             }
             (FaultKind::Settings, None, _) => {
-                format!("the store wants other credentials ({status}); check those that are set")
+                format!(
+                    "the store does not accept the credentials ({status}); check that they are set, and that they may read this bucket"
+                )
             }
             (_, Some(code), _) => format!("the store answers {status}, {code}"),
             (_, None, _) => format!("the store answers {status}"),

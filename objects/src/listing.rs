@@ -136,7 +136,10 @@ async fn pages(backend: &Backend, retries: &Retries, job: Job, more: &(dyn Fn(us
             None => return Ok(found),
             Some(_) if too_many => return Ok(found),
             Some(next) if !seen.insert(marks.hash_one(&next)) || empty > EMPTY_LIMIT => {
-                return Err(Fault::new(FaultKind::Unavailable, "the store's list does not go on"));
+                return Err(Fault::new(
+                    FaultKind::Unavailable,
+                    "the store's list does not end: it repeats a page, or all further pages are empty",
+                ));
             }
             Some(next) => from = Some(next),
         }

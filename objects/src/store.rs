@@ -284,7 +284,10 @@ impl Store {
             FaultKind::Missing | FaultKind::Gone if self.scheme != Scheme::Hub => {
                 "The bucket does not exist. Check its name.".to_owned()
             }
-            FaultKind::Denied => format!("The list is refused: {}. Check the credentials.", fault.cause),
+            FaultKind::Denied => format!(
+                "The store refuses to list it: {}. Check that the credentials may list the bucket.",
+                fault.cause
+            ),
             _ => format!("The list cannot be read: {}.", fault.cause),
         };
         let locator = Locator { container: Container::Object { url: url.clone(), version: None }, part: Part::Whole };

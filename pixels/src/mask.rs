@@ -45,7 +45,7 @@ pub struct MaskOrder<'a> {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum MaskFault {
     /// The bytes are no PNG.
-    #[error("it is no PNG. Other formats are not read as masks: save it as PNG")]
+    #[error("it is not a PNG. Other formats are not read as masks: save it as PNG")]
     NotPng,
     /// The bytes are damaged, or end too early.
     #[error("the PNG is damaged: {0}")]

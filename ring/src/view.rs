@@ -76,7 +76,7 @@ pub enum ViewError {
         found_ring: u32,
     },
     /// It is not to be written, by nobody but its daemon.
-    #[error("ring {ring} is sealed against writing: it is no pinnable ring")]
+    #[error("ring {ring} is sealed against writing: it is not a pinnable ring")]
     Sealed {
         /// The ring.
         ring: u32,

@@ -14,7 +14,7 @@ pub(crate) enum Reason {
     #[error(transparent)]
     Read(Box<ReadError>),
     /// Its source has failed to read it for this long, while it reads others.
-    #[error("{}: {error}, for {timeout:?}, while it gives other files", error.locator)]
+    #[error("{}: {error}. All reads of it failed for {timeout:?} (read_timeout), while other files could be read", error.locator)]
     Outlasted {
         /// What the last read failed with.
         error: Box<ReadError>,

@@ -35,7 +35,7 @@ pub struct StreamSettings {
     pub seed: u64,
     /// The shares of the dataset's sources, if the user gave them.
     pub weights: Option<Vec<f64>>,
-    /// How often an epoch has each record; with weights, how many times the dataset's records an epoch has.
+    /// How many times an epoch has each record; with weights, how many times the dataset's records an epoch has.
     pub repeats: NonZero<u32>,
     /// The dataset's columns that batches have beside pictures and labels. `None` means all.
     pub columns: Option<Vec<String>>,

@@ -98,7 +98,9 @@ fn params(text: &str) -> Result<Map<String, Value>, String> {
     let pairs = text.split(';').map(str::trim).filter(|pair| !pair.is_empty());
     let pair = |pair: &str| match pair.split_once('=') {
         Some((key, value)) if !key.is_empty() => Ok((key.to_owned(), json!(value))),
-        _ => Err(format!("--custom_data_reader_params: \"{pair}\" is no key=value")),
+        _ => Err(format!(
+            "--custom_data_reader_params: \"{pair}\" is not of the form key=value. Write \"key=value;key=value\""
+        )),
     };
     pairs.map(pair).collect()
 }
@@ -142,6 +144,6 @@ mod tests {
         let training = job(&JobArgs { training: Some("t".into()), ..args.clone() });
         assert_eq!(training.streams["training"]["shuffle"], json!("shard"));
         let wrong = JobArgs { params: Some("a=1;b".into()), ..args };
-        assert!(wrong.job(Path::new("/")).unwrap_err().contains("\"b\" is no key=value"));
+        assert!(wrong.job(Path::new("/")).unwrap_err().contains("\"b\" is not of the form key=value"));
     }
 }

@@ -50,13 +50,16 @@ fn a_trainer_is_told_why_nothing_comes_and_goes_on_when_the_disk_has_room_again(
     fill(&daemon, true);
     let heard = consume_until_told(&mut trainer, &mut seen);
     assert!(heard.iter().any(|words| words.contains("ledger.redb") && words.contains("too large")), "{heard:?}");
-    daemon.hears("the ledger cannot be written");
+    daemon.hears("the ledger cannot be reached or written");
 
     let status = String::from_utf8(home.command(&["status"]).stdout).unwrap();
-    assert!(status.contains("LEDGER  cannot be written for") && status.contains("ledger.redb"), "{status}");
+    assert!(
+        status.contains("LEDGER  could not be reached or written for") && status.contains("ledger.redb"),
+        "{status}"
+    );
     let audit = home.command(&["audit"]);
     assert_eq!(audit.status.code(), Some(1));
-    assert!(stderr(&audit).contains("the ledger has been unwritable for"), "{}", stderr(&audit));
+    assert!(stderr(&audit).contains("the ledger could not be reached or written for"), "{}", stderr(&audit));
 
     fill(&daemon, false);
     daemon.hears("the ledger is written again");

@@ -105,7 +105,7 @@ pub enum NextError {
     #[error("{0}")]
     Stalled(String),
     /// The daemon has put this consumer out.
-    #[error("the daemon has put this trainer out: {0}; attach again")]
+    #[error("the daemon has evicted this trainer: {0}; attach again")]
     Evicted(String),
     /// The caller holds every slot that it may (semantics rule 14).
     #[error(
@@ -167,8 +167,8 @@ pub enum CallError {
 pub enum Broken {
     /// A forked child used what its parent made.
     #[error(
-        "made in process {made_in} and used in process {used_in}, its forked child: receipts of two processes would be \
-         mixed; attach anew in the child"
+        "the session was made in process {made_in} and is used in process {used_in}, its forked child; make a new one in \
+         the child"
     )]
     Forked {
         /// Process that attached.

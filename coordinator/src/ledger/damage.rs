@@ -34,10 +34,10 @@ pub(crate) enum Damage {
         error: DecodeError,
     },
     /// A worker's document has leases outside of their bounds.
-    #[error("the document {0} has leases that cannot be")]
+    #[error("the document {0} has impossible leases")]
     Leases(String),
     /// A document that no build writes.
-    #[error("the document {0} is none that a ledger has")]
+    #[error("a ledger has no document {0}")]
     Unknown(String),
     /// A number in the head is out of its range.
     #[error("a number in the document head is impossible")]

@@ -108,7 +108,7 @@ impl StoreSnapshot {
 
     fn decode(bytes: &[u8]) -> Result<Self, String> {
         if !bytes.starts_with(&MAGIC) {
-            return Err("it is no snapshot of ledgers".to_owned());
+            return Err("it is not a snapshot of ledgers".to_owned());
         }
         let damaged = || "it is damaged or cut off; give an older one".to_owned();
         let (body, checksum) = bytes.split_last_chunk::<CHECKSUM>().ok_or_else(damaged)?;
@@ -188,7 +188,7 @@ mod tests {
             refused(&changed);
             refused(&whole[..at]);
         }
-        assert!(refused(b"something else").contains("no snapshot of ledgers"));
+        assert!(refused(b"something else").contains("not a snapshot of ledgers"));
         assert!(refused(&whole[..whole.len() - 1]).contains("damaged or cut off"));
         let mut newer = whole[..whole.len() - CHECKSUM].to_vec();
         newer[8] = 2;

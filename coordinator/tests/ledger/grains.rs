@@ -133,5 +133,5 @@ fn a_ledger_without_grains_has_no_document_of_them() {
     let mut documents = scene.store.documents();
     documents.push(("ledger/run/train/all/grains".to_owned(), table(500).lengths().encode_to_vec()));
     scene.store.set(&documents);
-    assert!(scene.try_restart().unwrap_err().contains("grains is none that a ledger has"));
+    assert!(scene.try_restart().unwrap_err().contains("a ledger has no document"));
 }

@@ -28,7 +28,8 @@ pub(super) const EXAMPLE: &str = r#"# One table per stream. A trainer attaches b
 # source = "/data/imagenet/train"
 # The shares of the sources in an epoch, if `source` is a list: [0.7, 0.3] for two sources. Left out: each record once.
 # weights = [1.0]
-# How often an epoch has each record, with other random choices each time. With weights, an epoch is so many times longer.
+# How many times an epoch has each record, with other random choices each time. With weights, the epoch is that many times
+# longer. Not with shuffle = "shard".
 # repeats = 1
 # The folder that relative paths of a CSV or list start from. Left out: the folder of the CSV or list.
 # root = "/data/imagenet"

@@ -181,7 +181,7 @@ impl Annotations {
                 .number()
                 .and_then(single)
                 .filter(|area| *area >= 0.0)
-                .ok_or("has an \"area\" that is no number, negative or too large")?,
+                .ok_or("has an \"area\" that is not a number, is negative or is too large")?,
         };
         let keypoints = if wanted.keypoints { keypoints(&annotation.keypoints)? } else { Vec::new() };
         let polygons = if wanted.polygons { polygons(&annotation.segmentation)? } else { Vec::new() };
@@ -227,7 +227,7 @@ fn keypoints(points: &Loose) -> Result<Vec<f32>, String> {
     let numbers = match points {
         Loose::Nothing => return Ok(Vec::new()),
         Loose::Numbers(numbers) if numbers.len() % 3 == 0 => numbers,
-        _ => return Err("has \"keypoints\" that are no list of x, y and visibility".into()),
+        _ => return Err("has \"keypoints\" that are not a list of x, y and visibility".into()),
     };
     singles(numbers).ok_or_else(|| "has \"keypoints\" with a number that is too large".into())
 }
@@ -264,7 +264,7 @@ fn run_lengths(segmentation: &Loose) -> Result<Vec<u32>, String> {
         Loose::Text(text) => masks::from_text(text.as_bytes())?,
         Loose::Numbers(numbers) => {
             let counts = numbers.iter().map(|&number| whole(number)).collect::<Option<Vec<u32>>>();
-            counts.ok_or_else(|| "has a mask with a count that is no run length".to_owned())?
+            counts.ok_or_else(|| "has a mask with a count that is not a run length".to_owned())?
         }
         _ => return Err("has a mask without \"counts\"".into()),
     };

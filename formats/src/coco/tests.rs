@@ -164,7 +164,7 @@ fn what_is_wrong_with_an_annotation_is_an_error_of_its_picture_alone() {
         ("[[1, 2e39]]", "too large"),
         ("[1, 2, 3, 4]", "neither a list of polygons nor a mask"),
         ("{\"counts\": [1, 2], \"size\": [2, 2]}", "3 pixels, but its size is 2 x 2"),
-        ("{\"counts\": [1, -2], \"size\": [2, 2]}", "no run length"),
+        ("{\"counts\": [1, -2], \"size\": [2, 2]}", "not a run length"),
         ("{\"counts\": [1], \"size\": [1, 1.5]}", "\"size\""),
         ("{\"size\": [1, 1]}", "without \"counts\""),
         ("{\"counts\": \"\u{7f}\", \"size\": [1, 1]}", "character 0"),

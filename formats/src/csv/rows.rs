@@ -125,7 +125,7 @@ fn object(
         return match serde_json::from_slice::<Map<String, Value>>(text) {
             Ok(object) if object.is_empty() => Err(at(file, *line, "the object is empty".into())),
             Ok(object) => Ok(Some(object)),
-            Err(error) => Err(at(file, *line, format!("the line is no JSON object: {error}"))),
+            Err(error) => Err(at(file, *line, format!("the line is not a JSON object: {error}"))),
         };
     }
 }

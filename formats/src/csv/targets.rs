@@ -265,7 +265,7 @@ impl Target {
     fn problem(&self, cell_type: CellType, row: usize, group: bool) -> Option<String> {
         if cell_type == CellType::Row {
             return Some(match self.columns.get(*self.wrong.get(&row)?) {
-                Some((_, name)) => format!("the cell of \"{name}\" is no number that fits into f32"),
+                Some((_, name)) => format!("the cell of \"{name}\" is not a number that fits into f32"),
                 None => "the box ends before it begins, or does not fit into f32".to_owned(),
             });
         }

@@ -79,10 +79,10 @@ impl IndexFile {
     fn of_bytes(bytes: &Buffer) -> Result<Self, BadIndex> {
         // The library checks numbers before it uses them, and panics at some that it does not expect.
         let (schema, rows) = contained(|| decode(bytes))
-            .map_err(|problem| BadIndex(format!("it is no whole Arrow file ({problem})")))?;
-        let about = schema.metadata().get(KEY).ok_or_else(|| BadIndex("it is no index of Forebay".into()))?;
+            .map_err(|problem| BadIndex(format!("it is not a complete Arrow file ({problem})")))?;
+        let about = schema.metadata().get(KEY).ok_or_else(|| BadIndex("it is not an index of Forebay".into()))?;
         let about = serde_json::from_str(about)
-            .map_err(|error| BadIndex(format!("it is no index of this version ({error})")))?;
+            .map_err(|error| BadIndex(format!("it is not an index of this version ({error})")))?;
         Ok(Self { about, rows })
     }
 }
@@ -107,7 +107,7 @@ fn decode(bytes: &Buffer) -> Result<(Arc<Schema>, RecordBatch), ArrowError> {
     }
     let batches = footer.recordBatches().ok_or_else(cut)?;
     if batches.len() != 1 {
-        return Err(ArrowError::ParseError("it has not one batch of rows".into()));
+        return Err(ArrowError::ParseError("it must have exactly one batch of rows".into()));
     }
     let block = batches.get(0);
     let rows = decoder.read_record_batch(block, &slice(block)?)?.ok_or_else(cut)?;

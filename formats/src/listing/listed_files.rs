@@ -140,7 +140,7 @@ impl ListedFiles {
 
     fn gone(&self, record: u64, error: ReadError) -> ReadError {
         let others = self.suspicion(record, &error).unwrap_or("can be read");
-        let cause = format!("none of the others that were looked at {others} any more");
+        let cause = format!("no other file that was checked {others} any more. Check that the storage is mounted");
         ReadError { kind: ReadErrorKind::Gone, cause, ..error }
     }
 }

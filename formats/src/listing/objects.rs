@@ -93,6 +93,6 @@ pub(super) fn of_index(error: ReadError, is_pinned: bool) -> ReadError {
     if !is_pinned || error.kind != ReadErrorKind::Changed {
         return error;
     }
-    let cause = "its version is not what the index has. Run \"forebay index --rebuild\"".into();
+    let cause = "its version is not what the index has. Run \"forebay index SOURCE --rebuild\"".into();
     ReadError { cause, ..error }
 }

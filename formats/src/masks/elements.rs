@@ -92,7 +92,7 @@ pub(super) fn element_of_png(png: &[u8]) -> Option<ElementType> {
 
 /// No mask of a column says what its numbers are, and neither does the one at this place.
 pub(super) fn no_element(column: &str, place: &str) -> SourceError {
-    let expected = "PNG files with a palette, grey, or red, green and blue of 8 bits";
+    let expected = "a PNG file with a palette, with grey, or with 8 bits each of red, green and blue";
     SourceError::bad_option(&format!("masks.{column}"), &printable(place).to_string(), expected)
 }
 

@@ -181,7 +181,7 @@ fn masks_that_cannot_be_are_refused_by_name() {
     }
     says(&refusal(&train, &options(&[("mask", "../masks")], &[])), &["\"mask\" is taken"]);
     write(&dir, "colours/cat/1.png", &png(8, 6, ""));
-    says(&refusal(&train, &options(&[("seg", "../colours")], &[])), &["masks.seg = ", "1.png", "a palette, grey"]);
+    says(&refusal(&train, &options(&[("seg", "../colours")], &[])), &["masks.seg = ", "1.png", "with grey"]);
     let list = format!("{}\0", train.join("cat/1.jpg").to_str().unwrap());
     let source =
         crate::open_list(list.as_bytes(), &options(&[("seg", dir.path().join("masks").to_str().unwrap())], &[]));

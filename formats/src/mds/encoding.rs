@@ -72,16 +72,16 @@ impl MdsEncoding {
         match self {
             Self::Number(element) => push_number(*element, value, column).ok_or("it has not the bytes of its number"),
             Self::IntegerText => {
-                let number: i64 = parsed(value).ok_or("it is no integer")?;
+                let number: i64 = parsed(value).ok_or("it is not an integer")?;
                 column.push(&[number]);
                 Ok(())
             }
             Self::FloatText => {
-                let number: f64 = parsed(value).ok_or("it is no number")?;
+                let number: f64 = parsed(value).ok_or("it is not a number")?;
                 column.push(&[number]);
                 Ok(())
             }
-            Self::Text if str::from_utf8(value).is_err() => Err("it is no UTF-8"),
+            Self::Text if str::from_utf8(value).is_err() => Err("it is not UTF-8"),
             Self::Picture | Self::Bytes | Self::Text | Self::Refused(..) => {
                 column.push(value);
                 Ok(())
@@ -97,11 +97,11 @@ impl MdsEncoding {
         match self {
             Self::Text | Self::Bytes => Ok(value.trim_ascii().to_vec()),
             Self::IntegerText => {
-                let number: i64 = parsed(value).ok_or("it is no integer")?;
+                let number: i64 = parsed(value).ok_or("it is not an integer")?;
                 Ok(number.to_string().into_bytes())
             }
             Self::Number(element) => {
-                let number = integer(*element, value).ok_or("it is no integer of 64 bits")?;
+                let number = integer(*element, value).ok_or("it is not an integer of 64 bits")?;
                 Ok(number.to_string().into_bytes())
             }
             Self::Picture | Self::FloatText | Self::Refused(..) => Err("it is neither an integer nor a text"),

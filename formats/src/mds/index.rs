@@ -80,7 +80,7 @@ impl MdsIndex {
             )));
         };
         let index: IndexJson = serde_json::from_slice(&text)
-            .map_err(|error| wrong(format!("this is no index of MDS shards: {error}. Copy it again.")))?;
+            .map_err(|error| wrong(format!("this is not an index of MDS shards: {error}. Copy it again.")))?;
         let mut columns: Option<Vec<MdsColumn>> = None;
         let mut shards = Vec::with_capacity(index.shards.len());
         let mut named = HashSet::new();

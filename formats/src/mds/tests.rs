@@ -161,7 +161,7 @@ fn an_index_that_does_not_fit_is_refused() {
         (|mds| mds.said(1)["raw_data"]["basename"] = json!("/etc/passwd"), &["leads out of the folder"]),
         (|mds| mds.said(1)["raw_data"]["bytes"] = json!(u64::MAX), &["the index says 18446744073709551615"]),
         (|mds| mds.said(1)["samples"] = json!(u64::MAX), &["18446744073709551615 samples"]),
-        (|mds| *mds.said(1) = json!({"format": "mds"}), &["no index of MDS shards"]),
+        (|mds| *mds.said(1) = json!({"format": "mds"}), &["not an index of MDS shards"]),
     ];
     for (change, words) in cases {
         let mut mds = plain();
@@ -192,7 +192,8 @@ fn what_is_wrong_with_one_sample_is_an_error_of_its_read() {
     let (dir, source) = opened(&mds, &mapped(&[("caption", "caption")]));
     let found = contents(&*source.unwrap());
     assert_eq!(found[0], Ok(b"one".to_vec()));
-    for (found, word) in found[1..].iter().zip(["\"label\": it is no integer", "\"caption\": it is no UTF-8", "empty"])
+    for (found, word) in
+        found[1..].iter().zip(["\"label\": it is not an integer", "\"caption\": it is not UTF-8", "empty"])
     {
         assert!(found.as_ref().unwrap_err().contains(word), "{found:?}");
     }

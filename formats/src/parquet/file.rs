@@ -80,7 +80,7 @@ impl<'a> TableFile<'a> {
         let of_file = metadata.file_metadata();
         let schema = contained(|| parquet_to_arrow_schema(of_file.schema_descr(), of_file.key_value_metadata()));
         let schema = schema.map_err(|words| {
-            let problem = format!("The schema cannot be read ({words}). Copy the file anew.");
+            let problem = format!("The schema cannot be read ({words}). Copy the file again.");
             SourceError::malformed_at(path, container.stamp.len, problem)
         })?;
         let choice = choose(path, &schema)?;
@@ -208,7 +208,7 @@ impl<'a> TableFile<'a> {
             None => bad_row(
                 self.path,
                 row,
-                format!("From here on, labels or columns cannot be read ({words}). Copy the file anew."),
+                format!("From here on, labels or columns cannot be read ({words}). Copy the file again."),
             ),
         }
     }

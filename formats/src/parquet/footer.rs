@@ -32,7 +32,7 @@ pub(super) fn read(path: &Path, chunks: &FileRanges) -> Result<ParquetMetaData, 
             "A Parquet file begins with \"PAR1\", and this one does not. Check that it is the right file.",
         );
     }
-    let cut = "The file does not end with a Parquet footer: it was cut, or is still being written. Copy it anew.";
+    let cut = "The file does not end with a Parquet footer: it was cut, or is still being written. Copy it again.";
     let Some(tail) = len.checked_sub(TAIL).filter(|start| *start >= 4) else { return malformed(len, cut) };
     let Some(last) = chunks.range(tail, TAIL) else { return malformed(tail, cut) };
     let (size, magic) = last.split_at(4);
@@ -46,7 +46,7 @@ pub(super) fn read(path: &Path, chunks: &FileRanges) -> Result<ParquetMetaData, 
     let Some(start) = tail.checked_sub(size).filter(|start| *start >= 4) else {
         return malformed(
             tail,
-            "The footer would begin before the file does: its length is damaged. Copy the file anew.",
+            "The footer would begin before the file does: its length is damaged. Copy the file again.",
         );
     };
     if size > MOST {
@@ -57,14 +57,14 @@ pub(super) fn read(path: &Path, chunks: &FileRanges) -> Result<ParquetMetaData, 
             ),
         );
     }
-    let damaged = "The footer is damaged. Copy the file anew.";
+    let damaged = "The footer is damaged. Copy the file again.";
     let Some(bytes) = chunks.range(start, size) else { return malformed(start, damaged) };
     if thrift::check_footer(&bytes).is_err() {
         return malformed(start, damaged);
     }
     let metadata = match contained(|| ParquetMetaDataReader::decode_metadata(&bytes)) {
         Ok(metadata) => metadata,
-        Err(words) => return malformed(start, &format!("The footer is damaged ({words}). Copy the file anew.")),
+        Err(words) => return malformed(start, &format!("The footer is damaged ({words}). Copy the file again.")),
     };
     let columns = metadata.file_metadata().schema_descr().num_columns();
     let mut rows = 0_i64;
@@ -75,7 +75,7 @@ pub(super) fn read(path: &Path, chunks: &FileRanges) -> Result<ParquetMetaData, 
             _ => {
                 return malformed(
                     start,
-                    "The footer does not agree with itself about its row groups. Copy the file anew.",
+                    "The footer does not agree with itself about its row groups. Copy the file again.",
                 );
             }
         }
@@ -83,7 +83,7 @@ pub(super) fn read(path: &Path, chunks: &FileRanges) -> Result<ParquetMetaData, 
     // A picture has at least one byte, and a file is not made of repetitions. Labels take memory for every row.
     let most = len.saturating_add(1 << 20);
     if rows != metadata.file_metadata().num_rows() || u64::try_from(rows).is_ok_and(|rows| rows > most) {
-        return malformed(start, "The footer counts more rows than there are. Copy the file anew.");
+        return malformed(start, "The footer counts more rows than there are. Copy the file again.");
     }
     Ok(metadata)
 }

@@ -63,8 +63,8 @@ pub(super) fn walk(chunks: &FileRanges, chunk: &ColumnChunkMetaData) -> Result<C
     let (mut pages, mut offset) = (ChunkPages::default(), start);
     while offset < end {
         let bad = |problem: &str| bad(offset, problem);
-        let header =
-            header(chunks, offset, end).ok_or_else(|| bad("Here a page must begin, and these bytes are none."))?;
+        let header = header(chunks, offset, end)
+            .ok_or_else(|| bad("No page begins at this byte: the file is damaged. Copy it again."))?;
         let (Ok(len), Ok(stored), Ok(values)) =
             (u64::try_from(header.uncompressed), u64::try_from(header.compressed), u64::try_from(header.values))
         else {

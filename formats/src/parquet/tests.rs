@@ -251,7 +251,7 @@ fn what_the_user_must_decide_or_change_is_said() {
     refused(batch(vec![("image", one()), ("label", one())]), &default, &["labels=\"none\""]);
     let two = binary(&[Some(b"one"), Some(b"two")]);
     refused(batch(vec![("image", two), ("label", labels(vec![Some(1), None]))]), &default, &["row 1", "is null"]);
-    refused(batch(vec![("image", one())]), &mapped(&[("x", "y")]), &["\"x\" shall be \"y\""]);
+    refused(batch(vec![("image", one())]), &mapped(&[("x", "y")]), &["\"x\" is to be \"y\""]);
     refused(batch(vec![("image", one())]), &mapped(&[("x", "image")]), &["cannot be \"x\"", "type Binary"]);
     let reserved = batch(vec![("image", one()), ("y", labels(vec![Some(1)]))]);
     refused(reserved, &mapped(&[("mask", "y")]), &["\"mask\" is taken"]);

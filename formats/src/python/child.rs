@@ -78,7 +78,7 @@ pub(super) enum TaskFailure {
     Outage(String),
     /// The reader raised, or gave another number of records. The child can be asked again.
     Raised(String),
-    /// The child ended, or sent what is no answer.
+    /// The child ended, or sent something that is not an answer.
     Lost(String),
     /// No record came in time.
     Hung(String),
@@ -317,7 +317,7 @@ impl From<Silence> for TaskFailure {
         match silence {
             Silence::Late => Self::Hung(String::new()),
             Silence::Ended => Self::Lost("its process ended; the log says how".into()),
-            Silence::Garbage => Self::Lost("its process sent what is no answer".into()),
+            Silence::Garbage => Self::Lost("its process sent something that is not an answer".into()),
             Silence::Memory => Self::Lost("the system has no memory for the record".into()),
         }
     }

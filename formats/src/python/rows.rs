@@ -212,7 +212,9 @@ impl ReaderRows {
             if self.labels.is_empty() || self.is_label(given, known) {
                 continue;
             }
-            let words = format!("the record came with the label {given}, and had another one when it was opened");
+            let words = format!(
+                "the reader gave the label {given}, but another one when the dataset was opened. A record must always have the same label"
+            );
             return Err(TaskFailure::Raised(words));
         }
         Ok(answer)

@@ -173,7 +173,7 @@ fn rule_55_a_record_with_another_label_than_it_had_is_bad_alone() {
     let body = reads("yield content(task, number), 5 if number == 3 else 0");
     let script = Script::new(&format!("{body}\ndef labels(self):\n    return [0] * 8\n"));
     let read = all(&script.open([]).unwrap());
-    assert!(read[3].as_ref().unwrap_err().contains("came with the label 5"), "{read:?}");
+    assert!(read[3].as_ref().unwrap_err().contains("gave the label 5"), "{read:?}");
     assert_eq!(read.iter().filter(|read| read.is_ok()).count(), 7);
 }
 
@@ -249,7 +249,7 @@ fn rule_55_garbage_between_the_frames_makes_bad_records_and_nothing_worse() {
     let body = "for fd in range(3, 20):\n    try:\n        os.write(fd, b'\\xff' * 900) if number == 3 else None\n    \
                 except OSError:\n        pass\nyield content(task, number)";
     let read = all(&Script::new(&reads(body)).open([]).unwrap());
-    assert!(read[3].as_ref().unwrap_err().contains("sent what is no answer"), "{read:?}");
+    assert!(read[3].as_ref().unwrap_err().contains("sent something that is not an answer"), "{read:?}");
     assert_eq!(read.iter().filter(|read| read.is_ok()).count(), 7);
 }
 

@@ -171,7 +171,10 @@ fn named(schema: &Schema, column: &str, parts: &[&str]) -> Result<FieldPath, Str
         return Ok(path);
     }
     let parts = parts.join(";");
-    Err(format!("\"{column}\" shall be \"{parts}\", which the table does not have. It has {}.", listed(schema)))
+    Err(format!(
+        "\"{column}\" is to be \"{parts}\", and the table has no such column. Its columns are {}.",
+        listed(schema)
+    ))
 }
 
 /// The names that lead to a field, if the table has it.

@@ -87,7 +87,11 @@ impl LabelReader {
                 let values = dictionary.values();
                 return if values.is_null(key) { Ok(None) } else { self.value(values, key) };
             }
-            other => return Err(format!("The label has the type {other}, which is none of a label.")),
+            other => {
+                return Err(format!(
+                    "The label has the type {other}, which cannot be a label. A label is an integer, a text or a bool: name another column, or give labels=\"none\"."
+                ));
+            }
         };
         self.has_integers = true;
         if !self.names.is_empty() && usize::try_from(value).map_or(value != -1, |value| value >= self.names.len()) {

@@ -39,7 +39,7 @@ impl VocAnnotation {
         // Entities could make a small file large, so there are none: a DTD is refused.
         let options = ParsingOptions { allow_dtd: false, nodes_limit: MOST_NODES, ..ParsingOptions::default() };
         let document =
-            Document::parse_with_options(text, options).map_err(|error| format!("is no proper XML: {error}"))?;
+            Document::parse_with_options(text, options).map_err(|error| format!("is not valid XML: {error}"))?;
         let root = document.root_element();
         if !root.has_tag_name("annotation") {
             return Err(format!("has the root \"{}\" and not \"annotation\"", root.tag_name().name()));
@@ -64,7 +64,7 @@ impl VocObject {
         let number = |tag: &str| {
             let text = text_of(child(corners, tag).ok_or_else(|| format!("its box has no \"{tag}\""))?);
             let number = text.parse::<f64>().ok().filter(|number| single(*number).is_some());
-            number.ok_or_else(|| format!("\"{text}\" is no \"{tag}\" of a box"))
+            number.ok_or_else(|| format!("\"{text}\" is not an \"{tag}\" of a box"))
         };
         let corners = [number("xmin")?, number("ymin")?, number("xmax")?, number("ymax")?];
         let [left, top, right, bottom] = corners;
@@ -140,22 +140,22 @@ mod tests {
         };
         let bomb = "<!DOCTYPE a [<!ENTITY b \"bbbb\"><!ENTITY c \"&b;&b;\">]><annotation>&c;</annotation>";
         for (xml, words) in [
-            (String::new(), "no proper XML"),
-            ("<annotation>".into(), "no proper XML"),
+            (String::new(), "is not valid XML"),
+            ("<annotation>".into(), "is not valid XML"),
             ("<annotations/>".into(), "the root \"annotations\""),
-            (bomb.into(), "no proper XML"),
-            ("<annotation>&unknown;</annotation>".into(), "no proper XML"),
-            ("<a>".repeat(200_000), "no proper XML"),
+            (bomb.into(), "is not valid XML"),
+            ("<annotation>&unknown;</annotation>".into(), "is not valid XML"),
+            ("<a>".repeat(200_000), "is not valid XML"),
             (format!("{}{}", "<a>".repeat(200_000), "</a>".repeat(200_000)), "the root \"a\""),
             (format!("<annotation{}/>", " a='>'".repeat(20_000)), "a tag of more than 65536 bytes"),
             (object(""), "object 1: it has no \"name\""),
             (object("<name> </name>"), "no \"name\""),
             (object("<name>a</name>"), "no \"bndbox\""),
             (object("<name>a</name><bndbox><xmin>1</xmin></bndbox>"), "no \"ymin\""),
-            (boxed("nan", "2"), "\"nan\" is no \"xmin\""),
-            (boxed("1", "inf"), "\"inf\" is no \"xmax\""),
-            (boxed("1", "1e39"), "no \"xmax\""),
-            (boxed("", "2"), "\"\" is no \"xmin\""),
+            (boxed("nan", "2"), "\"nan\" is not an \"xmin\""),
+            (boxed("1", "inf"), "\"inf\" is not an \"xmax\""),
+            (boxed("1", "1e39"), "not an \"xmax\""),
+            (boxed("", "2"), "\"\" is not an \"xmin\""),
             (boxed("3", "2"), "ends before it begins"),
             (boxed("1", "2").replace("<name>", "<difficult>2</difficult><name>"), "\"difficult\" is \"2\""),
         ] {

@@ -88,7 +88,7 @@ fn a_picture_without_a_readable_annotation_is_damaged_alone() {
     fs::write(dir.path().join("Annotations/3.xml"), xml(&["dog"]).replace("<xmax>30", "<xmax>x")).unwrap();
     let source = opened(&dir, &[("set", "all")]);
     let error = source.read(2, u64::MAX, &mut Vec::new()).unwrap_err().to_string();
-    assert!(error.contains("3.xml\" has a wrong object 1: \"x\" is no \"xmax\""), "{error}");
+    assert!(error.contains("3.xml\" has a wrong object 1: \"x\" is not an \"xmax\""), "{error}");
     source.read(1, u64::MAX, &mut Vec::new()).unwrap();
     let source = opened(&dir, &[("set", "train"), ("classes", "cat, bird")]);
     assert_eq!(source.classes(), ["cat", "bird"]);

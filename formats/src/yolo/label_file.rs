@@ -17,7 +17,7 @@ const MOST: f64 = 1.01;
 /// # Errors
 /// A line is no object. The error names it. Without `classes`, any class is accepted.
 pub(super) fn parse(text: &[u8], classes: usize) -> Result<Vec<YoloObject>, String> {
-    let text = str::from_utf8(text).map_err(|_| "the file is no text".to_owned())?;
+    let text = str::from_utf8(text).map_err(|_| "the file is not text".to_owned())?;
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let lines = (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty());
     lines.map(|(number, line)| object(line, classes).map_err(|problem| format!("line {number} {problem}"))).collect()
@@ -26,7 +26,7 @@ pub(super) fn parse(text: &[u8], classes: usize) -> Result<Vec<YoloObject>, Stri
 fn object(line: &str, classes: usize) -> Result<YoloObject, String> {
     let mut words = line.split_ascii_whitespace();
     let class = words.next().unwrap_or_default();
-    let wrong_class = || format!("begins with \"{class}\", which is no class number");
+    let wrong_class = || format!("begins with \"{class}\", which is not the number of a class");
     // Some tools write 0.0 for 0.
     let class_number: i64 = class.strip_suffix(".0").unwrap_or(class).parse().map_err(|_| wrong_class())?;
     let place = usize::try_from(class_number).map_err(|_| wrong_class())?;
@@ -57,7 +57,7 @@ fn fraction(word: &str) -> Result<f64, String> {
     let number = word.parse::<f64>().ok().filter(|number| (0.0..=MOST).contains(number));
     number.ok_or_else(|| {
         format!(
-            "has \"{word}\", which is no fraction of the picture. Divide coordinates by the picture's width and height."
+            "has \"{word}\", which is not a fraction of the picture. Divide coordinates by the picture's width and height."
         )
     })
 }
@@ -90,16 +90,16 @@ mod tests {
     fn a_line_that_is_no_object_is_named() {
         for (text, words) in [
             (&b"0 0.5 0.5 0.1 0.1\ncat 0.5 0.5 0.1 0.1"[..], "line 2 begins with \"cat\""),
-            (b"-1 0.5 0.5 0.1 0.1", "no class number"),
-            (b"0.5 0.5 0.5 0.1 0.1", "no class number"),
+            (b"-1 0.5 0.5 0.1 0.1", "not the number of a class"),
+            (b"0.5 0.5 0.5 0.1 0.1", "not the number of a class"),
             (b"2 0.5 0.5 0.1 0.1", "the class 2, but the last class is 1"),
             (b"0 0.5 0.5 0.1", "3 numbers"),
             (b"0 0.5 0.5 0.1 0.1 0.9", "5 numbers"),
             (b"0", "0 numbers"),
-            (b"0 120 0.5 0.1 0.1", "\"120\", which is no fraction"),
+            (b"0 120 0.5 0.1 0.1", "\"120\", which is not a fraction"),
             (b"0 nan 0.5 0.1 0.1", "\"nan\""),
             (b"0 -0.1 0.5 0.1 0.1", "\"-0.1\""),
-            (b"\xff", "no text"),
+            (b"\xff", "not text"),
         ] {
             let problem = parse(text, 2).unwrap_err();
             assert!(problem.contains(words), "{words}: {problem}");

@@ -135,7 +135,7 @@ impl Bucket {
         if let Some(fault) = self.credentials.note.take() {
             let cause = if fault.cause.is_empty() { "the server has none" } else { &fault.cause };
             let kind = if fault.kind == FaultKind::Resources { fault.kind } else { FaultKind::Unavailable };
-            return Fault::new(kind, format!("no credentials can be had ({cause}); {}", self.credentials.hint));
+            return Fault::new(kind, format!("no credentials were found ({cause}); {}", self.credentials.hint));
         }
         if let object_store::Error::InvalidPath { source } = error
             && let Some(key) = key_of(source)

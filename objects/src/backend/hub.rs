@@ -213,7 +213,12 @@ impl Hub {
             return Ok(Some(to));
         }
         let host = to.host_str().unwrap_or_default();
-        Err(Fault::new(FaultKind::Settings, format!("the hub redirects to \"{host}\", which is not followed")))
+        Err(Fault::new(
+            FaultKind::Settings,
+            format!(
+                "the hub redirects to \"{host}\", which is not followed because it is not https or is an address; check HF_ENDPOINT"
+            ),
+        ))
     }
 
     /// Never from TLS to plain text, and to addresses only from a hub on this machine: others have names.
@@ -233,8 +238,12 @@ impl Hub {
         // Ranges of a compressed answer would be ranges of other bytes.
         headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
         if let Some(token) = self.token.as_ref().filter(|_| self.is_home(&url)) {
-            let mut value = HeaderValue::from_str(&format!("Bearer {}", token.expose()))
-                .map_err(|_| Fault::new(FaultKind::Settings, "the token has characters that no header may have"))?;
+            let mut value = HeaderValue::from_str(&format!("Bearer {}", token.expose())).map_err(|_| {
+                Fault::new(
+                    FaultKind::Settings,
+                    "the token has characters that are not allowed in a header; copy it again",
+                )
+            })?;
             value.set_sensitive(true);
             headers.insert(AUTHORIZATION, value);
         }

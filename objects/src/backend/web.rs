@@ -88,8 +88,12 @@ impl Web {
         // Ranges of a compressed answer would be ranges of other bytes.
         request = request.header(ACCEPT_ENCODING, "identity");
         if let Some(bearer) = &self.bearer {
-            let mut value = HeaderValue::from_str(&format!("Bearer {}", bearer.expose()))
-                .map_err(|_| Fault::new(FaultKind::Settings, "the token has characters that no header may have"))?;
+            let mut value = HeaderValue::from_str(&format!("Bearer {}", bearer.expose())).map_err(|_| {
+                Fault::new(
+                    FaultKind::Settings,
+                    "the token has characters that are not allowed in a header; copy it again",
+                )
+            })?;
             value.set_sensitive(true);
             request = request.header(AUTHORIZATION, value);
         }

@@ -32,7 +32,7 @@ fn rule_54_a_list_that_comes_back_to_a_page_ends_with_an_outage() {
         format!("<IsTruncated>true</IsTruncated>{}{token}", object("a.jpg"))
     });
     let error = store.list("", &mut |_| {}).unwrap_err();
-    assert!(matches!(error, SourceError::Outage(_)) && error.to_string().contains("does not go on"), "{error}");
+    assert!(matches!(error, SourceError::Outage(_)) && error.to_string().contains("does not end"), "{error}");
 }
 
 #[test]

@@ -214,5 +214,5 @@ fn a_list_that_repeats_itself_ends() {
     test.commit("main", &[("1", vec![1]), ("2", vec![2]), ("3", vec![3])]);
     test.repeat_pages();
     let error = test.store("").list("", &mut |_| {}).unwrap_err();
-    assert!(error.to_string().contains("does not go on"), "{error}");
+    assert!(error.to_string().contains("does not end"), "{error}");
 }

@@ -69,7 +69,7 @@ def _session_in_host(asked: Request, socket: str | None, placement: str | None, 
         if asked.stream is None:
             raise
         raise AttachError(
-            f"{refusal}. The stream {asked.stream!r} is in that memory for its other trainers. Mend this, or set "
+            f"{refusal}. The stream {asked.stream!r} is in that memory for its other trainers. Fix this, or set "
             'placement = "host" in the daemon\'s configuration and restart the daemon'
         ) from error
 

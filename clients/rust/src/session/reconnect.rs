@@ -115,7 +115,7 @@ impl From<Unreached> for CallError {
     fn from(unreached: Unreached) -> Self {
         match unreached {
             Unreached::Impatient(impatience) => impatience.into(),
-            Unreached::Evicted(reason) => Self::Failed(format!("the daemon has put this trainer out: {reason}")),
+            Unreached::Evicted(reason) => Self::Failed(format!("the daemon has evicted this trainer: {reason}")),
             Unreached::Outage { cause, source } => Self::Outage { cause, source },
         }
     }

@@ -102,7 +102,8 @@ impl Transactions {
             Some(found) => (self.decode(&found)?, found.mod_revision),
         };
         let found = self.range(&self.layout.documents(""), moment).await?;
-        let documents = self.layout.gather(found).ok_or_else(|| reading("a key there is none of a document"))?;
+        let documents =
+            self.layout.gather(found).ok_or_else(|| reading("a key there does not belong to a document"))?;
         let mut pending = Vec::new();
         if head.journal > 0 {
             let pieces = self.range(&self.layout.journal(head.attempt), moment).await?;

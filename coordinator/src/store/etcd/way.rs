@@ -29,7 +29,7 @@ impl Way {
     pub(super) async fn authenticate(&mut self, name: &str, password: String) -> Result<(), Status> {
         let request = AuthenticateRequest { name: name.to_owned(), password };
         let reply = AuthClient::new(self.channel.clone()).authenticate(request).await?.into_inner();
-        let token = reply.token.parse().map_err(|_| Status::internal("its token is no ASCII"))?;
+        let token = reply.token.parse().map_err(|_| Status::internal("its token is not ASCII"))?;
         self.token = Some(token);
         Ok(())
     }

@@ -54,7 +54,7 @@ fn rule_54_an_index_of_a_folder_pins_the_version_of_each_object_and_opening_cost
     for (source, way) in [(&source, "opened before"), (&again, "opened behind")] {
         for error in [source.read(0, u64::MAX, &mut Vec::new()).unwrap_err(), requested(&**source, 0).unwrap_err()] {
             assert_eq!((error.kind, &error.locator), (ReadErrorKind::Changed, &source.locator(0)), "{way}");
-            says(&error.to_string(), &["its version is not what the index has", "forebay index --rebuild"]);
+            says(&error.to_string(), &["its version is not what the index has", "forebay index SOURCE --rebuild"]);
         }
         assert_eq!(requested(&**source, 1).unwrap(), b"train/0/1.jpg");
     }
@@ -73,7 +73,7 @@ fn rule_53_objects_that_were_added_or_removed_are_another_dataset_and_hidden_one
     fs::write(dir.path().join("train/.progress"), "1").unwrap();
     assert!(!make_index("s3://data/train", &options, None, false).unwrap().is_new, "nobody reads what is hidden");
     fs::write(dir.path().join("train/1/9.jpg"), "new").unwrap();
-    says(&refusal("s3://data/train", &with(&store, &made.path)), &["s3://data/train", "has changed", "--rebuild"]);
+    says(&refusal("s3://data/train", &with(&store, &made.path)), &["s3://data/train", "has changed", "--output FILE"]);
     assert_eq!(open("s3://data/train", &options).unwrap().len(), 5, "it is scanned");
     let anew = make_index("s3://data/train", &options, None, false).unwrap();
     assert!(anew.is_new && anew.records == 5 && anew.path == made.path);
@@ -101,7 +101,7 @@ fn rule_53_a_table_in_a_store_costs_one_request_and_its_files_none_until_they_ar
         assert_eq!((store.requests() - before, source.len(), source.label(0)), (1, 60, 59));
         assert_eq!(requested(&*source, 1).unwrap(), b"train/29/58.jpg");
         fs::write(&table, format!("{text}train/0/0.jpg,7\n")).unwrap();
-        says(&refusal("csv:s3://data/tables/t.csv", &from_index), &["t.csv", "has changed since it was made"]);
+        says(&refusal("csv:s3://data/tables/t.csv", &from_index), &["t.csv", "has changed since the index was made"]);
     }
     // A table of this machine, whose files are in the store.
     let local = indexes.path().join("t.csv");
@@ -145,7 +145,7 @@ fn rule_54_an_index_of_tars_fits_as_long_as_their_versions_do_and_reads_no_heade
         let mut other = bytes.clone();
         other[600] ^= 1;
         fs::write(&tar, other).unwrap();
-        says(&refusal(name, &from_index), &["3.tar", "has changed since it was made"]);
+        says(&refusal(name, &from_index), &["3.tar", "has changed since the index was made"]);
         fs::write(&tar, bytes).unwrap();
         assert_eq!(open(name, &from_index).unwrap().len(), 80);
     }
@@ -156,7 +156,7 @@ fn rule_54_an_index_of_tars_fits_as_long_as_their_versions_do_and_reads_no_heade
         let copy = dir.path().join("41.tar");
         fs::copy(dir.path().join("0.tar"), &copy).unwrap();
         let said = refusal(name, &with(&store, &index));
-        assert!(said.contains("has changed since it was made") || said.contains("other files"), "{said}");
+        assert!(said.contains("has changed since the index was made") || said.contains("other files"), "{said}");
         fs::remove_file(&copy).unwrap();
     }
 }

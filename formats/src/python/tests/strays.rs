@@ -16,7 +16,7 @@ fn rule_55_a_child_that_sends_labels_without_records_gives_no_record() {
              except OSError:\n        pass\nyield content(task, number)"
         );
         let read = all(&Script::new(&reads(&body)).open([("records_per_task", "1")]).unwrap());
-        assert!(read[3].as_ref().unwrap_err().contains("sent what is no answer"), "{read:?}");
+        assert!(read[3].as_ref().unwrap_err().contains("sent something that is not an answer"), "{read:?}");
         assert_eq!(read.iter().filter(|read| read.is_ok()).count(), 7);
     }
 }

@@ -63,7 +63,7 @@ fn a_field_that_is_no_label_or_is_not_there_is_refused_by_name() {
     let error = choose(&table, &[]).unwrap_err();
     assert!(error.contains("\"labels\" has the type") && error.contains("labels=\"none\""), "{error}");
     let error = choose(&table, &[("labels", "a.b"), ("caption", "text;txt")]).unwrap_err();
-    assert!(error.contains("\"caption\" shall be \"text;txt\"") && error.contains("\"a.b\" (Int8)"), "{error}");
+    assert!(error.contains("\"caption\" is to be \"text;txt\"") && error.contains("\"a.b\" (Int8)"), "{error}");
     let choice = choose(&table, &[("labels", "a.b"), ("from", "s.path")]).unwrap();
     assert_eq!(choice.label, Some(path(&["a.b"])));
     assert_eq!(choice.targets, [("from".to_owned(), path(&["s", "path"]))]);

@@ -54,7 +54,7 @@ impl Refusals<'_> {
             (429, ..) => {
                 let until = wait.map_or_else(String::new, |wait| format!(" and asks to wait {} s", wait.as_secs()));
                 let hint = if self.has_token { "" } else { "; with a token in HF_TOKEN it allows more" };
-                let cause = format!("the hub gets too many requests{until} ({status}){hint}");
+                let cause = format!("the hub refuses further requests for now{until} ({status}){hint}");
                 Fault::new(FaultKind::Unavailable, cause)
             }
             _ => Fault::of_answer(status, None, None),
