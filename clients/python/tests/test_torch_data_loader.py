@@ -10,11 +10,9 @@ import pytest
 torch = pytest.importorskip("torch", reason="PyTorch is not installed; `make test-torch` installs it")
 pytest.importorskip("torchvision", reason="torchvision is not installed; `make test-torch` installs it")
 from forebay.torch import DataLoader  # noqa: E402 - it imports PyTorch
-from forebay.torch.translation import translated  # noqa: E402 - the same
 from torch.utils import data  # noqa: E402 - after it was looked whether it is there
 from torchvision import transforms as v1  # noqa: E402 - the same
 from torchvision.datasets import DatasetFolder, ImageFolder  # noqa: E402 - the same
-from torchvision.transforms import v2  # noqa: E402 - the same
 
 pytestmark = [pytest.mark.daemon, pytest.mark.usefixtures("binary")]
 
@@ -29,7 +27,6 @@ VALUES = v1.Compose(
         v1.PILToTensor(),
     ]
 )
-TRAINING = v1.Compose([v1.RandomResizedCrop(32), v1.RandomHorizontalFlip(), v1.ToTensor(), v1.Normalize(MEAN, STD)])
 TENSOR = v1.Compose([v1.Resize((8, 8)), v1.PILToTensor()])
 
 
@@ -320,68 +317,6 @@ def test_datasets_with_code_of_their_own_are_refused(pictures):
 def test_arguments_that_cannot_be_honoured_are_refused_with_the_way_out(pictures, arguments, error, way_out):
     with pytest.raises(error, match=way_out):
         DataLoader(pictures(4), **{"batch_size": 2, "size": 8, **arguments})
-
-
-def test_transforms_of_torchvision_are_steps_of_the_daemon():
-    normalize = forebay.transforms.Normalize(MEAN, STD)
-    fixed = {"layout": "NCHW", "adjust_orientation": False}
-    crop = forebay.transforms.RandomResizedCrop((32, 32))
-    steps = [crop, forebay.transforms.RandomHorizontalFlip(0.5), normalize]
-    assert translated(TRAINING) == {"transform": steps, "dtype": "float32", "match": "pillow", **fixed}
-    newer = v2.Compose(
-        [
-            v2.ToImage(),
-            v2.RandomResizedCrop(32, antialias=True),
-            v2.RandomHorizontalFlip(),
-            v2.ToDtype(torch.bfloat16, scale=True),
-            v2.Normalize(MEAN, STD),
-        ]
-    )
-    assert translated(newer) == {"transform": steps, "dtype": "bfloat16", "match": "torch", **fixed}
-    reference = v1.Compose(
-        [
-            v1.Resize(256, v1.InterpolationMode.LANCZOS),
-            v1.CenterCrop([224]),
-            v1.PILToTensor(),
-            v1.ConvertImageDtype(torch.float32),
-        ]
-    )
-    steps = [forebay.transforms.Resize(256, "lanczos3"), forebay.transforms.CenterCrop((224, 224))]
-    assert translated(reference)["transform"] == steps
-    simclr = v1.Compose([v1.RandomApply([v1.ColorJitter(0.4, hue=0.1)], p=0.8), v1.RandomGrayscale(0.2), v1.ToTensor()])
-    jitter = forebay.transforms.ColorJitter(brightness=(0.6, 1.4), hue=(-0.1, 0.1))
-    chosen = [forebay.transforms.RandomApply([jitter], 0.8), forebay.transforms.RandomGrayscale(0.2)]
-    assert translated(simclr)["transform"] == chosen
-    from torchvision.transforms._presets import ImageClassification
-
-    preset = translated(ImageClassification(crop_size=224))
-    steps = [forebay.transforms.Resize(256), forebay.transforms.CenterCrop((224, 224)), normalize]
-    assert (preset["transform"], preset["dtype"]) == (steps, "float32")
-    assert translated(steps) == {"transform": steps}
-
-
-@pytest.mark.parametrize(
-    ("transform", "way_out"),
-    [
-        ([v1.Resize((8, 8))], "end it with ToTensor"),
-        ([v1.ToTensor(), v1.Resize((8, 8))], "put it before"),
-        ([v1.PILToTensor(), v1.Normalize(MEAN, STD)], "Normalize needs floats"),
-        ([v1.ToTensor(), v1.ColorJitter()], "put it before"),
-        ([v1.GaussianBlur(3), v1.ToTensor()], "in your loop"),
-        ([v1.RandomApply([v1.GaussianBlur(3)]), v1.ToTensor()], "RandomApply has GaussianBlur"),
-        ([v1.Lambda(abs), v1.ToTensor()], "runs no Python"),
-        ([abs, v1.ToTensor()], "runs no Python"),
-        ([v1.ToTensor(), v1.Normalize(MEAN, STD), v1.RandomErasing()], "in your loop"),
-        ([v1.ToTensor(), v1.Normalize(MEAN, STD), v1.CenterCrop(4)], "must be the last step"),
-        ([v1.Resize(8, max_size=9), v1.ToTensor()], "give size alone"),
-        ([v2.ToImage(), v2.ToDtype(torch.float32)], "scale=True"),
-        ([v1.PILToTensor(), v1.ConvertImageDtype(torch.int16)], "a float type"),
-        ([v1.ConvertImageDtype(torch.float32)], "put PILToTensor"),
-    ],
-)
-def test_transforms_that_the_daemon_does_not_know_are_refused_with_the_way_out(transform, way_out):
-    with pytest.raises(forebay.SettingsError, match=way_out):
-        translated(v1.Compose(transform))
 
 
 def test_losses_are_those_of_torchs_loader(jpegs):
