@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use forebay_proto::printable;
 use forebay_proto::v1::{
-    ClosedStream, GpuStatus, LaneStatus, LedgerOutage, QuarantineRequest, RingPlace, SourceRequests, StatusReply,
-    StatusRequest, StreamStatus, SwitchedOff,
+    ClosedStream, GpuStatus, LaneStatus, LedgerOutage, QuarantineRequest, RingPlace, SeekStatus, SourceRequests,
+    StatusReply, StatusRequest, StreamStatus, SwitchedOff,
 };
 use forebay_road::ByteSize;
 
@@ -179,6 +179,10 @@ fn one(out: &mut impl Write, stream: &StreamStatus) -> io::Result<()> {
             cache.misses
         )?;
     }
+    if let Some(SeekStatus { pictures, bytes, budget }) = &stream.seek {
+        let [bytes, budget] = [bytes, budget].map(|bytes| ByteSize(*bytes));
+        writeln!(out, "  seek     points of {pictures} pictures, {bytes:#} of {budget:#}")?;
+    }
     for consumer in &stream.consumers {
         let each = (consumer.pid, consumer.uid, consumer.held, consumer.delivered);
         writeln!(
@@ -236,6 +240,7 @@ mod tests {
                 copied: 9 << 20,
             }),
             requests: Some(SourceRequests { in_flight: 180, most: 256, given_up: 3 }),
+            seek: Some(SeekStatus { pictures: 4, bytes: 600, budget: 900 }),
             consumers: vec![ConsumerStatus { pid: 42, held: 2, ..Default::default() }],
             ..Default::default()
         };
@@ -256,6 +261,7 @@ mod tests {
             "{text}"
         );
         assert!(text.contains("requests 180 of 256 under way; 3 given up without an answer"), "{text}");
+        assert!(text.contains("seek     points of 4 pictures, 600 bytes of 900 bytes"), "{text}");
         assert!(text.contains("cache    5 records encoded, 700 bytes of 800 bytes; 9 hits, 6 misses"), "{text}");
     }
 

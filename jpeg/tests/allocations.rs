@@ -1,4 +1,4 @@
-//! A decoder that has seen its largest picture allocates nothing any more.
+//! A decoder that has seen its largest picture allocates nothing any more, with seek points or without.
 #![allow(unsafe_code, reason = "counts what passes by on the way to the system's allocator")]
 #![allow(clippy::unwrap_used, reason = "tests stop at what should not be")]
 
@@ -8,7 +8,7 @@ mod reference;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
-use forebay_jpeg::{Decoder, Header, Path, Region, Sampling, Scale};
+use forebay_jpeg::{Decoder, Header, Path, Region, Sampling, Scale, SeekPoints, Spacing};
 use reference::Kind;
 
 thread_local! {
@@ -59,8 +59,8 @@ fn pictures() -> Vec<Vec<u8>> {
     pictures
 }
 
-/// Decodes a picture whole and in part, at every scale, and gives how many of these came out.
-fn decode(decoder: &mut Decoder, bytes: &[u8], rgb: &mut [u8]) -> usize {
+/// Decodes a picture whole and in part, at every scale, without points and with them, and gives how many of these came out.
+fn decode(decoder: &mut Decoder, points: &mut SeekPoints, bytes: &[u8], rgb: &mut [u8]) -> usize {
     let header = Header::read(bytes).unwrap();
     let mut good = 0;
     for scale in Scale::ALL {
@@ -69,6 +69,12 @@ fn decode(decoder: &mut Decoder, bytes: &[u8], rgb: &mut [u8]) -> usize {
         for region in [Region::whole(width, height), part] {
             let rows = decoder.begin(&header, bytes, scale, region).read(rgb);
             good += usize::from(rows.is_ok());
+            for _ in 0..2 {
+                let rows = decoder.begin_seeking(&header, bytes, scale, region, points).read(rgb);
+                good += usize::from(rows.is_ok());
+                points.changed();
+            }
+            points.load(&[]);
         }
     }
     good
@@ -80,11 +86,13 @@ fn a_decoder_allocates_nothing_once_it_has_seen_its_largest_picture() {
     let mut rgb = vec![0; 300 * 200 * 3];
     for path in Path::available() {
         let mut decoder = Decoder::new(path);
-        let mut round = || pictures.iter().map(|bytes| decode(&mut decoder, bytes, &mut rgb)).sum::<usize>();
+        let mut points = SeekPoints::new(Spacing { every: 2, columns: 100, share: u32::MAX });
+        let mut round =
+            || pictures.iter().map(|bytes| decode(&mut decoder, &mut points, bytes, &mut rgb)).sum::<usize>();
         let before = COUNT.get();
         let good = round();
         assert!(COUNT.get() > before, "allocations are counted");
-        assert!(good >= (pictures.len() - 1) * 8, "only the damaged picture is not decoded");
+        assert!(good >= (pictures.len() - 1) * 24, "only the damaged picture is not decoded");
         let before = COUNT.get();
         assert_eq!(round(), good);
         assert_eq!(COUNT.get() - before, 0, "allocations in the second round on {path:?}");

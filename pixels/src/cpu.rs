@@ -10,6 +10,8 @@ mod upright;
 
 use std::time::Instant;
 
+use forebay_jpeg::SeekPoints;
+
 use crate::decoded::{Decoded, DecodedBy};
 use crate::draw::Draw;
 use crate::fault::{Fault, Limits};
@@ -36,6 +38,12 @@ pub struct CpuDecoder {
     canvas: Canvas,
     plan: Plan,
     stages: Vec<Stage>,
+}
+
+/// A file to be decoded, and what is known of where its parts begin.
+struct PictureFile<'a> {
+    bytes: &'a [u8],
+    points: Option<&'a mut SeekPoints>,
 }
 
 /// A picture that is about to be decoded.
@@ -94,15 +102,45 @@ impl CpuDecoder {
         limits: &Limits,
         out: &mut [u8],
     ) -> Result<Decoded, Fault> {
+        self.decode_file(PictureFile { bytes, points: None }, recipe, draw, limits, out)
+    }
+
+    /// As [`decode`](Self::decode), with what is known of where the file's parts begin, which is loaded before and may have
+    /// changed after. Only our own JPEG decoder makes use of it. The pixels are the same.
+    ///
+    /// # Errors
+    /// The picture's [`Fault`]. The place may hold anything then.
+    ///
+    /// # Panics
+    /// If `out` has another length than [`Recipe::place_len`].
+    pub fn decode_seeking(
+        &mut self,
+        (bytes, points): (&[u8], &mut SeekPoints),
+        recipe: &Recipe,
+        draw: Draw,
+        limits: &Limits,
+        out: &mut [u8],
+    ) -> Result<Decoded, Fault> {
+        self.decode_file(PictureFile { bytes, points: Some(points) }, recipe, draw, limits, out)
+    }
+
+    fn decode_file(
+        &mut self,
+        file: PictureFile<'_>,
+        recipe: &Recipe,
+        draw: Draw,
+        limits: &Limits,
+        out: &mut [u8],
+    ) -> Result<Decoded, Fault> {
         assert_eq!(out.len(), recipe.place_len(), "a place has the recipe's place length");
-        let outcome = self.decode_and_keep(bytes, recipe, draw, limits, out);
+        let outcome = self.decode_and_keep(file, recipe, draw, limits, out);
         self.canvas.trim();
         outcome
     }
 
     fn decode_and_keep(
         &mut self,
-        bytes: &[u8],
+        file: PictureFile<'_>,
         recipe: &Recipe,
         draw: Draw,
         limits: &Limits,
@@ -111,7 +149,7 @@ impl CpuDecoder {
         let Self { jpeg, canvas, plan, stages } = self;
         let wanted = |stored: &Stored, scales| Wanted::of(recipe, draw, stored, scales, limits, plan, stages);
         let background = recipe.output().background;
-        let Loaded { decoded, held, begun } = load(jpeg, canvas, bytes, recipe.input(), background, limits, wanted)?;
+        let Loaded { decoded, held, begun } = load(jpeg, canvas, file, recipe.input(), background, limits, wanted)?;
         limits.check_time(begun)?;
         canvas.carry_out(PlanInput::canvas(held), plan, stages, recipe, out);
         limits.check_time(begun)?;
@@ -124,7 +162,8 @@ impl CpuDecoder {
     /// The picture's [`Fault`].
     pub fn whole(&mut self, bytes: &[u8], limits: &Limits) -> Result<Picture, Fault> {
         let all = |stored: &Stored, _| Ok(Wanted::all(stored));
-        let loaded = load(&mut self.jpeg, &mut self.canvas, bytes, Input::default(), [0; 3], limits, all);
+        let file = PictureFile { bytes, points: None };
+        let loaded = load(&mut self.jpeg, &mut self.canvas, file, Input::default(), [0; 3], limits, all);
         let picture = loaded.map(|Loaded { decoded: Decoded { format, width, height, .. }, .. }| Picture {
             format,
             width,
@@ -187,12 +226,13 @@ impl Stored {
 fn load(
     jpeg: &mut JpegDecoders,
     canvas: &mut Canvas,
-    bytes: &[u8],
+    file: PictureFile<'_>,
     input: Input,
     background: [u8; 3],
     limits: &Limits,
     wanted: impl FnOnce(&Stored, bool) -> Result<Wanted, Fault>,
 ) -> Result<Loaded, Fault> {
+    let PictureFile { bytes, points } = file;
     let begun = Instant::now();
     limits.check_bytes(bytes.len())?;
     let format = Format::of(bytes)?;
@@ -207,7 +247,7 @@ fn load(
         let (width, height) = (scale.side(head.width), scale.side(head.height));
         let part =
             if head.parts() { stored.orientation.stored_part(part, width, height) } else { Rect::whole(width, height) };
-        let (region, by) = jpeg.decode(&JpegTask { bytes, head: &head, scale, part, limits, begun }, canvas)?;
+        let (region, by) = jpeg.decode(&JpegTask { bytes, head: &head, scale, part, limits, begun }, points, canvas)?;
         (stored, head.orientation, scale, region, by)
     } else {
         let open = OpenOther::open(bytes, format, limits)?;

@@ -59,7 +59,7 @@ pub use cpu::{CpuDecoder, Form};
 pub use decoded::{Decoded, DecodedBy};
 pub use draw::{Draw, Draws};
 pub use fault::{Fault, Limits};
-pub use forebay_jpeg::Sampling;
+pub use forebay_jpeg::{Sampling, SeekPoints};
 pub use format::Format;
 pub use interpolation::Interpolation;
 pub use mask::{MaskDecoder, MaskDepth, MaskFault, MaskOrder};

@@ -34,6 +34,7 @@ use crate::gpu_threads::GpuThreads;
 use crate::meter::{Meter, SLICE};
 use crate::reason::Reason;
 use crate::record::Input;
+use crate::seek::SeekStore;
 use crate::{thread_class, threads};
 pub use board::LaneReport;
 use board::{Board, Closed};
@@ -57,6 +58,8 @@ pub struct Picture<'a> {
     pub behind: &'a [u8],
     /// Where the decoded picture is to be kept for other epochs.
     pub cache: Option<&'a Cache>,
+    /// Where the picture's seek points are kept.
+    pub(crate) seek: Option<&'a SeekStore>,
     /// What becomes of the picture.
     pub recipe: &'a Recipe,
     /// Number of its record, under which a cache has it.
@@ -199,7 +202,7 @@ fn work(board: &Board, make: &MakeDecode, memory: &Arc<Budget>, meter: &Meter) {
         };
         let began = Instant::now();
         let made = job.is_made.then(|| job.made_by_gpu());
-        let DecodeJob { content, masks, cache, place, recipe, record, draw, .. } = &mut job;
+        let DecodeJob { content, masks, cache, seek, place, recipe, record, draw, .. } = &mut job;
         let (input, behind) = (masks.picture(content.input()), masks.behind(content.input()));
         let is_decoded_here = matches!(input, Input::File(_)) && made.is_none();
         let (recipe, record, draw) = (&**recipe, *record, *draw);
@@ -208,7 +211,8 @@ fn work(board: &Board, make: &MakeDecode, memory: &Arc<Budget>, meter: &Meter) {
                 origin
             } else {
                 let out = place.as_mut();
-                decode(Picture { input, behind, cache: cache.as_deref(), recipe, record, draw, out })?
+                let (cache, seek) = (cache.as_deref(), seek.as_deref());
+                decode(Picture { input, behind, cache, seek, recipe, record, draw, out })?
             };
             mask_thread.write(masks, behind, MadePicture { origin: &origin, recipe, draw }, memory, place)?;
             Ok(origin)

@@ -75,6 +75,9 @@ metrics! {
     CacheRecords: Gauge, "forebay_cache_records", "Records that the cache holds.";
     CacheBytes: Gauge, "forebay_cache_bytes", "Bytes that the cache takes.";
     CacheBudget: Gauge, "forebay_cache_budget_bytes", "The most that the cache may take.";
+    SeekPictures: Gauge, "forebay_seek_pictures", "Pictures whose seek points are kept.";
+    SeekBytes: Gauge, "forebay_seek_bytes", "Bytes that the seek points take.";
+    SeekBudget: Gauge, "forebay_seek_budget_bytes", "The most that the seek points may take.";
     RingGpu: Gauge, "forebay_ring_gpu_bytes", "Memory of a GPU that the stream's pixels are in.";
     RingPageLocked: Gauge, "forebay_ring_page_locked_bytes",
         "Memory of the stream's slots that is page-locked, since a GPU copies from it or to it.";

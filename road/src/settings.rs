@@ -16,7 +16,7 @@ use forebay_pixels::{Annotated, Recipe};
 use forebay_proto::v1::{LockstepRank, StaticShard};
 
 pub use cache::{CacheKind, CacheSettings};
-pub use decode::{DecodeSettings, JpegDecoder};
+pub use decode::{DecodeSettings, JpegDecoder, SeekKeeping};
 pub use lanes::Lanes;
 pub use placement::Placement;
 pub use prefetch::PrefetchSettings;

@@ -2,7 +2,8 @@
 //! fields may be added.
 
 use forebay_proto::v1::{
-    CacheStatus, ClosedStream, ConsumerStatus, RingPlace, SourceRequests, StageStatus, StatusReply, StreamStatus,
+    CacheStatus, ClosedStream, ConsumerStatus, RingPlace, SeekStatus, SourceRequests, StageStatus, StatusReply,
+    StreamStatus,
 };
 use serde_json::{Value, json};
 
@@ -59,6 +60,7 @@ fn stream(stream: &StreamStatus) -> Value {
         },
         "ring": stream.ring.as_ref().map(ring),
         "cache": stream.cache.as_ref().map(cache),
+        "seek": stream.seek.as_ref().map(seek),
         "requests": stream.requests.as_ref().map(requests),
         "storage_wait": storage.map(|reason| json!({ "reason": reason, "seconds": seconds(stream.storage_wait_ms * 1000) })),
         "trainers": list(stream.consumers.iter().map(trainer)),
@@ -89,6 +91,10 @@ fn cache(CacheStatus { keep, records, bytes, budget, hits, misses }: &CacheStatu
         "hits": hits,
         "misses": misses,
     })
+}
+
+fn seek(SeekStatus { pictures, bytes, budget }: &SeekStatus) -> Value {
+    json!({ "pictures": pictures, "bytes": bytes, "budget_bytes": budget })
 }
 
 fn requests(SourceRequests { in_flight, most, given_up }: &SourceRequests) -> Value {

@@ -1,6 +1,6 @@
 //! `[decode]`: the shared decode pool, and the limits for every picture.
 
-use forebay_road::settings::{DecodeSettings, JpegDecoder};
+use forebay_road::settings::{DecodeSettings, JpegDecoder, SeekKeeping};
 
 use super::lanes;
 use super::table::Table;
@@ -22,6 +22,9 @@ pin = false
 # What decodes JPEGs on the CPU: the fastest decoder with libjpeg-turbo's pixels ("auto"), libjpeg-turbo alone
 # ("libjpeg-turbo"), or the Rust decoder of the image crate, whose pixels differ slightly ("image"). See docs/decoding.md.
 jpeg = "auto"
+# Keeps notes of where the parts of each JPEG begin, so that later epochs decode less of it for a crop ("memory"). They take
+# at most 1 % of the dataset's size and 1/16 of the free memory. "off" keeps none. See docs/decoding.md, "Seek points".
+seek = "memory"
 # Memory for decoding on the CPU. A picture that needs more is decoded alone.
 memory = "128mb"
 # Pictures with more pixels are refused, before any memory is taken.
@@ -51,6 +54,11 @@ pub(super) fn read(table: &mut Table<'_, '_>) -> DecodeSettings {
                 ("libjpeg-turbo", JpegDecoder::LibjpegTurbo),
                 ("image", JpegDecoder::Image),
             ]),
+        ),
+        seek: table.take_or(
+            "seek",
+            default.seek,
+            choice(&[("memory", SeekKeeping::Memory), ("off", SeekKeeping::Off)]),
         ),
         memory: table.take_or("memory", default.memory, size),
         pixel_limit: table.take_or("pixel_limit", default.pixel_limit, whole(1..=u64::from(u32::MAX))),

@@ -6,8 +6,8 @@ use forebay_cuda::lane::Refusal;
 use forebay_cuda::lane::gpu::Gpu;
 use forebay_proto::v1::{self as proto, GpuStatus, LaneRefusal, LaneStatus};
 use forebay_road::{
-    Caches, Gpus, LaneReport, Metric, Pool, Pools, PoolsError, Promises, RingMemory, Samples, SwitchedOff, cores,
-    cuda_driver,
+    Caches, Gpus, LaneReport, Metric, Pool, Pools, PoolsError, Promises, RingMemory, Samples, SeekStores, SwitchedOff,
+    cores, cuda_driver,
 };
 
 use crate::config::{Config, Surroundings, default_threads};
@@ -18,6 +18,7 @@ pub(crate) struct Shared {
     pools: Pools,
     ring_memory: Arc<RingMemory>,
     caches: Arc<Caches>,
+    seeks: Arc<SeekStores>,
     gpus: Arc<Gpus>,
 }
 
@@ -34,7 +35,8 @@ impl Shared {
         Ok(Self {
             pools: Pools::start(&config.decode, threads, &promises)?,
             ring_memory: Arc::new(RingMemory::new(config.ring.memory.map(|size| size.0), Arc::clone(&promises))),
-            caches: Arc::new(Caches::new(promises)),
+            caches: Arc::new(Caches::new(Arc::clone(&promises))),
+            seeks: Arc::new(SeekStores::new(config.decode.seek_keeping(), promises)),
             gpus: Arc::new(Gpus::new(surroundings.uid, cuda_driver())),
         })
     }
@@ -54,6 +56,10 @@ impl Shared {
 
     pub(super) fn caches(&self) -> &Arc<Caches> {
         &self.caches
+    }
+
+    pub(super) fn seeks(&self) -> &Arc<SeekStores> {
+        &self.seeks
     }
 
     pub(super) fn gpus(&self) -> &Arc<Gpus> {

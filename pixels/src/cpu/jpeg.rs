@@ -9,6 +9,8 @@ mod task;
 pub(crate) mod turbo;
 mod zune;
 
+use forebay_jpeg::SeekPoints;
+
 use crate::cpu::canvas::Canvas;
 use crate::decoded::DecodedBy;
 use crate::fault::Fault;
@@ -36,13 +38,19 @@ impl JpegDecoders {
     /// Decodes at least the part into the canvas, and tells what stands there, in the task's pixels.
     ///
     /// One that is sure of some kinds only is asked first; it leaves all others, and every file in which it meets anything
-    /// irregular, to libjpeg-turbo, so that what is forgiven is one decoder's decision alone.
+    /// irregular, to libjpeg-turbo, so that what is forgiven is one decoder's decision alone. Our own takes its seek points from
+    /// `points`, and notes others there.
     ///
     /// # Errors
     /// The picture's [`Fault`], as libjpeg-turbo sees it.
-    pub(super) fn decode(&mut self, task: &JpegTask<'_>, canvas: &mut Canvas) -> Result<(Rect, DecodedBy), Fault> {
+    pub(super) fn decode(
+        &mut self,
+        task: &JpegTask<'_>,
+        points: Option<&mut SeekPoints>,
+        canvas: &mut Canvas,
+    ) -> Result<(Rect, DecodedBy), Fault> {
         let first = match &mut self.first {
-            First::Own(own) => own.decode(task, canvas)?.map(|region| (region, DecodedBy::ForebayJpeg)),
+            First::Own(own) => own.decode(task, points, canvas)?.map(|region| (region, DecodedBy::ForebayJpeg)),
             First::Image => zune::decode(task, canvas)?.map(|region| (region, DecodedBy::Image)),
             First::None => None,
         };

@@ -1,7 +1,7 @@
 //! Pictures that are kept decoded: whole and upright, of bounded size if wanted; and a recipe carried out on one.
 
 use crate::cpu::canvas::PlanInput;
-use crate::cpu::{CpuDecoder, Loaded, Stored, Wanted, load};
+use crate::cpu::{CpuDecoder, Loaded, PictureFile, Stored, Wanted, load};
 use crate::decoded::Decoded;
 use crate::draw::Draw;
 use crate::fault::{Fault, Limits};
@@ -56,7 +56,8 @@ impl CpuDecoder {
     pub fn upright(&mut self, bytes: &[u8], form: Form, limits: &Limits) -> Result<(KeptPicture, Decoded), Fault> {
         let input = Input { adjust_orientation: form.adjust_orientation, reducing_gap: None };
         let all = |stored: &Stored, _| Ok(Wanted::all(stored));
-        let loaded = load(&mut self.jpeg, &mut self.canvas, bytes, input, form.background, limits, all);
+        let file = PictureFile { bytes, points: None };
+        let loaded = load(&mut self.jpeg, &mut self.canvas, file, input, form.background, limits, all);
         let picture = loaded.map(|Loaded { decoded, .. }| {
             let (width, height) = form.size(decoded.width, decoded.height);
             self.canvas.shrink(width, height);

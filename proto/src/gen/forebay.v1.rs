@@ -2608,6 +2608,9 @@ pub struct StreamStatus {
     /// None if threads read the source.
     #[prost(message, optional, tag = "21")]
     pub requests: ::core::option::Option<SourceRequests>,
+    /// None if no seek points are kept.
+    #[prost(message, optional, tag = "22")]
+    pub seek: ::core::option::Option<SeekStatus>,
 }
 /// The requests by which a stream reads its source.
 #[allow(clippy::all)]
@@ -2657,6 +2660,17 @@ pub struct CacheStatus {
     pub hits: u64,
     #[prost(uint64, tag = "6")]
     pub misses: u64,
+}
+/// The seek points of a dataset's pictures; all its streams share them.
+#[allow(clippy::all)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct SeekStatus {
+    #[prost(uint64, tag = "1")]
+    pub pictures: u64,
+    #[prost(uint64, tag = "2")]
+    pub bytes: u64,
+    #[prost(uint64, tag = "3")]
+    pub budget: u64,
 }
 #[allow(clippy::all)]
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]

@@ -2,13 +2,16 @@
 
 use std::sync::Arc;
 
-use forebay_pixels::{CpuDecoder, Fault, Form, JpegChoice, KeptPicture, Limits, Origin, Probe, probe};
+use forebay_pixels::{
+    CpuDecoder, Decoded, Fault, Form, JpegChoice, KeptPicture, Limits, Origin, Probe, SeekPoints, probe,
+};
 
 use crate::cache::{Cache, Keep};
 use crate::decode::budget::Budget;
 use crate::decode::tally::Tally;
 use crate::decode::{MakeDecode, Picture};
 use crate::record::{Content, Input, KeptRecord};
+use crate::seek::SeekStore;
 use crate::settings::JpegDecoder;
 
 /// A picture smaller than this always finds room: the reserve of 100 MB beside the budgets holds a few per thread.
@@ -18,6 +21,8 @@ pub(crate) const SMALL: u64 = 4 << 20;
 #[derive(Debug)]
 pub(crate) struct CpuLane {
     decoder: CpuDecoder,
+    /// Those of one picture after the other.
+    points: SeekPoints,
     shared: CpuShared,
 }
 
@@ -59,7 +64,8 @@ impl CpuLane {
     /// Makes what the lane's threads decode with.
     pub(crate) fn maker(shared: CpuShared) -> MakeDecode {
         Arc::new(move || {
-            let mut lane = Self { decoder: CpuDecoder::with_jpeg(shared.jpeg), shared: shared.clone() };
+            let (decoder, points) = (CpuDecoder::with_jpeg(shared.jpeg), SeekPoints::default());
+            let mut lane = Self { decoder, points, shared: shared.clone() };
             Box::new(move |picture| lane.decode(picture))
         })
     }
@@ -76,7 +82,7 @@ impl CpuLane {
         cache: &Cache,
         to: Picture<'_>,
     ) -> Result<Origin, Fault> {
-        let Self { decoder, shared: CpuShared { limits, tally, .. } } = self;
+        let Self { decoder, shared: CpuShared { limits, tally, .. }, .. } = self;
         let Picture { recipe, record, draw, behind, out, .. } = to;
         if let Some(Content::Picture(kept)) = cache.find(record) {
             return decoder.transform(&kept.picture, recipe, draw, limits, out).map(|decoded| decoded.origin);
@@ -127,11 +133,26 @@ impl CpuLane {
         match cache.map(|cache| (cache, cache.keep())) {
             Some((cache, Keep::Decoded(form))) if allowed => self.keep(bytes, &probe, form, cache, picture),
             _ => {
-                let decoded = self.decoder.decode(bytes, recipe, draw, &limits, picture.out)?;
+                let decoded = match picture.seek {
+                    Some(store) => self.seek(bytes, store, picture),
+                    None => self.decoder.decode(bytes, recipe, draw, &limits, picture.out),
+                }?;
                 self.shared.tally.count(&decoded);
                 Ok(decoded.origin)
             }
         }
+    }
+
+    /// Decodes a file with what the store has of its seek points, and keeps what has changed in them.
+    fn seek(&mut self, bytes: &[u8], store: &SeekStore, to: Picture<'_>) -> Result<Decoded, Fault> {
+        let Self { decoder, points, shared } = self;
+        let Picture { recipe, record, draw, out, .. } = to;
+        if !store.load(record, points) {
+            return decoder.decode(bytes, recipe, draw, &shared.limits, out);
+        }
+        let decoded = decoder.decode_seeking((bytes, &mut *points), recipe, draw, &shared.limits, out);
+        store.keep(record, points);
+        decoded
     }
 }
 
@@ -153,8 +174,17 @@ mod tests {
             let input = found.as_ref().map_or(Input::File(bytes), Content::input);
             let mut out = vec![0; recipe.place_len()];
             let record = draw.record;
-            lane(Picture { input, behind: &[], cache: Some(cache), recipe: &recipe, record, draw, out: &mut out })
-                .map(|_| out)
+            lane(Picture {
+                input,
+                behind: &[],
+                cache: Some(cache),
+                seek: None,
+                recipe: &recipe,
+                record,
+                draw,
+                out: &mut out,
+            })
+            .map(|_| out)
         })
     }
 
@@ -180,7 +210,16 @@ mod tests {
             let mut lane = lane_with(limits, Arc::clone(&memory));
             let draw = Draw { seed: 0, epoch: 0, record: 0 };
             let input = Input::File(&bytes);
-            lane(Picture { input, behind: &[], cache: None, recipe: &recipe, record: 0, draw, out: &mut out })
+            lane(Picture {
+                input,
+                behind: &[],
+                cache: None,
+                seek: None,
+                recipe: &recipe,
+                record: 0,
+                draw,
+                out: &mut out,
+            })
         };
         decode(Limits::default()).unwrap();
         let refused = decode(Limits { pixels: 1000, ..Limits::default() });
@@ -206,6 +245,24 @@ mod tests {
     }
 
     #[test]
+    fn rule_8_pixels_depend_neither_on_seek_points_nor_on_whether_there_was_room_for_them() {
+        let bytes = sample::photograph(5, 400, 300);
+        let recipe = Recipe::training(32).unwrap();
+        let (roomy, full) = (SeekStore::new(1 << 20), SeekStore::new(0));
+        let mut lane = lane();
+        for epoch in 0..6 {
+            let [plain, seeking, without_room] = [None, Some(&roomy), Some(&full)].map(|seek| {
+                let (mut out, draw) = (vec![0; recipe.place_len()], Draw { seed: 0, epoch, record: 4 });
+                let (input, behind, cache) = (Input::File(&bytes), &[][..], None);
+                let picture = Picture { input, behind, cache, seek, recipe: &recipe, record: 4, draw, out: &mut out };
+                lane(picture).map(|_| out).unwrap()
+            });
+            assert!(plain == seeking && plain == without_room, "epoch {epoch}");
+        }
+        assert_eq!([roomy, full].map(|store| store.figures().pictures), [1, 0]);
+    }
+
+    #[test]
     fn rule_31_a_kept_picture_however_large_waits_for_no_memory() {
         let form = Form::default();
         let (picture, _) =
@@ -218,7 +275,8 @@ mod tests {
         let recipe = Recipe::evaluation(32).unwrap();
         let (mut out, draw) = (vec![0; recipe.place_len()], Draw { seed: 0, epoch: 0, record: 0 });
         let (input, behind) = (Input::Picture(&kept), &[][..]);
-        let picture = Picture { input, behind, cache: None, recipe: &recipe, record: 0, draw, out: &mut out };
+        let picture =
+            Picture { input, behind, cache: None, seek: None, recipe: &recipe, record: 0, draw, out: &mut out };
         let waited = std::thread::scope(|scope| {
             let decoding = scope.spawn(|| lane(picture));
             while !decoding.is_finished() && memory.waiting() == 0 {
@@ -261,8 +319,17 @@ mod tests {
             for bytes in &files {
                 let (mut out, draw) = (vec![0; recipe.place_len()], Draw { seed: 0, epoch: 0, record: 0 });
                 let input = Input::File(bytes);
-                lane(Picture { input, behind: &[], cache: None, recipe: &recipe, record: 0, draw, out: &mut out })
-                    .unwrap();
+                lane(Picture {
+                    input,
+                    behind: &[],
+                    cache: None,
+                    seek: None,
+                    recipe: &recipe,
+                    record: 0,
+                    draw,
+                    out: &mut out,
+                })
+                .unwrap();
             }
             assert!(shared.tally.figures().eq(expected), "{jpeg:?}");
         }

@@ -14,6 +14,7 @@ use crate::decode::masks::Masks;
 use crate::decode::outcomes::{Done, Outcomes};
 use crate::place::{At, PlaceRight};
 use crate::prefetch::Buffer;
+use crate::seek::SeekStore;
 
 /// A stream's handle to the pool. Whoever has it says of a picture only where its bytes are, where its pixels go, and which
 /// record it is.
@@ -27,6 +28,8 @@ pub(crate) struct Decoding {
     masks: Arc<Masks>,
     /// Where decoded pictures are kept.
     cache: Option<Arc<Cache>>,
+    /// Where seek points are kept.
+    seek: Option<Arc<SeekStore>>,
     /// The GPU whose lanes decode, where the stream is bound to one.
     gpu: Option<i32>,
     outcomes: Outcomes,
@@ -39,10 +42,10 @@ impl Decoding {
         recipe: Arc<Recipe>,
         seed: u64,
         masks: Arc<Masks>,
-        cache: Option<Arc<Cache>>,
+        (cache, seek): (Option<Arc<Cache>>, Option<Arc<SeekStore>>),
         gpu: Option<i32>,
     ) -> Self {
-        Self { pool, recipe, seed, masks, cache, gpu, outcomes: Outcomes::default() }
+        Self { pool, recipe, seed, masks, cache, seek, gpu, outcomes: Outcomes::default() }
     }
 
     /// Sends a record's content on its way into this place. What becomes of it is among the outcomes later, with the right to
@@ -53,6 +56,7 @@ impl Decoding {
             content,
             masks: Arc::clone(&self.masks),
             cache: self.cache.clone(),
+            seek: self.seek.clone(),
             place,
             recipe: Arc::clone(&self.recipe),
             record: turn.record(),

@@ -11,6 +11,7 @@ use crate::place::{At, PlaceRight};
 use crate::prefetch::Buffer;
 use crate::reason::Reason;
 use crate::record::Input;
+use crate::seek::SeekStore;
 
 /// A picture on its way into a slot.
 #[derive(Debug)]
@@ -23,6 +24,8 @@ pub(crate) struct DecodeJob {
     pub masks: Arc<Masks>,
     /// Where the decoded picture is to be kept.
     pub cache: Option<Arc<Cache>>,
+    /// Where seek points are kept.
+    pub seek: Option<Arc<SeekStore>>,
     /// The right to write the place.
     pub place: PlaceRight,
     /// What becomes of the picture.

@@ -89,7 +89,8 @@ fn decode(with: &mut Decode, bytes: &[u8], draw: Draw, before: u8) -> Result<Vec
     let mut out = vec![before; recipe.place_len()];
     let input = Input::File(bytes);
     let record = draw.record;
-    with(Picture { input, behind: &[], cache: None, recipe: &recipe, record, draw, out: &mut out }).map(|_| out)
+    with(Picture { input, behind: &[], cache: None, seek: None, recipe: &recipe, record, draw, out: &mut out })
+        .map(|_| out)
 }
 
 fn rule_8_pixels_follow_from_bytes_recipe_and_draw_alone(make: &MakeDecode) {

@@ -23,6 +23,8 @@ pub struct DecodeSettings {
     pub pin: bool,
     /// What decodes JPEGs.
     pub jpeg: JpegDecoder,
+    /// Whether seek points are kept.
+    pub seek: SeekKeeping,
     /// Memory for decoding.
     pub memory: ByteSize,
     /// Pixels of a picture.
@@ -47,6 +49,16 @@ pub enum JpegDecoder {
     Image,
 }
 
+/// Where the seek points of pictures are kept, with which later epochs decode less of a JPEG.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SeekKeeping {
+    /// In memory.
+    #[default]
+    Memory,
+    /// Nowhere.
+    Off,
+}
+
 impl Default for DecodeSettings {
     fn default() -> Self {
         let Limits { pixels, bytes, scans, time } = Limits::default();
@@ -57,6 +69,7 @@ impl Default for DecodeSettings {
             nvjpeg: None,
             pin: false,
             jpeg: JpegDecoder::default(),
+            seek: SeekKeeping::default(),
             memory: ByteSize(128_000_000),
             pixel_limit: pixels,
             byte_limit: ByteSize(bytes),
@@ -67,6 +80,11 @@ impl Default for DecodeSettings {
 }
 
 impl DecodeSettings {
+    /// Where seek points are kept: nowhere if JPEGs go to another decoder than our own, which alone makes use of them.
+    pub fn seek_keeping(&self) -> SeekKeeping {
+        if self.jpeg == JpegDecoder::Auto { self.seek } else { SeekKeeping::Off }
+    }
+
     /// The limits in the decoder's form.
     pub fn limits(&self) -> Limits {
         Limits { pixels: self.pixel_limit, bytes: self.byte_limit.0, scans: self.scan_limit, time: self.time_limit }

@@ -1,4 +1,4 @@
-//! What a stream reads: a source, the order of its records, and the cache that keeps some of them.
+//! What a stream reads: a source, the order of its records, and what is kept of them: in a cache, and of seek points.
 
 use std::sync::Arc;
 
@@ -6,6 +6,7 @@ use forebay_coordinator::Plan;
 use forebay_sources::{Locator, Source};
 
 use crate::cache::Cache;
+use crate::seek::SeekStore;
 use crate::targets::Targets;
 
 /// The dataset of a stream.
@@ -16,6 +17,7 @@ pub(super) struct Dataset {
     source: Arc<dyn Source>,
     plan: Arc<Plan>,
     cache: Option<Arc<Cache>>,
+    seek: Option<Arc<SeekStore>>,
     targets: Targets,
 }
 
@@ -24,10 +26,10 @@ impl Dataset {
         name: String,
         source: Arc<dyn Source>,
         plan: Plan,
-        cache: Option<Arc<Cache>>,
+        (cache, seek): (Option<Arc<Cache>>, Option<Arc<SeekStore>>),
         targets: Targets,
     ) -> Self {
-        Self { name, source, plan: Arc::new(plan), cache, targets }
+        Self { name, source, plan: Arc::new(plan), cache, seek, targets }
     }
 
     /// What the user calls it.
@@ -61,5 +63,10 @@ impl Dataset {
 
     pub(super) fn cache(&self) -> Option<&Arc<Cache>> {
         self.cache.as_ref()
+    }
+
+    /// Where the seek points of its pictures are kept.
+    pub(super) fn seek(&self) -> Option<&Arc<SeekStore>> {
+        self.seek.as_ref()
     }
 }

@@ -15,7 +15,8 @@ use crate::consumers::{self, RingThread};
 use crate::decode::Pool;
 use crate::gpu_ring::{Gpus, NoRing, StreamRing};
 use crate::placement::Credentials;
-use crate::settings::{AskedPart, PrefetchSettings, Sharding, StreamSettings};
+use crate::seek::{SeekStore, SeekStores};
+use crate::settings::{AskedPart, CacheKind, PrefetchSettings, Sharding, StreamSettings};
 use crate::stream::attendance::Attendance;
 use crate::stream::calls::Calls;
 use crate::stream::dataset::Dataset;
@@ -76,6 +77,8 @@ pub struct Opening {
     pub memory: Arc<RingMemory>,
     /// The caches of this process.
     pub caches: Arc<Caches>,
+    /// The seek points of this process.
+    pub seeks: Arc<SeekStores>,
     /// The GPUs that rings may stand in.
     pub gpus: Arc<Gpus>,
     /// The trainer for which it is opened, if there is one yet.
@@ -100,8 +103,11 @@ impl Opening {
         let targets = if plan.is_plain() { targets } else { targets.with_repeats()? };
         let (shape, slots) = (shape(&self.settings), self.settings.slots());
         let geometry = Geometry::with_columns(shape, slots, targets.schema().clone(), &targets.rooms())?;
-        let dataset = Dataset::new(self.dataset.clone(), Arc::clone(&self.source), plan, self.cache()?, targets);
+        let cache = self.cache()?;
         let (rings, first) = self.rings(geometry).await?;
+        // They take what the cache and the ring have left.
+        let seek = self.seek();
+        let dataset = Dataset::new(self.dataset.clone(), Arc::clone(&self.source), plan, (cache, seek), targets);
         let request = self.request(order, incarnation::fresh()?);
         let (standing, told) = Standing::open(self.coordinator.clone(), request).await?;
         let (ring, ends) = RingHandle::new(rings.site())?;
@@ -170,6 +176,12 @@ impl Opening {
         let Some(wanted) = &self.settings.cache else { return Ok(None) };
         let keep = wanted.keep(&self.settings.recipe);
         Ok(Some(self.caches.open(CacheKey::new(self.source.as_ref(), keep, wanted.memory))?))
+    }
+
+    /// Where seek points are kept. Pictures that are kept decoded need none.
+    fn seek(&self) -> Option<Arc<SeekStore>> {
+        let keeps_pictures = self.settings.cache.as_ref().is_some_and(|cache| cache.kind == CacheKind::Decoded);
+        if keeps_pictures { None } else { self.seeks.open(self.source.as_ref()) }
     }
 
     /// An epoch without a batch is over at once. Without an end to the epochs, nothing would ever stop for a trainer.

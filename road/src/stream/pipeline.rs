@@ -189,7 +189,7 @@ impl Pipeline {
                 Arc::new(settings.recipe.clone()),
                 settings.seed,
                 self.masks(),
-                dataset.cache().cloned(),
+                (dataset.cache().cloned(), dataset.seek().cloned()),
                 settings.decode_gpu,
             ),
             progress: standing.worker().progress(),

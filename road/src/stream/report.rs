@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use forebay_coordinator::CallError;
 use forebay_pixels::{Dtype, Layout};
-use forebay_proto::v1::{CacheStatus, RingPlace, SourceRequests, StageStatus, StreamInfo, StreamStatus};
+use forebay_proto::v1::{CacheStatus, RingPlace, SeekStatus, SourceRequests, StageStatus, StreamInfo, StreamStatus};
 use prost::Message as _;
 
 use super::ring_handle::RingHandle;
@@ -17,6 +17,7 @@ use crate::metric::Metric;
 use crate::placement::PixelPlace;
 use crate::prefetch::RequestFigures;
 use crate::samples::Samples;
+use crate::seek::{SeekFigures, SeekStore};
 
 /// Protobuf [`StreamInfo`].
 pub(super) fn info(stream: &Stream, epoch: u64) -> Vec<u8> {
@@ -83,6 +84,7 @@ pub(super) async fn status(stream: &Stream) -> Result<StreamStatus, CallError> {
         stages,
         failure: ring.failure.unwrap_or_default(),
         cache: dataset.cache().map(|kept| cache(kept)),
+        seek: dataset.seek().map(|kept| seek(kept)),
         ring: Some(ring_place(handle)),
         storage_wait_ms: storage.as_ref().map_or(0, |wait| millis(wait.since.elapsed())),
         storage: storage.map_or_else(String::new, |wait| wait.reason),
@@ -130,6 +132,14 @@ pub(super) async fn show(stream: &Stream, samples: &mut Samples) {
         samples.level(Metric::CacheRecords, &labels, figures.records);
         samples.level(Metric::CacheBytes, &labels, figures.bytes);
         samples.level(Metric::CacheBudget, &labels, figures.budget);
+    }
+    if let Some(seek) = dataset.seek() {
+        let SeekFigures { pictures, bytes, budget } = seek.figures();
+        for (metric, value) in
+            [(Metric::SeekPictures, pictures), (Metric::SeekBytes, bytes), (Metric::SeekBudget, budget)]
+        {
+            samples.level(metric, &labels, value);
+        }
     }
     let place = ring_place(handle);
     samples.level(Metric::RingGpu, &labels, place.gpu_bytes);
@@ -180,4 +190,9 @@ fn stage(meter: &Meter) -> StageStatus {
 fn cache(cache: &Cache) -> CacheStatus {
     let Figures { hits, misses, records, bytes, budget } = cache.figures();
     CacheStatus { keep: cache.keep().to_string(), records, bytes, budget, hits, misses }
+}
+
+fn seek(store: &SeekStore) -> SeekStatus {
+    let SeekFigures { pictures, bytes, budget } = store.figures();
+    SeekStatus { pictures, bytes, budget }
 }

@@ -28,7 +28,8 @@ use crate::decode::cpu::{CpuLane, CpuShared};
 use crate::decode::{GpuLanes, Pool};
 use crate::gpu_ring::Gpus;
 use crate::incarnation;
-use crate::settings::{DecodeSettings, PrefetchSettings, Shuffle};
+use crate::seek::SeekStores;
+use crate::settings::{DecodeSettings, PrefetchSettings, SeekKeeping, Shuffle};
 use crate::threads::NO_ROOM;
 
 const RECORDS: u64 = 1 << 40;
@@ -124,6 +125,7 @@ impl Road {
             pool: Arc::new(pool),
             memory: Arc::new(RingMemory::new(None, Arc::default())),
             caches: Arc::new(Caches::new(Arc::default())),
+            seeks: Arc::new(SeekStores::new(SeekKeeping::Memory, Arc::default())),
             gpus: Arc::new(Gpus::new(rustix::process::getuid().as_raw(), None)),
             trainer: None,
         };

@@ -120,6 +120,7 @@ impl Streams {
                 node: self.configuration.node(ledgers),
                 memory: Arc::clone(self.shared.ring_memory()),
                 caches: Arc::clone(self.shared.caches()),
+                seeks: Arc::clone(self.shared.seeks()),
                 gpus: Arc::clone(self.shared.gpus()),
                 trainer: trainer.clone(),
             };

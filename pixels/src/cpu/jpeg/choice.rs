@@ -100,7 +100,7 @@ fn agree(path: Path, bytes: &[u8], scale: Scale, part: Rect) -> bool {
     let limits = Limits::default();
     let task = JpegTask { bytes, head: &head, scale, part, limits: &limits, begun: Instant::now() };
     let (mut own, mut turbo) = (Canvas::default(), Canvas::default());
-    let ours = OwnReader::new(path).decode(&task, &mut own).ok().flatten();
+    let ours = OwnReader::new(path).decode(&task, None, &mut own).ok().flatten();
     let theirs = TurboReader::default().decode(&task, &mut turbo).ok();
     let (Some(ours), Some(theirs)) = (ours, theirs) else { return false };
     (0..part.height).all(|row| own.row(ours, part, row) == turbo.row(theirs, part, row))

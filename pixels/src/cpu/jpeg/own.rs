@@ -1,6 +1,6 @@
 //! Our own baseline decoder: equal to libjpeg-turbo in every pixel of what it takes.
 
-use forebay_jpeg::{Decoder, Header, Path, Region, Scale as OwnScale};
+use forebay_jpeg::{Decoder, Fault as OwnFault, Header, Path, Region, Rows, Scale as OwnScale, SeekPoints};
 
 use crate::cpu::canvas::Canvas;
 use crate::cpu::jpeg::task::JpegTask;
@@ -22,25 +22,46 @@ impl OwnReader {
         Self { decoder: Decoder::new(path) }
     }
 
-    /// Decodes the task's part into the canvas. None where it does not take the picture, or where anything in it is
-    /// irregular; the canvas may hold anything then.
+    /// Decodes the task's part into the canvas, with the help of the picture's seek points if these are given. None where it
+    /// does not take the picture, or where anything in it is irregular; the canvas may hold anything then.
     ///
     /// # Errors
     /// [`Fault::TooSlow`].
-    pub(super) fn decode(&mut self, task: &JpegTask<'_>, canvas: &mut Canvas) -> Result<Option<Rect>, Fault> {
+    pub(super) fn decode(
+        &mut self,
+        task: &JpegTask<'_>,
+        mut points: Option<&mut SeekPoints>,
+        canvas: &mut Canvas,
+    ) -> Result<Option<Rect>, Fault> {
         let Some(header) = Header::read(task.bytes).ok().filter(|header| is_of(header, task)) else { return Ok(None) };
         let Rect { left, top, width, height } = task.part;
         let region = Region { left, top, width, height };
-        let mut rows = self.decoder.begin(&header, task.bytes, scale(task.scale), region);
         let (rgb, _spare) = canvas.begin(width, height, task.limits)?;
-        for rgb in rgb.chunks_mut(width as usize * 3 * ROWS_PER_LOOK) {
-            task.check_time()?;
-            if rows.read(rgb).is_err() {
-                return Ok(None);
+        loop {
+            let (scale, decoder) = (scale(task.scale), &mut self.decoder);
+            let rows = match points.as_deref_mut() {
+                Some(points) => decoder.begin_seeking(&header, task.bytes, scale, region, points),
+                None => decoder.begin(&header, task.bytes, scale, region),
+            };
+            match read(rows, rgb, width, task)? {
+                Ok(()) => return Ok(Some(task.part)),
+                // The points are gone, so that this comes once.
+                Err(OwnFault::Misled) => {}
+                Err(_) => return Ok(None),
             }
         }
-        Ok(Some(task.part))
     }
+}
+
+/// Reads all rows of a region of this width, and looks at the clock now and then.
+fn read(mut rows: Rows<'_>, rgb: &mut [u8], width: u32, task: &JpegTask<'_>) -> Result<Result<(), OwnFault>, Fault> {
+    for rgb in rgb.chunks_mut(width as usize * 3 * ROWS_PER_LOOK) {
+        task.check_time()?;
+        if let Err(fault) = rows.read(rgb) {
+            return Ok(Err(fault));
+        }
+    }
+    Ok(Ok(()))
 }
 
 /// Whether both readers of the markers see the same size.

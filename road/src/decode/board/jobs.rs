@@ -46,6 +46,7 @@ impl Jobs {
             content: shelf::read(content),
             masks: Arc::default(),
             cache: None,
+            seek: None,
             place: PlaceRight::new(place, None),
             recipe: Arc::clone(&self.recipe),
             record: u64::from(number),
