@@ -53,7 +53,7 @@ def test_a_script_changes_its_import_and_gets_the_same_batches(jpegs, transform,
     ours.close()
 
 
-def test_an_epoch_that_was_left_early_is_abandoned_and_the_next_one_is_whole(pictures):
+def test_rule_10_an_epoch_that_was_left_early_is_abandoned_and_the_next_one_is_whole(pictures):
     loader = DataLoader(ImageFolder(pictures(20, classes=2), TENSOR), batch_size=4, shuffle=True)
     # A check before the training, as Lightning makes one, shortens no epoch.
     for number, _ in enumerate(loader):
