@@ -7,6 +7,7 @@ import os
 import re
 import shutil
 import subprocess
+import tempfile
 from pathlib import Path
 
 import forebay
@@ -104,16 +105,30 @@ def test_misuse_is_an_error_with_a_text(compiled, pictures, service):
     run(compiled(TESTS / "misuse.c"), daemon.socket)
 
 
+def sanitizers(**environment):
+    """Arguments for sanitizers of the compiler, if programs with them run here."""
+    arguments = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
+    with tempfile.NamedTemporaryFile(delete=False) as program:
+        command = [tool("cc"), *arguments, "-x", "c", "-", "-o", program.name]
+    built = subprocess.run(command, input=b"int main(void) { return 0; }")
+    runs = built.returncode == 0 and subprocess.run([program.name], env={**os.environ, **environment}).returncode == 0
+    os.unlink(program.name)
+    return arguments if runs else pytest.skip("this compiler has no sanitizers that run here")
+
+
 def test_misuse_reads_no_memory_of_others(compiled, pictures, service):
-    sanitizers = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
-    probe = subprocess.run(
-        [tool("cc"), *sanitizers, "-x", "c", "-", "-o", "/dev/null"], input=b"int main(void) { return 0; }"
-    )
-    if probe.returncode != 0:
-        pytest.skip("this compiler has no sanitizers")
-    daemon = service(pictures(64, classes=2), batch_size=4, size=8)
     # A child ends with what its parent has allocated, which is no leak.
-    run(compiled(TESTS / "misuse.c", *sanitizers), daemon.socket, ASAN_OPTIONS="detect_leaks=0")
+    environment = {"ASAN_OPTIONS": "detect_leaks=0"}
+    program = compiled(TESTS / "misuse.c", *sanitizers(**environment))
+    daemon = service(pictures(64, classes=2), batch_size=4, size=8)
+    run(program, daemon.socket, **environment)
+
+
+def test_a_trainer_leaves_no_memory_behind(compiled, pictures, service):
+    environment = {"ASAN_OPTIONS": "detect_leaks=1"}
+    program = compiled(ROOT / "examples" / "train.c", *sanitizers(**environment))
+    daemon = service(pictures(24, classes=3), batch_size=8, size=8)
+    run(program, "train", 2, daemon.socket, **environment)
 
 
 def test_one_thread_uses_a_session_and_another_may_close_it(compiled, pictures, service):
