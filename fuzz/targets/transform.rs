@@ -6,10 +6,11 @@ use std::cell::RefCell;
 
 use arbitrary::{Arbitrary, Unstructured};
 use forebay_pixels::{
-    CenterCrop, ColorJitter, CpuDecoder, Decoded, Draw, Dtype, Form, Grayscale, Interpolation, Jitter, JpegChoice, Layout,
-    Limits, Match, Normalize, Output, Pad, RandomAdjustSharpness, RandomApply, RandomAutocontrast, RandomChoice,
-    RandomEqualize, RandomGrayscale, RandomHorizontalFlip, RandomInvert, RandomOrder, RandomPosterize, RandomResizedCrop,
-    RandomSolarize, Recipe, Resize, Size, Transform,
+    AutoAugment, AutoAugmentPolicy, CenterCrop, ColorJitter, CpuDecoder, Decoded, Draw, Dtype, Fill, Form,
+    GaussianBlur, Grayscale, Interpolation, Jitter, JpegChoice, Layout, Limits, Match, Normalize, OneOrTwo, Output,
+    Pad, RandAugment, RandomAdjustSharpness, RandomAffine, RandomApply, RandomAutocontrast, RandomChoice,
+    RandomEqualize, RandomGrayscale, RandomHorizontalFlip, RandomInvert, RandomOrder, RandomPosterize,
+    RandomResizedCrop, RandomRotation, RandomSolarize, Recipe, Resize, ShearRange, Size, Transform, TrivialAugmentWide,
 };
 use libfuzzer_sys::fuzz_target;
 
@@ -90,7 +91,9 @@ impl Step {
 fn values(kind: u8, amount: u8, other: u8, p: f64) -> Transform {
     let part = f64::from(amount) / 255.0;
     let inner = || vec![values(other % 9, amount, other, 0.5), values(other / 9 % 9, amount, other, 0.5)];
-    match kind % 12 {
+    let interpolation = interpolation(other % 3);
+    let fill = (other & 128 > 0).then_some(Fill::Gray(amount.into()));
+    match kind % 18 {
         0 => {
             let by = |number: u8| (other >> number & 1 == 1).then_some(Jitter::By(part * 2.0));
             let hue = (other & 8 > 0).then_some(Jitter::By(part / 2.0));
@@ -106,7 +109,34 @@ fn values(kind: u8, amount: u8, other: u8, p: f64) -> Transform {
         8 => Transform::RandomEqualize(RandomEqualize { p }),
         9 => Transform::RandomApply(RandomApply { transforms: inner(), p }),
         10 => Transform::RandomChoice(RandomChoice { transforms: inner(), p: None }),
-        _ => Transform::RandomOrder(RandomOrder { transforms: inner() }),
+        11 => Transform::RandomOrder(RandomOrder { transforms: inner() }),
+        12 => {
+            let (kernel_size, sigma) = (OneOrTwo::One(u32::from(amount) | 1), OneOrTwo::One(p + 0.01));
+            Transform::GaussianBlur(GaussianBlur { kernel_size, sigma })
+        }
+        13 => {
+            let degrees = Jitter::By(f64::from(amount) * 3.0);
+            let (fill, center) = (Fill::Rgb([p * 255.0, 0.0, 9.0]), fill.map(|_| [part * 99.0, -7.0]));
+            Transform::RandomRotation(RandomRotation { degrees, interpolation, center, fill })
+        }
+        14 => Transform::RandomAffine(RandomAffine {
+            degrees: Jitter::By(amount.into()),
+            translate: Some([part, p]),
+            scale: Some([p + 0.001, p + 2.0]),
+            shear: Some(ShearRange::By(other.into())),
+            interpolation,
+            fill: Fill::Gray(amount.into()),
+            center: None,
+        }),
+        15 => Transform::AutoAugment(AutoAugment { policy: AutoAugmentPolicy::default(), interpolation, fill }),
+        16 => {
+            let (num_ops, magnitude, num_magnitude_bins) = (u32::from(other % 5), u32::from(amount), 256);
+            Transform::RandAugment(RandAugment { num_ops, magnitude, num_magnitude_bins, interpolation, fill })
+        }
+        _ => {
+            let num_magnitude_bins = u32::from(amount) + 2;
+            Transform::TrivialAugmentWide(TrivialAugmentWide { num_magnitude_bins, interpolation, fill })
+        }
     }
 }
 

@@ -65,9 +65,11 @@ pub use interpolation::Interpolation;
 pub use mask::{MaskDecoder, MaskDepth, MaskFault, MaskOrder};
 pub use matching::Match;
 pub use operation::{
-    Autocontrast, Brightness, ColorJitter, Contrast, Equalize, Gray, Grayscale, Hue, Invert, Jitter, Operation,
-    Posterize, RandomAdjustSharpness, RandomAutocontrast, RandomEqualize, RandomGrayscale, RandomInvert,
-    RandomPosterize, RandomSolarize, Saturation, Sharpness, Solarize,
+    Affine, AutoAugment, AutoAugmentPolicy, Autocontrast, Blur, Brightness, ColorJitter, Contrast, Equalize, Erase,
+    ErasingValue, Fill, Filling, GaussianBlur, Gray, Grayscale, Hue, Invert, Jitter, OneOrTwo, Operation, Posterize,
+    RandAugment, RandomAdjustSharpness, RandomAffine, RandomAutocontrast, RandomEqualize, RandomErasing,
+    RandomGrayscale, RandomInvert, RandomPosterize, RandomRotation, RandomSolarize, Rotate, Saturation, Sharpness,
+    ShearRange, Solarize, TrivialAugmentWide,
 };
 pub use orientation::Orientation;
 pub use origin::{Annotated, Origin};

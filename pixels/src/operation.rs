@@ -4,6 +4,8 @@
 //! An operation has a file: its parameters, what is wrong with them, its arithmetic, and the transforms that draw it alone.
 //! One line of the table below adds it.
 
+mod affine;
+mod auto_augment;
 mod autocontrast;
 mod blend;
 mod brightness;
@@ -11,30 +13,47 @@ mod by_chance;
 mod color_jitter;
 mod contrast;
 mod equalize;
+mod erase;
+mod gaussian_blur;
 mod gray;
 mod hue;
 mod invert;
+mod magnitude;
 mod posterize;
+mod rand_augment;
+mod rotate;
 mod saturation;
 mod sharpness;
 mod solarize;
+mod trivial_augment;
+mod warp;
 mod workpiece;
 
 use serde::Deserialize;
 
 use crate::matching::Match;
+pub use affine::{Affine, RandomAffine, ShearRange};
+pub use auto_augment::{AutoAugment, AutoAugmentPolicy};
 pub use autocontrast::{Autocontrast, RandomAutocontrast};
 pub use brightness::Brightness;
 pub use color_jitter::{ColorJitter, Jitter};
 pub use contrast::Contrast;
 pub use equalize::{Equalize, RandomEqualize};
+pub(crate) use erase::Normalized;
+pub use erase::{Erase, ErasingValue, Filling, RandomErasing};
+pub use gaussian_blur::{Blur, GaussianBlur, OneOrTwo};
 pub use gray::{Gray, Grayscale, RandomGrayscale};
 pub use hue::Hue;
 pub use invert::{Invert, RandomInvert};
 pub use posterize::{Posterize, RandomPosterize};
+pub use rand_augment::RandAugment;
+pub use rotate::{RandomRotation, Rotate};
 pub use saturation::Saturation;
 pub use sharpness::{RandomAdjustSharpness, Sharpness};
 pub use solarize::{RandomSolarize, Solarize};
+pub use trivial_augment::TrivialAugmentWide;
+pub use warp::Fill;
+pub(crate) use warp::torch_has;
 pub(crate) use workpiece::Workpiece;
 
 /// Makes [`Operation`] of the table of all operations. Each is a type with `IS_LOCAL`, `problem` and `carry_out`.
@@ -102,9 +121,27 @@ operations! {
     "autocontrast" => Autocontrast,
     /// Each channel's values spread evenly.
     "equalize" => Equalize,
+    /// Blurred by a Gaussian kernel.
+    "gaussian_blur" => Blur,
+    /// A rectangle filled with a colour or with noise.
+    "erase" => Erase,
+    /// Rotated, sheared, scaled and moved.
+    "affine" => Affine,
+    /// Rotated.
+    "rotate" => Rotate,
 }
 
 impl Operation {
+    /// Whether torchvision does it to tensors, as [`Match::Torch`] needs it.
+    pub fn has_torch(&self) -> bool {
+        match self {
+            Self::Affine(Affine { interpolation, .. }) | Self::Rotate(Rotate { interpolation, .. }) => {
+                torch_has(*interpolation)
+            }
+            _ => true,
+        }
+    }
+
     /// Carries the operation out on a picture of `size` (width, height), packed RGB.
     ///
     /// ```
@@ -121,8 +158,8 @@ impl Operation {
         let (width, height) = (size.0 as usize, size.1 as usize);
         let len = width * height * 3;
         assert!(len > 0 && rgb.len() == len, "a picture has its pixels and no other bytes");
-        let mut spare = Vec::new();
-        let mut work = Workpiece::new(rgb, &mut spare, (width, height), matched);
+        let (mut spare, mut floats) = (Vec::new(), Vec::new());
+        let mut work = Workpiece::new(rgb, &mut spare, &mut floats, (width, height), matched);
         self.carry_out(&mut work);
         work.finish();
         rgb.truncate(len);

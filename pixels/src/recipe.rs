@@ -2,7 +2,6 @@
 
 use crate::draw::Draw;
 use crate::finish::Values;
-use crate::interpolation::Interpolation;
 use crate::matching::Match;
 use crate::output::{Dtype, Output};
 use crate::plan::Plan;
@@ -51,23 +50,26 @@ impl Recipe {
             return Err(RecipeError::TooMany { len });
         }
         // Two recipes that do the same are equal, however their sizes were written.
-        let transforms: Vec<_> = transforms.into_iter().map(Transform::squared).collect();
+        let mut transforms: Vec<_> = transforms.into_iter().map(Transform::squared).collect();
         let mut shape = Shape::Open;
-        for (place, transform) in transforms.iter().enumerate() {
+        let mut normalize: Option<(usize, Normalize)> = None;
+        for (place, transform) in transforms.iter_mut().enumerate() {
+            if let Some((place, normalize)) = &normalize {
+                let behind = transform.clone().behind(normalize);
+                *transform = behind.ok_or(RecipeError::NormalizeNotLast { place: *place })?;
+            }
             transform.check(place)?;
-            if matches!(transform, Transform::Normalize(_)) {
+            if let Transform::Normalize(found) = transform {
                 if output.dtype == Dtype::Uint8 {
                     return Err(RecipeError::NormalizeNeedsFloat { place });
                 }
-                if place + 1 != transforms.len() {
-                    return Err(RecipeError::NormalizeNotLast { place });
-                }
+                normalize = Some((place, found.clone()));
             }
             shape = transform.shape(shape);
         }
         match shape {
             Shape::Fixed(height, width) => {
-                let values = Values::new(output, transforms.last().and_then(Transform::as_normalize));
+                let values = Values::new(output, normalize.as_ref().map(|(_, normalize)| normalize));
                 let (input, matched) = (Input::default(), Match::default());
                 Ok(Self { transforms, input, matched, output, values, height, width })
             }
@@ -107,12 +109,17 @@ impl Recipe {
     /// # Errors
     /// [`RecipeError::NoTorchFilter`] if torch has no antialiased filter for one of them.
     pub fn with_match(self, matched: Match) -> Result<Self, RecipeError> {
-        let lacks = |filter| !matches!(filter, Interpolation::Bilinear | Interpolation::Bicubic);
-        let place = self.transforms.iter().position(|transform| transform.has_filter(lacks));
-        match place.filter(|_| matched == Match::Torch) {
+        let lacking = self.transforms.iter().position(|transform| !transform.has_torch());
+        match lacking.filter(|_| matched == Match::Torch) {
             Some(place) => Err(RecipeError::NoTorchFilter { place, name: self.transforms[place].name() }),
             None => Ok(Self { matched, ..self }),
         }
+    }
+
+    /// Place and name of the first transform that boxes, points and masks cannot follow, if there is one.
+    pub fn unfollowed(&self) -> Option<(usize, &'static str)> {
+        let mut transforms = self.transforms.iter().enumerate();
+        transforms.find(|(_, transform)| !transform.is_followed()).map(|(place, transform)| (place, transform.name()))
     }
 
     /// How resizes calculate.
@@ -147,7 +154,7 @@ impl Recipe {
 
     /// The normalisation, if there is one.
     pub fn normalize(&self) -> Option<&Normalize> {
-        self.transforms.last().and_then(Transform::as_normalize)
+        self.transforms.iter().find_map(Transform::as_normalize)
     }
 
     /// What a value of 8 bits becomes.

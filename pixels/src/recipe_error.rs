@@ -34,7 +34,7 @@ pub enum RecipeError {
         place: usize,
     },
     /// Something follows normalize.
-    #[error("transform {place} (normalize) must be the last of the list; move it to the end")]
+    #[error("transform {place} (normalize) must be the last of the list, but for random_erasing; move it to the end")]
     NormalizeNotLast {
         /// Place in the list, from 0.
         place: usize,
@@ -42,7 +42,7 @@ pub enum RecipeError {
     /// A filter that only Pillow has with antialiasing, or that has another meaning in torch.
     #[error(
         "transform {place} ({name}) has a filter that torch has not; with match = \"torch\" set its interpolation to \
-         \"bilinear\" or \"bicubic\""
+         \"bilinear\", or that of a resize to \"bicubic\""
     )]
     NoTorchFilter {
         /// Place in the list, from 0.

@@ -22,8 +22,9 @@ use crate::draw::Draws;
 use crate::interpolation::Interpolation;
 use crate::number::half;
 use crate::operation::{
-    ColorJitter, Grayscale, RandomAdjustSharpness, RandomAutocontrast, RandomEqualize, RandomGrayscale, RandomInvert,
-    RandomPosterize, RandomSolarize,
+    AutoAugment, ColorJitter, GaussianBlur, Grayscale, Normalized, RandAugment, RandomAdjustSharpness, RandomAffine,
+    RandomAutocontrast, RandomEqualize, RandomErasing, RandomGrayscale, RandomInvert, RandomPosterize, RandomRotation,
+    RandomSolarize, TrivialAugmentWide, torch_has,
 };
 use crate::plan::Plan;
 use crate::recipe_error::RecipeError;
@@ -131,6 +132,20 @@ transforms! {
         "random_autocontrast" => RandomAutocontrast,
         /// Each channel's values spread evenly, by chance.
         "random_equalize" => RandomEqualize,
+        /// Blurred.
+        "gaussian_blur" => GaussianBlur,
+        /// A rectangle filled, by chance.
+        "random_erasing" => RandomErasing,
+        /// Rotated, sheared, scaled and moved, by chance.
+        "random_affine" => RandomAffine,
+        /// Rotated, by chance.
+        "random_rotation" => RandomRotation,
+        /// A pair of operations out of a policy.
+        "auto_augment" => AutoAugment,
+        /// Some operations with one magnitude.
+        "rand_augment" => RandAugment,
+        /// One operation with any magnitude.
+        "trivial_augment_wide" => TrivialAugmentWide,
     }
 }
 
@@ -169,9 +184,40 @@ impl Transform {
         1 + self.parts().iter().map(Self::count).sum::<usize>()
     }
 
-    /// Whether it resizes, or one that it has in it, by a filter for which this holds.
-    pub(crate) fn has_filter(&self, which: fn(Interpolation) -> bool) -> bool {
-        self.interpolation().is_some_and(which) || self.parts().iter().any(|part| part.has_filter(which))
+    /// Whether torch has its filter, and those of the transforms that it has in it.
+    pub(crate) fn has_torch(&self) -> bool {
+        let has = match self {
+            Self::RandomResizedCrop(RandomResizedCrop { interpolation, .. })
+            | Self::Resize(Resize { interpolation, .. }) => {
+                matches!(interpolation, Interpolation::Bilinear | Interpolation::Bicubic)
+            }
+            _ => self.warp().is_none_or(torch_has),
+        };
+        has && self.parts().iter().all(Self::has_torch)
+    }
+
+    /// Whether boxes, points and masks can follow it: it moves pixels only along rows and columns.
+    pub(crate) fn is_followed(&self) -> bool {
+        self.warp().is_none() && self.parts().iter().all(Self::is_followed)
+    }
+
+    /// The filter by which it may turn or shear, if it does.
+    fn warp(&self) -> Option<Interpolation> {
+        match self {
+            Self::RandomAffine(RandomAffine { interpolation, .. })
+            | Self::RandomRotation(RandomRotation { interpolation, .. })
+            | Self::AutoAugment(AutoAugment { interpolation, .. })
+            | Self::RandAugment(RandAugment { interpolation, .. })
+            | Self::TrivialAugmentWide(TrivialAugmentWide { interpolation, .. }) => Some(*interpolation),
+            _ => None,
+        }
+    }
+
+    /// The same behind a normalisation; nothing if that cannot be.
+    pub(crate) fn behind(self, normalize: &Normalize) -> Option<Self> {
+        let Self::RandomErasing(erasing) = self else { return None };
+        let behind = Some(Normalized { mean: normalize.mean, std: normalize.std });
+        Some(Self::RandomErasing(RandomErasing { behind, ..erasing }))
     }
 
     /// What `size=` means with shuffle: a random part resized to a square, mirrored half the time.
@@ -189,15 +235,6 @@ impl Transform {
             Self::Resize(Resize { size: Size::One(shorter), interpolation: Interpolation::default() }),
             Self::CenterCrop(CenterCrop { size: Size::One(size) }),
         ]
-    }
-
-    /// The filter, where it resizes.
-    fn interpolation(&self) -> Option<Interpolation> {
-        match self {
-            Self::RandomResizedCrop(RandomResizedCrop { interpolation, .. })
-            | Self::Resize(Resize { interpolation, .. }) => Some(*interpolation),
-            _ => None,
-        }
     }
 
     pub(crate) fn as_normalize(&self) -> Option<&Normalize> {

@@ -3,12 +3,13 @@
 
 use forebay_pixels::sample::{JpegForm, photograph_rgb};
 use forebay_pixels::{
-    CenterCrop, ColorJitter, CpuDecoder, Draw, Dtype, Form, Grayscale, Interpolation, Jitter, Layout, Limits, Match,
-    Normalize, Output, Pad, RandomAdjustSharpness, RandomApply, RandomAutocontrast, RandomChoice, RandomEqualize,
-    RandomGrayscale, RandomHorizontalFlip, RandomInvert, RandomOrder, RandomPosterize, RandomResizedCrop,
-    RandomSolarize, Recipe, Resize, Size, Transform, probe,
+    CenterCrop, ColorJitter, CpuDecoder, Draw, Dtype, Form, GaussianBlur, Grayscale, Interpolation, Jitter, Layout,
+    Limits, Match, Normalize, OneOrTwo, Output, Pad, RandomAdjustSharpness, RandomApply, RandomAutocontrast,
+    RandomChoice, RandomEqualize, RandomGrayscale, RandomHorizontalFlip, RandomInvert, RandomOrder, RandomPosterize,
+    RandomResizedCrop, RandomSolarize, Recipe, Resize, Size, Transform, probe,
 };
 use proptest::prelude::*;
+use serde_json::{from_value, json};
 
 /// Small, so that no case takes long.
 const LIMITS: Limits = Limits { pixels: 1 << 22, bytes: 1 << 20, scans: 20, time: None };
@@ -41,6 +42,26 @@ fn geometry() -> impl Strategy<Value = Transform> {
     ]
 }
 
+/// Transforms with many parameters.
+fn documents() -> impl Strategy<Value = Transform> {
+    let filter = prop::sample::select(vec!["nearest", "bilinear", "bicubic"]);
+    (0..6, filter, -1e6..1e6_f64, 0.0..=1.0_f64, 0..31_u32).prop_map(|(kind, filter, far, part, bin)| {
+        let document = match kind {
+            0 => json!({ "random_erasing": {
+                "p": part, "scale": [0.001, part.max(0.001)], "ratio": [0.01, 50.0], "value": bin } }),
+            1 => json!({ "random_rotation": {
+                "degrees": [far, far], "interpolation": filter, "fill": bin, "center": [far, part] } }),
+            2 => json!({ "random_affine": {
+                "degrees": far.abs(), "translate": [part, 1], "scale": [1e-6 + part, 1e6], "shear": [0, far.abs()],
+                "interpolation": filter } }),
+            3 => json!({ "rand_augment": { "num_ops": bin % 17, "magnitude": bin, "interpolation": filter } }),
+            4 => json!({ "auto_augment": { "policy": "svhn", "interpolation": filter, "fill": [bin, 0, 255] } }),
+            _ => json!({ "trivial_augment_wide": { "num_magnitude_bins": bin + 2, "interpolation": filter } }),
+        };
+        from_value(document).unwrap()
+    })
+}
+
 /// What changes values, alone and in lists by chance.
 fn values() -> impl Strategy<Value = Transform> {
     let jitter = || prop::option::of((0.0..2.0_f64).prop_map(Jitter::By));
@@ -60,6 +81,11 @@ fn values() -> impl Strategy<Value = Transform> {
         (0.0..=1.0).prop_map(|p| Transform::RandomInvert(RandomInvert { p })),
         (0.0..=1.0).prop_map(|p| Transform::RandomAutocontrast(RandomAutocontrast { p })),
         (0.0..=1.0).prop_map(|p| Transform::RandomEqualize(RandomEqualize { p })),
+        (0..128_u32, 0.01..99.0_f64).prop_map(|(half, sigma)| {
+            let (kernel_size, sigma) = (OneOrTwo::One(half * 2 + 1), OneOrTwo::One(sigma));
+            Transform::GaussianBlur(GaussianBlur { kernel_size, sigma })
+        }),
+        documents(),
     ];
     one.prop_recursive(2, 8, 3, |inner| {
         let list = || prop::collection::vec(inner.clone(), 1..4);

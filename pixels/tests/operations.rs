@@ -21,48 +21,37 @@ fn recipe(document: Value) -> Recipe {
     Recipe::new(list(document), Output::default()).unwrap()
 }
 
-/// Every kind of operation, with any parameters.
-fn any_operation() -> impl Strategy<Value = Operation> {
-    let factor = prop_oneof![Just(0.0), Just(1.0), 0.0..3.0_f64, -1e6..1e6_f64];
-    (0..11, factor, -0.5..=0.5_f64, -10.0..300.0_f64, 0..=8_u8).prop_map(|(kind, factor, hue, threshold, bits)| {
-        operation(match kind {
-            0 => json!({ "adjust_brightness": { "brightness_factor": factor } }),
-            1 => json!({ "adjust_contrast": { "contrast_factor": factor } }),
-            2 => json!({ "adjust_saturation": { "saturation_factor": factor } }),
-            3 => json!({ "adjust_hue": { "hue_factor": hue } }),
-            4 => json!({ "adjust_sharpness": { "sharpness_factor": factor } }),
-            5 => json!({ "rgb_to_grayscale": {} }),
-            6 => json!({ "solarize": { "threshold": threshold } }),
-            7 => json!({ "posterize": { "bits": bits } }),
-            8 => json!({ "invert": {} }),
-            9 => json!({ "autocontrast": {} }),
-            _ => json!({ "equalize": {} }),
-        })
+/// Transforms that carry out each kind of operation, with any parameters, for certain.
+fn any_change() -> impl Strategy<Value = Value> {
+    let factor = prop_oneof![Just(0.0), Just(1.0), 0.0..3.0_f64, 0.0..1e6_f64];
+    (0..16, factor, -0.5..=0.5_f64, -10.0..300.0_f64, 0..=8_u8).prop_map(|(kind, factor, part, value, bits)| {
+        let jitter = |key: &str, factor: f64| json!({ "color_jitter": { key: [factor, factor] } });
+        let filter = ["nearest", "bilinear"][usize::from(bits % 2)];
+        match kind {
+            0 => jitter("brightness", factor),
+            1 => jitter("contrast", factor),
+            2 => jitter("saturation", factor),
+            3 => jitter("hue", part),
+            4 => json!({ "random_adjust_sharpness": { "sharpness_factor": factor, "p": 1.0 } }),
+            5 => json!({ "grayscale": {} }),
+            6 => json!({ "random_solarize": { "threshold": value, "p": 1.0 } }),
+            7 => json!({ "random_posterize": { "bits": bits, "p": 1.0 } }),
+            8 => json!({ "random_invert": { "p": 1.0 } }),
+            9 => json!({ "random_autocontrast": { "p": 1.0 } }),
+            10 => json!({ "random_equalize": { "p": 1.0 } }),
+            11 => json!({ "gaussian_blur": { "kernel_size": bits * 2 + 1, "sigma": part + 0.6 } }),
+            12 => json!({ "random_erasing": { "p": 1.0, "value": bits } }),
+            13 => json!({ "random_rotation": { "degrees": [value, value], "interpolation": filter, "fill": bits } }),
+            14 => json!({ "random_affine": {
+                "degrees": value.abs(), "translate": [part.abs(), 0.1], "scale": [0.5, 2.0], "shear": value.abs() / 8.0,
+                "interpolation": filter } }),
+            _ => json!({ "rand_augment": { "magnitude": bits, "interpolation": filter, "num_ops": 3 } }),
+        }
     })
 }
 
 fn any_match() -> impl Strategy<Value = Match> {
     prop::sample::select(vec![Match::Pillow, Match::Torch])
-}
-
-/// The transform that does this for certain.
-fn certain(operation: Operation) -> Value {
-    let jitter = |key: &str, factor: f64| json!({ "color_jitter": { key: [factor, factor] } });
-    match operation {
-        Operation::Brightness(it) => jitter("brightness", it.brightness_factor.abs()),
-        Operation::Contrast(it) => jitter("contrast", it.contrast_factor.abs()),
-        Operation::Saturation(it) => jitter("saturation", it.saturation_factor.abs()),
-        Operation::Hue(it) => jitter("hue", it.hue_factor),
-        Operation::Sharpness(it) => {
-            json!({ "random_adjust_sharpness": { "sharpness_factor": it.sharpness_factor, "p": 1.0 } })
-        }
-        Operation::Gray(_) => json!({ "grayscale": {} }),
-        Operation::Solarize(it) => json!({ "random_solarize": { "threshold": it.threshold, "p": 1.0 } }),
-        Operation::Posterize(it) => json!({ "random_posterize": { "bits": it.bits, "p": 1.0 } }),
-        Operation::Invert(_) => json!({ "random_invert": { "p": 1.0 } }),
-        Operation::Autocontrast(_) => json!({ "random_autocontrast": { "p": 1.0 } }),
-        Operation::Equalize(_) => json!({ "random_equalize": { "p": 1.0 } }),
-    }
 }
 
 fn mirrored(rgb: &[u8], width: u32) -> Vec<u8> {
@@ -92,10 +81,9 @@ proptest! {
     /// Tables that are chained, and statistics that are taken through them, change nothing.
     #[test]
     fn operations_in_a_row_are_those_one_after_the_other(
-        operations in prop::collection::vec(any_operation(), 1..6),
+        documents in prop::collection::vec(any_change(), 1..6),
         width in 1..40_u32, height in 1..40_u32, matched in any_match(),
     ) {
-        let documents: Vec<_> = operations.into_iter().map(certain).collect();
         let size = json!({ "resize": { "size": [height, width] } });
         let matched_as = |list: Vec<Value>| recipe(Value::Array(list)).with_match(matched).unwrap();
         let file = file(30, 25);
@@ -112,7 +100,7 @@ proptest! {
     /// Wherever an operation stands, it sees the picture as the steps before it leave it, and those behind see its result.
     #[test]
     fn an_operation_is_carried_out_at_its_place_in_the_list(
-        drawn in any_operation(), matched in any_match(), place in 0..5_usize, flips in any::<bool>(),
+        change in any_change(), matched in any_match(), place in 0..5_usize, flips in any::<bool>(),
     ) {
         let (width, height) = (41, 33);
         let flip = json!({ "random_horizontal_flip": { "p": if flips { 1.0 } else { 0.0 } } });
@@ -123,20 +111,23 @@ proptest! {
             json!({ "center_crop": { "size": [20, 30] } }),
         ];
         let mut with = steps.to_vec();
-        with.insert(place, certain(drawn));
+        with.insert(place, change);
         let with = recipe(Value::Array(with)).with_match(matched).unwrap();
         let plan = with.plan(width, height, DRAW);
-        let operation = plan.steps.iter().find_map(|step| match step {
+        let operations = plan.steps.iter().filter_map(|step| match step {
             Step::Operate(operation) => Some(*operation),
             _ => None,
         });
+        let operations: Vec<_> = operations.collect();
         let mut rgb = photograph_rgb(5, width, height);
         let mut png = std::io::Cursor::new(Vec::new());
         image::RgbImage::from_raw(width, height, rgb.clone()).unwrap().write_to(&mut png, image::ImageFormat::Png).unwrap();
         let mut size = (width, height);
         for number in 0..5_usize {
-            if number == place && let Some(operation) = operation {
-                operation.apply(&mut rgb, size, matched);
+            if number == place {
+                for operation in &operations {
+                    operation.apply(&mut rgb, size, matched);
+                }
             }
             match number {
                 0 | 2 if flips => rgb = mirrored(&rgb, size.0),
@@ -167,6 +158,20 @@ fn parameters_out_of_range_are_refused_by_name() {
         (json!({ "color_jitter": { "brightness": [1.2, 0.8] } }), "brightness is [1.2, 0.8]"),
         (json!({ "color_jitter": { "saturation": -0.1 } }), "saturation is -0.1"),
         (json!({ "random_solarize": { "threshold": 128, "p": 2 } }), "p is 2"),
+        (json!({ "gaussian_blur": { "kernel_size": 4 } }), "kernel_size is [4, 4]"),
+        (json!({ "gaussian_blur": { "kernel_size": 257 } }), "up to 255"),
+        (json!({ "gaussian_blur": { "kernel_size": 3, "sigma": [0, 1] } }), "sigma is [0, 1]"),
+        (json!({ "random_erasing": { "scale": [0.1, 1.5] } }), "must be at most 1"),
+        (json!({ "random_erasing": { "value": 256 } }), "value must be from 0 to 255"),
+        (json!({ "random_erasing": { "value": "random" } }), "only there behind normalize"),
+        (json!({ "random_rotation": { "degrees": [5, -5] } }), "the smaller one must be first"),
+        (json!({ "random_rotation": { "degrees": 5, "interpolation": "lanczos3" } }), "must be \"nearest\""),
+        (json!({ "random_affine": { "degrees": 5, "translate": [0, 2] } }), "translate must be"),
+        (json!({ "random_affine": { "degrees": 5, "scale": [0, 2] } }), "scale must be"),
+        (json!({ "random_affine": { "degrees": 5, "fill": [0, 256, 0] } }), "fill is [0.0, 256.0, 0.0]"),
+        (json!({ "rand_augment": { "magnitude": 31 } }), "magnitude is 31, but must be below 31"),
+        (json!({ "rand_augment": { "num_ops": 17 } }), "num_ops is 17"),
+        (json!({ "trivial_augment_wide": { "num_magnitude_bins": 1 } }), "num_magnitude_bins is 1"),
         (json!({ "random_apply": { "transforms": [] } }), "empty list"),
         (
             json!({ "random_order": { "transforms": [{ "random_posterize": { "bits": 9 } }] } }),

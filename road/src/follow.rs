@@ -1,8 +1,9 @@
 //! Writes the columns of a batch whose numbers are places in the picture. They follow the picture of their place: they are
 //! cut, resized, mirrored and turned as it was (semantics rule 45).
 
-use forebay_columns::{ColumnMut, ColumnType, Full, Role, Table, Value, ValueBuf};
+use forebay_columns::{ColumnMut, ColumnType, Full, Role, Schema, Table, Value, ValueBuf};
 use forebay_pixels::{Annotated, Draw, Origin, Plan, PointMap, Recipe};
+use thiserror::Error;
 
 use crate::sheet::Sheet;
 
@@ -17,6 +18,34 @@ pub(crate) struct FollowSettings {
     pub annotated: Annotated,
     /// An object is dropped if less of its box is shown.
     pub min_visible: f64,
+}
+
+/// A column that cannot follow the pictures.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error(
+    "column \"{column}\" has places in the picture, which cannot follow transform {place} ({transform}). Leave out the column \
+     with `columns`, or the transform"
+)]
+pub struct NotFollowed {
+    /// The column.
+    pub column: String,
+    /// Place of the transform in its list, from 0.
+    pub place: usize,
+    /// Name of the transform.
+    pub transform: &'static str,
+}
+
+/// Looks whether all columns can follow what a recipe makes of the pictures.
+///
+/// # Errors
+/// One cannot.
+pub(crate) fn can_follow(schema: &Schema, recipe: &Recipe) -> Result<(), NotFollowed> {
+    let moves = |role: Role| role.follows() || role == Role::Mask;
+    let column = schema.fields().iter().find(|field| moves(field.role)).map(|field| field.name.clone());
+    match (recipe.unfollowed(), column) {
+        (Some((place, transform)), Some(column)) => Err(NotFollowed { column, place, transform }),
+        _ => Ok(()),
+    }
 }
 
 /// The maps of a batch's pictures, with memory that is used again for each batch.

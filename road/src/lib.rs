@@ -42,7 +42,7 @@ pub use byte_size::{ByteSize, NoSize};
 pub use cache::{CacheError, Caches};
 pub use decode::lanes::{LaneMissing, cuda_driver, places};
 pub use decode::{DECODE_THREAD, LaneReport, Pool, Pools, PoolsError, SwitchedOff};
-pub use follow::PictureMaps;
+pub use follow::{NotFollowed, PictureMaps};
 pub use gpu_ring::Gpus;
 pub use memory::Promises;
 pub use metric::{Metric, MetricType};

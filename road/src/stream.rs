@@ -32,6 +32,7 @@ use thiserror::Error;
 
 use crate::cache::CacheError;
 use crate::consumers::{Arrival, Note};
+use crate::follow::NotFollowed;
 use crate::placement::{Credentials, PixelPlace, PlacementRefusal};
 use crate::samples::Samples;
 use crate::settings::{Sharding, StreamSettings};
@@ -69,6 +70,9 @@ pub enum StreamError {
     /// A column that the dataset does not have.
     #[error("columns: {0}")]
     Columns(#[from] UnknownColumn),
+    /// A column that cannot follow the pictures.
+    #[error("columns: {0}")]
+    NotFollowed(#[from] NotFollowed),
     /// More columns than a batch has.
     #[error("columns: {0}")]
     Schema(#[from] SchemaError),
@@ -127,6 +131,7 @@ impl StreamError {
             Self::Shape(_)
             | Self::Columns(_)
             | Self::Schema(_)
+            | Self::NotFollowed(_)
             | Self::Plan(_)
             | Self::NoBatch { .. }
             | Self::DecodeGpu { .. } => text_code::SETTINGS,

@@ -27,6 +27,11 @@ pub(crate) fn operate<'py>(
     if let Some(problem) = operation.problem() {
         return Err(PyValueError::new_err(format!("{}: {problem}", operation.name())));
     }
+    if matched == Match::Torch && !operation.has_torch() {
+        let problem =
+            format!("{}: with match = \"torch\", interpolation must be \"nearest\" or \"bilinear\"", operation.name());
+        return Err(PyValueError::new_err(problem));
+    }
     if rgb.is_empty() || rgb.len() as u64 != u64::from(size.0) * u64::from(size.1) * 3 {
         return Err(PyValueError::new_err(format!("{} bytes are no picture of {} x {}", rgb.len(), size.0, size.1)));
     }

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from forebay.transforms import functional
 from PIL import Image, ImageEnhance, ImageOps
+from PIL.Image import Resampling
 from reference_pictures import all_colours, pictures
 
 FACTORS = [0.0, 0.25, 0.5, 0.9999, 1.0, 1.0001, 1.3, 1.99, 2.0, 7.5, 300.0, -0.7]
@@ -46,11 +47,15 @@ OPERATIONS = {
 }
 
 
+# These have tests of their own below, and others beside torchvision.
+MOVING = {"affine", "erase", "gaussian_blur", "rotate"}
+
+
 def test_every_operation_is_here_and_exported():
     public = {
         name for name, value in vars(functional).items() if getattr(value, "__module__", "") == functional.__name__
     }
-    assert {name for name in public if not name.startswith("_")} == set(functional.__all__) == set(OPERATIONS)
+    assert {name for name in public if not name.startswith("_")} == set(functional.__all__) == set(OPERATIONS) | MOVING
 
 
 @pytest.mark.parametrize("name", OPERATIONS)
@@ -74,6 +79,71 @@ def test_every_colour_becomes_what_pillow_makes_of_it(name, parameter):
     picture = all_colours()
     expected = np.asarray(theirs(Image.fromarray(picture), parameter))
     assert np.array_equal(getattr(functional, name)(picture, parameter), expected)
+
+
+FILTERS = {"nearest": Resampling.NEAREST, "bilinear": Resampling.BILINEAR, "bicubic": Resampling.BICUBIC}
+
+
+@pytest.mark.parametrize("filter_name", FILTERS)
+def test_a_rotation_is_pillow_s_to_the_bit(filter_name):
+    angles = [0, 7.3, -30, 45, 90, 135.5, 180, 270, 359.999, 1e-9, 720.25, -135]
+    for title, picture in pictures():
+        height, width = picture.shape[:2]
+        for angle, center, fill in zip(angles, [None, (0, 0), (width / 3, height - 1.5)] * 4, [None, (9, 200, 31)] * 6):
+            made = functional.rotate(picture, angle, filter_name, center=center, fill=fill)
+            expected = Image.fromarray(picture).rotate(angle, FILTERS[filter_name], False, center, fillcolor=fill or 0)
+            assert np.array_equal(made, np.asarray(expected)), f"{title}, {angle} about {center}"
+
+
+def test_a_move_by_whole_pixels_copies_them_and_a_scale_picks_them():
+    picture = next(picture for title, picture in pictures() if title == "noise 97 x 61")
+    for name in FILTERS:
+        moved = functional.affine(picture, 0, (5, -3), 1, (0, 0), name, fill=7)
+        assert np.array_equal(moved[:-3, 5:], picture[3:, :-5])
+        assert (moved[-3:] == 7).all()
+        assert (moved[:, :5] == 7).all()
+    doubled = functional.affine(picture, 0, (0, 0), 2, (0, 0), center=(0, 0))
+    assert np.array_equal(doubled[::2, ::2], picture[:49, :31])
+
+
+@pytest.mark.parametrize(
+    ("size", "sigma"), [(3, None), (5, 0.2), (23, (0.1, 2.0)), ((7, 1), 3.0), ((1, 9), 40.0), (1, 1.0)]
+)
+def test_a_blur_is_the_mean_by_a_gaussian_kernel(size, sigma):
+    def kernel(size, sigma):
+        at = (np.arange(size) - size // 2) / (sigma or size * 0.15 + 0.35)
+        weights = np.exp(-(at**2) / 2)
+        return weights / weights.sum()
+
+    sizes = size if isinstance(size, tuple) else (size, size)
+    sigmas = sigma if isinstance(sigma, tuple) else (sigma, sigma)
+    along, down = kernel(sizes[0], sigmas[0]), kernel(sizes[1], sigmas[1])
+    for title, picture in pictures():
+        height, width = picture.shape[:2]
+        if min(height, width) > 12:
+            margins = [(sizes[1] // 2,) * 2, (sizes[0] // 2,) * 2, (0, 0)]
+            padded = np.pad(picture.astype(float), margins, mode="reflect")
+            rows = sum(weight * padded[number : number + height] for number, weight in enumerate(down))
+            expected = sum(weight * rows[:, number : number + width] for number, weight in enumerate(along))
+            made = functional.gaussian_blur(picture, size, sigma)
+            assert np.abs(made - expected).max() < 0.501, title
+
+
+def test_pictures_smaller_than_a_kernel_are_reflected_again_and_again():
+    assert functional.gaussian_blur(np.full((1, 1, 3), 77, np.uint8), 23, 9.0).tolist() == [[[77] * 3]]
+    line = np.array([[[0] * 3, [255] * 3]], np.uint8)
+    assert functional.gaussian_blur(line, (3, 1), 1000.0)[0, :, 0].tolist() == [170, 85]
+
+
+@pytest.mark.parametrize(
+    ("value", "colour"), [(9, (9, 9, 9)), ((1, 2, 250), (1, 2, 250)), (np.array([3, 4, 5]), (3, 4, 5))]
+)
+def test_a_rectangle_is_filled_as_far_as_the_picture_has_it(value, colour):
+    picture = next(picture for title, picture in pictures() if title == "noise 97 x 61")
+    for i, j, h, w in [(0, 0, 97, 61), (5, 7, 11, 13), (90, 50, 30, 30), (2, 3, 0, 5), (500, 3, 4, 4)]:
+        expected = picture.copy()
+        expected[i : i + h, j : j + w] = colour
+        assert np.array_equal(functional.erase(picture, i, j, h, w, value), expected)
 
 
 def test_a_picture_stays_as_it_is_and_the_result_is_the_caller_s():
@@ -102,6 +172,15 @@ def test_other_arrays_are_refused(image):
         (lambda image: functional.posterize(image, 9), "posterize: bits is 9"),
         (lambda image: functional.posterize(image, 2.5), "invalid type: floating point"),
         (lambda image: functional.rgb_to_grayscale(image, 1), "every picture has three channels"),
+        (lambda image: functional.gaussian_blur(image, 4), r"kernel_size is \[4, 4\]"),
+        (lambda image: functional.gaussian_blur(image, 3, 0), "must be numbers above 0"),
+        (lambda image: functional.erase(image, 0, 0, 1, 1, 300), "v must be one number or"),
+        (lambda image: functional.erase(image, -1, 0, 1, 1, 3), "invalid value"),
+        (lambda image: functional.rotate(image, 5, expand=True), "expand is True"),
+        (lambda image: functional.rotate(image, 5, "lanczos3"), 'interpolation is "lanczos3"'),
+        (lambda image: functional.rotate(image, 5, "bicubic", match="torch"), '"nearest" or "bilinear"'),
+        (lambda image: functional.affine(image, 0, (0, 0), 0, (0, 0)), "scale is 0"),
+        (lambda image: functional.affine(image, 0, (0, 0), 1, (0, 0), fill=256), "fill is"),
         (lambda image: functional.invert(image, match="cv2"), 'match is "cv2"; give one of "pillow", "torch"'),
     ],
 )

@@ -8,7 +8,8 @@ from reference_pictures import pictures
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed; `make test-torch` installs it")
 pytest.importorskip("torchvision", reason="torchvision is not installed; `make test-torch` installs it")
-from torchvision.transforms.v2 import functional as theirs  # noqa: E402 - after it was looked whether it is there
+from torchvision.transforms.v2 import InterpolationMode  # noqa: E402 - after it was looked whether it is there
+from torchvision.transforms.v2 import functional as theirs  # noqa: E402
 
 FACTORS = [0.0, 0.25, 0.5, 0.9999, 1.0, 1.0001, 1.3, 2.0, 7.5]
 # torchvision refuses other numbers for tensors.
@@ -27,8 +28,71 @@ PARAMETERS = {
 }
 
 
+# The filters that torchvision has for tensors.
+FILTERS = {"nearest": InterpolationMode.NEAREST, "bilinear": InterpolationMode.BILINEAR}
+MOVES = {
+    "affine": [
+        {"angle": 0, "translate": [0, 0], "scale": 1.0, "shear": [16.7, 0.0], "center": [0, 0]},
+        {"angle": 0, "translate": [0, 0], "scale": 1.0, "shear": [0.0, -44.7], "center": [0, 0], "fill": [7, 8, 99]},
+        {"angle": 0, "translate": [-31, 0], "scale": 1.0, "shear": [0.0, 0.0]},
+        {"angle": 33.3, "translate": [4, -9], "scale": 0.7, "shear": [3.0, -12.0], "fill": [200, 0, 1]},
+        {"angle": -160, "translate": [0, 3], "scale": 3.1, "shear": [0.0, 40.0]},
+    ],
+    "rotate": [{"angle": angle} for angle in (0, 4.5, -30, 90, 134.9, 180, 270)]
+    + [{"angle": 77.7, "center": [3, 5.5], "fill": [1, 100, 200]}],
+}
+BLURS = [{"kernel_size": 23, "sigma": 1.3}, {"kernel_size": [3, 9]}, {"kernel_size": 5, "sigma": [0.1, 7.0]}]
+
+
 def test_every_operation_is_compared():
-    assert set(PARAMETERS) == set(functional.__all__)
+    assert {*PARAMETERS, *MOVES, "gaussian_blur", "erase"} == set(functional.__all__)
+
+
+@pytest.mark.parametrize("name", MOVES)
+@pytest.mark.parametrize("interpolation", FILTERS)
+def test_pixels_are_moved_as_torchvision_moves_them(name, interpolation):
+    values, unequal, far = 0, 0, 0
+    for title, picture in pictures():
+        for parameters in MOVES[name]:
+            theirs_for = {"interpolation": FILTERS[interpolation], **parameters}
+            ours_for = {"interpolation": interpolation, **parameters}
+            by_pillow = np.asarray(getattr(theirs, name)(Image.fromarray(picture), **theirs_for))
+            assert np.array_equal(getattr(functional, name)(picture, **ours_for), by_pillow), f"{title}, {parameters}"
+            tensor = torch.from_numpy(picture.copy()).permute(2, 0, 1)
+            by_torch = getattr(theirs, name)(tensor, **theirs_for).permute(1, 2, 0).numpy()
+            apart = np.abs(getattr(functional, name)(picture, **ours_for, match="torch").astype(int) - by_torch)
+            values, unequal = values + apart.size, unequal + np.count_nonzero(apart)
+            far += np.count_nonzero(apart > 1)
+    print(f"{name} {interpolation}: of {values} values for tensors, {unequal} differ, {far} by more than 1")
+    assert far <= (values // 1000 if interpolation == "nearest" else 0)
+
+
+def test_bicubic_moves_are_those_of_pillow():
+    for title, picture in pictures():
+        for parameters in MOVES["affine"]:
+            expected = theirs.affine(Image.fromarray(picture), interpolation=InterpolationMode.BICUBIC, **parameters)
+            made = functional.affine(picture, interpolation="bicubic", **parameters)
+            assert np.array_equal(made, np.asarray(expected)), f"{title}, {parameters}"
+
+
+def test_a_blur_is_within_1_of_torchvision_s():
+    values, unequal = 0, 0
+    for title, picture in pictures():
+        if min(picture.shape[:2]) > 12:
+            for parameters in BLURS:
+                expected = np.asarray(theirs.gaussian_blur(Image.fromarray(picture), **parameters))
+                apart = np.abs(functional.gaussian_blur(picture, **parameters).astype(int) - expected)
+                assert apart.max() <= 1, f"{title}, {parameters}"
+                values, unequal = values + apart.size, unequal + np.count_nonzero(apart)
+    print(f"gaussian_blur: {unequal} of {values} values are 1 apart")
+
+
+def test_a_rectangle_is_erased_as_in_torchvision():
+    picture = next(picture for title, picture in pictures() if title == "noise 97 x 61")
+    tensor = torch.from_numpy(picture.copy()).permute(2, 0, 1)
+    colour = torch.tensor([1, 2, 250])[:, None, None]
+    expected = theirs.erase(tensor, 5, 7, 11, 200, colour).permute(1, 2, 0).numpy()
+    assert np.array_equal(functional.erase(picture, 5, 7, 11, 200, (1, 2, 250)), expected)
 
 
 @pytest.mark.parametrize("name", PARAMETERS)

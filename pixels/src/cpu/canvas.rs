@@ -21,6 +21,7 @@ const KEEP: usize = 4 << 20;
 pub(super) struct Canvas {
     picture: Vec<u8>,
     spare: Vec<u8>,
+    floats: Vec<f32>,
     width: u32,
     height: u32,
     resizer: Resizer,
@@ -169,7 +170,7 @@ impl Canvas {
     /// Carries operations out on the whole picture, and tells how many there were.
     fn operate<'o>(&mut self, operations: impl Iterator<Item = &'o Operation>, matched: Match) -> usize {
         let size = (self.width as usize, self.height as usize);
-        let mut work = Workpiece::new(&mut self.picture, &mut self.spare, size, matched);
+        let mut work = Workpiece::new(&mut self.picture, &mut self.spare, &mut self.floats, size, matched);
         let count = operations.map(|operation| operation.carry_out(&mut work)).count();
         work.finish();
         count

@@ -25,7 +25,7 @@ pub struct ColorJitter {
 
 /// From where to where a number is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
-#[serde(untagged, expecting = "each of them must be one number or [least, greatest]")]
+#[serde(untagged, expecting = "a range must be one number or [least, greatest]")]
 pub enum Jitter {
     /// How far at most from the number that changes nothing.
     By(f64),
@@ -70,7 +70,7 @@ impl ColorJitter {
 
 impl Jitter {
     /// The least and the greatest number. A factor is not below 0.
-    fn ends(self, neutral: f64) -> [f64; 2] {
+    pub(super) fn ends(self, neutral: f64) -> [f64; 2] {
         match self {
             Self::By(by) if neutral > 0.0 => [(neutral - by).max(0.0), neutral + by],
             Self::By(by) => [neutral - by, neutral + by],

@@ -1,6 +1,7 @@
 //! A picture under operations. What changes single values is only noted in a table, so that any number of such operations is
 //! carried out in one pass. Statistics are those of the values as the table changes them.
 
+use super::warp::Warp;
 use crate::buffer::{SLACK, sized};
 use crate::matching::Match;
 
@@ -14,6 +15,7 @@ pub(super) type Histogram = [u32; 256];
 pub(crate) struct Workpiece<'a> {
     picture: &'a mut Vec<u8>,
     spare: &'a mut Vec<u8>,
+    floats: &'a mut Vec<f32>,
     width: usize,
     height: usize,
     /// Whose results operations are to give.
@@ -25,14 +27,15 @@ pub(crate) struct Workpiece<'a> {
 }
 
 impl<'a> Workpiece<'a> {
-    /// A picture of this width and height, in the first bytes of a buffer. The spare buffer has any content.
+    /// A picture of this width and height, in the first bytes of a buffer. The other buffers are for work, and have any content.
     pub(crate) fn new(
         picture: &'a mut Vec<u8>,
         spare: &'a mut Vec<u8>,
+        floats: &'a mut Vec<f32>,
         (width, height): (usize, usize),
         matched: Match,
     ) -> Self {
-        Self { picture, spare, width, height, matched, pending: None, counted: None }
+        Self { picture, spare, floats, width, height, matched, pending: None, counted: None }
     }
 
     /// Carries out what is pending. The picture is in the buffer that was its own.
@@ -76,12 +79,35 @@ impl<'a> Workpiece<'a> {
 
     /// Replaces the picture by another one of its size, from `make(old, new, width)`.
     pub(super) fn remake(&mut self, make: impl FnOnce(&[u8], &mut [u8], usize)) {
+        self.remake_with_floats(|from, to, width, _| make(from, to, width));
+    }
+
+    /// The same with memory for floats.
+    pub(super) fn remake_with_floats(&mut self, make: impl FnOnce(&[u8], &mut [u8], usize, &mut Vec<f32>)) {
         self.settle();
         self.counted = None;
         let len = self.rgb().len();
         let new = &mut sized(self.spare, len + SLACK)[..len];
-        make(&self.picture[..len], new, self.width);
+        make(&self.picture[..len], new, self.width, self.floats);
         std::mem::swap(self.picture, self.spare);
+    }
+
+    /// Takes each pixel from somewhere else.
+    pub(super) fn warp(&mut self, warp: &Warp) {
+        let matched = self.matched;
+        self.remake(|from, to, width| warp.carry_out(from, to, width, matched));
+    }
+
+    /// The picture, packed RGB, to be changed here and there.
+    pub(super) fn changeable(&mut self) -> &mut [u8] {
+        self.settle();
+        self.counted = None;
+        self.rgb_mut()
+    }
+
+    /// Width and height.
+    pub(super) fn size(&self) -> (usize, usize) {
+        (self.width, self.height)
     }
 
     fn rgb(&self) -> &[u8] {

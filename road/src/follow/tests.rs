@@ -9,8 +9,8 @@ use forebay_cuda::survey::Places;
 use forebay_fake_gpu::Fake;
 use forebay_pixels::sample::{JpegForm, mask_png};
 use forebay_pixels::{
-    CenterCrop, Form, Input, Interpolation, Limits, Orientation, Origin, Output, RandomHorizontalFlip,
-    RandomResizedCrop, Size, Transform,
+    CenterCrop, Fill, Form, Input, Interpolation, Jitter, Limits, Orientation, Origin, Output, RandomApply,
+    RandomHorizontalFlip, RandomResizedCrop, RandomRotation, Size, Transform,
 };
 use forebay_proto::Turn;
 use forebay_ring::{Dtype, Geometry, Layout, Region, Shape, View};
@@ -378,4 +378,18 @@ fn rule_45_boxes_are_where_a_gpu_puts_the_pixels() {
     }
     let pictures: Vec<u64> = pool.lanes().iter().map(|lane| lane.pictures).collect();
     assert_eq!(pictures, [0, 32], "the GPU has decoded all of them");
+}
+
+#[test]
+fn rule_45_columns_of_places_do_not_go_with_a_transform_that_turns_the_picture() {
+    let schema = |role| Schema::try_new(vec![Field::new("it", "f32 [*, 4]".parse().unwrap()).with_role(role)]).unwrap();
+    let (interpolation, center, fill) = (Interpolation::Nearest, None, Fill::Gray(0.0));
+    let turn = RandomRotation { degrees: Jitter::By(5.0), interpolation, center, fill };
+    let crop = Transform::CenterCrop(CenterCrop { size: Size::One(8) });
+    let apply = RandomApply { transforms: vec![Transform::RandomRotation(turn)], p: 0.5 };
+    let recipe = Recipe::new(vec![crop, Transform::RandomApply(apply)], Output::default()).unwrap();
+    let refused = NotFollowed { column: "it".into(), place: 1, transform: "random_apply" };
+    assert_eq!(can_follow(&schema(Role::Boxes), &recipe), Err(refused));
+    assert_eq!(can_follow(&schema(Role::Plain), &recipe), Ok(()));
+    assert_eq!(can_follow(&schema(Role::Boxes), &Recipe::training(8).unwrap()), Ok(()));
 }

@@ -27,7 +27,7 @@ use crate::stream::rings::{Rings, Site};
 use crate::stream::standing::Standing;
 use crate::stream::{RingMemory, Stream, StreamError, idle, policies};
 use crate::targets::Targets;
-use crate::{incarnation, threads};
+use crate::{follow, incarnation, threads};
 
 /// How long a batch that trainers elsewhere wait for may stand without a trainer (semantics rule 35).
 const UNTAKEN: Duration = Duration::from_secs(10);
@@ -100,6 +100,7 @@ impl Opening {
         self.some_epoch_has_a_batch(plan.positions())?;
         let (height, width, _) = self.settings.recipe.shape();
         let targets = Targets::new(Arc::clone(&self.source), self.settings.columns.as_deref(), (height, width))?;
+        follow::can_follow(targets.schema(), &self.settings.recipe)?;
         let targets = if plan.is_plain() { targets } else { targets.with_repeats()? };
         let (shape, slots) = (shape(&self.settings), self.settings.slots());
         let geometry = Geometry::with_columns(shape, slots, targets.schema().clone(), &targets.rooms())?;

@@ -20,11 +20,13 @@ Example:
 from forebay.transforms import functional
 from forebay.transforms.color import (
     ColorJitter,
+    GaussianBlur,
     Grayscale,
     Normalize,
     RandomAdjustSharpness,
     RandomAutocontrast,
     RandomEqualize,
+    RandomErasing,
     RandomGrayscale,
     RandomInvert,
     RandomPosterize,
@@ -33,26 +35,34 @@ from forebay.transforms.color import (
 from forebay.transforms.geometry import CenterCrop, Pad, RandomHorizontalFlip, RandomResizedCrop, Resize
 from forebay.transforms.lists import RandomApply, RandomChoice, RandomOrder
 from forebay.transforms.transform import Transform
+from forebay.transforms.warps import AutoAugment, RandAugment, RandomAffine, RandomRotation, TrivialAugmentWide
 
 __all__ = [
+    "AutoAugment",
     "CenterCrop",
     "ColorJitter",
+    "GaussianBlur",
     "Grayscale",
     "Normalize",
     "Pad",
+    "RandAugment",
     "RandomAdjustSharpness",
+    "RandomAffine",
     "RandomApply",
     "RandomAutocontrast",
     "RandomChoice",
     "RandomEqualize",
+    "RandomErasing",
     "RandomGrayscale",
     "RandomHorizontalFlip",
     "RandomInvert",
     "RandomOrder",
     "RandomPosterize",
     "RandomResizedCrop",
+    "RandomRotation",
     "RandomSolarize",
     "Resize",
     "Transform",
+    "TrivialAugmentWide",
     "functional",
 ]

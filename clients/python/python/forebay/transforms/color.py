@@ -10,11 +10,13 @@ from forebay.transforms.transform import Transform
 
 __all__ = [
     "ColorJitter",
+    "GaussianBlur",
     "Grayscale",
     "Normalize",
     "RandomAdjustSharpness",
     "RandomAutocontrast",
     "RandomEqualize",
+    "RandomErasing",
     "RandomGrayscale",
     "RandomInvert",
     "RandomPosterize",
@@ -169,6 +171,47 @@ class RandomEqualize(Transform):
     """
 
     p: float = 0.5
+
+
+@dataclass(frozen=True)
+class GaussianBlur(Transform):
+    """Blurs the picture with a Gaussian kernel, whose standard deviation is random.
+
+    Args:
+        kernel_size: Width and height of the kernel, or one number for both. Odd.
+        sigma: Least and greatest standard deviation in pixels, or the only one.
+
+    Example:
+        >>> GaussianBlur(23).to_settings()
+        {'gaussian_blur': {'kernel_size': 23, 'sigma': [0.1, 2.0]}}
+    """
+
+    kernel_size: int | Sequence[int]
+    sigma: float | Sequence[float] = (0.1, 2.0)
+
+
+@dataclass(frozen=True)
+class RandomErasing(Transform):
+    """Fills a random rectangle, with a probability.
+
+    It may stand behind `Normalize`, as in torchvision's recipes. `value` then counts in normalised values, rounded
+    to what a pixel of 8 bits can have.
+
+    Args:
+        p: The probability, from 0 to 1.
+        scale: Smallest and largest share of the picture's area, each from 0 to 1.
+        ratio: Smallest and largest height / width of the rectangle.
+        value: The value of all channels, or red, green and blue. Behind `Normalize` also "random", for noise.
+
+    Example:
+        >>> RandomErasing(0.1, value=(124, 116, 104)).to_settings()["random_erasing"]["value"]
+        [124, 116, 104]
+    """
+
+    p: float = 0.5
+    scale: tuple[float, float] = (0.02, 0.33)
+    ratio: tuple[float, float] = (0.3, 3.3)
+    value: float | Sequence[float] | str = 0
 
 
 @dataclass(frozen=True)

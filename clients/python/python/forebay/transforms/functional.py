@@ -14,7 +14,8 @@ Example:
 from __future__ import annotations
 
 import json
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, Union
 
 import numpy as np
 
@@ -26,13 +27,19 @@ __all__ = [
     "adjust_hue",
     "adjust_saturation",
     "adjust_sharpness",
+    "affine",
     "autocontrast",
     "equalize",
+    "erase",
+    "gaussian_blur",
     "invert",
     "posterize",
     "rgb_to_grayscale",
+    "rotate",
     "solarize",
 ]
+
+Numbers = Union[float, Sequence[float]]
 
 
 def adjust_brightness(image: np.ndarray, brightness_factor: float, *, match: str = "pillow") -> np.ndarray:
@@ -90,11 +97,67 @@ def equalize(image: np.ndarray, *, match: str = "pillow") -> np.ndarray:
     return _operate(image, match, "equalize")
 
 
+def gaussian_blur(
+    image: np.ndarray, kernel_size: int | Sequence[int], sigma: Numbers | None = None, *, match: str = "pillow"
+) -> np.ndarray:
+    """Blurs with a Gaussian kernel of this size (one odd number, or width and height) and standard deviation."""
+    return _operate(image, match, "gaussian_blur", kernel_size=kernel_size, sigma=sigma)
+
+
+def erase(image: np.ndarray, i: int, j: int, h: int, w: int, v: Numbers, *, match: str = "pillow") -> np.ndarray:
+    """Fills the rectangle that begins at row i and column j, and has h rows and w columns. v is from 0 to 255."""
+    return _operate(image, match, "erase", i=i, j=j, h=h, w=w, v=v)
+
+
+def affine(
+    image: np.ndarray,
+    angle: float,
+    translate: Sequence[float],
+    scale: float,
+    shear: Sequence[float],
+    interpolation: str = "nearest",
+    fill: Numbers | None = None,
+    center: Sequence[float] | None = None,
+    *,
+    match: str = "pillow",
+) -> np.ndarray:
+    """Turns the picture clockwise by degrees, shears it by degrees, scales it, and moves it by pixels.
+
+    `interpolation` is "nearest", "bilinear" or, with `match="pillow"`, "bicubic". `fill` is the value of pixels from
+    outside of the picture.
+    """
+    numbers = {"angle": angle, "translate": translate, "scale": scale, "shear": shear, "center": center}
+    return _operate(image, match, "affine", interpolation=interpolation, fill=fill, **numbers)
+
+
+def rotate(
+    image: np.ndarray,
+    angle: float,
+    interpolation: str = "nearest",
+    expand: bool = False,
+    center: Sequence[float] | None = None,
+    fill: Numbers | None = None,
+    *,
+    match: str = "pillow",
+) -> np.ndarray:
+    """Turns the picture counterclockwise by degrees. The result has the picture's size, so `expand` must be False."""
+    if expand:
+        raise ValueError("rotate: expand is True, but the result always has the picture's size")
+    return _operate(image, match, "rotate", angle=angle, interpolation=interpolation, center=center, fill=fill)
+
+
 def _operate(image: np.ndarray, match: str, name: str, **parameters: Any) -> np.ndarray:  # noqa: ANN401 - numbers
     pixels = np.asarray(image)
     if pixels.dtype != np.uint8 or pixels.ndim != 3 or pixels.shape[2] != 3 or not pixels.size:
         raise ValueError(f"image: give a uint8 array of height x width x 3, not {pixels.dtype} of {pixels.shape}")
     height, width, _ = pixels.shape
-    numbers = {key: value.item() if isinstance(value, np.generic) else value for key, value in parameters.items()}
-    made = operate(pixels.tobytes(), (width, height), json.dumps({name: numbers}), match)
+    given = {key: value for key, value in parameters.items() if value is not None}
+    made = operate(pixels.tobytes(), (width, height), json.dumps({name: given}, default=_plain), match)
     return np.frombuffer(made, np.uint8).reshape(pixels.shape)
+
+
+def _plain(value: Any) -> Any:  # noqa: ANN401 - what JSON does not know
+    """Numbers and arrays of numpy as those of Python."""
+    if isinstance(value, (np.generic, np.ndarray)):
+        return value.tolist()
+    raise TypeError(f"{value!r} is no number")

@@ -1,0 +1,165 @@
+//! Blurred by a Gaussian kernel.
+
+use serde::Deserialize;
+
+use super::Operation;
+use super::workpiece::Workpiece;
+use crate::draw::Draws;
+use crate::number::range_problem;
+
+/// Longest side of a kernel.
+const LONGEST: u32 = 255;
+
+/// torchvision's `gaussian_blur`. It is the same for Pillow's images, which torchvision makes tensors of.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Blur {
+    /// Width and height of the kernel, or one number for both. Odd.
+    pub kernel_size: OneOrTwo<u32>,
+    /// Standard deviations along the rows and down the columns, in pixels. Without them, as much as fits into the kernel.
+    #[serde(default)]
+    pub sigma: Option<OneOrTwo<f64>>,
+}
+
+/// torchvision's `GaussianBlur`.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GaussianBlur {
+    /// As in [`Blur`].
+    pub kernel_size: OneOrTwo<u32>,
+    /// Least and greatest standard deviation, or the only one.
+    #[serde(default = "default_sigma")]
+    pub sigma: OneOrTwo<f64>,
+}
+
+/// One number, or two.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(untagged, expecting = "kernel_size and sigma must be one number or two, and a kernel_size is whole")]
+pub enum OneOrTwo<T> {
+    /// The same for both.
+    One(T),
+    /// Two.
+    Two([T; 2]),
+}
+
+/// The weights of a kernel's one side, from its middle outwards.
+struct BlurWeights {
+    half: [f32; LONGEST as usize / 2 + 1],
+    radius: usize,
+}
+
+impl<T: Copy> OneOrTwo<T> {
+    fn both(self) -> [T; 2] {
+        match self {
+            Self::One(value) => [value; 2],
+            Self::Two(values) => values,
+        }
+    }
+}
+
+impl Blur {
+    pub(super) const IS_LOCAL: bool = false;
+
+    pub(super) fn problem(self) -> Option<String> {
+        let sizes = self.kernel_size.both();
+        if sizes.iter().any(|size| size % 2 == 0 || *size > LONGEST) {
+            return Some(format!("kernel_size is {sizes:?}, but must be odd numbers up to {LONGEST}"));
+        }
+        let sigmas = self.sigma?.both();
+        let bad = sigmas.iter().any(|sigma| *sigma <= 0.0 || !sigma.is_finite());
+        bad.then(|| format!("sigma is {sigmas:?}, but must be numbers above 0"))
+    }
+
+    pub(super) fn carry_out(self, work: &mut Workpiece<'_>) {
+        let sizes = self.kernel_size.both();
+        let sigmas = self.sigma.map_or_else(|| sizes.map(|size| f64::from(size) * 0.15 + 0.35), OneOrTwo::both);
+        let [along, down] = [0, 1].map(|side| BlurWeights::new(sizes[side], sigmas[side]));
+        work.remake_with_floats(|from, to, width, floats| blur(from, to, width, (&along, &down), floats));
+    }
+}
+
+impl GaussianBlur {
+    pub(crate) fn problem(&self) -> Option<String> {
+        let sizes = Blur { kernel_size: self.kernel_size, sigma: None };
+        sizes.problem().or_else(|| range_problem("sigma", self.sigma.both()))
+    }
+
+    pub(crate) fn draw(&self, draws: Draws, _size: (u32, u32), give: &mut dyn FnMut(Operation)) {
+        let [least, greatest] = self.sigma.both();
+        let sigma = draws.between(0, least, greatest);
+        give(Operation::Blur(Blur { kernel_size: self.kernel_size, sigma: Some(OneOrTwo::One(sigma)) }));
+    }
+}
+
+impl BlurWeights {
+    /// torchvision's: Gaussian values at points from the kernel's one end to the other, which add up to 1.
+    #[expect(clippy::cast_possible_truncation, reason = "weights have single precision")]
+    fn new(size: u32, sigma: f64) -> Self {
+        let radius = size / 2;
+        // The points are 1 / sqrt(2) apart, so that their squares need no factor.
+        let square = |at: u32| f64::from(at) * f64::from(at) * 0.5;
+        let value = |at: u32| libm::exp(-square(at) / (sigma * sigma));
+        let sum = 1.0 + 2.0 * (1..=radius).map(value).sum::<f64>();
+        let mut half = [0.0; LONGEST as usize / 2 + 1];
+        for (at, weight) in (0..=radius).zip(&mut half) {
+            *weight = (value(at) / sum) as f32;
+        }
+        Self { half, radius: radius as usize }
+    }
+}
+
+/// Down the columns into a row of floats, and along that into a row of the result. Beyond its border a picture is reflected.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "weights add up to 1")]
+fn blur(from: &[u8], to: &mut [u8], width: usize, (along, down): (&BlurWeights, &BlurWeights), floats: &mut Vec<f32>) {
+    let stride = width * 3;
+    let height = from.len() / stride;
+    let margin = along.radius * 3;
+    let row = |number: isize| &from[reflected(number, height) * stride..][..stride];
+    floats.clear();
+    floats.resize(stride * 2 + margin * 2, 0.0);
+    let (summed, result) = floats.split_at_mut(stride + margin * 2);
+    for (number, to) in to.chunks_exact_mut(stride).enumerate() {
+        let number = number.cast_signed();
+        let middle = &mut summed[margin..][..stride];
+        for (sum, value) in middle.iter_mut().zip(row(number)) {
+            *sum = f32::from(*value) * down.half[0];
+        }
+        for (at, weight) in (1..).zip(&down.half[1..=down.radius]) {
+            let pairs = row(number - at).iter().zip(row(number + at));
+            for (sum, (above, below)) in middle.iter_mut().zip(pairs) {
+                *sum += f32::from(u16::from(*above) + u16::from(*below)) * weight;
+            }
+        }
+        for at in 1..=along.radius {
+            for channel in 0..3 {
+                let [left, right] = [-at.cast_signed(), (width - 1 + at).cast_signed()]
+                    .map(|column| summed[margin + reflected(column, width) * 3 + channel]);
+                summed[margin - at * 3 + channel] = left;
+                summed[margin + (width - 1 + at) * 3 + channel] = right;
+            }
+        }
+        for (value, sum) in result.iter_mut().zip(&summed[margin..]) {
+            *value = sum * along.half[0];
+        }
+        for (at, weight) in (1..).zip(&along.half[1..=along.radius]) {
+            let (left, right) = (&summed[margin - at * 3..][..stride], &summed[margin + at * 3..][..stride]);
+            for (value, (left, right)) in result.iter_mut().zip(left.iter().zip(right)) {
+                *value += (left + right) * weight;
+            }
+        }
+        for (to, value) in to.iter_mut().zip(&*result) {
+            *to = value.round_ties_even() as u8;
+        }
+    }
+}
+
+/// The line of a side that is shown at this place, which may be beyond either end. The last line is not shown twice.
+fn reflected(at: isize, len: usize) -> usize {
+    let period = (2 * len - 2).max(1);
+    let at = at.rem_euclid(period.cast_signed()).cast_unsigned();
+    at.min(period - at).min(len - 1)
+}
+
+fn default_sigma() -> OneOrTwo<f64> {
+    OneOrTwo::Two([0.1, 2.0])
+}
