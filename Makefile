@@ -2,7 +2,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help deps deps-fuzz build install-c demo test lint test-rust test-python test-c test-readme test-torch test-tf torture bench compare parity compat fuzz docs clean
+.PHONY: help deps deps-fuzz build install-c demo test lint test-rust test-python test-c test-readme test-torch test-tf torture bench compare parity gallery compat fuzz docs clean
 
 # PyO3 would link libpython without these, and cargo would build it anew whenever maturin had been here.
 export PYO3_PYTHON := $(CURDIR)/.venv/bin/python
@@ -66,6 +66,9 @@ parity: build ## Write docs/parity.md anew: make parity DATA=FOLDER, which has i
 	.venv/bin/python scripts/formats.py target/parity/formats
 	.venv/bin/forebay compare "$(DATA)/imagenet" "$(DATA)/conformance" target/parity/formats \
 	  --markdown docs/parity.md -o target/parity/worst.png
+
+gallery: build ## Draw docs/pictures/transforms.png anew: a picture for each operation
+	.venv/bin/python scripts/gallery.py
 
 compat: build ## Keep what this release writes and says: clients/python/tests/compat has it for later builds
 	cargo build --locked -p forebay-fake-gpu
