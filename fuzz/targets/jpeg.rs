@@ -1,22 +1,25 @@
 //! Our own JPEG decoder, on every set of instructions of this machine: all give the same answer, a region equals the cut of
-//! the whole, and where it is a picture, it is libjpeg-turbo's.
+//! the whole, seek points change nothing, and where it is a picture, it is libjpeg-turbo's.
 #![no_main]
 
 #[path = "jpeg/reference.rs"]
 mod reference;
+#[path = "jpeg/seeking.rs"]
+mod seeking;
 
 use std::cell::RefCell;
 
 use forebay_jpeg::{Decoder, Fault, Header, Path, Region, Scale};
 use libfuzzer_sys::fuzz_target;
 use reference::Turbo;
+use seeking::Seeking;
 
 /// Small, so that no case takes long.
 const MOST_PIXELS: u32 = 100_000;
 
 thread_local! {
-    static DECODERS: RefCell<(Vec<Decoder>, Turbo)> =
-        RefCell::new((Path::available().map(Decoder::new).collect(), Turbo::new()));
+    static DECODERS: RefCell<(Vec<Decoder>, Turbo, Seeking)> =
+        RefCell::new((Path::available().map(Decoder::new).collect(), Turbo::new(), Seeking::default()));
 }
 
 fn decode(decoder: &mut Decoder, header: &Header, bytes: &[u8], scale: Scale, part: Region) -> Result<Vec<u8>, Fault> {
@@ -26,9 +29,13 @@ fn decode(decoder: &mut Decoder, header: &Header, bytes: &[u8], scale: Scale, pa
     Ok(rgb)
 }
 
-/// A scale and a part of the picture at that scale, by the bytes, so that a file is a case as it is.
-fn asked(bytes: &[u8], header: &Header) -> (Scale, Region, Region) {
-    let hash = bytes.iter().fold(7_u32, |hash, byte| hash.wrapping_mul(31).wrapping_add(u32::from(*byte)));
+/// A number for all choices of a case, so that a file is a case as it is.
+fn hash(bytes: &[u8]) -> u32 {
+    bytes.iter().fold(7_u32, |hash, byte| hash.wrapping_mul(31).wrapping_add(u32::from(*byte)))
+}
+
+/// A scale, and the whole and a part of the picture at that scale.
+fn asked(hash: u32, header: &Header) -> (Scale, Region, Region) {
     let scale = Scale::ALL[(hash % 4) as usize];
     let (width, height) = (scale.side(header.width), scale.side(header.height));
     let (left, top) = ((hash >> 3) % width, (hash >> 9) % height);
@@ -41,13 +48,17 @@ fuzz_target!(|bytes: &[u8]| {
     if header.width * header.height > MOST_PIXELS {
         return;
     }
-    let (scale, all, part) = asked(bytes, &header);
-    DECODERS.with_borrow_mut(|(decoders, turbo)| {
+    let hash = hash(bytes);
+    let (scale, all, part) = asked(hash, &header);
+    DECODERS.with_borrow_mut(|(decoders, turbo, seeking)| {
         let mut answers =
             decoders.iter_mut().map(|decoder| [all, part].map(|region| decode(decoder, &header, bytes, scale, region)));
         let first = answers.next().expect("there are plain instructions at least");
         for other in answers {
             assert!(first == other, "sets of instructions differ");
+        }
+        for decoder in decoders {
+            seeking.check(decoder, (&header, bytes), scale, (all, part), &first[1], hash);
         }
         let [Ok(whole), of_part] = first else { return };
         let of_part = of_part.expect("a part of a good picture is good");
