@@ -2,7 +2,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help deps deps-fuzz build install-c demo test lint test-rust test-python test-c test-readme test-torch test-tf torture bench compare parity gallery compat fuzz docs clean
+.PHONY: help deps deps-test deps-fuzz build install-c demo test lint test-rust test-python test-c test-readme test-torch test-tf torture bench compare parity gallery compat fuzz docs clean
 
 # PyO3 would link libpython without these, and cargo would build it anew whenever maturin had been here.
 export PYO3_PYTHON := $(CURDIR)/.venv/bin/python
@@ -25,7 +25,7 @@ install-c: deps ## Build the library for C in release, and install it: make inst
 demo: build ## Train on generated pictures, with a summary and demo-preview.png
 	@.venv/bin/python scripts/demo.py
 
-test: deps ## Run everything: lints, all tests, documents, README
+test: deps-test ## Run everything: lints, all tests, documents, README
 	@.venv/bin/python scripts/test.py
 
 lint: deps ## Formatting, clippy, rustdoc, ruff
@@ -37,7 +37,7 @@ test-rust: deps ## Rust: unit, integration and doc tests
 test-python: deps ## Python: the package against a freshly built wheel
 	@.venv/bin/python scripts/test.py wheel pytest
 
-test-c: deps ## C and C++: programs with the library, against a freshly built daemon
+test-c: deps-test ## C and C++: programs with the library, against a freshly built daemon
 	@.venv/bin/python scripts/test.py wheel c
 
 test-readme: deps ## The README's blocks, and the documents that are made from code
@@ -73,6 +73,9 @@ gallery: build ## Draw docs/pictures/transforms.png anew: a picture for each ope
 compat: build ## Keep what this release writes and says: clients/python/tests/compat has it for later builds
 	cargo build --locked -p forebay-fake-gpu
 	.venv/bin/python clients/python/tests/compat/write.py
+
+deps-test: ## Install what the tests need beside the build: g++ and pkg-config, or name it
+	@scripts/deps.sh test
 
 deps-fuzz: ## Install what fuzzing needs: g++, a nightly toolchain and cargo-fuzz, or name it
 	@scripts/deps.sh fuzz

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # What a build needs: installs it where it may (apt-get, as root or with a passwordless sudo), else names it; then
-# the virtual environment .venv for Python. `deps.sh fuzz`: also what fuzzing needs. Asks nothing, and is instant when all
-# is there.
+# the virtual environment .venv for Python. `deps.sh test`, `deps.sh fuzz`: also what the tests of C and
+# C++, and what fuzzing needs. Asks nothing, and is instant when all is there.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -14,8 +14,10 @@ has_venv() { python3 -c 'import ensurepip, venv' 2>/dev/null; }
 # Names of what is missing, in Debian's words; the other distributions' follow from them.
 missing() {
   has cc || echo gcc
-  # libFuzzer is C++.
-  [ "$purpose" != fuzz ] || has c++ || echo g++
+  # Tests compile a trainer in C++, and libFuzzer is C++.
+  [ "$purpose" = build ] || has c++ || echo g++
+  # Tests compile trainers as their authors do.
+  [ "$purpose" != test ] || has pkg-config || echo pkg-config
   has cmake || echo cmake
   # libjpeg-turbo has assembler for x86-64 alone that needs nasm.
   [ "$(uname -m)" != x86_64 ] || has nasm || echo nasm
@@ -37,8 +39,8 @@ install() {
     as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@" </dev/null >/dev/null
 }
 
-in_fedora() { sed 's/python3-venv/python3-pip/; s/g++/gcc-c++/' <<<"$*"; }
-in_arch() { sed 's/protobuf-compiler/protobuf/; s/python3-venv/python/; s/python3/python/; s/g++/gcc/' <<<"$*"; }
+in_fedora() { sed 's/python3-venv/python3-pip/; s/g++/gcc-c++/; s/pkg-config/pkgconf-pkg-config/' <<<"$*"; }
+in_arch() { sed 's/protobuf-compiler/protobuf/; s/python3-venv/python/; s/python3/python/; s/g++/gcc/; s/pkg-config/pkgconf/' <<<"$*"; }
 
 system_packages() {
   local lacking
