@@ -4,6 +4,7 @@
 //! the cursor that is in neither is complete. So its size depends on what is out, never on the dataset's.
 
 mod damage;
+mod failure;
 mod grant;
 mod news;
 mod policies;
@@ -23,7 +24,7 @@ use std::ops::{Bound, Range};
 use forebay_proto::page;
 use forebay_proto::v1::{
     AuditReply, Cause, EpochPosition, HeartbeatReply, HeartbeatRequest, Lease, ListQuarantineReply, Policies, Progress,
-    QuarantineKey, QuarantinedRecord, Recovery, WorkerProcess,
+    QuarantineKey, QuarantinedRecord, Recovery, RunFailure, WorkerProcess,
 };
 
 use self::{spans::Spans, tallies::Tallies, workers::Replies};
@@ -66,6 +67,9 @@ pub(crate) struct Ledger {
     tallies: BTreeMap<u64, Tallies>,
     /// By (epoch, record), at most `QUARANTINE_LIST`; `quarantined` goes on counting.
     quarantine: BTreeMap<(u64, u64), QuarantinedRecord>,
+    /// The records of that list. Not stored: it follows from it.
+    bad: BTreeSet<u64>,
+    failure: RunFailure,
     quarantined: u64,
     /// Where its account begins, if a restore in lockstep put it there.
     begins: Option<EpochPosition>,
@@ -163,6 +167,8 @@ impl Ledger {
             workers: BTreeMap::new(),
             tallies: BTreeMap::new(),
             quarantine: BTreeMap::new(),
+            bad: BTreeSet::new(),
+            failure: RunFailure::default(),
             quarantined: 0,
             begins: None,
             recoveries: Vec::new(),

@@ -164,7 +164,7 @@ impl Ledgers {
             return Ok(OpenReply { incumbent, ..OpenReply::default() });
         }
         ledger.agree(request, now)?;
-        ledger.take_policies(request);
+        ledger.take_policies(request, now);
         ledger.register(request, now);
         Ok(OpenReply {
             ledger: name,

@@ -140,6 +140,9 @@ impl RingThread {
         match note {
             Note::Batch(output) => self.batch(output),
             Note::Failed(reason) => self.fail(text_code::OTHER, reason),
+            // Its own bad record has failed it already.
+            Note::RunFailed(_) if condition.failure().is_some() => {}
+            Note::RunFailed(reason) => self.fail(text_code::RECORD, reason),
             Note::Tell { words, lasting } => readers.send_all(&condition.ledger_says(words, lasting), deliveries),
             Note::Populated(slot, Ok(())) => deliveries.populated(slot),
             Note::Populated(_, Err(error)) => self.fail(text_code::MEMORY, error.to_string()),

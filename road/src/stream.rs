@@ -6,6 +6,7 @@
 mod attendance;
 mod calls;
 mod dataset;
+mod elsewhere;
 mod hand_in;
 mod idle;
 mod news;
@@ -39,6 +40,7 @@ use crate::settings::{Sharding, StreamSettings};
 use crate::targets::UnknownColumn;
 use attendance::Attendance;
 use dataset::Dataset;
+use elsewhere::ToldOfFailure;
 pub use hand_in::HandIns;
 pub use open::{Identity, Node, Opening, Surplus};
 use pipeline::Pipeline;
@@ -56,6 +58,7 @@ pub struct Stream {
     ring: RingHandle,
     attendance: Arc<Attendance>,
     pipeline: Pipeline,
+    told_of_failure: ToldOfFailure,
 }
 
 /// Why a stream cannot be opened.
@@ -281,7 +284,11 @@ impl Stream {
     ) -> Result<(), CallError> {
         let stopped = self.pipeline.stop().await;
         self.standing.flush().await;
+        let was_told = self.told_of_failure.begins_anew();
         let changed = change().await;
+        if changed.is_err() && was_told {
+            self.told_of_failure.tell();
+        }
         if changed.is_ok() {
             self.ring.drop_ready(self.standing.progress(), fenced).await;
             self.standing.flush().await;

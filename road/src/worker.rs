@@ -19,7 +19,8 @@ use forebay_proto::v1::{
     AbandonReply, AbandonRequest, AckItem, AckReply, AckRequest, AcquireReply, AcquireRequest, AuditReply,
     AuditRequest, BadRecord, Caller, HeartbeatRequest, LeasedRange, LedgerNews, ListQuarantineReply,
     ListQuarantineRequest, NackReply, NackRequest, OpenReply, OpenRequest, Progress, QuarantineKey, ReclaimReply,
-    ReclaimRequest, RestoreRequest, ReturnReply, ReturnRequest, ReturnedRange, Snapshot, TakeSnapshotRequest, Verdict,
+    ReclaimRequest, RestoreRequest, ReturnReply, ReturnRequest, ReturnedRange, RunFailure, Snapshot,
+    TakeSnapshotRequest, Verdict,
 };
 use rustix::time::{ClockId, clock_gettime};
 use tokio::sync::{Mutex, mpsc, watch};
@@ -52,6 +53,8 @@ pub(crate) struct Worker {
     has_others: bool,
     words: mpsc::UnboundedSender<LeaseWord>,
     others: OtherWorkers,
+    /// Whether the run has failed, whichever daemon's record it was, with the ledger's generation.
+    failure: watch::Sender<(u64, RunFailure)>,
     /// Since when the stream ends.
     ending: watch::Sender<Option<Instant>>,
 }
@@ -105,6 +108,7 @@ impl Worker {
             has_others,
             words,
             others: OtherWorkers::default(),
+            failure: watch::Sender::default(),
             ending: watch::Sender::new(None),
         };
         worker.say(LeaseWord::Deadline(deadline));
@@ -125,6 +129,11 @@ impl Worker {
     /// for. What it is not told then comes back when the leases expire.
     pub(crate) fn end(&self) {
         self.ending.send_if_modified(|since| since.replace(Instant::now()).is_none());
+    }
+
+    /// Whether the run has failed, as the coordinator last said, with the generation in which it has.
+    pub(crate) fn failure(&self) -> watch::Receiver<(u64, RunFailure)> {
+        self.failure.subscribe()
     }
 
     /// What the coordinator last said about the epochs.
@@ -210,6 +219,7 @@ impl Worker {
     /// Ends an epoch early.
     pub(crate) async fn abandon(&self, epoch: u64) -> Result<AbandonReply, CallError> {
         let reply = self.command(|caller| AbandonRequest { caller: Some(caller), epoch }).await?;
+        self.hear_failure(reply.progress, reply.failure.clone());
         self.heard(reply.progress);
         Ok(reply)
     }
@@ -218,6 +228,7 @@ impl Worker {
     pub(crate) async fn restore(&self, snapshot: Snapshot) -> Result<(), CallError> {
         let reply = self.command(|caller| RestoreRequest { caller: Some(caller), snapshot: Some(snapshot) }).await?;
         self.suspects.clear();
+        self.hear_failure(reply.progress, reply.failure);
         self.heard(reply.progress);
         Ok(())
     }
@@ -261,8 +272,9 @@ impl Worker {
     }
 
     /// Hears what the coordinator tells all workers of the ledger.
-    fn hear(&self, news: LedgerNews) {
+    fn hear(&self, mut news: LedgerNews) {
         self.heard(news.progress);
+        self.hear_failure(news.progress, news.failure.take());
         if let Some(others) = self.others.hear(news, &self.name) {
             self.say(LeaseWord::Others(others));
         }
@@ -294,6 +306,19 @@ impl Worker {
     fn say(&self, word: LeaseWord) {
         // Nobody listens where the stream could not be opened.
         let _gone = self.words.send(word);
+    }
+
+    /// Hears whether the run has failed, unless what is told is older than what is known.
+    fn hear_failure(&self, progress: Option<Progress>, failure: Option<RunFailure>) {
+        let (Some(Progress { generation, .. }), Some(failure)) = (progress, failure) else { return };
+        self.failure.send_if_modified(|(known_generation, known)| {
+            let is_new = (generation, failure.number) > (*known_generation, known.number);
+            let has_changed = is_new && failure.why != known.why;
+            if is_new {
+                (*known_generation, *known) = (generation, failure);
+            }
+            has_changed
+        });
     }
 
     fn heard(&self, progress: Option<Progress>) {

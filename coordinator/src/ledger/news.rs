@@ -1,5 +1,5 @@
-//! What a ledger tells all workers that have it open: how far its epochs are, who has the last positions of one, and whether
-//! others wait for them (semantics rules 34 and 35).
+//! What a ledger tells all workers that have it open: how far its epochs are, who has the last positions of one, whether
+//! others wait for them, and whether the run has failed (semantics rules 34, 35 and 41).
 
 use forebay_proto::v1::{LastHolder, LedgerNews};
 
@@ -30,6 +30,7 @@ impl Ledger {
             progress: Some(progress),
             holders: holders.iter().take(NAMED).map(told).collect(),
             recalled: if is_recalled { epoch + 1 } else { 0 },
+            failure: Some(self.failure.clone()),
         }
     }
 }

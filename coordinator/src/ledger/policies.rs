@@ -17,13 +17,10 @@ impl Ledger {
     /// Epochs or policies differ from those of a worker that lives.
     pub(crate) fn agree(&self, request: &OpenRequest, now: u64) -> Result<(), CallError> {
         let differences = self.policy_differences(request);
-        if differences.is_empty() || self.plan.spec().shard.is_some() {
+        if differences.is_empty() || self.plan.part().is_some() {
             return Ok(());
         }
-        let patience = SILENCE.min(self.times.lease_ttl);
-        let mut others = self.workers.iter().filter(|(name, _)| **name != request.worker);
-        let living = others.find(|(_, worker)| worker.silent(now) < patience);
-        let Some((other, _)) = living else { return Ok(()) };
+        let Some(other) = self.living_beside(&request.worker, now) else { return Ok(()) };
         let (asks, reads): (Vec<_>, Vec<_>) = differences.into_iter().unzip();
         Err(CallError::SpecMismatch(format!(
             "Stream {:?} has {} on node {other:?}, and node {:?} asks for {}. Give all nodes of a run the same epochs, \
@@ -36,9 +33,13 @@ impl Ledger {
     }
 
     /// Takes the epochs and policies of a worker with which all that live [agree](Self::agree). Others may have been cut
-    /// off with other ones: they are fenced, because they would wait for other epochs.
-    pub(crate) fn take_policies(&mut self, request: &OpenRequest) {
-        if !self.policy_differences(request).is_empty() && self.plan.spec().shard.is_none() {
+    /// off with other ones: they are fenced, because they would wait for other epochs. If nobody else reads the run, it goes on
+    /// after a failure: its user has seen why.
+    pub(crate) fn take_policies(&mut self, request: &OpenRequest, now: u64) {
+        if self.living_beside(&request.worker, now).is_none() {
+            self.go_on_after_failure();
+        }
+        if !self.policy_differences(request).is_empty() && self.plan.part().is_none() {
             self.forget_others(&request.worker, Cause::LeaseExpired);
         }
         let policies = request.policies.or(self.policies);
@@ -47,6 +48,13 @@ impl Ledger {
             self.touch();
             self.settle();
         }
+    }
+
+    /// A worker that was heard a moment ago, and is not this one.
+    fn living_beside(&self, worker: &str, now: u64) -> Option<&str> {
+        let patience = SILENCE.min(self.times.lease_ttl);
+        let mut others = self.workers.iter().filter(|(name, _)| **name != worker);
+        others.find(|(_, other)| other.silent(now) < patience).map(|(name, _)| &**name)
     }
 
     /// Forgets all workers but one. What they had is returned, and may be granted at once.

@@ -133,6 +133,7 @@ impl Ledger {
         match self.take(worker, bad.lease, &range) {
             Ok(taken) => {
                 self.put_in_quarantine(taken.grant.epoch, turn, &bad.file, &bad.reason);
+                self.judge(worker, taken.grant.epoch, bad);
                 Verdict::Accepted
             }
             Err(verdict) => verdict,
@@ -202,6 +203,7 @@ impl Ledger {
                 self.cursor_epoch
             )));
         }
+        self.go_on_after_failure();
         let mut ranges = Vec::new();
         for (name, worker) in &mut self.workers {
             worker.leases.retain(|_, held| {
@@ -232,7 +234,8 @@ impl Ledger {
                 self.count_sources(epoch, range, PositionFate::Abandoned);
             }
         }
-        Ok(AbandonReply { abandoned: sum.count, progress: Some(self.progress()) })
+        let failure = Some(self.failure.clone());
+        Ok(AbandonReply { abandoned: sum.count, progress: Some(self.progress()), failure })
     }
 
     /// Takes positions of a lease out of it, or out of the returned ones where the lease has ended without anybody

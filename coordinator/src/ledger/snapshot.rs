@@ -119,8 +119,9 @@ impl Ledger {
         self.generation = self.generation.max(snapshot.generation) + 1;
         self.acks = snapshot.ack_sequence;
         self.forget_quarantine_of_open(first);
+        self.go_on_after_failure();
         self.touch();
-        Ok(RestoreReply { progress: Some(self.progress()) })
+        Ok(RestoreReply { progress: Some(self.progress()), failure: Some(self.failure.clone()) })
     }
 
     /// Counts go on from the snapshot's. Of the ledger's own only those of epochs stay that are complete here and in the
@@ -164,6 +165,7 @@ impl Ledger {
             self.quarantine.remove(&key);
             self.dirty.quarantine.insert(key);
         }
+        self.bad = self.quarantine.keys().map(|(_, record)| *record).collect();
     }
 
     /// Whether it is of this dataset and order.

@@ -101,6 +101,8 @@ impl Ledger {
             workers: BTreeMap::new(),
             tallies: BTreeMap::new(),
             quarantine: BTreeMap::new(),
+            bad: BTreeSet::new(),
+            failure: head.failure.clone().unwrap_or_default(),
             quarantined: head.quarantined,
             begins: head.begins,
             recoveries: head.recoveries,
@@ -117,6 +119,7 @@ impl Ledger {
                 ledger.tallies.insert(tally.epoch, Tallies::from_message(&tally));
             } else if key.starts_with("quarantine/") {
                 let entry: QuarantinedRecord = decode(key, bytes)?;
+                ledger.bad.insert(entry.record);
                 ledger.quarantine.insert((entry.epoch, entry.record), entry);
             } else if *key != "head" && (*key != GRAINS || ledger.plan.grains().is_none()) {
                 return Err(Damage::Unknown((*key).to_owned()));
@@ -159,6 +162,7 @@ impl Ledger {
             recoveries: self.recoveries.clone(),
             policies: self.policies,
             begins: self.begins,
+            failure: Some(self.failure.clone()),
         }
     }
 

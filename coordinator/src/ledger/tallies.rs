@@ -125,6 +125,7 @@ impl Ledger {
         if self.quarantine.len() < QUARANTINE_LIST {
             let entry = QuarantinedRecord { record, file: cut(file), reason: cut(reason), epoch };
             self.quarantine.insert((epoch, record), entry);
+            self.bad.insert(record);
             self.dirty.quarantine.insert((epoch, record));
         }
     }
@@ -143,6 +144,6 @@ fn tally(sum: RecordSum) -> Tally {
     Tally { count: sum.count, sum_high, sum_low }
 }
 
-fn cut(text: &str) -> String {
+pub(super) fn cut(text: &str) -> String {
     text.char_indices().take_while(|(start, c)| start + c.len_utf8() <= TEXT_LEN).map(|(_, c)| c).collect()
 }

@@ -5,6 +5,7 @@
 mod copies;
 mod crash;
 mod epochs;
+mod failures;
 mod grains;
 mod histories;
 mod lockstep;

@@ -2,7 +2,7 @@
 
 use forebay_coordinator::CallError;
 use forebay_proto::v1::{
-    AckRequest, Caller, OpenReply, OpenRequest, Policies,
+    AckRequest, OpenRequest, Policies,
     acquire_reply::Answer,
     policies::{LastBatch, OnError},
 };
@@ -19,10 +19,7 @@ fn policies(last_batch: LastBatch, on_error: OnError, max_failures: Option<u64>)
 fn open(scene: &Scene, worker: &str, incarnation: u64, epochs: u64, policies: Policies) -> Result<Daemon, String> {
     let request = OpenRequest { epochs, policies: Some(policies), ..scene.open_request(worker, incarnation) };
     match scene.call(request) {
-        Ok(OpenReply { ledger, .. }) => {
-            let worker = worker.to_owned();
-            Ok(Daemon::of(Caller { ledger, worker, incarnation, ..Caller::default() }))
-        }
+        Ok(_) => Ok(scene.known(worker, incarnation)),
         Err(CallError::SpecMismatch(text)) => Err(text),
         Err(other) => panic!("{other:?}"),
     }

@@ -120,6 +120,12 @@ impl Scene {
         self.open(worker, incarnation).0
     }
 
+    /// A worker that has opened the ledger.
+    pub(crate) fn known(&self, worker: &str, incarnation: u64) -> Daemon {
+        let (ledger, worker) = (self.open_name(), worker.to_owned());
+        Daemon::of(Caller { ledger, worker, incarnation, ..Caller::default() })
+    }
+
     pub(crate) fn snapshot(&self, consumed: Vec<AckItem>) -> Snapshot {
         let ledger = self.open_name();
         self.call(TakeSnapshotRequest { ledger, consumed }).unwrap().snapshot.unwrap()

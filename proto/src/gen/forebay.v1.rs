@@ -583,12 +583,15 @@ pub struct AbandonRequest {
     pub epoch: u64,
 }
 #[allow(clippy::all)]
-#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct AbandonReply {
     #[prost(uint64, tag = "1")]
     pub abandoned: u64,
     #[prost(message, optional, tag = "2")]
     pub progress: ::core::option::Option<Progress>,
+    /// The run goes on after a failure.
+    #[prost(message, optional, tag = "30")]
+    pub failure: ::core::option::Option<RunFailure>,
 }
 /// Extends the leases that it names. Carries no sequence number.
 #[allow(clippy::all)]
@@ -638,6 +641,20 @@ pub struct LedgerNews {
     /// and lease nothing of them. 0: nobody waits.
     #[prost(uint64, tag = "3")]
     pub recalled: u64,
+    /// Whether the run has failed, for the trainers of all workers.
+    #[prost(message, optional, tag = "30")]
+    pub failure: ::core::option::Option<RunFailure>,
+}
+/// Whether a run has failed (semantics rule 41).
+#[allow(clippy::all)]
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct RunFailure {
+    /// Rises in a generation whenever the run fails or goes on: news that are late are known by it.
+    #[prost(uint64, tag = "1")]
+    pub number: u64,
+    /// Empty: it has not.
+    #[prost(string, tag = "2")]
+    pub why: ::prost::alloc::string::String,
 }
 #[allow(clippy::all)]
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -776,10 +793,13 @@ pub struct RestoreRequest {
     pub snapshot: ::core::option::Option<Snapshot>,
 }
 #[allow(clippy::all)]
-#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct RestoreReply {
     #[prost(message, optional, tag = "1")]
     pub progress: ::core::option::Option<Progress>,
+    /// The run goes on after a failure.
+    #[prost(message, optional, tag = "30")]
+    pub failure: ::core::option::Option<RunFailure>,
 }
 #[allow(clippy::all)]
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -3396,6 +3416,9 @@ pub struct StoredHead {
     /// Lockstep: where the ledger began after the last restore. What was delivered before is another account's.
     #[prost(message, optional, tag = "40")]
     pub begins: ::core::option::Option<EpochPosition>,
+    /// Whether the run has failed.
+    #[prost(message, optional, tag = "32")]
+    pub failure: ::core::option::Option<RunFailure>,
 }
 /// Positions that were leased, are not complete, and nobody has.
 #[allow(clippy::all)]

@@ -74,6 +74,8 @@ pub(crate) enum Note {
     },
     /// The stream cannot go on.
     Failed(String),
+    /// The run has failed at a bad record, which may be another daemon's.
+    RunFailed(String),
     /// How things are.
     Status(oneshot::Sender<RingStatus>),
     /// The stream ends. Answered when what trainers held is on its way back.

@@ -20,12 +20,13 @@ use crate::settings::{AskedPart, CacheKind, PrefetchSettings, Sharding, StreamSe
 use crate::stream::attendance::Attendance;
 use crate::stream::calls::Calls;
 use crate::stream::dataset::Dataset;
+use crate::stream::elsewhere::ToldOfFailure;
 use crate::stream::order::StreamOrder;
 use crate::stream::pipeline::Pipeline;
 use crate::stream::ring_handle::RingHandle;
 use crate::stream::rings::{Rings, Site};
 use crate::stream::standing::Standing;
-use crate::stream::{RingMemory, Stream, StreamError, idle, policies};
+use crate::stream::{RingMemory, Stream, StreamError, elsewhere, idle, policies};
 use crate::targets::Targets;
 use crate::{follow, incarnation, threads};
 
@@ -121,6 +122,7 @@ impl Opening {
             return Err(error.into());
         }
         idle::watch(&stream);
+        elsewhere::watch(&stream);
         Ok(stream)
     }
 
@@ -138,7 +140,8 @@ impl Opening {
             ring.clone(),
         );
         let attendance = Arc::new(Attendance::new());
-        Arc::new(Stream { identity, settings, dataset, standing, ring, attendance, pipeline })
+        let told_of_failure = ToldOfFailure::default();
+        Arc::new(Stream { identity, settings, dataset, standing, ring, attendance, pipeline, told_of_failure })
     }
 
     /// What makes the stream's rings, where their pixels are to stand, and the first of them.

@@ -1,9 +1,11 @@
 //! What the daemons of a run have in common.
 
+use std::fs;
+
 use super::nodes::Site;
 use super::visits::Visits;
 use super::{EPOCHS, RECORDS};
-use crate::trainer::Puppet;
+use crate::trainer::{Event, Puppet};
 
 #[test]
 fn rule_41_a_daemon_that_asks_for_other_epochs_is_told_so_and_the_first_one_goes_on() {
@@ -15,4 +17,27 @@ fn rule_41_a_daemon_that_asks_for_other_epochs_is_told_so_and_the_first_one_goes
     let mut visits = Visits::default();
     visits.note("one", &Puppet::attach(&home).finish());
     visits.check_once(RECORDS, 2);
+}
+
+#[test]
+fn rule_41_a_bad_record_on_one_node_stops_the_trainers_of_all() {
+    let site = Site::start();
+    let nodes = ["one", "two"].map(|node| {
+        let home = site.home(node, 40, "epochs = 2", "1h");
+        fs::write(home.picture(3), "this is no picture").unwrap();
+        let daemon = home.start();
+        (home, daemon)
+    });
+    let mut trainers = nodes.each_ref().map(|(home, _)| Puppet::attach(home));
+    trainers.iter_mut().for_each(Puppet::run);
+    for trainer in &trainers {
+        let reason = loop {
+            match trainer.told() {
+                Event::Failed(reason) => break reason,
+                Event::Done => panic!("it has read the whole run"),
+                Event::Batch(_) | Event::EpochEnd(_) | Event::Well | Event::State(_) => {}
+            }
+        };
+        assert!(reason.contains("0003.jpg") && reason.contains("on_error is \"fail\""), "{reason}");
+    }
 }

@@ -1,0 +1,118 @@
+//! A run that fails at a bad record fails for all its workers, until a restore, a reset or another opening.
+
+use forebay_coordinator::CallError;
+use forebay_proto::v1::{AbandonRequest, HeartbeatRequest, OpenRequest, Policies, RestoreRequest, policies::OnError};
+
+use crate::scene::{Daemon, Scene, spec};
+
+fn open(scene: &Scene, worker: &str, incarnation: u64, on_error: OnError, max_failures: Option<u64>) -> Daemon {
+    let policies = Policies { on_error: on_error.into(), max_failures, ..Policies::default() };
+    let request = OpenRequest { policies: Some(policies), ..scene.open_request(worker, incarnation) };
+    scene.call(request).unwrap();
+    scene.known(worker, incarnation)
+}
+
+fn failure(scene: &Scene, daemon: &Daemon) -> String {
+    let caller = Some(daemon.caller.clone());
+    let reply = scene.call(HeartbeatRequest { caller, ..HeartbeatRequest::default() }).unwrap();
+    reply.news.unwrap().failure.unwrap().why
+}
+
+#[test]
+fn rule_41_a_bad_record_that_stops_one_node_stops_all_also_after_a_restart_of_the_coordinator() {
+    let mut scene = Scene::new(spec(40), 10, 2);
+    let mut one = open(&scene, "one", 1, OnError::Fail, None);
+    let two = open(&scene, "two", 1, OnError::Fail, None);
+    let lease = one.lease(&scene);
+    assert_eq!(failure(&scene, &two), "");
+    one.nack(&scene, &lease, 4);
+    let record = scene.plan.record(0, lease.start + 4);
+    let told = failure(&scene, &two);
+    assert!(told.starts_with(&format!("record {record} ({record}.jpg), which node \"one\" has read: ")), "{told}");
+    assert!(told.contains("no end marker") && told.contains("on_error is \"fail\""), "{told}");
+    one.nack(&scene, &lease, 5);
+    assert_eq!([failure(&scene, &one), failure(&scene, &two)], [told.clone(), told.clone()], "the first one is kept");
+    scene.restart();
+    assert_eq!(failure(&scene, &two), told);
+    // One that is started again beside the other has the same run.
+    assert_eq!(failure(&scene, &open(&scene, "one", 2, OnError::Fail, None)), told);
+}
+
+#[test]
+fn rule_41_bad_records_of_all_nodes_count_together_and_each_record_once() {
+    let scene = Scene::new(spec(40), 20, 2);
+    let mut nodes = ["one", "two"].map(|name| open(&scene, name, 1, OnError::Skip, Some(2)));
+    let leases = nodes.each_mut().map(|node| node.lease(&scene));
+    for (node, lease) in nodes.iter_mut().zip(&leases) {
+        node.nack(&scene, lease, 7);
+        assert_eq!(failure(&scene, node), "");
+        node.give_back(&scene, lease, 0, 7);
+        node.give_back(&scene, lease, 8, 20);
+    }
+    let [mut one, two] = nodes;
+    let bad = leases.map(|lease| scene.plan.record(lease.epoch, lease.start + 7));
+    // The same two are bad in the next epoch, and a third one is too many.
+    let mut third = None;
+    while third.is_none() {
+        let lease = one.lease(&scene);
+        for position in 0..lease.end - lease.start {
+            let record = scene.plan.record(lease.epoch, lease.start + position);
+            if bad.contains(&record) {
+                one.nack(&scene, &lease, position);
+            } else if lease.epoch == 1 {
+                assert_eq!(failure(&scene, &two), "");
+                one.nack(&scene, &lease, position);
+                third = Some(record);
+                break;
+            } else {
+                let item = scene.receipt(&lease, position, position + 1, forebay_proto::v1::ack_item::Kind::Delivered);
+                one.ack(&scene, item);
+            }
+        }
+    }
+    let told = failure(&scene, &two);
+    assert!(told.contains("3 bad records on all nodes are more than max_failures (2)"), "{told}");
+    assert!(told.starts_with(&format!("record {} ", third.unwrap())), "{told}");
+}
+
+#[test]
+fn rule_41_an_epoch_without_one_good_record_fails_the_run_whoever_has_which_of_them() {
+    let scene = Scene::new(spec(4), 2, 0);
+    let mut nodes = ["one", "two"].map(|name| open(&scene, name, 1, OnError::Skip, None));
+    for node in &mut nodes {
+        let lease = node.lease(&scene);
+        node.nack(&scene, &lease, 0);
+        assert_eq!(failure(&scene, node), "");
+        node.nack(&scene, &lease, 1);
+    }
+    let told = failure(&scene, &nodes[0]);
+    assert!(told.contains("Every record of epoch 0 is bad, 4 in all"), "{told}");
+}
+
+#[test]
+fn rule_41_a_restore_a_reset_or_an_opening_without_others_ends_the_failure() {
+    let scene = Scene::new(spec(40), 10, 9);
+    let mut one = open(&scene, "one", 1, OnError::Fail, None);
+    let snapshot = scene.snapshot(vec![]);
+    let fail = |daemon: &mut Daemon| {
+        let lease = daemon.lease(&scene);
+        daemon.nack(&scene, &lease, 0);
+        assert_ne!(failure(&scene, daemon), "");
+        lease.epoch
+    };
+    fail(&mut one);
+    scene.call(RestoreRequest { caller: Some(one.next()), snapshot: Some(snapshot) }).unwrap();
+    assert_eq!(failure(&scene, &one), "");
+    let epoch = fail(&mut one);
+    scene.call(AbandonRequest { caller: Some(one.next()), epoch }).unwrap();
+    assert_eq!(failure(&scene, &one), "");
+    fail(&mut one);
+    let mut one = open(&scene, "one", 2, OnError::Fail, None);
+    assert_eq!(failure(&scene, &one), "", "its user starts it again and has seen why it ended");
+    let epoch = fail(&mut one);
+    // What cannot be done ends nothing.
+    let none = RestoreRequest { caller: Some(one.next()), snapshot: None };
+    assert!(matches!(scene.call(none), Err(CallError::Invalid(_))));
+    scene.call(AbandonRequest { caller: Some(one.next()), epoch: epoch + 5 }).unwrap_err();
+    assert_ne!(failure(&scene, &one), "");
+}
