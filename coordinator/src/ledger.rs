@@ -6,6 +6,7 @@
 mod damage;
 mod failure;
 mod grant;
+mod holder;
 mod news;
 mod policies;
 mod receipts;

@@ -233,6 +233,20 @@ impl Stream {
         self.is_idle()
     }
 
+    /// Whether nobody reads it, and its shard is another daemon's by now. A trainer that wants the shard here needs the stream
+    /// to be opened again (semantics rule 39).
+    pub async fn has_moved(&self) -> bool {
+        let worker = self.standing.worker();
+        if self.identity.part.is_none() || !worker.has_others() || !self.is_idle() {
+            return false;
+        }
+        // It may not have heard of that yet. If the coordinator does not answer, the trainer is told so later.
+        if let Err(error) = worker.heartbeat().await {
+            tracing::debug!(stream = %self.identity, %error, "the ledger was not asked whose the shard is");
+        }
+        worker.is_fenced()
+    }
+
     /// Whether no trainer was attached at the last report of the ring's thread.
     pub fn is_idle(&self) -> bool {
         self.attendance.is_empty()

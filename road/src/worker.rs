@@ -55,6 +55,8 @@ pub(crate) struct Worker {
     others: OtherWorkers,
     /// Whether the run has failed, whichever daemon's record it was, with the ledger's generation.
     failure: watch::Sender<(u64, RunFailure)>,
+    /// The coordinator has said that another daemon has its place.
+    fenced: AtomicBool,
     /// Since when the stream ends.
     ending: watch::Sender<Option<Instant>>,
 }
@@ -109,6 +111,7 @@ impl Worker {
             words,
             others: OtherWorkers::default(),
             failure: watch::Sender::default(),
+            fenced: AtomicBool::new(false),
             ending: watch::Sender::new(None),
         };
         worker.say(LeaseWord::Deadline(deadline));
@@ -118,6 +121,11 @@ impl Worker {
     /// How long the coordinator keeps leases that no heartbeat names.
     pub(crate) fn lease_ttl(&self) -> Duration {
         self.lease_ttl
+    }
+
+    /// Whether another daemon has its place. It never gets it back.
+    pub(crate) fn is_fenced(&self) -> bool {
+        self.fenced.load(Ordering::SeqCst)
     }
 
     /// Whether other daemons may have the same ledger.
@@ -257,7 +265,7 @@ impl Worker {
         let caller = Caller { unseen: self.unseen.load(Ordering::Relaxed), ..self.caller(0) };
         let waits = self.others.say();
         let request = HeartbeatRequest { caller: Some(caller), leases: leases.clone(), waits };
-        let reply = self.handle.call(request).await?;
+        let reply = self.handle.call(request).await.inspect_err(|refusal| self.refused(refusal))?;
         self.hear(reply.news.unwrap_or_else(|| LedgerNews { progress: reply.progress, ..LedgerNews::default() }));
         // Under one lock: the words of two answers do not mix.
         let mut granted = self.granted.lock();
@@ -301,6 +309,13 @@ impl Worker {
     /// Epochs below this one are left to other workers, whose trainers wait for them.
     pub(crate) fn recalled(&self) -> watch::Receiver<u64> {
         self.others.recalled()
+    }
+
+    /// The coordinator has refused something.
+    fn refused(&self, refusal: &CallError) {
+        if matches!(refusal, CallError::Fenced(_)) {
+            self.fenced.store(true, Ordering::SeqCst);
+        }
     }
 
     fn say(&self, word: LeaseWord) {

@@ -3,6 +3,7 @@
 
 mod agreement;
 mod etcd;
+mod moves;
 mod nodes;
 mod proofs;
 mod recovery;

@@ -57,16 +57,6 @@ impl Ledger {
         others.find(|(_, other)| other.silent(now) < patience).map(|(name, _)| &**name)
     }
 
-    /// Forgets all workers but one. What they had is returned, and may be granted at once.
-    pub(super) fn forget_others(&mut self, stays: &str, cause: Cause) {
-        let others: Vec<String> = self.workers.keys().filter(|name| *name != stays).cloned().collect();
-        for name in others {
-            let gone = self.workers.remove(&name).unwrap_or_default();
-            self.lose(&name, gone.leases, cause, None);
-            self.dirty.workers.insert(name);
-        }
-    }
-
     /// What the request asks for, and what there is instead.
     fn policy_differences(&self, request: &OpenRequest) -> Vec<(String, String)> {
         let mut all = vec![(epochs(request.epochs), epochs(self.epochs))];

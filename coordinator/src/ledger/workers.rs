@@ -57,6 +57,11 @@ impl Ledger {
     /// # Errors
     /// The name belongs to a process under another boot that spoke a moment ago.
     pub(crate) fn incumbent(&self, request: &OpenRequest, now: u64) -> Result<Option<u64>, CallError> {
+        if let Some(holder) = self.holder_beside(&request.worker) {
+            // Whoever opens a shard last has it, whatever its name; one that knew of another holder is told of this one.
+            let known = request.replaces.is_none_or(|replaces| replaces == holder.incarnation);
+            return Ok((!known).then_some(holder.incarnation));
+        }
         let Some(known) = self.workers.get(&request.worker) else { return Ok(None) };
         let Some(replaces) = request.replaces.filter(|_| known.incarnation != request.incarnation) else {
             return Ok(None);
@@ -82,6 +87,7 @@ impl Ledger {
     /// Registers a worker's incarnation. What an older one had is returned, and kept a while for its consumers.
     pub(crate) fn register(&mut self, request: &OpenRequest, now: u64) {
         let (worker, incarnation) = (request.worker.as_str(), request.incarnation);
+        self.take_over(worker);
         let known = self.workers.entry(worker.to_owned()).or_default();
         known.heard = now;
         if known.incarnation == incarnation {
@@ -142,9 +148,10 @@ impl Ledger {
     /// The worker behind a caller, if it is its current incarnation; it was heard.
     pub(super) fn known(&mut self, caller: Option<&Caller>, now: u64) -> Result<&mut Worker, CallError> {
         let caller = caller.ok_or_else(|| CallError::Invalid("The request names no caller.".to_owned()))?;
-        let worker = self.workers.get_mut(&caller.worker).ok_or_else(|| {
-            CallError::Fenced(format!("Worker {:?} has not opened ledger {:?}.", caller.worker, caller.ledger))
-        })?;
+        if !self.workers.contains_key(&caller.worker) {
+            return Err(CallError::Fenced(self.why_unknown(caller)));
+        }
+        let worker = self.workers.get_mut(&caller.worker).expect("it has just been looked up");
         if worker.incarnation != caller.incarnation {
             return Err(CallError::Fenced(format!(
                 "Worker {:?} was started again as incarnation {:x}, which is {}; incarnation {:x} no longer counts. If both \
@@ -204,13 +211,7 @@ impl Ledger {
     }
 
     /// Returns the leases of a worker that died, or whose incarnation did (rule 9: poison).
-    pub(super) fn lose(
-        &mut self,
-        worker: &str,
-        leases: BTreeMap<u64, LeaseOut>,
-        cause: Cause,
-        kept_until: Option<u64>,
-    ) {
+    fn lose(&mut self, worker: &str, leases: BTreeMap<u64, LeaseOut>, cause: Cause, kept_until: Option<u64>) {
         for (id, held) in leases {
             let lease = held.lease;
             let deaths = lease.deaths.saturating_add(1);

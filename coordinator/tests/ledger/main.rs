@@ -11,6 +11,7 @@ mod histories;
 mod lockstep;
 mod mixtures;
 mod model;
+mod moves;
 mod names;
 mod news;
 mod opening;

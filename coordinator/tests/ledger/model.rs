@@ -1,5 +1,6 @@
 //! Random histories of several workers against a plain model: sets of positions, nothing clever.
 
+mod step;
 mod truth;
 mod unheard;
 
@@ -7,41 +8,19 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use forebay_coordinator::{CallError, Plan, Verdict as Judgement};
 use forebay_proto::v1::{
-    AckRequest, AcquireReply, AcquireRequest, Caller, Lease, RestoreRequest, Snapshot, Verdict, acquire_reply::Answer,
+    AckRequest, AcquireReply, AcquireRequest, Caller, HeartbeatRequest, Lease, RestoreRequest, Snapshot, Verdict,
+    acquire_reply::Answer,
 };
 use proptest::{prelude::*, test_runner::RngSeed};
 
 use crate::grains::grained;
 use crate::scene::{Daemon, GRACE, Scene, TTL, bare, spec, static_spec};
+use step::{Step, step};
 use truth::Truth;
 use unheard::Unheard;
 
 const WORKERS: usize = 3;
 const EPOCHS: u64 = 3;
-
-/// One step of a history; the numbers choose among what there is.
-#[derive(Clone, Debug)]
-enum Step {
-    Acquire(usize),
-    /// A receipt for a part of one of the leases that the worker thinks it has, or had.
-    Ack(usize, usize, u64, u64),
-    Nack(usize, usize, u64),
-    Return(usize, usize, u64, u64),
-    /// The same request once more: its reply was lost.
-    Repeat(usize),
-    /// A copy of the last Acquire comes late, and nobody hears its reply.
-    Delayed(usize),
-    /// The daemon is killed and comes back.
-    Reborn(usize),
-    /// The reborn daemon's consumer still holds a part of an old lease.
-    Reclaim(usize, usize, u64, u64),
-    /// The worker is cut off for longer than its leases last.
-    Silence(usize),
-    Wait,
-    CoordinatorRestarts,
-    Snapshot,
-    Restore(usize),
-}
 
 struct Actor {
     daemon: Daemon,
@@ -56,6 +35,8 @@ struct Actor {
 struct History {
     scene: Scene,
     actors: Vec<Actor>,
+    /// Of a shard: the worker that opened it last.
+    holder: usize,
     truth: Truth,
     snapshot: Option<(Snapshot, BTreeSet<(u64, u64)>)>,
     unheard: Unheard,
@@ -73,27 +54,47 @@ impl History {
                 may_be_forgotten: false,
             })
             .collect();
-        Self { scene, actors, truth: Truth::default(), snapshot: None, unheard: Unheard::default() }
+        let (truth, unheard) = (Truth::default(), Unheard::default());
+        Self { scene, actors, holder: WORKERS - 1, truth, snapshot: None, unheard }
     }
 
     fn step(&mut self, step: &Step) {
         match *step {
-            Step::Acquire(who) => self.acquire(who),
-            Step::Ack(who, which, from, len) => self.ack(who, which, from, len),
-            Step::Nack(who, which, at) => self.nack(who, which, at),
-            Step::Return(who, which, from, len) => self.give_back(who, which, from, len),
-            Step::Repeat(who) => self.repeat(who),
-            Step::Delayed(who) => self.delayed(who),
+            Step::Acquire(who) => self.acquire(self.speaker(who)),
+            Step::Ack(who, which, from, len) => self.ack(self.speaker(who), which, from, len),
+            Step::Nack(who, which, at) => self.nack(self.speaker(who), which, at),
+            Step::Return(who, which, from, len) => self.give_back(self.speaker(who), which, from, len),
+            Step::Repeat(who) => self.repeat(self.speaker(who)),
+            Step::Delayed(who) => self.delayed(self.speaker(who)),
             Step::Reborn(who) => self.reborn(who),
-            Step::Reclaim(who, which, from, len) => self.reclaim(who, which, from, len),
-            Step::Silence(who) => self.silence(who),
+            Step::Reclaim(who, which, from, len) => self.reclaim(self.speaker(who), which, from, len),
+            Step::Silence(who) => self.silence(self.speaker(who)),
             Step::Wait => self.wait(GRACE),
             Step::CoordinatorRestarts => self.restart(),
             Step::Snapshot => {
                 self.snapshot = Some((self.scene.snapshot(vec![]), self.truth.done.clone()));
             }
-            Step::Restore(who) => self.restore(who),
+            Step::Restore(who) => self.restore(self.speaker(who)),
         }
+    }
+
+    fn lives(&self, who: usize) -> bool {
+        self.scene.spec.shard.is_none() || who == self.holder
+    }
+
+    /// The worker, if the ledger hears it; else the one that has the shard.
+    fn speaker(&self, who: usize) -> usize {
+        if self.lives(who) {
+            return who;
+        }
+        let caller = Some(self.actors[who].daemon.caller.clone());
+        let refused = self.scene.call(HeartbeatRequest { caller, ..HeartbeatRequest::default() });
+        assert!(matches!(refused, Err(CallError::Fenced(_))), "{refused:?}");
+        self.holder
+    }
+
+    fn living(&self) -> impl Iterator<Item = (usize, &Actor)> {
+        self.actors.iter().enumerate().filter(|(who, _)| self.lives(*who))
     }
 
     fn acquire(&mut self, who: usize) {
@@ -260,6 +261,11 @@ impl History {
         self.actors[who].last = None;
         self.actors[who].last_ack = None;
         self.lose(who);
+        if self.scene.spec.shard.is_some() {
+            // It has the shard now, whoever had it.
+            self.lose(self.holder);
+        }
+        self.holder = who;
         self.adopt_quarantine();
     }
 
@@ -284,21 +290,19 @@ impl History {
 
     fn silence(&mut self, who: usize) {
         self.wait(TTL / 2);
-        for (index, actor) in self.actors.iter().enumerate() {
+        for (index, actor) in self.living() {
             if index != who {
                 actor.daemon.heartbeat(&self.scene);
             }
         }
         self.pass(TTL / 2);
         self.lose(who);
-        // Any command lets the time take effect, before the coordinator may be restarted and forget it.
-        self.actors[(who + 1) % WORKERS].daemon.heartbeat(&self.scene);
         self.adopt_quarantine();
     }
 
     /// Time passes, and everybody who is alive says so.
     fn wait(&mut self, millis: u64) {
-        for actor in &self.actors {
+        for (_, actor) in self.living() {
             actor.daemon.heartbeat(&self.scene);
         }
         self.pass(millis);
@@ -319,18 +323,19 @@ impl History {
     /// One worker that is alive brings every epoch to its end.
     fn finish(mut self) {
         for who in 0..WORKERS {
-            self.silence(who);
+            self.silence(self.speaker(who));
         }
         self.wait(GRACE);
+        let last = self.speaker(0);
         for _ in 0..1000 {
-            self.acquire(0);
-            let (_, reply) = self.actors[0].last.clone().unwrap();
+            self.acquire(last);
+            let (_, reply) = self.actors[last].last.clone().unwrap();
             if reply.answer() == Answer::DatasetDone {
                 break;
             }
             for lease in &reply.leases {
                 for item in self.scene.receipts(lease, 0, lease.end - lease.start) {
-                    assert_eq!(self.actors[0].daemon.ack(&self.scene, item), Verdict::Accepted);
+                    assert_eq!(self.actors[last].daemon.ack(&self.scene, item), Verdict::Accepted);
                 }
                 self.account(lease, 0, lease.end - lease.start);
             }
@@ -340,26 +345,6 @@ impl History {
             assert_eq!(audit.verdict, Judgement::AddsUp, "{audit}");
         }
     }
-}
-
-fn step() -> impl Strategy<Value = Step> {
-    let (who, which, at, len) = (0..WORKERS, 0..4usize, 0..8u64, 0..8u64);
-    let part = (who.clone(), which, at, len);
-    prop_oneof![
-        8 => who.clone().prop_map(Step::Acquire),
-        12 => part.clone().prop_map(|(a, b, c, d)| Step::Ack(a, b, c, d)),
-        2 => part.clone().prop_map(|(a, b, c, _)| Step::Nack(a, b, c)),
-        3 => part.clone().prop_map(|(a, b, c, d)| Step::Return(a, b, c, d)),
-        2 => who.clone().prop_map(Step::Repeat),
-        2 => who.clone().prop_map(Step::Delayed),
-        2 => who.clone().prop_map(Step::Reborn),
-        3 => part.prop_map(|(a, b, c, d)| Step::Reclaim(a, b, c, d)),
-        1 => who.clone().prop_map(Step::Silence),
-        1 => Just(Step::Wait),
-        2 => Just(Step::CoordinatorRestarts),
-        1 => Just(Step::Snapshot),
-        1 => who.prop_map(Step::Restore),
-    ]
 }
 
 proptest! {

@@ -56,7 +56,7 @@ impl Worker {
                 Err(CallError::Unavailable(why)) if !self.is_over() => self.pause(&mut pauses, &why).await,
                 answer => {
                     self.unseen.store(*sequence + 1, Ordering::Relaxed);
-                    return answer;
+                    return answer.inspect_err(|refusal| self.refused(refusal));
                 }
             }
         }

@@ -48,7 +48,8 @@ impl Streams {
     }
 
     /// Ends a stream that nobody reads any more and that does not suit this trainer: a Loader before it had other
-    /// settings, or its GPU is elsewhere. Whoever opens it next decides, and goes on from its ledger.
+    /// settings, its GPU is elsewhere, or its shard has moved to another node. Whoever opens it next decides, and goes on from
+    /// its ledger.
     pub(in crate::daemon) async fn leave_unfit(&self, wanted: &Wanted) {
         if self.unfit(wanted).await.is_none() {
             return;
@@ -69,6 +70,9 @@ impl Streams {
 
     async fn unfit(&self, Wanted { key, shard, section, trainer, .. }: &Wanted) -> Option<Arc<Stream>> {
         let served = self.gates.lock().running(key, *shard)?;
+        if served.stream.has_moved().await {
+            return served.stream.is_left().await.then(|| Arc::clone(&served.stream));
+        }
         // Those of a service are its configuration's.
         if self.configuration.is_private() && served.section != *section {
             return served.stream.is_left().await.then(|| Arc::clone(&served.stream));
