@@ -3,10 +3,12 @@
 //! State is the cursor and the exceptions to it: leases that are out and ranges that came back. Every position below
 //! the cursor that is in neither is complete. So its size depends on what is out, never on the dataset's.
 
+mod attendance;
 mod damage;
 mod failure;
 mod grant;
 mod holder;
+mod loads;
 mod news;
 mod policies;
 mod receipts;
@@ -25,7 +27,7 @@ use std::ops::{Bound, Range};
 use forebay_proto::page;
 use forebay_proto::v1::{
     AuditReply, Cause, EpochPosition, HeartbeatReply, HeartbeatRequest, Lease, ListQuarantineReply, Policies, Progress,
-    QuarantineKey, QuarantinedRecord, Recovery, RunFailure, WorkerProcess,
+    QuarantineKey, QuarantinedRecord, Recovery, RunFailure, StoredLoad, WorkerProcess,
 };
 
 use self::{spans::Spans, tallies::Tallies, workers::Replies};
@@ -71,6 +73,8 @@ pub(crate) struct Ledger {
     /// The records of that list. Not stored: it follows from it.
     bad: BTreeSet<u64>,
     failure: RunFailure,
+    /// The states that were loaded last with an id, the newest one last.
+    loads: Vec<StoredLoad>,
     quarantined: u64,
     /// Where its account begins, if a restore in lockstep put it there.
     begins: Option<EpochPosition>,
@@ -100,6 +104,8 @@ struct Worker {
     replies: Replies,
     /// Where it runs, if it has said so.
     process: Option<WorkerProcess>,
+    /// Trainers read the stream there.
+    attended: bool,
     /// The worker has seen the replies below this number: a command below it that was never applied is not applied any
     /// more (semantics rule 34).
     unseen: u64,
@@ -170,6 +176,7 @@ impl Ledger {
             quarantine: BTreeMap::new(),
             bad: BTreeSet::new(),
             failure: RunFailure::default(),
+            loads: Vec::new(),
             quarantined: 0,
             begins: None,
             recoveries: Vec::new(),

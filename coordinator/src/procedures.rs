@@ -4,11 +4,11 @@
 //! message a [`Request`], which every [`Handle`] takes, and serves the rpc.
 
 use forebay_proto::v1::{
-    AbandonReply, AbandonRequest, AckReply, AckRequest, AcquireReply, AcquireRequest, AuditReply, AuditRequest, Caller,
-    HeartbeatReply, HeartbeatRequest, ListLedgersReply, ListLedgersRequest, ListQuarantineReply, ListQuarantineRequest,
-    NackReply, NackRequest, NewRunReply, NewRunRequest, NewsRequest, OpenReply, OpenRequest, ReclaimReply,
-    ReclaimRequest, RestoreReply, RestoreRequest, ReturnReply, ReturnRequest, TakeSnapshotReply, TakeSnapshotRequest,
-    ledger_client::LedgerClient, ledger_server,
+    AbandonReply, AbandonRequest, AckReply, AckRequest, AcquireReply, AcquireRequest, AttendReply, AttendRequest,
+    AuditReply, AuditRequest, Caller, HeartbeatReply, HeartbeatRequest, ListLedgersReply, ListLedgersRequest,
+    ListQuarantineReply, ListQuarantineRequest, NackReply, NackRequest, NewRunReply, NewRunRequest, NewsRequest,
+    OpenReply, OpenRequest, ReclaimReply, ReclaimRequest, RestoreReply, RestoreRequest, ReturnReply, ReturnRequest,
+    TakeSnapshotReply, TakeSnapshotRequest, ledger_client::LedgerClient, ledger_server,
 };
 use tonic::{Response, Status, async_trait, transport::Channel};
 
@@ -109,11 +109,17 @@ procedures! {
     }
 
     fn abandon(ledgers, request: AbandonRequest, now) -> AbandonReply, by speaker(request.caller.as_ref()); {
-        ledgers.command(6, request.caller.as_ref(), now, |ledger, _| ledger.abandon(request.epoch))
+        ledgers.command(6, request.caller.as_ref(), now, |ledger, worker| {
+            ledger.abandon(worker, request.epoch, now)
+        })
     }
 
     fn restore(ledgers, request: RestoreRequest, now) -> RestoreReply, by speaker(request.caller.as_ref()); {
-        ledgers.command(7, request.caller.as_ref(), now, |ledger, _| ledger.restore(request.snapshot.as_ref()))
+        ledgers.command(7, request.caller.as_ref(), now, |ledger, worker| ledger.load_state(worker, &request, now))
+    }
+
+    fn attend(ledgers, request: AttendRequest, now) -> AttendReply, by speaker(request.caller.as_ref()); {
+        ledgers.command(8, request.caller.as_ref(), now, |ledger, worker| ledger.attend(worker, &request))
     }
 
     // What changes nothing that is stored.

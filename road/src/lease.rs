@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use forebay_coordinator::{CallError, Plan};
 use forebay_proto::v1::acquire_reply::Answer;
-use forebay_proto::v1::{Lease, Progress};
+use forebay_proto::v1::{Cause, Lease, Progress, Range, ReturnedRange};
 use forebay_sources::Source;
 use tokio::sync::oneshot::{self, error::TryRecvError};
 use tokio::sync::watch;
@@ -49,6 +49,7 @@ pub(crate) async fn keep(
         asked = may_ask.wait_for(|may| *may) => if asked.is_err() { return Ok(()) },
     }
     let (mut progress, mut recalled) = (worker.progress(), worker.recalled());
+    let generation = progress.borrow().generation;
     let mut asked_again = Instant::now();
     // A reply under way is waited for, unless that could take for ever: a lease in it would be nobody's until it expires.
     while stop.try_recv() == Err(TryRecvError::Empty) {
@@ -64,6 +65,12 @@ pub(crate) async fn keep(
                 reply = worker.acquire(u32::try_from(wanted).unwrap_or(u32::MAX)) => reply?,
                 () = called_off(&mut stop, &worker) => return Ok(()),
             };
+            if reply.progress.is_some_and(|progress| progress.generation > generation) {
+                // A trainer of another node has taken the run to a state, and the stream begins anew there: a batch of before
+                // must not be among those behind it.
+                worker.give_back(reply.leases.iter().map(whole).collect()).await?;
+                return Ok(());
+            }
             match reply.answer() {
                 Answer::Granted => {
                     for lease in &reply.leases {
@@ -116,6 +123,11 @@ fn tell(source: &dyn Source, plan: &Plan, lease: &Lease) {
     let shard = source.shard_name(plan.record(epoch, start));
     let shuffled = plan.spec().shuffle;
     tracing::debug!(shard, start, end, epoch, shuffled, lease = id, deaths, "leased");
+}
+
+fn whole(lease: &Lease) -> ReturnedRange {
+    let range = Some(Range { start: 0, end: lease.end - lease.start });
+    ReturnedRange { lease: lease.id, range, cause: Cause::Unseen.into() }
 }
 
 fn span(plan: &Plan, lease: &Lease) -> Span {

@@ -3,6 +3,7 @@
 //! The pipeline can be stopped and started again (for a restore, a reset or another run). The ring and its trainers
 //! stay.
 
+mod anew;
 mod attendance;
 mod calls;
 mod dataset;
@@ -23,6 +24,7 @@ mod standing;
 mod tests;
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 use std::time::{Duration, Instant};
 
 use forebay_columns::SchemaError;
@@ -41,6 +43,7 @@ use crate::targets::UnknownColumn;
 use attendance::Attendance;
 use dataset::Dataset;
 use elsewhere::ToldOfFailure;
+use hand_in::Adopted;
 pub use hand_in::HandIns;
 pub use open::{Identity, Node, Opening, Surplus};
 use pipeline::Pipeline;
@@ -59,6 +62,8 @@ pub struct Stream {
     attendance: Arc<Attendance>,
     pipeline: Pipeline,
     told_of_failure: ToldOfFailure,
+    /// Generation of the ledger in which the stream has begun.
+    generation: AtomicU64,
 }
 
 /// Why a stream cannot be opened.
@@ -197,11 +202,8 @@ impl Stream {
         let id = self.attendance.number();
         self.see_who_left().await;
         let (adopted, refusal) = match self.attendance.enter(id, peer.pid(), &self.identity) {
-            None => match hand_ins.tell(&self.standing).await {
-                Ok(adopted) => {
-                    self.standing.trainer_is_heard();
-                    (adopted, None)
-                }
+            None => match self.welcome(&hand_ins).await {
+                Ok(adopted) => (adopted, None),
                 Err(error) => (Vec::new(), Some((ledger_code(&error), error.to_string()))),
             },
             Some(reason) => (Vec::new(), Some((text_code::BUSY, reason))),
@@ -217,6 +219,14 @@ impl Stream {
                 arrival.refuse(code, &reason);
             }
         }
+    }
+
+    /// Tells the ledger of a trainer, before the trainer is told of the stream.
+    async fn welcome(&self, hand_ins: &HandIns) -> Result<Adopted, CallError> {
+        self.standing.attended().await?;
+        let adopted = hand_ins.tell(&self.standing).await?;
+        self.standing.trainer_is_heard();
+        Ok(adopted)
     }
 
     /// Makes sure that whoever left before this moment does not count any more: the ring's thread looks at all its
@@ -289,33 +299,6 @@ impl Stream {
         self.standing.snapshot(in_hand).await
     }
 
-    /// Stops the pipeline, changes the ledger, and goes on where the ledger then stands. The change is `fenced` if it ends
-    /// every lease.
-    async fn anew<F: Future<Output = Result<(), CallError>>>(
-        &self,
-        fenced: bool,
-        change: impl FnOnce() -> F,
-    ) -> Result<(), CallError> {
-        let stopped = self.pipeline.stop().await;
-        self.standing.flush().await;
-        let was_told = self.told_of_failure.begins_anew();
-        let changed = change().await;
-        if changed.is_err() && was_told {
-            self.told_of_failure.tell();
-        }
-        if changed.is_ok() {
-            self.ring.drop_ready(self.standing.progress(), fenced).await;
-            self.standing.flush().await;
-        }
-        if let Err(error) = stopped.go_on() {
-            // Nothing would ever come: trainers are told, until a restore or a reset has more luck.
-            let error = format!("The stream cannot go on: {error}.");
-            self.ring.post(Note::Failed(error.clone()));
-            return Err(CallError::Invalid(error));
-        }
-        changed
-    }
-
     /// Ends the stream while the daemon continues: it has no trainers any more, or it will begin again. An outage of a
     /// coordinator in another process is not waited for (semantics rule 34).
     pub async fn close(&self) {
@@ -351,6 +334,7 @@ impl Stream {
     async fn end(&self) {
         self.ring.close().await;
         self.standing.flush().await;
+        self.standing.farewell().await;
         tracing::info!(stream = %self.identity, "the stream is closed");
     }
 }

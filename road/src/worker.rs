@@ -9,21 +9,23 @@ mod granted;
 mod others;
 #[cfg(test)]
 mod tests;
+mod words;
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use forebay_coordinator::{CallError, Handle, Outage};
+use forebay_proto::v1::attend_request::Attendance;
 use forebay_proto::v1::{
-    AbandonReply, AbandonRequest, AckItem, AckReply, AckRequest, AcquireReply, AcquireRequest, AuditReply,
-    AuditRequest, BadRecord, Caller, HeartbeatRequest, LeasedRange, LedgerNews, ListQuarantineReply,
+    AbandonReply, AbandonRequest, AckItem, AckReply, AckRequest, AcquireReply, AcquireRequest, AttendRequest,
+    AuditReply, AuditRequest, BadRecord, Caller, HeartbeatRequest, LeasedRange, LedgerNews, ListQuarantineReply,
     ListQuarantineRequest, NackReply, NackRequest, OpenReply, OpenRequest, Progress, QuarantineKey, ReclaimReply,
     ReclaimRequest, RestoreRequest, ReturnReply, ReturnRequest, ReturnedRange, RunFailure, Snapshot,
     TakeSnapshotRequest, Verdict,
 };
 use rustix::time::{ClockId, clock_gettime};
-use tokio::sync::{Mutex, mpsc, watch};
+use tokio::sync::{Mutex, mpsc, oneshot, watch};
 use tokio::time::Instant;
 
 use crate::suspects::Suspects;
@@ -31,6 +33,8 @@ use asking::Doubtful;
 use granted::GrantedLeases;
 use others::OtherWorkers;
 pub(crate) use others::Others;
+use words::Said;
+pub(crate) use words::{LeaseWord, LeaseWords};
 
 /// A worker of a ledger, in one incarnation.
 #[derive(Debug)]
@@ -51,7 +55,7 @@ pub(crate) struct Worker {
     lease_ttl: Duration,
     /// Other daemons may have the same ledger.
     has_others: bool,
-    words: mpsc::UnboundedSender<LeaseWord>,
+    words: mpsc::UnboundedSender<Said>,
     others: OtherWorkers,
     /// Whether the run has failed, whichever daemon's record it was, with the ledger's generation.
     failure: watch::Sender<(u64, RunFailure)>,
@@ -60,20 +64,6 @@ pub(crate) struct Worker {
     /// Since when the stream ends.
     ending: watch::Sender<Option<Instant>>,
 }
-
-/// What a worker hears of its leases. What was lost is always told before a deadline that was given without it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum LeaseWord {
-    /// They are complete, or somebody else's.
-    Lost(Vec<u64>),
-    /// `CLOCK_BOOTTIME` nanosecond until which all others are this worker's, whatever happens (semantics rule 19).
-    Deadline(u64),
-    /// What of an epoch's last leases other workers have, and want.
-    Others(Others),
-}
-
-/// What is said of a worker's leases, in order.
-pub(crate) type LeaseWords = mpsc::UnboundedReceiver<LeaseWord>;
 
 /// A deadline that never comes.
 const NEVER: u64 = u64::MAX;
@@ -95,7 +85,7 @@ impl Worker {
         let deadline = if has_others { later(asked, lease_ttl) } else { NEVER };
         let progress = reply.progress.unwrap_or_default();
         let ledger = reply.ledger.clone();
-        let (words, said) = mpsc::unbounded_channel();
+        let (words, said) = words::channel();
         let worker = Self {
             handle,
             ledger,
@@ -232,11 +222,20 @@ impl Worker {
         Ok(reply)
     }
 
-    /// Goes back to a snapshot.
-    pub(crate) async fn restore(&self, snapshot: Snapshot) -> Result<(), CallError> {
-        let reply = self.command(|caller| RestoreRequest { caller: Some(caller), snapshot: Some(snapshot) }).await?;
+    /// Goes back to a snapshot. False if that was done before, for another rank with this load id.
+    pub(crate) async fn restore(&self, snapshot: Snapshot, load_id: String) -> Result<bool, CallError> {
+        let request = |caller| RestoreRequest { caller: Some(caller), snapshot: Some(snapshot), load_id };
+        let reply = self.command(request).await?;
         self.suspects.clear();
         self.hear_failure(reply.progress, reply.failure);
+        self.heard(reply.progress);
+        Ok(!reply.repeated)
+    }
+
+    /// Says whether trainers are here, or that the stream is closed.
+    pub(crate) async fn attend(&self, attendance: Attendance) -> Result<(), CallError> {
+        let attendance = attendance.into();
+        let reply = self.command(|caller| AttendRequest { caller: Some(caller), attendance }).await?;
         self.heard(reply.progress);
         Ok(())
     }
@@ -277,6 +276,15 @@ impl Worker {
             self.say(LeaseWord::Deadline(later));
         }
         Ok(())
+    }
+
+    /// Returns when whoever listens has taken all that was said of leases until now.
+    pub(crate) async fn was_heard(&self) {
+        let (heard, taken) = oneshot::channel();
+        if self.words.send(Said::Heard(heard)).is_ok() {
+            // Answered, or nobody listens any more.
+            let _taken = taken.await;
+        }
     }
 
     /// Hears what the coordinator tells all workers of the ledger.
@@ -320,7 +328,7 @@ impl Worker {
 
     fn say(&self, word: LeaseWord) {
         // Nobody listens where the stream could not be opened.
-        let _gone = self.words.send(word);
+        let _gone = self.words.send(Said::Word(word));
     }
 
     /// Hears whether the run has failed, unless what is told is older than what is known.
@@ -338,7 +346,10 @@ impl Worker {
 
     fn heard(&self, progress: Option<Progress>) {
         if let Some(progress) = progress {
-            self.progress.send_if_modified(|known| std::mem::replace(known, progress) != progress);
+            self.progress.send_if_modified(|known| {
+                // What was said before a restore may arrive after it.
+                progress.generation >= known.generation && std::mem::replace(known, progress) != progress
+            });
         }
     }
 }

@@ -3,6 +3,7 @@
 
 mod agreement;
 mod etcd;
+mod loads;
 mod moves;
 mod nodes;
 mod proofs;

@@ -44,6 +44,8 @@ enum Order {
     Run,
     State,
     Restore(Vec<u8>),
+    /// As a restore, for one of several ranks: with a load id.
+    Load(Vec<u8>, String),
     /// Consumes so many batches, closes, and lives on with views of them.
     Leave(u32),
     /// Gives everything back and detaches.
@@ -219,6 +221,12 @@ impl Puppet {
         assert_eq!(self.told(), Event::Well);
     }
 
+    /// Restores a state together with other ranks.
+    pub(crate) fn load(&mut self, state: &State, id: &str) {
+        self.order(&Order::Load(state.to_bytes(), id.to_owned()));
+        assert_eq!(self.told(), Event::Well);
+    }
+
     /// Consumes so many batches and closes, but keeps views of them until it is killed.
     pub(crate) fn leave(&mut self, batches: u32) -> Vec<Seen> {
         self.order(&Order::Leave(batches));
@@ -363,6 +371,10 @@ fn play() {
             Order::State => tell(&Event::State(session.state(&mut Patient).unwrap().to_bytes())),
             Order::Restore(bytes) => {
                 session.restore(&State::from_bytes(&bytes).unwrap(), &mut Patient).unwrap();
+                tell(&Event::Well);
+            }
+            Order::Load(bytes, id) => {
+                session.load(&State::from_bytes(&bytes).unwrap(), &id, &mut Patient).unwrap();
                 tell(&Event::Well);
             }
             Order::Leave(batches) => {

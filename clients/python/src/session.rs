@@ -153,7 +153,7 @@ impl Session {
         Ok((state.epoch(), state.cursor(), PyBytes::new(py, &state.to_bytes())))
     }
 
-    fn restore(&self, py: Python<'_>, epoch: u64, cursor: u64, snapshot: &[u8]) -> PyResult<()> {
+    fn restore(&self, py: Python<'_>, epoch: u64, cursor: u64, snapshot: &[u8], load_id: &str) -> PyResult<()> {
         let state = State::from_bytes(snapshot).map_err(|error| error.raise(py))?;
         let (own_epoch, own_cursor) = (state.epoch(), state.cursor());
         if (epoch, cursor) != (own_epoch, own_cursor) {
@@ -165,7 +165,7 @@ impl Session {
                 ),
             ));
         }
-        self.ask(py, |client, watch| client.restore(&state, watch))
+        self.ask(py, |client, watch| client.load(&state, load_id, watch))
     }
 
     /// Goes to the beginning of an epoch. What is in hand is returned.

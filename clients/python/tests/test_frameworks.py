@@ -57,6 +57,26 @@ def test_ranks_are_those_of_an_initialised_process_group(torch):
     assert frameworks.ranks() is None
 
 
+def test_rule_38_ranks_share_an_id_that_the_first_one_draws(torch):
+    sent = []
+    torch.distributed.broadcast_object_list = lambda ids, src: sent.append((list(ids), src))
+    torch.distributed.get_rank = lambda: 0
+    first, second = frameworks.common_id(), frameworks.common_id()
+    assert sent == [([first], 0), ([second], 0)]
+    assert first != second, "each load has its own"
+    assert len(first) == 32
+    torch.distributed.get_rank = lambda: 2
+    torch.distributed.broadcast_object_list = lambda ids, **_src: ids.__setitem__(slice(None), [first])
+    assert frameworks.common_id() == first
+
+
+def test_rule_38_without_other_ranks_nobody_is_waited_for(torch):
+    torch.distributed.get_world_size = lambda: 1
+    assert frameworks.common_id() is None
+    torch.distributed.is_initialized = lambda: False
+    assert frameworks.common_id() is None
+
+
 @pytest.mark.parametrize("name", ["cupy", "jax"])
 def test_cupy_and_jax_use_a_gpu_as_soon_as_they_are_imported(monkeypatch, name):
     monkeypatch.setitem(sys.modules, name, types.ModuleType(name))

@@ -19,26 +19,30 @@ impl Ledger {
         }
     }
 
-    /// Forgets all workers but one. What they had is returned, and may be granted at once. They may live: none of their records
-    /// is to blame.
+    /// Forgets all workers but one.
     pub(super) fn forget_others(&mut self, stays: &str, cause: Cause) {
         let others: Vec<String> = self.workers.keys().filter(|name| *name != stays).cloned().collect();
         for name in others {
-            for (id, held) in self.workers.remove(&name).unwrap_or_default().leases {
-                for range in held.open.iter() {
-                    self.insert_returned(ReturnedPositions {
-                        deaths: held.lease.deaths,
-                        deaths_alone: held.deaths_alone,
-                        lease: id,
-                        lease_start: held.lease.start,
-                        worker: name.clone(),
-                        cause,
-                        ..ReturnedPositions::unleased(held.lease.epoch, range)
-                    });
-                }
-            }
-            self.dirty.workers.insert(name);
+            self.forget(&name, cause);
         }
+    }
+
+    /// Forgets a worker that has not died. What it had may be granted at once, and none of its records is to blame.
+    pub(super) fn forget(&mut self, worker: &str, cause: Cause) {
+        for (id, held) in self.workers.remove(worker).unwrap_or_default().leases {
+            for range in held.open.iter() {
+                self.insert_returned(ReturnedPositions {
+                    deaths: held.lease.deaths,
+                    deaths_alone: held.deaths_alone,
+                    lease: id,
+                    lease_start: held.lease.start,
+                    worker: worker.to_owned(),
+                    cause,
+                    ..ReturnedPositions::unleased(held.lease.epoch, range)
+                });
+            }
+        }
+        self.dirty.workers.insert(worker.to_owned());
     }
 
     /// Why the ledger does not know a worker that speaks to it.

@@ -195,7 +195,9 @@ impl Ledger {
 
     /// Ends an epoch: all that is not complete in it counts as abandoned, and its leases are fenced. It computes a
     /// hash for each abandoned record.
-    pub(crate) fn abandon(&mut self, epoch: u64) -> Result<AbandonReply, CallError> {
+    pub(crate) fn abandon(&mut self, worker: &str, epoch: u64, now: u64) -> Result<AbandonReply, CallError> {
+        let instead = "End those first, or let each node read a shard of its own.";
+        self.sole_reader(worker, now, &format!("reset() ends epoch {epoch} for a sole reader"), instead)?;
         self.settle();
         if epoch > self.cursor_epoch || (epoch == self.cursor_epoch && self.exhausted()) {
             return Err(CallError::Invalid(format!(

@@ -88,8 +88,7 @@ impl Ledger {
     }
 
     /// Goes back, or ahead, to a snapshot. What was outstanding in it is leased again; all older leases are fenced.
-    pub(crate) fn restore(&mut self, snapshot: Option<&Snapshot>) -> Result<RestoreReply, CallError> {
-        let snapshot = snapshot.ok_or_else(|| CallError::Invalid("The request holds no snapshot.".to_owned()))?;
+    pub(super) fn restore(&mut self, snapshot: &Snapshot) -> Result<RestoreReply, CallError> {
         self.check_origin(snapshot)?;
         let of_rank = self.plan.spec().lockstep.map(|rank| step::of_rank(&self.plan, rank, snapshot)).transpose()?;
         let snapshot = of_rank.as_ref().unwrap_or(snapshot);
@@ -121,7 +120,7 @@ impl Ledger {
         self.forget_quarantine_of_open(first);
         self.go_on_after_failure();
         self.touch();
-        Ok(RestoreReply { progress: Some(self.progress()), failure: Some(self.failure.clone()) })
+        Ok(RestoreReply { progress: Some(self.progress()), failure: Some(self.failure.clone()), repeated: false })
     }
 
     /// Counts go on from the snapshot's. Of the ledger's own only those of epochs stay that are complete here and in the

@@ -103,6 +103,7 @@ impl Ledger {
             quarantine: BTreeMap::new(),
             bad: BTreeSet::new(),
             failure: head.failure.clone().unwrap_or_default(),
+            loads: head.loads.clone(),
             quarantined: head.quarantined,
             begins: head.begins,
             recoveries: head.recoveries,
@@ -163,6 +164,7 @@ impl Ledger {
             policies: self.policies,
             begins: self.begins,
             failure: Some(self.failure.clone()),
+            loads: self.loads.clone(),
         }
     }
 
@@ -217,6 +219,7 @@ impl Worker {
             replies: self.replies.0.iter().map(reply).collect(),
             process: self.process.clone(),
             unseen: self.unseen,
+            attended: self.attended,
         }
     }
 }
@@ -240,6 +243,7 @@ fn worker(stored: StoredWorker, now: u64, times: Times) -> Option<Worker> {
         replies: Replies(replies.collect()),
         process: stored.process,
         unseen: stored.unseen,
+        attended: stored.attended,
         waits: false,
         heard: now,
     })

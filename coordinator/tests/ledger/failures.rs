@@ -101,7 +101,9 @@ fn rule_41_a_restore_a_reset_or_an_opening_without_others_ends_the_failure() {
         lease.epoch
     };
     fail(&mut one);
-    scene.call(RestoreRequest { caller: Some(one.next()), snapshot: Some(snapshot) }).unwrap();
+    scene
+        .call(RestoreRequest { caller: Some(one.next()), snapshot: Some(snapshot), ..RestoreRequest::default() })
+        .unwrap();
     assert_eq!(failure(&scene, &one), "");
     let epoch = fail(&mut one);
     scene.call(AbandonRequest { caller: Some(one.next()), epoch }).unwrap();
@@ -111,7 +113,7 @@ fn rule_41_a_restore_a_reset_or_an_opening_without_others_ends_the_failure() {
     assert_eq!(failure(&scene, &one), "", "its user starts it again and has seen why it ended");
     let epoch = fail(&mut one);
     // What cannot be done ends nothing.
-    let none = RestoreRequest { caller: Some(one.next()), snapshot: None };
+    let none = RestoreRequest { caller: Some(one.next()), snapshot: None, ..RestoreRequest::default() };
     assert!(matches!(scene.call(none), Err(CallError::Invalid(_))));
     scene.call(AbandonRequest { caller: Some(one.next()), epoch: epoch + 5 }).unwrap_err();
     assert_ne!(failure(&scene, &one), "");

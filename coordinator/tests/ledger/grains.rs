@@ -57,13 +57,18 @@ fn rule_22_and_56_a_state_does_not_have_the_table_and_is_loaded_into_another_run
     assert!(snapshot.encoded_len() < 500, "{} bytes", snapshot.encoded_len());
     let other = Scene::of(grained(spec(10_000), 5), 64, 1);
     let mut daemon = other.daemon("other", 1);
-    let request = RestoreRequest { caller: Some(daemon.next()), snapshot: Some(snapshot.clone()) };
+    let request =
+        RestoreRequest { caller: Some(daemon.next()), snapshot: Some(snapshot.clone()), ..RestoreRequest::default() };
     other.call(request).unwrap();
     assert_eq!(other.deliver_all(&mut daemon), Answer::DatasetDone);
     assert_eq!(other.audit()[0].verdict, Judgement::AddsUp);
     let narrow = Scene::of(grained(spec(10_000), 4), 64, 1);
     let mut daemon = narrow.daemon("other", 1);
-    match narrow.call(RestoreRequest { caller: Some(daemon.next()), snapshot: Some(snapshot) }) {
+    match narrow.call(RestoreRequest {
+        caller: Some(daemon.next()),
+        snapshot: Some(snapshot),
+        ..RestoreRequest::default()
+    }) {
         Err(CallError::SpecMismatch(text)) => assert!(text.contains("shuffle_window was 5 and is now 4"), "{text}"),
         other => panic!("{other:?}"),
     }

@@ -77,7 +77,11 @@ impl Run {
             }
             Step::Restore(which) => {
                 let Some((snapshot, done)) = snapshots.iter().rev().nth(which).cloned() else { return };
-                let request = RestoreRequest { caller: Some(self.daemon.next()), snapshot: Some(snapshot) };
+                let request = RestoreRequest {
+                    caller: Some(self.daemon.next()),
+                    snapshot: Some(snapshot),
+                    ..RestoreRequest::default()
+                };
                 self.scene.call(request).unwrap();
                 (self.out, self.done) = (Vec::new(), done);
             }

@@ -111,7 +111,8 @@ impl Rank {
     }
 
     fn restore(&mut self, scene: &Scene, state: &Snapshot) -> Result<(), CallError> {
-        let request = RestoreRequest { caller: Some(self.next()), snapshot: Some(state.clone()) };
+        let request =
+            RestoreRequest { caller: Some(self.next()), snapshot: Some(state.clone()), ..RestoreRequest::default() };
         scene.call(request).map(drop)
     }
 

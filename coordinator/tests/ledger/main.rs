@@ -8,6 +8,7 @@ mod epochs;
 mod failures;
 mod grains;
 mod histories;
+mod loads;
 mod lockstep;
 mod mixtures;
 mod model;

@@ -123,7 +123,7 @@ fn rule_57_a_state_is_taken_back_with_the_counts_of_its_sources_and_its_quaranti
     let snapshot = scene.snapshot(vec![scene.receipt(&first, 1, 4, Kind::Delivered)]);
     assert_eq!(snapshot.tallies[0].sources[0].delivered, 3);
     assert_eq!(scene.deliver_all(&mut daemon), Answer::EpochEnd);
-    let request = RestoreRequest { caller: Some(daemon.next()), snapshot: Some(snapshot) };
+    let request = RestoreRequest { caller: Some(daemon.next()), snapshot: Some(snapshot), ..RestoreRequest::default() };
     scene.call(request).unwrap();
     assert_eq!(scene.deliver_all(&mut daemon), Answer::DatasetDone);
     let audit = &scene.audit()[0];

@@ -310,7 +310,11 @@ impl History {
 
     fn restore(&mut self, who: usize) {
         let Some((snapshot, done)) = self.snapshot.clone() else { return };
-        let request = RestoreRequest { caller: Some(self.actors[who].daemon.next()), snapshot: Some(snapshot) };
+        let request = RestoreRequest {
+            caller: Some(self.actors[who].daemon.next()),
+            snapshot: Some(snapshot),
+            ..RestoreRequest::default()
+        };
         self.scene.call(request).unwrap();
         self.truth = Truth { done, owner: BTreeMap::new() };
         for actor in &mut self.actors {

@@ -2,8 +2,8 @@
 
 use forebay_coordinator::CallError;
 use forebay_proto::v1::{
-    AbandonRequest, AcquireRequest, AuditRequest, LedgerSpec, NewRunRequest, OpenRequest, RestoreRequest, StoredWorker,
-    acquire_reply::Answer,
+    AbandonRequest, AcquireRequest, AttendRequest, AuditRequest, LedgerSpec, NewRunRequest, OpenRequest,
+    RestoreRequest, StoredWorker, acquire_reply::Answer, attend_request::Attendance,
 };
 use prost::Message;
 
@@ -64,8 +64,10 @@ fn rule_18_a_reply_is_stored_under_the_number_that_its_command_has_in_docs_ledge
     let mut next = scene.daemon("node", 2);
     next.reclaim(&scene, &leases[2], 0, 10);
     scene.call(AbandonRequest { caller: Some(next.next()), epoch: 0 }).unwrap();
-    scene.call(RestoreRequest { caller: Some(next.next()), snapshot }).unwrap();
-    assert_eq!(stored(), [5, 6, 7]);
+    scene.call(RestoreRequest { caller: Some(next.next()), snapshot, ..RestoreRequest::default() }).unwrap();
+    let attendance = Attendance::Attended.into();
+    scene.call(AttendRequest { caller: Some(next.next()), attendance }).unwrap();
+    assert_eq!(stored(), [5, 6, 7, 8]);
 }
 
 #[test]

@@ -75,7 +75,7 @@ fn rule_15_every_cause_is_named_with_its_count() {
 fn repeats_of_a_run_from(snapshot: Snapshot) -> Repeats {
     let fresh = Scene::new(spec(20), 10, 1);
     let mut daemon = fresh.daemon("elsewhere", 1);
-    let request = RestoreRequest { caller: Some(daemon.next()), snapshot: Some(snapshot) };
+    let request = RestoreRequest { caller: Some(daemon.next()), snapshot: Some(snapshot), ..RestoreRequest::default() };
     fresh.call(request).unwrap();
     finish(&fresh, &mut daemon);
     repeats(&fresh)
@@ -102,7 +102,9 @@ fn rule_15_a_state_names_what_a_dead_trainer_had_and_another_one_has_not_acked_y
     assert_eq!(repeats_of_a_run_from(before.clone()), Repeats::default(), "the trainer had it after this state");
     // The same run, back and forth.
     for (snapshot, expected) in [(queued, expected), (before, Repeats::default())] {
-        scene.call(RestoreRequest { caller: Some(daemon.next()), snapshot: Some(snapshot) }).unwrap();
+        scene
+            .call(RestoreRequest { caller: Some(daemon.next()), snapshot: Some(snapshot), ..RestoreRequest::default() })
+            .unwrap();
         finish(&scene, &mut daemon);
         assert_eq!(repeats(&scene), expected);
     }
@@ -215,7 +217,7 @@ fn rule_15_a_cause_is_known_after_a_restart_of_the_coordinator_and_in_a_snapshot
 
     let fresh = Scene::new(spec(20), 10, 1);
     let mut daemon = fresh.daemon("elsewhere", 1);
-    fresh.call(RestoreRequest { caller: Some(daemon.next()), snapshot }).unwrap();
+    fresh.call(RestoreRequest { caller: Some(daemon.next()), snapshot, ..RestoreRequest::default() }).unwrap();
     finish(&fresh, &mut daemon);
     assert_eq!(repeats(&fresh), expected);
 }

@@ -10,7 +10,8 @@ use prost::Message;
 use crate::scene::{Daemon, GRACE, Scene, bare, span, spec, static_spec};
 
 fn restore(scene: &Scene, daemon: &mut Daemon, snapshot: &Snapshot) -> Result<u64, CallError> {
-    let request = RestoreRequest { caller: Some(daemon.next()), snapshot: Some(snapshot.clone()) };
+    let request =
+        RestoreRequest { caller: Some(daemon.next()), snapshot: Some(snapshot.clone()), ..RestoreRequest::default() };
     scene.call(request).map(|reply| reply.progress.unwrap().generation)
 }
 
@@ -223,7 +224,7 @@ fn rule_23_snapshots_of_other_data_and_impossible_ones_are_refused() {
     let refused = restore(&other, &mut stranger, &good);
     assert!(matches!(refused, Err(CallError::SpecMismatch(text)) if text.contains("records was 40 and is now 41")));
     assert!(matches!(
-        scene.call(RestoreRequest { caller: Some(daemon.next()), snapshot: None }),
+        scene.call(RestoreRequest { caller: Some(daemon.next()), snapshot: None, ..RestoreRequest::default() }),
         Err(CallError::Invalid(_))
     ));
 }

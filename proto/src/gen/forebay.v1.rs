@@ -593,6 +593,70 @@ pub struct AbandonReply {
     #[prost(message, optional, tag = "30")]
     pub failure: ::core::option::Option<RunFailure>,
 }
+/// Says whether trainers read the stream at the caller, which decides who may reset or restore it (semantics rule 38).
+#[allow(clippy::all)]
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct AttendRequest {
+    #[prost(message, optional, tag = "1")]
+    pub caller: ::core::option::Option<Caller>,
+    #[prost(enumeration = "attend_request::Attendance", tag = "2")]
+    pub attendance: i32,
+}
+/// Nested message and enum types in `AttendRequest`.
+pub mod attend_request {
+    #[allow(clippy::all)]
+    #[derive(
+        Clone,
+        Copy,
+        Debug,
+        PartialEq,
+        Eq,
+        Hash,
+        PartialOrd,
+        Ord,
+        ::prost::Enumeration
+    )]
+    #[repr(i32)]
+    pub enum Attendance {
+        Unspecified = 0,
+        /// No trainer is attached.
+        Empty = 1,
+        /// At least one trainer is attached, or is about to be.
+        Attended = 2,
+        /// The caller has closed the stream, and sends no more commands. It is forgotten.
+        Closed = 3,
+    }
+    impl Attendance {
+        /// String value of the enum field names used in the ProtoBuf definition.
+        ///
+        /// The values are not transformed in any way and thus are considered stable
+        /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+        pub fn as_str_name(&self) -> &'static str {
+            match self {
+                Self::Unspecified => "ATTENDANCE_UNSPECIFIED",
+                Self::Empty => "EMPTY",
+                Self::Attended => "ATTENDED",
+                Self::Closed => "CLOSED",
+            }
+        }
+        /// Creates an enum from field names used in the ProtoBuf definition.
+        pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+            match value {
+                "ATTENDANCE_UNSPECIFIED" => Some(Self::Unspecified),
+                "EMPTY" => Some(Self::Empty),
+                "ATTENDED" => Some(Self::Attended),
+                "CLOSED" => Some(Self::Closed),
+                _ => None,
+            }
+        }
+    }
+}
+#[allow(clippy::all)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct AttendReply {
+    #[prost(message, optional, tag = "1")]
+    pub progress: ::core::option::Option<Progress>,
+}
 /// Extends the leases that it names. Carries no sequence number.
 #[allow(clippy::all)]
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -791,6 +855,10 @@ pub struct RestoreRequest {
     pub caller: ::core::option::Option<Caller>,
     #[prost(message, optional, tag = "2")]
     pub snapshot: ::core::option::Option<Snapshot>,
+    /// New for each load of a state, and equal on all ranks that take part in it (semantics rule 38). Empty: there is only the
+    /// caller.
+    #[prost(string, tag = "30")]
+    pub load_id: ::prost::alloc::string::String,
 }
 #[allow(clippy::all)]
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -800,6 +868,9 @@ pub struct RestoreReply {
     /// The run goes on after a failure.
     #[prost(message, optional, tag = "30")]
     pub failure: ::core::option::Option<RunFailure>,
+    /// The load with this id was applied before: nothing has changed.
+    #[prost(bool, tag = "31")]
+    pub repeated: bool,
 }
 #[allow(clippy::all)]
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -1276,6 +1347,24 @@ pub mod ledger_client {
             req.extensions_mut().insert(GrpcMethod::new("forebay.v1.Ledger", "Abandon"));
             self.inner.unary(req, path, codec).await
         }
+        pub async fn attend(
+            &mut self,
+            request: impl tonic::IntoRequest<super::AttendRequest>,
+        ) -> std::result::Result<tonic::Response<super::AttendReply>, tonic::Status> {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static("/forebay.v1.Ledger/Attend");
+            let mut req = request.into_request();
+            req.extensions_mut().insert(GrpcMethod::new("forebay.v1.Ledger", "Attend"));
+            self.inner.unary(req, path, codec).await
+        }
         pub async fn heartbeat(
             &mut self,
             request: impl tonic::IntoRequest<super::HeartbeatRequest>,
@@ -1489,6 +1578,10 @@ pub mod ledger_server {
             &self,
             request: tonic::Request<super::AbandonRequest>,
         ) -> std::result::Result<tonic::Response<super::AbandonReply>, tonic::Status>;
+        async fn attend(
+            &self,
+            request: tonic::Request<super::AttendRequest>,
+        ) -> std::result::Result<tonic::Response<super::AttendReply>, tonic::Status>;
         async fn heartbeat(
             &self,
             request: tonic::Request<super::HeartbeatRequest>,
@@ -1899,6 +1992,49 @@ pub mod ledger_server {
                     let inner = self.inner.clone();
                     let fut = async move {
                         let method = AbandonSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/forebay.v1.Ledger/Attend" => {
+                    #[allow(non_camel_case_types)]
+                    struct AttendSvc<T: Ledger>(pub Arc<T>);
+                    impl<T: Ledger> tonic::server::UnaryService<super::AttendRequest>
+                    for AttendSvc<T> {
+                        type Response = super::AttendReply;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::AttendRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as Ledger>::attend(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = AttendSvc(inner);
                         let codec = tonic_prost::ProstCodec::default();
                         let mut grpc = tonic::server::Grpc::new(codec)
                             .apply_compression_config(
@@ -2382,6 +2518,9 @@ pub struct StateCall {
 pub struct RestoreCall {
     #[prost(message, optional, tag = "1")]
     pub snapshot: ::core::option::Option<Snapshot>,
+    /// New for each load, and equal on all ranks (semantics rule 38). Empty: the trainer has none.
+    #[prost(string, tag = "2")]
+    pub load_id: ::prost::alloc::string::String,
 }
 #[allow(clippy::all)]
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
@@ -3419,6 +3558,19 @@ pub struct StoredHead {
     /// Whether the run has failed.
     #[prost(message, optional, tag = "32")]
     pub failure: ::core::option::Option<RunFailure>,
+    /// The last states that were loaded with an id, the newest one last; at most 16.
+    #[prost(message, repeated, tag = "33")]
+    pub loads: ::prost::alloc::vec::Vec<StoredLoad>,
+}
+/// A state that was loaded with an id.
+#[allow(clippy::all)]
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct StoredLoad {
+    #[prost(string, tag = "1")]
+    pub load_id: ::prost::alloc::string::String,
+    /// 32 bytes over the snapshot.
+    #[prost(bytes = "vec", tag = "2")]
+    pub snapshot: ::prost::alloc::vec::Vec<u8>,
 }
 /// Positions that were leased, are not complete, and nobody has.
 #[allow(clippy::all)]
@@ -3466,6 +3618,9 @@ pub struct StoredWorker {
     /// Commands below this number that were never applied are not applied any more.
     #[prost(uint64, tag = "21")]
     pub unseen: u64,
+    /// Trainers read the stream there.
+    #[prost(bool, tag = "30")]
+    pub attended: bool,
 }
 #[allow(clippy::all)]
 #[derive(Clone, PartialEq, ::prost::Message)]

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use forebay_coordinator::EpochPart;
 use forebay_ring::ConsumerId;
 use parking_lot::Mutex;
+use tokio::sync::watch;
 
 use crate::stream::Identity;
 
@@ -14,11 +15,12 @@ use crate::stream::Identity;
 pub(super) struct Attendance {
     next: AtomicU64,
     processes: Mutex<HashMap<ConsumerId, u32>>,
+    count: watch::Sender<usize>,
 }
 
 impl Attendance {
     pub(super) fn new() -> Self {
-        Self { next: AtomicU64::new(1), processes: Mutex::default() }
+        Self { next: AtomicU64::new(1), processes: Mutex::default(), count: watch::Sender::default() }
     }
 
     /// A number for a trainer; none is given twice.
@@ -48,12 +50,20 @@ impl Attendance {
             ));
         }
         processes.insert(id, pid);
+        self.count.send_replace(processes.len());
         None
     }
 
     /// A trainer has left, or could not come in after all.
     pub(super) fn leave(&self, id: ConsumerId) {
-        self.processes.lock().remove(&id);
+        let mut processes = self.processes.lock();
+        processes.remove(&id);
+        self.count.send_replace(processes.len());
+    }
+
+    /// How many are there, as it changes.
+    pub(super) fn count(&self) -> watch::Receiver<usize> {
+        self.count.subscribe()
     }
 
     /// Whether nobody is there.

@@ -15,6 +15,7 @@ use tokio::sync::{Mutex, Semaphore};
 
 use crate::consumers::{Asked, Note};
 use crate::stream::Stream;
+use crate::stream::anew::Ended;
 use crate::threads;
 
 /// What answers the requests to a stream.
@@ -77,7 +78,7 @@ impl Calls {
             Some(Call::State(state)) => stream.snapshot(state.receipts).await.map(Reply::State),
             Some(Call::Restore(restore)) => {
                 let snapshot = restore.snapshot.unwrap_or_default();
-                self.restore(stream, consumer, snapshot).await.map(|()| Reply::Done(Done {}))
+                self.restore(stream, consumer, snapshot, restore.load_id).await.map(|()| Reply::Done(Done {}))
             }
             Some(Call::Path(call)) => match stream.dataset.locator(call.record) {
                 Some(locator) => Ok(Reply::Path(locator.name().into_vec())),
@@ -97,11 +98,21 @@ impl Calls {
         }
     }
 
-    /// Goes back to a snapshot. Every rank of a job may send the same one: it is applied once, as long as one that
-    /// sent it is attached (semantics rule 23).
-    async fn restore(&self, stream: &Stream, consumer: ConsumerId, snapshot: Snapshot) -> Result<(), CallError> {
+    /// Goes back to a snapshot. Every rank of a job may send the same one. With a load id, the ledger decides whether it was
+    /// applied before (semantics rule 38). Without, it is applied once, as long as one that sent it is attached (rule 23).
+    async fn restore(
+        &self,
+        stream: &Stream,
+        consumer: ConsumerId,
+        snapshot: Snapshot,
+        load_id: String,
+    ) -> Result<(), CallError> {
         let id = blake3::hash(&snapshot.encode_to_vec());
         let mut restored = self.restored.lock().await;
+        if !load_id.is_empty() {
+            *restored = None;
+            return stream.load(snapshot, load_id).await;
+        }
         if let Some((last, senders)) = restored.as_mut() {
             stream.attendance.keep_present(senders);
             if *last == id && !senders.is_empty() && !senders.contains(&consumer) {
@@ -109,7 +120,7 @@ impl Calls {
                 return Ok(());
             }
         }
-        stream.anew(true, || stream.standing.restore(snapshot)).await?;
+        stream.load(snapshot, load_id).await?;
         *restored = Some((id, vec![consumer]));
         Ok(())
     }
@@ -128,7 +139,7 @@ async fn reset(stream: &Stream, consumer: ConsumerId, epoch: u64) -> Result<(), 
     let floor = stream.standing.progress().floor;
     match epoch.cmp(&floor) {
         Ordering::Less => Ok(()),
-        Ordering::Equal => stream.anew(false, || stream.standing.abandon(epoch)).await,
+        Ordering::Equal => stream.anew(async || stream.standing.abandon(epoch).await.map(|()| Ended::Some)).await,
         Ordering::Greater => {
             Err(CallError::Invalid(format!("Epoch {epoch} cannot be ended: the stream is in epoch {floor}.")))
         }

@@ -1,5 +1,5 @@
-//! What daemons on other nodes do to the run of a stream: a bad record of theirs fails it, and a trainer of theirs takes it
-//! out of the failure (semantics rule 41).
+//! What daemons on other nodes do to the run of a stream: their trainers take it to a state, a bad record of theirs fails it,
+//! and their trainers end the failure (semantics rules 38 and 41). They hear from here whether trainers read the stream.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -8,6 +8,7 @@ use forebay_proto::v1::RunFailure;
 
 use crate::consumers::Note;
 use crate::stream::Stream;
+use crate::stream::anew::Ended;
 
 /// Whether the trainers here were told that the run has failed, and the stream has not begun anew since.
 #[derive(Debug, Default)]
@@ -31,18 +32,47 @@ pub(super) fn watch(stream: &Arc<Stream>) {
     if !worker.has_others() || stream.identity.part.is_some() {
         return;
     }
-    let (mut failure, stream) = (worker.failure(), Arc::downgrade(stream));
+    let (mut failure, mut progress) = (worker.failure(), worker.progress());
+    let mut trainers = stream.attendance.count();
+    let stream = Arc::downgrade(stream);
     tokio::spawn(async move {
-        // The other end is the worker's, which goes with the stream.
-        while failure.changed().await.is_ok() {
+        loop {
+            // The other ends are the stream's, and go with it.
+            let changed = tokio::select! {
+                changed = failure.changed() => changed,
+                changed = progress.changed() => changed,
+                changed = trainers.changed() => changed,
+            };
+            let Some(stream) = stream.upgrade().filter(|_| changed.is_ok()) else { return };
+            if *trainers.borrow_and_update() == 0 {
+                stream.tell_of_nobody().await;
+            }
+            if stream.is_behind() {
+                stream.catch_up().await;
+            }
             let (_, RunFailure { why, .. }) = failure.borrow_and_update().clone();
-            let Some(stream) = stream.upgrade() else { return };
             stream.hear_of_failure(why).await;
         }
     });
 }
 
 impl Stream {
+    /// The last trainer has left, unless one has come by now.
+    async fn tell_of_nobody(&self) {
+        if let Err(error) = self.standing.deserted(|| !self.attendance.is_empty()).await {
+            tracing::debug!(stream = %self.identity, %error, "the ledger is not told that the trainers have left");
+        }
+    }
+
+    /// The run was taken to a state by a trainer of another node: the stream goes on there.
+    async fn catch_up(&self) {
+        let Some(stopped) = self.pipeline.stop_if(|| self.is_behind()).await else { return };
+        tracing::info!(stream = %self.identity, "a trainer of another node has loaded a state: the stream goes on there");
+        if let Err(error) = self.go_on_behind(stopped, async || Ok(Ended::Some)).await {
+            tracing::error!(stream = %self.identity, %error, "the stream cannot go on where the state is");
+        }
+    }
+
     /// The run has failed, or goes on if there is no reason.
     async fn hear_of_failure(&self, why: String) {
         if !why.is_empty() {
@@ -50,7 +80,7 @@ impl Stream {
             self.ring.post(Note::RunFailed(why));
         } else if self.told_of_failure.begins_anew() {
             tracing::info!(stream = %self.identity, "a trainer of another node has ended the run's failure");
-            if let Err(error) = self.anew(false, async || Ok(())).await {
+            if let Err(error) = self.anew(async || Ok(Ended::Some)).await {
                 tracing::error!(stream = %self.identity, %error, "the stream cannot go on after the run's failure");
             }
         }

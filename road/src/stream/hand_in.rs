@@ -31,7 +31,7 @@ pub enum HandInError {
 }
 
 /// Batches that the trainer goes on holding: number, epoch, and what is left of their claims.
-type Adopted = Vec<(u64, u64, Vec<Option<Claim>>)>;
+pub(super) type Adopted = Vec<(u64, u64, Vec<Option<Claim>>)>;
 
 /// Bytes of one claim.
 const CLAIM: u64 = size_of::<HandIn>() as u64;

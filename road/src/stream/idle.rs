@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::stream::Stream;
+use crate::stream::anew::Ended;
 
 /// How long a stream may be without a trainer before it gives everything back.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -64,7 +65,7 @@ impl Stream {
         }
         tracing::info!(stream = %self.identity, "no trainer reads the stream: its positions go to other nodes");
         // If the stages cannot be started again, trainers are told so when they come.
-        if let Err(error) = self.anew(false, async || Ok(())).await {
+        if let Err(error) = self.anew(async || Ok(Ended::Some)).await {
             tracing::error!(stream = %self.identity, %error, "the stream cannot wait for trainers");
         }
         true

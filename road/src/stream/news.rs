@@ -33,7 +33,7 @@ pub(super) fn follow(worker: &Worker, outbox: Outbox) {
 /// leases are taken back before a later deadline lets trainers hand them out. The first deadline is told here, before there is
 /// a batch.
 pub(super) fn tell_of_leases(mut words: LeaseWords, outbox: Outbox) {
-    while let Ok(word) = words.try_recv() {
+    while let Some(word) = words.try_recv() {
         outbox.post(word.into());
     }
     tokio::spawn(async move {

@@ -1,6 +1,7 @@
 //! Opens a stream whose dataset is already open: first the ledger, then the ring, and its threads last.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
 use crossbeam_channel as channel;
@@ -141,7 +142,18 @@ impl Opening {
         );
         let attendance = Arc::new(Attendance::new());
         let told_of_failure = ToldOfFailure::default();
-        Arc::new(Stream { identity, settings, dataset, standing, ring, attendance, pipeline, told_of_failure })
+        let generation = AtomicU64::new(standing.progress().generation);
+        Arc::new(Stream {
+            identity,
+            settings,
+            dataset,
+            standing,
+            ring,
+            attendance,
+            pipeline,
+            told_of_failure,
+            generation,
+        })
     }
 
     /// What makes the stream's rings, where their pixels are to stand, and the first of them.

@@ -112,11 +112,19 @@ impl Pipeline {
 
     /// Stops the stages; what was not handed on is given back.
     pub(super) async fn stop(&self) -> Stopped<'_> {
+        self.stop_if(|| true).await.expect("it is needed")
+    }
+
+    /// Stops the stages if that is still needed when nobody else has them stopped.
+    pub(super) async fn stop_if(&self, needed: impl FnOnce() -> bool) -> Option<Stopped<'_>> {
         let mut stages = self.stages.lock().await;
+        if !needed() {
+            return None;
+        }
         if let Some(running) = stages.running.take() {
             stages.next = running.stop().await;
         }
-        Stopped { pipeline: self, stages }
+        Some(Stopped { pipeline: self, stages })
     }
 
     /// Stops the stages as [`stop`](Self::stop) does, and waits for a GPU no longer than the daemon's end may take.

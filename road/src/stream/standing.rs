@@ -5,6 +5,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use forebay_coordinator::{CallError, EpochPart, Handle, Outage};
+use forebay_proto::v1::attend_request::Attendance;
 use forebay_proto::v1::{
     AckItem, AuditReply, LeasedRange, ListQuarantineReply, OpenRequest, Progress, QuarantineKey, ReclaimReply,
     ReturnedRange, Snapshot,
@@ -27,6 +28,8 @@ pub(super) struct Standing {
     /// Whether leases may be asked for. A shard or a rank has one trainer, which may hold batches of an earlier incarnation: it is
     /// heard first, however long it takes to come.
     heard: watch::Sender<bool>,
+    /// Whether the ledger knows that trainers are here.
+    attended: tokio::sync::Mutex<bool>,
     /// What the ledger said last, for the status while it cannot be asked.
     counted: Mutex<Counted>,
 }
@@ -66,6 +69,7 @@ impl Standing {
             counts: Arc::default(),
             spec_hash: opened.spec_hash,
             heard: watch::Sender::new(!is_part),
+            attended: tokio::sync::Mutex::default(),
             counted: Mutex::default(),
         };
         Ok((standing, StandingEnds { receipts, leases }))
@@ -133,9 +137,49 @@ impl Standing {
         self.worker.snapshot(in_hand).await
     }
 
-    /// Goes back to a snapshot.
-    pub(super) async fn restore(&self, snapshot: Snapshot) -> Result<(), CallError> {
-        self.worker.restore(snapshot).await
+    /// Goes back to a snapshot. False if that was done before, for another rank with this load id.
+    pub(super) async fn restore(&self, snapshot: Snapshot, load_id: String) -> Result<bool, CallError> {
+        self.worker.restore(snapshot, load_id).await
+    }
+
+    /// Tells the ledger that a trainer comes, if it does not know of one here and other nodes may have some (semantics rule
+    /// 38). Then the ring's thread knows which leases have ended: another node may have ended the epoch of batches that are here.
+    ///
+    /// # Errors
+    /// The ledger refuses this worker.
+    pub(super) async fn attended(&self) -> Result<(), CallError> {
+        let mut attended = self.attended.lock().await;
+        if *attended || !self.worker.has_others() {
+            return Ok(());
+        }
+        self.worker.attend(Attendance::Attended).await?;
+        *attended = true;
+        match self.worker.heartbeat().await {
+            // The trainer waits for batches then, and is told why.
+            Ok(()) | Err(CallError::Unavailable(_)) => {}
+            Err(refusal) => return Err(refusal),
+        }
+        self.worker.was_heard().await;
+        Ok(())
+    }
+
+    /// Tells the ledger that no trainer is here, unless `is_attended` says that one has come by now.
+    pub(super) async fn deserted(&self, is_attended: impl FnOnce() -> bool) -> Result<(), CallError> {
+        let mut attended = self.attended.lock().await;
+        if *attended && !is_attended() {
+            self.worker.attend(Attendance::Empty).await?;
+            *attended = false;
+        }
+        Ok(())
+    }
+
+    /// Tells the ledger that this daemon is done with the stream, so that others need not wait for it. If the ledger does
+    /// not answer, it finds out by itself.
+    pub(super) async fn farewell(&self) {
+        if self.worker.has_others() {
+            // Refused, if the run is gone or somebody else has its place; late, if there is an outage.
+            let _said = tokio::time::timeout(MOMENT, self.worker.attend(Attendance::Closed)).await;
+        }
     }
 
     /// Ends an epoch; what of it was not delivered is listed as abandoned.

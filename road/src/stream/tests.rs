@@ -267,7 +267,7 @@ fn rule_23_no_batch_number_is_used_twice_where_the_stages_could_not_be_started()
     trainer.close().unwrap();
     let snapshot = vast.road.runtime.block_on(vast.road.stream.snapshot(Vec::new())).unwrap();
     let restore = || {
-        let restoring = vast.road.stream.anew(true, || vast.road.stream.standing.restore(snapshot.clone()));
+        let restoring = vast.road.stream.load(snapshot.clone(), String::new());
         vast.road.runtime.block_on(restoring)
     };
     NO_ROOM.set(true);

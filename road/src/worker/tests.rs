@@ -73,7 +73,7 @@ impl Site {
 
 /// What was said until now.
 fn said(words: &mut LeaseWords) -> Vec<LeaseWord> {
-    std::iter::from_fn(|| words.try_recv().ok()).collect()
+    std::iter::from_fn(|| words.try_recv()).collect()
 }
 
 async fn lease(worker: &Worker) -> Lease {

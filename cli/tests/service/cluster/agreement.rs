@@ -29,15 +29,21 @@ fn rule_41_a_bad_record_on_one_node_stops_the_trainers_of_all() {
         (home, daemon)
     });
     let mut trainers = nodes.each_ref().map(|(home, _)| Puppet::attach(home));
-    trainers.iter_mut().for_each(Puppet::run);
-    for trainer in &trainers {
-        let reason = loop {
-            match trainer.told() {
-                Event::Failed(reason) => break reason,
+    for trainer in &mut trainers {
+        let reason = trainer.fails();
+        assert!(reason.contains("0003.jpg") && reason.contains("on_error is \"fail\""), "{reason}");
+    }
+}
+
+impl Puppet {
+    /// Reads on until the stream fails, with the reason.
+    pub(super) fn fails(&mut self) -> String {
+        loop {
+            match self.next() {
+                Event::Failed(reason) => return reason,
                 Event::Done => panic!("it has read the whole run"),
                 Event::Batch(_) | Event::EpochEnd(_) | Event::Well | Event::State(_) => {}
             }
-        };
-        assert!(reason.contains("0003.jpg") && reason.contains("on_error is \"fail\""), "{reason}");
+        }
     }
 }

@@ -43,7 +43,7 @@ def attach(asked: Request, socket: str | None, placement: str | None) -> Feed:
         session.close()
         session = _session_in_host(asked, socket, placement, error)
         rings.follow(session)
-    return Feed(session, rings, releases)
+    return Feed(session, rings, releases, shared=asked.stream is not None and asked.shard is None)
 
 
 def _session(asked: Request, socket: str | None, gpus: list[bytes]) -> _native.Session:

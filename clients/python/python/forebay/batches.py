@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+from forebay import frameworks
 from forebay.audit import EpochAudit, QuarantinedRecord
 from forebay.epoch import Epoch
+from forebay.errors import SettingsError
 from forebay.state import pack, unpack
 
 if TYPE_CHECKING:
@@ -137,14 +139,28 @@ class Batches(Generic[T]):
         """
         return pack(*self._feed.session.state())
 
-    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+    def load_state_dict(self, state: Mapping[str, Any], *, load_id: str | None = None) -> None:
         """Continues where `state_dict()` was called. The number of trainers may differ.
+
+        If several trainers share the stream, each of them loads the same state before it takes the next batch.
+
+        Args:
+            state: What `state_dict()` returned.
+            load_id: Give this if trainers on several nodes share the stream: any text that is new for each load, and
+                equal for all trainers. The run is then taken to the state once. If `torch.distributed` is initialised,
+                leave it out: the first rank draws one and broadcasts it, so all ranks must call this.
 
         Raises:
             SettingsError: `state` is not a state, or it contradicts itself.
-            Error: The state is of another dataset, order or seed.
+            Error: The state is of another dataset, order or seed. Or trainers on other nodes share the stream, and
+                there is no `load_id`, or it was used for another state.
         """
-        self._feed.session.restore(*unpack(state))
+        if load_id == "":
+            raise SettingsError('load_id="": give a text that is new for each load, or leave it out')
+        if load_id is None and self._feed.shared:
+            # Before anything that may fail in one rank alone: the others would wait for it.
+            load_id = frameworks.common_id()
+        self._feed.session.restore(*unpack(state), load_id or "")
 
     def close(self) -> None:
         """Returns the batch in hand and detaches from the daemon. Arrays that you keep stay valid.

@@ -24,10 +24,12 @@ class Feed:
         session: The attachment to the stream.
         rings: The stream's rings in this process.
         releases: Slots that a GPU still reads.
+        shared: The ranks of a job may share the stream, on any nodes.
     """
 
-    def __init__(self, session: _native.Session, rings: Rings, releases: Releases) -> None:
+    def __init__(self, session: _native.Session, rings: Rings, releases: Releases, *, shared: bool = False) -> None:
         self.session = session
+        self.shared = shared
         self.rings = rings
         self.releases = releases
         self._lent: list[weakref.ref[Batch]] = []

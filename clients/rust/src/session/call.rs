@@ -43,9 +43,19 @@ impl Session {
     /// Takes the run back to a snapshot. What is in hand is given back, what waits is thrown away.
     ///
     /// # Errors
-    /// [`CallError::Failed`] where the snapshot is of another dataset, order or seed.
+    /// [`CallError::Failed`] where the snapshot is of another dataset, order or seed, or trainers of other nodes read the
+    /// stream.
     pub fn restore(&mut self, state: &State, watch: &mut dyn Watch) -> Result<(), CallError> {
-        let call = v1::RestoreCall { snapshot: Some(state.snapshot().clone()) };
+        self.load(state, "", watch)
+    }
+
+    /// As [`restore`](Self::restore), for one of several ranks that load the same state together, on any nodes. All of them
+    /// give the same `load_id`, which is new for each load: the run is taken to the state once.
+    ///
+    /// # Errors
+    /// Also [`CallError::Failed`] where the id was used for another state.
+    pub fn load(&mut self, state: &State, load_id: &str, watch: &mut dyn Watch) -> Result<(), CallError> {
+        let call = v1::RestoreCall { snapshot: Some(state.snapshot().clone()), load_id: load_id.to_owned() };
         self.done(Request::Restore(call), watch)?;
         // The answer stands behind everything of the old generation, and before everything of the new one.
         let offers = self.inbox.take_offers();

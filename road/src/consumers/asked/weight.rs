@@ -154,7 +154,7 @@ mod tests {
                 tallies: vec![tally; tallies],
                 ..Snapshot::default()
             };
-            let restore = call(Call::Restore(RestoreCall { snapshot: Some(snapshot) }));
+            let restore = call(Call::Restore(RestoreCall { snapshot: Some(snapshot), load_id: "first".to_owned() }));
             let of_sources = sources * size_of::<SourceShare>() + tallies * sources * size_of::<SourceTally>();
             let lists = open * size_of::<OpenRange>() + tallies * size_of::<EpochTally>() + of_sources;
             let weight = of_call(&restore).unwrap();
@@ -189,7 +189,7 @@ mod tests {
     #[test]
     fn the_table_knows_every_field_that_may_be_repeated() {
         let StateCall { in_hand: _, receipts: _ } = StateCall::default();
-        let RestoreCall { snapshot: _ } = RestoreCall::default();
+        let RestoreCall { snapshot: _, load_id: _ } = RestoreCall::default();
         let PathCall { record: _ } = PathCall::default();
         let Snapshot {
             version: _,

@@ -16,6 +16,7 @@ __all__ = [
     "Event",
     "JaxArray",
     "Mark",
+    "common_id",
     "current_device",
     "current_streams",
     "dtype_name",
@@ -49,6 +50,11 @@ def current_streams(device: int) -> list[int]:
 def ranks() -> tuple[int, int, str] | None:
     """Rank, world size, and what they were read from; None if no framework has a process group."""
     return next((found for each in FRAMEWORKS if (found := each.ranks()) is not None), None)
+
+
+def common_id() -> str | None:
+    """A new random text that is equal in all ranks; None if no framework has a process group of several ranks."""
+    return next((drawn for each in FRAMEWORKS if (drawn := each.common_id()) is not None), None)
 
 
 def event_of(mark: Mark) -> Event:

@@ -54,6 +54,13 @@ class Framework:
         """Rank, world size, and what they were read from, if the framework has a process group; else None."""
         return None
 
+    def common_id(self) -> str | None:
+        """A new random text that is equal in all ranks, if the framework has a process group of several; else None.
+
+        It waits for the other ranks, all of which must call it.
+        """
+        return None
+
     def event(self, mark: object) -> Event | None:  # noqa: ARG002 - for subclasses
         """The framework's mark as an `Event`; None if `mark` is not one of this framework's."""
         return None

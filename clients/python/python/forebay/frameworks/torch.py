@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from typing import Any, cast
 
 from forebay.frameworks.framework import Event, Framework
@@ -31,10 +32,17 @@ class Torch(Framework):
 
     def ranks(self) -> tuple[int, int, str] | None:
         """Those of `torch.distributed`, if its process group is initialised."""
-        distributed = getattr(self.module, "distributed", None)
-        if distributed is None or not distributed.is_available() or not distributed.is_initialized():
+        group = self._group()
+        return None if group is None else (group.get_rank(), group.get_world_size(), "torch.distributed")
+
+    def common_id(self) -> str | None:
+        """Drawn by rank 0 of `torch.distributed`, which broadcasts it."""
+        group = self._group()
+        if group is None or group.get_world_size() < 2:
             return None
-        return distributed.get_rank(), distributed.get_world_size(), "torch.distributed"
+        drawn = [secrets.token_hex(16) if group.get_rank() == 0 else None]
+        group.broadcast_object_list(drawn, src=0)
+        return drawn[0]
 
     def event(self, mark: object) -> Event | None:
         """Any object with the methods of `torch.cuda.Event`."""
@@ -45,6 +53,12 @@ class Torch(Framework):
         """PyTorch prints its types as `torch.float16`, with numpy's names."""
         text = str(dtype)
         return text[len("torch.") :] if text.startswith("torch.") else None
+
+    def _group(self) -> Any:  # noqa: ANN401 - a module that may not be there
+        distributed = getattr(self.module, "distributed", None)
+        if distributed is None or not distributed.is_available() or not distributed.is_initialized():
+            return None
+        return distributed
 
     def _cuda(self) -> Any:  # noqa: ANN401 - a module that may not be installed
         cuda = getattr(self.module, "cuda", None)

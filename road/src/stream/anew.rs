@@ -1,0 +1,79 @@
+//! A stream that begins anew: its stages are stopped, the ledger is changed, and they go on where it then is.
+
+use std::sync::atomic::Ordering;
+
+use forebay_coordinator::CallError;
+use forebay_proto::v1::Snapshot;
+
+use crate::consumers::Note;
+use crate::stream::Stream;
+use crate::stream::pipeline::Stopped;
+
+/// Which leases a change of the ledger has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ended {
+    /// Every lease: the run was taken to a state.
+    All,
+    /// Some, or those before a change that is not this daemon's: what is left of the others is given back.
+    Some,
+    /// None: nothing has changed.
+    None,
+}
+
+impl Stream {
+    /// Stops the pipeline, changes the ledger, and goes on where the ledger then stands. The change says which leases it has
+    /// ended.
+    pub(super) async fn anew<F: Future<Output = Result<Ended, CallError>>>(
+        &self,
+        change: impl FnOnce() -> F,
+    ) -> Result<(), CallError> {
+        let stopped = self.pipeline.stop().await;
+        self.go_on_behind(stopped, change).await
+    }
+
+    pub(super) async fn go_on_behind<F: Future<Output = Result<Ended, CallError>>>(
+        &self,
+        stopped: Stopped<'_>,
+        change: impl FnOnce() -> F,
+    ) -> Result<(), CallError> {
+        self.standing.flush().await;
+        let was_told = self.told_of_failure.begins_anew();
+        let changed = change().await;
+        match changed {
+            Ok(ended @ (Ended::All | Ended::Some)) => {
+                let progress = self.standing.progress();
+                self.generation.store(progress.generation, Ordering::SeqCst);
+                self.ring.drop_ready(progress, ended == Ended::All).await;
+                self.standing.flush().await;
+            }
+            Ok(Ended::None) | Err(_) if was_told => self.told_of_failure.tell(),
+            Ok(Ended::None) | Err(_) => {}
+        }
+        if let Err(error) = stopped.go_on() {
+            // Nothing would ever come: trainers are told, until a restore or a reset has more luck.
+            let error = format!("The stream cannot go on: {error}.");
+            self.ring.post(Note::Failed(error.clone()));
+            return Err(CallError::Invalid(error));
+        }
+        changed.map(drop)
+    }
+
+    /// Loads a state for a rank whose load has this id. If it was loaded for another rank already, on whichever node, the
+    /// stream only begins anew unless it has done so since.
+    pub(super) async fn load(&self, snapshot: Snapshot, load_id: String) -> Result<(), CallError> {
+        self.anew(async || {
+            let is_first = self.standing.restore(snapshot, load_id).await?;
+            Ok(match (is_first, self.is_behind()) {
+                (true, _) => Ended::All,
+                (false, true) => Ended::Some,
+                (false, false) => Ended::None,
+            })
+        })
+        .await
+    }
+
+    /// Whether the run was taken to a state since the stream began.
+    pub(super) fn is_behind(&self) -> bool {
+        self.standing.progress().generation > self.generation.load(Ordering::SeqCst)
+    }
+}

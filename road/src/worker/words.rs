@@ -1,0 +1,66 @@
+//! What a worker hears of its leases, on its way to whoever listens.
+
+use tokio::sync::{mpsc, oneshot};
+
+use super::Others;
+
+/// What a worker hears of its leases. What was lost is always told before a deadline that was given without it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum LeaseWord {
+    /// They are complete, or somebody else's.
+    Lost(Vec<u64>),
+    /// `CLOCK_BOOTTIME` nanosecond until which all others are this worker's, whatever happens (semantics rule 19).
+    Deadline(u64),
+    /// What of an epoch's last leases other workers have, and want.
+    Others(Others),
+}
+
+/// What is said of a worker's leases, in order.
+#[derive(Debug)]
+pub(crate) struct LeaseWords(mpsc::UnboundedReceiver<Said>);
+
+/// A word, or a question whether all words before it were taken.
+#[derive(Debug)]
+pub(super) enum Said {
+    Word(LeaseWord),
+    Heard(oneshot::Sender<()>),
+}
+
+pub(super) fn channel() -> (mpsc::UnboundedSender<Said>, LeaseWords) {
+    let (words, said) = mpsc::unbounded_channel();
+    (words, LeaseWords(said))
+}
+
+impl LeaseWords {
+    /// The next word, as soon as there is one; `None` when the worker is gone. Whoever asks for it has dealt with those before.
+    pub(crate) async fn recv(&mut self) -> Option<LeaseWord> {
+        loop {
+            if let Some(word) = self.0.recv().await?.word() {
+                return Some(word);
+            }
+        }
+    }
+
+    /// The next word, if there is one already.
+    pub(crate) fn try_recv(&mut self) -> Option<LeaseWord> {
+        loop {
+            if let Some(word) = self.0.try_recv().ok()?.word() {
+                return Some(word);
+            }
+        }
+    }
+}
+
+impl Said {
+    /// The word, or the answer to the question.
+    fn word(self) -> Option<LeaseWord> {
+        match self {
+            Self::Word(word) => Some(word),
+            Self::Heard(answer) => {
+                // Whoever asked may be gone.
+                let _gone = answer.send(());
+                None
+            }
+        }
+    }
+}
