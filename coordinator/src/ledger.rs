@@ -26,12 +26,13 @@ use std::ops::{Bound, Range};
 
 use forebay_proto::page;
 use forebay_proto::v1::{
-    AuditReply, Cause, EpochPosition, HeartbeatReply, HeartbeatRequest, Lease, ListQuarantineReply, Policies, Progress,
-    QuarantineKey, QuarantinedRecord, Recovery, RunFailure, StoredLoad, WorkerProcess,
+    AuditReply, Cause, DatasetOutline, DescribeReply, EpochPosition, HeartbeatReply, HeartbeatRequest, Lease,
+    ListQuarantineReply, Policies, Progress, QuarantineKey, QuarantinedRecord, Recovery, RunFailure, StoredLoad,
+    WorkerProcess,
 };
 
 use self::{spans::Spans, tallies::Tallies, workers::Replies};
-use crate::{call_error::CallError, plan::Plan, spec::spec_hash};
+use crate::{call_error::CallError, outline, plan::Plan, spec::spec_hash};
 
 /// Epoch numbers beyond this are no run's, so that sums with them cannot overflow.
 pub(crate) const MAX_EPOCH: u64 = 1 << 48;
@@ -82,6 +83,8 @@ pub(crate) struct Ledger {
     recoveries: Vec<Recovery>,
     /// Rises with every durable change.
     revision: u64,
+    /// Its dataset in short, for nodes that have another one.
+    outline: Option<DatasetOutline>,
     dirty: Dirty,
 }
 
@@ -91,6 +94,7 @@ struct Dirty {
     head: bool,
     /// Written once: a run keeps its table of grains.
     grains: bool,
+    outline: bool,
     workers: BTreeSet<String>,
     epochs: BTreeSet<u64>,
     quarantine: BTreeSet<(u64, u64)>,
@@ -181,6 +185,7 @@ impl Ledger {
             begins: None,
             recoveries: Vec::new(),
             revision: 1,
+            outline: None,
             dirty: Dirty { head: true, grains: plan.grains().is_some(), ..Dirty::default() },
             plan,
         };
@@ -205,6 +210,23 @@ impl Ledger {
 
     pub(crate) const fn spec_hash(&self) -> [u8; 32] {
         self.spec_hash
+    }
+
+    /// Its dataset in short, if a worker has left that here.
+    pub(crate) const fn outline(&self) -> Option<&DatasetOutline> {
+        self.outline.as_ref()
+    }
+
+    /// Takes an outline of its dataset, unless it has one.
+    pub(crate) fn describe(&mut self, outline: Option<DatasetOutline>) -> Result<DescribeReply, CallError> {
+        let outline = outline.filter(|outline| outline::is_of(outline, self.plan.spec().records));
+        let outline = outline.ok_or_else(|| CallError::Invalid("The outline is none of this dataset.".to_owned()))?;
+        if self.outline.is_none() {
+            self.outline = Some(outline);
+            self.dirty.outline = true;
+            self.touch();
+        }
+        Ok(DescribeReply { progress: Some(self.progress()) })
     }
 
     /// Extends the leases that the caller names.

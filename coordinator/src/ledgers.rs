@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use forebay_proto::page;
 use forebay_proto::v1::{
-    Caller, LedgerSpec, ListLedgersReply, ListLedgersRequest, NewRunReply, NewRunRequest, OpenReply, OpenRequest,
+    Caller, CompareDatasetReply, CompareDatasetRequest, LedgerSpec, ListLedgersReply, ListLedgersRequest, NewRunReply,
+    NewRunRequest, OpenReply, OpenRequest,
 };
 use prost::Message;
 
@@ -14,6 +15,7 @@ use crate::{
     call_error::CallError,
     grains::GrainTable,
     ledger::{Ledger, MAX_EPOCH, Times},
+    outline,
     part::EpochPart,
     plan::Plan,
     spec::{SpecError, differences, nameless},
@@ -143,6 +145,8 @@ impl Ledgers {
         let name = format!("{stream}{}", EpochPart::name(EpochPart::of(spec)));
         self.compare(&stream, request)?;
         let resumed = self.by_name.contains_key(&name);
+        // One outline is enough for all shards.
+        let wants_outline = self.of_stream(&stream).all(|(_, ledger)| ledger.outline().is_none());
         if !resumed {
             let origin = format!("{name} {} {:x}", request.worker, request.incarnation);
             let plan = self.plan(&stream, request, spec).map_err(|error| invalid(error.to_string()))?;
@@ -174,7 +178,26 @@ impl Ledgers {
             progress: Some(ledger.progress()),
             lease_ttl_ms: self.times.lease_ttl,
             incumbent: 0,
+            wants_outline,
         })
+    }
+
+    /// Where a dataset differs from that of a stream's run.
+    pub(crate) fn compare_dataset(&self, request: &CompareDatasetRequest) -> Result<CompareDatasetReply, CallError> {
+        if request.outline.as_ref().is_some_and(|asked| !outline::is_of(asked, request.records)) {
+            return Err(CallError::Invalid("The outline in the request is none of its records.".to_owned()));
+        }
+        let stream = format!("{}/{}/", request.run, request.stream);
+        let known = self.of_stream(&stream).find_map(|(_, ledger)| Some((ledger.plan().spec(), ledger.outline()?)));
+        let Some((spec, kept)) = known.filter(|(spec, _)| spec.fingerprint != request.fingerprint) else {
+            return Ok(CompareDatasetReply::default());
+        };
+        let first = request
+            .outline
+            .as_ref()
+            .and_then(|asked| outline::first_difference((spec.records, kept), (request.records, asked)));
+        let first = first.map(|records| forebay_proto::v1::Range { start: records.start, end: records.end });
+        Ok(CompareDatasetReply { differs: true, records: spec.records, bytes: kept.bytes, first })
     }
 
     /// A page of the ledgers, by name.

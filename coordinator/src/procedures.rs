@@ -5,10 +5,11 @@
 
 use forebay_proto::v1::{
     AbandonReply, AbandonRequest, AckReply, AckRequest, AcquireReply, AcquireRequest, AttendReply, AttendRequest,
-    AuditReply, AuditRequest, Caller, HeartbeatReply, HeartbeatRequest, ListLedgersReply, ListLedgersRequest,
-    ListQuarantineReply, ListQuarantineRequest, NackReply, NackRequest, NewRunReply, NewRunRequest, NewsRequest,
-    OpenReply, OpenRequest, ReclaimReply, ReclaimRequest, RestoreReply, RestoreRequest, ReturnReply, ReturnRequest,
-    TakeSnapshotReply, TakeSnapshotRequest, ledger_client::LedgerClient, ledger_server,
+    AuditReply, AuditRequest, Caller, CompareDatasetReply, CompareDatasetRequest, DescribeReply, DescribeRequest,
+    HeartbeatReply, HeartbeatRequest, ListLedgersReply, ListLedgersRequest, ListQuarantineReply, ListQuarantineRequest,
+    NackReply, NackRequest, NewRunReply, NewRunRequest, NewsRequest, OpenReply, OpenRequest, ReclaimReply,
+    ReclaimRequest, RestoreReply, RestoreRequest, ReturnReply, ReturnRequest, TakeSnapshotReply, TakeSnapshotRequest,
+    ledger_client::LedgerClient, ledger_server,
 };
 use tonic::{Response, Status, async_trait, transport::Channel};
 
@@ -122,7 +123,15 @@ procedures! {
         ledgers.command(8, request.caller.as_ref(), now, |ledger, worker| ledger.attend(worker, &request))
     }
 
+    fn describe(ledgers, request: DescribeRequest, now) -> DescribeReply, by speaker(request.caller.as_ref()); {
+        ledgers.command(9, request.caller.as_ref(), now, |ledger, _| ledger.describe(request.outline.clone()))
+    }
+
     // What changes nothing that is stored.
+
+    fn compare_dataset(ledgers, request: CompareDatasetRequest, _now) -> CompareDatasetReply, by nobody(request); {
+        ledgers.compare_dataset(&request)
+    }
 
     fn heartbeat(ledgers, request: HeartbeatRequest, now) -> HeartbeatReply, by speaker(request.caller.as_ref()); {
         ledgers.of_caller(request.caller.as_ref())?.heartbeat(&request, now)

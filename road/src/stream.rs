@@ -13,6 +13,7 @@ mod idle;
 mod news;
 mod open;
 mod order;
+mod outline;
 mod pipeline;
 mod policies;
 mod report;

@@ -19,10 +19,10 @@ use forebay_coordinator::{CallError, Handle, Outage};
 use forebay_proto::v1::attend_request::Attendance;
 use forebay_proto::v1::{
     AbandonReply, AbandonRequest, AckItem, AckReply, AckRequest, AcquireReply, AcquireRequest, AttendRequest,
-    AuditReply, AuditRequest, BadRecord, Caller, HeartbeatRequest, LeasedRange, LedgerNews, ListQuarantineReply,
-    ListQuarantineRequest, NackReply, NackRequest, OpenReply, OpenRequest, Progress, QuarantineKey, ReclaimReply,
-    ReclaimRequest, RestoreRequest, ReturnReply, ReturnRequest, ReturnedRange, RunFailure, Snapshot,
-    TakeSnapshotRequest, Verdict,
+    AuditReply, AuditRequest, BadRecord, Caller, DatasetOutline, DescribeRequest, HeartbeatRequest, LeasedRange,
+    LedgerNews, ListQuarantineReply, ListQuarantineRequest, NackReply, NackRequest, OpenReply, OpenRequest, Progress,
+    QuarantineKey, ReclaimReply, ReclaimRequest, RestoreRequest, ReturnReply, ReturnRequest, ReturnedRange, RunFailure,
+    Snapshot, TakeSnapshotRequest, Verdict,
 };
 use rustix::time::{ClockId, clock_gettime};
 use tokio::sync::{Mutex, mpsc, oneshot, watch};
@@ -236,6 +236,13 @@ impl Worker {
     pub(crate) async fn attend(&self, attendance: Attendance) -> Result<(), CallError> {
         let attendance = attendance.into();
         let reply = self.command(|caller| AttendRequest { caller: Some(caller), attendance }).await?;
+        self.heard(reply.progress);
+        Ok(())
+    }
+
+    /// Leaves an outline of the dataset, for nodes that have another one.
+    pub(crate) async fn describe(&self, outline: DatasetOutline) -> Result<(), CallError> {
+        let reply = self.command(|caller| DescribeRequest { caller: Some(caller), outline: Some(outline) }).await?;
         self.heard(reply.progress);
         Ok(())
     }

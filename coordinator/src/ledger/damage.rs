@@ -39,6 +39,9 @@ pub(crate) enum Damage {
     /// A document that no build writes.
     #[error("a ledger has no document {0}")]
     Unknown(String),
+    /// An outline of another dataset.
+    #[error("the document outline is none of this dataset")]
+    Outline,
     /// A number in the head is out of its range.
     #[error("a number in the document head is impossible")]
     Number,

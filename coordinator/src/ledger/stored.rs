@@ -4,18 +4,21 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use forebay_proto::v1::{
-    Cause, EpochTally, QuarantinedRecord, Range, StoredHead, StoredLease, StoredReply, StoredReturned, StoredWorker,
+    Cause, DatasetOutline, EpochTally, QuarantinedRecord, Range, StoredHead, StoredLease, StoredReply, StoredReturned,
+    StoredWorker,
 };
 use prost::Message;
 
 use super::damage::Damage;
 use super::{Dirty, LeaseOut, Ledger, MAX_EPOCH, ReturnedPositions, Spans, Tallies, Times, Worker, workers::Replies};
-use crate::{grains::GrainTable, plan::Plan, spec::spec_hash, store::Change};
+use crate::{grains::GrainTable, outline, plan::Plan, spec::spec_hash, store::Change};
 
 /// Layout of the documents. Version 1 is read as well.
 const VERSION: u32 = 2;
 /// The table of grains, in a ledger whose spec is about one.
 const GRAINS: &str = "grains";
+/// The dataset in short.
+const OUTLINE: &str = "outline";
 
 impl Ledger {
     /// The documents that changed since the last call, with keys that start with `prefix`.
@@ -29,6 +32,7 @@ impl Ledger {
         let everything = Dirty {
             head: true,
             grains: self.plan.grains().is_some(),
+            outline: self.outline.is_some(),
             workers: self.workers.keys().cloned().collect(),
             epochs: self.tallies.keys().copied().collect(),
             quarantine: self.quarantine.keys().copied().collect(),
@@ -59,6 +63,9 @@ impl Ledger {
         if dirty.grains {
             put(GRAINS.to_owned(), self.plan.grains().map(|table| table.lengths().encode_to_vec()));
         }
+        if dirty.outline {
+            put(OUTLINE.to_owned(), self.outline.as_ref().map(Message::encode_to_vec));
+        }
         if dirty.head {
             put("head".to_owned(), Some(self.head().encode_to_vec()));
         }
@@ -70,7 +77,8 @@ impl Ledger {
         let quarantine = self.quarantine.keys().map(|&(epoch, record)| quarantine_key(epoch, record));
         let workers = self.workers.keys().map(|name| format!("worker/{name}"));
         let grains = self.plan.grains().map(|_| GRAINS.to_owned());
-        epochs.chain(quarantine).chain(workers).chain(grains).chain(["head".to_owned()]).collect()
+        let outline = self.outline.as_ref().map(|_| OUTLINE.to_owned());
+        epochs.chain(quarantine).chain(workers).chain(grains).chain(outline).chain(["head".to_owned()]).collect()
     }
 
     /// A ledger from all of its documents, keys without prefix.
@@ -108,6 +116,7 @@ impl Ledger {
             begins: head.begins,
             recoveries: head.recoveries,
             revision: 1,
+            outline: None,
             dirty: Dirty::default(),
         };
         for (key, bytes) in documents {
@@ -122,6 +131,12 @@ impl Ledger {
                 let entry: QuarantinedRecord = decode(key, bytes)?;
                 ledger.bad.insert(entry.record);
                 ledger.quarantine.insert((entry.epoch, entry.record), entry);
+            } else if *key == OUTLINE {
+                let outline: DatasetOutline = decode(key, bytes)?;
+                if !outline::is_of(&outline, spec.records) {
+                    return Err(Damage::Outline);
+                }
+                ledger.outline = Some(outline);
             } else if *key != "head" && (*key != GRAINS || ledger.plan.grains().is_none()) {
                 return Err(Damage::Unknown((*key).to_owned()));
             }

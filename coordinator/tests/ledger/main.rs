@@ -16,6 +16,7 @@ mod moves;
 mod names;
 mod news;
 mod opening;
+mod outlines;
 mod policies;
 mod receipts;
 mod recovery;

@@ -2,8 +2,8 @@
 
 use forebay_coordinator::CallError;
 use forebay_proto::v1::{
-    AbandonRequest, AcquireRequest, AttendRequest, AuditRequest, LedgerSpec, NewRunRequest, OpenRequest,
-    RestoreRequest, StoredWorker, acquire_reply::Answer, attend_request::Attendance,
+    AbandonRequest, AcquireRequest, AttendRequest, AuditRequest, DatasetOutline, DescribeRequest, LedgerSpec,
+    NewRunRequest, OpenRequest, RestoreRequest, StoredWorker, acquire_reply::Answer, attend_request::Attendance,
 };
 use prost::Message;
 
@@ -67,7 +67,9 @@ fn rule_18_a_reply_is_stored_under_the_number_that_its_command_has_in_docs_ledge
     scene.call(RestoreRequest { caller: Some(next.next()), snapshot, ..RestoreRequest::default() }).unwrap();
     let attendance = Attendance::Attended.into();
     scene.call(AttendRequest { caller: Some(next.next()), attendance }).unwrap();
-    assert_eq!(stored(), [5, 6, 7, 8]);
+    let outline = Some(DatasetOutline { bytes: 0, block: 1, sums: vec![0; 60] });
+    scene.call(DescribeRequest { caller: Some(next.next()), outline }).unwrap();
+    assert_eq!(stored(), [5, 6, 7, 8, 9]);
 }
 
 #[test]

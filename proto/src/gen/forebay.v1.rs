@@ -296,6 +296,71 @@ pub struct OpenReply {
     /// its place, open again with its number in `replaces`.
     #[prost(fixed64, tag = "20")]
     pub incumbent: u64,
+    /// The run has no outline of its dataset yet.
+    #[prost(bool, tag = "30")]
+    pub wants_outline: bool,
+}
+/// A list of records in short.
+#[allow(clippy::all)]
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct DatasetOutline {
+    /// Bytes of all records, as far as they are known before the records are read.
+    #[prost(uint64, tag = "1")]
+    pub bytes: u64,
+    /// Records of a block: the lowest power of two of which 1,024 blocks have all records.
+    #[prost(uint64, tag = "2")]
+    pub block: u64,
+    /// For each block, the sum of a hash of each of its records, modulo 2^64. Paths count from the folder that has all of them.
+    #[prost(fixed64, repeated, tag = "3")]
+    pub sums: ::prost::alloc::vec::Vec<u64>,
+}
+/// Leaves an outline of the caller's dataset, for nodes that have another one (semantics rule 41).
+#[allow(clippy::all)]
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct DescribeRequest {
+    #[prost(message, optional, tag = "1")]
+    pub caller: ::core::option::Option<Caller>,
+    #[prost(message, optional, tag = "2")]
+    pub outline: ::core::option::Option<DatasetOutline>,
+}
+#[allow(clippy::all)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct DescribeReply {
+    #[prost(message, optional, tag = "1")]
+    pub progress: ::core::option::Option<Progress>,
+}
+/// Asks where a dataset differs from that of a stream's run.
+#[allow(clippy::all)]
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct CompareDatasetRequest {
+    #[prost(string, tag = "1")]
+    pub run: ::prost::alloc::string::String,
+    #[prost(string, tag = "2")]
+    pub stream: ::prost::alloc::string::String,
+    /// 32 bytes, as in a spec.
+    #[prost(bytes = "vec", tag = "3")]
+    pub fingerprint: ::prost::alloc::vec::Vec<u8>,
+    #[prost(uint64, tag = "4")]
+    pub records: u64,
+    /// Left out: only whether there is something to compare it with is asked.
+    #[prost(message, optional, tag = "5")]
+    pub outline: ::core::option::Option<DatasetOutline>,
+}
+#[allow(clippy::all)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct CompareDatasetReply {
+    /// False: both have the same fingerprint, or the run has no outline. Then nothing else is set.
+    #[prost(bool, tag = "1")]
+    pub differs: bool,
+    /// Of the run's dataset.
+    #[prost(uint64, tag = "2")]
+    pub records: u64,
+    #[prost(uint64, tag = "3")]
+    pub bytes: u64,
+    /// The first records that differ; they may be beyond the end of one list. Absent: all blocks are equal, or the request has
+    /// no outline.
+    #[prost(message, optional, tag = "4")]
+    pub first: ::core::option::Option<Range>,
 }
 #[allow(clippy::all)]
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
@@ -1365,6 +1430,27 @@ pub mod ledger_client {
             req.extensions_mut().insert(GrpcMethod::new("forebay.v1.Ledger", "Attend"));
             self.inner.unary(req, path, codec).await
         }
+        pub async fn describe(
+            &mut self,
+            request: impl tonic::IntoRequest<super::DescribeRequest>,
+        ) -> std::result::Result<tonic::Response<super::DescribeReply>, tonic::Status> {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/forebay.v1.Ledger/Describe",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("forebay.v1.Ledger", "Describe"));
+            self.inner.unary(req, path, codec).await
+        }
         pub async fn heartbeat(
             &mut self,
             request: impl tonic::IntoRequest<super::HeartbeatRequest>,
@@ -1514,6 +1600,30 @@ pub mod ledger_client {
                 .insert(GrpcMethod::new("forebay.v1.Ledger", "ListLedgers"));
             self.inner.unary(req, path, codec).await
         }
+        pub async fn compare_dataset(
+            &mut self,
+            request: impl tonic::IntoRequest<super::CompareDatasetRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::CompareDatasetReply>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/forebay.v1.Ledger/CompareDataset",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("forebay.v1.Ledger", "CompareDataset"));
+            self.inner.unary(req, path, codec).await
+        }
         pub async fn news(
             &mut self,
             request: impl tonic::IntoRequest<super::NewsRequest>,
@@ -1582,6 +1692,10 @@ pub mod ledger_server {
             &self,
             request: tonic::Request<super::AttendRequest>,
         ) -> std::result::Result<tonic::Response<super::AttendReply>, tonic::Status>;
+        async fn describe(
+            &self,
+            request: tonic::Request<super::DescribeRequest>,
+        ) -> std::result::Result<tonic::Response<super::DescribeReply>, tonic::Status>;
         async fn heartbeat(
             &self,
             request: tonic::Request<super::HeartbeatRequest>,
@@ -1617,6 +1731,13 @@ pub mod ledger_server {
             request: tonic::Request<super::ListLedgersRequest>,
         ) -> std::result::Result<
             tonic::Response<super::ListLedgersReply>,
+            tonic::Status,
+        >;
+        async fn compare_dataset(
+            &self,
+            request: tonic::Request<super::CompareDatasetRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::CompareDatasetReply>,
             tonic::Status,
         >;
         /// Server streaming response type for the News method.
@@ -2050,6 +2171,49 @@ pub mod ledger_server {
                     };
                     Box::pin(fut)
                 }
+                "/forebay.v1.Ledger/Describe" => {
+                    #[allow(non_camel_case_types)]
+                    struct DescribeSvc<T: Ledger>(pub Arc<T>);
+                    impl<T: Ledger> tonic::server::UnaryService<super::DescribeRequest>
+                    for DescribeSvc<T> {
+                        type Response = super::DescribeReply;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::DescribeRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as Ledger>::describe(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = DescribeSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
                 "/forebay.v1.Ledger/Heartbeat" => {
                     #[allow(non_camel_case_types)]
                     struct HeartbeatSvc<T: Ledger>(pub Arc<T>);
@@ -2342,6 +2506,51 @@ pub mod ledger_server {
                     let inner = self.inner.clone();
                     let fut = async move {
                         let method = ListLedgersSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/forebay.v1.Ledger/CompareDataset" => {
+                    #[allow(non_camel_case_types)]
+                    struct CompareDatasetSvc<T: Ledger>(pub Arc<T>);
+                    impl<
+                        T: Ledger,
+                    > tonic::server::UnaryService<super::CompareDatasetRequest>
+                    for CompareDatasetSvc<T> {
+                        type Response = super::CompareDatasetReply;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::CompareDatasetRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as Ledger>::compare_dataset(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = CompareDatasetSvc(inner);
                         let codec = tonic_prost::ProstCodec::default();
                         let mut grpc = tonic::server::Grpc::new(codec)
                             .apply_compression_config(

@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
 use crossbeam_channel as channel;
-use forebay_coordinator::{EpochPart, Handle, LastBatchPolicy};
+use forebay_coordinator::{CallError, EpochPart, Handle, LastBatchPolicy};
 use forebay_pixels::{Dtype, Layout};
 use forebay_proto::v1::{OpenRequest, WorkerProcess};
 use forebay_ring::{Dtype as RingDtype, Geometry, Layout as RingLayout, Shape, SlotMut};
@@ -27,7 +27,7 @@ use crate::stream::pipeline::Pipeline;
 use crate::stream::ring_handle::RingHandle;
 use crate::stream::rings::{Rings, Site};
 use crate::stream::standing::Standing;
-use crate::stream::{RingMemory, Stream, StreamError, elsewhere, idle, policies};
+use crate::stream::{RingMemory, Stream, StreamError, elsewhere, idle, outline, policies};
 use crate::targets::Targets;
 use crate::{follow, incarnation, threads};
 
@@ -112,7 +112,14 @@ impl Opening {
         let seek = self.seek();
         let dataset = Dataset::new(self.dataset.clone(), Arc::clone(&self.source), plan, (cache, seek), targets);
         let request = self.request(order, incarnation::fresh()?);
-        let (standing, told) = Standing::open(self.coordinator.clone(), request).await?;
+        let opened = Standing::open(self.coordinator.clone(), request.clone()).await;
+        let (standing, told) = match opened {
+            Err(CallError::SpecMismatch(why)) if self.coordinator.is_remote() => {
+                let difference = outline::difference(&self.coordinator, &request, &self.source).await;
+                return Err(CallError::SpecMismatch(why + &difference).into());
+            }
+            opened => opened?,
+        };
         let (ring, ends) = RingHandle::new(rings.site())?;
         let stream = self.stream(dataset, standing, ring);
         RingThread::start(parts(&stream, rings, ends.free, surplus), first, ends.inbox, stream.ring.outbox())?;
@@ -124,6 +131,9 @@ impl Opening {
         }
         idle::watch(&stream);
         elsewhere::watch(&stream);
+        if stream.standing.wants_outline() {
+            outline::describe(&stream);
+        }
         Ok(stream)
     }
 

@@ -30,6 +30,8 @@ pub(super) struct Standing {
     heard: watch::Sender<bool>,
     /// Whether the ledger knows that trainers are here.
     attended: tokio::sync::Mutex<bool>,
+    /// The ledger has no outline of the dataset, for other nodes.
+    wants_outline: bool,
     /// What the ledger said last, for the status while it cannot be asked.
     counted: Mutex<Counted>,
 }
@@ -70,6 +72,7 @@ impl Standing {
             spec_hash: opened.spec_hash,
             heard: watch::Sender::new(!is_part),
             attended: tokio::sync::Mutex::default(),
+            wants_outline: opened.wants_outline && has_others,
             counted: Mutex::default(),
         };
         Ok((standing, StandingEnds { receipts, leases }))
@@ -103,6 +106,11 @@ impl Standing {
     /// Names what the ledger is about.
     pub(super) fn spec_hash(&self) -> &[u8] {
         &self.spec_hash
+    }
+
+    /// Whether the ledger wants an outline of the dataset, for nodes that have another one.
+    pub(super) const fn wants_outline(&self) -> bool {
+        self.wants_outline
     }
 
     /// How far the run is.

@@ -20,6 +20,28 @@ fn rule_41_a_daemon_that_asks_for_other_epochs_is_told_so_and_the_first_one_goes
 }
 
 #[test]
+fn rule_41_a_daemon_with_another_dataset_is_told_where_it_differs() {
+    let mut site = Site::start();
+    let (_home, _daemon) = site.node("one", RECORDS, EPOCHS);
+    let other = site.home("two", RECORDS, EPOCHS, "1h");
+    fs::remove_file(other.picture(120)).unwrap();
+    // The first daemon describes its dataset in the background.
+    let said = loop {
+        let (_, said) = other.fails_to_start();
+        if said.contains("this one has") {
+            break said;
+        }
+    };
+    assert!(said.contains("has 200 records with") && said.contains("this one has 199 records with"), "{said}");
+    let path = |picture| other.picture(picture).display().to_string();
+    let words = format!("differ first in records 120 to 120, which are {} to {} here", path(121), path(121));
+    assert!(said.contains(&words), "{said}");
+    site.kill();
+    site.restart();
+    assert!(other.fails_to_start().1.contains(&words), "the outline is durable");
+}
+
+#[test]
 fn rule_41_a_bad_record_on_one_node_stops_the_trainers_of_all() {
     let site = Site::start();
     let nodes = ["one", "two"].map(|node| {

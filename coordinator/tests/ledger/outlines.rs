@@ -1,0 +1,82 @@
+//! What a node with another dataset is told.
+
+use forebay_coordinator::CallError;
+use forebay_proto::v1::{
+    CompareDatasetReply, CompareDatasetRequest, DatasetOutline, DescribeRequest, NewRunRequest, Range,
+};
+
+use crate::scene::{Daemon, Scene, spec, static_spec};
+
+/// Of so many records, all equal but one.
+fn outline(records: usize, other: Option<usize>) -> DatasetOutline {
+    let sums = (0..records).map(|record| record as u64 + u64::from(Some(record) == other) * 1000);
+    DatasetOutline { bytes: 10 * records as u64, block: 1, sums: sums.collect() }
+}
+
+fn describe(scene: &Scene, daemon: &mut Daemon, outline: DatasetOutline) -> Result<(), CallError> {
+    scene.call(DescribeRequest { caller: Some(daemon.next()), outline: Some(outline) }).map(drop)
+}
+
+/// What a node with this dataset is told, whose fingerprint is another one.
+fn compare(scene: &Scene, outline: Option<DatasetOutline>) -> CompareDatasetReply {
+    let records = outline.as_ref().map_or(0, |outline| outline.sums.len() as u64);
+    let (run, stream) = ("run".to_owned(), "train".to_owned());
+    scene.call(CompareDatasetRequest { run, stream, fingerprint: vec![9; 32], records, outline }).unwrap()
+}
+
+#[test]
+fn rule_41_the_first_block_that_differs_is_told_with_the_run_s_records_and_bytes_also_after_a_restart() {
+    let mut scene = Scene::new(spec(40), 10, 1);
+    let (mut one, opened) = scene.open("one", 1);
+    assert!(opened.wants_outline);
+    assert_eq!(compare(&scene, None), CompareDatasetReply::default(), "nobody has left an outline");
+    describe(&scene, &mut one, outline(40, None)).unwrap();
+    scene.restart();
+    assert!(!scene.open("two", 1).1.wants_outline);
+    let told =
+        |start, end| CompareDatasetReply { differs: true, records: 40, bytes: 400, first: Some(Range { start, end }) };
+    assert_eq!(compare(&scene, Some(outline(40, Some(7)))), told(7, 8));
+    assert_eq!(compare(&scene, Some(outline(38, None))), told(38, 39));
+    assert_eq!(compare(&scene, Some(outline(41, None))), told(40, 41));
+    let equal = CompareDatasetReply { first: None, ..told(0, 0) };
+    assert_eq!(compare(&scene, Some(outline(40, None))), equal, "the fingerprints differ in something else");
+    assert_eq!(compare(&scene, None), equal);
+}
+
+#[test]
+fn rule_41_a_node_with_the_run_s_own_fingerprint_is_told_nothing() {
+    let scene = Scene::new(spec(40), 10, 1);
+    describe(&scene, &mut scene.daemon("one", 1), outline(40, None)).unwrap();
+    let (run, stream, fingerprint) = ("run".to_owned(), "train".to_owned(), scene.spec.fingerprint.clone());
+    let request = CompareDatasetRequest { run, stream, fingerprint, ..CompareDatasetRequest::default() };
+    assert_eq!(scene.call(request).unwrap(), CompareDatasetReply::default());
+}
+
+#[test]
+fn rule_41_one_outline_is_enough_for_all_shards_and_goes_with_the_run() {
+    let mut scene = Scene::new(static_spec(40, 0, 2, false), 10, 1);
+    describe(&scene, &mut scene.daemon("one", 1), outline(40, None)).unwrap();
+    scene.spec = static_spec(40, 1, 2, false);
+    assert!(!scene.open("two", 1).1.wants_outline);
+    assert!(compare(&scene, Some(outline(40, Some(0)))).differs);
+    let documents = || scene.store.documents().iter().filter(|(key, _)| key.ends_with("/outline")).count();
+    assert_eq!(documents(), 1);
+    scene.call(NewRunRequest { run: "run".to_owned(), stream: "train".to_owned() }).unwrap();
+    assert_eq!((documents(), compare(&scene, None).differs), (0, false));
+}
+
+#[test]
+fn rule_41_outlines_that_are_none_of_their_records_are_refused_and_the_first_one_is_kept() {
+    let scene = Scene::new(spec(40), 10, 1);
+    let mut one = scene.daemon("one", 1);
+    for wrong in [outline(39, None), DatasetOutline { block: 0, ..outline(40, None) }, DatasetOutline::default()] {
+        assert!(matches!(describe(&scene, &mut one, wrong), Err(CallError::Invalid(_))));
+    }
+    describe(&scene, &mut one, outline(40, None)).unwrap();
+    describe(&scene, &mut one, outline(40, Some(3))).unwrap();
+    assert_eq!(compare(&scene, Some(outline(40, None))).first, None);
+    let (run, stream) = ("run".to_owned(), "train".to_owned());
+    let request =
+        CompareDatasetRequest { run, stream, records: 9, outline: Some(outline(40, None)), ..Default::default() };
+    assert!(matches!(scene.call(request), Err(CallError::Invalid(_))));
+}
