@@ -218,6 +218,8 @@ def test_rule_11_one_of_several_ranks_must_say_how_they_share():
     with pytest.raises(SettingsError, match=r"shard_id=3, num_shards=8\)") as raised:
         refuse_unsharded({}, {"WORLD_SIZE": "8", "RANK": "3"}, None)
     assert "stream:NAME" in str(raised.value)
+    with pytest.raises(SettingsError, match=r'assignment="lockstep", global_batch=256\)'):
+        refuse_unsharded({"batch_size": 32}, {"WORLD_SIZE": "8", "RANK": "3"}, None)
     with pytest.raises(SettingsError, match=r"torch\.distributed"):
         refuse_unsharded({}, {}, (1, 2, "torch.distributed"))
 

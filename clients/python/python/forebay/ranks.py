@@ -18,6 +18,8 @@ _HOW_TO_SHARD = """\
 this process is one of {world} that train together (according to {sign}), but it has neither shard_id nor num_shards.
 Give each rank a shard, so that all ranks have the same number of batches:
     forebay.Loader(..., shard_id={rank}, num_shards={world})
+If the number of ranks may change, give each a part of every step:
+    forebay.Loader(..., assignment="lockstep", global_batch={batch})
 If the trainers do not wait for each other, they may share one stream instead. Each takes the next batch:
     forebay.Loader("stream:NAME", ..., num_shards=1)        # with `forebay serve` running"""
 _HOW_TO_SHARD_A_STREAM = """\
@@ -85,14 +87,15 @@ def refuse_unsharded(
         stream: Name of a running daemon's stream, for which the daemon's configuration decides.
 
     Raises:
-        SettingsError: It shows both ways to share the data.
+        SettingsError: It shows the ways to share the data.
     """
     if "shard_id" in given or "num_shards" in given or given.get("assignment") == "lockstep":
         return
     rank, world, sign = of_job(environment, ranks)
     if world > 1:
         how = _HOW_TO_SHARD if stream is None else _HOW_TO_SHARD_A_STREAM
-        raise SettingsError(how.format(rank=rank, world=world, sign=sign, stream=stream))
+        batch = (given.get("batch_size") or 1) * world
+        raise SettingsError(how.format(rank=rank, world=world, sign=sign, stream=stream, batch=batch))
 
 
 def _of_launcher(environment: Mapping[str, str]) -> tuple[int, int, str] | None:
