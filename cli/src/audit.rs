@@ -1,14 +1,17 @@
 //! `forebay audit`: recomputes each epoch's checksum over the dataset's record numbers, and compares it with the
 //! ledger's.
 
-use std::io::{self, Write as _};
+mod follow;
+mod json;
 
-use forebay_coordinator::{EpochAudit, RecoveryAudit, SourceAudit, Verdict, audit};
+use std::io::{self, Write as _};
+use std::time::Duration;
+
+use forebay_coordinator::{EpochAudit, RecoveryAudit, Verdict, audit};
 use forebay_proto::v1::{AuditReply, LedgerSpec, StreamAudit, StreamAuditRequest};
 use indicatif::ProgressDrawTarget;
-use serde_json::{Value, json};
 
-use crate::daemon::{Client, Daemon};
+use crate::daemon::{Client, Daemon, duration};
 use crate::failure::Failure;
 use crate::progress;
 use crate::remote::{Coordinator, CoordinatorArgs};
@@ -20,6 +23,10 @@ pub(crate) struct AuditArgs {
     /// Print it as JSON.
     #[arg(long)]
     json: bool,
+    /// Go on, and tell each epoch when it is complete, until all are. With a duration: how often the ledgers are asked.
+    #[arg(long, value_name = "DURATION", num_args = 0..=1, require_equals = true, default_missing_value = "1s",
+          value_parser = duration)]
+    follow: Option<Duration>,
     #[command(flatten)]
     daemon: Daemon,
     #[command(flatten)]
@@ -37,14 +44,19 @@ struct Audited<'a> {
 const WORTH_A_BAR: u64 = 50_000_000;
 
 pub(crate) fn run(args: &AuditArgs) -> Result<(), Failure> {
-    let ledgers = match args.coordinator.coordinator(&args.daemon)? {
-        Some(coordinator) => of_coordinator(args, &coordinator)?,
-        None => of_daemon(args)?,
+    let coordinator = args.coordinator.coordinator(&args.daemon)?;
+    let ask = || match &coordinator {
+        Some(coordinator) => of_coordinator(args, coordinator),
+        None => of_daemon(args),
     };
+    if let Some(every) = args.follow {
+        return follow::follow(ask, every, args.json);
+    }
+    let ledgers = ask()?;
     let audited: Vec<Audited<'_>> = ledgers.iter().map(Audited::new).collect::<Result<_, Failure>>()?;
     let mut out = io::stdout().lock();
     if args.json {
-        writeln!(out, "{:#}", json(&audited))?;
+        writeln!(out, "{:#}", json::ledgers(&audited))?;
     } else {
         for Audited { ledger, epochs, recoveries } in &audited {
             writeln!(out, "stream {ledger}")?;
@@ -57,6 +69,11 @@ pub(crate) fn run(args: &AuditArgs) -> Result<(), Failure> {
     }
     let all = audited.iter().flat_map(|audited| &audited.epochs);
     let wrong = all.filter(|epoch| epoch.verdict == Verdict::DoesNotAddUp).count();
+    does_not_add_up(wrong)
+}
+
+/// The end of an audit in which so many epochs are wrong.
+fn does_not_add_up(wrong: usize) -> Result<(), Failure> {
     if wrong > 0 {
         return Err(Failure::Failed(format!("{wrong} epochs do not add up: records were lost or counted twice.")));
     }
@@ -113,55 +130,4 @@ fn positions(spec: &LedgerSpec) -> u64 {
         [] => spec.records,
         sources => sources.iter().fold(0, |sum, source| sum.saturating_add(source.positions)),
     }
-}
-
-/// docs/operating.md has the fields: they keep their names and meanings, and new ones may be added.
-fn json(ledgers: &[Audited<'_>]) -> Value {
-    let source = |source: &SourceAudit| {
-        json!({
-            "source": source.name,
-            "records": source.records,
-            "positions": source.positions,
-            "repeats": source.repeats,
-            "accounted": source.accounted(),
-            "delivered": source.delivered,
-            "dropped": source.dropped,
-            "quarantined": source.quarantined,
-            "abandoned": source.abandoned,
-            "possibly_repeated": source.possibly_repeated,
-        })
-    };
-    let epoch = |audit: &EpochAudit| {
-        let verdict = match audit.verdict {
-            Verdict::AddsUp => "adds_up",
-            Verdict::Incomplete => "incomplete",
-            Verdict::DoesNotAddUp => "does_not_add_up",
-        };
-        let accounted = audit.accounted();
-        let repeated = audit.repeats.named().into_iter().map(|(cause, _, count)| (cause.to_owned(), count.into()));
-        json!({
-            "epoch": audit.epoch,
-            "verdict": verdict,
-            "records": audit.expected.count,
-            "accounted": accounted.count,
-            "delivered": audit.delivered.count,
-            "dropped": audit.dropped.count,
-            "quarantined": audit.quarantined.count,
-            "abandoned": audit.abandoned.count,
-            "possibly_repeated": Value::Object(repeated.collect()),
-            "sources": audit.sources.iter().map(source).collect::<Value>(),
-            "checksum": format!("{:032x}", accounted.sum),
-            "checksum_expected": format!("{:032x}", audit.expected.sum),
-        })
-    };
-    let recovery =
-        |recovery: &RecoveryAudit| json!({ "generation": recovery.generation, "snapshot_taken": recovery.taken });
-    let ledger = |audited: &Audited<'_>| {
-        json!({
-            "name": audited.ledger,
-            "epochs": audited.epochs.iter().map(epoch).collect::<Value>(),
-            "recoveries": audited.recoveries.iter().map(recovery).collect::<Value>(),
-        })
-    };
-    json!({ "streams": ledgers.iter().map(ledger).collect::<Value>() })
 }

@@ -6,8 +6,8 @@ use std::{process, thread};
 
 use forebay_coordinator::{Address, CallError, CertificateFiles, Handle, Pauses, Remote, Request};
 use forebay_proto::v1::{
-    AuditReply, AuditRequest, LedgerStatus, ListLedgersRequest, ListQuarantineRequest, QuarantinedRecord,
-    StreamQuarantine,
+    AuditReply, AuditRequest, LedgerStatus, ListLedgersRequest, ListQuarantineRequest, LocateReply, LocateRequest,
+    QuarantinedRecord, StreamQuarantine,
 };
 
 use crate::daemon::Daemon;
@@ -111,6 +111,19 @@ impl Coordinator {
             }
         }
         Ok(all)
+    }
+
+    /// The places of a record, of those ledgers that have it. Datasets of other streams may have no such record.
+    pub(crate) fn locate(&self, ledgers: &[LedgerStatus], record: u64) -> Result<Vec<(String, LocateReply)>, Failure> {
+        let mut found = Vec::new();
+        let has = |ledger: &&LedgerStatus| ledger.spec.as_ref().is_some_and(|spec| record < spec.records);
+        for LedgerStatus { name, .. } in ledgers.iter().filter(has) {
+            let reply = self.ask(LocateRequest { ledger: name.clone(), record })?;
+            if !reply.places.is_empty() {
+                found.push((name.clone(), reply));
+            }
+        }
+        Ok(found)
     }
 
     /// All tallies of a ledger.

@@ -1,8 +1,10 @@
 //! `forebay status`: shows the state of a running daemon, and the records in quarantine.
 
+mod cluster;
 mod json;
 mod ledgers;
 mod quarantine;
+mod whereabouts;
 
 use std::io::{self, Write};
 use std::time::Duration;
@@ -17,6 +19,7 @@ use forebay_road::ByteSize;
 use crate::daemon::{Client, Daemon, duration};
 use crate::failure::Failure;
 use crate::remote::{Coordinator, CoordinatorArgs};
+use cluster::Cluster;
 use quarantine::Quarantine;
 
 #[derive(Debug, clap::Args)]
@@ -28,6 +31,12 @@ pub(crate) struct StatusArgs {
     /// List the records that could not be read or decoded, with file and reason.
     #[arg(long)]
     quarantine: bool,
+    /// With --coordinator: show the nodes and streams over all of its ledgers, and which nodes are slow or gone.
+    #[arg(long, conflicts_with = "quarantine")]
+    cluster: bool,
+    /// With --coordinator: show where a record is, by its positions, who has leased it, and whether it was delivered.
+    #[arg(long = "where", value_name = "RECORD", conflicts_with_all = ["quarantine", "cluster"])]
+    record: Option<u64>,
     /// First wait until each stream of the daemon is open, or has failed to open; or until the coordinator answers.
     #[arg(long, value_name = "DURATION", num_args = 0..=1, require_equals = true, default_missing_value = "60s",
           value_parser = duration)]
@@ -40,6 +49,10 @@ pub(crate) struct StatusArgs {
 pub(crate) fn run(args: &StatusArgs) -> Result<(), Failure> {
     if let Some(coordinator) = args.coordinator.coordinator(&args.daemon)? {
         return of_coordinator(args, &coordinator);
+    }
+    if args.cluster || args.record.is_some() {
+        let needed = "--cluster and --where are questions to a coordinator: give --coordinator URL.";
+        return Err(Failure::Usage(needed.to_owned()));
     }
     if let Some(within) = args.wait {
         args.daemon.wait_until_ready(within)?;
@@ -65,6 +78,19 @@ fn of_coordinator(args: &StatusArgs, coordinator: &Coordinator) -> Result<(), Fa
     }
     let mut out = io::stdout().lock();
     let ledgers = coordinator.ledgers(None)?;
+    if let Some(record) = args.record {
+        let found = coordinator.locate(&ledgers, record)?;
+        let json = || whereabouts::json(record, &found);
+        return Ok(if args.json {
+            writeln!(out, "{:#}", json())
+        } else {
+            whereabouts::text(&mut out, record, &found)
+        }?);
+    }
+    if args.cluster {
+        let cluster = Cluster::of(&ledgers);
+        return Ok(if args.json { writeln!(out, "{:#}", cluster.json()) } else { cluster.text(&mut out) }?);
+    }
     if !args.quarantine {
         let json = || ledgers::json(&ledgers);
         return Ok(if args.json { writeln!(out, "{:#}", json()) } else { ledgers::text(&mut out, &ledgers) }?);

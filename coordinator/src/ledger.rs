@@ -9,6 +9,7 @@ mod failure;
 mod grant;
 mod holder;
 mod loads;
+mod locate;
 mod news;
 mod policies;
 mod receipts;
@@ -267,7 +268,8 @@ impl Ledger {
         let grains = table.map(|table| table.lengths());
         let recoveries = if from_epoch == 0 { self.recoveries.clone() } else { Vec::new() };
         let begins = self.begins.filter(|_| from_epoch == 0);
-        AuditReply { spec: Some(spec), epochs, progress: Some(self.progress()), more, grains, recoveries, begins }
+        let progress = Some(self.progress());
+        AuditReply { spec: Some(spec), epochs, progress, more, grains, recoveries, begins, total_epochs: self.epochs }
     }
 
     /// A page of the quarantine's list.

@@ -7,9 +7,9 @@ use forebay_proto::v1::{
     AbandonReply, AbandonRequest, AckReply, AckRequest, AcquireReply, AcquireRequest, AttendReply, AttendRequest,
     AuditReply, AuditRequest, Caller, CompareDatasetReply, CompareDatasetRequest, DescribeReply, DescribeRequest,
     HeartbeatReply, HeartbeatRequest, ListLedgersReply, ListLedgersRequest, ListQuarantineReply, ListQuarantineRequest,
-    NackReply, NackRequest, NewRunReply, NewRunRequest, NewsRequest, OpenReply, OpenRequest, ReclaimReply,
-    ReclaimRequest, RestoreReply, RestoreRequest, ReturnReply, ReturnRequest, TakeSnapshotReply, TakeSnapshotRequest,
-    ledger_client::LedgerClient, ledger_server,
+    LocateReply, LocateRequest, NackReply, NackRequest, NewRunReply, NewRunRequest, NewsRequest, OpenReply,
+    OpenRequest, ReclaimReply, ReclaimRequest, RestoreReply, RestoreRequest, ReturnReply, ReturnRequest,
+    TakeSnapshotReply, TakeSnapshotRequest, ledger_client::LedgerClient, ledger_server,
 };
 use tonic::{Response, Status, async_trait, transport::Channel};
 
@@ -148,6 +148,11 @@ procedures! {
     fn list_quarantine(ledgers, request: ListQuarantineRequest, _now) -> ListQuarantineReply, by nobody(request); {
         Ok(ledgers.get(&request.ledger)?.list_quarantine(request.after))
     }
+
+    fn locate(ledgers, request: LocateRequest, _now) -> LocateReply, by nobody(request); {
+        ledgers.get(&request.ledger)?.places_of(request.record)
+    }
+
     fn list_ledgers(ledgers, request: ListLedgersRequest, now) -> ListLedgersReply, by nobody(request); {
         Ok(ledgers.list(&request, now))
     }

@@ -30,13 +30,14 @@ impl AuditReply {
     /// The ledger may go on between two pages. An epoch counts as complete only where it was in all of them: its tally
     /// here may be older than the newest page.
     pub fn append(&mut self, page: Self) {
-        let Self { spec, epochs, progress, more, grains, recoveries, begins } = page;
+        let Self { spec, epochs, progress, more, grains, recoveries, begins, total_epochs } = page;
         self.spec = spec.or_else(|| self.spec.take());
         self.grains = grains.or_else(|| self.grains.take());
         self.begins = begins.or(self.begins);
         self.epochs.extend(epochs);
         self.recoveries.extend(recoveries);
         self.more = more;
+        self.total_epochs = total_epochs;
         if let (Some(Progress { floor, .. }), Some(later)) = (&mut self.progress, progress) {
             *floor = later.floor.min(*floor);
         } else {

@@ -9,6 +9,7 @@ mod nodes;
 mod proofs;
 mod recovery;
 mod visits;
+mod whole;
 
 use std::process::Stdio;
 

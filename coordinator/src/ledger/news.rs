@@ -37,7 +37,7 @@ impl Ledger {
 
 impl Worker {
     /// The first of its leases that is of this epoch.
-    fn first_lease(&self, epoch: u64) -> Option<u64> {
+    pub(super) fn first_lease(&self, epoch: u64) -> Option<u64> {
         self.leases.values().find(|held| held.lease.epoch == epoch).map(|held| held.lease.id)
     }
 }

@@ -7,7 +7,10 @@ use super::{Ledger, Worker};
 impl Ledger {
     /// How it is, under its name.
     pub(crate) fn status(&mut self, name: &str, now: u64) -> LedgerStatus {
-        let workers = self.workers.iter().map(|(name, worker)| worker.status(name, now)).collect();
+        let progress = self.progress();
+        // While something of the epoch is left to lease, nobody is waited for.
+        let last = (progress.drained > progress.floor).then_some(progress.floor);
+        let workers = self.workers.iter().map(|(name, worker)| worker.status(name, last, now)).collect();
         LedgerStatus {
             name: name.to_owned(),
             spec: Some(self.plan.spec().clone()),
@@ -17,7 +20,8 @@ impl Ledger {
             delivered: self.tallies.values().map(|tallies| tallies.delivered.count).sum(),
             quarantined: self.tallies.values().map(|tallies| tallies.quarantined.count).sum(),
             workers,
-            progress: Some(self.progress()),
+            progress: Some(progress),
+            lease_ttl_ms: self.times.lease_ttl,
         }
     }
 }
@@ -36,7 +40,8 @@ impl Worker {
         }
     }
 
-    fn status(&self, name: &str, now: u64) -> WorkerStatus {
+    /// `last` is an epoch of which nothing is left to lease.
+    fn status(&self, name: &str, last: Option<u64>, now: u64) -> WorkerStatus {
         let open = self.leases.values().flat_map(|held| held.open.iter());
         WorkerStatus {
             name: name.to_owned(),
@@ -45,6 +50,8 @@ impl Worker {
             leases: self.leases.len() as u64,
             positions: open.map(|span| span.end - span.start).sum(),
             silent_ms: self.silent(now),
+            waits: self.waits,
+            has_last: last.is_some_and(|epoch| self.first_lease(epoch).is_some()),
         }
     }
 }

@@ -9,6 +9,7 @@ mod failures;
 mod grains;
 mod histories;
 mod loads;
+mod locate;
 mod lockstep;
 mod mixtures;
 mod model;

@@ -969,6 +969,9 @@ pub struct AuditReply {
     /// In the first page: where the ledger's account begins. Absent: with its first epoch.
     #[prost(message, optional, tag = "40")]
     pub begins: ::core::option::Option<EpochPosition>,
+    /// How many epochs the ledger has; 0 is without end.
+    #[prost(uint64, tag = "41")]
+    pub total_epochs: u64,
 }
 /// A position of an epoch of one ledger.
 #[allow(clippy::all)]
@@ -1092,6 +1095,9 @@ pub struct LedgerStatus {
     pub quarantined: u64,
     #[prost(message, repeated, tag = "9")]
     pub workers: ::prost::alloc::vec::Vec<WorkerStatus>,
+    /// How long a lease lasts that no heartbeat names.
+    #[prost(uint64, tag = "40")]
+    pub lease_ttl_ms: u64,
 }
 #[allow(clippy::all)]
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -1111,6 +1117,109 @@ pub struct WorkerStatus {
     /// How long the coordinator has heard nothing from it.
     #[prost(uint64, tag = "6")]
     pub silent_ms: u64,
+    /// Its trainers wait for positions that others have.
+    #[prost(bool, tag = "40")]
+    pub waits: bool,
+    /// It has positions of the first epoch that is not complete, of which nothing is left to lease.
+    #[prost(bool, tag = "41")]
+    pub has_last: bool,
+}
+/// Where a record is.
+#[allow(clippy::all)]
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct LocateRequest {
+    #[prost(string, tag = "1")]
+    pub ledger: ::prost::alloc::string::String,
+    #[prost(uint64, tag = "2")]
+    pub record: u64,
+}
+#[allow(clippy::all)]
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct LocateReply {
+    /// One for each turn of the record, in the first epoch that is not complete, and in the next one if it has begun. Of a run that is
+    /// done, in its last epoch.
+    #[prost(message, repeated, tag = "1")]
+    pub places: ::prost::alloc::vec::Vec<RecordPlace>,
+}
+/// A position of a record, and what has become of it.
+#[allow(clippy::all)]
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct RecordPlace {
+    #[prost(uint64, tag = "1")]
+    pub epoch: u64,
+    #[prost(uint64, tag = "2")]
+    pub position: u64,
+    #[prost(enumeration = "record_place::State", tag = "3")]
+    pub state: i32,
+    /// The lease that it is in, or was in last; 0 for none.
+    #[prost(fixed64, tag = "4")]
+    pub lease: u64,
+    #[prost(string, tag = "5")]
+    pub worker: ::prost::alloc::string::String,
+    #[prost(message, optional, tag = "6")]
+    pub process: ::core::option::Option<WorkerProcess>,
+    #[prost(string, tag = "7")]
+    pub reason: ::prost::alloc::string::String,
+}
+/// Nested message and enum types in `RecordPlace`.
+pub mod record_place {
+    #[allow(clippy::all)]
+    #[derive(
+        Clone,
+        Copy,
+        Debug,
+        PartialEq,
+        Eq,
+        Hash,
+        PartialOrd,
+        Ord,
+        ::prost::Enumeration
+    )]
+    #[repr(i32)]
+    pub enum State {
+        Unspecified = 0,
+        /// It was not leased yet.
+        Waiting = 1,
+        /// It is in `lease`, of `worker`.
+        Leased = 2,
+        /// It was leased, is not complete, and belongs to no worker now.
+        Returned = 3,
+        /// Its record is in quarantine, for `reason`.
+        Bad = 4,
+        Delivered = 5,
+        /// Delivered, dropped by policy or abandoned: the epoch has positions of which the ledger only knows their number.
+        Complete = 6,
+    }
+    impl State {
+        /// String value of the enum field names used in the ProtoBuf definition.
+        ///
+        /// The values are not transformed in any way and thus are considered stable
+        /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+        pub fn as_str_name(&self) -> &'static str {
+            match self {
+                Self::Unspecified => "STATE_UNSPECIFIED",
+                Self::Waiting => "WAITING",
+                Self::Leased => "LEASED",
+                Self::Returned => "RETURNED",
+                Self::Bad => "BAD",
+                Self::Delivered => "DELIVERED",
+                Self::Complete => "COMPLETE",
+            }
+        }
+        /// Creates an enum from field names used in the ProtoBuf definition.
+        pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+            match value {
+                "STATE_UNSPECIFIED" => Some(Self::Unspecified),
+                "WAITING" => Some(Self::Waiting),
+                "LEASED" => Some(Self::Leased),
+                "RETURNED" => Some(Self::Returned),
+                "BAD" => Some(Self::Bad),
+                "DELIVERED" => Some(Self::Delivered),
+                "COMPLETE" => Some(Self::Complete),
+                _ => None,
+            }
+        }
+    }
 }
 #[allow(clippy::all)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
@@ -1645,6 +1754,24 @@ pub mod ledger_client {
             req.extensions_mut().insert(GrpcMethod::new("forebay.v1.Ledger", "News"));
             self.inner.server_streaming(req, path, codec).await
         }
+        pub async fn locate(
+            &mut self,
+            request: impl tonic::IntoRequest<super::LocateRequest>,
+        ) -> std::result::Result<tonic::Response<super::LocateReply>, tonic::Status> {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static("/forebay.v1.Ledger/Locate");
+            let mut req = request.into_request();
+            req.extensions_mut().insert(GrpcMethod::new("forebay.v1.Ledger", "Locate"));
+            self.inner.unary(req, path, codec).await
+        }
     }
 }
 /// Generated server implementations.
@@ -1750,6 +1877,10 @@ pub mod ledger_server {
             &self,
             request: tonic::Request<super::NewsRequest>,
         ) -> std::result::Result<tonic::Response<Self::NewsStream>, tonic::Status>;
+        async fn locate(
+            &self,
+            request: tonic::Request<super::LocateRequest>,
+        ) -> std::result::Result<tonic::Response<super::LocateReply>, tonic::Status>;
     }
     #[derive(Debug)]
     pub struct LedgerServer<T> {
@@ -2608,6 +2739,49 @@ pub mod ledger_server {
                                 max_encoding_message_size,
                             );
                         let res = grpc.server_streaming(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/forebay.v1.Ledger/Locate" => {
+                    #[allow(non_camel_case_types)]
+                    struct LocateSvc<T: Ledger>(pub Arc<T>);
+                    impl<T: Ledger> tonic::server::UnaryService<super::LocateRequest>
+                    for LocateSvc<T> {
+                        type Response = super::LocateReply;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::LocateRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as Ledger>::locate(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = LocateSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
                         Ok(res)
                     };
                     Box::pin(fut)

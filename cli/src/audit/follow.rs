@@ -1,0 +1,101 @@
+//! `forebay audit --follow`: tells each epoch when it is complete, until all are.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+use std::thread;
+use std::time::Duration;
+
+use forebay_coordinator::Verdict;
+use forebay_proto::v1::AuditReply;
+
+use super::{Audited, does_not_add_up, json};
+use crate::failure::Failure;
+
+/// What was told of each ledger: the epochs below this one.
+#[derive(Debug, Default)]
+struct ToldEpochs(BTreeMap<String, u64>);
+
+impl ToldEpochs {
+    /// Leaves of the tallies those of epochs that are complete and were not told, and notes them. An epoch that is read again
+    /// after a state was loaded is told again.
+    fn take_new(&mut self, ledger: &str, reply: &mut AuditReply) {
+        let floor = reply.progress.unwrap_or_default().floor;
+        let told = self.0.entry(ledger.to_owned()).or_default();
+        let from = (*told).min(floor);
+        reply.epochs.retain(|tally| (from..floor).contains(&tally.epoch));
+        *told = floor;
+    }
+}
+
+/// Every epoch of the ledger is complete, and none will follow.
+fn is_done(reply: &AuditReply) -> bool {
+    reply.total_epochs > 0 && reply.progress.unwrap_or_default().floor >= reply.total_epochs
+}
+
+/// Asks again and again, so often.
+pub(super) fn follow(
+    ask: impl Fn() -> Result<Vec<(String, AuditReply)>, Failure>,
+    every: Duration,
+    as_json: bool,
+) -> Result<(), Failure> {
+    let (mut told, mut wrong) = (ToldEpochs::default(), 0);
+    loop {
+        let mut ledgers = ask()?;
+        for (ledger, reply) in &mut ledgers {
+            told.take_new(ledger, reply);
+        }
+        for ledger in ledgers.iter().filter(|(_, reply)| !reply.epochs.is_empty()) {
+            let audited = Audited::new(ledger)?;
+            wrong += audited.epochs.iter().filter(|epoch| epoch.verdict == Verdict::DoesNotAddUp).count();
+            tell(&mut io::stdout().lock(), &audited, as_json)?;
+        }
+        if !ledgers.is_empty() && ledgers.iter().all(|(_, reply)| is_done(reply)) {
+            return does_not_add_up(wrong);
+        }
+        // Nobody unparks this thread: it rests between two questions.
+        thread::park_timeout(every);
+    }
+}
+
+/// A line for each epoch and each of its sources, or an object for all of them.
+fn tell(out: &mut impl Write, audited: &Audited<'_>, as_json: bool) -> io::Result<()> {
+    if as_json {
+        writeln!(out, "{}", json::ledger(audited))?;
+    } else {
+        for epoch in &audited.epochs {
+            writeln!(out, "{}: {epoch}", audited.ledger)?;
+            epoch.sources.iter().try_for_each(|source| writeln!(out, "    {source}"))?;
+        }
+    }
+    out.flush()
+}
+
+#[cfg(test)]
+mod tests {
+    use forebay_proto::v1::{EpochTally, Progress};
+
+    use super::*;
+
+    fn reply(epochs: u64, floor: u64) -> AuditReply {
+        let epochs = (0..epochs).map(|epoch| EpochTally { epoch, ..EpochTally::default() });
+        let progress = Some(Progress { floor, ..Progress::default() });
+        AuditReply { epochs: epochs.collect(), progress, total_epochs: 4, ..AuditReply::default() }
+    }
+
+    #[test]
+    fn each_epoch_is_told_once_it_is_complete_and_again_if_a_state_took_the_run_back() {
+        let mut told = ToldEpochs::default();
+        let mut new = |epochs, floor| {
+            let mut reply = reply(epochs, floor);
+            told.take_new("a", &mut reply);
+            reply.epochs.iter().map(|tally| tally.epoch).collect::<Vec<_>>()
+        };
+        assert_eq!(new(1, 0), [0; 0]);
+        assert_eq!(new(3, 2), [0, 1]);
+        assert_eq!(new(3, 2), [0; 0]);
+        assert_eq!(new(2, 1), [0; 0]);
+        assert_eq!(new(4, 4), [1, 2, 3]);
+        assert!(is_done(&reply(4, 4)) && !is_done(&reply(4, 3)));
+        assert!(!is_done(&AuditReply { total_epochs: 0, ..reply(4, 4) }), "a run without an end is never done");
+    }
+}

@@ -1,0 +1,60 @@
+//! What `forebay audit --json` prints.
+
+use forebay_coordinator::{EpochAudit, RecoveryAudit, SourceAudit, Verdict};
+use serde_json::{Value, json};
+
+use super::Audited;
+
+/// All ledgers. docs/operating.md has the fields: they keep their names and meanings, and new ones may be added.
+pub(super) fn ledgers(ledgers: &[Audited<'_>]) -> Value {
+    json!({ "streams": ledgers.iter().map(ledger).collect::<Value>() })
+}
+
+/// One of them.
+pub(super) fn ledger(audited: &Audited<'_>) -> Value {
+    let source = |source: &SourceAudit| {
+        json!({
+            "source": source.name,
+            "records": source.records,
+            "positions": source.positions,
+            "repeats": source.repeats,
+            "accounted": source.accounted(),
+            "delivered": source.delivered,
+            "dropped": source.dropped,
+            "quarantined": source.quarantined,
+            "abandoned": source.abandoned,
+            "possibly_repeated": source.possibly_repeated,
+        })
+    };
+    let epoch = |audit: &EpochAudit| {
+        let verdict = match audit.verdict {
+            Verdict::AddsUp => "adds_up",
+            Verdict::Incomplete => "incomplete",
+            Verdict::DoesNotAddUp => "does_not_add_up",
+        };
+        let accounted = audit.accounted();
+        let repeated = audit.repeats.named().into_iter().map(|(cause, _, count)| (cause.to_owned(), count.into()));
+        json!({
+            "epoch": audit.epoch,
+            "from_position": audit.from,
+            "verdict": verdict,
+            "records": audit.expected.count,
+            "accounted": accounted.count,
+            "delivered": audit.delivered.count,
+            "dropped": audit.dropped.count,
+            "quarantined": audit.quarantined.count,
+            "abandoned": audit.abandoned.count,
+            "possibly_repeated": Value::Object(repeated.collect()),
+            "sources": audit.sources.iter().map(source).collect::<Value>(),
+            "checksum": format!("{:032x}", accounted.sum),
+            "checksum_expected": format!("{:032x}", audit.expected.sum),
+        })
+    };
+    let recovery =
+        |recovery: &RecoveryAudit| json!({ "generation": recovery.generation, "snapshot_taken": recovery.taken });
+    json!({
+        "name": audited.ledger,
+        "epochs": audited.epochs.iter().map(epoch).collect::<Value>(),
+        "recoveries": audited.recoveries.iter().map(recovery).collect::<Value>(),
+    })
+}

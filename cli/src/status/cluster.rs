@@ -1,0 +1,263 @@
+//! What `forebay status --cluster` prints: the nodes that a coordinator knows, over all its ledgers, and the streams over all
+//! their shards and ranks.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+use std::time::Duration;
+
+use forebay_proto::printable;
+use forebay_proto::v1::{LedgerStatus, WorkerProcess, WorkerStatus};
+use serde_json::{Value, json};
+
+use super::span;
+
+/// All ledgers of a coordinator, seen as one.
+pub(super) struct Cluster<'a> {
+    nodes: BTreeMap<&'a str, ClusterNode<'a>>,
+    streams: BTreeMap<&'a str, ClusterStream>,
+}
+
+/// A worker, with what it has of each ledger.
+#[derive(Default)]
+struct ClusterNode<'a> {
+    process: Option<&'a WorkerProcess>,
+    silent: Duration,
+    is_gone: bool,
+    waits: bool,
+    has_last: bool,
+    ledgers: Vec<(&'a str, &'a WorkerStatus, u64)>,
+}
+
+/// A stream of a run.
+#[derive(Default)]
+struct ClusterStream {
+    ledgers: usize,
+    epoch: Option<u64>,
+    epochs: u64,
+    delivered: u64,
+    bad: u64,
+    returned: u64,
+    /// Trainers of a node wait for the end of its epoch.
+    waits: bool,
+}
+
+/// How it is with a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum NodeState {
+    Well,
+    /// Its trainers wait for positions that others have.
+    Waits,
+    /// It has positions that trainers of others wait for.
+    Slow,
+    /// Nothing was heard for longer than leases last.
+    Gone,
+}
+
+impl NodeState {
+    fn word(self) -> &'static str {
+        match self {
+            Self::Well => "well",
+            Self::Waits => "waits",
+            Self::Slow => "slow",
+            Self::Gone => "gone",
+        }
+    }
+}
+
+impl<'a> Cluster<'a> {
+    pub(super) fn of(ledgers: &'a [LedgerStatus]) -> Self {
+        let mut cluster = Self { nodes: BTreeMap::new(), streams: BTreeMap::new() };
+        for ledger in ledgers {
+            let (epoch, waits) = (ledger.progress.unwrap_or_default().floor, ledger.workers.iter().any(|w| w.waits));
+            let stream = cluster.streams.entry(stream_of(&ledger.name)).or_default();
+            stream.ledgers += 1;
+            stream.epoch = Some(stream.epoch.map_or(epoch, |other| other.min(epoch)));
+            stream.epochs = ledger.epochs;
+            stream.delivered += ledger.delivered;
+            stream.bad += ledger.quarantined;
+            stream.returned += ledger.returned;
+            stream.waits |= waits;
+            for worker in &ledger.workers {
+                let silent = Duration::from_millis(worker.silent_ms);
+                let node = cluster.nodes.entry(&worker.name).or_insert_with(|| ClusterNode {
+                    silent,
+                    is_gone: true,
+                    ..ClusterNode::default()
+                });
+                node.process = node.process.or(worker.process.as_ref());
+                node.silent = node.silent.min(silent);
+                node.is_gone &= ledger.lease_ttl_ms > 0 && worker.silent_ms > ledger.lease_ttl_ms;
+                node.waits |= worker.waits;
+                node.has_last |= worker.has_last && ledger.workers.iter().any(|w| w.waits && w.name != worker.name);
+                node.ledgers.push((&ledger.name, worker, epoch));
+            }
+        }
+        cluster
+    }
+
+    pub(super) fn text(&self, out: &mut impl Write) -> io::Result<()> {
+        let of_state = |state| self.nodes.values().filter(|node| node.state() == state).count();
+        write!(out, "{}, {}", counted(self.nodes.len() as u64, "node"), counted(self.streams.len() as u64, "stream"))?;
+        for (state, count) in [NodeState::Slow, NodeState::Gone].map(|state| (state, of_state(state))) {
+            if count > 0 {
+                write!(out, ", {count} {}", state.word())?;
+            }
+        }
+        writeln!(out)?;
+        for (name, stream) in &self.streams {
+            let epochs = if stream.epochs == 0 { String::new() } else { format!(" of {}", stream.epochs) };
+            let parts = if stream.ledgers == 1 { String::new() } else { format!(" ({} ledgers)", stream.ledgers) };
+            writeln!(
+                out,
+                "stream {}{parts}: epoch {}{epochs}; {} records delivered, {} bad records, {} positions returned",
+                printable(name),
+                stream.epoch.unwrap_or(0),
+                stream.delivered,
+                stream.bad,
+                stream.returned
+            )?;
+        }
+        for (name, node) in &self.nodes {
+            node.text(out, name)?;
+        }
+        Ok(())
+    }
+
+    /// docs/operating.md has the fields: they keep their names and meanings, and new ones may be added.
+    pub(super) fn json(&self) -> Value {
+        let stream = |(name, stream): (&&str, &ClusterStream)| {
+            json!({
+                "name": name,
+                "ledgers": stream.ledgers,
+                "epoch": stream.epoch,
+                "epochs": (stream.epochs > 0).then_some(stream.epochs),
+                "delivered": stream.delivered,
+                "bad": stream.bad,
+                "returned": stream.returned,
+                "trainers_wait": stream.waits,
+            })
+        };
+        let ledger = |(name, worker, _): &(&str, &WorkerStatus, u64)| json!({ "name": name, "leases": worker.leases, "positions": worker.positions });
+        let node = |(name, node): (&&str, &ClusterNode<'_>)| {
+            json!({
+                "name": name,
+                "host": node.process.map(|process| &process.host),
+                "pid": node.process.map(|process| process.pid),
+                "state": node.state().word(),
+                "silent_seconds": node.silent.as_secs_f64(),
+                "ledgers": node.ledgers.iter().map(ledger).collect::<Value>(),
+            })
+        };
+        json!({
+            "streams": self.streams.iter().map(stream).collect::<Value>(),
+            "nodes": self.nodes.iter().map(node).collect::<Value>(),
+        })
+    }
+}
+
+impl ClusterNode<'_> {
+    fn state(&self) -> NodeState {
+        match self {
+            Self { is_gone: true, .. } => NodeState::Gone,
+            Self { has_last: true, .. } => NodeState::Slow,
+            Self { waits: true, .. } => NodeState::Waits,
+            _ => NodeState::Well,
+        }
+    }
+
+    fn text(&self, out: &mut impl Write, name: &str) -> io::Result<()> {
+        let place = self
+            .process
+            .map_or_else(String::new, |process| format!(" (process {} on {})", process.pid, printable(&process.host)));
+        let heard = span(self.silent);
+        write!(out, "node {}{place}: ", printable(name))?;
+        match self.state() {
+            NodeState::Gone => writeln!(out, "GONE, last heard {heard} ago; others get what it had leased")?,
+            NodeState::Slow => writeln!(out, "SLOW, trainers of other nodes wait for what it has; heard {heard} ago")?,
+            NodeState::Waits => writeln!(out, "its trainers wait for other nodes; heard {heard} ago")?,
+            NodeState::Well => writeln!(out, "heard {heard} ago")?,
+        }
+        for (ledger, worker, epoch) in self.ledgers.iter().filter(|(_, worker, _)| worker.leases > 0) {
+            writeln!(
+                out,
+                "  {}: {} with {}; epoch {epoch} goes on",
+                printable(ledger),
+                counted(worker.leases, "lease"),
+                counted(worker.positions, "open position")
+            )?;
+        }
+        Ok(())
+    }
+}
+
+fn counted(count: u64, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}
+
+/// `RUN/STREAM` of a ledger's name.
+fn stream_of(ledger: &str) -> &str {
+    ledger.rsplit_once('/').map_or(ledger, |(stream, _)| stream)
+}
+
+#[cfg(test)]
+mod tests {
+    use forebay_proto::v1::Progress;
+
+    use super::*;
+
+    fn worker(name: &str, silent_ms: u64, leases: u64) -> WorkerStatus {
+        let process = Some(WorkerProcess { host: format!("host-{name}"), pid: 42, boot: String::new() });
+        WorkerStatus { name: name.into(), process, silent_ms, leases, positions: leases * 8, ..Default::default() }
+    }
+
+    fn ledger(name: &str, epoch: u64, workers: Vec<WorkerStatus>) -> LedgerStatus {
+        let progress = Some(Progress { floor: epoch, ..Default::default() });
+        LedgerStatus {
+            name: name.into(),
+            epochs: 9,
+            delivered: 100,
+            lease_ttl_ms: 30_000,
+            progress,
+            workers,
+            ..Default::default()
+        }
+    }
+
+    #[test]
+    fn nodes_that_are_slow_or_gone_are_named_over_all_ledgers() {
+        let waiting = WorkerStatus { waits: true, ..worker("b", 1_000, 0) };
+        let slow = WorkerStatus { has_last: true, ..worker("a", 2_000, 1) };
+        let ledgers = [
+            ledger("run/eval/shard-0", 3, vec![worker("b", 500, 0)]),
+            ledger("run/eval/shard-1", 2, vec![worker("b", 500, 2)]),
+            ledger("run/train/all", 4, vec![slow, waiting, worker("c", 31_000, 0)]),
+        ];
+        let cluster = Cluster::of(&ledgers);
+        let mut shown = Vec::new();
+        cluster.text(&mut shown).unwrap();
+        assert_eq!(
+            String::from_utf8(shown).unwrap(),
+            "3 nodes, 2 streams, 1 slow, 1 gone\n\
+             stream run/eval (2 ledgers): epoch 2 of 9; 200 records delivered, 0 bad records, 0 positions returned\n\
+             stream run/train: epoch 4 of 9; 100 records delivered, 0 bad records, 0 positions returned\n\
+             node a (process 42 on host-a): SLOW, trainers of other nodes wait for what it has; heard 2 s ago\n  \
+               run/train/all: 1 lease with 8 open positions; epoch 4 goes on\n\
+             node b (process 42 on host-b): its trainers wait for other nodes; heard 500 ms ago\n  \
+               run/eval/shard-1: 2 leases with 16 open positions; epoch 2 goes on\n\
+             node c (process 42 on host-c): GONE, last heard 31 s ago; others get what it had leased\n"
+        );
+        let json = cluster.json();
+        let states: Vec<&str> = json["nodes"].as_array().unwrap().iter().filter_map(|n| n["state"].as_str()).collect();
+        assert_eq!(states, ["slow", "waits", "gone"]);
+        assert_eq!(json["streams"][1]["trainers_wait"], true);
+        assert_eq!(json["nodes"][1]["ledgers"][1]["positions"], 16);
+    }
+
+    #[test]
+    fn who_has_the_last_positions_is_slow_only_if_others_wait() {
+        let last = WorkerStatus { has_last: true, waits: true, ..worker("a", 0, 1) };
+        let ledgers = [ledger("run/train/all", 0, vec![last, worker("b", 0, 0)])];
+        assert_eq!(Cluster::of(&ledgers).nodes["a"].state(), NodeState::Waits);
+        assert!(Cluster::of(&[]).nodes.is_empty());
+    }
+}
