@@ -72,7 +72,7 @@ async fn work(handle: Handle, spec: LedgerSpec, number: usize) -> Result<u32, Bo
     };
     let mut receipts = 0;
     for _ in 0..LEASES {
-        let reply = handle.call(AcquireRequest { caller: next(), leases: 1 }).await?;
+        let reply = handle.call(AcquireRequest { caller: next(), leases: 1, ..AcquireRequest::default() }).await?;
         for lease in reply.leases {
             let order = plan.epoch(lease.epoch);
             for start in (0..lease.end - lease.start).step_by(usize::try_from(BATCH)?) {

@@ -360,7 +360,7 @@ mod tests {
     }
 
     fn acquire(worker: &str, sequence: u64) -> AcquireRequest {
-        AcquireRequest { caller: Some(caller(worker, sequence)), leases: 1 }
+        AcquireRequest { caller: Some(caller(worker, sequence)), leases: 1, ..AcquireRequest::default() }
     }
 
     #[test]

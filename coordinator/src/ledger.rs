@@ -19,6 +19,7 @@ mod spans;
 mod status;
 mod step;
 mod stored;
+mod tails;
 mod tallies;
 mod workers;
 
@@ -68,6 +69,8 @@ pub(crate) struct Ledger {
     acks: u64,
     /// Rising by (epoch, start), disjoint.
     returned: Vec<ReturnedPositions>,
+    /// As those, of what fills no batch at a worker (semantics rule 36). They are no exception to what was leased out.
+    tails: Vec<ReturnedPositions>,
     workers: BTreeMap<String, Worker>,
     tallies: BTreeMap<u64, Tallies>,
     /// By (epoch, record), at most `QUARANTINE_LIST`; `quarantined` goes on counting.
@@ -127,6 +130,8 @@ struct LeaseOut {
     deaths_alone: u32,
     /// Positions that are not complete, counted from the epoch's start; never empty.
     open: Spans,
+    /// What is open of it stands in published batches.
+    is_settled: bool,
     /// When it expires. Not stored: after a restart it has a full time to live.
     deadline: u64,
 }
@@ -176,6 +181,7 @@ impl Ledger {
             cursor: 0,
             acks: 0,
             returned: Vec::new(),
+            tails: Vec::new(),
             workers: BTreeMap::new(),
             tallies: BTreeMap::new(),
             quarantine: BTreeMap::new(),
@@ -307,7 +313,13 @@ impl Ledger {
     fn first_open(&self) -> Option<u64> {
         let held = self.workers.values().flat_map(|worker| worker.leases.values()).map(|held| held.lease.epoch).min();
         let returned = self.returned.first().map(|returned| returned.epoch);
-        [held, returned].into_iter().flatten().min()
+        let tail = self.tails.first().map(|tail| tail.epoch);
+        [held, returned, tail].into_iter().flatten().min()
+    }
+
+    /// Positions that were leased, are not complete, and nobody has.
+    fn unleased(&self) -> impl Iterator<Item = &ReturnedPositions> {
+        self.returned.iter().chain(&self.tails)
     }
 
     /// Every position of the epoch is accounted for.
@@ -315,7 +327,7 @@ impl Ledger {
         let leased_out = epoch < self.cursor_epoch
             || (epoch == self.cursor_epoch && self.cursor == self.plan.epoch_len(self.cursor_epoch));
         let mut held = self.workers.values().flat_map(|worker| worker.leases.values());
-        leased_out && held.all(|held| held.lease.epoch != epoch) && self.returned.iter().all(|back| back.epoch != epoch)
+        leased_out && held.all(|held| held.lease.epoch != epoch) && self.unleased().all(|back| back.epoch != epoch)
     }
 
     /// Notes that the head document changed, as it does with every command that changes anything.

@@ -8,8 +8,8 @@ use forebay_proto::v1::{
     AuditReply, AuditRequest, Caller, CompareDatasetReply, CompareDatasetRequest, DescribeReply, DescribeRequest,
     HeartbeatReply, HeartbeatRequest, ListLedgersReply, ListLedgersRequest, ListQuarantineReply, ListQuarantineRequest,
     LocateReply, LocateRequest, NackReply, NackRequest, NewRunReply, NewRunRequest, NewsRequest, OpenReply,
-    OpenRequest, ReclaimReply, ReclaimRequest, RestoreReply, RestoreRequest, ReturnReply, ReturnRequest,
-    TakeSnapshotReply, TakeSnapshotRequest, ledger_client::LedgerClient, ledger_server,
+    OpenRequest, ReclaimReply, ReclaimRequest, RestoreReply, RestoreRequest, ReturnReply, ReturnRequest, SettleReply,
+    SettleRequest, TakeSnapshotReply, TakeSnapshotRequest, ledger_client::LedgerClient, ledger_server,
 };
 use tonic::{Response, Status, async_trait, transport::Channel};
 
@@ -87,7 +87,7 @@ procedures! {
 
     fn acquire(ledgers, request: AcquireRequest, now) -> AcquireReply, by speaker(request.caller.as_ref()); {
         ledgers.command(1, request.caller.as_ref(), now, |ledger, worker| {
-            Ok(ledger.acquire(worker, request.leases, now))
+            Ok(ledger.acquire(worker, &request, now))
         })
     }
 
@@ -125,6 +125,10 @@ procedures! {
 
     fn describe(ledgers, request: DescribeRequest, now) -> DescribeReply, by speaker(request.caller.as_ref()); {
         ledgers.command(9, request.caller.as_ref(), now, |ledger, _| ledger.describe(request.outline.clone()))
+    }
+
+    fn settle(ledgers, request: SettleRequest, now) -> SettleReply, by speaker(request.caller.as_ref()); {
+        ledgers.command(10, request.caller.as_ref(), now, |ledger, worker| ledger.settle_epoch(worker, &request))
     }
 
     // What changes nothing that is stored.

@@ -175,6 +175,7 @@ fn a_ledger_goes_on_from_its_file() {
     let acquire = |sequence, ledger: String| AcquireRequest {
         caller: Some(Caller { ledger, worker: "node".to_owned(), incarnation: 1, sequence, unseen: 0 }),
         leases: 1,
+        ..AcquireRequest::default()
     };
     let (handle, opened) = serve(&path);
     assert!(!opened.resumed);

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use forebay_coordinator::CallError;
-use forebay_proto::v1::{AckItem, BadRecord, ReturnedRange, Verdict};
+use forebay_proto::v1::{AckItem, BadRecord, LeasedRange, ReturnedRange, Verdict};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, timeout_at};
 
@@ -37,8 +37,21 @@ pub(crate) enum Fate {
     Bad(BadRecord),
     /// Positions that come back, with how a trainer may have seen them.
     Returned(Vec<ReturnedRange>),
+    /// All that this daemon has of an epoch stands in published batches, but for what is given up.
+    Settled(SettledEpoch),
     /// Answered when everything before it is durable.
     Flush(oneshot::Sender<()>),
+}
+
+/// What a daemon says when it has made all batches of an epoch that it can fill (semantics rule 36).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct SettledEpoch {
+    /// The epoch.
+    pub epoch: u64,
+    /// The last lease of it that was read.
+    pub last_lease: u64,
+    /// What fills no batch.
+    pub tail: Vec<LeasedRange>,
 }
 
 /// The writing end; clones write to the same ledger.
@@ -112,6 +125,7 @@ struct Gathered {
     left_out: Vec<BadRecord>,
     bad: Vec<BadRecord>,
     returned: Vec<ReturnedRange>,
+    settled: Vec<SettledEpoch>,
     /// Batches that wait to be noted.
     seen: Vec<u64>,
     waiting: Vec<oneshot::Sender<()>>,
@@ -145,6 +159,10 @@ impl Gathered {
                 self.returned.extend(items);
                 true
             }
+            Fate::Settled(settled) => {
+                self.settled.push(settled);
+                true
+            }
             Fate::Flush(done) => {
                 self.waiting.push(done);
                 true
@@ -176,6 +194,11 @@ impl Gathered {
             let leases: Vec<u64> = self.returned.iter().map(|item| item.lease).collect();
             let reply = worker.give_back(std::mem::take(&mut self.returned)).await?;
             gone.extend(lost_leases("returned positions", leases.into_iter().zip(reply.verdicts())));
+        }
+        for SettledEpoch { epoch, last_lease, tail } in self.settled.drain(..) {
+            let leases: Vec<u64> = tail.iter().map(|range| range.lease).collect();
+            let reply = worker.settle(epoch, last_lease, tail).await?;
+            gone.extend(lost_leases("tails", leases.into_iter().zip(reply.verdicts())));
         }
         if !gone.is_empty() {
             lost(gone);
@@ -251,7 +274,7 @@ mod tests {
             };
             let (worker, _leases, opened) = Worker::open(handle.clone(), request, false).await.unwrap();
             let worker = Arc::new(worker);
-            let lease = worker.acquire(1).await.unwrap().leases[0].id;
+            let lease = worker.acquire(1, 0).await.unwrap().leases[0].id;
             let (fates, receiver) = mpsc::unbounded_channel();
             let (told, lost) = mpsc::unbounded_channel();
             let tell = move |leases| told.send(leases).unwrap();

@@ -14,15 +14,16 @@ pub(crate) mod slots;
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::{self as channel, select};
-use forebay_proto::v1::{Cause, Range, ReturnedRange};
+use forebay_proto::v1::{Cause, LeasedRange, Range, ReturnedRange};
 use forebay_proto::{RecordSum, Turn};
 use forebay_ring::Claim;
 use forebay_sources::Locator;
 
-use crate::ack::Fate;
+use crate::ack::{Fate, SettledEpoch};
 use crate::decode::Done;
 use crate::place::At;
 use crate::prefetch::readahead::TakenRead;
@@ -42,6 +43,8 @@ pub(crate) struct BatchStage {
     batcher: Batcher,
     patience: Patience,
     failed: bool,
+    /// The last lease of each epoch that was read.
+    latest: BTreeMap<u64, u64>,
 }
 
 /// How often reads are looked at that may have taken too long.
@@ -53,7 +56,7 @@ impl BatchStage {
     /// A stage without batches.
     pub(crate) fn new(parts: BatchParts, batcher: Batcher) -> Self {
         let patience = Patience::new(parts.storage_timeout);
-        Self { parts, batcher, patience, failed: false }
+        Self { parts, batcher, patience, failed: false, latest: BTreeMap::new() }
     }
 
     /// Runs until `stop` closes; then gives every claim and slot back that was not handed on. Answers the number of
@@ -129,6 +132,9 @@ impl BatchStage {
                 TakenRead::Record(position, read) => self.record(position, read),
                 TakenRead::Bare(position) => self.bare(position),
                 TakenRead::Fetched { tag, turn, read } => self.fetched(tag, turn, read),
+                TakenRead::Drained(epoch) if self.parts.shares_tails && !self.parts.prefetch.is_the_last_of(epoch) => {
+                    self.batcher.end_at_whole_batches(epoch);
+                }
                 TakenRead::Drained(epoch) => self.batcher.end(epoch),
                 TakenRead::NoRoom(position) => {
                     self.batcher.pass(&position);
@@ -151,6 +157,8 @@ impl BatchStage {
     }
 
     fn record(&mut self, position: Position, read: Read) {
+        let latest = self.latest.entry(position.epoch).or_default();
+        *latest = position.lease.max(*latest);
         if !self.has_batch(&position) {
             self.batcher.drop_position(position);
             return;
@@ -263,11 +271,23 @@ impl BatchStage {
             Action::Dropped(positions) => {
                 self.tell(Fate::Acked { items: receipt::dropped(&positions), bad: Vec::new(), urgent: true });
             }
+            Action::Settled { epoch, tail } => self.settled(epoch, &tail),
             Action::Nack(bad) => self.tell(Fate::Bad(bad.into())),
             Action::Fail(text) => {
                 self.failed = true;
                 (self.parts.output)(Output::Failed(text));
             }
+        }
+    }
+
+    /// Tells the ledger that an epoch has no batch in the making here, and what fills none.
+    fn settled(&mut self, epoch: u64, tail: &[Position]) {
+        // An epoch that this daemon has nothing of is settled anyway.
+        if let Some(last_lease) = self.latest.remove(&epoch) {
+            let tail = ranges(tail.iter().map(|position| (position.lease, position.offset, position.offset + 1)));
+            let range = |(lease, start, end)| LeasedRange { lease, range: Some(Range { start, end }) };
+            let tail = tail.into_iter().map(range).collect();
+            self.tell(Fate::Settled(SettledEpoch { epoch, last_lease, tail }));
         }
     }
 
@@ -292,25 +312,32 @@ impl BatchStage {
                 break;
             }
         }
-        let mut rest: Vec<ReturnedRange> = Vec::new();
-        let mut back = |lease: u64, start: u64, end: u64| match rest.last_mut() {
-            Some(ReturnedRange { lease: last, range: Some(range), .. }) if *last == lease && range.end == start => {
-                range.end = end;
-            }
-            _ => rest.push(ReturnedRange { lease, range: Some(Range { start, end }), cause: Cause::Unseen.into() }),
-        };
-        for position in self.batcher.close() {
-            back(position.lease, position.offset, position.offset + 1);
-        }
-        for (lease, start, end) in self.parts.prefetch.close() {
-            back(lease, start, end);
-        }
+        let made =
+            self.batcher.close().into_iter().map(|position| (position.lease, position.offset, position.offset + 1));
+        let rest = ranges(made.chain(self.parts.prefetch.close()));
         if !rest.is_empty() {
-            self.tell(Fate::Returned(rest));
+            let back = |(lease, start, end)| ReturnedRange {
+                lease,
+                range: Some(Range { start, end }),
+                cause: Cause::Unseen.into(),
+            };
+            self.tell(Fate::Returned(rest.into_iter().map(back).collect()));
         }
         for slot in self.parts.slots.close_all() {
             (self.parts.output)(Output::Unused(slot));
         }
         self.batcher.next_number()
     }
+}
+
+/// Parts of leases, as (lease, first offset, end), with neighbours put together.
+fn ranges(parts: impl Iterator<Item = (u64, u64, u64)>) -> Vec<(u64, u64, u64)> {
+    let mut whole: Vec<(u64, u64, u64)> = Vec::new();
+    for (lease, start, end) in parts {
+        match whole.last_mut() {
+            Some(last) if last.0 == lease && last.2 == start => last.2 = end,
+            _ => whole.push((lease, start, end)),
+        }
+    }
+    whole
 }

@@ -20,13 +20,15 @@ use crate::worker::Worker;
 pub(crate) struct LeaseSettings {
     /// Leases ahead of the readers.
     pub ahead: usize,
+    /// Places of a batch, in which the tails of epochs are taken (semantics rule 36); 0 if there are none.
+    pub batch: u64,
     /// Time after which a WAIT is asked again.
     pub retry: Duration,
 }
 
 impl Default for LeaseSettings {
     fn default() -> Self {
-        Self { ahead: 2, retry: Duration::from_millis(100) }
+        Self { ahead: 2, batch: 0, retry: Duration::from_millis(100) }
     }
 }
 
@@ -48,7 +50,7 @@ pub(crate) async fn keep(
         // The stream is gone: so is whoever would stop this.
         asked = may_ask.wait_for(|may| *may) => if asked.is_err() { return Ok(()) },
     }
-    let (mut progress, mut recalled) = (worker.progress(), worker.recalled());
+    let (mut progress, mut recalled, mut tails) = (worker.progress(), worker.recalled(), worker.tails());
     let generation = progress.borrow().generation;
     let mut asked_again = Instant::now();
     // A reply under way is waited for, unless that could take for ever: a lease in it would be nobody's until it expires.
@@ -59,10 +61,11 @@ pub(crate) async fn keep(
         let is_recalled = *recalled.borrow_and_update() > target(now);
         let ahead = if is_recalled { 0 } else { settings.ahead };
         let wanted = ahead.saturating_sub(prefetch.leases_ahead(target(now)));
-        if wanted > 0 && asked_again <= Instant::now() {
+        let asks = wanted > 0 || (*tails.borrow_and_update() > now.floor && !is_recalled);
+        if asks && asked_again <= Instant::now() {
             let reply = tokio::select! {
                 biased;
-                reply = worker.acquire(u32::try_from(wanted).unwrap_or(u32::MAX)) => reply?,
+                reply = worker.acquire(u32::try_from(wanted).unwrap_or(u32::MAX), settings.batch) => reply?,
                 () = called_off(&mut stop, &worker) => return Ok(()),
             };
             if reply.progress.is_some_and(|progress| progress.generation > generation) {
@@ -75,6 +78,9 @@ pub(crate) async fn keep(
                 Answer::Granted => {
                     for lease in &reply.leases {
                         tell(source.as_ref(), &plan, lease);
+                        if lease.last {
+                            prefetch.has_the_last_of(lease.epoch);
+                        }
                         prefetch.lease(span(&plan, lease));
                     }
                     continue;
@@ -97,7 +103,8 @@ pub(crate) async fn keep(
             () = prefetch.hungry() => {}
             changed = progress.changed() => if changed.is_err() { return Ok(()) },
             changed = recalled.changed() => if changed.is_err() { return Ok(()) },
-            () = tokio::time::sleep_until(asked_again), if wanted > 0 => {}
+            changed = tails.changed() => if changed.is_err() { return Ok(()) },
+            () = tokio::time::sleep_until(asked_again), if asks => {}
         }
     }
     Ok(())
@@ -119,7 +126,7 @@ fn target(progress: Progress) -> u64 {
 
 /// Says in the log which shard was leased: name, start and end as the user knows them, where the order is the dataset's.
 fn tell(source: &dyn Source, plan: &Plan, lease: &Lease) {
-    let Lease { id, epoch, start, end, deaths } = *lease;
+    let Lease { id, epoch, start, end, deaths, .. } = *lease;
     let shard = source.shard_name(plan.record(epoch, start));
     let shuffled = plan.spec().shuffle;
     tracing::debug!(shard, start, end, epoch, shuffled, lease = id, deaths, "leased");

@@ -19,6 +19,7 @@ mod spare;
 mod tests;
 mod under_way;
 
+use std::collections::BTreeSet;
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
@@ -27,6 +28,7 @@ use std::time::{Duration, Instant};
 use crossbeam_channel as channel;
 use forebay_proto::Turn;
 use forebay_sources::{ReadError, ReadErrorKind, Reading, Source, Withdrawal};
+use parking_lot::Mutex;
 
 use crate::cache::Cache;
 use crate::meter::Meter;
@@ -80,6 +82,8 @@ pub(crate) struct Prefetch {
     given_up: AtomicU64,
     /// Reader threads that are to be started, as soon as the system has room for them.
     missing: AtomicU64,
+    /// Epochs whose last batch need not be full.
+    last: Mutex<BTreeSet<u64>>,
 }
 
 /// Requests to a source.
@@ -111,12 +115,23 @@ impl Prefetch {
             Reading::Requests { most } => Some(most.min(settings.requests).max(1)),
         };
         let (given_up, missing) = (AtomicU64::new(0), AtomicU64::new(0));
-        let prefetch = Arc::new(Self { shared, source, cache, settings, requests, ready, given_up, missing });
+        let last = Mutex::default();
+        let prefetch = Arc::new(Self { shared, source, cache, settings, requests, ready, given_up, missing, last });
         match requests {
             Some(most) => prefetch.spawn_requester(most)?,
             None => (0..settings.threads.max(1)).try_for_each(|_| prefetch.spawn_reader())?,
         }
         Ok(prefetch)
+    }
+
+    /// The rest of an epoch that no other daemon has comes to this one: its last batch need not be full.
+    pub(crate) fn has_the_last_of(&self, epoch: u64) {
+        self.last.lock().insert(epoch);
+    }
+
+    /// Whether it has come.
+    pub(crate) fn is_the_last_of(&self, epoch: u64) -> bool {
+        self.last.lock().contains(&epoch)
     }
 
     /// Adds a lease.
@@ -131,6 +146,7 @@ impl Prefetch {
 
     /// Forgets what completed epochs left behind.
     pub(crate) fn completed(&self, floor: u64) {
+        self.last.lock().retain(|epoch| *epoch >= floor);
         self.change(|state| state.ahead.completed(floor));
     }
 

@@ -83,7 +83,7 @@ mod tests {
     #[test]
     fn rule_9_a_suspect_record_is_told_once_when_its_batch_is_finished() {
         let suspects = Suspects::default();
-        let lease = |id, end, deaths| Lease { id, epoch: 0, start: 4, end, deaths };
+        let lease = |id, end, deaths| Lease { id, epoch: 0, start: 4, end, deaths, ..Lease::default() };
         suspects.note(&[lease(1, 5, 2), lease(2, 5, 0), lease(3, 12, 2)]);
         let claims = [1, 2, 3].map(|lease| Claim::new(lease, 0, 1));
         let told: Vec<_> =
@@ -95,7 +95,7 @@ mod tests {
     #[test]
     fn a_lease_that_ends_otherwise_is_no_suspect_any_more() {
         let suspects = Suspects::default();
-        let lease = |id, epoch| Lease { id, epoch, start: 4, end: 5, deaths: 2 };
+        let lease = |id, epoch| Lease { id, epoch, start: 4, end: 5, deaths: 2, ..Lease::default() };
         suspects.note(&[lease(1, 0), lease(2, 1), lease(3, 1), lease(4, 1)]);
         suspects.completed(1);
         suspects.ended([2]);

@@ -22,7 +22,7 @@ use forebay_proto::v1::{
     AuditReply, AuditRequest, BadRecord, Caller, DatasetOutline, DescribeRequest, HeartbeatRequest, LeasedRange,
     LedgerNews, ListQuarantineReply, ListQuarantineRequest, NackReply, NackRequest, OpenReply, OpenRequest, Progress,
     QuarantineKey, ReclaimReply, ReclaimRequest, RestoreRequest, ReturnReply, ReturnRequest, ReturnedRange, RunFailure,
-    Snapshot, TakeSnapshotRequest, Verdict,
+    SettleReply, SettleRequest, Snapshot, TakeSnapshotRequest, Verdict,
 };
 use rustix::time::{ClockId, clock_gettime};
 use tokio::sync::{Mutex, mpsc, oneshot, watch};
@@ -149,10 +149,12 @@ impl Worker {
         Arc::clone(&self.suspects)
     }
 
-    /// Asks for leases. Cancelled, it leaves none that a heartbeat would extend.
-    pub(crate) async fn acquire(&self, leases: u32) -> Result<AcquireReply, CallError> {
+    /// Asks for so many leases, and for tails in batches of so many places (semantics rule 36); for 0 leases, only for tails.
+    /// Cancelled, it leaves none that a heartbeat would extend.
+    pub(crate) async fn acquire(&self, leases: u32, batch: u64) -> Result<AcquireReply, CallError> {
         let beats = self.granted.lock().beats();
-        let mut reply = self.command(|caller| AcquireRequest { caller: Some(caller), leases }).await?;
+        let request = |caller| AcquireRequest { caller: Some(caller), leases, batch, tails: leases == 0 };
+        let mut reply = self.command(request).await?;
         let ids: Vec<u64> = reply.leases.iter().map(|lease| lease.id).collect();
         if self.granted.lock().add(ids.iter().copied(), beats) {
             let doubtful = Doubtful { worker: self, ids };
@@ -240,6 +242,18 @@ impl Worker {
         Ok(())
     }
 
+    /// Gives a tail of an epoch up, in which all else that this worker has of it stands in published batches, up to this lease.
+    pub(crate) async fn settle(
+        &self,
+        epoch: u64,
+        last_lease: u64,
+        tail: Vec<LeasedRange>,
+    ) -> Result<SettleReply, CallError> {
+        let reply = self.command(|caller| SettleRequest { caller: Some(caller), epoch, last_lease, tail }).await?;
+        self.heard(reply.progress);
+        Ok(reply)
+    }
+
     /// Leaves an outline of the dataset, for nodes that have another one.
     pub(crate) async fn describe(&self, outline: DatasetOutline) -> Result<(), CallError> {
         let reply = self.command(|caller| DescribeRequest { caller: Some(caller), outline: Some(outline) }).await?;
@@ -319,6 +333,11 @@ impl Worker {
     /// Whether this worker's trainers wait for what others have of an epoch. Its heartbeats say so.
     pub(crate) fn waiting(&self) -> Arc<AtomicBool> {
         self.others.waiting()
+    }
+
+    /// Tails of epochs below this one can be leased.
+    pub(crate) fn tails(&self) -> watch::Receiver<u64> {
+        self.others.tails()
     }
 
     /// Epochs below this one are left to other workers, whose trainers wait for them.

@@ -8,6 +8,7 @@ mod moves;
 mod nodes;
 mod proofs;
 mod recovery;
+mod tails;
 mod visits;
 mod whole;
 

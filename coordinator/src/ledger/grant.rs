@@ -1,6 +1,8 @@
 //! Which positions are leased next, and to take positions back for consumers that still hold them.
 
-use forebay_proto::v1::{AcquireReply, Cause, Lease, LeasedRange, ReclaimReply, Verdict, acquire_reply::Answer};
+use forebay_proto::v1::{
+    AcquireReply, AcquireRequest, Cause, Lease, LeasedRange, ReclaimReply, Verdict, acquire_reply::Answer,
+};
 
 use super::{Grant, LeaseOut, Ledger, receipts::TakenPositions, spans::Spans};
 
@@ -8,10 +10,11 @@ use super::{Grant, LeaseOut, Ledger, receipts::TakenPositions, spans::Spans};
 const MAX_GRANTED: u32 = 64;
 
 impl Ledger {
-    pub(crate) fn acquire(&mut self, worker: &str, leases: u32, now: u64) -> AcquireReply {
+    pub(crate) fn acquire(&mut self, worker: &str, request: &AcquireRequest, now: u64) -> AcquireReply {
         self.settle();
-        let mut granted = Vec::new();
-        for _ in 0..leases.clamp(1, MAX_GRANTED) {
+        let mut granted = self.grant_tails(worker, request, now);
+        let more = if request.tails { 0 } else { request.leases.clamp(1, MAX_GRANTED) as usize };
+        while granted.len() < more {
             let Some(grant) = self.next_grant(now) else { break };
             granted.push(self.grant(worker, grant, now));
         }
@@ -31,7 +34,7 @@ impl Ledger {
     /// No epoch has a position left to lease at this moment, and no epoch is to come.
     fn leased_out(&self) -> bool {
         let last = self.epochs > 0 && self.cursor_epoch + 1 == self.epochs && !self.fresh();
-        (self.exhausted() || last) && self.returned.is_empty()
+        (self.exhausted() || last) && self.unleased().next().is_none()
     }
 
     /// Gives a worker's earlier positions to its current incarnation, for what consumers still hold (rule 16).
@@ -56,9 +59,11 @@ impl Ledger {
         let deadline = now.saturating_add(self.times.lease_ttl);
         // Consumers have seen these records: whatever the worker died of, it was not them.
         let fresh = || LeaseOut {
-            lease: Lease { id, epoch, start: lease_start, end: lease_start, deaths: 0 },
+            lease: Lease { id, epoch, start: lease_start, end: lease_start, ..Lease::default() },
             deaths_alone: 0,
             open: Spans::default(),
+            // Trainers hold them, in batches.
+            is_settled: true,
             deadline,
         };
         let leases = &mut self.workers.entry(worker.to_owned()).or_default().leases;
@@ -130,12 +135,13 @@ impl Ledger {
     }
 
     /// Makes a lease with a fresh id.
-    fn grant(&mut self, worker: &str, grant: Grant, now: u64) -> Lease {
+    pub(super) fn grant(&mut self, worker: &str, grant: Grant, now: u64) -> Lease {
         let Grant { epoch, range, deaths, deaths_alone, .. } = grant;
-        let lease = Lease { id: self.next_lease, epoch, start: range.start, end: range.end, deaths };
+        let lease =
+            Lease { id: self.next_lease, epoch, start: range.start, end: range.end, deaths, ..Lease::default() };
         self.next_lease += 1;
         let deadline = now.saturating_add(self.times.lease_ttl);
-        let held = LeaseOut { lease, deaths_alone, open: Spans::of(range), deadline };
+        let held = LeaseOut { lease, deaths_alone, open: Spans::of(range), is_settled: false, deadline };
         self.workers.entry(worker.to_owned()).or_default().leases.insert(lease.id, held);
         self.touch();
         lease

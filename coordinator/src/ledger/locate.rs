@@ -53,7 +53,7 @@ impl Ledger {
             return leased;
         }
         let back = |back: &&super::ReturnedPositions| back.epoch == epoch && (back.start..back.end).contains(&position);
-        if let Some(returned) = self.returned.iter().find(back) {
+        if let Some(returned) = self.unleased().find(back) {
             let worker = returned.worker.clone();
             return RecordPlace { state: State::Returned.into(), lease: returned.lease, worker, ..place };
         }

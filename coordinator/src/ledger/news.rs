@@ -31,6 +31,7 @@ impl Ledger {
             holders: holders.iter().take(NAMED).map(told).collect(),
             recalled: if is_recalled { epoch + 1 } else { 0 },
             failure: Some(self.failure.clone()),
+            tails: self.epoch_of_tails().map_or(0, |epoch| epoch + 1),
         }
     }
 }

@@ -217,7 +217,9 @@ impl Ledger {
                 !ends
             });
         }
-        ranges.extend(self.returned.extract_if(.., |back| back.epoch == epoch).map(|back| back.start..back.end));
+        for unleased in [&mut self.returned, &mut self.tails] {
+            ranges.extend(unleased.extract_if(.., |back| back.epoch == epoch).map(|back| back.start..back.end));
+        }
         if epoch == self.cursor_epoch {
             let len = self.plan.epoch_len(epoch);
             ranges.push(self.cursor..len);
@@ -242,7 +244,7 @@ impl Ledger {
 
     /// Takes positions of a lease out of it, or out of the returned ones where the lease has ended without anybody
     /// else having got them.
-    fn take(&mut self, worker: &str, lease: u64, range: &v1::Range) -> Result<TakenPositions, Verdict> {
+    pub(super) fn take(&mut self, worker: &str, lease: u64, range: &v1::Range) -> Result<TakenPositions, Verdict> {
         let Some(holder) = self.workers.get_mut(worker) else { return Err(Verdict::Lost) };
         let Some(held) = holder.leases.get_mut(&lease) else { return self.take_returned(worker, lease, range) };
         let inner = held.lease;

@@ -16,7 +16,10 @@ impl Ledger {
     ///
     /// Workers stay, so a daemon that lives goes on without the leases that it had.
     pub(crate) fn recover(&mut self, taken: u64, origin: &[u8]) {
-        let mut open: Vec<_> = std::mem::take(&mut self.returned).iter().map(fenced).collect();
+        let mut open: Vec<_> = {
+            let returned = std::mem::take(&mut self.returned).into_iter().chain(std::mem::take(&mut self.tails));
+            returned.map(|back| fenced(&back)).collect()
+        };
         for (name, worker) in &mut self.workers {
             let leases = std::mem::take(&mut worker.leases);
             if !leases.is_empty() {

@@ -42,7 +42,7 @@ impl Ledger {
                 spans: held.open.clone(),
             })
             .collect();
-        open.extend(self.returned.iter().map(|back| SnapshotLease {
+        open.extend(self.unleased().map(|back| SnapshotLease {
             lease: back.lease,
             lease_start: back.lease_start,
             epoch: back.epoch,
@@ -104,6 +104,7 @@ impl Ledger {
             }
         }
         self.returned.clear();
+        self.tails.clear();
         for open in &snapshot.open {
             self.insert_returned(ReturnedPositions {
                 deaths: open.deaths,
@@ -153,7 +154,7 @@ impl Ledger {
             let order = self.plan.epoch(epoch);
             let open = |position: u64| {
                 (epoch, position) >= (self.cursor_epoch, self.cursor)
-                    || self.returned.iter().any(|b| b.epoch == epoch && (b.start..b.end).contains(&position))
+                    || self.unleased().any(|b| b.epoch == epoch && (b.start..b.end).contains(&position))
             };
             // A record that has been read, and will be read once more, is listed again then.
             let mut positions = order.positions_of(record).peekable();

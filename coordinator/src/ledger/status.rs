@@ -16,7 +16,7 @@ impl Ledger {
             spec: Some(self.plan.spec().clone()),
             shard_size: self.shard_size,
             epochs: self.epochs,
-            returned: self.returned.iter().map(|back| back.end - back.start).sum(),
+            returned: self.unleased().map(|back| back.end - back.start).sum(),
             delivered: self.tallies.values().map(|tallies| tallies.delivered.count).sum(),
             quarantined: self.tallies.values().map(|tallies| tallies.quarantined.count).sum(),
             workers,

@@ -106,6 +106,7 @@ impl Ledger {
             cursor: head.cursor,
             acks: head.acks,
             returned: head.returned.iter().map(|stored| returned(stored, head.version, now, times)).collect(),
+            tails: head.tails.iter().map(|stored| returned(stored, head.version, now, times)).collect(),
             workers: BTreeMap::new(),
             tallies: BTreeMap::new(),
             quarantine: BTreeMap::new(),
@@ -142,6 +143,7 @@ impl Ledger {
             }
         }
         ledger.returned.sort_by_key(|back| (back.epoch, back.start));
+        ledger.tails.sort_by_key(|tail| (tail.epoch, tail.start));
         ledger.check_exclusive()?;
         if head.version == 1 {
             ledger.owe_padding();
@@ -151,7 +153,7 @@ impl Ledger {
     }
 
     fn head(&self) -> StoredHead {
-        let returned = self.returned.iter().map(|back| StoredReturned {
+        let stored = |back: &ReturnedPositions| StoredReturned {
             epoch: back.epoch,
             start: back.start,
             end: back.end,
@@ -162,7 +164,7 @@ impl Ledger {
             worker: back.worker.clone(),
             cause: back.cause.into(),
             kept_for_consumers: back.kept_for_consumers,
-        });
+        };
         StoredHead {
             version: VERSION,
             spec: Some(self.plan.spec().clone()),
@@ -173,7 +175,8 @@ impl Ledger {
             cursor_epoch: self.cursor_epoch,
             cursor: self.cursor,
             acks: self.acks,
-            returned: returned.collect(),
+            returned: self.returned.iter().map(stored).collect(),
+            tails: self.tails.iter().map(stored).collect(),
             quarantined: self.quarantined,
             recoveries: self.recoveries.clone(),
             policies: self.policies,
@@ -200,7 +203,7 @@ impl Ledger {
             return Err(Damage::LeaseIds);
         }
         let held = leases().flat_map(|held| held.open.iter().map(|span| (held.lease.epoch, span.start, span.end)));
-        let mut ranges: Vec<_> = held.chain(self.returned.iter().map(|b| (b.epoch, b.start, b.end))).collect();
+        let mut ranges: Vec<_> = held.chain(self.unleased().map(|b| (b.epoch, b.start, b.end))).collect();
         ranges.sort_unstable();
         let inside = |&(epoch, start, end): &(u64, u64, u64)| {
             let len = if epoch == self.cursor_epoch { self.cursor } else { self.plan.epoch_len(epoch) };
@@ -222,6 +225,7 @@ impl Worker {
             lease: Some(held.lease),
             deaths_alone: held.deaths_alone,
             open: held.open.iter().map(|span| Range { start: span.start, end: span.end }).collect(),
+            settled: held.is_settled,
         };
         let reply = |(&sequence, (command, reply)): (&u64, &(u32, Vec<u8>))| StoredReply {
             sequence,
@@ -242,14 +246,14 @@ impl Worker {
 fn worker(stored: StoredWorker, now: u64, times: Times) -> Option<Worker> {
     let deadline = now.saturating_add(times.lease_ttl);
     let mut leases = BTreeMap::new();
-    for StoredLease { lease, deaths_alone, open } in stored.leases {
+    for StoredLease { lease, deaths_alone, open, settled } in stored.leases {
         let lease = lease?;
         let open = Spans::try_new(open.iter().map(|range| range.start..range.end).collect())?;
         let bounded = open.iter().all(|span| lease.start <= span.start && span.end <= lease.end);
         if !bounded || open.is_empty() {
             return None;
         }
-        leases.insert(lease.id, LeaseOut { lease, deaths_alone, open, deadline });
+        leases.insert(lease.id, LeaseOut { lease, deaths_alone, open, is_settled: settled, deadline });
     }
     let replies = stored.replies.into_iter().map(|stored| (stored.sequence, (stored.command, stored.reply)));
     Some(Worker {

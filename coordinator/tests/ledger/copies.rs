@@ -8,7 +8,11 @@ use crate::scene::{Daemon, Scene, TTL, spec};
 /// An Acquire that found nothing to lease, as it went out.
 fn in_vain(scene: &Scene, daemon: &mut Daemon) -> AcquireRequest {
     let caller = daemon.next();
-    let request = AcquireRequest { caller: Some(Caller { unseen: caller.sequence, ..caller }), leases: 1 };
+    let request = AcquireRequest {
+        caller: Some(Caller { unseen: caller.sequence, ..caller }),
+        leases: 1,
+        ..AcquireRequest::default()
+    };
     let reply = scene.call(request.clone()).unwrap();
     assert_eq!((reply.answer(), reply.leases.len()), (Answer::EpochEnd, 0));
     request
@@ -35,7 +39,8 @@ fn rule_34_a_command_cannot_be_below_what_its_caller_waits_for() {
     let scene = Scene::new(spec(20), 10, 1);
     let mut one = scene.daemon("one", 1);
     let caller = Caller { unseen: 5, ..one.next() };
-    let refused = scene.call(AcquireRequest { caller: Some(caller), leases: 1 }).unwrap_err();
+    let refused =
+        scene.call(AcquireRequest { caller: Some(caller), leases: 1, ..AcquireRequest::default() }).unwrap_err();
     assert!(matches!(refused, CallError::Invalid(_)), "{refused:?}");
     one.lease(&scene);
 }

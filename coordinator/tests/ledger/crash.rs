@@ -44,7 +44,7 @@ fn story(fail: Option<(u64, Failure)>) -> u64 {
                 unseen: 0,
             };
             let mut daemon = crate::scene::Daemon::of(caller);
-            insist(&scene, &AcquireRequest { caller: Some(daemon.next()), leases: 1 });
+            insist(&scene, &AcquireRequest { caller: Some(daemon.next()), leases: 1, ..AcquireRequest::default() });
             daemon
         })
         .into();
@@ -54,7 +54,8 @@ fn story(fail: Option<(u64, Failure)>) -> u64 {
     loop {
         turn += 1;
         let daemon = &mut daemons[turn % 2];
-        let reply = insist(&scene, &AcquireRequest { caller: Some(daemon.next()), leases: 1 });
+        let reply =
+            insist(&scene, &AcquireRequest { caller: Some(daemon.next()), leases: 1, ..AcquireRequest::default() });
         if reply.answer() == Answer::DatasetDone {
             break;
         }
@@ -187,7 +188,7 @@ fn the_end_of_an_outage_is_noticed_without_a_command() {
     let scene = Scene::new(spec(30), 10, 1);
     let mut daemon = scene.daemon("node", 1);
     scene.store.fill(true);
-    scene.call(AcquireRequest { caller: Some(daemon.next()), leases: 1 }).unwrap_err();
+    scene.call(AcquireRequest { caller: Some(daemon.next()), leases: 1, ..AcquireRequest::default() }).unwrap_err();
     let mut outage = scene.handle().outage();
     scene.store.fill(false);
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();

@@ -119,7 +119,9 @@ impl Rank {
     /// The next batch, acknowledged: its epoch and its records.
     fn batch(&mut self, scene: &Scene, size: u64) -> Option<(u64, Vec<u64>)> {
         if self.leased.is_empty() {
-            let reply = scene.call(AcquireRequest { caller: Some(self.next()), leases: 1 }).unwrap();
+            let reply = scene
+                .call(AcquireRequest { caller: Some(self.next()), leases: 1, ..AcquireRequest::default() })
+                .unwrap();
             for lease in reply.leases {
                 assert_eq!(lease.start % size, 0, "a lease begins with a batch");
                 let batch = |first: u64| {

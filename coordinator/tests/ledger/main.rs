@@ -27,4 +27,5 @@ mod resume;
 mod scene;
 mod shared_store;
 mod stalls;
+mod tails;
 mod wire;

@@ -1,10 +1,11 @@
 //! Random histories of several workers against a plain model: sets of positions, nothing clever.
 
 mod step;
+mod tails;
 mod truth;
 mod unheard;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use forebay_coordinator::{CallError, Plan, Verdict as Judgement};
 use forebay_proto::v1::{
@@ -16,6 +17,7 @@ use proptest::{prelude::*, test_runner::RngSeed};
 use crate::grains::grained;
 use crate::scene::{Daemon, GRACE, Scene, TTL, bare, spec, static_spec};
 use step::{Step, step};
+use tails::BATCHES;
 use truth::Truth;
 use unheard::Unheard;
 
@@ -75,6 +77,7 @@ impl History {
                 self.snapshot = Some((self.scene.snapshot(vec![]), self.truth.done.clone()));
             }
             Step::Restore(who) => self.restore(self.speaker(who)),
+            Step::Settle(who, which, from, len) => self.settle(who, which, from, len),
         }
     }
 
@@ -98,8 +101,11 @@ impl History {
     }
 
     fn acquire(&mut self, who: usize) {
-        let request = AcquireRequest { caller: Some(self.actors[who].daemon.next()), leases: 2 };
+        let (caller, batch) = (Some(self.actors[who].daemon.next()), BATCHES[who]);
+        let request = AcquireRequest { caller, leases: 2, batch, tails: false };
+        let expected = self.tails_for(who);
         let reply = self.scene.call(request.clone()).unwrap();
+        self.took_tails(expected, &reply.leases);
         for lease in &reply.leases {
             assert!(lease.epoch <= self.truth.floor(&self.scene) + 1, "{lease:?} is more than an epoch ahead");
             if self.scene.spec.shard.is_some() {
@@ -147,6 +153,7 @@ impl History {
             let key = (lease.epoch, position);
             let owner = self.truth.owner.remove(&key);
             assert!(owner.is_none_or(|(id, _)| id == lease.id), "{key:?} was leased to {owner:?}");
+            assert!(!self.truth.tails.contains(&key), "{key:?} was given up");
             assert!(self.truth.done.insert(key), "{key:?} was accepted twice");
         }
     }
@@ -217,8 +224,10 @@ impl History {
     /// What it grants is nobody's: heartbeats do not name it, so that it comes back.
     fn delayed(&mut self, who: usize) {
         let Some((request, reply)) = self.actors[who].last.clone() else { return };
+        let expected = self.tails_for(who);
         match self.scene.call(request) {
             Ok(copy) if self.actors[who].may_be_forgotten && reply.leases.is_empty() => {
+                self.took_tails(expected, &copy.leases);
                 for lease in copy.leases {
                     for position in lease.start..lease.end {
                         let before = self.truth.owner.insert((lease.epoch, position), (lease.id, who));
@@ -284,6 +293,8 @@ impl History {
                 let key = (lease.epoch, position);
                 assert!(!self.truth.done.contains(&key));
                 assert_eq!(self.truth.owner.insert(key, (lease.id, who)), None, "taken from a live lease");
+                // A trainer has it in a batch.
+                self.truth.settled.insert(lease.id);
             }
         }
     }
@@ -316,7 +327,7 @@ impl History {
             ..RestoreRequest::default()
         };
         self.scene.call(request).unwrap();
-        self.truth = Truth { done, owner: BTreeMap::new() };
+        self.truth = Truth { done, ..Truth::default() };
         for actor in &mut self.actors {
             // Replies of the older generation may be repeated, but say nothing about the ledger any more.
             actor.last = None;

@@ -28,7 +28,8 @@ fn take(scene: &Scene, node: &str, incarnation: u64) -> Daemon {
 }
 
 fn fenced(scene: &Scene, daemon: &mut Daemon) -> String {
-    let refused = scene.call(AcquireRequest { caller: Some(daemon.next()), leases: 1 }).unwrap_err();
+    let refused =
+        scene.call(AcquireRequest { caller: Some(daemon.next()), leases: 1, ..AcquireRequest::default() }).unwrap_err();
     let CallError::Fenced(text) = refused else { panic!("{refused:?}") };
     text
 }

@@ -46,7 +46,8 @@ fn rule_33_a_fenced_daemon_is_told_where_the_newer_one_is_and_what_to_do() {
     let opened = open(&scene, 1, 0, "boot").unwrap();
     let mut fenced = daemon(&opened, 1);
     open(&scene, 2, 1, "boot").unwrap();
-    let refused = scene.call(AcquireRequest { caller: Some(fenced.next()), leases: 1 }).unwrap_err();
+    let refused =
+        scene.call(AcquireRequest { caller: Some(fenced.next()), leases: 1, ..AcquireRequest::default() }).unwrap_err();
     let CallError::Fenced(text) = refused else { panic!("{refused:?}") };
     assert!(text.contains("process 7 on host \"train-1\"") && text.contains("node in [coordinator]"), "{text}");
 }

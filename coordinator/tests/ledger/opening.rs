@@ -37,7 +37,7 @@ fn rule_1_a_new_run_may_have_another_spec() {
     assert_eq!(scene.call(forget()).unwrap().forgotten, 1);
     assert_eq!(scene.store.documents(), [], "nothing of a forgotten run is kept");
     assert!(matches!(
-        scene.call(AcquireRequest { caller: Some(daemon.next()), leases: 1 }),
+        scene.call(AcquireRequest { caller: Some(daemon.next()), leases: 1, ..AcquireRequest::default() }),
         Err(CallError::NotFound(_))
     ));
     assert_eq!(scene.call(forget()).unwrap().forgotten, 0);

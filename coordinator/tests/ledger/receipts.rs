@@ -185,7 +185,7 @@ fn rule_16_what_a_dead_incarnation_had_waits_for_its_consumers_and_goes_last() {
     let (held, consumed, lost) = (old.lease(&scene), old.lease(&scene), old.lease(&scene));
     let mut new = scene.daemon("node", 2);
     assert!(matches!(
-        scene.call(AcquireRequest { caller: Some(old.next()), leases: 1 }),
+        scene.call(AcquireRequest { caller: Some(old.next()), leases: 1, ..AcquireRequest::default() }),
         Err(CallError::Fenced(text)) if text.contains("incarnation 2")
     ));
     assert_eq!(span(&new.lease(&scene)), (0, 30, 40), "fresh records first");
@@ -243,7 +243,7 @@ fn rule_16_opening_twice_with_one_incarnation_loses_nothing() {
 fn rule_18_a_repeated_command_gets_the_same_reply_and_changes_nothing() {
     let mut scene = Scene::new(spec(100), 10, 1);
     let mut daemon = scene.daemon("node", 1);
-    let ask = AcquireRequest { caller: Some(daemon.next()), leases: 2 };
+    let ask = AcquireRequest { caller: Some(daemon.next()), leases: 2, ..AcquireRequest::default() };
     let granted = scene.call(ask.clone()).unwrap();
     let ack = AckRequest {
         caller: Some(daemon.next()),
@@ -258,7 +258,7 @@ fn rule_18_a_repeated_command_gets_the_same_reply_and_changes_nothing() {
         assert_eq!(scene.call(ack.clone()).unwrap(), acked, "accepted, not acked twice");
         scene.restart();
     }
-    let misused = AcquireRequest { caller: ack.caller.clone(), leases: 1 };
+    let misused = AcquireRequest { caller: ack.caller.clone(), leases: 1, ..AcquireRequest::default() };
     assert!(matches!(scene.call(misused), Err(CallError::Invalid(text)) if text.contains("another command")));
 }
 
@@ -273,10 +273,11 @@ fn rule_18_replies_are_kept_for_sixteen_commands_and_older_ones_are_refused() {
         assert_eq!(repeat.lease(&scene), *lease);
     }
     repeat.caller.sequence = 0;
-    let refused = scene.call(AcquireRequest { caller: Some(repeat.next()), leases: 1 });
+    let refused = scene.call(AcquireRequest { caller: Some(repeat.next()), leases: 1, ..AcquireRequest::default() });
     assert!(matches!(refused, Err(CallError::SequenceTooOld(text)) if text.contains("17")));
     repeat.caller.sequence = 0;
-    let zero = scene.call(AcquireRequest { caller: Some(repeat.caller.clone()), leases: 1 });
+    let zero =
+        scene.call(AcquireRequest { caller: Some(repeat.caller.clone()), leases: 1, ..AcquireRequest::default() });
     assert!(matches!(zero, Err(CallError::Invalid(_))));
 }
 
@@ -286,7 +287,11 @@ fn rule_18_commands_that_overtake_each_other_are_all_applied() {
     let mut daemon = scene.daemon("node", 1);
     let callers: Vec<_> = (0..4).map(|_| daemon.next()).collect();
     let mut starts: Vec<u64> = [3, 0, 2, 1]
-        .map(|index: usize| AcquireRequest { caller: Some(callers[index].clone()), leases: 1 })
+        .map(|index: usize| AcquireRequest {
+            caller: Some(callers[index].clone()),
+            leases: 1,
+            ..AcquireRequest::default()
+        })
         .map(|request| scene.call(request).unwrap().leases[0].start)
         .into();
     starts.sort_unstable();

@@ -63,12 +63,15 @@ fn a_handle_on_a_remote_coordinator_is_used_as_one_on_a_local_one() {
         incarnation: 1,
         ..Default::default()
     });
-    let reply = handle.wait(AcquireRequest { caller: Some(daemon.next()), leases: 2 }).unwrap();
+    let reply =
+        handle.wait(AcquireRequest { caller: Some(daemon.next()), leases: 2, ..AcquireRequest::default() }).unwrap();
     assert_eq!((reply.answer(), reply.leases.len()), (Answer::Granted, 2));
     for lease in &reply.leases {
         daemon.ack(&scene, scene.delivered(lease));
     }
-    let last = block_on(handle.call(AcquireRequest { caller: Some(daemon.next()), leases: 2 })).unwrap();
+    let last =
+        block_on(handle.call(AcquireRequest { caller: Some(daemon.next()), leases: 2, ..AcquireRequest::default() }))
+            .unwrap();
     assert_eq!(last.answer(), Answer::DatasetDone);
     let stranger = forebay_proto::v1::Caller { incarnation: 9, ..daemon.caller() };
     let fenced = handle.wait(HeartbeatRequest { caller: Some(stranger), ..HeartbeatRequest::default() }).unwrap_err();

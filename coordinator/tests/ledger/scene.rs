@@ -226,7 +226,8 @@ impl Daemon {
     }
 
     pub(crate) fn acquire(&mut self, scene: &Scene, leases: u32) -> AcquireReply {
-        let reply = scene.call(AcquireRequest { caller: Some(self.next()), leases }).unwrap();
+        let reply =
+            scene.call(AcquireRequest { caller: Some(self.next()), leases, ..AcquireRequest::default() }).unwrap();
         self.knows(&reply.leases);
         reply
     }

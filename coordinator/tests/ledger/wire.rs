@@ -39,7 +39,11 @@ fn a_worker_at_the_other_end_of_grpc_sees_the_same_ledger() {
                 unseen: 0,
             })
         };
-        let reply = client.acquire(AcquireRequest { caller: caller(1), leases: 1 }).await.unwrap().into_inner();
+        let reply = client
+            .acquire(AcquireRequest { caller: caller(1), leases: 1, ..AcquireRequest::default() })
+            .await
+            .unwrap()
+            .into_inner();
         let items = vec![scene.delivered(&reply.leases[0])];
         let acked = client
             .ack(AckRequest { caller: caller(2), items, hand_in: false, bad: vec![] })
@@ -47,7 +51,11 @@ fn a_worker_at_the_other_end_of_grpc_sees_the_same_ledger() {
             .unwrap()
             .into_inner();
         assert_eq!(acked.verdicts().collect::<Vec<_>>(), [Verdict::Accepted]);
-        let done = client.acquire(AcquireRequest { caller: caller(3), leases: 1 }).await.unwrap().into_inner();
+        let done = client
+            .acquire(AcquireRequest { caller: caller(3), leases: 1, ..AcquireRequest::default() })
+            .await
+            .unwrap()
+            .into_inner();
         assert_eq!(done.answer(), Answer::DatasetDone);
 
         let stale = Caller { incarnation: 2, ..caller(0).unwrap() };

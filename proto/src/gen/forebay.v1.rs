@@ -378,6 +378,12 @@ pub struct Lease {
     /// How many workers died with these positions in their hands.
     #[prost(uint32, tag = "5")]
     pub deaths: u32,
+    /// A part of the tails of an epoch (semantics rule 36). All such leases of one reply make a whole batch.
+    #[prost(bool, tag = "30")]
+    pub whole: bool,
+    /// As `whole`, but less than a batch: the rest of the epoch, of which its worker makes the batch that is not full.
+    #[prost(bool, tag = "31")]
+    pub last: bool,
 }
 #[allow(clippy::all)]
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -386,6 +392,12 @@ pub struct AcquireRequest {
     pub caller: ::core::option::Option<Caller>,
     #[prost(uint32, tag = "2")]
     pub leases: u32,
+    /// Places of the caller's batches, in which it takes the tails of an epoch. 0: it takes them as one.
+    #[prost(uint64, tag = "30")]
+    pub batch: u64,
+    /// Nothing but tails is asked for.
+    #[prost(bool, tag = "31")]
+    pub tails: bool,
 }
 #[allow(clippy::all)]
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -658,6 +670,31 @@ pub struct AbandonReply {
     #[prost(message, optional, tag = "30")]
     pub failure: ::core::option::Option<RunFailure>,
 }
+/// Says that all that the caller has of an epoch stands in published batches, but for its tail: what does not fill a batch. It
+/// gives the tail up, which is granted again when all workers have settled the epoch (semantics rule 36).
+#[allow(clippy::all)]
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct SettleRequest {
+    #[prost(message, optional, tag = "1")]
+    pub caller: ::core::option::Option<Caller>,
+    #[prost(uint64, tag = "2")]
+    pub epoch: u64,
+    /// The last lease that the caller knew of: later ones are not settled.
+    #[prost(fixed64, tag = "3")]
+    pub last_lease: u64,
+    /// May be empty.
+    #[prost(message, repeated, tag = "4")]
+    pub tail: ::prost::alloc::vec::Vec<LeasedRange>,
+}
+#[allow(clippy::all)]
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct SettleReply {
+    /// One for each range of the tail, in order.
+    #[prost(enumeration = "Verdict", repeated, tag = "1")]
+    pub verdicts: ::prost::alloc::vec::Vec<i32>,
+    #[prost(message, optional, tag = "2")]
+    pub progress: ::core::option::Option<Progress>,
+}
 /// Says whether trainers read the stream at the caller, which decides who may reset or restore it (semantics rule 38).
 #[allow(clippy::all)]
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -773,6 +810,9 @@ pub struct LedgerNews {
     /// Whether the run has failed, for the trainers of all workers.
     #[prost(message, optional, tag = "30")]
     pub failure: ::core::option::Option<RunFailure>,
+    /// Tails of epochs below this one can be leased. 0: none can.
+    #[prost(uint64, tag = "31")]
+    pub tails: u64,
 }
 /// Whether a run has failed (semantics rule 41).
 #[allow(clippy::all)]
@@ -1560,6 +1600,24 @@ pub mod ledger_client {
                 .insert(GrpcMethod::new("forebay.v1.Ledger", "Describe"));
             self.inner.unary(req, path, codec).await
         }
+        pub async fn settle(
+            &mut self,
+            request: impl tonic::IntoRequest<super::SettleRequest>,
+        ) -> std::result::Result<tonic::Response<super::SettleReply>, tonic::Status> {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static("/forebay.v1.Ledger/Settle");
+            let mut req = request.into_request();
+            req.extensions_mut().insert(GrpcMethod::new("forebay.v1.Ledger", "Settle"));
+            self.inner.unary(req, path, codec).await
+        }
         pub async fn heartbeat(
             &mut self,
             request: impl tonic::IntoRequest<super::HeartbeatRequest>,
@@ -1823,6 +1881,10 @@ pub mod ledger_server {
             &self,
             request: tonic::Request<super::DescribeRequest>,
         ) -> std::result::Result<tonic::Response<super::DescribeReply>, tonic::Status>;
+        async fn settle(
+            &self,
+            request: tonic::Request<super::SettleRequest>,
+        ) -> std::result::Result<tonic::Response<super::SettleReply>, tonic::Status>;
         async fn heartbeat(
             &self,
             request: tonic::Request<super::HeartbeatRequest>,
@@ -2330,6 +2392,49 @@ pub mod ledger_server {
                     let inner = self.inner.clone();
                     let fut = async move {
                         let method = DescribeSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/forebay.v1.Ledger/Settle" => {
+                    #[allow(non_camel_case_types)]
+                    struct SettleSvc<T: Ledger>(pub Arc<T>);
+                    impl<T: Ledger> tonic::server::UnaryService<super::SettleRequest>
+                    for SettleSvc<T> {
+                        type Response = super::SettleReply;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::SettleRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as Ledger>::settle(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = SettleSvc(inner);
                         let codec = tonic_prost::ProstCodec::default();
                         let mut grpc = tonic::server::Grpc::new(codec)
                             .apply_compression_config(
@@ -3938,6 +4043,9 @@ pub struct StoredHead {
     /// Lockstep: where the ledger began after the last restore. What was delivered before is another account's.
     #[prost(message, optional, tag = "40")]
     pub begins: ::core::option::Option<EpochPosition>,
+    /// What does not fill a batch, by rising epoch and position (semantics rule 36).
+    #[prost(message, repeated, tag = "34")]
+    pub tails: ::prost::alloc::vec::Vec<StoredReturned>,
     /// Whether the run has failed.
     #[prost(message, optional, tag = "32")]
     pub failure: ::core::option::Option<RunFailure>,
@@ -4015,6 +4123,9 @@ pub struct StoredLease {
     /// What is not complete: positions of the epoch's order, rising, not touching.
     #[prost(message, repeated, tag = "3")]
     pub open: ::prost::alloc::vec::Vec<Range>,
+    /// It stands in published batches.
+    #[prost(bool, tag = "30")]
+    pub settled: bool,
 }
 /// A reply that was sent, for a repetition of its request.
 #[allow(clippy::all)]

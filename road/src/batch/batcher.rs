@@ -58,6 +58,8 @@ pub(crate) struct Batcher {
     seats: BTreeMap<(u64, u64), u64>,
     /// Dynamic epochs whose records have all been placed and that have batches in the making.
     ended: BTreeSet<u64>,
+    /// Those of them that end without a batch that is not full.
+    settling: BTreeSet<u64>,
     /// Static positions that no batch has room for, until their epoch ends.
     dropped: Vec<Position>,
     /// Epoch and last published good record of a lease, for `replace`.
@@ -82,6 +84,7 @@ impl Batcher {
             open: HashMap::new(),
             seats: BTreeMap::new(),
             ended: BTreeSet::new(),
+            settling: BTreeSet::new(),
             dropped: Vec::new(),
             last_good: HashMap::new(),
             bad: HashSet::new(),
@@ -135,7 +138,7 @@ impl Batcher {
 
     /// Gives a record that was read its place, where it is to be decoded. A batch with room must be there.
     pub(crate) fn place(&mut self, position: Position, label: i64) -> At {
-        self.ended.remove(&position.epoch);
+        self.goes_on(position.epoch);
         let (own, turn) = (Some(position), position.turn());
         let place = DraftPlace { own, turn, label, fill: Fill::Decoding, ..DraftPlace::HOLE };
         self.seat(&position, place)
@@ -145,7 +148,7 @@ impl Batcher {
     /// there, as [`Batcher::keeps_places`] says.
     pub(crate) fn unreadable(&mut self, bad: BadRecord, label: i64) {
         let position = bad.position;
-        self.ended.remove(&position.epoch);
+        self.goes_on(position.epoch);
         let at = self.keeps_places().then(|| {
             let fill = self.left_behind(position);
             self.seat(&position, DraftPlace { turn: position.turn(), label, fill, ..DraftPlace::HOLE })
@@ -203,6 +206,13 @@ impl Batcher {
         self.settle(epoch);
     }
 
+    /// As [`end`](Self::end) of a dynamic epoch, of which other daemons have parts: what fills no batch is given up, to be put
+    /// together with theirs (semantics rule 36).
+    pub(crate) fn end_at_whole_batches(&mut self, epoch: u64) {
+        self.settling.insert(epoch);
+        self.end(epoch);
+    }
+
     /// Notes a static position that no batch has room for: it is acked as dropped at the epoch's end.
     pub(crate) fn drop_position(&mut self, position: Position) {
         self.dropped.push(position);
@@ -216,6 +226,12 @@ impl Batcher {
         let drafts = std::mem::take(&mut self.drafts);
         rest.extend(drafts.values().flat_map(|draft| draft.owned().chain(draft.without())));
         rest
+    }
+
+    /// A further record of the epoch has come.
+    fn goes_on(&mut self, epoch: u64) {
+        self.ended.remove(&epoch);
+        self.settling.remove(&epoch);
     }
 
     fn number(&mut self) -> u64 {
@@ -321,6 +337,7 @@ impl Batcher {
 
     /// Publishes what may be published of an epoch.
     fn settle(&mut self, epoch: u64) {
+        let mut tail = Vec::new();
         while !self.failed {
             let first = self.of_epoch(epoch).map(|(batch, _)| *batch).next();
             let Some(batch) = first else { break };
@@ -336,7 +353,16 @@ impl Batcher {
             if self.rules.dynamic.is_some() && !whole && !self.close_holes(epoch) {
                 return;
             }
+            if self.settling.contains(&epoch) && !self.drafts[&batch].is_full() {
+                let draft = self.drafts.remove(&batch);
+                self.actions.push_back(Action::Discard { batch });
+                tail.extend(draft.iter().flat_map(Draft::owned));
+                continue;
+            }
             self.finish(batch);
+        }
+        if self.settling.remove(&epoch) && !self.failed {
+            self.actions.push_back(Action::Settled { epoch, tail });
         }
         self.ended.remove(&epoch);
     }

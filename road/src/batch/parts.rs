@@ -51,6 +51,8 @@ pub(crate) struct BatchParts {
     pub order: RecordOrder,
     /// Records that were read.
     pub prefetch: Arc<Prefetch>,
+    /// What fills no batch at an epoch's end is put together with what other daemons have (semantics rule 36).
+    pub shares_tails: bool,
     /// Where batches are made.
     pub slots: Slots,
     /// What becomes of pictures.

@@ -152,6 +152,7 @@ impl Setup {
             }),
             order: RecordOrder::new(source, Arc::new(Plan::new(&spec).unwrap()), self.shard.map(|_| batching)),
             prefetch: Arc::clone(&prefetch),
+            shares_tails: false,
             slots: Slots::new(slots.clone(), None, None),
             decoding: Decoding::new(pool, Arc::new(recipe), 0, Arc::default(), (None, None), None),
             progress: progress.subscribe(),

@@ -152,6 +152,18 @@ impl Pipeline {
         Arc::new(Masks { annotated, fill, ..self.dataset.targets().masks().clone() })
     }
 
+    /// How boxes and points follow their pictures.
+    fn follows(&self) -> FollowSettings {
+        let StreamSettings { recipe, seed, annotated, min_visible, .. } = &*self.settings;
+        FollowSettings { recipe: recipe.clone(), seed: *seed, annotated: *annotated, min_visible: *min_visible }
+    }
+
+    /// How leases are kept.
+    fn leases(&self, shares_tails: bool) -> LeaseSettings {
+        let batch = if shares_tails { self.settings.batch_size.into() } else { 0 };
+        LeaseSettings { ahead: self.prefetch.leases_ahead, batch, ..LeaseSettings::default() }
+    }
+
     /// Starts the stages; batches are numbered from `next`.
     ///
     /// # Errors
@@ -178,19 +190,16 @@ impl Pipeline {
             }
         };
         let fixed = self.identity.part.is_some().then(|| batching(settings));
+        let shares_tails = fixed.is_none() && standing.worker().has_others();
         // It gives the upload its work, and so ends before it.
         let watched = upload.as_ref().map(|upload| upload.watched(BATCH_THREAD));
         let parts = BatchParts {
             stream: self.identity.to_string(),
             storage_timeout: settings.storage_timeout,
-            targets: dataset.targets().writer(FollowSettings {
-                recipe: settings.recipe.clone(),
-                seed: settings.seed,
-                annotated: settings.annotated,
-                min_visible: settings.min_visible,
-            }),
+            targets: dataset.targets().writer(self.follows()),
             order: RecordOrder::new(Arc::clone(dataset.source()), Arc::clone(dataset.plan()), fixed),
             prefetch: Arc::clone(&prefetch),
+            shares_tails,
             slots: Slots::new(ring.free(), ring.gpu(), watched),
             decoding: Decoding::new(
                 Arc::clone(&self.pool),
@@ -221,7 +230,7 @@ impl Pipeline {
         };
         threads::start(BATCH_THREAD, run)?;
         let outbox = ring.outbox().clone();
-        let ahead = LeaseSettings { ahead: self.prefetch.leases_ahead, ..LeaseSettings::default() };
+        let ahead = self.leases(shares_tails);
         let (stop_leases, stopped_leases) = oneshot::channel();
         let leases = lease::keep(
             Arc::clone(standing.worker()),

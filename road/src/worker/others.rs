@@ -28,11 +28,14 @@ pub(super) struct OtherWorkers {
     said: AtomicBool,
     /// Epochs below this one are others'.
     recalled: watch::Sender<u64>,
+    /// Tails of epochs below this one can be leased.
+    tails: watch::Sender<u64>,
 }
 
 impl OtherWorkers {
     /// Hears the news, as the worker of this name. Gives what they tell of the others if that has changed.
     pub(super) fn hear(&self, news: LedgerNews, name: &str) -> Option<Others> {
+        self.tails.send_if_modified(|known| std::mem::replace(known, news.tails) != news.tails);
         let mut holders = news.holders;
         holders.retain(|holder| holder.worker != name);
         // Who waits as well keeps what it has: that is on its way to its own trainers. What was recalled for them is theirs too.
@@ -61,6 +64,10 @@ impl OtherWorkers {
     pub(super) fn recalled(&self) -> watch::Receiver<u64> {
         self.recalled.subscribe()
     }
+
+    pub(super) fn tails(&self) -> watch::Receiver<u64> {
+        self.tails.subscribe()
+    }
 }
 
 #[cfg(test)]
@@ -71,7 +78,12 @@ mod tests {
 
     fn news(holders: &[&str], recalled: u64) -> LedgerNews {
         let holders = holders.iter().map(|name| LastHolder { worker: (*name).into(), process: None }).collect();
-        LedgerNews { progress: Some(Progress { floor: 3, drained: 4, generation: 1 }), holders, recalled }
+        LedgerNews {
+            progress: Some(Progress { floor: 3, drained: 4, generation: 1 }),
+            holders,
+            recalled,
+            ..LedgerNews::default()
+        }
     }
 
     #[test]

@@ -77,7 +77,7 @@ fn said(words: &mut LeaseWords) -> Vec<LeaseWord> {
 }
 
 async fn lease(worker: &Worker) -> Lease {
-    worker.acquire(1).await.unwrap().leases[0]
+    worker.acquire(1, 0).await.unwrap().leases[0]
 }
 
 /// Asks for a lease in a task, which finds the disk full.
@@ -87,7 +87,7 @@ async fn ask_in_an_outage(
 ) -> tokio::task::JoinHandle<Result<AcquireReply, CallError>> {
     site.fill_the_disk(true);
     let asks = Arc::clone(worker);
-    let asked = tokio::spawn(async move { asks.acquire(1).await });
+    let asked = tokio::spawn(async move { asks.acquire(1, 0).await });
     worker.outage().wait_for(Option::is_some).await.unwrap();
     asked
 }

@@ -26,6 +26,8 @@ pub(super) enum Step {
     CoordinatorRestarts,
     Snapshot,
     Restore(usize),
+    /// The worker gives up a part of a lease that fills no batch, and settles the lease's epoch.
+    Settle(usize, usize, u64, u64),
 }
 
 pub(super) fn step() -> impl Strategy<Value = Step> {
@@ -39,7 +41,8 @@ pub(super) fn step() -> impl Strategy<Value = Step> {
         2 => who.clone().prop_map(Step::Repeat),
         2 => who.clone().prop_map(Step::Delayed),
         2 => who.clone().prop_map(Step::Reborn),
-        3 => part.prop_map(|(a, b, c, d)| Step::Reclaim(a, b, c, d)),
+        3 => part.clone().prop_map(|(a, b, c, d)| Step::Reclaim(a, b, c, d)),
+        6 => part.prop_map(|(a, b, c, d)| Step::Settle(a, b, c, d)),
         1 => who.clone().prop_map(Step::Silence),
         1 => Just(Step::Wait),
         2 => Just(Step::CoordinatorRestarts),

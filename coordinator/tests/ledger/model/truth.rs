@@ -12,6 +12,12 @@ pub(super) struct Truth {
     pub(super) done: BTreeSet<(u64, u64)>,
     /// Positions that a live lease has: lease id and worker.
     pub(super) owner: BTreeMap<(u64, u64), (u64, usize)>,
+    /// What filled no batch, and nobody has.
+    pub(super) tails: BTreeSet<(u64, u64)>,
+    /// Leases that stand in published batches.
+    pub(super) settled: BTreeSet<u64>,
+    /// Leases of whole batches of tails.
+    pub(super) whole: BTreeSet<u64>,
 }
 
 impl Truth {

@@ -46,6 +46,13 @@ pub(crate) enum Action {
         /// Number of the batch.
         batch: u64,
     },
+    /// No batch of the epoch is in the making any more, and these fill none.
+    Settled {
+        /// The epoch.
+        epoch: u64,
+        /// They are given up.
+        tail: Vec<Position>,
+    },
     /// Ack these as dropped.
     Dropped(Vec<Position>),
     /// Quarantine this record.

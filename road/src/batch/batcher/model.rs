@@ -293,6 +293,7 @@ impl World {
                         assert_ne!(self.pixels.get(&(batch, place)), Some(&Pixels::Torn));
                     }
                 }
+                Action::Settled { .. } => unreachable!("no epoch of this model ends at whole batches"),
                 Action::Dropped(positions) => {
                     assert!(!positions.is_empty());
                     for position in &positions {

@@ -73,6 +73,44 @@ fn actions(batcher: &mut Batcher) -> Vec<Action> {
     std::iter::from_fn(|| batcher.action()).collect()
 }
 
+#[test]
+fn rule_36_what_fills_no_batch_is_given_up_when_all_others_are_published() {
+    let mut batcher = dynamic(OnError::Skip, LastBatchPolicy::Partial);
+    good(&mut batcher, 0..3);
+    let waits = place(&mut batcher, 3);
+    good(&mut batcher, 4..6);
+    batcher.end_at_whole_batches(0);
+    assert_eq!(actions(&mut batcher), [], "the first batch is not there yet");
+    batcher.outcome(waits, Ok(ORIGIN));
+    let told = actions(&mut batcher);
+    let [Action::Publish(sheet), Action::Discard { batch: 1 }, Action::Settled { epoch: 0, tail }] = &told[..] else {
+        panic!("{told:?}")
+    };
+    assert_eq!((sheet.batch, &tail[..]), (0, &[position(4), position(5)][..]));
+    // Some of them come again, and fill a batch with those of others.
+    good(&mut batcher, 4..8);
+    batcher.end_at_whole_batches(0);
+    let told = actions(&mut batcher);
+    assert!(matches!(&told[..], [Action::Publish(_), Action::Settled { tail, .. }] if tail.is_empty()), "{told:?}");
+    good(&mut batcher, 8..9);
+    batcher.end(0);
+    let (_, sheet) = published(&mut batcher);
+    assert_eq!(sheet.batch, 3, "the rest is a batch that is not full");
+}
+
+#[test]
+fn rule_36_a_bad_record_leaves_a_tail_of_what_is_good() {
+    let mut batcher = dynamic(OnError::Skip, LastBatchPolicy::Fill);
+    good(&mut batcher, 0..3);
+    bad(&mut batcher, 3);
+    batcher.end_at_whole_batches(0);
+    let told = actions(&mut batcher);
+    let [Action::Nack(_), Action::Discard { batch: 0 }, Action::Settled { tail, .. }] = &told[..] else {
+        panic!("{told:?}")
+    };
+    assert_eq!(tail[..], [position(0), position(1), position(2)]);
+}
+
 /// The batch that is published last, and what was to be done before it.
 fn published(batcher: &mut Batcher) -> (Vec<Action>, Sheet) {
     let mut actions = actions(batcher);
