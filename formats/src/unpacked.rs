@@ -10,7 +10,7 @@ use std::io::{self, Read};
 use std::path::absolute;
 use std::sync::Arc;
 
-use forebay_objects::{Cache, CacheKey, RetainedEntries};
+use forebay_objects::{Cache, CacheKey, CacheMaker, RetainedEntries};
 use forebay_sources::{Options, ReadError, ReadErrorKind, SourceError};
 
 use crate::address::{Address, of_dataset};
@@ -84,12 +84,12 @@ impl Unpacked {
             ))
         })?;
         let file = CompressedFile { address: address.clone(), stamp, compression, cache, key };
-        let _maker = file.cache.maker(&key);
+        let maker = file.cache.maker(&key);
         let mut pieces = file.cache.retain();
         let found = file.stored_len().filter(|len| file.is_whole(*len, &mut pieces));
         let len = match found {
             Some(len) => len,
-            None => file.unpack(&mut pieces).map_err(|error| error.of_dataset(address))?,
+            None => file.unpack(&maker, &mut pieces).map_err(|error| error.of_dataset(address))?,
         };
         Ok(Arc::new(Self { file, len, _pieces: pieces }))
     }
@@ -114,13 +114,16 @@ impl Unpacked {
         if self.file.read(offset, end, buf) {
             return Ok(());
         }
-        let _maker = self.file.cache.maker(&self.file.key);
+        let maker = self.file.cache.maker(&self.file.key);
         // Another thread may have unpacked it meanwhile.
         if self.file.read(offset, end, buf) {
             return Ok(());
         }
         tracing::warn!(file = %self.file.address.locator(), "the cache has lost a piece of it, so it is unpacked again");
-        let len = self.file.unpack(&mut self.file.cache.retain()).map_err(|error| error.of_read(&self.file.address))?;
+        let len = self
+            .file
+            .unpack(&maker, &mut self.file.cache.retain())
+            .map_err(|error| error.of_read(&self.file.address))?;
         if len != self.len {
             return Err(ReadError::new(ReadErrorKind::Changed, locator()));
         }
@@ -184,7 +187,7 @@ impl CompressedFile {
     }
 
     /// Puts all that it holds into the cache, and says how many bytes that are. The caller is the only one who does so.
-    fn unpack(&self, pieces: &mut RetainedEntries) -> Result<u64, UnpackError> {
+    fn unpack(&self, maker: &CacheMaker, pieces: &mut RetainedEntries) -> Result<u64, UnpackError> {
         let changed = || UnpackError::Read(ReadError::new(ReadErrorKind::Changed, self.address.locator()));
         let contents = self.address.open()?;
         if contents.stamp()? != self.stamp {
@@ -203,6 +206,7 @@ impl CompressedFile {
             if piece.is_empty() {
                 break;
             }
+            maker.beat();
             len += piece.len() as u64;
             if len > SUSPECT && len / MOST_RATIO > size {
                 return Err(self.refused(&format!(

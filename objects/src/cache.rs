@@ -37,7 +37,8 @@ pub(crate) use shared_reads::{BlockRead, BlockReader};
 #[derive(Debug)]
 pub struct Cache {
     folder: Folder,
-    size: u64,
+    /// The limit that was given last.
+    size: AtomicU64,
     /// Bytes that this process wrote since it last looked at the whole folder. Too many at first: the folder may be
     /// full.
     written: AtomicU64,
@@ -74,19 +75,30 @@ impl Cache {
     /// # Ok::<(), forebay_objects::CacheError>(())
     /// ```
     pub fn open(folder: &Path, size: u64) -> Result<Arc<Self>, CacheError> {
-        if size < DiskCache::LEAST {
-            return Err(CacheError::TooSmall { size, least: DiskCache::LEAST });
-        }
+        check(size)?;
         let folder = Folder::open(folder)?;
         let (written, looking, told) = (AtomicU64::new(u64::MAX / 2), Mutex::new(()), AtomicBool::new(false));
         let (makers, retained, shared_reads) = (Arc::default(), Retained::default(), Arc::default());
+        let size = AtomicU64::new(size);
         Ok(Arc::new(Self { folder, size, written, looking, makers, retained, shared_reads, told }))
     }
 
-    /// The cache in this folder, as [`open`](Self::open) opens it. Whoever asks for the same folder and limit while it is
-    /// open gets the same cache.
+    /// The cache in this folder, as [`open`](Self::open) opens it. Whoever asks for the same folder while it is open gets the
+    /// same cache, and its limit is the one that was given last.
     pub fn shared(folder: &Path, size: u64) -> Result<Arc<Self>, CacheError> {
         opened::find_or_open(folder, size)
+    }
+
+    /// Gives it another limit. What is too much for it goes with the next writes.
+    fn resize(&self, size: u64) -> Result<(), CacheError> {
+        check(size)?;
+        self.size.store(size, Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// The limit in bytes.
+    fn size(&self) -> u64 {
+        self.size.load(Ordering::Relaxed)
     }
 
     /// Waits until nobody else in this process makes the entry of this key. Blocks.
@@ -132,16 +144,15 @@ impl Cache {
     /// or if the disk fails: that is told once. Blocks.
     pub fn write(&self, key: &CacheKey, bytes: &[u8]) -> bool {
         let length = bytes.len() as u64;
-        if length > VALUE_LIMIT || length > self.size / PARTS {
+        if length > VALUE_LIMIT || length > self.size() / PARTS {
             return false;
         }
         let header = Header::of(key, bytes);
         match self.folder.write(key, &header, bytes) {
-            Ok(true) => {
+            Ok(()) => {
                 self.account(header.len() as u64 + length);
                 true
             }
-            Ok(false) => false,
             Err(error) => {
                 if !self.told.swap(true, Ordering::Relaxed) {
                     let folder = self.folder.path().display();
@@ -154,7 +165,8 @@ impl Cache {
 
     /// Counts what was written, and looks at the whole folder from time to time.
     fn account(&self, bytes: u64) {
-        let part = self.size / PARTS;
+        let size = self.size();
+        let part = size / PARTS;
         if self.written.fetch_add(bytes, Ordering::Relaxed) + bytes <= part {
             return;
         }
@@ -164,7 +176,7 @@ impl Cache {
         let looked = self.folder.exclusively(|folder| {
             folder.remove_leftovers();
             let entries = folder.entries(|key| self.retained.has(key));
-            for entry in eviction::evicted(entries, self.size - part, self.size - 2 * part) {
+            for entry in eviction::evicted(entries, size - part, size - 2 * part) {
                 folder.remove_file(&entry);
             }
         });
@@ -172,6 +184,10 @@ impl Cache {
             tracing::debug!(%error, "the cache cannot be looked through");
         }
     }
+}
+
+fn check(size: u64) -> Result<(), CacheError> {
+    if size < DiskCache::LEAST { Err(CacheError::TooSmall { size, least: DiskCache::LEAST }) } else { Ok(()) }
 }
 
 /// Why an entry gives no bytes.

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use forebay_objects::{Cache, CacheError, CacheKey};
+use forebay_sources::DiskCache;
 use rustix::fs::{CWD, FileType, FlockOperation, Mode, flock, mknodat};
 use tempfile::TempDir;
 
@@ -265,4 +266,17 @@ fn rule_54_processes_that_are_killed_while_they_write_leave_no_wrong_bytes() {
     drop(cache);
     open(&folder).write(&key(ENTRIES), b"looks through the folder");
     assert_eq!(fs::read_dir(folder.join("tmp")).unwrap().count(), 0, "what they left is gone");
+}
+
+#[test]
+fn who_gives_the_folder_another_limit_gets_the_same_cache() {
+    let (_temporary, folder) = folder();
+    let first = Cache::shared(&folder, 4 * DiskCache::LEAST).unwrap();
+    let room = first.room();
+    // So neither deletes what the other one retains.
+    let second = Cache::shared(&folder, 2 * DiskCache::LEAST).unwrap();
+    assert!(Arc::ptr_eq(&first, &second));
+    assert_eq!(first.room(), room / 2, "the last limit holds");
+    assert!(matches!(Cache::shared(&folder, 1), Err(CacheError::TooSmall { .. })));
+    assert_eq!(first.room(), room / 2);
 }

@@ -2,10 +2,10 @@
 //! descriptor, so nobody can exchange it for another one.
 
 use std::fs::{DirBuilder, File};
+use std::hash::{BuildHasher as _, RandomState};
 use std::io::{self, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, FileExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
-use std::process;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
 
@@ -60,7 +60,8 @@ pub enum CacheError {
 pub(super) struct Folder {
     path: PathBuf,
     root: File,
-    /// Makes names of temporary files unique in this process.
+    /// Makes names of temporary files unique: processes of several containers may have the same process id.
+    nonce: u64,
     number: AtomicU64,
 }
 
@@ -80,6 +81,8 @@ const LOCK: &str = "lock";
 const MARK: Duration = Duration::from_secs(60);
 /// Later than any use: a time for entries that are retained.
 const LATEST: Duration = Duration::from_secs(1 << 40);
+/// New files that are tried before a write fails.
+const ATTEMPTS: usize = 10;
 /// What disks allocate at least.
 const DISK_BLOCK: u64 = 4096;
 
@@ -105,7 +108,8 @@ impl Folder {
         if metadata.mode() & 0o022 != 0 {
             return Err(CacheError::Open { path: path.to_owned() });
         }
-        let folder = Self { path: path.to_owned(), root, number: AtomicU64::new(0) };
+        let folder =
+            Self { path: path.to_owned(), root, nonce: RandomState::new().hash_one(()), number: AtomicU64::new(0) };
         folder.make(TEMPORARY).map_err(|errno| failed(errno.into()))?;
         Ok(folder)
     }
@@ -121,26 +125,34 @@ impl Folder {
         Some(Entry { file, len: metadata.len(), used: metadata.modified().ok()? })
     }
 
-    /// Stores an entry, in place of one that is there. False if another process hinders that.
-    pub(super) fn write(&self, key: &CacheKey, header: &Header, value: &[u8]) -> io::Result<bool> {
-        let number = self.number.fetch_add(1, Ordering::Relaxed);
-        let temporary = format!("{TEMPORARY}/{}-{number}", process::id());
-        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let mode = Mode::RUSR | Mode::WUSR;
-        let file = match rustix::fs::openat(&self.root, &*temporary, flags, mode) {
-            // A process of another namespace may have the same number, or left the file when it died.
-            Err(Errno::EXIST) => return Ok(false),
-            opened => File::from(opened?),
-        };
-        // The lock tells the file from one that a dead process left. If somebody has it, the file is being deleted.
-        if rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive).is_err() {
-            return Ok(false);
-        }
+    /// Stores an entry, in place of one that is there.
+    pub(super) fn write(&self, key: &CacheKey, header: &Header, value: &[u8]) -> io::Result<()> {
+        let (file, temporary) = self.temporary()?;
         let written = self.fill(file, &temporary, key, header, value);
         if written.is_err() {
             self.remove_file(&temporary);
         }
-        written.map(|()| true)
+        written
+    }
+
+    /// A new file with its name. It is locked, which tells it from one that a dead process left.
+    fn temporary(&self) -> io::Result<(File, String)> {
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        for _ in 0..ATTEMPTS {
+            let number = self.number.fetch_add(1, Ordering::Relaxed);
+            let name = format!("{TEMPORARY}/{:x}-{number}", self.nonce);
+            let file = File::from(rustix::fs::openat(&self.root, &*name, flags, Mode::RUSR | Mode::WUSR)?);
+            // Before the lock, another process may have taken it for one that was left. Then it is deleted.
+            match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
+                Ok(()) => return Ok((file, name)),
+                Err(Errno::WOULDBLOCK) => {}
+                Err(error) => {
+                    self.remove_file(&name);
+                    return Err(error.into());
+                }
+            }
+        }
+        Err(io::Error::new(io::ErrorKind::ResourceBusy, "other processes delete each file that is begun"))
     }
 
     fn fill(&self, mut file: File, temporary: &str, key: &CacheKey, header: &Header, value: &[u8]) -> io::Result<()> {

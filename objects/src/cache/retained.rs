@@ -46,7 +46,7 @@ const RETAINED_PARTS: u64 = 12;
 impl Cache {
     /// The most bytes of all entries that are retained: three quarters of the limit.
     pub fn room(&self) -> u64 {
-        self.size.max(DiskCache::LEAST) / PARTS * RETAINED_PARTS
+        self.size().max(DiskCache::LEAST) / PARTS * RETAINED_PARTS
     }
 
     /// Retains entries, none at first.
@@ -72,7 +72,7 @@ impl RetainedEntries {
         match state.entries.entry(key) {
             Entry::Occupied(mut entry) => entry.get_mut().1 += 1,
             Entry::Vacant(_) if before.saturating_add(bytes) > room => {
-                return Err(CacheFull { room, size: self.cache.size });
+                return Err(CacheFull { room, size: self.cache.size() });
             }
             Entry::Vacant(entry) => {
                 entry.insert((bytes, 1));
