@@ -1,8 +1,8 @@
 """Runs the blocks of the pages for users, or of the pages that are named, each page in a scratch folder of its own.
 
-A block that is fenced as ```sh or ```python is run, unless its first line also says `no-run`, or says `needs-etcd`
-where there is no etcd; those are listed. What a block starts in the background goes on for the blocks that follow, and
-is ended with the last.
+A block that is fenced as ```sh or ```python is run, unless its first line also says `no-run`, or says `needs-etcd` or
+`needs-elasticdl` where there is none; those are listed. What a block starts in the background goes on for the blocks
+that follow, and is ended with the last.
 """
 
 from __future__ import annotations
@@ -33,6 +33,8 @@ class Block(NamedTuple):
     language: str
     skipped: str
     text: str
+    # Where Python finds further libraries.
+    libraries: str
 
     def __str__(self) -> str:
         first = next((line for line in self.text.splitlines() if line and not line.startswith("#")), "")
@@ -46,13 +48,19 @@ def blocks(page: str) -> Iterator[Block]:
         language, tags, body = fence.groups()
         if language in RUN_BY:
             line = text.count("\n", 0, fence.start()) + 1
-            yield Block(page, line, language, why_not(tags.split()), body)
+            libraries = os.environ.get("FOREBAY_ELASTICDL", "") if "needs-elasticdl" in tags.split() else ""
+            yield Block(page, line, language, why_not(tags.split()), body, libraries)
 
 
 def why_not(tags: list[str]) -> str:
     """Why a block with these tags is not run; nothing if it is."""
     if "no-run" in tags:
         return "tagged no-run"
+    if (
+        "needs-elasticdl" in tags
+        and not (Path(os.environ.get("FOREBAY_ELASTICDL", "/nowhere")) / "elasticai_api").is_dir()
+    ):
+        return "elasticai_api is not installed: the package index lacks it"
     return "no etcd on this machine" if "needs-etcd" in tags and shutil.which("etcd") is None else ""
 
 
@@ -76,7 +84,7 @@ def run(block: Block, folder: Path, environment: dict[str, str], groups: list[in
         process = subprocess.Popen(
             RUN_BY[block.language] + ["-c", block.text],
             cwd=folder,
-            env=environment,
+            env={**environment, "PYTHONPATH": block.libraries} if block.libraries else environment,
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=output,

@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT / "scripts"), str(ROOT / "clients" / "python" / "tests")]
 import test  # noqa: E402 - the folder is known now
 
-sys.path.append(str(test.originals()))
+sys.path.append(str(test.libraries("originals")))
 from originals import FORMATS, some_pictures  # noqa: E402
 
 LARGEST = 64_000  # bytes, which is what the fuzzer makes at most

@@ -138,16 +138,19 @@ def pytest_tally(line: str) -> Tally:
 def pytest(*arguments: str) -> Tally:
     """The Python package's tests, against the wheel in .venv."""
     command = (VENV / "python", "-m", "pytest", "-q", "--no-header", "-rs", "-p", "no:cacheprovider", *arguments)
-    return counted((*command, "clients/python/tests"), pytest_tally, PATH=with_venv(), PYTHONPATH=str(originals()))
+    surroundings = {"PATH": with_venv(), "PYTHONPATH": str(libraries("originals"))}
+    return counted(
+        (*command, "clients/python/tests"), pytest_tally, **surroundings, FOREBAY_ELASTICDL=str(libraries("elasticdl"))
+    )
 
 
-def originals() -> Path:
-    """The folder of the libraries in originals.txt. They are installed if the folder does not have them yet.
+def libraries(name: str) -> Path:
+    """The folder of the libraries in scripts/NAME.txt. They are installed if the folder does not have them yet.
 
     Where the package index lacks one, tests that need it are skipped, and say so.
     """
-    wanted = (ROOT / "scripts" / "originals.txt").read_text()
-    folder = ROOT / "target" / "originals"
+    wanted = (ROOT / "scripts" / f"{name}.txt").read_text()
+    folder = ROOT / "target" / name
     stamp = folder / "requirements"
     if stamp.is_file() and stamp.read_text() == wanted:
         return folder
@@ -251,7 +254,10 @@ def readme() -> Tally:
         print(line, end="", flush=True)
         return Tally(*(int(line.startswith(word)) for word in ("passed: ", "failed: ", "skipped: ")))
 
-    return counted((VENV / "python", "scripts/readme.py"), read, PATH=f"{VENV}:{with_etcd()}")
+    elasticdl = str(libraries("elasticdl"))
+    return counted(
+        (VENV / "python", "scripts/readme.py"), read, PATH=f"{VENV}:{with_etcd()}", FOREBAY_ELASTICDL=elasticdl
+    )
 
 
 def with_etcd() -> str:

@@ -21,7 +21,7 @@ enum Command {
     /// Serve a folder, or the streams of a configuration, to trainers on this machine.
     Serve(serve::ServeArgs),
     /// Keep the ledgers of daemons on several nodes, so that they share one run of a dataset.
-    Coordinate(coordinate::CoordinateArgs),
+    Coordinate(Box<coordinate::CoordinateArgs>),
     /// Show the state of a running daemon: streams, trainers, waits.
     Status(status::StatusArgs),
     /// Prove from the ledger that every record of every epoch is accounted for.

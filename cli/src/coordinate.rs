@@ -1,5 +1,6 @@
 //! `forebay coordinate`: runs a coordinator, which has the ledgers of daemons on several nodes.
 
+mod elasticdl;
 mod etcd;
 
 use std::net::SocketAddr;
@@ -11,6 +12,7 @@ use forebay_daemon::config::{Metrics, Surroundings};
 use forebay_daemon::coordinate::{CoordinateSettings, KeptIn, Place, coordinate};
 use forebay_daemon::start_logs;
 
+use crate::coordinate::elasticdl::ElasticdlArgs;
 use crate::coordinate::etcd::EtcdArgs;
 use crate::daemon::duration;
 use crate::failure::Failure;
@@ -64,6 +66,8 @@ pub(crate) struct CoordinateArgs {
     /// Serve metrics for Prometheus at this address. Anyone who reaches it can read them.
     #[arg(long, value_name = "ADDRESS")]
     metrics: Option<SocketAddr>,
+    #[command(flatten)]
+    elasticdl: ElasticdlArgs,
 }
 
 /// If leases are shorter, a moment without a processor takes them from living daemons.
@@ -97,6 +101,7 @@ pub(crate) fn run(args: &CoordinateArgs) -> Result<(), Failure> {
         clients: args.tls_client_ca.clone(),
         lease_ttl: args.lease_ttl,
         metrics: args.metrics.map(Metrics::Address),
+        master: args.elasticdl.settings(),
     };
     let served = runtime.block_on(coordinate(settings, Surroundings::of_process()));
     // A connection that never ends is not waited for.

@@ -2,6 +2,8 @@
 //!
 //! It drains its queue, applies every command, commits all changes at once, and only then replies (group commit).
 
+mod settings;
+
 use std::{sync::Arc, thread, time::Duration};
 
 use tokio::{
@@ -21,6 +23,8 @@ use crate::{
     store::Store,
 };
 
+pub use settings::CoordinatorSettings;
+
 /// Commands that may wait; further callers wait until there is room.
 const QUEUE: usize = 1024;
 /// How long it waits for commands while no lease is out.
@@ -33,21 +37,6 @@ const LOOK: Duration = Duration::from_millis(200);
 
 /// Milliseconds that never go back. Tests bring their own.
 pub type Clock = Arc<dyn Fn() -> u64 + Send + Sync>;
-
-/// Times of a coordinator.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct CoordinatorSettings {
-    /// A lease that no heartbeat names for this long is returned. Only time in which the coordinator served counts.
-    pub lease_ttl: Duration,
-    /// What a dead incarnation had is not granted to anybody for this long (semantics rule 16).
-    pub grace: Duration,
-}
-
-impl Default for CoordinatorSettings {
-    fn default() -> Self {
-        Self { lease_ttl: Duration::from_secs(30), grace: Duration::from_millis(800) }
-    }
-}
 
 /// Why a coordinator did not start.
 #[derive(Debug, thiserror::Error)]
@@ -114,7 +103,7 @@ impl Coordinator {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn start(store: impl Store, clock: Clock, settings: CoordinatorSettings) -> Result<Handle, StartError> {
-        let times = Times { lease_ttl: millis(settings.lease_ttl), grace: millis(settings.grace) };
+        let times = settings.times();
         let (handle, calls, outages) = Handle::new(false);
         let served = Served::new(clock());
         let (board, end) = (handle.board.clone(), Arc::clone(&handle.end));
@@ -172,6 +161,11 @@ impl Handle {
     /// Where the coordinator's thread in this process tells its news.
     pub(crate) const fn board(&self) -> &NewsBoard {
         &self.board
+    }
+
+    /// Changes whenever workers that wait for tasks are to ask again. Only a coordinator in this process tells it.
+    pub fn task_stirs(&self) -> watch::Receiver<u64> {
+        self.board.stirs()
     }
 
     /// Whether the coordinator is in another process: then what it has given holds only until a deadline (semantics rule
@@ -370,7 +364,7 @@ mod tests {
             let now = Arc::clone(&now);
             Arc::new(move || now.load(Ordering::SeqCst))
         };
-        let times = Times { lease_ttl: 1000, grace: 800 };
+        let times = Times { lease_ttl: 1000, grace: 800, task: 1000 };
         let served = Served::new(clock());
         let (outages, _watched) = Outages::new();
         let (store, board, end) = (MemoryStore::new(), NewsBoard::default(), Arc::default());

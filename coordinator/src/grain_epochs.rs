@@ -105,6 +105,13 @@ impl GrainEpoch {
         self.starts()[index(window.number)] + window.order.inverse(before + (record - records.start))
     }
 
+    /// The places and the records of the grain at a place, if windows have one grain each.
+    pub(crate) fn grain_at(&self, place: u64) -> Option<(Range<u64>, Range<u64>)> {
+        let number = self.starts().partition_point(|&start| start <= place).checked_sub(1)?;
+        let places = self.starts()[number]..*self.starts().get(number + 1)?;
+        (self.window == 1).then(|| (places, self.table.records_of(self.grains.forward(number as u64))))
+    }
+
     fn starts(&self) -> &[u64] {
         self.starts.get_or_init(|| {
             let mut starts = vec![0];

@@ -7,6 +7,7 @@ mod attendance;
 mod damage;
 mod failure;
 mod grant;
+mod held;
 mod holder;
 mod loads;
 mod locate;
@@ -33,6 +34,7 @@ use forebay_proto::v1::{
     WorkerProcess,
 };
 
+pub(crate) use self::held::HeldPositions;
 use self::{spans::Spans, tallies::Tallies, workers::Replies};
 use crate::{call_error::CallError, outline, plan::Plan, spec::spec_hash};
 
@@ -46,6 +48,8 @@ pub(crate) struct Times {
     pub lease_ttl: u64,
     /// What a dead incarnation had is not granted for this long, so that its consumers can hand in (rule 16).
     pub grace: u64,
+    /// A task that nobody reports for this long goes to another worker.
+    pub task: u64,
 }
 
 /// Who reads which positions of which epoch, and what has been delivered.
@@ -85,6 +89,8 @@ pub(crate) struct Ledger {
     begins: Option<EpochPosition>,
     /// The last times that it was lost and recovered from a snapshot of its store.
     recoveries: Vec<Recovery>,
+    /// Its leases are tasks, and end where grains end. Not stored: its tasks say so.
+    whole_grains: bool,
     /// Rises with every durable change.
     revision: u64,
     /// Its dataset in short, for nodes that have another one.
@@ -191,6 +197,7 @@ impl Ledger {
             quarantined: 0,
             begins: None,
             recoveries: Vec::new(),
+            whole_grains: false,
             revision: 1,
             outline: None,
             dirty: Dirty { head: true, grains: plan.grains().is_some(), ..Dirty::default() },

@@ -1,13 +1,15 @@
 //! All ledgers of a coordinator: opening, forgetting, finding the one that a request is for. Pure, as each ledger is.
 
+mod tasks;
+
 use std::collections::BTreeMap;
 use std::ops::Bound;
 use std::sync::Arc;
 
 use forebay_proto::page;
 use forebay_proto::v1::{
-    Caller, CompareDatasetReply, CompareDatasetRequest, LedgerSpec, ListLedgersReply, ListLedgersRequest, NewRunReply,
-    NewRunRequest, OpenReply, OpenRequest,
+    Caller, CompareDatasetReply, CompareDatasetRequest, LedgerSpec, LedgerStatus, ListLedgersReply, ListLedgersRequest,
+    NewRunReply, NewRunRequest, OpenReply, OpenRequest,
 };
 use prost::Message;
 
@@ -20,6 +22,7 @@ use crate::{
     plan::Plan,
     spec::{SpecError, differences, nameless},
     store::Change,
+    tasks::Tasks,
 };
 
 /// Longest run, stream or worker name, in bytes.
@@ -34,6 +37,8 @@ pub(crate) const PREFIX: &str = "ledger/";
 pub struct Ledgers {
     times: Times,
     by_name: BTreeMap<String, Ledger>,
+    /// The tasks of those whose shards are given to workers that read the data themselves.
+    tasks: BTreeMap<String, Tasks>,
     /// Documents of forgotten ledgers.
     forgotten: Vec<Change>,
 }
@@ -48,16 +53,24 @@ impl Ledgers {
             })?;
             by_name.entry(name).or_default().push((document, bytes));
         }
-        let mut ledgers = BTreeMap::new();
+        let (mut ledgers, mut tasks) = (BTreeMap::new(), BTreeMap::new());
         for (name, documents) in by_name {
-            let ledger = Ledger::load(&documents, times, now).map_err(|why| {
+            let damaged = |why: String| {
                 CallError::Corrupt(format!(
                     "The stored ledger {name:?} is damaged: {why}. Restore it from a backup, or begin a new run."
                 ))
-            })?;
+            };
+            let (of_tasks, documents): (Vec<_>, Vec<_>) =
+                documents.into_iter().partition(|(document, _)| Tasks::is_document(document));
+            let lasting = if of_tasks.is_empty() { times } else { Tasks::times(times) };
+            let mut ledger = Ledger::load(&documents, lasting, now).map_err(|why| damaged(why.to_string()))?;
+            if !of_tasks.is_empty() {
+                let own = Tasks::load(&of_tasks, &mut ledger, times, now).map_err(damaged)?;
+                tasks.insert(name.to_owned(), own);
+            }
             ledgers.insert(name.to_owned(), ledger);
         }
-        Ok(Self { times, by_name: ledgers, forgotten: Vec::new() })
+        Ok(Self { times, by_name: ledgers, tasks, forgotten: Vec::new() })
     }
 
     /// The ledger of this name.
@@ -83,9 +96,12 @@ impl Ledgers {
         self.of_caller(caller)?.once(caller, number, now, act)
     }
 
-    /// Returns the leases of silent workers.
+    /// Returns the leases of silent workers, and the tasks that take too long.
     pub(crate) fn expire(&mut self, now: u64) {
-        for ledger in self.by_name.values_mut() {
+        for (name, ledger) in &mut self.by_name {
+            if let Some(tasks) = self.tasks.get_mut(name) {
+                tasks.expire(ledger, now);
+            }
             ledger.expire(now);
         }
     }
@@ -101,6 +117,9 @@ impl Ledgers {
         for (name, ledger) in &mut self.by_name {
             ledger.take_changes(&format!("{PREFIX}{name}/"), &mut changes);
         }
+        for (name, tasks) in &mut self.tasks {
+            tasks.take_changes(&format!("{PREFIX}{name}/"), &mut changes);
+        }
         changes
     }
 
@@ -110,12 +129,18 @@ impl Ledgers {
         for (name, ledger) in &self.by_name {
             ledger.documents(&format!("{PREFIX}{name}/"), &mut documents);
         }
+        for (name, tasks) in &self.tasks {
+            tasks.documents(&format!("{PREFIX}{name}/"), &mut documents);
+        }
         documents
     }
 
     /// Lets every ledger go on from a snapshot that was taken at this time: see [`Ledger::recover`].
     pub(crate) fn recover(&mut self, taken: u64, origin: &[u8]) {
         for (name, ledger) in &mut self.by_name {
+            if let Some(tasks) = self.tasks.get_mut(name) {
+                tasks.recover(ledger);
+            }
             ledger.recover(taken, &[name.as_bytes(), b" ", origin].concat());
         }
     }
@@ -204,7 +229,12 @@ impl Ledgers {
     pub(crate) fn list(&mut self, request: &ListLedgersRequest, now: u64) -> ListLedgersReply {
         let after = (Bound::Excluded(request.after.as_str()), Bound::Unbounded);
         let ledgers = self.by_name.range_mut::<str, _>(after);
-        let (ledgers, more) = page(ledgers.map(|(name, ledger)| ledger.status(name, now)));
+        let late = |name: &String| self.tasks.get(name).map_or(0, Tasks::late_reports);
+        let status = |(name, ledger): (&String, &mut Ledger)| LedgerStatus {
+            late_reports: late(name),
+            ..ledger.status(name, now)
+        };
+        let (ledgers, more) = page(ledgers.map(status));
         ListLedgersReply { ledgers, more }
     }
 
@@ -253,7 +283,8 @@ impl Ledgers {
         for name in &names {
             if let Some(ledger) = self.by_name.remove(name) {
                 let delete = |key| Change::Delete { key: format!("{PREFIX}{name}/{key}") };
-                self.forgotten.extend(ledger.keys().into_iter().map(delete));
+                let of_tasks = self.tasks.remove(name).map(|tasks| tasks.keys()).unwrap_or_default();
+                self.forgotten.extend(ledger.keys().into_iter().chain(of_tasks).map(delete));
             }
         }
         Ok(NewRunReply { forgotten: u32::try_from(names.len()).unwrap_or(u32::MAX) })

@@ -42,6 +42,7 @@ mod served;
 mod spec;
 mod store;
 pub mod suite;
+mod tasks;
 mod tls;
 mod token;
 mod visitor;
@@ -70,6 +71,7 @@ pub use store::{
     Change, EmbeddedStore, EtcdSettings, EtcdStore, MemoryStore, SnapshotError, Store, StoreError, StoreFault,
     StoreSnapshot,
 };
+pub use tasks::task_ledger;
 pub use tls::{CertificateFiles, ServerTls};
 pub use token::TokenFile;
 pub use visitor::Visitor;

@@ -16,6 +16,8 @@ pub(crate) struct NewsBoard(Arc<Mutex<Followed>>);
 #[derive(Debug, Default)]
 struct Followed {
     by_ledger: BTreeMap<String, watch::Sender<LedgerNews>>,
+    /// Changes when workers that wait for tasks are to ask again.
+    stirs: watch::Sender<u64>,
     /// Nobody is told anything any more.
     has_ended: bool,
 }
@@ -23,7 +25,7 @@ struct Followed {
 impl NewsBoard {
     /// The latest news of a ledger, and those that come.
     pub(crate) fn follow(&self, ledger: &str) -> watch::Receiver<LedgerNews> {
-        let Followed { by_ledger, has_ended } = &mut *self.0.lock();
+        let Followed { by_ledger, has_ended, .. } = &mut *self.0.lock();
         if *has_ended {
             return watch::Sender::default().subscribe();
         }
@@ -32,7 +34,11 @@ impl NewsBoard {
 
     /// Tells what is durable by now. Ledgers that nobody follows, or that are gone, are forgotten.
     pub(crate) fn tell(&self, ledgers: &mut Ledgers) {
-        self.0.lock().by_ledger.retain(|name, news| {
+        let mut followed = self.0.lock();
+        if ledgers.take_stirred() {
+            followed.stirs.send_modify(|stirs| *stirs += 1);
+        }
+        followed.by_ledger.retain(|name, news| {
             let Ok(ledger) = ledgers.get(name) else { return false };
             let now = ledger.news();
             news.send_if_modified(|known| {
@@ -49,8 +55,13 @@ impl NewsBoard {
         self.0.lock().by_ledger.clear();
     }
 
+    /// Changes whenever workers that wait for tasks are to ask again.
+    pub(crate) fn stirs(&self) -> watch::Receiver<u64> {
+        self.0.lock().stirs.subscribe()
+    }
+
     /// Nobody is told anything any more.
     pub(crate) fn end(&self) {
-        *self.0.lock() = Followed { by_ledger: BTreeMap::new(), has_ended: true };
+        *self.0.lock() = Followed { has_ended: true, ..Followed::default() };
     }
 }

@@ -11,6 +11,7 @@
 mod counts;
 mod extent;
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use forebay_proto::Turn;
@@ -151,6 +152,11 @@ impl Plan {
     /// The positions of a record, one for each turn that the epoch has of it.
     pub fn positions_of(&self, epoch: u64, record: u64) -> Vec<u64> {
         self.epoch(epoch).positions_of(record).collect()
+    }
+
+    /// The places and the records of the grain at a place, if grains are permuted one by one.
+    pub(crate) fn grain_at(&self, epoch: u64, place: u64) -> Option<(Range<u64>, Range<u64>)> {
+        self.grains.as_ref()?.epoch(&self.spec, epoch).grain_at(place)
     }
 
     /// The order of one epoch.

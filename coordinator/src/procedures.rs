@@ -7,9 +7,11 @@ use forebay_proto::v1::{
     AbandonReply, AbandonRequest, AckReply, AckRequest, AcquireReply, AcquireRequest, AttendReply, AttendRequest,
     AuditReply, AuditRequest, Caller, CompareDatasetReply, CompareDatasetRequest, DescribeReply, DescribeRequest,
     HeartbeatReply, HeartbeatRequest, ListLedgersReply, ListLedgersRequest, ListQuarantineReply, ListQuarantineRequest,
-    LocateReply, LocateRequest, NackReply, NackRequest, NewRunReply, NewRunRequest, NewsRequest, OpenReply,
-    OpenRequest, ReclaimReply, ReclaimRequest, RestoreReply, RestoreRequest, ReturnReply, ReturnRequest, SettleReply,
-    SettleRequest, TakeSnapshotReply, TakeSnapshotRequest, ledger_client::LedgerClient, ledger_server,
+    LocateReply, LocateRequest, NackReply, NackRequest, NewRunReply, NewRunRequest, NewsRequest, NextTaskReply,
+    NextTaskRequest, OpenReply, OpenRequest, ReclaimReply, ReclaimRequest, RegisterTasksReply, RegisterTasksRequest,
+    ReportTaskReply, ReportTaskRequest, RestoreReply, RestoreRequest, RestoreTasksReply, RestoreTasksRequest,
+    ReturnReply, ReturnRequest, SettleReply, SettleRequest, ShowTasksReply, ShowTasksRequest, TakeSnapshotReply,
+    TakeSnapshotRequest, ledger_client::LedgerClient, ledger_server,
 };
 use tonic::{Response, Status, async_trait, transport::Channel};
 
@@ -131,6 +133,28 @@ procedures! {
         ledgers.command(10, request.caller.as_ref(), now, |ledger, worker| ledger.settle_epoch(worker, &request))
     }
 
+    // About tasks. A task's two commands have the numbers 11 and 12.
+
+    fn register_tasks(ledgers, request: RegisterTasksRequest, now) -> RegisterTasksReply, by named(&request.worker); {
+        ledgers.register_tasks(&request, now)
+    }
+
+    fn next_task(ledgers, request: NextTaskRequest, now) -> NextTaskReply, by speaker(request.caller.as_ref()); {
+        ledgers.next_task(&request, now)
+    }
+
+    fn report_task(ledgers, request: ReportTaskRequest, now) -> ReportTaskReply, by speaker(request.caller.as_ref()); {
+        ledgers.report_task(&request, now)
+    }
+
+    fn show_tasks(ledgers, request: ShowTasksRequest, _now) -> ShowTasksReply, by nobody(request); {
+        ledgers.show_tasks(&request)
+    }
+
+    fn restore_tasks(ledgers, request: RestoreTasksRequest, _now) -> RestoreTasksReply, by nobody(request); {
+        ledgers.restore_tasks(&request)
+    }
+
     // What changes nothing that is stored.
 
     fn compare_dataset(ledgers, request: CompareDatasetRequest, _now) -> CompareDatasetReply, by nobody(request); {
@@ -165,6 +189,11 @@ procedures! {
 /// The worker of a caller.
 fn speaker(caller: Option<&Caller>) -> Option<&str> {
     caller.map(|caller| &*caller.worker)
+}
+
+/// A worker that a request need not have.
+fn named(worker: &str) -> Option<&str> {
+    (!worker.is_empty()).then_some(worker)
 }
 
 /// For requests that speak for no worker.

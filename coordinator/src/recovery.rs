@@ -21,7 +21,7 @@ impl RecoveredStore {
     /// The documents are not those of ledgers that this build can read.
     pub fn of(snapshot: &StoreSnapshot, origin: &[u8]) -> Result<Self, CallError> {
         // No time passes in it, and no worker has a deadline that is stored.
-        let mut ledgers = Ledgers::load(&snapshot.documents, Times { lease_ttl: 0, grace: 0 }, 0)?;
+        let mut ledgers = Ledgers::load(&snapshot.documents, Times { lease_ttl: 0, grace: 0, task: 0 }, 0)?;
         ledgers.recover(snapshot.taken, origin);
         Ok(Self { documents: ledgers.documents(), generations: ledgers.generations() })
     }

@@ -2,6 +2,7 @@
 
 mod accept;
 mod kept;
+mod master;
 mod place;
 mod snapshots;
 
@@ -26,6 +27,7 @@ use tonic_health::ServingStatus;
 use tonic_health::server::HealthReporter;
 
 pub use kept::KeptIn;
+pub use master::MasterSettings;
 pub use place::{NoPlace, Place, PlaceError};
 
 use crate::config::{Metrics, Surroundings};
@@ -53,6 +55,8 @@ pub struct CoordinateSettings {
     pub lease_ttl: Duration,
     /// Where metrics are served.
     pub metrics: Option<Metrics>,
+    /// How the clients of `ElasticDL` are served.
+    pub master: MasterSettings,
 }
 
 /// Why a coordinator ends with an error.
@@ -135,11 +139,17 @@ pub async fn coordinate(settings: CoordinateSettings, surroundings: Surroundings
     let token = settings.token.as_deref().map(TokenFile::open).transpose()?.map(Arc::new);
     let own = settings.certificate.as_ref();
     let tls = own.map(|own| ServerTls::open(own, settings.clients.as_deref())).transpose()?.map(Arc::new);
-    let times = CoordinatorSettings { lease_ttl: settings.lease_ttl, ..CoordinatorSettings::default() };
+    settings.master.check()?;
+    let times = CoordinatorSettings {
+        lease_ttl: settings.lease_ttl,
+        task_timeout: settings.master.task_timeout,
+        ..CoordinatorSettings::default()
+    };
     let kept::Opened { store, place, snapshots } = settings.kept.open(&surroundings)?;
     let handle = Coordinator::start(store, monotonic_clock(), times)?;
     let metrics = settings.metrics.as_ref().map(|place| MetricsEndpoint::bind(place, Path::new("."))).transpose()?;
     let (guests, doors) = accept::listen(&settings.listen, tls).await?;
+    let master = master::serve(&settings.master, handle.clone()).await?;
 
     let registry = Arc::new(Registry::default());
     let gauges = tokio::spawn(keep_gauges(handle.clone(), Arc::clone(&registry)));
@@ -187,6 +197,9 @@ pub async fn coordinate(settings: CoordinateSettings, surroundings: Surroundings
     };
     for task in [gauges, watchdog, reports].into_iter().chain(metrics).chain(snapshots) {
         task.abort();
+    }
+    if let Some(master) = master {
+        master.end(FAREWELL).await;
     }
     drop(doors);
     // Else whoever takes over has to wait until this one has been silent for long enough.
@@ -240,6 +253,7 @@ fn show(ledger: &LedgerStatus, samples: &mut Samples) {
     samples.level(Metric::LedgerReturned, &of, ledger.returned);
     samples.counter(Metric::LedgerDelivered, &of, ledger.delivered);
     samples.counter(Metric::LedgerQuarantined, &of, ledger.quarantined);
+    samples.counter(Metric::LedgerLateReports, &of, ledger.late_reports);
 }
 
 #[cfg(test)]

@@ -42,3 +42,20 @@ mod generated {
         include!("gen/etcdserverpb.rs");
     }
 }
+
+/// The part of ElasticDL's API that coordinators serve (`elasticdl.proto`).
+#[allow(
+    missing_docs,
+    missing_debug_implementations,
+    unreachable_pub,
+    unused_qualifications,
+    clippy::all,
+    clippy::pedantic,
+    clippy::or_fun_call,
+    clippy::clone_on_ref_ptr,
+    clippy::allow_attributes_without_reason,
+    reason = "generated from elasticdl.proto, where each message is documented"
+)]
+pub mod elasticdl {
+    include!("gen/proto.rs");
+}

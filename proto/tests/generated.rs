@@ -25,7 +25,13 @@ fn generated_code_is_current() {
         .out_dir(out.path())
         .compile_protos(&[root.join("etcd.proto")], &[root.to_path_buf()])
         .expect("etcd.proto compiles");
-    for name in ["forebay.v1.rs", "etcdserverpb.rs"] {
+    // The client is ElasticDL's.
+    tonic_prost_build::configure()
+        .build_client(false)
+        .out_dir(out.path())
+        .compile_protos(&[root.join("elasticdl.proto")], &[root.to_path_buf()])
+        .expect("elasticdl.proto compiles");
+    for name in ["forebay.v1.rs", "etcdserverpb.rs", "proto.rs"] {
         let fresh = std::fs::read_to_string(out.path().join(name)).expect("generated code");
         let kept = root.join("src/gen").join(name);
         if std::env::var_os("FOREBAY_REGENERATE").is_some() {

@@ -49,6 +49,8 @@ metrics! {
         "Positions of the ledger that were leased, are not complete, and belong to no daemon.";
     LedgerDelivered: Counter, "forebay_ledger_delivered_total", "Records that the ledger counts as delivered.";
     LedgerQuarantined: Counter, "forebay_ledger_quarantined_total", "Records that the ledger has in quarantine.";
+    LedgerLateReports: Counter, "forebay_ledger_late_reports_total",
+        "Reports of tasks that came after the shard had gone to another worker.";
     StreamUp: Gauge, "forebay_stream_up",
         "1 while a configured stream is open, or waits for its first trainer.";
     Consumers: Gauge, "forebay_consumers", "Attached trainers.";

@@ -106,8 +106,7 @@ impl Ledger {
 
     /// From the cursor to the end of its shard or of the epoch.
     fn fresh_grant(&mut self) -> Grant {
-        let len = self.plan.epoch_len(self.cursor_epoch);
-        let end = (self.cursor / self.shard_size + 1).saturating_mul(self.shard_size).min(len);
+        let end = self.fresh_end();
         let range = self.cursor..end;
         self.cursor = end;
         Grant { epoch: self.cursor_epoch, range, deaths: 0, deaths_alone: 0, cause: Cause::Unseen }

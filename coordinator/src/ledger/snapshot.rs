@@ -88,7 +88,7 @@ impl Ledger {
     }
 
     /// Goes back, or ahead, to a snapshot. What was outstanding in it is leased again; all older leases are fenced.
-    pub(super) fn restore(&mut self, snapshot: &Snapshot) -> Result<RestoreReply, CallError> {
+    pub(crate) fn restore(&mut self, snapshot: &Snapshot) -> Result<RestoreReply, CallError> {
         self.check_origin(snapshot)?;
         let of_rank = self.plan.spec().lockstep.map(|rank| step::of_rank(&self.plan, rank, snapshot)).transpose()?;
         let snapshot = of_rank.as_ref().unwrap_or(snapshot);

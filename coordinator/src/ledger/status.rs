@@ -22,6 +22,8 @@ impl Ledger {
             workers,
             progress: Some(progress),
             lease_ttl_ms: self.times.lease_ttl,
+            // Its tasks know.
+            late_reports: 0,
         }
     }
 }

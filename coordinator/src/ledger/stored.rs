@@ -116,6 +116,7 @@ impl Ledger {
             quarantined: head.quarantined,
             begins: head.begins,
             recoveries: head.recoveries,
+            whole_grains: false,
             revision: 1,
             outline: None,
             dirty: Dirty::default(),

@@ -28,4 +28,5 @@ mod scene;
 mod shared_store;
 mod stalls;
 mod tails;
+mod tasks;
 mod wire;

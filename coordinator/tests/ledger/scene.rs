@@ -132,7 +132,11 @@ impl Scene {
     }
 
     pub(crate) fn audit(&self) -> Vec<EpochAudit> {
-        let ledger = || self.open_name();
+        self.audit_of(&self.open_name())
+    }
+
+    pub(crate) fn audit_of(&self, name: &str) -> Vec<EpochAudit> {
+        let ledger = || name.to_owned();
         let mut all = self.call(AuditRequest { ledger: ledger(), from_epoch: 0 }).unwrap();
         while let Some(from_epoch) = all.next_epoch() {
             all.append(self.call(AuditRequest { ledger: ledger(), from_epoch }).unwrap());

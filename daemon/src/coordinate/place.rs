@@ -38,6 +38,12 @@ pub enum PlaceError {
          --token-file, or certificates with --tls-certificate, --tls-key and --tls-client-ca"
     )]
     Open(SocketAddr),
+    /// Other machines could take shards and report them.
+    #[error(
+        "the coordinator does not serve clients of ElasticDL on {0}: other machines can reach that address, and these clients \
+         prove nothing. If you trust the network, add --elasticdl-insecure"
+    )]
+    Unproved(Place),
     /// The system refuses it, or somebody else has it.
     #[error("the coordinator cannot listen on {place}: {source}")]
     System {

@@ -1138,6 +1138,9 @@ pub struct LedgerStatus {
     /// How long a lease lasts that no heartbeat names.
     #[prost(uint64, tag = "40")]
     pub lease_ttl_ms: u64,
+    /// Reports of tasks that came when the shard was somebody else's.
+    #[prost(uint64, tag = "50")]
+    pub late_reports: u64,
 }
 #[allow(clippy::all)]
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -1261,6 +1264,291 @@ pub mod record_place {
         }
     }
 }
+/// Makes the ledger of a dataset that workers read themselves, or joins it. The ledger is `default/DATASET/all`. Which records
+/// a dataset has is the workers' business: the ledger only knows how many.
+#[allow(clippy::all)]
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct RegisterTasksRequest {
+    #[prost(string, tag = "1")]
+    pub dataset: ::prost::alloc::string::String,
+    /// 0: the caller only joins, and some other worker says what the dataset is.
+    #[prost(uint64, tag = "2")]
+    pub records: u64,
+    #[prost(uint64, tag = "3")]
+    pub batch_size: u64,
+    #[prost(uint64, tag = "4")]
+    pub epochs: u64,
+    /// Batches of a shard. 0: the coordinator chooses.
+    #[prost(uint64, tag = "5")]
+    pub batches_per_shard: u64,
+    /// Tasks list their records, which are in a random order.
+    #[prost(bool, tag = "6")]
+    pub shuffle: bool,
+    /// Shards are given in a random order. A shard's own records are in the dataset's order.
+    #[prost(bool, tag = "7")]
+    pub shuffle_shards: bool,
+    #[prost(enumeration = "register_tasks_request::Remainder", tag = "8")]
+    pub remainder: i32,
+    /// What the tasks are for. Each task has it; the coordinator does not look at it.
+    #[prost(int32, tag = "9")]
+    pub kind: i32,
+    /// A number that no other call has: ids of tasks begin at a place that follows from it.
+    #[prost(fixed64, tag = "10")]
+    pub origin: u64,
+    /// The worker, if it numbers its commands.
+    #[prost(string, tag = "11")]
+    pub worker: ::prost::alloc::string::String,
+    #[prost(fixed64, tag = "12")]
+    pub incarnation: u64,
+}
+/// Nested message and enum types in `RegisterTasksRequest`.
+pub mod register_tasks_request {
+    /// What becomes of the batch at the end of the dataset if it is not full.
+    #[allow(clippy::all)]
+    #[derive(
+        Clone,
+        Copy,
+        Debug,
+        PartialEq,
+        Eq,
+        Hash,
+        PartialOrd,
+        Ord,
+        ::prost::Enumeration
+    )]
+    #[repr(i32)]
+    pub enum Remainder {
+        /// It stays short.
+        Keep = 0,
+        /// Records before it are given once more with it.
+        Fill = 1,
+        /// Its records are in no epoch.
+        Drop = 2,
+    }
+    impl Remainder {
+        /// String value of the enum field names used in the ProtoBuf definition.
+        ///
+        /// The values are not transformed in any way and thus are considered stable
+        /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+        pub fn as_str_name(&self) -> &'static str {
+            match self {
+                Self::Keep => "KEEP",
+                Self::Fill => "FILL",
+                Self::Drop => "DROP",
+            }
+        }
+        /// Creates an enum from field names used in the ProtoBuf definition.
+        pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+            match value {
+                "KEEP" => Some(Self::Keep),
+                "FILL" => Some(Self::Fill),
+                "DROP" => Some(Self::Drop),
+                _ => None,
+            }
+        }
+    }
+}
+#[allow(clippy::all)]
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct RegisterTasksReply {
+    /// Name for Caller.ledger.
+    #[prost(string, tag = "1")]
+    pub ledger: ::prost::alloc::string::String,
+    /// Records of a shard.
+    #[prost(uint64, tag = "2")]
+    pub shard_size: u64,
+}
+/// The worker asks for a shard. A caller with sequence 0 does not number its commands, and gets another shard if it asks again.
+#[allow(clippy::all)]
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct NextTaskRequest {
+    #[prost(message, optional, tag = "1")]
+    pub caller: ::core::option::Option<Caller>,
+}
+#[allow(clippy::all)]
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct NextTaskReply {
+    #[prost(enumeration = "next_task_reply::Answer", tag = "1")]
+    pub answer: i32,
+    #[prost(message, optional, tag = "2")]
+    pub task: ::core::option::Option<Task>,
+    /// What the dataset's tasks are for.
+    #[prost(int32, tag = "3")]
+    pub kind: i32,
+}
+/// Nested message and enum types in `NextTaskReply`.
+pub mod next_task_reply {
+    #[allow(clippy::all)]
+    #[derive(
+        Clone,
+        Copy,
+        Debug,
+        PartialEq,
+        Eq,
+        Hash,
+        PartialOrd,
+        Ord,
+        ::prost::Enumeration
+    )]
+    #[repr(i32)]
+    pub enum Answer {
+        Unspecified = 0,
+        /// `task` is the worker's.
+        Given = 1,
+        /// There is none now. Ask again within a few seconds: until then the worker counts as one that waits.
+        Wait = 2,
+        /// There will be none: each epoch is done, or all who have the last shards are waiting themselves.
+        End = 3,
+    }
+    impl Answer {
+        /// String value of the enum field names used in the ProtoBuf definition.
+        ///
+        /// The values are not transformed in any way and thus are considered stable
+        /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+        pub fn as_str_name(&self) -> &'static str {
+            match self {
+                Self::Unspecified => "ANSWER_UNSPECIFIED",
+                Self::Given => "GIVEN",
+                Self::Wait => "WAIT",
+                Self::End => "END",
+            }
+        }
+        /// Creates an enum from field names used in the ProtoBuf definition.
+        pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+            match value {
+                "ANSWER_UNSPECIFIED" => Some(Self::Unspecified),
+                "GIVEN" => Some(Self::Given),
+                "WAIT" => Some(Self::Wait),
+                "END" => Some(Self::End),
+                _ => None,
+            }
+        }
+    }
+}
+#[allow(clippy::all)]
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct Task {
+    /// Never used twice in a run. From 1.
+    #[prost(int32, tag = "1")]
+    pub id: i32,
+    #[prost(string, tag = "2")]
+    pub dataset: ::prost::alloc::string::String,
+    #[prost(uint64, tag = "3")]
+    pub epoch: u64,
+    /// Records of the dataset, half-open. With `records` only their number counts.
+    #[prost(uint64, tag = "4")]
+    pub start: u64,
+    #[prost(uint64, tag = "5")]
+    pub end: u64,
+    /// In this order, if records are shuffled.
+    #[prost(uint64, repeated, tag = "6")]
+    pub records: ::prost::alloc::vec::Vec<u64>,
+    #[prost(int32, tag = "7")]
+    pub kind: i32,
+}
+/// Ends a task. `caller.worker` may be empty: whoever has the task, it ends.
+#[allow(clippy::all)]
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ReportTaskRequest {
+    #[prost(message, optional, tag = "1")]
+    pub caller: ::core::option::Option<Caller>,
+    #[prost(int32, tag = "2")]
+    pub task: i32,
+    /// Why the shard could not be used. Empty: all of it was.
+    #[prost(string, tag = "3")]
+    pub error: ::prost::alloc::string::String,
+    /// Nobody received the task.
+    #[prost(bool, tag = "4")]
+    pub unheard: bool,
+}
+#[allow(clippy::all)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ReportTaskReply {
+    #[prost(enumeration = "report_task_reply::Outcome", tag = "1")]
+    pub outcome: i32,
+}
+/// Nested message and enum types in `ReportTaskReply`.
+pub mod report_task_reply {
+    #[allow(clippy::all)]
+    #[derive(
+        Clone,
+        Copy,
+        Debug,
+        PartialEq,
+        Eq,
+        Hash,
+        PartialOrd,
+        Ord,
+        ::prost::Enumeration
+    )]
+    #[repr(i32)]
+    pub enum Outcome {
+        Unspecified = 0,
+        /// Its records are delivered.
+        Counted = 1,
+        /// The shard is given to another worker, or to this one again.
+        Returned = 2,
+        /// It has failed too often: its records are in quarantine.
+        Quarantined = 3,
+        /// The task was not this shard's any more. The report changed nothing but a count.
+        Late = 4,
+    }
+    impl Outcome {
+        /// String value of the enum field names used in the ProtoBuf definition.
+        ///
+        /// The values are not transformed in any way and thus are considered stable
+        /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+        pub fn as_str_name(&self) -> &'static str {
+            match self {
+                Self::Unspecified => "OUTCOME_UNSPECIFIED",
+                Self::Counted => "COUNTED",
+                Self::Returned => "RETURNED",
+                Self::Quarantined => "QUARANTINED",
+                Self::Late => "LATE",
+            }
+        }
+        /// Creates an enum from field names used in the ProtoBuf definition.
+        pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+            match value {
+                "OUTCOME_UNSPECIFIED" => Some(Self::Unspecified),
+                "COUNTED" => Some(Self::Counted),
+                "RETURNED" => Some(Self::Returned),
+                "QUARANTINED" => Some(Self::Quarantined),
+                "LATE" => Some(Self::Late),
+                _ => None,
+            }
+        }
+    }
+}
+#[allow(clippy::all)]
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ShowTasksRequest {
+    #[prost(string, tag = "1")]
+    pub dataset: ::prost::alloc::string::String,
+}
+#[allow(clippy::all)]
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ShowTasksReply {
+    /// Epochs that have begun.
+    #[prost(uint64, tag = "1")]
+    pub epoch: u64,
+    /// The state of the shards as JSON, for RestoreTasks.
+    #[prost(string, tag = "2")]
+    pub checkpoint: ::prost::alloc::string::String,
+}
+/// Goes back to a checkpoint: ShowTasks made it, or DLRover.
+#[allow(clippy::all)]
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct RestoreTasksRequest {
+    #[prost(string, tag = "1")]
+    pub dataset: ::prost::alloc::string::String,
+    /// Empty: to the beginning of the first epoch.
+    #[prost(string, tag = "2")]
+    pub checkpoint: ::prost::alloc::string::String,
+}
+#[allow(clippy::all)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct RestoreTasksReply {}
 #[allow(clippy::all)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
 #[repr(i32)]
@@ -1830,6 +2118,120 @@ pub mod ledger_client {
             req.extensions_mut().insert(GrpcMethod::new("forebay.v1.Ledger", "Locate"));
             self.inner.unary(req, path, codec).await
         }
+        pub async fn register_tasks(
+            &mut self,
+            request: impl tonic::IntoRequest<super::RegisterTasksRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::RegisterTasksReply>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/forebay.v1.Ledger/RegisterTasks",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("forebay.v1.Ledger", "RegisterTasks"));
+            self.inner.unary(req, path, codec).await
+        }
+        pub async fn next_task(
+            &mut self,
+            request: impl tonic::IntoRequest<super::NextTaskRequest>,
+        ) -> std::result::Result<tonic::Response<super::NextTaskReply>, tonic::Status> {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/forebay.v1.Ledger/NextTask",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("forebay.v1.Ledger", "NextTask"));
+            self.inner.unary(req, path, codec).await
+        }
+        pub async fn report_task(
+            &mut self,
+            request: impl tonic::IntoRequest<super::ReportTaskRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ReportTaskReply>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/forebay.v1.Ledger/ReportTask",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("forebay.v1.Ledger", "ReportTask"));
+            self.inner.unary(req, path, codec).await
+        }
+        pub async fn show_tasks(
+            &mut self,
+            request: impl tonic::IntoRequest<super::ShowTasksRequest>,
+        ) -> std::result::Result<tonic::Response<super::ShowTasksReply>, tonic::Status> {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/forebay.v1.Ledger/ShowTasks",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("forebay.v1.Ledger", "ShowTasks"));
+            self.inner.unary(req, path, codec).await
+        }
+        pub async fn restore_tasks(
+            &mut self,
+            request: impl tonic::IntoRequest<super::RestoreTasksRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::RestoreTasksReply>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/forebay.v1.Ledger/RestoreTasks",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("forebay.v1.Ledger", "RestoreTasks"));
+            self.inner.unary(req, path, codec).await
+        }
     }
 }
 /// Generated server implementations.
@@ -1943,6 +2345,32 @@ pub mod ledger_server {
             &self,
             request: tonic::Request<super::LocateRequest>,
         ) -> std::result::Result<tonic::Response<super::LocateReply>, tonic::Status>;
+        async fn register_tasks(
+            &self,
+            request: tonic::Request<super::RegisterTasksRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::RegisterTasksReply>,
+            tonic::Status,
+        >;
+        async fn next_task(
+            &self,
+            request: tonic::Request<super::NextTaskRequest>,
+        ) -> std::result::Result<tonic::Response<super::NextTaskReply>, tonic::Status>;
+        async fn report_task(
+            &self,
+            request: tonic::Request<super::ReportTaskRequest>,
+        ) -> std::result::Result<tonic::Response<super::ReportTaskReply>, tonic::Status>;
+        async fn show_tasks(
+            &self,
+            request: tonic::Request<super::ShowTasksRequest>,
+        ) -> std::result::Result<tonic::Response<super::ShowTasksReply>, tonic::Status>;
+        async fn restore_tasks(
+            &self,
+            request: tonic::Request<super::RestoreTasksRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::RestoreTasksReply>,
+            tonic::Status,
+        >;
     }
     #[derive(Debug)]
     pub struct LedgerServer<T> {
@@ -2876,6 +3304,225 @@ pub mod ledger_server {
                     let inner = self.inner.clone();
                     let fut = async move {
                         let method = LocateSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/forebay.v1.Ledger/RegisterTasks" => {
+                    #[allow(non_camel_case_types)]
+                    struct RegisterTasksSvc<T: Ledger>(pub Arc<T>);
+                    impl<
+                        T: Ledger,
+                    > tonic::server::UnaryService<super::RegisterTasksRequest>
+                    for RegisterTasksSvc<T> {
+                        type Response = super::RegisterTasksReply;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::RegisterTasksRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as Ledger>::register_tasks(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = RegisterTasksSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/forebay.v1.Ledger/NextTask" => {
+                    #[allow(non_camel_case_types)]
+                    struct NextTaskSvc<T: Ledger>(pub Arc<T>);
+                    impl<T: Ledger> tonic::server::UnaryService<super::NextTaskRequest>
+                    for NextTaskSvc<T> {
+                        type Response = super::NextTaskReply;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::NextTaskRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as Ledger>::next_task(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = NextTaskSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/forebay.v1.Ledger/ReportTask" => {
+                    #[allow(non_camel_case_types)]
+                    struct ReportTaskSvc<T: Ledger>(pub Arc<T>);
+                    impl<T: Ledger> tonic::server::UnaryService<super::ReportTaskRequest>
+                    for ReportTaskSvc<T> {
+                        type Response = super::ReportTaskReply;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::ReportTaskRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as Ledger>::report_task(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = ReportTaskSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/forebay.v1.Ledger/ShowTasks" => {
+                    #[allow(non_camel_case_types)]
+                    struct ShowTasksSvc<T: Ledger>(pub Arc<T>);
+                    impl<T: Ledger> tonic::server::UnaryService<super::ShowTasksRequest>
+                    for ShowTasksSvc<T> {
+                        type Response = super::ShowTasksReply;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::ShowTasksRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as Ledger>::show_tasks(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = ShowTasksSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/forebay.v1.Ledger/RestoreTasks" => {
+                    #[allow(non_camel_case_types)]
+                    struct RestoreTasksSvc<T: Ledger>(pub Arc<T>);
+                    impl<
+                        T: Ledger,
+                    > tonic::server::UnaryService<super::RestoreTasksRequest>
+                    for RestoreTasksSvc<T> {
+                        type Response = super::RestoreTasksReply;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::RestoreTasksRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as Ledger>::restore_tasks(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = RestoreTasksSvc(inner);
                         let codec = tonic_prost::ProstCodec::default();
                         let mut grpc = tonic::server::Grpc::new(codec)
                             .apply_compression_config(
@@ -4138,4 +4785,42 @@ pub struct StoredReply {
     pub command: u32,
     #[prost(bytes = "vec", tag = "3")]
     pub reply: ::prost::alloc::vec::Vec<u8>,
+}
+/// Document `tasks`, in a ledger whose shards are given to workers as tasks.
+#[allow(clippy::all)]
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct StoredTasks {
+    /// Layout of the documents `tasks` and `task-error/...`: 1.
+    #[prost(uint32, tag = "1")]
+    pub version: u32,
+    #[prost(uint64, tag = "2")]
+    pub batch_size: u64,
+    /// The last batch is filled up with records before it.
+    #[prost(bool, tag = "3")]
+    pub fill: bool,
+    #[prost(int32, tag = "4")]
+    pub kind: i32,
+    /// Id of the task of the first lease with the current upper bits.
+    #[prost(uint64, tag = "5")]
+    pub first_task: u64,
+    /// The longest time that a task took, in milliseconds; 0 while none took so long that it matters.
+    #[prost(uint64, tag = "6")]
+    pub longest: u64,
+    #[prost(uint64, tag = "7")]
+    pub late_reports: u64,
+    /// Its name, as workers give it.
+    #[prost(string, tag = "8")]
+    pub dataset: ::prost::alloc::string::String,
+}
+/// Document `task-error/EPOCH-START`: a shard whose tasks have failed.
+#[allow(clippy::all)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct StoredTaskErrors {
+    #[prost(uint64, tag = "1")]
+    pub epoch: u64,
+    /// First position of the shard in the epoch's order.
+    #[prost(uint64, tag = "2")]
+    pub start: u64,
+    #[prost(uint32, tag = "3")]
+    pub errors: u32,
 }

@@ -1,0 +1,33 @@
+//! The times that a coordinator is started with.
+
+use std::time::Duration;
+
+use super::millis;
+use crate::ledger::Times;
+
+/// Times of a coordinator.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CoordinatorSettings {
+    /// A lease that no heartbeat names for this long is returned. Only time in which the coordinator served counts.
+    pub lease_ttl: Duration,
+    /// What a dead incarnation had is not granted to anybody for this long (semantics rule 16).
+    pub grace: Duration,
+    /// A task that nobody reports for this long, or for three times as long as any task has taken, goes to another worker.
+    pub task_timeout: Duration,
+}
+
+impl Default for CoordinatorSettings {
+    fn default() -> Self {
+        Self {
+            lease_ttl: Duration::from_secs(30),
+            grace: Duration::from_millis(800),
+            task_timeout: Duration::from_secs(300),
+        }
+    }
+}
+
+impl CoordinatorSettings {
+    pub(super) fn times(&self) -> Times {
+        Times { lease_ttl: millis(self.lease_ttl), grace: millis(self.grace), task: millis(self.task_timeout) }
+    }
+}

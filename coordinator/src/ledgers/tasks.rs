@@ -1,0 +1,109 @@
+//! Datasets whose shards are given to workers as tasks: their registration, and what workers ask of them.
+
+use forebay_proto::v1::next_task_reply::Answer;
+use forebay_proto::v1::{
+    NextTaskReply, NextTaskRequest, RegisterTasksReply, RegisterTasksRequest, ReportTaskReply, ReportTaskRequest,
+    RestoreTasksReply, RestoreTasksRequest, ShowTasksReply, ShowTasksRequest,
+};
+
+use super::{Ledgers, NAME_LEN, check_name};
+use crate::call_error::CallError;
+use crate::ledger::Ledger;
+use crate::plan::Plan;
+use crate::spec::differences;
+use crate::tasks::{TaskParams, Tasks, join, task_ledger};
+
+impl Ledgers {
+    /// Makes a dataset's ledger, or compares what is said about it with what was said first. Joins it in the name of a worker
+    /// that numbers its commands.
+    pub(crate) fn register_tasks(
+        &mut self,
+        request: &RegisterTasksRequest,
+        now: u64,
+    ) -> Result<RegisterTasksReply, CallError> {
+        let name = task_ledger(&request.dataset);
+        let stream = name.split('/').nth(1).unwrap_or_default();
+        if request.dataset.is_empty() || stream.len() > NAME_LEN {
+            return Err(CallError::Invalid(format!(
+                "The dataset's name must have 1 to {NAME_LEN} bytes, and {:?} has {}.",
+                request.dataset,
+                stream.len()
+            )));
+        }
+        if !request.worker.is_empty() {
+            check_name("worker", &request.worker)?;
+        }
+        if request.records > 0 {
+            self.make_or_compare(&name, request, now)?;
+        }
+        let (ledger, _) = self.tasks_of(&name)?;
+        if !request.worker.is_empty() {
+            join(ledger, &request.worker, request.incarnation, now);
+        }
+        Ok(RegisterTasksReply { ledger: name, shard_size: ledger.shard_size() })
+    }
+
+    fn make_or_compare(&mut self, name: &str, request: &RegisterTasksRequest, now: u64) -> Result<(), CallError> {
+        let kept = self.by_name.get(name);
+        let TaskParams { spec, table, shard_size } = TaskParams::check(request, kept.map(Ledger::shard_size))?;
+        let Some(ledger) = self.by_name.get_mut(name) else {
+            let plan = Plan::with_grains(&spec, table).map_err(|error| CallError::Invalid(error.to_string()))?;
+            let origin = format!("{name} {:x}", request.origin);
+            let times = Tasks::times(self.times);
+            let mut ledger = Ledger::new(plan, shard_size, request.epochs, origin.as_bytes(), times);
+            self.tasks.insert(name.to_owned(), Tasks::new(request, &mut ledger, self.times, now));
+            self.by_name.insert(name.to_owned(), ledger);
+            return Ok(());
+        };
+        let differences = differences(ledger.plan().spec(), &spec);
+        if !differences.is_empty() || !self.tasks.contains_key(name) {
+            return Err(CallError::SpecMismatch(format!(
+                "The dataset {:?} was registered as something else: {differences}. Undo the change, choose another name, or \
+                 begin anew with `forebay run new`.",
+                request.dataset
+            )));
+        }
+        ledger.set_epochs(request.epochs);
+        Ok(())
+    }
+
+    /// A task for the worker. A dataset that nobody has registered yet is waited for.
+    pub(crate) fn next_task(&mut self, request: &NextTaskRequest, now: u64) -> Result<NextTaskReply, CallError> {
+        let caller = request.caller.clone().unwrap_or_default();
+        check_name("worker", &caller.worker)?;
+        match self.tasks_of(&caller.ledger) {
+            Ok((ledger, tasks)) => tasks.next(ledger, &caller, now),
+            Err(_) if caller.sequence == 0 => Ok(NextTaskReply { answer: Answer::Wait.into(), task: None, kind: 0 }),
+            Err(error) => Err(error),
+        }
+    }
+
+    pub(crate) fn report_task(&mut self, request: &ReportTaskRequest, now: u64) -> Result<ReportTaskReply, CallError> {
+        let caller = request.caller.clone().unwrap_or_default();
+        let (ledger, tasks) = self.tasks_of(&caller.ledger)?;
+        if caller.sequence == 0 {
+            return Ok(tasks.report(ledger, request, now));
+        }
+        ledger.once(Some(&caller), 12, now, |ledger, _| Ok(tasks.report(ledger, request, now)))
+    }
+
+    pub(crate) fn show_tasks(&mut self, request: &ShowTasksRequest) -> Result<ShowTasksReply, CallError> {
+        let (ledger, tasks) = self.tasks_of(&task_ledger(&request.dataset))?;
+        Ok(ShowTasksReply { epoch: ledger.begun(), checkpoint: tasks.checkpoint(ledger)? })
+    }
+
+    pub(crate) fn restore_tasks(&mut self, request: &RestoreTasksRequest) -> Result<RestoreTasksReply, CallError> {
+        let (ledger, tasks) = self.tasks_of(&task_ledger(&request.dataset))?;
+        tasks.restore(ledger, &request.checkpoint).map(|()| RestoreTasksReply {})
+    }
+
+    fn tasks_of(&mut self, name: &str) -> Result<(&mut Ledger, &mut Tasks), CallError> {
+        let missing = || CallError::NotFound(format!("No worker has registered the dataset of {name:?} yet."));
+        self.by_name.get_mut(name).zip(self.tasks.get_mut(name)).ok_or_else(missing)
+    }
+
+    /// Whether workers that wait for tasks are to ask again; once.
+    pub(crate) fn take_stirred(&mut self) -> bool {
+        self.tasks.values_mut().fold(false, |stirred, tasks| stirred | tasks.take_stirred())
+    }
+}

@@ -1,0 +1,294 @@
+//! Shards of a dataset as tasks of workers that read the data themselves, as those of `ElasticDL` and `DLRover` do. Pure: it turns what
+//! they ask and report into commands of the dataset's ledger.
+//!
+//! A task is a lease. Its id follows from the lease's, so there is no table of both. A lease of a task has no deadline of its
+//! own: nobody hears whether such a worker lives, and a task that takes too long goes to another one.
+
+mod checkpoint;
+mod params;
+mod stored;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+
+use forebay_proto::v1::next_task_reply::Answer as TaskAnswer;
+use forebay_proto::v1::report_task_reply::Outcome;
+use forebay_proto::v1::{
+    AckItem, AckRequest, AcquireReply, AcquireRequest, BadRecord, Caller, Cause, Lease, NextTaskReply, OpenRequest,
+    ReportTaskReply, ReportTaskRequest, ReturnedRange, StoredTasks, Task, Verdict, ack_item::Kind,
+    acquire_reply::Answer,
+};
+use forebay_proto::{RecordSum, Turn};
+
+pub(crate) use self::params::TaskParams;
+pub use self::params::task_ledger;
+use crate::call_error::CallError;
+use crate::ledger::{HeldPositions, Ledger, Times};
+use crate::plan::Plan;
+
+/// A shard with so many reports of errors is quarantined.
+const ERRORS: u32 = 3;
+/// A worker that got nothing counts as waiting for this long, in milliseconds.
+const WAITING: u64 = 10_000;
+/// How often it looks for tasks that take too long, in milliseconds.
+const LOOK: u64 = 250;
+/// The incarnation of workers that do not number their commands. They have no other.
+const UNNUMBERED: u64 = 1;
+/// The lower bits of a lease's id count the leases of a ledger.
+const COUNTED: u64 = (1 << 40) - 1;
+/// The list of the quarantine has no room for more.
+const REASONS: usize = 100_000;
+
+/// The tasks of one dataset.
+#[derive(Clone, Debug)]
+pub(crate) struct Tasks {
+    stored: StoredTasks,
+    /// Shards whose tasks have failed: epoch and first position, and how often.
+    errors: BTreeMap<(u64, u64), u32>,
+    /// What changed since the last commit.
+    is_changed: bool,
+    changed_errors: BTreeSet<(u64, u64)>,
+    /// When each task was given, by its lease. Not stored: after a restart, tasks have their full time again, and their workers
+    /// may not have received them.
+    given: BTreeMap<u64, u64>,
+    loaded: u64,
+    looked: u64,
+    /// Until when workers that got nothing count as waiting.
+    waits: BTreeMap<String, u64>,
+    /// All who have tasks are waiting.
+    has_ended: bool,
+    /// Workers that wait may get another answer now.
+    stirred: bool,
+    timeout: u64,
+}
+
+impl Tasks {
+    /// Times of a ledger of tasks: its leases do not expire.
+    pub(crate) const fn times(times: Times) -> Times {
+        Times { lease_ttl: u64::MAX, ..times }
+    }
+
+    /// Gives a worker the next shard.
+    ///
+    /// # Errors
+    /// The caller is another incarnation than the worker's, or there are no ids left.
+    pub(crate) fn next(&mut self, ledger: &mut Ledger, caller: &Caller, now: u64) -> Result<NextTaskReply, CallError> {
+        if self.id(ledger.next_lease()).is_none() {
+            let text = "All ids of tasks are used up: begin a new run with `forebay run new`.";
+            return Err(CallError::Invalid(text.to_owned()));
+        }
+        let one = AcquireRequest { leases: 1, ..AcquireRequest::default() };
+        let reply = if caller.sequence == 0 {
+            join(ledger, &caller.worker, UNNUMBERED, now);
+            ledger.note_leases_of(&caller.worker);
+            ledger.acquire(&caller.worker, &one, now)
+        } else {
+            // The reply that is stored is the lease, which is small.
+            ledger.once(Some(caller), 11, now, |ledger, worker| Ok(ledger.acquire(worker, &one, now)))?
+        };
+        Ok(self.answer(ledger, &caller.worker, &reply, now))
+    }
+
+    fn answer(&mut self, ledger: &Ledger, worker: &str, reply: &AcquireReply, now: u64) -> NextTaskReply {
+        if let Some(lease) = reply.leases.first() {
+            self.waits.remove(worker);
+            self.has_ended = false;
+            self.given.entry(lease.id).or_insert(now);
+            let task = self.id(lease.id).map(|id| self.task(ledger.plan(), id, lease));
+            return NextTaskReply { answer: TaskAnswer::Given.into(), task, kind: self.stored.kind };
+        }
+        let is_done = reply.answer() == Answer::DatasetDone;
+        if !is_done {
+            self.waits.insert(worker.to_owned(), now.saturating_add(WAITING));
+        }
+        let ends = !is_done && reply.answer() == Answer::EpochEnd && self.nobody_reports(ledger, now);
+        // The others who wait hear it too.
+        self.stirred |= ends && !std::mem::replace(&mut self.has_ended, ends);
+        let answer = if is_done || ends { TaskAnswer::End } else { TaskAnswer::Wait };
+        NextTaskReply { answer: answer.into(), task: None, kind: self.stored.kind }
+    }
+
+    /// All workers that have tasks wait for tasks themselves. A task from before a restart may have been lost on its way to its
+    /// worker, so its time is waited for.
+    fn nobody_reports(&self, ledger: &Ledger, now: u64) -> bool {
+        let is_waiting = |worker| self.waits.get(worker).is_some_and(|until| *until > now);
+        ledger.leases().all(|(worker, lease)| self.given.contains_key(&lease.id) && is_waiting(worker))
+    }
+
+    /// Ends a task.
+    pub(crate) fn report(&mut self, ledger: &mut Ledger, request: &ReportTaskRequest, now: u64) -> ReportTaskReply {
+        let lease = self.lease(ledger, request.task);
+        let outcome = match lease.and_then(|lease| Some((lease, ledger.held(lease)?))) {
+            Some((lease, held)) if request.unheard => {
+                if held.is_out {
+                    self.take_away(ledger, lease, &held, Cause::Unseen, now);
+                }
+                Outcome::Returned
+            }
+            Some((lease, held)) if request.error.is_empty() => self.deliver(ledger, lease, &held, now),
+            Some((lease, held)) if held.is_out => self.fail(ledger, lease, &held, &request.error, now),
+            _ => Outcome::Late,
+        };
+        if outcome == Outcome::Late {
+            self.stored.late_reports += 1;
+            self.is_changed = true;
+            let (dataset, task) = (&self.stored.dataset, request.task);
+            tracing::info!(dataset, task, "a task was reported that is nobody's, or another worker's by now");
+        }
+        self.stir(ledger, now);
+        ReportTaskReply { outcome: outcome.into() }
+    }
+
+    /// Counts a shard. A task whose time was up counts too as long as nobody else has got its shard.
+    fn deliver(&mut self, ledger: &mut Ledger, lease: u64, held: &HeldPositions, now: u64) -> Outcome {
+        let own = records(ledger.plan(), held.epoch, held.positions.clone());
+        let sum: RecordSum = own.map(Turn::first).collect();
+        let (sum_high, sum_low) = sum.halves();
+        let (range, kind) = (Some(held.range), Kind::Delivered.into());
+        let item = AckItem { lease, range, kind, count: sum.count, sum_high, sum_low };
+        if !end(ledger, &held.worker, item, Vec::new()) {
+            return Outcome::Late;
+        }
+        let took = now.saturating_sub(self.given.remove(&lease).unwrap_or(self.loaded));
+        if took > self.stored.longest && took.saturating_mul(3) > self.timeout {
+            self.stored.longest = took;
+            self.is_changed = true;
+        }
+        self.forget_errors(held);
+        Outcome::Counted
+    }
+
+    /// Returns a shard that its worker could not use, or quarantines it.
+    fn fail(&mut self, ledger: &mut Ledger, lease: u64, held: &HeldPositions, error: &str, now: u64) -> Outcome {
+        let shard = (held.epoch, held.positions.start);
+        let errors = self.errors.get(&shard).map_or(1, |errors| errors + 1);
+        let (dataset, epoch, first) = (&self.stored.dataset, held.epoch, held.positions.start);
+        if errors < ERRORS {
+            tracing::warn!(dataset, epoch, first, errors, error, "a shard could not be used: it is given again");
+            self.errors.insert(shard, errors);
+            self.changed_errors.insert(shard);
+            self.take_away(ledger, lease, held, Cause::TrainerEnded, now);
+            return Outcome::Returned;
+        }
+        tracing::error!(dataset, epoch, first, errors, error, "a shard could not be used: it is in quarantine");
+        let reason = format!("{errors} workers could not use its shard: {error}");
+        let bad = |record| BadRecord { lease, record, reason: reason.clone(), ..BadRecord::default() };
+        let bad = records(ledger.plan(), held.epoch, held.positions.clone()).take(REASONS).map(bad).collect();
+        let item = AckItem { lease, range: Some(held.range), kind: Kind::Bare.into(), ..AckItem::default() };
+        end(ledger, &held.worker, item, bad);
+        self.given.remove(&lease);
+        self.forget_errors(held);
+        Outcome::Quarantined
+    }
+
+    fn forget_errors(&mut self, held: &HeldPositions) {
+        let shard = (held.epoch, held.positions.start);
+        if self.errors.remove(&shard).is_some() {
+            self.changed_errors.insert(shard);
+        }
+    }
+
+    fn take_away(&mut self, ledger: &mut Ledger, lease: u64, held: &HeldPositions, cause: Cause, now: u64) {
+        let item = ReturnedRange { lease, range: Some(held.range), cause: cause.into() };
+        ledger.give_back(&held.worker, &[item], now);
+        ledger.note_leases_of(&held.worker);
+        self.given.remove(&lease);
+    }
+
+    /// Takes tasks away that nobody has reported in time.
+    pub(crate) fn expire(&mut self, ledger: &mut Ledger, now: u64) {
+        if now < self.looked.saturating_add(LOOK) {
+            return;
+        }
+        self.looked = now;
+        self.waits.retain(|_, until| *until > now);
+        let longest = self.timeout.max(self.stored.longest.saturating_mul(3));
+        let since = |lease: &Lease| self.given.get(&lease.id).copied().unwrap_or(self.loaded);
+        let late = |(_, lease): &(&str, &Lease)| now.saturating_sub(since(lease)) >= longest;
+        let late: Vec<u64> = ledger.leases().filter(late).map(|(_, lease)| lease.id).collect();
+        for lease in late {
+            let Some(held) = ledger.held(lease) else { continue };
+            let (dataset, worker, task) = (&self.stored.dataset, &held.worker, self.id(lease));
+            tracing::warn!(dataset, worker, task, longest, "a task was not reported in time: another worker gets it");
+            self.take_away(ledger, lease, &held, Cause::LeaseExpired, now);
+        }
+        // Other commands may have ended leases.
+        let open: BTreeSet<u64> = ledger.leases().map(|(_, lease)| lease.id).collect();
+        self.given.retain(|lease, _| open.contains(lease));
+        self.stir(ledger, now);
+    }
+
+    /// Notes whether those who wait would get another answer.
+    fn stir(&mut self, ledger: &mut Ledger, now: u64) {
+        self.stirred |= !self.waits.is_empty() && (ledger.has_answer() || self.nobody_reports(ledger, now));
+    }
+
+    /// Whether workers that wait are to ask again; once.
+    pub(crate) const fn take_stirred(&mut self) -> bool {
+        std::mem::replace(&mut self.stirred, false)
+    }
+
+    /// Reports that came too late, since the run began.
+    pub(crate) const fn late_reports(&self) -> u64 {
+        self.stored.late_reports
+    }
+
+    /// The id of a lease's task; none if there are no ids left.
+    fn id(&self, lease: u64) -> Option<i32> {
+        i32::try_from(self.stored.first_task.saturating_add(lease & COUNTED)).ok()
+    }
+
+    /// The lease of a task. There need not be one.
+    fn lease(&self, ledger: &Ledger, task: i32) -> Option<u64> {
+        let counted = u64::try_from(task).ok()?.checked_sub(self.stored.first_task)?;
+        (counted <= COUNTED).then_some(ledger.next_lease() & !COUNTED | counted)
+    }
+
+    fn task(&self, plan: &Plan, id: i32, lease: &Lease) -> Task {
+        let (dataset, kind, epoch) = (self.stored.dataset.clone(), self.stored.kind, lease.epoch);
+        let positions = lease.start..lease.end;
+        let (own, records) = match shard(plan, epoch, positions.clone()) {
+            Some(own) => (self.filled(own), Vec::new()),
+            None => (self.filled(positions.clone()), records(plan, epoch, self.filled(positions)).collect()),
+        };
+        Task { id, dataset, epoch, start: own.start, end: own.end, records, kind }
+    }
+
+    /// A shard whose last batch is full, if that is wanted: it begins earlier then.
+    fn filled(&self, shard: Range<u64>) -> Range<u64> {
+        let len = shard.end - shard.start;
+        let missing = if self.stored.fill { len.next_multiple_of(self.stored.batch_size) - len } else { 0 };
+        shard.start.saturating_sub(missing)..shard.end
+    }
+}
+
+/// Makes an incarnation of a worker known.
+pub(crate) fn join(ledger: &mut Ledger, worker: &str, incarnation: u64, now: u64) {
+    let request = OpenRequest { worker: worker.to_owned(), incarnation, ..OpenRequest::default() };
+    ledger.register(&request, now);
+}
+
+/// The records at the positions of a shard, if they follow each other in the dataset.
+fn shard(plan: &Plan, epoch: u64, positions: Range<u64>) -> Option<Range<u64>> {
+    match plan.grain_at(epoch, positions.start) {
+        Some((places, records)) => (places == positions).then_some(records),
+        None => (!plan.spec().shuffle).then_some(positions),
+    }
+}
+
+/// Accounts for a shard; false if it is somebody else's by now.
+fn end(ledger: &mut Ledger, worker: &str, item: AckItem, bad: Vec<BadRecord>) -> bool {
+    let request = AckRequest { items: vec![item], bad, ..AckRequest::default() };
+    ledger.note_leases_of(worker);
+    ledger.ack(worker, &request).verdicts == [i32::from(Verdict::Accepted)]
+}
+
+/// The records at these positions of an epoch; the same ones, in the dataset's order, if they follow each other there.
+fn records(plan: &Plan, epoch: u64, positions: Range<u64>) -> impl Iterator<Item = u64> {
+    let run = shard(plan, epoch, positions.clone());
+    let listed = run.is_none().then(|| {
+        let order = plan.epoch(epoch);
+        positions.map(move |position| order.record(position))
+    });
+    run.into_iter().flatten().chain(listed.into_iter().flatten())
+}
