@@ -234,7 +234,7 @@ fn rule_45_indices_into_a_palette_are_not_looked_up_and_small_numbers_are_not_sc
 fn what_is_no_mask_of_its_picture_is_refused_by_name() {
     use ::png::{BitDepth, ColorType};
     let words = |png: &[u8]| decoded(png, MaskDepth::U8, 0).unwrap_err().to_string();
-    assert!(words(b"\xff\xd8\xff\xe0 a JPEG").contains("no PNG"));
+    assert!(words(b"\xff\xd8\xff\xe0 a JPEG").contains("not a PNG"));
     assert!(words(&mask_png(3, 4, number)).contains("(3, 4) pixels (width, height), and its picture has (4, 3)"));
     assert!(words(&png_of(ColorType::Rgba, BitDepth::Eight, &[0; 48])).contains("colours with transparency"));
     assert!(words(&png_of(ColorType::GrayscaleAlpha, BitDepth::Eight, &[0; 24])).contains("grey with transparency"));
