@@ -14,7 +14,7 @@ mod repeats;
 mod turn;
 
 pub use checksum::{RecordSum, record_hash};
-pub use generated::{etcd, v1};
+pub use generated::{elasticdl, etcd, v1};
 pub use pages::page;
 pub use printable::{Printable, printable};
 pub use turn::Turn;
@@ -41,21 +41,9 @@ mod generated {
     pub mod etcd {
         include!("gen/etcdserverpb.rs");
     }
-}
 
-/// The part of ElasticDL's API that coordinators serve (`elasticdl.proto`).
-#[allow(
-    missing_docs,
-    missing_debug_implementations,
-    unreachable_pub,
-    unused_qualifications,
-    clippy::all,
-    clippy::pedantic,
-    clippy::or_fun_call,
-    clippy::clone_on_ref_ptr,
-    clippy::allow_attributes_without_reason,
-    reason = "generated from elasticdl.proto, where each message is documented"
-)]
-pub mod elasticdl {
-    include!("gen/proto.rs");
+    /// The part of ElasticDL's API that coordinators serve (`elasticdl.proto`).
+    pub mod elasticdl {
+        include!("gen/proto.rs");
+    }
 }
