@@ -100,10 +100,10 @@ pub fn expected(plan: &Plan, epoch: u64, from: u64, mut progress: impl FnMut(u64
 pub fn audit(reply: &AuditReply, mut progress: impl FnMut(u64)) -> Result<Vec<EpochAudit>, SpecError> {
     let plan = plan(reply)?;
     let floor = reply.progress.unwrap_or_default().floor;
-    let begins = reply.begins.unwrap_or_default();
+    let begins = |epoch| reply.begins.iter().find(|begin| begin.epoch == epoch).map_or(0, |begin| begin.position);
     let mut whole = None;
     let judge = |tally: &EpochTally| {
-        let from = if tally.epoch == begins.epoch { begins.position } else { 0 };
+        let from = begins(tally.epoch);
         let expected = if from == 0 && plan.is_plain() && plan.epoch_records(tally.epoch) == plan.spec().records {
             whole.get_or_insert_with(|| expected(&plan, tally.epoch, from, &mut progress)).clone()
         } else {

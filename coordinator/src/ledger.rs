@@ -35,6 +35,7 @@ use forebay_proto::v1::{
 };
 
 pub(crate) use self::held::HeldPositions;
+pub(crate) use self::tallies::cut;
 use self::{spans::Spans, tallies::Tallies, workers::Replies};
 use crate::{call_error::CallError, outline, plan::Plan, spec::spec_hash};
 
@@ -85,8 +86,8 @@ pub(crate) struct Ledger {
     /// The states that were loaded last with an id, the newest one last.
     loads: Vec<StoredLoad>,
     quarantined: u64,
-    /// Where its account begins, if a restore in lockstep put it there.
-    begins: Option<EpochPosition>,
+    /// Where the accounts of epochs begin that a restore in lockstep began in the middle.
+    begins: Vec<EpochPosition>,
     /// The last times that it was lost and recovered from a snapshot of its store.
     recoveries: Vec<Recovery>,
     /// Its leases are tasks, and end where grains end. Not stored: its tasks say so.
@@ -195,7 +196,7 @@ impl Ledger {
             failure: RunFailure::default(),
             loads: Vec::new(),
             quarantined: 0,
-            begins: None,
+            begins: Vec::new(),
             recoveries: Vec::new(),
             whole_grains: false,
             revision: 1,
@@ -280,7 +281,7 @@ impl Ledger {
         let table = self.plan.grains().filter(|_| from_epoch == 0 && self.plan.part().is_some());
         let grains = table.map(|table| table.lengths());
         let recoveries = if from_epoch == 0 { self.recoveries.clone() } else { Vec::new() };
-        let begins = self.begins.filter(|_| from_epoch == 0);
+        let begins = if from_epoch == 0 { self.begins.clone() } else { Vec::new() };
         let progress = Some(self.progress());
         AuditReply { spec: Some(spec), epochs, progress, more, grains, recoveries, begins, total_epochs: self.epochs }
     }

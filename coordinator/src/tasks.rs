@@ -23,7 +23,7 @@ use forebay_proto::{RecordSum, Turn};
 pub(crate) use self::params::TaskParams;
 pub use self::params::task_ledger;
 use crate::call_error::CallError;
-use crate::ledger::{HeldPositions, Ledger, Times};
+use crate::ledger::{HeldPositions, Ledger, Times, cut};
 use crate::plan::Plan;
 
 /// A shard with so many reports of errors is quarantined.
@@ -80,8 +80,12 @@ impl Tasks {
         let one = AcquireRequest { leases: 1, ..AcquireRequest::default() };
         let reply = if caller.sequence == 0 {
             join(ledger, &caller.worker, UNNUMBERED, now);
-            ledger.note_leases_of(&caller.worker);
-            ledger.acquire(&caller.worker, &one, now)
+            let reply = ledger.acquire(&caller.worker, &one, now);
+            // A worker that waits asks often, and changes nothing.
+            if !reply.leases.is_empty() {
+                ledger.note_leases_of(&caller.worker);
+            }
+            reply
         } else {
             // The reply that is stored is the lease, which is small.
             ledger.once(Some(caller), 11, now, |ledger, worker| Ok(ledger.acquire(worker, &one, now)))?
@@ -149,10 +153,13 @@ impl Tasks {
         if !end(ledger, &held.worker, item, Vec::new()) {
             return Outcome::Late;
         }
-        let took = now.saturating_sub(self.given.remove(&lease).unwrap_or(self.loaded));
-        if took > self.stored.longest && took.saturating_mul(3) > self.timeout {
-            self.stored.longest = took;
-            self.is_changed = true;
+        // Of a task that was taken away meanwhile, or was given before a restart, nobody knows how long it took.
+        if let Some(given) = self.given.remove(&lease) {
+            let took = now.saturating_sub(given);
+            if took > self.stored.longest && took.saturating_mul(3) > self.timeout {
+                self.stored.longest = took;
+                self.is_changed = true;
+            }
         }
         self.forget_errors(held);
         Outcome::Counted
@@ -161,6 +168,8 @@ impl Tasks {
     /// Returns a shard that its worker could not use, or quarantines it.
     fn fail(&mut self, ledger: &mut Ledger, lease: u64, held: &HeldPositions, error: &str, now: u64) -> Outcome {
         let shard = (held.epoch, held.positions.start);
+        // A worker may send megabytes, and each record of the shard has the text in the quarantine.
+        let error = &cut(error);
         let errors = self.errors.get(&shard).map_or(1, |errors| errors + 1);
         let (dataset, epoch, first) = (&self.stored.dataset, held.epoch, held.positions.start);
         if errors < ERRORS {

@@ -33,7 +33,7 @@ impl AuditReply {
         let Self { spec, epochs, progress, more, grains, recoveries, begins, total_epochs } = page;
         self.spec = spec.or_else(|| self.spec.take());
         self.grains = grains.or_else(|| self.grains.take());
-        self.begins = begins.or(self.begins);
+        self.begins.extend(begins);
         self.epochs.extend(epochs);
         self.recoveries.extend(recoveries);
         self.more = more;

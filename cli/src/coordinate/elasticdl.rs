@@ -21,6 +21,7 @@ pub(super) struct ElasticdlArgs {
     #[arg(
         id = "elasticdl_task_timeout",
         long = "elasticdl-task-timeout",
+        requires = "elasticdl_listen",
         value_name = "DURATION",
         default_value = "5m",
         value_parser = at_least_a_second

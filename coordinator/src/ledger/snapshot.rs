@@ -93,11 +93,13 @@ impl Ledger {
         let of_rank = self.plan.spec().lockstep.map(|rank| step::of_rank(&self.plan, rank, snapshot)).transpose()?;
         let snapshot = of_rank.as_ref().unwrap_or(snapshot);
         self.check_ranges(snapshot)?;
-        if of_rank.is_some() {
-            self.begins = Some(EpochPosition { epoch: snapshot.epoch, position: snapshot.cursor });
-        }
         let first = snapshot.open.first().map_or(snapshot.epoch, |open| open.epoch.min(snapshot.epoch));
         self.take_tallies(snapshot, first);
+        if of_rank.is_some() {
+            // Those of epochs whose account stays, and the new one.
+            self.begins.retain(|begin| begin.epoch < first && self.tallies.contains_key(&begin.epoch));
+            self.begins.push(EpochPosition { epoch: snapshot.epoch, position: snapshot.cursor });
+        }
         for (name, worker) in &mut self.workers {
             if !std::mem::take(&mut worker.leases).is_empty() {
                 self.dirty.workers.insert(name.clone());
@@ -192,7 +194,9 @@ impl Ledger {
         let invalid = |text: String| Err(CallError::Invalid(text));
         let (epoch, cursor) = (snapshot.epoch, snapshot.cursor);
         let ends = |of: u64| if of == epoch { cursor } else { self.plan.epoch_len(of) };
-        if epoch > MAX_EPOCH || snapshot.generation > MAX_EPOCH || cursor > self.plan.epoch_len(epoch) {
+        // What is stored next must be possible too, or no coordinator could read it.
+        let generation = self.generation.max(snapshot.generation);
+        if epoch >= MAX_EPOCH || generation >= MAX_EPOCH || cursor > self.plan.epoch_len(epoch) {
             return invalid(format!(
                 "The snapshot's cursor, epoch {epoch} position {cursor}, is outside of the dataset."
             ));

@@ -13,8 +13,9 @@ use super::damage::Damage;
 use super::{Dirty, LeaseOut, Ledger, MAX_EPOCH, ReturnedPositions, Spans, Tallies, Times, Worker, workers::Replies};
 use crate::{grains::GrainTable, outline, plan::Plan, spec::spec_hash, store::Change};
 
-/// Layout of the documents. Version 1 is read as well.
-const VERSION: u32 = 2;
+/// Layout of the documents. Versions 1 and 2 are read as well: the builds that write them do not know tails, and would count
+/// these positions as delivered.
+const VERSION: u32 = 3;
 /// The table of grains, in a ledger whose spec is about one.
 const GRAINS: &str = "grains";
 /// The dataset in short.
@@ -181,7 +182,7 @@ impl Ledger {
             quarantined: self.quarantined,
             recoveries: self.recoveries.clone(),
             policies: self.policies,
-            begins: self.begins,
+            begins: self.begins.clone(),
             failure: Some(self.failure.clone()),
             loads: self.loads.clone(),
         }

@@ -144,6 +144,6 @@ fn tally(sum: RecordSum) -> Tally {
     Tally { count: sum.count, sum_high, sum_low }
 }
 
-pub(super) fn cut(text: &str) -> String {
+pub(crate) fn cut(text: &str) -> String {
     text.char_indices().take_while(|(start, c)| start + c.len_utf8() <= TEXT_LEN).map(|(_, c)| c).collect()
 }

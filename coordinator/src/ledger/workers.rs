@@ -107,7 +107,9 @@ impl Ledger {
 
     /// Returns the leases that no heartbeat has named for a whole time to live. Forgets workers that have had none for long.
     pub(crate) fn expire(&mut self, now: u64) {
-        let (dirty, remembered) = (&mut self.dirty.workers, self.times.lease_ttl.saturating_add(REMEMBERED));
+        // Leases of tasks have no end, but their workers have.
+        let remembered = self.times.lease_ttl.min(REMEMBERED) + REMEMBERED;
+        let dirty = &mut self.dirty.workers;
         self.workers.retain(|name, worker| {
             let stays = !worker.leases.is_empty() || worker.heard.saturating_add(remembered) > now;
             if !stays {

@@ -63,7 +63,20 @@ impl Ledgers {
                 request.dataset
             )));
         }
-        ledger.set_epochs(request.epochs);
+        // A worker that was started again with fewer epochs must not end the job of all.
+        let (epochs, dataset) = (ledger.epochs(), &request.dataset);
+        let is_longer = epochs > 0 && (request.epochs == 0 || request.epochs > epochs);
+        if is_longer {
+            tracing::info!(dataset, epochs, now = request.epochs, "the dataset has more epochs from now on");
+            ledger.set_epochs(request.epochs);
+        } else if request.epochs != epochs {
+            tracing::warn!(
+                dataset,
+                epochs,
+                asked = request.epochs,
+                "a worker asked for fewer epochs: the dataset keeps its own"
+            );
+        }
         Ok(())
     }
 

@@ -86,6 +86,7 @@ impl Tasks {
         };
         ledger.restore(&snapshot)?;
         self.given.clear();
+        self.changed_errors.extend(std::mem::take(&mut self.errors).into_keys());
         self.has_ended = false;
         self.stirred = true;
         Ok(())

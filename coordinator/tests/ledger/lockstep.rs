@@ -244,6 +244,13 @@ fn rule_40_a_state_is_between_two_steps_and_behind_the_last_one_is_the_next_epoc
             "epoch 0: 9 of 9 records accounted for (9 delivered), checksum equal; from position 16 on, where a state was loaded"
         ]
     );
+    // A second state in the same run begins the account of its own epoch, and that of the first one stays.
+    assert_eq!(at(&job.state()), (1, 0));
+    job.step();
+    let later = job.state();
+    job.restore(&later);
+    job.step();
+    assert!(job.audit().iter().flatten().all(|epoch| epoch.verdict == Judgement::AddsUp), "{:?}", job.audit());
     // What is no place between two steps is refused.
     for cursor in [32, 100, 128] {
         state.cursor = cursor;

@@ -191,6 +191,30 @@ fn a_late_report_counts_as_long_as_nobody_else_has_got_the_shard() {
 }
 
 #[test]
+fn a_report_of_a_task_that_was_taken_away_changes_no_time() {
+    let scene = scene();
+    // The coordinator has served for days.
+    scene.pass(300_000_000);
+    register(&scene, &dataset(10, 5, 1, 1));
+    let slow = task(&scene, "worker-0");
+    scene.pass(TIMEOUT + 500);
+    assert_eq!(report(&scene, &slow, ""), Outcome::Counted);
+    let lost = task(&scene, "worker-1");
+    scene.pass(TIMEOUT + 500);
+    assert_eq!(span(&task(&scene, "worker-2")), span(&lost), "a worker that dies holds nobody up for days");
+}
+
+#[test]
+fn a_worker_cannot_end_the_job_of_others_with_fewer_epochs() {
+    let scene = scene();
+    register(&scene, &dataset(5, 5, 1, 3));
+    register(&scene, &dataset(5, 5, 1, 1));
+    assert_eq!(rest(&scene, "worker-0").len(), 3);
+    register(&scene, &dataset(5, 5, 1, 4));
+    assert_eq!(rest(&scene, "worker-0").len(), 1);
+}
+
+#[test]
 fn slow_shards_have_three_times_as_long_as_the_slowest_also_after_a_restart() {
     let mut scene = scene();
     register(&scene, &dataset(10, 5, 1, 1));

@@ -79,7 +79,7 @@ impl Place {
         match self {
             Self::Network(address) => {
                 let listener = TcpListener::bind(address).await.map_err(failed)?;
-                tracing::info!(address = %listener.local_addr().map_err(failed)?, "listening for daemons");
+                tracing::info!(address = %listener.local_addr().map_err(failed)?, "listening");
                 Ok(Door::Network(listener))
             }
             Self::Socket(path) => {
@@ -87,7 +87,7 @@ impl Place {
                 let listener = UnixListener::bind(path).map_err(failed)?;
                 let name = SocketName(path.clone());
                 fs::set_permissions(path, fs::Permissions::from_mode(0o600)).map_err(failed)?;
-                tracing::info!(socket = %path.display(), "listening for daemons");
+                tracing::info!(socket = %path.display(), "listening");
                 Ok(Door::Socket(listener, name))
             }
         }

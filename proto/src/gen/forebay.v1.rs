@@ -1006,9 +1006,9 @@ pub struct AuditReply {
     /// In the first page: the last 16 times that the ledger was lost and recovered from a snapshot of its store.
     #[prost(message, repeated, tag = "30")]
     pub recoveries: ::prost::alloc::vec::Vec<Recovery>,
-    /// In the first page: where the ledger's account begins. Absent: with its first epoch.
-    #[prost(message, optional, tag = "40")]
-    pub begins: ::core::option::Option<EpochPosition>,
+    /// In the first page: where the accounts of epochs begin that do not begin with their first position.
+    #[prost(message, repeated, tag = "40")]
+    pub begins: ::prost::alloc::vec::Vec<EpochPosition>,
     /// How many epochs the ledger has; 0 is without end.
     #[prost(uint64, tag = "41")]
     pub total_epochs: u64,
@@ -4687,9 +4687,9 @@ pub struct StoredHead {
     /// What the workers have in common, as the last one that opened the ledger said.
     #[prost(message, optional, tag = "31")]
     pub policies: ::core::option::Option<Policies>,
-    /// Lockstep: where the ledger began after the last restore. What was delivered before is another account's.
-    #[prost(message, optional, tag = "40")]
-    pub begins: ::core::option::Option<EpochPosition>,
+    /// Lockstep: where the accounts of epochs begin after restores. What was delivered before is another account's.
+    #[prost(message, repeated, tag = "40")]
+    pub begins: ::prost::alloc::vec::Vec<EpochPosition>,
     /// What does not fill a batch, by rising epoch and position (semantics rule 36).
     #[prost(message, repeated, tag = "34")]
     pub tails: ::prost::alloc::vec::Vec<StoredReturned>,

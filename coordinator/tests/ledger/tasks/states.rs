@@ -1,9 +1,12 @@
 //! Checkpoints of shards, our own and `DLRover`'s, and going back to them or to the beginning.
 
+use std::fmt::Write as _;
+
 use forebay_coordinator::CallError;
 use forebay_proto::v1::next_task_reply::Answer;
 use forebay_proto::v1::report_task_reply::Outcome;
-use forebay_proto::v1::{NewRunRequest, RegisterTasksRequest, RestoreTasksRequest, ShowTasksRequest};
+use forebay_proto::v1::{NewRunRequest, RegisterTasksRequest, RestoreTasksRequest, ShowTasksRequest, Snapshot};
+use prost::Message as _;
 use serde_json::{Value, json};
 
 use super::{answer, audit, dataset, done, register, report, rest, scene, span, task};
@@ -36,6 +39,25 @@ fn a_checkpoint_is_gone_back_to_and_tasks_that_were_out_are_nobodys_then() {
         let lines = audit(&scene);
         assert!(lines.iter().all(|line| line.contains("45 of 45 records accounted for")), "{lines:?}");
     }
+}
+
+#[test]
+fn a_checkpoint_that_no_ledger_can_have_is_refused_and_the_next_start_reads_what_was_before() {
+    let mut scene = scene();
+    register(&scene, &dataset(45, 5, 2, 2));
+    let mut state: Value = serde_json::from_str(&checkpoint(&scene)).unwrap();
+    let bytes = state["ledger"].as_str().unwrap().as_bytes().chunks(2);
+    let bytes: Vec<u8> = bytes.map(|pair| u8::from_str_radix(str::from_utf8(pair).unwrap(), 16).unwrap()).collect();
+    for (epoch, generation) in [(0, 1 << 48), (1 << 48, 0)] {
+        let mut snapshot = Snapshot::decode(&*bytes).unwrap();
+        (snapshot.epoch, snapshot.generation) = (epoch, generation);
+        let mut hex = String::new();
+        snapshot.encode_to_vec().iter().for_each(|byte| write!(hex, "{byte:02x}").unwrap());
+        state["ledger"] = json!(hex);
+        assert!(matches!(restore(&scene, &state.to_string()), Err(CallError::Invalid(_))), "{epoch} {generation}");
+    }
+    scene.restart();
+    assert_eq!(rest(&scene, "worker-0").len(), 10);
 }
 
 #[test]
