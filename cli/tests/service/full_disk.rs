@@ -92,7 +92,8 @@ fn rule_21_a_daemon_whose_ledger_cannot_be_written_ends_at_the_second_signal_and
     assert_eq!(status.code(), Some(1), "{said}");
     let last = said.lines().last().unwrap_or_default();
     assert!(
-        last.contains("the ledger has been unwritable") && last.contains("Nothing that was acknowledged"),
+        last.contains("the ledger could not be reached or written for")
+            && last.contains("Nothing that was acknowledged"),
         "{said}"
     );
 

@@ -50,7 +50,7 @@ fn read(file: &mut File, len: usize) -> io::Result<Vec<u8>> {
     let before = (len as u64).checked_sub(END.len() as u64);
     before.map(|offset| file.read_exact_at(&mut end, offset)).transpose()?;
     if end != *END {
-        return Err(io::Error::other("it is no whole Arrow file"));
+        return Err(io::Error::other("it is not a complete Arrow file"));
     }
     if len as u64 > MOST_READ {
         let problem =
@@ -127,7 +127,9 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("x.arrow");
         let file = File::create(&path).unwrap();
-        for (len, words) in [(0, "no whole Arrow file"), (3, "no whole Arrow file"), (1 << 40, "no whole Arrow file")] {
+        for (len, words) in
+            [(0, "not a complete Arrow file"), (3, "not a complete Arrow file"), (1 << 40, "not a complete Arrow file")]
+        {
             file.set_len(len).unwrap();
             assert!(bytes(&path, false).unwrap_err().to_string().contains(words), "{len}");
         }

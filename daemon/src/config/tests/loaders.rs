@@ -41,7 +41,7 @@ fn wrong_settings_of_a_loader_are_all_named() {
     .unwrap_err();
     assert_eq!(
         keys(&mistakes),
-        ["source", "transform[1]", "transform[2]", "labels", "shard_id", "max_failures", "credits"]
+        ["source", "shard_id", "transform[1]", "transform[2]", "labels", "max_failures", "credits"]
     );
     let mistakes = loader(&json!({ "source": "x", "files": true, "batch_size": 4, "size": 8, "shard_id": 1 }));
     assert_eq!(keys(&mistakes.unwrap_err()), ["source", "shard_id"]);
