@@ -201,15 +201,16 @@ class _Writable:
 
 
 def _copied(array: np.ndarray | GpuArray) -> torch.Tensor:
-    return _tensor(array.copy() if isinstance(array, np.ndarray) else array.numpy())
+    return tensor_of(array.copy() if isinstance(array, np.ndarray) else array.numpy())
 
 
 def _viewed(array: np.ndarray | GpuArray) -> torch.Tensor:
     # The host has no view of memory of a GPU.
-    return _tensor(np.asarray(_Writable(array))) if isinstance(array, np.ndarray) else _copied(array)
+    return tensor_of(np.asarray(_Writable(array))) if isinstance(array, np.ndarray) else _copied(array)
 
 
-def _tensor(array: np.ndarray) -> torch.Tensor:
+def tensor_of(array: np.ndarray) -> torch.Tensor:
+    """A tensor that shares the array's memory. The bits of bfloat16 become values of that type."""
     # PyTorch before 2.3 has no uint16.
     signed = array.view(np.int16) if array.dtype == BFLOAT16_BITS else array
     return _typed(torch.from_numpy(signed), array)

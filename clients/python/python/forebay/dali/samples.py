@@ -1,0 +1,151 @@
+"""The samples of a Loader one after the other, and batches that are put together of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+
+from forebay.dali.reading import Run
+from forebay.errors import Error
+
+if TYPE_CHECKING:
+    from forebay.batch import Batch
+    from forebay.loader import Loader
+
+__all__ = ["Filling", "Room", "Rooms", "Samples"]
+
+
+class Room(Protocol):
+    """Where a column of a batch is put together.
+
+    Attributes:
+        array: Where to write.
+    """
+
+    array: np.ndarray
+
+    def made(self) -> object:
+        """The column as the user gets it. Nobody writes to the array afterwards."""
+        ...
+
+
+class Rooms(Protocol):
+    """Makes room for batches."""
+
+    def room(self, shape: tuple[int, ...], dtype: np.dtype) -> Room:
+        """Room for a column."""
+        ...
+
+
+class Samples:
+    """The samples of a Loader, over the borders of its batches and epochs.
+
+    The batches of the Loader have the same size as the reader's, but other borders.
+    """
+
+    def __init__(self, loader: Loader) -> None:
+        self._loader = loader
+        self._batch: Batch | None = None
+        self._at = 0
+
+    def next(self, run: Run, at_most: int) -> tuple[Batch, int, int]:
+        """A batch of the Loader, and where in it the next samples are.
+
+        Args:
+            run: What the samples belong to.
+            at_most: How many samples are wanted.
+
+        Returns:
+            The batch, the place of the first sample, and how many samples follow each other there. For padding, the
+            place of the sample that is repeated.
+
+        Raises:
+            Error: The Loader's epoch has fewer records than its shard.
+        """
+        if run.is_padding:
+            assert self._batch is not None, "padding follows a sample"
+            return self._batch, self._at - 1, 1
+        if self._batch is None or self._at == len(self._batch):
+            self._draw()
+        batch = self._batch
+        assert batch is not None, "it was drawn"
+        if batch.epoch != run.epoch:
+            raise Error(
+                f"epoch {run.epoch} has fewer records than DALI counts, because too many of them in a row are bad: see "
+                'loader.quarantine. Remove them, or read with on_error="fail"'
+            )
+        return batch, self._at, min(at_most, len(batch) - self._at)
+
+    def advance(self, count: int) -> None:
+        """The next samples are those behind so many of the batch."""
+        self._at += count
+
+    def _draw(self) -> None:
+        ends = 0
+        while (batch := self._loader.next()) is None:
+            # The first end is that of the epoch that was read.
+            ends += 1
+            if ends > 1:
+                raise Error("an epoch has no good record at all: see loader.quarantine")
+        self._batch, self._at = batch, 0
+
+
+class Filling:
+    """A batch while it is put together. After an exception, `finish()` goes on where it was.
+
+    Args:
+        samples: Where the samples come from.
+        runs: Which samples they are.
+        shown: How many of them the batch has. The others are only drawn.
+
+    Attributes:
+        runs: As given.
+        shown: As given.
+        records: Record number of each sample, also of those that are not shown.
+    """
+
+    def __init__(self, samples: Samples, runs: Sequence[Run], shown: int) -> None:
+        self.runs = runs
+        self.shown = shown
+        self.records = np.empty(sum(run.count for run in runs), np.int64)
+        self._samples = samples
+        self._left = list(reversed(runs))
+        self._place = 0
+        self._images: Room | None = None
+        self._labels: Room | None = None
+
+    def finish(self, rooms: Rooms) -> tuple[object, object]:
+        """Draws all samples, and gives images and labels."""
+        while self._left:
+            run = self._left[-1]
+            batch, at, count = self._samples.next(run, run.count)
+            if self._images is None or self._labels is None:
+                self._images, self._labels = self._rooms(rooms, batch)
+            # The one sample that is repeated stands for all places.
+            until = self._place + (run.count if run.is_padding else count)
+            seen = max(min(until, self.shown) - self._place, 0)
+            source = slice(at, at + (1 if run.is_padding else seen))
+            if seen:
+                self._images.array[self._place : self._place + seen] = batch.images[source]
+                self._labels.array[self._place : self._place + seen, 0] = batch.labels[source]
+            self.records[self._place : until] = batch.records[at : at + count]
+            # Nothing below this line waits.
+            if not run.is_padding:
+                self._samples.advance(count)
+            self._left.pop()
+            if until - self._place < run.count:
+                self._left.append(run._replace(first=run.first + count, count=run.count - count))
+            self._place = until
+        assert self._images is not None, "a batch has samples"
+        assert self._labels is not None, "the same"
+        return self._images.made(), self._labels.made()
+
+    def _rooms(self, rooms: Rooms, batch: Batch) -> tuple[Room, Room]:
+        """Room for images and labels. No array of the batch outlives this call, since it would keep the slot."""
+        images = batch.images
+        assert isinstance(images, np.ndarray), "the pixels are in the host"
+        # DALI's labels are one number in an array.
+        labels = rooms.room((self.shown, 1), np.dtype(np.int32))
+        return rooms.room((self.shown, *images.shape[1:]), images.dtype), labels

@@ -1,0 +1,324 @@
+"""`forebay.dali` against what DALI itself returned (`dali_sharding.json`), by the pure parts and by the daemon."""
+
+import json
+import os
+from pathlib import Path
+
+import forebay
+import numpy as np
+import pytest
+from forebay.dali import (
+    DALIClassificationIterator,
+    DALIGenericIterator,
+    FileReader,
+    LastBatchPolicy,
+    Pipeline,
+)
+from forebay.dali.counting import ReaderCount, SizeCount
+from forebay.dali.reading import Reading
+from forebay.dali.shards import Shards
+
+ROOT = Path(__file__).resolve().parents[3]
+VECTORS = Path(os.environ.get("FOREBAY_TEST_VECTORS", ROOT.parent / "shared" / "vectors")) / "dali_sharding.json"
+CASES = json.loads(VECTORS.read_text()) if VECTORS.is_file() else []
+
+has_vectors = pytest.mark.skipif(not CASES, reason=f"there are no vectors of DALI at {VECTORS}")
+needs_daemon = pytest.mark.daemon
+
+
+def shards_of(case, shard):
+    """The shards of a case, as a reader with this shard has them."""
+    return Shards(case["n"], case["num_shards"], shard, case["stick_to_shard"], case["pad_last_batch"])
+
+
+def records_of(shards, runs):
+    """The records of an unshuffled reader."""
+    starts = [shard * shards.records // shards.count for shard in range(shards.count)]
+    return [
+        starts[shards.of_epoch(run.epoch)] + run.first + (0 if run.is_padding else at)
+        for run in runs
+        for at in range(run.count)
+    ]
+
+
+def walked(shards, count, batch_size, epochs):
+    """For each shard, the records of the batches of so many epochs."""
+    readings = [Reading(each) for each in shards]
+    found = [[[] for _ in range(epochs)] for _ in shards]
+    for epoch in range(epochs):
+        while not count.is_over:
+            batches = [records_of(each, reading.batch(batch_size)) for each, reading in zip(shards, readings)]
+            shown = count.advance()
+            for number, places in enumerate(shown or []):
+                found[number][epoch].append(batches[number][:places])
+        count.begin_next()
+    return found
+
+
+@has_vectors
+@pytest.mark.parametrize("together", [False, True], ids=["a process for each shard", "all shards in one iterator"])
+def test_rule_13_batches_of_all_epochs_are_those_of_dali(together):
+    compared = 0
+    for case in CASES:
+        every = [shards_of(case, shard) for shard in range(case["num_shards"])]
+        policy = LastBatchPolicy.of(case["last_batch_policy"])
+        for shards in [every] if together else [[each] for each in every]:
+            count = ReaderCount(shards, case["batch_size"], policy)
+            if "error" in case:
+                assert count.drops_next(), case
+                continue
+            theirs = {each["shard"]: each for each in case["shards"]}
+            found = walked(shards, count, case["batch_size"], case["epochs"])
+            for each, ours in zip(shards, found):
+                assert ours == theirs[each.shard_id]["epochs"], (case, each)
+                assert each.meta() == theirs[each.shard_id]["reader_meta"]
+                compared += len(ours)
+    assert compared > 700
+
+
+def test_drop_leaves_whole_batches_of_padding_to_the_next_epoch():
+    # The larger shard has a fifth record, so the reader of the smaller one adds a batch. The iterator ends before it.
+    shards = [Shards(9, 2, shard, stick=False, pad=True) for shard in range(2)]
+    found = walked(shards, ReaderCount(shards, 4, LastBatchPolicy.DROP), 4, 4)
+    assert found[0] == [[[0, 1, 2, 3]], [[3, 3, 3, 3]], [[4, 5, 6, 7]], [[8, 8, 8, 8]]]
+    assert found[1] == [[[4, 5, 6, 7]], [[8, 8, 8, 8]], [[0, 1, 2, 3]], [[3, 3, 3, 3]]]
+
+
+def test_an_epoch_that_was_read_ahead_is_left_out():
+    shards = [Shards(3, 1, 0, stick=False, pad=False)]
+    count = ReaderCount(shards, 16, LastBatchPolicy.FILL)
+    found = walked(shards, count, 16, 2)
+    assert found[0] == [[[at % 3 for at in range(16)]], [[(16 + at) % 3 for at in range(16)]]]
+    assert count.size == 16
+
+
+@pytest.mark.parametrize(
+    ("policy", "padded", "last", "following"),
+    [
+        ("PARTIAL", True, [6], [0, 1]),
+        ("PARTIAL", False, [6], [1, 2]),
+        ("FILL", True, [6, 6], [0, 1]),
+        ("FILL", False, [6, 0], [1, 2]),
+        ("DROP", True, [4, 5], [0, 1]),
+        ("DROP", False, [4, 5], [1, 2]),
+    ],
+)
+def test_a_given_size_ends_epochs_as_dalis_documentation_says(policy, padded, last, following):
+    shards = [Shards(7, 1, 0, stick=False, pad=padded)]
+    count = SizeCount(7, 1, 2, LastBatchPolicy[policy], padded=padded)
+    first, second = walked(shards, count, 2, 2)[0]
+    assert (first[-1], second[0]) == (last, following)
+
+
+def test_a_size_of_all_pipelines_leaves_out_the_last_of_them():
+    count = SizeCount(9, 3, 2, LastBatchPolicy.PARTIAL, padded=True)
+    assert len(count) == 2
+    assert [count.advance(), count.advance(), count.is_over] == [[2, 2, 2], [2, 1], True]
+
+
+@pytest.fixture
+def readers(pictures):
+    """Makes readers of pictures whose label and colour is their number."""
+    listed = {}
+
+    def make(records, **arguments):
+        if records not in listed:
+            listed[records] = sorted(pictures(records, name=f"of-{records}").iterdir())
+        return FileReader(files=listed[records], name="Reader", **arguments)
+
+    return make
+
+
+def pipeline_of(reader, batch_size, **settings):
+    return Pipeline(reader, batch_size, **{"transform": forebay.transforms.Resize((8, 8)), **settings})
+
+
+def numbers(output, name="label"):
+    """The records of a batch, by its labels. Its pictures must be theirs."""
+    labels = np.asarray(output[name])[:, 0]
+    images = np.asarray(output["data"])
+    assert images.shape == (len(labels), 8, 8, 3)
+    np.testing.assert_array_equal(images[:, 0, 0, 0], labels % 256)
+    return labels.tolist()
+
+
+@needs_daemon
+@has_vectors
+@pytest.mark.usefixtures("binary")
+@pytest.mark.parametrize(("records", "batch_size"), [(10, 4), (11, 2), (9, 16)])
+def test_rule_13_the_daemon_delivers_what_dali_returned(readers, records, batch_size):
+    cases = [case for case in CASES if (case["n"], case["batch_size"]) == (records, batch_size)]
+    assert len(cases) >= 12
+    for case in cases:
+        pipelines = [
+            pipeline_of(
+                readers(
+                    records,
+                    shard_id=shard,
+                    num_shards=case["num_shards"],
+                    stick_to_shard=case["stick_to_shard"],
+                    pad_last_batch=case["pad_last_batch"],
+                ),
+                batch_size,
+            )
+            for shard in range(case["num_shards"])
+        ]
+        arguments = {"reader_name": "Reader", "last_batch_policy": case["last_batch_policy"]}
+        if "error" in case:
+            with pytest.raises(forebay.SettingsError, match="with DROP no epoch has a batch"):
+                DALIClassificationIterator(pipelines, **arguments)
+            continue
+        iterator = DALIClassificationIterator(pipelines, **arguments)
+        for epoch in range(case["epochs"]):
+            theirs = [shard["epochs"][epoch] for shard in case["shards"]]
+            ours = [[numbers(output) for output in outputs] for outputs in iterator]
+            assert ours == [list(step) for step in zip(*theirs)], (case, epoch)
+            if case["last_batch_policy"] != "drop":
+                assert len(iterator) == len(ours)
+            iterator.reset()
+        iterator.close()
+
+
+@needs_daemon
+@pytest.mark.usefixtures("binary")
+def test_the_report_says_what_was_repeated_borrowed_and_dropped(readers):
+    def reports(reader, batch_size, policy):
+        pipeline = pipeline_of(reader, batch_size)
+        iterator = DALIClassificationIterator(pipeline, reader_name="Reader", last_batch_policy=policy, auto_reset=True)
+        shown = [[number for outputs in iterator for number in numbers(outputs[0])] for _ in range(2)]
+        found = [tuple(report) for report in iterator.report()[:2]]
+        audit = pipeline.loader.audit()
+        iterator.close()
+        return shown, found, audit
+
+    shown, found, audit = reports(readers(10), 4, "FILL")
+    assert shown == [[*range(10), 0, 1], [*range(2, 10)]]
+    assert found == [(0, 0, 12, (0, 1), (), ()), (1, 0, 8, (), (), ())]
+    assert audit[0].delivered == 10
+    _, found, _ = reports(readers(10), 4, "PARTIAL")
+    assert found == [(0, 0, 10, (), (), (0, 1)), (1, 0, 10, (), (0, 1), (2, 3))]
+    _, found, _ = reports(readers(10, pad_last_batch=True), 4, "FILL")
+    assert found == [(0, 0, 12, (9, 9), (), ()), (1, 0, 12, (9, 9), (), ())]
+    _, found, _ = reports(readers(11, shard_id=0, num_shards=3), 2, "FILL")
+    assert found == [(0, 0, 4, (), (3,), ()), (1, 1, 4, (), (7,), ())]
+    _, found, _ = reports(readers(11, shard_id=0, num_shards=3, pad_last_batch=True), 2, "DROP")
+    assert found == [(0, 0, 2, (), (), (2,)), (1, 1, 2, (), (), (5, 6))]
+
+
+@needs_daemon
+@pytest.mark.usefixtures("binary")
+def test_the_iterator_stops_until_it_is_reset(readers, caplog):
+    iterator = DALIGenericIterator(pipeline_of(readers(6), 4), ["data", "number"], reader_name="Reader")
+    assert (iterator.batch_size, iterator.size, len(iterator)) == (4, 8, 2)
+    assert iter(iterator) is iterator
+    iterator.reset()
+    assert "does nothing before the end of the epoch" in caplog.text
+    assert [numbers(outputs[0], "number") for outputs in iterator] == [[0, 1, 2, 3], [4, 5, 0, 1]]
+    for _ in range(2):
+        with pytest.raises(StopIteration):
+            iterator.next()
+    iterator.reset()
+    assert numbers(iterator.next()[0], "number") == [2, 3, 4, 5]
+    iterator.close()
+
+
+@needs_daemon
+@pytest.mark.usefixtures("binary")
+def test_a_loop_by_len_and_reset_leaves_out_the_batch_that_drop_drops(readers):
+    pipeline = pipeline_of(readers(10), 4)
+    iterator = DALIClassificationIterator(pipeline, reader_name="Reader", last_batch_policy="drop")
+    shown = []
+    for _ in range(3):
+        shown.append([numbers(next(iterator)[0]) for _ in range(len(iterator))])
+        iterator.reset()
+    assert shown == [[[0, 1, 2, 3], [4, 5, 6, 7]], [[2, 3, 4, 5], [6, 7, 8, 9]], [[4, 5, 6, 7], [8, 9, 0, 1]]]
+    iterator.close()
+
+
+@needs_daemon
+@pytest.mark.usefixtures("binary")
+def test_without_a_size_the_iterator_has_no_end(readers):
+    iterator = DALIClassificationIterator(pipeline_of(readers(3), 2))
+    assert [numbers(next(iterator)[0]) for _ in range(4)] == [[0, 1], [2, 0], [1, 2], [0, 1]]
+    assert iterator.report() == []
+    with pytest.raises(TypeError, match="has no end"):
+        len(iterator)
+    iterator.close()
+
+
+@needs_daemon
+@pytest.mark.usefixtures("binary")
+@pytest.mark.parametrize("how", ["random_shuffle", "shuffle_after_epoch"])
+def test_shuffled_shards_have_each_record_once_though_each_rank_has_its_own_seed(readers, how):
+    pipelines = [
+        pipeline_of(
+            readers(12, shard_id=rank, num_shards=2, seed=12 + rank, pad_last_batch=True, **{how: True}), 3, seed=rank
+        )
+        for rank in range(2)
+    ]
+    iterator = DALIClassificationIterator(pipelines, reader_name="Reader", auto_reset="yes")
+    epochs = [[number for outputs in iterator for each in outputs for number in numbers(each)] for _ in range(2)]
+    assert [sorted(epoch) for epoch in epochs] == [list(range(12))] * 2
+    assert epochs[0] != epochs[1]
+    assert list(range(12)) not in epochs
+    iterator.close()
+
+
+@needs_daemon
+@pytest.mark.usefixtures("binary")
+def test_a_bad_record_ends_the_iterator_or_is_replaced_in_its_place(readers):
+    bad = readers(8).samples[5][0]
+    Path(bad).write_bytes(b"P6 no picture")
+    pipeline = pipeline_of(readers(8), 4)
+    with pytest.raises(forebay.RecordError, match="00005"):
+        list(DALIClassificationIterator(pipeline, reader_name="Reader"))
+    pipeline.close()
+    iterator = DALIClassificationIterator(pipeline_of(readers(8), 4, on_error="replace"), reader_name="Reader")
+    assert [numbers(outputs[0]) for outputs in iterator] == [[0, 1, 2, 3], [4, 4, 6, 7]]
+    iterator.close()
+
+
+@needs_daemon
+@pytest.mark.usefixtures("binary")
+@pytest.mark.parametrize(("policy", "last"), [("fill", [[8, 9, 0, 1]]), ("drop", [])])
+def test_after_an_exception_the_iterator_goes_on_where_it_was(readers, monkeypatch, policy, last):
+    iterator = DALIClassificationIterator(
+        pipeline_of(readers(10), 4), reader_name="Reader", last_batch_policy=policy, prepare_first_batch=False
+    )
+    pipeline = iterator._pipelines[0]
+    draw, failing = pipeline.loader.next, [True, False] * 10
+
+    def next_batch():
+        if failing.pop():
+            return draw()
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(pipeline.loader, "next", next_batch)
+    shown = []
+    for _ in range(30):
+        try:
+            shown.append(numbers(next(iterator)[0]))
+        except KeyboardInterrupt:
+            continue
+        except StopIteration:
+            break
+    assert shown == [[0, 1, 2, 3], [4, 5, 6, 7], *last]
+    monkeypatch.undo()
+    iterator.reset()
+    assert numbers(next(iterator)[0]) == [2, 3, 4, 5]
+    iterator.close()
+
+
+@needs_daemon
+@pytest.mark.usefixtures("binary")
+def test_the_example_of_the_documentation_runs(pictures):
+    page = (ROOT / "docs" / "dali.md").read_text()
+    code = page.split("```python\n")[1].split("```")[0]
+    folder = pictures(20, classes=2)
+    assert "/data/train" in code
+    steps = []
+    names = {"step": lambda images, labels: steps.append((len(images), labels)), "EPOCHS": 2}
+    exec(code.replace("/data/train", str(folder)), names)
+    # 20 pictures are no full batch of the example.
+    assert [places for places, _ in steps] == [20, 20]
+    names["train"].close()
