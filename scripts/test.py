@@ -207,17 +207,27 @@ def torch() -> Tally:
 
 
 def tensorflow() -> Tally:
-    """Those that need TensorFlow, in an environment of its own beside the build."""
-    venv = ROOT / "target" / "tensorflow"
+    """Those that need TensorFlow."""
+    return beside("tensorflow", "tensorflow-cpu", "test_tf.py")
+
+
+def jax() -> Tally:
+    """Those that need JAX, whose CPU plays four devices."""
+    return beside("jax", "jax", "test_jax.py")
+
+
+def beside(name: str, package: str, file: str) -> Tally:
+    """A file of tests, with a framework in an environment of its own beside the build: target/NAME."""
+    venv = ROOT / "target" / name
     python = venv / "bin" / "python"
     made = Tally() if python.is_file() else check(VENV / "python", "-m", "venv", venv)
     pip = (python, "-m", "pip", "install", "-q", "--disable-pip-version-check", "--no-input")
     wheels = sorted((ROOT / "target" / "wheels" / "dev").glob("*.whl"))
-    made += check(*pip, "numpy", "pytest", "tensorflow-cpu")
+    made += check(*pip, "numpy", "pytest", package)
     made += check(*pip, "--no-deps", "--force-reinstall", *wheels)
     command = (python, "-m", "pytest", "-q", "--no-header", "-rs", "-p", "no:cacheprovider")
     path = f"{venv / 'bin'}:{os.environ['PATH']}"
-    return made + counted((*command, "clients/python/tests/test_tf.py"), pytest_tally, PATH=path)
+    return made + counted((*command, f"clients/python/tests/{file}"), pytest_tally, PATH=path)
 
 
 def torture() -> Tally:
@@ -291,8 +301,8 @@ STAGES: dict[str, Callable[[], Tally]] = {
     "systemd": systemd,
     "readme": readme,
 }
-# Not in the whole: PyTorch and TensorFlow are large, and the torture is in there for a minute.
-ASKED_FOR = {"torch": torch, "tensorflow": tensorflow, "torture": torture}
+# Not in the whole: PyTorch, TensorFlow and JAX are large, and the torture is in there for a minute.
+ASKED_FOR = {"torch": torch, "tensorflow": tensorflow, "jax": jax, "torture": torture}
 
 
 def main(names: list[str]) -> int:

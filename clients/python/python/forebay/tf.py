@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import tensorflow as tf
 
+from forebay.aligned import aligned_copy
 from forebay.batches import Batches
 from forebay.dtype import BFLOAT16_BITS
 from forebay.errors import SettingsError
@@ -26,8 +27,6 @@ if TYPE_CHECKING:
 
 __all__ = ["dataset"]
 
-# TensorFlow copies memory that does not begin at a multiple of this.
-_ALIGNMENT = 64
 _TYPES = {"labels": np.dtype(np.int64), "records": np.dtype(np.int64), "mask": np.dtype(bool)}
 
 
@@ -139,14 +138,5 @@ def _value(batch: Batch, name: str, spec: tf.TypeSpec, *, copy: bool) -> Any:  #
     if isinstance(column, Ragged):
         values, *splits = (np.array(part) for part in (column.values, *column.offsets))
         return tf.RaggedTensor.from_nested_row_splits(values, splits, validate=False)
-    array = _aligned_copy(column) if copy else column
+    array = aligned_copy(column) if copy else column
     return array.view(tf.bfloat16.as_numpy_dtype) if spec.dtype == tf.bfloat16 else array
-
-
-def _aligned_copy(array: np.ndarray) -> np.ndarray:
-    """A copy in memory that TensorFlow takes over without another copy."""
-    room = np.empty(array.nbytes + _ALIGNMENT, np.uint8)
-    start = -room.ctypes.data % _ALIGNMENT
-    copied = room[start : start + array.nbytes].view(array.dtype).reshape(array.shape)
-    np.copyto(copied, array)
-    return copied

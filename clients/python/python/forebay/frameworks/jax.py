@@ -1,4 +1,4 @@
-"""JAX, as the trainer uses it beside a Loader."""
+"""JAX, as the trainer uses it beside a Loader. Arrays are made in `forebay.jax`."""
 
 from __future__ import annotations
 
@@ -26,6 +26,13 @@ class Jax(Framework):
     def uses_gpu(self) -> bool:
         """Whether JAX is imported."""
         return self.module is not None
+
+    def ranks(self) -> tuple[int, int, str] | None:
+        """Number of this process and of all, if `jax.distributed` is initialised."""
+        is_initialized = getattr(getattr(self.module, "distributed", None), "is_initialized", None)
+        if is_initialized is None or not is_initialized():
+            return None
+        return self.module.process_index(), self.module.process_count(), "jax.distributed"
 
     def event(self, mark: object) -> Event | None:
         """Any object that can be waited for as a `jax.Array` can."""

@@ -1,0 +1,176 @@
+"""Batches as arrays of JAX, on one device or spread over several. Nothing else needs JAX.
+
+Example:
+    >>> import forebay.jax                                                                  # doctest: +SKIP
+    >>> train = forebay.jax.batches("/data/train", batch_size=256, size=224, shuffle=True)  # doctest: +SKIP
+    >>> for images, labels in train:                                                        # doctest: +SKIP
+    ...     state = step(state, images, labels)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import jax
+import numpy as np
+
+from forebay.aligned import aligned_copy
+from forebay.batches import Batches
+from forebay.converted import Converted
+from forebay.errors import SettingsError
+from forebay.loader import Loader
+
+if TYPE_CHECKING:
+    from forebay.batch import Batch
+    from forebay.settings import Source
+
+__all__ = ["JaxLoader", "batches", "data_sharding"]
+
+_FULL = ("drop", "fill")
+
+
+class JaxLoader(Converted[Any]):
+    """A Loader that gives tuples or dicts of `jax.Array`.
+
+    Everything else is the same as in the Loader, with which it shares its session.
+
+    Attributes:
+        loader: The Loader.
+    """
+
+
+def data_sharding(devices: Sequence[Any] | None = None) -> jax.sharding.NamedSharding:
+    """A sharding that gives each device an equal part of the places of a batch. Its axis is named "batch".
+
+    Args:
+        devices: The devices in their order. None is all of this process.
+
+    Example:
+        >>> train = forebay.jax.batches("/data/train", batch_size=256, size=224, last_batch_policy="drop",
+        ...                             sharding=forebay.jax.data_sharding())               # doctest: +SKIP
+    """
+    mesh = jax.sharding.Mesh(np.array(jax.local_devices() if devices is None else devices), ("batch",))
+    return jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec("batch"))
+
+
+def batches(
+    source: Source | Loader,
+    *,
+    elements: Sequence[str] = ("images", "labels"),
+    as_dict: bool = False,
+    sharding: Any = None,  # noqa: ANN401 - a device or a sharding of JAX
+    copy: bool = True,
+    **settings: Any,  # noqa: ANN401 - those of a Loader
+) -> JaxLoader:
+    """A loader whose batches are arrays of JAX. One `for` over it is one epoch, as with a Loader.
+
+    Unless `jax_enable_x64` is set, JAX has no integers of 64 bits: labels and records are then int32.
+
+    Args:
+        source: A Loader, or what a Loader takes as its source.
+        elements: Names of the columns of a batch, in their order. Columns with lists are refused.
+        as_dict: True gives dicts. False gives tuples, or single arrays if there is one name.
+        sharding: Where the arrays are: a device, or a sharding such as `data_sharding()`. If it spans devices of other
+            processes, each process gives its own part of a global batch. None is JAX's default device.
+        copy: On a CPU, True copies each batch once within the host, and any number of batches may be kept. False gives
+            arrays that are the ring's own memory if JAX can use it as it is. At most one earlier batch may then be kept
+            when the next one is drawn. To other devices, batches are copied in any case.
+        **settings: Arguments of the Loader, such as `batch_size`, if `source` is not one.
+
+    Raises:
+        SettingsError: A setting is wrong, or there is no such column, or the devices cannot have equal parts, or the
+            pixels are in memory of a GPU.
+        Error: Any other error of `forebay.Loader`.
+    """
+    if not isinstance(source, Batches):
+        loader = Loader(source, **settings)
+    elif settings:
+        raise SettingsError(
+            f"{next(iter(settings))}: the Loader has its settings already; give source and settings here"
+        )
+    else:
+        loader = source
+    try:
+        _refuse(loader, list(elements), sharding)
+    except SettingsError:
+        if loader is not source:
+            loader.close()
+        raise
+    return JaxLoader(loader, _Conversion(list(elements), sharding, as_dict=as_dict, copy=copy))
+
+
+def _refuse(loader: Loader, elements: list[str], sharding: Any) -> None:  # noqa: ANN401 - as `batches`
+    """Refuses what a batch cannot be."""
+    if loader.placement != "host":
+        raise SettingsError(
+            f'the pixels are in {loader.placement}: set placement="host", or copy them as docs/operating.md shows'
+        )
+    ring = loader._feed.session.rings()[0]
+    has_lists = {name: levels > 0 for name, _, levels, _ in ring.columns}
+    known = ["images", "labels", "records", "mask", *has_lists]
+    unknown = [name for name in elements if name not in known]
+    if unknown or not elements:
+        given = f"{unknown[0]!r} is not a column" if unknown else "it is empty"
+        raise SettingsError(f"elements: {given}; the columns are {', '.join(known)}")
+    ragged = next((name for name in elements if has_lists.get(name)), None)
+    if ragged is not None:
+        raise SettingsError(
+            f"elements: {ragged!r} has a list for each place, and JAX has no such arrays: read the Loader"
+        )
+    if isinstance(sharding, jax.sharding.Sharding):
+        _refuse_unequal(loader, sharding, ring.images[0])
+
+
+def _refuse_unequal(loader: Loader, sharding: jax.sharding.Sharding, images: Sequence[int]) -> None:
+    """Refuses batches that the devices cannot share in equal parts."""
+    if sharding.is_fully_addressable:
+        try:
+            (part, *_) = sharding.shard_shape(tuple(images))
+        except ValueError as error:
+            raise SettingsError(f"batch_size={images[0]} does not fit the sharding: {error}") from None
+        if part == images[0]:
+            return
+    if loader._given.get("last_batch_policy") not in _FULL:
+        raise SettingsError(
+            'last_batch_policy: a last batch with fewer places has no equal parts for several devices: give "drop" or '
+            '"fill"'
+        )
+
+
+class _Conversion:
+    """The conversion of a batch. The arguments are those of `batches`."""
+
+    def __init__(self, elements: list[str], sharding: Any, *, as_dict: bool, copy: bool) -> None:  # noqa: ANN401
+        self._elements = elements
+        self._sharding = sharding
+        self._as_dict = as_dict
+        is_local = not isinstance(sharding, jax.sharding.Sharding) or sharding.is_fully_addressable
+        self._put = self._local if is_local else self._part
+        self._copy = copy and _platform(sharding) == "cpu"
+
+    def __call__(self, batch: Batch) -> Any:  # noqa: ANN401 - a tuple, a dict or an array
+        bits = batch.dtype == "bfloat16"
+        values = [self._converted(np.asarray(batch[name]), bits=bits and name == "images") for name in self._elements]
+        if self._as_dict:
+            return dict(zip(self._elements, values))
+        return tuple(values) if len(values) > 1 else values[0]
+
+    def _converted(self, array: np.ndarray, *, bits: bool) -> jax.Array:
+        if self._copy:
+            array = aligned_copy(array)
+        # JAX keeps the array as long as a device reads it.
+        return self._put(array.view(jax.numpy.bfloat16.dtype) if bits else array)
+
+    def _local(self, array: np.ndarray) -> jax.Array:
+        return jax.device_put(array, self._sharding)
+
+    def _part(self, array: np.ndarray) -> jax.Array:
+        return jax.make_array_from_process_local_data(self._sharding, array)
+
+
+def _platform(sharding: Any) -> str:  # noqa: ANN401 - as `batches`
+    if sharding is None:
+        return next(iter(jax.device_put(0).devices())).platform
+    device = next(iter(sharding.device_set)) if isinstance(sharding, jax.sharding.Sharding) else sharding
+    return device.platform
