@@ -280,6 +280,21 @@ def test_a_bad_record_ends_the_iterator_or_is_replaced_in_its_place(readers):
 
 @needs_daemon
 @pytest.mark.usefixtures("binary")
+def test_bad_records_that_nothing_replaces_end_the_iterator(readers):
+    # A lease has four batches.
+    for path, _ in readers(8).samples[:4]:
+        Path(path).write_bytes(b"P6 no picture")
+    iterator = DALIClassificationIterator(
+        pipeline_of(readers(8), 1, on_error="replace"), reader_name="Reader", prepare_first_batch=False
+    )
+    for _ in range(2):
+        with pytest.raises(forebay.Error, match="could not be replaced, because all records near it are bad"):
+            next(iterator)
+    iterator.close()
+
+
+@needs_daemon
+@pytest.mark.usefixtures("binary")
 @pytest.mark.parametrize(("policy", "last"), [("fill", [[8, 9, 0, 1]]), ("drop", [])])
 def test_after_an_exception_the_iterator_goes_on_where_it_was(readers, monkeypatch, policy, last):
     iterator = DALIClassificationIterator(

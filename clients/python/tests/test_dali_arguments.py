@@ -150,6 +150,11 @@ def test_a_pipeline_refuses_what_has_its_place_elsewhere(name):
     Pipeline(reader, 1, **{name: False})
 
 
+def test_a_pipeline_skips_no_record_silently():
+    with pytest.raises(forebay.SettingsError, match='give "replace"'):
+        Pipeline(FileReader(files=["a"]), 1, on_error="skip")
+
+
 def test_a_pipeline_ignores_what_changes_no_batch():
     pipeline = Pipeline(FileReader(files=["a"]), 1, -1, -1, **dict.fromkeys(_IGNORED, 3), size=8)
     assert pipeline._settings == {"size": 8, "num_threads": None, "prefetch_queue_depth": 2, "seed": 0}

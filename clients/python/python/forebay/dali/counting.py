@@ -16,21 +16,16 @@ __all__ = ["Count", "ReaderCount", "SizeCount"]
 
 
 class Count(Protocol):
-    """The count of an iterator.
-
-    Attributes:
-        size: Samples of an epoch, of each pipeline or of all together; -1 without end.
-        is_over: Whether the epoch is over. Then only `begin_next()` may follow.
-    """
+    """The count of an iterator."""
 
     @property
     def size(self) -> int:
-        """See above."""
+        """Samples of an epoch, of each pipeline or of all together; -1 without end."""
         ...
 
     @property
     def is_over(self) -> bool:
-        """See above."""
+        """Whether the epoch is over. Then only `begin_next()` may follow."""
         ...
 
     def __len__(self) -> int:

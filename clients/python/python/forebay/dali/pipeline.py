@@ -98,6 +98,8 @@ class Pipeline:
             raise SettingsError(
                 f"prefetch_queue_depth={prefetch_queue_depth!r}: there is one queue, of finished batches; give a number"
             )
+        if settings.get("on_error") == "skip":
+            raise SettingsError('on_error="skip": DALI\'s outputs do not tell which places are skipped: give "replace"')
         for name, value in settings.items():
             if name in _REFUSED and value not in (None, False):
                 raise SettingsError(f"{name}: {_REFUSED[name]}")

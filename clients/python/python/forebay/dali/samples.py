@@ -60,9 +60,6 @@ class Samples:
         Returns:
             The batch, the place of the first sample, and how many samples follow each other there. For padding, the
             place of the sample that is repeated.
-
-        Raises:
-            Error: The Loader's epoch has fewer records than its shard.
         """
         if run.is_padding:
             assert self._batch is not None, "padding follows a sample"
@@ -71,11 +68,7 @@ class Samples:
             self._draw()
         batch = self._batch
         assert batch is not None, "it was drawn"
-        if batch.epoch != run.epoch:
-            raise Error(
-                f"epoch {run.epoch} has fewer records than DALI counts, because too many of them in a row are bad: see "
-                'loader.quarantine. Remove them, or read with on_error="fail"'
-            )
+        assert batch.epoch == run.epoch, "static shards leave out no batch of an epoch"
         return batch, self._at, min(at_most, len(batch) - self._at)
 
     def advance(self, count: int) -> None:
@@ -83,12 +76,10 @@ class Samples:
         self._at += count
 
     def _draw(self) -> None:
-        ends = 0
-        while (batch := self._loader.next()) is None:
-            # The first end is that of the epoch that was read.
-            ends += 1
-            if ends > 1:
-                raise Error("an epoch has no good record at all: see loader.quarantine")
+        batch = self._loader.next()
+        if batch is None:
+            # That was an end of an epoch, and there is always a next one.
+            batch = self._loader.next()
         self._batch, self._at = batch, 0
 
 
@@ -117,10 +108,20 @@ class Filling:
         self._labels: Room | None = None
 
     def finish(self, rooms: Rooms) -> tuple[object, object]:
-        """Draws all samples, and gives images and labels."""
+        """Draws all samples, and gives images and labels.
+
+        Raises:
+            Error: A bad record has no picture in its place.
+        """
         while self._left:
             run = self._left[-1]
             batch, at, count = self._samples.next(run, run.count)
+            records = batch.records[at : at + count]
+            if (records < 0).any():
+                raise Error(
+                    "a bad record could not be replaced, because all records near it are bad: see loader.quarantine of "
+                    "the pipeline, and mend or remove these files"
+                )
             if self._images is None or self._labels is None:
                 self._images, self._labels = self._rooms(rooms, batch)
             # The one sample that is repeated stands for all places.
@@ -130,8 +131,8 @@ class Filling:
             if seen:
                 self._images.array[self._place : self._place + seen] = batch.images[source]
                 self._labels.array[self._place : self._place + seen, 0] = batch.labels[source]
-            self.records[self._place : until] = batch.records[at : at + count]
-            # Nothing below this line waits.
+            self.records[self._place : until] = records
+            del records  # A view keeps the slot, and the next samples may need it.
             if not run.is_padding:
                 self._samples.advance(count)
             self._left.pop()
