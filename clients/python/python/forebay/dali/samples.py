@@ -43,44 +43,39 @@ class Samples:
     """The samples of a Loader, over the borders of its batches and epochs.
 
     The batches of the Loader have the same size as the reader's, but other borders.
+
+    Attributes:
+        at: Where in the Loader's batch the next sample is. Who takes samples adds their number.
     """
 
     def __init__(self, loader: Loader) -> None:
         self._loader = loader
         self._batch: Batch | None = None
-        self._at = 0
+        self.at = 0
 
-    def next(self, run: Run, at_most: int) -> tuple[Batch, int, int]:
-        """A batch of the Loader, and where in it the next samples are.
-
-        Args:
-            run: What the samples belong to.
-            at_most: How many samples are wanted.
+    def next(self, run: Run) -> tuple[Batch, int, int]:
+        """A batch of the Loader, and where in it the samples of a run begin.
 
         Returns:
-            The batch, the place of the first sample, and how many samples follow each other there. For padding, the
-            place of the sample that is repeated.
+            The batch, the place of the first sample, and how many of the run follow each other there. For padding, the
+            place of the sample that is repeated, and 1.
         """
         if run.is_padding:
             assert self._batch is not None, "padding follows a sample"
-            return self._batch, self._at - 1, 1
-        if self._batch is None or self._at == len(self._batch):
+            return self._batch, self.at - 1, 1
+        if self._batch is None or self.at == len(self._batch):
             self._draw()
         batch = self._batch
         assert batch is not None, "it was drawn"
         assert batch.epoch == run.epoch, "static shards leave out no batch of an epoch"
-        return batch, self._at, min(at_most, len(batch) - self._at)
-
-    def advance(self, count: int) -> None:
-        """The next samples are those behind so many of the batch."""
-        self._at += count
+        return batch, self.at, min(run.count, len(batch) - self.at)
 
     def _draw(self) -> None:
         batch = self._loader.next()
         if batch is None:
             # That was an end of an epoch, and there is always a next one.
             batch = self._loader.next()
-        self._batch, self._at = batch, 0
+        self._batch, self.at = batch, 0
 
 
 class Filling:
@@ -115,7 +110,7 @@ class Filling:
         """
         while self._left:
             run = self._left[-1]
-            batch, at, count = self._samples.next(run, run.count)
+            batch, at, count = self._samples.next(run)
             records = batch.records[at : at + count]
             if (records < 0).any():
                 raise Error(
@@ -133,12 +128,12 @@ class Filling:
                 self._labels.array[self._place : self._place + seen, 0] = batch.labels[source]
             self.records[self._place : until] = records
             del records  # A view keeps the slot, and the next samples may need it.
-            if not run.is_padding:
-                self._samples.advance(count)
-            self._left.pop()
+            left = self._left[:-1]
             if until - self._place < run.count:
-                self._left.append(run._replace(first=run.first + count, count=run.count - count))
-            self._place = until
+                left.append(run._replace(first=run.first + count, count=run.count - count))
+            # No call is between these lines, and so no exception: see `Feed.draw`.
+            self._samples.at += 0 if run.is_padding else count
+            self._left, self._place = left, until
         assert self._images is not None, "a batch has samples"
         assert self._labels is not None, "the same"
         return self._images.made(), self._labels.made()
