@@ -94,6 +94,27 @@ impl Decoder {
         self.begin_with(header, file, scale, region, Some(points))
     }
 
+    /// Finds the seek points of a whole picture, in place of those that are loaded, and decodes nothing.
+    ///
+    /// # Errors
+    /// What is irregular in the data. There are no points then.
+    pub fn note(&mut self, header: &Header, file: &[u8], points: &mut SeekPoints) -> Result<(), Fault> {
+        let frame = Frame::new(header, Scale::Full);
+        points.load(&[]);
+        points.open(header, &frame, file);
+        if points.is_complete() {
+            // A picture like this has none.
+            return Ok(());
+        }
+        let Self { path, order, scan, .. } = self;
+        scan.begin(header, file, &frame, &Cut::nothing(), Reading { until: usize::MAX, placed: true });
+        for number in 0..frame.mcus.1 {
+            let row = McuRow { number, mcus: 0..frame.mcus.0, columns: 0..0, wanted: [Wanted::Nothing; 3] };
+            scan.next_row(*path, file, order, &row, Some(points)).inspect_err(|_| points.forget())?;
+        }
+        Ok(())
+    }
+
     fn begin_with<'a>(
         &'a mut self,
         header: &Header,
@@ -111,13 +132,13 @@ impl Decoder {
         // Rows above the region are passed over if it is known where a later one begins.
         let entry = points.as_deref().and_then(|points| points.entry(cut.rows.start, cut.columns.start));
         let mcu_row = entry.map_or(0, |entry| entry.row);
-        // Nothing is read where the scan begins if it is entered elsewhere.
-        let begins = entry.is_none_or(|entry| (entry.row, entry.column) == (0, 0));
-        let until = if begins { usize::MAX } else { 0 };
+        // Nothing is read yet if the scan is entered at a point.
+        let until = if entry.is_some() { 0 } else { usize::MAX };
         self.scan.begin(header, file, &frame, &cut, Reading { until, placed: points.is_some() });
         self.strips.begin(header, &frame, &cut);
         let (next, ready) = (region.top, region.top);
-        Rows { decoder: self, file, frame, is_led: entry.is_some(), points, mcu_row, mcu: 0, next, ready, cut }
+        let is_led = entry.is_some();
+        Rows { decoder: self, file, frame, is_led, points, mcu_row, mcu: 0, next, ready, cut }
     }
 }
 
@@ -169,8 +190,9 @@ impl Rows<'_> {
         let (columns, target) = if wanted_all { (cut.columns.clone(), cut.columns.start) } else { (0..0, end) };
         let row_start = this * frame.mcus.0;
         let entry = points.as_deref().and_then(|points| points.entry(this, target)).filter(|entry| entry.row == this);
+        // A row that begins where the one before ended is entered too: no data was read for it.
         if let (Some(entry), Some(points)) = (entry, points.as_deref())
-            && row_start + entry.column > self.mcu
+            && row_start + entry.column >= self.mcu
         {
             self.mcu = row_start + entry.column;
             scan.enter(self.file, &entry.point, self.mcu, points.end(this, end));

@@ -47,6 +47,12 @@ impl Region {
 }
 
 impl Cut {
+    /// No MCU: all are only parsed.
+    pub(crate) fn nothing() -> Self {
+        let region = Region { left: 0, top: 0, width: 0, height: 0 };
+        Self { region, columns: 0..0, rows: 0..0, luma_rows: 0..0 }
+    }
+
     /// The region lies in the frame.
     pub(crate) fn new(frame: &Frame, region: Region) -> Self {
         // A triangle filter reads one more sample on the side that a pixel leans to: the one that its neighbour stands over.

@@ -11,7 +11,7 @@ use crate::idct::{self, Size};
 use crate::path::Path;
 use crate::region::Cut;
 use crate::seek::{Point, SeekPoints};
-use crate::window::{MARGIN, Reading, Window};
+use crate::window::{Reading, Window};
 
 /// Coefficients in a block.
 pub(crate) const BLOCK: usize = 64;
@@ -111,11 +111,9 @@ impl Scan {
         self.place_blocks(frame.layouts(), cut.columns.len());
     }
 
-    /// Goes on at a point, before the MCU of this number. As far as is known, no byte from `end` on is wanted.
-    pub(crate) fn enter(&mut self, file: &[u8], point: &Point, mcu: u32, end: usize) {
+    /// Goes on at a point, before the MCU of this number. No byte of the file from `until` on is wanted.
+    pub(crate) fn enter(&mut self, file: &[u8], point: &Point, mcu: u32, until: usize) {
         let byte = usize::try_from(point.at / 8).unwrap_or(usize::MAX).min(file.len());
-        // A look at the last MCU reads on behind it.
-        let until = end.saturating_add(MARGIN + MARGIN / 8);
         self.window.begin(file, byte, Reading { until, placed: true });
         self.bits = Bits::within_byte(self.window.bytes(), (point.at % 8) as u32);
         self.dc = point.dc;
@@ -205,8 +203,7 @@ impl Scan {
             if mcu == next_point
                 && let Some(points) = points.as_deref_mut()
             {
-                points.pass(row.number, mcu, self.point())?;
-                next_point = points.next_column(mcu + 1);
+                next_point = self.pass_point(row.number, mcu, points)?;
             }
             if self.restart_interval > 0 {
                 if self.restart_in == 0 {
@@ -229,12 +226,14 @@ impl Scan {
         if self.dc.iter().any(wild) { Err(Fault::Irregular("DC values that grow without end")) } else { Ok(()) }
     }
 
-    /// Where the scan is.
-    #[inline(always)]
-    fn point(&mut self) -> Point {
+    /// Compares or adds the point before an MCU, and gives the column of the row's next point. It is called so rarely that the
+    /// loop over the MCUs should have nothing of it.
+    #[inline(never)]
+    fn pass_point(&mut self, row: u32, column: u32, points: &mut SeekPoints) -> Result<u32, Fault> {
         let used = self.bits.used_bits();
         let byte = self.window.place(used / 8) as u64;
-        Point { at: byte * 8 + (used % 8) as u64, dc: self.dc }
+        points.pass(row, column, Point { at: byte * 8 + (used % 8) as u64, dc: self.dc })?;
+        Ok(points.next_column(column + 1))
     }
 
     #[inline(always)]

@@ -84,11 +84,16 @@ impl SeekPoints {
 
     /// Takes what is kept of the picture that is decoded next; empty if nothing is.
     pub fn load(&mut self, block: &[u8]) {
+        self.load_with(|own| own.extend_from_slice(block));
+    }
+
+    /// The same, where `fill` appends the block to an empty vector.
+    pub fn load_with<T>(&mut self, fill: impl FnOnce(&mut Vec<u8>) -> T) -> T {
         self.points.clear();
         self.in_block = 0;
         self.is_refused = false;
         self.block.clear();
-        self.block.extend_from_slice(block);
+        fill(&mut self.block)
     }
 
     /// The block to be kept instead of the loaded one; empty if none is to be kept. `None` if nothing has changed.

@@ -1,6 +1,4 @@
 //! The scan's data without its stuffing, a piece at a time, with room to read ahead.
-#![expect(clippy::inline_always, reason = "compiled for each path: what is not inlined loses its instructions")]
-
 use crate::fault::Fault;
 use crate::header::next_marker;
 
@@ -19,8 +17,7 @@ const CHUNK: usize = 32;
 /// How a window is filled.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Reading {
-    /// The place of the file behind which no data is wanted, if that is known. What is behind it is read when it turns out to
-    /// be wanted, and as far as the window goes.
+    /// The place of the file behind which no data is wanted, if that is known. Hardly more is read.
     pub(crate) until: usize,
     /// Whether [`Window::place`] will be called.
     pub(crate) placed: bool,
@@ -37,8 +34,12 @@ pub(crate) struct Window {
     /// Whether a marker, or the end of the file, is next.
     ended: bool,
     reading: Reading,
-    /// A byte of the window, and where it is in the file.
-    placed: (usize, usize),
+    /// Where in the file the window's first byte is.
+    start: usize,
+    /// The bytes FF of the window, each of which has a stuffed 0 behind it in the file, if [`Window::place`] will be called.
+    stuffed: Vec<u16>,
+    /// How many of them are before the byte that was asked for last.
+    passed: usize,
 }
 
 impl Default for Reading {
@@ -51,7 +52,8 @@ impl Default for Window {
     fn default() -> Self {
         let bytes = vec![0; WINDOW + 8].into_boxed_slice();
         let bytes = bytes.try_into().expect("it has the length");
-        Self { bytes, len: 0, at: 0, ended: true, reading: Reading::default(), placed: (0, 0) }
+        let (reading, stuffed) = (Reading::default(), Vec::new());
+        Self { bytes, len: 0, at: 0, ended: true, reading, start: 0, stuffed, passed: 0 }
     }
 }
 
@@ -59,7 +61,12 @@ impl Window {
     /// Begins at a place of the file.
     pub(crate) fn begin(&mut self, file: &[u8], at: usize, reading: Reading) {
         (self.len, self.at, self.ended) = (0, at, false);
-        (self.reading, self.placed) = (reading, (0, at));
+        (self.reading, self.start, self.passed) = (reading, at, 0);
+        self.stuffed.clear();
+        if reading.placed {
+            // As many as there can be: it never grows.
+            self.stuffed.reserve_exact(WINDOW);
+        }
         self.read_on(file);
     }
 
@@ -73,35 +80,39 @@ impl Window {
         self.len
     }
 
-    /// Whether a whole MCU that begins at `at` is in the window for sure.
+    /// Whether a whole MCU that begins at `at` is in the window for sure, or all data that is wanted.
     pub(crate) fn has_mcu(&self, at: usize) -> bool {
-        self.ended || at + MARGIN <= self.len
+        self.ended || at + MARGIN <= self.len || self.at >= self.reading.until
     }
 
     /// Where in the file a byte of the window is. `index` is at most the window's length, and no smaller than in the calls
     /// before, as far as its byte was not forgotten.
-    #[inline(always)]
     pub(crate) fn place(&mut self, index: usize) -> usize {
-        let (from, place) = self.placed;
-        if index > from {
-            // A byte FF is followed by a 0 in the file: all that is in the window was stuffed.
-            self.placed = (index, place + index - from + count_ff(&self.bytes[from..index]));
+        while self.stuffed.get(self.passed).is_some_and(|&at| usize::from(at) < index) {
+            self.passed += 1;
         }
-        self.placed.1
+        self.start + index + self.passed
     }
 
     /// Forgets the first `used` bytes and reads on in the file.
     pub(crate) fn fill(&mut self, file: &[u8], used: usize) {
         if self.reading.placed {
-            self.place(used);
-            self.placed.0 -= used;
+            self.forget_places(used);
         }
         self.bytes.copy_within(used..self.len, 0);
         self.len -= used;
-        if self.at >= self.reading.until {
-            self.reading.until = usize::MAX;
-        }
         self.read_on(file);
+    }
+
+    /// The window will begin `used` bytes later.
+    fn forget_places(&mut self, used: usize) {
+        let gone = self.stuffed.partition_point(|&at| usize::from(at) < used);
+        self.start += used + gone;
+        self.stuffed.drain(..gone);
+        for at in &mut self.stuffed {
+            *at -= index_of(used);
+        }
+        self.passed = self.passed.saturating_sub(gone);
     }
 
     fn read_on(&mut self, file: &[u8]) {
@@ -130,6 +141,9 @@ impl Window {
             return;
         }
         if let Some([0xFF, 0]) = file.get(self.at..self.at + 2) {
+            if self.reading.placed {
+                self.stuffed.push(index_of(self.len));
+            }
             self.bytes[self.len] = 0xFF;
             self.len += 1;
             self.at += 2;
@@ -152,11 +166,10 @@ impl Window {
     }
 }
 
-#[inline(always)]
-fn count_ff(bytes: &[u8]) -> usize {
-    let count = |bytes: &[u8]| bytes.iter().fold(0, |count, &byte| count + u8::from(byte == 0xFF));
-    // So few at a time are counted in bytes, by vector instructions.
-    bytes.chunks(CHUNK).map(|chunk| usize::from(count(chunk))).sum()
+/// The number of a byte of the window.
+fn index_of(index: usize) -> u16 {
+    const { assert!(WINDOW <= 1 << 16) };
+    u16::try_from(index).expect("the window has fewer bytes than that")
 }
 
 #[cfg(test)]
@@ -198,5 +211,28 @@ mod tests {
             }
         }
         assert_eq!(seen, expected);
+    }
+
+    #[test]
+    fn each_byte_of_the_window_has_its_place_in_the_file_wherever_the_window_is() {
+        // Stuffing in all distances, some of it at the edges of what is read at once.
+        let file: Vec<u8> =
+            (0..90_000_u64).flat_map(|i| if i * i % 61 < 3 { vec![0xFF, 0] } else { vec![(i % 251) as u8] }).collect();
+        let places: Vec<usize> = (5..file.len()).filter(|&at| file[at - 1] != 0xFF || file[at] != 0).collect();
+        for (step, kept) in [(1, 0), (7, 8), (999, 3)] {
+            let mut window = Window::default();
+            window.begin(&file, 5, Reading { until: usize::MAX, placed: true });
+            let (mut dropped, mut at) = (0, 0);
+            while dropped + at < places.len() {
+                if !window.has_mcu(at) {
+                    // A decode drops less than it has used.
+                    let used = at.saturating_sub(kept);
+                    window.fill(&file, used);
+                    (dropped, at) = (dropped + used, at - used);
+                }
+                assert_eq!(window.place(at), places[dropped + at], "byte {} in steps of {step}", dropped + at);
+                at += step;
+            }
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! Regions that are decoded with seek points have the same bytes as without: with those that were recorded, and with blocks
 //! that are damaged, of another file, or made up.
 #![allow(clippy::unwrap_used, reason = "tests stop at what should not be")]
+#![allow(clippy::print_stdout, reason = "says how many were taken")]
 
 #[path = "shared/pictures.rs"]
 mod pictures;
@@ -91,17 +92,33 @@ fn picture(sampling: Sampling, restart: u32, seed: u64) -> Vec<u8> {
     Kind { sampling, width: 150, height: 130, quality: 90, restart, optimised: true, noise: 60, seed }.encode()
 }
 
+/// Every picture that this decoder takes, by the folder that it is in.
+const FOLDERS: [&str; 5] = ["imagenet", "conformance", "coco_tiny", "voc_raccoon", "hostile"];
+
 #[test]
 fn regions_of_photographs_have_the_same_bytes_with_points() {
     let mut decoder = Decoder::default();
-    // Every sixth picture is enough for a run of all tests.
-    let (step, regions) = if cfg!(debug_assertions) { (6, 8) } else { (1, 50) };
-    let files = ["imagenet", "conformance"].into_iter().flat_map(pictures).step_by(step);
-    for (path, file) in files.filter(|(_, file)| Header::read(file).is_ok()) {
+    // Every tenth picture is enough for a run of all tests. `make test-regions` takes all of them.
+    let (step, regions) = if cfg!(debug_assertions) { (10, 8) } else { (1, 50) };
+    let is_taken = |file: &[u8]| {
+        // How many pixels are too many is for the caller to say.
+        Header::read(file).is_ok_and(|header| u64::from(header.width) * u64::from(header.height) < 50_000_000)
+    };
+    let mut taken = 0;
+    for (path, file) in FOLDERS.into_iter().flat_map(pictures).filter(|(_, file)| is_taken(file)).step_by(step) {
         let block = epochs(&path.display().to_string(), &file, Spacing::default(), &mut decoder, regions);
         // What a point takes is guessed before it is known.
         assert!(block.len() <= file.len() / 90, "{} of {} bytes: {}", block.len(), file.len(), path.display());
+        taken += 1;
     }
+    println!("{taken} pictures, {regions} regions of each");
+}
+
+/// The block of a picture's points, found without a decode.
+fn noted(file: &[u8], decoder: &mut Decoder, points: &mut SeekPoints) -> Result<Vec<u8>, Fault> {
+    points.load(&[7; 40]);
+    decoder.note(&Header::read(file)?, file, points)?;
+    Ok(points.changed().unwrap_or_default().to_vec())
 }
 
 #[test]
@@ -193,6 +210,29 @@ proptest! {
             .map(|path| epochs(&format!("{kind:?}"), &kind.encode(), spacing, &mut Decoder::new(path), 8))
             .collect();
         prop_assert!(blocks.windows(2).all(|two| two[0] == two[1]), "{:?}", kind);
+    }
+
+    #[test]
+    fn points_that_are_noted_without_a_decode_are_those_of_a_decode(kind in Kind::any(), spacing in any_spacing()) {
+        let file = kind.encode();
+        for path in Path::available() {
+            let (mut decoder, mut points, mut block) = (Decoder::new(path), SeekPoints::new(spacing), Vec::new());
+            whole(&file).keeping(&mut decoder, &mut points, &mut block).unwrap();
+            prop_assert_eq!(noted(&file, &mut decoder, &mut points), Ok(block));
+            prop_assert!(points.is_complete());
+        }
+    }
+
+    #[test]
+    fn a_damaged_picture_has_no_points_unless_it_decodes(kind in Kind::any(), at in any::<prop::sample::Index>(), value in any::<u8>()) {
+        let mut file = kind.encode();
+        let at = at.index(file.len());
+        file[at] = value;
+        let (mut decoder, mut points, mut block) = (Decoder::default(), SeekPoints::new(CLOSE), Vec::new());
+        if Header::read(&file).is_ok_and(|header| header.width * header.height < 1_000_000) {
+            let decoded = whole(&file).keeping(&mut decoder, &mut points, &mut block);
+            prop_assert_eq!(noted(&file, &mut decoder, &mut points).ok(), decoded.ok().map(|_| block));
+        }
     }
 
     #[test]
