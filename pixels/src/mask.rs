@@ -171,14 +171,15 @@ impl MaskDecoder {
         if pixels > limits.pixels {
             return Err(MaskFault::TooLarge { pixels, limit: limits.pixels });
         }
-        self.frame.decode(png, header)?;
         let Self { frame, lines, plan } = self;
-        let (wide, high) = order.origin.size;
-        order.recipe.plan_into(wide, high, order.draw, plan);
-        lines.follow(plan, order.origin, order.annotated);
-        gather::gather(frame, lines, depth, order.fill, out)?;
-        self.frame.give_back();
-        Ok(())
+        let decoded = frame.decode(png, header).and_then(|()| {
+            let (wide, high) = order.origin.size;
+            order.recipe.plan_into(wide, high, order.draw, plan);
+            lines.follow(plan, order.origin, order.annotated);
+            gather::gather(frame, lines, depth, order.fill, out)
+        });
+        frame.give_back();
+        decoded
     }
 }
 

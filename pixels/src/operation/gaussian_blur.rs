@@ -10,6 +10,9 @@ use crate::number::range_problem;
 /// Longest side of a kernel.
 const LONGEST: u32 = 255;
 
+/// Least standard deviation. The square of a much smaller one is 0, by which nothing can be divided.
+const LEAST_SIGMA: f64 = 1e-3;
+
 /// torchvision's `gaussian_blur`. It is the same for Pillow's images, which torchvision makes tensors of.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -66,8 +69,8 @@ impl Blur {
             return Some(format!("kernel_size is {sizes:?}, but must be odd numbers up to {LONGEST}"));
         }
         let sigmas = self.sigma?.both();
-        let bad = sigmas.iter().any(|sigma| *sigma <= 0.0 || !sigma.is_finite());
-        bad.then(|| format!("sigma is {sigmas:?}, but must be numbers above 0"))
+        let good = sigmas.iter().all(|sigma| *sigma >= LEAST_SIGMA && sigma.is_finite());
+        (!good).then(|| format!("sigma is {sigmas:?}, but must be numbers of at least {LEAST_SIGMA}"))
     }
 
     pub(super) fn carry_out(self, work: &mut Workpiece<'_>) {
@@ -81,7 +84,8 @@ impl Blur {
 impl GaussianBlur {
     pub(crate) fn problem(&self) -> Option<String> {
         let sizes = Blur { kernel_size: self.kernel_size, sigma: None };
-        sizes.problem().or_else(|| range_problem("sigma", self.sigma.both()))
+        let ends = Blur { sigma: Some(self.sigma), ..sizes };
+        sizes.problem().or_else(|| range_problem("sigma", self.sigma.both())).or_else(|| ends.problem())
     }
 
     pub(crate) fn draw(&self, draws: Draws, _size: (u32, u32), give: &mut dyn FnMut(Operation)) {

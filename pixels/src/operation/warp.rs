@@ -213,7 +213,7 @@ impl WarpSource<'_> {
         let (mut sum, mut share) = ([0.0; 3], 0.0);
         for (row, weight_row) in [(0, 1.0 - below), (1, below)] {
             for (column, weight_column) in [(0, 1.0 - right), (1, right)] {
-                if let Some(rgb) = self.within(left as i64 + column, top as i64 + row) {
+                if let Some(rgb) = self.within((left as i64).saturating_add(column), (top as i64).saturating_add(row)) {
                     let weight = weight_row * weight_column;
                     share += weight;
                     for (sum, value) in sum.iter_mut().zip(rgb) {
