@@ -56,6 +56,11 @@ impl Axis {
         start..floor(center + support + 0.5).clamp(start + 1, self.limit)
     }
 
+    /// The most source pixels that an output pixel depends on; some may depend on fewer.
+    pub(crate) fn longest(&self) -> u32 {
+        (floor(2.0 * self.support()).saturating_add(2)).min(self.limit)
+    }
+
     /// Weights of the pixels of [`Axis::span`], which add up to 1.
     pub(crate) fn weights(&self, at: u32, weights: &mut Vec<f64>) {
         let center = self.center(at);

@@ -7,6 +7,8 @@ pub(crate) const SLACK: usize = 32;
 /// kernel as it is written to, so that a picture that only declares its pixels costs no memory.
 pub(crate) fn sized(buffer: &mut Vec<u8>, len: usize) -> &mut [u8] {
     if buffer.len() < len {
+        // Before the new memory is taken, the old one is given back.
+        drop(std::mem::take(buffer));
         *buffer = vec![0; len];
     }
     &mut buffer[..len]

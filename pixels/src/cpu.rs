@@ -3,6 +3,7 @@
 mod canvas;
 mod cmyk;
 pub(crate) mod jpeg;
+mod memory;
 pub(crate) mod other;
 mod resize;
 mod turn;
@@ -150,8 +151,8 @@ impl CpuDecoder {
         let wanted = |stored: &Stored, scales| Wanted::of(recipe, draw, stored, scales, limits, plan, stages);
         let background = recipe.output().background;
         let Loaded { decoded, held, begun } = load(jpeg, canvas, file, recipe.input(), background, limits, wanted)?;
-        limits.check_time(begun)?;
-        canvas.carry_out(PlanInput::canvas(held), plan, stages, recipe, out);
+        let look = || limits.check_time(begun);
+        canvas.carry_out(PlanInput::canvas(held), (plan, stages), recipe, out, look)?;
         limits.check_time(begun)?;
         Ok(decoded)
     }
@@ -238,7 +239,7 @@ fn load(
     let format = Format::of(bytes)?;
     let (stored, in_file, scale, region, by) = if format == Format::Jpeg {
         let head = JpegHead::read(bytes)?;
-        limits.check_pixels(head.width, head.height)?;
+        limits.check_picture(head.width, head.height)?;
         let stored = Stored {
             size: (head.width, head.height),
             orientation: head.orientation.adjusted(input.adjust_orientation),
@@ -252,6 +253,7 @@ fn load(
     } else {
         let open = OpenOther::open(bytes, format, limits)?;
         let size @ (width, height) = open.size();
+        limits.check_picture(width, height)?;
         let in_file = open.orientation();
         let stored = Stored { size, orientation: in_file.adjusted(input.adjust_orientation) };
         let (rgb, spare) = canvas.begin(width, height, limits)?;

@@ -4,6 +4,10 @@ use std::time::{Duration, Instant};
 
 use thiserror::Error;
 
+/// Longest side of a stored picture, in pixels. JPEG and WebP have shorter ones; what works on whole rows or columns at a time
+/// takes memory for each of their pixels.
+pub const LONGEST_SIDE: u32 = 131_072;
+
 /// What one picture may cost. Looked at before memory is taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
@@ -14,7 +18,7 @@ pub struct Limits {
     /// Scans of a progressive JPEG.
     pub scans: u32,
     /// Time for one picture; none by default. libjpeg-turbo and forebay-jpeg look at it while decoding, all else
-    /// between its steps.
+    /// before each step of a plan.
     pub time: Option<Duration>,
 }
 
@@ -40,6 +44,12 @@ pub enum Fault {
         pixels: u64,
         /// [`Limits::pixels`].
         limit: u64,
+    },
+    /// A longer side than any picture may have.
+    #[error("The picture has a side of {side} pixels, above the limit of {LONGEST_SIDE} pixels; cut it into parts.")]
+    TooLong {
+        /// Its longer side.
+        side: u32,
     },
     /// More bytes than allowed.
     #[error("The file has {bytes} bytes, above the limit of {limit} bytes.")]
@@ -100,6 +110,16 @@ impl Limits {
             return Err(Fault::TooManyBytes { bytes, limit: self.bytes });
         }
         Ok(())
+    }
+
+    /// Checks the size of a stored picture.
+    ///
+    /// # Errors
+    /// [`Fault::TooLarge`] and [`Fault::TooLong`], and [`Fault::Corrupt`] if it has no pixels.
+    pub fn check_picture(&self, width: u32, height: u32) -> Result<(), Fault> {
+        self.check_pixels(width, height)?;
+        let side = width.max(height);
+        if side > LONGEST_SIDE { Err(Fault::TooLong { side }) } else { Ok(()) }
     }
 
     /// Checks a size in pixels and gives their number.

@@ -58,7 +58,7 @@ pub use cpu::jpeg::turbo::bare::BareTurbo;
 pub use cpu::{CpuDecoder, Form};
 pub use decoded::{Decoded, DecodedBy};
 pub use draw::{Draw, Draws};
-pub use fault::{Fault, Limits};
+pub use fault::{Fault, LONGEST_SIDE, Limits};
 pub use forebay_jpeg::{Sampling, SeekPoints};
 pub use format::Format;
 pub use interpolation::Interpolation;

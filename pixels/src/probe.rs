@@ -2,9 +2,12 @@
 
 use crate::cpu::jpeg::head::JpegHead;
 use crate::cpu::other::OpenOther;
+use crate::cpu::{CpuDecoder, Form};
+use crate::draw::Draw;
 use crate::fault::{Fault, Limits};
 use crate::format::Format;
 use crate::orientation::Orientation;
+use crate::recipe::Recipe;
 
 /// What a file says of itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,6 +25,8 @@ pub struct Probe {
     pub several_scans: bool,
     /// Colour components of a JPEG; 0 of another format.
     components: u8,
+    /// Bytes of the file that its decoder copies.
+    copied: u64,
 }
 
 /// Sides of the largest unit in which a JPEG's coefficients are kept, in pixels: four blocks of eight.
@@ -38,15 +43,21 @@ pub fn probe(bytes: &[u8]) -> Result<Probe, Fault> {
         let head @ JpegHead { width, height, orientation, components, .. } = JpegHead::read(bytes)?;
         let (width, height) = orientation.seen(width, height);
         let several_scans = head.several_scans();
-        return Ok(Probe { format, width, height, orientation, several_scans, components });
+        return Ok(Probe { format, width, height, orientation, several_scans, components, copied: 0 });
     }
     let open = OpenOther::open(bytes, format, &Limits::default())?;
     let orientation = open.orientation();
     let (width, height) = orientation.seen(open.size().0, open.size().1);
-    Ok(Probe { format, width, height, orientation, several_scans: false, components: 0 })
+    let copied = if open.is_copied() { bytes.len() as u64 } else { 0 };
+    Ok(Probe { format, width, height, orientation, several_scans: false, components: 0, copied })
 }
 
 impl Probe {
+    /// Width and height, turned as seen or as stored.
+    fn size(&self, is_turned: bool) -> (u32, u32) {
+        if is_turned { (self.width, self.height) } else { self.orientation.seen(self.width, self.height) }
+    }
+
     /// Bytes that decoding the whole picture takes at most, beside what a recipe makes of it: its pixels as RGB; beside
     /// them, one after the other, the decoder's own form of them and the turned ones; and the coefficients of a JPEG of
     /// several scans, of two bytes.
@@ -55,13 +66,31 @@ impl Probe {
         let own_form = match (self.format, self.components) {
             (Format::Jpeg, 4) => 4,
             (Format::Jpeg, _) => 0,
-            // Four channels of 16 bits.
+            // Four channels of 16 bits, which the decoder of TIFFs has twice.
+            (Format::Tiff, _) => 16,
+            // Four channels of 8 bits, and what a picture with transparency is made of before they are joined.
+            (Format::WebP, _) => 12,
             _ => 8,
         };
         let turned = if self.orientation == Orientation::AsStored { 0 } else { 3 };
         let unit = |side: u32| u64::from(side).next_multiple_of(LARGEST_UNIT);
         let kept = if self.several_scans { 2 * u64::from(self.components) } else { 0 };
         let coefficients = unit(self.width).saturating_mul(unit(self.height)).saturating_mul(kept);
-        pixels.saturating_mul(3 + turned.max(own_form)).saturating_add(coefficients)
+        pixels.saturating_mul(3 + turned.max(own_form)).saturating_add(coefficients).saturating_add(self.copied)
+    }
+}
+
+impl CpuDecoder {
+    /// Bytes that [`decode`](Self::decode) takes at most. A few rows that every decoder has are not counted.
+    pub fn decode_bytes(&mut self, probe: &Probe, recipe: &Recipe, draw: Draw, limits: &Limits) -> u64 {
+        let size = probe.size(recipe.input().adjust_orientation);
+        probe.decode_bytes().saturating_add(self.recipe_bytes(size, recipe, draw, limits, false))
+    }
+
+    /// Bytes that [`upright`](Self::upright) and then [`transform`](Self::transform) take at most. A picture that keeps its
+    /// size is not counted itself, since it is only made if there is room for it elsewhere.
+    pub fn keep_bytes(&mut self, probe: &Probe, form: Form, recipe: &Recipe, draw: Draw, limits: &Limits) -> u64 {
+        let picture = (probe.size(form.adjust_orientation), probe.decode_bytes());
+        self.upright_bytes(picture, form, recipe, draw, limits)
     }
 }

@@ -2,10 +2,12 @@
 #![allow(clippy::unwrap_used, reason = "tests stop at what should not be")]
 
 use std::io::Cursor;
+use std::time::Duration;
 
 use forebay_pixels::sample::{JpegColors, JpegForm, photograph_rgb};
 use forebay_pixels::{
-    CenterCrop, CpuDecoder, Draw, Fault, Form, Interpolation, Limits, Output, Recipe, Resize, Size, Transform, probe,
+    CenterCrop, CpuDecoder, Draw, Fault, Form, Interpolation, LONGEST_SIDE, Limits, Output, Recipe, Resize, Size,
+    Transform, probe,
 };
 use image::{ImageFormat, RgbImage};
 
@@ -19,8 +21,12 @@ fn jpeg(form: JpegForm) -> Vec<u8> {
 }
 
 fn png(image: &RgbImage) -> Vec<u8> {
+    stored(image, ImageFormat::Png)
+}
+
+fn stored(image: &RgbImage, format: ImageFormat) -> Vec<u8> {
     let mut bytes = Cursor::new(Vec::new());
-    image.write_to(&mut bytes, ImageFormat::Png).unwrap();
+    image.write_to(&mut bytes, format).unwrap();
     bytes.into_inner()
 }
 
@@ -43,6 +49,8 @@ fn rule_31_what_decoding_takes_is_known_from_the_header() {
     let cmyk = jpeg(JpegForm { colors: JpegColors::Cmyk, ..JpegForm::default() });
     assert_eq!(takes(&cmyk), pixels * 7, "as stored");
     assert_eq!(takes(&png(&RgbImage::new(WIDTH, HEIGHT))), pixels * 11, "four channels of 16 bits at most");
+    let tiff = stored(&RgbImage::new(WIDTH, HEIGHT), ImageFormat::Tiff);
+    assert_eq!(takes(&tiff), pixels * 19, "four channels of 16 bits at most, twice");
 
     // A sequential picture whose first scan has one of its three components.
     let mut several = baseline;
@@ -68,4 +76,31 @@ fn a_line_that_would_grow_beyond_the_limit_is_refused_before_its_pixels_are_look
     assert_eq!(outcome, Err(refused.clone()));
     let (kept, _) = decoder.upright(&line, Form::default(), &Limits::default()).unwrap();
     assert_eq!(decoder.transform(&kept, &recipe, draw, &Limits::default(), &mut place), Err(refused));
+}
+
+#[test]
+fn rule_31_a_picture_with_a_side_that_is_too_long_is_refused_by_name() {
+    let mut decoder = CpuDecoder::new();
+    let (limits, draw) = (Limits::default(), Draw { seed: 0, epoch: 0, record: 0 });
+    let recipe = Recipe::evaluation(8).unwrap();
+    let mut place = vec![0; recipe.place_len()];
+    let mut decode = |bytes: &[u8]| decoder.decode(bytes, &recipe, draw, &limits, &mut place).map(drop);
+    for (width, height) in [(LONGEST_SIDE + 1, 1), (1, LONGEST_SIDE + 1)] {
+        let refused = decode(&png(&RgbImage::new(width, height))).unwrap_err();
+        assert_eq!(refused, Fault::TooLong { side: LONGEST_SIDE + 1 });
+        assert!(refused.to_string().contains("131073") && refused.to_string().contains("131072"), "{refused}");
+    }
+    assert_eq!(decode(&png(&RgbImage::new(LONGEST_SIDE, 1))), Ok(()));
+}
+
+#[test]
+fn the_time_limit_holds_for_pictures_that_are_kept_decoded_too() {
+    let mut decoder = CpuDecoder::new();
+    let (limits, draw) = (Limits::default(), Draw { seed: 0, epoch: 0, record: 0 });
+    let (kept, _) = decoder.upright(&png(&RgbImage::new(40, 30)), Form::default(), &limits).unwrap();
+    let recipe = Recipe::evaluation(8).unwrap();
+    let mut place = vec![0; recipe.place_len()];
+    let none = Limits { time: Some(Duration::ZERO), ..limits };
+    let refused = decoder.transform(&kept, &recipe, draw, &none, &mut place);
+    assert_eq!(refused, Err(Fault::TooSlow { limit: Duration::ZERO }));
 }

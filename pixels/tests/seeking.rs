@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "tests stop at what should not be")]
 
 use forebay_pixels::sample::{JpegForm, photograph_rgb};
-use forebay_pixels::{CpuDecoder, DecodedBy, Draw, Input, JpegChoice, Limits, Recipe, SeekPoints};
+use forebay_pixels::{CpuDecoder, Decoded, DecodedBy, Draw, Fault, Input, JpegChoice, Limits, Recipe, SeekPoints};
 
 /// Decodes epochs of a picture with what was kept of it and without, and compares. Gives the decoder that did it, and what is
 /// kept in the end.
@@ -54,8 +54,25 @@ fn other_decoders_leave_the_points_alone() {
 #[test]
 fn rule_29_a_damaged_picture_ends_as_it_does_without_points() {
     let recipe = Recipe::training(64).unwrap();
-    let mut file = file(JpegForm::default());
-    let middle = file.len() / 2;
-    file.truncate(middle);
-    epochs(&file, &recipe, JpegChoice::default());
+    let whole = file(JpegForm::default());
+    let (_, points) = epochs(&whole, &recipe, JpegChoice::default());
+    // A marker that no scan has. The file still has its end, so that only a decoder finds it.
+    let mut damaged = whole.clone();
+    let at = whole.len() * 3 / 4;
+    damaged[at..at + 2].copy_from_slice(&[0xFF, 0x01]);
+    let (mut decoder, mut seek, limits) = (CpuDecoder::new(), SeekPoints::default(), Limits::default());
+    let (mut with, mut without) = (vec![1; recipe.place_len()], vec![2; recipe.place_len()]);
+    let mut by_others = 0;
+    for epoch in 0..20 {
+        let draw = Draw { seed: 3, epoch, record: 5 };
+        // Those of the whole file, as if it had been damaged after an epoch.
+        seek.load(&points);
+        let decoded = decoder.decode_seeking((&damaged, &mut seek), &recipe, draw, &limits, &mut with);
+        assert_eq!(decoded, decoder.decode(&damaged, &recipe, draw, &limits, &mut without), "epoch {epoch}");
+        assert!(decoded.is_err() || with == without, "epoch {epoch}");
+        assert_ne!(decoded, Err(Fault::Truncated));
+        by_others += usize::from(!matches!(decoded, Ok(Decoded { by: Some(DecodedBy::ForebayJpeg), .. })));
+    }
+    assert!((1..20).contains(&by_others), "{by_others} crops need what is damaged");
+    epochs(&damaged, &recipe, JpegChoice::default());
 }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use forebay_pixels::{Fault, MaskFault};
+use forebay_pixels::{Fault, LONGEST_SIDE, MaskFault};
 use forebay_sources::{ReadError, ReadErrorKind, Retry};
 
 use super::kind::PictureKind;
@@ -73,6 +73,7 @@ impl Trouble {
             },
             Self::Decode(fault) => match &**fault {
                 Fault::TooLarge { limit, .. } => format!("The picture has more than {limit} pixels."),
+                Fault::TooLong { .. } => format!("The picture has a side of more than {LONGEST_SIDE} pixels."),
                 Fault::TooManyBytes { limit, .. } => format!("The file has more than {limit} bytes."),
                 fault => fault.to_string(),
             },

@@ -14,7 +14,7 @@ use crate::recipe::Recipe;
 
 /// Memory that one buffer keeps from picture to picture; more is given back after the picture that needed it, since it is
 /// counted for the time of that picture alone.
-const KEEP: usize = 4 << 20;
+pub(super) const KEEP: usize = 4 << 20;
 
 /// A picture under work, packed RGB, and the buffer for the next step's result.
 #[derive(Debug, Default)]
@@ -88,21 +88,22 @@ impl Canvas {
     }
 
     /// Carries the plan out and writes the result into `out`, which has the recipe's place length. `from` has at least what
-    /// the first stage needs. The plan's steps are within the limits.
+    /// the first stage needs. The plan's steps are within the limits. `look` looks at the clock before each of them.
     pub(super) fn carry_out(
         &mut self,
         from: PlanInput<'_>,
-        plan: &Plan,
-        stages: &[Stage],
+        (plan, stages): (&Plan, &[Stage]),
         recipe: &Recipe,
         out: &mut [u8],
-    ) {
+        look: impl Fn() -> Result<(), Fault>,
+    ) -> Result<(), Fault> {
         let PlanInput { rgb: mut kept, rect: mut held } = from;
         let (width, height) = (plan.width as usize, plan.height as usize);
         let mut place = OutputPlace { values: recipe.values(), layout: recipe.output().layout, width, height, out };
         let last = plan.steps.iter().rposition(|step| !matches!(step, Step::Cut(_)));
         let mut number = 0;
         while let Some(step) = plan.steps.get(number) {
+            look()?;
             let (Stage { frame, need }, window) = (stages[number], stages[number + 1].need);
             number += 1;
             match *step {
@@ -118,7 +119,7 @@ impl Canvas {
                         let rgb = kept.unwrap_or(&self.picture);
                         let source = Source { rgb, held };
                         self.resizer.resize(source, &task, |row, rgb| place.put(row, rgb, false));
-                        return;
+                        return Ok(());
                     }
                     self.resize(kept, held, &task);
                     if mirrors {
@@ -143,7 +144,7 @@ impl Canvas {
                 Step::Operate(_) => {
                     self.keep(kept, held, need);
                     let following = plan.steps[number - 1..].iter().map_while(Step::as_operation);
-                    number += self.operate(following, recipe.matched()) - 1;
+                    number += self.operate(following, recipe.matched(), &look)? - 1;
                     (kept, held) = (None, need.seen_from(frame.pixels()));
                     continue;
                 }
@@ -155,6 +156,7 @@ impl Canvas {
         for (number, row) in result.rows().enumerate() {
             place.put(number, row_of(rgb, held, row, result.left, result.width), plan.mirrored);
         }
+        Ok(())
     }
 
     /// Makes this part the whole picture. The picture, or the kept one in its place, holds `held`.
@@ -168,12 +170,22 @@ impl Canvas {
     }
 
     /// Carries operations out on the whole picture, and tells how many there were.
-    fn operate<'o>(&mut self, operations: impl Iterator<Item = &'o Operation>, matched: Match) -> usize {
+    fn operate<'o>(
+        &mut self,
+        operations: impl Iterator<Item = &'o Operation>,
+        matched: Match,
+        look: impl Fn() -> Result<(), Fault>,
+    ) -> Result<usize, Fault> {
         let size = (self.width as usize, self.height as usize);
         let mut work = Workpiece::new(&mut self.picture, &mut self.spare, &mut self.floats, size, matched);
-        let count = operations.map(|operation| operation.carry_out(&mut work)).count();
+        let mut count = 0;
+        for operation in operations {
+            look()?;
+            operation.carry_out(&mut work);
+            count += 1;
+        }
         work.finish();
-        count
+        Ok(count)
     }
 
     /// Resizes the picture, or the kept one in its place, which holds `held`, into another one.
@@ -191,6 +203,9 @@ impl Canvas {
             if buffer.capacity() > KEEP {
                 *buffer = Vec::new();
             }
+        }
+        if self.floats.capacity() * size_of::<f32>() > KEEP {
+            self.floats = Vec::new();
         }
         self.resizer.trim(KEEP);
     }

@@ -19,6 +19,9 @@ use palette::Palette;
 /// Index of the upper byte of a native-endian 16-bit value.
 const UPPER: usize = if cfg!(target_endian = "little") { 1 } else { 0 };
 
+/// Memory that the decoder of any picture may take.
+const LEAST: u64 = 4 << 20;
+
 /// A picture whose header has been read; its size is checked before its pixels take memory.
 pub(crate) struct OpenOther<'a> {
     decoder: Box<dyn ImageDecoder + 'a>,
@@ -41,6 +44,9 @@ impl<'a> OpenOther<'a> {
             reader.limits(image_limits(limits));
             let mut decoder = reader.into_decoder().map_err(|error| Fault::from_image(&error))?;
             let size = decoder.dimensions();
+            decoder.set_limits(own_limits(size, format)).map_err(|error| Fault::from_image(&error))?;
+            // Of no pixels: colours that are not taken are refused before their pixels are decoded.
+            to_rgb(decoder.color_type(), &[], [0; 3], &mut [])?;
             let orientation = Orientation::of_image(&mut decoder);
             Ok(Self { decoder: Box::new(decoder), size, orientation, palette })
         })
@@ -54,6 +60,11 @@ impl<'a> OpenOther<'a> {
     /// How the stored pixels are turned.
     pub(crate) fn orientation(&self) -> Orientation {
         self.orientation
+    }
+
+    /// Whether there is a copy of the file.
+    pub(crate) fn is_copied(&self) -> bool {
+        self.palette.is_some()
     }
 
     /// Decodes the picture into `rgb`, which has width x height x 3 bytes; `raw` is for the decoder's own form.
@@ -75,6 +86,15 @@ impl<'a> OpenOther<'a> {
 fn image_limits(limits: &Limits) -> image::Limits {
     let mut inner = image::Limits::default();
     inner.max_alloc = Some(limits.pixels.saturating_mul(16).max(1 << 20));
+    inner
+}
+
+/// Limits for a picture of this size: what `Probe::decode_bytes` counts for it, and a little for
+/// small ones. A GIF only takes memory for its frame, which may be larger than the picture.
+fn own_limits((width, height): (u32, u32), format: Format) -> image::Limits {
+    let of_pixel = if format == Format::Gif { 4 } else { 16 };
+    let mut inner = image::Limits::default();
+    inner.max_alloc = Some((u64::from(width) * u64::from(height)).saturating_mul(of_pixel).saturating_add(LEAST));
     inner
 }
 

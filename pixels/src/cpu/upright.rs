@@ -1,5 +1,7 @@
 //! Pictures that are kept decoded: whole and upright, of bounded size if wanted; and a recipe carried out on one.
 
+use std::time::Instant;
+
 use crate::cpu::canvas::PlanInput;
 use crate::cpu::{CpuDecoder, Loaded, PictureFile, Stored, Wanted, load};
 use crate::decoded::Decoded;
@@ -72,7 +74,7 @@ impl CpuDecoder {
     /// has no influence: what is transparent was blended when the picture was decoded.
     ///
     /// # Errors
-    /// A step would make more pixels than the limits allow. The place may hold anything then.
+    /// A step would make more pixels than the limits allow, or it takes more time. The place may hold anything then.
     ///
     /// # Panics
     /// If `out` has another length than [`Recipe::place_len`].
@@ -88,8 +90,11 @@ impl CpuDecoder {
         assert_eq!(out.len(), recipe.place_len(), "a place has the recipe's place length");
         let stored = Stored { size: (width, height), orientation: Orientation::AsStored };
         Wanted::of(recipe, draw, &stored, false, limits, &mut self.plan, &mut self.stages)?;
-        self.canvas.carry_out(PlanInput::kept(picture), &self.plan, &self.stages, recipe, out);
+        let begun = Instant::now();
+        let look = || limits.check_time(begun);
+        let made = self.canvas.carry_out(PlanInput::kept(picture), (&self.plan, &self.stages), recipe, out, look);
         self.canvas.trim();
+        made?;
         Ok(Decoded { format, width, height, origin, by: None })
     }
 }

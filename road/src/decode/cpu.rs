@@ -7,7 +7,7 @@ use forebay_pixels::{
 };
 
 use crate::cache::{Cache, Keep};
-use crate::decode::budget::Budget;
+use crate::decode::budget::{Budget, BudgetShare};
 use crate::decode::tally::Tally;
 use crate::decode::{MakeDecode, Picture};
 use crate::record::{Content, Input, KeptRecord};
@@ -116,8 +116,10 @@ impl CpuLane {
         let (limits, memory) = (self.shared.limits, Arc::clone(&self.shared.memory));
         let bytes = match input {
             Input::File(bytes) => bytes,
-            // It takes no memory for decoding: the recipe is carried out on the pixels where they are.
+            // The recipe is carried out on the pixels where they are: only what it makes of them takes memory.
             Input::Picture(kept) => {
+                let size = (kept.picture.width, kept.picture.height);
+                let _share = share(&memory, self.decoder.transform_bytes(size, recipe, draw, &limits));
                 return self
                     .decoder
                     .transform(&kept.picture, recipe, draw, &limits, picture.out)
@@ -125,13 +127,17 @@ impl CpuLane {
             }
         };
         let probe = probe(bytes)?;
-        let pixels = u64::from(probe.width) * u64::from(probe.height);
-        let needed = probe.decode_bytes();
-        // Beyond the pixel limit the decoder refuses before it takes any memory.
-        let allowed = pixels <= limits.pixels;
-        let _share = (needed > SMALL && allowed).then(|| memory.take(needed));
-        match cache.map(|cache| (cache, cache.keep())) {
-            Some((cache, Keep::Decoded(form))) if allowed => self.keep(bytes, &probe, form, cache, picture),
+        // Beyond the limits the decoder refuses before it takes any memory.
+        let allowed = limits.check_picture(probe.width, probe.height).is_ok();
+        let keeping = cache.filter(|_| allowed).map(|cache| (cache, cache.keep()));
+        let needed = match keeping {
+            _ if !allowed => 0,
+            Some((_, Keep::Decoded(form))) => self.decoder.keep_bytes(&probe, form, recipe, draw, &limits),
+            _ => self.decoder.decode_bytes(&probe, recipe, draw, &limits),
+        };
+        let _share = share(&memory, needed);
+        match keeping {
+            Some((cache, Keep::Decoded(form))) => self.keep(bytes, &probe, form, cache, picture),
             _ => {
                 let decoded = match picture.seek {
                     Some(store) => self.seek(bytes, store, picture),
@@ -156,10 +162,15 @@ impl CpuLane {
     }
 }
 
+/// What a picture takes from the memory for decoding, if it is not small.
+fn share(memory: &Budget, needed: u64) -> Option<BudgetShare<'_>> {
+    (needed > SMALL).then(|| memory.take(needed))
+}
+
 #[cfg(test)]
 mod tests {
     use forebay_pixels::sample::{self, JpegForm, photograph_rgb};
-    use forebay_pixels::{Draw, Recipe};
+    use forebay_pixels::{Draw, RandomEqualize, Recipe, Transform};
 
     use super::*;
     use crate::cache::admission::OVERHEAD;
@@ -262,8 +273,8 @@ mod tests {
         assert_eq!([roomy, full].map(|store| store.figures().pictures), [1, 0]);
     }
 
-    #[test]
-    fn rule_31_a_kept_picture_however_large_waits_for_no_memory() {
+    /// Carries a recipe out on a kept picture while another has all of the memory, and tells whether it waited for that.
+    fn waits(recipe: &Recipe) -> bool {
         let form = Form::default();
         let (picture, _) =
             CpuDecoder::new().upright(&sample::photograph(1, 1500, 1200), form, &Limits::default()).unwrap();
@@ -272,12 +283,10 @@ mod tests {
         let memory = Arc::new(Budget::new(1));
         let all_of_it = memory.take(1);
         let mut lane = lane_with(Limits::default(), Arc::clone(&memory));
-        let recipe = Recipe::evaluation(32).unwrap();
         let (mut out, draw) = (vec![0; recipe.place_len()], Draw { seed: 0, epoch: 0, record: 0 });
         let (input, behind) = (Input::Picture(&kept), &[][..]);
-        let picture =
-            Picture { input, behind, cache: None, seek: None, recipe: &recipe, record: 0, draw, out: &mut out };
-        let waited = std::thread::scope(|scope| {
+        let picture = Picture { input, behind, cache: None, seek: None, recipe, record: 0, draw, out: &mut out };
+        std::thread::scope(|scope| {
             let decoding = scope.spawn(|| lane(picture));
             while !decoding.is_finished() && memory.waiting() == 0 {
                 std::thread::yield_now();
@@ -286,8 +295,16 @@ mod tests {
             drop(all_of_it);
             decoding.join().unwrap().unwrap();
             waited
-        });
-        assert!(!waited);
+        })
+    }
+
+    #[test]
+    fn rule_31_a_kept_picture_however_large_waits_only_for_the_memory_that_its_recipe_takes() {
+        let evaluation = Recipe::evaluation(32).unwrap();
+        assert!(!waits(&evaluation));
+        let equalize = Transform::RandomEqualize(RandomEqualize { p: 1.0 });
+        let list = [vec![equalize], evaluation.transforms().to_vec()].concat();
+        assert!(waits(&Recipe::new(list, evaluation.output()).unwrap()), "it needs a copy of the picture");
     }
 
     #[test]

@@ -1,0 +1,165 @@
+//! What a picture will take while it is decoded and its recipe is carried out, before any of it is taken. It follows
+//! `Canvas::carry_out` and the resizers; `tests/memory.rs` compares it with what they allocate.
+
+use crate::cpu::canvas::KEEP;
+use crate::cpu::{CpuDecoder, Form, Stored};
+use crate::draw::Draw;
+use crate::fault::Limits;
+use crate::interpolation::Interpolation;
+use crate::matching::Match;
+use crate::orientation::Orientation;
+use crate::plan::stage::{Frame, Stage};
+use crate::plan::{Plan, Rect, Step};
+use crate::recipe::Recipe;
+use crate::scale::Scale;
+
+/// Rows that a resize works on side by side, at most.
+const ROWS: u64 = 8;
+
+/// Buffers that each keep a little memory from picture to picture.
+const BUFFERS: u64 = 6;
+
+/// Bytes of buffers, as they grow from step to step.
+#[derive(Default)]
+struct Buffers {
+    picture: u64,
+    spare: u64,
+    resizing: u64,
+    floats: u64,
+}
+
+impl CpuDecoder {
+    /// Bytes that [`transform`](Self::transform) takes at most beside the kept picture, which has this width and height.
+    pub fn transform_bytes(&mut self, size: (u32, u32), recipe: &Recipe, draw: Draw, limits: &Limits) -> u64 {
+        self.recipe_bytes(size, recipe, draw, limits, true)
+    }
+
+    /// Bytes that [`upright`](Self::upright) and then [`transform`](Self::transform) take at most of a picture of this size,
+    /// if decoding it takes so many.
+    pub(crate) fn upright_bytes(
+        &mut self,
+        (size @ (width, height), decode): ((u32, u32), u64),
+        form: Form,
+        recipe: &Recipe,
+        draw: Draw,
+        limits: &Limits,
+    ) -> u64 {
+        let kept @ (to_width, to_height) = form.size(width, height);
+        let transform = self.transform_bytes(kept, recipe, draw, limits);
+        if kept == size {
+            return decode.saturating_add(transform);
+        }
+        let (frame, window) = (Frame::whole(width, height), Rect::whole(to_width, to_height));
+        let from = Rect::whole(width, height);
+        let shrink = resizing(frame, from, kept, window, (Interpolation::Bilinear, Match::Pillow));
+        let upright = decode.saturating_add(shrink).saturating_add(rgb(window));
+        // Of the first step, what a decoder keeps from picture to picture may be left.
+        rgb(window).saturating_add(upright.max(transform.saturating_add(upright.min(BUFFERS * KEEP as u64))))
+    }
+
+    /// Bytes that a recipe takes beside the decoded picture. 0 if the limits refuse it, since nothing is done then.
+    pub(crate) fn recipe_bytes(
+        &mut self,
+        size: (u32, u32),
+        recipe: &Recipe,
+        draw: Draw,
+        limits: &Limits,
+        is_kept: bool,
+    ) -> u64 {
+        let Self { plan, stages, .. } = self;
+        let stored = Stored { size, orientation: Orientation::AsStored };
+        if limits.check_picture(size.0, size.1).is_err() {
+            return 0;
+        }
+        recipe.plan_into(size.0, size.1, draw, plan);
+        if plan.check(limits).is_err() {
+            return 0;
+        }
+        plan.stages_into(&stored.grid(Scale::Full), stages);
+        plan_bytes(plan, stages, recipe.matched(), is_kept)
+    }
+}
+
+/// Bytes that a plan takes beside its first picture. If that is not kept, but the decoder's own, its memory is used again.
+fn plan_bytes(plan: &Plan, stages: &[Stage], matched: Match, is_kept: bool) -> u64 {
+    let own = if is_kept { 0 } else { rgb(stages[0].need) };
+    let mut buffers = Buffers { picture: own, ..Buffers::default() };
+    let last = plan.steps.iter().rposition(|step| !matches!(step, Step::Cut(_)));
+    for (number, step) in plan.steps.iter().enumerate() {
+        let (Stage { frame, need }, window) = (stages[number], stages[number + 1].need);
+        match *step {
+            Step::Cut(_) => {}
+            Step::Resize { width, height, interpolation } => {
+                let taken = resizing(frame, need, (width, height), window, (interpolation, matched));
+                buffers.resizing = buffers.resizing.max(taken);
+                if last != Some(number) {
+                    buffers.write(window);
+                }
+            }
+            Step::Canvas { .. } => buffers.write(window),
+            Step::Mirror => buffers.work_on(need),
+            Step::Operate(_) => {
+                buffers.work_on(need);
+                // Two rows of floats, and the margins of a blur.
+                buffers.floats = buffers.floats.max((u64::from(need.width) * 2 + 256) * 3 * 4);
+            }
+        }
+    }
+    let Buffers { picture, spare, resizing, floats } = buffers;
+    // The two buffers change places, and one of them has been counted with the picture.
+    (picture.saturating_add(spare) - own).saturating_add(resizing).saturating_add(floats)
+}
+
+impl Buffers {
+    /// A step that makes this of the picture.
+    fn write(&mut self, window: Rect) {
+        self.spare = self.spare.max(rgb(window));
+        std::mem::swap(&mut self.picture, &mut self.spare);
+    }
+
+    /// A step that cuts this out of the picture, and makes another one of its size.
+    fn work_on(&mut self, part: Rect) {
+        self.picture = self.picture.max(rgb(part));
+        self.spare = self.spare.max(rgb(part));
+    }
+}
+
+/// Bytes that a resize takes beside its source and its result: its weights, and what is between its passes.
+fn resizing(
+    frame: Frame,
+    need: Rect,
+    (width, height): (u32, u32),
+    window: Rect,
+    (interpolation, matched): (Interpolation, Match),
+) -> u64 {
+    let ((_, columns), (_, rows)) = frame.axes(width, height, interpolation);
+    let [wide, high] = [window.width, window.height].map(u64::from);
+    let [along, down] = [&columns, &rows].map(|axis| u64::from(axis.longest()));
+    let line = |pixels: u64| pixels.saturating_mul(3) + 64;
+    match (interpolation, matched) {
+        (Interpolation::Nearest, _) => wide * 4 + line(wide),
+        (_, Match::Pillow) => {
+            // Four weights of two halves each are read at a time.
+            let pairs = |longest: u64| longest.div_ceil(2).next_multiple_of(2) * 8;
+            let weights = wide * (pairs(along) + 4) + high * (pairs(down) + 4) + (along + down) * 8;
+            let between = if matched.down_first(&columns, &rows) {
+                line(need.width.into()) * ROWS
+            } else {
+                line(wide).saturating_mul(need.height.into())
+            };
+            weights.saturating_add(between).saturating_add(line(wide) * ROWS)
+        }
+        (_, Match::Torch) => {
+            // A list of weights that grows has up to twice its length.
+            let weights = wide * (24 + along * 4) + high * (24 + down * 4) + (along + down) * 8;
+            let turned = u64::from(need.width) * 3 * ROWS * 4;
+            let between = line(wide).saturating_mul(down + ROWS) * 4;
+            (weights * 2).saturating_add(turned).saturating_add(between).saturating_add(line(wide))
+        }
+    }
+}
+
+/// Bytes of a part of a picture as RGB.
+fn rgb(part: Rect) -> u64 {
+    part.area() as u64 * 3
+}

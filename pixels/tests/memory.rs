@@ -1,0 +1,203 @@
+//! What decoding and a recipe really allocate, against what is counted for them before. libjpeg-turbo, which is C, allocates
+//! elsewhere and is not seen here.
+#![allow(unsafe_code, reason = "counts what passes by on the way to the system's allocator")]
+#![allow(clippy::unwrap_used, reason = "tests stop at what should not be")]
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+use std::io::Cursor;
+
+use forebay_pixels::sample::{JpegForm, photograph_rgb};
+use forebay_pixels::{CpuDecoder, Draw, Fault, Form, Limits, Match, Output, Recipe, Transform, probe};
+use image::{DynamicImage, ImageFormat, RgbImage};
+use serde_json::{Value, json};
+
+thread_local! {
+    /// Bytes that this thread has, and the most that it had.
+    static BYTES: Cell<(i64, i64)> = const { Cell::new((0, 0)) };
+}
+
+/// The system's allocator, with a count.
+struct Counting;
+
+fn count(more: usize, less: usize) {
+    let (now, most) = BYTES.get();
+    let now = now + i64::try_from(more).unwrap_or(i64::MAX) - i64::try_from(less).unwrap_or(i64::MAX);
+    BYTES.set((now, most.max(now)));
+}
+
+// SAFETY: everything is the system's allocator's; a count without memory of its own changes nothing of it.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        count(layout.size(), 0);
+        // SAFETY: the caller keeps what the system's allocator asks for.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        count(layout.size(), 0);
+        // SAFETY: as above.
+        unsafe { System.alloc_zeroed(layout) }
+    }
+
+    unsafe fn dealloc(&self, place: *mut u8, layout: Layout) {
+        count(0, layout.size());
+        // SAFETY: as above.
+        unsafe { System.dealloc(place, layout) }
+    }
+
+    unsafe fn realloc(&self, place: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        count(size, layout.size());
+        // SAFETY: as above.
+        unsafe { System.realloc(place, layout, size) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// What any decoder takes for its tables, and for a few rows of these pictures.
+const FIXED: u64 = 512 << 10;
+
+const DRAW: Draw = Draw { seed: 1, epoch: 0, record: 0 };
+
+/// The most bytes that this took at once, beside those that were there.
+fn most<T>(act: impl FnOnce() -> T) -> (T, u64) {
+    let (before, _) = BYTES.get();
+    BYTES.set((before, before));
+    let result = act();
+    (result, u64::try_from(BYTES.get().1 - before).unwrap())
+}
+
+fn recipe(transforms: &Value, matched: Match) -> Recipe {
+    let mut list: Vec<Transform> = serde_json::from_value(transforms.clone()).unwrap();
+    list.push(serde_json::from_value(json!({ "center_crop": { "size": 24 } })).unwrap());
+    Recipe::new(list, Output::default()).unwrap().with_match(matched).unwrap()
+}
+
+/// Recipes that need much of the picture, or make much of it.
+fn recipes() -> Vec<Recipe> {
+    let one = [
+        json!([]),
+        json!([{ "resize": { "size": 300 } }]),
+        json!([{ "resize": { "size": [2000, 40] } }, { "random_horizontal_flip": { "p": 1 } }]),
+        json!([{ "resize": { "size": [30, 3000], "interpolation": "bicubic" } }, { "resize": { "size": 64 } }]),
+        json!([{ "random_resized_crop": { "size": 500 } }, { "color_jitter": { "contrast": 0.4 } }]),
+        json!([{ "gaussian_blur": { "kernel_size": 23 } }, { "random_resized_crop": { "size": 64 } }]),
+        json!([{ "resize": { "size": 256 } }, { "rand_augment": {} }]),
+        json!([{ "pad": { "size": 1500 } }, { "random_affine": { "degrees": 40 } }]),
+        json!([{ "random_rotation": { "degrees": 90 } }, { "random_erasing": { "p": 1 } }]),
+        json!([{ "random_horizontal_flip": { "p": 1 } }, { "random_equalize": { "p": 1 } }]),
+    ];
+    one.iter().flat_map(|list| [Match::Pillow, Match::Torch].map(|matched| recipe(list, matched))).collect()
+}
+
+fn jpeg(width: u32, height: u32) -> Vec<u8> {
+    JpegForm::default().encode(&photograph_rgb(1, width, height), width, height).unwrap()
+}
+
+fn stored(image: &DynamicImage, format: ImageFormat) -> Vec<u8> {
+    let mut bytes = Cursor::new(Vec::new());
+    image.write_to(&mut bytes, format).unwrap();
+    bytes.into_inner()
+}
+
+/// Files of all formats, with as many bytes for each pixel as they can have.
+fn files() -> Vec<(String, Vec<u8>)> {
+    let rgb = DynamicImage::ImageRgb8(RgbImage::from_raw(700, 500, photograph_rgb(2, 700, 500)).unwrap());
+    let rgba: DynamicImage = rgb.to_rgba8().into();
+    let kinds = [
+        (ImageFormat::Png, vec![rgb.to_rgba16().into(), rgb.to_luma8().into(), rgb.clone()]),
+        (ImageFormat::Tiff, vec![rgb.to_rgba16().into(), rgba.clone(), rgb.clone()]),
+        (ImageFormat::WebP, vec![rgba.clone(), rgb.clone()]),
+        (ImageFormat::Gif, vec![rgba.clone()]),
+        (ImageFormat::Bmp, vec![rgba, rgb.clone()]),
+        (ImageFormat::Pnm, vec![rgb.to_rgb16().into(), rgb]),
+    ];
+    let files = kinds.iter().flat_map(|(format, images): &(_, Vec<DynamicImage>)| {
+        images.iter().map(move |image| (format!("{format:?} of {:?}", image.color()), stored(image, *format)))
+    });
+    files.collect()
+}
+
+#[test]
+fn rule_31_a_recipe_takes_no_more_memory_than_is_counted_for_it() {
+    let limits = Limits::default();
+    for (width, height) in [(700, 500), (24, 1200), (1200, 24)] {
+        let bytes = jpeg(width, height);
+        let probed = probe(&bytes).unwrap();
+        for recipe in recipes() {
+            let mut place = vec![0; recipe.place_len()];
+            for epoch in 0..3 {
+                let (draw, mut decoder) = (Draw { epoch, ..DRAW }, CpuDecoder::new());
+                let case = format!("{width} x {height}, {draw:?}, {:?}: {recipe:?}", recipe.matched());
+                let counted = decoder.decode_bytes(&probed, &recipe, draw, &limits);
+                let (made, taken) = most(|| decoder.decode(&bytes, &recipe, draw, &limits, &mut place));
+                made.unwrap();
+                assert!(taken <= counted + FIXED, "{taken} bytes, of which {counted} are counted: {case}");
+
+                let (kept, _) = decoder.upright(&bytes, Form::default(), &limits).unwrap();
+                let mut decoder = CpuDecoder::new();
+                let counted = decoder.transform_bytes((width, height), &recipe, draw, &limits);
+                let (made, taken) = most(|| decoder.transform(&kept, &recipe, draw, &limits, &mut place));
+                made.unwrap();
+                assert!(taken <= counted + FIXED, "kept, {taken} bytes, of which {counted} are counted: {case}");
+            }
+        }
+    }
+}
+
+#[test]
+fn rule_31_a_picture_that_is_shrunk_and_kept_takes_no_more_memory_than_is_counted_for_it() {
+    let (limits, form) = (Limits::default(), Form { max_side: Some(400), ..Form::default() });
+    let bytes = jpeg(1200, 900);
+    for recipe in recipes() {
+        let (mut place, mut decoder) = (vec![0; recipe.place_len()], CpuDecoder::new());
+        let counted = decoder.keep_bytes(&probe(&bytes).unwrap(), form, &recipe, DRAW, &limits);
+        let ((), taken) = most(|| {
+            let (kept, _) = decoder.upright(&bytes, form, &limits).unwrap();
+            decoder.transform(&kept, &recipe, DRAW, &limits, &mut place).unwrap();
+        });
+        assert!(taken <= counted + FIXED, "{taken} bytes, of which {counted} are counted: {recipe:?}");
+    }
+}
+
+#[test]
+fn rule_31_each_format_takes_no_more_memory_than_its_header_says() {
+    let recipe = Recipe::evaluation(8).unwrap();
+    let mut place = vec![0; recipe.place_len()];
+    for (name, bytes) in files() {
+        let mut decoder = CpuDecoder::new();
+        let counted = decoder.decode_bytes(&probe(&bytes).unwrap(), &recipe, DRAW, &Limits::default());
+        let (made, taken) = most(|| decoder.decode(&bytes, &recipe, DRAW, &Limits::default(), &mut place));
+        made.unwrap();
+        assert!(taken <= counted + FIXED, "{name}: {taken} bytes, of which {counted} are counted");
+    }
+}
+
+#[test]
+fn rule_31_a_tiff_of_floats_is_refused_before_its_pixels_take_memory() {
+    let rgb = DynamicImage::ImageRgb8(RgbImage::from_raw(700, 500, photograph_rgb(2, 700, 500)).unwrap());
+    let bytes = stored(&rgb.to_rgba32f().into(), ImageFormat::Tiff);
+    let (outcome, taken) = most(|| CpuDecoder::new().whole(&bytes, &Limits::default()));
+    assert!(matches!(&outcome, Err(Fault::Unsupported { kind }) if kind.contains("Rgba32F")), "{outcome:?}");
+    assert!(taken < FIXED, "{taken} bytes");
+}
+
+#[test]
+fn rule_31_a_decoder_keeps_little_of_what_long_rows_took() {
+    let limits = Limits::default();
+    let (long, _) = CpuDecoder::new().upright(&jpeg(4000, 1), Form::default(), &limits).unwrap();
+    let stretched = json!([{ "resize": { "size": 48 } }, { "gaussian_blur": { "kernel_size": 3 } }]);
+    for matched in [Match::Pillow, Match::Torch] {
+        let recipe = recipe(&stretched, matched);
+        let mut place = vec![0; recipe.place_len()];
+        let (before, _) = BYTES.get();
+        let mut decoder = CpuDecoder::new();
+        let (made, taken) = most(|| decoder.transform(&long, &recipe, DRAW, &limits, &mut place));
+        made.unwrap();
+        let kept = BYTES.get().0 - before;
+        // The blur of 192,000 columns alone takes two rows of floats: 4.6 MB.
+        assert!(taken > 32 << 20 && kept < 6 << 20, "{matched:?}: {kept} of {taken} bytes");
+    }
+}
