@@ -11,8 +11,8 @@ use std::time::Duration;
 
 use forebay_proto::printable;
 use forebay_proto::v1::{
-    ClosedStream, GpuStatus, LaneStatus, LedgerOutage, QuarantineRequest, RingPlace, SeekStatus, SourceRequests,
-    StatusReply, StatusRequest, StreamStatus, SwitchedOff,
+    ClosedStream, GpuStatus, GroupStatus, LaneStatus, LedgerOutage, QuarantineRequest, RingPlace, SeekStatus,
+    SourceRequests, StatusReply, StatusRequest, StreamStatus, SwitchedOff,
 };
 use forebay_road::ByteSize;
 
@@ -217,6 +217,14 @@ fn one(out: &mut impl Write, stream: &StreamStatus) -> io::Result<()> {
             each.0, each.1, each.2, each.3
         )?;
     }
+    for GroupStatus { name, pids, delivered, behind } in &stream.groups {
+        let who = if name.is_empty() {
+            format!("of process {}", pids.first().unwrap_or(&0))
+        } else {
+            format!("{} ({} trainers)", printable(name), pids.len())
+        };
+        writeln!(out, "  group    {who}: {behind} batches behind, {delivered} batches consumed")?;
+    }
     for stage in &stream.stages {
         let waits = [stage.writer_wait_us, stage.reader_wait_us].map(|us| span(Duration::from_micros(us)));
         writeln!(
@@ -268,6 +276,10 @@ mod tests {
             requests: Some(SourceRequests { in_flight: 180, most: 256, given_up: 3 }),
             seek: Some(SeekStatus { pictures: 4, bytes: 600, budget: 900 }),
             consumers: vec![ConsumerStatus { pid: 42, held: 2, ..Default::default() }],
+            groups: vec![
+                GroupStatus { name: "vision\n".into(), pids: vec![42, 43], delivered: 7, behind: 1 },
+                GroupStatus { pids: vec![44], delivered: 5, behind: 3, ..Default::default() },
+            ],
             ..Default::default()
         };
         let ledger_outage = Some(LedgerOutage { cause: "no space left".into(), for_ms: 40_000 });
@@ -277,6 +289,8 @@ mod tests {
         status(&mut out, &reply).unwrap();
         let text = String::from_utf8(out).unwrap();
         assert!(text.contains("up 2 h") && text.contains("process 42 of user 0: holds 2"), "{text}");
+        assert!(text.contains("group    vision\\n (2 trainers): 1 batches behind, 7 batches consumed"), "{text}");
+        assert!(text.contains("group    of process 44: 3 batches behind, 5 batches consumed"), "{text}");
         assert!(text.contains("LEDGER  could not be reached or written for 40 s: no space left"), "{text}");
         assert!(text.contains("FAILED   record 7 is bad"), "{text}");
         assert!(text.contains("WAITS    61 s for the storage: 7.jpg: the storage fails"), "{text}");

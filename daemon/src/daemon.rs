@@ -30,6 +30,7 @@ use thiserror::Error;
 use tokio::sync::watch;
 
 use crate::config::{CacheSettingError, Config, Surroundings};
+use admission::Admitted;
 pub(crate) use admission::{AdmissionRefusal, Request};
 use configuration::{Configuration, ReloadError};
 use ledgers::{Ledgers, LedgersError};
@@ -133,7 +134,9 @@ impl Daemon {
             },
         };
         match admitted {
-            Ok(((served, _stays), hand_ins)) => served.stream.attach(socket, peer, credits, hand_ins).await,
+            Ok(Admitted { entered: (served, _stays), membership, hand_ins }) => {
+                served.stream.attach(socket, peer, credits, membership, hand_ins).await;
+            }
             Err(refusal) => {
                 tracing::info!(pid = peer.pid(), uid = peer.uid(), reason = refusal.1, "a trainer was refused");
                 admission::refuse(&socket, &refusal);

@@ -1,5 +1,5 @@
-//! Who may read what: the `split` mode's state machine. Events go in as methods, decisions come out as [`Action`]s.
-//! It is pure: no I/O, no clock, no memory of the ring's.
+//! Who may read what. Events go in as methods, decisions come out as [`Action`]s. It is pure: no I/O, no clock, no memory of
+//! the ring's.
 //!
 //! ```text
 //! UNPOPULATED -> FREE -> FILLING -> READY -> HELD -> FREE
@@ -7,21 +7,30 @@
 //!                                     '--------'-> QUARANTINED  acked, but a living process that was put out may
 //!                                                               still look at it -> FREE when it is gone
 //! ```
+//! Each batch goes once to each group of trainers (`delivery.rs`). In `split` all trainers are one group. In `each` a slot is
+//! HELD while a trainer of any group has it, and it is free when every group is done with it.
+//!
 //! A slot remembers every living process that was put out while it held the slot (its *watchers*). Such a slot may
 //! be read by others, but is not filled again before all of its watchers are gone.
 
 mod action;
 mod consumers;
+mod delivery;
+mod groups;
 mod leaving;
+mod moves;
 mod slots;
 
 use std::collections::{BTreeMap, VecDeque};
 
 pub use action::{
-    Action, Adopted, BatchId, ConsumerId, ConsumerState, CreditsTaken, HeldBatch, Holder, SlotCounts, SlotId, Voided,
+    Action, Adopted, BatchId, ConsumerId, ConsumerState, CreditsTaken, Granted, GroupId, GroupState, HeldBatch, Holder,
+    Join, Membership, NoPlace, SlotCounts, SlotId, Voided,
 };
 use consumers::Consumers;
-use slots::{Delivery, Slot, SlotState, Slots};
+use delivery::{Delivery, LetGo, Outcome};
+use groups::Groups;
+use slots::{SlotState, Slots};
 
 /// Slots beyond the trainers' credits: one to fill, one to stand ready.
 const SPARE_SLOTS: u32 = 2;
@@ -29,13 +38,13 @@ const SPARE_SLOTS: u32 = 2;
 /// The slots of a stream's rings, the batches in them and the consumers that read them.
 ///
 /// ```
-/// use forebay_ring::{Action, BatchId, ConsumerId, Exchange, HeldBatch};
+/// use forebay_ring::{Action, BatchId, ConsumerId, Exchange, HeldBatch, Membership};
 ///
 /// let mut exchange = Exchange::new(0);
 /// exchange.add_ring(0, 4);
 /// exchange.populated(forebay_ring::SlotId { ring: 0, slot: 0 });
 /// let trainer = ConsumerId(1);
-/// assert_eq!(exchange.attach(trainer, 2)?, 2);
+/// assert_eq!(exchange.attach(trainer, 2, Membership::default())?.credits, 2);
 ///
 /// let slot = exchange.claim().expect("one slot is populated");
 /// exchange.publish(slot, BatchId { seq: 1, epoch: 0 });
@@ -46,7 +55,7 @@ const SPARE_SLOTS: u32 = 2;
 /// let held = offer.expect("the trainer has credit");
 /// assert!(exchange.ack(trainer, held));
 /// assert!(exchange.release(trainer, held, false));
-/// # Ok::<(), forebay_ring::CreditsTaken>(())
+/// # Ok::<(), forebay_ring::NoPlace>(())
 /// ```
 #[derive(Debug)]
 pub struct Exchange {
@@ -55,16 +64,26 @@ pub struct Exchange {
     in_order: bool,
     slots: Slots,
     consumers: Consumers,
+    groups: Groups,
+    /// The last epoch of which a batch was offered.
+    begun: Option<u64>,
     /// Batches of an earlier incarnation in a consumer's hands, with their epochs.
     adopted: BTreeMap<(ConsumerId, u64), u64>,
     actions: VecDeque<Action>,
 }
 
 impl Exchange {
-    /// No slots and no consumers; batches of epochs up to `open` are offered.
+    /// No slots and no consumers; batches of epochs up to `open` are offered. Each goes to one trainer.
     pub fn new(open: u64) -> Self {
-        let (slots, consumers) = (Slots::default(), Consumers::default());
-        Self { open, in_order: false, slots, consumers, adopted: BTreeMap::new(), actions: VecDeque::new() }
+        let (slots, consumers, groups) = (Slots::default(), Consumers::default(), Groups::one());
+        let (adopted, actions) = (BTreeMap::new(), VecDeque::new());
+        Self { open, in_order: false, slots, consumers, groups, begun: None, adopted, actions }
+    }
+
+    /// Each batch goes once to each group of trainers.
+    #[must_use]
+    pub fn each(self) -> Self {
+        Self { groups: Groups::many(), ..self }
     }
 
     /// Batches keep their order also where one waits to be [`noted`](Self::noted): those behind it wait too. Otherwise
@@ -123,7 +142,7 @@ impl Exchange {
     /// # Panics
     /// When the slot was not claimed; so does [`give_up`](Self::give_up).
     pub fn publish(&mut self, slot: SlotId, batch: BatchId) {
-        self.slots.expect_filling(slot).state = SlotState::Ready(Delivery::new(batch));
+        self.slots.expect_filling(slot).state = SlotState::Full(Delivery::new(batch));
         self.offer();
     }
 
@@ -131,18 +150,14 @@ impl Exchange {
     /// somebody's hands is not offered again, and its ack is still reported.
     pub fn void(&mut self, seq: u64) -> Voided {
         let Some((slot, entry)) = self.slots.of_batch(seq) else { return Voided::Unknown };
-        match &mut entry.state {
-            SlotState::Held { consumer, delivery, acked: false } => {
-                delivery.void = true;
-                Voided::Held(*consumer)
-            }
-            SlotState::Ready(delivery) => {
-                let batch = delivery.batch;
-                self.actions.push_back(Action::Dropped { batch, seen: false });
-                self.finish(slot);
-                Voided::Dropped
-            }
-            _ => Voided::Unknown,
+        let Some(delivery) = entry.delivery_mut() else { return Voided::Unknown };
+        let (batch, holders) = (delivery.batch, delivery.void());
+        let dropped = matches!(delivery.outcome(), Outcome::Over { dropped: Some(_) });
+        self.settle(slot, batch, false);
+        match (holders.is_empty(), dropped) {
+            (false, _) => Voided::Held(holders),
+            (true, true) => Voided::Dropped,
+            (true, false) => Voided::Unknown,
         }
     }
 
@@ -155,27 +170,38 @@ impl Exchange {
 
     /// The ledger knows for good what [`Action::Seen`] said of the batch, which may be offered again.
     pub fn noted(&mut self, seq: u64) {
-        if let Some((_, Slot { state: SlotState::Ready(delivery), .. })) = self.slots.of_batch(seq) {
-            delivery.unnoted = false;
+        if let Some(delivery) = self.slots.of_batch(seq).and_then(|(_, entry)| entry.delivery_mut()) {
+            delivery.noted();
         }
         self.offer();
     }
 
     // Consumers.
 
-    /// A trainer attaches and asks for credits. It is granted what is left of them, at least one and at most what
+    /// A trainer attaches and asks for credits. It is granted what its group has left of them, at least one and at most what
     /// it asked for (rule 4).
-    pub fn attach(&mut self, consumer: ConsumerId, asked: u32) -> Result<u32, CreditsTaken> {
+    ///
+    /// # Errors
+    /// No credit is left, or there are too many groups.
+    pub fn attach(&mut self, consumer: ConsumerId, asked: u32, membership: Membership) -> Result<Granted, NoPlace> {
         let slots = self.slots.in_service();
         let credits = slots.saturating_sub(SPARE_SLOTS);
-        let left = credits.saturating_sub(self.consumers.granted());
+        let group = self.groups.find(&membership);
+        if group.is_none() && !self.groups.has_room() {
+            return Err(NoPlace::Groups { groups: groups::MOST });
+        }
+        let members: Vec<_> = group.iter().flat_map(|group| self.groups.members(*group)).collect();
+        let left = credits.saturating_sub(self.consumers.granted(members.iter().copied()));
         if left == 0 {
-            return Err(CreditsTaken { slots, credits, trainers: self.consumers.attached_count() });
+            let trainers = u32::try_from(members.len()).unwrap_or(u32::MAX);
+            return Err(CreditsTaken { slots, credits, trainers }.into());
         }
         let granted = asked.clamp(1, left);
+        let begun = self.begun.is_some_and(|begun| begun >= self.open);
+        let epoch = self.groups.enter(consumer, membership, self.open, begun);
         self.consumers.attach(consumer, granted);
         self.offer();
-        Ok(granted)
+        Ok(Granted { credits: granted, epoch })
     }
 
     /// The trainer allows that many more offers. It never gets more at once than it was granted.
@@ -194,16 +220,14 @@ impl Exchange {
             self.actions.push_back(Action::AdoptedAcked(Adopted { consumer, batch }));
             return true;
         }
-        match self.slots.held_mut(consumer, held) {
-            Some(SlotState::Held { delivery, acked: acked @ false, .. }) => {
-                *acked = true;
-                let batch = delivery.batch;
-                self.consumers.delivered(consumer);
-                self.actions.push_back(Action::Acked { consumer, batch });
-                true
-            }
-            _ => false,
+        let Some(delivery) = self.slots.held_mut(consumer, held) else { return false };
+        let (batch, is_first) = (delivery.batch, delivery.ack(consumer));
+        if is_first {
+            self.consumers.delivered(consumer);
+            self.groups.delivered(consumer);
+            self.settle(held.slot, batch, false);
         }
+        is_first
     }
 
     /// True while the consumer holds this batch un-acked: a part of an ACK may be kept.
@@ -211,7 +235,7 @@ impl Exchange {
         if held.is_handed_in() {
             return self.adopted.contains_key(&(consumer, held.seq));
         }
-        matches!(self.slots.held(consumer, held), Some(SlotState::Held { acked: false, .. }))
+        self.slots.held(consumer, held).and_then(|delivery| delivery.held_by(consumer)) == Some(false)
     }
 
     /// No view of the slot is left. A batch that was not acked, or is `returned`, goes to another trainer; an ack
@@ -223,11 +247,11 @@ impl Exchange {
             self.actions.push_back(Action::Orphaned { adopted: Adopted { consumer, batch }, seen: false });
             return true;
         }
-        if self.slots.held_mut(consumer, held).is_none() {
+        if self.slots.held(consumer, held).is_none() {
             return false;
         }
         self.consumers.let_go(consumer);
-        self.take_back(held.slot, !returned);
+        self.take_back(held.slot, consumer, LetGo { seen: !returned, ends: false });
         self.offer();
         true
     }
@@ -240,11 +264,14 @@ impl Exchange {
 
     // Epochs.
 
-    /// Batches of epochs up to this one may be offered. Every consumer is told of each epoch that is over (rule 11).
+    /// Batches of epochs up to this one may be offered. Every consumer is told of each epoch that is over (rule 11), if its
+    /// group was in it.
     pub fn open_epoch(&mut self, epoch: u64) {
         for ended in self.open..epoch {
-            for consumer in self.consumers.attached() {
-                self.actions.push_back(Action::EpochEnd { consumer, epoch: ended });
+            for group in self.groups.in_epoch(ended) {
+                for consumer in self.groups.members(group) {
+                    self.actions.push_back(Action::EpochEnd { consumer, epoch: ended });
+                }
             }
         }
         self.open = self.open.max(epoch);
@@ -255,6 +282,8 @@ impl Exchange {
     /// [dropped](Self::drop_ready) before.
     pub fn restart_at(&mut self, epoch: u64) {
         self.open = epoch;
+        self.begun = None;
+        self.groups.restart_at(epoch);
     }
 
     /// The last epoch whose batches may be offered.
@@ -269,6 +298,28 @@ impl Exchange {
         holders.extend(self.slots.holders(epoch));
         holders.sort_by_key(|holder| holder.seq);
         holders
+    }
+
+    /// Whether the consumer and its group have nothing un-acked of the epoch, and wait for nothing of it that is there.
+    pub fn is_done_with(&self, consumer: ConsumerId, epoch: u64) -> bool {
+        let Some(group) = self.groups.of(consumer) else { return false };
+        let is_due = |delivery: &Delivery| delivery.is_due(group) || delivery.held_by(consumer) == Some(false);
+        let mut of_epoch = self.slots.deliveries().filter(|delivery| delivery.batch.epoch == epoch);
+        !of_epoch.any(is_due) && !self.adopted.iter().any(|((holder, _), its)| *holder == consumer && *its == epoch)
+    }
+
+    /// The group that is furthest behind, and the trainers that wait for it: the ring has no room for a batch that they have not
+    /// had. Nothing while there is room, or where nobody waits.
+    pub fn held_up(&self) -> Option<(GroupState, Vec<ConsumerId>)> {
+        let counts = self.counts();
+        if counts.unpopulated + counts.free + counts.filling > 0 {
+            return None;
+        }
+        let states: Vec<_> = self.groups().collect();
+        let has_had_all = |id: &ConsumerId| states.iter().any(|group| group.behind == 0 && group.members.contains(id));
+        let waiting: Vec<_> = self.consumers.waiting().filter(has_had_all).collect();
+        let last = states.into_iter().filter(|group| group.behind > 0).max_by_key(|group| group.behind)?;
+        (!waiting.is_empty()).then_some((last, waiting))
     }
 
     // Numbers.
@@ -294,60 +345,13 @@ impl Exchange {
         self.consumers.states()
     }
 
-    /// Offers READY batches while there is a batch that may be offered and a consumer with credit.
-    fn offer(&mut self) {
-        while let Some((slot, entry)) = self.slots.next_ready(self.open, self.in_order) {
-            let SlotState::Ready(delivery) = &mut entry.state else { return };
-            let Some(consumer) = self.consumers.next(delivery.last) else { return };
-            let (batch, redelivered) = (delivery.batch, delivery.offers);
-            delivery.offers += 1;
-            delivery.last = Some(consumer);
-            entry.state = SlotState::Held { consumer, delivery: delivery.clone(), acked: false };
-            self.consumers.take(consumer);
-            let generation = entry.generation;
-            self.actions.push_back(Action::Offer { consumer, slot, batch, generation, redelivered });
-        }
-    }
-
-    /// A HELD slot is in nobody's hands any more; who had it may have `seen` its batch.
-    fn take_back(&mut self, slot: SlotId, seen: bool) {
-        let entry = self.slots.expect_mut(slot);
-        let SlotState::Held { delivery, acked, .. } = &mut entry.state else { return };
-        let batch = delivery.batch;
-        match (acked, delivery.void) {
-            (true, _) => self.finish(slot),
-            (false, true) => {
-                self.actions.push_back(Action::Dropped { batch, seen });
-                self.finish(slot);
-            }
-            (false, false) => {
-                delivery.unnoted = seen;
-                entry.state = SlotState::Ready(delivery.clone());
-                if seen {
-                    self.actions.push_back(Action::Seen(batch));
-                }
-            }
-        }
-    }
-
-    /// Nothing stands in the slot any more.
-    fn finish(&mut self, slot: SlotId) {
-        let retired = self.slots.is_retired(slot.ring);
-        let Slot { state, watchers, .. } = self.slots.expect_mut(slot);
-        if !watchers.is_empty() {
-            *state = SlotState::Quarantined;
-        } else if retired {
-            *state = SlotState::Retired;
-            self.sweep(slot.ring);
-        } else {
-            *state = SlotState::Free;
-            self.actions.push_back(Action::Free(slot));
-        }
-    }
-
-    fn sweep(&mut self, ring: u32) {
-        if self.slots.sweep(ring) {
-            self.actions.push_back(Action::RingEmpty(ring));
-        }
+    /// The groups of trainers, with what each has and waits for; none in `split`.
+    pub fn groups(&self) -> impl Iterator<Item = GroupState> + '_ {
+        self.groups.states().map(|state| {
+            let open = self.slots.deliveries().filter(|delivery| delivery.batch.epoch <= self.open);
+            let mine = open.filter(|delivery| self.groups.is_in(state.id, delivery.batch.epoch));
+            let behind = mine.filter(|delivery| delivery.is_unacked_by(state.id)).count();
+            GroupState { behind: u32::try_from(behind).unwrap_or(u32::MAX), ..state }
+        })
     }
 }

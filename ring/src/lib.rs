@@ -30,8 +30,8 @@ mod view;
 pub use bulk::{Bulk, BulkError};
 pub use column_view::ColumnView;
 pub use exchange::{
-    Action, Adopted, BatchId, ConsumerId, ConsumerState, CreditsTaken, Exchange, HeldBatch, Holder, SlotCounts, SlotId,
-    Voided,
+    Action, Adopted, BatchId, ConsumerId, ConsumerState, CreditsTaken, Exchange, Granted, GroupId, GroupState,
+    HeldBatch, Holder, Join, Membership, NoPlace, SlotCounts, SlotId, Voided,
 };
 pub use header::{Header, HeaderError};
 pub use inherited::inherited;

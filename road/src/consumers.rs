@@ -10,6 +10,7 @@ mod condition;
 mod deliveries;
 mod epoch_end;
 mod inbox;
+mod look;
 mod parts;
 mod readers;
 mod rings;
@@ -19,20 +20,20 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use forebay_proto::v1::{LastHolder, Progress, ReturnedRange};
-use forebay_ring::{Held, MessageKind, PACKET_LEN, packet, text_code};
+use forebay_proto::v1::{Progress, ReturnedRange};
+use forebay_ring::{MessageKind, PACKET_LEN, packet, text_code};
 
 use crate::ack::{Fate, Fates};
 use crate::batch::Output;
 use crate::gpu_ring::StreamRing;
-use crate::publish::{self, Ready};
+use crate::publish::Ready;
 use crate::suspects::Suspects;
 use crate::threads;
 pub(crate) use asked::Asked;
 pub(crate) use attached::Arrival;
 pub(crate) use claims::ranges;
 use condition::Condition;
-use deliveries::{Deed, Deliveries, Holding, Overdue};
+use deliveries::{Deed, Deliveries};
 pub(crate) use inbox::{Inbox, Note, Outbox, inbox};
 pub(crate) use parts::{Counters, RingParts};
 use readers::{Readers, number};
@@ -77,7 +78,13 @@ impl RingThread {
     pub(crate) fn start(parts: RingParts, first: StreamRing, inbox: Inbox, outbox: &Outbox) -> std::io::Result<()> {
         let RingParts { stream, further, free, fates, suspects, calls, left, counters, .. } = parts;
         let mut state = Self {
-            deliveries: Deliveries::new(parts.epoch, parts.epochs, parts.epoch_end_timeout, parts.in_order),
+            deliveries: Deliveries::new(
+                parts.epoch,
+                parts.epochs,
+                parts.epoch_end_timeout,
+                parts.in_order,
+                parts.delivery,
+            ),
             readers: Readers::new(stream.clone(), calls, left),
             rings: RingSet::start(stream.clone(), free, further, outbox.clone())?,
             stream,
@@ -210,6 +217,7 @@ impl RingThread {
         RingStatus {
             slots: exchange.counts(),
             consumers: exchange.consumers().map(|state| self.readers.status(&state)).collect(),
+            groups: exchange.groups().map(|state| self.readers.group_status(state)).collect(),
             epoch: exchange.open(),
             unfinished: exchange.holders(exchange.open()).len(),
             failure: self.condition.failure().map(str::to_owned),
@@ -337,62 +345,6 @@ impl RingThread {
         if let Some(epochs) = self.deliveries.just_done() {
             self.readers.send_all(&number(MessageKind::Done, epochs), &mut self.deliveries);
         }
-    }
-
-    /// What time brings: an epoch that waits for a holder, batches that others wait for, a ring whose slots are stuck.
-    fn look(&mut self) {
-        let now = Instant::now();
-        if let Some(overdue) = self.deliveries.overdue(self.readers.open(), now) {
-            self.tell_of(overdue);
-        }
-        let delivers = !self.draining && self.condition.failure().is_none();
-        self.waiting.store(delivers && self.deliveries.is_idle(now, self.untaken / 2), Ordering::Relaxed);
-        let age = u64::try_from(self.untaken.as_nanos()).unwrap_or(u64::MAX);
-        for (id, seq) in self.deliveries.recall(publish::now().saturating_sub(age)) {
-            self.readers.send(id, &number(MessageKind::Void, seq), &mut self.deliveries);
-        }
-        self.rings.look(&self.deliveries);
-    }
-
-    /// Tells the log, and the trainers that wait, whom an epoch's end waits for.
-    fn tell_of(&mut self, Overdue { epoch, holding, for_how_long, expired, waiting }: Overdue) {
-        let seconds = for_how_long.as_secs();
-        let (pid, seq, place) = match holding {
-            Holding::Here { holder, batch } => {
-                let pid = self.readers.pid(holder);
-                let words = "the end of the epoch waits for a batch that a trainer holds";
-                tracing::warn!(stream = self.stream, epoch, pid, batch, seconds, "{words}");
-                (pid, batch, String::new())
-            }
-            Holding::Elsewhere(holders) => {
-                let nodes: Vec<String> = holders.iter().map(whereabouts).collect();
-                let words = "the end of the epoch waits for records that other nodes have";
-                tracing::warn!(stream = self.stream, epoch, nodes = nodes.join("; "), seconds, "{words}");
-                let first = holders.into_iter().next().unwrap_or_default();
-                let process = first.process.unwrap_or_default();
-                (process.pid, 0, format!("{}\0{}", first.worker, process.host))
-            }
-        };
-        let held = Held {
-            kind: MessageKind::Held as u32,
-            pid,
-            epoch,
-            seq,
-            for_ms: u64::try_from(for_how_long.as_millis()).unwrap_or(u64::MAX),
-            expired: u32::from(expired),
-            len: u32::try_from(place.len()).unwrap_or_default(),
-        };
-        for id in waiting {
-            self.readers.send(id, &packet(&held, place.as_bytes()), &mut self.deliveries);
-        }
-    }
-}
-
-/// A node and its daemon, in words.
-fn whereabouts(holder: &LastHolder) -> String {
-    match &holder.process {
-        Some(process) => format!("{:?} (process {} on host {:?})", holder.worker, process.pid, process.host),
-        None => format!("{:?}", holder.worker),
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod cache;
 mod decode;
+mod delivery;
 mod lanes;
 mod placement;
 mod prefetch;
@@ -17,6 +18,7 @@ use forebay_proto::v1::{LockstepRank, StaticShard};
 
 pub use cache::{CacheKind, CacheSettings};
 pub use decode::{DecodeSettings, JpegDecoder, SeekKeeping};
+pub use delivery::{DeliverySettings, Mode};
 pub use lanes::Lanes;
 pub use placement::Placement;
 pub use prefetch::PrefetchSettings;
@@ -50,6 +52,8 @@ pub struct StreamSettings {
     pub epochs: Option<u64>,
     /// Who reads what.
     pub sharding: Sharding,
+    /// Which trainers get a batch.
+    pub delivery: DeliverySettings,
     /// How an epoch's last batch is handled.
     pub last_batch_policy: LastBatchPolicy,
     /// Records per lease, if the user gave a number; see [`shard_size`](Self::shard_size).
@@ -70,7 +74,7 @@ pub struct StreamSettings {
     pub on_error: OnError,
     /// Bad records that fail the stream.
     pub max_failures: Option<MaxFailures>,
-    /// Number of trainers that the ring is sized for.
+    /// Number of trainers of a group that the ring is sized for; in `split`, all are one group.
     pub trainers: u32,
     /// Batches that one trainer may hold.
     pub credits: u32,
@@ -98,6 +102,7 @@ impl StreamSettings {
             mask_fill: None,
             epochs: None,
             sharding: Sharding::Dynamic,
+            delivery: DeliverySettings::default(),
             last_batch_policy: LastBatchPolicy::default(),
             wanted_shard_size: None,
             prefetch_queue_depth: 2,
@@ -131,7 +136,7 @@ impl StreamSettings {
         self.wanted_shard_size.unwrap_or_else(|| u64::from(self.batch_size) * 4)
     }
 
-    /// Slots of the stream's ring: the ring itself needs two beyond the trainers' credits.
+    /// Slots of the stream's ring: the ring itself needs two beyond the credits of a group's trainers.
     pub fn slots(&self) -> u32 {
         self.prefetch_queue_depth.max(2) + self.credits * self.trainers
     }

@@ -31,7 +31,7 @@ use std::time::{Duration, Instant};
 use forebay_columns::SchemaError;
 use forebay_coordinator::{Batching, CallError};
 use forebay_proto::v1::{AckItem, AuditReply, ListQuarantineReply, QuarantineKey, Snapshot, StreamStatus};
-use forebay_ring::{Peer, RegionError, ShapeError, Socket, TooLittle, text_code};
+use forebay_ring::{Membership, Peer, RegionError, ShapeError, Socket, TooLittle, text_code};
 use thiserror::Error;
 
 use crate::cache::CacheError;
@@ -39,9 +39,9 @@ use crate::consumers::{Arrival, Note};
 use crate::follow::NotFollowed;
 use crate::placement::{Credentials, PixelPlace, PlacementRefusal};
 use crate::samples::Samples;
-use crate::settings::{Sharding, StreamSettings};
+use crate::settings::{Mode, Sharding, StreamSettings};
 use crate::targets::UnknownColumn;
-use attendance::Attendance;
+use attendance::{Attendance, Party};
 use dataset::Dataset;
 use elsewhere::ToldOfFailure;
 use hand_in::Adopted;
@@ -105,6 +105,16 @@ pub enum StreamError {
     /// The ring itself.
     #[error("the ring: {0}")]
     Region(#[from] RegionError),
+    /// Every group of trainers is to get each batch, and other nodes may have trainers.
+    #[error(
+        "stream \"{stream}\" has mode = \"each\", which needs a ledger of one daemon, but its ledger is at a coordinator \
+         that serves several nodes. Leave out [coordinator] url in this daemon's configuration, so that each node runs the \
+         stream for itself, or give each trainer a shard with num_shards"
+    )]
+    Shared {
+        /// Its name.
+        stream: String,
+    },
     /// The record numbers of the dataset cannot be planned.
     #[error("{0}")]
     Plan(#[from] forebay_coordinator::SpecError),
@@ -142,6 +152,7 @@ impl StreamError {
             | Self::Schema(_)
             | Self::NotFollowed(_)
             | Self::Plan(_)
+            | Self::Shared { .. }
             | Self::NoBatch { .. }
             | Self::DecodeGpu { .. } => text_code::SETTINGS,
             // The system may have threads and descriptors a moment later.
@@ -199,10 +210,12 @@ impl Stream {
     }
 
     /// Admits a trainer, with what it consumed and holds from an earlier incarnation of the daemon.
-    pub async fn attach(&self, socket: Socket, peer: Peer, credits: u32, hand_ins: HandIns) {
+    pub async fn attach(&self, socket: Socket, peer: Peer, credits: u32, membership: Membership, hand_ins: HandIns) {
         let id = self.attendance.number();
         self.see_who_left().await;
-        let (adopted, refusal) = match self.attendance.enter(id, peer.pid(), &self.identity) {
+        let notice = self.may_have_missed(&hand_ins);
+        let party = self.party(&membership);
+        let (adopted, refusal) = match self.attendance.enter(id, peer.pid(), party, &self.identity) {
             None => match self.welcome(&hand_ins).await {
                 Ok(adopted) => (adopted, None),
                 Err(error) => (Vec::new(), Some((ledger_code(&error), error.to_string()))),
@@ -210,9 +223,8 @@ impl Stream {
             Some(reason) => (Vec::new(), Some((text_code::BUSY, reason))),
         };
         let incarnation = self.identity.incarnation;
-        let epoch = self.standing.progress().floor;
-        let info = report::info(self, epoch);
-        let arrival = Arrival { id, socket, peer, credits, incarnation, info, epoch, adopted };
+        let info = report::info(self, self.standing.progress().floor);
+        let arrival = Arrival { id, socket, peer, credits, membership, incarnation, info, adopted, notice };
         match refusal {
             None => self.ring.post(Note::Attach(Box::new(arrival))),
             Some((code, reason)) => {
@@ -220,6 +232,25 @@ impl Stream {
                 arrival.refuse(code, &reason);
             }
         }
+    }
+
+    /// Whom a trainer shares its batches with.
+    fn party(&self, membership: &Membership) -> Party {
+        match (self.settings.delivery.mode, &membership.group) {
+            (Mode::Split, _) => Party::All,
+            (Mode::Each, Some(group)) => Party::Group(group.clone()),
+            (Mode::Each, None) => Party::Alone,
+        }
+    }
+
+    /// What a trainer is told that was here before the daemon was started again, if others may have got batches that its
+    /// group did not (semantics rule 44).
+    fn may_have_missed(&self, hand_ins: &HandIns) -> Option<String> {
+        (self.settings.delivery.mode == Mode::Each && !hand_ins.are_of_a_newcomer()).then(|| {
+            "the daemon was started again: batches that other groups had consumed by then do not come again, so this \
+             trainer's group may miss some of this epoch"
+                .to_owned()
+        })
     }
 
     /// Tells the ledger of a trainer, before the trainer is told of the stream.

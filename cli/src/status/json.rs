@@ -2,8 +2,8 @@
 //! fields may be added.
 
 use forebay_proto::v1::{
-    CacheStatus, ClosedStream, ConsumerStatus, RingPlace, SeekStatus, SourceRequests, StageStatus, StatusReply,
-    StreamStatus,
+    CacheStatus, ClosedStream, ConsumerStatus, GroupStatus, RingPlace, SeekStatus, SourceRequests, StageStatus,
+    StatusReply, StreamStatus,
 };
 use serde_json::{Value, json};
 
@@ -64,6 +64,7 @@ fn stream(stream: &StreamStatus) -> Value {
         "requests": stream.requests.as_ref().map(requests),
         "storage_wait": storage.map(|reason| json!({ "reason": reason, "seconds": seconds(stream.storage_wait_ms * 1000) })),
         "trainers": list(stream.consumers.iter().map(trainer)),
+        "groups": list(stream.groups.iter().map(group)),
         "stages": list(stream.stages.iter().map(stage)),
     })
 }
@@ -101,8 +102,16 @@ fn requests(SourceRequests { in_flight, most, given_up }: &SourceRequests) -> Va
     json!({ "in_flight": in_flight, "most": most, "given_up": given_up })
 }
 
-fn trainer(ConsumerStatus { id, pid, uid, held, delivered }: &ConsumerStatus) -> Value {
-    json!({ "id": id, "pid": pid, "user": uid, "held": held, "batches": delivered })
+fn trainer(ConsumerStatus { id, pid, uid, held, delivered, group }: &ConsumerStatus) -> Value {
+    json!({ "id": id, "pid": pid, "user": uid, "group": name_of(group), "held": held, "batches": delivered })
+}
+
+fn group(GroupStatus { name, pids, delivered, behind }: &GroupStatus) -> Value {
+    json!({ "name": name_of(name), "pids": pids, "behind": behind, "batches": delivered })
+}
+
+fn name_of(group: &str) -> Option<&str> {
+    Some(group).filter(|group| !group.is_empty())
 }
 
 fn stage(StageStatus { name, items, writer_wait_us, reader_wait_us }: &StageStatus) -> Value {

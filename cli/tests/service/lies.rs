@@ -5,7 +5,7 @@ use std::io::Write as _;
 
 use bytemuck::Zeroable;
 use forebay_proto::RecordSum;
-use forebay_ring::{Attach, Bulk, ClaimSum, NO_RING, Offer, PROTOCOL, attach_flags, packet, text_code};
+use forebay_ring::{Attach, Bulk, ClaimSum, NO_RING, Offer, PROTOCOL, attach_flags, attach_join, packet, text_code};
 use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, ftruncate, memfd_create};
 
 use crate::daemon::{Home, stderr};
@@ -183,7 +183,10 @@ fn rule_47_a_trainer_that_names_a_group_or_a_column_that_is_not_there_is_told_so
     let group = Attach { group: Attach::pad_name("debug").unwrap(), ..attach() };
     let (code, reason) = refused(group, None);
     assert_eq!(code, text_code::SETTINGS);
-    assert!(reason.contains("stream \"train\" gives each batch to one trainer"), "{reason}");
+    assert!(reason.contains("stream \"train\" gives each batch to one trainer, so group means nothing"), "{reason}");
+    let (code, reason) = refused(Attach { join: attach_join::EPOCH, ..attach() }, None);
+    assert_eq!(code, text_code::SETTINGS);
+    assert!(reason.contains("so join means nothing to it: leave it out, or set mode = \"each\""), "{reason}");
 
     let with_columns = Attach { flags: attach_flags::COLUMNS, ..attach() };
     for (names, words) in [

@@ -1,15 +1,16 @@
-//! Trainers: this process, and children that do what they are told. A child is this test binary again.
+//! Trainers: this process, and children that do what they are told.
 
-use std::io::{BufRead as _, Write as _, stdin, stdout};
+use std::io::Write as _;
 use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::{Child, ChildStdin, Command, Stdio};
 
 use crossbeam_channel::{self as channel, RecvTimeoutError};
-use forebay_client::{AttachError, Batch, Next, Options, Patient, Session, Shard, State, Target};
+use forebay_client::{AttachError, Batch, Next, Options, Patient, Session, State, Target};
 use serde::{Deserialize, Serialize};
 
 use crate::daemon::{Home, PATIENCE, lines};
+use crate::part::{MARK, Order, Role, command};
 
 /// What a trainer was told by `next()`, as it writes it down.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -35,31 +36,6 @@ pub(crate) struct Seen {
     pub(crate) own: Vec<u64>,
 }
 
-/// What a child is told to do.
-#[derive(Debug, Serialize, Deserialize)]
-enum Order {
-    /// One `next()`.
-    Next,
-    /// `next()` until the stream's end; every event is told.
-    Run,
-    State,
-    Restore(Vec<u8>),
-    /// As a restore, for one of several ranks: with a load id.
-    Load(Vec<u8>, String),
-    /// Consumes so many batches, closes, and lives on with views of them.
-    Leave(u32),
-    /// Gives everything back and detaches.
-    Close,
-}
-
-/// How a child attaches.
-#[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct Role {
-    socket: std::path::PathBuf,
-    credits: u32,
-    shard: Option<(u32, u32)>,
-}
-
 /// This process as a trainer of `train`.
 pub(crate) struct Trainer {
     pub(crate) session: Session,
@@ -71,10 +47,6 @@ pub(crate) struct Puppet {
     orders: Option<ChildStdin>,
     told: channel::Receiver<String>,
 }
-
-const ROLE: &str = "FOREBAY_TEST_TRAINER";
-/// Tells a child's answers from what the test harness writes.
-const MARK: &str = "> ";
 
 impl Seen {
     pub(crate) fn of(batch: &Batch) -> Self {
@@ -150,16 +122,25 @@ impl Puppet {
         Self::play(home, 2, Some((id, count)))
     }
 
+    /// A trainer of a group, or one that is a group by itself; a `late` one begins with the next epoch.
+    pub(crate) fn of_group(home: &Home, group: Option<&str>, late: bool) -> Self {
+        let group = group.map(str::to_owned);
+        Self::begin(&Role { socket: home.socket(), credits: 2, group, late, ..Role::default() })
+    }
+
     fn play(home: &Home, credits: u32, shard: Option<(u32, u32)>) -> Self {
-        let role = Role { socket: home.socket(), credits, shard };
-        let puppet = Self::spawn(&mut command(&std::env::current_exe().unwrap(), &role));
+        Self::begin(&Role { socket: home.socket(), credits, shard, ..Role::default() })
+    }
+
+    fn begin(role: &Role) -> Self {
+        let puppet = Self::spawn(&mut command(&std::env::current_exe().unwrap(), role));
         assert_eq!(puppet.told(), Event::Well, "it has attached");
         puppet
     }
 
     /// Runs a trainer as another user, and gives what it was told in answer to its request.
     pub(crate) fn answer_to_user(home: &Home, program: &Path, uid: u32, gid: u32) -> Event {
-        let role = Role { socket: home.socket(), credits: 2, shard: None };
+        let role = Role { socket: home.socket(), credits: 2, ..Role::default() };
         Self::spawn(command(program, &role).uid(uid).gid(gid).current_dir("/")).told()
     }
 
@@ -327,72 +308,8 @@ pub(crate) fn next(session: &mut Session) -> Event {
     }
 }
 
-fn command(program: &Path, role: &Role) -> Command {
-    let mut command = Command::new(program);
-    command.args(["--exact", "trainer::play", "--ignored", "--nocapture"]);
-    command.env(ROLE, serde_json::to_string(role).unwrap());
-    command
-}
-
 fn event(line: &str) -> Option<Event> {
     // The harness writes its own words without a line break before a child's first.
     let (_, json) = line.split_once(MARK)?;
     Some(serde_json::from_str(json).expect("an event"))
-}
-
-#[test]
-#[ignore = "the part of a child"]
-fn play() {
-    let Ok(role) = std::env::var(ROLE) else { return };
-    let role: Role = serde_json::from_str(&role).unwrap();
-    let tell = |event: &Event| {
-        let mut out = stdout().lock();
-        writeln!(out, "{MARK}{}", serde_json::to_string(event).unwrap()).unwrap();
-        out.flush().unwrap();
-    };
-    let shard = role.shard.map(|(id, count)| Shard { id, count });
-    let options = Options { credits: role.credits, shard, ..options() };
-    let mut session = match Session::attach(target(&role.socket, "train", None), options, &mut Patient) {
-        Ok(session) => session,
-        Err(error) => return tell(&Event::Failed(error.to_string())),
-    };
-    tell(&Event::Well);
-    let mut orders = stdin().lock().lines();
-    while let Some(line) = orders.next() {
-        match serde_json::from_str(&line.unwrap()).unwrap() {
-            Order::Next => tell(&next(&mut session)),
-            Order::Run => loop {
-                let event = next(&mut session);
-                tell(&event);
-                if matches!(event, Event::Done | Event::Failed(_)) {
-                    break;
-                }
-            },
-            Order::State => tell(&Event::State(session.state(&mut Patient).unwrap().to_bytes())),
-            Order::Restore(bytes) => {
-                session.restore(&State::from_bytes(&bytes).unwrap(), &mut Patient).unwrap();
-                tell(&Event::Well);
-            }
-            Order::Load(bytes, id) => {
-                session.load(&State::from_bytes(&bytes).unwrap(), &id, &mut Patient).unwrap();
-                tell(&Event::Well);
-            }
-            Order::Leave(batches) => {
-                let mut kept = Vec::new();
-                for _ in 0..batches {
-                    let Ok(Next::Batch(batch)) = session.next(None, &mut Patient) else { panic!("a batch") };
-                    batch.ack().unwrap();
-                    tell(&Event::Batch(Seen::of(&batch)));
-                    kept.push(batch.keep());
-                }
-                session.close().unwrap();
-                tell(&Event::Well);
-                return drop((orders.next(), kept));
-            }
-            Order::Close => {
-                session.close().unwrap();
-                return tell(&Event::Well);
-            }
-        }
-    }
 }

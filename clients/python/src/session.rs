@@ -8,7 +8,7 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use forebay_client::{
-    Broken, Next, Notice, Options, PrivateDaemon, Session as Client, Shard, State, StreamInfo, Target, Watch,
+    Broken, Join, Next, Notice, Options, PrivateDaemon, Session as Client, Shard, State, StreamInfo, Target, Watch,
 };
 use parking_lot::{MappedMutexGuard, Mutex, MutexGuard};
 use pyo3::prelude::*;
@@ -68,12 +68,14 @@ impl Session {
     ) -> PyResult<Self> {
         let daemon = private_daemon(daemon).map_err(|message| setting(py, message))?;
         let number = daemon.number();
-        Self::attach(py, Target::Private { daemon, number, settings, files }, shard, gpus, None)
+        let options = Options { shard: of_two(shard), gpus, ..Options::default() };
+        Self::attach(py, Target::Private { daemon, number, settings, files }, options)
     }
 
     /// Attaches to a stream of a running daemon.
     #[staticmethod]
-    #[pyo3(signature = (socket, name, settings, shard, gpus, columns))]
+    #[pyo3(signature = (socket, name, settings, shard, gpus, columns, group, late))]
+    #[expect(clippy::too_many_arguments, reason = "one class of our own calls it, with the fields of a request")]
     fn stream(
         py: Python<'_>,
         socket: Option<PathBuf>,
@@ -82,8 +84,12 @@ impl Session {
         shard: Option<(u32, u32)>,
         gpus: Vec<[u8; 16]>,
         columns: Option<Vec<String>>,
+        group: Option<String>,
+        late: bool,
     ) -> PyResult<Self> {
-        Self::attach(py, Target::Stream { socket, name, settings }, shard, gpus, columns)
+        let join = if late { Join::Epoch } else { Join::Next };
+        let options = Options { shard: of_two(shard), gpus, columns, group, join, ..Options::default() };
+        Self::attach(py, Target::Stream { socket, name, settings }, options)
     }
 
     #[getter]
@@ -209,16 +215,8 @@ impl Session {
 }
 
 impl Session {
-    fn attach(
-        py: Python<'_>,
-        target: Target,
-        shard: Option<(u32, u32)>,
-        gpus: Vec<[u8; 16]>,
-        columns: Option<Vec<String>>,
-    ) -> PyResult<Self> {
-        let asked = columns.clone().map(Arc::from);
-        let shard = shard.map(|(id, count)| Shard { id, count });
-        let options = Options { shard, gpus, columns, ..Options::default() };
+    fn attach(py: Python<'_>, target: Target, options: Options) -> PyResult<Self> {
+        let asked = options.columns.clone().map(Arc::from);
         let closing = AtomicBool::new(false);
         let client = waiting(py, &closing, |watch| Client::attach(target, options, watch))?;
         let info = client.info().clone();
@@ -274,6 +272,10 @@ impl Session {
         drop(untaken);
         py.detach(|| drop(client));
     }
+}
+
+fn of_two(shard: Option<(u32, u32)>) -> Option<Shard> {
+    shard.map(|(id, count)| Shard { id, count })
 }
 
 /// The longest wait. None, infinity and numbers that no clock counts to are without end.

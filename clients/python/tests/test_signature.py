@@ -14,8 +14,8 @@ from forebay.settings import OF_THE_DAEMON
 pytestmark = [pytest.mark.daemon, pytest.mark.usefixtures("binary")]
 
 # Settings that say how this trainer attaches. A configuration has no such keys.
-OF_THE_TRAINER = {"shard_id", "rank", "world_size", "socket", "random_shuffle"}
-# Keys that only whoever runs a service can decide on.
+OF_THE_TRAINER = {"shard_id", "rank", "world_size", "group", "join", "socket", "random_shuffle"}
+# Keys that only whoever runs a service can decide on. Its `group` is one of users.
 OF_THE_SERVICE = {"fill", "shard_size", "trainers", "credits", "group"}
 
 SIGNATURE = inspect.signature(forebay.Loader).parameters

@@ -65,6 +65,14 @@ pub enum AttachError {
     /// The daemon does not take this trainer.
     #[error(transparent)]
     Refused(#[from] Refusal),
+    /// A group's name is longer than a packet has room for.
+    #[error("group {group:?} is longer than {limit} bytes")]
+    Group {
+        /// The name.
+        group: String,
+        /// Bytes that it may have.
+        limit: usize,
+    },
     /// A stream's name is longer than a packet has room for.
     #[error("stream name {name:?} is longer than {limit} bytes")]
     Name {

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use forebay_proto::printable;
 use forebay_proto::v1::StreamInfo;
 use forebay_ring::{
-    Attach, Body, Bulk, HandIn, Message, MessageKind, NAME_LEN, PACKET_LEN, PROTOCOL, Received, Sent, Socket,
+    Attach, Body, Bulk, HandIn, Join, Message, MessageKind, NAME_LEN, PACKET_LEN, PROTOCOL, Received, Sent, Socket,
     SocketError, View, Welcome, attach_flags, attach_join, is_own_socket_dir, packet, socket_dir,
 };
 use prost::Message as _;
@@ -232,6 +232,7 @@ pub(crate) fn ask(
             fds.push(Bulk::write(bytes).map_err(Broken::from)?.into_fd());
         }
     }
+    let group = options.group.as_deref().unwrap_or_default();
     let head = Attach {
         kind: MessageKind::Attach as u32,
         protocol: PROTOCOL,
@@ -242,8 +243,12 @@ pub(crate) fn ask(
         num_shards: options.shard.map_or(0, |shard| shard.count),
         incarnation: resume.map_or(0, |resume| resume.incarnation),
         devices: Attach::pad_gpus(&options.gpus),
-        group: [0; NAME_LEN],
-        join: attach_join::NEXT,
+        group: Attach::pad_name(group)
+            .ok_or_else(|| AttachError::Group { group: group.to_owned(), limit: NAME_LEN })?,
+        join: match options.join {
+            Join::Next => attach_join::NEXT,
+            Join::Epoch => attach_join::EPOCH,
+        },
         reserved: 0,
     };
     send(&socket, &packet(&head, &[]), &fds, patience)?;

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use forebay_ring::Join;
+
 use crate::private::PrivateDaemon;
 
 /// Whose stream it is.
@@ -38,6 +40,10 @@ pub struct Options {
     pub credits: u32,
     /// The shard of static assignment.
     pub shard: Option<Shard>,
+    /// The group that the caller joins, in a stream with `mode = "each"`. `None`: it is a group by itself.
+    pub group: Option<String>,
+    /// From when on the group takes part, if it begins with this session while the stream runs.
+    pub join: Join,
     /// UUIDs of the GPUs whose memory the caller can map, the one that it uses first. Without any, a stream whose ring is in
     /// a GPU refuses it.
     pub gpus: Vec<[u8; 16]>,
@@ -63,6 +69,8 @@ impl Default for Options {
         Self {
             credits: 2,
             shard: None,
+            group: None,
+            join: Join::Next,
             gpus: Vec::new(),
             columns: None,
             attach_timeout: Duration::from_secs(3600),

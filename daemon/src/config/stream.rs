@@ -3,6 +3,7 @@
 mod agreement;
 mod cache;
 mod columns;
+mod delivery;
 mod mixture;
 mod placement;
 mod sharding;
@@ -58,6 +59,11 @@ pub(super) const EXAMPLE: &str = r#"# One table per stream. A trainer attaches b
 # The index of the dataset, a file that `forebay index --output` wrote. It must fit the dataset. "none": the dataset is
 # scanned each time. Left out: an index is written after a long scan, and used from then on. docs/sources.md explains indexes.
 # index = "/data/imagenet.arrow"
+# Who gets a batch. "split": one trainer. "each": one trainer of each group. A trainer that names no group is a group by
+# itself. See docs/trainers.md. Not with shards, and not in lockstep.
+# mode = "split"
+# With mode = "each": how long batches wait for a named group whose trainers have all left.
+# group_timeout = "60s"
 # Required, except in lockstep. The number of records in a batch.
 # batch_size = 256
 # Required: size, or a list of transforms. With shuffle, size means RandomResizedCrop(224) and a random flip. Without
@@ -130,7 +136,7 @@ pub(super) const EXAMPLE: &str = r#"# One table per stream. A trainer attaches b
 # on_error = "fail"
 # The stream fails if more records are bad: a count, or a fraction of the dataset. Left out: no limit.
 # max_failures = 0.01
-# Trainers that the ring has room for. Left out: as in [ring].
+# Trainers that the ring has room for, with mode = "each" in one group. Left out: as in [ring].
 # trainers = 2
 # Batches that one trainer may hold. Left out: as in [ring].
 # credits = 2
@@ -244,6 +250,7 @@ impl StreamSection {
             trainers: ring.trainers,
             credits: ring.credits,
             sharding,
+            delivery: delivery::read(table, sharding),
             ..StreamSettings::new(batch_size.unwrap_or(1), recipe)
         };
         let sources = source.as_ref().map(|source| source.as_ref().map_or(1, Vec::len));

@@ -7,8 +7,10 @@ use std::sync::Arc;
 use forebay_coordinator::check_rank;
 use forebay_cuda::Uuid;
 use forebay_proto::v1::LockstepRank;
-use forebay_ring::{Attach, Bulk, BulkError, Memory, MessageKind, Peer, Socket, text, text_code};
-use forebay_road::settings::{AskedPart, Sharding};
+use forebay_ring::{
+    Attach, Bulk, BulkError, Join, Membership, Memory, MessageKind, Peer, Socket, attach_join, text, text_code,
+};
+use forebay_road::settings::{AskedPart, Mode, Sharding};
 use forebay_road::{Credentials, HandIns, Stream, threads};
 use thiserror::Error;
 
@@ -36,6 +38,16 @@ pub(crate) struct Request {
 
 /// Why a trainer is refused: a code for its program, and a sentence.
 pub(crate) type AdmissionRefusal = (u32, String);
+
+/// A trainer that may come in.
+pub(super) struct Admitted {
+    /// The stream.
+    pub(super) entered: Entered,
+    /// The group that it joins.
+    pub(super) membership: Membership,
+    /// What it brings.
+    pub(super) hand_ins: HandIns,
+}
 
 /// A list of files that is not read.
 #[derive(Debug, Error)]
@@ -77,25 +89,13 @@ struct Admission<'a> {
 
 /// The stream that a trainer asks for, where it may come in, and what it brings. Nothing that the peer passed is read before
 /// it may attach.
-pub(super) async fn admit(
-    streams: &Arc<Streams>,
-    peer: &Peer,
-    request: Request,
-) -> Result<(Entered, HandIns), AdmissionRefusal> {
+pub(super) async fn admit(streams: &Arc<Streams>, peer: &Peer, request: Request) -> Result<Admitted, AdmissionRefusal> {
     let Request { head, settings, files, resume, columns } = request;
     let trainer = Credentials { uid: peer.uid(), gpus: head.gpus().iter().copied().map(Uuid).collect() };
     let admission = Admission { streams, peer, head: &head, trainer };
     let is_service = !streams.configuration().is_private();
     if is_service {
         admission.may_attach()?;
-    }
-    let group = head.group_name().unwrap_or_default();
-    if !group.is_empty() {
-        let stream = admission.name();
-        let reason = format!(
-            "stream \"{stream}\" gives each batch to one trainer, so it has no group \"{group}\": leave the group out"
-        );
-        return Err((text_code::SETTINGS, reason));
     }
     let given = read(settings, SETTINGS_LIMIT, text_code::SETTINGS).await?;
     let hand_ins = admission.hand_ins(resume)?;
@@ -110,7 +110,8 @@ pub(super) async fn admit(
     has_columns(&served.stream, columns.as_deref())?;
     let open_to = served.stream.open_to(&admission.trainer);
     open_to.map_err(|refusal| (refusal.code(), format!("{}: {refusal}", refusal.key())))?;
-    Ok(((served, stays), hand_ins))
+    let membership = membership(&head, admission.name(), served.stream.settings().delivery.mode)?;
+    Ok(Admitted { entered: (served, stays), membership, hand_ins })
 }
 
 impl Admission<'_> {
@@ -271,6 +272,21 @@ fn part(name: &str, sharding: Sharding, head: &Attach) -> Result<Option<AskedPar
             Ok(Some(AskedPart { number: head.shard_id, count }))
         }
     }
+}
+
+/// The group that a trainer joins.
+fn membership(head: &Attach, stream: &str, mode: Mode) -> Result<Membership, AdmissionRefusal> {
+    let group = head.group_name().filter(|group| !group.is_empty()).map(str::to_owned);
+    let join = if head.join == attach_join::EPOCH { Join::Epoch } else { Join::Next };
+    if mode == Mode::Each || (group.is_none() && join == Join::Next) {
+        return Ok(Membership { group, join });
+    }
+    let key = if group.is_some() { "group" } else { "join" };
+    let reason = format!(
+        "stream \"{stream}\" gives each batch to one trainer, so {key} means nothing to it: leave it out, or set mode = \
+         \"each\" in the stream's settings, which gives every group each batch"
+    );
+    Err((text_code::SETTINGS, reason))
 }
 
 /// Whether a stream has all columns that a trainer names.

@@ -3905,6 +3905,9 @@ pub struct StreamStatus {
     /// None if no seek points are kept.
     #[prost(message, optional, tag = "22")]
     pub seek: ::core::option::Option<SeekStatus>,
+    /// The groups of trainers. None in mode "split".
+    #[prost(message, repeated, tag = "23")]
+    pub groups: ::prost::alloc::vec::Vec<GroupStatus>,
 }
 /// The requests by which a stream reads its source.
 #[allow(clippy::all)]
@@ -3967,7 +3970,7 @@ pub struct SeekStatus {
     pub budget: u64,
 }
 #[allow(clippy::all)]
-#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct ConsumerStatus {
     #[prost(uint64, tag = "1")]
     pub id: u64,
@@ -3979,6 +3982,26 @@ pub struct ConsumerStatus {
     pub held: u32,
     #[prost(uint64, tag = "5")]
     pub delivered: u64,
+    /// Name of its group; empty without.
+    #[prost(string, tag = "6")]
+    pub group: ::prost::alloc::string::String,
+}
+/// A group of trainers, which gets each batch once.
+#[allow(clippy::all)]
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct GroupStatus {
+    /// Empty for a trainer that is a group by itself.
+    #[prost(string, tag = "1")]
+    pub name: ::prost::alloc::string::String,
+    /// Its trainers' processes.
+    #[prost(uint32, repeated, tag = "2")]
+    pub pids: ::prost::alloc::vec::Vec<u32>,
+    /// Batches that it has consumed.
+    #[prost(uint64, tag = "3")]
+    pub delivered: u64,
+    /// Batches in the ring that it has not consumed.
+    #[prost(uint32, tag = "4")]
+    pub behind: u32,
 }
 /// How long a stage's queue kept its writer and its reader waiting, in all.
 #[allow(clippy::all)]

@@ -6,6 +6,38 @@ use crate::message::{Ack, NO_RING, Release};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ConsumerId(pub u64);
 
+/// Number of a group of trainers, never used twice by an incarnation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct GroupId(pub u64);
+
+/// Which group a trainer joins. In `split`, all are in one, whatever this says.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Membership {
+    /// Trainers that give the same name share each batch's delivery. Without a name, a trainer is a group by itself.
+    pub group: Option<String>,
+    /// From when on a group takes part that begins with this trainer.
+    pub join: Join,
+}
+
+/// From when on a late group takes part.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Join {
+    /// From the next batch that nobody was offered yet.
+    #[default]
+    Next,
+    /// From the next epoch, if batches of this one have been offered.
+    Epoch,
+}
+
+/// What a trainer gets as it attaches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Granted {
+    /// Offers that it may have at once.
+    pub credits: u32,
+    /// First epoch whose batches it gets, if that is still to be opened, and else 0.
+    pub epoch: u64,
+}
+
 /// A slot of one of the stream's rings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SlotId {
@@ -61,9 +93,9 @@ pub enum Action {
         /// How often it was offered before.
         redelivered: u32,
     },
-    /// The batch was consumed: its receipts go to the ledger.
+    /// The batch was consumed: its receipts go to the ledger. Each of its groups has acked it, or has ended.
     Acked {
-        /// By whom.
+        /// By whom: the last one.
         consumer: ConsumerId,
         /// Which batch.
         batch: BatchId,
@@ -104,17 +136,34 @@ pub enum Action {
 }
 
 /// What became of a batch whose claim is lost.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Voided {
     /// It was READY and is gone; [`Action::Dropped`] says so too.
     Dropped,
-    /// This consumer has it un-acked, handed out or not. It will not be offered again.
-    Held(ConsumerId),
+    /// These consumers have it un-acked, handed out or not. It will not be offered again.
+    Held(Vec<ConsumerId>),
     /// It is acked, gone, or was never published.
     Unknown,
 }
 
-/// Every credit of the ring is taken.
+/// Why a trainer cannot attach.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NoPlace {
+    /// Its group has no credit left.
+    #[error(transparent)]
+    Credits(#[from] CreditsTaken),
+    /// There are too many groups.
+    #[error(
+        "the stream has {groups} groups of trainers, which is as many as it may have; let trainers share groups by giving \
+         them the same group"
+    )]
+    Groups {
+        /// How many there are.
+        groups: usize,
+    },
+}
+
+/// Every credit of a group is taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "all {credits} credits of the ring's {slots} slots are taken by {trainers} trainers; raise trainers in the stream's settings"
@@ -124,7 +173,7 @@ pub struct CreditsTaken {
     pub slots: u32,
     /// Credits in all.
     pub credits: u32,
-    /// Consumers attached.
+    /// Consumers attached, of this group.
     pub trainers: u32,
 }
 
@@ -169,6 +218,21 @@ pub struct ConsumerState {
     pub held: u32,
     /// Batches that it acked.
     pub delivered: u64,
+}
+
+/// One group, for the status.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GroupState {
+    /// Its number.
+    pub id: GroupId,
+    /// Its name; none for a trainer that is a group by itself.
+    pub name: Option<String>,
+    /// Its trainers.
+    pub members: Vec<ConsumerId>,
+    /// Batches that it has acked.
+    pub delivered: u64,
+    /// Batches in the ring that it has not acked, of epochs that are open.
+    pub behind: u32,
 }
 
 impl HeldBatch {

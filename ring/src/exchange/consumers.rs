@@ -32,17 +32,14 @@ impl Consumers {
         self.by_id.contains_key(&id)
     }
 
-    /// Credits granted to those who are attached.
-    pub(super) fn granted(&self) -> u32 {
-        self.by_id.values().filter(|consumer| consumer.attached).map(|consumer| consumer.granted).sum()
+    /// Credits granted to these.
+    pub(super) fn granted(&self, members: impl Iterator<Item = ConsumerId>) -> u32 {
+        members.filter_map(|id| self.by_id.get(&id)).map(|consumer| consumer.granted).sum()
     }
 
-    pub(super) fn attached(&self) -> Vec<ConsumerId> {
-        self.by_id.iter().filter(|(_, consumer)| consumer.attached).map(|(id, _)| *id).collect()
-    }
-
-    pub(super) fn attached_count(&self) -> u32 {
-        self.by_id.values().map(|consumer| u32::from(consumer.attached)).sum()
+    /// Those that an offer could go to.
+    pub(super) fn waiting(&self) -> impl Iterator<Item = ConsumerId> + '_ {
+        self.by_id.iter().filter(|(_, consumer)| consumer.may_have()).map(|(id, _)| *id)
     }
 
     pub(super) fn credit(&mut self, id: ConsumerId, more: u64) {
@@ -52,11 +49,16 @@ impl Consumers {
         }
     }
 
-    /// Who gets the next batch: one with credit; not `last`, who had this batch before, if there is another; with
+    /// Who of these gets the next batch: one with credit; not `last`, who had this batch before, if there is another; with
     /// the fewest slots in its hands; the least served so far.
-    pub(super) fn next(&self, last: Option<ConsumerId>) -> Option<ConsumerId> {
-        let ready = self.by_id.iter().filter(|(_, consumer)| consumer.may_have());
-        ready.min_by_key(|(id, consumer)| (last == Some(**id), consumer.held, consumer.offered)).map(|(id, _)| *id)
+    pub(super) fn next(
+        &self,
+        members: impl Iterator<Item = ConsumerId>,
+        last: Option<ConsumerId>,
+    ) -> Option<ConsumerId> {
+        let known = members.filter_map(|id| Some((id, self.by_id.get(&id)?)));
+        let ready = known.filter(|(_, consumer)| consumer.may_have());
+        ready.min_by_key(|(id, consumer)| (last == Some(*id), consumer.held, consumer.offered)).map(|(id, _)| id)
     }
 
     /// An offer goes out to it.

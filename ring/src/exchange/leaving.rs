@@ -1,6 +1,7 @@
 //! How consumers leave: put out while their process lives, gone with it, or with a BYE; and what becomes of what they held.
 
-use super::{Action, Adopted, BatchId, ConsumerId, Exchange};
+use super::delivery::LetGo;
+use super::{Action, Adopted, BatchId, ConsumerId, Exchange, GroupId};
 
 impl Exchange {
     /// The consumer's socket hung up, or it is evicted, and its process lives. Its un-acked batches go to others;
@@ -9,11 +10,13 @@ impl Exchange {
         if !self.consumers.put_out(consumer) {
             return;
         }
+        let ended = self.groups.leave(consumer);
         for slot in self.slots.held_by(consumer) {
             self.slots.expect_mut(slot).watchers.insert(consumer);
-            self.take_back(slot, true);
+            self.take_back(slot, consumer, LetGo { seen: true, ends: ended.is_some() });
         }
         self.orphan(consumer, true);
+        ended.into_iter().for_each(|group| self.forget_group(group));
         if self.slots.watched_by(consumer) == 0 {
             self.forget(consumer);
         }
@@ -32,14 +35,35 @@ impl Exchange {
         self.leave(consumer, false);
     }
 
+    /// Ends a group that has had no trainer for too long: no batch waits for it any more. False if somebody is in it.
+    pub fn end_group(&mut self, group: GroupId) -> bool {
+        let ends = self.groups.end(group);
+        if ends {
+            self.forget_group(group);
+            self.offer();
+        }
+        ends
+    }
+
+    /// The batches that waited for the group are for the others alone.
+    fn forget_group(&mut self, group: GroupId) {
+        for slot in self.slots.full() {
+            let Some(delivery) = self.slots.expect_mut(slot).delivery_mut() else { continue };
+            let (batch, seen) = (delivery.batch, delivery.end(group));
+            self.settle(slot, batch, seen);
+        }
+    }
+
     fn leave(&mut self, consumer: ConsumerId, seen: bool) {
         if !self.consumers.contains(consumer) {
             return;
         }
+        let ended = self.groups.leave(consumer);
         for slot in self.slots.held_by(consumer) {
-            self.take_back(slot, seen);
+            self.take_back(slot, consumer, LetGo { seen, ends: ended.is_some() });
         }
         self.orphan(consumer, seen);
+        ended.into_iter().for_each(|group| self.forget_group(group));
         for slot in self.slots.unwatch(consumer) {
             self.finish(slot);
         }

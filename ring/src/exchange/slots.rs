@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{BatchId, ConsumerId, HeldBatch, Holder, SlotCounts, SlotId};
+use super::delivery::{Delivery, Due};
+use super::{BatchId, ConsumerId, GroupId, HeldBatch, Holder, SlotCounts, SlotId};
 
 /// Slots of all rings.
 #[derive(Debug, Default)]
@@ -25,30 +26,10 @@ pub(super) enum SlotState {
     Unpopulated,
     Free,
     Filling,
-    Ready(Delivery),
-    Held { consumer: ConsumerId, delivery: Delivery, acked: bool },
+    /// READY or HELD, as the batch's groups have it.
+    Full(Delivery),
     Quarantined,
     Retired,
-}
-
-/// A batch on its way to a trainer.
-#[derive(Clone, Debug)]
-pub(super) struct Delivery {
-    pub(super) batch: BatchId,
-    /// How often it was offered.
-    pub(super) offers: u32,
-    /// Who had it last.
-    pub(super) last: Option<ConsumerId>,
-    /// A claim of it is lost: it is not offered again.
-    pub(super) void: bool,
-    /// A trainer may have seen it, which the ledger could still forget: it waits until that is noted.
-    pub(super) unnoted: bool,
-}
-
-impl Delivery {
-    pub(super) fn new(batch: BatchId) -> Self {
-        Self { batch, offers: 0, last: None, void: false, unnoted: false }
-    }
 }
 
 impl Slots {
@@ -78,17 +59,21 @@ impl Slots {
         self.by_id.iter().find(|(_, entry)| matches!(entry.state, SlotState::Free)).map(|(id, _)| *id)
     }
 
-    /// The READY batch to offer next: offered before first, then by number; none of a later epoch than `open`. One that
-    /// waits to be noted is passed by the others, but not `in_order`.
-    pub(super) fn next_ready(&mut self, open: u64, in_order: bool) -> Option<(SlotId, &mut Slot)> {
-        let may_be_next = |delivery: &Delivery| delivery.batch.epoch <= open && (in_order || !delivery.unnoted);
-        let key = |entry: &Slot| match &entry.state {
-            SlotState::Ready(delivery) if may_be_next(delivery) => Some((delivery.offers == 0, delivery.batch.seq)),
-            _ => None,
+    /// The batch that this group is offered next: offered before first, then by number; of epochs that it may have alone. One
+    /// that waits to be noted is passed by the others, but not `in_order`.
+    pub(super) fn next_for(
+        &mut self,
+        group: GroupId,
+        may_have: impl Fn(u64) -> bool,
+        in_order: bool,
+    ) -> Option<(SlotId, &mut Slot)> {
+        let turn = |entry: &Slot| -> Option<Due> {
+            let delivery = entry.delivery().filter(|delivery| may_have(delivery.batch.epoch))?;
+            delivery.turn(group).filter(|turn| in_order || !turn.unnoted)
         };
-        let ready = self.by_id.iter_mut().filter_map(|(id, entry)| Some((key(entry)?, *id, entry)));
-        let next = ready.min_by_key(|(key, ..)| *key).map(|(_, id, entry)| (id, entry));
-        next.filter(|(_, entry)| !matches!(&entry.state, SlotState::Ready(delivery) if delivery.unnoted))
+        let due = self.by_id.iter_mut().filter_map(|(id, entry)| Some((turn(entry)?, *id, entry)));
+        let next = due.min_by_key(|(turn, ..)| *turn);
+        next.filter(|(turn, ..)| !turn.unnoted).map(|(_, id, entry)| (id, entry))
     }
 
     /// The slot of a READY or HELD batch.
@@ -102,29 +87,36 @@ impl Slots {
         self.by_id.values().filter_map(|entry| entry.batch().map(|batch| batch.seq)).collect()
     }
 
-    /// The state of a slot that the consumer holds, if it is this one.
-    pub(super) fn held(&self, consumer: ConsumerId, held: HeldBatch) -> Option<&SlotState> {
+    /// The batch that the consumer holds, if it is this one.
+    pub(super) fn held(&self, consumer: ConsumerId, held: HeldBatch) -> Option<&Delivery> {
         let entry = self.by_id.get(&held.slot)?;
-        entry.is_held(consumer, held).then_some(&entry.state)
+        entry.delivery().filter(|delivery| entry.is(held) && delivery.held_by(consumer).is_some())
     }
 
-    pub(super) fn held_mut(&mut self, consumer: ConsumerId, held: HeldBatch) -> Option<&mut SlotState> {
-        let entry = self.by_id.get_mut(&held.slot)?;
-        entry.is_held(consumer, held).then_some(&mut entry.state)
+    pub(super) fn held_mut(&mut self, consumer: ConsumerId, held: HeldBatch) -> Option<&mut Delivery> {
+        let entry = self.by_id.get_mut(&held.slot).filter(|entry| entry.is(held))?;
+        entry.delivery_mut().filter(|delivery| delivery.held_by(consumer).is_some())
     }
 
     pub(super) fn held_by(&self, consumer: ConsumerId) -> Vec<SlotId> {
-        let held = self.by_id.iter().filter(|(_, entry)| entry.holder() == Some(consumer));
-        held.map(|(id, _)| *id).collect()
+        let holds = |entry: &Slot| entry.delivery().is_some_and(|delivery| delivery.held_by(consumer).is_some());
+        self.by_id.iter().filter(|(_, entry)| holds(entry)).map(|(id, _)| *id).collect()
+    }
+
+    /// Slots with a batch.
+    pub(super) fn full(&self) -> Vec<SlotId> {
+        self.by_id.iter().filter(|(_, entry)| entry.delivery().is_some()).map(|(id, _)| *id).collect()
+    }
+
+    /// The batches that stand in slots.
+    pub(super) fn deliveries(&self) -> impl Iterator<Item = &Delivery> {
+        self.by_id.values().filter_map(Slot::delivery)
     }
 
     pub(super) fn holders(&self, epoch: u64) -> impl Iterator<Item = Holder> + '_ {
-        self.by_id.values().filter_map(move |entry| match &entry.state {
-            SlotState::Held { consumer, delivery, acked: false } if delivery.batch.epoch == epoch => {
-                Some(Holder { consumer: *consumer, seq: delivery.batch.seq })
-            }
-            _ => None,
-        })
+        let of_epoch = self.deliveries().filter(move |delivery| delivery.batch.epoch == epoch);
+        of_epoch
+            .flat_map(|delivery| delivery.holders().map(move |consumer| Holder { consumer, seq: delivery.batch.seq }))
     }
 
     pub(super) fn watched_by(&self, consumer: ConsumerId) -> u32 {
@@ -175,7 +167,7 @@ impl Slots {
 
     pub(super) fn usable(&self) -> u32 {
         let usable = |id: &SlotId, entry: &Slot| {
-            let stuck = matches!(entry.state, SlotState::Held { acked: true, .. }) || !entry.watchers.is_empty();
+            let stuck = entry.delivery().is_some_and(Delivery::is_only_viewed) || !entry.watchers.is_empty();
             !stuck && !self.is_retired(id.ring)
         };
         self.by_id.iter().map(|(id, entry)| u32::from(usable(id, entry))).sum()
@@ -184,12 +176,12 @@ impl Slots {
     pub(super) fn counts(&self) -> SlotCounts {
         let mut counts = SlotCounts::default();
         for entry in self.by_id.values() {
-            let count = match entry.state {
+            let count = match &entry.state {
                 SlotState::Unpopulated => &mut counts.unpopulated,
                 SlotState::Free => &mut counts.free,
                 SlotState::Filling => &mut counts.filling,
-                SlotState::Ready(_) => &mut counts.ready,
-                SlotState::Held { .. } => &mut counts.held,
+                SlotState::Full(delivery) if delivery.is_held() => &mut counts.held,
+                SlotState::Full(_) => &mut counts.ready,
                 SlotState::Quarantined => &mut counts.quarantined,
                 SlotState::Retired => &mut counts.retired,
             };
@@ -200,22 +192,25 @@ impl Slots {
 }
 
 impl Slot {
-    fn batch(&self) -> Option<BatchId> {
+    pub(super) fn delivery(&self) -> Option<&Delivery> {
         match &self.state {
-            SlotState::Ready(delivery) | SlotState::Held { delivery, .. } => Some(delivery.batch),
+            SlotState::Full(delivery) => Some(delivery),
             _ => None,
         }
     }
 
-    fn holder(&self) -> Option<ConsumerId> {
-        match self.state {
-            SlotState::Held { consumer, .. } => Some(consumer),
+    pub(super) fn delivery_mut(&mut self) -> Option<&mut Delivery> {
+        match &mut self.state {
+            SlotState::Full(delivery) => Some(delivery),
             _ => None,
         }
     }
 
-    fn is_held(&self, consumer: ConsumerId, held: HeldBatch) -> bool {
-        let batch = self.batch().is_some_and(|batch| batch.seq == held.seq);
-        self.holder() == Some(consumer) && batch && self.generation == held.generation
+    fn batch(&self) -> Option<BatchId> {
+        self.delivery().map(|delivery| delivery.batch)
+    }
+
+    fn is(&self, held: HeldBatch) -> bool {
+        self.batch().is_some_and(|batch| batch.seq == held.seq) && self.generation == held.generation
     }
 }

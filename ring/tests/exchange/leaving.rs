@@ -2,13 +2,13 @@
 
 use forebay_ring::{Action, BatchId, Exchange, HeldBatch};
 
-use crate::{ANNA, BELA, CLEO, actions, exchange, freed, offer, publish};
+use crate::{ANNA, BELA, CLEO, actions, attach, exchange, freed, offer, publish};
 
 #[test]
 fn rule_14_a_trainer_that_dies_after_its_ack_frees_the_slot_and_nothing_comes_again() {
     let mut exchange = exchange(6);
-    exchange.attach(ANNA, 2).unwrap();
-    exchange.attach(BELA, 2).unwrap();
+    attach(&mut exchange, ANNA, 2).unwrap();
+    attach(&mut exchange, BELA, 2).unwrap();
     let slot = publish(&mut exchange, 1, 0);
     let held = offer(&mut exchange);
     exchange.ack(held.to, held.receipt);
@@ -21,12 +21,12 @@ fn rule_14_a_trainer_that_dies_after_its_ack_frees_the_slot_and_nothing_comes_ag
 #[test]
 fn rule_15_a_dead_trainers_batch_comes_again_from_the_same_slot() {
     let mut exchange = exchange(6);
-    exchange.attach(ANNA, 2).unwrap();
+    attach(&mut exchange, ANNA, 2).unwrap();
     publish(&mut exchange, 1, 0);
     let first = offer(&mut exchange);
     exchange.gone(ANNA);
     assert_eq!(exchange.counts().ready, 1, "it waits where no other trainer is");
-    exchange.attach(BELA, 2).unwrap();
+    attach(&mut exchange, BELA, 2).unwrap();
     let second = offer(&mut exchange);
     assert_eq!((second.receipt, second.redelivered), (first.receipt, 1));
 }
@@ -34,11 +34,11 @@ fn rule_15_a_dead_trainers_batch_comes_again_from_the_same_slot() {
 #[test]
 fn a_slot_that_a_living_process_may_still_read_is_lent_again_but_never_refilled() {
     let mut exchange = exchange(6);
-    exchange.attach(ANNA, 2).unwrap();
+    attach(&mut exchange, ANNA, 2).unwrap();
     let slot = publish(&mut exchange, 1, 0);
     offer(&mut exchange);
     exchange.put_out(ANNA);
-    exchange.attach(BELA, 2).unwrap();
+    attach(&mut exchange, BELA, 2).unwrap();
     let held = offer(&mut exchange).receipt;
     assert_eq!(held.slot, slot, "the pixels are as good as before");
     exchange.ack(BELA, held);
@@ -55,7 +55,7 @@ fn a_slot_that_a_living_process_may_still_read_is_lent_again_but_never_refilled(
 #[test]
 fn a_trainer_that_was_put_out_after_its_ack_keeps_the_slot_until_it_exits() {
     let mut exchange = exchange(4);
-    exchange.attach(ANNA, 2).unwrap();
+    attach(&mut exchange, ANNA, 2).unwrap();
     let slot = publish(&mut exchange, 1, 0);
     let held = offer(&mut exchange).receipt;
     exchange.ack(ANNA, held);
@@ -72,7 +72,7 @@ fn a_trainer_that_was_put_out_after_its_ack_keeps_the_slot_until_it_exits() {
 #[test]
 fn a_trainer_that_leaves_with_empty_hands_is_gone_at_once() {
     let mut exchange = exchange(4);
-    exchange.attach(ANNA, 2).unwrap();
+    attach(&mut exchange, ANNA, 2).unwrap();
     exchange.put_out(ANNA);
     assert_eq!(actions(&mut exchange), [Action::Gone(ANNA)]);
     exchange.gone(ANNA);
@@ -82,10 +82,10 @@ fn a_trainer_that_leaves_with_empty_hands_is_gone_at_once() {
 #[test]
 fn rule_11_a_dead_holders_last_batch_comes_to_the_one_that_waits() {
     let mut exchange = exchange(6);
-    exchange.attach(ANNA, 1).unwrap();
+    attach(&mut exchange, ANNA, 1).unwrap();
     publish(&mut exchange, 1, 0);
     offer(&mut exchange);
-    exchange.attach(BELA, 2).unwrap();
+    attach(&mut exchange, BELA, 2).unwrap();
     publish(&mut exchange, 2, 1);
     exchange.gone(ANNA);
     let next = offer(&mut exchange);
@@ -103,10 +103,10 @@ fn rule_15_a_batch_that_somebody_may_have_seen_is_offered_again_when_that_is_not
     ];
     for (end, seen) in ends {
         let mut exchange = exchange(6).in_order();
-        exchange.attach(ANNA, 1).unwrap();
+        attach(&mut exchange, ANNA, 1).unwrap();
         publish(&mut exchange, 1, 0);
         let held = offer(&mut exchange).receipt;
-        exchange.attach(BELA, 1).unwrap();
+        attach(&mut exchange, BELA, 1).unwrap();
         end(&mut exchange, held);
         publish(&mut exchange, 2, 0);
         let batch = BatchId { seq: 1, epoch: 0 };
@@ -133,11 +133,11 @@ fn rule_15_a_batch_that_somebody_may_have_seen_is_offered_again_when_that_is_not
 #[test]
 fn rule_19_batches_that_nobody_saw_pass_the_one_that_waits_to_be_noted() {
     let mut exchange = exchange(6);
-    exchange.attach(ANNA, 1).unwrap();
+    attach(&mut exchange, ANNA, 1).unwrap();
     publish(&mut exchange, 1, 0);
     offer(&mut exchange);
     exchange.gone(ANNA);
-    exchange.attach(BELA, 3).unwrap();
+    attach(&mut exchange, BELA, 3).unwrap();
     let offered = |exchange: &mut Exchange| -> Vec<(u64, u32)> {
         let told = exchange.drain().filter_map(|action| match action {
             Action::Offer { batch, redelivered, .. } => Some((batch.seq, redelivered)),
@@ -157,14 +157,14 @@ fn rule_19_batches_that_nobody_saw_pass_the_one_that_waits_to_be_noted() {
 #[test]
 fn rule_15_what_is_noted_of_a_batch_says_nothing_of_its_next_trainer() {
     let mut exchange = exchange(6);
-    exchange.attach(ANNA, 1).unwrap();
+    attach(&mut exchange, ANNA, 1).unwrap();
     publish(&mut exchange, 1, 0);
     offer(&mut exchange);
-    exchange.attach(BELA, 1).unwrap();
+    attach(&mut exchange, BELA, 1).unwrap();
     exchange.gone(ANNA);
     exchange.noted(1);
     exchange.noted(1);
-    exchange.attach(CLEO, 1).unwrap();
+    attach(&mut exchange, CLEO, 1).unwrap();
     exchange.gone(BELA);
     let batch = BatchId { seq: 1, epoch: 0 };
     assert_eq!(actions(&mut exchange).iter().filter(|action| **action == Action::Seen(batch)).count(), 2);

@@ -9,7 +9,7 @@ mod event;
 use std::collections::{BTreeMap, BTreeSet};
 
 use event::{Event, event};
-use forebay_ring::{Action, BatchId, ConsumerId, Exchange, HeldBatch, NO_RING, SlotId, Voided};
+use forebay_ring::{Action, BatchId, ConsumerId, Exchange, Granted, HeldBatch, Membership, NO_RING, SlotId, Voided};
 use proptest::prelude::*;
 
 const SLOTS: u32 = 6;
@@ -129,9 +129,9 @@ impl Model {
             }
             Event::NextEpoch => self.exchange.open_epoch(self.exchange.open() + 1),
             Event::Void(seq) => {
-                if let Voided::Held(consumer) = self.exchange.void(seq) {
-                    let mut hands = self.hands.iter();
-                    assert!(hands.any(|hand| hand.consumer == consumer && hand.receipt.seq == seq && !hand.acked));
+                if let Voided::Held(holders) = self.exchange.void(seq) {
+                    let its = self.hands.iter().filter(|hand| hand.receipt.seq == seq && !hand.acked);
+                    assert_eq!(holders, its.map(|hand| hand.consumer).collect::<Vec<_>>());
                 }
             }
             Event::DropReady => self.exchange.drop_ready(),
@@ -177,8 +177,8 @@ impl Model {
         self.next_consumer += 1;
         let id = ConsumerId(self.next_consumer);
         let taken: u32 = self.trainers.values().filter(|trainer| trainer.attached).map(|trainer| trainer.granted).sum();
-        match self.exchange.attach(id, asked) {
-            Ok(granted) => {
+        match self.exchange.attach(id, asked, Membership::default()) {
+            Ok(Granted { credits: granted, .. }) => {
                 assert!(granted >= 1 && granted <= asked.max(1) && taken + granted <= SLOTS - 2);
                 let may_read = BTreeSet::new();
                 self.trainers.insert(id, Trainer { granted, credits: granted, attached: true, may_read });

@@ -3,10 +3,10 @@
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use forebay_proto::v1::call_reply::Reply;
-use forebay_proto::v1::{CallReply, Failure};
+use forebay_proto::v1::{CallReply, Failure, StreamInfo};
 use forebay_ring::{
-    Bulk, BulkError, Call, Claim, ConsumerId, MessageKind, PACKET_LEN, PROTOCOL, Peer, Received, Sent, Socket,
-    SocketError, Welcome, packet, text, text_code,
+    Bulk, BulkError, Call, Claim, ConsumerId, Membership, MessageKind, PACKET_LEN, PROTOCOL, Peer, Received, Sent,
+    Socket, SocketError, Welcome, packet, text, text_code,
 };
 use prost::Message as _;
 
@@ -23,15 +23,17 @@ pub(crate) struct Arrival {
     pub peer: Peer,
     /// Offers that it asks for.
     pub credits: u32,
+    /// The group that it joins.
+    pub membership: Membership,
     /// The daemon's incarnation.
     pub incarnation: u64,
-    /// Protobuf `StreamInfo`.
-    pub info: Vec<u8>,
-    /// The epoch that `info` says the stream is in.
-    pub epoch: u64,
+    /// What it is told of the stream.
+    pub info: StreamInfo,
     /// Batches of an earlier incarnation in its hands: number, epoch, and what is left of their claims, in the order
     /// of the sums that it will send.
     pub adopted: Vec<(u64, u64, Vec<Option<Claim>>)>,
+    /// What its user is told first.
+    pub notice: Option<String>,
 }
 
 /// An attached trainer, or one that was put out and lives.
@@ -39,6 +41,8 @@ pub(crate) struct Arrival {
 pub(super) struct Consumer {
     socket: Option<Socket>,
     peer: Peer,
+    /// Name of its group, if it has one.
+    group: Option<String>,
     /// Calls that it has no answer to yet.
     calls: u32,
 }
@@ -68,7 +72,7 @@ impl Arrival {
             ring: number,
             pixels: ring.pixels(),
         };
-        let info = match Bulk::write(&self.info) {
+        let info = match Bulk::write(&self.info.encode_to_vec()) {
             Ok(info) => info.into_fd(),
             Err(error) => {
                 self.refuse(text_code::BUSY, &format!("the daemon cannot say what the stream is: {error}"));
@@ -76,7 +80,7 @@ impl Arrival {
             }
         };
         let _sent = self.socket.send(&packet(&welcome, &[]), &ring.fds(Some(info.as_fd())))?;
-        Ok(Consumer { socket: Some(self.socket), peer: self.peer, calls: 0 })
+        Ok(Consumer { socket: Some(self.socket), peer: self.peer, group: self.membership.group, calls: 0 })
     }
 }
 
@@ -89,6 +93,11 @@ impl Consumer {
     /// Its user.
     pub(super) fn uid(&self) -> u32 {
         self.peer.uid()
+    }
+
+    /// Its group's name, if it has one.
+    pub(super) fn group(&self) -> Option<&str> {
+        self.group.as_deref()
     }
 
     /// Readable when its process has ended.
@@ -180,7 +189,7 @@ mod tests {
     #[test]
     fn rule_14_after_a_shut_down_what_was_sent_is_still_there_and_nothing_comes_after_it() {
         let (ours, theirs) = Socket::pair().unwrap();
-        let consumer = Consumer { peer: Peer::of(&ours).unwrap(), socket: Some(ours), calls: 0 };
+        let consumer = Consumer { peer: Peer::of(&ours).unwrap(), socket: Some(ours), group: None, calls: 0 };
         assert_eq!(theirs.send(b"the last receipt", &[]).unwrap(), Sent::Done);
         consumer.shut_down();
         assert!(!matches!(theirs.send(b"of a forked child", &[]), Ok(Sent::Done)));
@@ -192,7 +201,7 @@ mod tests {
     #[test]
     fn an_answer_that_cannot_be_sent_is_told_to_the_caller_in_its_place() {
         let (ours, theirs) = Socket::pair().unwrap();
-        let mut consumer = Consumer { peer: Peer::of(&ours).unwrap(), socket: Some(ours), calls: 1 };
+        let mut consumer = Consumer { peer: Peer::of(&ours).unwrap(), socket: Some(ours), group: None, calls: 1 };
         let long = vec![0; PACKET_LEN];
         let out_of_descriptors = |_: &[u8]| Err(BulkError::Io(std::io::Error::from_raw_os_error(24)));
         assert_eq!(consumer.answer_by(7, &long, out_of_descriptors), Sent::Done);

@@ -61,6 +61,7 @@ impl Condition {
     }
 }
 
-fn notice(words: &str) -> Vec<u8> {
+/// Words for the user of a trainer.
+pub(super) fn notice(words: &str) -> Vec<u8> {
     text(MessageKind::Notice, text_code::OTHER, words)
 }

@@ -2,6 +2,8 @@
 //! for, and whether its epoch may end. These three change together, and only here. The ring's thread calls it and
 //! executes the results. It does no I/O, and gets the time as an argument.
 
+mod absence;
+mod lag;
 mod waits;
 
 use std::collections::BTreeSet;
@@ -9,15 +11,18 @@ use std::time::{Duration, Instant};
 
 use forebay_proto::v1::{AckItem, BadRecord, Cause, Progress, ReturnedRange};
 use forebay_ring::{
-    Ack, Action, Adopted, BatchId, Claim, ClaimSum, ConsumerId, CreditsTaken, Exchange, HeldBatch, MessageKind, Offer,
-    SlotId, Voided,
+    Ack, Action, Adopted, BatchId, Claim, ClaimSum, ConsumerId, Exchange, Granted, HeldBatch, Membership, MessageKind,
+    NoPlace, Offer, SlotId, Voided,
 };
 
 use super::claims::{BatchClaims, Claims, Receipts};
 use super::epoch_end::EpochEnd;
 use crate::ack::Fate;
 use crate::publish::Ready;
+use crate::settings::{DeliverySettings, Mode};
 use crate::worker::Others;
+use absence::Absence;
+use lag::Lag;
 pub(super) use waits::{Holding, Overdue};
 
 /// The published batches of a stream, and those of an earlier incarnation in trainers' hands.
@@ -28,6 +33,10 @@ pub(super) struct Deliveries {
     /// What each answers for, until it is acked.
     claims: Claims,
     end: EpochEnd,
+    /// Named groups without a trainer.
+    absence: Absence,
+    /// How long a group has held up the others.
+    lag: Lag,
     /// The stream ends: what trainers hold comes back because of that.
     ending: bool,
     /// `CLOCK_BOOTTIME` nanosecond until which batches may be handed out.
@@ -66,13 +75,32 @@ pub(super) enum Deed {
 
 impl Deliveries {
     /// None yet; the stream starts at `epoch`. `in_order`: no batch passes one that waits for the ledger.
-    pub(super) fn new(epoch: u64, epochs: Option<u64>, end_timeout: Duration, in_order: bool) -> Self {
-        let end = EpochEnd::new(epoch, epochs, end_timeout);
+    pub(super) fn new(
+        epoch: u64,
+        epochs: Option<u64>,
+        end_timeout: Duration,
+        in_order: bool,
+        delivery: DeliverySettings,
+    ) -> Self {
+        let (end, absence) = (EpochEnd::new(epoch, epochs, end_timeout), Absence::new(delivery.group_timeout));
         let exchange = if in_order { Exchange::new(epoch).in_order() } else { Exchange::new(epoch) };
+        let exchange = if delivery.mode == Mode::Each { exchange.each() } else { exchange };
         let claims = Claims::default();
         let (expired, lost) = (BTreeSet::new(), BTreeSet::new());
         let (others, idle) = (Others::default(), None);
-        Self { exchange, claims, end, ending: false, deadline: u64::MAX, expired, lost, others, idle }
+        Self {
+            exchange,
+            claims,
+            end,
+            absence,
+            lag: Lag::default(),
+            ending: false,
+            deadline: u64::MAX,
+            expired,
+            lost,
+            others,
+            idle,
+        }
     }
 
     /// What stands where, to look at.
@@ -108,19 +136,18 @@ impl Deliveries {
         self.claims.adopted(consumer, batch.seq, batch.epoch, claims);
     }
 
-    /// Takes one ACK packet. False where its sums do not fit the batch's claims; a receipt that fits no batch changes
-    /// nothing.
-    pub(super) fn ack(&mut self, consumer: ConsumerId, ack: &Ack, sums: &[ClaimSum]) -> bool {
+    /// Takes one ACK packet. A receipt that fits no batch changes nothing.
+    pub(super) fn ack(&mut self, consumer: ConsumerId, ack: &Ack, sums: &[ClaimSum]) -> Receipts {
         let receipt = HeldBatch::from(ack);
         let receipts = if self.exchange.awaits(consumer, receipt) {
             self.claims.sums(consumer, ack, sums)
         } else {
             Receipts::Whole
         };
-        if receipts == Receipts::Whole {
+        if matches!(receipts, Receipts::Whole | Receipts::Differ) {
             self.exchange.ack(consumer, receipt);
         }
-        receipts != Receipts::Wrong
+        receipts
     }
 
     /// A trainer has no view of a slot any more, or gives its batch back.
@@ -144,7 +171,7 @@ impl Deliveries {
         for seq in self.claims.of_leases(leases) {
             match self.exchange.void(seq) {
                 Voided::Dropped => self.claims.lose(seq, leases),
-                Voided::Held(consumer) => offered.push((consumer, seq)),
+                Voided::Held(holders) => offered.extend(holders.into_iter().map(|consumer| (consumer, seq))),
                 Voided::Unknown => {}
             }
         }
@@ -252,8 +279,13 @@ impl Deliveries {
     // Trainers.
 
     /// A trainer comes, and asks for credits.
-    pub(super) fn attach(&mut self, consumer: ConsumerId, asked: u32) -> Result<u32, CreditsTaken> {
-        self.exchange.attach(consumer, asked)
+    pub(super) fn attach(
+        &mut self,
+        consumer: ConsumerId,
+        asked: u32,
+        membership: Membership,
+    ) -> Result<Granted, NoPlace> {
+        self.exchange.attach(consumer, asked, membership)
     }
 
     /// A trainer allows more offers.
@@ -263,17 +295,20 @@ impl Deliveries {
 
     /// A trainer has said that it leaves.
     pub(super) fn bye(&mut self, consumer: ConsumerId) {
+        self.claims.left(consumer);
         self.exchange.bye(consumer);
     }
 
     /// A trainer has hung up, or has to; its process may live on and look at its slots.
     pub(super) fn put_out(&mut self, consumer: ConsumerId) {
+        self.claims.left(consumer);
         self.exchange.put_out(consumer);
     }
 
     /// A trainer's process has ended.
     pub(super) fn gone(&mut self, consumer: ConsumerId) {
         self.expired.remove(&consumer);
+        self.claims.left(consumer);
         self.exchange.gone(consumer);
     }
 }

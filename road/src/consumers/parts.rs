@@ -10,6 +10,7 @@ use forebay_ring::{ConsumerId, SlotMut};
 use super::Asked;
 use crate::ack::Fates;
 use crate::gpu_ring::{NoRing, StreamRing};
+use crate::settings::DeliverySettings;
 use crate::suspects::Suspects;
 
 /// What the thread works with.
@@ -36,6 +37,8 @@ pub(crate) struct RingParts {
     pub epoch_end_timeout: Duration,
     /// A shard, whose one trainer gets its batches in their order: none passes one that waits for the ledger.
     pub in_order: bool,
+    /// Which trainers get a batch.
+    pub delivery: DeliverySettings,
     /// Set while trainers wait for what other daemons have of an epoch.
     pub waiting: Arc<AtomicBool>,
     /// How long a batch that other daemons wait for may stand without being taken.

@@ -5,17 +5,17 @@ use std::collections::BTreeMap;
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::Duration;
 
-use forebay_proto::v1::{Cause, ConsumerStatus, ReturnedRange};
+use forebay_proto::v1::{Cause, ConsumerStatus, GroupStatus, ReturnedRange};
 use forebay_ring::{
-    BatchId, ConsumerId, ConsumerState, HeldBatch, Message, MessageKind, Number, Received, Sent, packet, text,
-    text_code,
+    BatchId, ConsumerId, ConsumerState, Granted, GroupState, HeldBatch, Message, MessageKind, Number, Received, Sent,
+    packet, text, text_code,
 };
 use rustix::event::{PollFd, PollFlags, poll};
 
 use super::asked::Asked;
 use super::attached::{Arrival, Consumer};
-use super::claims::ranges;
-use super::condition::Condition;
+use super::claims::{Receipts, ranges};
+use super::condition::{self, Condition};
 use super::deliveries::Deliveries;
 use super::rings::{RingSet, pass};
 use crate::gpu_ring::StreamRing;
@@ -56,8 +56,9 @@ impl Readers {
         condition: &Condition,
         deliveries: &mut Deliveries,
     ) -> Vec<ReturnedRange> {
-        let (id, told, adopted) = (arrival.id, arrival.epoch, std::mem::take(&mut arrival.adopted));
-        let Some(consumer) = self.let_in(arrival, rings, deliveries) else {
+        let (id, adopted) = (arrival.id, std::mem::take(&mut arrival.adopted));
+        let notice = arrival.notice.take();
+        let Some((consumer, told)) = self.let_in(arrival, rings, deliveries) else {
             (self.left)(id, self.open().count());
             // What it holds was taken back for it, and is nobody's now.
             return ranges(adopted.into_iter().flat_map(|(_, _, claims)| claims), Cause::TrainerEnded);
@@ -71,7 +72,7 @@ impl Readers {
         for ended in told..deliveries.exchange().open() {
             self.send(id, &number(MessageKind::EpochEnd, ended), deliveries);
         }
-        for packet in condition.packets() {
+        for packet in notice.iter().map(|words| condition::notice(words)).chain(condition.packets()) {
             self.send(id, &packet, deliveries);
         }
         if condition.failure().is_none() {
@@ -80,28 +81,33 @@ impl Readers {
         Vec::new()
     }
 
-    /// Welcomes a trainer, or sends it away with the reason.
-    fn let_in(&self, arrival: Arrival, rings: &RingSet, deliveries: &mut Deliveries) -> Option<Consumer> {
+    /// Welcomes a trainer, and says in which epoch it begins; or sends it away with the reason.
+    fn let_in(&self, mut arrival: Arrival, rings: &RingSet, deliveries: &mut Deliveries) -> Option<(Consumer, u64)> {
         let id = arrival.id;
         if let Some(reason) = self.looks_back(&arrival, deliveries) {
             arrival.refuse(text_code::BUSY, &reason);
             return None;
         }
         let (newest, ring) = rings.newest()?;
-        let granted = match deliveries.attach(id, arrival.credits) {
-            Ok(granted) => granted,
+        let granted = match deliveries.attach(id, arrival.credits, arrival.membership.clone()) {
+            Ok(Granted { credits, epoch }) => {
+                // A late group may begin with the next epoch.
+                arrival.info.epoch = arrival.info.epoch.max(epoch);
+                credits
+            }
             Err(taken) => {
                 arrival.refuse(text_code::BUSY, &taken.to_string());
                 return None;
             }
         };
+        let epoch = arrival.info.epoch;
         match arrival.welcome(granted, newest, ring) {
             Ok(consumer) => {
                 // Batches may be left in older rings.
                 for (number, ring) in rings.before(newest) {
                     pass(&consumer, number, ring);
                 }
-                Some(consumer)
+                Some((consumer, epoch))
             }
             Err(error) => {
                 tracing::info!(%error, "a trainer left before it was welcomed");
@@ -191,11 +197,14 @@ impl Readers {
 
     fn message(&mut self, id: ConsumerId, message: Message<'_>, deliveries: &mut Deliveries) {
         match message {
-            Message::Ack { head, sums } => {
-                if !deliveries.ack(id, &head, &sums) {
-                    self.evict(id, "an ACK's sums do not fit the batch's claims", deliveries);
+            Message::Ack { head, sums } => match deliveries.ack(id, &head, &sums) {
+                Receipts::Partial | Receipts::Whole => {}
+                Receipts::Differ => {
+                    let (batch, pid, words) = (head.seq, self.pid(id), "groups have seen different records of a batch");
+                    tracing::error!(stream = self.stream, batch, pid, "{words}; the audit will not add up");
                 }
-            }
+                Receipts::Wrong => self.evict(id, "an ACK's sums do not fit the batch's claims", deliveries),
+            },
             Message::Release(release) => {
                 deliveries.release(id, HeldBatch::from(&release), release.returned != 0);
             }
@@ -337,7 +346,15 @@ impl Readers {
             uid: self.by_id.get(&state.id).map_or(0, Consumer::uid),
             held: state.held,
             delivered: state.delivered,
+            group: self.by_id.get(&state.id).and_then(Consumer::group).unwrap_or_default().to_owned(),
         }
+    }
+
+    /// How a group is, for the status page.
+    pub(super) fn group_status(&self, state: GroupState) -> GroupStatus {
+        let GroupState { name, members, delivered, behind, .. } = state;
+        let pids = members.into_iter().map(|id| self.pid(id)).collect();
+        GroupStatus { name: name.unwrap_or_default(), pids, delivered, behind }
     }
 }
 

@@ -1,6 +1,6 @@
 //! The state of a stream's ring and of its consumers, for the status page.
 
-use forebay_proto::v1::ConsumerStatus;
+use forebay_proto::v1::{ConsumerStatus, GroupStatus};
 use forebay_ring::SlotCounts;
 
 /// A reading.
@@ -10,6 +10,8 @@ pub(crate) struct RingStatus {
     pub slots: SlotCounts,
     /// The consumers.
     pub consumers: Vec<ConsumerStatus>,
+    /// The groups of trainers; none in `split`.
+    pub groups: Vec<GroupStatus>,
     /// First epoch that is not over.
     pub epoch: u64,
     /// Batches of the open epoch that are in trainers' hands and not acked.

@@ -3,17 +3,19 @@
 use std::time::Duration;
 
 use crossbeam_channel as channel;
-use forebay_proto::v1::{CallRequest, PathCall, Progress, Range, ack_item, call_request};
+use forebay_proto::v1::{CallRequest, PathCall, Progress, Range, StreamInfo, ack_item, call_request};
 use forebay_ring::{
-    Ack, Call, Claim, ClaimSum, ConsumerId, Dtype, Geometry, Layout, Message, Offer, Peer, Region, Shape, SlotMut,
-    Socket, packet,
+    Ack, Call, Claim, ClaimSum, ConsumerId, Dtype, Geometry, Layout, Membership, Message, Offer, Peer, Region, Shape,
+    SlotMut, Socket, packet,
 };
 use prost::Message as _;
 use tokio::sync::{mpsc, oneshot};
 
 mod deadlines;
+mod groups;
 
 use super::*;
+use crate::settings::DeliverySettings;
 
 /// How long anything may take before the test has failed.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -31,11 +33,11 @@ struct Trainer(Socket);
 impl Scene {
     /// Of a dynamic stream. `calls` is told of each call's number on the ring's thread.
     fn new(calls: impl Fn(u64) + Send + 'static) -> Self {
-        Self::of(false, calls)
+        Self::of(false, DeliverySettings::default(), calls)
     }
 
     /// Of a shard if `in_order`.
-    fn of(in_order: bool, calls: impl Fn(u64) + Send + 'static) -> Self {
+    fn of(in_order: bool, delivery: DeliverySettings, calls: impl Fn(u64) + Send + 'static) -> Self {
         let shape = Shape { batch: 1, height: 1, width: 1, channels: 3, dtype: Dtype::U8, layout: Layout::Nhwc };
         let region = Region::create(Geometry::try_new(shape, 4).unwrap(), 1, 0).unwrap();
         let (outbox, inbox) = inbox().unwrap();
@@ -53,6 +55,7 @@ impl Scene {
             epochs: None,
             epoch_end_timeout: Duration::from_secs(600),
             in_order,
+            delivery,
             waiting: Arc::default(),
             untaken: Duration::ZERO,
             counters: Arc::default(),
@@ -62,14 +65,19 @@ impl Scene {
     }
 
     fn attach(&self, id: u64) -> Trainer {
-        let (socket, theirs) = Socket::pair().unwrap();
-        let peer = Peer::of(&socket).unwrap();
-        let (id, info, adopted) = (ConsumerId(id), Vec::new(), Vec::new());
-        let arrival = Arrival { id, socket, peer, credits: 1, incarnation: 1, info, epoch: 0, adopted };
-        self.outbox.post(Note::Attach(Box::new(arrival)));
-        let trainer = Trainer(theirs);
+        let trainer = self.join(id, Membership::default());
         trainer.hears(|message| matches!(message, Message::Welcome { .. }).then_some(()));
         trainer
+    }
+
+    /// A trainer of a group, which has not read its welcome yet.
+    fn join(&self, id: u64, membership: Membership) -> Trainer {
+        let (socket, theirs) = Socket::pair().unwrap();
+        let peer = Peer::of(&socket).unwrap();
+        let (id, info, adopted, notice) = (ConsumerId(id), StreamInfo::default(), Vec::new(), None);
+        let arrival = Arrival { id, socket, peer, credits: 1, membership, incarnation: 1, info, adopted, notice };
+        self.outbox.post(Note::Attach(Box::new(arrival)));
+        Trainer(theirs)
     }
 
     /// The stream goes on at epoch 0, after a restore if `fenced`.
@@ -132,9 +140,14 @@ impl Trainer {
     }
 
     fn ack(&self, offer: &Offer) {
+        self.ack_with(offer, 5);
+    }
+
+    /// Acknowledges a batch, with this sum of the records that it saw.
+    fn ack_with(&self, offer: &Offer, low: u64) {
         let Offer { slot, seq, generation, ring, .. } = *offer;
         let ack = Ack { kind: MessageKind::Ack as u32, slot, seq, generation, first: 0, count: 1, last: 1, ring };
-        self.says(&packet(&ack, bytemuck::bytes_of(&ClaimSum { high: 0, low: 5 })));
+        self.says(&packet(&ack, bytemuck::bytes_of(&ClaimSum { high: 0, low })));
     }
 
     fn call(&self, number: u64) {
@@ -230,7 +243,7 @@ fn rule_15_a_batch_that_somebody_may_have_seen_is_offered_again_when_the_ledger_
 #[test]
 fn rule_19_a_ledger_that_does_not_answer_holds_up_what_a_dead_trainer_saw_and_of_a_shard_what_comes_behind_it() {
     for in_order in [false, true] {
-        let mut scene = Scene::of(in_order, |_| ());
+        let mut scene = Scene::of(in_order, DeliverySettings::default(), |_| ());
         let ended = scene.attach(1);
         scene.publish(1);
         ended.offer();

@@ -14,8 +14,26 @@ use crate::stream::Identity;
 #[derive(Debug)]
 pub(super) struct Attendance {
     next: AtomicU64,
-    processes: Mutex<HashMap<ConsumerId, u32>>,
+    processes: Mutex<HashMap<ConsumerId, Process>>,
     count: watch::Sender<usize>,
+}
+
+/// A trainer's process, and whom the trainer shares its batches with.
+#[derive(Debug, PartialEq, Eq)]
+struct Process {
+    pid: u32,
+    party: Party,
+}
+
+/// Whom a trainer shares its batches with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Party {
+    /// All trainers of the stream.
+    All,
+    /// Those of its group.
+    Group(String),
+    /// Nobody.
+    Alone,
 }
 
 impl Attendance {
@@ -29,27 +47,35 @@ impl Attendance {
     }
 
     /// Notes a trainer, or says why it cannot come in.
-    pub(super) fn enter(&self, id: ConsumerId, pid: u32, identity: &Identity) -> Option<String> {
+    pub(super) fn enter(&self, id: ConsumerId, pid: u32, party: Party, identity: &Identity) -> Option<String> {
         let mut processes = self.processes.lock();
+        let process = Process { pid, party };
         // A process of another PID namespace has no number here that tells it from others.
-        if pid != 0 && processes.values().any(|other| *other == pid) {
-            return Some(format!(
-                "process {pid} has a trainer on stream \"{}\" already; two of one process would wait for each other. \
-                 Use one Loader, or close the first",
-                identity.stream
-            ));
+        if pid != 0 && process.party != Party::Alone && processes.values().any(|other| *other == process) {
+            let stream = &identity.stream;
+            return Some(match process.party {
+                Party::Group(group) => format!(
+                    "process {pid} has a trainer of group \"{group}\" on stream \"{stream}\" already; two of one process \
+                     would wait for each other. Use one Loader, close the first, or give the second another group"
+                ),
+                Party::All | Party::Alone => format!(
+                    "process {pid} has a trainer on stream \"{stream}\" already; two of one process would wait for each \
+                     other. Use one Loader, or close the first"
+                ),
+            });
         }
         if let (Some(part), Some(other)) = (&identity.part, processes.values().next()) {
             return Some(format!(
-                "stream \"{}\": {part} has a trainer already, process {other}; use each {} once",
+                "stream \"{}\": {part} has a trainer already, process {}; use each {} once",
                 identity.stream,
+                other.pid,
                 match part {
                     EpochPart::Shard(_) => "shard_id",
                     EpochPart::Rank(_) => "rank",
                 }
             ));
         }
-        processes.insert(id, pid);
+        processes.insert(id, process);
         self.count.send_replace(processes.len());
         None
     }
@@ -73,7 +99,7 @@ impl Attendance {
 
     /// The process of a trainer that is not this one, if there is any.
     pub(super) fn other_than(&self, id: ConsumerId) -> Option<u32> {
-        self.processes.lock().iter().find(|(other, _)| **other != id).map(|(_, pid)| *pid)
+        self.processes.lock().iter().find(|(other, _)| **other != id).map(|(_, process)| process.pid)
     }
 
     /// Keeps those that are there.

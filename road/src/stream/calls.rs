@@ -75,8 +75,12 @@ impl Calls {
 
     async fn reply(&self, stream: &Stream, consumer: ConsumerId, request: CallRequest) -> Result<Reply, CallError> {
         match request.call {
-            Some(Call::State(state)) => stream.snapshot(state.receipts).await.map(Reply::State),
+            Some(Call::State(state)) => {
+                has_one_group(stream, "state_dict()").await?;
+                stream.snapshot(state.receipts).await.map(Reply::State)
+            }
             Some(Call::Restore(restore)) => {
+                has_one_group(stream, "load_state_dict()").await?;
                 let snapshot = restore.snapshot.unwrap_or_default();
                 self.restore(stream, consumer, snapshot, restore.load_id).await.map(|()| Reply::Done(Done {}))
             }
@@ -124,6 +128,19 @@ impl Calls {
         *restored = Some((id, vec![consumer]));
         Ok(())
     }
+}
+
+/// A state is of one place in the epoch's order, and groups may be at several (semantics rule 44).
+async fn has_one_group(stream: &Stream, what: &str) -> Result<(), CallError> {
+    let groups = stream.ring.status().await.map_or(0, |ring| ring.groups.len());
+    if groups < 2 {
+        return Ok(());
+    }
+    Err(CallError::Invalid(format!(
+        "{what} needs a stream with one group of trainers, but {groups} groups read stream \"{}\" with mode = \"each\", \
+         and each may be at another batch.",
+        stream.identity.stream
+    )))
 }
 
 /// Ends an epoch for a sole trainer, which is in it; what it did not get is listed as abandoned (semantics rule 10).

@@ -56,6 +56,11 @@ impl HandIns {
         Ok(Self(Some(Arc::new(list))))
     }
 
+    /// Whether the trainer was not here before the daemon was started.
+    pub(super) fn are_of_a_newcomer(&self) -> bool {
+        self.0.is_none()
+    }
+
     /// The claims from this one on, as many as are told at once; none behind the last.
     async fn part(&self, first: usize) -> Result<Vec<HandIn>, CallError> {
         let Some(list) = self.0.clone() else { return Ok(Vec::new()) };

@@ -17,7 +17,7 @@ use crate::decode::Pool;
 use crate::gpu_ring::{Gpus, NoRing, StreamRing};
 use crate::placement::Credentials;
 use crate::seek::{SeekStore, SeekStores};
-use crate::settings::{AskedPart, CacheKind, PrefetchSettings, Sharding, StreamSettings};
+use crate::settings::{AskedPart, CacheKind, Mode, PrefetchSettings, Sharding, StreamSettings};
 use crate::stream::attendance::Attendance;
 use crate::stream::calls::Calls;
 use crate::stream::dataset::Dataset;
@@ -97,6 +97,7 @@ impl Opening {
     /// No lane is on the GPU that is to decode, the ledger is about something else, or there is too little memory.
     pub async fn open(self, surplus: Surplus) -> Result<Arc<Stream>, StreamError> {
         self.decodes()?;
+        self.is_alone()?;
         let order = StreamOrder::new(self.source.as_ref(), &self.settings, self.identity.part)?;
         let plan = order.plan()?;
         self.some_epoch_has_a_batch(plan.positions())?;
@@ -198,6 +199,12 @@ impl Opening {
         }
     }
 
+    /// In `each` the ledger's one worker says that every group here has a batch. Another node's groups would be passed over.
+    fn is_alone(&self) -> Result<(), StreamError> {
+        let is_shared = self.settings.delivery.mode == Mode::Each && self.coordinator.is_remote();
+        if is_shared { Err(StreamError::Shared { stream: self.identity.stream.clone() }) } else { Ok(()) }
+    }
+
     fn cache(&self) -> Result<Option<Arc<Cache>>, StreamError> {
         let Some(wanted) = &self.settings.cache else { return Ok(None) };
         let keep = wanted.keep(&self.settings.recipe);
@@ -260,6 +267,7 @@ fn parts(stream: &Arc<Stream>, rings: Rings, free: channel::Sender<SlotMut>, sur
         epochs: settings.epochs,
         epoch_end_timeout: settings.epoch_end_timeout,
         in_order: identity.part.is_some(),
+        delivery: settings.delivery,
         waiting: standing.worker().waiting(),
         untaken: UNTAKEN.min(standing.worker().lease_ttl()),
         counters: Arc::clone(ring.counters()),

@@ -6,7 +6,6 @@ use std::time::{Duration, Instant};
 use forebay_coordinator::CallError;
 use forebay_pixels::{Dtype, Layout};
 use forebay_proto::v1::{CacheStatus, RingPlace, SeekStatus, SourceRequests, StageStatus, StreamInfo, StreamStatus};
-use prost::Message as _;
 
 use super::ring_handle::RingHandle;
 use super::standing::Counted;
@@ -19,12 +18,12 @@ use crate::prefetch::RequestFigures;
 use crate::samples::Samples;
 use crate::seek::{SeekFigures, SeekStore};
 
-/// Protobuf [`StreamInfo`].
-pub(super) fn info(stream: &Stream, epoch: u64) -> Vec<u8> {
+/// What a trainer is told of a stream.
+pub(super) fn info(stream: &Stream, epoch: u64) -> StreamInfo {
     let Stream { identity, settings, dataset, .. } = stream;
     let (height, width, _) = settings.recipe.shape();
     let output = settings.recipe.output();
-    let info = StreamInfo {
+    StreamInfo {
         stream: identity.stream.clone(),
         run: identity.run.clone(),
         records: dataset.records(),
@@ -48,8 +47,7 @@ pub(super) fn info(stream: &Stream, epoch: u64) -> Vec<u8> {
         }
         .into(),
         spec_hash: stream.standing.spec_hash().to_vec(),
-    };
-    info.encode_to_vec()
+    }
 }
 
 /// How a stream is.
@@ -81,6 +79,7 @@ pub(super) async fn status(stream: &Stream) -> Result<StreamStatus, CallError> {
         slots_held: ring.slots.held,
         slots_quarantined: ring.slots.quarantined,
         consumers: ring.consumers,
+        groups: ring.groups,
         stages,
         failure: ring.failure.unwrap_or_default(),
         cache: dataset.cache().map(|kept| cache(kept)),

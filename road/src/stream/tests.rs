@@ -15,7 +15,7 @@ use forebay_coordinator::{Coordinator, CoordinatorSettings, MemoryStore, PERMUTA
 use forebay_pixels::{CenterCrop, Output, Recipe, Size, Transform};
 use forebay_proto::RecordSum;
 use forebay_proto::v1::{EpochTally, LedgerSpec, Tally};
-use forebay_ring::{Listener, PACKET_LEN};
+use forebay_ring::{Listener, Membership, PACKET_LEN};
 use forebay_sources::{Locator, ReadError, Source};
 use prost::Message as _;
 use rustix::event::{PollFd, PollFlags, poll};
@@ -144,7 +144,13 @@ impl Road {
         socket.wait(None).unwrap();
         socket.recv(&mut vec![0; PACKET_LEN]).unwrap();
         let peer = Peer::of(&socket).unwrap();
-        self.runtime.block_on(self.stream.attach(socket, peer, Options::default().credits, HandIns::default()));
+        self.runtime.block_on(self.stream.attach(
+            socket,
+            peer,
+            Options::default().credits,
+            Membership::default(),
+            HandIns::default(),
+        ));
         trainer.join().unwrap().unwrap()
     }
 

@@ -26,6 +26,8 @@ class Session:
         shard: tuple[int, int] | None,
         gpus: list[bytes],
         columns: list[str] | None,
+        group: str | None,
+        late: bool,
     ) -> Session: ...
     @property
     def records(self) -> int: ...

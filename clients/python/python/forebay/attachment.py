@@ -48,7 +48,9 @@ def attach(asked: Request, socket: str | None, placement: str | None) -> Feed:
 
 def _session(asked: Request, socket: str | None, gpus: list[bytes]) -> _native.Session:
     if asked.stream is not None:
-        return _native.Session.stream(socket, asked.stream, asked.settings, asked.shard, gpus, asked.columns)
+        return _native.Session.stream(
+            socket, asked.stream, asked.settings, asked.shard, gpus, asked.columns, asked.group, asked.late
+        )
     daemon = binary(), list(asked.options), _packages()
     return _native.Session.private(daemon, asked.settings or "{}", asked.files, asked.shard, gpus)
 

@@ -80,6 +80,14 @@ class Loader(Batches[Batch]):
         stick_to_shard: True reads the same shard in every epoch. Otherwise the shards rotate. Needs `num_shards`.
         pad_last_batch: True gives all shards the same number of batches, by repeating the last record. Needs
             `num_shards`.
+        mode: Who gets a batch. "split": one of the stream's trainers. "each": one trainer of each group. For a stream,
+            the daemon's configuration decides.
+        group: The group that this trainer joins, in a stream with `mode="each"`. Trainers of one group share batches.
+            None: this trainer is a group by itself.
+        join: When a group begins that comes while the stream runs: "next" with the next batch, "epoch" with the next
+            epoch.
+        group_timeout: Seconds that batches wait for a named group whose trainers have all left, with `mode="each"`.
+            None is 60 s.
         last_batch_policy: What happens if an epoch's last batch is not full. "partial" shows fewer places, "fill"
             repeats the last record, "drop" leaves the batch out.
         prefetch_queue_depth: Batches that are ready beyond those that trainers hold. None is 2.
@@ -199,6 +207,10 @@ class Loader(Batches[Batch]):
         num_shards: int | None = None,
         stick_to_shard: bool = False,
         pad_last_batch: bool = True,
+        mode: str = "split",
+        group: str | None = None,
+        join: str = "next",
+        group_timeout: float | None = None,
         last_batch_policy: str = "partial",
         prefetch_queue_depth: int | None = None,
         num_threads: int | None = None,

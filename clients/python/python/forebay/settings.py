@@ -44,6 +44,8 @@ class Request:
         shard: (shard_id, num_shards) of static assignment, (rank, world_size) of lockstep; None for dynamic assignment.
         options: Options of the own daemon's command line, with their values.
         columns: The columns that the caller looks at in a running daemon's stream; None for all.
+        group: The group that the trainer joins in a running daemon's stream; None for a group by itself.
+        late: Whether a new group begins with the next epoch.
     """
 
     stream: str | None
@@ -52,6 +54,8 @@ class Request:
     shard: tuple[int, int] | None
     options: tuple[tuple[str, str], ...] = ()
     columns: list[str] | None = None
+    group: str | None = None
+    late: bool = False
 
 
 def request(source: Source, given: Mapping[str, Any], *, by_name: bool, interpreter: str | None = None) -> Request:
@@ -84,7 +88,8 @@ def request(source: Source, given: Mapping[str, Any], *, by_name: bool, interpre
     if stream is not None and isinstance(settings.get("columns"), list):
         # The stream has its columns; this trainer looks at some of them.
         columns = settings.pop("columns")
-    return Request(stream, json.dumps(settings) if settings else None, files, shard, options, columns)
+    group, late = _membership(settings, stream)
+    return Request(stream, json.dumps(settings) if settings else None, files, shard, options, columns, group, late)
 
 
 def _source(source: Source, *, by_name: bool, rooted: bool) -> tuple[str | None, dict[str, Any], bytes | None]:
@@ -170,6 +175,22 @@ def _rank(settings: dict[str, Any]) -> tuple[int, int]:
     if not isinstance(rank, int) or not isinstance(world, int) or not 0 <= rank < world:
         raise SettingsError(f"rank={rank!r} of world_size={world!r}: give 0 to world_size - 1")
     return rank, world
+
+
+def _membership(settings: dict[str, Any], stream: str | None) -> tuple[str | None, bool]:
+    """Takes out which group the trainer joins, and whether a late one begins with the next epoch."""
+    group, join = settings.pop("group", None), settings.pop("join", "next")
+    if group is not None and not (isinstance(group, str) and group):
+        raise SettingsError(f"group={group!r}: give the name of a group, such as 'vision'")
+    if join not in ("next", "epoch"):
+        raise SettingsError(f"join={join!r}: give 'next' or 'epoch'")
+    if stream is None and (group is not None or join != "next"):
+        name, value = ("group", group) if group is not None else ("join", join)
+        raise SettingsError(
+            f"{name}={value!r}: only this process reads the source, so there are no other groups. Serve the dataset "
+            'with forebay serve and mode = "each", and give "stream:NAME"'
+        )
+    return group, join == "epoch"
 
 
 def _options(settings: dict[str, Any], stream: str | None) -> tuple[tuple[str, str], ...]:

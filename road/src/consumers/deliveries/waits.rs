@@ -45,8 +45,8 @@ impl Deliveries {
     ) -> Option<Overdue> {
         let epoch = self.exchange.open();
         let holders = self.exchange.holders(epoch);
-        let waiting: Vec<_> = if self.end.only_held_left(epoch) && self.claims.undelivered(epoch) <= holders.len() {
-            here.filter(|id| holders.iter().all(|holder| holder.consumer != *id)).collect()
+        let waiting: Vec<_> = if self.end.only_held_left(epoch) {
+            here.filter(|id| self.exchange.is_done_with(*id, epoch)).collect()
         } else {
             Vec::new()
         };
@@ -77,8 +77,8 @@ impl Deliveries {
         }
         let mut offered = Vec::new();
         for seq in self.claims.recall(epoch, ready_before) {
-            if let Voided::Held(consumer) = self.exchange.void(seq) {
-                offered.push((consumer, seq));
+            if let Voided::Held(holders) = self.exchange.void(seq) {
+                offered.extend(holders.into_iter().map(|consumer| (consumer, seq)));
             }
         }
         offered
@@ -88,16 +88,18 @@ impl Deliveries {
 #[cfg(test)]
 mod tests {
     use forebay_proto::v1::Progress;
+    use forebay_ring::Membership;
 
     use super::*;
+    use crate::settings::DeliverySettings;
 
     const SECOND: Duration = Duration::from_secs(1);
     const ANNA: ConsumerId = ConsumerId(1);
 
     fn drained() -> Deliveries {
-        let mut deliveries = Deliveries::new(0, None, 600 * SECOND, false);
+        let mut deliveries = Deliveries::new(0, None, 600 * SECOND, false, DeliverySettings::default());
         deliveries.add_ring(0, 4);
-        deliveries.attach(ANNA, 1).unwrap();
+        deliveries.attach(ANNA, 1, Membership::default()).unwrap();
         deliveries.heard(Progress { floor: 0, drained: 1, generation: 1 });
         deliveries
     }

@@ -3,7 +3,7 @@
 use std::os::fd::OwnedFd;
 
 use forebay_proto::v1;
-use forebay_ring::{Attach, BatchId, Bulk, HandIn, MessageKind, PROTOCOL, Pixels, Welcome, packet, text};
+use forebay_ring::{Attach, BatchId, Bulk, HandIn, Membership, MessageKind, PROTOCOL, Pixels, Welcome, packet, text};
 use prost::Message as _;
 
 use super::{Server, send};
@@ -19,7 +19,7 @@ impl Server {
         if let Some(settings) = settings {
             self.log.lock().settings.push(Bulk::accept(settings).unwrap().read(1 << 20).unwrap());
         }
-        let granted = self.exchange.attach(id, head.credits).unwrap();
+        let granted = self.exchange.attach(id, head.credits, Membership::default()).unwrap().credits;
         if let Some(resume) = resume {
             let bytes = Bulk::accept(resume).unwrap().read(1 << 20).unwrap();
             let list: Vec<HandIn> = bytes.chunks_exact(size_of::<HandIn>()).map(bytemuck::pod_read_unaligned).collect();

@@ -1,0 +1,113 @@
+//! `mode = "each"`: each group of trainers gets every batch, whatever happens to another group (semantics rules 42 to 44).
+
+use forebay_client::{Options, Patient};
+
+use crate::daemon::Home;
+use crate::trainer::{Event, Puppet, Seen, Trainer, batches, options, records};
+
+/// The records of one epoch among what a trainer was told.
+fn of_epoch(seen: &[Seen], epoch: u64) -> Vec<u64> {
+    records(seen.iter().filter(|batch| batch.epoch == epoch))
+}
+
+fn all(count: u64) -> Vec<u64> {
+    (0..count).collect()
+}
+
+#[test]
+fn rule_43_a_group_whose_trainer_is_killed_finds_what_it_missed_and_another_group_notices_nothing() {
+    let home = Home::with_pictures(60);
+    let _daemon = home.serve("mode = \"each\"\nepochs = 3\nshuffle = true");
+    let mut steady = Puppet::attach(&home);
+    let mut told = vec![steady.next()];
+    let mut killed = Puppet::of_group(&home, Some("small"), true);
+    steady.run();
+    let mut small: Vec<Seen> = (0..4).map(|_| killed.next().batch()).collect();
+    assert_eq!(small[0].epoch, 1, "it came in the middle of epoch 0");
+    killed.kill();
+    small.pop();
+    let mut heir = Puppet::of_group(&home, Some("small"), true);
+    small.extend(batches(&heir.finish()));
+    told.extend(steady.rest());
+    let steady = batches(&told);
+    for epoch in 0..3 {
+        assert_eq!(of_epoch(&steady, epoch), all(60), "epoch {epoch}");
+    }
+    assert_eq!((of_epoch(&small, 0), of_epoch(&small, 1), of_epoch(&small, 2)), (vec![], all(60), all(60)));
+    home.audit();
+}
+
+#[test]
+fn rule_42_trainers_of_one_group_share_its_batches() {
+    let home = Home::with_pictures(60);
+    let _daemon = home.serve("mode = \"each\"\nepochs = 2");
+    let mut alone = Puppet::attach(&home);
+    let first = alone.next();
+    let mut sharing = [(); 2].map(|()| Puppet::of_group(&home, Some("small"), true));
+    alone.run();
+    sharing.iter_mut().for_each(Puppet::run);
+    let shared: Vec<Seen> = sharing.iter().flat_map(|puppet| batches(&puppet.rest())).collect();
+    assert_eq!(of_epoch(&shared, 1), all(60));
+    let own = batches(&[vec![first], alone.rest()].concat());
+    assert_eq!((of_epoch(&own, 0), of_epoch(&own, 1)), (all(60), all(60)));
+    home.audit();
+}
+
+#[test]
+fn rule_44_a_slow_group_holds_up_the_ring_and_nothing_is_taken_from_it_until_it_ends() {
+    let home = Home::with_pictures(40);
+    let _daemon = home.serve("mode = \"each\"\nepochs = 1");
+    let mut slow = Puppet::with_one_credit(&home);
+    slow.next().batch();
+    let mut fast = Puppet::attach(&home);
+    fast.run();
+    home.wait_for("the ring is full of what the slow one has not had", |status| {
+        let behind: Vec<u32> = status.groups.iter().map(|group| group.behind).collect();
+        behind == [6, 0] && status.slots_free == 0
+    });
+    let groups = home.status().groups;
+    assert_eq!(groups.iter().map(|group| group.pids[0]).collect::<Vec<_>>(), [slow.pid(), fast.pid()]);
+    slow.kill();
+    let seen = batches(&fast.rest());
+    assert_eq!(of_epoch(&seen, 0), all(40), "what the other group alone had comes to it as well");
+    home.audit();
+}
+
+#[test]
+fn rule_44_a_state_is_of_a_stream_with_one_group() {
+    let home = Home::with_pictures(8);
+    let _daemon = home.serve("mode = \"each\"");
+    let [mut one, two] = [(); 2].map(|()| Trainer::attach(&home));
+    let refused = one.session.state(&mut Patient).unwrap_err().to_string();
+    assert!(refused.contains("state_dict() needs a stream with one group of trainers, but 2 groups"), "{refused}");
+    one.next().batch();
+    let refused = one.session.reset(&mut Patient).unwrap_err().to_string();
+    assert!(refused.contains("reads stream \"train\" as well"), "{refused}");
+    two.session.close().unwrap();
+    one.session.state(&mut Patient).unwrap();
+    let in_group = || Trainer::with(&home, Options { group: Some("small".into()), ..options() });
+    let _first = in_group().unwrap();
+    let refused = in_group().err().expect("they would wait for each other").to_string();
+    assert!(refused.contains("has a trainer of group \"small\" on stream \"train\" already"), "{refused}");
+}
+
+#[test]
+fn rule_44_after_a_daemon_s_death_every_record_is_accounted_for_and_every_group_goes_on() {
+    let home = Home::with_pictures(200);
+    let daemon = home.serve("mode = \"each\"\nepochs = 2\nshuffle = true");
+    let mut puppets = [None, Some("small")].map(|group| Puppet::of_group(&home, group, false));
+    for puppet in &mut puppets {
+        (0..5).for_each(|_| drop(puppet.next().batch()));
+    }
+    daemon.kill();
+    let _daemon = home.start();
+    // Each is there again before the epoch can end.
+    puppets.iter_mut().for_each(|puppet| drop(puppet.next().batch()));
+    puppets.iter_mut().for_each(Puppet::run);
+    for puppet in &puppets {
+        let told = puppet.rest();
+        assert_eq!(told.last(), Some(&Event::EpochEnd(1)));
+        assert_eq!(of_epoch(&batches(&told), 1), all(200), "the next epoch is whole");
+    }
+    home.audit();
+}

@@ -1,0 +1,102 @@
+//! What the ring's thread looks at once a second: the end of an epoch that waits, batches that others wait for, groups without
+//! a trainer, and a ring whose slots are stuck.
+
+use std::sync::atomic::Ordering;
+use std::time::Instant;
+
+use forebay_proto::v1::LastHolder;
+use forebay_ring::{ConsumerId, GroupState, Held, MessageKind, packet};
+
+use super::RingThread;
+use super::condition::notice;
+use super::deliveries::{Holding, Overdue};
+use super::readers::number;
+use crate::publish;
+
+impl RingThread {
+    /// What time brings: an epoch that waits for a holder, batches that others wait for, a ring whose slots are stuck.
+    pub(super) fn look(&mut self) {
+        let now = Instant::now();
+        if let Some(overdue) = self.deliveries.overdue(self.readers.open(), now) {
+            self.tell_of(overdue);
+        }
+        let delivers = !self.draining && self.condition.failure().is_none();
+        self.waiting.store(delivers && self.deliveries.is_idle(now, self.untaken / 2), Ordering::Relaxed);
+        let age = u64::try_from(self.untaken.as_nanos()).unwrap_or(u64::MAX);
+        for (id, seq) in self.deliveries.recall(publish::now().saturating_sub(age)) {
+            self.readers.send(id, &number(MessageKind::Void, seq), &mut self.deliveries);
+        }
+        for group in self.deliveries.end_absent(now) {
+            let (name, batches) = (group.name.unwrap_or_default(), group.behind);
+            let words = "a group has had no trainer for group_timeout; what it has not had is not kept for it";
+            tracing::warn!(stream = self.stream, group = name, batches, "{words}");
+        }
+        if let Some((group, waiting)) = self.deliveries.lagging(now) {
+            self.tell_of_lag(&group, waiting);
+        }
+        self.rings.look(&self.deliveries);
+    }
+
+    /// Tells the log, and the trainers that wait, which group the ring is full of batches for.
+    fn tell_of_lag(&mut self, group: &GroupState, waiting: Vec<ConsumerId>) {
+        let (name, behind) = (group.name.as_deref().unwrap_or_default(), group.behind);
+        let pids: Vec<String> = group.members.iter().map(|id| self.readers.pid(*id).to_string()).collect();
+        let pids =
+            if pids.is_empty() { "without a trainer".to_owned() } else { format!("process {}", pids.join(", ")) };
+        tracing::warn!(
+            stream = self.stream,
+            group = name,
+            behind,
+            pids,
+            "the ring is full of batches for a slow group"
+        );
+        let words = format!(
+            "no batch comes before a slower group of trainers has taken one: group {name:?} ({pids}) is {behind} batches \
+             behind, and the ring is full"
+        );
+        for id in waiting {
+            self.readers.send(id, &notice(&words), &mut self.deliveries);
+        }
+    }
+
+    /// Tells the log, and the trainers that wait, whom an epoch's end waits for.
+    fn tell_of(&mut self, Overdue { epoch, holding, for_how_long, expired, waiting }: Overdue) {
+        let seconds = for_how_long.as_secs();
+        let (pid, seq, place) = match holding {
+            Holding::Here { holder, batch } => {
+                let pid = self.readers.pid(holder);
+                let words = "the end of the epoch waits for a batch that a trainer holds";
+                tracing::warn!(stream = self.stream, epoch, pid, batch, seconds, "{words}");
+                (pid, batch, String::new())
+            }
+            Holding::Elsewhere(holders) => {
+                let nodes: Vec<String> = holders.iter().map(whereabouts).collect();
+                let words = "the end of the epoch waits for records that other nodes have";
+                tracing::warn!(stream = self.stream, epoch, nodes = nodes.join("; "), seconds, "{words}");
+                let first = holders.into_iter().next().unwrap_or_default();
+                let process = first.process.unwrap_or_default();
+                (process.pid, 0, format!("{}\0{}", first.worker, process.host))
+            }
+        };
+        let held = Held {
+            kind: MessageKind::Held as u32,
+            pid,
+            epoch,
+            seq,
+            for_ms: u64::try_from(for_how_long.as_millis()).unwrap_or(u64::MAX),
+            expired: u32::from(expired),
+            len: u32::try_from(place.len()).unwrap_or_default(),
+        };
+        for id in waiting {
+            self.readers.send(id, &packet(&held, place.as_bytes()), &mut self.deliveries);
+        }
+    }
+}
+
+/// A node and its daemon, in words.
+fn whereabouts(holder: &LastHolder) -> String {
+    match &holder.process {
+        Some(process) => format!("{:?} (process {} on host {:?})", holder.worker, process.pid, process.host),
+        None => format!("{:?}", holder.worker),
+    }
+}
