@@ -35,6 +35,7 @@ use forebay_proto::v1::{
 };
 
 pub(crate) use self::held::HeldPositions;
+pub(crate) use self::loads::Load;
 pub(crate) use self::tallies::cut;
 use self::{spans::Spans, tallies::Tallies, workers::Replies};
 use crate::{call_error::CallError, outline, plan::Plan, spec::spec_hash};

@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use forebay_proto::page;
 use forebay_proto::v1::{
-    Caller, CompareDatasetReply, CompareDatasetRequest, LedgerSpec, LedgerStatus, ListLedgersReply, ListLedgersRequest,
-    NewRunReply, NewRunRequest, OpenReply, OpenRequest,
+    Caller, CompareDatasetReply, CompareDatasetRequest, LedgerSpec, ListLedgersReply, ListLedgersRequest, NewRunReply,
+    NewRunRequest, OpenReply, OpenRequest, WorkerProcess,
 };
 use prost::Message;
 
@@ -159,10 +159,7 @@ impl Ledgers {
         if request.shard_size == 0 || request.incarnation == 0 {
             return Err(invalid("shard_size and incarnation must not be 0.".to_owned()));
         }
-        let process = request.process.as_ref();
-        if process.is_some_and(|process| process.host.len().max(process.boot.len()) > PROCESS_LEN) {
-            return Err(invalid(format!("A worker's host and boot may have at most {PROCESS_LEN} bytes each.")));
-        }
+        check_process(request.process.as_ref())?;
         if request.epochs > MAX_EPOCH {
             return Err(invalid(format!("epochs is {}; it may be at most {MAX_EPOCH}.", request.epochs)));
         }
@@ -229,10 +226,12 @@ impl Ledgers {
     pub(crate) fn list(&mut self, request: &ListLedgersRequest, now: u64) -> ListLedgersReply {
         let after = (Bound::Excluded(request.after.as_str()), Bound::Unbounded);
         let ledgers = self.by_name.range_mut::<str, _>(after);
-        let late = |name: &String| self.tasks.get(name).map_or(0, Tasks::late_reports);
-        let status = |(name, ledger): (&String, &mut Ledger)| LedgerStatus {
-            late_reports: late(name),
-            ..ledger.status(name, now)
+        let status = |(name, ledger): (&String, &mut Ledger)| {
+            let mut status = ledger.status(name, now);
+            if let Some(tasks) = self.tasks.get(name) {
+                tasks.complete(&mut status);
+            }
+            status
         };
         let (ledgers, more) = page(ledgers.map(status));
         ListLedgersReply { ledgers, more }
@@ -302,6 +301,15 @@ fn check_name(what: &str, name: &str) -> Result<(), CallError> {
             "The {what} name {name:?} cannot be used: it must have 1 to {NAME_LEN} bytes, without '/' and control \
              characters."
         )));
+    }
+    Ok(())
+}
+
+/// What a worker says of its process is stored.
+fn check_process(process: Option<&WorkerProcess>) -> Result<(), CallError> {
+    if process.is_some_and(|process| process.host.len().max(process.boot.len()) > PROCESS_LEN) {
+        let text = format!("A worker's host and boot may have at most {PROCESS_LEN} bytes each.");
+        return Err(CallError::Invalid(text));
     }
     Ok(())
 }

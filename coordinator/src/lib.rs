@@ -42,6 +42,7 @@ mod served;
 mod spec;
 mod store;
 pub mod suite;
+mod task_worker;
 mod tasks;
 mod tls;
 mod token;
@@ -71,6 +72,7 @@ pub use store::{
     Change, EmbeddedStore, EtcdSettings, EtcdStore, MemoryStore, SnapshotError, Store, StoreError, StoreFault,
     StoreSnapshot,
 };
+pub use task_worker::{GivenTask, Pending, TaskWorker};
 pub use tasks::task_ledger;
 pub use tls::{CertificateFiles, ServerTls};
 pub use token::TokenFile;

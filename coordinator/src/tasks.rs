@@ -1,10 +1,12 @@
 //! Shards of a dataset as tasks of workers that read the data themselves, as those of `ElasticDL` and `DLRover` do. Pure: it turns what
 //! they ask and report into commands of the dataset's ledger.
 //!
-//! A task is a lease. Its id follows from the lease's, so there is no table of both. A lease of a task has no deadline of its
-//! own: nobody hears whether such a worker lives, and a task that takes too long goes to another one.
+//! A task is a lease. Its id follows from the lease's, so there is no table of both. A task that takes too long goes to another
+//! worker. Workers that number their commands also send heartbeats, so their tasks end soon after they do. Of the others, nobody
+//! hears whether they live.
 
 mod checkpoint;
+mod late;
 mod params;
 mod stored;
 
@@ -30,10 +32,8 @@ use crate::plan::Plan;
 const ERRORS: u32 = 3;
 /// A worker that got nothing counts as waiting for this long, in milliseconds.
 const WAITING: u64 = 10_000;
-/// How often it looks for tasks that take too long, in milliseconds.
-const LOOK: u64 = 250;
 /// The incarnation of workers that do not number their commands. They have no other.
-const UNNUMBERED: u64 = 1;
+pub(crate) const UNNUMBERED: u64 = 1;
 /// The lower bits of a lease's id count the leases of a ledger.
 const COUNTED: u64 = (1 << 40) - 1;
 /// The list of the quarantine has no room for more.
@@ -51,6 +51,8 @@ pub(crate) struct Tasks {
     /// When each task was given, by its lease. Not stored: after a restart, tasks have their full time again, and their workers
     /// may not have received them.
     given: BTreeMap<u64, u64>,
+    /// When a heartbeat last named each lease of a worker that sends them. Not stored either.
+    named: BTreeMap<u64, u64>,
     loaded: u64,
     looked: u64,
     /// Until when workers that got nothing count as waiting.
@@ -60,6 +62,8 @@ pub(crate) struct Tasks {
     /// Workers that wait may get another answer now.
     stirred: bool,
     timeout: u64,
+    /// How long a task lasts that no heartbeat names, of a worker that sends them.
+    lease_ttl: u64,
 }
 
 impl Tasks {
@@ -79,7 +83,7 @@ impl Tasks {
         }
         let one = AcquireRequest { leases: 1, ..AcquireRequest::default() };
         let reply = if caller.sequence == 0 {
-            join(ledger, &caller.worker, UNNUMBERED, now);
+            join(ledger, &caller.worker, now);
             let reply = ledger.acquire(&caller.worker, &one, now);
             // A worker that waits asks often, and changes nothing.
             if !reply.leases.is_empty() {
@@ -105,7 +109,9 @@ impl Tasks {
         if !is_done {
             self.waits.insert(worker.to_owned(), now.saturating_add(WAITING));
         }
-        let ends = !is_done && reply.answer() == Answer::EpochEnd && self.nobody_reports(ledger, now);
+        // If a worker with the last shards dies, one that has none gets them. It hears of the end when all is reported.
+        let may_end = !sends_heartbeats(ledger, worker) || ledger.leases().any(|(holder, _)| holder == worker);
+        let ends = !is_done && may_end && reply.answer() == Answer::EpochEnd && self.nobody_reports(ledger, now);
         // The others who wait hear it too.
         self.stirred |= ends && !std::mem::replace(&mut self.has_ended, ends);
         let answer = if is_done || ends { TaskAnswer::End } else { TaskAnswer::Wait };
@@ -127,6 +133,10 @@ impl Tasks {
                 if held.is_out {
                     self.take_away(ledger, lease, &held, Cause::Unseen, now);
                 }
+                Outcome::Returned
+            }
+            Some((lease, held)) if request.given_back && held.is_out => {
+                self.take_away(ledger, lease, &held, Cause::TrainerEnded, now);
                 Outcome::Returned
             }
             Some((lease, held)) if request.error.is_empty() => self.deliver(ledger, lease, &held, now),
@@ -204,29 +214,6 @@ impl Tasks {
         self.given.remove(&lease);
     }
 
-    /// Takes tasks away that nobody has reported in time.
-    pub(crate) fn expire(&mut self, ledger: &mut Ledger, now: u64) {
-        if now < self.looked.saturating_add(LOOK) {
-            return;
-        }
-        self.looked = now;
-        self.waits.retain(|_, until| *until > now);
-        let longest = self.timeout.max(self.stored.longest.saturating_mul(3));
-        let since = |lease: &Lease| self.given.get(&lease.id).copied().unwrap_or(self.loaded);
-        let late = |(_, lease): &(&str, &Lease)| now.saturating_sub(since(lease)) >= longest;
-        let late: Vec<u64> = ledger.leases().filter(late).map(|(_, lease)| lease.id).collect();
-        for lease in late {
-            let Some(held) = ledger.held(lease) else { continue };
-            let (dataset, worker, task) = (&self.stored.dataset, &held.worker, self.id(lease));
-            tracing::warn!(dataset, worker, task, longest, "a task was not reported in time: another worker gets it");
-            self.take_away(ledger, lease, &held, Cause::LeaseExpired, now);
-        }
-        // Other commands may have ended leases.
-        let open: BTreeSet<u64> = ledger.leases().map(|(_, lease)| lease.id).collect();
-        self.given.retain(|lease, _| open.contains(lease));
-        self.stir(ledger, now);
-    }
-
     /// Notes whether those who wait would get another answer.
     fn stir(&mut self, ledger: &mut Ledger, now: u64) {
         self.stirred |= !self.waits.is_empty() && (ledger.has_answer() || self.nobody_reports(ledger, now));
@@ -235,11 +222,6 @@ impl Tasks {
     /// Whether workers that wait are to ask again; once.
     pub(crate) const fn take_stirred(&mut self) -> bool {
         std::mem::replace(&mut self.stirred, false)
-    }
-
-    /// Reports that came too late, since the run began.
-    pub(crate) const fn late_reports(&self) -> u64 {
-        self.stored.late_reports
     }
 
     /// The id of a lease's task; none if there are no ids left.
@@ -260,7 +242,7 @@ impl Tasks {
             Some(own) => (self.filled(own), Vec::new()),
             None => (self.filled(positions.clone()), records(plan, epoch, self.filled(positions)).collect()),
         };
-        Task { id, dataset, epoch, start: own.start, end: own.end, records, kind }
+        Task { id, dataset, epoch, start: own.start, end: own.end, records, kind, lease: lease.id }
     }
 
     /// A shard whose last batch is full, if that is wanted: it begins earlier then.
@@ -271,10 +253,15 @@ impl Tasks {
     }
 }
 
-/// Makes an incarnation of a worker known.
-pub(crate) fn join(ledger: &mut Ledger, worker: &str, incarnation: u64, now: u64) {
-    let request = OpenRequest { worker: worker.to_owned(), incarnation, ..OpenRequest::default() };
+/// Makes a worker known that does not number its commands.
+fn join(ledger: &mut Ledger, worker: &str, now: u64) {
+    let request = OpenRequest { worker: worker.to_owned(), incarnation: UNNUMBERED, ..OpenRequest::default() };
     ledger.register(&request, now);
+}
+
+/// Whether a worker numbers its commands, and so sends heartbeats.
+fn sends_heartbeats(ledger: &Ledger, worker: &str) -> bool {
+    ledger.incarnation(worker) > UNNUMBERED
 }
 
 /// The records at the positions of a shard, if they follow each other in the dataset.

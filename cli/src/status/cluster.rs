@@ -86,7 +86,8 @@ impl<'a> Cluster<'a> {
                 });
                 node.process = node.process.or(worker.process.as_ref());
                 node.silent = node.silent.min(silent);
-                node.is_gone &= ledger.lease_ttl_ms > 0 && worker.silent_ms > ledger.lease_ttl_ms;
+                let limit = if worker.gone_after_ms > 0 { worker.gone_after_ms } else { ledger.lease_ttl_ms };
+                node.is_gone &= limit > 0 && worker.silent_ms > limit;
                 node.waits |= worker.waits;
                 node.has_last |= worker.has_last && ledger.workers.iter().any(|w| w.waits && w.name != worker.name);
                 node.ledgers.push((&ledger.name, worker, epoch));
@@ -251,6 +252,15 @@ mod tests {
         assert_eq!(states, ["slow", "waits", "gone"]);
         assert_eq!(json["streams"][1]["trainers_wait"], true);
         assert_eq!(json["nodes"][1]["ledgers"][1]["positions"], 16);
+    }
+
+    #[test]
+    fn a_worker_whose_leases_have_no_end_is_gone_after_a_time_of_its_own() {
+        let of_its_own = |gone_after_ms, worker| WorkerStatus { gone_after_ms, ..worker };
+        let workers = vec![of_its_own(300_000, worker("a", 31_000, 1)), of_its_own(30_000, worker("b", 31_000, 1))];
+        let ledgers = [LedgerStatus { lease_ttl_ms: u64::MAX, ..ledger("default/mnist/all", 0, workers) }];
+        let cluster = Cluster::of(&ledgers);
+        assert_eq!([cluster.nodes["a"].is_gone, cluster.nodes["b"].is_gone], [false, true]);
     }
 
     #[test]

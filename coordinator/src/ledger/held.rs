@@ -41,6 +41,11 @@ impl Ledger {
         self.workers.iter().flat_map(|(name, worker)| worker.leases.values().map(|held| (&**name, &held.lease)))
     }
 
+    /// The incarnation of a worker; 0 for one that is not known.
+    pub(crate) fn incarnation(&self, worker: &str) -> u64 {
+        self.workers.get(worker).map_or(0, |known| known.incarnation)
+    }
+
     /// What a lease has, if it is out, or what it had and nobody else has got since.
     pub(crate) fn held(&self, lease: u64) -> Option<HeldPositions> {
         let out = self.leases().find(|(_, out)| out.id == lease).map(|(worker, out)| HeldPositions {

@@ -11,6 +11,26 @@ const LOADS: usize = 16;
 /// Longest load id, in bytes.
 const ID_LEN: usize = 200;
 
+/// A state under a load id.
+pub(crate) struct Load(StoredLoad);
+
+impl Load {
+    /// The state is known by its bytes.
+    ///
+    /// # Errors
+    /// The id is too long, or no text for people.
+    pub(crate) fn of(load_id: &str, state: &[u8]) -> Result<Self, CallError> {
+        if load_id.len() > ID_LEN || load_id.contains(char::is_control) {
+            return Err(CallError::Invalid(format!(
+                "load_id has {} bytes; it may have at most {ID_LEN}, without control characters.",
+                load_id.len()
+            )));
+        }
+        let snapshot = blake3::derive_key("forebay load 1", state).to_vec();
+        Ok(Self(StoredLoad { load_id: load_id.to_owned(), snapshot }))
+    }
+}
+
 impl Ledger {
     /// Goes to a snapshot, unless that was done for another rank under the same load id.
     pub(crate) fn load_state(
@@ -27,29 +47,35 @@ impl Ledger {
             self.sole_reader(worker, now, "A state without load_id is for a single reader", instead)?;
             return self.restore(snapshot);
         }
-        if load_id.len() > ID_LEN || load_id.contains(char::is_control) {
-            return Err(CallError::Invalid(format!(
-                "load_id has {} bytes; it may have at most {ID_LEN}, without control characters.",
-                load_id.len()
-            )));
-        }
-        let hash = blake3::derive_key("forebay load 1", &snapshot.encode_to_vec());
-        match self.loads.iter().find(|load| load.load_id == *load_id) {
-            Some(load) if load.snapshot == hash => {
-                let failure = Some(self.failure.clone());
-                return Ok(RestoreReply { progress: Some(self.progress()), failure, repeated: true });
-            }
-            Some(_) => {
-                return Err(CallError::Invalid(format!(
-                    "load_id {load_id:?} was used for another state. Each load needs a new one, which is equal on all ranks."
-                )));
-            }
-            None => {}
+        let load = Load::of(load_id, &snapshot.encode_to_vec())?;
+        if self.has_loaded(&load)? {
+            let failure = Some(self.failure.clone());
+            return Ok(RestoreReply { progress: Some(self.progress()), failure, repeated: true });
         }
         let reply = self.restore(snapshot)?;
+        self.remember(load);
+        Ok(reply)
+    }
+
+    /// Whether a state was loaded under this id.
+    ///
+    /// # Errors
+    /// The id was used for another state.
+    pub(crate) fn has_loaded(&self, load: &Load) -> Result<bool, CallError> {
+        match self.loads.iter().find(|known| known.load_id == load.0.load_id) {
+            Some(known) if known.snapshot == load.0.snapshot => Ok(true),
+            Some(_) => Err(CallError::Invalid(format!(
+                "load_id {:?} was used for another state. Each load needs a new one, which is equal on all ranks.",
+                load.0.load_id
+            ))),
+            None => Ok(false),
+        }
+    }
+
+    /// Notes a load after its restore, which has changed the ledger.
+    pub(crate) fn remember(&mut self, load: Load) {
         let first = (self.loads.len() + 1).saturating_sub(LOADS);
         self.loads.drain(..first);
-        self.loads.push(StoredLoad { load_id: load_id.clone(), snapshot: hash.to_vec() });
-        Ok(reply)
+        self.loads.push(load.0);
     }
 }

@@ -22,7 +22,7 @@ impl Ledger {
             workers,
             progress: Some(progress),
             lease_ttl_ms: self.times.lease_ttl,
-            // Its tasks know.
+            // Of tasks, their dataset knows.
             late_reports: 0,
         }
     }
@@ -54,6 +54,8 @@ impl Worker {
             silent_ms: self.silent(now),
             waits: self.waits,
             has_last: last.is_some_and(|epoch| self.first_lease(epoch).is_some()),
+            // Of tasks, their dataset knows.
+            gone_after_ms: 0,
         }
     }
 }

@@ -1,17 +1,20 @@
 //! Datasets whose shards are given to workers as tasks: their registration, and what workers ask of them.
 
+use std::collections::BTreeSet;
+
 use forebay_proto::v1::next_task_reply::Answer;
 use forebay_proto::v1::{
-    NextTaskReply, NextTaskRequest, RegisterTasksReply, RegisterTasksRequest, ReportTaskReply, ReportTaskRequest,
-    RestoreTasksReply, RestoreTasksRequest, ShowTasksReply, ShowTasksRequest,
+    HeartbeatReply, HeartbeatRequest, NextTaskReply, NextTaskRequest, OpenRequest, RegisterTasksReply,
+    RegisterTasksRequest, ReportTaskReply, ReportTaskRequest, RestoreTasksReply, RestoreTasksRequest, ShowTasksReply,
+    ShowTasksRequest,
 };
 
-use super::{Ledgers, NAME_LEN, check_name};
+use super::{Ledgers, NAME_LEN, check_name, check_process};
 use crate::call_error::CallError;
 use crate::ledger::Ledger;
 use crate::plan::Plan;
 use crate::spec::differences;
-use crate::tasks::{TaskParams, Tasks, join, task_ledger};
+use crate::tasks::{TaskParams, Tasks, UNNUMBERED, task_ledger};
 
 impl Ledgers {
     /// Makes a dataset's ledger, or compares what is said about it with what was said first. Joins it in the name of a worker
@@ -30,17 +33,35 @@ impl Ledgers {
                 stream.len()
             )));
         }
-        if !request.worker.is_empty() {
-            check_name("worker", &request.worker)?;
+        let RegisterTasksRequest { worker, incarnation, process, .. } = request.clone();
+        if !worker.is_empty() {
+            check_name("worker", &worker)?;
+            check_process(process.as_ref())?;
+            if incarnation <= UNNUMBERED {
+                return Err(CallError::Invalid(format!("incarnation must be above {UNNUMBERED}.")));
+            }
         }
         if request.records > 0 {
             self.make_or_compare(&name, request, now)?;
         }
+        let lease_ttl_ms = self.times.lease_ttl;
         let (ledger, _) = self.tasks_of(&name)?;
-        if !request.worker.is_empty() {
-            join(ledger, &request.worker, request.incarnation, now);
+        if !worker.is_empty() {
+            ledger.register(&OpenRequest { worker, incarnation, process, ..OpenRequest::default() }, now);
         }
-        Ok(RegisterTasksReply { ledger: name, shard_size: ledger.shard_size() })
+        Ok(RegisterTasksReply { ledger: name, shard_size: ledger.shard_size(), lease_ttl_ms })
+    }
+
+    /// Extends the leases that the caller names, tasks or not.
+    pub(crate) fn heartbeat(&mut self, request: &HeartbeatRequest, now: u64) -> Result<HeartbeatReply, CallError> {
+        let mut reply = self.of_caller(request.caller.as_ref())?.heartbeat(request, now)?;
+        let name = request.caller.as_ref().map_or("", |caller| &caller.ledger);
+        if let Some(tasks) = self.tasks.get_mut(name) {
+            let named: BTreeSet<u64> = request.leases.iter().copied().collect();
+            tasks.heard(reply.leases.iter().copied().filter(|lease| named.contains(lease)), now);
+            reply.lease_ttl_ms = self.times.lease_ttl;
+        }
+        Ok(reply)
     }
 
     fn make_or_compare(&mut self, name: &str, request: &RegisterTasksRequest, now: u64) -> Result<(), CallError> {
@@ -107,7 +128,7 @@ impl Ledgers {
 
     pub(crate) fn restore_tasks(&mut self, request: &RestoreTasksRequest) -> Result<RestoreTasksReply, CallError> {
         let (ledger, tasks) = self.tasks_of(&task_ledger(&request.dataset))?;
-        tasks.restore(ledger, &request.checkpoint).map(|()| RestoreTasksReply {})
+        tasks.restore(ledger, request).map(|()| RestoreTasksReply {})
     }
 
     fn tasks_of(&mut self, name: &str) -> Result<(&mut Ledger, &mut Tasks), CallError> {

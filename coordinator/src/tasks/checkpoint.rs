@@ -5,14 +5,14 @@
 use std::fmt::Write as _;
 use std::ops::Range;
 
-use forebay_proto::v1::{Cause, EpochTally, OpenRange, Snapshot, Tally};
+use forebay_proto::v1::{Cause, EpochTally, OpenRange, RestoreTasksRequest, Snapshot, Tally};
 use forebay_proto::{RecordSum, Turn};
 use prost::Message;
 use serde_json::{Value, json};
 
 use super::{Tasks, shard};
 use crate::call_error::CallError;
-use crate::ledger::Ledger;
+use crate::ledger::{Ledger, Load};
 
 /// Most shards that are listed. Only people read the lists.
 const LISTED: usize = 10_000;
@@ -68,8 +68,15 @@ impl Tasks {
     /// Goes back to a checkpoint, or to the beginning. Tasks that are out are nobody's from then on.
     ///
     /// # Errors
-    /// It is none, or one of another dataset or order. Nothing has changed then.
-    pub(crate) fn restore(&mut self, ledger: &mut Ledger, checkpoint: &str) -> Result<(), CallError> {
+    /// It is none, or one of another dataset or order, or its load id was used for another one. Nothing has changed then.
+    pub(crate) fn restore(&mut self, ledger: &mut Ledger, request: &RestoreTasksRequest) -> Result<(), CallError> {
+        let RestoreTasksRequest { checkpoint, load_id, .. } = request;
+        let load = (!load_id.is_empty()).then(|| Load::of(load_id, checkpoint.as_bytes())).transpose()?;
+        if let Some(load) = &load
+            && ledger.has_loaded(load)?
+        {
+            return Ok(());
+        }
         let snapshot = if checkpoint.is_empty() {
             Snapshot { epoch: 0, cursor: 0, open: Vec::new(), tallies: Vec::new(), ..snapshot(ledger)? }
         } else {
@@ -85,7 +92,11 @@ impl Tasks {
             }
         };
         ledger.restore(&snapshot)?;
+        if let Some(load) = load {
+            ledger.remember(load);
+        }
         self.given.clear();
+        self.named.clear();
         self.changed_errors.extend(std::mem::take(&mut self.errors).into_keys());
         self.has_ended = false;
         self.stirred = true;

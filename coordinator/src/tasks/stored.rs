@@ -82,6 +82,7 @@ impl Tasks {
             is_changed: false,
             changed_errors: BTreeSet::new(),
             given: BTreeMap::new(),
+            named: BTreeMap::new(),
             loaded: now,
             looked: 0,
             waits: BTreeMap::new(),
@@ -89,6 +90,7 @@ impl Tasks {
             // Those who wait are not known any more.
             stirred: true,
             timeout: times.task,
+            lease_ttl: times.lease_ttl,
         }
     }
 

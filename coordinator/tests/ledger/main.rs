@@ -28,5 +28,6 @@ mod scene;
 mod shared_store;
 mod stalls;
 mod tails;
+mod task_worker;
 mod tasks;
 mod wire;

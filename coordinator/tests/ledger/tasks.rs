@@ -1,5 +1,6 @@
 //! Shards as tasks: what workers that read the data themselves are given, and what becomes of it.
 
+mod beats;
 mod shapes;
 mod states;
 
@@ -57,7 +58,7 @@ fn task(scene: &Scene, worker: &str) -> Task {
 
 fn report(scene: &Scene, task: &Task, error: &str) -> Outcome {
     let request =
-        ReportTaskRequest { caller: Some(caller("")), task: task.id, error: error.to_owned(), unheard: false };
+        ReportTaskRequest { caller: Some(caller("")), task: task.id, error: error.to_owned(), ..Default::default() };
     scene.call(request).unwrap().outcome()
 }
 

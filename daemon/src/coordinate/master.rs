@@ -143,7 +143,7 @@ impl ElasticdlMaster {
 
     async fn report(&self, dataset: &str, task: i32, error: String) -> Result<Outcome, CallError> {
         let caller = Some(Caller { ledger: task_ledger(dataset), ..Caller::default() });
-        let report = ReportTaskRequest { caller, task, error, unheard: false };
+        let report = ReportTaskRequest { caller, task, error, ..ReportTaskRequest::default() };
         match self.0.call(report).await {
             Ok(reply) => Ok(reply.outcome()),
             // Its run was forgotten meanwhile.
@@ -218,7 +218,7 @@ impl Master for ElasticdlMaster {
 
     async fn reset_dataset(&self, request: Request<ResetDatasetRequest>) -> Result<Response<Nothing>, Status> {
         let dataset = named(&request.get_ref().dataset_name).to_owned();
-        match self.0.call(RestoreTasksRequest { dataset, checkpoint: String::new() }).await {
+        match self.0.call(RestoreTasksRequest { dataset, ..RestoreTasksRequest::default() }).await {
             // There is nothing to reset.
             Ok(_) | Err(CallError::NotFound(_)) => Ok(Response::new(Nothing {})),
             Err(error) => Err(error.into()),
@@ -252,7 +252,9 @@ impl Master for ElasticdlMaster {
         let restored = if checkpoint.is_empty() {
             Err(CallError::Invalid("The checkpoint is empty.".to_owned()))
         } else {
-            self.0.call(RestoreTasksRequest { dataset: dataset.clone(), checkpoint }).await
+            let request =
+                RestoreTasksRequest { dataset: dataset.clone(), checkpoint, ..RestoreTasksRequest::default() };
+            self.0.call(request).await
         };
         match restored {
             Err(error @ (CallError::Unavailable(_) | CallError::NotLeader { .. })) => Err(error.into()),

@@ -1166,6 +1166,9 @@ pub struct WorkerStatus {
     /// It has positions of the first epoch that is not complete, of which nothing is left to lease.
     #[prost(bool, tag = "41")]
     pub has_last: bool,
+    /// If it is silent for longer, it is gone. 0: for longer than the ledger's lease_ttl_ms.
+    #[prost(uint64, tag = "42")]
+    pub gone_after_ms: u64,
 }
 /// Where a record is.
 #[allow(clippy::all)]
@@ -1295,11 +1298,14 @@ pub struct RegisterTasksRequest {
     /// A number that no other call has: ids of tasks begin at a place that follows from it.
     #[prost(fixed64, tag = "10")]
     pub origin: u64,
-    /// The worker, if it numbers its commands.
+    /// The worker, if it numbers its commands and sends heartbeats.
     #[prost(string, tag = "11")]
     pub worker: ::prost::alloc::string::String,
     #[prost(fixed64, tag = "12")]
     pub incarnation: u64,
+    /// Where that worker runs.
+    #[prost(message, optional, tag = "13")]
+    pub process: ::core::option::Option<WorkerProcess>,
 }
 /// Nested message and enum types in `RegisterTasksRequest`.
 pub mod register_tasks_request {
@@ -1357,6 +1363,9 @@ pub struct RegisterTasksReply {
     /// Records of a shard.
     #[prost(uint64, tag = "2")]
     pub shard_size: u64,
+    /// How long a worker that numbers its commands keeps a task that no heartbeat names.
+    #[prost(uint64, tag = "3")]
+    pub lease_ttl_ms: u64,
 }
 /// The worker asks for a shard. A caller with sequence 0 does not number its commands, and gets another shard if it asks again.
 #[allow(clippy::all)]
@@ -1397,7 +1406,8 @@ pub mod next_task_reply {
         Given = 1,
         /// There is none now. Ask again within a few seconds: until then the worker counts as one that waits.
         Wait = 2,
-        /// There will be none: each epoch is done, or all who have the last shards are waiting themselves.
+        /// There will be none: each epoch is done, or all who have the last shards are waiting themselves. A worker that sends
+        /// heartbeats hears the latter only if it has one of these shards: it may have to use it up before it reports it.
         End = 3,
     }
     impl Answer {
@@ -1445,6 +1455,9 @@ pub struct Task {
     pub records: ::prost::alloc::vec::Vec<u64>,
     #[prost(int32, tag = "7")]
     pub kind: i32,
+    /// For the heartbeats of the worker.
+    #[prost(fixed64, tag = "8")]
+    pub lease: u64,
 }
 /// Ends a task. `caller.worker` may be empty: whoever has the task, it ends.
 #[allow(clippy::all)]
@@ -1460,6 +1473,9 @@ pub struct ReportTaskRequest {
     /// Nobody received the task.
     #[prost(bool, tag = "4")]
     pub unheard: bool,
+    /// The worker gives the shard back, of which it may have used a part.
+    #[prost(bool, tag = "5")]
+    pub given_back: bool,
 }
 #[allow(clippy::all)]
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
@@ -1545,6 +1561,10 @@ pub struct RestoreTasksRequest {
     /// Empty: to the beginning of the first epoch.
     #[prost(string, tag = "2")]
     pub checkpoint: ::prost::alloc::string::String,
+    /// New for each load of a checkpoint, and equal for all workers that load it together (semantics rule 38). Empty: there is only
+    /// the caller.
+    #[prost(string, tag = "3")]
+    pub load_id: ::prost::alloc::string::String,
 }
 #[allow(clippy::all)]
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]

@@ -17,7 +17,11 @@ fn checkpoint(scene: &Scene) -> String {
 }
 
 fn restore(scene: &Scene, checkpoint: &str) -> Result<(), CallError> {
-    let request = RestoreTasksRequest { dataset: "mnist".to_owned(), checkpoint: checkpoint.to_owned() };
+    let request = RestoreTasksRequest {
+        dataset: "mnist".to_owned(),
+        checkpoint: checkpoint.to_owned(),
+        ..RestoreTasksRequest::default()
+    };
     scene.call(request).map(|_| ())
 }
 
@@ -119,7 +123,8 @@ fn checkpoints_that_fit_nothing_are_refused_and_change_nothing() {
     let shuffled = RegisterTasksRequest { dataset: "other".to_owned(), shuffle: true, ..dataset(40, 5, 2, 1) };
     register(&scene, &shuffled);
     let checkpoint = list(json!([[0, 10]])).to_string();
-    let refused = scene.call(RestoreTasksRequest { dataset: "other".to_owned(), checkpoint }).unwrap_err();
+    let refused =
+        scene.call(RestoreTasksRequest { dataset: "other".to_owned(), checkpoint, ..Default::default() }).unwrap_err();
     assert!(refused.to_string().contains("without shuffle"), "{refused}");
 }
 
