@@ -1,6 +1,7 @@
 //! From the client's errors to the classes of `forebay.errors`: the one place that knows both.
 
 use forebay_client::{AttachError, Broken, CallError, NextError, Refusal, StateError, text_code};
+use forebay_coordinator::{CallError as CoordinatorError, Outage};
 use pyo3::call::PyCallArgs;
 use pyo3::exceptions::PyTimeoutError;
 use pyo3::prelude::*;
@@ -87,6 +88,48 @@ impl Raise for StateError {
     fn is_interruption(&self) -> bool {
         false
     }
+}
+
+impl Raise for CoordinatorError {
+    fn raise(self, py: Python<'_>) -> PyErr {
+        let message = self.to_string();
+        let class = match self {
+            Self::Unavailable(_) | Self::NotLeader { .. } => "Outage",
+            Self::Invalid(_) | Self::SpecMismatch(_) => "SettingsError",
+            Self::Fenced(_) => {
+                let message = format!("{message} For a client, that name is its argument `worker`.");
+                return make(py, "Evicted", (message,));
+            }
+            _ => "Error",
+        };
+        make(py, class, (message,))
+    }
+
+    fn is_interruption(&self) -> bool {
+        false
+    }
+}
+
+/// A wait was too long, because the coordinator could not be asked or because it had nothing to give.
+pub(crate) fn outage(py: Python<'_>, outage: Option<&Outage>) -> PyErr {
+    match outage {
+        Some(outage) => make(py, "Outage", (outage.to_string(),)),
+        None => PyTimeoutError::new_err("there was no shard in time, and the data has not ended; ask again"),
+    }
+}
+
+/// A client of the coordinator in a forked child.
+pub(crate) fn forked(py: Python<'_>, made_in: u32, used_in: u32) -> PyErr {
+    let message = format!(
+        "the client was made in process {made_in} and is used in process {used_in}, its forked child; make a new one in the \
+         child"
+    );
+    make(py, "ForkError", (message,))
+}
+
+/// A client of the coordinator that was closed, by this thread or another one.
+pub(crate) fn closed_client(py: Python<'_>) -> PyErr {
+    make(py, "ClosedError", ("the client is closed",))
 }
 
 /// An argument without a meaning.

@@ -1,5 +1,5 @@
-//! The native half of the Python package `forebay`: sessions and batches of the Rust client, and the operations
-//! of `forebay-pixels`, thinly wrapped.
+//! The native half of the Python package `forebay`: sessions and batches of the Rust client, the operations of
+//! `forebay-pixels`, and the coordinator's workers that read the data themselves, thinly wrapped.
 //!
 //! Users see the classes in `python/forebay/`. This crate has only the code that needs Rust. It has no unsafe code:
 //! numpy gets the ring's memory through `__array_interface__`, which is an address as a number.
@@ -7,9 +7,12 @@
 
 mod batch;
 mod error;
+mod log;
 mod operate;
+mod order;
 mod ring;
 mod session;
+mod tasks;
 mod untaken;
 
 use pyo3::prelude::*;
@@ -19,7 +22,9 @@ use pyo3::prelude::*;
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_function(wrap_pyfunction!(operate::operate, module)?)?;
+    module.add_function(wrap_pyfunction!(order::shuffled, module)?)?;
     module.add_class::<session::Session>()?;
+    module.add_class::<tasks::TaskWorker>()?;
     module.add_class::<batch::Batch>()?;
     module.add_class::<batch::Decision>()?;
     module.add_class::<batch::View>()?;

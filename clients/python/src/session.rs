@@ -16,6 +16,7 @@ use pyo3::types::PyBytes;
 
 use crate::batch::Batch;
 use crate::error::{Raise, busy, closed, overtaken, setting};
+use crate::log::warn;
 use crate::ring::Ring;
 use crate::untaken::{HandOut, Untaken};
 
@@ -279,7 +280,7 @@ fn of_two(shard: Option<(u32, u32)>) -> Option<Shard> {
 }
 
 /// The longest wait. None, infinity and numbers that no clock counts to are without end.
-fn limit(py: Python<'_>, timeout: Option<f64>) -> PyResult<Option<Duration>> {
+pub(crate) fn limit(py: Python<'_>, timeout: Option<f64>) -> PyResult<Option<Duration>> {
     match timeout {
         Some(seconds) if seconds.is_nan() || seconds < 0.0 => {
             Err(setting(py, format!("timeout={seconds}: give seconds, at least 0, or None to wait without end")))
@@ -358,11 +359,7 @@ impl Watch for Signals<'_> {
     }
 
     fn notice(&mut self, notice: &Notice) {
-        let log = |py: Python<'_>| -> PyResult<()> {
-            let logger = py.import("logging")?.call_method1("getLogger", ("forebay",))?;
-            logger.call_method1("warning", (notice.to_string(),)).map(drop)
-        };
-        // A logger that raises must not end the wait.
-        let _logged = Python::try_attach(log);
+        // Where no interpreter is left, nobody reads the log.
+        let _told = Python::try_attach(|py| warn(py, &notice.to_string()));
     }
 }

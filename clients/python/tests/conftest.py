@@ -6,8 +6,10 @@ import sys
 import textwrap
 
 import pytest
+from coordinators import Coordinator
 from fake_gpu import FakeGpu
 from forebay import AttachError, _command
+from forebay.sharding import ShardingClient
 from processes import Daemon
 
 
@@ -125,3 +127,28 @@ def gpu(tmp_path, monkeypatch):
     fake = FakeGpu(tmp_path, monkeypatch)
     yield fake
     fake.forget()
+
+
+@pytest.fixture
+def coordinator(binary, tmp_path):
+    """A coordinator with its ledgers in a folder of its own."""
+    coordinator = Coordinator(binary, tmp_path, f"unix:{tmp_path}/ledgers.sock")
+    coordinator.start()
+    yield coordinator
+    coordinator.kill()
+
+
+@pytest.fixture
+def client(coordinator):
+    """Makes clients of this process."""
+    made = []
+
+    def make(records=20, kind=ShardingClient, **arguments):
+        defaults = {"batch_size": 5, "num_epochs": 1, "num_minibatches_per_shard": 1}
+        named = {"dataset_name": "mnist", "worker": f"worker-{len(made)}", "coordinator": coordinator.address}
+        made.append(kind(dataset_size=records, **{**defaults, **named, **arguments}))
+        return made[-1]
+
+    yield make
+    for each in made:
+        each.close()

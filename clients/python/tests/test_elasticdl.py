@@ -13,6 +13,7 @@ import textwrap
 from pathlib import Path
 
 import pytest
+from coordinators import Coordinator, complete
 from processes import wait_until
 
 LIBRARIES = os.environ.get("FOREBAY_ELASTICDL", "")
@@ -37,11 +38,11 @@ def train(service, batch):
 """
 
 
-class Site:
+class Site(Coordinator):
     """A coordinator and its workers. They are killed with the test."""
 
     def __init__(self, binary, folder):
-        self.binary, self.folder = binary, folder
+        super().__init__(binary, folder, f"unix:{folder}/ledgers.sock")
         self.workers = []
         # The client's gRPC sends an authority over Unix sockets that no server in Rust takes.
         with socket.socket() as probe:
@@ -51,25 +52,7 @@ class Site:
 
     def start(self, *arguments):
         """Starts the coordinator, or starts it again."""
-        place = ["--listen", f"unix:{self.folder}/ledgers.sock", "--path", str(self.folder / "ledgers")]
-        master = ["--elasticdl-listen", self.master, *arguments]
-        self.coordinator = subprocess.Popen([self.binary, "coordinate", *place, *master], stdin=subprocess.DEVNULL)
-        self.forebay("status", "--wait")
-
-    def kill(self):
-        """Ends the coordinator as a crash would."""
-        self.coordinator.kill()
-        self.coordinator.wait()
-
-    def forebay(self, *arguments):
-        """What a command says that asks the coordinator."""
-        command = [self.binary, *arguments, "--coordinator", f"unix:{self.folder}/ledgers.sock"]
-        return subprocess.run(command, check=True, text=True, capture_output=True).stdout
-
-    def audit(self):
-        """The epochs of the only dataset."""
-        (stream,) = json.loads(self.forebay("audit", "--json"))["streams"]
-        return stream["epochs"]
+        super().start("--elasticdl-listen", self.master, *arguments)
 
     def worker(self, number, code):
         """Starts a worker with ElasticDL's client."""
@@ -119,14 +102,9 @@ def site(binary, tmp_path):
     """A coordinator without workers."""
     site = Site(binary, tmp_path)
     yield site
-    for process in [site.coordinator, *(worker.process for worker in site.workers)]:
+    for process in [site.process, *(worker.process for worker in site.workers)]:
         process.kill()
         process.wait()
-
-
-def complete(epochs, records):
-    """Whether each of the epochs adds up."""
-    return epochs and all((epoch["verdict"], epoch["records"]) == ("adds_up", records) for epoch in epochs)
 
 
 def test_a_worker_gets_each_shard_of_each_epoch_once_and_then_none(site):

@@ -7,7 +7,7 @@ Example:
     ...     step(batch.images, batch.labels)
 """
 
-from forebay import errors, transforms
+from forebay import errors, sharding, transforms
 from forebay._native import __version__
 from forebay.audit import EpochAudit, QuarantinedRecord
 from forebay.batch import Batch, Padded
@@ -28,11 +28,13 @@ from forebay.errors import (
 )
 from forebay.loader import Loader
 from forebay.ragged import Ragged
+from forebay.sharding import DataShardService
 
 __all__ = [
     "AttachError",
     "Batch",
     "ClosedError",
+    "DataShardService",
     "DatasetError",
     "EpochAudit",
     "EpochHeld",
@@ -51,5 +53,6 @@ __all__ = [
     "StorageStalled",
     "__version__",
     "errors",
+    "sharding",
     "transforms",
 ]

@@ -83,7 +83,7 @@ class EpochHeld(Error):  # noqa: N818 - the name that the rules of the project u
 
 
 class Outage(Error):  # noqa: N818
-    """The daemon ended, and did not come back in time. Batches in hand stay valid."""
+    """The daemon or the coordinator ended, and did not come back in time. Batches and shards in hand stay valid."""
 
 
 class SlotsHeld(Error):  # noqa: N818
@@ -99,11 +99,11 @@ class StorageStalled(Error):  # noqa: N818
 
 
 class Evicted(Error):  # noqa: N818
-    """The daemon has evicted this trainer. Make a new Loader."""
+    """The daemon has evicted this trainer, or another process has the name of this worker. Make a new one."""
 
 
 class ForkError(Error):
-    """A Loader or Batch was used in a forked child of the process that made it. Make a new Loader in the child."""
+    """A Loader, Batch or client was used in a forked child of the process that made it. Make a new one in the child."""
 
 
 class GpuError(Error):
@@ -111,4 +111,4 @@ class GpuError(Error):
 
 
 class ClosedError(Error):
-    """The Loader is closed, or a batch has no slot any more."""
+    """The Loader or client is closed, or a batch has no slot any more."""

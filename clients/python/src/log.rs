@@ -1,0 +1,12 @@
+//! The log of Python, under the package's name.
+
+use pyo3::prelude::*;
+
+/// Says something that goes on to be true, such as an outage. A logger that raises is not heard.
+pub(crate) fn warn(py: Python<'_>, text: &str) {
+    let log = || -> PyResult<()> {
+        let logger = py.import("logging")?.call_method1("getLogger", ("forebay",))?;
+        logger.call_method1("warning", (text,)).map(drop)
+    };
+    let _logged = log();
+}
