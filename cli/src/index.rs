@@ -1,13 +1,15 @@
 //! `forebay index`: scans a dataset once, and writes what it found into an Arrow file. The dataset is then opened from that
 //! file.
 
+mod seek;
+
 use std::io::{self, Write as _};
 use std::path::PathBuf;
 
 use forebay_daemon::config::Surroundings;
-use forebay_formats::{IndexReport, make_index};
+use forebay_formats::{IndexReport, make_index, open_index};
 use forebay_proto::printable;
-use forebay_road::ByteSize;
+use forebay_road::{ByteSize, cores};
 use forebay_sources::{ColumnMap, IndexChoice, Labels, Options, OwnOptions};
 use serde_json::json;
 
@@ -16,6 +18,7 @@ use crate::failure::Failure;
 use crate::output_file::OutputFile;
 use crate::pair::pair;
 use crate::verify::labels;
+use seek::NotedIndex;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct IndexArgs {
@@ -28,6 +31,10 @@ pub(crate) struct IndexArgs {
     /// Scan the dataset, even if there is an index that fits.
     #[arg(long)]
     rebuild: bool,
+    /// Also write the seek points of all JPEGs beside the index, which reads all pictures. The first epoch then decodes crops
+    /// as fast as later ones. See docs/decoding.md, "Seek points".
+    #[arg(long)]
+    seek: bool,
     /// How labels are read: auto, text or none, as `labels` of the stream that will use the index.
     #[arg(long, default_value = "auto", value_parser = labels)]
     labels: Labels,
@@ -61,14 +68,23 @@ pub(crate) fn run(args: &IndexArgs) -> Result<(), Failure> {
     };
     let made = make_index(&args.source, &options, args.output.as_deref(), args.rebuild);
     let report = made.map_err(|error| Failure::Failed(error.to_string()))?;
+    let noted = args.seek.then(|| {
+        let source = open_index(&args.source, &options, &report.path);
+        let source = source.map_err(|error| Failure::Failed(error.to_string()))?;
+        seek::note(&*source, &report.path, args.rebuild, cores::usable())
+    });
+    let noted = noted.transpose()?;
     let mut out = io::stdout().lock();
     if args.json {
-        writeln!(out, "{:#}", json(&args.source, &report))?;
+        writeln!(out, "{:#}", json(&args.source, &report, noted.as_ref()))?;
         return Ok(());
     }
     let IndexReport { path, bytes, records, is_new, .. } = &report;
     let verb = if *is_new { "wrote" } else { "up to date:" };
     writeln!(out, "{verb} {}: {records} records, {}", printable(path), ByteSize(*bytes))?;
+    if let Some(noted) = &noted {
+        noted.text(&mut out)?;
+    }
     if let Some(output) = &args.output {
         writeln!(out, "Set index = \"{}\" in the stream that uses it.", printable(output))?;
     }
@@ -76,7 +92,7 @@ pub(crate) fn run(args: &IndexArgs) -> Result<(), Failure> {
 }
 
 /// docs/operating.md has the fields: they keep their names and meanings, and new ones may be added.
-fn json(source: &str, report: &IndexReport) -> serde_json::Value {
+fn json(source: &str, report: &IndexReport, noted: Option<&NotedIndex>) -> serde_json::Value {
     let fingerprint = blake3::Hash::from_bytes(report.fingerprint).to_hex().to_string();
     json!({
         "source": source,
@@ -85,5 +101,6 @@ fn json(source: &str, report: &IndexReport) -> serde_json::Value {
         "records": report.records,
         "fingerprint": fingerprint,
         "scanned": report.is_new,
+        "seek": noted.map(NotedIndex::json),
     })
 }

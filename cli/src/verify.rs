@@ -33,6 +33,7 @@ use crate::progress;
 use findings::Findings;
 use names::Names;
 use scan::Scan;
+pub(crate) use scan::read;
 use text::many;
 
 #[derive(Debug, clap::Args)]

@@ -7,6 +7,7 @@ mod about;
 mod file;
 mod key;
 mod mapping;
+pub(crate) mod points;
 mod targets;
 
 use std::fs;
@@ -66,12 +67,17 @@ const MOST_BYTES: u64 = 16 << 30;
 /// Opens a dataset, from an index if there is one that fits.
 pub(crate) fn open(indexed: Indexed<'_>) -> Result<Box<dyn Source>, SourceError> {
     match &indexed.options.index {
-        IndexChoice::File(path) => indexed.opened(path).map_err(|no_index| no_index.of_file(path)),
+        IndexChoice::File(path) => open_from(indexed, path),
         IndexChoice::Folder(folder) if !matches!(indexed.indexing(), Indexing::Never(_)) => {
             indexed.open_or_scan(folder)
         }
         IndexChoice::Folder(_) | IndexChoice::Never => Ok(indexed.scan(&Scan::default())?.into_source()),
     }
+}
+
+/// Opens a dataset from the index in this file, which fits.
+pub(crate) fn open_from(indexed: Indexed<'_>, path: &Path) -> Result<Box<dyn Source>, SourceError> {
+    indexed.opened(path).map_err(|no_index| no_index.of_file(path))
 }
 
 /// Makes an index of a dataset, unless there is one that fits. `rebuild` makes it in any case. The file is `output`, or is in
@@ -117,7 +123,7 @@ pub(crate) fn make(indexed: Indexed<'_>, output: Option<&Path>, rebuild: bool) -
     if output.is_none() {
         key::bound(path.parent().unwrap_or_else(|| Path::new("")), &path, MOST_BYTES);
     }
-    let source = indexed.opened(&path).map_err(|no_index| no_index.of_file(&path))?;
+    let source = open_from(indexed, &path)?;
     report(path, source.as_ref(), true)
 }
 
@@ -273,7 +279,7 @@ impl Indexed<'_> {
         {
             tree.forget();
         }
-        Ok(dataset.into_pinned_source())
+        Ok(dataset.with_points(|source| points::beside(path, source)).into_pinned_source())
     }
 
     fn dataset(&self, file: IndexFile) -> Result<OpenDataset, NoIndex> {

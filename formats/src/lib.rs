@@ -83,6 +83,7 @@ use address::Address;
 pub use contained::is_panic_contained;
 pub use disk_cache::check_cache;
 pub use index::IndexReport;
+pub use index::points::{PointsReport, PointsWriter};
 
 use index::Indexed;
 use limited::Limited;
@@ -260,6 +261,16 @@ pub fn make_index(
 ) -> Result<IndexReport, SourceError> {
     let Resolved { scheme, address, options, .. } = resolve(name, options)?;
     address.settled(index::make(Indexed { scheme, address: &address, options: &options }, output, rebuild))
+}
+
+/// Opens a dataset as its index has it: all of its records, whatever `limit` says, and without masks in files of their own.
+/// `index` is the file of an index that fits, as [`make_index`] has made or found it.
+///
+/// # Errors
+/// The index does not fit any more.
+pub fn open_index(name: &str, options: &Options, index: &Path) -> Opened {
+    let Resolved { scheme, address, options, .. } = resolve(name, options)?;
+    address.settled(index::open_from(Indexed { scheme, address: &address, options: &options }, index))
 }
 
 /// The option that CSVs and lists share.

@@ -6,7 +6,9 @@ mod tests;
 use std::num::NonZeroU64;
 
 use forebay_columns::Table;
-use forebay_sources::{Grains, Locator, MaskColumn, Options, ReadError, Reading, Request, Source, SourceError};
+use forebay_sources::{
+    Grains, Locator, MaskColumn, Options, PointFiles, ReadError, Reading, Request, Source, SourceError,
+};
 
 use crate::option_key::OptionKey;
 
@@ -109,6 +111,10 @@ impl Source for Limited {
             Grains::Records => Grains::Records,
             Grains::Starts(starts) => Grains::Starts(&starts[..starts.partition_point(|start| *start < self.records)]),
         }
+    }
+
+    fn point_files(&self) -> PointFiles {
+        self.inner.point_files()
     }
 
     fn shard_name(&self, record: u64) -> &str {

@@ -13,7 +13,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use forebay_columns::Table;
-use forebay_sources::{Locator, Options, ReadError, ReadErrorKind, Reading, Request, Source, SourceError};
+use forebay_sources::{Locator, Options, PointFiles, ReadError, ReadErrorKind, Reading, Request, Source, SourceError};
 
 use crate::address::Address;
 use crate::basis::Basis;
@@ -44,6 +44,7 @@ pub(crate) struct Listing {
     bases: Vec<Basis>,
     fingerprint: [u8; 32],
     byte_limit: u64,
+    points: PointFiles,
 }
 
 /// What a source found, before the files were looked at.
@@ -97,8 +98,15 @@ impl Listing {
             bases,
             fingerprint,
             byte_limit: options.byte_limit,
+            points: PointFiles::default(),
         };
         Ok((listing, present))
+    }
+
+    /// Gives it the seek points that its index has.
+    pub(crate) fn with_points(mut self, points: PointFiles) -> Self {
+        self.points = points;
+        self
     }
 
     /// Forgets what only an index needs. A file that has changed since the scan is then read as it is.
@@ -215,6 +223,10 @@ impl Source for Listing {
 
     fn targets(&self) -> &Table {
         &self.targets
+    }
+
+    fn point_files(&self) -> PointFiles {
+        self.points.clone()
     }
 
     fn shard_name(&self, record: u64) -> &str {

@@ -13,8 +13,8 @@ use std::sync::Arc;
 
 use forebay_columns::{ElementType, Table};
 use forebay_sources::{
-    Grains, Locator, MaskColumn, Options, Part, ReadError, ReadErrorKind, Reading, RecordParts, Request, Retry, Source,
-    SourceError,
+    Grains, Locator, MaskColumn, Options, Part, PointFiles, ReadError, ReadErrorKind, Reading, RecordParts, Request,
+    Retry, Source, SourceError,
 };
 
 pub(crate) use self::elements::MaskElements;
@@ -240,6 +240,10 @@ impl Source for Masked {
 
     fn grains(&self) -> Grains<'_> {
         self.inner.grains()
+    }
+
+    fn point_files(&self) -> PointFiles {
+        self.inner.point_files()
     }
 
     fn shard_name(&self, record: u64) -> &str {

@@ -1,6 +1,6 @@
 //! A dataset that a format has opened, before anybody else sees it: an index is made of what is in it.
 
-use forebay_sources::{Source, SourceError};
+use forebay_sources::{PointFiles, Source, SourceError};
 
 use crate::listing::Listing;
 use crate::packed::Packed;
@@ -25,6 +25,21 @@ impl OpenDataset {
             Self::Files(listing) => listing.len(),
             Self::Ranges(packed) => packed.len(),
             Self::Other(source) => source.len(),
+        }
+    }
+
+    /// Gives a dataset of an index the seek points that `find` has for it.
+    pub(crate) fn with_points(self, find: impl FnOnce(&dyn Source) -> PointFiles) -> Self {
+        match self {
+            Self::Files(listing) => {
+                let points = find(&listing);
+                listing.with_points(points).into()
+            }
+            Self::Ranges(packed) => {
+                let points = find(&packed);
+                packed.with_points(points).into()
+            }
+            other @ Self::Other(_) => other,
         }
     }
 

@@ -11,7 +11,8 @@ use std::sync::Arc;
 
 use forebay_columns::Table;
 use forebay_sources::{
-    Grains, Locator, MaskColumn, Options, Part, ReadError, ReadErrorKind, Reading, Request, Source, SourceError,
+    Grains, Locator, MaskColumn, Options, Part, PointFiles, ReadError, ReadErrorKind, Reading, Request, Source,
+    SourceError,
 };
 
 use crate::address::{Address, Sight};
@@ -38,6 +39,7 @@ pub(crate) struct Packed {
     bases: Vec<Basis>,
     fingerprint: [u8; 32],
     byte_limit: u64,
+    points: PointFiles,
 }
 
 /// What a format found.
@@ -168,12 +170,19 @@ impl Packed {
         let shards = shard_names(&parts.files);
         let open = OpenFiles::new(parts.files.len());
         let fingerprint = fingerprint(name, &parts);
-        Ok(Self { parts, shards, open, bases: Vec::new(), fingerprint, byte_limit: options.byte_limit })
+        let (bases, byte_limit, points) = (Vec::new(), options.byte_limit, PointFiles::default());
+        Ok(Self { parts, shards, open, bases, fingerprint, byte_limit, points })
     }
 
     /// Names what decided which records there are, beside the files.
     pub(crate) fn with_bases(mut self, bases: Vec<Basis>) -> Self {
         self.bases = bases;
+        self
+    }
+
+    /// Gives it the seek points that its index has.
+    pub(crate) fn with_points(mut self, points: PointFiles) -> Self {
+        self.points = points;
         self
     }
 
@@ -310,6 +319,10 @@ impl Source for Packed {
 
     fn grains(&self) -> Grains<'_> {
         if self.parts.grains.is_empty() { Grains::Records } else { Grains::Starts(&self.parts.grains) }
+    }
+
+    fn point_files(&self) -> PointFiles {
+        self.points.clone()
     }
 
     fn shard_name(&self, record: u64) -> &str {

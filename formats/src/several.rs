@@ -6,7 +6,9 @@ mod columns;
 mod tests;
 
 use forebay_columns::Table;
-use forebay_sources::{Grains, Locator, MaskColumn, Member, Options, ReadError, Reading, Request, Source, SourceError};
+use forebay_sources::{
+    Grains, Locator, MaskColumn, Member, Options, PointFiles, ReadError, Reading, Request, Source, SourceError,
+};
 
 use crate::Opened;
 use classes::Classes;
@@ -149,6 +151,10 @@ impl Source for Several {
 
     fn members(&self) -> &[Member] {
         &self.members
+    }
+
+    fn point_files(&self) -> PointFiles {
+        PointFiles::join(self.bounds.iter().copied().zip(self.parts.iter().map(|part| part.point_files())))
     }
 
     fn shard_name(&self, record: u64) -> &str {

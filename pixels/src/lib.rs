@@ -35,6 +35,7 @@ mod format;
 mod interpolation;
 mod mask;
 mod matching;
+mod noting;
 mod number;
 mod operation;
 mod orientation;
@@ -64,6 +65,7 @@ pub use format::Format;
 pub use interpolation::Interpolation;
 pub use mask::{MaskDecoder, MaskDepth, MaskFault, MaskOrder};
 pub use matching::Match;
+pub use noting::SeekPointFinder;
 pub use operation::{
     Affine, AutoAugment, AutoAugmentPolicy, Autocontrast, Blur, Brightness, ColorJitter, Contrast, Equalize, Erase,
     ErasingValue, Fill, Filling, GaussianBlur, Gray, Grayscale, Hue, Invert, Jitter, OneOrTwo, Operation, Posterize,

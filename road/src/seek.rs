@@ -1,8 +1,10 @@
 //! The seek points of a dataset's pictures, kept in memory from the first epoch on. With them, later decodes of a JPEG pass
-//! over what a crop does not need (`forebay_pixels::SeekPoints`).
+//! over what a crop does not need (`forebay_pixels::SeekPoints`). Those that an index has are loaded at the beginning.
 //!
 //! They are kept by record, and never evicted, as in a cache. A block of points has a checksum over its file, so a picture
 //! that has changed is decoded as if it had none, and its new points replace them.
+
+mod stored;
 
 use std::collections::HashMap;
 use std::fmt;
@@ -82,14 +84,27 @@ impl SeekStore {
 
     /// Keeps what a decode has changed in a record's points, as far as there is room.
     pub(crate) fn keep(&self, record: u64, points: &mut SeekPoints) {
-        let Some(block) = points.changed() else { return };
+        if let Some(block) = points.changed() {
+            self.put(record, block);
+        }
+    }
+
+    /// Keeps a block of an index, unless there are more points of the record. False if there is no room.
+    fn offer(&self, record: u64, block: &[u8]) -> bool {
+        let is_known = self.kept.lock().blocks.get(&record).is_some_and(|known| known.len() >= block.len());
+        is_known || self.put(record, block)
+    }
+
+    /// Puts a block in the place of the record's old one. False if there is no room.
+    fn put(&self, record: u64, block: &[u8]) -> bool {
         if !self.kept.lock().has_room(record, block, self.budget) {
-            return;
+            return false;
         }
         // Nothing is allocated or freed while others wait.
         let block: Box<[u8]> = block.into();
         let old = self.kept.lock().replace(record, block, self.budget);
         drop(old);
+        true
     }
 
     /// How much is kept.
@@ -172,6 +187,10 @@ impl SeekStores {
         });
         let store = made.inspect_err(|error| tracing::warn!("no seek points are kept: {error}")).ok()?;
         stores.insert(key, Arc::downgrade(&store));
+        let files = source.point_files();
+        if !files.is_empty() {
+            stored::load_beside(&store, files);
+        }
         Some(store)
     }
 }
@@ -247,7 +266,7 @@ mod tests {
     }
 
     /// Decodes a picture as training does in this epoch, with what the store keeps of record 3.
-    fn decode(store: &SeekStore, file: &[u8], epoch: u64) -> Vec<u8> {
+    pub(super) fn decode(store: &SeekStore, file: &[u8], epoch: u64) -> Vec<u8> {
         let (recipe, draw) = (Recipe::training(32).unwrap(), Draw { seed: 1, epoch, record: 3 });
         let (mut out, mut points) = (vec![0; recipe.place_len()], SeekPoints::default());
         let is_wanted = store.load(3, &mut points);

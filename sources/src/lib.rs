@@ -10,6 +10,7 @@ mod member;
 mod object_roots;
 mod options;
 mod parts;
+mod point_files;
 mod pulse;
 mod read_error;
 mod reading;
@@ -28,6 +29,7 @@ pub use member::Member;
 pub use object_roots::{ObjectRoots, is_straight};
 pub use options::{ColumnMap, IndexChoice, Labels, Options, OwnOptions, ReaderFolders};
 pub use parts::{MaskColumn, RecordParts};
+pub use point_files::{PointFiles, PointsAbout};
 pub use pulse::{Pulse, Pulses};
 pub use read_error::{ReadError, ReadErrorKind, Retry};
 pub use reading::Reading;
@@ -113,6 +115,12 @@ pub trait Source: fmt::Debug + Send + Sync {
     /// The sources that the dataset is made of, if several were put together. Their records follow each other.
     fn members(&self) -> &[Member] {
         &[]
+    }
+
+    /// The seek points of the dataset's pictures, if an index has them. What they say of a record is a hint: it may be missing,
+    /// or of what the record was before.
+    fn point_files(&self) -> PointFiles {
+        PointFiles::default()
     }
 
     /// The shard that the record belongs to, under the name that the user knows: the CSV file or the folder.

@@ -145,7 +145,7 @@ fn look(bytes: &[u8], limits: &Limits, decoder: &mut CpuDecoder) -> Result<GoodP
 }
 
 /// Reads a record, a few times if the storage fails.
-pub(super) fn read(source: &dyn Source, record: u64, bytes: &mut Vec<u8>) -> Result<(), ReadError> {
+pub(crate) fn read(source: &dyn Source, record: u64, bytes: &mut Vec<u8>) -> Result<(), ReadError> {
     let mut tries = 1;
     loop {
         match source.read(record, u64::MAX, bytes) {

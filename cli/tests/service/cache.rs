@@ -13,10 +13,10 @@ const ENCODED: &str = "cache = { keep = \"encoded\", memory = \"1mb\" }";
 const DECODED: &str = "cache = { keep = \"decoded\", memory = \"1mb\" }";
 
 /// Pixels by epoch and record.
-type Pixels = BTreeMap<(u64, i64), Vec<u8>>;
+pub(crate) type Pixels = BTreeMap<(u64, i64), Vec<u8>>;
 
 /// Takes so many batches, or what is left of the epoch.
-fn take(session: &mut Session, batches: usize, seen: &mut Pixels) {
+pub(crate) fn take(session: &mut Session, batches: usize, seen: &mut Pixels) {
     for _ in 0..batches {
         let Next::Batch(batch) = session.next(None, &mut Patient).unwrap() else { return };
         let picture = batch.images().len() / batch.records().len();
@@ -28,7 +28,7 @@ fn take(session: &mut Session, batches: usize, seen: &mut Pixels) {
     }
 }
 
-fn attach(home: &Home, stream: &str) -> Session {
+pub(crate) fn attach(home: &Home, stream: &str) -> Session {
     Session::attach(target(&home.socket(), stream, None), options(), &mut Patient).unwrap()
 }
 

@@ -27,6 +27,7 @@ mod placement;
 mod ranks;
 mod resume;
 mod run;
+mod seek;
 mod shards;
 mod speaker;
 mod start;

@@ -132,7 +132,8 @@ pub(super) fn write(path: &Path, about: &About, columns: NewColumns) -> io::Resu
     written
 }
 
-fn part_of(path: &Path) -> PathBuf {
+/// The name under which a file is written until it is whole.
+pub(super) fn part_of(path: &Path) -> PathBuf {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     path.with_file_name(format!(".{name}.{}.part", std::process::id()))
 }

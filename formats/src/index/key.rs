@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use super::points::points_path;
 use super::{Choices, Indexed};
 use crate::{ROOT, stores};
 
@@ -43,20 +44,22 @@ impl IndexKey {
     }
 }
 
-/// Removes the oldest files of a folder of indexes until the others have at most so many bytes. `newest` stays.
+/// Removes the oldest files of a folder of indexes until the others have at most so many bytes. `newest` stays, with its seek
+/// points.
 pub(super) fn bound(folder: &Path, newest: &Path, most: u64) {
     let Ok(entries) = fs::read_dir(folder) else { return };
+    let stays = [newest.to_owned(), points_path(newest)];
     let looks = entries.flatten().filter_map(|entry| {
         let metadata = entry.metadata().ok().filter(fs::Metadata::is_file)?;
         let name = entry.file_name();
         let name = name.to_str()?;
-        let is_ours = [".arrow", ".arrow.scan"].iter().any(|ending| name.ends_with(ending));
-        (is_ours && entry.path() != newest).then_some((metadata.modified().ok()?, metadata.len(), entry.path()))
+        let is_ours = [".arrow", ".arrow.scan", ".arrow.seek"].iter().any(|ending| name.ends_with(ending));
+        (is_ours && !stays.contains(&entry.path())).then_some((metadata.modified().ok()?, metadata.len(), entry.path()))
     });
     let mut files: Vec<_> = looks.collect();
     files.sort_unstable();
-    let own = newest.metadata().map_or(0, |metadata| metadata.len());
-    let mut total = files.iter().fold(own, |total, (_, len, _)| total.saturating_add(*len));
+    let own = stays.iter().filter_map(|path| path.metadata().ok()).map(|metadata| metadata.len());
+    let mut total = files.iter().map(|(_, len, _)| *len).chain(own).fold(0, u64::saturating_add);
     for (_, len, path) in files {
         if total <= most {
             break;
@@ -77,14 +80,14 @@ mod tests {
     fn rule_53_the_oldest_indexes_give_way_and_other_files_stay() {
         let dir = tempfile::tempdir().unwrap();
         let at = |name: &str| dir.path().join(name);
-        for (age, name) in (0..).zip(["new.arrow", "b.arrow", ".c.arrow.scan", "d.arrow", "other.txt"]) {
+        let names = ["new.arrow", "b.arrow", ".c.arrow.scan", "d.arrow.seek", "new.arrow.seek", "other.txt"];
+        for (age, name) in (0..).zip(names) {
             fs::write(at(name), [0; 10]).unwrap();
             date(&at(name), 1000 - age);
         }
-        bound(dir.path(), &at("new.arrow"), 20);
-        let left = ["new.arrow", "b.arrow", ".c.arrow.scan", "d.arrow", "other.txt"].map(|name| at(name).exists());
-        assert_eq!(left, [true, true, false, false, true]);
+        bound(dir.path(), &at("new.arrow"), 30);
+        assert_eq!(names.map(|name| at(name).exists()), [true, true, false, false, true, true]);
         bound(dir.path(), &at("new.arrow"), 0);
-        assert!(at("new.arrow").exists() && at("other.txt").exists() && !at("b.arrow").exists());
+        assert_eq!(names.map(|name| at(name).exists()), [true, false, false, false, true, true]);
     }
 }

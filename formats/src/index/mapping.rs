@@ -15,7 +15,7 @@ use rustix::mm::{MapFlags, ProtFlags};
 use crate::regular_file::open_regular;
 
 /// Permissions that let others than the owner write.
-const OTHERS_WRITE: u32 = 0o022;
+pub(super) const OTHERS_WRITE: u32 = 0o022;
 /// Most bytes of an index that is read into memory: those of 100 million records.
 const MOST_READ: u64 = 8 << 30;
 /// How an Arrow file ends.

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use arrow_array::types::{Int64Type, TimestampNanosecondType, UInt64Type};
+use forebay_sources::PointFiles;
 
 use super::Listing;
 use super::listed_files::ListedFiles;
@@ -94,6 +95,7 @@ impl Listing {
             bases: Vec::new(),
             fingerprint,
             byte_limit: options.byte_limit,
+            points: PointFiles::default(),
         })
     }
 }

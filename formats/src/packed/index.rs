@@ -5,7 +5,7 @@ use std::sync::Arc;
 use arrow_array::types::{Int64Type, UInt32Type, UInt64Type};
 use arrow_array::{Array as _, DictionaryArray, StringArray, UInt32Array};
 use arrow_schema::{DataType, Field};
-use forebay_sources::Options;
+use forebay_sources::{Options, PointFiles};
 
 use super::open_files::OpenFiles;
 use super::{ContainerFile, Packed, PackedMasks, PackedParts, Packing, Spans, shard_names};
@@ -90,7 +90,8 @@ impl Packed {
         let labels = columns.labels(LABEL)?;
         let (shards, open) = (shard_names(&files), OpenFiles::new(files.len()));
         let parts = PackedParts { files, spans, labels, classes, targets, grains: Vec::new(), masks, packing };
-        Ok(Self { parts, shards, open, bases: Vec::new(), fingerprint, byte_limit: options.byte_limit })
+        let (bases, byte_limit, points) = (Vec::new(), options.byte_limit, PointFiles::default());
+        Ok(Self { parts, shards, open, bases, fingerprint, byte_limit, points })
     }
 }
 
