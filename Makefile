@@ -2,7 +2,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help deps deps-test deps-fuzz build install-c demo test lint test-rust test-python test-c test-readme test-torch test-tf test-jax torture bench compare parity gallery compat fuzz docs clean
+.PHONY: help deps deps-test deps-fuzz build install-c demo test lint test-rust test-python test-c test-readme test-torch test-tf test-jax test-regions torture bench seek compare parity gallery compat fuzz docs clean
 
 # PyO3 would link libpython without these, and cargo would build it anew whenever maturin had been here.
 export PYO3_PYTHON := $(CURDIR)/.venv/bin/python
@@ -60,6 +60,12 @@ torture: deps ## Whatever may happen to trainers and a daemon, for TORTURE_SECON
 bench: deps ## The benchmarks, which judge nothing: make bench [DATA=FOLDER_OF_PICTURES]
 	cargo bench --locked -p forebay-benches --benches
 	@benches/sources/run $(DATA)
+
+test-regions: deps ## 50 regions of every JPEG of FOREBAY_TEST_DATA, with seek points and without, in release
+	cargo test --release --locked -p forebay-jpeg --test seek -- --nocapture
+
+seek: deps ## What seek points take and give: make seek DATA=FOLDER_OF_JPEGS
+	@benches/seek/run "$(DATA)"
 
 compare: build ## Beside its peers: make compare DATA=FOLDER [ARGS="--work train"]
 	cargo build --release --locked -p forebay-benches --example bare

@@ -42,6 +42,16 @@ pub(crate) struct BenchArgs {
     /// and flips.
     #[arg(long)]
     evaluation: bool,
+    /// Measure training with random crops that take between MIN and MAX of a picture, such as 0.02,0.1. Left out: 0.08,1.
+    #[arg(long, value_name = "MIN,MAX", conflicts_with = "evaluation", value_parser = scale)]
+    scale: Option<[f64; 2]>,
+    /// Begin to measure after so many epochs, if they take longer than the second of warming up. Caches and seek points of the
+    /// pictures are then complete.
+    #[arg(long, value_name = "COUNT", default_value_t = 0)]
+    after_epochs: u64,
+    /// Where seek points are kept: memory or off, as in `seek` of `[decode]`.
+    #[arg(long, value_parser = ["memory", "off"], default_value = "memory")]
+    seek: String,
     /// Decode threads. Left out: one per usable core.
     #[arg(long)]
     threads: Option<usize>,
@@ -116,7 +126,10 @@ fn configuration(args: &BenchArgs, folder: &Path) -> Result<Config, Failure> {
     let mut set = |key: &str, value: toml::Value| drop(stream.insert(key.to_owned(), value));
     set("source", paths.into());
     set("batch_size", i64::from(args.batch_size).into());
-    set("size", i64::from(args.size).into());
+    match args.scale {
+        None => set("size", i64::from(args.size).into()),
+        Some(scale) => set("transform", crops(args.size, scale).into()),
+    }
     set("shuffle", (!args.evaluation).into());
     set("on_error", "skip".into());
     let table = |key: &str, value: toml::Value| toml::Value::Table(toml::Table::from_iter([(key.to_owned(), value)]));
@@ -135,8 +148,27 @@ fn configuration(args: &BenchArgs, folder: &Path) -> Result<Config, Failure> {
         names => names.to_vec().into(),
     };
     decode.insert("lanes".into(), lanes);
+    decode.insert("seek".into(), args.seek.as_str().into());
     values.insert("decode".into(), toml::Value::Table(decode));
     Ok(Config::from_table(values, "the command line")?)
+}
+
+/// The transforms of training, with crops of this share of a picture.
+fn crops(size: u32, scale: [f64; 2]) -> Vec<toml::Value> {
+    let table = |pairs: Vec<(&str, toml::Value)>| {
+        toml::Table::from_iter(pairs.into_iter().map(|(key, value)| (key.to_owned(), value))).into()
+    };
+    let crop = vec![("size", i64::from(size).into()), ("scale", scale.to_vec().into())];
+    vec![
+        table(vec![("random_resized_crop", table(crop))]),
+        table(vec![("random_horizontal_flip", table(vec![("p", 0.5.into())]))]),
+    ]
+}
+
+/// Reads `--scale`. Whether a picture has such parts is for the configuration to say.
+fn scale(text: &str) -> Result<[f64; 2], String> {
+    let numbers: Vec<f64> = text.split(',').filter_map(|number| number.trim().parse().ok()).collect();
+    numbers.try_into().map_err(|_| "give two numbers with a comma between them, such as 0.02,0.1".to_owned())
 }
 
 fn measure(
@@ -156,7 +188,7 @@ fn measure(
     let mut measured = Measured::default();
     let mut start = Instant::now();
     let mut processor = processor_time();
-    let mut batches = 0_u64;
+    let (mut batches, mut epochs) = (0_u64, 0);
     loop {
         let asked = Instant::now();
         let next = match session.next(None, stop) {
@@ -174,9 +206,9 @@ fn measure(
             }
             // An epoch without one batch: the next is like it.
             Next::EpochEnd(_) | Next::Done if batches == 0 => break,
-            Next::EpochEnd(_) | Next::Done => batches = 0,
+            Next::EpochEnd(_) | Next::Done => (batches, epochs) = (0, epochs + 1),
         }
-        if before.is_none() && start.elapsed() >= WARMING_UP {
+        if before.is_none() && start.elapsed() >= WARMING_UP && epochs >= args.after_epochs {
             before = Some(status()?);
             (measured, processor) = (Measured::default(), processor_time());
             start = Instant::now();
