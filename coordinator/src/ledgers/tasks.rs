@@ -41,6 +41,11 @@ impl Ledgers {
                 return Err(CallError::Invalid(format!("incarnation must be above {UNNUMBERED}.")));
             }
         }
+        if self.by_name.contains_key(&name) && !self.tasks.contains_key(&name) {
+            return Err(CallError::SpecMismatch(format!(
+                "The ledger {name:?} belongs to a stream of daemons. Choose another name for the dataset."
+            )));
+        }
         if request.records > 0 {
             self.make_or_compare(&name, request, now)?;
         }
@@ -77,7 +82,7 @@ impl Ledgers {
             return Ok(());
         };
         let differences = differences(ledger.plan().spec(), &spec);
-        if !differences.is_empty() || !self.tasks.contains_key(name) {
+        if !differences.is_empty() {
             return Err(CallError::SpecMismatch(format!(
                 "The dataset {:?} was registered as something else: {differences}. Undo the change, choose another name, or \
                  begin anew with `forebay run new`.",

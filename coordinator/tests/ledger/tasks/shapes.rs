@@ -2,7 +2,7 @@
 
 use forebay_coordinator::{CallError, task_ledger};
 use forebay_proto::v1::register_tasks_request::Remainder;
-use forebay_proto::v1::{ListQuarantineRequest, RegisterTasksRequest};
+use forebay_proto::v1::{ListQuarantineRequest, OpenRequest, RegisterTasksRequest};
 
 use super::{audit, dataset, register, report, rest, scene, span, task};
 
@@ -95,6 +95,19 @@ fn what_is_said_of_a_dataset_later_must_agree_with_what_was_said_first() {
     let refused = scene.call(dataset(26, 5, 2, 1)).unwrap_err();
     assert!(matches!(refused, CallError::SpecMismatch(_)), "{refused:?}");
     assert!(refused.to_string().contains("records was 25 and is now 26"), "{refused}");
+}
+
+#[test]
+fn a_dataset_cannot_have_the_ledger_of_a_stream() {
+    let scene = scene();
+    let (run, stream) = ("default".to_owned(), "mnist".to_owned());
+    scene.call(OpenRequest { run, stream, ..scene.open_request("node", 1) }).unwrap();
+    for request in [dataset(25, 5, 2, 1), dataset(0, 5, 2, 1)] {
+        let refused = scene.call(request).unwrap_err();
+        let text =
+            "The ledger \"default/mnist/all\" belongs to a stream of daemons. Choose another name for the dataset.";
+        assert_eq!(refused, CallError::SpecMismatch(text.to_owned()));
+    }
 }
 
 #[test]
