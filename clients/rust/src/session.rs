@@ -1,7 +1,7 @@
 //! One trainer's attachment to a stream: batches come, receipts go, and a daemon's death is survived.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use forebay_proto::v1::StreamInfo;
 use forebay_ring::{Message, MessageKind, Number, Offer, PACKET_LEN, View, packet};
@@ -48,6 +48,8 @@ pub struct Session {
     link: Link,
     /// The daemon that is to come after the one of `link`, which is gone.
     asked: Option<Asked>,
+    /// Since when no daemon is reached.
+    lost: Option<Instant>,
     rings: Rings,
     /// The batch that was put back, as long as its offer waits.
     untaken: Option<Batch>,
@@ -79,7 +81,19 @@ impl Session {
         let inbox = Inbox::new(link.info.epoch);
         let rings = Rings::new(link.welcome.ring, ring);
         let buffer = vec![0; PACKET_LEN];
-        Ok(Self { target, options, hands, inbox, link, asked: None, rings, untaken: None, calls: 0, buffer })
+        Ok(Self {
+            target,
+            options,
+            hands,
+            inbox,
+            link,
+            asked: None,
+            lost: None,
+            rings,
+            untaken: None,
+            calls: 0,
+            buffer,
+        })
     }
 
     /// What the daemon says about the stream.

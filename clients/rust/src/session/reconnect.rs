@@ -33,14 +33,18 @@ impl Session {
             // Its offer dies with the daemon.
             self.untaken = None;
             self.hands.disconnect();
-            patience.watch().notice(&Notice::DaemonLost { cause: cause.to_owned() });
         }
-        let began = Instant::now();
+        // Calls that wait for less than the time for it go on where the one before stopped.
+        let lost = *self.lost.get_or_insert_with(|| {
+            patience.watch().notice(&Notice::DaemonLost { cause: cause.to_owned() });
+            Instant::now()
+        });
         let mut pause = FIRST_PAUSE;
         loop {
             let left = patience.left().unwrap_or(self.options.attach_timeout).min(self.options.attach_timeout);
             let source = match self.attach_again(&mut Patience::new(patience.watch(), Some(left))) {
                 Ok(()) => {
+                    self.lost = None;
                     patience.watch().notice(&Notice::DaemonBack);
                     return Ok(());
                 }
@@ -48,8 +52,13 @@ impl Session {
                 Err(AttachError::Broken(Broken::Interrupted)) => return Err(Impatience::Interrupted.into()),
                 Err(source) => source,
             };
-            patience.slice()?;
-            if !passes(&source) || began.elapsed() >= self.options.reconnect_timeout {
+            // One that was asked has been reached, and may take longer to open the stream.
+            let is_over = self.asked.is_none() && lost.elapsed() >= self.options.reconnect_timeout;
+            if !is_over {
+                patience.slice()?;
+            }
+            if is_over || !passes(&source) {
+                self.lost = None;
                 return Err(Unreached::Outage { cause: cause.to_owned(), source: Box::new(source) });
             }
             let until = Instant::now() + pause;

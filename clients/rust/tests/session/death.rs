@@ -136,6 +136,36 @@ fn rule_16_a_daemon_that_does_not_come_back_is_an_outage_and_views_stay() {
     assert_eq!(in_hand.records(), [0, 1, 2, 3]);
 }
 
+/// Counts how often it is told that the daemon is gone.
+#[derive(Default)]
+struct Losses(u32);
+
+impl Watch for Losses {
+    fn keep_waiting(&mut self) -> bool {
+        true
+    }
+
+    fn notice(&mut self, notice: &Notice) {
+        self.0 += u32::from(matches!(notice, Notice::DaemonLost { .. }));
+    }
+}
+
+#[test]
+fn rule_16_a_caller_whose_calls_are_short_is_told_of_the_outage_too() {
+    let world = World::new();
+    let daemon = world.start(Plan::new(8, 4, 1));
+    let options = Options { reconnect_timeout: Duration::from_millis(200), ..Options::default() };
+    let mut session = Session::attach(world.target(), options, &mut Patient).unwrap();
+    daemon.die();
+    let mut losses = Losses::default();
+    let mut calls = (0..1000).map(|_| session.next(Some(Duration::from_millis(10)), &mut losses));
+    let last = calls.find(|outcome| !matches!(outcome, Err(NextError::Timeout { .. })));
+    assert!(matches!(last, Some(Err(NextError::Outage { .. }))), "{last:?}");
+    assert_eq!(losses.0, 1, "it is told once that the daemon is gone");
+    let _next_daemon = world.start(Plan::new(8, 4, 1));
+    assert_eq!(epoch(&mut session), (0..8).collect::<Vec<i64>>());
+}
+
 #[test]
 fn rule_16_a_private_daemon_that_is_killed_is_started_again() {
     let folder = tempfile::tempdir().unwrap();
