@@ -63,7 +63,13 @@ impl Ledgers {
             let (of_tasks, documents): (Vec<_>, Vec<_>) =
                 documents.into_iter().partition(|(document, _)| Tasks::is_document(document));
             let lasting = if of_tasks.is_empty() { times } else { Tasks::times(times) };
-            let mut ledger = Ledger::load(&documents, lasting, now).map_err(|why| damaged(why.to_string()))?;
+            let mut ledger = Ledger::load(&documents, lasting, now).map_err(|why| {
+                if why.is_newer() {
+                    CallError::Corrupt(format!("The stored ledger {name:?} {why}."))
+                } else {
+                    damaged(why.to_string())
+                }
+            })?;
             if !of_tasks.is_empty() {
                 let own = Tasks::load(&of_tasks, &mut ledger, times, now).map_err(damaged)?;
                 tasks.insert(name.to_owned(), own);

@@ -8,8 +8,11 @@ use crate::spec::SpecError;
 /// A stored ledger that is none.
 #[derive(Debug, Error)]
 pub(crate) enum Damage {
-    /// A newer build wrote it.
-    #[error("it has version {found}, and this build reads versions 1 to {newest}")]
+    /// A newer build wrote it. It is sound.
+    #[error(
+        "was written by a newer build: it has version {found}, and this build reads versions 1 to {newest}. Run the newer \
+         build; nothing is lost"
+    )]
     Version {
         /// The documents' version.
         found: u32,
@@ -54,4 +57,11 @@ pub(crate) enum Damage {
     /// A position is in two leases, or leased and returned.
     #[error("a position is in two places at once")]
     Twice,
+}
+
+impl Damage {
+    /// Whether the ledger is sound, and only this build is too old for it.
+    pub(crate) fn is_newer(&self) -> bool {
+        matches!(self, Self::Version { .. })
+    }
 }

@@ -86,7 +86,10 @@ impl Ledger {
     pub(crate) fn load(documents: &[(&str, &[u8])], times: Times, now: u64) -> Result<Self, Damage> {
         let find = documents.iter().find(|(key, _)| *key == "head");
         let head: StoredHead = decode("head", find.ok_or(Damage::NoHead)?.1)?;
-        if !(1..=VERSION).contains(&head.version) {
+        if head.version == 0 {
+            return Err(Damage::Number);
+        }
+        if head.version > VERSION {
             return Err(Damage::Version { found: head.version, newest: VERSION });
         }
         let spec = head.spec.as_ref().ok_or(Damage::NoSpec)?;
@@ -255,7 +258,11 @@ fn worker(stored: StoredWorker, now: u64, times: Times) -> Option<Worker> {
         if !bounded || open.is_empty() {
             return None;
         }
-        leases.insert(lease.id, LeaseOut { lease, deaths_alone, open, is_settled: settled, deadline });
+        let (id, out) = (lease.id, LeaseOut { lease, deaths_alone, open, is_settled: settled, deadline });
+        // An id is never used twice.
+        if leases.insert(id, out).is_some() {
+            return None;
+        }
     }
     let replies = stored.replies.into_iter().map(|stored| (stored.sequence, (stored.command, stored.reply)));
     Some(Worker {

@@ -176,3 +176,17 @@ fn hostile_documents_are_errors_that_name_them_and_never_panic() {
     scene.store.set(&[("ledger/odd".to_owned(), vec![])]);
     assert!(scene.try_restart().is_err_and(|text| text.contains("ledger/odd")));
 }
+
+#[test]
+fn a_worker_with_two_leases_of_one_id_is_damaged() {
+    let scene = Scene::new(spec(20), 10, 1);
+    scene.daemon("node", 1).lease(&scene);
+    let mut documents = scene.store.documents();
+    let (_, worker) = documents.iter_mut().find(|(key, _)| key.contains("/worker/")).unwrap();
+    let mut stored = StoredWorker::decode(worker.as_slice()).unwrap();
+    stored.leases.push(stored.leases[0].clone());
+    *worker = stored.encode_to_vec();
+    scene.store.set(&documents);
+    let refused = scene.try_restart().unwrap_err();
+    assert!(refused.contains("impossible leases"), "{refused}");
+}

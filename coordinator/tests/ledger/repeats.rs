@@ -251,3 +251,31 @@ fn rule_15_a_ledger_of_version_1_goes_on_with_its_repetitions_as_deaths() {
     finish(&scene, &mut daemon);
     assert_eq!(repeats(&scene), Repeats { daemon_died: 20, ..Repeats::default() });
 }
+
+/// Gives every stored head this version.
+fn set_version(scene: &Scene, version: u32) {
+    let mut documents = scene.store.documents();
+    for (_, value) in documents.iter_mut().filter(|(key, _)| key.ends_with("/head")) {
+        *value = StoredHead { version, ..StoredHead::decode(value.as_slice()).unwrap() }.encode_to_vec();
+    }
+    scene.store.set(&documents);
+}
+
+#[test]
+fn rule_15_a_ledger_of_version_2_goes_on_and_one_of_a_newer_build_is_not_called_damaged() {
+    let mut scene = Scene::new(spec(20), 10, 1);
+    let mut daemon = scene.daemon("node", 1);
+    let lease = daemon.lease(&scene);
+    daemon.ack(&scene, scene.delivered(&lease));
+    set_version(&scene, 4);
+    let newer = scene.try_restart().unwrap_err();
+    assert!(newer.contains("version 4") && newer.contains("Run the newer build"), "{newer}");
+    assert!(!newer.contains("damaged") && !newer.contains("new run"), "{newer}");
+    set_version(&scene, 0);
+    let none = scene.try_restart().unwrap_err();
+    assert!(none.contains("damaged") && none.contains("impossible"), "{none}");
+    set_version(&scene, 2);
+    scene.restart();
+    finish(&scene, &mut daemon);
+    assert_eq!(repeats(&scene), Repeats::default());
+}
