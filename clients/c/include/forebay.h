@@ -126,6 +126,8 @@ typedef struct forebay_options {
   uint32_t attach_timeout_ms;
   // Longest wait for a daemon that went away, in milliseconds. 0 is 60 seconds.
   uint32_t reconnect_timeout_ms;
+  // For options of later versions. Must be 0.
+  uint64_t reserved[8];
 } forebay_options;
 
 // What the daemon says of a stream.
@@ -144,6 +146,8 @@ typedef struct forebay_stream_facts {
   uint64_t classes;
   // Batches that the caller may hold at once, as the daemon grants.
   uint32_t credits;
+  // For facts of later versions. This version writes 0.
+  uint64_t reserved[8];
 } forebay_stream_facts;
 
 // What a batch is.
@@ -158,6 +162,8 @@ typedef struct forebay_batch_facts {
   uint64_t valid;
   // Columns, whose names `forebay_batch_column_name` gives.
   uint64_t columns;
+  // For facts of later versions. This version writes 0.
+  uint64_t reserved[4];
 } forebay_batch_facts;
 
 // Read-only memory of the ring, shared with the daemon: valid until the batch is released. A write to it ends the process
@@ -175,6 +181,8 @@ typedef struct forebay_view {
   uint32_t dims;
   // Values along each dimension; 0 behind the last one.
   int64_t shape[8];
+  // For facts of later versions. This version writes 0.
+  uint64_t reserved[4];
 } forebay_view;
 
 #ifdef __cplusplus
@@ -186,7 +194,7 @@ const char *forebay_version(void);
 
 // What went wrong in the last failed call of this thread: what, where, and what to do. Empty if none has failed.
 //
-// The text is valid until the next call of this thread that fails.
+// The text is valid until the next call of this thread that fails: a status above 0 is no failure, and leaves it.
 const char *forebay_error(void);
 
 // A short text for the number of a status. It is valid for ever.

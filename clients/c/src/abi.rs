@@ -60,6 +60,8 @@ pub struct Options {
     pub attach_timeout_ms: u32,
     /// Longest wait for a daemon that went away, in milliseconds. 0 is 60 seconds.
     pub reconnect_timeout_ms: u32,
+    /// For options of later versions. Must be 0.
+    pub reserved: [u64; 8],
 }
 
 /// What the daemon says of a stream.
@@ -80,6 +82,8 @@ pub struct StreamFacts {
     pub classes: u64,
     /// Batches that the caller may hold at once, as the daemon grants.
     pub credits: u32,
+    /// For facts of later versions. This version writes 0.
+    pub reserved: [u64; 8],
 }
 
 /// What a batch is.
@@ -96,6 +100,8 @@ pub struct BatchInfo {
     pub valid: u64,
     /// Columns, whose names `forebay_batch_column_name` gives.
     pub columns: u64,
+    /// For facts of later versions. This version writes 0.
+    pub reserved: [u64; 4],
 }
 
 /// The library's version.
@@ -112,7 +118,7 @@ pub extern "C" fn forebay_version() -> *const c_char {
 
 /// What went wrong in the last failed call of this thread: what, where, and what to do. Empty if none has failed.
 ///
-/// The text is valid until the next call of this thread that fails.
+/// The text is valid until the next call of this thread that fails: a status above 0 is no failure, and leaves it.
 #[unsafe(no_mangle)]
 pub extern "C" fn forebay_error() -> *const c_char {
     failure::last()

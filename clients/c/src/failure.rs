@@ -98,11 +98,13 @@ impl Failure {
         Self::new(Status::Invalid, message)
     }
 
-    /// Keeps the text for this thread.
+    /// Keeps the text for this thread, if the status is an error. A time-out is none: the text before it stays where it is.
     pub(crate) fn keep(self) -> Status {
-        let text = CString::new(self.message.replace('\0', " ")).unwrap_or_default();
-        // A destructor of the thread may call after the text is gone.
-        let _gone = LAST.try_with(|last| last.replace(text));
+        if (self.status as i32) < 0 {
+            let text = CString::new(self.message.replace('\0', " ")).unwrap_or_default();
+            // A destructor of the thread may call after the text is gone.
+            let _gone = LAST.try_with(|last| last.replace(text));
+        }
         self.status
     }
 }
@@ -197,6 +199,9 @@ mod tests {
         };
         assert_eq!(Failure::invalid("here\0there").keep(), Status::Invalid);
         assert_eq!(said().as_deref(), Ok("here there"));
+        let text = last();
+        assert_eq!(Failure::new(Status::Timeout, "no batch").keep(), Status::Timeout);
+        assert_eq!((last(), said().as_deref()), (text, Ok("here there")), "a time-out is no failure");
         std::thread::scope(|scope| {
             scope.spawn(|| assert_eq!(said().as_deref(), Ok("")));
         });

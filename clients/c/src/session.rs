@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use forebay_client::{Notice, Options, Patient, Session as Client, StreamInfo, Target, Watch};
+use forebay_client::{Broken, Notice, Options, Patient, Session as Client, StreamInfo, Target, Watch};
 use parking_lot::Mutex;
 
 use crate::failure::{Failure, Status};
@@ -47,7 +47,9 @@ impl OpenSession {
     ) -> Result<T, Failure> {
         let busy = || Failure::new(Status::Busy, "another thread is in a call on this session");
         let mut client = self.client.try_lock().ok_or_else(busy)?;
-        act(&mut client, &mut UntilClosed(&self.closing)).map_err(Into::into)
+        let answer = act(&mut client, &mut UntilClosed(&self.closing)).map_err(Into::into)?;
+        // A batch that came while the session was closed returns to the daemon with it.
+        if self.closing.load(Ordering::Relaxed) { Err(Broken::Interrupted.into()) } else { Ok(answer) }
     }
 
     /// Ends the wait of a call in another thread. The session itself ends with the last call on it.

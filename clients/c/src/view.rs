@@ -54,6 +54,8 @@ pub struct View {
     pub dims: u32,
     /// Values along each dimension; 0 behind the last one.
     pub shape: [i64; 8],
+    /// For facts of later versions. This version writes 0.
+    pub reserved: [u64; 4],
 }
 
 impl View {
@@ -68,7 +70,7 @@ impl View {
         }
         let dims = u32::try_from(shape.len()).unwrap_or(u32::MAX);
         let data = if bytes == 0 { ptr::null() } else { slice.as_ptr().cast() };
-        Self { data, bytes, value_type, dims, shape: padded }
+        Self { data, bytes, value_type, dims, shape: padded, reserved: [0; 4] }
     }
 
     /// The first `shown` pictures.

@@ -57,6 +57,12 @@ int main(int count, char **words) {
 
   /* The epoch cannot end before the other trainer's batch is released, so this one waits. */
   struct wait wait = {attach(words[1]), FOREBAY_STATUS_OK, ""};
+  /* A time-out is no error: the text of the last one stays where it is. */
+  forebay_batch *none;
+  EXPECT(forebay_next(NULL, 0, &none) == FOREBAY_STATUS_INVALID);
+  const char *why = forebay_error();
+  EXPECT(forebay_next(wait.session, 0, &none) == FOREBAY_STATUS_TIMEOUT && !none);
+  EXPECT(forebay_error() == why && strstr(why, "session is NULL"));
   pthread_t thread;
   EXPECT(!pthread_create(&thread, NULL, wait_for_a_batch, &wait));
   size_t length = 0;

@@ -22,6 +22,7 @@ pub unsafe extern "C" fn forebay_batch_info(batch: *const BatchHandle, info: *mu
             shown: batch.lent.shown() as u64,
             valid: batch.lent.valid() as u64,
             columns: batch.columns() as u64,
+            reserved: [0; 4],
         };
         // SAFETY: the caller vouches for the room.
         unsafe { write("info", info, facts) }?;

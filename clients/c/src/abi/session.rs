@@ -52,6 +52,7 @@ pub unsafe extern "C" fn forebay_stream_info(session: *const SessionHandle, info
             epoch: of.epoch,
             classes: of.classes.len() as u64,
             credits: session.credits(),
+            reserved: [0; 8],
         };
         // SAFETY: the caller vouches for the room.
         unsafe { write("info", info, facts) }?;
@@ -174,6 +175,11 @@ pub extern "C" fn forebay_close(session: *mut SessionHandle) -> Status {
 /// # Safety
 /// The pointers of the options are NULL or of texts.
 unsafe fn wanted(options: &Options) -> Result<(Target, ClientOptions), Failure> {
+    if options.reserved.iter().any(|word| *word != 0) {
+        let message = "options.reserved is not 0: set all bytes of the options to 0 first. A program that was built for a \
+                       newer library needs that library";
+        return Err(Failure::invalid(message));
+    }
     // SAFETY: the caller vouches for the texts; so below.
     let name = unsafe { required("options.stream", options.stream) }?;
     // SAFETY: see above.
