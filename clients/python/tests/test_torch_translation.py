@@ -68,8 +68,21 @@ def test_transforms_of_torchvision_are_steps_of_the_daemon():
         ([v2.ToImage(), v2.ToDtype(torch.float32)], "scale=True"),
         ([v1.PILToTensor(), v1.ConvertImageDtype(torch.int16)], "a float type"),
         ([v1.ConvertImageDtype(torch.float32)], "put PILToTensor"),
+        ([v1.PILToTensor(), v1.Resize((8, 8), antialias=False)], "give it antialias=True"),
+        ([v2.ToImage(), v2.RandomResizedCrop(8, antialias=None)], "give it antialias=True"),
     ],
 )
 def test_transforms_that_the_daemon_does_not_know_are_refused_with_the_way_out(transform, way_out):
     with pytest.raises(forebay.SettingsError, match=way_out):
         translated(v1.Compose(transform))
+
+
+def test_antialias_counts_for_tensors_only_and_where_there_is_a_filter():
+    translated(v1.Compose([v1.Resize((8, 8), antialias=False), v1.PILToTensor()]))
+    nearest = v2.Resize((8, 8), v2.InterpolationMode.NEAREST, antialias=False)
+    assert translated(v2.Compose([v2.ToImage(), nearest]))["match"] == "torch"
+
+
+def test_a_flip_behind_normalize_is_done_before_it():
+    steps = translated(v1.Compose([v1.ToTensor(), v1.Normalize(MEAN, STD), v1.RandomHorizontalFlip(0.3)]))["transform"]
+    assert steps == [forebay.transforms.RandomHorizontalFlip(0.3), forebay.transforms.Normalize(MEAN, STD)]

@@ -38,7 +38,8 @@ class DataLoader:
         num_workers: Decode threads; 0 uses all cores. There are no worker processes.
         collate_fn: Called with a list of `(image, label)` of each finished batch, as in torch. None gives the batch as
             the daemon has made it, which saves a copy.
-        pin_memory: True copies batches to page-locked memory. Without a GPU it warns, as torch does.
+        pin_memory: True copies batches, or what `collate_fn` makes, to page-locked memory. Without a GPU it warns,
+            as torch does.
         drop_last: True leaves out an epoch's last batch if it is not full.
         timeout: Longest wait for a batch in seconds. 0 is without end.
         worker_init_fn: Refused.
@@ -117,8 +118,9 @@ class DataLoader:
         self.persistent_workers = persistent_workers
         self.collate_fn = torch.utils.data.default_collate if collate_fn is None else collate_fn
         self.loader = Loader(os.fspath(source) if isinstance(source, os.PathLike) else source, **{**found, **asked})
-        # A copy to page-locked memory is the only one.
-        self._batches: TorchLoader = self.loader.torch(copy=not pin_memory)
+        # A copy to page-locked memory is the only one, unless `collate_fn` makes something of the tensors first.
+        is_own = self.collate_fn is not torch.utils.data.default_collate
+        self._batches: TorchLoader = self.loader.torch(copy=is_own or not pin_memory)
         self.batch_size: int = self.loader._feed.session.rings()[0].images[0][0]
         # The Loader counts the batch that is left out, unless it reads a shard.
         is_plain = not (
@@ -129,7 +131,9 @@ class DataLoader:
         self._iteration = 0
         self._is_left_early = False
         self._epoch: int | None = None
-        self._sampled_epoch = 0
+        # The sampler's epoch when it was last looked at. None after a state was loaded, which has the epoch.
+        self._sampled_epoch: int | None = 0
+        self._has_read = False
 
     def __iter__(self) -> Iterator[Any]:
         """The batches of the next epoch, or after `load_state_dict()` those that were left of the state's epoch."""
@@ -137,11 +141,7 @@ class DataLoader:
         if self._is_left_early:
             self.loader.reset()
             self._end_epoch()
-        # Scripts tell the sampler of the epoch, and not the DataLoader.
-        sampled = getattr(self.sampler, "epoch", self._sampled_epoch)
-        if sampled != self._sampled_epoch:
-            self._sampled_epoch = sampled
-            self.set_epoch(sampled)
+        self._follow_sampler()
         return _Iteration(self, self._iteration)
 
     def __len__(self) -> int:
@@ -194,6 +194,7 @@ class DataLoader:
         self.loader.load_state_dict(state)
         self._iteration += 1
         self._is_left_early, self._epoch = False, None
+        self._sampled_epoch = None
 
     def close(self) -> None:
         """Detaches from the daemon. Tensors stay valid."""
@@ -211,11 +212,26 @@ class DataLoader:
                 "one DataLoader for each iteration that lives at the same time"
             )
         batch = self._batches.next(self.timeout or None)
+        self._has_read = True
         if batch is None:
             self._end_epoch()
             raise StopIteration
         self._epoch, self._is_left_early = batch.epoch, True
         return self._made(batch)
+
+    def _follow_sampler(self) -> None:
+        """Goes to the sampler's epoch if it is not the following one: scripts tell the sampler, and not the DataLoader.
+
+        A script that looks at a batch before its first epoch is one epoch ahead of its count, and stays so. To go back
+        by one would give it an epoch twice.
+        """
+        sampled = getattr(self.sampler, "epoch", None)
+        if sampled is None or sampled == self._sampled_epoch:
+            return
+        goes_on = self._sampled_epoch is None or (self._has_read and sampled == self._sampled_epoch + 1)
+        if not goes_on:
+            self.set_epoch(sampled)
+        self._sampled_epoch, self._has_read = sampled, False
 
     def _end_epoch(self) -> None:
         self._is_left_early = False
@@ -223,12 +239,23 @@ class DataLoader:
 
     def _made(self, batch: TorchBatch) -> Any:  # noqa: ANN401 - what `collate_fn` makes
         images, labels = batch.images, batch.labels
-        if self.pin_memory:
-            # These are views on the ring, and the only copy is to page-locked memory.
-            images, labels = images.pin_memory(), labels.pin_memory()
-        if self.collate_fn is torch.utils.data.default_collate:
-            return [images, labels]
-        return self.collate_fn(list(zip(images, labels.tolist())))
+        is_own = self.collate_fn is not torch.utils.data.default_collate
+        made = self.collate_fn(list(zip(images, labels.tolist()))) if is_own else [images, labels]
+        return _pinned(made) if self.pin_memory else made
+
+
+def _pinned(made: Any) -> Any:  # noqa: ANN401 - what `collate_fn` has made
+    """The same with its tensors in page-locked memory. As in torch, any other object may have `pin_memory()`."""
+    if isinstance(made, (str, bytes)):
+        return made
+    if isinstance(made, Mapping):
+        pinned = {key: _pinned(value) for key, value in made.items()}
+        return pinned if type(made) is dict else type(made)(pinned)
+    if isinstance(made, tuple) and hasattr(made, "_fields"):
+        return type(made)(*map(_pinned, made))
+    if isinstance(made, (list, tuple)):
+        return type(made)(map(_pinned, made))
+    return made.pin_memory() if hasattr(made, "pin_memory") else made
 
 
 class _Iteration(Iterator[Any]):

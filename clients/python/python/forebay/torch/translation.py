@@ -57,6 +57,11 @@ class _Translation:
         if self._scaled is not None and name not in _MOVES:
             raise SettingsError(f"transform: {name} comes after the conversion to floats; put it before")
         if self._is_tensor and name not in _MOVES:
+            if getattr(step, "antialias", True) is not True and _filter(step) != "nearest":
+                raise SettingsError(
+                    f"transform: {name} of a tensor has antialias={step.antialias!r}, and the daemon always "
+                    "antialiases; give it antialias=True, or put it before the conversion to a tensor"
+                )
             self._match = "torch"
         if name == "Normalize" and self._scaled is None:
             raise SettingsError(
@@ -64,7 +69,9 @@ class _Translation:
             )
         if self._steps and isinstance(self._steps[-1], transforms.Normalize) and name != "RandomHorizontalFlip":
             raise SettingsError(f"transform: {name} comes after Normalize, which must be the last step; {_AFTER}")
-        self._steps.append(known(step))
+        # Normalize must be the last step. A flip moves pixels only, so that it may as well come before.
+        is_normalized = bool(self._steps) and isinstance(self._steps[-1], transforms.Normalize)
+        self._steps.insert(len(self._steps) - is_normalized, known(step))
 
     def settings(self) -> dict[str, Any]:
         """The settings of a Loader."""
