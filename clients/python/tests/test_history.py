@@ -16,7 +16,8 @@ def found(tmp_path):
     def found(lines, *audits):
         journal = tmp_path / "journal"
         journal.write_text("".join(f"{line}\n" for line in lines))
-        return list(History().read(journal).findings(audits, 4))
+        history = History().read(journal)
+        return [*history.missing(audits, 4), *history.unnamed(audits)]
 
     return found
 

@@ -33,14 +33,18 @@ class History:
                 self.run, self.tallied = copy(run), kept | gone_back
         return self
 
-    def findings(self, audits, records):
-        """Contradictions between the history and the audit, and records that are missing."""
+    def missing(self, audits, records):
+        """Epochs that the audit calls complete and that are not."""
         for audit in audits:
             if audit.complete:
                 if not audit.adds_up or audit.delivered != records:
                     yield f"{audit}: not each of {records} records was delivered once"
                 if missed := set(range(records)) - set(self.run.get(audit.epoch, ())):
                     yield f"epoch {audit.epoch}: no trainer had {sorted(missed)}, which the ledger counts as delivered"
+
+    def unnamed(self, audits):
+        """Repetitions that the audit does not name."""
+        for audit in audits:
             named = sum(audit.repeats.values())
             if (again := self.repetitions(audit.epoch)) > named:
                 seen = {record: times for record, times in self.tallied[audit.epoch].items() if times > 1}

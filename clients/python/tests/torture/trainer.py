@@ -30,7 +30,8 @@ class Stop(BaseException):
 class Trainer:
     """The only Loader of this process, and its journal."""
 
-    def __init__(self, socket, stream, journal, stop, seed, travels):
+    def __init__(self, socket, stream, journal, stop, seed, travels, group):
+        self.group = group or None
         self.socket, self.stream, self.journal, self.stop = socket, stream, Path(journal), Path(stop)
         self.chance = random.Random(int(seed))
         self.travels = travels == "travels"
@@ -84,7 +85,7 @@ class Trainer:
             self.loader.close()
         while True:
             with contextlib.suppress(forebay.AttachError):
-                self.loader = forebay.Loader(f"stream:{self.stream}", socket=self.socket)
+                self.loader = forebay.Loader(f"stream:{self.stream}", socket=self.socket, group=self.group)
                 return
             time.sleep(0.02)
 

@@ -39,11 +39,24 @@ batch_size = 4
 size = 8
 shuffle = true
 trainers = 1
+[streams.each]
+source = "{source}"
+batch_size = 4
+size = 8
+shuffle = true
+trainers = 1
+mode = "each"
 """
+# The groups of the trainers of the last stream. The first one is a group by itself.
+GROUPS = ["", "named"]
 
 
 class World:
-    """A daemon with two streams. Trainers share one of them; the only trainer of the other loads old states."""
+    """A daemon with three streams.
+
+    Trainers share one of them. The only trainer of the second loads old states. The groups of the third each get every
+    batch.
+    """
 
     def __init__(self, binary, folder, source, seed):
         self.folder, self.chance = folder, random.Random(seed)
@@ -53,7 +66,11 @@ class World:
         # The reason why there is no small disk, or nothing if there is one.
         self.no_disk = "it was not made"
         self.daemon = None
-        self.journals = {"alone": [folder / "alone"], "shared": [folder / f"shared-{n}" for n in range(TRAINERS)]}
+        self.journals = {
+            "alone": [folder / "alone"],
+            "shared": [folder / f"shared-{n}" for n in range(TRAINERS)],
+            "each": [folder / f"each-{group}" for group in GROUPS],
+        }
         self.trainers = {}
         sockets = folder / "sockets"
         sockets.mkdir(mode=0o700)
@@ -74,7 +91,8 @@ class World:
     def start(self, stream, journal):
         """Starts a trainer, which continues its journal."""
         travels = "travels" if stream == "alone" else "stays"
-        words = (self.socket, stream, journal, self.stop, self.chance.randrange(1 << 30), travels)
+        group = journal.name.removeprefix("each-") if stream == "each" else ""
+        words = (self.socket, stream, journal, self.stop, self.chance.randrange(1 << 30), travels, group)
         with (self.folder / "errors").open("a") as errors:
             command = [sys.executable, Path(__file__).with_name("trainer.py"), *map(str, words)]
             self.trainers[stream, journal] = subprocess.Popen(command, stdin=subprocess.DEVNULL, stderr=errors)
@@ -209,10 +227,14 @@ class World:
             figures += history.lines
             figures["epochs"] += sum(audit.complete for audit in audits)
             figures["records"] += sum(sum(seen.values()) for seen in history.run.values())
-            figures["records seen again"] += sum(map(history.repetitions, history.tallied))
+            if stream != "each":
+                figures["records seen again"] += sum(map(history.repetitions, history.tallied))
             for audit in audits:
                 figures.update({f"named as {cause}": count for cause, count in audit.repeats.items()})
-            findings += [f"{stream}: {finding}" for finding in history.findings(audits, RECORDS)]
+            findings += [f"{stream}: {finding}" for finding in history.missing(audits, RECORDS)]
+            # Of groups, each sees a record once.
+            histories = [History().read(journal) for journal in journals] if stream == "each" else [history]
+            findings += [f"{stream}: {finding}" for each in histories for finding in each.unnamed(audits)]
         return findings, figures
 
     def close(self):
