@@ -16,7 +16,9 @@ impl Exchange {
             self.take_back(slot, consumer, LetGo { seen: true, ends: ended.is_some() });
         }
         self.orphan(consumer, true);
-        ended.into_iter().for_each(|group| self.forget_group(group));
+        if let Some(group) = ended {
+            self.forget_group(group);
+        }
         if self.slots.watched_by(consumer) == 0 {
             self.forget(consumer);
         }
@@ -63,7 +65,9 @@ impl Exchange {
             self.take_back(slot, consumer, LetGo { seen, ends: ended.is_some() });
         }
         self.orphan(consumer, seen);
-        ended.into_iter().for_each(|group| self.forget_group(group));
+        if let Some(group) = ended {
+            self.forget_group(group);
+        }
         for slot in self.slots.unwatch(consumer) {
             self.finish(slot);
         }
