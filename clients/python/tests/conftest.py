@@ -7,6 +7,7 @@ import textwrap
 
 import pytest
 from coordinators import Coordinator
+from dali_readers import Readers
 from fake_gpu import FakeGpu
 from forebay import AttachError, _command
 from forebay.sharding import ShardingClient
@@ -36,6 +37,12 @@ def pictures(tmp_path):
         return folder
 
     return make
+
+
+@pytest.fixture
+def readers(pictures):
+    """Makes readers of `forebay.dali`."""
+    return Readers(pictures)
 
 
 @pytest.fixture

@@ -5,15 +5,9 @@ import os
 from pathlib import Path
 
 import forebay
-import numpy as np
 import pytest
-from forebay.dali import (
-    DALIClassificationIterator,
-    DALIGenericIterator,
-    FileReader,
-    LastBatchPolicy,
-    Pipeline,
-)
+from dali_readers import numbers, pipeline_of
+from forebay.dali import DALIClassificationIterator, LastBatchPolicy
 from forebay.dali.counting import ReaderCount, SizeCount
 from forebay.dali.reading import Reading
 from forebay.dali.shards import Shards
@@ -116,32 +110,6 @@ def test_a_size_of_all_pipelines_leaves_out_the_last_of_them():
     assert [count.advance(), count.advance(), count.is_over] == [[2, 2, 2], [2, 1], True]
 
 
-@pytest.fixture
-def readers(pictures):
-    """Makes readers of pictures whose label and colour is their number."""
-    listed = {}
-
-    def make(records, **arguments):
-        if records not in listed:
-            listed[records] = sorted(pictures(records, name=f"of-{records}").iterdir())
-        return FileReader(files=listed[records], name="Reader", **arguments)
-
-    return make
-
-
-def pipeline_of(reader, batch_size, **settings):
-    return Pipeline(reader, batch_size, **{"transform": forebay.transforms.Resize((8, 8)), **settings})
-
-
-def numbers(output, name="label"):
-    """The records of a batch, by its labels. Its pictures must be theirs."""
-    labels = np.asarray(output[name])[:, 0]
-    images = np.asarray(output["data"])
-    assert images.shape == (len(labels), 8, 8, 3)
-    np.testing.assert_array_equal(images[:, 0, 0, 0], labels % 256)
-    return labels.tolist()
-
-
 @needs_daemon
 @has_vectors
 @pytest.mark.usefixtures("binary")
@@ -177,62 +145,6 @@ def test_rule_13_the_daemon_delivers_what_dali_returned(readers, records, batch_
                 assert len(iterator) == len(ours)
             iterator.reset()
         iterator.close()
-
-
-@needs_daemon
-@pytest.mark.usefixtures("binary")
-def test_the_report_says_what_was_repeated_borrowed_and_dropped(readers):
-    def reports(reader, batch_size, policy):
-        pipeline = pipeline_of(reader, batch_size)
-        iterator = DALIClassificationIterator(pipeline, reader_name="Reader", last_batch_policy=policy, auto_reset=True)
-        shown = [[number for outputs in iterator for number in numbers(outputs[0])] for _ in range(2)]
-        found = [tuple(report) for report in iterator.report()[:2]]
-        audit = pipeline.loader.audit()
-        iterator.close()
-        return shown, found, audit
-
-    shown, found, audit = reports(readers(10), 4, "FILL")
-    assert shown == [[*range(10), 0, 1], [*range(2, 10)]]
-    assert found == [(0, 0, 12, (0, 1), (), ()), (1, 0, 8, (), (), ())]
-    assert audit[0].delivered == 10
-    _, found, _ = reports(readers(10), 4, "PARTIAL")
-    assert found == [(0, 0, 10, (), (), (0, 1)), (1, 0, 10, (), (0, 1), (2, 3))]
-    _, found, _ = reports(readers(10, pad_last_batch=True), 4, "FILL")
-    assert found == [(0, 0, 12, (9, 9), (), ()), (1, 0, 12, (9, 9), (), ())]
-    _, found, _ = reports(readers(11, shard_id=0, num_shards=3), 2, "FILL")
-    assert found == [(0, 0, 4, (), (3,), ()), (1, 1, 4, (), (7,), ())]
-    _, found, _ = reports(readers(11, shard_id=0, num_shards=3, pad_last_batch=True), 2, "DROP")
-    assert found == [(0, 0, 2, (), (), (2,)), (1, 1, 2, (), (), (5, 6))]
-
-
-@needs_daemon
-@pytest.mark.usefixtures("binary")
-def test_the_iterator_stops_until_it_is_reset(readers, caplog):
-    iterator = DALIGenericIterator(pipeline_of(readers(6), 4), ["data", "number"], reader_name="Reader")
-    assert (iterator.batch_size, iterator.size, len(iterator)) == (4, 8, 2)
-    assert iter(iterator) is iterator
-    iterator.reset()
-    assert "does nothing before the end of the epoch" in caplog.text
-    assert [numbers(outputs[0], "number") for outputs in iterator] == [[0, 1, 2, 3], [4, 5, 0, 1]]
-    for _ in range(2):
-        with pytest.raises(StopIteration):
-            iterator.next()
-    iterator.reset()
-    assert numbers(iterator.next()[0], "number") == [2, 3, 4, 5]
-    iterator.close()
-
-
-@needs_daemon
-@pytest.mark.usefixtures("binary")
-def test_a_loop_by_len_and_reset_leaves_out_the_batch_that_drop_drops(readers):
-    pipeline = pipeline_of(readers(10), 4)
-    iterator = DALIClassificationIterator(pipeline, reader_name="Reader", last_batch_policy="drop")
-    shown = []
-    for _ in range(3):
-        shown.append([numbers(next(iterator)[0]) for _ in range(len(iterator))])
-        iterator.reset()
-    assert shown == [[[0, 1, 2, 3], [4, 5, 6, 7]], [[2, 3, 4, 5], [6, 7, 8, 9]], [[4, 5, 6, 7], [8, 9, 0, 1]]]
-    iterator.close()
 
 
 @needs_daemon
@@ -290,37 +202,6 @@ def test_bad_records_that_nothing_replaces_end_the_iterator(readers):
     for _ in range(2):
         with pytest.raises(forebay.Error, match="could not be replaced, because all records near it are bad"):
             next(iterator)
-    iterator.close()
-
-
-@needs_daemon
-@pytest.mark.usefixtures("binary")
-@pytest.mark.parametrize(("policy", "last"), [("fill", [[8, 9, 0, 1]]), ("drop", [])])
-def test_after_an_exception_the_iterator_goes_on_where_it_was(readers, monkeypatch, policy, last):
-    iterator = DALIClassificationIterator(
-        pipeline_of(readers(10), 4), reader_name="Reader", last_batch_policy=policy, prepare_first_batch=False
-    )
-    pipeline = iterator._pipelines[0]
-    draw, failing = pipeline.loader.next, [True, False] * 10
-
-    def next_batch():
-        if failing.pop():
-            return draw()
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(pipeline.loader, "next", next_batch)
-    shown = []
-    for _ in range(30):
-        try:
-            shown.append(numbers(next(iterator)[0]))
-        except KeyboardInterrupt:
-            continue
-        except StopIteration:
-            break
-    assert shown == [[0, 1, 2, 3], [4, 5, 6, 7], *last]
-    monkeypatch.undo()
-    iterator.reset()
-    assert numbers(next(iterator)[0]) == [2, 3, 4, 5]
     iterator.close()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import logging
 import warnings
 from collections.abc import Sequence
@@ -94,13 +95,19 @@ class DALIGenericIterator:
         self._fillings: list[Filling] | None = None
         self._shown: list[int] | None = None
         self._epoch = 0
+        # The number of the next batch of the epoch, for the report.
+        self._number = 1
         self._reports: list[EpochReport] = []
-        self._showings = self._begun()
+        self._showings = self._begun(0)
         for pipeline in self._pipelines:
             pipeline.build()
         self._first = self._drawn() if prepare_first_batch else None
 
     def __iter__(self) -> DALIGenericIterator:
+        """This iterator. After the end of an epoch it begins the next one, as in DALI."""
+        # A first batch that waits is not yet shown, even if it is the only one of its epoch.
+        if self._first is None and (self._is_over or self._drops_next):
+            self.reset()
         return self
 
     def __next__(self) -> list[dict[str, Any]]:
@@ -120,17 +127,21 @@ class DALIGenericIterator:
 
     def reset(self) -> None:
         """Begins the next epoch. Before the end of an epoch this does nothing but warn, as in DALI."""
-        if not self._is_over and (self._count.drops_next() if self._fillings is None else self._shown is None):
+        if not self._is_over and self._drops_next:
             # Scripts that go by `len()` do not ask for the batch that is left out.
             self._drawn()
         if self._count.size > 0 and not self._is_over:
             _log.warning("reset() does nothing before the end of the epoch, as in DALI: read it to its end")
             return
-        self._count.begin_next()
-        if self._count.size > 0:
-            self._reports += [showing.made() for showing in self._showings]
-            self._epoch += 1
-            self._showings = self._begun()
+        count = copy.copy(self._count)
+        count.begin_next()
+        epoch, reports, showings = self._epoch, self._reports, self._showings
+        if count.size > 0:
+            reports, epoch = self.report(), epoch + 1
+            showings = self._begun(epoch)
+        # No call is between these, and so no exception: see `Feed.draw`.
+        self._count, self._epoch, self._number = count, epoch, 1
+        self._reports, self._showings = reports, showings
 
     @property
     def size(self) -> int:
@@ -142,10 +153,11 @@ class DALIGenericIterator:
         return len(self._count)
 
     def report(self) -> list[EpochReport]:
-        """What each pipeline showed in each epoch, up to now. Of an iterator without end, nothing."""
-        if self._count.size < 0:
-            return []
-        return [*self._reports, *(showing.made() for showing in self._showings)]
+        """What each pipeline showed in each epoch, up to now. Of an iterator without end, nothing.
+
+        A batch that `prepare_first_batch` drew is counted as shown.
+        """
+        return [*self._reports, *(report for showing in self._showings for report in showing.made())]
 
     def close(self) -> None:
         """Ends the pipelines. Batches stay valid."""
@@ -157,25 +169,37 @@ class DALIGenericIterator:
         """Whether the epoch has no further batch. One that is being put together is counted already."""
         return self._fillings is None and self._count.is_over
 
-    def _begun(self) -> list[Showing]:
-        readers = (pipeline.reader for pipeline in self._pipelines)
-        return [Showing(self._epoch, reader.shards, is_shuffled=reader.is_shuffled) for reader in readers]
+    @property
+    def _drops_next(self) -> bool:
+        """Whether the next batch is left out."""
+        return self._count.drops_next() if self._fillings is None else self._shown is None
+
+    def _begun(self, epoch: int) -> list[Showing]:
+        return [Showing(epoch, at, pipeline.reader.shards) for at, pipeline in enumerate(self._pipelines)]
 
     def _drawn(self) -> list[dict[str, Any]] | None:
-        """The next batches, or None if they are left out."""
+        """The next batches, or None if they are left out. After an exception, the next call goes on where it was."""
         if self._fillings is None:
-            self._shown = self._count.advance()
+            count = copy.copy(self._count)
+            shown = count.advance()
             # With a number of samples, the last pipelines may show nothing.
-            places = [*(self._shown or []), *[0] * len(self._pipelines)]
-            self._fillings = [pipeline.filling(count) for pipeline, count in zip(self._pipelines, places)]
-        outputs = [filling.finish(rooms) for filling, rooms in zip(self._fillings, self._rooms)]
+            places = [*(shown or []), *[0] * len(self._pipelines)]
+            fillings = [
+                pipeline.filling(places[at], rooms)
+                for at, (pipeline, rooms) in enumerate(zip(self._pipelines, self._rooms))
+            ]
+            # No call is between these, and so no exception: see `Feed.draw`.
+            self._count, self._shown, self._fillings = count, shown, fillings
+        outputs = [filling.finish() for filling in self._fillings]
         if self._count.size > 0:
             for showing, filling in zip(self._showings, self._fillings):
-                showing.add(filling.runs, filling.records, filling.shown)
-        self._fillings = None
-        if self._shown is None:
-            return None
-        return [dict(zip(self._output_map, output)) for output in outputs[: len(self._shown)]]
+                showing.add(self._number, filling.runs, filling.records, filling.shown)
+        batches = None
+        if self._shown is not None:
+            batches = [dict(zip(self._output_map, output)) for output in outputs[: len(self._shown)]]
+        # The same.
+        self._fillings, self._number = None, self._number + 1
+        return batches
 
 
 class DALIClassificationIterator(DALIGenericIterator):

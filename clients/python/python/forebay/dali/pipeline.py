@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 from forebay.dali.file_reader import FileReader
 from forebay.dali.reading import Reading
-from forebay.dali.samples import Filling, Samples
-from forebay.errors import SettingsError
+from forebay.dali.samples import Filling, Rooms, Samples
+from forebay.errors import Error, SettingsError
 from forebay.loader import Loader
 
 __all__ = ["Pipeline"]
@@ -70,7 +71,8 @@ class Pipeline:
         reader: As given.
         batch_size: As given.
         device_id: As given.
-        loader: The `forebay.Loader`, for `audit()`, `quarantine` and the like. None before `build()`.
+        loader: The `forebay.Loader`, for `audit()`, `quarantine` and the like. None before `build()`. Only read it: its
+            batches are the iterator's, which stops with an error if somebody else draws them.
 
     Raises:
         SettingsError: What cannot be honoured, with the way out.
@@ -115,6 +117,7 @@ class Pipeline:
         }
         self._reading = Reading(reader.shards)
         self._samples: Samples | None = None
+        self._filling: Filling | None = None
 
     def build(self) -> None:
         """Begins to read. An iterator calls this. Does nothing if it was called before.
@@ -138,14 +141,32 @@ class Pipeline:
         )
         self._samples = Samples(self.loader)
 
-    def filling(self, shown: int) -> Filling:
+    def filling(self, shown: int, rooms: Rooms) -> Filling:
         """The next batch of the reader, which is still to be put together. For iterators.
+
+        If an iterator gave up before the batch was put together, this is that batch again.
 
         Args:
             shown: How many of its samples the iterator shows.
+            rooms: Where they are put together.
+
+        Raises:
+            Error: Another iterator gave up within the batch, and its part cannot be used.
         """
         assert self._samples is not None, "the iterator has called build()"
-        return Filling(self._samples, self._reading.batch(self.batch_size), shown)
+        reading, before = self._reading, self._filling
+        if before is None or before.is_full:
+            reading = copy.copy(reading)
+            filling = Filling(self._samples, reading.batch(self.batch_size), shown, rooms)
+        elif not before.has_begun:
+            filling = Filling(self._samples, before.runs, shown, rooms)
+        elif (before.shown, type(before.rooms)) == (shown, type(rooms)):
+            filling = before
+        else:
+            raise Error("an iterator before this one stopped within a batch: go on with it, or make a new Pipeline")
+        # No call is between these, and so no exception: see `Feed.draw`.
+        self._reading, self._filling = reading, filling
+        return filling
 
     def epoch_size(self, name: str | None = None) -> int | dict[str, int]:
         """Number of records of the reader with this name; of all readers, by name, if it is None."""

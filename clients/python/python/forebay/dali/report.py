@@ -20,14 +20,16 @@ __all__ = ["EpochReport", "Showing"]
 class EpochReport(NamedTuple):
     """What one pipeline showed in one epoch of an iterator.
 
+    A record may be in `repeated` and in `borrowed`.
+
     Attributes:
         epoch: Number of the epoch, from 0.
+        pipeline: Which of the iterator's pipelines, from 0.
         shard_id: The shard in which the reader was when the epoch began.
         shown: Number of samples, with those that follow.
-        repeated: Records that were shown again in this epoch: padding, and with one shard, or with `stick_to_shard`,
-            those that the reader came to again.
-        borrowed: Records that the reader took from its next shard, so that an epoch after this one lacks them. With
-            shuffle, this epoch may have shown them before.
+        repeated: Records that this epoch had shown before, once for each time: padding, copies in place of bad records,
+            and those that the reader came to again.
+        borrowed: Records that the reader took from its next shard, so that an epoch after this one lacks them.
         dropped: Records that were read and not shown.
 
     Example:
@@ -36,6 +38,7 @@ class EpochReport(NamedTuple):
     """
 
     epoch: int
+    pipeline: int
     shard_id: int
     shown: int
     repeated: tuple[int, ...]
@@ -43,61 +46,69 @@ class EpochReport(NamedTuple):
     dropped: tuple[int, ...]
 
 
+class _Part(NamedTuple):
+    """What one batch adds to a report."""
+
+    shown: int
+    repeated: np.ndarray
+    borrowed: np.ndarray
+    dropped: np.ndarray
+
+
 class Showing:
     """The report of a pipeline's epoch while it is made.
 
     Args:
         epoch: Number of the epoch.
+        pipeline: Number of the pipeline.
         shards: The shards of the reader.
-        is_shuffled: Whether each epoch of the stream has its own order.
     """
 
-    def __init__(self, epoch: int, shards: Shards, *, is_shuffled: bool) -> None:
+    def __init__(self, epoch: int, pipeline: int, shards: Shards) -> None:
         self._epoch = epoch
+        self._pipeline = pipeline
         self._shards = shards
-        self._is_shuffled = is_shuffled
-        self._began: int | None = None
-        self._read = 0
-        self._shown = 0
-        self._repeated: list[int] = []
-        self._borrowed: list[int] = []
-        self._dropped: list[int] = []
+        self._began = 0
+        # For each record, the number of the batch that showed it first. 0 is none.
+        self._first = np.zeros(shards.records, np.int32)
+        self._parts: list[_Part] = []
 
-    def add(self, runs: Sequence[Run], records: np.ndarray, shown: int) -> None:
-        """Adds a batch.
+    def add(self, number: int, runs: Sequence[Run], records: np.ndarray, shown: int) -> None:
+        """Adds a batch. To add it again, after an exception, changes nothing.
 
         Args:
+            number: Number of the batch in the epoch, from 1.
             runs: What the reader gave.
             records: Record number of each sample.
             shown: How many of them the iterator shows.
         """
-        self._shown += shown
-        place = 0
-        for run in runs:
-            numbers = records[place : place + run.count].tolist()
-            seen = max(min(shown - place, run.count), 0)
-            place += run.count
-            if self._began is None:
-                self._began = run.epoch
-            if run.is_padding:
-                self._repeated += numbers[:seen]
-                continue
-            new = self._new(run.count)
-            self._repeated += numbers[new:seen]
-            if run.epoch > self._began:
-                self._borrowed += numbers[: min(new, seen)]
-            self._dropped += numbers[seen:]
-            self._read += run.count
+        if number == 1:
+            self._began = runs[0].epoch
+        is_later = np.repeat([run.epoch > self._began for run in runs], [run.count for run in runs])
+        is_padding = np.repeat([run.is_padding for run in runs], [run.count for run in runs])
+        seen = records[:shown]
+        before = self._first[seen]
+        is_first = np.zeros(shown, bool)
+        is_first[np.unique(seen, return_index=True)[1]] = True
+        is_first &= (before == 0) | (before == number)
+        self._first[seen[is_first]] = number
+        self._parts[number - 1 :] = [
+            _Part(
+                shown,
+                seen[~is_first],
+                seen[is_later[:shown] & ~is_padding[:shown]],
+                records[shown:][~is_padding[shown:]],
+            )
+        ]
 
-    def made(self) -> EpochReport:
-        """The report so far."""
-        shard = self._shards.of_epoch(self._began or 0)
-        lists = map(tuple, (self._repeated, self._borrowed, self._dropped))
-        return EpochReport(self._epoch, shard, self._shown, *lists)
-
-    def _new(self, count: int) -> int:
-        """How many of the next samples come for the first time in this epoch: then the reader has been everywhere."""
-        if self._is_shuffled:
-            return count
-        cycle = self._shards.size(self._shards.shard_id) if self._shards.stick else self._shards.records
-        return max(min(cycle - self._read, count), 0)
+    def made(self) -> list[EpochReport]:
+        """The report so far: one, or none before the first batch."""
+        if not self._parts:
+            return []
+        shard = self._shards.of_epoch(self._began)
+        lists = (
+            tuple(np.concatenate([getattr(part, name) for part in self._parts]).tolist())
+            for name in ("repeated", "borrowed", "dropped")
+        )
+        shown = sum(part.shown for part in self._parts)
+        return [EpochReport(self._epoch, self._pipeline, shard, shown, *lists)]

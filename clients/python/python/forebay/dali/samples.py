@@ -45,7 +45,7 @@ class Samples:
     The batches of the Loader have the same size as the reader's, but other borders.
 
     Attributes:
-        at: Where in the Loader's batch the next sample is. Who takes samples adds their number.
+        at: Where in the Loader's batch the next sample is. The caller adds the number of samples that it takes.
     """
 
     def __init__(self, loader: Loader) -> None:
@@ -59,6 +59,9 @@ class Samples:
         Returns:
             The batch, the place of the first sample, and how many of the run follow each other there. For padding, the
             place of the sample that is repeated, and 1.
+
+        Raises:
+            Error: The Loader was used elsewhere, so that it is in another epoch than the reader.
         """
         if run.is_padding:
             assert self._batch is not None, "padding follows a sample"
@@ -66,8 +69,12 @@ class Samples:
         if self._batch is None or self.at == len(self._batch):
             self._draw()
         batch = self._batch
-        assert batch is not None, "it was drawn"
-        assert batch.epoch == run.epoch, "static shards leave out no batch of an epoch"
+        # Static shards leave out no batch of an epoch.
+        if batch is None or batch.epoch != run.epoch:
+            raise Error(
+                "the pipeline's loader was used elsewhere, so its samples are no longer those of DALI's reader: make a "
+                "new Pipeline, and leave next(), reset() and load_state_dict() of its loader alone"
+            )
         return batch, self.at, min(run.count, len(batch) - self.at)
 
     def _draw(self) -> None:
@@ -85,16 +92,19 @@ class Filling:
         samples: Where the samples come from.
         runs: Which samples they are.
         shown: How many of them the batch has. The others are only drawn.
+        rooms: Where the batch is put together.
 
     Attributes:
         runs: As given.
         shown: As given.
+        rooms: As given.
         records: Record number of each sample, also of those that are not shown.
     """
 
-    def __init__(self, samples: Samples, runs: Sequence[Run], shown: int) -> None:
+    def __init__(self, samples: Samples, runs: Sequence[Run], shown: int, rooms: Rooms) -> None:
         self.runs = runs
         self.shown = shown
+        self.rooms = rooms
         self.records = np.empty(sum(run.count for run in runs), np.int64)
         self._samples = samples
         self._left = list(reversed(runs))
@@ -102,7 +112,17 @@ class Filling:
         self._images: Room | None = None
         self._labels: Room | None = None
 
-    def finish(self, rooms: Rooms) -> tuple[object, object]:
+    @property
+    def has_begun(self) -> bool:
+        """Whether some of its samples were taken from the Loader."""
+        return self._place > 0
+
+    @property
+    def is_full(self) -> bool:
+        """Whether all of its samples were taken from the Loader."""
+        return not self._left
+
+    def finish(self) -> tuple[object, object]:
         """Draws all samples, and gives images and labels.
 
         Raises:
@@ -118,8 +138,8 @@ class Filling:
                     "the pipeline, and mend or remove these files"
                 )
             if self._images is None or self._labels is None:
-                self._images, self._labels = self._rooms(rooms, batch)
-            # The one sample that is repeated stands for all places.
+                self._images, self._labels = self._begin(batch)
+            # Padding copies one sample into all its places.
             until = self._place + (run.count if run.is_padding else count)
             seen = max(min(until, self.shown) - self._place, 0)
             source = slice(at, at + (1 if run.is_padding else seen))
@@ -138,10 +158,10 @@ class Filling:
         assert self._labels is not None, "the same"
         return self._images.made(), self._labels.made()
 
-    def _rooms(self, rooms: Rooms, batch: Batch) -> tuple[Room, Room]:
+    def _begin(self, batch: Batch) -> tuple[Room, Room]:
         """Room for images and labels. No array of the batch outlives this call, since it would keep the slot."""
         images = batch.images
         assert isinstance(images, np.ndarray), "the pixels are in the host"
         # DALI's labels are one number in an array.
-        labels = rooms.room((self.shown, 1), np.dtype(np.int32))
-        return rooms.room((self.shown, *images.shape[1:]), images.dtype), labels
+        labels = self.rooms.room((self.shown, 1), np.dtype(np.int32))
+        return self.rooms.room((self.shown, *images.shape[1:]), images.dtype), labels
