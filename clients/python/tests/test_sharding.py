@@ -125,6 +125,17 @@ def test_a_state_is_gone_back_to_and_what_was_out_is_nobody_s(client, coordinato
         reader.load_state_dict({"version": 2})
 
 
+def test_a_state_is_small_however_large_the_dataset_is(client):
+    reader = client(10**10, batch_size=1000, num_epochs=90)
+    for _ in range(3):
+        reader.fetch_shard()
+    reader.report_batch_done()
+    state = reader.state_dict()
+    assert len(json.dumps(state)) < 1000
+    reader.load_state_dict(state)
+    assert reader.fetch_shard().start == 1000
+
+
 def test_a_checkpoint_of_dlrover_is_imported(client):
     reader = client(20)
     theirs = {"dataset_name": "mnist", "todo": [[10, 15]], "doing": [[0, 5]], "epoch": 1, "splitter": "table"}

@@ -6,9 +6,12 @@ import types
 import forebay
 import numpy as np
 import pytest
+from coordinators import complete
+from forebay import DataShardService
 
 tf = pytest.importorskip("tensorflow", reason="TensorFlow is not installed; `make test-tf` installs it")
-import forebay.tf  # noqa: E402 - it imports TensorFlow
+import forebay.sharding.tf as shards  # noqa: E402 - it imports TensorFlow
+import forebay.tf  # noqa: E402
 
 pytestmark = [pytest.mark.daemon, pytest.mark.usefixtures("binary")]
 
@@ -140,3 +143,32 @@ def test_pixels_in_a_gpu_are_refused(pictures):
     with forebay.Loader(pictures(4), batch_size=4, size=8, placement="gpu:0") as loader:  # noqa: SIM117 - one raises
         with pytest.raises(forebay.SettingsError, match='placement="host"'):
             forebay.tf.dataset(loader)
+
+
+def read(shard):
+    """The records of a shard, as a reader of rows would give them."""
+    return ({"row": record} for record in shard.records)
+
+
+def test_keras_reports_each_batch_of_a_dataset_of_shards(client, coordinator):
+    reader = client(26, kind=DataShardService, batch_size=4, num_epochs=2, num_minibatches_per_shard=2)
+    rows = shards.dataset(reader, read, {"row": tf.TensorSpec((), tf.int64)})
+    found = []
+    callback = shards.ReportCallback(reader)
+    # As `fit()` does it: TensorFlow has read further records when a batch is reported.
+    for number, element in enumerate(rows.batch(4).prefetch(1)):
+        found += element["row"].numpy().tolist()
+        callback.on_train_batch_end(number)
+    assert sorted(found) == sorted([*range(26), *range(26)])
+    assert complete(coordinator.audit(), 26)
+
+
+def test_a_session_reports_each_run(client, coordinator):
+    reader = client(10, batch_size=5)
+    with tf.Graph().as_default():
+        rows = shards.dataset(reader, read, {"row": tf.TensorSpec((), tf.int64)}).batch(5)
+        batch = tf.compat.v1.data.make_one_shot_iterator(rows).get_next()["row"]
+        with tf.compat.v1.train.MonitoredSession(hooks=[shards.ReportHook(reader)]) as session:
+            found = [session.run(batch).tolist() for _ in range(2)]
+    assert found == [[0, 1, 2, 3, 4], [5, 6, 7, 8, 9]]
+    assert complete(coordinator.audit(), 10)

@@ -251,7 +251,9 @@ class ShardingClient:
 
         Call it in one worker. Its size depends on what is outstanding, not on the dataset.
         """
-        return {"version": _VERSION, "shards": json.loads(self.get_shard_checkpoint())}
+        checkpoint = json.loads(self.get_shard_checkpoint())
+        # Its lists of shards are for people.
+        return {"version": _VERSION, "shards": {key: checkpoint[key] for key in ("dataset_name", "ledger")}}
 
     def load_state_dict(self, state: Mapping[str, Any], *, load_id: str | None = None) -> None:
         """Goes back to a state. Shards that workers have are nobody's from then on.
