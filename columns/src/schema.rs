@@ -13,6 +13,8 @@ pub const RESERVED: [&str; 4] = ["images", "labels", "records", "mask"];
 /// The column that says which repeat of its record a place has. Only a ring whose epochs repeat records has it, as the last
 /// column.
 pub const REPEATS: &str = "repeats";
+/// The columns that a stream has if it mixes pictures: the other picture's label, and the weight of `labels`.
+pub const MIXED: [&str; 2] = ["mixed_labels", "mix"];
 /// What else a batch has a name for.
 const TAKEN: [&str; 4] = ["epoch", "valid", "validity", REPEATS];
 
@@ -162,6 +164,24 @@ impl Schema {
         }
         self.fields.push(repeats());
         Ok(self)
+    }
+
+    /// The same with the columns of [`MIXED`] behind the others.
+    ///
+    /// ```
+    /// use forebay_columns::Schema;
+    ///
+    /// let schema = Schema::EMPTY.with_mixing()?;
+    /// assert_eq!(schema.find("mix"), Some(1));
+    /// # Ok::<(), forebay_columns::SchemaError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// A column has one of these names, or there are as many columns as there may be.
+    pub fn with_mixing(self) -> Result<Self, SchemaError> {
+        let types = [ElementType::I64, ElementType::F32].map(ColumnType::scalar);
+        let mixed = MIXED.into_iter().zip(types).map(|(name, of)| Field::new(name, of));
+        Self::try_new(self.fields.into_iter().chain(mixed).collect())
     }
 
     /// The place of the column of repeats.

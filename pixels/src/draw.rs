@@ -5,6 +5,9 @@
 /// No transform has so many draws that this would be the number of one.
 const PARTS: u64 = u64::MAX;
 
+/// What stands for a transform's place in the draws of mixing. No list is so long.
+const MIXING: u64 = u64::MAX;
+
 /// Which picture's random choices: they depend on this alone, not on batch, node, lane, attempt or time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Draw {
@@ -25,8 +28,16 @@ pub struct Draws {
 impl Draw {
     /// The draws of the transform that stands at `place` in the recipe's list, from 0.
     pub fn at(self, place: usize) -> Draws {
-        let key = [self.seed, self.epoch, self.record, place as u64].into_iter().fold(0, absorb);
-        Draws { key }
+        self.draws(place as u64)
+    }
+
+    /// The draws of what mixes the picture with another one of its batch.
+    pub fn mixing(self) -> Draws {
+        self.draws(MIXING)
+    }
+
+    fn draws(self, place: u64) -> Draws {
+        Draws { key: [self.seed, self.epoch, self.record, place].into_iter().fold(0, absorb) }
     }
 }
 

@@ -35,6 +35,7 @@ mod format;
 mod interpolation;
 mod mask;
 mod matching;
+mod mixing;
 mod noting;
 mod number;
 mod operation;
@@ -50,6 +51,7 @@ mod recipe_error;
 pub mod sample;
 mod scale;
 mod transform;
+mod weights;
 
 pub use composition::{Composition, Pass, fixed};
 pub use cpu::jpeg::choice::JpegChoice;
@@ -65,6 +67,7 @@ pub use format::Format;
 pub use interpolation::Interpolation;
 pub use mask::{MaskDecoder, MaskDepth, MaskFault, MaskOrder};
 pub use matching::Match;
+pub use mixing::{CutMix, MixUp, Mixing, MixingChoice, Mixture, PlaceForm};
 pub use noting::SeekPointFinder;
 pub use operation::{
     Affine, AutoAugment, AutoAugmentPolicy, Autocontrast, Blur, Brightness, ColorJitter, Contrast, Equalize, Erase,

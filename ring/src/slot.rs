@@ -111,6 +111,13 @@ impl SlotMut {
         unsafe { self.frame.right.bytes(range) }
     }
 
+    /// The pixels of all places, to write.
+    pub fn images_mut(&mut self) -> &mut [u8] {
+        let range = self.geometry().images(self.index());
+        // SAFETY: the right is whole and borrowed exclusively.
+        unsafe { self.frame.right.bytes_mut(range) }
+    }
+
     /// The pixels of one place.
     ///
     /// # Panics

@@ -25,6 +25,7 @@ use forebay_sources::Locator;
 
 use crate::ack::{Fate, SettledEpoch};
 use crate::decode::Done;
+use crate::decode::mixing::{MixedBatch, Mixer};
 use crate::place::At;
 use crate::prefetch::readahead::TakenRead;
 use crate::prefetch::{Buffer, Patience, Read, StorageNotice, StorageWait};
@@ -32,6 +33,7 @@ use crate::publish::Ready;
 use crate::reason::Reason;
 use crate::receipt;
 use crate::record::{BadRecord, Position};
+use crate::sheet::{MixedLabels, SettledBatch, Sheet};
 use batcher::{Action, Batcher};
 use form::Form;
 pub(crate) use parts::{BatchParts, Output};
@@ -63,6 +65,7 @@ impl BatchStage {
     /// the next batch.
     pub(crate) fn run(mut self, stop: &channel::Receiver<()>) -> u64 {
         let (mut looked, mut done) = (Instant::now(), Vec::new());
+        let mixed = self.parts.mixer.as_ref().map_or_else(channel::never, |mixer| mixer.done().clone());
         loop {
             self.parts.decoding.take(&mut done);
             done.drain(..).for_each(|done| self.outcome(done));
@@ -75,6 +78,7 @@ impl BatchStage {
                     Ok(slot) => self.parts.slots.keep(slot),
                     Err(channel::RecvError) => break,
                 },
+                recv(mixed) -> batch => batch.into_iter().for_each(|batch| self.mixed(batch)),
                 recv(self.parts.prefetch.ready()) -> token => if token.is_err() { break },
                 recv(stop) -> _ => break,
                 default(LOOK) => {}
@@ -261,12 +265,7 @@ impl BatchStage {
                 }
             }
             Action::Clear { at } => self.parts.slots.clear(at),
-            Action::Publish(sheet) => {
-                if let Some((slot, in_gpu)) = self.parts.slots.close(sheet.batch) {
-                    self.parts.meter.item();
-                    (self.parts.output)(Output::Ready(Ready::publish(sheet, slot, in_gpu, &mut self.parts.targets)));
-                }
-            }
+            Action::Publish(sheet) => self.settle(sheet),
             Action::Discard { batch } => self.parts.slots.discard(batch),
             Action::Dropped(positions) => {
                 self.tell(Fate::Acked { items: receipt::dropped(&positions), bad: Vec::new(), urgent: true });
@@ -276,6 +275,37 @@ impl BatchStage {
             Action::Fail(text) => {
                 self.failed = true;
                 (self.parts.output)(Output::Failed(text));
+            }
+        }
+    }
+
+    /// Hands a settled batch on, or has its pictures mixed first.
+    fn settle(&mut self, sheet: Sheet) {
+        let Some((slot, in_gpu)) = self.parts.slots.close(sheet.batch) else { return };
+        let batch = SettledBatch { sheet, slot, in_gpu };
+        match &mut self.parts.mixer {
+            Some(mixer) => mixer.begin(batch),
+            None => self.publish(batch, None),
+        }
+    }
+
+    fn publish(&mut self, batch: SettledBatch, mixed: Option<&MixedLabels>) {
+        self.parts.meter.item();
+        (self.parts.output)(Output::Ready(Ready::publish(batch, mixed, &mut self.parts.targets)));
+    }
+
+    /// Hands on what is mixed, in the order of the batches.
+    fn mixed(&mut self, done: MixedBatch) {
+        let Some(mixer) = &mut self.parts.mixer else { return };
+        mixer.keep(done);
+        while let Some(MixedBatch { batch, outcome }) = self.parts.mixer.as_mut().and_then(Mixer::next) {
+            match outcome {
+                Ok(mixed) => self.publish(batch, Some(&mixed)),
+                Err(panic) => {
+                    let reason = format!("Batch {} could not be mixed: {panic}.", batch.sheet.batch);
+                    let ready = Ready::publish(batch, None, &mut self.parts.targets);
+                    (self.parts.output)(Output::Lost(ready, reason));
+                }
             }
         }
     }
@@ -311,6 +341,10 @@ impl BatchStage {
             if self.parts.slots.lent() == 0 || self.parts.decoding.news().recv().is_err() {
                 break;
             }
+        }
+        while let Some(done) = self.parts.mixer.as_ref().filter(|mixer| !mixer.is_idle()).map(|it| it.done().recv()) {
+            // The mixer has a sender itself, so that this is never disconnected.
+            done.into_iter().for_each(|done| self.mixed(done));
         }
         let made =
             self.batcher.close().into_iter().map(|position| (position.lease, position.offset, position.offset + 1));

@@ -12,6 +12,7 @@ mod lane_thread;
 mod lane_workers;
 pub(crate) mod lanes;
 pub(crate) mod masks;
+pub(crate) mod mixing;
 mod outcomes;
 mod pools;
 #[cfg(test)]
@@ -43,6 +44,7 @@ pub(crate) use decoding::Decoding;
 use job::DecodeJob;
 pub(crate) use lanes::GpuLanes;
 use masks::{MadePicture, MaskThread};
+use mixing::MixJob;
 pub(crate) use outcomes::Done;
 #[cfg(test)]
 pub(crate) use outcomes::ORIGIN;
@@ -144,6 +146,11 @@ impl Pool {
         self.board.push(job);
     }
 
+    /// Queues a batch to be mixed.
+    fn mix(&self, job: MixJob) {
+        self.board.push_mix(job);
+    }
+
     /// How the lanes have done.
     pub fn lanes(&self) -> Vec<LaneReport> {
         self.board.report()
@@ -191,7 +198,12 @@ impl Drop for Pool {
 fn work(board: &Board, make: &MakeDecode, memory: &Arc<Budget>, meter: &Meter) {
     let mut decode = make();
     let mut mask_thread = MaskThread::new(*board.limits());
+    let mut spare = Vec::new();
     loop {
+        // A batch that is finished but for this goes before pictures of later ones.
+        while let Some(job) = board.mix() {
+            job.run(&mut spare);
+        }
         let waited = Instant::now();
         let task = board.task(SLICE);
         meter.reader_waited(waited.elapsed());

@@ -5,7 +5,7 @@ use forebay_proto::v1::BadRecord;
 use forebay_ring::{Claim, SlotFrame, SlotMut};
 use rustix::time::{ClockId, clock_gettime};
 
-use crate::sheet::Sheet;
+use crate::sheet::{MixedLabels, SettledBatch, Sheet};
 use crate::targets::TargetWriter;
 
 /// A batch that trainers may read. It owns its slot and its claims: whoever drops it unread has to give both back.
@@ -32,11 +32,13 @@ pub(crate) struct Ready {
 }
 
 impl Ready {
-    /// Writes the sheet and the dataset's columns beside the pictures.
-    pub(crate) fn publish(sheet: Sheet, mut slot: SlotMut, in_gpu: Vec<bool>, targets: &mut TargetWriter) -> Self {
-        let batch = slot.geometry().batch();
+    /// Writes the sheet and the further columns beside the pictures. If the stream mixes its pictures, `mixed` has what
+    /// became of these.
+    pub(crate) fn publish(batch: SettledBatch, mixed: Option<&MixedLabels>, targets: &mut TargetWriter) -> Self {
+        let SettledBatch { sheet, mut slot, in_gpu } = batch;
+        let places = slot.geometry().batch();
         write(&sheet, slot.frame());
-        targets.write(&sheet, batch, slot.frame());
+        targets.write(&sheet, mixed, places, slot.frame());
         let Sheet { batch: seq, epoch, shown, valid, claims, bad, .. } = sheet;
         let bad = bad.into_iter().map(BadRecord::from).collect();
         Self { slot, in_gpu, seq, epoch, shown, valid, claims, bad, time: now() }

@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use forebay_coordinator::EpochPart;
 pub use forebay_coordinator::LastBatchPolicy;
-use forebay_pixels::{Annotated, Recipe};
+use forebay_pixels::{Annotated, Mixing, Recipe};
 use forebay_proto::v1::{LockstepRank, StaticShard};
 
 pub use cache::{CacheKind, CacheSettings};
@@ -31,6 +31,10 @@ pub struct StreamSettings {
     pub batch_size: u32,
     /// What is done to each picture, and the form of the output.
     pub recipe: Recipe,
+    /// How pictures of a finished batch are mixed, if they are.
+    pub mixing: Option<Mixing>,
+    /// All pictures of a batch are mixed by the draws of the first one.
+    pub mixing_per_batch: bool,
     /// The order of epochs.
     pub shuffle: Shuffle,
     /// The seed of all random choices.
@@ -92,6 +96,8 @@ impl StreamSettings {
         Self {
             batch_size,
             recipe,
+            mixing: None,
+            mixing_per_batch: false,
             shuffle: Shuffle::default(),
             seed: 0,
             weights: None,

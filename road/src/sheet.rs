@@ -3,7 +3,7 @@
 
 use forebay_pixels::Origin;
 use forebay_proto::Turn;
-use forebay_ring::Claim;
+use forebay_ring::{Claim, SlotMut};
 
 use crate::record::{BadRecord, Position};
 
@@ -32,6 +32,26 @@ pub(crate) struct Sheet {
     pub claims: Vec<Claim>,
     /// What is wrong with the records of bare claims that have one.
     pub bad: Vec<BadRecord>,
+}
+
+/// A settled batch in its slot, where all of its pictures are.
+#[derive(Debug)]
+pub(crate) struct SettledBatch {
+    /// What is written beside the pictures.
+    pub sheet: Sheet,
+    /// The right to the whole slot.
+    pub slot: SlotMut,
+    /// For each place, whether its pixels are in memory of a GPU already.
+    pub in_gpu: Vec<bool>,
+}
+
+/// The columns of a batch whose pictures were mixed: a value for each place of its sheet.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct MixedLabels {
+    /// The label of the picture that was mixed in.
+    pub labels: Vec<i64>,
+    /// The weight of the place's own label, 0 to 1.
+    pub weights: Vec<f32>,
 }
 
 impl Sheet {

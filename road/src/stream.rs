@@ -82,6 +82,15 @@ pub enum StreamError {
     /// A column that cannot follow the pictures.
     #[error("columns: {0}")]
     NotFollowed(#[from] NotFollowed),
+    /// A column that says nothing of mixed pictures.
+    #[error(
+        "mixing: column \"{column}\" has places in the picture, and would not fit a picture that is mixed with another one. \
+         Leave out the column with `columns`, or `mixing`"
+    )]
+    NotMixed {
+        /// The column.
+        column: String,
+    },
     /// More columns than a batch has.
     #[error("columns: {0}")]
     Schema(#[from] SchemaError),
@@ -151,6 +160,7 @@ impl StreamError {
             | Self::Columns(_)
             | Self::Schema(_)
             | Self::NotFollowed(_)
+            | Self::NotMixed { .. }
             | Self::Plan(_)
             | Self::Shared { .. }
             | Self::NoBatch { .. }

@@ -2,24 +2,26 @@
 
 use std::sync::Arc;
 
-use forebay_columns::{Column, ColumnType, Field, Role, Room, Schema, SchemaError, Table};
+use forebay_columns::{Column, ColumnType, Element, Field, MIXED, Role, Room, Schema, SchemaError, Table};
 use forebay_ring::SlotFrame;
 use forebay_sources::{MaskColumn, Source};
 use thiserror::Error;
 
 use crate::decode::masks::{self, MaskTarget, Masks};
 use crate::follow::{Follow, FollowSettings, Follower};
-use crate::sheet::Sheet;
+use crate::sheet::{MixedLabels, Sheet};
 
 /// Which columns of a dataset a stream's batches have.
 #[derive(Clone, Debug)]
 pub(crate) struct Targets {
     source: Arc<dyn Source>,
     schema: Schema,
-    /// For each column of a batch that comes from the dataset's table, its place there. Masks are behind these, and the
-    /// column of repeats is behind all.
+    /// For each column of a batch that comes from the dataset's table, its place there. Masks are behind these, then the
+    /// columns of mixing, and the column of repeats is behind all.
     columns: Vec<usize>,
     masks: Masks,
+    /// The place of the first of [`MIXED`].
+    mixed: Option<usize>,
 }
 
 /// Writes the columns of batches, one after the other. Each batch thread has its own.
@@ -30,8 +32,18 @@ pub(crate) struct TargetWriter {
     columns: Vec<(usize, Option<Follower>)>,
     /// There are columns that follow the pictures.
     follow: Option<Follow>,
-    /// The place of the column of repeats, and what is written into it.
-    repeats: Option<(usize, Column)>,
+    repeats: Option<OwnColumn>,
+    /// Those of [`MIXED`].
+    mixed: Option<[OwnColumn; MIXED.len()]>,
+}
+
+/// A dense column that is the stream's, and not the dataset's.
+#[derive(Debug)]
+struct OwnColumn {
+    /// Its place in a batch.
+    number: usize,
+    /// What is written into it.
+    values: Column,
 }
 
 /// A column that is not there.
@@ -80,7 +92,7 @@ impl Targets {
             Some(MaskTarget { name: name.clone(), mask, column, depth })
         });
         let masks = Masks { of_source, targets: targets.collect(), ..Masks::default() };
-        Ok(Self { source, schema, columns, masks })
+        Ok(Self { source, schema, columns, masks, mixed: None })
     }
 
     /// The masks among them.
@@ -94,6 +106,21 @@ impl Targets {
     /// There are too many columns.
     pub(crate) fn with_repeats(self) -> Result<Self, SchemaError> {
         Ok(Self { schema: self.schema.with_repeats()?, ..self })
+    }
+
+    /// The same with the columns of a stream that mixes its pictures.
+    ///
+    /// # Errors
+    /// A column has one of their names, or there are too many.
+    pub(crate) fn with_mixing(self) -> Result<Self, SchemaError> {
+        Ok(Self { mixed: Some(self.schema.len()), schema: self.schema.with_mixing()?, ..self })
+    }
+
+    /// The first column that has places in the picture.
+    pub(crate) fn first_in_the_picture(&self) -> Option<&str> {
+        let fields = self.source.targets().schema().fields();
+        let follows = self.columns.iter().map(|&column| &fields[column]).find(|field| field.role.follows());
+        follows.map(|field| &*field.name).or_else(|| self.masks.targets.first().map(|mask| &*mask.name))
     }
 
     /// Their names and types.
@@ -113,8 +140,7 @@ impl Targets {
     pub(crate) fn rooms(&self) -> Vec<Room> {
         let table = self.source.targets();
         let of_table = self.columns.iter().map(|&column| table.columns()[column].room());
-        let behind = self.masks.targets.len() + usize::from(self.schema.repeats().is_some());
-        of_table.chain(std::iter::repeat_n(Room::default(), behind)).collect()
+        of_table.chain(std::iter::repeat(Room::default())).take(self.schema.len()).collect()
     }
 
     /// What writes them into batches of pictures that go through this.
@@ -122,15 +148,25 @@ impl Targets {
         let table = self.source.targets();
         let columns: Vec<_> = self.columns.iter().map(|&column| (column, Follower::of(table, column))).collect();
         let follow = columns.iter().any(|(_, follower)| follower.is_some()).then(|| Follow::new(settings));
-        let of = |column: usize| (column, Column::new(self.schema.fields()[column].column_type.clone()));
-        TargetWriter { source: Arc::clone(&self.source), columns, follow, repeats: self.schema.repeats().map(of) }
+        let own = |number: usize| OwnColumn {
+            number,
+            values: Column::new(self.schema.fields()[number].column_type.clone()),
+        };
+        let mixed = self.mixed.map(|first| std::array::from_fn(|further| own(first + further)));
+        TargetWriter { source: Arc::clone(&self.source), columns, follow, repeats: self.schema.repeats().map(own), mixed }
     }
 }
 
 impl TargetWriter {
-    /// Writes the columns of a batch.
-    pub(crate) fn write(&mut self, sheet: &Sheet, batch: usize, frame: &mut SlotFrame) {
-        let Self { source, columns, follow, repeats } = self;
+    /// Writes the columns of a batch. Where it was not mixed, each place has its own label alone.
+    pub(crate) fn write(
+        &mut self,
+        sheet: &Sheet,
+        mixed: Option<&MixedLabels>,
+        batch: usize,
+        frame: &mut SlotFrame,
+    ) {
+        let Self { source, columns, follow, repeats, mixed: mixed_columns } = self;
         let table: &Table = source.targets();
         if let Some(follow) = follow {
             follow.begin(sheet);
@@ -149,13 +185,26 @@ impl TargetWriter {
                 pushed.expect("a slot has room for the longest record in each place");
             }
         }
-        if let Some((number, values)) = repeats {
-            *values = Column::new(values.column_type().clone());
-            let mut written = frame.column(*number);
-            for place in 0..batch {
-                values.push(&[sheet.turn(place).map_or(0, |turn| i32::from(turn.repeat()))]);
-                written.push(&values.value(place)).expect("a dense column has room for each place");
-            }
+        if let Some(repeats) = repeats {
+            repeats.write(frame, batch, |place| sheet.turn(place).map_or(0, |turn| i32::from(turn.repeat())));
+        }
+        if let Some([labels, weights]) = mixed_columns {
+            let other = mixed.map_or(&sheet.labels, |mixed| &mixed.labels);
+            labels.write(frame, batch, |place| other.get(place).copied().unwrap_or(-1));
+            let weight = |place: usize| mixed.and_then(|mixed| mixed.weights.get(place)).copied();
+            weights.write(frame, batch, |place| weight(place).unwrap_or(1.0));
+        }
+    }
+}
+
+impl OwnColumn {
+    /// Writes a value for each place.
+    fn write<T: Element>(&mut self, frame: &mut SlotFrame, places: usize, value: impl Fn(usize) -> T) {
+        self.values = Column::new(self.values.column_type().clone());
+        let mut written = frame.column(self.number);
+        for place in 0..places {
+            self.values.push(&[value(place)]);
+            written.push(&self.values.value(place)).expect("a dense column has room for each place");
         }
     }
 }

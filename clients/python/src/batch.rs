@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use forebay_client::{Batch as Lent, Decision as Right, Dtype, ElementType, Keep, Layout, Shape};
+use forebay_client::{Batch as Lent, Decision as Right, Dtype, ElementType, Keep, Layout, MIXED, Shape};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
@@ -126,7 +126,9 @@ impl Batch {
     #[getter]
     fn columns(&self) -> Vec<(String, String)> {
         let fields = self.batch.columns().fields().iter();
-        let asked = |name: &String| self.asked.as_ref().is_none_or(|asked| asked.contains(name));
+        // Labels of mixed pictures are wrong without the columns that say how these were mixed.
+        let needed = |name: &String| MIXED.contains(&name.as_str());
+        let asked = |name: &String| self.asked.as_ref().is_none_or(|asked| asked.contains(name) || needed(name));
         fields
             .filter(|field| asked(&field.name))
             .map(|field| (field.name.clone(), field.column_type.to_string()))

@@ -133,6 +133,6 @@ def test_rule_26_the_daemon_itself_has_these_defaults(keys, pictures, service):
     with forebay.Loader("stream:train", socket=daemon.socket, **{**defaults, **in_signature}) as attached:
         assert attached.next().valid == 4
     for name, value in {**defaults, **in_signature}.items():
-        if isinstance(value, bool) and name not in ("stick_to_shard", "pad_last_batch"):
+        if isinstance(value, bool) and name not in ("stick_to_shard", "pad_last_batch", "mixing_per_batch"):
             with pytest.raises(forebay.SettingsError, match=f"{name}: is {str(not value).lower()}, but the stream has"):
                 forebay.Loader("stream:train", socket=daemon.socket, **{name: not value})

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from forebay import transforms
 from forebay.settings import request
-from forebay.transforms import color, geometry, lists, warps
+from forebay.transforms import color, geometry, lists, mixes, warps
 
 
 @pytest.mark.parametrize(
@@ -127,13 +127,15 @@ def test_rule_26_the_daemon_has_the_same_defaults(pictures, service, steps, tabl
 def test_the_package_and_the_daemon_have_the_same_steps_with_the_same_parameters(binary, tmp_path):
     config = tmp_path / "daemon.toml"
 
-    def known(step):
+    def known(step, key="transform = [{}]"):
         """The words that the daemon knows in the place of `unknown`, from its refusal of this step."""
-        config.write_text(f'[streams.train]\nsource = "/pictures"\nbatch_size = 4\ntransform = [{step}]\n')
+        config.write_text(f'[streams.train]\nsource = "/pictures"\nbatch_size = 4\n{key.format(step)}\n')
         checked = subprocess.run([binary, "config", "--check", config], check=False, stderr=subprocess.PIPE, text=True)
         return set(re.findall(r"`(\w+)`", re.search(r"`unknown`, (.+)", checked.stderr)[1]))
 
-    daemon = {step: known(f"{{ {step} = {{ unknown = 0 }} }}") for step in known("{ unknown = {} }")}
+    daemon = {}
+    for key in ("transform = [{}]", "size = 8\nmixing = {}"):
+        daemon |= {step: known(f"{{ {step} = {{ unknown = 0 }} }}", key) for step in known("{ unknown = {} }", key)}
     package = {}
     for name in set(transforms.__all__) - {"Transform", "functional"}:
         step = getattr(transforms, name)
@@ -206,7 +208,7 @@ def test_a_step_without_settings_is_refused(own):
         request("/pictures", {"batch_size": 4, "transform": own()}, by_name=False)
 
 
-MODULES = [color, geometry, lists, warps, transforms.transform]
+MODULES = [color, geometry, lists, mixes, warps, transforms.transform]
 
 
 def test_every_transform_is_exported():

@@ -27,7 +27,7 @@ mod watch;
 pub use audit::EpochAudit;
 pub use batch::{Batch, Decision, Keep};
 pub use error::{AttachError, Broken, CallError, NextError, Refusal};
-pub use forebay_columns::{ColumnType, ElementType, Field, Schema};
+pub use forebay_columns::{ColumnType, ElementType, Field, MIXED, Schema};
 pub use forebay_proto::v1::{Repeats, StreamInfo};
 pub use forebay_ring::{ColumnView, Dtype, Join, Layout, Pixels, Shape, text_code};
 pub use link::default_sockets;

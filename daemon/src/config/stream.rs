@@ -4,6 +4,7 @@ mod agreement;
 mod cache;
 mod columns;
 mod delivery;
+mod mixing;
 mod mixture;
 mod placement;
 mod sharding;
@@ -86,6 +87,11 @@ pub(super) const EXAMPLE: &str = r#"# One table per stream. A trainer attaches b
 # reducing_gap = 2.0
 # Short for reducing_gap = 2.0.
 # fast = false
+# Mixes each picture of a finished batch with the one before it: mix_up, cut_mix, or a random_choice of them. Batches then
+# also have the columns mixed_labels and mix. See docs/transforms.md. Left out: pictures are not mixed.
+# mixing = { random_choice = { transforms = [{ mix_up = { alpha = 0.2 } }, { cut_mix = { alpha = 1.0 } }] } }
+# With mixing: all pictures of a batch get the same weight, as in torchvision.
+# mixing_per_batch = false
 # true gives each epoch its own random order. "shard" is for datasets that are read in grains, such as chunks or row groups:
 # it shuffles grains, and the records within windows of grains. Each grain is then read once per epoch, if the source can
 # keep the grains of a window. See docs/operating.md, "Shuffling a dataset that is read in grains".
@@ -257,7 +263,8 @@ impl StreamSection {
         let mixture::Mixture { weights, repeats } = mixture::read(table, sources, default.shuffle);
         let default = StreamSettings { weights, repeats, ..default };
         let columns = table.take("columns", columns::read).unwrap_or_default();
-        let default = StreamSettings { columns: columns.only, ..default };
+        let (mixing, mixing_per_batch) = mixing::read(table);
+        let default = StreamSettings { columns: columns.only, mixing, mixing_per_batch, ..default };
         let section = Self {
             columns: columns.map,
             masks: table.take("masks", columns::masks).unwrap_or_default(),

@@ -12,6 +12,7 @@ use crate::ack::Fates;
 use crate::batch::order::RecordOrder;
 use crate::batch::slots::Slots;
 use crate::decode::Decoding;
+use crate::decode::mixing::Mixer;
 use crate::meter::Meter;
 use crate::prefetch::Prefetch;
 use crate::publish::Ready;
@@ -57,6 +58,8 @@ pub(crate) struct BatchParts {
     pub slots: Slots,
     /// What becomes of pictures.
     pub decoding: Decoding,
+    /// What mixes the pictures of settled batches, if the stream does that.
+    pub mixer: Option<Mixer>,
     /// What the coordinator says about the epochs.
     pub progress: watch::Receiver<Progress>,
     /// What became of records without a trainer.

@@ -1,6 +1,6 @@
-//! Tests of the stage with a real ring, reader threads and decode threads. The test itself plays source, decoder,
-//! coordinator and trainer.
+//! Tests of the stage with a real ring, readers and decode threads. The test plays source, decoder, coordinator and trainer.
 
+mod mixes;
 mod shards;
 
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use std::thread;
 
 use crossbeam_channel as channel;
 use forebay_coordinator::{Batching, LastBatchPolicy, Plan};
-use forebay_pixels::{Annotated, Fault, Limits, Origin, Recipe};
+use forebay_pixels::{Annotated, Fault, Limits, Mixing, Origin, Recipe};
 use forebay_proto::v1::{AckItem, LedgerSpec, Progress, StaticShard};
 use forebay_ring::{Dtype, Geometry, Layout, Region, Shape, SlotMut, View};
 use forebay_sources::Source;
@@ -80,6 +80,7 @@ struct Setup {
     shard: Option<StaticShard>,
     slots: u32,
     read_timeout: Duration,
+    mixing: Option<Mixing>,
 }
 
 impl Setup {
@@ -92,6 +93,7 @@ impl Setup {
             shard: None,
             slots: 3,
             read_timeout: Duration::from_secs(60),
+            mixing: None,
         }
     }
 
@@ -106,6 +108,7 @@ impl Setup {
         let shape = Shape { batch: 4, height: 1, width: 2, channels: 3, dtype: Dtype::U8, layout: Layout::Nhwc };
         let source = Arc::clone(&self.shelf) as Arc<dyn Source>;
         let targets = Targets::new(Arc::clone(&source), None, (1, 1)).unwrap();
+        let targets = if self.mixing.is_some() { targets.with_mixing().unwrap() } else { targets };
         let (schema, rooms) = (targets.schema().clone(), targets.rooms());
         let geometry = Geometry::with_columns(shape, self.slots, schema, &rooms).unwrap();
         let region = Region::create(geometry, 1, 0).unwrap();
@@ -141,6 +144,7 @@ impl Setup {
         let bounds = (Limits::default(), &Arc::new(Budget::new(1)));
         let pool = Arc::new(Pool::start(2, None, &make, bounds, GpuLanes::default()).unwrap());
         let recipe = Recipe::training(8).unwrap();
+        let mixer = self.mixing.map(|mixing| mixes::mixer(Arc::clone(&pool), mixing));
         let parts = BatchParts {
             stream: "test".into(),
             storage_timeout: Duration::from_secs(60),
@@ -155,6 +159,7 @@ impl Setup {
             shares_tails: false,
             slots: Slots::new(slots.clone(), None, None),
             decoding: Decoding::new(pool, Arc::new(recipe), 0, Arc::default(), (None, None), None),
+            mixer,
             progress: progress.subscribe(),
             fates,
             // A test that has seen enough does not listen any more.

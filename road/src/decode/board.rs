@@ -9,7 +9,7 @@ mod routes;
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
 use std::time::Duration;
 
 use forebay_cuda::lane::{LaneKind, Refusal};
@@ -18,6 +18,7 @@ use forebay_pixels::Limits;
 use parking_lot::{Condvar, Mutex};
 
 use crate::decode::job::DecodeJob;
+use crate::decode::mixing::MixJob;
 use crate::decode::switched_off::SwitchedOff;
 use counts::LaneCounts;
 pub use counts::LaneReport;
@@ -38,6 +39,8 @@ pub(super) struct Board {
 #[derive(Debug)]
 struct BoardState {
     schedule: Schedule<DecodeJob>,
+    /// Batches to be mixed, the oldest first.
+    mixes: VecDeque<MixJob>,
     counts: Vec<LaneCounts>,
     /// Pictures in GPU lanes' hands, which may come back to the pool.
     away: usize,
@@ -68,6 +71,7 @@ impl Board {
         let routes = Routes::new(lanes, choice, limits);
         let state = BoardState {
             schedule: Schedule::new(routes.specs(threads)),
+            mixes: VecDeque::new(),
             counts: vec![LaneCounts::default(); routes.gpu_lanes().len() + 1],
             away: 0,
             closed: false,
@@ -96,7 +100,18 @@ impl Board {
         self.wake();
     }
 
-    /// What there is for a thread of the pool, within `wait`.
+    /// Queues a batch to be mixed.
+    pub(super) fn push_mix(&self, job: MixJob) {
+        self.state.lock().mixes.push_back(job);
+        self.for_pool.notify_one();
+    }
+
+    /// The next batch to be mixed.
+    pub(super) fn mix(&self) -> Option<MixJob> {
+        self.state.lock().mixes.pop_front()
+    }
+
+    /// What there is for a thread of the pool, within `wait`. Nothing while there is a batch to be mixed.
     ///
     /// # Errors
     /// [`Closed`] once the board is closed and nothing will come any more.
@@ -104,6 +119,9 @@ impl Board {
         let mut state = self.state.lock();
         let mut waited = false;
         loop {
+            if !state.mixes.is_empty() {
+                return Ok(None);
+            }
             if let Some((grip, mut taken)) = state.schedule.take(CPU, 1)
                 && let Some(Queued { item, work, .. }) = taken.pop()
             {

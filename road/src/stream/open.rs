@@ -104,6 +104,7 @@ impl Opening {
         let (height, width, _) = self.settings.recipe.shape();
         let targets = Targets::new(Arc::clone(&self.source), self.settings.columns.as_deref(), (height, width))?;
         follow::can_follow(targets.schema(), &self.settings.recipe)?;
+        let targets = if self.settings.mixing.is_none() { targets } else { mixed(targets)? };
         let targets = if plan.is_plain() { targets } else { targets.with_repeats()? };
         let (shape, slots) = (shape(&self.settings), self.settings.slots());
         let geometry = Geometry::with_columns(shape, slots, targets.schema().clone(), &targets.rooms())?;
@@ -245,6 +246,14 @@ impl Opening {
             process: self.node.process.clone(),
             policies: Some(policies::of(&self.settings, self.source.len())),
         }
+    }
+}
+
+/// Adds the columns of mixing.
+fn mixed(targets: Targets) -> Result<Targets, StreamError> {
+    match targets.first_in_the_picture() {
+        Some(column) => Err(StreamError::NotMixed { column: column.to_owned() }),
+        None => Ok(targets.with_mixing()?),
     }
 }
 

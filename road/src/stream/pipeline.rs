@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crossbeam_channel as channel;
 use forebay_coordinator::CallError;
+use forebay_pixels::PlaceForm;
 use tokio::sync::{MutexGuard, oneshot};
 
 use crate::batch::batcher::{Batcher, Rules};
@@ -13,6 +14,7 @@ use crate::batch::slots::Slots;
 use crate::batch::{BatchParts, BatchStage};
 use crate::consumers::Note;
 use crate::decode::masks::Masks;
+use crate::decode::mixing::{MixSettings, Mixer};
 use crate::decode::{Decoding, Pool};
 use crate::follow::FollowSettings;
 use crate::gpu_threads::GpuThreads;
@@ -158,6 +160,15 @@ impl Pipeline {
         FollowSettings { recipe: recipe.clone(), seed: *seed, annotated: *annotated, min_visible: *min_visible }
     }
 
+    /// What mixes the pictures of settled batches, if the stream does that.
+    fn mixer(&self) -> Option<Mixer> {
+        let StreamSettings { recipe, mixing, mixing_per_batch: per_batch, seed, .. } = &*self.settings;
+        let (height, width, _) = recipe.shape();
+        let form = PlaceForm { output: recipe.output(), height, width };
+        let mixing = mixing.clone()?;
+        Some(Mixer::new(Arc::clone(&self.pool), MixSettings { mixing, per_batch: *per_batch, seed: *seed, form }))
+    }
+
     /// How leases are kept.
     fn leases(&self, shares_tails: bool) -> LeaseSettings {
         let batch = if shares_tails { self.settings.batch_size.into() } else { 0 };
@@ -191,6 +202,9 @@ impl Pipeline {
         };
         let fixed = self.identity.part.is_some().then(|| batching(settings));
         let shares_tails = fixed.is_none() && standing.worker().has_others();
+        let mixer = self.mixer();
+        // Pictures are mixed in the host, and then copied to the GPU.
+        let gpu = ring.gpu().filter(|_| mixer.is_none());
         // It gives the upload its work, and so ends before it.
         let watched = upload.as_ref().map(|upload| upload.watched(BATCH_THREAD));
         let parts = BatchParts {
@@ -200,7 +214,7 @@ impl Pipeline {
             order: RecordOrder::new(Arc::clone(dataset.source()), Arc::clone(dataset.plan()), fixed),
             prefetch: Arc::clone(&prefetch),
             shares_tails,
-            slots: Slots::new(ring.free(), ring.gpu(), watched),
+            slots: Slots::new(ring.free(), gpu, watched),
             decoding: Decoding::new(
                 Arc::clone(&self.pool),
                 Arc::new(settings.recipe.clone()),
@@ -209,6 +223,7 @@ impl Pipeline {
                 (dataset.cache().cloned(), dataset.seek().cloned()),
                 settings.decode_gpu,
             ),
+            mixer,
             progress: standing.worker().progress(),
             fates: standing.fates(),
             output,

@@ -162,6 +162,39 @@ class Batch:
         """
         return np.ones(self._shown, bool) if name in Padded._fields else self._column(name)[1]
 
+    def soft_labels(self, num_classes: int, label_smoothing: float = 0.0) -> np.ndarray:
+        """Labels as probabilities: `(n, num_classes)` of float32.
+
+        A picture has the probability 1 for its label. If the stream mixes its pictures, `labels` has the weight `mix`, and
+        `mixed_labels` has the rest. A label of -1 adds nothing, so that a place without a label has zeros.
+
+        Args:
+            num_classes: Number of classes.
+            label_smoothing: The part that all classes share, from 0.0 to 1.0, as in `torch.nn.CrossEntropyLoss`.
+
+        Raises:
+            ValueError: A label is not below `num_classes`.
+            ClosedError: The batch has no slot any more.
+
+        Example:
+            >>> loss = -(batch.soft_labels(1000) * log_probabilities).sum(1).mean()             # doctest: +SKIP
+        """
+        labels = self.labels
+        parts = [(labels, np.float32(1))]
+        if "mix" in self._further() and "mixed_labels" in self._further():
+            weight = self._column("mix")[0]
+            parts = [(labels, weight), (self._column("mixed_labels")[0], 1 - weight)]
+        soft = np.zeros((self._shown, num_classes), np.float32)
+        for numbers, weight in parts:
+            if self._shown and numbers.max() >= num_classes:
+                raise ValueError(f"label {numbers.max()} is not below num_classes={num_classes}")
+            places = np.flatnonzero(numbers >= 0)
+            soft[places, numbers[places]] += np.broadcast_to(weight, numbers.shape)[places]
+        if label_smoothing:
+            known = soft.sum(1, keepdims=True)
+            soft = (1 - label_smoothing) * soft + known * np.float32(label_smoothing / num_classes)
+        return soft
+
     def __getitem__(self, name: str) -> np.ndarray | GpuArray | Ragged:
         if name in Padded._fields:
             found: np.ndarray | GpuArray = getattr(self, name)

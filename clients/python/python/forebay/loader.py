@@ -12,7 +12,7 @@ from forebay import frameworks
 from forebay.attachment import attach
 from forebay.batch import Batch
 from forebay.batches import Batches
-from forebay.errors import GpuError
+from forebay.errors import GpuError, SettingsError
 from forebay.ranks import fill_in, refuse_unsharded
 from forebay.settings import Source, request
 
@@ -59,6 +59,11 @@ class Loader(Batches[Batch]):
         size: Side of the square images in pixels. With `shuffle` it means RandomResizedCrop and
             RandomHorizontalFlip, otherwise Resize and CenterCrop. Give `size` or `transform`, except for a stream.
         transform: A list of `forebay.transforms`, in place of `size`.
+        mixing: Mixes each picture of a finished batch with the one before it: `transforms.MixUp`, `transforms.CutMix`, or a
+            `transforms.RandomChoice` of them. Batches then also have the columns `mixed_labels`, the other picture's
+            label, and `mix`, the weight of `labels`. `batch.soft_labels` and `loader.torch(num_classes=...)` make soft
+            labels of them. None mixes nothing.
+        mixing_per_batch: True mixes all pictures of a batch with the same weight, as torchvision does. Needs `mixing`.
         shuffle: True gives each epoch its own order. "shard" is for datasets that are read in grains, such as chunks or
             row groups: it shuffles grains, and the records within windows of grains. Each grain is then read once per
             epoch, if the source can keep the grains of a window.
@@ -194,6 +199,8 @@ class Loader(Batches[Batch]):
         batch_size: int | None = None,
         size: int | None = None,
         transform: Transform | Sequence[Transform] | None = None,
+        mixing: Transform | None = None,
+        mixing_per_batch: bool = False,
         shuffle: bool | str = False,
         shuffle_window: int = 16,
         seed: int = 0,
@@ -264,6 +271,8 @@ class Loader(Batches[Batch]):
         copy: bool = True,
         device: Any = None,  # noqa: ANN401 - whatever PyTorch takes
         as_dict: bool = False,
+        num_classes: int | None = None,
+        label_smoothing: float = 0.0,
     ) -> TorchLoader:
         """A loader that gives the same batches as PyTorch tensors.
 
@@ -277,9 +286,13 @@ class Loader(Batches[Batch]):
             as_dict: True gives a dict. Its keys are the names of the columns, `valid` and `epoch`. If the dataset has
                 further columns, the dict also has the key `validity`. False gives a `forebay.torch.TorchBatch`, a named
                 tuple.
+            num_classes: Makes soft labels: `labels` is then `(n, num_classes)` of float32, as `Batch.soft_labels` gives
+                it. None leaves labels as numbers.
+            label_smoothing: The part of each soft label that all classes share. Needs `num_classes`.
 
         Raises:
             ImportError: PyTorch is not installed.
+            SettingsError: `label_smoothing` without `num_classes`.
 
         Example:
             >>> for batch in loader.torch(device="cuda"):                                       # doctest: +SKIP
@@ -287,7 +300,10 @@ class Loader(Batches[Batch]):
         """
         from forebay.torch.tensors import TorchLoader
 
-        return TorchLoader(self, copy=copy, device=device, as_dict=as_dict)
+        soft = None if num_classes is None else (num_classes, label_smoothing)
+        if soft is None and label_smoothing:
+            raise SettingsError("label_smoothing: give num_classes too, since only soft labels can be smoothed")
+        return TorchLoader(self, copy=copy, device=device, as_dict=as_dict, soft_labels=soft)
 
     def _draw(self, timeout: float | None = None) -> tuple[int, Batch | None]:
         return self._feed.draw(timeout)

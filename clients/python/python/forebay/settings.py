@@ -230,6 +230,12 @@ def _steps(transform: Any) -> list[dict[str, dict[str, Any]]]:  # noqa: ANN401 -
     return [step.to_settings() for step in steps]
 
 
+def _mixing(mixing: Any) -> dict[str, dict[str, Any]]:  # noqa: ANN401 - whatever the caller gave
+    if not isinstance(mixing, Transform):
+        raise SettingsError(f"mixing={mixing!r}: give MixUp, CutMix or a RandomChoice of them, of forebay.transforms")
+    return mixing.to_settings()
+
+
 def _dtype(dtype: Any) -> str:  # noqa: ANN401 - whatever numpy or PyTorch takes
     name = parse(dtype)
     if name is None:
@@ -254,6 +260,7 @@ def _columns(columns: Any) -> Any:  # noqa: ANN401 - whatever the caller gave
 # Settings that callers give as Python objects: how each is written as the daemon reads it. All others travel as given.
 _OF_PYTHON: dict[str, Callable[[Any], Any]] = {
     "transform": _steps,
+    "mixing": _mixing,
     "dtype": _dtype,
     "root": _root,
     "index": _index,

@@ -61,7 +61,7 @@ class TorchBatch(NamedTuple):
 
     Attributes:
         images: `(n, height, width, 3)`, or `(n, 3, height, width)` with `layout="NCHW"`, of the stream's dtype.
-        labels: `(n,)` of int64; -1 without a label.
+        labels: `(n,)` of int64; -1 without a label. With `num_classes`, `(n, num_classes)` of float32.
         records: `(n,)` of int64: record numbers in the dataset's order; -1 where a place has no record.
         mask: `(n,)` of bool: False where a place repeats a record or replaces a bad one.
         valid: Number of places with records of this epoch: those where `mask` is True.
@@ -96,10 +96,11 @@ class TorchLoader(Converted[Any]):
         copy: bool,
         device: Any = None,  # noqa: ANN401 - as PyTorch
         as_dict: bool = False,
+        soft_labels: tuple[int, float] | None = None,
     ) -> None:
         ring = None if loader.placement == "host" else torch.device(loader.placement.replace("gpu", "cuda"))
         on = _device(device, ring)
-        super().__init__(loader, _Tensors(on, copy=copy, as_dict=as_dict))
+        super().__init__(loader, _Tensors(on, copy=copy, as_dict=as_dict, soft_labels=soft_labels))
         if ring is not None and on is not None and on.type == "cuda" and on != ring:
             _log.warning(
                 "the batches are on %s, and each of them is copied to %s: give the trainers of each GPU their own "
@@ -116,18 +117,29 @@ class _Tensors:
         device: Where the tensors will be; None for the host.
         copy: Whether the tensors are copies or views.
         as_dict: Whether a batch is a dict.
+        soft_labels: The number of classes, and the label smoothing, if labels are soft.
     """
 
-    def __init__(self, device: torch.device | None, *, copy: bool, as_dict: bool) -> None:
+    def __init__(
+        self,
+        device: torch.device | None,
+        *,
+        copy: bool,
+        as_dict: bool,
+        soft_labels: tuple[int, float] | None,
+    ) -> None:
         self._device = device
         self._copy = copy
         self._as_dict = as_dict
+        self._soft_labels = soft_labels
 
     def __call__(self, batch: Batch) -> Any:  # noqa: ANN401 - a dict, or a named tuple
         in_host = self._device is None or self._device.type == "cpu"
         convert = (_copied if self._copy else _viewed) if in_host else self._moved
         tensors = {"images": convert(batch.images)}
         tensors.update((name, _column(batch[name], convert)) for name in batch.columns[1:])
+        if self._soft_labels is not None:
+            tensors["labels"] = convert(batch.soft_labels(*self._soft_labels))
         validity = {name: convert(batch.validity(name)) for name in batch.columns[4:]}
         if not in_host:
             # The copies to the GPU read the slot even after the arrays here are gone.

@@ -34,6 +34,7 @@ from forebay.transforms.color import (
 )
 from forebay.transforms.geometry import CenterCrop, Pad, RandomHorizontalFlip, RandomResizedCrop, Resize
 from forebay.transforms.lists import RandomApply, RandomChoice, RandomOrder
+from forebay.transforms.mixes import CutMix, MixUp
 from forebay.transforms.transform import Transform
 from forebay.transforms.warps import AutoAugment, RandAugment, RandomAffine, RandomRotation, TrivialAugmentWide
 
@@ -41,8 +42,10 @@ __all__ = [
     "AutoAugment",
     "CenterCrop",
     "ColorJitter",
+    "CutMix",
     "GaussianBlur",
     "Grayscale",
+    "MixUp",
     "Normalize",
     "Pad",
     "RandAugment",

@@ -1,0 +1,236 @@
+//! Mixing of settled batches by threads of the pool, and their way back to the stream's batch thread (semantics rule 50).
+//!
+//! Batches may be done in another order than they were sent. They are handed on in the order in which they were sent.
+
+use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use crossbeam_channel as channel;
+use forebay_pixels::{Draw, Mixing, PlaceForm};
+
+use super::panic_text;
+use crate::decode::Pool;
+use crate::sheet::{MixedLabels, SettledBatch, Sheet};
+
+/// How the batches of a stream are mixed.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct MixSettings {
+    /// What is drawn for each place.
+    pub mixing: Mixing,
+    /// All places follow the draws of the first one.
+    pub per_batch: bool,
+    /// Seed of the draws.
+    pub seed: u64,
+    /// What the bytes of a place are.
+    pub form: PlaceForm,
+}
+
+/// A stream's way to have its batches mixed.
+#[derive(Debug)]
+pub(crate) struct Mixer {
+    pool: Arc<Pool>,
+    settings: Arc<MixSettings>,
+    /// Numbers of the batches that are not handed on yet, in their order.
+    order: VecDeque<u64>,
+    /// Those of them that are done.
+    done: Vec<MixedBatch>,
+    sender: channel::Sender<MixedBatch>,
+    receiver: channel::Receiver<MixedBatch>,
+}
+
+/// A batch that was mixed.
+#[derive(Debug)]
+pub(crate) struct MixedBatch {
+    /// The batch, with the right to its slot.
+    pub batch: SettledBatch,
+    /// What became of its pictures; or what a panic said, after which they are not to be shown.
+    pub outcome: Result<MixedLabels, String>,
+}
+
+/// A batch on its way to a thread of the pool.
+#[derive(Debug)]
+pub(super) struct MixJob {
+    settings: Arc<MixSettings>,
+    batch: SettledBatch,
+    done: channel::Sender<MixedBatch>,
+}
+
+impl Mixer {
+    /// With no batch under way.
+    pub(crate) fn new(pool: Arc<Pool>, settings: MixSettings) -> Self {
+        let (sender, receiver) = channel::unbounded();
+        Self { pool, settings: Arc::new(settings), order: VecDeque::new(), done: Vec::new(), sender, receiver }
+    }
+
+    /// Sends a batch on its way.
+    pub(crate) fn begin(&mut self, batch: SettledBatch) {
+        self.order.push_back(batch.sheet.batch);
+        let (settings, done) = (Arc::clone(&self.settings), self.sender.clone());
+        self.pool.mix(MixJob { settings, batch, done });
+    }
+
+    /// Where batches come back, each for [`keep`](Self::keep).
+    pub(crate) fn done(&self) -> &channel::Receiver<MixedBatch> {
+        &self.receiver
+    }
+
+    /// Takes a batch back.
+    pub(crate) fn keep(&mut self, done: MixedBatch) {
+        self.done.push(done);
+    }
+
+    /// The next batch to be handed on, if it is done.
+    pub(crate) fn next(&mut self) -> Option<MixedBatch> {
+        let first = self.order.front()?;
+        let place = self.done.iter().position(|done| done.batch.sheet.batch == *first)?;
+        self.order.pop_front();
+        Some(self.done.swap_remove(place))
+    }
+
+    /// Whether every batch was handed on.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.order.is_empty()
+    }
+}
+
+impl MixJob {
+    /// Mixes the batch and sends it back. `spare` is for work, and its memory is used again.
+    pub(super) fn run(self, spare: &mut Vec<u8>) {
+        let Self { settings, mut batch, done } = self;
+        let len = batch.slot.geometry().place_len();
+        let mix = || settings.mix(&batch.sheet, batch.slot.images_mut(), len, spare);
+        let outcome = catch_unwind(AssertUnwindSafe(mix)).map_err(|panic| panic_text(panic.as_ref()).to_owned());
+        // The batch thread outlives its batches, but for a daemon that ends at once.
+        let _gone = done.send(MixedBatch { batch, outcome });
+    }
+}
+
+impl MixSettings {
+    /// Mixes the pictures of a batch where they are, each of `len` bytes. Each place with a record of its own is mixed with the
+    /// one before it, and the first with the last. From the last place back, the other picture is always still as it was;
+    /// only the last one has to be kept for the first.
+    fn mix(&self, sheet: &Sheet, images: &mut [u8], len: usize, spare: &mut Vec<u8>) -> MixedLabels {
+        let mut mixed = MixedLabels { labels: sheet.labels.clone(), weights: vec![1.0; sheet.labels.len()] };
+        let own: Vec<usize> = (0..sheet.mask.len()).filter(|&place| sheet.mask[place] == 1).collect();
+        let [first, .., last] = own[..] else { return mixed };
+        let mut mix = |place: usize, other: usize, picture: &mut [u8], other_picture: &[u8]| {
+            let turn = sheet.turn(if self.per_batch { first } else { place });
+            let record = turn.expect("a place of its own has a record").key();
+            let draws = Draw { seed: self.seed, epoch: sheet.epoch, record }.mixing();
+            let mixture = self.mixing.draw(draws, self.form.height, self.form.width);
+            mixture.carry_out(self.form, picture, other_picture);
+            mixed.labels[place] = sheet.labels[other];
+            mixed.weights[place] = mixture.weight();
+        };
+        spare.clear();
+        spare.extend_from_slice(&images[last * len..][..len]);
+        for pair in own.windows(2).rev() {
+            let (before, from) = images.split_at_mut(pair[1] * len);
+            mix(pair[1], pair[0], &mut from[..len], &before[pair[0] * len..][..len]);
+        }
+        mix(first, last, &mut images[first * len..][..len], spare.as_slice());
+        mixed
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use forebay_pixels::{Limits, MixUp, Output};
+    use forebay_ring::{Dtype, Geometry, Layout, Region, Shape};
+
+    use super::*;
+    use crate::decode::budget::Budget;
+    use crate::decode::{GpuLanes, MakeDecode};
+
+    const LEN: usize = 24;
+
+    fn sheet(batch: u64, mask: &[u8]) -> Sheet {
+        let places = i64::try_from(mask.len()).unwrap();
+        Sheet {
+            batch,
+            epoch: 3,
+            shown: 4,
+            valid: 4,
+            labels: (10..10 + places).collect(),
+            records: (20..20 + places).collect(),
+            repeats: vec![0; mask.len()],
+            mask: mask.to_vec(),
+            origins: vec![None; mask.len()],
+            claims: Vec::new(),
+            bad: Vec::new(),
+        }
+    }
+
+    fn settings(per_batch: bool) -> MixSettings {
+        let form = PlaceForm { output: Output::default(), height: 2, width: 4 };
+        MixSettings { mixing: Mixing::MixUp(MixUp { alpha: 2.0 }), per_batch, seed: 9, form }
+    }
+
+    fn pixels(places: u8) -> Vec<u8> {
+        (0..places).flat_map(|place| (0..24_u8).map(move |at| place.wrapping_mul(83) ^ at.wrapping_mul(29))).collect()
+    }
+
+    #[test]
+    fn rule_50_both_pictures_are_those_that_were_decoded_wherever_they_stand() {
+        for (mask, pairs) in [
+            (&[1, 1, 1, 1][..], &[(0, 3), (1, 0), (2, 1), (3, 2)][..]),
+            (&[0, 1, 0, 1, 1], &[(1, 4), (3, 1), (4, 3)]),
+            (&[1, 1], &[(0, 1), (1, 0)]),
+            (&[0, 1], &[]),
+            (&[0, 0], &[]),
+            (&[], &[]),
+        ] {
+            for per_batch in [false, true] {
+                let (settings, sheet) = (settings(per_batch), sheet(0, mask));
+                let whole = pixels(5);
+                let (mut expected, mut images) = (whole.clone(), whole.clone());
+                let mixed = settings.mix(&sheet, &mut images, LEN, &mut vec![7; 3]);
+                let mut labels = sheet.labels.clone();
+                for &(place, other) in pairs {
+                    let drawn = if per_batch { pairs[0].0 } else { place };
+                    let record = 20 + drawn as u64;
+                    let draws = Draw { seed: 9, epoch: 3, record }.mixing();
+                    let mixture = settings.mixing.draw(draws, 2, 4);
+                    let own = &mut expected[place * LEN..][..LEN];
+                    mixture.carry_out(settings.form, own, &whole[other * LEN..][..LEN]);
+                    labels[place] = sheet.labels[other];
+                    assert_eq!(mixed.weights[place].to_bits(), mixture.weight().to_bits());
+                }
+                assert!(images == expected, "{mask:?}, per batch: {per_batch}");
+                assert_eq!(mixed.labels, labels);
+                let others = (0..mask.len()).filter(|place| pairs.iter().all(|(own, _)| own != place));
+                assert!(others.map(|place| mixed.weights[place]).all(|weight| weight.to_bits() == 1_f32.to_bits()));
+            }
+        }
+    }
+
+    #[test]
+    fn rule_50_batches_are_handed_on_in_their_order_and_a_panic_is_told() {
+        let shape = Shape { batch: 2, height: 2, width: 4, channels: 3, dtype: Dtype::U8, layout: Layout::Nhwc };
+        let region = Region::create(Geometry::try_new(shape, 3).unwrap(), 1, 0).unwrap();
+        let make: MakeDecode = Arc::new(|| Box::new(|_| unreachable!("no picture comes")));
+        let bounds = (Limits::default(), &Arc::new(Budget::new(1)));
+        let pool = Pool::start(1, None, &make, bounds, GpuLanes::default()).unwrap();
+        let mut mixer = Mixer::new(Arc::new(pool), settings(false));
+        for number in 0..3 {
+            let slot = region.slot(number).unwrap();
+            let mut sheet = sheet(number.into(), &[1, 1]);
+            if number == 1 {
+                sheet.records[0] = -1;
+            }
+            mixer.begin(SettledBatch { sheet, slot, in_gpu: vec![false; 2] });
+        }
+        let mut done: Vec<MixedBatch> = mixer.done().clone().iter().take(3).collect();
+        assert!(mixer.next().is_none() && !mixer.is_idle());
+        while let Some(last) = done.pop() {
+            mixer.keep(last);
+            assert_eq!(mixer.done.len() < 3, mixer.next().is_none());
+        }
+        let rest: Vec<_> = std::iter::from_fn(|| mixer.next()).collect();
+        assert_eq!(rest.iter().map(|rest| rest.batch.sheet.batch).collect::<Vec<_>>(), [1, 2]);
+        let panicked = rest[0].outcome.as_ref().unwrap_err();
+        assert!(panicked.contains("has a record"), "{panicked}");
+        assert!(rest[1].outcome.is_ok() && mixer.is_idle());
+    }
+}
