@@ -26,11 +26,15 @@ pub enum Role {
     /// A number for each pixel of the result: `u8`, `u16` or `i32` `[height, width]`. It is no column of a table: it is decoded
     /// with its picture.
     Mask,
+    /// A further view of the picture: values of `[height, width, 3]` or `[3, height, width]`. It is no column of a table: it is
+    /// made with its picture.
+    View,
     /// Numbers of classes: `i64` values. Sources that become one dataset agree on the numbers (semantics rule 58).
     Classes,
 }
 
 impl Role {
+    /// Those that a dataset's table can have.
     const ALL: [Self; 8] = [
         Self::Plain,
         Self::Boxes,
@@ -52,11 +56,12 @@ impl Role {
             Self::FractionBoxes => "fraction boxes",
             Self::FractionPoints => "fraction points",
             Self::Mask => "mask",
+            Self::View => "view",
             Self::Classes => "classes",
         }
     }
 
-    /// The role with this name.
+    /// The role with this name, if a dataset can give it to a column.
     ///
     /// ```
     /// use forebay_columns::Role;
@@ -81,12 +86,18 @@ impl Role {
                 let can_count = [ElementType::U8, ElementType::U16, ElementType::I32].contains(&column.element());
                 can_count && column.depth() == 0 && column.dims().len() == 2
             }
+            Self::View => column.depth() == 0 && column.dims().len() == 3,
         }
     }
 
     /// Whether its numbers are places that follow the picture.
     pub fn follows(self) -> bool {
-        !matches!(self, Self::Plain | Self::Classes | Self::Mask)
+        !matches!(self, Self::Plain | Self::Classes | Self::Mask | Self::View)
+    }
+
+    /// Whether its places are written one by one, with those of the pictures.
+    pub fn is_of_places(self) -> bool {
+        matches!(self, Self::Mask | Self::View)
     }
 
     /// Whether its boxes say which of the objects are shown.

@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-use crate::{ColumnType, ElementType, Role};
+use crate::{ColumnType, ElementType, Role, TypeError};
 
 /// Most columns of a batch, beside those that every batch has.
 pub const MAX_COLUMNS: usize = 256;
@@ -68,6 +68,14 @@ pub enum SchemaError {
         column_type: ColumnType,
         /// The role.
         role: Role,
+    },
+    /// No column can have this type.
+    #[error("the column \"{name}\": {problem}")]
+    Type {
+        /// The column.
+        name: String,
+        /// What is wrong with it.
+        problem: TypeError,
     },
     /// Too many columns.
     #[error("a batch has at most {MAX_COLUMNS} columns, and these are {0}")]
@@ -195,10 +203,10 @@ impl Schema {
     }
 
     /// The same names and types as the daemon's side of a ring has them: what is left of the roles is which columns are
-    /// masks, whose places are written one by one.
+    /// masks or views, whose places are written one by one.
     #[must_use]
     pub fn for_slots(&self) -> Self {
-        let role = |field: &Field| if field.role == Role::Mask { Role::Mask } else { Role::Plain };
+        let role = |field: &Field| if field.role.is_of_places() { field.role } else { Role::Plain };
         let fields = self.fields.iter().map(|field| field.clone().with_role(role(field)));
         Self { fields: fields.collect() }
     }

@@ -23,6 +23,8 @@ pub enum Refusal {
     Scaled,
     /// What is decoded is kept for other epochs, whole.
     Kept,
+    /// Several views are made of it, and it is decoded once for all of them.
+    Views,
     /// nvJPEG says that it does not take it.
     NotSupported,
     /// nvJPEG got no memory for it.
@@ -33,7 +35,7 @@ pub enum Refusal {
 
 impl Refusal {
     /// All of them.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 14] = [
         Self::NotJpeg,
         Self::Damaged,
         Self::Kind,
@@ -44,6 +46,7 @@ impl Refusal {
         Self::Limits,
         Self::Scaled,
         Self::Kept,
+        Self::Views,
         Self::NotSupported,
         Self::Memory,
         Self::Failed,
@@ -62,6 +65,7 @@ impl Refusal {
             Self::Limits => "beyond the limits",
             Self::Scaled => "decoded at a fraction of its size",
             Self::Kept => "kept decoded by a cache",
+            Self::Views => "several views",
             Self::NotSupported => "not supported by nvJPEG",
             Self::Memory => "no memory for nvJPEG",
             Self::Failed => "nvJPEG failed",

@@ -8,6 +8,7 @@ pub(crate) mod other;
 mod resize;
 mod turn;
 mod upright;
+mod views;
 
 use std::time::Instant;
 
@@ -30,6 +31,7 @@ use jpeg::head::JpegHead;
 use jpeg::{JpegDecoders, JpegTask};
 use other::OpenOther;
 pub use upright::Form;
+use views::PlannedView;
 
 /// Decodes pictures, one after the other; made once per thread. Its buffers grow to the largest picture so far and are
 /// used again.
@@ -39,6 +41,7 @@ pub struct CpuDecoder {
     canvas: Canvas,
     plan: Plan,
     stages: Vec<Stage>,
+    views: Vec<PlannedView>,
 }
 
 /// A file to be decoded, and what is known of where its parts begin.
@@ -84,7 +87,7 @@ impl CpuDecoder {
     /// One whose JPEGs go where the choice says.
     pub fn with_jpeg(choice: JpegChoice) -> Self {
         let jpeg = JpegDecoders::new(choice);
-        Self { jpeg, canvas: Canvas::default(), plan: Plan::default(), stages: Vec::new() }
+        Self { jpeg, canvas: Canvas::default(), plan: Plan::default(), stages: Vec::new(), views: Vec::new() }
     }
 
     /// Decodes a file's bytes and carries the recipe out, into a place of [`Recipe::place_len`] bytes. Floats are
@@ -147,7 +150,7 @@ impl CpuDecoder {
         limits: &Limits,
         out: &mut [u8],
     ) -> Result<Decoded, Fault> {
-        let Self { jpeg, canvas, plan, stages } = self;
+        let Self { jpeg, canvas, plan, stages, .. } = self;
         let wanted = |stored: &Stored, scales| Wanted::of(recipe, draw, stored, scales, limits, plan, stages);
         let background = recipe.output().background;
         let Loaded { decoded, held, begun } = load(jpeg, canvas, file, recipe.input(), background, limits, wanted)?;

@@ -28,6 +28,9 @@ pub use value::{choice, flag, given, shown, take, whole};
 pub const KEYS: [&str; 9] =
     ["size", "transform", "match", "dtype", "layout", "fill", "adjust_orientation", "reducing_gap", "fast"];
 
+/// The keys of a further view that [`read_view`] knows.
+pub const VIEW_KEYS: [&str; 5] = ["size", "transform", "match", "dtype", "layout"];
+
 const SIDES: RangeInclusive<u32> = 1..=16_384;
 
 /// What `fast = true` is a short word for.
@@ -57,26 +60,41 @@ pub struct Refused {
 /// # Errors
 /// There are mistakes. A shape that is not fixed is one (semantics rule 6).
 pub fn read(values: &Map<String, Value>, shuffle: bool) -> Result<Recipe, Refused> {
-    let mut reader = Reader { values, mistakes: Vec::new() };
-    match reader.recipe(shuffle) {
-        Some(recipe) if reader.mistakes.is_empty() => Ok(recipe),
-        otherwise => Err(Refused { mistakes: reader.mistakes, otherwise }),
-    }
+    Reader { values, first: None, mistakes: Vec::new() }.read(shuffle)
+}
+
+/// Reads the recipe of a further view of the records whose first view is `first`. How files become pictures is the first
+/// view's affair; so are the defaults of the other keys, but for `size` and `transform`.
+///
+/// # Errors
+/// As those of [`read`].
+pub fn read_view(values: &Map<String, Value>, shuffle: bool, first: &Recipe) -> Result<Recipe, Refused> {
+    Reader { values, first: Some(first), mistakes: Vec::new() }.read(shuffle)
 }
 
 /// The document, and the mistakes that were found in it.
 struct Reader<'v> {
     values: &'v Map<String, Value>,
+    /// The recipe of the first view, where this one is of a further one.
+    first: Option<&'v Recipe>,
     mistakes: Vec<Mistake>,
 }
 
 impl Reader<'_> {
+    fn read(mut self, shuffle: bool) -> Result<Recipe, Refused> {
+        match self.recipe(shuffle) {
+            Some(recipe) if self.mistakes.is_empty() => Ok(recipe),
+            otherwise => Err(Refused { mistakes: self.mistakes, otherwise }),
+        }
+    }
+
     /// Nothing if there is a mistake without which there would be no recipe.
     fn recipe(&mut self, shuffle: bool) -> Option<Recipe> {
         let output = self.output();
-        let input = self.input();
+        let input = self.first.map_or_else(|| self.input(), Recipe::input);
         let matches = &[("pillow", Match::Pillow), ("torch", Match::Torch)];
-        let matched = self.take_or("match", Match::Pillow, choice(matches));
+        let default = self.first.map_or(Match::Pillow, Recipe::matched);
+        let matched = self.take_or("match", default, choice(matches));
         let size = self.take("size", whole(SIDES));
         let list = self.take("transform", |value| match value {
             Value::Array(list) => Ok(list.clone()),
@@ -107,10 +125,14 @@ impl Reader<'_> {
             ("bfloat16", Dtype::Bfloat16),
             ("float32", Dtype::Float32),
         ];
+        let default = self.first.map_or_else(Output::default, Recipe::output);
         Output {
-            dtype: self.take_or("dtype", Dtype::Uint8, choice(dtypes)),
-            layout: self.take_or("layout", Layout::Nhwc, choice(&[("NHWC", Layout::Nhwc), ("NCHW", Layout::Nchw)])),
-            background: self.take_or("fill", [0; 3], colour),
+            dtype: self.take_or("dtype", default.dtype, choice(dtypes)),
+            layout: self.take_or("layout", default.layout, choice(&[("NHWC", Layout::Nhwc), ("NCHW", Layout::Nchw)])),
+            background: match self.first {
+                Some(first) => first.output().background,
+                None => self.take_or("fill", default.background, colour),
+            },
         }
     }
 

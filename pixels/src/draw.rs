@@ -31,6 +31,13 @@ impl Draw {
         self.draws(place as u64)
     }
 
+    /// The random choices for a further view of the record. They have nothing to do with those of other views.
+    #[must_use]
+    pub fn of_view(self, name: &str) -> Self {
+        let seed = name.bytes().fold(absorb(self.seed, name.len() as u64), |seed, byte| absorb(seed, byte.into()));
+        Self { seed, ..self }
+    }
+
     /// The draws of what mixes the picture with another one of its batch.
     pub fn mixing(self) -> Draws {
         self.draws(MIXING)

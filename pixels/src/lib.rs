@@ -51,6 +51,7 @@ mod recipe_error;
 pub mod sample;
 mod scale;
 mod transform;
+mod view;
 mod weights;
 
 pub use composition::{Composition, Pass, fixed};
@@ -90,3 +91,4 @@ pub use transform::{
     CenterCrop, Normalize, Pad, RandomApply, RandomChoice, RandomHorizontalFlip, RandomOrder, RandomResizedCrop,
     Resize, Transform,
 };
+pub use view::{MOST_VIEWS, View, ViewOrder, ViewPlaces};

@@ -88,6 +88,14 @@ impl Rect {
         self.width as usize * self.height as usize
     }
 
+    /// The smallest part that has both in it.
+    pub(crate) fn union(&self, other: Self) -> Self {
+        let (left, top) = (self.left.min(other.left), self.top.min(other.top));
+        let right = (self.left + self.width).max(other.left + other.width);
+        let below = (self.top + self.height).max(other.top + other.height);
+        Self { left, top, width: right - left, height: below - top }
+    }
+
     /// Where it is once a picture of this width was mirrored.
     pub(crate) fn mirrored_in(self, width: u32) -> Self {
         Self { left: width - self.left - self.width, ..self }

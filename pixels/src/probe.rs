@@ -54,7 +54,7 @@ pub fn probe(bytes: &[u8]) -> Result<Probe, Fault> {
 
 impl Probe {
     /// Width and height, turned as seen or as stored.
-    fn size(&self, is_turned: bool) -> (u32, u32) {
+    pub(crate) fn size(&self, is_turned: bool) -> (u32, u32) {
         if is_turned { (self.width, self.height) } else { self.orientation.seen(self.width, self.height) }
     }
 

@@ -265,10 +265,10 @@ impl Geometry {
         start..start + self.place_len
     }
 
-    /// Of one place, in a column of masks: the byte of its validity, and its numbers.
-    pub(crate) fn mask_place(&self, slot: u32, column: usize, place: u32) -> (Range<usize>, Range<usize>) {
+    /// Of one place, in a column of masks or views: the byte of its validity, and its values.
+    pub(crate) fn column_place(&self, slot: u32, column: usize, place: u32) -> (Range<usize>, Range<usize>) {
         assert!(place < self.shape.batch, "place {place} of a batch of {}", self.shape.batch);
-        assert!(self.columns.is_of_masks(column), "column {column} is not one of masks");
+        assert!(self.columns.is_of_places(column), "column {column} is not one of masks or views");
         let (of, place) = (self.columns.column(column), place as usize);
         let item = of.values.len() / self.batch();
         let part = |start: usize, len: usize| self.within(slot, &(start..start + len));

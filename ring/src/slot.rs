@@ -25,7 +25,7 @@ pub struct SlotFrame {
     right: Arc<Right>,
 }
 
-/// The exclusive right to the pixels of one place and to its masks, for one decode thread.
+/// The exclusive right to the pixels of one place, its masks and its further views, for one decode thread.
 #[derive(Debug)]
 pub struct PlaceMut {
     right: Arc<Right>,
@@ -178,14 +178,14 @@ impl SlotFrame {
     /// Columns of the same objects share offsets: each writes the same ones.
     ///
     /// # Panics
-    /// The ring has no such column, or it is one of masks, which belong to their places.
+    /// The ring has no such column, or it is one of masks or views, which belong to their places.
     pub fn column(&mut self, column: usize) -> ColumnMut<'_> {
         let (geometry, slot) = (self.right.region.geometry(), self.right.slot);
-        assert!(!geometry.columns().is_of_masks(column), "the masks of column {column} belong to the places");
+        assert!(!geometry.columns().is_of_places(column), "the values of column {column} belong to the places");
         let place = geometry.columns().column(column);
         let of = &geometry.columns().schema().fields()[column].column_type;
         let part = |range: &Range<usize>| geometry.within(slot, range);
-        // SAFETY: these bytes are the frame's own: a PlaceMut covers columns of masks alone, and this is none. The frame is
+        // SAFETY: these bytes are the frame's own: a PlaceMut covers columns of masks and views alone, and this is none. The frame is
         // borrowed exclusively, and the parts of one column do not overlap.
         let bytes = |range: &Range<usize>| unsafe { self.right.bytes_mut(part(range)) };
         let offsets = std::array::from_fn(|level| bytemuck::cast_slice_mut(bytes(&place.offsets[level])));
@@ -230,24 +230,44 @@ impl PlaceMut {
         self.place
     }
 
-    /// The place's mask in a column of masks, to write: 1 if there is one and else 0, and its numbers.
+    /// The place's mask or view in this column, to write: 1 if there is one and else 0, and its values.
     ///
     /// # Panics
-    /// The ring has no such column, or it is not one of masks.
-    pub fn mask(&mut self, column: usize) -> (&mut u8, &mut [u8]) {
+    /// The ring has no such column, or it is not one of masks or views.
+    pub fn column(&mut self, column: usize) -> (&mut u8, &mut [u8]) {
         let geometry = self.right.region.geometry();
-        let (validity, numbers) = geometry.mask_place(self.right.slot, column, self.place);
+        let (validity, numbers) = geometry.column_place(self.right.slot, column, self.place);
         // SAFETY: a place's right is made once per split, is not cloned, and is borrowed exclusively. The frame gives out no
-        // column of masks.
+        // column of masks or views.
         let validity = unsafe { self.right.bytes_mut(validity) };
         // SAFETY: as above; the two parts do not overlap.
         let numbers = unsafe { self.right.bytes_mut(numbers) };
         (&mut validity[0], numbers)
     }
 
-    /// The columns of masks, by their places in the schema.
-    pub fn mask_columns(&self) -> Arc<[usize]> {
-        self.right.region.geometry().columns().of_masks()
+    /// The place's pixels and its values in these columns of masks or views, to write all at once. Behind the last column
+    /// there are empty slices.
+    ///
+    /// # Panics
+    /// There are more columns than `N`, they do not rise, or the ring has no such column of masks or views.
+    pub fn with_columns<const N: usize>(&mut self, columns: &[usize]) -> (&mut [u8], [&mut [u8]; N]) {
+        assert!(columns.len() <= N && columns.is_sorted_by(|one, next| one < next), "{columns:?} rise, up to {N}");
+        let (geometry, slot) = (self.right.region.geometry(), self.right.slot);
+        let values = std::array::from_fn(|number| {
+            let Some(&column) = columns.get(number) else { return Default::default() };
+            let (_validity, values) = geometry.column_place(slot, column, self.place);
+            // SAFETY: a place's right is made once per split, is not cloned, and is borrowed exclusively. Each column is in the
+            // list once, so that no two of the slices overlap.
+            unsafe { self.right.bytes_mut(values) }
+        });
+        // SAFETY: as above; the pixels overlap no column.
+        let pixels = unsafe { self.right.bytes_mut(geometry.place(slot, self.place)) };
+        (pixels, values)
+    }
+
+    /// The columns whose places are written one by one, by their places in the schema.
+    pub fn place_columns(&self) -> Arc<[usize]> {
+        self.right.region.geometry().columns().of_places()
     }
 }
 

@@ -8,7 +8,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use bytemuck::{Pod, Zeroable};
-use forebay_columns::{ColumnType, ElementType, Field, MAX_DEPTH, MAX_DIMS, MAX_NAME, Role, Room, Schema};
+use forebay_columns::{ColumnType, ElementType, Field, MAX_DEPTH, MAX_DIMS, MAX_NAME, Room, Schema};
 
 use crate::padded::{pad, unpad};
 
@@ -22,8 +22,8 @@ const NAME: usize = MAX_NAME + 1;
 pub struct SlotColumns {
     schema: Arc<Schema>,
     columns: Arc<[SlotColumn]>,
-    /// Those of masks. Only the daemon knows of them.
-    masks: Arc<[usize]>,
+    /// Those whose places are written one by one, such as masks. Only the daemon knows of them.
+    of_places: Arc<[usize]>,
 }
 
 /// Where a column stands in each slot: ranges of bytes, from the slot's start.
@@ -87,8 +87,8 @@ impl SlotColumns {
             let values = take(of.row_len(), rows)?;
             columns.push(SlotColumn { room: *room, validity, offsets, values });
         }
-        let masks = (0..schema.len()).filter(|&column| schema.fields()[column].role == Role::Mask).collect();
-        Some((Self { schema, columns: columns.into(), masks }, end))
+        let of_places = (0..schema.len()).filter(|&column| schema.fields()[column].role.is_of_places()).collect();
+        Some((Self { schema, columns: columns.into(), of_places }, end))
     }
 
     /// Names and types.
@@ -96,13 +96,13 @@ impl SlotColumns {
         &self.schema
     }
 
-    /// The columns of masks: their places are written one by one, with those of the pictures.
-    pub(crate) fn of_masks(&self) -> Arc<[usize]> {
-        Arc::clone(&self.masks)
+    /// The columns whose places are written one by one, with those of the pictures.
+    pub(crate) fn of_places(&self) -> Arc<[usize]> {
+        Arc::clone(&self.of_places)
     }
 
-    pub(crate) fn is_of_masks(&self, column: usize) -> bool {
-        self.masks.contains(&column)
+    pub(crate) fn is_of_places(&self, column: usize) -> bool {
+        self.of_places.contains(&column)
     }
 
     pub(crate) fn column(&self, column: usize) -> &SlotColumn {

@@ -111,10 +111,10 @@ fn rule_45_masks_are_written_place_by_place_and_no_one_else_writes_their_columns
     std::thread::scope(|scope| {
         for place in &mut places {
             scope.spawn(|| {
-                assert_eq!(*place.mask_columns(), [1, 2]);
+                assert_eq!(*place.place_columns(), [1, 2]);
                 let number = u8::try_from(place.place()).unwrap() + 1;
                 for column in [1, 2] {
-                    let (validity, numbers) = place.mask(column);
+                    let (validity, numbers) = place.column(column);
                     numbers.fill(number);
                     *validity = number % 2;
                 }

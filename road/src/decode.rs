@@ -19,6 +19,7 @@ mod pools;
 mod suite;
 mod switched_off;
 pub(crate) mod tally;
+pub(crate) mod views;
 
 use std::any::Any;
 use std::collections::BTreeSet;
@@ -50,6 +51,7 @@ pub(crate) use outcomes::Done;
 pub(crate) use outcomes::ORIGIN;
 pub use pools::{Pools, PoolsError};
 pub use switched_off::SwitchedOff;
+use views::FurtherViews;
 
 /// One picture to decode: what, how, and where to.
 #[derive(Debug)]
@@ -70,6 +72,8 @@ pub struct Picture<'a> {
     pub draw: Draw,
     /// The place's bytes; all of them are written where decoding succeeds.
     pub out: &'a mut [u8],
+    /// Its further views, of which the same holds.
+    pub(crate) further: FurtherViews<'a>,
 }
 
 /// What a thread of the pool does with a picture: decodes it into its place and tells what it was made of, or says what is wrong; the place may hold
@@ -214,7 +218,7 @@ fn work(board: &Board, make: &MakeDecode, memory: &Arc<Budget>, meter: &Meter) {
         };
         let began = Instant::now();
         let made = job.is_made.then(|| job.made_by_gpu());
-        let DecodeJob { content, masks, cache, seek, place, recipe, record, draw, .. } = &mut job;
+        let DecodeJob { content, masks, cache, seek, place, recipe, views, record, draw, .. } = &mut job;
         let (input, behind) = (masks.picture(content.input()), masks.behind(content.input()));
         let is_decoded_here = matches!(input, Input::File(_)) && made.is_none();
         let (recipe, record, draw) = (&**recipe, *record, *draw);
@@ -222,10 +226,14 @@ fn work(board: &Board, make: &MakeDecode, memory: &Arc<Budget>, meter: &Meter) {
             let origin = if let Some(origin) = made {
                 origin
             } else {
-                let out = place.as_mut();
+                let (out, mut others) = place.with_views(&views.columns);
+                let further = FurtherViews { views: &views.views, out: &mut others[..views.views.len()] };
                 let (cache, seek) = (cache.as_deref(), seek.as_deref());
-                decode(Picture { input, behind, cache, seek, recipe, record, draw, out })?
+                decode(Picture { input, behind, cache, seek, recipe, record, draw, out, further })?
             };
+            for column in &views.columns {
+                *place.column(*column).0 = 1;
+            }
             mask_thread.write(masks, behind, MadePicture { origin: &origin, recipe, draw }, memory, place)?;
             Ok(origin)
         };

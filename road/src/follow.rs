@@ -96,8 +96,8 @@ impl PictureMaps {
     pub fn follow(&self, role: Role, numbers: &mut ValueBuf) {
         let map = self.of(role);
         match role {
-            // A mask is written when its picture is decoded, and is in no table.
-            Role::Plain | Role::Classes | Role::Mask => {}
+            // Masks and views are written when their picture is decoded, and are in no table.
+            Role::Plain | Role::Classes | Role::Mask | Role::View => {}
             Role::Boxes | Role::FractionBoxes => numbers.each(|corners| map.xyxy(corners).clipped),
             Role::Points | Role::FractionPoints => numbers.each(|point| map.point(point)),
             Role::Keypoints => numbers.each(|keypoint| map.keypoint(keypoint)),

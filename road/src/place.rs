@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use forebay_cuda::lane::worker::Target;
 use forebay_cuda::{CudaError, SharedPlace};
+use forebay_pixels::MOST_VIEWS;
 use forebay_ring::PlaceMut;
 
 use crate::gpu_ring::GpuRing;
@@ -59,25 +60,31 @@ impl PlaceRight {
         Ok(self.slot.as_mut())
     }
 
-    /// Its mask in a column of masks, which is in the slot wherever the pixels are: 1 if there is one and else 0, and its
-    /// numbers.
-    pub(crate) fn mask(&mut self, column: usize) -> (&mut u8, &mut [u8]) {
-        self.slot.mask(column)
+    /// Its mask or view in a column, which is in the slot wherever the pixels are: 1 if there is one and else 0, and its
+    /// values.
+    pub(crate) fn column(&mut self, column: usize) -> (&mut u8, &mut [u8]) {
+        self.slot.column(column)
     }
 
-    /// Takes the masks of another place.
-    pub(crate) fn copy_masks(&mut self, from: &mut Self) {
-        for &column in &*self.slot.mask_columns() {
-            let ((validity, numbers), (from_validity, from_numbers)) = (self.mask(column), from.mask(column));
+    /// The slot's room for its pixels, where these are from now on, and for its views in these columns.
+    pub(crate) fn with_views(&mut self, columns: &[usize]) -> (&mut [u8], [&mut [u8]; MOST_VIEWS]) {
+        self.in_gpu = false;
+        self.slot.with_columns(columns)
+    }
+
+    /// Takes the masks and views of another place.
+    pub(crate) fn copy_columns(&mut self, from: &mut Self) {
+        for &column in &*self.slot.place_columns() {
+            let ((validity, numbers), (from_validity, from_numbers)) = (self.column(column), from.column(column));
             *validity = *from_validity;
             numbers.copy_from_slice(from_numbers);
         }
     }
 
-    /// Has no masks: their numbers are 0.
-    pub(crate) fn clear_masks(&mut self) {
-        for &column in &*self.slot.mask_columns() {
-            let (validity, numbers) = self.mask(column);
+    /// Has no masks or views: their values are 0.
+    pub(crate) fn clear_columns(&mut self) {
+        for &column in &*self.slot.place_columns() {
+            let (validity, numbers) = self.column(column);
             *validity = 0;
             numbers.fill(0);
         }

@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use forebay_coordinator::EpochPart;
 pub use forebay_coordinator::LastBatchPolicy;
-use forebay_pixels::{Annotated, Mixing, Recipe};
+use forebay_pixels::{Annotated, Mixing, Recipe, View};
 use forebay_proto::v1::{LockstepRank, StaticShard};
 
 pub use cache::{CacheKind, CacheSettings};
@@ -31,6 +31,8 @@ pub struct StreamSettings {
     pub batch_size: u32,
     /// What is done to each picture, and the form of the output.
     pub recipe: Recipe,
+    /// What else is made of each picture: columns of their own.
+    pub views: Vec<View>,
     /// How pictures of a finished batch are mixed, if they are.
     pub mixing: Option<Mixing>,
     /// All pictures of a batch are mixed by the draws of the first one.
@@ -96,6 +98,7 @@ impl StreamSettings {
         Self {
             batch_size,
             recipe,
+            views: Vec::new(),
             mixing: None,
             mixing_per_batch: false,
             shuffle: Shuffle::default(),

@@ -2,12 +2,14 @@
 
 use std::sync::Arc;
 
-use forebay_columns::{Column, ColumnType, Element, Field, MIXED, Role, Room, Schema, SchemaError, Table};
+use forebay_columns::{Column, ColumnType, Element, ElementType, Field, MIXED, Role, Room, Schema, SchemaError, Table};
+use forebay_pixels::{Dtype, Layout, View};
 use forebay_ring::SlotFrame;
 use forebay_sources::{MaskColumn, Source};
 use thiserror::Error;
 
 use crate::decode::masks::{self, MaskTarget, Masks};
+use crate::decode::views::Views;
 use crate::follow::{Follow, FollowSettings, Follower};
 use crate::sheet::{MixedLabels, Sheet};
 
@@ -16,10 +18,11 @@ use crate::sheet::{MixedLabels, Sheet};
 pub(crate) struct Targets {
     source: Arc<dyn Source>,
     schema: Schema,
-    /// For each column of a batch that comes from the dataset's table, its place there. Masks are behind these, then the
-    /// columns of mixing, and the column of repeats is behind all.
+    /// For each column of a batch that comes from the dataset's table, its place there. Behind these are masks, then
+    /// views, then the columns of mixing, and last the column of repeats.
     columns: Vec<usize>,
     masks: Masks,
+    views: Arc<Views>,
     /// The place of the first of [`MIXED`].
     mixed: Option<usize>,
 }
@@ -92,7 +95,7 @@ impl Targets {
             Some(MaskTarget { name: name.clone(), mask, column, depth })
         });
         let masks = Masks { of_source, targets: targets.collect(), ..Masks::default() };
-        Ok(Self { source, schema, columns, masks, mixed: None })
+        Ok(Self { source, schema, columns, masks, views: Arc::default(), mixed: None })
     }
 
     /// The masks among them.
@@ -106,6 +109,38 @@ impl Targets {
     /// There are too many columns.
     pub(crate) fn with_repeats(self) -> Result<Self, SchemaError> {
         Ok(Self { schema: self.schema.with_repeats()?, ..self })
+    }
+
+    /// The same with the columns of further views, which a stream has whatever columns it names.
+    ///
+    /// # Errors
+    /// A column has the name of one of them, its name or size cannot be those of a column, or there are too many.
+    pub(crate) fn with_views(self, views: &[View]) -> Result<Self, SchemaError> {
+        let mut fields = self.schema.fields().to_vec();
+        let columns = (fields.len()..).take(views.len()).collect();
+        for View { name, recipe } in views {
+            let ((height, width, channels), output) = (recipe.shape(), recipe.output());
+            let dims = match output.layout {
+                Layout::Nhwc => [height, width, channels],
+                Layout::Nchw => [channels, height, width],
+            };
+            let element = match output.dtype {
+                Dtype::Uint8 => ElementType::U8,
+                Dtype::Float16 => ElementType::F16,
+                Dtype::Bfloat16 => ElementType::Bf16,
+                Dtype::Float32 => ElementType::F32,
+            };
+            let of = ColumnType::try_new(element, 0, &dims);
+            let of = of.map_err(|problem| SchemaError::Type { name: name.clone(), problem })?;
+            fields.push(Field::new(name, of).with_role(Role::View));
+        }
+        let views = Arc::new(Views { views: views.to_vec(), columns });
+        Ok(Self { schema: Schema::try_new(fields)?, views, ..self })
+    }
+
+    /// The further views among them.
+    pub(crate) fn views(&self) -> Arc<Views> {
+        Arc::clone(&self.views)
     }
 
     /// The same with the columns of a stream that mixes its pictures.
@@ -148,24 +183,22 @@ impl Targets {
         let table = self.source.targets();
         let columns: Vec<_> = self.columns.iter().map(|&column| (column, Follower::of(table, column))).collect();
         let follow = columns.iter().any(|(_, follower)| follower.is_some()).then(|| Follow::new(settings));
-        let own = |number: usize| OwnColumn {
-            number,
-            values: Column::new(self.schema.fields()[number].column_type.clone()),
-        };
+        let own =
+            |number: usize| OwnColumn { number, values: Column::new(self.schema.fields()[number].column_type.clone()) };
         let mixed = self.mixed.map(|first| std::array::from_fn(|further| own(first + further)));
-        TargetWriter { source: Arc::clone(&self.source), columns, follow, repeats: self.schema.repeats().map(own), mixed }
+        TargetWriter {
+            source: Arc::clone(&self.source),
+            columns,
+            follow,
+            repeats: self.schema.repeats().map(own),
+            mixed,
+        }
     }
 }
 
 impl TargetWriter {
     /// Writes the columns of a batch. Where it was not mixed, each place has its own label alone.
-    pub(crate) fn write(
-        &mut self,
-        sheet: &Sheet,
-        mixed: Option<&MixedLabels>,
-        batch: usize,
-        frame: &mut SlotFrame,
-    ) {
+    pub(crate) fn write(&mut self, sheet: &Sheet, mixed: Option<&MixedLabels>, batch: usize, frame: &mut SlotFrame) {
         let Self { source, columns, follow, repeats, mixed: mixed_columns } = self;
         let table: &Table = source.targets();
         if let Some(follow) = follow {
@@ -226,6 +259,8 @@ fn chosen(all: &Schema, names: &[String]) -> Result<Vec<usize>, UnknownColumn> {
 
 #[cfg(test)]
 mod tests {
+    use forebay_pixels::Recipe;
+
     use super::*;
     use crate::prefetch::shelf::Shelf;
 
@@ -250,6 +285,33 @@ mod tests {
         let targets = Targets::new(Arc::new(Shelf::new(3)), Some(&[]), (1, 1)).unwrap().with_repeats().unwrap();
         assert_eq!((targets.schema().repeats(), targets.rooms()), (Some(0), vec![Room::default()]));
         targets.has(&["repeats".into(), "records".into()]).unwrap();
+    }
+
+    #[test]
+    fn rule_48_views_and_mixing_add_columns_whatever_the_setting_names() {
+        let view = |name: &str, side| View { name: name.to_owned(), recipe: Recipe::training(side).unwrap() };
+        let plain = || Targets::new(Arc::new(Shelf::new(3)), Some(&[]), (1, 1)).unwrap();
+        let targets = plain().with_views(&[view("small", 8), view("tiny", 2)]).unwrap();
+        let targets = targets.with_mixing().unwrap().with_repeats().unwrap();
+        let fields = targets.schema().fields().iter().map(|field| format!("{} {}", field.name, field.column_type));
+        assert_eq!(
+            fields.collect::<Vec<_>>(),
+            ["small u8 [8, 8, 3]", "tiny u8 [2, 2, 3]", "mixed_labels i64", "mix f32", "repeats i32"]
+        );
+        assert_eq!((targets.views().columns.clone(), targets.rooms().len()), (vec![0, 1], 5));
+        targets.has(&["tiny".into(), "mix".into()]).unwrap();
+        let refused = |name| plain().with_views(&[view(name, 2), view("mix", 2)]).unwrap().with_mixing().unwrap_err();
+        assert_eq!(refused("small"), SchemaError::Twice("mix".into()));
+        let large = plain().with_views(&[view("large", 16_000)]).unwrap_err().to_string();
+        assert!(large.starts_with("the column \"large\": a column cannot have rows of"), "{large}");
+        let labels = plain().with_views(&[view("labels", 2)]).unwrap_err();
+        assert_eq!(labels, SchemaError::Reserved("labels".into()));
+    }
+
+    #[test]
+    fn rule_50_the_first_column_with_places_in_the_picture_is_known_by_its_name() {
+        let targets = Targets::new(Arc::new(Shelf::new(3)), None, (1, 1)).unwrap();
+        assert_eq!(targets.first_in_the_picture(), None, "tally has none");
     }
 
     #[test]

@@ -273,3 +273,35 @@ def test_a_batch_with_further_columns_can_be_pickled(boxes):
 def test_unsigned_numbers_keep_their_values():
     column = forebay.torch.tensors._column(np.array([1, 65535], np.uint16), torch.from_numpy)
     assert (column.dtype, column.tolist()) == (torch.int32, [1, 65535])
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("arguments", [{}, {"copy": False}, {"device": "cpu"}, {"as_dict": True}])
+def test_rule_50_soft_labels_are_those_of_both_pictures(pictures, arguments):
+    mixing = forebay.transforms.MixUp(0.5)
+    with forebay.Loader(pictures(8, classes=2), batch_size=4, size=8, epochs=1, mixing=mixing) as loader:
+        batch = loader.torch(num_classes=3, label_smoothing=0.3, **arguments).next()
+        found = batch if isinstance(batch, dict) else batch._asdict()
+    other = torch.nn.functional.one_hot(found["mixed_labels"], 3)
+    assert found["labels"].dtype == torch.float32
+    assert torch.allclose(found["labels"].sum(1), torch.ones(4))
+    weight = found["mix"][:, None]
+    # The labels of the first four pictures are 0.
+    expected = 0.7 * (weight * torch.tensor([1, 0, 0]) + (1 - weight) * other) + 0.1
+    assert torch.allclose(found["labels"], expected)
+
+
+def test_rule_50_labels_are_smoothed_only_if_they_are_soft(pictures):
+    loader = forebay.Loader(pictures(4), batch_size=4, size=8)
+    with loader, pytest.raises(forebay.SettingsError, match="give num_classes too"):
+        loader.torch(label_smoothing=0.1)
+
+
+@pytest.mark.parametrize("copy", [True, False])
+def test_rule_48_a_view_of_bfloat16_is_pytorch_s(pictures, copy):
+    views = {"small": {"size": 4, "dtype": "bfloat16"}}
+    with forebay.Loader(pictures(4), batch_size=4, size=8, epochs=1, views=views) as loader:
+        batch = loader.torch(copy=copy).next()
+        assert (batch.images.dtype, batch.small.dtype) == (torch.uint8, torch.bfloat16)
+        colours = torch.tensor([[number, 100, 200] for number in range(4)]) / 255.0
+        assert torch.equal(batch.small[:, 0, 0], colours.to(torch.bfloat16))

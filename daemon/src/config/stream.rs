@@ -9,6 +9,7 @@ mod mixture;
 mod placement;
 mod sharding;
 mod shuffle;
+mod views;
 
 use std::path::PathBuf;
 
@@ -87,6 +88,9 @@ pub(super) const EXAMPLE: &str = r#"# One table per stream. A trainer attaches b
 # reducing_gap = 2.0
 # Short for reducing_gap = 2.0.
 # fast = false
+# Further views of each picture: columns with a size or transforms of their own. A picture is read and decoded once for all
+# views. match, dtype and layout are those of images, unless a view has its own. Not with reducing_gap. Left out: images alone.
+# views = { local = { transform = [{ random_resized_crop = { size = 96, scale = [0.05, 0.32] } }] } }
 # Mixes each picture of a finished batch with the one before it: mix_up, cut_mix, or a random_choice of them. Batches then
 # also have the columns mixed_labels and mix. See docs/transforms.md. Left out: pictures are not mixed.
 # mixing = { random_choice = { transforms = [{ mix_up = { alpha = 0.2 } }, { cut_mix = { alpha = 1.0 } }] } }
@@ -263,8 +267,9 @@ impl StreamSection {
         let mixture::Mixture { weights, repeats } = mixture::read(table, sources, default.shuffle);
         let default = StreamSettings { weights, repeats, ..default };
         let columns = table.take("columns", columns::read).unwrap_or_default();
+        let views = views::read(table, shuffle.is_on(), &default.recipe);
         let (mixing, mixing_per_batch) = mixing::read(table);
-        let default = StreamSettings { columns: columns.only, mixing, mixing_per_batch, ..default };
+        let default = StreamSettings { columns: columns.only, views, mixing, mixing_per_batch, ..default };
         let section = Self {
             columns: columns.map,
             masks: table.take("masks", columns::masks).unwrap_or_default(),

@@ -68,7 +68,17 @@ impl<'v, 'm> Table<'v, 'm> {
     /// Reads the keys of a recipe, with the defaults of those that are wrong. Nothing if there is none even so.
     pub(super) fn recipe(&mut self, shuffle: bool) -> Option<Recipe> {
         self.known.extend(document::KEYS);
-        let refused = match document::read(self.values, shuffle) {
+        self.recipe_of(document::read(self.values, shuffle))
+    }
+
+    /// As [`recipe`](Self::recipe), for a further view of the pictures that `first` is the recipe of.
+    pub(super) fn view(&mut self, shuffle: bool, first: &Recipe) -> Option<Recipe> {
+        self.known.extend(document::VIEW_KEYS);
+        self.recipe_of(document::read_view(self.values, shuffle, first))
+    }
+
+    fn recipe_of(&mut self, read: Result<Recipe, document::Refused>) -> Option<Recipe> {
+        let refused = match read {
             Ok(recipe) => return Some(recipe),
             Err(refused) => refused,
         };

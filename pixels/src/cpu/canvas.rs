@@ -21,6 +21,8 @@ pub(super) const KEEP: usize = 4 << 20;
 pub(super) struct Canvas {
     picture: Vec<u8>,
     spare: Vec<u8>,
+    /// The memory of a picture that several plans are carried out on, while it is not in use.
+    aside: Vec<u8>,
     floats: Vec<f32>,
     width: u32,
     height: u32,
@@ -39,6 +41,11 @@ impl<'a> PlanInput<'a> {
     /// The canvas holds this part.
     pub(super) fn canvas(rect: Rect) -> Self {
         Self { rgb: None, rect }
+    }
+
+    /// A picture that was [set aside](Canvas::set_aside) holds this part.
+    pub(super) fn aside(rgb: &'a [u8], rect: Rect) -> Self {
+        Self { rgb: Some(rgb), rect }
     }
 
     /// Others hold a whole picture.
@@ -75,6 +82,18 @@ impl Canvas {
         let len = self.len();
         make(&self.picture[..len], &mut sized(&mut self.spare, len + SLACK)[..len]);
         self.swap(width, height);
+    }
+
+    /// Gives the picture away, so that plans can be carried out on it one after the other. It comes
+    /// [back](Self::take_back) for the sake of its memory.
+    pub(super) fn set_aside(&mut self) -> Vec<u8> {
+        let other = std::mem::take(&mut self.aside);
+        std::mem::replace(&mut self.picture, other)
+    }
+
+    /// Takes the memory of a picture back that was given away.
+    pub(super) fn take_back(&mut self, picture: Vec<u8>) {
+        self.aside = picture;
     }
 
     /// Resizes the whole picture by the triangle filter; one of this size already is left alone.
@@ -199,7 +218,7 @@ impl Canvas {
 
     /// Gives back what an unusually large picture has left.
     pub(super) fn trim(&mut self) {
-        for buffer in [&mut self.picture, &mut self.spare] {
+        for buffer in [&mut self.picture, &mut self.spare, &mut self.aside] {
             if buffer.capacity() > KEEP {
                 *buffer = Vec::new();
             }

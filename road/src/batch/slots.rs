@@ -86,7 +86,7 @@ impl Slots {
         self.lent
     }
 
-    /// Copies a picture and its masks from one place to another; both are home.
+    /// Copies a picture with its masks and views from one place to another; both are home.
     ///
     /// # Errors
     /// It is in a GPU that is well, and cannot be read.
@@ -102,17 +102,17 @@ impl Slots {
             }
         });
         if let Some(Some(target)) = self.home(to) {
-            target.copy_masks(&mut source);
+            target.copy_columns(&mut source);
         }
         self.back(from, source);
         copied
     }
 
-    /// Makes a place black, without masks.
+    /// Makes a place black, without masks and views.
     pub(crate) fn clear(&mut self, at: At) {
         if let Some(Some(place)) = self.home(at) {
             place.as_mut().fill(0);
-            place.clear_masks();
+            place.clear_columns();
         }
     }
 

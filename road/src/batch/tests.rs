@@ -158,7 +158,7 @@ impl Setup {
             prefetch: Arc::clone(&prefetch),
             shares_tails: false,
             slots: Slots::new(slots.clone(), None, None),
-            decoding: Decoding::new(pool, Arc::new(recipe), 0, Arc::default(), (None, None), None),
+            decoding: Decoding::new(pool, (Arc::new(recipe), Arc::default()), 0, Arc::default(), (None, None), None),
             mixer,
             progress: progress.subscribe(),
             fates,

@@ -83,9 +83,10 @@ impl CpuLane {
         to: Picture<'_>,
     ) -> Result<Origin, Fault> {
         let Self { decoder, shared: CpuShared { limits, tally, .. }, .. } = self;
-        let Picture { recipe, record, draw, behind, out, .. } = to;
+        let Picture { record, behind, .. } = to;
+        let (order, places) = to.views();
         if let Some(Content::Picture(kept)) = cache.find(record) {
-            return decoder.transform(&kept.picture, recipe, draw, limits, out).map(|decoded| decoded.origin);
+            return decoder.transform_views(&kept.picture, order, limits, places).map(|decoded| decoded.origin);
         }
         let (width, height) = form.size(probe.width, probe.height);
         let shrinks = (width, height) != (probe.width, probe.height);
@@ -98,32 +99,31 @@ impl CpuLane {
                     if let Some(room) = room {
                         room.keep(Content::Picture(Arc::clone(&kept)));
                     }
-                    return decoder.transform(&kept.picture, recipe, draw, limits, out).map(|decoded| decoded.origin);
+                    return decoder.transform_views(&kept.picture, order, limits, places).map(|decoded| decoded.origin);
                 }
                 Err(fault) if shrinks => return Err(fault),
                 // The damage may lie outside of what the recipe needs of it: as without a cache, that is no fault.
                 Err(_) => drop(room),
             }
         }
-        let decoded = decoder.decode(bytes, recipe, draw, limits, out)?;
+        let decoded = decoder.decode_views((bytes, None), order, limits, places)?;
         tally.count(&decoded);
         Ok(decoded.origin)
     }
 
     /// Decodes a picture into its place.
     fn decode(&mut self, picture: Picture<'_>) -> Result<Origin, Fault> {
-        let Picture { input, cache, recipe, draw, .. } = picture;
+        let Picture { input, cache, seek, .. } = picture;
         let (limits, memory) = (self.shared.limits, Arc::clone(&self.shared.memory));
         let bytes = match input {
             Input::File(bytes) => bytes,
             // The recipe is carried out on the pixels where they are: only what it makes of them takes memory.
             Input::Picture(kept) => {
                 let size = (kept.picture.width, kept.picture.height);
-                let _share = share(&memory, self.decoder.transform_bytes(size, recipe, draw, &limits));
-                return self
-                    .decoder
-                    .transform(&kept.picture, recipe, draw, &limits, picture.out)
-                    .map(|decoded| decoded.origin);
+                let (order, places) = picture.views();
+                let _share = share(&memory, self.decoder.transform_views_bytes(size, order, &limits));
+                let made = self.decoder.transform_views(&kept.picture, order, &limits, places);
+                return made.map(|decoded| decoded.origin);
             }
         };
         let probe = probe(bytes)?;
@@ -132,16 +132,19 @@ impl CpuLane {
         let keeping = cache.filter(|_| allowed).map(|cache| (cache, cache.keep()));
         let needed = match keeping {
             _ if !allowed => 0,
-            Some((_, Keep::Decoded(form))) => self.decoder.keep_bytes(&probe, form, recipe, draw, &limits),
-            _ => self.decoder.decode_bytes(&probe, recipe, draw, &limits),
+            Some((_, Keep::Decoded(form))) => self.decoder.keep_views_bytes(&probe, form, picture.order(), &limits),
+            _ => self.decoder.decode_views_bytes(&probe, picture.order(), &limits),
         };
         let _share = share(&memory, needed);
         match keeping {
             Some((cache, Keep::Decoded(form))) => self.keep(bytes, &probe, form, cache, picture),
             _ => {
-                let decoded = match picture.seek {
+                let decoded = match seek {
                     Some(store) => self.seek(bytes, store, picture),
-                    None => self.decoder.decode(bytes, recipe, draw, &limits, picture.out),
+                    None => {
+                        let (order, places) = picture.views();
+                        self.decoder.decode_views((bytes, None), order, &limits, places)
+                    }
                 }?;
                 self.shared.tally.count(&decoded);
                 Ok(decoded.origin)
@@ -152,11 +155,12 @@ impl CpuLane {
     /// Decodes a file with what the store has of its seek points, and keeps what has changed in them.
     fn seek(&mut self, bytes: &[u8], store: &SeekStore, to: Picture<'_>) -> Result<Decoded, Fault> {
         let Self { decoder, points, shared } = self;
-        let Picture { recipe, record, draw, out, .. } = to;
+        let record = to.record;
+        let (order, places) = to.views();
         if !store.load(record, points) {
-            return decoder.decode(bytes, recipe, draw, &shared.limits, out);
+            return decoder.decode_views((bytes, None), order, &shared.limits, places);
         }
-        let decoded = decoder.decode_seeking((bytes, &mut *points), recipe, draw, &shared.limits, out);
+        let decoded = decoder.decode_views((bytes, Some(&mut *points)), order, &shared.limits, places);
         store.keep(record, points);
         decoded
     }
@@ -175,6 +179,7 @@ mod tests {
     use super::*;
     use crate::cache::admission::OVERHEAD;
     use crate::decode::Decode;
+    use crate::decode::views::FurtherViews;
 
     /// What a lane makes of a file with this cache; the second time by what the cache holds, if it does.
     fn twice(lane: &mut Decode, bytes: &[u8], record: u64, cache: &Cache) -> [Result<Vec<u8>, Fault>; 2] {
@@ -194,6 +199,7 @@ mod tests {
                 record,
                 draw,
                 out: &mut out,
+                further: FurtherViews::default(),
             })
             .map(|_| out)
         })
@@ -230,6 +236,7 @@ mod tests {
                 record: 0,
                 draw,
                 out: &mut out,
+                further: FurtherViews::default(),
             })
         };
         decode(Limits::default()).unwrap();
@@ -265,7 +272,17 @@ mod tests {
             let [plain, seeking, without_room] = [None, Some(&roomy), Some(&full)].map(|seek| {
                 let (mut out, draw) = (vec![0; recipe.place_len()], Draw { seed: 0, epoch, record: 4 });
                 let (input, behind, cache) = (Input::File(&bytes), &[][..], None);
-                let picture = Picture { input, behind, cache, seek, recipe: &recipe, record: 4, draw, out: &mut out };
+                let picture = Picture {
+                    input,
+                    behind,
+                    cache,
+                    seek,
+                    recipe: &recipe,
+                    record: 4,
+                    draw,
+                    out: &mut out,
+                    further: FurtherViews::default(),
+                };
                 lane(picture).map(|_| out).unwrap()
             });
             assert!(plain == seeking && plain == without_room, "epoch {epoch}");
@@ -285,7 +302,17 @@ mod tests {
         let mut lane = lane_with(Limits::default(), Arc::clone(&memory));
         let (mut out, draw) = (vec![0; recipe.place_len()], Draw { seed: 0, epoch: 0, record: 0 });
         let (input, behind) = (Input::Picture(&kept), &[][..]);
-        let picture = Picture { input, behind, cache: None, seek: None, recipe, record: 0, draw, out: &mut out };
+        let picture = Picture {
+            input,
+            behind,
+            cache: None,
+            seek: None,
+            recipe,
+            record: 0,
+            draw,
+            out: &mut out,
+            further: FurtherViews::default(),
+        };
         std::thread::scope(|scope| {
             let decoding = scope.spawn(|| lane(picture));
             while !decoding.is_finished() && memory.waiting() == 0 {
@@ -345,6 +372,7 @@ mod tests {
                     record: 0,
                     draw,
                     out: &mut out,
+                    further: FurtherViews::default(),
                 })
                 .unwrap();
             }

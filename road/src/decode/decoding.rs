@@ -12,6 +12,7 @@ use crate::decode::Pool;
 use crate::decode::job::DecodeJob;
 use crate::decode::masks::Masks;
 use crate::decode::outcomes::{Done, Outcomes};
+use crate::decode::views::Views;
 use crate::place::{At, PlaceRight};
 use crate::prefetch::Buffer;
 use crate::seek::SeekStore;
@@ -22,6 +23,8 @@ use crate::seek::SeekStore;
 pub(crate) struct Decoding {
     pool: Arc<Pool>,
     recipe: Arc<Recipe>,
+    /// The further views.
+    views: Arc<Views>,
     /// Seed of the random choices.
     seed: u64,
     /// The masks that are decoded with the pictures.
@@ -39,13 +42,13 @@ impl Decoding {
     /// By this pool and recipe, with these random choices; no picture is under way yet.
     pub(crate) fn new(
         pool: Arc<Pool>,
-        recipe: Arc<Recipe>,
+        (recipe, views): (Arc<Recipe>, Arc<Views>),
         seed: u64,
         masks: Arc<Masks>,
         (cache, seek): (Option<Arc<Cache>>, Option<Arc<SeekStore>>),
         gpu: Option<i32>,
     ) -> Self {
-        Self { pool, recipe, seed, masks, cache, seek, gpu, outcomes: Outcomes::default() }
+        Self { pool, recipe, views, seed, masks, cache, seek, gpu, outcomes: Outcomes::default() }
     }
 
     /// Sends a record's content on its way into this place. What becomes of it is among the outcomes later, with the right to
@@ -59,6 +62,7 @@ impl Decoding {
             seek: self.seek.clone(),
             place,
             recipe: Arc::clone(&self.recipe),
+            views: Arc::clone(&self.views),
             record: turn.record(),
             draw: Draw { seed: self.seed, epoch, record: turn.key() },
             gpu: self.gpu,

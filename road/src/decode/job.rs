@@ -7,6 +7,7 @@ use forebay_pixels::{Draw, Origin, Recipe};
 use crate::cache::Cache;
 use crate::decode::masks::Masks;
 use crate::decode::outcomes::{Done, Reporter};
+use crate::decode::views::Views;
 use crate::place::{At, PlaceRight};
 use crate::prefetch::Buffer;
 use crate::reason::Reason;
@@ -30,6 +31,8 @@ pub(crate) struct DecodeJob {
     pub place: PlaceRight,
     /// What becomes of the picture.
     pub recipe: Arc<Recipe>,
+    /// What else becomes of it.
+    pub views: Arc<Views>,
     /// Number of its record.
     pub record: u64,
     /// What its random choices follow: the record, and its repeat.

@@ -124,7 +124,7 @@ impl MaskThread {
         let parts = (!masks.is_empty()).then(|| RecordParts::of(behind, masks.of_source));
         for MaskTarget { name, mask, column, depth } in &masks.targets {
             let fill = masks.fill(*depth);
-            let (validity, numbers) = place.mask(*column);
+            let (validity, numbers) = place.column(*column);
             let Some(png) = parts.and_then(|parts| parts.mask(*mask)) else {
                 *validity = 0;
                 depth.fill(fill, numbers);

@@ -14,6 +14,7 @@ use forebay_pixels::{Draw, Fault, JpegHead, Limits, Origin, Recipe, sample};
 
 use crate::decode::budget::Budget;
 use crate::decode::cpu::{CpuLane, CpuShared};
+use crate::decode::views::FurtherViews;
 use crate::decode::{Decode, MakeDecode, Picture};
 use crate::record::Input;
 use crate::settings::JpegDecoder;
@@ -89,8 +90,18 @@ fn decode(with: &mut Decode, bytes: &[u8], draw: Draw, before: u8) -> Result<Vec
     let mut out = vec![before; recipe.place_len()];
     let input = Input::File(bytes);
     let record = draw.record;
-    with(Picture { input, behind: &[], cache: None, seek: None, recipe: &recipe, record, draw, out: &mut out })
-        .map(|_| out)
+    with(Picture {
+        input,
+        behind: &[],
+        cache: None,
+        seek: None,
+        recipe: &recipe,
+        record,
+        draw,
+        out: &mut out,
+        further: FurtherViews::default(),
+    })
+    .map(|_| out)
 }
 
 fn rule_8_pixels_follow_from_bytes_recipe_and_draw_alone(make: &MakeDecode) {

@@ -293,7 +293,8 @@ fn boxes_are_where_pixels_are(pool: &Arc<Pool>, adjust_orientation: bool, cache:
     let input = Input { adjust_orientation, ..Input::default() };
     let recipe = Recipe::new(list, Output::default()).unwrap().with_input(input).unwrap();
     let masks = Arc::new(Masks { annotated: Annotated::AsStored, ..targets.masks().clone() });
-    let decoding = Decoding::new(Arc::clone(pool), Arc::new(recipe.clone()), 9, masks, (cache.cloned(), None), None);
+    let order = (Arc::new(recipe.clone()), Arc::default());
+    let decoding = Decoding::new(Arc::clone(pool), order, 9, masks, (cache.cloned(), None), None);
     let region = region(&recipe, &targets, 16);
     let (frame, places) = region.slot(0).unwrap().split();
     for (place, number) in places.into_iter().zip(0_u8..) {

@@ -104,6 +104,7 @@ impl Opening {
         let (height, width, _) = self.settings.recipe.shape();
         let targets = Targets::new(Arc::clone(&self.source), self.settings.columns.as_deref(), (height, width))?;
         follow::can_follow(targets.schema(), &self.settings.recipe)?;
+        let targets = targets.with_views(&self.settings.views)?;
         let targets = if self.settings.mixing.is_none() { targets } else { mixed(targets)? };
         let targets = if plan.is_plain() { targets } else { targets.with_repeats()? };
         let (shape, slots) = (shape(&self.settings), self.settings.slots());

@@ -169,6 +169,18 @@ impl Pipeline {
         Some(Mixer::new(Arc::clone(&self.pool), MixSettings { mixing, per_batch: *per_batch, seed: *seed, form }))
     }
 
+    /// What batches follow.
+    fn rules(&self, is_dynamic: bool) -> Rules {
+        let settings = &*self.settings;
+        let most_failures = |limit| policies::most_failures(limit, self.dataset.records());
+        Rules {
+            batch_size: settings.batch_size,
+            on_error: settings.on_error,
+            max_failures: settings.max_failures.map(most_failures),
+            dynamic: is_dynamic.then_some(settings.last_batch_policy),
+        }
+    }
+
     /// How leases are kept.
     fn leases(&self, shares_tails: bool) -> LeaseSettings {
         let batch = if shares_tails { self.settings.batch_size.into() } else { 0 };
@@ -217,7 +229,7 @@ impl Pipeline {
             slots: Slots::new(ring.free(), gpu, watched),
             decoding: Decoding::new(
                 Arc::clone(&self.pool),
-                Arc::new(settings.recipe.clone()),
+                (Arc::new(settings.recipe.clone()), dataset.targets().views()),
                 settings.seed,
                 self.masks(),
                 (dataset.cache().cloned(), dataset.seek().cloned()),
@@ -229,14 +241,10 @@ impl Pipeline {
             output,
             meter: Arc::clone(&self.meter),
         };
-        let rules = Rules {
-            batch_size: settings.batch_size,
-            on_error: settings.on_error,
-            max_failures: settings.max_failures.map(|limit| policies::most_failures(limit, dataset.records())),
-            dynamic: fixed.is_none().then_some(settings.last_batch_policy),
-        };
         let (stop, stopped) = channel::bounded(0);
-        let batcher = Batcher::new(rules).numbered_from(next).failing_without_one_of(Arc::clone(dataset.plan()));
+        let batcher = Batcher::new(self.rules(fixed.is_none()))
+            .numbered_from(next)
+            .failing_without_one_of(Arc::clone(dataset.plan()));
         let stage = BatchStage::new(parts, batcher);
         let (ended, batch) = oneshot::channel();
         let run = move || {

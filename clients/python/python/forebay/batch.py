@@ -78,7 +78,7 @@ class Batch:
     __slots__ = (
         "__weakref__",
         "_decision",
-        "_further_names",
+        "_further_types",
         "_hold",
         "_native",
         "_own",
@@ -99,7 +99,7 @@ class Batch:
     ) -> None:
         self._native: _native.Batch | None = native
         self._own: Padded | None = None
-        self._further_names: list[str] | None = None
+        self._further_types: dict[str, str] | None = None
         self._own_columns: dict[str, tuple[np.ndarray | Ragged, np.ndarray]] | None = None
         self._releases = releases
         self._hold = hold
@@ -165,8 +165,8 @@ class Batch:
     def soft_labels(self, num_classes: int, label_smoothing: float = 0.0) -> np.ndarray:
         """Labels as probabilities: `(n, num_classes)` of float32.
 
-        A picture has the probability 1 for its label. If the stream mixes its pictures, `labels` has the weight `mix`, and
-        `mixed_labels` has the rest. A label of -1 adds nothing, so that a place without a label has zeros.
+        A picture has the probability 1 for its label. If the stream mixes its pictures, `labels` has the weight `mix`,
+        and `mixed_labels` has the rest. A label of -1 adds nothing, so that a place without a label has zeros.
 
         Args:
             num_classes: Number of classes.
@@ -237,11 +237,12 @@ class Batch:
             ClosedError: The batch has no slot any more.
         """
         twin = Batch.__new__(Batch)
-        twin._native = twin._releases = twin._hold = twin._pixels = twin._further_names = None
+        twin._native = twin._releases = twin._hold = twin._pixels = None
         twin._own = Padded(
             *(np.array(array) if isinstance(array, np.ndarray) else array.numpy() for array in self.padded)
         )
         twin._own_columns = {}
+        twin._further_types = self._further()
         for name in self._further():
             column, validity = self._column(name)
             twin._own_columns[name] = column.copy(), validity.copy()
@@ -305,14 +306,17 @@ class Batch:
             return own
         return self._viewed(getattr(self._lent(), name))
 
-    def _further(self) -> list[str]:
-        """Names of the further columns."""
-        if self._own_columns is not None:
-            return list(self._own_columns)
-        native = self._lent()
-        if self._further_names is None:
-            self._further_names = [name for name, _ in native.columns]
-        return self._further_names
+    def _further(self) -> dict[str, str]:
+        """Names and types of the further columns."""
+        native = None if self._own_columns is not None else self._lent()
+        if self._further_types is None:
+            assert native is not None, "a copy has the types of its original"
+            self._further_types = dict(native.columns)
+        return self._further_types
+
+    def _is_bfloat16(self, name: str) -> bool:
+        """Whether a column is a view of bfloat16, of which numpy gets the bits."""
+        return name not in Padded._fields and self._further()[name].startswith("bf16")
 
     def _column(self, name: str) -> tuple[np.ndarray | Ragged, np.ndarray]:
         """A further column, and its validity."""

@@ -59,10 +59,15 @@ class Loader(Batches[Batch]):
         size: Side of the square images in pixels. With `shuffle` it means RandomResizedCrop and
             RandomHorizontalFlip, otherwise Resize and CenterCrop. Give `size` or `transform`, except for a stream.
         transform: A list of `forebay.transforms`, in place of `size`.
-        mixing: Mixes each picture of a finished batch with the one before it: `transforms.MixUp`, `transforms.CutMix`, or a
-            `transforms.RandomChoice` of them. Batches then also have the columns `mixed_labels`, the other picture's
-            label, and `mix`, the weight of `labels`. `batch.soft_labels` and `loader.torch(num_classes=...)` make soft
-            labels of them. None mixes nothing.
+        views: Further views of each picture, such as `{"local": [transforms.RandomResizedCrop(96, scale=(0.05,
+            0.32))]}`. Each becomes a column of its name. A view is a list of steps, or a dict with some of the settings
+            `size`, `transform`, `match`, `dtype` and `layout`, which are otherwise those of the images. A picture is
+            read and decoded once for all views, and each view has its own random choices. Not with `reducing_gap`. None
+            is the images alone.
+        mixing: Mixes each picture of a finished batch with the one before it: `transforms.MixUp`, `transforms.CutMix`,
+            or a `transforms.RandomChoice` of them. Batches then also have the columns `mixed_labels`, the other
+            picture's label, and `mix`, the weight of `labels`. `batch.soft_labels` and `loader.torch(num_classes=...)`
+            make soft labels of them. None mixes nothing.
         mixing_per_batch: True mixes all pictures of a batch with the same weight, as torchvision does. Needs `mixing`.
         shuffle: True gives each epoch its own order. "shard" is for datasets that are read in grains, such as chunks or
             row groups: it shuffles grains, and the records within windows of grains. Each grain is then read once per
@@ -199,6 +204,7 @@ class Loader(Batches[Batch]):
         batch_size: int | None = None,
         size: int | None = None,
         transform: Transform | Sequence[Transform] | None = None,
+        views: Mapping[str, Any] | None = None,
         mixing: Transform | None = None,
         mixing_per_batch: bool = False,
         shuffle: bool | str = False,

@@ -230,6 +230,13 @@ def _steps(transform: Any) -> list[dict[str, dict[str, Any]]]:  # noqa: ANN401 -
     return [step.to_settings() for step in steps]
 
 
+def _views(views: Any) -> dict[str, dict[str, Any]]:  # noqa: ANN401 - whatever the caller gave
+    if not isinstance(views, Mapping):
+        raise SettingsError(f"views={views!r}: give a dict of names and lists of forebay.transforms")
+    tables = {name: view if isinstance(view, Mapping) else {"transform": view} for name, view in views.items()}
+    return {name: _settings(table) for name, table in tables.items()}
+
+
 def _mixing(mixing: Any) -> dict[str, dict[str, Any]]:  # noqa: ANN401 - whatever the caller gave
     if not isinstance(mixing, Transform):
         raise SettingsError(f"mixing={mixing!r}: give MixUp, CutMix or a RandomChoice of them, of forebay.transforms")
@@ -260,6 +267,7 @@ def _columns(columns: Any) -> Any:  # noqa: ANN401 - whatever the caller gave
 # Settings that callers give as Python objects: how each is written as the daemon reads it. All others travel as given.
 _OF_PYTHON: dict[str, Callable[[Any], Any]] = {
     "transform": _steps,
+    "views": _views,
     "mixing": _mixing,
     "dtype": _dtype,
     "root": _root,

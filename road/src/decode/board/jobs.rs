@@ -49,6 +49,7 @@ impl Jobs {
             seek: None,
             place: PlaceRight::new(place, None),
             recipe: Arc::clone(&self.recipe),
+            views: Arc::default(),
             record: u64::from(number),
             draw: Draw { seed: 0, epoch: 0, record: u64::from(number) },
             gpu: None,

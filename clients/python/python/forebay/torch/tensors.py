@@ -137,7 +137,7 @@ class _Tensors:
         in_host = self._device is None or self._device.type == "cpu"
         convert = (_copied if self._copy else _viewed) if in_host else self._moved
         tensors = {"images": convert(batch.images)}
-        tensors.update((name, _column(batch[name], convert)) for name in batch.columns[1:])
+        tensors.update((name, _column(batch, name, convert)) for name in batch.columns[1:])
         if self._soft_labels is not None:
             tensors["labels"] = convert(batch.soft_labels(*self._soft_labels))
         validity = {name: convert(batch.validity(name)) for name in batch.columns[4:]}
@@ -180,7 +180,11 @@ def _again(further: tuple[str, ...], values: tuple[Any, ...]) -> Any:  # noqa: A
     return _tuple(further)(*values)
 
 
-def _column(column: np.ndarray | GpuArray | Ragged, convert: Callable[[Any], torch.Tensor]) -> Any:  # noqa: ANN401
+def _column(batch: Batch, name: str, convert: Callable[[Any], torch.Tensor]) -> Any:  # noqa: ANN401 - as TorchBatch
+    column = batch[name]
+    if batch._is_bfloat16(name):
+        # The conversion takes its bits for what they are, as those of the images.
+        return convert(column)
     if isinstance(column, Ragged):
         return TorchRagged(convert(_signed(column.values)), tuple(map(convert, column.offsets)))
     return convert(_signed(column))

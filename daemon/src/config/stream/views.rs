@@ -1,0 +1,23 @@
+//! `views`: what else is made of each picture.
+
+use forebay_pixels::{MOST_VIEWS, Recipe, View};
+
+use super::super::table::Table;
+
+/// The views beside the first one, which has this recipe.
+pub(super) fn read(table: &mut Table<'_, '_>, shuffle: bool, first: &Recipe) -> Vec<View> {
+    let views = table.named("views", |name, table| {
+        if name == "images" {
+            table.mistake("", "has the keys of the stream itself, such as size and transform; give them there.");
+        }
+        table.view(shuffle, first)
+    });
+    if views.len() > MOST_VIEWS {
+        table.mistake("views", format!("has {} views; at most {MOST_VIEWS} are allowed beside images.", views.len()));
+    }
+    if !views.is_empty() && first.input().reducing_gap.is_some() {
+        table
+            .mistake("views", "cannot be combined with reducing_gap or fast: all views are made of one exact picture.");
+    }
+    views.into_iter().map(|(name, recipe)| View { name, recipe }).collect()
+}
