@@ -4,8 +4,8 @@ use clap::{CommandFactory as _, Parser, Subcommand};
 
 use crate::failure::Failure;
 use crate::{
-    audit, bench, compare, completions, config, coordinate, doctor, index, man, preview, reload, run, sample, serve,
-    status, verify,
+    audit, bench, compare, completions, config, coordinate, doctor, index, man, preview, reload, replay, run, sample,
+    serve, status, verify,
 };
 
 /// Turns folders of pictures into training batches in shared memory.
@@ -33,6 +33,8 @@ enum Command {
     Run(run::RunCommand),
     /// Write a picture of the next batch: a contact sheet with labels.
     Preview(preview::PreviewArgs),
+    /// Make the pictures of one record again that training saw of it in an epoch.
+    Replay(replay::ReplayArgs),
     /// Measure how fast a dataset is read and decoded, and name the bottleneck.
     Bench(bench::BenchArgs),
     /// Compare our pixels with Pillow's on your own pictures.
@@ -63,6 +65,7 @@ impl Cli {
             Command::Reload(args) => reload::run(&args),
             Command::Run(command) => run::run(&command),
             Command::Preview(args) => preview::run(&args),
+            Command::Replay(args) => replay::run(&args),
             Command::Bench(args) => bench::run(&args),
             Command::Compare(args) => compare::run(&args),
             Command::Verify(args) => verify::run(&args),

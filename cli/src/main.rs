@@ -26,6 +26,7 @@ mod preview;
 mod progress;
 mod reload;
 mod remote;
+mod replay;
 mod run;
 mod sample;
 mod serve;

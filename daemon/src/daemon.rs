@@ -33,6 +33,7 @@ use crate::config::{CacheSettingError, Config, Surroundings};
 use admission::Admitted;
 pub(crate) use admission::{AdmissionRefusal, Request};
 use configuration::{Configuration, ReloadError};
+pub use dataset::open_dataset;
 use ledgers::{Ledgers, LedgersError};
 use open_error::NewRunError;
 pub use open_error::OpenError;

@@ -20,5 +20,5 @@ mod telemetry;
 mod visitors;
 
 pub use daemon::ledgers::{LEDGERS, LedgersError, forget_run};
-pub use daemon::{DEFAULT_RUN, DaemonError, OpenError};
+pub use daemon::{DEFAULT_RUN, DaemonError, OpenError, open_dataset};
 pub use telemetry::{LogError, start_logs};

@@ -7,7 +7,7 @@ use forebay_road::threads;
 use forebay_sources::{DiskCache, IndexChoice, Options, Source};
 
 use super::OpenError;
-use crate::config::{SourceRights, StreamSection, Surroundings};
+use crate::config::{Config, SourceRights, StreamSection, Surroundings};
 
 /// What the daemon says about each dataset that it opens.
 #[derive(Debug)]
@@ -29,9 +29,7 @@ pub(super) async fn dataset(
     files: Option<Arc<Vec<u8>>>,
     terms: DatasetTerms,
 ) -> Result<Arc<dyn Source>, OpenError> {
-    let names = section.source.clone().unwrap_or_default();
-    let DatasetTerms { byte_limit, rights: SourceRights { readers, objects }, cache } = terms;
-    let options = Options { byte_limit, readers, objects, cache, index: index(section), ..section.options() };
+    let (names, options) = (section.source.clone().unwrap_or_default(), options(section, terms));
     // A thread of its own: a file system that does not answer keeps it, and nothing else.
     let open = move || match files {
         Some(list) => forebay_formats::open_list(&list, &options),
@@ -48,6 +46,27 @@ pub(super) async fn dataset(
         );
     }
     Ok(source)
+}
+
+/// Opens the dataset of a stream of this configuration, without a daemon.
+///
+/// # Errors
+/// There is no such dataset, or it cannot be read.
+pub fn open_dataset(
+    config: &Config,
+    section: &StreamSection,
+    surroundings: &Surroundings,
+) -> Result<Box<dyn Source>, OpenError> {
+    let cache = config.sources.disk_cache(surroundings)?;
+    let terms = DatasetTerms { byte_limit: config.decode.byte_limit.0, rights: config.sources.rights(), cache };
+    let names = section.source.clone().unwrap_or_default();
+    Ok(forebay_formats::open_all(&names, &options(section, terms))?)
+}
+
+/// How a stream's dataset is opened.
+fn options(section: &StreamSection, terms: DatasetTerms) -> Options {
+    let DatasetTerms { byte_limit, rights: SourceRights { readers, objects }, cache } = terms;
+    Options { byte_limit, readers, objects, cache, index: index(section), ..section.options() }
 }
 
 /// The index that the settings name, or the folder of indexes.

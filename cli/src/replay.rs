@@ -1,0 +1,113 @@
+//! `forebay replay`: makes the pictures of one record again that training saw of it in an epoch, before they were mixed.
+
+use std::io::{self, Write as _};
+use std::path::PathBuf;
+
+use forebay_daemon::config::{Config, Surroundings};
+use forebay_daemon::open_dataset;
+use forebay_pixels::{Dtype, Layout};
+use forebay_proto::Turn;
+use forebay_road::{ReplayedView, replay};
+use serde_json::{Map, Value, json};
+
+use crate::failure::Failure;
+use crate::output_file::OutputFile;
+use crate::pair::pair;
+
+#[derive(Debug, clap::Args)]
+#[command(group(clap::ArgGroup::new("what").required(true).args(["source", "config"])))]
+pub(crate) struct ReplayArgs {
+    /// Path or URL of the dataset, such as a folder, a .csv file or another source of docs/sources.md.
+    source: Option<String>,
+    /// Further sources. Forebay reads all of them as one dataset.
+    #[arg(value_name = "SOURCE2", requires = "source")]
+    more: Vec<String>,
+    /// A setting of the stream, written as in a configuration: seed=3, shuffle=true, size=224. May be repeated.
+    #[arg(long = "set", value_name = "KEY=VALUE", value_parser = pair, requires = "source")]
+    settings: Vec<(String, String)>,
+    /// Configuration file that has the stream, in place of a source.
+    #[arg(long, value_name = "FILE", requires = "stream", conflicts_with = "source")]
+    config: Option<PathBuf>,
+    /// Name of the stream in the configuration.
+    #[arg(long, value_name = "NAME", requires = "config")]
+    stream: Option<String>,
+    /// Number of the record.
+    #[arg(long, value_name = "NUMBER")]
+    record: u64,
+    /// Epoch in which training saw it, from 0.
+    #[arg(long, value_name = "NUMBER")]
+    epoch: u64,
+    /// Which time of the epoch, from 0, if epochs repeat records.
+    #[arg(long, value_name = "NUMBER", default_value_t = 0)]
+    repeat: u16,
+    /// Folder for the files, one for each view, that numpy.load reads.
+    #[arg(short, long, value_name = "FOLDER", default_value = ".")]
+    output: PathBuf,
+}
+
+/// The stream of a source that the command line names.
+const OWN: &str = "default";
+
+pub(crate) fn run(args: &ReplayArgs) -> Result<(), Failure> {
+    let (config, name) = match (&args.config, &args.stream) {
+        (Some(file), Some(name)) => (crate::config::read(file)?, name.as_str()),
+        _ => (Config::for_streams(Map::from_iter([(OWN.to_owned(), own_stream(args).into())]))?, OWN),
+    };
+    let section = config.streams.get(name).ok_or_else(|| {
+        let known: Vec<&str> = config.streams.keys().map(String::as_str).collect();
+        Failure::Usage(format!("The configuration has no stream \"{name}\". It has: {}.", known.join(", ")))
+    })?;
+    let source = open_dataset(&config, section, &Surroundings::of_process());
+    let source = source.map_err(|error| Failure::Usage(error.to_string()))?;
+    let turn = Turn::new(args.record, args.repeat);
+    let views = replay(source.as_ref(), &section.settings, &config.decode, args.epoch, turn);
+    let views = views.map_err(|error| Failure::Failed(format!("{error}.")))?;
+    let mut out = io::stdout().lock();
+    for view in &views {
+        let repeat = if args.repeat == 0 { String::new() } else { format!("-repeat-{}", args.repeat) };
+        let name = format!("record-{}-epoch-{}{repeat}-{}.npy", args.record, args.epoch, view.name);
+        let file = OutputFile::from(args.output.join(name));
+        file.write(&npy(view))?;
+        let (height, width, _) = view.recipe.shape();
+        writeln!(out, "{}: {height} x {width}", file.name())?;
+    }
+    Ok(())
+}
+
+/// The table of the stream that the command line describes.
+fn own_stream(args: &ReplayArgs) -> Map<String, Value> {
+    let sources: Vec<&String> = args.source.iter().chain(&args.more).collect();
+    let mut stream = Map::from_iter([("source".to_owned(), json!(sources)), ("batch_size".to_owned(), json!(1))]);
+    for (key, text) in &args.settings {
+        // What is no value of TOML is a text without its quotes.
+        let table = toml::from_str::<Map<String, Value>>(&format!("value = {text}")).ok();
+        let value = table.and_then(|mut table| table.remove("value"));
+        stream.insert(key.clone(), value.unwrap_or_else(|| text.as_str().into()));
+    }
+    stream
+}
+
+/// A view as a file of numpy, which has no bfloat16 and gets its bits.
+fn npy(view: &ReplayedView) -> Vec<u8> {
+    let (height, width, channels) = view.recipe.shape();
+    let output = view.recipe.output();
+    let kind = match output.dtype {
+        Dtype::Uint8 => "|u1",
+        Dtype::Float16 => "<f2",
+        Dtype::Bfloat16 => "<u2",
+        Dtype::Float32 => "<f4",
+    };
+    let [first, second, third] = match output.layout {
+        Layout::Nhwc => [height, width, channels],
+        Layout::Nchw => [channels, height, width],
+    };
+    let shape = format!("({first}, {second}, {third})");
+    let text = format!("{{'descr': '{kind}', 'fortran_order': False, 'shape': {shape}, }}");
+    // Ten bytes stand before the text, and the values begin at a multiple of 64.
+    let len = (text.len() + 11).next_multiple_of(64) - 10;
+    let mut file = b"\x93NUMPY\x01\x00".to_vec();
+    file.extend(u16::try_from(len).unwrap_or(u16::MAX).to_le_bytes());
+    file.extend(format!("{text:<width$}\n", width = len - 1).bytes());
+    file.extend_from_slice(&view.bytes);
+    file
+}

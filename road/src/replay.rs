@@ -1,0 +1,112 @@
+//! Replay: what training saw of a record before mixing, made again without a stream (semantics rule 51).
+
+use std::sync::Arc;
+
+use forebay_pixels::{Draw, Fault, MOST_VIEWS, Recipe};
+use forebay_proto::Turn;
+use forebay_sources::{ReadError, RecordParts, Source};
+use thiserror::Error;
+
+use crate::cache::Cache;
+use crate::decode::Picture;
+use crate::decode::budget::Budget;
+use crate::decode::cpu::{CpuLane, CpuShared};
+use crate::decode::views::FurtherViews;
+use crate::record::Input;
+use crate::settings::{CacheKind, DecodeSettings, StreamSettings};
+
+/// One view of a record.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ReplayedView {
+    /// Its name: `images`, or that of a further view.
+    pub name: String,
+    /// What was made of the picture, and the form of its values.
+    pub recipe: Recipe,
+    /// Its bytes, as in a batch. Floats are little-endian.
+    pub bytes: Vec<u8>,
+}
+
+/// Why a record cannot be replayed.
+#[derive(Debug, Error)]
+pub enum ReplayError {
+    /// The dataset has fewer records.
+    #[error("there is no record {record}: the dataset has {records}")]
+    NoRecord {
+        /// The record's number.
+        record: u64,
+        /// Records of the dataset.
+        records: u64,
+    },
+    /// It cannot be read.
+    #[error("{locator}: {error}")]
+    Read {
+        /// Where the record is.
+        locator: String,
+        /// What is wrong with it.
+        error: Box<ReadError>,
+    },
+    /// Its picture is bad.
+    #[error("{locator}: {fault}")]
+    Picture {
+        /// Where the record is.
+        locator: String,
+        /// What is wrong with it.
+        fault: Fault,
+    },
+}
+
+/// Makes all views of a turn of a record again, with the bytes that the CPU lane gives.
+///
+/// # Errors
+/// There is no such record, or it is bad.
+pub fn replay(
+    source: &dyn Source,
+    settings: &StreamSettings,
+    decode: &DecodeSettings,
+    epoch: u64,
+    turn: Turn,
+) -> Result<Vec<ReplayedView>, ReplayError> {
+    let (record, records) = (turn.record(), source.len());
+    if record >= records {
+        return Err(ReplayError::NoRecord { record, records });
+    }
+    let mut content = Vec::new();
+    let locator = || source.locator(record).to_string();
+    let read = source.read(record, decode.byte_limit.0, &mut content);
+    read.map_err(|error| ReplayError::Read { locator: locator(), error: Box::new(error) })?;
+    let StreamSettings { recipe, views, seed, cache, .. } = settings;
+    let first = ReplayedView { name: "images".into(), recipe: recipe.clone(), bytes: Vec::new() };
+    let mut made: Vec<ReplayedView> = std::iter::once(first)
+        .chain(views.iter().map(|view| ReplayedView {
+            name: view.name.clone(),
+            recipe: view.recipe.clone(),
+            bytes: Vec::new(),
+        }))
+        .collect();
+    for view in &mut made {
+        view.bytes = vec![0; view.recipe.place_len()];
+    }
+    // A cache of decoded pictures may shrink them, whether it has room or not.
+    let cache = cache.filter(|cache| cache.kind == CacheKind::Decoded).map(|cache| Cache::new(cache.keep(recipe), 0));
+    let mut lane =
+        CpuLane::maker(CpuShared::new(decode.limits(), Arc::new(Budget::new(decode.memory.0)), decode.jpeg))();
+    let (first, further) = made.split_first_mut().expect("images are always made");
+    let mut out: [&mut [u8]; MOST_VIEWS] = Default::default();
+    for (out, view) in out.iter_mut().zip(further) {
+        *out = &mut view.bytes;
+    }
+    let picture = Picture {
+        input: Input::File(RecordParts::of(&content, source.masks().len()).picture()),
+        behind: &[],
+        cache: cache.as_ref(),
+        seek: None,
+        recipe,
+        record,
+        draw: Draw { seed: *seed, epoch, record: turn.key() },
+        out: &mut first.bytes,
+        further: FurtherViews { views, out: &mut out[..views.len()] },
+    };
+    let outcome = lane(picture);
+    outcome.map_err(|fault| ReplayError::Picture { locator: locator(), fault })?;
+    Ok(made)
+}
