@@ -1,4 +1,4 @@
-//! Mixing: what is drawn has the Beta distribution, and what is carried out is torchvision's MixUp and CutMix.
+//! Mixing: what is drawn has the Beta distribution, and what is carried out is `MixUp` and `CutMix` of torchvision.
 #![allow(clippy::unwrap_used, reason = "tests stop at what should not be")]
 
 use forebay_pixels::{Draw, Dtype, Layout, Mixing, Mixture, Output, PlaceForm, Rect};
