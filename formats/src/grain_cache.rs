@@ -66,7 +66,29 @@ struct Attempt<E> {
 
 /// The most that the records of a grain may take beyond what is stored of them. A dictionary, or views of one place, can repeat
 /// a picture without an end.
-pub(crate) const MOST_REPEATED: u64 = 512 << 20;
+pub(crate) const MOST_REPEATED: u64 = 128 << 20;
+
+/// What is left of [`MOST_REPEATED`] for the columns of a grain, which share it.
+#[derive(Debug)]
+pub(crate) struct RepeatRoom(u64);
+
+impl Default for RepeatRoom {
+    fn default() -> Self {
+        Self(MOST_REPEATED)
+    }
+}
+
+impl RepeatRoom {
+    /// The most bytes that the next column may have, of which so many are stored.
+    pub(crate) fn most(&self, stored: u64) -> u64 {
+        stored.saturating_add(self.0)
+    }
+
+    /// A column has so many bytes.
+    pub(crate) fn take(&mut self, stored: u64, len: usize) {
+        self.0 = self.0.saturating_sub((len as u64).saturating_sub(stored));
+    }
+}
 
 impl Grain {
     /// A record of the grain, counted from the grain's first.
@@ -333,6 +355,18 @@ mod tests {
         }
         assert_eq!(reads.load(Ordering::Relaxed), 1, "one attempt for all of them");
         cache.get(0, |_| Ok(grain(3))).expect("a later call reads again");
+    }
+
+    #[test]
+    fn rule_31_the_columns_of_a_grain_share_what_they_may_repeat() {
+        let mut room = RepeatRoom::default();
+        assert_eq!(room.most(1000), 1000 + MOST_REPEATED);
+        room.take(1000, 1000 + (100 << 20));
+        assert_eq!(room.most(10), 10 + MOST_REPEATED - (100 << 20));
+        room.take(500, 100);
+        assert_eq!(room.most(0), MOST_REPEATED - (100 << 20), "what is not repeated takes nothing");
+        room.take(0, 1 << 30);
+        assert_eq!(room.most(7), 7);
     }
 
     #[test]

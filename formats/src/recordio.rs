@@ -160,7 +160,7 @@ fn records(chunk: RecordChunk, payload: &mut Vec<u8>, used: Vec<u8>, most: u64) 
         return Err("the checksum of its chunk is not that of the stored bytes".into());
     }
     let bytes = decode::decompress(chunk.header.codec, payload, used, most)?;
-    let ends = decode::split(&bytes, chunk.header.records)?;
+    let ends = decode::split(&bytes, chunk.header.records, most)?;
     Ok(Grain { bytes, ends })
 }
 

@@ -8,8 +8,8 @@ use super::cells::{DAMAGED, ELSEWHERE, NULL, PICTURE, add};
 use super::file::{LeafColumn, RowGroup};
 use super::masks;
 use super::places;
-use super::values::{each_value, in_rows};
-use crate::grain_cache::{Grain, MOST_REPEATED};
+use super::values::{each_value, stored};
+use crate::grain_cache::{Grain, RepeatRoom};
 use crate::ranges::FileRanges;
 
 /// Bytes of the pages that a grain is made of, unless one page alone has more.
@@ -62,9 +62,9 @@ pub(super) fn read(
     {
         return Ok(places);
     }
-    let pages = &group.picture.pages;
-    let stored: u64 = in_rows(&group.picture, rows).map(|(page, _)| page.len).sum();
-    let most = stored.saturating_add(pages.dictionary.map_or(0, |(len, _)| len)).saturating_add(MOST_REPEATED);
+    let len = stored(&group.picture, rows);
+    let mut room = RepeatRoom::default();
+    let most = room.most(len);
     used.clear();
     let mut grain = Grain { bytes: used, ends: Vec::new() };
     let mut has_nulls = false;
@@ -77,11 +77,12 @@ pub(super) fn read(
         }
         Err(why) => add(&mut grain, DAMAGED, why.as_bytes()),
     })?;
+    room.take(len, grain.bytes.len());
     let grain = match &group.elsewhere {
         Some(elsewhere) if has_nulls => with_paths(chunks, elsewhere, rows, &grain)?,
         _ => grain,
     };
-    masks::with_masks(chunks, group, rows, grain, MOST_REPEATED)
+    masks::with_masks(chunks, group, rows, grain, room)
 }
 
 const TOO_MANY: &[u8] = b"its dictionary repeats pictures until they take more memory than is given to them";

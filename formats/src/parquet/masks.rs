@@ -8,8 +8,8 @@ use forebay_sources::{MaskColumn, Options, ReadError, RecordParts, SourceError};
 
 use super::cells::{DAMAGED, PICTURE, add};
 use super::file::RowGroup;
-use super::values::each_value;
-use crate::grain_cache::Grain;
+use super::values::{each_value, stored};
+use crate::grain_cache::{Grain, RepeatRoom};
 use crate::masks::MaskElements;
 use crate::ranges::FileRanges;
 
@@ -52,7 +52,8 @@ pub(super) fn columns<'a>(
     elements.finish(targets, name)
 }
 
-/// A grain of pictures, with the masks of the same rows. What is wrong with a mask is wrong with its record.
+/// A grain of pictures, with the masks of the same rows. What is wrong with a mask is wrong with its record. `room` is what the
+/// pictures have left of what columns may repeat.
 ///
 /// # Errors
 /// The storage fails, or the file is not what it was.
@@ -61,7 +62,7 @@ pub(super) fn with_masks(
     group: &RowGroup,
     rows: &Range<u64>,
     pictures: Grain,
-    most: u64,
+    mut room: RepeatRoom,
 ) -> Result<Grain, ReadError> {
     if group.masks.is_empty() {
         return Ok(pictures);
@@ -69,6 +70,8 @@ pub(super) fn with_masks(
     let mut masks = Vec::with_capacity(group.masks.len());
     for leaf in &group.masks {
         let mut of_column = Grain::default();
+        let len = stored(leaf, rows);
+        let most = room.most(len);
         each_value(chunks, leaf, rows, |mask| match mask {
             Ok(Some([])) => add(&mut of_column, DAMAGED, b"its mask is empty"),
             Ok(Some(mask)) if (of_column.bytes.len() + mask.len()) as u64 > most => {
@@ -82,6 +85,7 @@ pub(super) fn with_masks(
             Ok(None) => add(&mut of_column, PICTURE, &[]),
             Err(why) => add(&mut of_column, DAMAGED, format!("its mask: {why}").as_bytes()),
         })?;
+        room.take(len, of_column.bytes.len());
         masks.push(of_column);
     }
     let mut whole = Grain::default();

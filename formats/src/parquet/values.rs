@@ -27,6 +27,12 @@ pub(super) fn in_rows<'a>(
     leaf.pages.data.iter().map(with_rows).filter(|(_, rows)| rows.start < rows.end)
 }
 
+/// Bytes of the pages that have these rows of a column, and of its dictionary.
+pub(super) fn stored(column: &LeafColumn, rows: &Range<u64>) -> u64 {
+    let pages: u64 = in_rows(column, rows).map(|(page, _)| page.len).sum();
+    pages.saturating_add(column.pages.dictionary.map_or(0, |(len, _)| len))
+}
+
 type ValueReader = ColumnReaderImpl<ByteArrayType>;
 
 /// Calls `each` with the value of every row, in order: its bytes, or nothing for a null, or why its page cannot be read.

@@ -83,15 +83,25 @@ fn stream(payload: &[u8], mut bytes: Vec<u8>, most: u64) -> Result<Vec<u8>, Stri
 }
 
 fn too_much(most: u64) -> String {
-    format!("its chunk has more than {most} bytes when it is decompressed; a larger chunk_limit allows that")
+    format!("its chunk takes more than {most} bytes when it is decompressed; a larger chunk_limit allows that")
 }
 
-/// Where each record ends. Before each are the four bytes of its length.
+/// Where each record ends. Before each are the four bytes of its length. `most` is the most bytes that the records and their
+/// ends may take.
 ///
 /// # Errors
-/// The payload does not have exactly so many records.
-pub(super) fn split(bytes: &[u8], records: u32) -> Result<Vec<usize>, String> {
-    let mut ends = Vec::new();
+/// The payload does not have exactly so many records, or there is no room for their ends.
+pub(super) fn split(bytes: &[u8], records: u32, most: u64) -> Result<Vec<usize>, String> {
+    let wrong = || format!("its chunk does not have the {records} records that its header says");
+    if 4 * u64::from(records) > bytes.len() as u64 {
+        return Err(wrong());
+    }
+    // Empty records have no bytes of their own, but an end.
+    let ends = size_of::<usize>() as u64 * u64::from(records);
+    if ends.saturating_add(bytes.len() as u64) > most {
+        return Err(too_much(most));
+    }
+    let mut ends = Vec::with_capacity(records as usize);
     let mut at = 0_usize;
     while at < bytes.len() {
         let len = bytes.get(at..).and_then(|rest| rest.first_chunk::<4>()).map(|len| u32::from_le_bytes(*len));
@@ -99,14 +109,33 @@ pub(super) fn split(bytes: &[u8], records: u32) -> Result<Vec<usize>, String> {
         let Some(end) = end.filter(|&end| end <= bytes.len()) else {
             return Err("a record of its chunk is longer than the chunk".into());
         };
+        if ends.len() == records as usize {
+            return Err(wrong());
+        }
         ends.push(end);
         at = end;
-        if ends.len() > records as usize {
-            break;
+    }
+    if ends.len() == records as usize { Ok(ends) } else { Err(wrong()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rule_31_a_chunk_of_empty_records_takes_no_more_memory_than_its_limit() {
+        let zeros = vec![0; 4 << 16];
+        // Each record has an end of eight bytes beside its four.
+        let limit = 12 << 16;
+        assert_eq!(split(&zeros, 1 << 16, limit).unwrap().capacity(), 1 << 16);
+        let refused = split(&zeros, 1 << 16, limit - 1).unwrap_err();
+        assert!(
+            refused.contains(&format!("more than {} bytes", limit - 1)) && refused.contains("chunk_limit"),
+            "{refused}"
+        );
+        for records in [0, 1, (1 << 16) - 1, (1 << 16) + 1, u32::MAX] {
+            let refused = split(&zeros, records, u64::MAX).unwrap_err();
+            assert!(refused.contains(&format!("the {records} records")), "{refused}");
         }
     }
-    if ends.len() == records as usize && at == bytes.len() {
-        return Ok(ends);
-    }
-    Err(format!("its chunk does not have the {records} records that its header says"))
 }
