@@ -218,3 +218,19 @@ def test_the_example_of_the_documentation_runs(pictures):
     # 20 pictures are no full batch of the example.
     assert [places for places, _ in steps] == [20, 20]
     names["train"].close()
+
+
+@needs_daemon
+@pytest.mark.usefixtures("binary")
+def test_a_shard_to_which_a_shuffled_reader_sticks_is_a_part_of_each_epochs_order(readers):
+    # DALI's has the same files in all epochs. docs/dali.md says so.
+    pipelines = [
+        pipeline_of(readers(12, shard_id=rank, num_shards=2, random_shuffle=True, stick_to_shard=True), 3)
+        for rank in range(2)
+    ]
+    iterator = DALIClassificationIterator(pipelines, reader_name="Reader")
+    epochs = [list(zip(*([numbers(each) for each in outputs] for outputs in iterator))) for _ in range(3)]
+    iterator.close()
+    shards = [[frozenset(number for batch in shard for number in batch) for shard in epoch] for epoch in epochs]
+    assert [sorted(first | second) for first, second in shards] == [list(range(12))] * 3
+    assert len({first for first, _ in shards}) > 1

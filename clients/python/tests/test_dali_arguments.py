@@ -2,12 +2,16 @@
 
 import inspect
 import re
+import sys
+import types
 from pathlib import Path
 
 import forebay
+import numpy as np
 import pytest
 from forebay.dali import DALIClassificationIterator, DALIGenericIterator, FileReader, LastBatchPolicy, Pipeline
 from forebay.dali.pipeline import _IGNORED, _REFUSED
+from forebay.dali.rooms import rooms_for
 
 PAGE = Path(__file__).resolve().parents[3] / "docs" / "dali.md"
 
@@ -66,6 +70,13 @@ def test_a_list_of_files_has_a_label_at_the_end_of_each_line(tmp_path):
             FileReader(file_list=file)
 
 
+def test_a_url_in_a_list_of_files_is_refused_with_its_line(tmp_path):
+    file = tmp_path / "train.txt"
+    file.write_text("a.jpg 1\ns3://bucket/b.jpg 2\n")
+    with pytest.raises(forebay.SettingsError, match=r"line 2 of .*train\.txt: 's3://bucket/b\.jpg' is a URL"):
+        FileReader(file_list=file)
+
+
 def test_files_are_numbered_unless_they_have_labels(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert FileReader(files=["a.jpg", "/b.jpg"]).samples == [(f"{tmp_path}/a.jpg", 0), ("/b.jpg", 1)]
@@ -82,6 +93,9 @@ def test_files_are_numbered_unless_they_have_labels(tmp_path, monkeypatch):
         ({"files": ["a"], "labels": [1 << 31]}, "whole numbers of 32 bits"),
         ({"files": ["a"], "labels": ["cat"]}, "entry 0 has the label 'cat'"),
         ({"file_root": "s3://bucket/train"}, "forebay.Loader reads object stores"),
+        ({"file_list": "s3://bucket/train.txt"}, "forebay.Loader reads object stores"),
+        ({"files": ["a", "s3://bucket/b"]}, "files[1]: 's3://bucket/b' is a URL"),
+        ({"files": ["a"], "file_root": "s3://bucket"}, "file_root: 's3://bucket' is a URL"),
         ({"file_root": "/", "file_filters": []}, "file_filters is empty"),
         ({"files": ["a", "b"], "num_shards": 3}, "there are only 2 files"),
         ({"files": ["a"], "shard_id": 1}, "shard_id=1, num_shards=1"),
@@ -136,10 +150,32 @@ def test_ranks_that_shuffle_have_one_order_whatever_their_seeds():
         return FileReader(files=["a", "b"], seed=reader_seed, **arguments).seed(pipeline_seed)
 
     assert (seed(), seed(pipeline_seed=7), seed(3, 7)) == (0, 7, 3)
+    assert (seed(None, None), seed(None, 7), seed(3, None)) == (0, 7, 3)
     assert seed(3, 7, random_shuffle=True) == 3
     assert seed(3, 7, num_shards=2) == 3
     assert seed(3, 7, num_shards=2, random_shuffle=True) == 0
     assert seed(3, 7, num_shards=2, random_shuffle=True, shuffle_after_epoch_seed=11) == 11
+
+
+def test_a_seed_that_is_ignored_is_told(caplog):
+    def told(of_pipeline, files=("a", "b"), **arguments):
+        caplog.clear()
+        Pipeline(FileReader(files=files, **arguments), 1, seed=of_pipeline)
+        return caplog.messages
+
+    several = {"num_shards": 2, "random_shuffle": True}
+    (message,) = told(7, **several)
+    assert message.startswith("seed=7 is ignored: with several shards")
+    assert message.endswith("Give all ranks the same shuffle_after_epoch_seed")
+    assert told(-1, seed=5, num_shards=2, shuffle_after_epoch=True)[0].startswith("seed=5 is ignored")
+    for of_pipeline, arguments in [
+        (-1, several),
+        (None, several),
+        (7, {**several, "shuffle_after_epoch_seed": 11}),
+        (7, {"num_shards": 2}),
+        (7, {"random_shuffle": True}),
+    ]:
+        assert told(of_pipeline, **arguments) == []
 
 
 @pytest.mark.parametrize("name", sorted(_REFUSED))
@@ -147,6 +183,9 @@ def test_a_pipeline_refuses_what_has_its_place_elsewhere(name):
     reader = FileReader(files=["a"])
     with pytest.raises(forebay.SettingsError, match=f"^{name}: "):
         Pipeline(reader, 1, **{name: 2})
+    for value in (0, np.ones(2)):
+        with pytest.raises(forebay.SettingsError, match=f"^{name}: "):
+            Pipeline(reader, 1, **{name: value})
     Pipeline(reader, 1, **{name: False})
 
 
@@ -184,6 +223,27 @@ def test_an_iterator_refuses_what_contradicts_itself(arguments, message):
     assert pipeline.loader is None
 
 
+def test_a_deprecated_argument_warns_where_it_is_seen():
+    pipeline = Pipeline(FileReader(files=["a"], name="Reader"), 8, size=8)
+    with pytest.warns(FutureWarning, match="give last_batch_policy"), pytest.raises(forebay.SettingsError):
+        DALIClassificationIterator(pipeline, reader_name="Main", fill_last_batch=True)
+
+
+def test_a_pytorch_that_lacks_something_is_not_taken_for_none(monkeypatch):
+    class Lacking:
+        def find_spec(self, name, *_):
+            if name == "forebay.torch.rooms":
+                raise ModuleNotFoundError("No module named 'sympy'", name="sympy")
+
+    monkeypatch.delitem(sys.modules, "forebay.torch.rooms", raising=False)
+    monkeypatch.setattr(sys, "meta_path", [Lacking(), *sys.meta_path])
+    # Where PyTorch is not installed, `forebay.torch` fails before its rooms are looked for.
+    monkeypatch.setitem(sys.modules, "forebay.torch", types.ModuleType("forebay.torch"))
+    sys.modules["forebay.torch"].__path__ = []
+    with pytest.raises(ModuleNotFoundError, match="sympy"):
+        rooms_for(None, as_numpy=False)
+
+
 def test_pipelines_of_an_iterator_agree():
     def pipeline(batch_size=2, **arguments):
         return Pipeline(FileReader(files=["a", "b", "c", "d"], name="Reader", **arguments), batch_size)
@@ -217,6 +277,10 @@ def test_a_policy_may_be_dalis_own_or_a_name():
 )
 def test_the_documentation_has_every_argument(heading, names):
     section = PAGE.read_text().partition(f"## Arguments of {heading}\n")[2].partition("\n## ")[0]
-    documented = set(re.findall(r"`(\w+)`", section))
+    rows = [line.split("|")[1] for line in section.splitlines() if line.startswith("| `")]
+    documented = {name for row in rows for name in re.findall(r"`(\w+)`", row)}
+    # What a Pipeline refuses, and the settings that it passes on, are no arguments of its signature.
+    further = {*_REFUSED, *inspect.signature(forebay.Loader).parameters} if heading == "Pipeline" else set()
     assert names
     assert not set(names) - documented
+    assert not documented - set(names) - further

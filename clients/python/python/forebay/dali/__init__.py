@@ -1,4 +1,4 @@
-"""Batches as DALI gives them, for scripts that were written for DALI. They need no DALI.
+"""Batches for scripts that were written for DALI, with its reader, iterators and epochs. They need no DALI.
 
 Example:
     >>> from forebay.dali import DALIClassificationIterator, FileReader, Pipeline               # doctest: +SKIP

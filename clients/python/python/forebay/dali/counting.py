@@ -1,6 +1,6 @@
 """When an epoch of a DALI iterator ends, and how much of each batch it shows. Pure.
 
-An iterator counts samples, and does not look at them. So it goes wrong where DALI's goes wrong. `ReaderCount` counts by
+An iterator counts samples, and does not look at them. So it has the same quirks as DALI's. `ReaderCount` counts by
 what the readers say of their shards, and `SizeCount` by a number that the caller gives.
 """
 

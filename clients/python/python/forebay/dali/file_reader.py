@@ -28,18 +28,19 @@ class FileReader:
         case_sensitive_filter: Whether case matters to the patterns.
         shard_id: Which of `num_shards` shards the first epoch reads, from 0.
         num_shards: Number of shards, at most the number of files.
-        stick_to_shard: True reads the same shard in every epoch. Otherwise the shards rotate.
+        stick_to_shard: True reads the same shard in every epoch. Otherwise the shards rotate. With `random_shuffle`, a
+            shard is a part of each epoch's order, and so has other files in each epoch.
         pad_last_batch: True repeats a shard's last record, so that all shards have the same number of batches. False
             reads on in the next shard.
         random_shuffle: True gives each epoch its own order of all files.
         shuffle_after_epoch: The same, and each epoch reads the shard `shard_id`. Not with `random_shuffle` and
             `stick_to_shard`.
-        shuffle_after_epoch_seed: Seed of the order, in place of `seed`.
-        seed: Seed of the order and of random transforms; -1 is the pipeline's. With several shards and an order of its
-            own for each epoch, all readers need one order. So the seed is then `shuffle_after_epoch_seed`, or else 0.
+        shuffle_after_epoch_seed: Seed of the order and of random transforms, in place of `seed`.
+        seed: Seed of the order and of random transforms; -1 and None are the pipeline's. With several shards and
+            shuffling, all readers need one order: `seed` is then ignored, and `shuffle_after_epoch_seed` is used, or 0.
         name: Name of the reader, for `reader_name` of an iterator.
         device: "cpu" or None.
-        initial_fill: Ignored: the order of all files is shuffled, and not that of a buffer.
+        initial_fill: Ignored: all files are shuffled, without a buffer.
         prefetch_queue_depth: Ignored: give that of the `Pipeline`.
         read_ahead: Ignored, as are `lazy_init`, `skip_cached_images`, `dont_use_mmap`, `tensor_init_bytes`,
             `bytes_per_sample_hint` and `preserve`: the daemon reads ahead, and no batch depends on them.
@@ -81,7 +82,7 @@ class FileReader:
         random_shuffle: bool = False,
         shuffle_after_epoch: bool = False,
         shuffle_after_epoch_seed: int | None = None,
-        seed: int = -1,
+        seed: int | None = -1,
         name: str | None = None,
         device: str | None = None,
         initial_fill: int = 1024,  # noqa: ARG002 - the docstring says why
@@ -111,25 +112,42 @@ class FileReader:
         self.shards = Shards(records, num_shards, shard_id, stick, bool(pad_last_batch))
         self.is_shuffled = bool(random_shuffle or shuffle_after_epoch)
         self.name = name
-        self._seed = seed
-        self._order_seed = shuffle_after_epoch_seed
+        self._seed = _given(seed)
+        self._order_seed = _given(shuffle_after_epoch_seed)
 
-    def seed(self, of_pipeline: int) -> int:
+    def seed(self, of_pipeline: int | None) -> int:
         """The seed of the stream, from 0.
 
         Args:
-            of_pipeline: The pipeline's seed, or -1.
+            of_pipeline: The pipeline's seed. -1 and None are none.
         """
         if self._order_seed is not None:
             return self._order_seed
-        if self.is_shuffled and self.shards.count > 1:
-            # Scripts often give each rank its own seed, for which DALI's order of all files has no use either.
-            return 0
-        return next((seed for seed in (self._seed, of_pipeline) if seed >= 0), 0)
+        # Scripts often give each rank its own seed. DALI's order of all files ignores it too.
+        found = None if self._needs_one_order else self._first_given(of_pipeline)
+        return 0 if found is None else found
+
+    def ignored_seed(self, of_pipeline: int | None) -> int | None:
+        """The seed that the caller gave and that has no effect, since all readers need one order; else None."""
+        if self._order_seed is not None or not self._needs_one_order:
+            return None
+        return self._first_given(of_pipeline)
+
+    @property
+    def _needs_one_order(self) -> bool:
+        return self.is_shuffled and self.shards.count > 1
+
+    def _first_given(self, of_pipeline: int | None) -> int | None:
+        return _given(of_pipeline) if self._seed is None else self._seed
 
     def __repr__(self) -> str:
         shards = self.shards
         return f"<forebay.dali.FileReader of {shards.records} files, shard {shards.shard_id} of {shards.count}>"
+
+
+def _given(seed: int | None) -> int | None:
+    """A seed, unless it has a value that stands for none in DALI."""
+    return None if seed is None or seed < 0 else seed
 
 
 def _samples(
@@ -148,11 +166,8 @@ def _samples(
     if labels is not None and files is None:
         raise SettingsError("labels are those of files: give files, or leave labels out")
     for name, value in (("file_root", root), ("file_list", list_file)):
-        if value is not None and "://" in os.fspath(value):
-            raise SettingsError(
-                f"{name}={value!r}: only files of this machine are listed as DALI lists them. forebay.Loader reads "
-                "object stores"
-            )
+        if value is not None:
+            listing.refuse_url(name, value)
     if files is not None:
         found = listing.given(files, labels, root)
     elif list_file is not None:

@@ -10,7 +10,7 @@ from typing import Callable, Union
 
 from forebay.errors import DatasetError, SettingsError
 
-__all__ = ["below", "given", "in_list"]
+__all__ = ["below", "given", "in_list", "refuse_url"]
 
 Samples = list[tuple[str, int]]
 _Path = Union[str, "os.PathLike[str]"]
@@ -20,6 +20,23 @@ _PICTURES = ("jpg", "jpeg", "png", "bmp", "tif", "tiff", "pnm", "ppm", "pgm", "p
 # The label is the number behind the last space.
 _LINE = re.compile(rb"(.+?)\s+(\d+)\s*", re.DOTALL)
 _LABELS = range(-(1 << 31), 1 << 31)
+
+
+def refuse_url(name: str, path: _Path) -> None:
+    """Refuses URLs.
+
+    Args:
+        name: Where the path was given, such as "file_root".
+        path: The path.
+
+    Raises:
+        SettingsError: It is a URL.
+    """
+    if "://" in os.fspath(path):
+        raise SettingsError(
+            f"{name}: {os.fspath(path)!r} is a URL, and only files of this machine are listed as DALI lists them. "
+            "forebay.Loader reads object stores"
+        )
 
 
 def below(
@@ -65,7 +82,7 @@ def in_list(path: _Path, root: _Path | None) -> Samples:
 
     Raises:
         DatasetError: The text file cannot be read.
-        SettingsError: A line has no label.
+        SettingsError: A line has no label, or a URL.
     """
     start = os.path.dirname(os.path.abspath(path)) if root is None else os.path.abspath(root)
     samples: Samples = []
@@ -80,9 +97,9 @@ def in_list(path: _Path, root: _Path | None) -> Samples:
                     raise SettingsError(
                         f"file_list: line {number} of {path} is {text!r}; give a path, a space and a label"
                     )
-                samples.append(
-                    (os.path.join(start, os.fsdecode(found[1])), _label(int(found[2]), f"line {number} of {path}"))
-                )
+                named = os.fsdecode(found[1])
+                refuse_url(f"file_list: line {number} of {path}", named)
+                samples.append((os.path.join(start, named), _label(int(found[2]), f"line {number} of {path}")))
     except OSError as error:
         raise DatasetError(f"file_list: {path} cannot be read: {error.strerror}") from None
     return samples
@@ -92,10 +109,13 @@ def given(files: Iterable[_Path], labels: Iterable[int] | None, root: _Path | No
     """Files and labels that the caller gave. Without labels, a file's label is its place in the list.
 
     Raises:
-        SettingsError: There are not as many labels as files, or a label is no number of 32 bits.
+        SettingsError: There are not as many labels as files, a label is no number of 32 bits, or a path is a URL.
     """
     start = os.getcwd() if root is None else os.path.abspath(root)
-    paths = [os.path.join(start, os.fspath(path)) for path in files]
+    named = list(files)
+    for entry, path in enumerate(named):
+        refuse_url(f"files[{entry}]", path)
+    paths = [os.path.join(start, os.fspath(path)) for path in named]
     if labels is None:
         return [(path, label) for label, path in enumerate(paths)]
     numbers = list(labels)

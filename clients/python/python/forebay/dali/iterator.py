@@ -28,10 +28,10 @@ class DALIGenericIterator:
 
     Where PyTorch is installed, the dicts have tensors, in memory of their own. Images are as the pipeline's settings
     say, and labels are `(n, 1)` of int32. At the end of an epoch the iterator raises StopIteration, and does so again
-    until `reset()` is called.
+    until `reset()` is called or a new `for` begins.
 
-    Which records are in which batch is as in DALI. So are the samples that `pad_last_batch=False` borrows from a later
-    epoch, and batches without a sample. `report()` lists what was repeated, borrowed and dropped.
+    Without shuffling, each batch has the records that DALI's has. This includes records that `pad_last_batch=False`
+    takes from a later epoch, and empty batches. `report()` lists what was repeated, borrowed and dropped.
 
     Args:
         pipelines: A Pipeline, or a list with one for each GPU. They have the same `batch_size`.
@@ -86,7 +86,7 @@ class DALIGenericIterator:
         self._auto_reset = resets
         policy = LastBatchPolicy.of(last_batch_policy)
         if fill_last_batch is not None:
-            warnings.warn("fill_last_batch is deprecated: give last_batch_policy", DeprecationWarning, stacklevel=2)
+            warnings.warn("fill_last_batch is deprecated: give last_batch_policy", FutureWarning, stacklevel=2)
             policy = LastBatchPolicy.FILL if fill_last_batch else LastBatchPolicy.PARTIAL
         self._count = _count(self._pipelines, int(size), reader_name, policy, padded=last_batch_padded)
         self.batch_size = self._pipelines[0].batch_size

@@ -1,8 +1,9 @@
-"""What stands in place of a DALI pipeline: a file reader, and a Loader that decodes and transforms its pictures."""
+"""The replacement of a DALI pipeline: a file reader, and a Loader that decodes and transforms its pictures."""
 
 from __future__ import annotations
 
 import copy
+import logging
 from typing import Any
 
 from forebay.dali.file_reader import FileReader
@@ -12,6 +13,8 @@ from forebay.errors import Error, SettingsError
 from forebay.loader import Loader
 
 __all__ = ["Pipeline"]
+
+_log = logging.getLogger("forebay")
 
 # Arguments of DALI's Pipeline on which no batch depends.
 _IGNORED = frozenset(
@@ -45,7 +48,7 @@ _REFUSED = {
     "root": "the FileReader has file_root",
     "index": "a list of files has no index: leave it out",
     "socket": "a FileReader's files are read by this process's own daemon. For a stream, use forebay.Loader",
-    "placement": "batches are put together in the host: give device_id",
+    "placement": "batches are put together in the host: leave it out, and give device_id for tensors in a GPU",
     "pin_memory": "with device_id, batches are put together in page-locked memory: leave it out",
     "output_dtype": "give dtype, the type of the images",
     "output_ndim": "images have 4 dimensions and labels 2: leave it out",
@@ -62,7 +65,7 @@ class Pipeline:
         batch_size: Samples of a batch.
         num_threads: Decode threads. None and -1 use all cores.
         device_id: The GPU on which the tensors of the iterator will be. None is the host.
-        seed: Seed of the order and of random transforms; -1 is 0. See `FileReader.seed`.
+        seed: Seed of the order and of random transforms; -1 and None are 0. Ignored as `seed` of `FileReader` is.
         prefetch_queue_depth: Batches that are ready ahead.
         **settings: Settings of a `forebay.Loader`, such as `transform`, `size`, `dtype`, `layout`, `cache`, `lanes` and
             `on_error`. Arguments of DALI's `Pipeline` that change no batch are ignored, such as `exec_async`.
@@ -75,7 +78,7 @@ class Pipeline:
             batches are the iterator's, which stops with an error if somebody else draws them.
 
     Raises:
-        SettingsError: What cannot be honoured, with the way out.
+        SettingsError: A setting is refused. The message says what to use instead.
 
     Example:
         >>> pipeline = Pipeline(reader, batch_size=256, num_threads=8, device_id=0, size=224)       # doctest: +SKIP
@@ -87,7 +90,7 @@ class Pipeline:
         batch_size: int,
         num_threads: int | None = None,
         device_id: int | None = None,
-        seed: int = -1,
+        seed: int | None = -1,
         *,
         prefetch_queue_depth: int = 2,
         **settings: Any,  # noqa: ANN401 - those of a Loader
@@ -103,8 +106,15 @@ class Pipeline:
         if settings.get("on_error") == "skip":
             raise SettingsError('on_error="skip": DALI\'s outputs do not tell which places are skipped: give "replace"')
         for name, value in settings.items():
-            if name in _REFUSED and value not in (None, False):
+            if name in _REFUSED and value is not None and value is not False:
                 raise SettingsError(f"{name}: {_REFUSED[name]}")
+        ignored = reader.ignored_seed(seed)
+        if ignored is not None:
+            _log.warning(
+                "seed=%d is ignored: with several shards and a shuffled order, all ranks need one seed. Give all ranks "
+                "the same shuffle_after_epoch_seed",
+                ignored,
+            )
         self.reader = reader
         self.batch_size = batch_size
         self.device_id = None if device_id is None or device_id < 0 else device_id

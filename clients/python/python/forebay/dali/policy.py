@@ -1,4 +1,4 @@
-"""What an iterator makes of an epoch's last samples."""
+"""What happens to the last samples of an epoch."""
 
 from __future__ import annotations
 

@@ -44,8 +44,10 @@ def rooms_for(device_id: int | None, *, as_numpy: bool) -> Rooms:
     if not as_numpy:
         try:
             from forebay.torch.rooms import TensorRooms
-        except ModuleNotFoundError:
-            pass
+        except ModuleNotFoundError as error:
+            # PyTorch may be installed, and lack something itself.
+            if error.name != "torch":
+                raise
         else:
             return TensorRooms(device_id)
     if device_id is not None:
