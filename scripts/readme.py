@@ -21,7 +21,15 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent
 LIMIT = 120
-PAGES = ("README.md", "docs/resume.md", "docs/service.md", "docs/distributed.md", "docs/cluster.md", "docs/sharding.md")
+PAGES = (
+    "README.md",
+    "docs/image.md",
+    "docs/resume.md",
+    "docs/service.md",
+    "docs/distributed.md",
+    "docs/cluster.md",
+    "docs/sharding.md",
+)
 RUN_BY = {"sh": ["bash", "-eu"], "python": [sys.executable]}
 
 

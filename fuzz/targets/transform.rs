@@ -80,7 +80,7 @@ impl Step {
             Self::Center { height, width } => {
                 Transform::CenterCrop(CenterCrop { size: Size::HeightWidth([height, width].map(side)) })
             }
-            Self::Pad { side: wanted, fill } => Transform::Pad(Pad { size: Size::One(side(wanted)), fill }),
+            Self::Pad { side: wanted, fill } => Transform::Pad(Pad::to(Size::One(side(wanted)), fill)),
             Self::Flip => Transform::RandomHorizontalFlip(RandomHorizontalFlip { p: 0.5 }),
             Self::Values { kind, amount, other, often } => values(kind, amount, other, f64::from(often) / 255.0),
         })

@@ -4,6 +4,7 @@
 use std::ops::Range;
 
 use crate::axis::Axis;
+use crate::border::Border;
 use crate::draw::Draw;
 use crate::fault::Limits;
 use crate::interpolation::Interpolation;
@@ -82,7 +83,7 @@ struct Laid {
 
 impl Composition {
     /// What a recipe makes of a picture with this width and height as stored. None where that takes more than one resize, a
-    /// border before a resize, borders of two colours, or operations on values, where the picture is to be decoded at a part of its size, and
+    /// border before a resize, borders of two colours or of the picture's own pixels, or operations on values, where the picture is to be decoded at a part of its size, and
     /// where it goes beyond the limits: the CPU does these, or says what is wrong.
     pub fn of(
         stored: (u32, u32),
@@ -134,13 +135,16 @@ impl Composition {
                     size = (width, height);
                     axes = source.axes(width, height, interpolation);
                 }
-                Step::Resize { .. } | Step::Mirror | Step::Operate(_) => return None,
+                Step::Canvas { border: Border::Edge | Border::Reflect | Border::Symmetric, .. }
+                | Step::Resize { .. }
+                | Step::Mirror
+                | Step::Operate(_) => return None,
                 Step::Cut(Rect { left, top, width, height }) => {
                     let (columns, rows) = laid.get_or_insert_with(|| (Laid::new(size.0), Laid::new(size.1)));
                     columns.cut(left, width);
                     rows.cut(top, height);
                 }
-                Step::Canvas { width, height, left, top, fill: new } => {
+                Step::Canvas { width, height, left, top, border: Border::Fill(new) } => {
                     if *fill.get_or_insert(new) != new {
                         return None;
                     }

@@ -6,6 +6,7 @@ pub(crate) mod jpeg;
 mod memory;
 pub(crate) mod other;
 mod resize;
+mod sized;
 mod turn;
 mod upright;
 mod views;
@@ -23,13 +24,15 @@ use crate::origin::Origin;
 use crate::picture::Picture;
 use crate::plan::stage::{Grid, Stage};
 use crate::plan::{Plan, Rect};
-use crate::recipe::{Input, Recipe};
+use crate::pipeline::{Input, Pipeline};
+use crate::recipe::Recipe;
 use crate::scale::Scale;
 use canvas::{Canvas, PlanInput};
 use jpeg::choice::JpegChoice;
 use jpeg::head::JpegHead;
 use jpeg::{JpegDecoders, JpegTask};
 use other::OpenOther;
+pub use sized::Transformed;
 pub use upright::Form;
 use views::PlannedView;
 
@@ -137,27 +140,39 @@ impl CpuDecoder {
         out: &mut [u8],
     ) -> Result<Decoded, Fault> {
         assert_eq!(out.len(), recipe.place_len(), "a place has the recipe's place length");
-        let outcome = self.decode_and_keep(file, recipe, draw, limits, out);
+        let pipeline = recipe.pipeline();
+        let loaded = self.load_for(file, pipeline, draw, limits);
+        let outcome = loaded.and_then(|loaded| self.carry_out(&loaded, pipeline, limits, out));
         self.canvas.trim();
         outcome
     }
 
-    fn decode_and_keep(
+    /// Loads what a pipeline needs of a picture, and makes plan and stages.
+    fn load_for(
         &mut self,
         file: PictureFile<'_>,
-        recipe: &Recipe,
+        pipeline: &Pipeline,
         draw: Draw,
+        limits: &Limits,
+    ) -> Result<Loaded, Fault> {
+        let Self { jpeg, canvas, plan, stages, .. } = self;
+        let wanted = |stored: &Stored, scales| Wanted::of(pipeline, draw, stored, scales, limits, plan, stages);
+        load(jpeg, canvas, file, pipeline.input(), pipeline.output().background, limits, wanted)
+    }
+
+    /// Carries the plan out on what was loaded for it.
+    fn carry_out(
+        &mut self,
+        loaded: &Loaded,
+        pipeline: &Pipeline,
         limits: &Limits,
         out: &mut [u8],
     ) -> Result<Decoded, Fault> {
-        let Self { jpeg, canvas, plan, stages, .. } = self;
-        let wanted = |stored: &Stored, scales| Wanted::of(recipe, draw, stored, scales, limits, plan, stages);
-        let background = recipe.output().background;
-        let Loaded { decoded, held, begun } = load(jpeg, canvas, file, recipe.input(), background, limits, wanted)?;
-        let look = || limits.check_time(begun);
-        canvas.carry_out(PlanInput::canvas(held), (plan, stages), recipe, out, look)?;
-        limits.check_time(begun)?;
-        Ok(decoded)
+        let look = || limits.check_time(loaded.begun);
+        let plan = (&self.plan, &*self.stages);
+        self.canvas.carry_out(PlanInput::canvas(loaded.held), plan, pipeline, out, look)?;
+        limits.check_time(loaded.begun)?;
+        Ok(loaded.decoded)
     }
 
     /// Decodes a whole picture, turned as it is seen, alpha over black.
@@ -186,12 +201,12 @@ impl Wanted {
         Self { scale: Scale::Full, part: Rect::whole(width, height) }
     }
 
-    /// What a recipe needs of a picture, which `scales` while it is decoded or not; plan and stages are made on the way.
+    /// What a pipeline needs of a picture, which `scales` while it is decoded or not; plan and stages are made on the way.
     ///
     /// # Errors
     /// [`Fault::TooLarge`] if a step would make more pixels than the limits allow, before any work on them.
     fn of(
-        recipe: &Recipe,
+        pipeline: &Pipeline,
         draw: Draw,
         stored: &Stored,
         scales: bool,
@@ -200,9 +215,9 @@ impl Wanted {
         stages: &mut Vec<Stage>,
     ) -> Result<Self, Fault> {
         let size @ (width, height) = stored.seen();
-        recipe.plan_into(width, height, draw, plan);
+        pipeline.plan_into(width, height, draw, plan);
         plan.check(limits)?;
-        let gap = recipe.input().reducing_gap.filter(|_| scales);
+        let gap = pipeline.input().reducing_gap.filter(|_| scales);
         let scale = gap.map_or(Scale::Full, |gap| plan.scale(size, gap));
         plan.stages_into(&stored.grid(scale), stages);
         Ok(Self { scale, part: stages[0].need })

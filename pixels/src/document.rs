@@ -19,7 +19,8 @@ use serde_json::{Map, Value};
 
 use crate::matching::Match;
 use crate::output::{Dtype, Layout, Output};
-use crate::recipe::{Input, Recipe};
+use crate::pipeline::Input;
+use crate::recipe::Recipe;
 use crate::transform::Transform;
 use value::number;
 pub use value::{choice, flag, given, shown, take, whole};

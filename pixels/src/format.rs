@@ -43,6 +43,19 @@ impl Format {
         }
     }
 
+    /// Its name in small letters.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Jpeg => "jpeg",
+            Self::Png => "png",
+            Self::WebP => "webp",
+            Self::Bmp => "bmp",
+            Self::Gif => "gif",
+            Self::Tiff => "tiff",
+            Self::Pnm => "pnm",
+        }
+    }
+
     pub(crate) fn of_image(self) -> image::ImageFormat {
         match self {
             Self::Jpeg => image::ImageFormat::Jpeg,

@@ -20,9 +20,11 @@
 //! Pixels: JPEG with the accurate IDCT and fancy upsampling, resize to the byte as Pillow does it, or as torch does
 //! ([`Match`]). The same input gives the same bytes on every CPU. With [`JpegChoice::IMAGE`] inverse DCT and upsampling
 //! are zune-jpeg's, of which neither is promised.
+//! A [`Pipeline`] is a list of transforms whose results may differ in size, for pictures that are handled one by one.
 //! The crate knows nothing of the rest of Forebay.
 
 mod axis;
+mod border;
 mod buffer;
 mod composition;
 mod cpu;
@@ -43,6 +45,7 @@ mod orientation;
 mod origin;
 mod output;
 mod picture;
+mod pipeline;
 mod plan;
 mod point_map;
 mod probe;
@@ -54,12 +57,13 @@ mod transform;
 mod view;
 mod weights;
 
+pub use border::{Border, PaddingMode};
 pub use composition::{Composition, Pass, fixed};
 pub use cpu::jpeg::choice::JpegChoice;
 pub use cpu::jpeg::head::JpegHead;
 #[doc(hidden)]
 pub use cpu::jpeg::turbo::bare::BareTurbo;
-pub use cpu::{CpuDecoder, Form};
+pub use cpu::{CpuDecoder, Form, Transformed};
 pub use decoded::{Decoded, DecodedBy};
 pub use draw::{Draw, Draws};
 pub use fault::{Fault, LONGEST_SIDE, Limits};
@@ -81,14 +85,15 @@ pub use orientation::Orientation;
 pub use origin::{Annotated, Origin};
 pub use output::{Dtype, Layout, Output};
 pub use picture::{KeptPicture, Picture};
+pub use pipeline::{Input, Pipeline};
 pub use plan::{Plan, Rect, Step};
 pub use point_map::{MappedBox, PointMap};
 pub use probe::{Probe, probe};
-pub use recipe::{Input, Recipe};
+pub use recipe::Recipe;
 pub use recipe_error::RecipeError;
 pub use transform::shape::Size;
 pub use transform::{
-    CenterCrop, Normalize, Pad, RandomApply, RandomChoice, RandomHorizontalFlip, RandomOrder, RandomResizedCrop,
+    CenterCrop, Crop, Normalize, Pad, RandomApply, RandomChoice, RandomHorizontalFlip, RandomOrder, RandomResizedCrop,
     Resize, Transform,
 };
 pub use view::{MOST_VIEWS, View, ViewOrder, ViewPlaces};

@@ -6,6 +6,7 @@
 
 pub(crate) mod stage;
 
+use crate::border::Border;
 use crate::fault::{Fault, Limits};
 use crate::interpolation::Interpolation;
 use crate::operation::Operation;
@@ -47,8 +48,8 @@ pub enum Step {
         left: u32,
         /// Row of the canvas where the picture begins.
         top: u32,
-        /// Value of the rest.
-        fill: u8,
+        /// What the rest shows.
+        border: Border,
     },
     /// Mirror it left to right.
     Mirror,
@@ -163,7 +164,7 @@ impl Plan {
     }
 
     /// Grows to at least this size, `left` and `top` being the border on these sides.
-    pub(crate) fn grow(&mut self, width: u32, height: u32, mut left: u32, top: u32, fill: u8) {
+    pub(crate) fn grow(&mut self, width: u32, height: u32, mut left: u32, top: u32, border: Border) {
         if (width, height) == (self.width, self.height) {
             return;
         }
@@ -171,7 +172,19 @@ impl Plan {
             left = width - self.width - left;
         }
         (self.width, self.height) = (width, height);
-        self.steps.push(Step::Canvas { width, height, left, top, fill });
+        self.steps.push(Step::Canvas { width, height, left, top, border });
+    }
+
+    /// Keeps a part that may reach beyond the picture, where it is black.
+    pub(crate) fn window(&mut self, left: i32, top: i32, width: u32, height: u32) {
+        let before = |first: i32| first.min(0).unsigned_abs();
+        let after = |first: i32, len: u32, side: u32| {
+            u32::try_from(i64::from(first) + i64::from(len) - i64::from(side)).unwrap_or(0)
+        };
+        let grown_width = before(left) + self.width + after(left, width, self.width);
+        let grown_height = before(top) + self.height + after(top, height, self.height);
+        self.grow(grown_width, grown_height, before(left), before(top), Border::Fill(0));
+        self.cut(Rect { left: left.max(0).unsigned_abs(), top: top.max(0).unsigned_abs(), width, height });
     }
 
     pub(crate) fn operate(&mut self, operation: Operation) {

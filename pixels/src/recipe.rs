@@ -1,40 +1,18 @@
 //! A recipe: a checked list of transforms with the form of its output. Its shape is fixed, or it cannot be made.
 
 use crate::draw::Draw;
-use crate::finish::Values;
 use crate::matching::Match;
-use crate::output::{Dtype, Output};
+use crate::output::Output;
+use crate::pipeline::{Input, Pipeline};
 use crate::plan::Plan;
-use crate::recipe_error::{MAX_TRANSFORMS, RecipeError};
+use crate::recipe_error::RecipeError;
 use crate::transform::shape::Shape;
 use crate::transform::{Normalize, Transform};
-
-/// How a file becomes the picture that the transforms see.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Input {
-    /// Whether a picture is turned as its EXIF orientation says: DALI's setting, with DALI's default. Pillow and
-    /// torchvision leave pictures as they are stored unless asked to.
-    pub adjust_orientation: bool,
-    /// How many times the pixels of its result a JPEG must keep on each side when it is decoded at 1/2, 1/4 or 1/8 of its
-    /// size: Pillow's `reducing_gap` of `Image.thumbnail`, at least 1. 2 is hard to tell from an exact result. None:
-    /// pictures are decoded as they are.
-    pub reducing_gap: Option<f64>,
-}
-
-impl Default for Input {
-    fn default() -> Self {
-        Self { adjust_orientation: true, reducing_gap: None }
-    }
-}
 
 /// A checked list of transforms and the forms of its input and output.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Recipe {
-    transforms: Vec<Transform>,
-    input: Input,
-    matched: Match,
-    output: Output,
-    values: Values,
+    pipeline: Pipeline,
     height: u32,
     width: u32,
 }
@@ -45,35 +23,9 @@ impl Recipe {
     /// # Errors
     /// [`RecipeError`]: a value out of range, no fixed shape (rule 6), normalize on whole numbers or not at the end.
     pub fn new(transforms: Vec<Transform>, output: Output) -> Result<Self, RecipeError> {
-        let len = transforms.iter().map(Transform::count).sum();
-        if len > MAX_TRANSFORMS {
-            return Err(RecipeError::TooMany { len });
-        }
-        // Two recipes that do the same are equal, however their sizes were written.
-        let mut transforms: Vec<_> = transforms.into_iter().map(Transform::squared).collect();
-        let mut shape = Shape::Open;
-        let mut normalize: Option<(usize, Normalize)> = None;
-        for (place, transform) in transforms.iter_mut().enumerate() {
-            if let Some((place, normalize)) = &normalize {
-                let behind = transform.clone().behind(normalize);
-                *transform = behind.ok_or(RecipeError::NormalizeNotLast { place: *place })?;
-            }
-            transform.check(place)?;
-            if let Transform::Normalize(found) = transform {
-                if output.dtype == Dtype::Uint8 {
-                    return Err(RecipeError::NormalizeNeedsFloat { place });
-                }
-                normalize = Some((place, found.clone()));
-            }
-            shape = transform.shape(shape);
-        }
-        match shape {
-            Shape::Fixed(height, width) => {
-                let values = Values::new(output, normalize.as_ref().map(|(_, normalize)| normalize));
-                let (input, matched) = (Input::default(), Match::default());
-                Ok(Self { transforms, input, matched, output, values, height, width })
-            }
-            Shape::Open => Err(RecipeError::NoFixedShape),
+        match Pipeline::with_shape(transforms, output)? {
+            (pipeline, Shape::Fixed(height, width)) => Ok(Self { pipeline, height, width }),
+            (_, Shape::Open) => Err(RecipeError::NoFixedShape),
         }
     }
 
@@ -98,10 +50,7 @@ impl Recipe {
     /// # Errors
     /// [`RecipeError::ReducingGap`] if it is below 1 or no number.
     pub fn with_input(self, input: Input) -> Result<Self, RecipeError> {
-        match input.reducing_gap {
-            Some(gap) if !(gap >= 1.0 && gap.is_finite()) => Err(RecipeError::ReducingGap { gap: gap.to_string() }),
-            _ => Ok(Self { input, ..self }),
-        }
+        Ok(Self { pipeline: self.pipeline.with_input(input)?, ..self })
     }
 
     /// The same with resizes that calculate in another way.
@@ -109,37 +58,33 @@ impl Recipe {
     /// # Errors
     /// [`RecipeError::NoTorchFilter`] if torch has no antialiased filter for one of them.
     pub fn with_match(self, matched: Match) -> Result<Self, RecipeError> {
-        let lacking = self.transforms.iter().position(|transform| !transform.has_torch());
-        match lacking.filter(|_| matched == Match::Torch) {
-            Some(place) => Err(RecipeError::NoTorchFilter { place, name: self.transforms[place].name() }),
-            None => Ok(Self { matched, ..self }),
-        }
+        Ok(Self { pipeline: self.pipeline.with_match(matched)?, ..self })
     }
 
     /// Place and name of the first transform that boxes, points and masks cannot follow, if there is one.
     pub fn unfollowed(&self) -> Option<(usize, &'static str)> {
-        let mut transforms = self.transforms.iter().enumerate();
+        let mut transforms = self.transforms().iter().enumerate();
         transforms.find(|(_, transform)| !transform.is_followed()).map(|(place, transform)| (place, transform.name()))
     }
 
     /// How resizes calculate.
     pub fn matched(&self) -> Match {
-        self.matched
+        self.pipeline.matched()
     }
 
     /// How files become pictures.
     pub fn input(&self) -> Input {
-        self.input
+        self.pipeline.input()
     }
 
     /// The list of transforms.
     pub fn transforms(&self) -> &[Transform] {
-        &self.transforms
+        self.pipeline.transforms()
     }
 
     /// Form of the output.
     pub fn output(&self) -> Output {
-        self.output
+        self.pipeline.output()
     }
 
     /// Height, width, channels of one place, whatever the layout.
@@ -149,17 +94,17 @@ impl Recipe {
 
     /// Bytes of one place.
     pub fn place_len(&self) -> usize {
-        self.height as usize * self.width as usize * 3 * self.output.dtype.len()
+        self.height as usize * self.width as usize * 3 * self.output().dtype.len()
     }
 
     /// The normalisation, if there is one.
     pub fn normalize(&self) -> Option<&Normalize> {
-        self.transforms.iter().find_map(Transform::as_normalize)
+        self.transforms().iter().find_map(Transform::as_normalize)
     }
 
-    /// What a value of 8 bits becomes.
-    pub(crate) fn values(&self) -> &Values {
-        &self.values
+    /// The list, with the forms of its input and output.
+    pub(crate) fn pipeline(&self) -> &Pipeline {
+        &self.pipeline
     }
 
     /// The plan for a picture of `width` x `height` pixels, each at least 1.
@@ -179,10 +124,7 @@ impl Recipe {
 
     /// [`Recipe::plan`] into an old plan, whose memory is used again.
     pub fn plan_into(&self, width: u32, height: u32, draw: Draw, plan: &mut Plan) {
-        plan.begin(width, height);
-        for (place, transform) in self.transforms().iter().enumerate() {
-            transform.plan(plan, draw.at(place));
-        }
+        self.pipeline.plan_into(width, height, draw, plan);
         debug_assert_eq!((plan.height, plan.width, 3), self.shape(), "the recipe's shape is fixed");
     }
 }

@@ -6,6 +6,7 @@
 //! A transform that only changes values is beside its operation, in `operation/`.
 
 mod center_crop;
+mod crop;
 mod normalize;
 mod pad;
 mod random_apply;
@@ -29,6 +30,7 @@ use crate::operation::{
 use crate::plan::Plan;
 use crate::recipe_error::RecipeError;
 pub use center_crop::CenterCrop;
+pub use crop::Crop;
 pub use normalize::Normalize;
 pub use pad::Pad;
 pub use random_apply::RandomApply;
@@ -100,6 +102,8 @@ transforms! {
         "resize" => Resize,
         /// The middle of the picture.
         "center_crop" => CenterCrop,
+        /// A part of the picture.
+        "crop" => Crop,
         /// A border around a picture that is too small.
         "pad" => Pad,
         /// Mirrored left to right, by chance.

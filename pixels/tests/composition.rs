@@ -17,7 +17,7 @@ fn center(side: u32) -> Transform {
 }
 
 fn pad(side: u32, fill: u8) -> Transform {
-    Transform::Pad(Pad { size: Size::One(side), fill })
+    Transform::Pad(Pad::to(Size::One(side), fill))
 }
 
 fn recipe(transforms: Vec<Transform>) -> Recipe {

@@ -21,7 +21,7 @@ fn center(height: u32, width: u32) -> Transform {
 }
 
 fn pad(height: u32, width: u32) -> Transform {
-    Transform::Pad(Pad { size: Size::HeightWidth([height, width]), fill: 0 })
+    Transform::Pad(Pad::to(Size::HeightWidth([height, width]), 0))
 }
 
 fn flip() -> Transform {

@@ -3,8 +3,8 @@
 
 use forebay_pixels::sample::{JpegForm, photograph_rgb};
 use forebay_pixels::{
-    CenterCrop, ColorJitter, CpuDecoder, Draw, Dtype, Form, GaussianBlur, Grayscale, Interpolation, Jitter, Layout,
-    Limits, Match, Normalize, OneOrTwo, Output, Pad, RandomAdjustSharpness, RandomApply, RandomAutocontrast,
+    CenterCrop, ColorJitter, CpuDecoder, Crop, Draw, Dtype, Form, GaussianBlur, Grayscale, Interpolation, Jitter, Layout,
+    Limits, Match, Normalize, OneOrTwo, Output, Pad, PaddingMode, RandomAdjustSharpness, RandomApply, RandomAutocontrast,
     RandomChoice, RandomEqualize, RandomGrayscale, RandomHorizontalFlip, RandomInvert, RandomOrder, RandomPosterize,
     RandomResizedCrop, RandomSolarize, Recipe, Resize, Size, Transform, probe,
 };
@@ -28,6 +28,11 @@ fn interpolation() -> impl Strategy<Value = Interpolation> {
     ])
 }
 
+fn padding_mode() -> impl Strategy<Value = PaddingMode> {
+    use PaddingMode::{Constant, Edge, Reflect, Symmetric};
+    prop::sample::select(vec![Constant, Edge, Reflect, Symmetric])
+}
+
 fn geometry() -> impl Strategy<Value = Transform> {
     let range = |low: f64, high: f64| (low..high, 1.0..3.0f64).prop_map(|(low, factor)| [low, low * factor]);
     let crop = (size(), range(0.01, 1.0), range(0.1, 5.0), interpolation());
@@ -37,7 +42,12 @@ fn geometry() -> impl Strategy<Value = Transform> {
         }),
         (size(), interpolation()).prop_map(|(size, interpolation)| Transform::Resize(Resize { size, interpolation })),
         size().prop_map(|size| Transform::CenterCrop(CenterCrop { size })),
-        (size(), any::<u8>()).prop_map(|(size, fill)| Transform::Pad(Pad { size, fill })),
+        (size(), any::<u8>(), padding_mode()).prop_map(|(size, fill, padding_mode)| {
+            Transform::Pad(Pad { size, fill, padding_mode })
+        }),
+        ((-60..60, -60..60), (1..40u32, 1..40u32)).prop_map(|((top, left), (height, width))| {
+            Transform::Crop(Crop { top, left, height, width })
+        }),
         (0.0..=1.0).prop_map(|p| Transform::RandomHorizontalFlip(RandomHorizontalFlip { p })),
     ]
 }

@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "tests stop at what should not be")]
 
 use forebay_pixels::{
-    CenterCrop, Draw, Interpolation, Output, Pad, Plan, RandomHorizontalFlip, RandomResizedCrop, Recipe, Rect, Resize,
+    Border, CenterCrop, Draw, Interpolation, Output, Pad, Plan, RandomHorizontalFlip, RandomResizedCrop, Recipe, Rect, Resize,
     Size, Step, Transform,
 };
 
@@ -52,7 +52,7 @@ fn centre_offsets_round_halves_to_even() {
 #[test]
 fn a_centre_crop_pads_what_is_smaller() {
     let plan = plan(vec![center_crop(10, 10)], 7, 20);
-    let canvas = Step::Canvas { width: 10, height: 20, left: 1, top: 0, fill: 0 };
+    let canvas = Step::Canvas { width: 10, height: 20, left: 1, top: 0, border: Border::Fill(0) };
     assert_eq!(plan.steps, [canvas, cut(0, 5, 10, 10)]);
 }
 
@@ -77,9 +77,9 @@ fn a_cut_after_a_mirror_is_mirrored_instead() {
 
 #[test]
 fn a_border_after_a_mirror_is_mirrored_instead() {
-    let pad = Transform::Pad(Pad { size: Size::HeightWidth([1, 10]), fill: 9 });
+    let pad = Transform::Pad(Pad::to(Size::HeightWidth([1, 10]), 9));
     let plan = plan(vec![resize(Size::HeightWidth([7, 7])), mirror(), pad], 7, 7);
-    assert_eq!(plan.steps, [Step::Canvas { width: 10, height: 7, left: 2, top: 0, fill: 9 }]);
+    assert_eq!(plan.steps, [Step::Canvas { width: 10, height: 7, left: 2, top: 0, border: Border::Fill(9) }]);
     assert!(plan.mirrored);
 }
 

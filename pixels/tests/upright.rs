@@ -19,7 +19,7 @@ use forebay_pixels::{
 
 fn recipes() -> Vec<Recipe> {
     let odd = [
-        Transform::Pad(Pad { size: Size::One(300), fill: 9 }),
+        Transform::Pad(Pad::to(Size::One(300), 9)),
         Transform::CenterCrop(CenterCrop { size: Size::HeightWidth([70, 90]) }),
         Transform::Normalize(Normalize { mean: [0.5; 3], std: [0.25; 3] }),
     ];

@@ -2,6 +2,7 @@
 
 use forebay_client::{AttachError, Broken, CallError, NextError, Refusal, StateError, text_code};
 use forebay_coordinator::{CallError as CoordinatorError, Outage};
+use forebay_pixels::Fault;
 use pyo3::call::PyCallArgs;
 use pyo3::exceptions::PyTimeoutError;
 use pyo3::prelude::*;
@@ -154,6 +155,16 @@ pub(crate) fn overtaken(py: Python<'_>) -> PyErr {
     let message = "another thread or a signal handler used this Loader during next(), so the batch was put back; call \
                    next() again";
     make(py, "Error", (message,))
+}
+
+/// A picture that gives no pixels, with the file's name and what to do.
+pub(crate) fn picture(py: Python<'_>, name: &str, fault: &Fault) -> PyErr {
+    let remedy = match fault {
+        Fault::TooLarge { .. } => "Set pixel_limit to change the limit.",
+        Fault::TooManyBytes { .. } => "Set byte_limit to change the limit.",
+        _ => "Replace the file, or catch forebay.PictureError to go on without it.",
+    };
+    make(py, "PictureError", (format!("{name}: {fault} {remedy}"),))
 }
 
 /// A ring that cannot be page-locked.

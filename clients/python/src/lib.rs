@@ -1,4 +1,4 @@
-//! The native half of the Python package `forebay`: sessions and batches of the Rust client, the operations of
+//! The native half of the Python package `forebay`: sessions and batches of the Rust client, the pipelines and operations of
 //! `forebay-pixels`, and the coordinator's workers that read the data themselves, thinly wrapped.
 //!
 //! Users see the classes in `python/forebay/`. This crate has only the code that needs Rust. It has no unsafe code:
@@ -10,6 +10,7 @@ mod error;
 mod log;
 mod operate;
 mod order;
+mod picture;
 mod ring;
 mod session;
 mod tasks;
@@ -23,6 +24,9 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_function(wrap_pyfunction!(operate::operate, module)?)?;
     module.add_function(wrap_pyfunction!(order::shuffled, module)?)?;
+    module.add_function(wrap_pyfunction!(picture::probed, module)?)?;
+    module.add_class::<picture::PyPipeline>()?;
+    module.add_class::<picture::Pixels>()?;
     module.add_class::<session::Session>()?;
     module.add_class::<tasks::TaskWorker>()?;
     module.add_class::<batch::Batch>()?;

@@ -14,14 +14,7 @@ pub(crate) fn operate<'py>(
     operation: &str,
     matched: &str,
 ) -> PyResult<Bound<'py, PyByteArray>> {
-    let matched = match matched {
-        "pillow" => Match::Pillow,
-        "torch" => Match::Torch,
-        other => {
-            let problem = format!("match is \"{other}\"; give one of \"pillow\", \"torch\"");
-            return Err(PyValueError::new_err(problem));
-        }
-    };
+    let matched = read_match(matched)?;
     let operation: Operation =
         serde_json::from_str(operation).map_err(|error| PyValueError::new_err(error.to_string()))?;
     if let Some(problem) = operation.problem() {
@@ -41,4 +34,15 @@ pub(crate) fn operate<'py>(
         made
     });
     Ok(PyByteArray::new(py, &made))
+}
+
+pub(crate) fn read_match(name: &str) -> PyResult<Match> {
+    match name {
+        "pillow" => Ok(Match::Pillow),
+        "torch" => Ok(Match::Torch),
+        other => {
+            let problem = format!("match is \"{other}\"; give one of \"pillow\", \"torch\"");
+            Err(PyValueError::new_err(problem))
+        }
+    }
 }

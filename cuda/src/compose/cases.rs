@@ -21,7 +21,7 @@ pub(super) fn recipe(draws: Draws, longest: u32) -> Recipe {
     let interpolation = pick(draws, 10, FILTERS);
     let resize = Transform::Resize(Resize { size: size(11), interpolation });
     let center = Transform::CenterCrop(CenterCrop { size: size(13) });
-    let pad = Transform::Pad(Pad { size: size(15), fill: pick(draws, 17, [0, 0, 77, 255]) });
+    let pad = Transform::Pad(Pad::to(size(15), pick(draws, 17, [0, 0, 77, 255])));
     let flip = Transform::RandomHorizontalFlip(RandomHorizontalFlip { p: 0.5 });
     let part = Transform::RandomResizedCrop(RandomResizedCrop {
         size: size(18),

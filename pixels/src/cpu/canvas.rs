@@ -1,5 +1,6 @@
 //! Carrying a plan's steps out: two buffers that take turns, the last pass written row by row into the place.
 
+use crate::border::Border;
 use crate::buffer::{SLACK, sized};
 use crate::cpu::resize::{Resizer, Source, Task};
 use crate::fault::{Fault, Limits};
@@ -8,9 +9,9 @@ use crate::interpolation::Interpolation;
 use crate::matching::Match;
 use crate::operation::{Operation, Workpiece};
 use crate::picture::KeptPicture;
+use crate::pipeline::Pipeline;
 use crate::plan::stage::{Frame, Stage};
 use crate::plan::{Plan, Rect, Step};
-use crate::recipe::Recipe;
 
 /// Memory that one buffer keeps from picture to picture; more is given back after the picture that needed it, since it is
 /// counted for the time of that picture alone.
@@ -106,19 +107,19 @@ impl Canvas {
         }
     }
 
-    /// Carries the plan out and writes the result into `out`, which has the recipe's place length. `from` has at least what
-    /// the first stage needs. The plan's steps are within the limits. `look` looks at the clock before each of them.
+    /// Carries the plan out and writes the result into `out`, which has room for just that. `from` has at least what the first
+    /// stage needs. The plan's steps are within the limits. `look` looks at the clock before each of them.
     pub(super) fn carry_out(
         &mut self,
         from: PlanInput<'_>,
         (plan, stages): (&Plan, &[Stage]),
-        recipe: &Recipe,
+        pipeline: &Pipeline,
         out: &mut [u8],
         look: impl Fn() -> Result<(), Fault>,
     ) -> Result<(), Fault> {
         let PlanInput { rgb: mut kept, rect: mut held } = from;
         let (width, height) = (plan.width as usize, plan.height as usize);
-        let mut place = OutputPlace { values: recipe.values(), layout: recipe.output().layout, width, height, out };
+        let mut place = OutputPlace { values: pipeline.values(), layout: pipeline.output().layout, width, height, out };
         let last = plan.steps.iter().rposition(|step| !matches!(step, Step::Cut(_)));
         let mut number = 0;
         while let Some(step) = plan.steps.get(number) {
@@ -133,7 +134,7 @@ impl Canvas {
                     // A mirroring that follows comes with the resize.
                     let mirrors = plan.steps.get(number) == Some(&Step::Mirror);
                     let mirrored = mirrors || (is_last && plan.mirrored);
-                    let task = Task { columns, rows, window, mirrored, matched: recipe.matched() };
+                    let task = Task { columns, rows, window, mirrored, matched: pipeline.matched() };
                     if is_last {
                         let rgb = kept.unwrap_or(&self.picture);
                         let source = Source { rgb, held };
@@ -147,11 +148,15 @@ impl Canvas {
                         continue;
                     }
                 }
-                Step::Canvas { left, top, fill, .. } => {
-                    let len = window.width as usize * window.height as usize * 3;
-                    let to = &mut sized(&mut self.spare, len + SLACK)[..len];
-                    to.fill(fill);
-                    lay(kept.unwrap_or(&self.picture), held, frame.pixels(), to, window, (left, top));
+                Step::Canvas { left, top, border, .. } => {
+                    let to = &mut sized(&mut self.spare, window.area() * 3 + SLACK)[..window.area() * 3];
+                    let picture = kept.unwrap_or(&self.picture);
+                    if let Border::Fill(fill) = border {
+                        to.fill(fill);
+                        lay(picture, held, frame.pixels(), to, window, (left, top));
+                    } else {
+                        surround(picture, held, frame.pixels(), to, window, (left, top), border);
+                    }
                     self.swap(window.width, window.height);
                 }
                 Step::Mirror => {
@@ -163,7 +168,7 @@ impl Canvas {
                 Step::Operate(_) => {
                     self.keep(kept, held, need);
                     let following = plan.steps[number - 1..].iter().map_while(Step::as_operation);
-                    number += self.operate(following, recipe.matched(), &look)? - 1;
+                    number += self.operate(following, pipeline.matched(), &look)? - 1;
                     (kept, held) = (None, need.seen_from(frame.pixels()));
                     continue;
                 }
@@ -249,6 +254,26 @@ fn lay(picture: &[u8], held: Rect, part: Rect, to: &mut [u8], window: Rect, (lef
         let from = row_of(picture, held, part.top + row - top, part.left + columns.start - left, width);
         let at = (row - window.top) as usize * window.width as usize + (columns.start - window.left) as usize;
         to[at * 3..][..from.len()].copy_from_slice(from);
+    }
+}
+
+/// Lays the picture's `part` on a canvas at `left` and `top`, as far as `window` shows it, and goes on beyond its edges.
+fn surround(
+    picture: &[u8],
+    held: Rect,
+    part: Rect,
+    to: &mut [u8],
+    window: Rect,
+    (left, top): (u32, u32),
+    border: Border,
+) {
+    let line = |at: u32, first: u32, len: u32| border.line(i64::from(at) - i64::from(first), len).unwrap_or(0);
+    for (row, to) in window.rows().zip(to.chunks_exact_mut(window.width as usize * 3)) {
+        let row = part.top + line(row, top, part.height);
+        let from = row_of(picture, held, row, part.left, part.width).as_chunks::<3>().0;
+        for (column, to) in window.columns().zip(to.as_chunks_mut::<3>().0) {
+            *to = from[line(column, left, part.width) as usize];
+        }
     }
 }
 

@@ -9,7 +9,8 @@ use crate::draw::Draw;
 use crate::fault::{Fault, Limits};
 use crate::orientation::Orientation;
 use crate::picture::KeptPicture;
-use crate::recipe::{Input, Recipe};
+use crate::pipeline::Input;
+use crate::recipe::Recipe;
 
 /// In which form a decoded picture is kept.
 ///
@@ -89,10 +90,11 @@ impl CpuDecoder {
         let KeptPicture { format, width, height, origin, .. } = *picture;
         assert_eq!(out.len(), recipe.place_len(), "a place has the recipe's place length");
         let stored = Stored { size: (width, height), orientation: Orientation::AsStored };
-        Wanted::of(recipe, draw, &stored, false, limits, &mut self.plan, &mut self.stages)?;
+        let pipeline = recipe.pipeline();
+        Wanted::of(pipeline, draw, &stored, false, limits, &mut self.plan, &mut self.stages)?;
         let begun = Instant::now();
         let look = || limits.check_time(begun);
-        let made = self.canvas.carry_out(PlanInput::kept(picture), (&self.plan, &self.stages), recipe, out, look);
+        let made = self.canvas.carry_out(PlanInput::kept(picture), (&self.plan, &self.stages), pipeline, out, look);
         self.canvas.trim();
         made?;
         Ok(Decoded { format, width, height, origin, by: None })

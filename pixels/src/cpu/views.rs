@@ -60,7 +60,7 @@ impl CpuDecoder {
         let wanted = |stored: &Stored, _: bool| -> Result<Wanted, Fault> {
             let mut part = None;
             for ((recipe, draw), PlannedView { plan, stages }) in order.each().zip(&mut *views) {
-                let need = Wanted::of(recipe, draw, stored, false, limits, plan, stages)?.part;
+                let need = Wanted::of(recipe.pipeline(), draw, stored, false, limits, plan, stages)?.part;
                 part = Some(part.map_or(need, |part| need.union(part)));
             }
             Ok(Wanted { scale: Scale::Full, part: part.expect("there is a first view") })
@@ -71,7 +71,8 @@ impl CpuDecoder {
         let picture = canvas.set_aside();
         let made = order.each().zip(&*views).zip(places.each()).try_for_each(|(((recipe, _), planned), out)| {
             let look = || limits.check_time(begun);
-            canvas.carry_out(PlanInput::aside(&picture, held), (&planned.plan, &planned.stages), recipe, out, look)?;
+            let plan = (&planned.plan, &*planned.stages);
+            canvas.carry_out(PlanInput::aside(&picture, held), plan, recipe.pipeline(), out, look)?;
             look()
         });
         canvas.take_back(picture);

@@ -1,6 +1,7 @@
 //! Which pixel of a mask each pixel of the result shows. Rows and columns follow on their own: every step of a plan, and every
 //! orientation, is a choice of rows and one of columns. So a chain of steps is one choice, as if each had been carried out.
 
+use crate::border::Border;
 use crate::orientation::Orientation;
 use crate::origin::{Annotated, Origin};
 use crate::plan::{Plan, Rect, Step};
@@ -44,9 +45,9 @@ impl MaskLines {
                 }
                 Step::Mirror => each(&mut self.columns, |column| width - 1 - column),
                 Step::Operate(_) => {}
-                Step::Canvas { left, top, .. } => {
-                    each(&mut self.columns, |column| inside(column, left, width));
-                    each(&mut self.rows, |row| inside(row, top, height));
+                Step::Canvas { left, top, border, .. } => {
+                    each(&mut self.columns, |column| laid(border, column, left, width));
+                    each(&mut self.rows, |row| laid(border, row, top, height));
                 }
             }
         }
@@ -109,8 +110,8 @@ fn each(lines: &mut [u32], source: impl Fn(u32) -> u32) {
 }
 
 /// The pixel that a line of a canvas shows, on which a picture of this side begins at `first`.
-fn inside(line: u32, first: u32, side: u32) -> u32 {
-    line.checked_sub(first).filter(|line| *line < side).unwrap_or(BORDER)
+fn laid(border: Border, line: u32, first: u32, side: u32) -> u32 {
+    border.line(i64::from(line) - i64::from(first), side).unwrap_or(BORDER)
 }
 
 /// The pixel that torch's nearest interpolation takes: `floor(at * (from / to))` in single precision, except where a side

@@ -3,12 +3,13 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::border::{Border, PaddingMode};
 use crate::interpolation::Interpolation;
 use crate::operation::Grayscale;
 use crate::orientation::Orientation;
 use crate::output::Output;
+use crate::pipeline::Input;
 use crate::plan::{Rect, Step};
-use crate::recipe::Input;
 use crate::sample::{mask_png, mask_png_of};
 use crate::transform::shape::Size;
 use crate::transform::{CenterCrop, Pad, RandomHorizontalFlip, RandomResizedCrop, Resize, Transform};
@@ -76,6 +77,12 @@ fn stepwise(mut mask: Rows, plan: &Plan) -> Rows {
                 mirrored(resized(&mirrored(mask), width, height))
             }
             Step::Resize { width, height, .. } => resized(&mask, width, height),
+            Step::Canvas { width, height, left, top, border } if !matches!(border, Border::Fill(_)) => {
+                let (wide, high) = (mask[0].len(), mask.len());
+                let columns = surrounded(wide, width as usize, left as usize, border);
+                let rows = surrounded(high, height as usize, top as usize, border);
+                rows.iter().map(|row| columns.iter().map(|column| mask[*row][*column]).collect()).collect()
+            }
             Step::Canvas { width, height, left, top, .. } => {
                 let mut canvas = vec![vec![-1; width as usize]; height as usize];
                 for (y, row) in mask.iter().enumerate() {
@@ -89,6 +96,27 @@ fn stepwise(mut mask: Rows, plan: &Plan) -> Rows {
         };
     }
     if plan.mirrored { mirrored(mask) } else { mask }
+}
+
+/// The lines that a canvas of this length shows of a side that begins at `first`, found by going on from line to line.
+fn surrounded(side: usize, len: usize, first: usize, border: Border) -> Vec<usize> {
+    // A walk to and fro, which stops at either end for one more step if that line is shown twice.
+    let mut round: Vec<usize> = (0..side).collect();
+    match border {
+        Border::Symmetric => round.extend((0..side).rev()),
+        Border::Reflect => round.extend((1..side.saturating_sub(1)).rev()),
+        Border::Edge | Border::Fill(_) => {}
+    }
+    let at = |line: usize| match border {
+        Border::Edge | Border::Fill(_) => line.saturating_sub(first).min(side - 1),
+        Border::Reflect | Border::Symmetric => round[(line + round.len() * first - first) % round.len()],
+    };
+    (0..len).map(at).collect()
+}
+
+fn padding_mode() -> impl Strategy<Value = PaddingMode> {
+    use PaddingMode::{Constant, Edge, Reflect, Symmetric};
+    prop::sample::select(vec![Constant, Edge, Reflect, Symmetric])
 }
 
 fn mirrored(mut mask: Rows) -> Rows {
@@ -107,7 +135,7 @@ fn transform() -> impl Strategy<Value = Transform> {
     prop_oneof![
         size().prop_map(move |size| Transform::Resize(Resize { size, interpolation })),
         size().prop_map(|size| Transform::CenterCrop(CenterCrop { size })),
-        size().prop_map(|size| Transform::Pad(Pad { size, fill: 7 })),
+        (size(), padding_mode()).prop_map(|(size, padding_mode)| Transform::Pad(Pad { size, fill: 7, padding_mode })),
         size().prop_map(move |size| {
             let (scale, ratio) = ([0.1, 1.0], [0.5, 2.0]);
             Transform::RandomResizedCrop(RandomResizedCrop { size, scale, ratio, interpolation })

@@ -4,6 +4,7 @@ use serde::Deserialize;
 
 use super::Operation;
 use super::workpiece::Workpiece;
+use crate::border::reflected;
 use crate::draw::Draws;
 use crate::number::range_problem;
 
@@ -118,7 +119,7 @@ fn blur(from: &[u8], to: &mut [u8], width: usize, (along, down): (&BlurWeights, 
     let stride = width * 3;
     let height = from.len() / stride;
     let margin = along.radius * 3;
-    let row = |number: isize| &from[reflected(number, height) * stride..][..stride];
+    let row = |number: isize| &from[line_at(number, height) * stride..][..stride];
     floats.clear();
     floats.resize(stride * 2 + margin * 2, 0.0);
     let (summed, result) = floats.split_at_mut(stride + margin * 2);
@@ -137,7 +138,7 @@ fn blur(from: &[u8], to: &mut [u8], width: usize, (along, down): (&BlurWeights, 
         for at in 1..=along.radius {
             for channel in 0..3 {
                 let [left, right] = [-at.cast_signed(), (width - 1 + at).cast_signed()]
-                    .map(|column| summed[margin + reflected(column, width) * 3 + channel]);
+                    .map(|column| summed[margin + line_at(column, width) * 3 + channel]);
                 summed[margin - at * 3 + channel] = left;
                 summed[margin + (width - 1 + at) * 3 + channel] = right;
             }
@@ -157,11 +158,10 @@ fn blur(from: &[u8], to: &mut [u8], width: usize, (along, down): (&BlurWeights, 
     }
 }
 
-/// The line of a side that is shown at this place, which may be beyond either end. The last line is not shown twice.
-fn reflected(at: isize, len: usize) -> usize {
-    let period = (2 * len - 2).max(1);
-    let at = at.rem_euclid(period.cast_signed()).cast_unsigned();
-    at.min(period - at).min(len - 1)
+/// The line of a side that is shown at this place, which may be beyond either end.
+#[expect(clippy::cast_possible_wrap, reason = "sides are far below 2^63")]
+fn line_at(at: isize, len: usize) -> usize {
+    usize::try_from(reflected(at as i64, len as i64)).expect("a line of the picture")
 }
 
 fn default_sigma() -> OneOrTwo<f64> {

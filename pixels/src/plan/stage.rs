@@ -6,6 +6,7 @@
 use std::ops::Range;
 
 use crate::axis::Axis;
+use crate::border::Border;
 use crate::interpolation::Interpolation;
 use crate::plan::{Plan, Rect, Step};
 use crate::scale::Scale;
@@ -74,7 +75,9 @@ impl Plan {
                     let (columns, rows) = (columns.reach(&need.columns()), rows.reach(&need.rows()));
                     need = Rect::spanning(columns.start + left..columns.end + left, rows.start + top..rows.end + top);
                 }
-                Step::Canvas { left, top, .. } => need = stage.frame.pixels().seen_through(need, left, top),
+                Step::Canvas { left, top, border: Border::Fill(_), .. } => {
+                    need = stage.frame.pixels().seen_through(need, left, top);
+                }
                 Step::Mirror => {
                     let frame = stage.frame.pixels();
                     need = frame.seen_through(need.mirrored_in(frame.width), 0, 0);
@@ -82,7 +85,7 @@ impl Plan {
                 Step::Operate(operation) if operation.is_local() => {
                     need = stage.frame.pixels().seen_through(need, 0, 0);
                 }
-                Step::Operate(_) => need = stage.frame.pixels(),
+                Step::Canvas { .. } | Step::Operate(_) => need = stage.frame.pixels(),
             }
             stage.need = need;
         }

@@ -4,9 +4,9 @@ use serde::Deserialize;
 
 use super::shape::{Shape, Size};
 use crate::draw::Draws;
-use crate::plan::{Plan, Rect};
+use crate::plan::Plan;
 
-/// The middle of the picture: torchvision's `CenterCrop`. What a smaller picture lacks is filled with 0.
+/// The middle of the picture: torchvision's `CenterCrop`. Where it reaches beyond a smaller picture, it is black.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CenterCrop {
@@ -25,20 +25,15 @@ impl CenterCrop {
 
     pub(super) fn plan(&self, plan: &mut Plan, _draws: Draws) {
         let (height, width) = self.size.square();
-        let left = width.saturating_sub(plan.width) / 2;
-        let top = height.saturating_sub(plan.height) / 2;
-        plan.grow(width.max(plan.width), height.max(plan.height), left, top, 0);
-        plan.cut(Rect {
-            left: half_to_even(plan.width - width),
-            top: half_to_even(plan.height - height),
-            width,
-            height,
-        });
+        plan.window(first(plan.width, width), first(plan.height, height), width, height);
     }
 }
 
-/// Half of it, where a half is rounded to the even neighbour, as Python's `round` does in torchvision's centre crop.
-fn half_to_even(difference: u32) -> u32 {
-    let half = difference / 2;
-    if difference % 2 == 1 && half % 2 == 1 { half + 1 } else { half }
+/// Where the middle of a side begins. Halves of what is cut off are rounded to the even neighbour, as Python's `round` does in
+/// torchvision's centre crop, and halves of what is added are rounded down.
+fn first(side: u32, part: u32) -> i32 {
+    let half = side.abs_diff(part) / 2;
+    let half = if side > part && (side - part) % 2 == 1 && half % 2 == 1 { half + 1 } else { half };
+    let half = i32::try_from(half).unwrap_or(i32::MAX);
+    if side < part { -half } else { half }
 }

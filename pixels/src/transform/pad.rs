@@ -3,6 +3,7 @@
 use serde::Deserialize;
 
 use super::shape::{Shape, Size};
+use crate::border::PaddingMode;
 use crate::draw::Draws;
 use crate::plan::Plan;
 
@@ -12,12 +13,20 @@ use crate::plan::Plan;
 pub struct Pad {
     /// Smallest size; one number means a square.
     pub size: Size,
-    /// Value of the border in all three channels.
+    /// Value of the border in all three channels, if `padding_mode` is `Constant`.
     #[serde(default)]
     pub fill: u8,
+    /// What the border shows.
+    #[serde(default)]
+    pub padding_mode: PaddingMode,
 }
 
 impl Pad {
+    /// A border of one value.
+    pub fn to(size: Size, fill: u8) -> Self {
+        Self { size, fill, padding_mode: PaddingMode::Constant }
+    }
+
     pub(super) fn problem(&self) -> Option<String> {
         self.size.problem()
     }
@@ -35,6 +44,7 @@ impl Pad {
     pub(super) fn plan(&self, plan: &mut Plan, _draws: Draws) {
         let (height, width) = self.size.square();
         let (width, height) = (width.max(plan.width), height.max(plan.height));
-        plan.grow(width, height, (width - plan.width) / 2, (height - plan.height) / 2, self.fill);
+        let (left, top) = ((width - plan.width) / 2, (height - plan.height) / 2);
+        plan.grow(width, height, left, top, self.padding_mode.border(self.fill));
     }
 }

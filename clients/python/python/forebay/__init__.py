@@ -7,7 +7,7 @@ Example:
     ...     step(batch.images, batch.labels)
 """
 
-from forebay import errors, sharding, transforms
+from forebay import errors, image, sharding, transforms
 from forebay._native import __version__
 from forebay.audit import EpochAudit, QuarantinedRecord
 from forebay.batch import Batch, Padded
@@ -21,11 +21,13 @@ from forebay.errors import (
     ForkError,
     GpuError,
     Outage,
+    PictureError,
     RecordError,
     SettingsError,
     SlotsHeld,
     StorageStalled,
 )
+from forebay.image_folder import ImageFolder
 from forebay.loader import Loader
 from forebay.ragged import Ragged
 from forebay.sharding import DataShardService
@@ -42,9 +44,11 @@ __all__ = [
     "Evicted",
     "ForkError",
     "GpuError",
+    "ImageFolder",
     "Loader",
     "Outage",
     "Padded",
+    "PictureError",
     "QuarantinedRecord",
     "Ragged",
     "RecordError",
@@ -53,6 +57,7 @@ __all__ = [
     "StorageStalled",
     "__version__",
     "errors",
+    "image",
     "sharding",
     "transforms",
 ]

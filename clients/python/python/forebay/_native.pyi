@@ -6,6 +6,25 @@ __version__: str
 
 def operate(rgb: bytes, size: tuple[int, int], operation: str, matched: str) -> bytearray: ...
 def shuffled(records: int, seed: int, epoch: int, start: int, step: int, count: int) -> list[int]: ...
+def probed(file: bytes, name: str) -> tuple[str, int, int]: ...
+
+@final
+class Pipeline:
+    """A checked list of transforms."""
+
+    @staticmethod
+    def of(transforms: str, matched: str, adjust_orientation: bool, background: tuple[int, int, int]) -> Pipeline: ...
+    def decode(self, file: bytes, draw: tuple[int, int, int], limits: tuple[int, int], name: str) -> Pixels: ...
+    def transform(
+        self, rgb: bytes, size: tuple[int, int], draw: tuple[int, int, int], limits: tuple[int, int]
+    ) -> Pixels: ...
+
+@final
+class Pixels:
+    """Values of a picture, for numpy."""
+
+    @property
+    def __array_interface__(self) -> dict[str, Any]: ...
 
 @final
 class Session:

@@ -21,6 +21,7 @@ __all__ = [
     "ForkError",
     "GpuError",
     "Outage",
+    "PictureError",
     "RecordError",
     "SettingsError",
     "SlotsHeld",
@@ -42,6 +43,10 @@ class SettingsError(AttachError, ValueError):
 
 class DatasetError(AttachError):
     """The dataset is missing, empty, unreadable, or not the one that the run began with."""
+
+
+class PictureError(Error, ValueError):
+    """A picture cannot be decoded: it is damaged, no picture, or beyond a limit. The message names the file."""
 
 
 class RecordError(Error):

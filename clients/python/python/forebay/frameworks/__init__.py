@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Union
+from collections.abc import Callable
+from typing import Any, Union
+
+import numpy as np
 
 from forebay.frameworks.cupy import Cupy, CupyEvent
 from forebay.frameworks.framework import Event, Framework
@@ -16,6 +19,7 @@ __all__ = [
     "Event",
     "JaxArray",
     "Mark",
+    "as_picture",
     "common_id",
     "current_device",
     "current_streams",
@@ -73,3 +77,12 @@ def event_of(mark: Mark) -> Event:
 def dtype_name(dtype: object) -> str | None:
     """Name in numpy of a framework's type, or "bfloat16"; None if no framework has this type."""
     return next((name for each in FRAMEWORKS if (name := each.dtype_name(dtype)) is not None), None)
+
+
+def as_picture(value: object) -> tuple[np.ndarray, Callable[[np.ndarray], Any]] | None:
+    """Pixels of a framework's picture, and what makes one like it of other pixels; None if no framework has such.
+
+    Raises:
+        ValueError: It is a framework's tensor, but not a picture of `uint8` in the memory of the CPU.
+    """
+    return next((found for each in FRAMEWORKS if (found := each.as_picture(value)) is not None), None)

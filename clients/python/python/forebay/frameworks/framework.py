@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from typing import Any, ClassVar, Protocol
+
+import numpy as np
 
 __all__ = ["Event", "Framework"]
 
@@ -63,6 +66,16 @@ class Framework:
 
     def event(self, mark: object) -> Event | None:  # noqa: ARG002 - for subclasses
         """The framework's mark as an `Event`; None if `mark` is not one of this framework's."""
+        return None
+
+    def as_picture(self, value: object) -> tuple[np.ndarray, Callable[[np.ndarray], Any]] | None:  # noqa: ARG002
+        """A picture of this framework, and what makes one like it of other pixels; None if `value` is not one.
+
+        The pixels are an array of height x width x 3, and so are the other pixels.
+
+        Raises:
+            ValueError: It is a tensor of this framework, but not a picture of `uint8` in the memory of the CPU.
+        """
         return None
 
     def dtype_name(self, dtype: object) -> str | None:  # noqa: ARG002 - for subclasses

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Callable
 from typing import Any, cast
+
+import numpy as np
 
 from forebay.frameworks.framework import Event, Framework
 
@@ -53,6 +56,16 @@ class Torch(Framework):
         """PyTorch prints its types as `torch.float16`, with numpy's names."""
         text = str(dtype)
         return text[len("torch.") :] if text.startswith("torch.") else None
+
+    def as_picture(self, value: object) -> tuple[np.ndarray, Callable[[np.ndarray], Any]] | None:
+        """A tensor of 3 x height x width, as torchvision has pictures."""
+        torch = self.module
+        if torch is None or not isinstance(value, torch.Tensor):
+            return None
+        if value.dtype != torch.uint8 or value.ndim != 3 or value.shape[0] != 3 or value.device.type != "cpu":
+            given = f"{value.dtype} of {tuple(value.shape)} in {value.device}"
+            raise ValueError(f"picture: give a uint8 tensor of 3 x height x width in the CPU's memory, not {given}")
+        return value.permute(1, 2, 0).numpy(), lambda made: torch.from_numpy(made).permute(2, 0, 1).contiguous()
 
     def _group(self) -> Any:  # noqa: ANN401 - a module that may not be there
         distributed = getattr(self.module, "distributed", None)

@@ -14,6 +14,7 @@ Example:
     >>> train[1].to_settings()
     {'random_horizontal_flip': {'p': 0.5}}
 
+Each step can be called with a picture, and so can `Compose`, which has a list of them. No daemon is needed then.
 `forebay.transforms.functional` has the same operations as functions of numpy arrays.
 """
 
@@ -32,7 +33,8 @@ from forebay.transforms.color import (
     RandomPosterize,
     RandomSolarize,
 )
-from forebay.transforms.geometry import CenterCrop, Pad, RandomHorizontalFlip, RandomResizedCrop, Resize
+from forebay.transforms.compose import Compose
+from forebay.transforms.geometry import CenterCrop, Crop, Pad, RandomHorizontalFlip, RandomResizedCrop, Resize
 from forebay.transforms.lists import RandomApply, RandomChoice, RandomOrder
 from forebay.transforms.mixes import CutMix, MixUp
 from forebay.transforms.transform import Transform
@@ -42,6 +44,8 @@ __all__ = [
     "AutoAugment",
     "CenterCrop",
     "ColorJitter",
+    "Compose",
+    "Crop",
     "CutMix",
     "GaussianBlur",
     "Grayscale",

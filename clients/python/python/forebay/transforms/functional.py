@@ -13,13 +13,13 @@ Example:
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from typing import Any, Union
 
 import numpy as np
 
 from forebay._native import operate
+from forebay.transforms.in_process import document, packed
 
 __all__ = [
     "adjust_brightness",
@@ -147,17 +147,7 @@ def rotate(
 
 
 def _operate(image: np.ndarray, match: str, name: str, **parameters: Any) -> np.ndarray:  # noqa: ANN401 - numbers
-    pixels = np.asarray(image)
-    if pixels.dtype != np.uint8 or pixels.ndim != 3 or pixels.shape[2] != 3 or not pixels.size:
-        raise ValueError(f"image: give a uint8 array of height x width x 3, not {pixels.dtype} of {pixels.shape}")
-    height, width, _ = pixels.shape
     given = {key: value for key, value in parameters.items() if value is not None}
-    made = operate(pixels.tobytes(), (width, height), json.dumps({name: given}, default=_plain), match)
-    return np.frombuffer(made, np.uint8).reshape(pixels.shape)
-
-
-def _plain(value: Any) -> Any:  # noqa: ANN401 - what JSON does not know
-    """Numbers and arrays of numpy as those of Python."""
-    if isinstance(value, (np.generic, np.ndarray)):
-        return value.tolist()
-    raise TypeError(f"{value!r} is no number")
+    pixels, (width, height) = packed(image, "image")
+    made = operate(pixels, (width, height), document({name: given}), match)
+    return np.frombuffer(made, np.uint8).reshape(height, width, 3)

@@ -8,7 +8,7 @@ from typing import Union
 
 from forebay.transforms.transform import Transform
 
-__all__ = ["CenterCrop", "Pad", "RandomHorizontalFlip", "RandomResizedCrop", "Resize", "Size"]
+__all__ = ["CenterCrop", "Crop", "Pad", "RandomHorizontalFlip", "RandomResizedCrop", "Resize", "Size"]
 
 Size = Union[int, Sequence[int]]
 
@@ -68,20 +68,44 @@ class CenterCrop(Transform):
 
 
 @dataclass(frozen=True)
+class Crop(Transform):
+    """Cuts out a part of the picture. It is black where it reaches beyond the picture.
+
+    Args:
+        top: First row. Negative above the picture.
+        left: First column. Negative left of the picture.
+        height: Rows.
+        width: Columns.
+
+    Example:
+        >>> Crop(0, 10, 224, 224).to_settings()
+        {'crop': {'top': 0, 'left': 10, 'height': 224, 'width': 224}}
+    """
+
+    top: int
+    left: int
+    height: int
+    width: int
+
+
+@dataclass(frozen=True)
 class Pad(Transform):
     """Adds a border, so that each side has at least the length in `size`. The picture stays in the middle.
 
     Args:
         size: Side of a square, or (height, width), in pixels.
-        fill: Value of the border's pixels, from 0 to 255.
+        fill: Value of the border's pixels, from 0 to 255, if they are constant.
+        padding_mode: What the border shows: "constant", "edge" (the outermost pixels), "reflect" (the picture
+            mirrored, without the outermost pixels) or "symmetric" (mirrored with them).
 
     Example:
         >>> Pad((224, 320), fill=128).to_settings()
-        {'pad': {'size': [224, 320], 'fill': 128}}
+        {'pad': {'size': [224, 320], 'fill': 128, 'padding_mode': 'constant'}}
     """
 
     size: Size
     fill: int = 0
+    padding_mode: str = "constant"
 
 
 @dataclass(frozen=True)

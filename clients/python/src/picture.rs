@@ -1,0 +1,153 @@
+//! Pictures without a daemon: pipelines of `forebay-pixels` on files and arrays that Python has in its memory.
+//!
+//! Nothing here starts a thread or keeps a lock, so that a forked child can go on. Each thread has a decoder of its own.
+
+use std::cell::RefCell;
+
+use forebay_pixels::{
+    CpuDecoder, Draw, Dtype, Fault, Input, Limits, Output, Pipeline, Transform, Transformed, document, probe,
+};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple};
+use serde_json::Value;
+
+use crate::error;
+use crate::operate::read_match;
+
+thread_local! {
+    static DECODER: RefCell<CpuDecoder> = RefCell::new(CpuDecoder::new());
+}
+
+/// A checked list of transforms.
+#[pyclass(frozen, name = "Pipeline", module = "forebay._native")]
+pub(crate) struct PyPipeline {
+    pipeline: Pipeline,
+}
+
+/// The values of a picture that was made here, for numpy. They live as long as this.
+#[pyclass(frozen, module = "forebay._native")]
+pub(crate) struct Pixels {
+    /// Only numpy looks into it.
+    _bytes: Vec<u8>,
+    address: usize,
+    shape: [u32; 3],
+    typestr: &'static str,
+}
+
+#[pymethods]
+impl PyPipeline {
+    /// From a list of tables with one key each, as JSON, and the name of a `match`. Values are `uint8`, or `float32` if the list
+    /// normalises them. `background` is what shows through where a picture is transparent.
+    #[staticmethod]
+    fn of(transforms: &str, matched: &str, adjust_orientation: bool, background: [u8; 3]) -> PyResult<Self> {
+        let matched = read_match(matched)?;
+        let list: Vec<Value> = serde_json::from_str(transforms).map_err(refused)?;
+        let read = |(place, value): (usize, Value)| {
+            let text = document::shown(&value);
+            let problem = |error| PyValueError::new_err(format!("transform[{place}] is {text}: {error}"));
+            serde_json::from_value(value).map_err(problem)
+        };
+        let transforms: Vec<Transform> = list.into_iter().enumerate().map(read).collect::<PyResult<_>>()?;
+        let normalizes = transforms.iter().any(|transform| matches!(transform, Transform::Normalize(_)));
+        let dtype = if normalizes { Dtype::Float32 } else { Dtype::Uint8 };
+        let output = Output { dtype, background, ..Output::default() };
+        let input = Input { adjust_orientation, ..Input::default() };
+        let pipeline = Pipeline::new(transforms, output)
+            .and_then(|pipeline| pipeline.with_input(input))
+            .and_then(|pipeline| pipeline.with_match(matched))
+            .map_err(refused)?;
+        Ok(Self { pipeline })
+    }
+
+    /// Decodes a file's bytes and transforms the picture, by the draws of (seed, epoch, record), within a limit of pixels and one
+    /// of bytes. `name` is for errors.
+    fn decode(
+        &self,
+        py: Python<'_>,
+        file: &[u8],
+        draw: (u64, u64, u64),
+        limits: (u64, u64),
+        name: &str,
+    ) -> PyResult<Pixels> {
+        let limits = limited(limits);
+        let work = |decoder: &mut CpuDecoder| decoder.decode_sized(file, &self.pipeline, drawn(draw), &limits);
+        self.made(py, name, work)
+    }
+
+    /// The same with packed RGB of `size` (width, height).
+    fn transform(
+        &self,
+        py: Python<'_>,
+        rgb: &[u8],
+        size: (u32, u32),
+        draw: (u64, u64, u64),
+        limits: (u64, u64),
+    ) -> PyResult<Pixels> {
+        if rgb.is_empty() || rgb.len() as u64 != u64::from(size.0) * u64::from(size.1) * 3 {
+            return Err(PyValueError::new_err(format!(
+                "{} bytes are no picture of {} x {}",
+                rgb.len(),
+                size.0,
+                size.1
+            )));
+        }
+        let limits = limited(limits);
+        let work = |decoder: &mut CpuDecoder| decoder.transform_sized(rgb, size, &self.pipeline, drawn(draw), &limits);
+        self.made(py, "image", work)
+    }
+}
+
+impl PyPipeline {
+    /// Does the work while other threads run.
+    fn made(
+        &self,
+        py: Python<'_>,
+        name: &str,
+        work: impl FnOnce(&mut CpuDecoder) -> Result<Transformed, Fault> + Send,
+    ) -> PyResult<Pixels> {
+        let made = py.detach(|| DECODER.with_borrow_mut(work));
+        let Transformed { width, height, mut bytes } = made.map_err(|fault| error::picture(py, name, &fault))?;
+        let typestr = if self.pipeline.output().dtype == Dtype::Float32 { "<f4" } else { "|u1" };
+        Ok(Pixels {
+            address: bytes.as_mut_ptr().expose_provenance(),
+            _bytes: bytes,
+            shape: [height, width, 3],
+            typestr,
+        })
+    }
+}
+
+#[pymethods]
+impl Pixels {
+    /// The memory's address for numpy. The array may be written: nothing else reads it.
+    #[getter]
+    fn __array_interface__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let interface = PyDict::new(py);
+        interface.set_item("version", 3)?;
+        interface.set_item("shape", PyTuple::new(py, self.shape)?)?;
+        interface.set_item("typestr", self.typestr)?;
+        interface.set_item("data", (self.address, false))?;
+        Ok(interface)
+    }
+}
+
+/// Format, width and height of a file's bytes, as the picture is seen. `name` is for errors.
+#[pyfunction]
+pub(crate) fn probed(py: Python<'_>, file: &[u8], name: &str) -> PyResult<(&'static str, u32, u32)> {
+    let found = py.detach(|| probe(file)).map_err(|fault| error::picture(py, name, &fault))?;
+    Ok((found.format.name(), found.width, found.height))
+}
+
+/// A draw of (seed, epoch, record).
+fn drawn((seed, epoch, record): (u64, u64, u64)) -> Draw {
+    Draw { seed, epoch, record }
+}
+
+fn limited((pixels, bytes): (u64, u64)) -> Limits {
+    Limits { pixels, bytes, ..Limits::default() }
+}
+
+fn refused(problem: impl std::fmt::Display) -> PyErr {
+    PyValueError::new_err(problem.to_string())
+}

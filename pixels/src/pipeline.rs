@@ -1,0 +1,146 @@
+//! A checked list of transforms with the forms of its input and output. Its results may differ in size from picture to
+//! picture. A [`Recipe`](crate::Recipe) is one whose results do not.
+
+use crate::draw::Draw;
+use crate::finish::Values;
+use crate::matching::Match;
+use crate::output::{Dtype, Output};
+use crate::plan::Plan;
+use crate::recipe_error::{MAX_TRANSFORMS, RecipeError};
+use crate::transform::shape::Shape;
+use crate::transform::{Normalize, Transform};
+
+/// How a file becomes the picture that the transforms see.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Input {
+    /// Whether a picture is turned as its EXIF orientation says: DALI's setting, with DALI's default. Pillow and
+    /// torchvision leave pictures as they are stored unless asked to.
+    pub adjust_orientation: bool,
+    /// How many times the pixels of its result a JPEG must keep on each side when it is decoded at 1/2, 1/4 or 1/8 of its
+    /// size: Pillow's `reducing_gap` of `Image.thumbnail`, at least 1. 2 is hard to tell from an exact result. None:
+    /// pictures are decoded as they are.
+    pub reducing_gap: Option<f64>,
+}
+
+impl Default for Input {
+    fn default() -> Self {
+        Self { adjust_orientation: true, reducing_gap: None }
+    }
+}
+
+/// A checked list of transforms for pictures that are handled one by one.
+///
+/// ```
+/// use forebay_pixels::{CpuDecoder, Draw, Limits, Output, Pipeline, sample};
+///
+/// let shorter_side = serde_json::from_str(r#"[{ "resize": { "size": 64 } }]"#)?;
+/// let pipeline = Pipeline::new(shorter_side, Output::default())?;
+/// let bytes = sample::photograph(7, 500, 375);
+/// let draw = Draw { seed: 0, epoch: 0, record: 0 };
+/// let made = CpuDecoder::new().decode_sized(&bytes, &pipeline, draw, &Limits::default())?;
+/// assert_eq!((made.width, made.height), (85, 64));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Pipeline {
+    transforms: Vec<Transform>,
+    input: Input,
+    matched: Match,
+    output: Output,
+    values: Values,
+}
+
+impl Pipeline {
+    /// Checks the list. An empty one leaves pictures as they are.
+    ///
+    /// # Errors
+    /// [`RecipeError`]: a value out of range, normalize on whole numbers or not at the end.
+    pub fn new(transforms: Vec<Transform>, output: Output) -> Result<Self, RecipeError> {
+        Self::with_shape(transforms, output).map(|(pipeline, _)| pipeline)
+    }
+
+    /// The same, and what is known of the size of its results.
+    pub(crate) fn with_shape(transforms: Vec<Transform>, output: Output) -> Result<(Self, Shape), RecipeError> {
+        let len = transforms.iter().map(Transform::count).sum();
+        if len > MAX_TRANSFORMS {
+            return Err(RecipeError::TooMany { len });
+        }
+        // Two lists that do the same are equal, however their sizes were written.
+        let mut transforms: Vec<_> = transforms.into_iter().map(Transform::squared).collect();
+        let mut shape = Shape::Open;
+        let mut normalize: Option<(usize, Normalize)> = None;
+        for (place, transform) in transforms.iter_mut().enumerate() {
+            if let Some((place, normalize)) = &normalize {
+                let behind = transform.clone().behind(normalize);
+                *transform = behind.ok_or(RecipeError::NormalizeNotLast { place: *place })?;
+            }
+            transform.check(place)?;
+            if let Transform::Normalize(found) = transform {
+                if output.dtype == Dtype::Uint8 {
+                    return Err(RecipeError::NormalizeNeedsFloat { place });
+                }
+                normalize = Some((place, found.clone()));
+            }
+            shape = transform.shape(shape);
+        }
+        let values = Values::new(output, normalize.as_ref().map(|(_, normalize)| normalize));
+        let (input, matched) = (Input::default(), Match::default());
+        Ok((Self { transforms, input, matched, output, values }, shape))
+    }
+
+    /// The same with another input.
+    ///
+    /// # Errors
+    /// [`RecipeError::ReducingGap`] if it is below 1 or no number.
+    pub fn with_input(self, input: Input) -> Result<Self, RecipeError> {
+        match input.reducing_gap {
+            Some(gap) if !(gap >= 1.0 && gap.is_finite()) => Err(RecipeError::ReducingGap { gap: gap.to_string() }),
+            _ => Ok(Self { input, ..self }),
+        }
+    }
+
+    /// The same with resizes that calculate in another way.
+    ///
+    /// # Errors
+    /// [`RecipeError::NoTorchFilter`] if torch has no antialiased filter for one of them.
+    pub fn with_match(self, matched: Match) -> Result<Self, RecipeError> {
+        let lacking = self.transforms.iter().position(|transform| !transform.has_torch());
+        match lacking.filter(|_| matched == Match::Torch) {
+            Some(place) => Err(RecipeError::NoTorchFilter { place, name: self.transforms[place].name() }),
+            None => Ok(Self { matched, ..self }),
+        }
+    }
+
+    /// The list of transforms.
+    pub fn transforms(&self) -> &[Transform] {
+        &self.transforms
+    }
+
+    /// How files become pictures.
+    pub fn input(&self) -> Input {
+        self.input
+    }
+
+    /// How resizes calculate.
+    pub fn matched(&self) -> Match {
+        self.matched
+    }
+
+    /// Form of the output.
+    pub fn output(&self) -> Output {
+        self.output
+    }
+
+    /// What a value of 8 bits becomes.
+    pub(crate) fn values(&self) -> &Values {
+        &self.values
+    }
+
+    /// The plan for a picture of `width` x `height` pixels, each at least 1, into an old plan, whose memory is used again.
+    pub fn plan_into(&self, width: u32, height: u32, draw: Draw, plan: &mut Plan) {
+        plan.begin(width, height);
+        for (place, transform) in self.transforms.iter().enumerate() {
+            transform.plan(plan, draw.at(place));
+        }
+    }
+}
