@@ -32,6 +32,13 @@ def landscape() -> np.ndarray:
     return picture.clip(0, 255).astype(np.uint8)
 
 
+def fitted(image: np.ndarray) -> np.ndarray:
+    """A picture of another size, as large as its place allows, on white."""
+    return f.letterbox(image, (HEIGHT, WIDTH), fill=255)
+
+
+CORNERS = [[0, 0], [WIDTH - 1, 0], [WIDTH - 1, HEIGHT - 1], [0, HEIGHT - 1]]
+
 # What stands under each picture, and how it is made.
 OPERATIONS = {
     "original": lambda image: image,
@@ -49,9 +56,22 @@ OPERATIONS = {
     "gaussian_blur 9": lambda image: f.gaussian_blur(image, 9, 3.0),
     "erase": lambda image: f.erase(image, 30, 70, 40, 50, (124, 116, 104)),
     "rotate 20": lambda image: f.rotate(image, 20, "bilinear"),
+    "rotate 20, expand": lambda image: fitted(f.rotate(image, 20, "bilinear", expand=True)),
+    "perspective": lambda image: f.perspective(image, CORNERS, [[30, 10], [130, 0], [143, 100], [10, 90]]),
     "affine, shear 20": lambda image: f.affine(image, 0, (0, 0), 1, (20, 0), "bilinear"),
     "affine, translate": lambda image: f.affine(image, 0, (30, -12), 1, (0, 0)),
     "affine, scale 0.6": lambda image: f.affine(image, 10, (0, 0), 0.6, (0, 0), "bicubic", 128),
+    "affine_matrix": lambda image: f.affine_matrix(image, (1, 0.3, -20, 0, 1, 0), "bilinear", (124, 116, 104)),
+    "solarize_add 110": lambda image: f.solarize_add(image, 110),
+    "pillow_gaussian_blur 2": lambda image: f.pillow_gaussian_blur(image, 2),
+    "horizontal_flip": f.horizontal_flip,
+    "resize": lambda image: fitted(f.resize(image, (60, 140))),
+    "crop": lambda image: fitted(f.crop(image, 40, 10, 60, 80)),
+    "center_crop": lambda image: fitted(f.center_crop(image, (90, 160))),
+    "letterbox": lambda image: fitted(f.letterbox(image, 108)),
+    "pad, edge": lambda image: fitted(f.pad(image, 20, padding_mode="edge")),
+    "pad, reflect": lambda image: fitted(f.pad(image, 20, padding_mode="reflect")),
+    "pad, symmetric": lambda image: fitted(f.pad(image, 20, padding_mode="symmetric")),
 }
 
 

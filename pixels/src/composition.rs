@@ -138,7 +138,8 @@ impl Composition {
                 Step::Canvas { border: Border::Edge | Border::Reflect | Border::Symmetric, .. }
                 | Step::Resize { .. }
                 | Step::Mirror
-                | Step::Operate(_) => return None,
+                | Step::Operate(_)
+                | Step::Turn { .. } => return None,
                 Step::Cut(Rect { left, top, width, height }) => {
                     let (columns, rows) = laid.get_or_insert_with(|| (Laid::new(size.0), Laid::new(size.1)));
                     columns.cut(left, width);

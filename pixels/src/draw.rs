@@ -54,6 +54,16 @@ impl Draws {
         absorb(self.key, number)
     }
 
+    /// What these draws depend on.
+    pub(crate) fn key(self) -> u64 {
+        self.key
+    }
+
+    /// The draws that depend on this.
+    pub(crate) fn of_key(key: u64) -> Self {
+        Self { key }
+    }
+
     /// The draws of the part `number` of this transform, such as one of the transforms that it has in it. They have nothing to
     /// do with this transform's own, nor with those of its other parts.
     pub(crate) fn part(self, number: u64) -> Self {
@@ -78,6 +88,12 @@ impl Draws {
     /// Uniform in [low, high).
     pub fn between(self, number: u64, low: f64, high: f64) -> f64 {
         low + (high - low) * self.unit(number)
+    }
+
+    /// Of a normal distribution with mean 0 and standard deviation 1, by this draw and the next.
+    pub(crate) fn normal(self, number: u64) -> f64 {
+        let radius = libm::sqrt(-2.0 * libm::log(1.0 - self.unit(number)));
+        radius * libm::cos(std::f64::consts::TAU * self.unit(number + 1))
     }
 
     /// Uniform whole number in 0..count, for a count above 0.

@@ -75,11 +75,12 @@ pub use matching::Match;
 pub use mixing::{CutMix, MixUp, Mixing, MixingChoice, Mixture, PlaceForm};
 pub use noting::SeekPointFinder;
 pub use operation::{
-    Affine, AutoAugment, AutoAugmentPolicy, Autocontrast, Blur, Brightness, ColorJitter, Contrast, Equalize, Erase,
-    ErasingValue, Fill, Filling, GaussianBlur, Gray, Grayscale, Hue, Invert, Jitter, OneOrTwo, Operation, Posterize,
-    RandAugment, RandomAdjustSharpness, RandomAffine, RandomAutocontrast, RandomEqualize, RandomErasing,
-    RandomGrayscale, RandomInvert, RandomPosterize, RandomRotation, RandomSolarize, Rotate, Saturation, Sharpness,
-    ShearRange, Solarize, TrivialAugmentWide,
+    Affine, AffineMatrix, AugMix, AutoAugment, AutoAugmentPolicy, Autocontrast, Blur, Brightness, ChainMix,
+    ColorJitter, Contrast, Equalize, Erase, ErasingValue, Fill, Filling, GaussianBlur, Gray, Grayscale, Hue, Invert,
+    Jitter, OneOrTwo, Operation, Perspective, PillowBlur, PillowGaussianBlur, Posterize, RandAugment,
+    RandomAdjustSharpness, RandomAffine, RandomAutocontrast, RandomEqualize, RandomErasing, RandomGrayscale,
+    RandomInvert, RandomPerspective, RandomPosterize, RandomSolarize, Rotate, Saturation, Sharpness, ShearRange,
+    Solarize, SolarizeAdd, ThreeAugment, TimmRandAugment, TrivialAugmentWide,
 };
 pub use orientation::Orientation;
 pub use origin::{Annotated, Origin};
@@ -93,7 +94,8 @@ pub use recipe::Recipe;
 pub use recipe_error::RecipeError;
 pub use transform::shape::Size;
 pub use transform::{
-    CenterCrop, Crop, Normalize, Pad, RandomApply, RandomChoice, RandomHorizontalFlip, RandomOrder, RandomResizedCrop,
-    Resize, Transform,
+    CenterCrop, Crop, Lengths, Letterbox, Normalize, Pad, PadBy, Padding, RandomApply, RandomChoice,
+    RandomHorizontalFlip, RandomOrder, RandomResizedCrop, RandomRotation, RandomShortestSize, Resize, ScaleJitter,
+    Transform,
 };
 pub use view::{MOST_VIEWS, View, ViewOrder, ViewPlaces};

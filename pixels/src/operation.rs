@@ -5,6 +5,8 @@
 //! One line of the table below adds it.
 
 mod affine;
+mod affine_matrix;
+mod aug_mix;
 mod auto_augment;
 mod autocontrast;
 mod blend;
@@ -19,12 +21,17 @@ mod gray;
 mod hue;
 mod invert;
 mod magnitude;
+mod perspective;
+mod pillow_blur;
 mod posterize;
 mod rand_augment;
 mod rotate;
 mod saturation;
 mod sharpness;
 mod solarize;
+mod solarize_add;
+mod three_augment;
+mod timm_rand_augment;
 mod trivial_augment;
 mod warp;
 mod workpiece;
@@ -33,6 +40,9 @@ use serde::Deserialize;
 
 use crate::matching::Match;
 pub use affine::{Affine, RandomAffine, ShearRange};
+pub(crate) use affine::{black, nearest};
+pub use affine_matrix::AffineMatrix;
+pub use aug_mix::{AugMix, ChainMix};
 pub use auto_augment::{AutoAugment, AutoAugmentPolicy};
 pub use autocontrast::{Autocontrast, RandomAutocontrast};
 pub use brightness::Brightness;
@@ -45,12 +55,17 @@ pub use gaussian_blur::{Blur, GaussianBlur, OneOrTwo};
 pub use gray::{Gray, Grayscale, RandomGrayscale};
 pub use hue::Hue;
 pub use invert::{Invert, RandomInvert};
+pub use perspective::{Perspective, RandomPerspective};
+pub use pillow_blur::{PillowBlur, PillowGaussianBlur};
 pub use posterize::{Posterize, RandomPosterize};
 pub use rand_augment::RandAugment;
-pub use rotate::{RandomRotation, Rotate};
+pub use rotate::Rotate;
 pub use saturation::Saturation;
 pub use sharpness::{RandomAdjustSharpness, Sharpness};
 pub use solarize::{RandomSolarize, Solarize};
+pub use solarize_add::SolarizeAdd;
+pub use three_augment::ThreeAugment;
+pub use timm_rand_augment::TimmRandAugment;
 pub use trivial_augment::TrivialAugmentWide;
 pub use warp::Fill;
 pub(crate) use warp::torch_has;
@@ -129,16 +144,35 @@ operations! {
     "affine" => Affine,
     /// Rotated.
     "rotate" => Rotate,
+    /// Moved by a matrix.
+    "affine_matrix" => AffineMatrix,
+    /// Four points moved to four others.
+    "perspective" => Perspective,
+    /// Low values made higher.
+    "solarize_add" => SolarizeAdd,
+    /// Blurred as Pillow does it.
+    "pillow_gaussian_blur" => PillowBlur,
+    /// Mixed with chains of other operations.
+    "aug_mix" => ChainMix,
 }
 
 impl Operation {
     /// Whether torchvision does it to tensors, as [`Match::Torch`] needs it.
     pub fn has_torch(&self) -> bool {
         match self {
-            Self::Affine(Affine { interpolation, .. }) | Self::Rotate(Rotate { interpolation, .. }) => {
-                torch_has(*interpolation)
-            }
+            Self::Affine(Affine { interpolation, .. })
+            | Self::AffineMatrix(AffineMatrix { interpolation, .. })
+            | Self::Perspective(Perspective { interpolation, .. })
+            | Self::Rotate(Rotate { interpolation, .. }) => torch_has(*interpolation),
             _ => true,
+        }
+    }
+
+    /// Bytes that it takes beside the picture and another one of its size, of so many pixels. A few rows are not counted.
+    pub(crate) fn own_bytes(&self, pixels: u64) -> u64 {
+        match self {
+            Self::ChainMix(_) => pixels.saturating_mul(ChainMix::BYTES_OF_PIXEL),
+            _ => 0,
         }
     }
 

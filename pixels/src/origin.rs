@@ -111,7 +111,7 @@ impl Plan {
                     let mirror = PointMap::of_columns(Line::mirrored(frame.pixels().width));
                     map = map.then(frame.laid(0, 0)).then(mirror);
                 }
-                Step::Operate(_) => map = map.then(frame.laid(0, 0)),
+                Step::Operate(_) | Step::Turn { .. } => map = map.then(frame.laid(0, 0)),
             }
             (frame, denominator) = frame.after(step, denominator);
         }

@@ -9,7 +9,7 @@ pub(crate) mod stage;
 use crate::border::Border;
 use crate::fault::{Fault, Limits};
 use crate::interpolation::Interpolation;
-use crate::operation::Operation;
+use crate::operation::{Operation, Rotate};
 
 /// A part of a picture, in pixels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,6 +55,15 @@ pub enum Step {
     Mirror,
     /// Change its values.
     Operate(Operation),
+    /// Rotate it, with a result that shows all of it.
+    Turn {
+        /// How.
+        rotate: Rotate,
+        /// Width of the result.
+        width: u32,
+        /// Height of the result.
+        height: u32,
+    },
 }
 
 /// What is done with one picture.
@@ -118,9 +127,9 @@ impl Plan {
     pub(crate) fn check(&self, limits: &Limits) -> Result<(), Fault> {
         self.steps.iter().try_for_each(|step| match *step {
             Step::Cut(_) | Step::Mirror | Step::Operate(_) => Ok(()),
-            Step::Resize { width, height, .. } | Step::Canvas { width, height, .. } => {
-                limits.check_pixels(width, height).map(drop)
-            }
+            Step::Resize { width, height, .. }
+            | Step::Canvas { width, height, .. }
+            | Step::Turn { width, height, .. } => limits.check_pixels(width, height).map(drop),
         })
     }
 
@@ -181,17 +190,29 @@ impl Plan {
         let after = |first: i32, len: u32, side: u32| {
             u32::try_from(i64::from(first) + i64::from(len) - i64::from(side)).unwrap_or(0)
         };
-        let grown_width = before(left) + self.width + after(left, width, self.width);
-        let grown_height = before(top) + self.height + after(top, height, self.height);
+        let grown_width = before(left).saturating_add(self.width).saturating_add(after(left, width, self.width));
+        let grown_height = before(top).saturating_add(self.height).saturating_add(after(top, height, self.height));
         self.grow(grown_width, grown_height, before(left), before(top), Border::Fill(0));
         self.cut(Rect { left: left.max(0).unsigned_abs(), top: top.max(0).unsigned_abs(), width, height });
     }
 
-    pub(crate) fn operate(&mut self, operation: Operation) {
+    /// Rotates the picture, and shows all of it.
+    pub(crate) fn turn(&mut self, rotate: Rotate) {
+        self.mirror_at_once();
+        (self.width, self.height) = rotate.expanded(self.width, self.height);
+        self.steps.push(Step::Turn { rotate, width: self.width, height: self.height });
+    }
+
+    /// Mirrors the picture here if it was to be mirrored at the end.
+    fn mirror_at_once(&mut self) {
         if self.mirrored {
             self.mirrored = false;
             self.steps.push(Step::Mirror);
         }
+    }
+
+    pub(crate) fn operate(&mut self, operation: Operation) {
+        self.mirror_at_once();
         self.steps.push(Step::Operate(operation));
     }
 }

@@ -7,14 +7,19 @@
 
 mod center_crop;
 mod crop;
+mod letterbox;
 mod normalize;
 mod pad;
+mod pad_by;
 mod random_apply;
 mod random_choice;
 mod random_horizontal_flip;
 mod random_order;
 mod random_resized_crop;
+mod random_rotation;
+mod random_shortest_size;
 mod resize;
+mod scale_jitter;
 pub(crate) mod shape;
 
 use serde::Deserialize;
@@ -23,22 +28,28 @@ use crate::draw::Draws;
 use crate::interpolation::Interpolation;
 use crate::number::half;
 use crate::operation::{
-    AutoAugment, ColorJitter, GaussianBlur, Grayscale, Normalized, RandAugment, RandomAdjustSharpness, RandomAffine,
-    RandomAutocontrast, RandomEqualize, RandomErasing, RandomGrayscale, RandomInvert, RandomPosterize, RandomRotation,
-    RandomSolarize, TrivialAugmentWide, torch_has,
+    AugMix, AutoAugment, ColorJitter, GaussianBlur, Grayscale, Normalized, PillowGaussianBlur, RandAugment,
+    RandomAdjustSharpness, RandomAffine, RandomAutocontrast, RandomEqualize, RandomErasing, RandomGrayscale,
+    RandomInvert, RandomPerspective, RandomPosterize, RandomSolarize, ThreeAugment, TimmRandAugment,
+    TrivialAugmentWide, torch_has,
 };
 use crate::plan::Plan;
 use crate::recipe_error::RecipeError;
 pub use center_crop::CenterCrop;
 pub use crop::Crop;
+pub use letterbox::Letterbox;
 pub use normalize::Normalize;
 pub use pad::Pad;
+pub use pad_by::{PadBy, Padding};
 pub use random_apply::RandomApply;
 pub use random_choice::RandomChoice;
 pub use random_horizontal_flip::RandomHorizontalFlip;
 pub use random_order::RandomOrder;
 pub use random_resized_crop::RandomResizedCrop;
+pub use random_rotation::RandomRotation;
+pub use random_shortest_size::{Lengths, RandomShortestSize};
 pub use resize::Resize;
+pub use scale_jitter::ScaleJitter;
 use shape::{Shape, Size};
 
 /// Makes [`Transform`] of the table of all transforms. Those that plan are types with `problem`, `shape` and `plan`. Those that
@@ -106,6 +117,16 @@ transforms! {
         "crop" => Crop,
         /// A border around a picture that is too small.
         "pad" => Pad,
+        /// A border of a given width.
+        "pad_by" => PadBy,
+        /// Resized to fit into a size, with a border around it.
+        "letterbox" => Letterbox,
+        /// Resized to fit into a size, and by a random factor beyond.
+        "scale_jitter" => ScaleJitter,
+        /// Resized to a random length of the shorter side.
+        "random_shortest_size" => RandomShortestSize,
+        /// Rotated, by chance.
+        "random_rotation" => RandomRotation,
         /// Mirrored left to right, by chance.
         "random_horizontal_flip" => RandomHorizontalFlip,
         /// Mean and standard deviation per channel.
@@ -142,8 +163,16 @@ transforms! {
         "random_erasing" => RandomErasing,
         /// Rotated, sheared, scaled and moved, by chance.
         "random_affine" => RandomAffine,
-        /// Rotated, by chance.
-        "random_rotation" => RandomRotation,
+        /// Seen from elsewhere, by chance.
+        "random_perspective" => RandomPerspective,
+        /// Blurred as Pillow does it, by chance.
+        "pillow_gaussian_blur" => PillowGaussianBlur,
+        /// Gray, solarized or blurred.
+        "three_augment" => ThreeAugment,
+        /// Mixed with chains of other operations.
+        "aug_mix" => AugMix,
+        /// Some operations, as timm's text says.
+        "timm_rand_augment" => TimmRandAugment,
         /// A pair of operations out of a policy.
         "auto_augment" => AutoAugment,
         /// Some operations with one magnitude.
@@ -160,6 +189,8 @@ impl Transform {
         match &mut self {
             Self::RandomResizedCrop(RandomResizedCrop { size, .. })
             | Self::CenterCrop(CenterCrop { size })
+            | Self::Letterbox(Letterbox { size, .. })
+            | Self::ScaleJitter(ScaleJitter { target_size: size, .. })
             | Self::Pad(Pad { size, .. }) => *size = size.squared(),
             Self::RandomApply(RandomApply { transforms, .. })
             | Self::RandomChoice(RandomChoice { transforms, .. })
@@ -192,6 +223,9 @@ impl Transform {
     pub(crate) fn has_torch(&self) -> bool {
         let has = match self {
             Self::RandomResizedCrop(RandomResizedCrop { interpolation, .. })
+            | Self::Letterbox(Letterbox { interpolation, .. })
+            | Self::ScaleJitter(ScaleJitter { interpolation, .. })
+            | Self::RandomShortestSize(RandomShortestSize { interpolation, .. })
             | Self::Resize(Resize { interpolation, .. }) => {
                 matches!(interpolation, Interpolation::Bilinear | Interpolation::Bicubic)
             }
@@ -209,10 +243,13 @@ impl Transform {
     fn warp(&self) -> Option<Interpolation> {
         match self {
             Self::RandomAffine(RandomAffine { interpolation, .. })
+            | Self::AugMix(AugMix { interpolation, .. })
+            | Self::RandomPerspective(RandomPerspective { interpolation, .. })
             | Self::RandomRotation(RandomRotation { interpolation, .. })
             | Self::AutoAugment(AutoAugment { interpolation, .. })
             | Self::RandAugment(RandAugment { interpolation, .. })
             | Self::TrivialAugmentWide(TrivialAugmentWide { interpolation, .. }) => Some(*interpolation),
+            Self::TimmRandAugment(augment) => Some(augment.filter()),
             _ => None,
         }
     }

@@ -4,7 +4,10 @@
 
 use std::collections::BTreeMap;
 
-use forebay_pixels::{Draw, Dtype, Erase, Filling, Layout, Limits, Match, Operation, Output, Recipe, Step, Transform};
+use forebay_pixels::{
+    Draw, Dtype, Erase, Filling, Layout, Limits, Match, OneOrTwo, Operation, Output, PillowBlur, Pipeline, Plan,
+    Recipe, Step, Transform,
+};
 use serde_json::{Value, from_value, json};
 
 const DRAWS: u32 = 10_000;
@@ -103,7 +106,7 @@ fn rule_08_blurs_and_moves_draw_evenly() {
     let mut sigmas = Vec::new();
     for operations in drawn(&json!({ "gaussian_blur": { "kernel_size": 9 } })) {
         let [Operation::Blur(blur)] = operations[..] else { unreachable!("{operations:?}") };
-        let forebay_pixels::OneOrTwo::One(sigma) = blur.sigma.unwrap() else { unreachable!("{blur:?}") };
+        let OneOrTwo::One(sigma) = blur.sigma.unwrap() else { unreachable!("{blur:?}") };
         sigmas.push(sigma);
     }
     evenly(sigmas, 0.1, 2.0);
@@ -253,4 +256,123 @@ fn erasing_behind_normalize_fills_with_normalised_values() {
     assert!(mean.abs() < 0.1 && (deviation - 0.96).abs() < 0.08, "mean {mean}, deviation {deviation} of {count}");
     let uint8 = recipe(json!([{ "center_crop": { "size": 8 } }, { "random_erasing": {} }]), Output::default());
     assert_eq!(uint8.with_match(Match::Torch).unwrap().shape(), (8, 8, 3));
+}
+
+#[test]
+fn rule_08_the_corners_of_a_perspective_move_inwards_evenly() {
+    let drawn = drawn(&json!({ "random_perspective": { "distortion_scale": 0.8, "p": 0.5 } }));
+    let moved: Vec<_> = drawn
+        .iter()
+        .flatten()
+        .map(|operation| match operation {
+            Operation::Perspective(it) => it.endpoints,
+            other => unreachable!("{other:?}"),
+        })
+        .collect();
+    assert!(moved.len().abs_diff(5000) < 250, "half of them");
+    // Half of 200 x 100, times 0.8, and the corner itself.
+    for (corner, [column, row]) in [[0, 0], [199, 0], [199, 99], [0, 99]].into_iter().enumerate() {
+        for (side, (from, count)) in [(column, 81), (row, 41)].into_iter().enumerate() {
+            let apart = moved.iter().map(|points| points[corner][side].abs_diff(from).to_string()).collect::<Vec<_>>();
+            as_often(apart.iter().map(String::as_str), count);
+        }
+    }
+}
+
+#[test]
+fn rule_08_timm_s_text_says_how_often_and_how_strong() {
+    let drawn = |config: &str| drawn(&json!({ "timm_rand_augment": { "config": config } }));
+    let counts = |drawn: &[Vec<Operation>]| drawn.iter().map(Vec::len).sum::<usize>();
+    let usual = drawn("rand-m9-mstd0.5-inc1");
+    assert!(counts(&usual).abs_diff(10_000) < 300, "two operations, each half of the time");
+    assert_eq!(counts(&drawn("rand-n3-p1")), 30_000);
+    as_often(
+        drawn("rand-n1-p1").iter().flatten().map(|operation| match operation {
+            Operation::AffineMatrix(it) if it.matrix[1] != 0.0 => "shear_x",
+            Operation::AffineMatrix(it) if it.matrix[3] != 0.0 => "shear_y",
+            Operation::AffineMatrix(it) if it.matrix[2] != 0.0 => "translate_x",
+            other => other.name(),
+        }),
+        15,
+    );
+    // With the greatest magnitude, and without a deviation.
+    for operation in drawn("rand-m10-n4-p1").iter().flatten() {
+        let good = match operation {
+            Operation::Posterize(it) => it.bits == 4,
+            Operation::Solarize(it) => (it.threshold - 256.0).abs() < 1e-9,
+            Operation::SolarizeAdd(it) => (it.add, it.threshold) == (110, 128),
+            Operation::Brightness(it) => (it.brightness_factor - 1.9).abs() < 1e-9,
+            Operation::Rotate(it) => (it.angle.abs() - 30.0).abs() < 1e-9,
+            Operation::AffineMatrix(it) => match it.matrix {
+                [_, 0.0, moved, 0.0, _, 0.0] if moved != 0.0 => (moved.abs() - 90.0).abs() < 1e-9,
+                [_, 0.0, 0.0, 0.0, _, moved] if moved != 0.0 => (moved.abs() - 45.0).abs() < 1e-9,
+                [_, along, 0.0, down, _, 0.0] => ((along + down).abs() - 0.3).abs() < 1e-9,
+                _ => false,
+            },
+            _ => true,
+        };
+        assert!(good, "{operation:?}");
+    }
+    for operation in drawn("rand-m10-n4-p1-inc1").iter().flatten() {
+        match operation {
+            Operation::Posterize(it) => assert_eq!(it.bits, 0),
+            Operation::Solarize(it) => assert!(it.threshold.abs() < 1e-9),
+            Operation::Contrast(it) => assert!([0.1, 1.9].iter().any(|end| (it.contrast_factor - end).abs() < 1e-9)),
+            _ => {}
+        }
+    }
+    let factors = |config: &str| -> Vec<f64> {
+        let factor = |operation: &Operation| match operation {
+            Operation::Saturation(it) => Some((it.saturation_factor - 0.1) / 0.18),
+            _ => None,
+        };
+        drawn(config).iter().flatten().filter_map(factor).collect()
+    };
+    evenly(factors("rand-m8-mstd101-n4-p1"), 0.0, 8.0);
+    let (mean, deviation) = (5.0, 0.5);
+    follows(factors("rand-m5-mstd0.5-n4-p1"), |level| {
+        0.5 * (1.0 + libm::erf((level - mean) / deviation / 2.0_f64.sqrt()))
+    });
+    for wrong in ["", "rand-m9-x3", "original", "rand-minf", "rand-inc0", "rand-m9.5", "rand-n1e9", "augmix-m3"] {
+        let read = from_value::<Transform>(json!({ "timm_rand_augment": { "config": wrong } }));
+        let error = read.unwrap_err().to_string();
+        assert!(error.contains("give rand, and any of m9"), "{error}");
+    }
+}
+
+#[test]
+fn rule_08_three_augment_does_one_of_three() {
+    let drawn = drawn(&json!({ "three_augment": {} }));
+    assert!(drawn.iter().all(|operations| operations.len() == 1));
+    as_often(drawn.iter().flatten().map(Operation::name), 3);
+    let radius = |operation: &Operation| match operation {
+        Operation::PillowBlur(PillowBlur { radius: OneOrTwo::One(radius) }) => Some(*radius),
+        _ => None,
+    };
+    evenly(drawn.iter().flatten().filter_map(radius).collect(), 0.1, 2.0);
+}
+
+#[test]
+fn sizes_are_jittered_as_torchvision_does_it() {
+    let sizes = |list: Value| -> Vec<(u32, u32)> {
+        let list: Vec<Transform> = from_value(list).unwrap();
+        let pipeline = Pipeline::new(list, Output::default()).unwrap();
+        let mut plan = Plan::default();
+        let size = |record: u32| {
+            pipeline.plan_into(200, 100, Draw { seed: 11, epoch: 2, record: record.into() }, &mut plan);
+            (plan.width, plan.height)
+        };
+        (0..DRAWS).map(size).collect()
+    };
+    // 60 / 100 is more than 40 / 200, so that the width decides: 40 pixels, times the factor.
+    let jittered = sizes(json!([{ "scale_jitter": { "target_size": [40, 60], "scale_range": [10, 100] } }]));
+    assert!(jittered.iter().all(|(width, height)| width / 2 == *height));
+    evenly(jittered.iter().map(|(width, _)| f64::from(*width) + 0.5).collect(), 400.0, 4000.0);
+    let shortest = sizes(json!([{ "random_shortest_size": { "min_size": [50, 60, 90], "max_size": 150 } }]));
+    let names: Vec<String> = shortest.iter().map(|size| format!("{size:?}")).collect();
+    as_often(names.iter().map(String::as_str), 3);
+    let mut kinds: Vec<_> = shortest;
+    kinds.sort_unstable();
+    kinds.dedup();
+    assert_eq!(kinds, [(100, 50), (120, 60), (150, 75)]);
 }

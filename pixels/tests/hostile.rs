@@ -3,10 +3,10 @@
 
 use forebay_pixels::sample::{JpegForm, photograph_rgb};
 use forebay_pixels::{
-    CenterCrop, ColorJitter, CpuDecoder, Crop, Draw, Dtype, Form, GaussianBlur, Grayscale, Interpolation, Jitter, Layout,
-    Limits, Match, Normalize, OneOrTwo, Output, Pad, PaddingMode, RandomAdjustSharpness, RandomApply, RandomAutocontrast,
-    RandomChoice, RandomEqualize, RandomGrayscale, RandomHorizontalFlip, RandomInvert, RandomOrder, RandomPosterize,
-    RandomResizedCrop, RandomSolarize, Recipe, Resize, Size, Transform, probe,
+    CenterCrop, ColorJitter, CpuDecoder, Crop, Draw, Dtype, Form, GaussianBlur, Grayscale, Interpolation, Jitter,
+    Layout, Limits, Match, Normalize, OneOrTwo, Output, Pad, PaddingMode, RandomAdjustSharpness, RandomApply,
+    RandomAutocontrast, RandomChoice, RandomEqualize, RandomGrayscale, RandomHorizontalFlip, RandomInvert, RandomOrder,
+    RandomPosterize, RandomResizedCrop, RandomSolarize, Recipe, Resize, Size, Transform, probe,
 };
 use proptest::prelude::*;
 use serde_json::{from_value, json};
@@ -42,12 +42,10 @@ fn geometry() -> impl Strategy<Value = Transform> {
         }),
         (size(), interpolation()).prop_map(|(size, interpolation)| Transform::Resize(Resize { size, interpolation })),
         size().prop_map(|size| Transform::CenterCrop(CenterCrop { size })),
-        (size(), any::<u8>(), padding_mode()).prop_map(|(size, fill, padding_mode)| {
-            Transform::Pad(Pad { size, fill, padding_mode })
-        }),
-        ((-60..60, -60..60), (1..40u32, 1..40u32)).prop_map(|((top, left), (height, width))| {
-            Transform::Crop(Crop { top, left, height, width })
-        }),
+        (size(), any::<u8>(), padding_mode())
+            .prop_map(|(size, fill, padding_mode)| { Transform::Pad(Pad { size, fill, padding_mode }) }),
+        ((-60..60, -60..60), (1..40u32, 1..40u32))
+            .prop_map(|((top, left), (height, width))| { Transform::Crop(Crop { top, left, height, width }) }),
         (0.0..=1.0).prop_map(|p| Transform::RandomHorizontalFlip(RandomHorizontalFlip { p })),
     ]
 }
@@ -55,7 +53,7 @@ fn geometry() -> impl Strategy<Value = Transform> {
 /// Transforms with many parameters.
 fn documents() -> impl Strategy<Value = Transform> {
     let filter = prop::sample::select(vec!["nearest", "bilinear", "bicubic"]);
-    (0..6, filter, -1e6..1e6_f64, 0.0..=1.0_f64, 0..31_u32).prop_map(|(kind, filter, far, part, bin)| {
+    (0..13, filter, -1e6..1e6_f64, 0.0..=1.0_f64, 0..31_u32).prop_map(|(kind, filter, far, part, bin)| {
         let document = match kind {
             0 => json!({ "random_erasing": {
                 "p": part, "scale": [0.001, part.max(0.001)], "ratio": [0.01, 50.0], "value": bin } }),
@@ -65,6 +63,19 @@ fn documents() -> impl Strategy<Value = Transform> {
                 "degrees": far.abs(), "translate": [part, 1], "scale": [1e-6 + part, 1e6], "shear": [0, far.abs()],
                 "interpolation": filter } }),
             3 => json!({ "rand_augment": { "num_ops": bin % 17, "magnitude": bin, "interpolation": filter } }),
+            6 => json!({ "random_perspective": { "distortion_scale": part, "p": part, "interpolation": filter } }),
+            7 => json!({ "pillow_gaussian_blur": { "radius": part * 1000.0, "p": part } }),
+            8 => json!({ "three_augment": { "threshold": far, "radius": part } }),
+            9 => json!({ "timm_rand_augment": { "config": format!("rand-m{bin}-mstd{part}-n3-p1-mmax{bin}") } }),
+            10 => json!({ "timm_rand_augment": { "config": "rand-m9-mstd101-inc1-p1", "interpolation": filter } }),
+            11 => json!({ "aug_mix": {
+                "severity": 1 + bin % 10, "mixture_width": 1 + bin % 4, "chain_depth": bin % 5, "alpha": part + 0.001 } }),
+            12 => json!({ "random_order": { "transforms": [
+                { "random_shortest_size": { "min_size": [bin + 1, 9], "max_size": 40 } },
+                { "scale_jitter": { "target_size": [9, bin + 1], "scale_range": [part + 0.01, part + 1.0] } },
+                { "random_rotation": { "degrees": [far, far], "expand": true, "interpolation": filter } },
+                { "pad_by": { "padding": [bin, 1], "padding_mode": "reflect" } },
+                { "letterbox": { "size": bin + 1 } }] } }),
             4 => json!({ "auto_augment": { "policy": "svhn", "interpolation": filter, "fill": [bin, 0, 255] } }),
             _ => json!({ "trivial_augment_wide": { "num_magnitude_bins": bin + 2, "interpolation": filter } }),
         };

@@ -78,6 +78,9 @@ fn recipe(transforms: &Value, matched: Match) -> Recipe {
 /// Recipes that need much of the picture, or make much of it.
 fn recipes() -> Vec<Recipe> {
     let one = [
+        json!([{ "aug_mix": { "mixture_width": 2 } }]),
+        json!([{ "random_rotation": { "degrees": [30, 30], "expand": true } }]),
+        json!([{ "pad_by": { "padding": [40, 60], "padding_mode": "reflect" } }, { "pillow_gaussian_blur": {} }]),
         json!([]),
         json!([{ "resize": { "size": 300 } }]),
         json!([{ "resize": { "size": [2000, 40] } }, { "random_horizontal_flip": { "p": 1 } }]),

@@ -24,7 +24,7 @@ fn recipe(document: Value) -> Recipe {
 /// Transforms that carry out each kind of operation, with any parameters, for certain.
 fn any_change() -> impl Strategy<Value = Value> {
     let factor = prop_oneof![Just(0.0), Just(1.0), 0.0..3.0_f64, 0.0..1e6_f64];
-    (0..16, factor, -0.5..=0.5_f64, -10.0..300.0_f64, 0..=8_u8).prop_map(|(kind, factor, part, value, bits)| {
+    (0..20, factor, -0.5..=0.5_f64, -10.0..300.0_f64, 0..=8_u8).prop_map(|(kind, factor, part, value, bits)| {
         let jitter = |key: &str, factor: f64| json!({ "color_jitter": { key: [factor, factor] } });
         let filter = ["nearest", "bilinear"][usize::from(bits % 2)];
         match kind {
@@ -45,6 +45,10 @@ fn any_change() -> impl Strategy<Value = Value> {
             14 => json!({ "random_affine": {
                 "degrees": value.abs(), "translate": [part.abs(), 0.1], "scale": [0.5, 2.0], "shear": value.abs() / 8.0,
                 "interpolation": filter } }),
+            15 => json!({ "random_perspective": { "p": 1.0, "interpolation": filter, "fill": bits } }),
+            16 => json!({ "pillow_gaussian_blur": { "radius": part.abs() * 9.0 } }),
+            17 => json!({ "aug_mix": { "interpolation": filter, "severity": bits + 1 } }),
+            18 => json!({ "timm_rand_augment": { "config": "rand-m9-mstd2-p1", "interpolation": filter } }),
             _ => json!({ "rand_augment": { "magnitude": bits, "interpolation": filter, "num_ops": 3 } }),
         }
     })

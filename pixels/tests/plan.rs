@@ -2,8 +2,8 @@
 #![allow(clippy::unwrap_used, reason = "tests stop at what should not be")]
 
 use forebay_pixels::{
-    Border, CenterCrop, Draw, Interpolation, Output, Pad, Plan, RandomHorizontalFlip, RandomResizedCrop, Recipe, Rect, Resize,
-    Size, Step, Transform,
+    Border, CenterCrop, Draw, Interpolation, Output, Pad, Plan, RandomHorizontalFlip, RandomResizedCrop, Recipe, Rect,
+    Resize, Size, Step, Transform,
 };
 
 const DRAW: Draw = Draw { seed: 1, epoch: 2, record: 3 };

@@ -1,13 +1,12 @@
 """Operations against Pillow, called as `torchvision.transforms.v2.functional` calls it: equal to the bit."""
 
 import doctest
-import sys
-import threading
 
 import numpy as np
 import pytest
 from forebay.transforms import functional
-from PIL import Image, ImageEnhance, ImageOps
+from interpreter import rounds_until_seen
+from PIL import Image, ImageEnhance, ImageFilter, ImageOps
 from PIL.Image import Resampling
 from reference_pictures import all_colours, pictures
 
@@ -31,6 +30,11 @@ def _posterized(image, bits):
     return ImageOps.posterize(image, bits) if bits else Image.new("RGB", image.size)
 
 
+def _added(image, add):
+    """The operation of timm on a Pillow image."""
+    return image.point([min(255, value + add) if value < 128 else value for value in range(256)] * 3)
+
+
 # Ours, Pillow's, and the parameters to try.
 OPERATIONS = {
     "adjust_brightness": (_enhanced(ImageEnhance.Brightness), FACTORS),
@@ -44,18 +48,38 @@ OPERATIONS = {
     "invert": (ImageOps.invert, [None]),
     "autocontrast": (ImageOps.autocontrast, [None]),
     "equalize": (ImageOps.equalize, [None]),
+    "pillow_gaussian_blur": (
+        lambda image, radius: image.filter(ImageFilter.GaussianBlur(radius)),
+        [0, 0.05, 0.1, 0.5, 1.0, 2, 7.3, 90.0, (0, 3), (2.5, 0.3)],
+    ),
+    "solarize_add": (_added, [0, 1, 55, 110, 128]),
 }
 
 
 # These have tests of their own below, and others beside torchvision.
 MOVING = {"affine", "erase", "gaussian_blur", "rotate"}
+# And these in test_functional_geometry.py.
+GEOMETRY = {
+    "affine_matrix",
+    "center_crop",
+    "crop",
+    "horizontal_flip",
+    "letterbox",
+    "pad",
+    "perspective",
+    "resize",
+}
 
 
 def test_every_operation_is_here_and_exported():
     public = {
         name for name, value in vars(functional).items() if getattr(value, "__module__", "") == functional.__name__
     }
-    assert {name for name in public if not name.startswith("_")} == set(functional.__all__) == set(OPERATIONS) | MOVING
+    assert (
+        {name for name in public if not name.startswith("_")}
+        == set(functional.__all__)
+        == set(OPERATIONS) | MOVING | GEOMETRY
+    )
 
 
 @pytest.mark.parametrize("name", OPERATIONS)
@@ -176,7 +200,15 @@ def test_other_arrays_are_refused(image):
         (lambda image: functional.gaussian_blur(image, 3, 0), "must be numbers above 0"),
         (lambda image: functional.erase(image, 0, 0, 1, 1, 300), "v must be one number or"),
         (lambda image: functional.erase(image, -1, 0, 1, 1, 3), "invalid value"),
-        (lambda image: functional.rotate(image, 5, expand=True), "expand is True"),
+        (lambda image: functional.rotate(image, 5, "lanczos3", expand=True), 'interpolation is "lanczos3"'),
+        (lambda image: functional.perspective(image, [[0, 0]] * 4, [[0, 0]] * 4), "no three are on one line"),
+        (lambda image: functional.affine_matrix(image, [1, 0, 0, 0, 1]), "invalid length 5"),
+        (lambda image: functional.pillow_gaussian_blur(image, -1), "radius is"),
+        (lambda image: functional.solarize_add(image, 256), "invalid value"),
+        (lambda image: functional.pad(image, (1, 2, 3)), "padding must be one whole number, two or four"),
+        (lambda image: functional.pad(image, 1, padding_mode="wrap"), "unknown variant `wrap`"),
+        (lambda image: functional.pad(image, 16_385), "must be at most 16384"),
+        (lambda image: functional.center_crop(image, 0), "each side must be from 1"),
         (lambda image: functional.rotate(image, 5, "lanczos3"), 'interpolation is "lanczos3"'),
         (lambda image: functional.rotate(image, 5, "bicubic", match="torch"), '"nearest" or "bilinear"'),
         (lambda image: functional.affine(image, 0, (0, 0), 0, (0, 0)), "scale is 0"),
@@ -197,27 +229,7 @@ def test_numbers_of_numpy_are_numbers():
 
 def test_other_threads_run_while_an_operation_does():
     picture = np.zeros((600, 600, 3), np.uint8)
-    started, seen = threading.Event(), threading.Event()
-    rounds = []
-
-    def work():
-        started.set()
-        while not seen.is_set() and len(rounds) < 2000:
-            functional.adjust_hue(picture, 0.1)
-            rounds.append(1)
-
-    # No thread has to give the interpreter up by itself: the main thread goes on only if an operation lets it.
-    interval = sys.getswitchinterval()
-    sys.setswitchinterval(1000)
-    try:
-        thread = threading.Thread(target=work)
-        thread.start()
-        started.wait()
-        seen.set()
-        thread.join()
-    finally:
-        sys.setswitchinterval(interval)
-    assert len(rounds) < 2000
+    assert rounds_until_seen(lambda: functional.adjust_hue(picture, 0.1), 2000) < 2000
 
 
 def test_the_examples_run():

@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 from forebay import image, transforms
 from forebay.transforms import compose
+from interpreter import rounds_until_seen
 from PIL import Image
 
 RANDOM = [
@@ -164,7 +165,7 @@ def test_what_is_no_file_is_refused(tmp_path):
         (lambda file: image.decode(file, match="cv2"), 'match is "cv2"'),
         (lambda file: image.decode(file, fill=(0, 0, 256)), "fill: "),
         (lambda file: image.resize(file, 9, "lanczos3", match="torch"), "has a filter that torch has not"),
-        (lambda _: image.resize(np.zeros((3, 4)), 9), "picture: give a uint8 array of height x width x 3"),
+        (lambda _: image.resize(np.zeros((3, 4)), 9), "image: give a uint8 array of height x width x 3"),
         (lambda file: transforms.CenterCrop(4)(file, seed=-1), "seed: give a number"),
         (lambda file: transforms.CenterCrop(4)(file, seed=0, record=1 << 64), "record: give a number"),
         (lambda _: transforms.Compose([transforms.Resize(0)]), "each side must be from 1"),
@@ -252,27 +253,7 @@ def test_threads_decode_at_the_same_time_and_the_same(scene):
 
 def test_other_threads_run_while_a_picture_is_decoded():
     file = _encoded(np.random.default_rng(0).integers(0, 256, (700, 700, 3), dtype=np.uint8), "JPEG")
-    started, seen = threading.Event(), threading.Event()
-    rounds = []
-
-    def work():
-        started.set()
-        while not seen.is_set() and len(rounds) < 500:
-            image.decode(file)
-            rounds.append(1)
-
-    # No thread has to give the interpreter up by itself: the main thread goes on only if a call lets it.
-    interval = sys.getswitchinterval()
-    sys.setswitchinterval(1000)
-    try:
-        thread = threading.Thread(target=work)
-        thread.start()
-        started.wait()
-        seen.set()
-        thread.join()
-    finally:
-        sys.setswitchinterval(interval)
-    assert len(rounds) < 500
+    assert rounds_until_seen(lambda: image.decode(file), 500) < 500
 
 
 def test_a_forked_child_goes_on_while_threads_of_its_parent_decode(scene):

@@ -41,11 +41,54 @@ MOVES = {
     "rotate": [{"angle": angle} for angle in (0, 4.5, -30, 90, 134.9, 180, 270)]
     + [{"angle": 77.7, "center": [3, 5.5], "fill": [1, 100, 200]}],
 }
+SHAPED = {
+    "crop": [(0, 0, 5, 7), (-3, 2, 40, 600), (300, 9, 4, 4)],
+    "center_crop": [([5, 7],), ([300, 20],), ([601, 602],), (1,)],
+    "horizontal_flip": [()],
+    "pad": [(3, 7), ([2, 5], 0, "edge"), ([1, 2, 3, 4], 255)],
+    "resize": [([31, 45],), ([5, 700],)],
+}
 BLURS = [{"kernel_size": 23, "sigma": 1.3}, {"kernel_size": [3, 9]}, {"kernel_size": 5, "sigma": [0.1, 7.0]}]
 
 
 def test_every_operation_is_compared():
-    assert {*PARAMETERS, *MOVES, "gaussian_blur", "erase"} == set(functional.__all__)
+    # torchvision has the last three of these nowhere, or under another name.
+    others = {"gaussian_blur", "erase", *SHAPED, "letterbox", "solarize_add", "pillow_gaussian_blur", "affine_matrix"}
+    assert {*PARAMETERS, *MOVES, *others} == set(functional.__all__)
+
+
+@pytest.mark.parametrize("name", SHAPED)
+def test_pictures_get_the_size_and_the_pixels_that_torchvision_gives_them(name):
+    for title, picture in pictures():
+        for parameters in SHAPED[name]:
+            expected = np.asarray(getattr(theirs, name)(Image.fromarray(picture), *parameters))
+            assert np.array_equal(getattr(functional, name)(picture, *parameters), expected), f"{title}, {parameters}"
+
+
+@pytest.mark.parametrize("interpolation", FILTERS)
+def test_an_expanded_rotation_and_a_perspective_are_those_of_torchvision(interpolation):
+    ours_for, theirs_for = {"interpolation": interpolation}, {"interpolation": FILTERS[interpolation]}
+    values, far = 0, 0
+    for title, picture in pictures():
+        height, width = picture.shape[:2]
+        if min(height, width) < 8:
+            continue
+        corners = [[0, 0], [width - 1, 0], [width - 1, height - 1], [0, height - 1]]
+        moved = [[width // 5, 1], [width - 2, height // 6], [width - 1 - width // 9, height - 3], [1, height - 1]]
+        calls = [("perspective", (corners, moved), {"fill": fill}) for fill in (None, [9, 200, 31])]
+        calls += [("rotate", (angle,), {"expand": True}) for angle in (10, 90, 133.7, 180, -45)]
+        for name, given, more in calls:
+            by_pillow = np.asarray(getattr(theirs, name)(Image.fromarray(picture), *given, **theirs_for, **more))
+            made = getattr(functional, name)(picture, *given, **ours_for, **more)
+            assert np.array_equal(made, by_pillow), f"{title}, {name} {given}"
+            tensor = torch.from_numpy(picture.copy()).permute(2, 0, 1)
+            by_torch = getattr(theirs, name)(tensor, *given, **theirs_for, **more).permute(1, 2, 0).numpy()
+            apart = np.abs(
+                getattr(functional, name)(picture, *given, **ours_for, **more, match="torch") - by_torch.astype(int)
+            )
+            values, far = values + apart.size, far + np.count_nonzero(apart > 1)
+    print(f"{interpolation}: of {values} values for tensors, {far} differ by more than 1")
+    assert far <= (values // 1000 if interpolation == "nearest" else 0)
 
 
 @pytest.mark.parametrize("name", MOVES)

@@ -165,6 +165,16 @@ impl Canvas {
                         row.as_chunks_mut::<3>().0.reverse();
                     }
                 }
+                Step::Turn { rotate, width, height } => {
+                    self.keep(kept, held, need);
+                    let turned = Rect::whole(width, height);
+                    let to = &mut sized(&mut self.spare, turned.area() * 3 + SLACK)[..turned.area() * 3];
+                    let from = (&self.picture[..need.area() * 3], need.width as usize);
+                    rotate.expand(from, (to, width as usize), pipeline.matched());
+                    self.swap(width, height);
+                    (kept, held) = (None, turned);
+                    continue;
+                }
                 Step::Operate(_) => {
                     self.keep(kept, held, need);
                     let following = plan.steps[number - 1..].iter().map_while(Step::as_operation);

@@ -98,10 +98,15 @@ fn plan_bytes(plan: &Plan, stages: &[Stage], matched: Match, is_kept: bool) -> u
             }
             Step::Canvas { .. } => buffers.write(window),
             Step::Mirror => buffers.work_on(need),
-            Step::Operate(_) => {
+            Step::Operate(operation) => {
                 buffers.work_on(need);
                 // Two rows of floats, and the margins of a blur.
-                buffers.floats = buffers.floats.max((u64::from(need.width) * 2 + 256) * 3 * 4);
+                let floats = (u64::from(need.width) * 2 + 256) * 3 * 4;
+                buffers.floats = buffers.floats.max(floats).max(operation.own_bytes(need.area() as u64));
+            }
+            Step::Turn { width, height, .. } => {
+                buffers.work_on(need);
+                buffers.write(Rect::whole(width, height));
             }
         }
     }

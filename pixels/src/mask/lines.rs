@@ -45,6 +45,11 @@ impl MaskLines {
                 }
                 Step::Mirror => each(&mut self.columns, |column| width - 1 - column),
                 Step::Operate(_) => {}
+                // No mask follows a rotation: these only stay within it.
+                Step::Turn { .. } => {
+                    each(&mut self.columns, |column| column.min(width - 1));
+                    each(&mut self.rows, |row| row.min(height - 1));
+                }
                 Step::Canvas { left, top, border, .. } => {
                     each(&mut self.columns, |column| laid(border, column, left, width));
                     each(&mut self.rows, |row| laid(border, row, top, height));
@@ -84,7 +89,9 @@ impl MaskLines {
             size = match *step {
                 Step::Mirror | Step::Operate(_) => size,
                 Step::Cut(part) => (part.width, part.height),
-                Step::Resize { width, height, .. } | Step::Canvas { width, height, .. } => (width, height),
+                Step::Resize { width, height, .. }
+                | Step::Canvas { width, height, .. }
+                | Step::Turn { width, height, .. } => (width, height),
             };
         }
     }

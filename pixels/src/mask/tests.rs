@@ -92,7 +92,7 @@ fn stepwise(mut mask: Rows, plan: &Plan) -> Rows {
                 canvas
             }
             Step::Mirror => mirrored(mask),
-            Step::Operate(_) => mask,
+            Step::Operate(_) | Step::Turn { .. } => mask,
         };
     }
     if plan.mirrored { mirrored(mask) } else { mask }

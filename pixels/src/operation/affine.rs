@@ -4,7 +4,7 @@ use serde::Deserialize;
 
 use super::Operation;
 use super::color_jitter::Jitter;
-use super::warp::{Affine2D, Fill, Warp, interpolation_problem};
+use super::warp::{Affine2D, Fill, Mapping, Warp, interpolation_problem};
 use super::workpiece::Workpiece;
 use crate::draw::Draws;
 use crate::interpolation::Interpolation;
@@ -140,7 +140,7 @@ impl Affine {
         #[expect(clippy::cast_precision_loss, reason = "sides are below 2^53")]
         let center = self.center.unwrap_or([width as f64 * 0.5, height as f64 * 0.5]);
         let Self { interpolation, fill, .. } = self;
-        work.warp(&Warp { from: self.from(center), interpolation, fill });
+        work.warp(&Warp { from: Mapping::Affine(self.from(center)), interpolation, fill });
     }
 
     /// The inverse of shear, scale and rotation about the center, and the move, operation for operation as torchvision
@@ -162,10 +162,10 @@ impl Affine {
     }
 }
 
-pub(super) fn black() -> Fill {
+pub(crate) fn black() -> Fill {
     Fill::Gray(0.0)
 }
 
-pub(super) fn nearest() -> Interpolation {
+pub(crate) fn nearest() -> Interpolation {
     Interpolation::Nearest
 }

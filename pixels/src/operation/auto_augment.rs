@@ -58,6 +58,7 @@ impl AutoAugment {
             translate: [width, height].map(|side| 150.0 / 331.0 * f64::from(side)),
             rotate: 30.0,
             factor: 0.9,
+            bits: 8.0,
             posterize: 4.0,
         };
         let moved = Moved { interpolation: self.interpolation, fill: self.fill };

@@ -70,7 +70,7 @@ impl ColorJitter {
 
 impl Jitter {
     /// The least and the greatest number. A factor is not below 0.
-    pub(super) fn ends(self, neutral: f64) -> [f64; 2] {
+    pub(crate) fn ends(self, neutral: f64) -> [f64; 2] {
         match self {
             Self::By(by) if neutral > 0.0 => [(neutral - by).max(0.0), neutral + by],
             Self::By(by) => [neutral - by, neutral + by],

@@ -38,7 +38,7 @@ pub struct GaussianBlur {
 
 /// One number, or two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(untagged, expecting = "kernel_size and sigma must be one number or two, and a kernel_size is whole")]
+#[serde(untagged, expecting = "kernel_size, sigma and radius must be one number or two, and a kernel_size is whole")]
 pub enum OneOrTwo<T> {
     /// The same for both.
     One(T),
@@ -53,7 +53,7 @@ struct BlurWeights {
 }
 
 impl<T: Copy> OneOrTwo<T> {
-    fn both(self) -> [T; 2] {
+    pub(super) fn both(self) -> [T; 2] {
         match self {
             Self::One(value) => [value; 2],
             Self::Two(values) => values,

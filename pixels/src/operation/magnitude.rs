@@ -39,7 +39,8 @@ pub(super) struct Strengths {
     pub(super) rotate: f64,
     /// How far a factor is from 1.
     pub(super) factor: f64,
-    /// How many of 8 bits go.
+    /// How many bits stay at least magnitude, and how many of them go at the greatest.
+    pub(super) bits: f32,
     pub(super) posterize: f32,
 }
 
@@ -63,6 +64,19 @@ impl Kind {
         Self::Color,
         Self::Contrast,
         Self::Sharpness,
+        Self::Posterize,
+        Self::Solarize,
+        Self::Autocontrast,
+        Self::Equalize,
+    ];
+
+    /// Those that have no factor, without the identity.
+    pub(super) const WITHOUT_FACTORS: [Self; 9] = [
+        Self::ShearX,
+        Self::ShearY,
+        Self::TranslateX,
+        Self::TranslateY,
+        Self::Rotate,
         Self::Posterize,
         Self::Solarize,
         Self::Autocontrast,
@@ -122,8 +136,8 @@ fn linear(first: f64, last: f64, bin: u32, bins: u32) -> f64 {
 }
 
 /// How many bits stay, halves to even.
-#[expect(clippy::cast_possible_truncation, clippy::cast_precision_loss, clippy::cast_sign_loss, reason = "from 2 to 8")]
+#[expect(clippy::cast_possible_truncation, clippy::cast_precision_loss, clippy::cast_sign_loss, reason = "from 0 to 8")]
 fn bits(strengths: &Strengths, bin: u32) -> u8 {
     let per_bit = (strengths.bins - 1) as f32 / strengths.posterize;
-    (8.0 - bin as f32 / per_bit).round_ties_even() as u8
+    (strengths.bits - bin as f32 / per_bit).round_ties_even() as u8
 }

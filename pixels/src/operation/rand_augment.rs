@@ -50,6 +50,7 @@ impl RandAugment {
             translate: [width, height].map(|side| 150.0 / 331.0 * f64::from(side)),
             rotate: 30.0,
             factor: 0.9,
+            bits: 8.0,
             posterize: 4.0,
         };
         for number in 0..self.num_ops {

@@ -4,16 +4,13 @@ use std::io::{Cursor, Write};
 
 use serde::Deserialize;
 
-use super::Operation;
-use super::affine::{black, nearest};
-use super::color_jitter::Jitter;
-use super::warp::{Affine2D, Fill, Warp, interpolation_problem};
+use super::affine::nearest;
+use super::warp::{Affine2D, Fill, Mapping, Warp, interpolation_problem};
 use super::workpiece::Workpiece;
-use crate::draw::Draws;
 use crate::interpolation::Interpolation;
 use crate::matching::Match;
 
-/// torchvision's `rotate`, without `expand`: the picture keeps its size.
+/// torchvision's `rotate`. As an operation it keeps the picture's size. A plan has a step of its own for a rotation that does not.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Rotate {
@@ -30,47 +27,10 @@ pub struct Rotate {
     pub fill: Option<Fill>,
 }
 
-/// torchvision's `RandomRotation`, without `expand`.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct RandomRotation {
-    /// How far the picture is turned at most, in degrees, or from where to where.
-    pub degrees: Jitter,
-    /// Filter, without antialiasing.
-    #[serde(default = "nearest")]
-    pub interpolation: Interpolation,
-    /// The point that everything turns about, in pixels from the upper left corner. Without it, the middle.
-    #[serde(default)]
-    pub center: Option<[f64; 2]>,
-    /// What comes from outside of the picture.
-    #[serde(default = "black")]
-    pub fill: Fill,
-}
-
-impl RandomRotation {
-    pub(crate) fn problem(&self) -> Option<String> {
-        let [low, high] = self.degrees.ends(0.0);
-        if low > high {
-            return Some(format!("degrees are from {low} to {high}, but the smaller one must be first"));
-        }
-        self.drawn(low).problem().or_else(|| self.drawn(high).problem())
-    }
-
-    pub(crate) fn draw(&self, draws: Draws, _size: (u32, u32), give: &mut dyn FnMut(Operation)) {
-        let [low, high] = self.degrees.ends(0.0);
-        give(Operation::Rotate(self.drawn(draws.between(0, low, high))));
-    }
-
-    fn drawn(&self, angle: f64) -> Rotate {
-        let Self { interpolation, center, fill, .. } = *self;
-        Rotate { angle, interpolation, center, fill: Some(fill) }
-    }
-}
-
 impl Rotate {
     pub(super) const IS_LOCAL: bool = false;
 
-    pub(super) fn problem(self) -> Option<String> {
+    pub(crate) fn problem(self) -> Option<String> {
         let numbers = [self.angle].into_iter().chain(self.center.unwrap_or_default());
         if !numbers.into_iter().all(|number| (-1e6..=1e6).contains(&number)) {
             return Some("angle and center must be numbers from -1000000 to 1000000".to_owned());
@@ -80,11 +40,42 @@ impl Rotate {
 
     pub(super) fn carry_out(self, work: &mut Workpiece<'_>) {
         let (width, height) = work.size();
-        #[expect(clippy::cast_precision_loss, reason = "sides are below 2^53")]
-        let center = self.center.unwrap_or([width as f64 / 2.0, height as f64 / 2.0]);
+        let from = Mapping::Affine(self.from(self.center_in(width, height), work.matched));
         let Self { interpolation, fill, .. } = self;
-        let from = self.from(center, work.matched);
         work.warp(&Warp { from, interpolation, fill });
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "sides are below 2^53")]
+    fn center_in(&self, width: usize, height: usize) -> [f64; 2] {
+        self.center.unwrap_or([width as f64 / 2.0, height as f64 / 2.0])
+    }
+
+    /// Width and height of a result that shows all of a picture of this size, as Pillow has them.
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "such casts saturate, which is meant")]
+    pub(crate) fn expanded(self, width: u32, height: u32) -> (u32, u32) {
+        let from = self.from(self.center_in(width as usize, height as usize), Match::Pillow);
+        let (wide, high) = (f64::from(width), f64::from(height));
+        let corners = [(0.0, 0.0), (wide, 0.0), (wide, high), (0.0, high)].map(|(x, y)| from.at(x, y));
+        let side = |ends: [f64; 4]| {
+            let ceiling = ends.into_iter().map(libm::ceil).fold(f64::NEG_INFINITY, f64::max);
+            let floor = ends.into_iter().map(libm::floor).fold(f64::INFINITY, f64::min);
+            ((ceiling - floor) as u32).max(1)
+        };
+        (side(corners.map(|corner| corner.0)), side(corners.map(|corner| corner.1)))
+    }
+
+    /// Makes a result of this width, which [`expanded`](Self::expanded) has given, from a picture. Both are packed RGB, with their
+    /// widths.
+    #[expect(clippy::cast_precision_loss, reason = "sides are below 2^53")]
+    pub(crate) fn expand(self, (from, width): (&[u8], usize), (to, to_width): (&mut [u8], usize), matched: Match) {
+        let (height, to_height) = (from.len() / 3 / width, to.len() / 3 / to_width);
+        let turned = self.from(self.center_in(width, height), matched);
+        let half = |to: usize, side: usize| -(to as f64 - side as f64) / 2.0;
+        let (column, row) = turned.at(half(to_width, width), half(to_height, height));
+        let Affine2D { column: [a, b, _], row: [d, e, _] } = turned;
+        let mapping = Mapping::Affine(Affine2D { column: [a, b, column], row: [d, e, row] });
+        let warp = Warp { from: mapping, interpolation: self.interpolation, fill: self.fill };
+        warp.carry_out((from, width), (to, to_width), matched);
     }
 
     /// Pillow rounds sine and cosine, so that right angles are exact.

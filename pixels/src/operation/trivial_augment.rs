@@ -39,6 +39,7 @@ impl TrivialAugmentWide {
             translate: [32.0; 2],
             rotate: 135.0,
             factor: 0.99,
+            bits: 8.0,
             posterize: 6.0,
         };
         let moved = Moved { interpolation: self.interpolation, fill: self.fill };

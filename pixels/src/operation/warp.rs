@@ -1,5 +1,5 @@
 //! Every pixel of the result taken from somewhere else in the picture: rotations, shears and the like. Pillow's arithmetic in
-//! double precision, or torch's `grid_sample`.
+//! double precision, or torch's `grid_sample`. The result may have another size than the picture.
 
 use serde::Deserialize;
 
@@ -24,9 +24,25 @@ pub(super) struct Affine2D {
     pub(super) row: [f64; 3],
 }
 
+/// Where the pixels of a result come from if lines stay lines, but need not stay parallel: each sum is divided by the one of
+/// `depth` and 1.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Projection {
+    pub(super) column: [f64; 3],
+    pub(super) row: [f64; 3],
+    pub(super) depth: [f64; 2],
+}
+
+/// Where the pixels of a result come from.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Mapping {
+    Affine(Affine2D),
+    Perspective(Projection),
+}
+
 /// What is done: from where, by which filter, and what is outside.
 pub(super) struct Warp {
-    pub(super) from: Affine2D,
+    pub(super) from: Mapping,
     pub(super) interpolation: Interpolation,
     pub(super) fill: Option<Fill>,
 }
@@ -37,6 +53,9 @@ struct WarpSource<'a> {
     width: usize,
     height: usize,
 }
+
+/// Pixels to set, and how many columns they have.
+type WarpResult<'a> = (&'a mut [[u8; 3]], usize);
 
 impl Fill {
     fn rgb(self) -> [f64; 3] {
@@ -55,7 +74,7 @@ impl Fill {
 
 impl Affine2D {
     /// Where a point comes from.
-    fn at(self, x: f64, y: f64) -> (f64, f64) {
+    pub(super) fn at(self, x: f64, y: f64) -> (f64, f64) {
         let Self { column, row } = self;
         (column[0] * x + column[1] * y + column[2], row[0] * x + row[1] * y + row[2])
     }
@@ -64,6 +83,17 @@ impl Affine2D {
     #[expect(clippy::cast_precision_loss, reason = "sides are below 2^53")]
     fn at_pixel(self, x: usize, y: usize) -> (f64, f64) {
         self.at(x as f64 + 0.5, y as f64 + 0.5)
+    }
+}
+
+impl Projection {
+    /// Where the middle of a pixel comes from.
+    #[expect(clippy::cast_precision_loss, reason = "sides are below 2^53")]
+    fn at_pixel(self, x: usize, y: usize) -> (f64, f64) {
+        let (x, y) = (x as f64 + 0.5, y as f64 + 0.5);
+        let sum = |line: [f64; 3]| line[0] * x + line[1] * y + line[2];
+        let depth = self.depth[0] * x + self.depth[1] * y + 1.0;
+        (sum(self.column) / depth, sum(self.row) / depth)
     }
 }
 
@@ -79,78 +109,66 @@ pub(crate) fn torch_has(interpolation: Interpolation) -> bool {
 }
 
 impl Warp {
-    /// Makes `to` from `from`, packed RGB of the same size.
+    /// Makes `to`, of `to_width` columns, from a picture of `width` columns. Both are packed RGB.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a fill is from 0 to 255")]
-    pub(super) fn carry_out(&self, from: &[u8], to: &mut [u8], width: usize, matched: Match) {
+    pub(super) fn carry_out(&self, (from, width): (&[u8], usize), (to, to_width): (&mut [u8], usize), matched: Match) {
         let pixels = from.as_chunks::<3>().0;
         let source = WarpSource { pixels, width, height: pixels.len() / width };
         let to = to.as_chunks_mut::<3>().0;
-        match (matched, self.interpolation) {
-            (Match::Torch, _) => self.like_torch(&source, to),
-            (Match::Pillow, interpolation) => {
-                to.fill(self.fill.map_or([0; 3], |fill| fill.rgb().map(|value| value as u8)));
-                match interpolation {
-                    Interpolation::Nearest => self.nearest(&source, to),
-                    Interpolation::Bicubic => self.each(&source, to, bicubic),
-                    _ => self.each(&source, to, bilinear),
-                }
+        if matched == Match::Pillow {
+            to.fill(self.fill.map_or([0; 3], |fill| fill.rgb().map(|value| value as u8)));
+        }
+        match (matched, self.from) {
+            (Match::Torch, Mapping::Affine(from)) => {
+                let places = TorchPlaces::new(from, &source, (to_width, to.len() / to_width));
+                let nearest = |column, row| places.at_pixel(column, row);
+                self.like_torch(&source, (to, to_width), |column, row| from.at_pixel(column, row), nearest);
+            }
+            (Match::Torch, Mapping::Perspective(from)) => {
+                let nearest = |column, row| from.torch_pixel(&source, column, row);
+                self.like_torch(&source, (to, to_width), |column, row| from.at_pixel(column, row), nearest);
+            }
+            (Match::Pillow, Mapping::Affine(from)) if self.interpolation == Interpolation::Nearest => {
+                from.nearest(&source, (to, to_width));
+            }
+            (Match::Pillow, Mapping::Affine(from)) => {
+                self.each(&source, (to, to_width), |column, row| from.at_pixel(column, row));
+            }
+            (Match::Pillow, Mapping::Perspective(from)) => {
+                self.each(&source, (to, to_width), |column, row| from.at_pixel(column, row));
             }
         }
     }
 
     /// Sets what comes from within the picture.
-    #[expect(clippy::cast_precision_loss, reason = "sides are below 2^53")]
-    fn each(&self, source: &WarpSource<'_>, to: &mut [[u8; 3]], sample: impl Fn(&WarpSource<'_>, f64, f64) -> [u8; 3]) {
-        let (wide, high) = (source.width as f64, source.height as f64);
-        for (row, to) in to.chunks_exact_mut(source.width).enumerate() {
-            for (column, to) in to.iter_mut().enumerate() {
-                let (x, y) = self.from.at_pixel(column, row);
-                if (0.0..wide).contains(&x) && (0.0..high).contains(&y) {
-                    *to = sample(source, x - 0.5, y - 0.5);
-                }
-            }
-        }
-    }
-
-    /// Pillow's nearest pixel: by sums in double precision where nothing turns, else in whole numbers with 16 bits after the
-    /// point, unless they have no room.
-    fn nearest(&self, source: &WarpSource<'_>, to: &mut [[u8; 3]]) {
-        let Affine2D { column, row } = self.from;
-        let steps = ((column[0], row[0]), (column[1], row[1]));
-        let start = |line: [f64; 3]| line[2] + line[0] * 0.5 + line[1] * 0.5;
-        if (column[1], row[0]) == (0.0, 0.0) {
-            return stepped(source, to, (start(column), start(row)), steps, index);
-        }
-        #[expect(clippy::cast_precision_loss, reason = "sides are below 2^53")]
-        let (wide, high) = (source.width as f64, source.height as f64);
-        let fits = [(0.0, 0.0), (wide, high), (0.0, high), (wide, 0.0)].into_iter().all(|(x, y)| {
-            let (column, row) = self.from.at(x, y);
-            column.abs() < 32768.0 && row.abs() < 32768.0
-        });
-        let start = (start(column), start(row));
-        if fits {
-            let both = |(x, y): (f64, f64)| (fixed(x), fixed(y));
-            let whole = |at: i64, len: usize| usize::try_from(at >> 16).ok().filter(|at| *at < len);
-            stepped(source, to, both(start), (both(steps.0), both(steps.1)), whole);
-        } else {
-            stepped(source, to, start, steps, index);
+    fn each(&self, source: &WarpSource<'_>, to: WarpResult<'_>, at_pixel: impl Fn(usize, usize) -> (f64, f64)) {
+        match self.interpolation {
+            Interpolation::Nearest => sampled(source, to, at_pixel, own),
+            Interpolation::Bicubic => sampled(source, to, at_pixel, bicubic),
+            Interpolation::Bilinear | Interpolation::Lanczos3 => sampled(source, to, at_pixel, bilinear),
         }
     }
 
     /// torchvision's arithmetic on a tensor: pixels from outside are 0, and with a fill what is missing of a pixel is the fill.
+    /// `nearest` gives the pixel that a pixel's middle comes from, with a fraction.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "as torch calculates")]
-    fn like_torch(&self, source: &WarpSource<'_>, to: &mut [[u8; 3]]) {
+    fn like_torch(
+        &self,
+        source: &WarpSource<'_>,
+        (to, to_width): WarpResult<'_>,
+        at_pixel: impl Fn(usize, usize) -> (f64, f64),
+        nearest: impl Fn(usize, usize) -> (f32, f32),
+    ) {
         let fill = self.fill.map(Fill::rgb);
-        let places = TorchPlaces::new(self.from, source);
-        for (row, to) in to.chunks_exact_mut(source.width).enumerate() {
+        for (row, to) in to.chunks_exact_mut(to_width).enumerate() {
             for (column, to) in to.iter_mut().enumerate() {
                 if self.interpolation == Interpolation::Nearest {
-                    let (x, y) = places.at_pixel(column, row);
+                    let (x, y) = nearest(column, row);
                     let found = source.within(x.round_ties_even() as i64, y.round_ties_even() as i64);
                     *to = found.unwrap_or_else(|| fill.unwrap_or_default().map(|value| libm::rint(value) as u8));
                     continue;
                 }
-                let (x, y) = self.from.at_pixel(column, row);
+                let (x, y) = at_pixel(column, row);
                 let (sum, share) = source.weighted(x - 0.5, y - 0.5);
                 let mixed = |channel: usize| match fill {
                     None => sum[channel],
@@ -162,34 +180,99 @@ impl Warp {
     }
 }
 
+impl Affine2D {
+    /// Pillow's nearest pixel: by sums in double precision where nothing turns, else in whole numbers with 16 bits after the
+    /// point, unless they have no room.
+    fn nearest(self, source: &WarpSource<'_>, to: WarpResult<'_>) {
+        let Self { column, row } = self;
+        let steps = ((column[0], row[0]), (column[1], row[1]));
+        let start = |line: [f64; 3]| line[2] + line[0] * 0.5 + line[1] * 0.5;
+        if (column[1], row[0]) == (0.0, 0.0) {
+            return stepped(source, to, (start(column), start(row)), steps, index);
+        }
+        #[expect(clippy::cast_precision_loss, reason = "sides are below 2^53")]
+        let (wide, high) = (to.1 as f64, (to.0.len() / to.1) as f64);
+        let fits = [(0.0, 0.0), (wide, high), (0.0, high), (wide, 0.0)].into_iter().all(|(x, y)| {
+            let (column, row) = self.at(x, y);
+            column.abs() < 32768.0 && row.abs() < 32768.0
+        });
+        let start = (start(column), start(row));
+        if fits {
+            let both = |(x, y): (f64, f64)| (fixed(x), fixed(y));
+            let whole = |at: i64, len: usize| usize::try_from(at >> 16).ok().filter(|at| *at < len);
+            stepped(source, to, both(start), (both(steps.0), both(steps.1)), whole);
+        } else {
+            stepped(source, to, start, steps, index);
+        }
+    }
+}
+
+/// Sets what comes from within the picture, from the place in it that `at_pixel` gives.
+#[expect(clippy::cast_precision_loss, reason = "sides are below 2^53")]
+fn sampled(
+    source: &WarpSource<'_>,
+    (to, to_width): WarpResult<'_>,
+    at_pixel: impl Fn(usize, usize) -> (f64, f64),
+    sample: impl Fn(&WarpSource<'_>, f64, f64) -> [u8; 3],
+) {
+    let (wide, high) = (source.width as f64, source.height as f64);
+    for (row, to) in to.chunks_exact_mut(to_width).enumerate() {
+        for (column, to) in to.iter_mut().enumerate() {
+            let (x, y) = at_pixel(column, row);
+            if (0.0..wide).contains(&x) && (0.0..high).contains(&y) {
+                *to = sample(source, x - 0.5, y - 0.5);
+            }
+        }
+    }
+}
+
+impl Projection {
+    /// The pixel that the middle of a pixel comes from, with a fraction, in single precision as torchvision calculates it.
+    #[expect(clippy::cast_possible_truncation, clippy::cast_precision_loss, reason = "as torch calculates")]
+    fn torch_pixel(self, source: &WarpSource<'_>, column: usize, row: usize) -> (f32, f32) {
+        let (wide, high) = (source.width as f32, source.height as f32);
+        let (x, y) = (column as f32 + 0.5, row as f32 + 0.5);
+        let depth = x * self.depth[0] as f32 + y * self.depth[1] as f32 + 1.0;
+        let place = |line: [f64; 3], side: f32| {
+            let line = line.map(|number| number as f32 / (0.5 * side));
+            let from_middle = (x * line[0] + y * line[1] + line[2]) / depth - 1.0;
+            ((from_middle + 1.0) * side - 1.0) / 2.0
+        };
+        (place(self.column, wide), place(self.row, high))
+    }
+}
+
 /// Places as torchvision calculates them for a tensor: in single precision, from -1 to 1 over the picture. Where a place is
 /// between two pixels, its rounding decides which of them is the nearest.
 struct TorchPlaces {
     column: [f32; 3],
     row: [f32; 3],
-    half_width: f32,
-    half_height: f32,
+    /// Half the sides of the picture.
+    half: [f32; 2],
+    /// Half the sides of the result.
+    to_half: [f32; 2],
 }
 
 impl TorchPlaces {
     #[expect(clippy::cast_possible_truncation, clippy::cast_precision_loss, reason = "as torch calculates")]
-    fn new(from: Affine2D, source: &WarpSource<'_>) -> Self {
+    fn new(from: Affine2D, source: &WarpSource<'_>, to: (usize, usize)) -> Self {
         let half = [source.width as f64 / 2.0, source.height as f64 / 2.0];
-        let (middle_x, middle_y) = from.at(half[0], half[1]);
+        let to_half = [to.0 as f64 / 2.0, to.1 as f64 / 2.0];
+        let (middle_x, middle_y) = from.at(to_half[0], to_half[1]);
         let scaled = |line: [f64; 3], middle: f64, half: f64| {
             [line[0], line[1], middle - half].map(|number| number as f32 / half as f32)
         };
         let (column, row) = (scaled(from.column, middle_x, half[0]), scaled(from.row, middle_y, half[1]));
-        Self { column, row, half_width: half[0] as f32, half_height: half[1] as f32 }
+        Self { column, row, half: half.map(|side| side as f32), to_half: to_half.map(|side| side as f32) }
     }
 
     /// The pixel that the middle of a pixel comes from, with a fraction.
     #[expect(clippy::cast_precision_loss, reason = "as torch calculates")]
     fn at_pixel(&self, column: usize, row: usize) -> (f32, f32) {
-        let x = column as f32 - (self.half_width - 0.5);
-        let y = row as f32 - (self.half_height - 0.5);
+        let x = column as f32 - (self.to_half[0] - 0.5);
+        let y = row as f32 - (self.to_half[1] - 0.5);
         let place = |line: [f32; 3], half: f32| (x * line[0] + y * line[1] + line[2] + 1.0) * half - 0.5;
-        (place(self.column, self.half_width), place(self.row, self.half_height))
+        (place(self.column, self.half[0]), place(self.row, self.half[1]))
     }
 }
 
@@ -229,12 +312,12 @@ impl WarpSource<'_> {
 /// Goes over the result by adding steps, as Pillow does, so that the same roundings add up.
 fn stepped<T: Copy + std::ops::AddAssign>(
     source: &WarpSource<'_>,
-    to: &mut [[u8; 3]],
+    (to, to_width): WarpResult<'_>,
     (mut x, mut y): (T, T),
     ((column_x, column_y), (row_x, row_y)): ((T, T), (T, T)),
     index: impl Fn(T, usize) -> Option<usize>,
 ) {
-    for to in to.chunks_exact_mut(source.width) {
+    for to in to.chunks_exact_mut(to_width) {
         let mut at = (x, y);
         for to in to {
             if let (Some(column), Some(row)) = (index(at.0, source.width), index(at.1, source.height)) {
@@ -258,6 +341,12 @@ fn index(at: f64, len: usize) -> Option<usize> {
 #[expect(clippy::cast_possible_truncation, reason = "it was looked whether all places fit")]
 fn fixed(value: f64) -> i64 {
     libm::floor(value * 65536.0 + 0.5) as i64
+}
+
+/// The pixel that a place is in.
+#[expect(clippy::cast_possible_truncation, reason = "places in a picture")]
+fn own(source: &WarpSource<'_>, x: f64, y: f64) -> [u8; 3] {
+    source.clamped((x + 0.5) as i64, (y + 0.5) as i64)
 }
 
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between two bytes")]

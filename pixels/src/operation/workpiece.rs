@@ -95,7 +95,7 @@ impl<'a> Workpiece<'a> {
     /// Takes each pixel from somewhere else.
     pub(super) fn warp(&mut self, warp: &Warp) {
         let matched = self.matched;
-        self.remake(|from, to, width| warp.carry_out(from, to, width, matched));
+        self.remake(|from, to, width| warp.carry_out((from, width), (to, width), matched));
     }
 
     /// The picture, packed RGB, to be changed here and there.

@@ -85,7 +85,7 @@ impl Plan {
                 Step::Operate(operation) if operation.is_local() => {
                     need = stage.frame.pixels().seen_through(need, 0, 0);
                 }
-                Step::Canvas { .. } | Step::Operate(_) => need = stage.frame.pixels(),
+                Step::Canvas { .. } | Step::Operate(_) | Step::Turn { .. } => need = stage.frame.pixels(),
             }
             stage.need = need;
         }
@@ -114,7 +114,9 @@ impl Frame {
     pub(crate) fn after(self, step: &Step, denominator: u32) -> (Self, u32) {
         match *step {
             Step::Cut(part) => (self.part(part, denominator), denominator),
-            Step::Resize { width, height, .. } | Step::Canvas { width, height, .. } => (Self::whole(width, height), 1),
+            Step::Resize { width, height, .. }
+            | Step::Canvas { width, height, .. }
+            | Step::Turn { width, height, .. } => (Self::whole(width, height), 1),
             // Nothing that comes before them is decoded at a part of its size, so that these are whole pixels.
             Step::Mirror | Step::Operate(_) => (Self { left: 0.0, top: 0.0, ..self }, denominator),
         }

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 
 /// Longest side that a transform may ask for.
-const MAX_SIDE: u32 = 16_384;
+pub(super) const MAX_SIDE: u32 = 16_384;
 
 /// One number or height and width.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -46,6 +46,12 @@ impl Size {
         (!fits(height) || !fits(width))
             .then(|| format!("size is {height} x {width}, but each side must be from 1 to {MAX_SIDE}"))
     }
+}
+
+/// A length of a side without its fraction, but at least 1.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "such casts saturate, which is meant")]
+pub(super) fn cut_off(length: f64) -> u32 {
+    (length as u32).max(1)
 }
 
 impl Shape {

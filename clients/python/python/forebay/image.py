@@ -22,6 +22,7 @@ import numpy as np
 
 from forebay._native import probed
 from forebay.errors import PictureError
+from forebay.transforms import functional
 from forebay.transforms.in_process import BYTE_LIMIT, PIXEL_LIMIT, Picture, document, made_of, pipeline
 
 __all__ = ["Probe", "decode", "probe", "read", "resize"]
@@ -115,8 +116,7 @@ def resize(image: Picture, size: Size, interpolation: str = "bilinear", *, match
     Raises:
         ValueError: An argument is wrong.
     """
-    steps = document([{"resize": {"size": size, "interpolation": interpolation}}])
-    return made_of(pipeline(steps, match), image, (0, 0, 0))
+    return functional.resize(image, size, interpolation, match=match)
 
 
 def read(picture: Source, byte_limit: int) -> tuple[bytes, str]:

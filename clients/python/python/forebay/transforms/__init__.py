@@ -24,6 +24,7 @@ from forebay.transforms.color import (
     GaussianBlur,
     Grayscale,
     Normalize,
+    PillowGaussianBlur,
     RandomAdjustSharpness,
     RandomAutocontrast,
     RandomEqualize,
@@ -32,15 +33,37 @@ from forebay.transforms.color import (
     RandomInvert,
     RandomPosterize,
     RandomSolarize,
+    ThreeAugment,
 )
 from forebay.transforms.compose import Compose
-from forebay.transforms.geometry import CenterCrop, Crop, Pad, RandomHorizontalFlip, RandomResizedCrop, Resize
+from forebay.transforms.geometry import (
+    CenterCrop,
+    Crop,
+    Letterbox,
+    Pad,
+    PadBy,
+    RandomHorizontalFlip,
+    RandomResizedCrop,
+    RandomShortestSize,
+    Resize,
+    ScaleJitter,
+)
 from forebay.transforms.lists import RandomApply, RandomChoice, RandomOrder
 from forebay.transforms.mixes import CutMix, MixUp
 from forebay.transforms.transform import Transform
-from forebay.transforms.warps import AutoAugment, RandAugment, RandomAffine, RandomRotation, TrivialAugmentWide
+from forebay.transforms.warps import (
+    AugMix,
+    AutoAugment,
+    RandAugment,
+    RandomAffine,
+    RandomPerspective,
+    RandomRotation,
+    TimmRandAugment,
+    TrivialAugmentWide,
+)
 
 __all__ = [
+    "AugMix",
     "AutoAugment",
     "CenterCrop",
     "ColorJitter",
@@ -49,9 +72,12 @@ __all__ = [
     "CutMix",
     "GaussianBlur",
     "Grayscale",
+    "Letterbox",
     "MixUp",
     "Normalize",
     "Pad",
+    "PadBy",
+    "PillowGaussianBlur",
     "RandAugment",
     "RandomAdjustSharpness",
     "RandomAffine",
@@ -64,11 +90,16 @@ __all__ = [
     "RandomHorizontalFlip",
     "RandomInvert",
     "RandomOrder",
+    "RandomPerspective",
     "RandomPosterize",
     "RandomResizedCrop",
     "RandomRotation",
+    "RandomShortestSize",
     "RandomSolarize",
     "Resize",
+    "ScaleJitter",
+    "ThreeAugment",
+    "TimmRandAugment",
     "Transform",
     "TrivialAugmentWide",
     "functional",

@@ -13,6 +13,7 @@ __all__ = [
     "GaussianBlur",
     "Grayscale",
     "Normalize",
+    "PillowGaussianBlur",
     "RandomAdjustSharpness",
     "RandomAutocontrast",
     "RandomEqualize",
@@ -21,6 +22,7 @@ __all__ = [
     "RandomInvert",
     "RandomPosterize",
     "RandomSolarize",
+    "ThreeAugment",
 ]
 
 Jitter = Optional[Union[float, Sequence[float]]]
@@ -188,6 +190,40 @@ class GaussianBlur(Transform):
 
     kernel_size: int | Sequence[int]
     sigma: float | Sequence[float] = (0.1, 2.0)
+
+
+@dataclass(frozen=True)
+class PillowGaussianBlur(Transform):
+    """Blurs the picture as Pillow's `ImageFilter.GaussianBlur` does, with a probability.
+
+    Args:
+        radius: Least and greatest standard deviation in pixels, or the only one.
+        p: The probability, from 0 to 1.
+
+    Example:
+        >>> PillowGaussianBlur((0.1, 2.0), p=0.1).to_settings()
+        {'pillow_gaussian_blur': {'radius': [0.1, 2.0], 'p': 0.1}}
+    """
+
+    radius: float | Sequence[float] = (0.1, 2.0)
+    p: float = 1.0
+
+
+@dataclass(frozen=True)
+class ThreeAugment(Transform):
+    """Takes all colours away, inverts high values, or blurs: the 3-Augment of DeiT III and timm. Each is as likely.
+
+    Args:
+        threshold: The lowest value that is inverted.
+        radius: Least and greatest standard deviation of Pillow's Gaussian blur, or the only one.
+
+    Example:
+        >>> ThreeAugment().to_settings()
+        {'three_augment': {'threshold': 128, 'radius': [0.1, 2.0]}}
+    """
+
+    threshold: float = 128
+    radius: float | Sequence[float] = (0.1, 2.0)
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Operations on the values of a picture, with the names and parameters of `torchvision.transforms.v2.functional`.
+"""Operations on a picture, with the names and parameters of `torchvision.transforms.v2.functional`.
 
 Each takes a `uint8` array of height x width x 3, and gives a new one. `match` says whose results it gives: those of
 torchvision for a Pillow image (`"pillow"`), or for a `uint8` tensor (`"torch"`). No daemon is needed. Other threads run
@@ -19,7 +19,7 @@ from typing import Any, Union
 import numpy as np
 
 from forebay._native import operate
-from forebay.transforms.in_process import document, packed
+from forebay.transforms.in_process import document, made_of, packed, pipeline
 
 __all__ = [
     "adjust_brightness",
@@ -28,15 +28,25 @@ __all__ = [
     "adjust_saturation",
     "adjust_sharpness",
     "affine",
+    "affine_matrix",
     "autocontrast",
+    "center_crop",
+    "crop",
     "equalize",
     "erase",
     "gaussian_blur",
+    "horizontal_flip",
     "invert",
+    "letterbox",
+    "pad",
+    "perspective",
+    "pillow_gaussian_blur",
     "posterize",
+    "resize",
     "rgb_to_grayscale",
     "rotate",
     "solarize",
+    "solarize_add",
 ]
 
 Numbers = Union[float, Sequence[float]]
@@ -140,10 +150,104 @@ def rotate(
     *,
     match: str = "pillow",
 ) -> np.ndarray:
-    """Turns the picture counterclockwise by degrees. The result has the picture's size, so `expand` must be False."""
+    """Turns the picture counterclockwise by degrees.
+
+    With `expand`, the result is so large that it shows all of the picture. If not, it has the picture's size.
+    """
+    numbers = {"interpolation": interpolation, "center": center, "fill": fill}
     if expand:
-        raise ValueError("rotate: expand is True, but the result always has the picture's size")
-    return _operate(image, match, "rotate", angle=angle, interpolation=interpolation, center=center, fill=fill)
+        return _plan(image, match, "random_rotation", degrees=(angle, angle), expand=True, **numbers)
+    return _operate(image, match, "rotate", angle=angle, **numbers)
+
+
+def affine_matrix(
+    image: np.ndarray,
+    matrix: Sequence[float],
+    interpolation: str = "nearest",
+    fill: Numbers | None = None,
+    *,
+    match: str = "pillow",
+) -> np.ndarray:
+    """Pillow's `Image.transform` with AFFINE: pixel (x, y) shows (ax + by + c, dx + ey + f) of the picture."""
+    return _operate(image, match, "affine_matrix", matrix=matrix, interpolation=interpolation, fill=fill)
+
+
+def perspective(
+    image: np.ndarray,
+    startpoints: Sequence[Sequence[int]],
+    endpoints: Sequence[Sequence[int]],
+    interpolation: str = "bilinear",
+    fill: Numbers | None = None,
+    *,
+    match: str = "pillow",
+) -> np.ndarray:
+    """Moves four points of the picture, (column, row) each, to four others. Lines stay lines."""
+    points = {"startpoints": startpoints, "endpoints": endpoints}
+    return _operate(image, match, "perspective", interpolation=interpolation, fill=fill, **points)
+
+
+def pillow_gaussian_blur(image: np.ndarray, radius: Numbers, *, match: str = "pillow") -> np.ndarray:
+    """Blurs as Pillow's `ImageFilter.GaussianBlur` does. Two radii are along the rows and down the columns."""
+    return _operate(image, match, "pillow_gaussian_blur", radius=radius)
+
+
+def solarize_add(image: np.ndarray, add: int, threshold: int = 128, *, match: str = "pillow") -> np.ndarray:
+    """Adds a number to all values below the threshold. timm has this operation."""
+    return _operate(image, match, "solarize_add", add=add, threshold=threshold)
+
+
+def resize(
+    image: np.ndarray, size: int | Sequence[int], interpolation: str = "bilinear", *, match: str = "pillow"
+) -> np.ndarray:
+    """Resizes to a length of the shorter side, or to (height, width). All filters but "nearest" antialias."""
+    return _plan(image, match, "resize", size=size, interpolation=interpolation)
+
+
+def crop(image: np.ndarray, top: int, left: int, height: int, width: int, *, match: str = "pillow") -> np.ndarray:
+    """Cuts out a part. It is black where it reaches beyond the picture."""
+    return _plan(image, match, "crop", top=top, left=left, height=height, width=width)
+
+
+def center_crop(image: np.ndarray, output_size: int | Sequence[int], *, match: str = "pillow") -> np.ndarray:
+    """Cuts out the middle. It is black where it reaches beyond the picture."""
+    return _plan(image, match, "center_crop", size=output_size)
+
+
+def pad(
+    image: np.ndarray,
+    padding: int | Sequence[int],
+    fill: int = 0,
+    padding_mode: str = "constant",
+    *,
+    match: str = "pillow",
+) -> np.ndarray:
+    """Adds a border: on all sides, (left and right, above and below), or (left, above, right, below).
+
+    `padding_mode` is "constant" (with the value `fill`), "edge", "reflect" or "symmetric".
+    """
+    return _plan(image, match, "pad_by", padding=padding, fill=fill, padding_mode=padding_mode)
+
+
+def letterbox(
+    image: np.ndarray,
+    size: int | Sequence[int],
+    fill: int = 114,
+    interpolation: str = "bilinear",
+    *,
+    match: str = "pillow",
+) -> np.ndarray:
+    """Resizes the picture as large as `size` allows, and adds a border around it. torchvision has no such function."""
+    return _plan(image, match, "letterbox", size=size, fill=fill, interpolation=interpolation)
+
+
+def horizontal_flip(image: np.ndarray, *, match: str = "pillow") -> np.ndarray:
+    """Mirrors the picture left to right."""
+    return _plan(image, match, "random_horizontal_flip", p=1.0)
+
+
+def _plan(image: np.ndarray, match: str, name: str, **parameters: Any) -> np.ndarray:  # noqa: ANN401 - numbers
+    given = {key: value for key, value in parameters.items() if value is not None}
+    return made_of(pipeline(document([{name: given}]), match), image, (0, 0, 0), name="image")
 
 
 def _operate(image: np.ndarray, match: str, name: str, **parameters: Any) -> np.ndarray:  # noqa: ANN401 - numbers

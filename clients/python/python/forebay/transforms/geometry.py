@@ -8,7 +8,19 @@ from typing import Union
 
 from forebay.transforms.transform import Transform
 
-__all__ = ["CenterCrop", "Crop", "Pad", "RandomHorizontalFlip", "RandomResizedCrop", "Resize", "Size"]
+__all__ = [
+    "CenterCrop",
+    "Crop",
+    "Letterbox",
+    "Pad",
+    "PadBy",
+    "RandomHorizontalFlip",
+    "RandomResizedCrop",
+    "RandomShortestSize",
+    "Resize",
+    "ScaleJitter",
+    "Size",
+]
 
 Size = Union[int, Sequence[int]]
 
@@ -106,6 +118,85 @@ class Pad(Transform):
     size: Size
     fill: int = 0
     padding_mode: str = "constant"
+
+
+@dataclass(frozen=True)
+class PadBy(Transform):
+    """Adds a border of this width, as torchvision's `Pad` does.
+
+    Args:
+        padding: Width in pixels on all sides; or (left and right, above and below); or (left, above, right, below).
+        fill: Value of the border's pixels, from 0 to 255, if they are constant.
+        padding_mode: What the border shows, as in `Pad`.
+
+    Example:
+        >>> PadBy((4, 2), padding_mode="reflect").to_settings()
+        {'pad_by': {'padding': [4, 2], 'fill': 0, 'padding_mode': 'reflect'}}
+    """
+
+    padding: Size
+    fill: int = 0
+    padding_mode: str = "constant"
+
+
+@dataclass(frozen=True)
+class Letterbox(Transform):
+    """Resizes the whole picture, as large as `size` allows, and adds a border around it. It keeps its aspect ratio.
+
+    The size and the border are those of YOLO. The resize is not OpenCV's.
+
+    Args:
+        size: Side of a square, or (height, width), in pixels.
+        fill: Value of the border's pixels, from 0 to 255.
+        interpolation: Filter of the resize: "nearest", "bilinear", "bicubic" or "lanczos3".
+
+    Example:
+        >>> Letterbox(640).to_settings()
+        {'letterbox': {'size': 640, 'fill': 114, 'interpolation': 'bilinear'}}
+    """
+
+    size: Size
+    fill: int = 114
+    interpolation: str = "bilinear"
+
+
+@dataclass(frozen=True)
+class ScaleJitter(Transform):
+    """Resizes the picture so that it fits into a size, times a random factor. It keeps its aspect ratio.
+
+    Args:
+        target_size: Side of a square, or two numbers. As in torchvision, the first is compared with the width,
+            and the second with the height.
+        scale_range: Least and greatest factor.
+        interpolation: Filter of the resize: "nearest", "bilinear", "bicubic" or "lanczos3".
+
+    Example:
+        >>> ScaleJitter((1024, 1024)).to_settings()["scale_jitter"]["scale_range"]
+        [0.1, 2.0]
+    """
+
+    target_size: Size
+    scale_range: tuple[float, float] = (0.1, 2.0)
+    interpolation: str = "bilinear"
+
+
+@dataclass(frozen=True)
+class RandomShortestSize(Transform):
+    """Resizes the picture to a random length of its shorter side. It keeps its aspect ratio.
+
+    Args:
+        min_size: Lengths of the shorter side, each as likely, or the only one.
+        max_size: Greatest length of the longer side. A picture that would be longer is made smaller.
+        interpolation: Filter of the resize: "nearest", "bilinear", "bicubic" or "lanczos3".
+
+    Example:
+        >>> RandomShortestSize([480, 512], max_size=1333).to_settings()["random_shortest_size"]["min_size"]
+        [480, 512]
+    """
+
+    min_size: Size
+    max_size: int | None = None
+    interpolation: str = "bilinear"
 
 
 @dataclass(frozen=True)
