@@ -7,7 +7,7 @@ Example:
     ...     step(batch.images, batch.labels)
 """
 
-from forebay import errors, image, sharding, transforms
+from forebay import errors, image, recipes, sharding, transforms
 from forebay._native import __version__
 from forebay.audit import EpochAudit, QuarantinedRecord
 from forebay.batch import Batch, Padded
@@ -58,6 +58,7 @@ __all__ = [
     "__version__",
     "errors",
     "image",
+    "recipes",
     "sharding",
     "transforms",
 ]
