@@ -387,7 +387,7 @@ fn rule_45_boxes_are_where_a_gpu_puts_the_pixels() {
 fn rule_45_columns_of_places_do_not_go_with_a_transform_that_turns_the_picture() {
     let schema = |role| Schema::try_new(vec![Field::new("it", "f32 [*, 4]".parse().unwrap()).with_role(role)]).unwrap();
     let (interpolation, center, fill) = (Interpolation::Nearest, None, Fill::Gray(0.0));
-    let turn = RandomRotation { degrees: Jitter::By(5.0), interpolation, center, fill };
+    let turn = RandomRotation { degrees: Jitter::By(5.0), interpolation, expand: false, center, fill };
     let crop = Transform::CenterCrop(CenterCrop { size: Size::One(8) });
     let apply = RandomApply { transforms: vec![Transform::RandomRotation(turn)], p: 0.5 };
     let recipe = Recipe::new(vec![crop, Transform::RandomApply(apply)], Output::default()).unwrap();
