@@ -13,7 +13,7 @@ use forebay_daemon::serve::{self, EndedBy};
 use forebay_proto::printable;
 use forebay_proto::v1::{QuarantineRequest, StatusReply, StatusRequest, StreamQuarantine};
 use forebay_ring::SocketError;
-use forebay_road::{cores, threads};
+use forebay_road::threads;
 
 use crate::bad::BadPictures;
 use crate::daemon::{Client, Daemon};
@@ -85,8 +85,6 @@ const ENDING: Duration = Duration::from_secs(5);
 pub(crate) fn run(args: &BenchArgs) -> Result<(), Failure> {
     let folder = Folder::new()?;
     let config = configuration(args, &folder.0)?;
-    let decode_threads = config.decode.threads.unwrap_or_else(cores::usable);
-    let reader_threads = config.prefetch.threads;
     threads::room_for(2).map_err(|error| Failure::Failed(format!("{error}.")))?;
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     let mut surroundings = Surroundings::of_process();
@@ -103,9 +101,7 @@ pub(crate) fn run(args: &BenchArgs) -> Result<(), Failure> {
         return Err(Failure::Failed(error.to_string()));
     }
     let Measurement { measured, before, after, bad } = measured?;
-    let records = after.streams.first().map_or(0, |stream| stream.records);
-    let figures =
-        Figures { measured, before: &before, after: &after, bad: &bad, records, decode_threads, reader_threads };
+    let figures = Figures { measured, before: &before, after: &after, bad: &bad };
     let mut out = io::stdout().lock();
     if args.json {
         writeln!(out, "{:#}", figures.json())?;

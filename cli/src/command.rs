@@ -5,7 +5,7 @@ use clap::{CommandFactory as _, Parser, Subcommand};
 use crate::failure::Failure;
 use crate::{
     audit, bench, compare, completions, config, coordinate, doctor, index, man, preview, reload, replay, run, sample,
-    serve, status, verify,
+    serve, status, top, verify,
 };
 
 /// Turns folders of pictures into training batches in shared memory.
@@ -24,6 +24,8 @@ enum Command {
     Coordinate(Box<coordinate::CoordinateArgs>),
     /// Show the state of a running daemon: streams, trainers, waits.
     Status(status::StatusArgs),
+    /// Watch a running daemon: streams, trainers, waits, and what limits each stream.
+    Top(top::TopArgs),
     /// Prove from the ledger that every record of every epoch is accounted for.
     Audit(audit::AuditArgs),
     /// Make a running daemon read its configuration again, and retry the streams that are not open.
@@ -61,6 +63,7 @@ impl Cli {
             Command::Serve(args) => serve::run(&args),
             Command::Coordinate(args) => coordinate::run(&args),
             Command::Status(args) => status::run(&args),
+            Command::Top(args) => top::run(&args),
             Command::Audit(args) => audit::run(&args),
             Command::Reload(args) => reload::run(&args),
             Command::Run(command) => run::run(&command),

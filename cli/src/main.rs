@@ -31,6 +31,8 @@ mod run;
 mod sample;
 mod serve;
 mod status;
+mod top;
+mod verdict;
 mod verify;
 
 use std::process::ExitCode;

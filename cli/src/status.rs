@@ -1,7 +1,7 @@
 //! `forebay status`: shows the state of a running daemon, and the records in quarantine.
 
 mod cluster;
-mod json;
+pub(crate) mod json;
 mod ledgers;
 mod quarantine;
 mod whereabouts;
@@ -19,6 +19,7 @@ use forebay_road::ByteSize;
 use crate::daemon::{Client, Daemon, duration};
 use crate::failure::Failure;
 use crate::remote::{Coordinator, CoordinatorArgs};
+use crate::verdict::{Shares, Verdict};
 use cluster::Cluster;
 use quarantine::Quarantine;
 
@@ -119,7 +120,7 @@ fn status(out: &mut impl Write, reply: &StatusReply) -> io::Result<()> {
     writeln!(out, "pictures by decoder: {}", decoders.join(", "))?;
     for stream in &reply.streams {
         writeln!(out)?;
-        one(out, stream)?;
+        one(out, reply, stream)?;
     }
     for ClosedStream { name, run, source, opening, failure } in &reply.closed {
         writeln!(out, "\nstream {name} (run {run}): {}", printable(source))?;
@@ -160,7 +161,14 @@ fn lanes(out: &mut impl Write, reply: &StatusReply) -> io::Result<()> {
     Ok(())
 }
 
-fn one(out: &mut impl Write, stream: &StreamStatus) -> io::Result<()> {
+/// Over all the time that the stream has been open.
+fn verdict(reply: &StatusReply, stream: &StreamStatus) -> Verdict {
+    let before = StatusReply::default();
+    let shares = Shares::between(&StreamStatus::default(), stream, Duration::from_millis(stream.open_ms));
+    Verdict::of((&before, reply), stream, shares, None)
+}
+
+fn one(out: &mut impl Write, reply: &StatusReply, stream: &StreamStatus) -> io::Result<()> {
     let StreamStatus { name, run, source, records, epoch, delivered, batches, bad, .. } = stream;
     writeln!(out, "stream {name} (run {run}): {}, {records} records", printable(source))?;
     if !stream.failure.is_empty() {
@@ -217,13 +225,9 @@ fn one(out: &mut impl Write, stream: &StreamStatus) -> io::Result<()> {
             each.0, each.1, each.2, each.3
         )?;
     }
-    for GroupStatus { name, pids, delivered, behind } in &stream.groups {
-        let who = if name.is_empty() {
-            format!("of process {}", pids.first().unwrap_or(&0))
-        } else {
-            format!("{} ({} trainers)", printable(name), pids.len())
-        };
-        writeln!(out, "  group    {who}: {behind} batches behind, {delivered} batches consumed")?;
+    for group in &stream.groups {
+        let GroupStatus { delivered, behind, .. } = group;
+        writeln!(out, "  group    {}: {behind} batches behind, {delivered} batches consumed", members(group))?;
     }
     for stage in &stream.stages {
         let waits = [stage.writer_wait_us, stage.reader_wait_us].map(|us| span(Duration::from_micros(us)));
@@ -233,11 +237,21 @@ fn one(out: &mut impl Write, stream: &StreamStatus) -> io::Result<()> {
             stage.name, stage.items, waits[0], waits[1]
         )?;
     }
+    writeln!(out, "  verdict  {}", verdict(reply, stream).sentence)?;
     Ok(())
 }
 
+/// Who a group is.
+pub(crate) fn members(GroupStatus { name, pids, .. }: &GroupStatus) -> String {
+    if name.is_empty() {
+        format!("of process {}", pids.first().unwrap_or(&0))
+    } else {
+        format!("{} ({} trainers)", printable(name), pids.len())
+    }
+}
+
 /// A duration as people say it.
-fn span(time: Duration) -> String {
+pub(crate) fn span(time: Duration) -> String {
     match time.as_secs() {
         0 => format!("{} ms", time.as_millis()),
         seconds @ 1..=119 => format!("{seconds} s"),

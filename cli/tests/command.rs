@@ -230,7 +230,7 @@ fn a_measurement_counts_bad_pictures_and_is_told_as_json() {
     for share in ["reading", "decoding", "no_free_slot", "trainer_waiting"] {
         assert!((0.0..=1.0).contains(&figures["shares"][share].as_f64().unwrap()), "{figures}");
     }
-    let words = ["trainer", "decoding", "reading", "elsewhere"];
+    let words = ["trainer", "decoding", "reading", "ledger", "elsewhere"];
     assert!(words.contains(&figures["bottleneck"].as_str().unwrap()), "{figures}");
     let text = printed(&forebay(&bench));
     assert!(text.contains("pictures/s") && text.contains("1 of 8 records were left out, 1 bad picture:"), "{text}");

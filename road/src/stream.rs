@@ -65,6 +65,7 @@ pub struct Stream {
     told_of_failure: ToldOfFailure,
     /// Generation of the ledger in which the stream has begun.
     generation: AtomicU64,
+    opened: Instant,
 }
 
 /// Why a stream cannot be opened.

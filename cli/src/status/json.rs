@@ -29,7 +29,7 @@ pub(super) fn status(reply: &StatusReply) -> Value {
         "socket": reply.socket,
         "ready": reply.ready,
         "ledger_outage": outage.map(|outage| json!({ "cause": outage.cause, "seconds": seconds(outage.for_ms * 1000) })),
-        "streams": list(reply.streams.iter().map(stream)),
+        "streams": list(reply.streams.iter().map(|each| stream(reply, each))),
         "closed": list(reply.closed.iter().map(closed)),
         "decoders": list(reply.decoders.iter().map(|each| json!({ "name": each.name, "pictures": each.pictures }))),
         "lanes": list(lanes),
@@ -38,7 +38,8 @@ pub(super) fn status(reply: &StatusReply) -> Value {
     })
 }
 
-fn stream(stream: &StreamStatus) -> Value {
+fn stream(reply: &StatusReply, stream: &StreamStatus) -> Value {
+    let verdict = super::verdict(reply, stream);
     let failure = Some(&stream.failure).filter(|failure| !failure.is_empty());
     let storage = Some(&stream.storage).filter(|reason| !reason.is_empty());
     json!({
@@ -48,6 +49,9 @@ fn stream(stream: &StreamStatus) -> Value {
         "failure": failure,
         "records": stream.records,
         "epoch": stream.epoch,
+        "epochs": stream.epochs,
+        "epoch_len": stream.epoch_len,
+        "epoch_done": stream.epoch_done,
         "delivered": stream.delivered,
         "batches": stream.batches,
         "bad": stream.bad,
@@ -66,6 +70,9 @@ fn stream(stream: &StreamStatus) -> Value {
         "trainers": list(stream.consumers.iter().map(trainer)),
         "groups": list(stream.groups.iter().map(group)),
         "stages": list(stream.stages.iter().map(stage)),
+        "open_seconds": seconds(stream.open_ms * 1000),
+        "limit": verdict.limit,
+        "verdict": verdict.sentence,
     })
 }
 
@@ -110,7 +117,8 @@ fn group(GroupStatus { name, pids, delivered, behind }: &GroupStatus) -> Value {
     json!({ "name": name_of(name), "pids": pids, "behind": behind, "batches": delivered })
 }
 
-fn name_of(group: &str) -> Option<&str> {
+/// None for a trainer that is a group by itself.
+pub(crate) fn name_of(group: &str) -> Option<&str> {
     Some(group).filter(|group| !group.is_empty())
 }
 

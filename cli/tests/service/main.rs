@@ -36,3 +36,4 @@ mod surroundings;
 mod threads;
 mod told;
 mod trainer;
+mod verdicts;

@@ -3928,6 +3928,24 @@ pub struct StreamStatus {
     /// The groups of trainers. None in mode "split".
     #[prost(message, repeated, tag = "23")]
     pub groups: ::prost::alloc::vec::Vec<GroupStatus>,
+    /// Since the stream was opened in this process.
+    #[prost(uint64, tag = "24")]
+    pub open_ms: u64,
+    /// Threads that read for this stream; 1 if it reads by requests.
+    #[prost(uint32, tag = "25")]
+    pub readers: u32,
+    /// Threads that decode. All streams share them.
+    #[prost(uint32, tag = "26")]
+    pub decode_threads: u32,
+    /// How many epochs the run has; 0 is without end.
+    #[prost(uint64, tag = "27")]
+    pub epochs: u64,
+    /// Positions of the epoch, or of the stream's part of it.
+    #[prost(uint64, tag = "28")]
+    pub epoch_len: u64,
+    /// Of these, the ones whose records are delivered, dropped, bad or abandoned.
+    #[prost(uint64, tag = "29")]
+    pub epoch_done: u64,
 }
 /// The requests by which a stream reads its source.
 #[allow(clippy::all)]

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crossbeam_channel as channel;
 use forebay_coordinator::{CallError, EpochPart, Handle, LastBatchPolicy};
@@ -166,6 +166,7 @@ impl Opening {
             pipeline,
             told_of_failure,
             generation,
+            opened: Instant::now(),
         })
     }
 

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crossbeam_channel as channel;
 use forebay_coordinator::CallError;
 use forebay_pixels::PlaceForm;
+use forebay_sources::Reading;
 use tokio::sync::{MutexGuard, oneshot};
 
 use crate::batch::batcher::{Batcher, Rules};
@@ -134,6 +135,19 @@ impl Pipeline {
         let mut stages = self.stages.lock().await;
         if let Some(running) = stages.running.take() {
             stages.next = running.leave().await;
+        }
+    }
+
+    /// Threads that decode, for this stream and others.
+    pub(super) fn decode_threads(&self) -> usize {
+        self.pool.threads()
+    }
+
+    /// Threads that read, or the one that makes requests.
+    pub(super) fn readers(&self) -> usize {
+        match self.dataset.source().reading() {
+            Reading::Threads => self.prefetch.threads,
+            Reading::Requests { .. } => 1,
         }
     }
 

@@ -54,7 +54,7 @@ pub(super) fn info(stream: &Stream, epoch: u64) -> StreamInfo {
 pub(super) async fn status(stream: &Stream) -> Result<StreamStatus, CallError> {
     let Stream { identity, dataset, ring: handle, pipeline, .. } = stream;
     let ring = handle.status().await.unwrap_or_default();
-    let Counted { delivered, bad } = stream.standing.counted().await?;
+    let Counted { delivered, bad, done, epochs } = stream.standing.counted(ring.epoch).await?;
     let mut stages: Vec<_> = pipeline.meters().map(stage).into();
     let reading = pipeline.look_at_prefetch(|prefetch| {
         (stage(prefetch.meter()), prefetch.storage_wait(Instant::now()), prefetch.requests())
@@ -92,7 +92,17 @@ pub(super) async fn status(stream: &Stream) -> Result<StreamStatus, CallError> {
             most,
             given_up,
         }),
+        open_ms: millis(stream.opened.elapsed()),
+        readers: threads(pipeline.readers()),
+        decode_threads: threads(pipeline.decode_threads()),
+        epochs,
+        epoch_len: dataset.plan().epoch_len(ring.epoch),
+        epoch_done: done,
     })
+}
+
+fn threads(count: usize) -> u32 {
+    u32::try_from(count).unwrap_or(u32::MAX)
 }
 
 /// A stream's metrics.

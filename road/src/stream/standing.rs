@@ -50,6 +50,10 @@ pub(super) struct Counted {
     pub(super) delivered: u64,
     /// Bad records.
     pub(super) bad: u64,
+    /// Positions of the epoch in question that are complete.
+    pub(super) done: u64,
+    /// How many epochs there are; 0 is without end.
+    pub(super) epochs: u64,
 }
 
 /// How long the ledger may be unwritable before those who ask for an audit are told so.
@@ -240,9 +244,9 @@ impl Standing {
         self.worker.quarantine(after).await
     }
 
-    /// The ledger's counts; the last known ones while it cannot be written, which the status says beside them.
-    pub(super) async fn counted(&self) -> Result<Counted, CallError> {
-        match self.totals().await {
+    /// The ledger's counts, of an epoch too; the last known ones while it cannot be written, which the status says beside them.
+    pub(super) async fn counted(&self, epoch: u64) -> Result<Counted, CallError> {
+        match self.totals(epoch).await {
             Ok(counted) => {
                 *self.counted.lock() = counted;
                 Ok(counted)
@@ -267,16 +271,23 @@ impl Standing {
         }
     }
 
-    /// Records that were delivered in the run, and bad ones.
-    async fn totals(&self) -> Result<Counted, CallError> {
+    /// Records that were delivered in the run, and bad ones; and how much of `epoch` is complete.
+    async fn totals(&self, epoch: u64) -> Result<Counted, CallError> {
         let mut counted = Counted::default();
         let mut from_epoch = Some(0);
-        while let Some(epoch) = from_epoch {
-            let page = self.audit(epoch).await?;
+        while let Some(first) = from_epoch {
+            let page = self.audit(first).await?;
             for tally in &page.epochs {
-                counted.delivered += tally.delivered.unwrap_or_default().count;
-                counted.bad += tally.quarantined.unwrap_or_default().count;
+                let [delivered, bad, dropped, abandoned] =
+                    [&tally.delivered, &tally.quarantined, &tally.dropped, &tally.abandoned]
+                        .map(|part| part.unwrap_or_default().count);
+                counted.delivered += delivered;
+                counted.bad += bad;
+                if tally.epoch == epoch {
+                    counted.done = delivered + bad + dropped + abandoned;
+                }
             }
+            counted.epochs = page.total_epochs;
             from_epoch = page.next_epoch();
         }
         Ok(counted)

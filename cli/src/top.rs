@@ -1,0 +1,96 @@
+//! `forebay top`: a view of a running daemon that renews itself: streams, trainers, waits, and what limits each stream.
+
+mod json;
+mod overview;
+mod page;
+mod screen;
+
+use std::collections::VecDeque;
+use std::io::{self, IsTerminal as _, Write as _};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use forebay_proto::v1::{StatusReply, StatusRequest};
+
+use crate::daemon::{Daemon, duration};
+use crate::failure::Failure;
+use overview::Overview;
+use screen::{Screen, Wish};
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct TopArgs {
+    #[command(flatten)]
+    daemon: Daemon,
+    /// How often to look.
+    #[arg(long, value_name = "DURATION", default_value = "1s", value_parser = duration)]
+    every: Duration,
+    /// Look twice, print what happened in between, and end.
+    #[arg(long)]
+    once: bool,
+    /// With --once: print it as JSON.
+    #[arg(long, requires = "once")]
+    json: bool,
+}
+
+/// What the daemon said, and when.
+#[derive(Debug)]
+struct Reading {
+    at: Instant,
+    reply: StatusReply,
+}
+
+/// Rates are taken over this time, so that they do not jump.
+const OVER: Duration = Duration::from_secs(5);
+
+pub(crate) fn run(args: &TopArgs) -> Result<(), Failure> {
+    if args.once {
+        let first = look(args)?;
+        thread::sleep(args.every);
+        let second = look(args)?;
+        let overview = overview(&first, &second);
+        let mut out = io::stdout().lock();
+        return Ok(if args.json {
+            writeln!(out, "{:#}", json::overview(&overview))
+        } else {
+            page::text(&mut out, &overview)
+        }?);
+    }
+    if !io::stdout().is_terminal() {
+        return Err(Failure::Usage("The view needs a terminal. Without one, give --once.".to_owned()));
+    }
+    // A daemon that cannot be asked says so on the screen that the user has, not on one that vanishes.
+    let mut readings = VecDeque::from([look(args)?]);
+    let mut screen = Screen::open()?;
+    let mut gone = None;
+    loop {
+        let (Some(oldest), Some(newest)) = (readings.front(), readings.back()) else { return Ok(()) };
+        screen.show(&page::lines(&overview(oldest, newest)), gone.as_deref())?;
+        if screen.wait(args.every)? == Wish::Leave {
+            return Ok(());
+        }
+        match look(args) {
+            Ok(reading) => {
+                // Counters of another process have nothing to do with those before.
+                if readings.back().is_some_and(|last| last.reply.pid != reading.reply.pid) {
+                    readings.clear();
+                }
+                readings.push_back(reading);
+                gone = None;
+            }
+            Err(Failure::Failed(why)) => gone = Some(why),
+            Err(other) => return Err(other),
+        }
+        while readings.len() > 2 && readings[1].at.elapsed() >= OVER {
+            readings.pop_front();
+        }
+    }
+}
+
+fn look(args: &TopArgs) -> Result<Reading, Failure> {
+    let reply = args.daemon.ask(|mut client| async move { client.status(StatusRequest {}).await })?;
+    Ok(Reading { at: Instant::now(), reply })
+}
+
+fn overview<'a>(before: &'a Reading, after: &'a Reading) -> Overview<'a> {
+    Overview::of(&before.reply, &after.reply, after.at.saturating_duration_since(before.at))
+}

@@ -1,0 +1,155 @@
+//! An overview as lines of text, with colours where a terminal shows them.
+
+use std::io::{self, Write};
+use std::time::Duration;
+
+use crossterm::style::{Attribute, Color, ContentStyle, StyledContent, Stylize as _};
+use forebay_proto::printable;
+use forebay_proto::v1::{ClosedStream, StreamStatus};
+
+use super::overview::{Overview, StreamRates};
+use crate::status::{members, span};
+use crate::verdict::Limit;
+
+/// Parts of a line, each in its own style.
+pub(super) type Line = Vec<StyledContent<String>>;
+
+/// Cells of a bar.
+const BAR: usize = 20;
+/// Slots that are shown one by one.
+const SLOTS: u32 = 60;
+
+/// All lines.
+pub(super) fn lines(overview: &Overview<'_>) -> Vec<Line> {
+    let reply = overview.reply;
+    let up = span(Duration::from_millis(reply.uptime_ms));
+    let mut lines = vec![bold(format!("forebay {}, process {}, up {up}", reply.version, reply.pid))];
+    let all: u64 = reply.lanes.iter().map(|lane| lane.pictures).sum();
+    if reply.lanes.len() > 1 {
+        let share = |pictures: u64| pictures * 100 / all.max(1);
+        let lanes = reply.lanes.iter().map(|lane| format!("{} {} %", lane.name, share(lane.pictures)));
+        lines.push(plain(format!("lanes: {}", lanes.collect::<Vec<_>>().join(", "))));
+    }
+    for off in &reply.switched_off {
+        lines.push(vec![format!("OFF  {}: {}", off.name, printable(&off.reason)).with(Color::Yellow)]);
+    }
+    for stream in &overview.streams {
+        lines.push(Line::new());
+        lines.extend(one(stream));
+    }
+    for ClosedStream { name, opening, failure, .. } in &reply.closed {
+        lines.push(Line::new());
+        let state = match (failure.as_str(), opening) {
+            ("", true) => "is being opened".to_owned(),
+            ("", false) => "waits for its first trainer".to_owned(),
+            (reason, _) => format!("has failed: {}", printable(reason)),
+        };
+        lines.push(plain(format!("stream {name} {state}")));
+    }
+    lines
+}
+
+/// The same without colours.
+pub(super) fn text(out: &mut impl Write, overview: &Overview<'_>) -> io::Result<()> {
+    for line in lines(overview) {
+        let line: String = line.iter().map(|part| part.content().as_str()).collect();
+        writeln!(out, "{}", line.trim_end())?;
+    }
+    Ok(())
+}
+
+fn one(rates: &StreamRates<'_>) -> Vec<Line> {
+    let StreamRates { stream, pictures, batches, left, shares, trainers, verdict } = rates;
+    let StreamStatus { name, source, records, epoch, epochs, bad, .. } = stream;
+    let bad = if *bad > 0 { format!(", {bad} bad records") } else { String::new() };
+    let epoch = match epochs {
+        0 => format!("epoch {epoch}"),
+        all => format!("epoch {epoch} of {all}"),
+    };
+    let left = left.map_or_else(String::new, |time| format!(", {} left", span(time)));
+    let done = rates.done();
+    let mut lines = vec![
+        bold(format!("stream {name}: {}, {records} records", printable(source))),
+        plain(format!("  {pictures:.0} pictures/s, {batches:.1} batches/s{bad}")),
+        vec![
+            "  ".to_owned().stylize(),
+            bar(done, Color::Blue),
+            format!(" {:>3.0} % of {epoch}{left}", (done * 100.0).floor()).stylize(),
+        ],
+        ring(stream),
+        share("reading", shares.reading, &of_threads(stream.readers)),
+        share("decoding", shares.decoding, &of_threads(stream.decode_threads)),
+        share("no slot", shares.no_slot, "of the time no slot was free for a batch"),
+    ];
+    if let Some(requests) = &stream.requests {
+        lines.push(plain(format!("  {} of {} requests under way", requests.in_flight, requests.most)));
+    }
+    for trainer in trainers {
+        let (who, rate) = (trainer.trainer, trainer.batches);
+        lines.push(plain(format!(
+            "  trainer: process {} of user {}, {rate:.1} batches/s, holds {}",
+            who.pid, who.uid, who.held
+        )));
+    }
+    for group in &stream.groups {
+        lines.push(plain(format!("  group {}: {} batches behind", members(group), group.behind)));
+    }
+    let colour = match verdict.limit {
+        Limit::Failed | Limit::Ledger | Limit::Storage => Color::Red,
+        Limit::Trainer => Color::Green,
+        Limit::Nobody | Limit::Decoding | Limit::Reading | Limit::Elsewhere => Color::Yellow,
+    };
+    lines.push(vec![format!("  {}", verdict.sentence).with(colour)]);
+    lines
+}
+
+fn plain(text: String) -> Line {
+    vec![text.stylize()]
+}
+
+fn bold(text: String) -> Line {
+    vec![ContentStyle::new().attribute(Attribute::Bold).apply(text)]
+}
+
+fn of_threads(threads: u32) -> String {
+    if threads == 1 { "of one thread".to_owned() } else { format!("of {threads} threads") }
+}
+
+fn share(what: &str, share: f64, of: &str) -> Line {
+    vec![
+        format!("  {what:<9} ").stylize(),
+        bar(share, Color::Cyan),
+        format!(" {:>3.0} % {of}", share * 100.0).stylize(),
+    ]
+}
+
+/// A share from 0 to 1.
+fn bar(share: f64, colour: Color) -> StyledContent<String> {
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::cast_precision_loss, reason = "0 to 20")]
+    let full = (share.clamp(0.0, 1.0) * BAR as f64).round() as usize;
+    format!("{}{}", "█".repeat(full), "░".repeat(BAR - full)).with(colour)
+}
+
+/// A cell for each slot, by its state.
+fn ring(stream: &StreamStatus) -> Line {
+    let states = [
+        (stream.slots_held, "held", "H", Color::Magenta),
+        (stream.slots_quarantined, "quarantined", "Q", Color::Red),
+        (stream.slots_ready, "ready", "R", Color::Green),
+        (stream.slots_filling, "filling", "F", Color::Yellow),
+        (stream.slots_free, "free", ".", Color::DarkGrey),
+    ];
+    let all: u32 = states.iter().map(|(count, ..)| count).sum();
+    let mut parts = plain("  ring      ".to_owned());
+    if all <= SLOTS {
+        parts.extend(
+            states
+                .iter()
+                .map(|(count, _, sign, colour)| sign.repeat(usize::try_from(*count).unwrap_or_default()).with(*colour)),
+        );
+        parts.push(" ".to_owned().stylize());
+    }
+    let words = states.iter().filter(|(count, ..)| *count > 0).map(|(count, word, ..)| format!("{count} {word}"));
+    parts.push(words.collect::<Vec<_>>().join(", ").stylize());
+    parts
+}

@@ -1,0 +1,146 @@
+//! The terminal: lines on the whole screen, and the keys that the user presses.
+
+use std::io::{self, Stdout, Write as _, stdout};
+use std::time::{Duration, Instant};
+
+use crossterm::cursor::{Hide, MoveTo, Show};
+use crossterm::event::{self, Event, KeyCode, KeyModifiers};
+use crossterm::style::{Print, PrintStyledContent, Stylize as _};
+use crossterm::terminal::{
+    BeginSynchronizedUpdate, Clear, ClearType, EndSynchronizedUpdate, EnterAlternateScreen, LeaveAlternateScreen,
+    disable_raw_mode, enable_raw_mode, size,
+};
+use crossterm::{execute, queue};
+
+use super::page::Line;
+
+/// The user's terminal, which is as it was when this has been dropped.
+pub(super) struct Screen {
+    out: Stdout,
+    /// Lines that are scrolled away at the top.
+    above: usize,
+}
+
+/// What the user wants.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Wish {
+    Stay,
+    Leave,
+}
+
+const KEYS: &str = "q: leave   up, down: scroll";
+
+impl Screen {
+    pub(super) fn open() -> io::Result<Self> {
+        enable_raw_mode()?;
+        // From here on, dropping it restores the terminal.
+        let mut screen = Self { out: stdout(), above: 0 };
+        execute!(screen.out, EnterAlternateScreen, Hide)?;
+        Ok(screen)
+    }
+
+    /// Shows as many lines as there is room for. `gone` says why they are not renewed any more.
+    pub(super) fn show(&mut self, lines: &[Line], gone: Option<&str>) -> io::Result<()> {
+        let (width, height) = size()?;
+        let room = usize::from(height.saturating_sub(1));
+        let lines: Vec<Line> = lines.iter().flat_map(|line| wrapped(line, usize::from(width))).collect();
+        self.above = self.above.min(lines.len().saturating_sub(room));
+        queue!(self.out, BeginSynchronizedUpdate, Clear(ClearType::All))?;
+        for (row, line) in (0..height.saturating_sub(1)).zip(&lines[self.above..]) {
+            queue!(self.out, MoveTo(0, row))?;
+            for part in line {
+                queue!(self.out, PrintStyledContent(part.clone()))?;
+            }
+        }
+        queue!(self.out, MoveTo(0, height.saturating_sub(1)))?;
+        match gone {
+            Some(why) => queue!(self.out, PrintStyledContent(clipped(why, usize::from(width)).red()))?,
+            None => queue!(self.out, Print(clipped(KEYS, usize::from(width)).dim()))?,
+        }
+        queue!(self.out, EndSynchronizedUpdate)?;
+        self.out.flush()
+    }
+
+    /// Waits for a key or for another size, for at most this time.
+    pub(super) fn wait(&mut self, time: Duration) -> io::Result<Wish> {
+        let until = Instant::now() + time;
+        while event::poll(until.saturating_duration_since(Instant::now()))? {
+            let key = match event::read()? {
+                Event::Key(key) => key,
+                Event::Resize(..) => return Ok(Wish::Stay),
+                _ => continue,
+            };
+            match key.code {
+                KeyCode::Char('q') | KeyCode::Esc => return Ok(Wish::Leave),
+                KeyCode::Char('c') if key.modifiers.contains(KeyModifiers::CONTROL) => return Ok(Wish::Leave),
+                KeyCode::Up => self.above = self.above.saturating_sub(1),
+                KeyCode::Down => self.above = self.above.saturating_add(1),
+                _ => continue,
+            }
+            return Ok(Wish::Stay);
+        }
+        Ok(Wish::Stay)
+    }
+}
+
+impl Drop for Screen {
+    fn drop(&mut self) {
+        // If the terminal is gone, nobody misses it.
+        let _shown = execute!(self.out, LeaveAlternateScreen, Show);
+        let _cooked = disable_raw_mode();
+    }
+}
+
+/// A line of one part is broken between words, and its further lines are indented as it is. The parts of others are clipped.
+fn wrapped(line: &Line, width: usize) -> Vec<Line> {
+    let [part] = line.as_slice() else { return vec![fitted(line, width)] };
+    let text = part.content();
+    let indent: String = text.chars().take_while(|letter| *letter == ' ').collect();
+    let mut rows = vec![indent.clone()];
+    for word in text.split_whitespace() {
+        let row = rows.last_mut().expect("there is one from the start");
+        let is_first = row.len() == indent.len();
+        if !is_first && row.chars().count() + 1 + word.chars().count() > width {
+            rows.push(format!("{indent}{word}"));
+        } else {
+            row.push_str(if is_first { "" } else { " " });
+            row.push_str(word);
+        }
+    }
+    rows.iter().map(|row| vec![part.style().apply(clipped(row, width))]).collect()
+}
+
+fn fitted(line: &Line, mut width: usize) -> Line {
+    let fit = line.iter().map(|part| {
+        let text = clipped(part.content(), width);
+        width -= text.chars().count();
+        part.style().apply(text)
+    });
+    fit.collect()
+}
+
+fn clipped(text: &str, width: usize) -> String {
+    text.chars().take(width).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rows(line: &Line, width: usize) -> Vec<String> {
+        let text = |line: Line| line.iter().map(|part| part.content().clone()).collect();
+        wrapped(line, width).into_iter().map(text).collect()
+    }
+
+    #[test]
+    fn sentences_are_broken_and_lines_of_parts_are_clipped() {
+        let sentence: Line = vec!["  one two three".to_owned().stylize()];
+        assert_eq!(rows(&sentence, 9), ["  one two", "  three"]);
+        assert_eq!(rows(&sentence, 80), ["  one two three"]);
+        assert_eq!(rows(&sentence, 4), ["  on", "  tw", "  th"]);
+        let parts: Line = vec!["ring ".to_owned().stylize(), "HHRR".to_owned().red()];
+        assert_eq!(rows(&parts, 7), ["ring HH"]);
+        assert_eq!(rows(&parts, 3), ["rin"]);
+        assert_eq!(rows(&Line::new(), 3), [""]);
+    }
+}
