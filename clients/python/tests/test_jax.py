@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import socket
 from pathlib import Path
 
@@ -13,6 +14,7 @@ os.environ.setdefault("XLA_FLAGS", "--xla_force_host_platform_device_count=4")
 jax = pytest.importorskip("jax", reason="JAX is not installed; `make test-jax` installs it")
 import forebay.jax  # noqa: E402 - it imports JAX
 from forebay import frameworks  # noqa: E402 - after it was looked whether JAX is there
+from forebay.aligned import aligned_copy  # noqa: E402 - the same
 from jax import numpy as jnp  # noqa: E402 - the same
 
 pytestmark = [pytest.mark.daemon, pytest.mark.usefixtures("binary")]
@@ -89,6 +91,25 @@ def test_rule_14_a_view_is_the_rings_memory_and_a_copy_is_not(pictures):
         del images, numbers
 
 
+def test_a_batch_too_many_without_a_copy_is_told_with_the_way_out(pictures):
+    with forebay.jax.batches(pictures(40), batch_size=4, size=8, epochs=1, copy=False) as loader:
+        kept = [loader.next() for _ in range(2)]
+        with pytest.raises(forebay.SlotsHeld, match=r"jax\.block_until_ready.* Or set copy=True"):
+            loader.next()
+        del kept[0]
+        images, _ = loader.next()
+        assert images[:, 0, 0, 0].tolist() == [8, 9, 10, 11]
+        del kept, images
+
+
+def test_jax_uses_an_aligned_copy_as_it_is(pictures, monkeypatch):
+    copies = []
+    monkeypatch.setattr(forebay.jax, "aligned_copy", lambda array: copies.append(aligned_copy(array)) or copies[-1])
+    with forebay.jax.batches(pictures(4), batch_size=4, size=8, epochs=1) as loader:
+        images, _ = loader.next()
+    assert images.unsafe_buffer_pointer() == copies[0].ctypes.data
+
+
 def test_copies_may_be_kept(pictures):
     with forebay.jax.batches(pictures(40), batch_size=4, size=8, epochs=1) as loader:
         kept = [images for images, _ in loader]
@@ -152,7 +173,7 @@ def test_a_state_goes_on_where_it_was(pictures):
 
 def test_ranks_are_those_of_an_initialised_jax_distributed(monkeypatch):
     assert frameworks.ranks() is None
-    monkeypatch.setattr(jax.distributed, "is_initialized", lambda: True, raising=False)
+    monkeypatch.setattr(jax.distributed, "is_initialized", lambda: True)
     assert frameworks.ranks() == (0, 1, "jax.distributed")
 
 
@@ -201,6 +222,8 @@ def test_what_cannot_be_is_refused_with_the_way_out(pictures, annotated):
             forebay.jax.batches(loader, elements=["boxes"])
         with pytest.raises(forebay.SettingsError, match="it is empty"):
             forebay.jax.batches(loader, elements=[])
+        with pytest.raises(forebay.SettingsError, match=re.escape("give a tuple of names, such as ('images',)")):
+            forebay.jax.batches(loader, elements="images")
         with pytest.raises(forebay.SettingsError, match="batch_size: the Loader has its settings already"):
             forebay.jax.batches(loader, batch_size=2)
     with pytest.raises(forebay.SettingsError, match='give "drop" or "fill"'):
@@ -209,6 +232,33 @@ def test_what_cannot_be_is_refused_with_the_way_out(pictures, annotated):
         forebay.jax.batches(folder, **{**several, "batch_size": 6, "last_batch_policy": "drop"})
     with pytest.raises(forebay.SettingsError, match="'boxes' has a list for each place"):
         forebay.jax.batches(annotated, elements=["boxes"], batch_size=2, transform=forebay.transforms.Resize((8, 8)))
+
+
+@pytest.mark.parametrize("sharding", [jax.sharding.PartitionSpec("batch"), "gpu", 0])
+def test_what_is_no_sharding_is_refused_before_the_loader_is_opened(monkeypatch, sharding):
+    monkeypatch.setattr(forebay.jax, "Loader", None)
+    with pytest.raises(forebay.SettingsError, match=r"give a device or a jax\.sharding\.Sharding, such as"):
+        forebay.jax.batches("/data/train", sharding=sharding, batch_size=4, size=8)
+
+
+def test_a_loader_that_was_opened_is_closed_after_any_exception(monkeypatch, pictures):
+    opened = []
+
+    class Noted(forebay.Loader):
+        def __init__(self, *arguments, **settings):
+            super().__init__(*arguments, **settings)
+            opened.append(self)
+
+    def fails(*_, **__):
+        raise RuntimeError("no backend")
+
+    monkeypatch.setattr(forebay.jax, "Loader", Noted)
+    monkeypatch.setattr(forebay.jax, "_Conversion", fails)
+    with pytest.raises(RuntimeError, match="no backend"):
+        forebay.jax.batches(pictures(4), batch_size=4, size=8)
+    (loader,) = opened
+    with pytest.raises(forebay.ClosedError):
+        loader.next()
 
 
 @pytest.mark.usefixtures("gpu")

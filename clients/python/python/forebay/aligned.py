@@ -1,4 +1,4 @@
-"""Copies in memory that frameworks take over as it is."""
+"""Copies that are aligned, so that frameworks use them without another copy."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ import numpy as np
 from forebay.aligned import aligned_copy
 from forebay.batches import Batches
 from forebay.converted import Converted
-from forebay.errors import SettingsError
+from forebay.errors import SettingsError, SlotsHeld
 from forebay.loader import Loader
 
 if TYPE_CHECKING:
@@ -38,6 +38,24 @@ class JaxLoader(Converted[Any]):
     Attributes:
         loader: The Loader.
     """
+
+    def __init__(self, loader: Loader, conversion: _Conversion) -> None:
+        super().__init__(loader, conversion)
+        self._lends = not conversion.copy
+
+    def _draw(self, timeout: float | None = None) -> tuple[int, Any]:
+        if not self._lends:
+            return super()._draw(timeout)
+        # JAX lets go of the memory of arrays that are gone only when it is called again. Any call will do.
+        jax.device_put(0)
+        try:
+            return super()._draw(timeout)
+        except SlotsHeld as error:
+            raise SlotsHeld(
+                "JAX still uses the memory of so many batches that there is no slot left. Drop the arrays of earlier "
+                "batches, and call jax.block_until_ready() on what was computed of them before you draw the next one. "
+                "Or set copy=True"
+            ) from error
 
 
 def data_sharding(devices: Sequence[Any] | None = None) -> jax.sharding.NamedSharding:
@@ -69,20 +87,26 @@ def batches(
 
     Args:
         source: A Loader, or what a Loader takes as its source.
-        elements: Names of the columns of a batch, in their order. Columns with lists are refused.
+        elements: Names of the columns of a batch, in their order. Columns with a list for each record are refused.
         as_dict: True gives dicts. False gives tuples, or single arrays if there is one name.
         sharding: Where the arrays are: a device, or a sharding such as `data_sharding()`. If it spans devices of other
             processes, each process gives its own part of a global batch. None is JAX's default device.
-        copy: On a CPU, True copies each batch once within the host, and any number of batches may be kept. False gives
-            arrays that are the ring's own memory if JAX can use it as it is. At most one earlier batch may then be kept
-            when the next one is drawn. To other devices, batches are copied in any case.
+        copy: True copies each batch once in the host, and you may keep any number of batches. False gives JAX the
+            ring's own memory; JAX may then use at most one earlier batch when the next is drawn.
         **settings: Arguments of the Loader, such as `batch_size`, if `source` is not one.
 
     Raises:
         SettingsError: A setting is wrong, or there is no such column, or the devices cannot have equal parts, or the
             pixels are in memory of a GPU.
+        SlotsHeld: With `copy=False`, JAX still uses two batches when the next is drawn.
         Error: Any other error of `forebay.Loader`.
     """
+    if isinstance(elements, str):
+        raise SettingsError(f"elements={elements!r}: give a tuple of names, such as ({elements!r},)")
+    if sharding is not None and not isinstance(sharding, (jax.Device, jax.sharding.Sharding)):
+        raise SettingsError(
+            f"sharding={sharding!r}: give a device or a jax.sharding.Sharding, such as forebay.jax.data_sharding()"
+        )
     if not isinstance(source, Batches):
         loader = Loader(source, **settings)
     elif settings:
@@ -93,15 +117,15 @@ def batches(
         loader = source
     try:
         _refuse(loader, list(elements), sharding)
-    except SettingsError:
+        return JaxLoader(loader, _Conversion(list(elements), sharding, as_dict=as_dict, copy=copy))
+    except BaseException:
         if loader is not source:
             loader.close()
         raise
-    return JaxLoader(loader, _Conversion(list(elements), sharding, as_dict=as_dict, copy=copy))
 
 
 def _refuse(loader: Loader, elements: list[str], sharding: Any) -> None:  # noqa: ANN401 - as `batches`
-    """Refuses what a batch cannot be."""
+    """Refuses columns, placements and shardings that JAX cannot have."""
     if loader.placement != "host":
         raise SettingsError(
             f'the pixels are in {loader.placement}: set placement="host", or copy them as docs/operating.md shows'
@@ -147,7 +171,7 @@ class _Conversion:
         self._as_dict = as_dict
         is_local = not isinstance(sharding, jax.sharding.Sharding) or sharding.is_fully_addressable
         self._put = self._local if is_local else self._part
-        self._copy = copy and _platform(sharding) == "cpu"
+        self.copy = copy
 
     def __call__(self, batch: Batch) -> Any:  # noqa: ANN401 - a tuple, a dict or an array
         bits = batch.dtype == "bfloat16"
@@ -157,7 +181,7 @@ class _Conversion:
         return tuple(values) if len(values) > 1 else values[0]
 
     def _converted(self, array: np.ndarray, *, bits: bool) -> jax.Array:
-        if self._copy:
+        if self.copy:
             array = aligned_copy(array)
         # JAX keeps the array as long as a device reads it.
         return self._put(array.view(jax.numpy.bfloat16.dtype) if bits else array)
@@ -167,10 +191,3 @@ class _Conversion:
 
     def _part(self, array: np.ndarray) -> jax.Array:
         return jax.make_array_from_process_local_data(self._sharding, array)
-
-
-def _platform(sharding: Any) -> str:  # noqa: ANN401 - as `batches`
-    if sharding is None:
-        return next(iter(jax.device_put(0).devices())).platform
-    device = next(iter(sharding.device_set)) if isinstance(sharding, jax.sharding.Sharding) else sharding
-    return device.platform

@@ -29,8 +29,7 @@ class Jax(Framework):
 
     def ranks(self) -> tuple[int, int, str] | None:
         """Number of this process and of all, if `jax.distributed` is initialised."""
-        is_initialized = getattr(getattr(self.module, "distributed", None), "is_initialized", None)
-        if is_initialized is None or not is_initialized():
+        if self.module is None or not self.module.distributed.is_initialized():
             return None
         return self.module.process_index(), self.module.process_count(), "jax.distributed"
 
