@@ -111,11 +111,11 @@ impl Story {
     }
 
     fn acked(&self) -> Vec<u64> {
-        self.told.iter().filter_map(|action| matches!(action, Action::Acked { .. }).then(|| seq(action))).collect()
+        self.told.iter().filter(|action| matches!(action, Action::Acked { .. })).map(seq).collect()
     }
 
     fn seen(&self) -> Vec<u64> {
-        self.told.iter().filter_map(|action| matches!(action, Action::Seen(_)).then(|| seq(action))).collect()
+        self.told.iter().filter(|action| matches!(action, Action::Seen(_))).map(seq).collect()
     }
 }
 
