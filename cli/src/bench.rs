@@ -152,7 +152,7 @@ fn configuration(args: &BenchArgs, folder: &Path) -> Result<Config, Failure> {
 /// The transforms of training, with crops of this share of a picture.
 fn crops(size: u32, scale: [f64; 2]) -> Vec<toml::Value> {
     let table = |pairs: Vec<(&str, toml::Value)>| {
-        toml::Table::from_iter(pairs.into_iter().map(|(key, value)| (key.to_owned(), value))).into()
+        toml::Value::Table(pairs.into_iter().map(|(key, value)| (key.to_owned(), value)).collect())
     };
     let crop = vec![("size", i64::from(size).into()), ("scale", scale.to_vec().into())];
     vec![
