@@ -102,7 +102,9 @@ fn rule_44_after_a_daemon_s_death_every_record_is_accounted_for_and_every_group_
     daemon.kill();
     let _daemon = home.start();
     // Each is there again before the epoch can end.
-    puppets.iter_mut().for_each(|puppet| drop(puppet.next().batch()));
+    for puppet in &mut puppets {
+        puppet.next().batch();
+    }
     puppets.iter_mut().for_each(Puppet::run);
     for puppet in &puppets {
         let told = puppet.rest();
