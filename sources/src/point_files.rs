@@ -231,7 +231,7 @@ mod tests {
 
     #[test]
     fn rule_53_a_file_may_have_more_records_than_are_read_at_once() {
-        let numbers: Vec<_> = (0..3 * AT_ONCE as u64).map(|record| record.to_le_bytes()).collect();
+        let numbers: Vec<_> = (0..3 * AT_ONCE as u64).map(u64::to_le_bytes).collect();
         let blocks: Vec<&[u8]> = numbers.iter().map(|number| &number[..]).collect();
         for records in [AT_ONCE - 1, AT_ONCE, AT_ONCE + 1, 3 * AT_ONCE] {
             let (read, end) = read(&open(&bytes(&blocks[..records]), records as u64).unwrap());
