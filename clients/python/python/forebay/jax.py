@@ -155,6 +155,11 @@ def _refuse_unequal(loader: Loader, sharding: jax.sharding.Sharding, images: Seq
             raise SettingsError(f"batch_size={images[0]} does not fit the sharding: {error}") from None
         if part == images[0]:
             return
+    elif loader._given.get("pad_last_batch") is False:
+        raise SettingsError(
+            "pad_last_batch=False: shards may then have different numbers of batches, and a process would wait for the "
+            "others for ever. Leave it out"
+        )
     if loader._given.get("last_batch_policy") not in _FULL:
         raise SettingsError(
             'last_batch_policy: a last batch with fewer places has no equal parts for several devices: give "drop" or '
