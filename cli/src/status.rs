@@ -1,7 +1,7 @@
 //! `forebay status`: shows the state of a running daemon, and the records in quarantine.
 
 mod cluster;
-pub(crate) mod json;
+mod json;
 mod ledgers;
 mod quarantine;
 mod whereabouts;
@@ -18,7 +18,9 @@ use forebay_road::ByteSize;
 
 use crate::daemon::{Client, Daemon, duration};
 use crate::failure::Failure;
+use crate::group::members;
 use crate::remote::{Coordinator, CoordinatorArgs};
+use crate::span::span;
 use crate::verdict::{Shares, Verdict};
 use cluster::Cluster;
 use quarantine::Quarantine;
@@ -239,25 +241,6 @@ fn one(out: &mut impl Write, reply: &StatusReply, stream: &StreamStatus) -> io::
     }
     writeln!(out, "  verdict  {}", verdict(reply, stream).sentence)?;
     Ok(())
-}
-
-/// Who a group is.
-pub(crate) fn members(GroupStatus { name, pids, .. }: &GroupStatus) -> String {
-    if name.is_empty() {
-        format!("of process {}", pids.first().unwrap_or(&0))
-    } else {
-        format!("{} ({} trainers)", printable(name), pids.len())
-    }
-}
-
-/// A duration as people say it.
-pub(crate) fn span(time: Duration) -> String {
-    match time.as_secs() {
-        0 => format!("{} ms", time.as_millis()),
-        seconds @ 1..=119 => format!("{seconds} s"),
-        seconds @ 120..=7199 => format!("{} min", seconds / 60),
-        seconds => format!("{} h", seconds / 3600),
-    }
 }
 
 #[cfg(test)]

@@ -45,7 +45,8 @@ const OVER: Duration = Duration::from_secs(5);
 pub(crate) fn run(args: &TopArgs) -> Result<(), Failure> {
     if args.once {
         let first = look(args)?;
-        thread::sleep(args.every);
+        // Nobody unparks this thread. If it wakes early, the rates are of a shorter time.
+        thread::park_timeout(args.every);
         let second = look(args)?;
         let overview = overview(&first, &second);
         let mut out = io::stdout().lock();

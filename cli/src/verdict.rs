@@ -9,7 +9,7 @@ use forebay_proto::v1::{ConsumerStatus, DecoderStatus, StageStatus, StatusReply,
 use forebay_road::cores;
 use serde::Serialize;
 
-use crate::status::members;
+use crate::group::members;
 
 /// Shares of the time between two readings, from 0 to 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

@@ -8,6 +8,7 @@ use crate::fault::{Fault, Limits};
 use crate::format::Format;
 use crate::orientation::Orientation;
 use crate::recipe::Recipe;
+use crate::view::ViewOrder;
 
 /// What a file says of itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,5 +93,21 @@ impl CpuDecoder {
     pub fn keep_bytes(&mut self, probe: &Probe, form: Form, recipe: &Recipe, draw: Draw, limits: &Limits) -> u64 {
         let picture = (probe.size(form.adjust_orientation), probe.decode_bytes());
         self.upright_bytes(picture, form, recipe, draw, limits)
+    }
+
+    /// Bytes that [`decode_views`](Self::decode_views) takes at most. The decoded picture stays while the views are made.
+    pub fn decode_views_bytes(&mut self, probe: &Probe, order: ViewOrder<'_>, limits: &Limits) -> u64 {
+        if order.views.is_empty() {
+            return self.decode_bytes(probe, order.recipe, order.draw, limits);
+        }
+        let size = probe.size(order.recipe.input().adjust_orientation);
+        probe.decode_bytes().saturating_add(self.transform_views_bytes(size, order, limits))
+    }
+
+    /// As [`keep_bytes`](Self::keep_bytes), for all views of a record.
+    pub fn keep_views_bytes(&mut self, probe: &Probe, form: Form, order: ViewOrder<'_>, limits: &Limits) -> u64 {
+        let (width, height) = probe.size(form.adjust_orientation);
+        let first = self.keep_bytes(probe, form, order.recipe, order.draw, limits);
+        first.saturating_add(self.plans_bytes(form.size(width, height), order.each().skip(1), limits))
     }
 }

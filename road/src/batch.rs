@@ -78,7 +78,7 @@ impl BatchStage {
                     Ok(slot) => self.parts.slots.keep(slot),
                     Err(channel::RecvError) => break,
                 },
-                recv(mixed) -> batch => batch.into_iter().for_each(|batch| self.mixed(batch)),
+                recv(mixed) -> batch => if let Ok(batch) = batch { self.mixed(batch) },
                 recv(self.parts.prefetch.ready()) -> token => if token.is_err() { break },
                 recv(stop) -> _ => break,
                 default(LOOK) => {}
@@ -344,7 +344,9 @@ impl BatchStage {
         }
         while let Some(done) = self.parts.mixer.as_ref().filter(|mixer| !mixer.is_idle()).map(|it| it.done().recv()) {
             // The mixer has a sender itself, so that this is never disconnected.
-            done.into_iter().for_each(|done| self.mixed(done));
+            if let Ok(done) = done {
+                self.mixed(done);
+            }
         }
         let made =
             self.batcher.close().into_iter().map(|position| (position.lease, position.offset, position.offset + 1));

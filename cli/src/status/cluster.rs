@@ -9,7 +9,7 @@ use forebay_proto::printable;
 use forebay_proto::v1::{LedgerStatus, WorkerProcess, WorkerStatus};
 use serde_json::{Value, json};
 
-use super::span;
+use crate::span::span;
 
 /// All ledgers of a coordinator, seen as one.
 pub(super) struct Cluster<'a> {

@@ -7,6 +7,8 @@ use forebay_proto::v1::{
 };
 use serde_json::{Value, json};
 
+use crate::group::name_of;
+
 pub(super) fn status(reply: &StatusReply) -> Value {
     let lanes = reply.lanes.iter().map(|lane| {
         let refused = lane.refused.iter().map(|each| json!({ "reason": each.reason, "pictures": each.pictures }));
@@ -115,11 +117,6 @@ fn trainer(ConsumerStatus { id, pid, uid, held, delivered, group }: &ConsumerSta
 
 fn group(GroupStatus { name, pids, delivered, behind }: &GroupStatus) -> Value {
     json!({ "name": name_of(name), "pids": pids, "behind": behind, "batches": delivered })
-}
-
-/// None for a trainer that is a group by itself.
-pub(crate) fn name_of(group: &str) -> Option<&str> {
-    Some(group).filter(|group| !group.is_empty())
 }
 
 fn stage(StageStatus { name, items, writer_wait_us, reader_wait_us }: &StageStatus) -> Value {

@@ -7,7 +7,7 @@ use forebay_proto::printable;
 use forebay_proto::v1::{LedgerStatus, WorkerStatus};
 use serde_json::{Value, json};
 
-use super::span;
+use crate::span::span;
 
 pub(super) fn text(out: &mut impl Write, ledgers: &[LedgerStatus]) -> io::Result<()> {
     if ledgers.is_empty() {

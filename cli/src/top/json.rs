@@ -5,7 +5,7 @@ use forebay_proto::v1::GroupStatus;
 use serde_json::{Value, json};
 
 use super::overview::{Overview, StreamRates, TrainerRate};
-use crate::status::json::name_of;
+use crate::group::name_of;
 
 pub(super) fn overview(overview: &Overview<'_>) -> Value {
     json!({

@@ -8,11 +8,12 @@ use forebay_proto::printable;
 use forebay_proto::v1::{ClosedStream, StreamStatus};
 
 use super::overview::{Overview, StreamRates};
-use crate::status::{members, span};
+use crate::group::members;
+use crate::span::span;
 use crate::verdict::Limit;
 
 /// Parts of a line, each in its own style.
-pub(super) type Line = Vec<StyledContent<String>>;
+pub(super) type Row = Vec<StyledContent<String>>;
 
 /// Cells of a bar.
 const BAR: usize = 20;
@@ -20,7 +21,7 @@ const BAR: usize = 20;
 const SLOTS: u32 = 60;
 
 /// All lines.
-pub(super) fn lines(overview: &Overview<'_>) -> Vec<Line> {
+pub(super) fn lines(overview: &Overview<'_>) -> Vec<Row> {
     let reply = overview.reply;
     let up = span(Duration::from_millis(reply.uptime_ms));
     let mut lines = vec![bold(format!("forebay {}, process {}, up {up}", reply.version, reply.pid))];
@@ -34,11 +35,11 @@ pub(super) fn lines(overview: &Overview<'_>) -> Vec<Line> {
         lines.push(vec![format!("OFF  {}: {}", off.name, printable(&off.reason)).with(Color::Yellow)]);
     }
     for stream in &overview.streams {
-        lines.push(Line::new());
+        lines.push(Row::new());
         lines.extend(one(stream));
     }
     for ClosedStream { name, opening, failure, .. } in &reply.closed {
-        lines.push(Line::new());
+        lines.push(Row::new());
         let state = match (failure.as_str(), opening) {
             ("", true) => "is being opened".to_owned(),
             ("", false) => "waits for its first trainer".to_owned(),
@@ -58,7 +59,7 @@ pub(super) fn text(out: &mut impl Write, overview: &Overview<'_>) -> io::Result<
     Ok(())
 }
 
-fn one(rates: &StreamRates<'_>) -> Vec<Line> {
+fn one(rates: &StreamRates<'_>) -> Vec<Row> {
     let StreamRates { stream, pictures, batches, left, shares, trainers, verdict } = rates;
     let StreamStatus { name, source, records, epoch, epochs, bad, .. } = stream;
     let bad = if *bad > 0 { format!(", {bad} bad records") } else { String::new() };
@@ -103,11 +104,11 @@ fn one(rates: &StreamRates<'_>) -> Vec<Line> {
     lines
 }
 
-fn plain(text: String) -> Line {
+fn plain(text: String) -> Row {
     vec![text.stylize()]
 }
 
-fn bold(text: String) -> Line {
+fn bold(text: String) -> Row {
     vec![ContentStyle::new().attribute(Attribute::Bold).apply(text)]
 }
 
@@ -115,7 +116,7 @@ fn of_threads(threads: u32) -> String {
     if threads == 1 { "of one thread".to_owned() } else { format!("of {threads} threads") }
 }
 
-fn share(what: &str, share: f64, of: &str) -> Line {
+fn share(what: &str, share: f64, of: &str) -> Row {
     vec![
         format!("  {what:<9} ").stylize(),
         bar(share, Color::Cyan),
@@ -131,7 +132,7 @@ fn bar(share: f64, colour: Color) -> StyledContent<String> {
 }
 
 /// A cell for each slot, by its state.
-fn ring(stream: &StreamStatus) -> Line {
+fn ring(stream: &StreamStatus) -> Row {
     let states = [
         (stream.slots_held, "held", "H", Color::Magenta),
         (stream.slots_quarantined, "quarantined", "Q", Color::Red),

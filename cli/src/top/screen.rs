@@ -12,7 +12,7 @@ use crossterm::terminal::{
 };
 use crossterm::{execute, queue};
 
-use super::page::Line;
+use super::page::Row;
 
 /// The user's terminal, which is as it was when this has been dropped.
 pub(super) struct Screen {
@@ -40,10 +40,10 @@ impl Screen {
     }
 
     /// Shows as many lines as there is room for. `gone` says why they are not renewed any more.
-    pub(super) fn show(&mut self, lines: &[Line], gone: Option<&str>) -> io::Result<()> {
+    pub(super) fn show(&mut self, lines: &[Row], gone: Option<&str>) -> io::Result<()> {
         let (width, height) = size()?;
         let room = usize::from(height.saturating_sub(1));
-        let lines: Vec<Line> = lines.iter().flat_map(|line| wrapped(line, usize::from(width))).collect();
+        let lines: Vec<Row> = lines.iter().flat_map(|line| wrapped(line, usize::from(width))).collect();
         self.above = self.above.min(lines.len().saturating_sub(room));
         queue!(self.out, BeginSynchronizedUpdate, Clear(ClearType::All))?;
         for (row, line) in (0..height.saturating_sub(1)).zip(&lines[self.above..]) {
@@ -92,7 +92,7 @@ impl Drop for Screen {
 }
 
 /// A line of one part is broken between words, and its further lines are indented as it is. The parts of others are clipped.
-fn wrapped(line: &Line, width: usize) -> Vec<Line> {
+fn wrapped(line: &Row, width: usize) -> Vec<Row> {
     let [part] = line.as_slice() else { return vec![fitted(line, width)] };
     let text = part.content();
     let indent: String = text.chars().take_while(|letter| *letter == ' ').collect();
@@ -110,7 +110,7 @@ fn wrapped(line: &Line, width: usize) -> Vec<Line> {
     rows.iter().map(|row| vec![part.style().apply(clipped(row, width))]).collect()
 }
 
-fn fitted(line: &Line, mut width: usize) -> Line {
+fn fitted(line: &Row, mut width: usize) -> Row {
     let fit = line.iter().map(|part| {
         let text = clipped(part.content(), width);
         width -= text.chars().count();
@@ -127,20 +127,20 @@ fn clipped(text: &str, width: usize) -> String {
 mod tests {
     use super::*;
 
-    fn rows(line: &Line, width: usize) -> Vec<String> {
-        let text = |line: Line| line.iter().map(|part| part.content().clone()).collect();
+    fn rows(line: &Row, width: usize) -> Vec<String> {
+        let text = |line: Row| line.iter().map(|part| part.content().clone()).collect();
         wrapped(line, width).into_iter().map(text).collect()
     }
 
     #[test]
     fn sentences_are_broken_and_lines_of_parts_are_clipped() {
-        let sentence: Line = vec!["  one two three".to_owned().stylize()];
+        let sentence: Row = vec!["  one two three".to_owned().stylize()];
         assert_eq!(rows(&sentence, 9), ["  one two", "  three"]);
         assert_eq!(rows(&sentence, 80), ["  one two three"]);
         assert_eq!(rows(&sentence, 4), ["  on", "  tw", "  th"]);
-        let parts: Line = vec!["ring ".to_owned().stylize(), "HHRR".to_owned().red()];
+        let parts: Row = vec!["ring ".to_owned().stylize(), "HHRR".to_owned().red()];
         assert_eq!(rows(&parts, 7), ["ring HH"]);
         assert_eq!(rows(&parts, 3), ["rin"]);
-        assert_eq!(rows(&Line::new(), 3), [""]);
+        assert_eq!(rows(&Row::new(), 3), [""]);
     }
 }

@@ -3,14 +3,13 @@
 use forebay_jpeg::SeekPoints;
 
 use crate::cpu::canvas::PlanInput;
-use crate::cpu::{CpuDecoder, Form, Loaded, PictureFile, Stored, Wanted, load};
+use crate::cpu::{CpuDecoder, Loaded, PictureFile, Stored, Wanted, load};
 use crate::decoded::Decoded;
 use crate::draw::Draw;
 use crate::fault::{Fault, Limits};
 use crate::picture::KeptPicture;
 use crate::plan::Plan;
 use crate::plan::stage::Stage;
-use crate::probe::Probe;
 use crate::recipe::Recipe;
 use crate::scale::Scale;
 use crate::view::{ViewOrder, ViewPlaces};
@@ -101,29 +100,13 @@ impl CpuDecoder {
         Ok(decoded.expect("there is a first view"))
     }
 
-    /// Bytes that [`decode_views`](Self::decode_views) takes at most. The decoded picture stays while the views are made.
-    pub fn decode_views_bytes(&mut self, probe: &Probe, order: ViewOrder<'_>, limits: &Limits) -> u64 {
-        if order.views.is_empty() {
-            return self.decode_bytes(probe, order.recipe, order.draw, limits);
-        }
-        let size = probe.size(order.recipe.input().adjust_orientation);
-        probe.decode_bytes().saturating_add(self.transform_views_bytes(size, order, limits))
-    }
-
-    /// As [`keep_bytes`](Self::keep_bytes), for all views of a record.
-    pub fn keep_views_bytes(&mut self, probe: &Probe, form: Form, order: ViewOrder<'_>, limits: &Limits) -> u64 {
-        let (width, height) = probe.size(form.adjust_orientation);
-        let first = self.keep_bytes(probe, form, order.recipe, order.draw, limits);
-        first.saturating_add(self.plans_bytes(form.size(width, height), order.each().skip(1), limits))
-    }
-
     /// Bytes that [`transform_views`](Self::transform_views) takes at most beside the kept picture of this width and height.
     pub fn transform_views_bytes(&mut self, size: (u32, u32), order: ViewOrder<'_>, limits: &Limits) -> u64 {
         self.plans_bytes(size, order.each(), limits)
     }
 
     /// Buffers grow from view to view, but no further than all of them together.
-    fn plans_bytes<'r>(
+    pub(crate) fn plans_bytes<'r>(
         &mut self,
         size: (u32, u32),
         views: impl Iterator<Item = (&'r Recipe, Draw)>,

@@ -92,7 +92,7 @@ fn mean(dtype: Dtype, weight: f32, own: &mut [u8], other: &[u8]) {
             bf16::from_f32(floats(bf16::from_le_bytes(own).to_f32(), bf16::from_le_bytes(other).to_f32())).to_le_bytes()
         }),
         Dtype::Float32 => {
-            each(own, other, |own, other| floats(f32::from_le_bytes(own), f32::from_le_bytes(other)).to_le_bytes())
+            each(own, other, |own, other| floats(f32::from_le_bytes(own), f32::from_le_bytes(other)).to_le_bytes());
         }
     }
 }

@@ -136,20 +136,17 @@ impl CpuLane {
             _ => self.decoder.decode_views_bytes(&probe, picture.order(), &limits),
         };
         let _share = share(&memory, needed);
-        match keeping {
-            Some((cache, Keep::Decoded(form))) => self.keep(bytes, &probe, form, cache, picture),
-            _ => {
-                let decoded = match seek {
-                    Some(store) => self.seek(bytes, store, picture),
-                    None => {
-                        let (order, places) = picture.views();
-                        self.decoder.decode_views((bytes, None), order, &limits, places)
-                    }
-                }?;
-                self.shared.tally.count(&decoded);
-                Ok(decoded.origin)
-            }
+        if let Some((cache, Keep::Decoded(form))) = keeping {
+            return self.keep(bytes, &probe, form, cache, picture);
         }
+        let decoded = if let Some(store) = seek {
+            self.seek(bytes, store, picture)
+        } else {
+            let (order, places) = picture.views();
+            self.decoder.decode_views((bytes, None), order, &limits, places)
+        }?;
+        self.shared.tally.count(&decoded);
+        Ok(decoded.origin)
     }
 
     /// Decodes a file with what the store has of its seek points, and keeps what has changed in them.

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from forebay.errors import SettingsError
+from forebay.frameworks import FRAMEWORKS
 
 if TYPE_CHECKING:
     from forebay.dali.samples import Rooms
@@ -46,7 +47,7 @@ def rooms_for(device_id: int | None, *, as_numpy: bool) -> Rooms:
             from forebay.torch.rooms import TensorRooms
         except ModuleNotFoundError as error:
             # PyTorch may be installed, and lack something itself.
-            if error.name != "torch":
+            if error.name not in {framework.name for framework in FRAMEWORKS}:
                 raise
         else:
             return TensorRooms(device_id)

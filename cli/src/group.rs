@@ -1,0 +1,18 @@
+//! How a group of trainers is named.
+
+use forebay_proto::printable;
+use forebay_proto::v1::GroupStatus;
+
+/// Who a group is.
+pub(crate) fn members(GroupStatus { name, pids, .. }: &GroupStatus) -> String {
+    if name.is_empty() {
+        format!("of process {}", pids.first().unwrap_or(&0))
+    } else {
+        format!("{} ({} trainers)", printable(name), pids.len())
+    }
+}
+
+/// None for a trainer that is a group by itself.
+pub(crate) fn name_of(group: &str) -> Option<&str> {
+    Some(group).filter(|group| !group.is_empty())
+}
