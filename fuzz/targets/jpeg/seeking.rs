@@ -36,7 +36,10 @@ impl Seeking {
         }
         if self.decode(decoder, (header, bytes), scale, all, &mut block).is_ok() {
             decoder.note(header, bytes, &mut self.points).expect("a picture that decodes has points");
-            assert!(self.points.changed().unwrap_or_default() == block, "a decode finds the points that are noted without it");
+            assert!(
+                self.points.changed().unwrap_or_default() == block,
+                "a decode finds the points that are noted without it"
+            );
         }
         let rgb = self.decode(decoder, (header, bytes), scale, part, &mut block);
         assert!(rgb == *expected, "recorded points change nothing");
