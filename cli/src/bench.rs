@@ -42,11 +42,12 @@ pub(crate) struct BenchArgs {
     /// and flips.
     #[arg(long)]
     evaluation: bool,
-    /// Measure training with random crops that take between MIN and MAX of a picture, such as 0.02,0.1. Left out: 0.08,1.
+    /// Measure training with random crops whose area is between MIN and MAX of the picture's, such as 0.02,0.1.
+    /// Left out: 0.08,1.
     #[arg(long, value_name = "MIN,MAX", conflicts_with = "evaluation", value_parser = scale)]
     scale: Option<[f64; 2]>,
-    /// Begin to measure after so many epochs, if they take longer than the second of warming up. Caches and seek points of the
-    /// pictures are then complete.
+    /// Leave out the first COUNT epochs, or the first second if that is longer. With 1, caches and seek points are complete
+    /// when the measurement begins.
     #[arg(long, value_name = "COUNT", default_value_t = 0)]
     after_epochs: u64,
     /// Where seek points are kept: memory or off, as in `seek` of `[decode]`.

@@ -35,7 +35,7 @@ enum Command {
     Run(run::RunCommand),
     /// Write a picture of the next batch: a contact sheet with labels.
     Preview(preview::PreviewArgs),
-    /// Make the pictures of one record again that training saw of it in an epoch.
+    /// Make the pictures of one record again, as training saw them in an epoch.
     Replay(replay::ReplayArgs),
     /// Measure how fast a dataset is read and decoded, and name the bottleneck.
     Bench(bench::BenchArgs),

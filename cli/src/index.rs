@@ -31,7 +31,7 @@ pub(crate) struct IndexArgs {
     /// Scan the dataset, even if there is an index that fits.
     #[arg(long)]
     rebuild: bool,
-    /// Also write the seek points of all JPEGs beside the index, which reads all pictures. The first epoch then decodes crops
+    /// Also write the seek points of all JPEGs beside the index. This reads all pictures. The first epoch then decodes crops
     /// as fast as later ones. See docs/decoding.md, "Seek points".
     #[arg(long)]
     seek: bool,

@@ -1,4 +1,4 @@
-//! `forebay replay`: makes the pictures of one record again that training saw of it in an epoch, before they were mixed.
+//! `forebay replay`: makes the pictures of one record again, as training saw them in an epoch, before they were mixed.
 
 use std::io::{self, Write as _};
 use std::path::PathBuf;
@@ -31,16 +31,16 @@ pub(crate) struct ReplayArgs {
     /// Name of the stream in the configuration.
     #[arg(long, value_name = "NAME", requires = "config")]
     stream: Option<String>,
-    /// Number of the record.
+    /// Number of the record, from 0.
     #[arg(long, value_name = "NUMBER")]
     record: u64,
-    /// Epoch in which training saw it, from 0.
+    /// Number of the epoch, from 0.
     #[arg(long, value_name = "NUMBER")]
     epoch: u64,
-    /// Which time of the epoch, from 0, if epochs repeat records.
+    /// If the epoch repeats the record: which repeat, from 0.
     #[arg(long, value_name = "NUMBER", default_value_t = 0)]
     repeat: u16,
-    /// Folder for the files, one for each view, that numpy.load reads.
+    /// Folder for the files: one .npy file for each view.
     #[arg(short, long, value_name = "FOLDER", default_value = ".")]
     output: PathBuf,
 }

@@ -21,10 +21,10 @@ use screen::{Screen, Wish};
 pub(crate) struct TopArgs {
     #[command(flatten)]
     daemon: Daemon,
-    /// How often to look.
+    /// How often to refresh, such as 500ms or 5s.
     #[arg(long, value_name = "DURATION", default_value = "1s", value_parser = duration)]
     every: Duration,
-    /// Look twice, print what happened in between, and end.
+    /// Measure once, for the time of --every, print the result and end.
     #[arg(long)]
     once: bool,
     /// With --once: print it as JSON.
@@ -57,7 +57,7 @@ pub(crate) fn run(args: &TopArgs) -> Result<(), Failure> {
         }?);
     }
     if !io::stdout().is_terminal() {
-        return Err(Failure::Usage("The view needs a terminal. Without one, give --once.".to_owned()));
+        return Err(Failure::Usage("forebay top needs a terminal. Without one, give --once.".to_owned()));
     }
     // A daemon that cannot be asked says so on the screen that the user has, not on one that vanishes.
     let mut readings = VecDeque::from([look(args)?]);

@@ -140,7 +140,7 @@ fn slowest(stream: &StreamStatus, idle: Option<&ConsumerStatus>) -> String {
     match (behind, idle) {
         (Some(group), _) => format!(" The slowest is the group {}, {} batches behind.", members(group), group.behind),
         (None, Some(trainer)) => {
-            format!(" Process {} holds {} batches, and took none meanwhile.", trainer.pid, trainer.held)
+            format!(" Process {} holds {} batches and has not taken another one.", trainer.pid, trainer.held)
         }
         (None, None) => String::new(),
     }
@@ -164,7 +164,7 @@ fn sentence(
                 .to_owned()
         }
         Limit::Storage => format!(
-            "The storage gives nothing: {}. Reads are retried, and nothing is lost.",
+            "The storage does not answer: {}. Reads are retried, and nothing is lost.",
             printable(&stream.storage)
         ),
         Limit::Nobody => "No trainer is attached.".to_owned(),

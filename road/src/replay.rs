@@ -30,7 +30,7 @@ pub struct ReplayedView {
 #[derive(Debug, Error)]
 pub enum ReplayError {
     /// The dataset has fewer records.
-    #[error("there is no record {record}: the dataset has {records}")]
+    #[error("there is no record {record}: the dataset has {records} records, numbered from 0")]
     NoRecord {
         /// The record's number.
         record: u64,

@@ -85,8 +85,8 @@ pub enum StreamError {
     NotFollowed(#[from] NotFollowed),
     /// A column that says nothing of mixed pictures.
     #[error(
-        "mixing: column \"{column}\" has places in the picture, and would not fit a picture that is mixed with another one. \
-         Leave out the column with `columns`, or `mixing`"
+        "mixing: column \"{column}\" has places in the picture (boxes, points or masks), which do not fit mixed pictures. \
+         Leave the column out of `columns`, or leave out `mixing`"
     )]
     NotMixed {
         /// The column.
@@ -258,8 +258,8 @@ impl Stream {
     /// group did not (semantics rule 44).
     fn may_have_missed(&self, hand_ins: &HandIns) -> Option<String> {
         (self.settings.delivery.mode == Mode::Each && !hand_ins.are_of_a_newcomer()).then(|| {
-            "the daemon was started again: batches that other groups had consumed by then do not come again, so this \
-             trainer's group may miss some of this epoch"
+            "the daemon was restarted. Batches that other groups had already consumed are not delivered again, so this \
+             trainer's group may miss some batches of this epoch"
                 .to_owned()
         })
     }

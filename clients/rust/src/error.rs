@@ -66,7 +66,7 @@ pub enum AttachError {
     #[error(transparent)]
     Refused(#[from] Refusal),
     /// A group's name is longer than a packet has room for.
-    #[error("group {group:?} is longer than {limit} bytes")]
+    #[error("group {group:?} is longer than {limit} bytes; give a shorter name")]
     Group {
         /// The name.
         group: String,

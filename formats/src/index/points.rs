@@ -67,7 +67,9 @@ fn open(path: &Path, index: &Path, source: &dyn Source) -> Result<Option<PointFi
         Err(error) => return Err(error.to_string()),
     };
     if !is_trusted(&metadata, index) {
-        return Err("users other than this one and the index's owner can write it".to_owned());
+        return Err(
+            "users other than this one and the index's owner can write it; remove their write permission".to_owned()
+        );
     }
     PointFiles::open(file, source.fingerprint(), source.len()).map(Some)
 }

@@ -83,7 +83,7 @@ fn stream(payload: &[u8], mut bytes: Vec<u8>, most: u64) -> Result<Vec<u8>, Stri
 }
 
 fn too_much(most: u64) -> String {
-    format!("its chunk takes more than {most} bytes when it is decompressed; a larger chunk_limit allows that")
+    format!("its chunk takes more than {most} bytes when it is decompressed; increase chunk_limit")
 }
 
 /// Where each record ends. Before each are the four bytes of its length. `most` is the most bytes that the records and their

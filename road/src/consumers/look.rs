@@ -28,7 +28,7 @@ impl RingThread {
         }
         for group in self.deliveries.end_absent(now) {
             let (name, batches) = (group.name.unwrap_or_default(), group.behind);
-            let words = "a group has had no trainer for group_timeout; what it has not had is not kept for it";
+            let words = "a group has had no trainer for group_timeout, so its batches are no longer kept";
             tracing::warn!(stream = self.stream, group = name, batches, "{words}");
         }
         if let Some((group, waiting)) = self.deliveries.lagging(now) {
@@ -51,8 +51,8 @@ impl RingThread {
             "the ring is full of batches for a slow group"
         );
         let words = format!(
-            "no batch comes before a slower group of trainers has taken one: group {name:?} ({pids}) is {behind} batches \
-             behind, and the ring is full"
+            "waiting for a slower group of trainers: group {name:?} ({pids}) is {behind} batches behind, and the ring is \
+             full"
         );
         for id in waiting {
             self.readers.send(id, &notice(&words), &mut self.deliveries);

@@ -90,8 +90,9 @@ class Loader(Batches[Batch]):
         stick_to_shard: True reads the same shard in every epoch. Otherwise the shards rotate. Needs `num_shards`.
         pad_last_batch: True gives all shards the same number of batches, by repeating the last record. Needs
             `num_shards`.
-        mode: Who gets a batch. "split": one of the stream's trainers. "each": one trainer of each group. For a stream,
-            the daemon's configuration decides.
+        mode: Who gets a batch. "split": one of the stream's trainers. "each": one trainer of each group. A Loader of a
+            path has no other trainers, so set it in the daemon's configuration instead. For a stream, it must agree
+            with that.
         group: The group that this trainer joins, in a stream with `mode="each"`. Trainers of one group share batches.
             None: this trainer is a group by itself.
         join: When a group begins that comes while the stream runs: "next" with the next batch, "epoch" with the next

@@ -30,7 +30,8 @@ class ShardingClient:
 
     It has the methods of DLRover's client of the same name. A thread sends heartbeats. If the process dies, its shards
     go to other workers when no heartbeat has come for a lease's time (30 s). A shard that is not reported for five
-    minutes, or three times as long as the slowest one took, goes to another worker too.
+    minutes is given to another worker too. If the slowest shard took longer than a third of that, the limit is three
+    times its time.
 
     Counts of records are matched to shards in the order in which the shards were fetched. So use the records in this
     order.
