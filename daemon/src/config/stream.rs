@@ -61,10 +61,10 @@ pub(super) const EXAMPLE: &str = r#"# One table per stream. A trainer attaches b
 # The index of the dataset, a file that `forebay index --output` wrote. It must fit the dataset. "none": the dataset is
 # scanned each time. Left out: an index is written after a long scan, and used from then on. docs/sources.md explains indexes.
 # index = "/data/imagenet.arrow"
-# Who gets a batch. "split": one trainer. "each": one trainer of each group. A trainer that names no group is a group by
-# itself. See docs/trainers.md. Not with shards, and not in lockstep.
+# Which trainers get a batch. "split": one of them. "each": one of each group, for several jobs that each need the whole
+# dataset. Cannot be combined with shards or lockstep. See docs/trainers.md.
 # mode = "split"
-# With mode = "each": how long batches wait for a named group whose trainers have all left.
+# With mode = "each": how long batches are kept for a named group that has no trainer.
 # group_timeout = "60s"
 # Required, except in lockstep. The number of records in a batch.
 # batch_size = 256
@@ -89,7 +89,8 @@ pub(super) const EXAMPLE: &str = r#"# One table per stream. A trainer attaches b
 # Short for reducing_gap = 2.0.
 # fast = false
 # Further views of each picture: columns with a size or transforms of their own. A picture is read and decoded once for all
-# views. match, dtype and layout are those of images, unless a view has its own. Not with reducing_gap. Left out: images alone.
+# views. match, dtype and layout are those of images, unless a view has its own. Cannot be
+# combined with reducing_gap or fast. Left out: only images.
 # views = { local = { transform = [{ random_resized_crop = { size = 96, scale = [0.05, 0.32] } }] } }
 # Mixes each picture of a finished batch with the one before it: mix_up, cut_mix, or a random_choice of them. Batches then
 # also have the columns mixed_labels and mix. See docs/transforms.md. Left out: pictures are not mixed.
@@ -146,7 +147,7 @@ pub(super) const EXAMPLE: &str = r#"# One table per stream. A trainer attaches b
 # on_error = "fail"
 # The stream fails if more records are bad: a count, or a fraction of the dataset. Left out: no limit.
 # max_failures = 0.01
-# Trainers that the ring has room for, with mode = "each" in one group. Left out: as in [ring].
+# Trainers that the ring has room for. With mode = "each": trainers of one group. Left out: as in [ring].
 # trainers = 2
 # Batches that one trainer may hold. Left out: as in [ring].
 # credits = 2
