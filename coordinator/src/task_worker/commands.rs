@@ -103,7 +103,17 @@ impl TaskCommands {
             if !self.tasks.lock().ready.is_empty() {
                 return Ok(true);
             }
-            match self.next().await? {
+            // One command at a time. While this one waited, another may have got a task, or the caller may have given up.
+            let mut sequence = self.sequence.lock().await;
+            if self.ends() || !caller.waits() {
+                return Err(closed());
+            }
+            if !self.tasks.lock().ready.is_empty() {
+                return Ok(true);
+            }
+            let answer = self.next(&mut sequence).await?;
+            drop(sequence);
+            match answer {
                 Answer::Given => {}
                 Answer::End => return Ok(false),
                 _ => {
@@ -126,10 +136,9 @@ impl TaskCommands {
         self.tasks.lock().restores
     }
 
-    /// Asks for a task once. One that is given is ready then, unless it was lost meanwhile.
-    async fn next(&self) -> Result<Answer, CallError> {
-        let mut sequence = self.sequence.lock().await;
-        let (reply, is_late) = self.numbered(&mut sequence, |caller| NextTaskRequest { caller: Some(caller) }).await?;
+    /// Asks for a task once. One that is given is ready then, unless it was lost meanwhile. The caller has the lock of the numbers.
+    async fn next(&self, sequence: &mut u64) -> Result<Answer, CallError> {
+        let (reply, is_late) = self.numbered(sequence, |caller| NextTaskRequest { caller: Some(caller) }).await?;
         let answer = reply.answer();
         if let Some(task) = reply.task {
             let (id, lease) = (task.id, task.lease);

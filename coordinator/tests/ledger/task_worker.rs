@@ -84,6 +84,25 @@ fn a_caller_that_gives_up_loses_no_shard() {
 }
 
 #[test]
+fn callers_that_gave_up_in_an_outage_take_no_shards_and_the_one_behind_them_hears_no_end() {
+    let scene = scene();
+    let (one, two) = (join(&scene, "one", dataset(10)), join(&scene, "two", dataset(10)));
+    scene.store.fill(true);
+    // The first one has asked, and the others wait for its answer.
+    let given_up = [one.fetch(), one.fetch(), one.fetch()];
+    let waits = one.fetch();
+    assert!(waits.wait(Duration::from_millis(200)).is_none());
+    drop(given_up);
+    scene.store.fill(false);
+    assert!(answered(&waits), "an outage is not the end of the data");
+    let first = one.take().unwrap();
+    assert!(one.take().is_none(), "only one shard was wanted");
+    let second = fetch(&two);
+    assert_eq!([first.task.start, second.task.start], [0, 5]);
+    assert_eq!([report(&one, &first), report(&two, &second)], [Outcome::Counted; 2]);
+}
+
+#[test]
 fn a_worker_that_is_closed_gives_back_what_it_has_at_once() {
     let scene = scene();
     let (one, two) = (join(&scene, "one", dataset(10)), join(&scene, "two", dataset(10)));
