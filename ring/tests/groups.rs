@@ -194,6 +194,44 @@ fn rule_43_a_late_group_begins_with_the_next_batch_or_the_next_epoch() {
 }
 
 #[test]
+fn rule_43_an_epoch_that_has_no_group_left_goes_to_one_that_waited_for_the_next() {
+    let mut story = Story::begin();
+    let late = || Membership { group: None, join: Join::Epoch };
+    story.attach(ANNA, named("vision"));
+    let one = story.publish(0);
+    story.read(ANNA, one);
+    assert_eq!((story.attach(BELA, late()), story.attach(CLEO, late())), (1, 1));
+    let two = story.publish(0);
+    story.die(ANNA);
+    assert_eq!(story.has(BELA), [], "Anna's group may come back");
+    let vision = story.exchange.groups().find(|group| group.name.is_some()).unwrap().id;
+    assert!(story.exchange.end_group(vision));
+    story.hear();
+    let three = story.publish(0);
+    assert_eq!((story.has(BELA), story.has(CLEO)), (vec![two, three], vec![]), "one group is enough");
+    story.die(BELA);
+    assert_eq!(story.has(CLEO), [two, three]);
+    story.read(CLEO, two);
+    story.read(CLEO, three);
+    assert_eq!(story.acked(), [one, two, three]);
+    story.told.clear();
+    story.exchange.open_epoch(1);
+    story.hear();
+    assert_eq!(story.told, [Action::EpochEnd { consumer: CLEO, epoch: 0 }]);
+}
+
+#[test]
+fn rule_43_a_job_that_begins_again_alone_gets_the_rest_of_the_epoch() {
+    let mut story = Story::begin();
+    let late = || Membership { group: None, join: Join::Epoch };
+    story.attach(ANNA, late());
+    let one = story.publish(0);
+    story.die(ANNA);
+    assert_eq!(story.attach(BELA, late()), 0, "there is no other group for this epoch");
+    assert_eq!(story.has(BELA), [one]);
+}
+
+#[test]
 fn rule_43_a_named_group_finds_what_it_missed_when_it_comes_back() {
     let mut story = Story::begin();
     story.attach(ANNA, alone());

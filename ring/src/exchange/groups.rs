@@ -56,13 +56,15 @@ impl Groups {
         self.by_id.len() < MOST
     }
 
-    /// A trainer joins a group, or begins one. `open` is the open epoch; batches of it have been offered if it has `begun`.
-    /// Answers the first epoch whose batches it gets, if that is still to be opened, and else 0.
+    /// A trainer joins a group, or begins one. `open` is the open epoch; batches of it have been offered if it has `begun`. Such an
+    /// epoch may be left to other groups, if there are any in it. Answers the first epoch whose batches the group gets, if that is
+    /// still to be opened, and else 0.
     pub(super) fn enter(&mut self, consumer: ConsumerId, membership: Membership, open: u64, begun: bool) -> u64 {
         let id = self.find(&membership).unwrap_or_else(|| {
             let id = GroupId(self.next);
             self.next += 1;
-            let from = if membership.join == Join::Epoch && begun { open + 1 } else { 0 };
+            let is_late = membership.join == Join::Epoch && begun && self.in_epoch(open).next().is_some();
+            let from = if is_late { open + 1 } else { 0 };
             self.by_id.insert(id, Group { name: membership.group, from, ..Group::default() });
             id
         });
@@ -90,6 +92,16 @@ impl Groups {
             self.by_id.remove(&id);
         }
         ends
+    }
+
+    /// If a group has ended and all others wait for a later epoch, the oldest of them gets the rest of the open one: nobody else
+    /// would, and the later epoch would never come.
+    pub(super) fn take_up(&mut self, open: u64) {
+        if self.in_epoch(open).next().is_none()
+            && let Some(oldest) = self.by_id.values_mut().next()
+        {
+            oldest.from = open;
+        }
     }
 
     /// The group that a trainer is in.

@@ -49,6 +49,7 @@ impl Exchange {
 
     /// The batches that waited for the group are for the others alone.
     fn forget_group(&mut self, group: GroupId) {
+        self.groups.take_up(self.open);
         for slot in self.slots.full() {
             let Some(delivery) = self.slots.expect_mut(slot).delivery_mut() else { continue };
             let (batch, seen) = (delivery.batch, delivery.end(group));
