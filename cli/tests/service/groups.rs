@@ -113,3 +113,25 @@ fn rule_44_after_a_daemon_s_death_every_record_is_accounted_for_and_every_group_
     }
     home.audit();
 }
+
+#[test]
+fn rule_44_a_group_that_began_with_an_epoch_is_in_it_still_after_a_daemon_s_death() {
+    let home = Home::with_pictures(200);
+    let daemon = home.serve("mode = \"each\"\nepochs = 2");
+    let [mut late, mut other] = [true, false].map(|late| Puppet::of_group(&home, None, late));
+    for puppet in [&mut late, &mut other] {
+        (0..5).for_each(|_| drop(puppet.next().batch()));
+    }
+    daemon.kill();
+    let _daemon = home.start();
+    // More than it can have of the dead daemon: batches of the epoch were offered when the late one comes.
+    (0..3).for_each(|_| drop(other.next().batch()));
+    assert_eq!(late.next().batch().epoch, 0, "its epoch has not ended");
+    for puppet in [&mut late, &mut other] {
+        puppet.run();
+    }
+    for puppet in [&late, &other] {
+        assert_eq!(of_epoch(&batches(&puppet.rest()), 1), all(200), "the next epoch is whole");
+    }
+    home.audit();
+}

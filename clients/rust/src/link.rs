@@ -246,8 +246,9 @@ pub(crate) fn ask(
         group: Attach::pad_name(group)
             .ok_or_else(|| AttachError::Group { group: group.to_owned(), limit: NAME_LEN })?,
         join: match options.join {
-            Join::Next => attach_join::NEXT,
-            Join::Epoch => attach_join::EPOCH,
+            Join::Epoch if resume.is_none() => attach_join::EPOCH,
+            // One that comes back may be in the middle of the epoch, and the new daemon does not know that.
+            Join::Next | Join::Epoch => attach_join::NEXT,
         },
         reserved: 0,
     };
