@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import multiprocessing
 import os
+import struct
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from forebay.errors import Error
@@ -16,10 +18,20 @@ __all__ = ["IndexFeed", "IndexShardingClient"]
 
 # Records that wait to be fetched: each worker of a loader has the next one at once.
 _AHEAD = 64
+# How many clearings came before, and a record, or one of the two below.
+_ITEM = struct.Struct("=Qq")
+_END = -1
+_FAILED = -2
 
 
 class IndexFeed:
     """A queue of record numbers, filled by a thread of one process and read by any of its forked children.
+
+    It is a pipe. Items of one small size are written and read whole, so no process needs a lock, and one that is killed
+    leaves none behind.
+
+    An item has the number of clearings before it. Whoever takes one that is older than the last clearing drops it. So
+    clearing waits for nobody, and what another process puts back too late is nothing.
 
     Args:
         fetch: Gives the next task, or None at the end of the data.
@@ -29,10 +41,13 @@ class IndexFeed:
     def __init__(self, fetch: Callable[[], Task | None], is_current: Callable[[Task], bool]) -> None:
         self._fetch = fetch
         self._is_current = is_current
-        self._queue: Any = multiprocessing.SimpleQueue()
+        self._reader, self._writer = multiprocessing.Pipe(duplex=False)
+        # Each item in the pipe has some of it, so writing never waits.
         self._room = multiprocessing.Semaphore(_AHEAD)
         self._offering = threading.Lock()
-        self._cleared = 0
+        # Shared without a lock: only this process writes them.
+        self._cleared: Any = multiprocessing.Value("Q", 0, lock=False)
+        self._why: Any = multiprocessing.Array("c", 2048, lock=False)
         self._is_filling = False
         self.start()
 
@@ -50,28 +65,43 @@ class IndexFeed:
             StopIteration: There is none.
             Error: The client cannot go on.
         """
-        found = self._queue.get()
-        if isinstance(found, int):
+        cleared, found = self._take()
+        while cleared != self._cleared.value:
+            self._room.release()
+            cleared, found = self._take()
+        if found >= 0:
             self._room.release()
             return found
         # All others who ask hear it too.
-        self._queue.put(found)
-        if found is None:
+        self._write(cleared, found)
+        if found == _END:
             raise StopIteration
-        raise Error(found)
+        raise Error(self._why.value.decode(errors="replace"))
+
+    def _take(self) -> tuple[int, int]:
+        cleared, found = _ITEM.unpack(os.read(self._reader.fileno(), _ITEM.size))
+        return cleared, found
+
+    def _write(self, cleared: int, item: int) -> None:
+        os.write(self._writer.fileno(), _ITEM.pack(cleared, item))
 
     def clear(self) -> None:
         """Drops what waits in the queue."""
         with self._offering:
-            self._cleared += 1
-            while not self._queue.empty():
-                if isinstance(self._queue.get(), int):
-                    self._room.release()
+            self._cleared.value += 1
+
+    @contextlib.contextmanager
+    def restoring(self) -> Iterator[None]:
+        """Drops what waits in the queue when the client has gone back to a state, and nothing of the new state."""
+        with self._offering:
+            yield
+            self._cleared.value += 1
+        self.start()
 
     def _fill(self) -> None:
         is_over = False
         while not is_over:
-            cleared = self._cleared
+            cleared = self._cleared.value
             try:
                 task, why = self._fetch(), None
                 is_over = task is None
@@ -79,23 +109,34 @@ class IndexFeed:
                 all(self._offer(task, record) for record in (task.shard.records if task else ()))
             except Error as error:
                 why, is_over = str(error), True
-            with self._offering:
-                # An end that was told before the client went back to a state is none.
-                is_over = is_over and (why is not None or cleared == self._cleared)
-                if is_over:
-                    self._queue.put(why)
-                    self._is_filling = False
+            is_over = is_over and self._offer_end(why, cleared)
 
     def _offer(self, task: Task, record: int) -> bool:
         """Puts a record into the queue as soon as there is room; not if its task is nobody's any more."""
         self._room.acquire()
         with self._offering:
-            is_current = self._is_current(task)
-            if is_current:
-                self._queue.put(record)
+            return self._put(record, self._is_current(task))
+
+    def _offer_end(self, why: str | None, cleared: int) -> bool:
+        """Puts the end of the data into the queue, or why there is no more."""
+        self._room.acquire()
+        with self._offering:
+            if why is None:
+                # An end that was told before the client went back to a state is none.
+                is_over = self._put(_END, cleared == self._cleared.value)
             else:
-                self._room.release()
-        return is_current
+                self._why.value = why.encode()[: len(self._why) - 1]
+                is_over = self._put(_FAILED, True)
+            self._is_filling = not is_over
+        return is_over
+
+    def _put(self, item: int, is_wanted: bool) -> bool:
+        """Uses room that was acquired, or gives it back."""
+        if is_wanted:
+            self._write(self._cleared.value, item)
+        else:
+            self._room.release()
+        return is_wanted
 
 
 class IndexShardingClient(ShardingClient):
@@ -105,10 +146,8 @@ class IndexShardingClient(ShardingClient):
     `fetch_sample_index()` in them, and report batches in the process that made the client.
 
     If several processes fetch records, batches may be done in another order than that of their records. The client
-    cannot know
-    that: it counts records in the order in which they were fetched. `forebay.sharding.torch.ShardSampler` keeps the
-        order with
-    any number of workers.
+    cannot know that: it counts records in the order in which they were fetched. `forebay.sharding.torch.ShardSampler`
+    keeps the order with any number of workers.
 
     Args:
         num_workers: Not used: any number of processes may fetch.
@@ -158,6 +197,5 @@ class IndexShardingClient(ShardingClient):
         self._feed.clear()
 
     def _restore(self, checkpoint: str, load_id: str) -> None:
-        super()._restore(checkpoint, load_id)
-        self._feed.clear()
-        self._feed.start()
+        with self._feed.restoring():
+            super()._restore(checkpoint, load_id)

@@ -79,6 +79,5 @@ class RecordIndexService(DataShardService):
         return self._feed.get()
 
     def _restore(self, checkpoint: str, load_id: str) -> None:
-        super()._restore(checkpoint, load_id)
-        self._feed.clear()
-        self._feed.start()
+        with self._feed.restoring():
+            super()._restore(checkpoint, load_id)
