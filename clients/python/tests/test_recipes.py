@@ -40,6 +40,10 @@ def test_a_recipe_s_settings_are_in_its_steps():
     assert (flip.p, jitter.contrast, normalize.mean) == (0.1, 0.2, (0.5, 0.5, 0.5))
     augment = recipes.timm_train(auto_augment="rand-m7", interpolation="bilinear")[2]
     assert augment == transforms.TimmRandAugment("rand-m7", (124, 116, 104), "bilinear")
+    # As timm does: 3-Augment keeps the jitter, and RandAugment does not.
+    after = [transforms.ColorJitter(0.3, 0.3, 0.3), transforms.Normalize(recipes.MEAN, recipes.STD)]
+    assert recipes.timm_train(color_jitter=0.3, auto_augment="3a")[2:] == [transforms.ThreeAugment(), *after]
+    assert recipes.timm_train(color_jitter=0.3, auto_augment="rand-m7")[3:] == after[1:]
     assert recipes.timm_eval(288, 0.95)[0] == transforms.Resize(303, "bicubic")
     assert recipes.simclr(224)[4].transforms == [transforms.GaussianBlur(23)]
     assert recipes.dinov2("local")[0].size == 96

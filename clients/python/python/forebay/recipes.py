@@ -124,7 +124,8 @@ def timm_train(
         scale: Smallest and largest share of the picture's area.
         ratio: Smallest and largest width / height of the crop.
         hflip: How likely the picture is mirrored.
-        color_jitter: How far brightness, contrast and saturation change. Only used without `auto_augment`.
+        color_jitter: How far brightness, contrast and saturation change. Not used with an `auto_augment` other than
+            "3a", as in timm.
         auto_augment: timm's text, such as "rand-m9-mstd0.5-inc1", or "3a" (3-Augment).
         interpolation: Filter. "random" is bilinear or bicubic by chance.
         re_prob: How likely a rectangle is filled with noise.
@@ -141,7 +142,7 @@ def timm_train(
     elif auto_augment is not None:
         fill = tuple(min(255, round(255 * each)) for each in mean)
         steps.append(TimmRandAugment(auto_augment, fill, None if interpolation == "random" else interpolation))
-    elif color_jitter > 0:
+    if color_jitter > 0 and auto_augment in (None, "3a"):
         steps.append(ColorJitter(color_jitter, color_jitter, color_jitter))
     steps.append(Normalize(tuple(mean), tuple(std)))
     if re_prob > 0:
