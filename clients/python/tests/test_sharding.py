@@ -1,6 +1,8 @@
 """A client of `forebay.sharding` against a real coordinator: what it is given, and what becomes of it."""
 
 import json
+import os
+import signal
 import threading
 
 import pytest
@@ -192,6 +194,20 @@ def test_an_outage_is_told_when_the_caller_has_a_time_limit(client, coordinator)
         all(reader.get_task(timeout=0.2) for _ in range(2))
     coordinator.start()
     assert spans(reader) == [0, 5]
+
+
+def test_an_interrupted_report_is_made_once(client, coordinator, caplog):
+    reader = client(10)
+    first, second = reader.get_task(), reader.get_task()
+    coordinator.kill()
+    threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+    with pytest.raises(KeyboardInterrupt):
+        reader.report_batch_done(task_ids=[first.task_id])
+    coordinator.start()
+    assert reader.get_current_task() == second
+    assert reader.report_batch_done()
+    assert complete(coordinator.audit(), 10)
+    assert "too late" not in caplog.text
 
 
 def test_a_restore_drops_records_that_were_fetched_ahead(client, coordinator):

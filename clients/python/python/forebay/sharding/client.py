@@ -212,9 +212,10 @@ class ShardingClient:
                 self._report(task, err_msg or "not said")
 
     def _report(self, task: Task, error: str) -> None:
-        is_own = self._native.report(task.task_id, error)
+        # First, because a report is carried out even if the wait for its answer is interrupted.
         for of_tasks in (self._pending, self._counts, self._failed):
             of_tasks.pop(task.task_id, None)
+        is_own = self._native.report(task.task_id, error)
         if not is_own:
             shard = task.shard
             _log.warning(
