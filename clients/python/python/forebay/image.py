@@ -12,6 +12,7 @@ Example:
 
 from __future__ import annotations
 
+import operator
 import os
 import stat
 from collections.abc import Sequence
@@ -78,6 +79,9 @@ def decode(
         OSError: The file cannot be read.
         ValueError: An argument is wrong.
     """
+    for limit, value in (("pixel_limit", pixel_limit), ("byte_limit", byte_limit)):
+        if not 0 <= value < 1 << 64:
+            raise ValueError(f"{limit}: give a number from 0 to 2^64 - 1")
     steps = []
     if region is not None:
         left, top, right, bottom = region
@@ -148,7 +152,10 @@ def read(picture: Source, byte_limit: int) -> tuple[bytes, str]:
 
 
 def _colour(fill: Sequence[int]) -> tuple[int, int, int]:
-    if len(fill) != 3 or not all(0 <= value <= 255 for value in fill):
+    try:
+        red, green, blue = map(operator.index, fill)
+    except (TypeError, ValueError):
+        red = green = blue = -1
+    if not all(0 <= value <= 255 for value in (red, green, blue)):
         raise ValueError(f"fill: {fill!r} is not red, green and blue from 0 to 255")
-    red, green, blue = fill
     return red, green, blue
