@@ -114,7 +114,7 @@ impl Source for Limited {
     }
 
     fn point_files(&self) -> PointFiles {
-        self.inner.point_files()
+        self.inner.point_files().first(self.records)
     }
 
     fn shard_name(&self, record: u64) -> &str {

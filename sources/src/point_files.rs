@@ -49,8 +49,17 @@ struct PointFile {
 /// The files of seek points of a dataset: one, or those of the datasets that it is made of.
 #[derive(Clone, Debug, Default)]
 pub struct PointFiles {
-    /// Each with the number of its first record, in order.
-    parts: Vec<(u64, Arc<PointFile>)>,
+    parts: Vec<PointPart>,
+}
+
+/// A file's records within a dataset.
+#[derive(Clone, Debug)]
+struct PointPart {
+    /// The number of its first record.
+    first: u64,
+    /// How many of its records the dataset has.
+    records: u64,
+    file: Arc<PointFile>,
 }
 
 impl PointsAbout {
@@ -92,11 +101,12 @@ impl PointFile {
         Ok(bytes.as_chunks::<NUMBER>().0.iter().map(|bound| u64::from_le_bytes(*bound)).collect())
     }
 
-    fn each(&self, each: &mut impl FnMut(u64, &[u8]) -> ControlFlow<()>) -> io::Result<ControlFlow<()>> {
+    /// As far as to this record.
+    fn each(&self, end: u64, each: &mut impl FnMut(u64, &[u8]) -> ControlFlow<()>) -> io::Result<ControlFlow<()>> {
         let damaged = || io::Error::new(io::ErrorKind::InvalidData, "its table of blocks is damaged");
         let (mut record, mut block) = (0, Vec::new());
-        while record < self.about.records {
-            for two in self.bounds(record)?.windows(2) {
+        while record < end {
+            for two in self.bounds(record)?.windows(2).take(usize::try_from(end - record).unwrap_or(usize::MAX)) {
                 let len = two[1].checked_sub(two[0]).filter(|len| *len <= MOST_BLOCK).ok_or_else(damaged)?;
                 if len > 0 {
                     block.resize(usize::try_from(len).map_err(|_| damaged())?, 0);
@@ -137,13 +147,25 @@ impl PointFiles {
         if len < blocks || !is_whole().is_ok_and(|whole| whole) {
             return Err("it is cut or damaged".to_owned());
         }
-        Ok(Self { parts: vec![(0, Arc::new(file))] })
+        Ok(Self { parts: vec![PointPart { first: 0, records, file: Arc::new(file) }] })
     }
 
     /// Those of several datasets as one. Each comes with the number of its first record, in order.
     pub fn join(parts: impl IntoIterator<Item = (u64, Self)>) -> Self {
-        let shifted = |(first, files): (u64, Self)| files.parts.into_iter().map(move |(own, file)| (first + own, file));
+        let shifted = |(before, files): (u64, Self)| {
+            files.parts.into_iter().map(move |part| PointPart { first: before + part.first, ..part })
+        };
         Self { parts: parts.into_iter().flat_map(shifted).collect() }
+    }
+
+    /// Those of the first so many records.
+    #[must_use]
+    pub fn first(mut self, records: u64) -> Self {
+        self.parts.retain(|part| part.first < records);
+        for part in &mut self.parts {
+            part.records = part.records.min(records - part.first);
+        }
+        self
     }
 
     /// Whether there is no file.
@@ -151,9 +173,9 @@ impl PointFiles {
         self.parts.is_empty()
     }
 
-    /// How many pictures have points, as the files say.
+    /// At most how many pictures have points, as the files say.
     pub fn pictures(&self) -> u64 {
-        self.parts.iter().fold(0, |sum, (_, file)| sum.saturating_add(file.about.pictures.min(file.about.records)))
+        self.parts.iter().fold(0, |sum, part| sum.saturating_add(part.file.about.pictures.min(part.records)))
     }
 
     /// Reads all files from the beginning to the end, and calls `each` with the record and the block of each picture that has
@@ -162,8 +184,8 @@ impl PointFiles {
     /// # Errors
     /// A file cannot be read further, or is damaged.
     pub fn each(&self, mut each: impl FnMut(u64, &[u8]) -> ControlFlow<()>) -> io::Result<()> {
-        for (first, file) in &self.parts {
-            if file.each(&mut |record, block| each(first + record, block))?.is_break() {
+        for PointPart { first, records, file } in &self.parts {
+            if file.each(*records, &mut |record, block| each(first + record, block))?.is_break() {
                 break;
             }
         }
@@ -248,6 +270,15 @@ mod tests {
         let blocks = [(0, b"a"), (1, b"b"), (5, b"y"), (6, b"z")].map(|(record, block)| (record, block.to_vec()));
         assert_eq!(read(&files).0, blocks);
         assert_eq!(files.pictures(), 4);
+        let first = files.clone().first(6);
+        assert_eq!(
+            (read(&first).0, first.pictures()),
+            (blocks[..3].to_vec(), 3),
+            "the last file has one record of these"
+        );
+        let joined = PointFiles::join([(0, files.clone().first(1)), (1, files)]);
+        assert_eq!(read(&joined).0[1], (1, b"a".to_vec()), "the record behind a cut dataset is of the next one");
+        assert_eq!(read(&joined).0.len(), 5);
     }
 
     #[test]
