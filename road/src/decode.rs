@@ -206,7 +206,7 @@ fn work(board: &Board, make: &MakeDecode, memory: &Arc<Budget>, meter: &Meter) {
     loop {
         // A batch that is finished but for this goes before pictures of later ones.
         while let Some(job) = board.mix() {
-            job.run(&mut spare);
+            job.run(&mut spare, memory);
         }
         let waited = Instant::now();
         let task = board.task(SLICE);

@@ -11,6 +11,8 @@ use forebay_pixels::{Draw, Mixing, PlaceForm};
 
 use super::panic_text;
 use crate::decode::Pool;
+use crate::decode::budget::Budget;
+use crate::decode::cpu::SMALL;
 use crate::sheet::{MixedLabels, SettledBatch, Sheet};
 
 /// How the batches of a stream are mixed.
@@ -95,12 +97,19 @@ impl Mixer {
 }
 
 impl MixJob {
-    /// Mixes the batch and sends it back. `spare` is for work, and its memory is used again.
-    pub(super) fn run(self, spare: &mut Vec<u8>) {
+    /// Mixes the batch and sends it back. `spare` is for work, and its memory is used again. A large one is taken from the
+    /// budget, and given back.
+    pub(super) fn run(self, spare: &mut Vec<u8>, memory: &Budget) {
         let Self { settings, mut batch, done } = self;
         let len = batch.slot.geometry().place_len();
+        let is_large = len as u64 > SMALL;
+        let share = is_large.then(|| memory.take(len as u64));
         let mix = || settings.mix(&batch.sheet, batch.slot.images_mut(), len, spare);
         let outcome = catch_unwind(AssertUnwindSafe(mix)).map_err(|panic| panic_text(panic.as_ref()).to_owned());
+        if is_large {
+            *spare = Vec::new();
+        }
+        drop(share);
         // The batch thread outlives its batches, but for a daemon that ends at once.
         let _gone = done.send(MixedBatch { batch, outcome });
     }
@@ -140,7 +149,6 @@ mod tests {
     use forebay_ring::{Dtype, Geometry, Layout, Region, Shape};
 
     use super::*;
-    use crate::decode::budget::Budget;
     use crate::decode::{GpuLanes, MakeDecode};
 
     const LEN: usize = 24;
@@ -202,6 +210,34 @@ mod tests {
                 let others = (0..mask.len()).filter(|place| pairs.iter().all(|(own, _)| own != place));
                 assert!(others.map(|place| mixed.weights[place]).all(|weight| weight.to_bits() == 1_f32.to_bits()));
             }
+        }
+    }
+
+    #[test]
+    fn rule_31_a_large_picture_that_is_kept_for_a_mixture_has_memory_of_the_budget_and_gives_it_back() {
+        let budget = Arc::new(Budget::new(1 << 30));
+        let mut spare = Vec::new();
+        for (width, is_large) in [(4, false), (1 << 20, true)] {
+            let shape = Shape { batch: 2, height: 2, width, channels: 3, dtype: Dtype::U8, layout: Layout::Nhwc };
+            let region = Region::create(Geometry::try_new(shape, 1).unwrap(), 1, 0).unwrap();
+            let form = PlaceForm { output: Output::default(), height: 2, width };
+            let settings = Arc::new(MixSettings { form, ..settings(false) });
+            let (done, mixed) = channel::unbounded();
+            let batch =
+                SettledBatch { sheet: sheet(0, &[1, 1]), slot: region.slot(0).unwrap(), in_gpu: vec![false; 2] };
+            let job = MixJob { settings, batch, done };
+            let held = budget.take(1 << 30);
+            std::thread::scope(|scope| {
+                let runs = scope.spawn(|| job.run(&mut spare, &budget));
+                while is_large && budget.waiting() == 0 {
+                    std::thread::yield_now();
+                }
+                assert!(!is_large || mixed.is_empty(), "it has no memory yet");
+                drop(held);
+                runs.join().unwrap();
+            });
+            assert!(mixed.recv().unwrap().outcome.is_ok());
+            assert_eq!((spare.capacity() == 0, budget.used()), (is_large, 0));
         }
     }
 
