@@ -86,9 +86,12 @@ fn rule_44_a_state_is_of_a_stream_with_one_group() {
     two.session.close().unwrap();
     one.session.state(&mut Patient).unwrap();
     let in_group = || Trainer::with(&home, Options { group: Some("small".into()), ..options() });
-    let _first = in_group().unwrap();
+    let first = in_group().unwrap();
     let refused = in_group().err().expect("they would wait for each other").to_string();
     assert!(refused.contains("has a trainer of group \"small\" on stream \"train\" already"), "{refused}");
+    first.session.close().unwrap();
+    let refused = one.session.reset(&mut Patient).unwrap_err().to_string();
+    assert!(refused.contains("reset() needs a stream with one group of trainers, but 2 groups"), "{refused}");
 }
 
 #[test]

@@ -152,6 +152,8 @@ async fn reset(stream: &Stream, consumer: ConsumerId, epoch: u64) -> Result<(), 
             stream.identity.stream
         )));
     }
+    // Batches may wait for a group whose trainers have left.
+    has_one_group(stream, "reset()").await?;
     stream.standing.flush().await;
     let floor = stream.standing.progress().floor;
     match epoch.cmp(&floor) {
