@@ -303,7 +303,8 @@ impl Exchange {
     /// Whether the consumer and its group have nothing un-acked of the epoch, and wait for nothing of it that is there.
     pub fn is_done_with(&self, consumer: ConsumerId, epoch: u64) -> bool {
         let Some(group) = self.groups.of(consumer) else { return false };
-        let is_due = |delivery: &Delivery| delivery.is_due(group) || delivery.held_by(consumer) == Some(false);
+        let is_in = self.groups.is_in(group, epoch);
+        let is_due = |delivery: &Delivery| is_in && delivery.is_due(group) || delivery.held_by(consumer) == Some(false);
         let mut of_epoch = self.slots.deliveries().filter(|delivery| delivery.batch.epoch == epoch);
         !of_epoch.any(is_due) && !self.adopted.iter().any(|((holder, _), its)| *holder == consumer && *its == epoch)
     }

@@ -355,4 +355,7 @@ fn rule_11_a_trainer_is_done_with_an_epoch_when_its_group_is() {
     story.read(ANNA, one);
     assert!(story.exchange.is_done_with(ANNA, 0) && !story.exchange.is_done_with(BELA, 0));
     assert_eq!(story.exchange.holders(0).iter().map(|holder| holder.consumer).collect::<Vec<_>>(), [BELA]);
+    story.attach(CLEO, Membership { group: None, join: Join::Epoch });
+    let _more_than_anybody_has_credit_for = [story.publish(0), story.publish(0), story.publish(0)];
+    assert!(story.exchange.is_done_with(CLEO, 0), "she was not in it");
 }

@@ -39,10 +39,7 @@ impl RingThread {
 
     /// Tells the log, and the trainers that wait, which group the ring is full of batches for.
     fn tell_of_lag(&mut self, group: &GroupState, waiting: Vec<ConsumerId>) {
-        let (name, behind) = (group.name.as_deref().unwrap_or_default(), group.behind);
-        let pids: Vec<String> = group.members.iter().map(|id| self.readers.pid(*id).to_string()).collect();
-        let pids =
-            if pids.is_empty() { "without a trainer".to_owned() } else { format!("process {}", pids.join(", ")) };
+        let (name, behind, pids) = self.who(group);
         tracing::warn!(
             stream = self.stream,
             group = name,
@@ -54,8 +51,20 @@ impl RingThread {
             "waiting for a slower group of trainers: group {name:?} ({pids}) is {behind} batches behind, and the ring is \
              full"
         );
+        self.tell_waiting(waiting, &words);
+    }
+
+    /// A group's name, how many batches it is behind, and its processes.
+    fn who<'a>(&self, group: &'a GroupState) -> (&'a str, u32, String) {
+        let pids: Vec<String> = group.members.iter().map(|id| self.readers.pid(*id).to_string()).collect();
+        let pids =
+            if pids.is_empty() { "without a trainer".to_owned() } else { format!("process {}", pids.join(", ")) };
+        (group.name.as_deref().unwrap_or_default(), group.behind, pids)
+    }
+
+    fn tell_waiting(&mut self, waiting: Vec<ConsumerId>, words: &str) {
         for id in waiting {
-            self.readers.send(id, &notice(&words), &mut self.deliveries);
+            self.readers.send(id, &notice(words), &mut self.deliveries);
         }
     }
 
@@ -68,6 +77,16 @@ impl RingThread {
                 let words = "the end of the epoch waits for a batch that a trainer holds";
                 tracing::warn!(stream = self.stream, epoch, pid, batch, seconds, "{words}");
                 (pid, batch, String::new())
+            }
+            Holding::Group(group) => {
+                let (name, behind, pids) = self.who(&group);
+                let words = "the end of the epoch waits for a group that has not taken its batches";
+                tracing::warn!(stream = self.stream, epoch, group = name, behind, pids, seconds, "{words}");
+                let words = format!(
+                    "the end of the epoch waits for another group of trainers: group {name:?} ({pids}) is {behind} batches \
+                     behind"
+                );
+                return self.tell_waiting(waiting, &words);
             }
             Holding::Elsewhere(holders) => {
                 let nodes: Vec<String> = holders.iter().map(whereabouts).collect();

@@ -4,7 +4,7 @@
 use std::time::{Duration, Instant};
 
 use forebay_proto::v1::LastHolder;
-use forebay_ring::{ConsumerId, Voided};
+use forebay_ring::{ConsumerId, GroupState, Voided};
 
 use super::Deliveries;
 use crate::worker::Others;
@@ -26,6 +26,8 @@ pub(in crate::consumers) struct Overdue {
 pub(in crate::consumers) enum Holding {
     /// A trainer here, with a batch.
     Here { holder: ConsumerId, batch: u64 },
+    /// A group here that has not taken its batches. It may have no trainer.
+    Group(GroupState),
     /// Other daemons; there is one at least.
     Elsewhere(Vec<LastHolder>),
 }
@@ -52,12 +54,14 @@ impl Deliveries {
         };
         self.idle = (!waiting.is_empty()).then(|| self.idle.unwrap_or(now));
         let elsewhere = if self.others.epoch == epoch { self.others.holders.as_slice() } else { &[] };
-        let somebody_has_it = !holders.is_empty() || !elsewhere.is_empty();
+        let behind = self.exchange.groups().filter(|group| group.behind > 0).max_by_key(|group| group.behind);
+        let somebody_has_it = !holders.is_empty() || behind.is_some() || !elsewhere.is_empty();
         let waits = !waiting.is_empty() && somebody_has_it;
         let (for_how_long, expired) = self.end.waits(waits, now)?;
-        let holding = match holders.first() {
-            Some(holder) => Holding::Here { holder: holder.consumer, batch: holder.seq },
-            None => Holding::Elsewhere(elsewhere.to_vec()),
+        let holding = match (holders.first(), behind) {
+            (Some(holder), _) => Holding::Here { holder: holder.consumer, batch: holder.seq },
+            (None, Some(group)) => Holding::Group(group),
+            (None, None) => Holding::Elsewhere(elsewhere.to_vec()),
         };
         Some(Overdue { epoch, holding, for_how_long, expired, waiting })
     }
@@ -88,10 +92,10 @@ impl Deliveries {
 #[cfg(test)]
 mod tests {
     use forebay_proto::v1::Progress;
-    use forebay_ring::Membership;
+    use forebay_ring::{Action, BatchId, HeldBatch, Join, Membership, SlotId};
 
     use super::*;
-    use crate::settings::DeliverySettings;
+    use crate::settings::{DeliverySettings, Mode};
 
     const SECOND: Duration = Duration::from_secs(1);
     const ANNA: ConsumerId = ConsumerId(1);
@@ -123,6 +127,33 @@ mod tests {
         assert_eq!((holders[0].worker.as_str(), overdue.epoch, &overdue.waiting[..]), ("slow", 0, &[ANNA][..]));
         assert!(!overdue.expired && look(&mut deliveries, 32).is_none());
         assert!(look(&mut deliveries, 621).unwrap().expired);
+    }
+
+    #[test]
+    fn rule_44_an_epoch_that_waits_for_a_group_without_a_trainer_is_told_with_its_name() {
+        let settings = DeliverySettings { mode: Mode::Each, ..DeliverySettings::default() };
+        let (mut deliveries, start) = (Deliveries::new(0, None, 600 * SECOND, false, settings), Instant::now());
+        deliveries.add_ring(0, 4);
+        deliveries.populated(SlotId { ring: 0, slot: 0 });
+        let small = Membership { group: Some("small".into()), join: Join::Next };
+        deliveries.attach(ANNA, 1, Membership::default()).unwrap();
+        deliveries.attach(ConsumerId(2), 1, small).unwrap();
+        let slot = deliveries.claim().unwrap();
+        deliveries.exchange.publish(slot, BatchId { seq: 1, epoch: 0 });
+        deliveries.gone(ConsumerId(2));
+        let held = deliveries.exchange.drain().find_map(|action| match action {
+            Action::Offer { consumer: ANNA, slot, generation, .. } => Some(HeldBatch { seq: 1, slot, generation }),
+            _ => None,
+        });
+        assert!(deliveries.exchange.ack(ANNA, held.unwrap()));
+        deliveries.heard(Progress { floor: 0, drained: 1, generation: 1 });
+        let look =
+            |deliveries: &mut Deliveries, second: u32| deliveries.overdue([ANNA].into_iter(), start + second * SECOND);
+        assert!(look(&mut deliveries, 0).is_none());
+        let overdue = look(&mut deliveries, 10).unwrap();
+        let Holding::Group(group) = &overdue.holding else { panic!("{overdue:?}") };
+        assert_eq!((group.name.as_deref(), group.behind, group.members.len()), (Some("small"), 1, 0));
+        assert_eq!(overdue.waiting, [ANNA]);
     }
 
     #[test]
