@@ -166,7 +166,7 @@ fn lanes(out: &mut impl Write, reply: &StatusReply) -> io::Result<()> {
 /// Over all the time that the stream has been open.
 fn verdict(reply: &StatusReply, stream: &StreamStatus) -> Verdict {
     let before = StatusReply::default();
-    let shares = Shares::between(&StreamStatus::default(), stream, Duration::from_millis(stream.open_ms));
+    let shares = Shares::measured(&StreamStatus::default(), stream, Duration::from_millis(stream.open_ms));
     Verdict::of((&before, reply), stream, shares, None)
 }
 

@@ -41,6 +41,8 @@ struct Reading {
 
 /// Rates are taken over this time, so that they do not jump.
 const OVER: Duration = Duration::from_secs(5);
+/// Long enough for shares of the time.
+const SOON: Duration = Duration::from_secs(1);
 
 pub(crate) fn run(args: &TopArgs) -> Result<(), Failure> {
     if args.once {
@@ -66,7 +68,9 @@ pub(crate) fn run(args: &TopArgs) -> Result<(), Failure> {
     loop {
         let (Some(oldest), Some(newest)) = (readings.front(), readings.back()) else { return Ok(()) };
         screen.show(&page::lines(&overview(oldest, newest)), gone.as_deref())?;
-        if screen.wait(args.every)? == Wish::Leave {
+        // The first shares come soon, however seldom the user wants to see others.
+        let is_new = newest.at - oldest.at < SOON;
+        if screen.wait(if is_new { args.every.min(SOON) } else { args.every })? == Wish::Leave {
             return Ok(());
         }
         match look(args) {

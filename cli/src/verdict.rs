@@ -36,6 +36,10 @@ pub(crate) enum Limit {
     Storage,
     /// Nobody is attached.
     Nobody,
+    /// The last epoch is complete: readers wait, and nothing is slow.
+    Complete,
+    /// The readings are too close to each other to tell.
+    Measuring,
     /// Trainers take batches more slowly than they are made.
     Trainer,
     Decoding,
@@ -52,10 +56,18 @@ pub(crate) struct Verdict {
 
 /// A share above which a stage counts as always busy.
 const BUSY: f64 = 0.85;
+/// Waits are counted in parts of 250 ms, so in a shorter time than this a thread that waits may seem to be busy. It is a bit less
+/// than the second of `forebay top`, whose wait may end early.
+const MEASURABLE: Duration = Duration::from_millis(900);
 /// Decoders that read whole pictures whatever is kept of them.
 const WHOLE: &str = "image";
 
 impl Shares {
+    /// As [`between`](Self::between), or none if the time is too short.
+    pub(crate) fn measured(before: &StreamStatus, after: &StreamStatus, time: Duration) -> Option<Self> {
+        (time >= MEASURABLE).then(|| Self::between(before, after, time))
+    }
+
     /// Of two readings of a stream with this time in between.
     pub(crate) fn between(before: &StreamStatus, after: &StreamStatus, time: Duration) -> Self {
         let waited = |name: &str, end: fn(&StageStatus) -> u64, threads: u32| {
@@ -82,7 +94,7 @@ impl Verdict {
     pub(crate) fn of(
         (before, after): (&StatusReply, &StatusReply),
         stream: &StreamStatus,
-        shares: Shares,
+        shares: Option<Shares>,
         waiting: Option<f64>,
     ) -> Self {
         let limit = match &after.ledger_outage {
@@ -95,19 +107,40 @@ impl Verdict {
                 "The ledger cannot be reached or written: {}. Trainers wait, and nothing is lost.",
                 printable(&outage.cause)
             ),
-            _ => sentence(limit, stream, shares, images(decoders), idle(before, stream), cores::usable()),
+            _ => sentence(
+                limit,
+                stream,
+                shares.unwrap_or_default(),
+                images(decoders),
+                idle(before, stream),
+                cores::usable(),
+            ),
         };
         Self { limit, sentence }
     }
 }
 
-fn limit(stream: &StreamStatus, shares: Shares, waiting: Option<f64>) -> Limit {
+fn limit(stream: &StreamStatus, shares: Option<Shares>, waiting: Option<f64>) -> Limit {
+    match shares {
+        _ if !stream.failure.is_empty() => Limit::Failed,
+        _ if !stream.storage.is_empty() => Limit::Storage,
+        _ if waiting.is_none() && is_complete(stream) => Limit::Complete,
+        _ if waiting.is_none() && stream.consumers.is_empty() => Limit::Nobody,
+        None => Limit::Measuring,
+        Some(shares) => bottleneck(stream, shares, waiting),
+    }
+}
+
+fn is_complete(StreamStatus { epoch, epochs, epoch_len, epoch_done, .. }: &StreamStatus) -> bool {
+    let is_last = epoch.checked_add(1) == Some(*epochs) && *epoch_len > 0;
+    // The epoch behind the last one begins when all is delivered.
+    *epochs > 0 && (epoch >= epochs || is_last && epoch_done >= epoch_len)
+}
+
+fn bottleneck(stream: &StreamStatus, shares: Shares, waiting: Option<f64>) -> Limit {
     // Slots that are being filled are not free either: then decoding may be what is slow.
     let is_full = shares.no_slot > 0.5 && stream.slots_ready > stream.slots_filling;
     match () {
-        () if !stream.failure.is_empty() => Limit::Failed,
-        () if !stream.storage.is_empty() => Limit::Storage,
-        () if waiting.is_none() && stream.consumers.is_empty() => Limit::Nobody,
         () if waiting.map_or(is_full, |share| share < 0.5) => Limit::Trainer,
         () if shares.decoding > BUSY => Limit::Decoding,
         () if shares.reading > BUSY => Limit::Reading,
@@ -168,6 +201,8 @@ fn sentence(
             printable(&stream.storage)
         ),
         Limit::Nobody => "No trainer is attached.".to_owned(),
+        Limit::Complete => "The last epoch is complete.".to_owned(),
+        Limit::Measuring => "What limits the stream is known after a second.".to_owned(),
         Limit::Trainer => format!(
             "The bottleneck is the trainer: batches were ready while it was busy. A faster loader would not help: Forebay could \
              make about {} as many batches.{}",
@@ -240,12 +275,12 @@ mod tests {
     }
 
     fn judge(reply: &StatusReply, stream: &StreamStatus) -> Verdict {
-        let shares = Shares::between(&StreamStatus::default(), stream, SECOND);
+        let shares = Shares::measured(&StreamStatus::default(), stream, SECOND);
         Verdict::of((&StatusReply::default(), reply), stream, shares, None)
     }
 
     #[test]
-    fn eleven_faults_are_named() {
+    fn each_limit_is_named() {
         let busy = |prefetch: [u64; 2], decode: u64, no_slot: u64| {
             vec![stage("prefetch", prefetch[0], prefetch[1]), stage("decode", 0, decode), stage("batch", no_slot, 0)]
         };
@@ -286,6 +321,17 @@ mod tests {
             ("a full disk of the ledger", &full_disk, stream(|_| ()), Limit::Ledger, "no space left"),
             ("a dataset that is gone", &no, stream(|s| s.storage = "it is gone".into()), Limit::Storage, "it is gone"),
             ("a bad record", &no, stream(|s| s.failure = "7.jpg is bad".into()), Limit::Failed, "7.jpg is bad"),
+            (
+                "the end of the run",
+                &no,
+                stream(|s| {
+                    (s.epoch, s.epochs, s.epoch_len, s.epoch_done) = (1, 2, 40, 40);
+                    s.stages = busy([0, 1000], 1000, 0);
+                }),
+                Limit::Complete,
+                "The last epoch is complete.",
+            ),
+            ("a run that is over", &no, stream(|s| (s.epoch, s.epochs) = (2, 2)), Limit::Complete, "complete"),
             ("no trainer", &no, stream(|s| s.consumers.clear()), Limit::Nobody, "No trainer"),
             ("other programs", &no, stream(|s| s.stages = busy([300, 0], 400, 0)), Limit::Elsewhere, "other work"),
         ];
@@ -304,7 +350,7 @@ mod tests {
         let stages = vec![stage("decode", 0, 900), stage("batch", 950, 0), stage("prefetch", 900, 0)];
         for (consumers, is_named) in [(trainer(2, 9), true), (trainer(2, 10), false), (trainer(0, 9), false)] {
             let stream = stream(|s| (s.consumers, s.stages, s.slots_ready) = (consumers, stages.clone(), 4));
-            let shares = Shares::between(&before.streams[0], &stream, SECOND);
+            let shares = Shares::measured(&before.streams[0], &stream, SECOND);
             let verdict = Verdict::of((&before, &StatusReply::default()), &stream, shares, None);
             assert_eq!(verdict.limit, Limit::Trainer, "{verdict:?}");
             assert_eq!(verdict.sentence.contains("Process 42 holds 2 batches"), is_named, "{verdict:?}");
@@ -324,10 +370,24 @@ mod tests {
     #[test]
     fn where_a_trainer_was_watched_its_own_waits_decide() {
         let shares = |decoding| Shares { decoding, ..Shares::default() };
-        let of = |shares, waiting| limit(&stream(|_| ()), shares, Some(waiting));
+        let of = |shares, waiting| limit(&stream(|_| ()), Some(shares), Some(waiting));
         assert_eq!(of(shares(0.99), 0.1), Limit::Trainer);
         assert_eq!(of(shares(0.99), 0.9), Limit::Decoding);
         assert_eq!(of(shares(0.5), 0.9), Limit::Elsewhere);
+    }
+
+    #[test]
+    fn readings_of_one_moment_say_only_what_needs_no_time() {
+        let of = |change: fn(&mut StreamStatus)| {
+            let stream = stream(change);
+            let shares = Shares::measured(&stream, &stream, Duration::from_millis(5));
+            assert_eq!(shares, None);
+            Verdict::of((&StatusReply::default(), &StatusReply::default()), &stream, shares, None).limit
+        };
+        assert_eq!(of(|_| ()), Limit::Measuring);
+        assert_eq!(of(|s| s.consumers.clear()), Limit::Nobody);
+        assert_eq!(of(|s| s.storage = "it is gone".into()), Limit::Storage);
+        assert_eq!(of(|s| s.failure = "7.jpg is bad".into()), Limit::Failed);
     }
 
     #[test]

@@ -128,6 +128,6 @@ impl Figures<'_> {
     }
 
     fn verdict(&self) -> Verdict {
-        Verdict::of((self.before, self.after), &self.stream(), self.shares(), Some(self.waiting()))
+        Verdict::of((self.before, self.after), &self.stream(), Some(self.shares()), Some(self.waiting()))
     }
 }

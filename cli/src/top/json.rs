@@ -26,12 +26,12 @@ fn stream(rates: &StreamRates<'_>) -> Value {
         "epoch_done": rates.done(),
         "seconds_left": left.map(|time| time.as_secs_f64()),
         "bad": stream.bad,
-        "shares": {
+        "shares": shares.map(|shares| json!({
             "reading": shares.reading,
             "no_lease": shares.no_lease,
             "decoding": shares.decoding,
             "no_free_slot": shares.no_slot,
-        },
+        })),
         "trainers": trainers.iter().map(trainer).collect::<Vec<_>>(),
         "groups": stream.groups.iter().map(group).collect::<Vec<_>>(),
         "limit": verdict.limit,

@@ -23,7 +23,8 @@ pub(super) struct StreamRates<'a> {
     pub(super) batches: f64,
     /// Until the epoch is complete; nothing if that cannot be foreseen.
     pub(super) left: Option<Duration>,
-    pub(super) shares: Shares,
+    /// Nothing if the readings are too close to each other.
+    pub(super) shares: Option<Shares>,
     pub(super) trainers: Vec<TrainerRate<'a>>,
     pub(super) verdict: Verdict,
 }
@@ -58,7 +59,7 @@ impl<'a> StreamRates<'a> {
             let earlier = was.consumers.iter().find(|was| was.id == trainer.id).map_or(0, |was| was.delivered);
             TrainerRate { trainer, batches: rate(earlier, trainer.delivered, time) }
         });
-        let shares = Shares::between(was, stream, time);
+        let shares = Shares::measured(was, stream, time);
         Self {
             stream,
             pictures,

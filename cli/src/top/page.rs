@@ -78,10 +78,14 @@ fn one(rates: &StreamRates<'_>) -> Vec<Row> {
             format!(" {:>3.0} % of {epoch}{left}", (done * 100.0).floor()).stylize(),
         ],
         ring(stream),
-        share("reading", shares.reading, &of_threads(stream.readers)),
-        share("decoding", shares.decoding, &of_threads(stream.decode_threads)),
-        share("no slot", shares.no_slot, "of the time no slot was free for a batch"),
     ];
+    if let Some(shares) = shares {
+        lines.extend([
+            share("reading", shares.reading, &of_threads(stream.readers)),
+            share("decoding", shares.decoding, &of_threads(stream.decode_threads)),
+            share("no slot", shares.no_slot, "of the time no slot was free for a batch"),
+        ]);
+    }
     if let Some(requests) = &stream.requests {
         lines.push(plain(format!("  {} of {} requests under way", requests.in_flight, requests.most)));
     }
@@ -97,8 +101,8 @@ fn one(rates: &StreamRates<'_>) -> Vec<Row> {
     }
     let colour = match verdict.limit {
         Limit::Failed | Limit::Ledger | Limit::Storage => Color::Red,
-        Limit::Trainer => Color::Green,
-        Limit::Nobody | Limit::Decoding | Limit::Reading | Limit::Elsewhere => Color::Yellow,
+        Limit::Trainer | Limit::Complete => Color::Green,
+        Limit::Nobody | Limit::Measuring | Limit::Decoding | Limit::Reading | Limit::Elsewhere => Color::Yellow,
     };
     lines.push(vec![format!("  {}", verdict.sentence).with(colour)]);
     lines

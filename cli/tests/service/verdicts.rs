@@ -11,7 +11,7 @@ use crate::trainer::{Event, Trainer};
 
 /// What `forebay top` shows of the only stream.
 fn top(home: &Home) -> Value {
-    let output = home.command(&["top", "--once", "--json", "--every", "200ms"]);
+    let output = home.command(&["top", "--once", "--json", "--every", "1s"]);
     assert!(output.status.success(), "{}", stderr(&output));
     let shown: Value = serde_json::from_slice(&output.stdout).unwrap();
     shown["streams"][0].clone()
@@ -44,7 +44,7 @@ fn a_stream_without_a_trainer_and_one_with_a_slow_one_are_told_apart() {
         (&shown["trainers"][0]["pid"], &shown["pictures_per_second"]),
         (&std::process::id().into(), &0.0.into())
     );
-    let page = home.command(&["top", "--once", "--every", "100ms"]);
+    let page = home.command(&["top", "--once", "--every", "1s"]);
     let page = String::from_utf8(page.stdout).unwrap();
     assert!(page.contains("stream train: ") && page.contains("40 records") && page.contains(&verdict[..30]), "{page}");
     drop(daemon);
@@ -83,6 +83,17 @@ fn pictures_that_take_long_to_decode_are_named() {
     }
     let (verdict, _home) = looking.join().unwrap();
     assert!(verdict.contains("100 % of the pictures are not JPEG"), "{verdict}");
+    drop(daemon);
+}
+
+#[test]
+fn the_end_of_a_run_is_no_bottleneck() {
+    let home = Home::with_pictures(40);
+    let daemon = home.serve("epochs = 1");
+    let mut trainer = Trainer::attach(&home);
+    while !matches!(trainer.next(), Event::Done) {}
+    // It stays attached, as for a last evaluation.
+    assert_eq!(limited_by(&home, "complete"), "The last epoch is complete.");
     drop(daemon);
 }
 
