@@ -57,7 +57,7 @@ const SPARE_SLOTS: u32 = 2;
 /// assert!(exchange.release(trainer, held, false));
 /// # Ok::<(), forebay_ring::NoPlace>(())
 /// ```
-#[derive(Debug)]
+#[derive(Clone, Debug, Hash)]
 pub struct Exchange {
     open: u64,
     /// No batch passes another one.

@@ -48,7 +48,7 @@ pub struct SlotId {
 }
 
 /// What the exchange knows of a batch.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct BatchId {
     /// Number of the batch, never used twice by an incarnation.
     pub seq: u64,
@@ -57,7 +57,7 @@ pub struct BatchId {
 }
 
 /// What a trainer says that it had in its hands, as it was offered.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct HeldBatch {
     /// Number of the batch.
     pub seq: u64,
@@ -68,7 +68,7 @@ pub struct HeldBatch {
 }
 
 /// A batch of an earlier incarnation in a consumer's hands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Adopted {
     /// Who holds it.
     pub consumer: ConsumerId,
@@ -78,7 +78,7 @@ pub struct Adopted {
 
 /// What the daemon is to do. Every published batch ends in exactly one [`Acked`](Self::Acked) or
 /// [`Dropped`](Self::Dropped), every adopted one in [`AdoptedAcked`](Self::AdoptedAcked) or [`Orphaned`](Self::Orphaned).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Action {
     /// Send an OFFER.
     Offer {

@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use super::{ConsumerId, ConsumerState};
 
 /// All consumers that are attached, or put out and alive with slots to watch.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default, Hash)]
 pub(super) struct Consumers {
     by_id: BTreeMap<ConsumerId, Consumer>,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug, Hash)]
 struct Consumer {
     attached: bool,
     granted: u32,

@@ -10,7 +10,7 @@
 use super::{BatchId, ConsumerId, GroupId};
 
 /// The batch, and how far each of its groups is.
-#[derive(Debug)]
+#[derive(Clone, Debug, Hash)]
 pub(super) struct Delivery {
     pub(super) batch: BatchId,
     /// Groups that are not done with it; nothing before the first offer.
@@ -31,7 +31,7 @@ pub(super) struct Delivery {
 }
 
 /// A group's share of a batch.
-#[derive(Debug)]
+#[derive(Clone, Debug, Hash)]
 struct Share {
     group: GroupId,
     /// How often the group was offered it.
@@ -42,7 +42,7 @@ struct Share {
 }
 
 /// Where a share is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Hand {
     Nobody,
     Holds { consumer: ConsumerId, acked: bool },

@@ -9,7 +9,7 @@ use super::{ConsumerId, GroupId, GroupState, Join, Membership};
 pub(super) const MOST: usize = 64;
 
 /// All groups that have not ended.
-#[derive(Debug)]
+#[derive(Clone, Debug, Hash)]
 pub(super) struct Groups {
     by_id: BTreeMap<GroupId, Group>,
     /// Every trainer is in the one group.
@@ -17,7 +17,7 @@ pub(super) struct Groups {
     next: u64,
 }
 
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default, Hash)]
 struct Group {
     /// Nothing for a trainer that is a group by itself, and for the one group of `split`.
     name: Option<String>,

@@ -6,13 +6,13 @@ use super::delivery::{Delivery, Due};
 use super::{BatchId, ConsumerId, GroupId, HeldBatch, Holder, SlotCounts, SlotId};
 
 /// Slots of all rings.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default, Hash)]
 pub(super) struct Slots {
     by_id: BTreeMap<SlotId, Slot>,
     retired: BTreeSet<u32>,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug, Hash)]
 pub(super) struct Slot {
     pub(super) state: SlotState,
     /// Rises with each claim.
@@ -21,7 +21,7 @@ pub(super) struct Slot {
     pub(super) watchers: BTreeSet<ConsumerId>,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug, Hash)]
 pub(super) enum SlotState {
     Unpopulated,
     Free,
