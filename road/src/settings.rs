@@ -18,7 +18,7 @@ use forebay_proto::v1::{LockstepRank, StaticShard};
 
 pub use cache::{CacheKind, CacheSettings};
 pub use decode::{DecodeSettings, JpegDecoder, SeekKeeping};
-pub use delivery::{DeliverySettings, Mode};
+pub use delivery::{DeliverySettings, Mode, Slow};
 pub use lanes::Lanes;
 pub use placement::Placement;
 pub use prefetch::PrefetchSettings;

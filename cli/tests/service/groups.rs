@@ -74,6 +74,22 @@ fn rule_44_a_slow_group_holds_up_the_ring_and_nothing_is_taken_from_it_until_it_
 }
 
 #[test]
+fn rule_44_a_slow_group_is_evicted_with_an_error_that_names_it_and_the_others_go_on() {
+    let home = Home::with_pictures(40);
+    let _daemon = home.serve("mode = \"each\"\nepochs = 1\nslow = \"evict\"\nevict_after = \"1s\"");
+    let mut slow = Puppet::of_group(&home, Some("slow"), false);
+    slow.next().batch();
+    let mut fast = Puppet::attach(&home);
+    let seen = batches(&fast.finish());
+    let Event::Failed(words) = slow.next() else { panic!("it is evicted") };
+    for part in ["group \"slow\"", &slow.pid().to_string(), "without consuming a batch", "attach again"] {
+        assert!(words.contains(part), "{part} in {words}");
+    }
+    assert_eq!(of_epoch(&seen, 0), all(40), "the first batch came to the other group as well");
+    home.audit();
+}
+
+#[test]
 fn rule_44_a_state_is_of_a_stream_with_one_group() {
     let home = Home::with_pictures(8);
     let _daemon = home.serve("mode = \"each\"");

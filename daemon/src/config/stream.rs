@@ -66,6 +66,11 @@ pub(super) const EXAMPLE: &str = r#"# One table per stream. A trainer attaches b
 # mode = "split"
 # With mode = "each": how long batches are kept for a named group that has no trainer.
 # group_timeout = "60s"
+# With mode = "each": what happens if a group of trainers makes the others wait. "block": they wait. "evict": the group is
+# ended, and its trainers get an error. Set it to "evict" if one stuck job must not stop the others.
+# slow = "block"
+# With slow = "evict": how long a group may make others wait without consuming a batch.
+# evict_after = "60s"
 # Required, except in lockstep. The number of records in a batch.
 # batch_size = 256
 # Required: size, or a list of transforms. With shuffle, size means RandomResizedCrop(224) and a random flip. Without

@@ -1,5 +1,6 @@
 //! Tests of the whole configuration, and of the settings of a Loader.
 
+mod delivery;
 mod loaders;
 mod mixtures;
 

@@ -3,6 +3,7 @@
 //! executes the results. It does no I/O, and gets the time as an argument.
 
 mod absence;
+mod eviction;
 mod lag;
 mod waits;
 
@@ -22,6 +23,7 @@ use crate::publish::Ready;
 use crate::settings::{DeliverySettings, Mode};
 use crate::worker::Others;
 use absence::Absence;
+use eviction::Eviction;
 use lag::Lag;
 pub(super) use waits::{Holding, Overdue};
 
@@ -37,6 +39,8 @@ pub(super) struct Deliveries {
     absence: Absence,
     /// How long a group has held up the others.
     lag: Lag,
+    /// How long it may, if it is ended then.
+    eviction: Eviction,
     /// The stream ends: what trainers hold comes back because of that.
     ending: bool,
     /// `CLOCK_BOOTTIME` nanosecond until which batches may be handed out.
@@ -94,6 +98,7 @@ impl Deliveries {
             end,
             absence,
             lag: Lag::default(),
+            eviction: Eviction::new(delivery.slow),
             ending: false,
             deadline: u64::MAX,
             expired,

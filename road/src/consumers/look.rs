@@ -2,7 +2,7 @@
 //! a trainer, and a ring whose slots are stuck.
 
 use std::sync::atomic::Ordering;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use forebay_proto::v1::LastHolder;
 use forebay_ring::{ConsumerId, GroupState, Held, MessageKind, packet};
@@ -34,6 +34,9 @@ impl RingThread {
         if let Some((group, waiting)) = self.deliveries.lagging(now) {
             self.tell_of_lag(&group, waiting);
         }
+        if let Some((group, waited)) = self.deliveries.overstaying(now).filter(|_| delivers) {
+            self.evict_group(&group, waited);
+        }
         self.rings.look(&self.deliveries);
     }
 
@@ -52,6 +55,21 @@ impl RingThread {
              full"
         );
         self.tell_waiting(waiting, &words);
+    }
+
+    /// Ends a group that made others wait for so long. Its trainers get an error that names it.
+    fn evict_group(&mut self, group: &GroupState, waited: Duration) {
+        let (name, behind, pids) = self.who(group);
+        let seconds = waited.as_secs();
+        tracing::warn!(stream = self.stream, group = name, behind, pids, seconds, "a slow group is ended");
+        let words = format!(
+            "group {name:?} ({pids}) was ended, because it made other groups wait for {seconds} s without consuming a batch \
+             (slow = \"evict\", evict_after)"
+        );
+        for id in &group.members {
+            self.readers.evict(*id, &words, &mut self.deliveries);
+        }
+        self.deliveries.end_group(group.id);
     }
 
     /// A group's name, how many batches it is behind, and its processes.

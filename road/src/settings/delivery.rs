@@ -1,4 +1,4 @@
-//! Which trainers of a stream get a batch (semantics rules 42 and 43).
+//! Which trainers of a stream get a batch, and what happens to slow ones (semantics rules 42 to 44).
 
 use std::time::Duration;
 
@@ -9,6 +9,8 @@ pub struct DeliverySettings {
     pub mode: Mode,
     /// How long batches wait for a named group without a trainer.
     pub group_timeout: Duration,
+    /// What happens to a group that makes others wait.
+    pub slow: Slow,
 }
 
 /// Who gets a batch.
@@ -21,8 +23,21 @@ pub enum Mode {
     Each,
 }
 
+/// What happens to a group that makes others wait.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Slow {
+    /// They wait.
+    #[default]
+    Block,
+    /// It is ended, once it has consumed nothing for so long.
+    Evict {
+        /// For how long.
+        after: Duration,
+    },
+}
+
 impl Default for DeliverySettings {
     fn default() -> Self {
-        Self { mode: Mode::Split, group_timeout: Duration::from_secs(60) }
+        Self { mode: Mode::Split, group_timeout: Duration::from_secs(60), slow: Slow::Block }
     }
 }

@@ -99,6 +99,10 @@ class Loader(Batches[Batch]):
             epoch.
         group_timeout: Seconds that batches wait for a named group whose trainers have all left, with `mode="each"`.
             None is 60 s.
+        slow: What happens if a group makes the others wait, with `mode="each"`. "block": they wait. "evict": the group
+            is ended, and its trainers get `Evicted`.
+        evict_after: Seconds that a group may make others wait without consuming a batch, with `slow="evict"`. None is
+            60 s.
         last_batch_policy: What happens if an epoch's last batch is not full. "partial" shows fewer places, "fill"
             repeats the last record, "drop" leaves the batch out.
         prefetch_queue_depth: Batches that are ready beyond those that trainers hold. None is 2.
@@ -225,6 +229,8 @@ class Loader(Batches[Batch]):
         group: str | None = None,
         join: str = "next",
         group_timeout: float | None = None,
+        slow: str = "block",
+        evict_after: float | None = None,
         last_batch_policy: str = "partial",
         prefetch_queue_depth: int | None = None,
         num_threads: int | None = None,

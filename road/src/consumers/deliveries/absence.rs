@@ -48,7 +48,7 @@ mod tests {
 
     #[test]
     fn rule_43_a_named_group_ends_when_it_has_had_no_trainer_for_too_long() {
-        let settings = DeliverySettings { mode: Mode::Each, group_timeout: 60 * SECOND };
+        let settings = DeliverySettings { mode: Mode::Each, group_timeout: 60 * SECOND, ..DeliverySettings::default() };
         let mut deliveries = Deliveries::new(0, None, 600 * SECOND, false, settings);
         deliveries.add_ring(0, 4);
         let vision = Membership { group: Some("vision".into()), join: Join::Next };
