@@ -1,6 +1,7 @@
 //! `forebay top`: a view of a running daemon that renews itself: streams, trainers, waits, and what limits each stream.
 
 mod json;
+mod keyboard;
 mod overview;
 mod page;
 mod screen;
@@ -67,7 +68,10 @@ pub(crate) fn run(args: &TopArgs) -> Result<(), Failure> {
     let mut gone = None;
     loop {
         let (Some(oldest), Some(newest)) = (readings.front(), readings.back()) else { return Ok(()) };
-        screen.show(&page::lines(&overview(oldest, newest)), gone.as_deref())?;
+        match screen.show(&page::lines(&overview(oldest, newest)), gone.as_deref()) {
+            Err(_) if screen.is_hung_up() => return Ok(()),
+            shown => shown?,
+        }
         // The first shares come soon, however seldom the user wants to see others.
         let is_new = newest.at - oldest.at < SOON;
         if screen.wait(if is_new { args.every.min(SOON) } else { args.every })? == Wish::Leave {

@@ -1,10 +1,9 @@
-//! The terminal: lines on the whole screen, and the keys that the user presses.
+//! The terminal: lines on the whole screen, which the user scrolls.
 
 use std::io::{self, Stdout, Write as _, stdout};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crossterm::cursor::{Hide, MoveTo, Show};
-use crossterm::event::{self, Event, KeyCode, KeyModifiers};
 use crossterm::style::{Print, PrintStyledContent, Stylize as _};
 use crossterm::terminal::{
     BeginSynchronizedUpdate, Clear, ClearType, EndSynchronizedUpdate, EnterAlternateScreen, LeaveAlternateScreen,
@@ -12,11 +11,13 @@ use crossterm::terminal::{
 };
 use crossterm::{execute, queue};
 
+use super::keyboard::{Event, Key, Keyboard};
 use super::page::Row;
 
 /// The user's terminal, which is as it was when this has been dropped.
 pub(super) struct Screen {
     out: Stdout,
+    keyboard: Keyboard,
     /// Lines that are scrolled away at the top.
     above: usize,
 }
@@ -32,9 +33,10 @@ const KEYS: &str = "q: leave   up, down: scroll";
 
 impl Screen {
     pub(super) fn open() -> io::Result<Self> {
+        let keyboard = Keyboard::open()?;
         enable_raw_mode()?;
         // From here on, dropping it restores the terminal.
-        let mut screen = Self { out: stdout(), above: 0 };
+        let mut screen = Self { out: stdout(), keyboard, above: 0 };
         execute!(screen.out, EnterAlternateScreen, Hide)?;
         Ok(screen)
     }
@@ -63,23 +65,18 @@ impl Screen {
 
     /// Waits for a key or for another size, for at most this time.
     pub(super) fn wait(&mut self, time: Duration) -> io::Result<Wish> {
-        let until = Instant::now() + time;
-        while event::poll(until.saturating_duration_since(Instant::now()))? {
-            let key = match event::read()? {
-                Event::Key(key) => key,
-                Event::Resize(..) => return Ok(Wish::Stay),
-                _ => continue,
-            };
-            match key.code {
-                KeyCode::Char('q') | KeyCode::Esc => return Ok(Wish::Leave),
-                KeyCode::Char('c') if key.modifiers.contains(KeyModifiers::CONTROL) => return Ok(Wish::Leave),
-                KeyCode::Up => self.above = self.above.saturating_sub(1),
-                KeyCode::Down => self.above = self.above.saturating_add(1),
-                _ => continue,
-            }
-            return Ok(Wish::Stay);
+        match self.keyboard.wait(time)? {
+            Event::Pressed(Key::Leave) | Event::HungUp => return Ok(Wish::Leave),
+            Event::Pressed(Key::Up) => self.above = self.above.saturating_sub(1),
+            Event::Pressed(Key::Down) => self.above = self.above.saturating_add(1),
+            Event::Resized | Event::Nothing => {}
         }
         Ok(Wish::Stay)
+    }
+
+    /// The terminal has been closed: nothing is shown there any more.
+    pub(super) fn is_hung_up(&self) -> bool {
+        self.keyboard.is_hung_up()
     }
 }
 

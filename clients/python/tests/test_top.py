@@ -6,6 +6,7 @@ import fcntl
 import os
 import pty
 import select
+import signal
 import struct
 import subprocess
 import termios
@@ -26,7 +27,10 @@ class Terminal:
         self.before = termios.tcgetattr(self.slave)
         self.shown = b""
         ends = {"stdin": self.slave, "stdout": self.slave, "stderr": self.slave}
+        # As in a shell that has left it behind. A signal that is ignored stays so over an exec.
+        heeded = signal.signal(signal.SIGHUP, signal.SIG_IGN)
         self.process = subprocess.Popen(command, **ends, start_new_session=True)
+        signal.signal(signal.SIGHUP, heeded)
 
     def reads(self, words: bytes) -> None:
         """Reads until these words are shown."""
@@ -39,11 +43,16 @@ class Terminal:
     def types(self, keys: bytes) -> None:
         os.write(self.master, keys)
 
+    def hang_up(self) -> None:
+        os.close(self.master)
+        os.close(self.slave)
+        self.master = self.slave = None
+
     def close(self) -> None:
         self.process.kill()
         self.process.wait()
-        os.close(self.master)
-        os.close(self.slave)
+        if self.master is not None:
+            self.hang_up()
 
 
 @pytest.fixture
@@ -76,4 +85,11 @@ def test_a_daemon_that_ends_is_told_below_what_it_said_last(view):
     daemon.end()
     terminal.reads(b"No daemon answers")
     terminal.types(b"q")
+    assert terminal.process.wait(PATIENCE) == 0
+
+
+def test_a_view_whose_terminal_is_closed_ends(view):
+    _, terminal = view
+    terminal.reads(b"No trainer is attached.")
+    terminal.hang_up()
     assert terminal.process.wait(PATIENCE) == 0
