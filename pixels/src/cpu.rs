@@ -204,7 +204,8 @@ impl Wanted {
     /// What a pipeline needs of a picture, which `scales` while it is decoded or not; plan and stages are made on the way.
     ///
     /// # Errors
-    /// [`Fault::TooLarge`] if a step would make more pixels than the limits allow, before any work on them.
+    /// [`Fault::TooLarge`] if a step would make more pixels than the limits allow, and [`Fault::WrongSize`] if a transform
+    /// expects another size, before any work on them.
     fn of(
         pipeline: &Pipeline,
         draw: Draw,

@@ -51,6 +51,17 @@ pub enum Fault {
         /// Its longer side.
         side: u32,
     },
+    /// Not the size that a transform expects.
+    #[error(
+        "The picture is {} pixels high and {} wide, but must be {} high and {} wide; resize it, or leave it out.",
+        .found.1, .found.0, .expected.1, .expected.0
+    )]
+    WrongSize {
+        /// Width and height that it has.
+        found: (u32, u32),
+        /// Width and height that are expected.
+        expected: (u32, u32),
+    },
     /// More bytes than allowed.
     #[error("The file has {bytes} bytes, above the limit of {limit} bytes.")]
     TooManyBytes {

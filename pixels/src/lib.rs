@@ -94,7 +94,7 @@ pub use recipe::Recipe;
 pub use recipe_error::RecipeError;
 pub use transform::shape::Size;
 pub use transform::{
-    CenterCrop, Crop, Lengths, Letterbox, Normalize, Pad, PadBy, Padding, RandomApply, RandomChoice,
+    CenterCrop, Crop, ExpectSize, Lengths, Letterbox, Normalize, Pad, PadBy, Padding, RandomApply, RandomChoice,
     RandomHorizontalFlip, RandomOrder, RandomResizedCrop, RandomRotation, RandomShortestSize, Resize, ScaleJitter,
     Transform,
 };

@@ -80,6 +80,8 @@ pub struct Plan {
     /// The numbers of the steps before which the picture was mirrored, of those that resize. Only masks ask for that, whose
     /// nearest pixel is not the same from either side.
     pub(crate) flips: Vec<usize>,
+    /// Why the picture is refused, if a transform refuses it. The steps then give a result of the right size all the same.
+    pub(crate) refusal: Option<Fault>,
 }
 
 impl Step {
@@ -123,8 +125,10 @@ impl Rect {
 }
 
 impl Plan {
-    /// Looks whether each step's result is within the limits, so that nothing is computed for one that is not.
+    /// Looks whether a transform refuses the picture, and whether each step's result is within the limits. So nothing is
+    /// computed for a picture that fails.
     pub(crate) fn check(&self, limits: &Limits) -> Result<(), Fault> {
+        self.refusal.clone().map_or(Ok(()), Err)?;
         self.steps.iter().try_for_each(|step| match *step {
             Step::Cut(_) | Step::Mirror | Step::Operate(_) => Ok(()),
             Step::Resize { width, height, .. }
@@ -142,6 +146,7 @@ impl Plan {
         assert!(width > 0 && height > 0, "a decoder has refused a picture without pixels");
         self.steps.clear();
         self.flips.clear();
+        self.refusal = None;
         self.mirrored = false;
         (self.width, self.height) = (width, height);
     }
@@ -170,6 +175,15 @@ impl Plan {
             self.flips.push(self.steps.len());
         }
         self.steps.push(Step::Resize { width, height, interpolation });
+    }
+
+    /// Refuses a picture that is not of this size here.
+    pub(crate) fn expect(&mut self, width: u32, height: u32) {
+        if (width, height) != (self.width, self.height) {
+            let found = (self.width, self.height);
+            self.refusal.get_or_insert(Fault::WrongSize { found, expected: (width, height) });
+            self.resize(width, height, Interpolation::Nearest);
+        }
     }
 
     /// Grows to at least this size, `left` and `top` being the border on these sides.

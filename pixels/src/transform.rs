@@ -7,6 +7,7 @@
 
 mod center_crop;
 mod crop;
+mod expect_size;
 mod letterbox;
 mod normalize;
 mod pad;
@@ -37,6 +38,7 @@ use crate::plan::Plan;
 use crate::recipe_error::RecipeError;
 pub use center_crop::CenterCrop;
 pub use crop::Crop;
+pub use expect_size::ExpectSize;
 pub use letterbox::Letterbox;
 pub use normalize::Normalize;
 pub use pad::Pad;
@@ -115,6 +117,8 @@ transforms! {
         "center_crop" => CenterCrop,
         /// A part of the picture.
         "crop" => Crop,
+        /// A size that pictures must have.
+        "expect_size" => ExpectSize,
         /// A border around a picture that is too small.
         "pad" => Pad,
         /// A border of a given width.
@@ -189,6 +193,7 @@ impl Transform {
         match &mut self {
             Self::RandomResizedCrop(RandomResizedCrop { size, .. })
             | Self::CenterCrop(CenterCrop { size })
+            | Self::ExpectSize(ExpectSize { size })
             | Self::Letterbox(Letterbox { size, .. })
             | Self::ScaleJitter(ScaleJitter { target_size: size, .. })
             | Self::Pad(Pad { size, .. }) => *size = size.squared(),

@@ -31,6 +31,7 @@ from forebay.transforms import color, geometry, lists, mixes, warps
         (transforms.Resize(256), {"resize": {"size": 256, "interpolation": "bilinear"}}),
         (transforms.Resize((8, 9)), {"resize": {"size": [8, 9], "interpolation": "bilinear"}}),
         (transforms.CenterCrop(224), {"center_crop": {"size": 224}}),
+        (transforms.ExpectSize((4, 8)), {"expect_size": {"size": [4, 8]}}),
         (transforms.Pad((8, 9), fill=7), {"pad": {"size": [8, 9], "fill": 7, "padding_mode": "constant"}}),
         (transforms.Pad(8), {"pad": {"size": 8, "fill": 0, "padding_mode": "constant"}}),
         (transforms.RandomHorizontalFlip(), {"random_horizontal_flip": {"p": 0.5}}),

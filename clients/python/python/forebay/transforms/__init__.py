@@ -39,6 +39,7 @@ from forebay.transforms.compose import Compose
 from forebay.transforms.geometry import (
     CenterCrop,
     Crop,
+    ExpectSize,
     Letterbox,
     Pad,
     PadBy,
@@ -70,6 +71,7 @@ __all__ = [
     "Compose",
     "Crop",
     "CutMix",
+    "ExpectSize",
     "GaussianBlur",
     "Grayscale",
     "Letterbox",

@@ -11,6 +11,7 @@ from forebay.transforms.transform import Transform
 __all__ = [
     "CenterCrop",
     "Crop",
+    "ExpectSize",
     "Letterbox",
     "Pad",
     "PadBy",
@@ -98,6 +99,23 @@ class Crop(Transform):
     left: int
     height: int
     width: int
+
+
+@dataclass(frozen=True)
+class ExpectSize(Transform):
+    """Refuses every picture that does not have this size, and leaves the others as they are.
+
+    In a Loader, a picture of another size is a bad record, and the error names its file and both sizes.
+
+    Args:
+        size: Side of a square, or (height, width), in pixels.
+
+    Example:
+        >>> ExpectSize((224, 320)).to_settings()
+        {'expect_size': {'size': [224, 320]}}
+    """
+
+    size: Size
 
 
 @dataclass(frozen=True)
