@@ -24,6 +24,7 @@ LIMIT = 120
 PAGES = (
     "README.md",
     "docs/image.md",
+    "docs/readers.md",
     "docs/resume.md",
     "docs/service.md",
     "docs/distributed.md",

@@ -25,6 +25,7 @@ mod part;
 mod permission;
 mod placement;
 mod ranks;
+mod readers;
 mod resume;
 mod run;
 mod seek;

@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 mod batch;
+mod chain;
 mod error;
 mod log;
 mod operate;
@@ -25,6 +26,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(operate::operate, module)?)?;
     module.add_function(wrap_pyfunction!(order::shuffled, module)?)?;
     module.add_function(wrap_pyfunction!(picture::probed, module)?)?;
+    module.add_class::<chain::Chain>()?;
     module.add_class::<picture::PyPipeline>()?;
     module.add_class::<picture::Pixels>()?;
     module.add_class::<session::Session>()?;

@@ -2,7 +2,8 @@
 //!
 //! [`Session`] is the whole of it. It maps the daemon's memory read-only, hands out [`Batch`]es as views on it, sends
 //! receipts, and takes the work up again after the daemon's death. The protocol's decisions are pure (`hold`,
-//! `receipt`, `inbox`); sockets and processes stand at the edge (`link`, `hands`, `private`).
+//! `receipt`, `inbox`); sockets and processes stand at the edge (`link`, `hands`, `private`). [`reader`] has the readers of
+//! Paddle over a session.
 #![forbid(unsafe_code)]
 
 mod audit;
@@ -17,6 +18,7 @@ mod owner;
 mod permission;
 mod private;
 mod quarantine;
+pub mod reader;
 mod receipt;
 mod rings;
 mod session;

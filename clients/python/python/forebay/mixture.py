@@ -11,7 +11,14 @@ import numpy as np
 
 from forebay.errors import SettingsError
 
-__all__ = ["several"]
+__all__ = ["Sources", "several"]
+
+
+class Sources(tuple[str, ...]):
+    """A list of sources, although its first entry may look like a file of a list of files."""
+
+    __slots__ = ()
+
 
 _SCHEME = re.compile(r"[a-z][a-z0-9+-]+:.*", re.DOTALL)
 
@@ -28,6 +35,8 @@ def several(source: Any) -> tuple[list[str], list[float] | None] | None:  # noqa
     """
     if isinstance(source, Mapping):
         return _weighed(list(source.items()))
+    if isinstance(source, Sources):
+        return [_name(entry, number) for number, entry in enumerate(source)], None
     if not isinstance(source, (list, tuple)) or not source:
         return None
     first = source[0]

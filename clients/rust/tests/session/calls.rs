@@ -67,7 +67,7 @@ fn reset_names_the_epoch_that_the_caller_is_in_whatever_the_daemon_has_begun() {
     let _daemon = world.start(Plan::new(8, 4, 3));
     let mut session = world.attach();
     session.reset(&mut Patient).unwrap();
-    assert_eq!(world.log.lock().resets, [], "before the first batch there is no epoch to end");
+    assert!(world.log.lock().resets.is_empty(), "before the first batch there is no epoch to end");
     for last in [0, 1] {
         let _first = batch(next(&mut session));
         let in_hand = batch(next(&mut session));

@@ -5,6 +5,7 @@ mod calls;
 mod daemon;
 mod death;
 mod put_back;
+mod reader;
 
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -31,6 +31,9 @@ impl Server {
                 bulk = call.record == 1;
                 v1::call_reply::Reply::Path(format!("/data/{}.jpg", call.record).into_bytes())
             }
+            v1::call_request::Call::Reset(_) if !self.plan.alone => {
+                v1::call_reply::Reply::Failure(v1::Failure { message: "other trainers are attached".to_owned() })
+            }
             v1::call_request::Call::Reset(call) => {
                 let epoch = call.epoch;
                 self.log.lock().resets.push(epoch);
