@@ -2,7 +2,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help deps deps-test deps-fuzz build install-c demo test lint test-rust test-python test-c test-readme test-torch test-tf test-jax test-regions torture bench seek compare parity gallery compat fuzz docs clean
+.PHONY: help deps deps-test deps-fuzz build install-c demo test lint test-rust test-python test-c test-readme test-torch test-tf test-jax test-paddle test-regions torture bench seek compare parity gallery compat fuzz docs clean
 
 # PyO3 would link libpython without these, and cargo would build it anew whenever maturin had been here.
 export PYO3_PYTHON := $(CURDIR)/.venv/bin/python
@@ -52,6 +52,9 @@ test-tf: deps ## TensorFlow: installs it into target/tensorflow, which takes 1.6
 
 test-jax: deps ## JAX: installs it into target/jax, and runs its tests on the CPU
 	@.venv/bin/python scripts/test.py wheel jax
+
+test-paddle: deps ## Paddle: installs it into target/paddle, which takes 1 GB, and runs its tests on the CPU
+	@.venv/bin/python scripts/test.py wheel paddle
 
 TORTURE_SECONDS ?= 600
 torture: deps ## Whatever may happen to trainers and a daemon, for TORTURE_SECONDS (600)

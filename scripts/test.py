@@ -230,6 +230,11 @@ def beside(name: str, package: str, file: str) -> Tally:
     return made + counted((*command, f"clients/python/tests/{file}"), pytest_tally, PATH=path)
 
 
+def paddle() -> Tally:
+    """Those that need Paddle."""
+    return beside("paddle", "paddlepaddle", "test_paddle.py")
+
+
 def torture() -> Tally:
     """The one that lasts as long as it is told to."""
     return pytest("-k", "whatever_happens")
@@ -301,8 +306,8 @@ STAGES: dict[str, Callable[[], Tally]] = {
     "systemd": systemd,
     "readme": readme,
 }
-# Not in the whole: PyTorch, TensorFlow and JAX are large, and the torture is in there for a minute.
-ASKED_FOR = {"torch": torch, "tensorflow": tensorflow, "jax": jax, "torture": torture}
+# Not in the whole: PyTorch, TensorFlow, JAX and Paddle are large, and the torture is in there for a minute.
+ASKED_FOR = {"torch": torch, "tensorflow": tensorflow, "jax": jax, "paddle": paddle, "torture": torture}
 
 
 def main(names: list[str]) -> int:

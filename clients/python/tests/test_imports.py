@@ -43,7 +43,9 @@ def test_frameworks_are_named_in_their_own_files_alone():
             for node in ast.walk(ast.parse(path.read_text()))
             if isinstance(node, ast.Constant) and isinstance(node.value, str) and " " not in node.value
         }
-        is_home = name in ("forebay.tf", "forebay.jax") or name.startswith(("forebay.torch.", "forebay.frameworks."))
-        assert is_home or not words & {"torch", "cupy", "jax", "tensorflow"}, (
+        is_home = name in ("forebay.tf", "forebay.jax", "forebay.paddle") or name.startswith(
+            ("forebay.torch.", "forebay.frameworks.")
+        )
+        assert is_home or not words & {"torch", "cupy", "jax", "tensorflow", "paddle"}, (
             f"{name} looks for a framework: ask forebay.frameworks"
         )

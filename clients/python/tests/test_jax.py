@@ -243,7 +243,7 @@ def test_what_cannot_be_is_refused_with_the_way_out(pictures, annotated):
 
 @pytest.mark.parametrize("sharding", [jax.sharding.PartitionSpec("batch"), "gpu", 0])
 def test_what_is_no_sharding_is_refused_before_the_loader_is_opened(monkeypatch, sharding):
-    monkeypatch.setattr(forebay.jax, "Loader", None)
+    monkeypatch.setattr(forebay.elements, "Loader", None)
     with pytest.raises(forebay.SettingsError, match=r"give a device or a jax\.sharding\.Sharding, such as"):
         forebay.jax.batches("/data/train", sharding=sharding, batch_size=4, size=8)
 
@@ -259,7 +259,7 @@ def test_a_loader_that_was_opened_is_closed_after_any_exception(monkeypatch, pic
     def fails(*_, **__):
         raise RuntimeError("no backend")
 
-    monkeypatch.setattr(forebay.jax, "Loader", Noted)
+    monkeypatch.setattr(forebay.elements, "Loader", Noted)
     monkeypatch.setattr(forebay.jax, "_Conversion", fails)
     with pytest.raises(RuntimeError, match="no backend"):
         forebay.jax.batches(pictures(4), batch_size=4, size=8)

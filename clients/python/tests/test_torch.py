@@ -9,6 +9,7 @@ from typing import ClassVar
 import forebay
 import numpy as np
 import pytest
+from forebay.dtype import signed
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed; `make test-torch` installs it")
 pytestmark = [pytest.mark.daemon, pytest.mark.usefixtures("binary")]
@@ -271,7 +272,7 @@ def test_a_batch_with_further_columns_can_be_pickled(boxes):
 
 
 def test_unsigned_numbers_keep_their_values():
-    column = forebay.torch.tensors._column(np.array([1, 65535], np.uint16), torch.from_numpy)
+    column = torch.from_numpy(signed(np.array([1, 65535], np.uint16)))
     assert (column.dtype, column.tolist()) == (torch.int32, [1, 65535])
 
 

@@ -8,10 +8,12 @@ import numpy as np
 
 from forebay import frameworks
 
-__all__ = ["BFLOAT16_BITS", "name_of", "parse"]
+__all__ = ["BFLOAT16_BITS", "name_of", "parse", "signed"]
 
 # The type of bfloat16 images in numpy. No other type of images is it.
 BFLOAT16_BITS = np.dtype(np.uint16)
+
+_SIGNED = {np.dtype(np.uint16): np.int32, np.dtype(np.uint32): np.int64, np.dtype(np.uint64): np.int64}
 
 
 def name_of(dtype: np.dtype) -> str:
@@ -29,3 +31,9 @@ def parse(dtype: Any) -> str | None:  # noqa: ANN401 - whatever numpy or PyTorch
     except TypeError:
         return None
     return name
+
+
+def signed(column: Any) -> Any:  # noqa: ANN401 - an array, or pixels in a GPU
+    """Unsigned numbers of more than a byte as signed ones, for frameworks that calculate with no others."""
+    wider = _SIGNED.get(column.dtype) if isinstance(column, np.ndarray) else None
+    return column if wider is None else column.astype(wider)

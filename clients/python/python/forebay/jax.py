@@ -16,13 +16,13 @@ import jax
 import numpy as np
 
 from forebay.aligned import aligned_copy
-from forebay.batches import Batches
 from forebay.converted import Converted
+from forebay.elements import names_of, opened, packed
 from forebay.errors import SettingsError, SlotsHeld
-from forebay.loader import Loader
 
 if TYPE_CHECKING:
     from forebay.batch import Batch
+    from forebay.loader import Loader
     from forebay.settings import Source
 
 __all__ = ["JaxLoader", "batches", "data_sharding"]
@@ -101,49 +101,18 @@ def batches(
         SlotsHeld: With `copy=False`, JAX still uses two batches when the next is drawn.
         Error: Any other error of `forebay.Loader`.
     """
-    if isinstance(elements, str):
-        raise SettingsError(f"elements={elements!r}: give a tuple of names, such as ({elements!r},)")
+    names = names_of(elements)
     if sharding is not None and not isinstance(sharding, (jax.Device, jax.sharding.Sharding)):
         raise SettingsError(
             f"sharding={sharding!r}: give a device or a jax.sharding.Sharding, such as forebay.jax.data_sharding()"
         )
-    if not isinstance(source, Batches):
-        loader = Loader(source, **settings)
-    elif settings:
-        raise SettingsError(
-            f"{next(iter(settings))}: the Loader has its settings already; give source and settings here"
-        )
-    else:
-        loader = source
-    try:
-        _refuse(loader, list(elements), sharding)
-        return JaxLoader(loader, _Conversion(list(elements), sharding, as_dict=as_dict, copy=copy))
-    except BaseException:
-        if loader is not source:
-            loader.close()
-        raise
 
+    def use(loader: Loader) -> JaxLoader:
+        if isinstance(sharding, jax.sharding.Sharding):
+            _refuse_unequal(loader, sharding, loader._feed.session.rings()[0].images[0])
+        return JaxLoader(loader, _Conversion(names, sharding, as_dict=as_dict, copy=copy))
 
-def _refuse(loader: Loader, elements: list[str], sharding: Any) -> None:  # noqa: ANN401 - as `batches`
-    """Refuses columns, placements and shardings that JAX cannot have."""
-    if loader.placement != "host":
-        raise SettingsError(
-            f'the pixels are in {loader.placement}: set placement="host", or copy them as docs/operating.md shows'
-        )
-    ring = loader._feed.session.rings()[0]
-    has_lists = {name: levels > 0 for name, _, levels, _ in ring.columns}
-    known = ["images", "labels", "records", "mask", *has_lists]
-    unknown = [name for name in elements if name not in known]
-    if unknown or not elements:
-        given = f"{unknown[0]!r} is not a column" if unknown else "it is empty"
-        raise SettingsError(f"elements: {given}; the columns are {', '.join(known)}")
-    ragged = next((name for name in elements if has_lists.get(name)), None)
-    if ragged is not None:
-        raise SettingsError(
-            f"elements: {ragged!r} has a list for each place, and JAX has no such arrays: read the Loader"
-        )
-    if isinstance(sharding, jax.sharding.Sharding):
-        _refuse_unequal(loader, sharding, ring.images[0])
+    return opened(source, settings, names, use)
 
 
 def _refuse_unequal(loader: Loader, sharding: jax.sharding.Sharding, images: Sequence[int]) -> None:
@@ -181,9 +150,7 @@ class _Conversion:
     def __call__(self, batch: Batch) -> Any:  # noqa: ANN401 - a tuple, a dict or an array
         bits = batch.dtype == "bfloat16"
         values = [self._converted(np.asarray(batch[name]), bits=bits and name == "images") for name in self._elements]
-        if self._as_dict:
-            return dict(zip(self._elements, values))
-        return tuple(values) if len(values) > 1 else values[0]
+        return packed(self._elements, values, as_dict=self._as_dict)
 
     def _converted(self, array: np.ndarray, *, bits: bool) -> jax.Array:
         if self.copy:

@@ -10,6 +10,7 @@ import numpy as np
 from forebay.frameworks.cupy import Cupy, CupyEvent
 from forebay.frameworks.framework import Event, Framework
 from forebay.frameworks.jax import Jax, JaxArray
+from forebay.frameworks.paddle import Paddle
 from forebay.frameworks.tensorflow import TensorFlow
 from forebay.frameworks.torch import Torch
 
@@ -30,7 +31,7 @@ __all__ = [
 ]
 
 # The first one that has an answer gives it.
-FRAMEWORKS: tuple[Framework, ...] = (Torch(), Cupy(), Jax(), TensorFlow())
+FRAMEWORKS: tuple[Framework, ...] = (Torch(), Cupy(), Jax(), TensorFlow(), Paddle())
 
 # What `Batch.release(after=...)` takes.
 Mark = Union[Event, CupyEvent, JaxArray]

@@ -12,7 +12,7 @@ import numpy as np
 import torch
 
 from forebay.converted import Converted
-from forebay.dtype import BFLOAT16_BITS
+from forebay.dtype import BFLOAT16_BITS, signed
 from forebay.errors import SettingsError
 from forebay.ragged import Ragged
 
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 __all__ = ["TorchBatch", "TorchLoader", "TorchRagged"]
 
 _log = logging.getLogger("forebay")
-
-_SIGNED = {np.dtype(np.uint16): np.int32, np.dtype(np.uint32): np.int64, np.dtype(np.uint64): np.int64}
 
 
 class TorchRagged(NamedTuple):
@@ -186,14 +184,8 @@ def _column(batch: Batch, name: str, convert: Callable[[Any], torch.Tensor]) -> 
         # The conversion takes its bits for what they are, as those of the images.
         return convert(column)
     if isinstance(column, Ragged):
-        return TorchRagged(convert(_signed(column.values)), tuple(map(convert, column.offsets)))
-    return convert(_signed(column))
-
-
-def _signed(column: Any) -> Any:  # noqa: ANN401 - an array, or pixels in a GPU
-    """Unsigned numbers of more than a byte as signed ones, since PyTorch calculates with no others."""
-    wider = _SIGNED.get(column.dtype) if isinstance(column, np.ndarray) else None
-    return column if wider is None else column.astype(wider)
+        return TorchRagged(convert(signed(column.values)), tuple(map(convert, column.offsets)))
+    return convert(signed(column))
 
 
 def _device(asked: Any, ring: torch.device | None) -> torch.device | None:  # noqa: ANN401 - as PyTorch
