@@ -190,9 +190,14 @@ impl BatchStage {
             self.make_room(&position);
             self.batcher.bare(position);
         } else {
-            let receipt = receipt::receipt(&Claim::bare(position.lease, position.offset, 1), RecordSum::default());
-            self.tell(Fate::Acked { items: vec![receipt], bad: Vec::new(), urgent: true });
+            self.tell_bare(&position);
         }
+    }
+
+    /// Tells the ledger of a position without a record that no batch answers for.
+    fn tell_bare(&self, position: &Position) {
+        let receipt = receipt::receipt(&Claim::bare(position.lease, position.offset, 1), RecordSum::default());
+        self.tell(Fate::Acked { items: vec![receipt], bad: Vec::new(), urgent: true });
     }
 
     fn make_room(&mut self, position: &Position) {
@@ -270,6 +275,7 @@ impl BatchStage {
             Action::Dropped(positions) => {
                 self.tell(Fate::Acked { items: receipt::dropped(&positions), bad: Vec::new(), urgent: true });
             }
+            Action::Bare(position) => self.tell_bare(&position),
             Action::Settled { epoch, tail } => self.settled(epoch, &tail),
             Action::Nack(bad) => self.tell(Fate::Bad(bad.into())),
             Action::Fail(text) => {
