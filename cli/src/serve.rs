@@ -68,14 +68,17 @@ pub(crate) fn run(args: &ServeArgs) -> Result<(), Failure> {
 }
 
 /// A stage that has panicked would leave its trainers waiting for ever. The process ends instead: whoever started it
-/// starts it again, and the trainers reconnect. A decoder's panic is an outcome of its picture, and that of a library that
-/// reads a file is an outcome of the file.
+/// starts it again, and the trainers reconnect. A decoder's panic is an outcome of its picture. That of a library that reads
+/// a file is an outcome of the file, and is not reported: the error says what is wrong.
 fn end_at_a_panic() {
     let report = panic::take_hook();
     panic::set_hook(Box::new(move |info| {
+        if forebay_formats::is_panic_contained() {
+            return;
+        }
         report(info);
         let is_decoder = thread::current().name().is_some_and(|name| name.starts_with(DECODE_THREAD));
-        if !is_decoder && !forebay_formats::is_panic_contained() {
+        if !is_decoder {
             process::abort();
         }
     }));
