@@ -9,6 +9,8 @@ use std::path::Path;
 use rustix::fs::OFlags;
 use rustix::process::geteuid;
 
+use crate::part_name::part_name;
+
 /// Makes a folder that only its owner may look into, and the folders above it that are missing.
 ///
 /// # Errors
@@ -19,16 +21,19 @@ pub(crate) fn make_folder(folder: &Path) -> io::Result<()> {
     }
     let above = above(folder);
     make_folder(above)?;
-    match DirBuilder::new().mode(0o700).create(folder) {
-        Ok(()) => {}
-        // Another process was faster.
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists && folder.is_dir() => return Ok(()),
-        Err(error) => return Err(error),
-    }
+    // Nobody sees it before it has its owner: what another process puts there is to have the same one.
+    let part = part_name(folder);
+    DirBuilder::new().mode(0o700).create(&part)?;
     let flags = (OFlags::DIRECTORY | OFlags::NOFOLLOW).bits().cast_signed();
-    let made = OpenOptions::new().read(true).custom_flags(flags).open(folder)?;
-    give_away(&made, above);
-    Ok(())
+    let made = OpenOptions::new().read(true).custom_flags(flags).open(&part).and_then(|made| {
+        give_away(&made, above);
+        fs::rename(&part, folder)
+    });
+    made.or_else(|error| {
+        let _gone = fs::remove_dir(&part);
+        // Another process was faster, and has files there. An empty folder of its own is replaced.
+        if folder.is_dir() { Ok(()) } else { Err(error) }
+    })
 }
 
 /// Gives a file that was just made to the owner of its folder, if this process is root's. The file is given by its descriptor,
@@ -62,9 +67,12 @@ pub(crate) fn above(path: &Path) -> &Path {
 }
 
 #[cfg(test)]
-#[allow(clippy::print_stdout, reason = "a skipped test says why")]
 mod tests {
+    #![allow(clippy::print_stdout, reason = "a skipped test says why")]
+
     use std::os::unix::fs::chown;
+    use std::sync::Barrier;
+    use std::thread;
 
     use super::*;
 
@@ -87,6 +95,7 @@ mod tests {
             let expected = if root { NOBODY } else { geteuid().as_raw() };
             assert_eq!((metadata.uid(), metadata.mode() & 0o777), (expected, 0o700));
         }
+        assert_eq!(fs::read_dir(above(&folder)).unwrap().count(), 1, "nothing else is left there");
         let file = folder.join("file");
         fs::write(&file, "").unwrap();
         assert!(is_own(&file.metadata().unwrap(), &folder));
@@ -94,6 +103,32 @@ mod tests {
         if root {
             chown(&file, Some(NOBODY - 1), None).unwrap();
             assert!(!is_own(&file.metadata().unwrap(), &folder), "a third user's");
+        }
+    }
+
+    #[test]
+    fn rule_53_threads_that_make_the_same_folder_all_find_it_with_its_owner() {
+        if !geteuid().is_root() {
+            println!("skipped: only root can give folders away");
+            return;
+        }
+        for _ in 0..200 {
+            let dir = tempfile::tempdir().unwrap();
+            chown(dir.path(), Some(NOBODY), Some(NOBODY)).unwrap();
+            let folder = dir.path().join("a/b");
+            let begin = Barrier::new(4);
+            thread::scope(|scope| {
+                for number in 0..4 {
+                    let (begin, folder) = (&begin, &folder);
+                    scope.spawn(move || {
+                        begin.wait();
+                        make_folder(folder).unwrap();
+                        assert_eq!(folder.metadata().unwrap().uid(), NOBODY);
+                        fs::write(folder.join(number.to_string()), "").unwrap();
+                    });
+                }
+            });
+            assert_eq!(fs::read_dir(&folder).unwrap().count(), 4);
         }
     }
 }

@@ -7,6 +7,7 @@ mod about;
 mod file;
 mod key;
 mod mapping;
+mod part_file;
 pub(crate) mod points;
 mod targets;
 

@@ -43,6 +43,7 @@ mod opened;
 mod option_key;
 mod packed;
 mod parquet;
+mod part_name;
 mod parts;
 mod paths;
 mod progress;

@@ -1,10 +1,8 @@
 //! An index as an Arrow file: one batch of rows, so that each column is one piece of memory. Other programs open it too.
 
 use std::collections::HashMap;
-use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Write as _};
-use std::os::unix::fs::OpenOptionsExt as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use arrow_array::RecordBatch;
@@ -18,8 +16,8 @@ use forebay_sources::SourceError;
 
 use super::about::{About, KEY};
 use super::mapping;
+use super::part_file::PartFile;
 use crate::contained::contained;
-use crate::folder_owner;
 use crate::index_columns::{BadIndex, NewColumns};
 
 /// An index whose numbers were read, and not yet compared with the dataset.
@@ -114,7 +112,7 @@ fn decode(bytes: &Buffer) -> Result<(Arc<Schema>, RecordBatch), ArrowError> {
     Ok((schema, rows))
 }
 
-/// Writes an index under another name and renames it, so that the file is whole whenever it is there.
+/// Writes an index. The number of its bytes is the result.
 ///
 /// # Errors
 /// The disk is full, or the folder may not be written.
@@ -123,34 +121,12 @@ pub(super) fn write(path: &Path, about: &About, columns: NewColumns) -> io::Resu
     let text = serde_json::to_string(about)?;
     let schema = Schema::new(fields).with_metadata(HashMap::from([(KEY.to_owned(), text)]));
     let rows = RecordBatch::try_new(Arc::new(schema), arrays).map_err(io::Error::other)?;
-    let part = part_of(path);
-    let written = write_part(&part, &rows).and_then(|len| fs::rename(&part, path).map(|()| len));
-    if written.is_err() {
-        // It may never have been made; what counts is the error.
-        let _gone = fs::remove_file(&part);
-    }
-    written
-}
-
-/// The name under which a file is written until it is whole.
-pub(super) fn part_of(path: &Path) -> PathBuf {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    path.with_file_name(format!(".{name}.{}.part", std::process::id()))
-}
-
-fn write_part(part: &Path, rows: &RecordBatch) -> io::Result<u64> {
-    // What a killed process left there must not refuse for ever; what somebody plants there is not written through.
-    let _stale = fs::remove_file(part);
-    let file: File = OpenOptions::new().write(true).create_new(true).mode(0o644).open(part)?;
-    folder_owner::give_away(&file, folder_owner::above(part));
-    let mut writer =
-        FileWriter::try_new(BufWriter::with_capacity(1 << 20, file), &rows.schema()).map_err(io::Error::other)?;
-    writer.write(rows).and_then(|()| writer.finish()).map_err(io::Error::other)?;
-    let mut buffered = writer.into_inner().map_err(io::Error::other)?;
-    buffered.flush()?;
-    let file = buffered.into_inner().map_err(io::IntoInnerError::into_error)?;
-    file.sync_all()?;
-    Ok(file.metadata()?.len())
+    let part = PartFile::create(path)?;
+    let buffered = BufWriter::with_capacity(1 << 20, part.file());
+    let mut writer = FileWriter::try_new(buffered, &rows.schema()).map_err(io::Error::other)?;
+    writer.write(&rows).and_then(|()| writer.finish()).map_err(io::Error::other)?;
+    writer.into_inner().map_err(io::Error::other)?.flush()?;
+    part.finish()
 }
 
 #[cfg(test)]

@@ -1,28 +1,26 @@
 //! The seek points beside an index: which file they are in, whether it may be trusted, and how it is made.
 
-use std::fs::{self, File, Metadata, OpenOptions};
+use std::fs::{File, Metadata};
 use std::io::{self, BufWriter, Seek as _, SeekFrom, Write as _};
-use std::os::unix::fs::{FileExt as _, MetadataExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::{FileExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 
 use forebay_proto::printable;
 use forebay_sources::{PointFiles, PointsAbout, Source};
 
-use super::file::part_of;
 use super::mapping::OTHERS_WRITE;
-use crate::folder_owner;
+use super::part_file::PartFile;
 use crate::regular_file::open_regular;
 
 /// Writes the seek points of a dataset's pictures into a file beside its index. The file is there once it is complete.
 #[derive(Debug)]
 pub struct PointsWriter {
     path: PathBuf,
-    part: PathBuf,
+    part: PartFile,
     out: BufWriter<File>,
     about: PointsAbout,
     /// Where each block ends, and first of all where the first begins.
     bounds: Vec<u64>,
-    is_done: bool,
 }
 
 /// A file of seek points that was made.
@@ -99,13 +97,9 @@ impl PointsWriter {
         let about = PointsAbout { fingerprint: source.fingerprint(), records: source.len(), pictures: 0 };
         let blocks = about.blocks().ok_or(io::ErrorKind::FileTooLarge)?;
         let path = points_path(index);
-        let part = part_of(&path);
-        // As for an index: what a killed process left must not refuse for ever, and what somebody plants is not written through.
-        let _stale = fs::remove_file(&part);
-        let file = OpenOptions::new().write(true).create_new(true).mode(0o644).open(&part)?;
-        folder_owner::give_away(&file, folder_owner::above(&part));
-        let out = BufWriter::with_capacity(1 << 20, file);
-        let mut writer = Self { path, part, out, about, bounds: vec![blocks], is_done: false };
+        let part = PartFile::create(&path)?;
+        let out = BufWriter::with_capacity(1 << 20, part.file().try_clone()?);
+        let mut writer = Self { path, part, out, about, bounds: vec![blocks] };
         // Head and table are written when all blocks are there.
         writer.out.seek(SeekFrom::Start(blocks))?;
         Ok(writer)
@@ -137,23 +131,11 @@ impl PointsWriter {
     pub fn finish(mut self) -> io::Result<PointsReport> {
         assert_eq!(self.bounds.len() as u64, self.about.records + 1, "each record has a block");
         self.out.flush()?;
-        let file = self.out.get_ref();
+        let file = self.part.file();
         let head = self.about.to_bytes();
         file.write_all_at(&head, 0)?;
         let table: Vec<u8> = self.bounds.iter().flat_map(|bound| bound.to_le_bytes()).collect();
         file.write_all_at(&table, head.len() as u64)?;
-        file.sync_all()?;
-        fs::rename(&self.part, &self.path)?;
-        self.is_done = true;
-        Ok(PointsReport { path: self.path.clone(), bytes: self.bytes(), pictures: self.about.pictures })
-    }
-}
-
-impl Drop for PointsWriter {
-    fn drop(&mut self) {
-        if !self.is_done {
-            // It may be gone already; what counts is the error that led here.
-            let _gone = fs::remove_file(&self.part);
-        }
+        Ok(PointsReport { bytes: self.part.finish()?, path: self.path, pictures: self.about.pictures })
     }
 }
