@@ -174,7 +174,7 @@ impl Address {
     }
 
     /// What came of opening this, unless a fault of the store was met on the way: then whatever came is not believed. Errors
-    /// about objects name them with their versions.
+    /// about objects name them with their versions. No error has the query of a signed URL.
     pub(crate) fn settled<T>(&self, opened: Result<T, SourceError>) -> Result<T, SourceError> {
         let Some(tree) = &self.tree else { return opened };
         tree.settle();
@@ -187,7 +187,7 @@ impl Address {
             {
                 SourceError::Malformed { locator: Locator { container: self.at(path).container(), part }, problem }
             }
-            error => error,
+            error => error.with_paths(|path| tree.shown_path(path)),
         })
     }
 

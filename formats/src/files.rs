@@ -117,7 +117,7 @@ fn listing<'a>(
     // Objects have no folders to go up to, and a list in a store must not name files of this machine.
     if let Some(index) = (0..paths.len()).find(|&index| root.tree().is_some() && escapes(paths.bytes(index), None)) {
         let path = root.shown_name(paths.bytes(index));
-        let problem = LineProblem::Escapes { path, root: printable(root.path()).to_string() };
+        let problem = LineProblem::Escapes { path, root: printable(&root.shown()).to_string() };
         return Err(SourceError::Line { file: file.to_owned(), line: numbers[index], problem });
     }
     let shard_name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();

@@ -51,7 +51,7 @@ fn open_metadata(root: &Address, options: &Options) -> DatasetResult {
             Some(table) => format!(
                 "its tables are in folders below, such as \"{}\". Open one of these folders, or write one table for all \
                  pictures.",
-                printable(table.path())
+                printable(&table.shown())
             ),
             None => format!(
                 "a folder has columns only if it has a table ({}). Write one with the paths in \"file_name\", or leave \
@@ -87,7 +87,7 @@ fn open(root: &Address, options: &Options) -> Result<Listing, SourceError> {
         });
     }
     if hidden + others > 0 {
-        tracing::info!(folder = %printable(root.path()), hidden, others, "left out hidden entries and files that are not pictures");
+        tracing::info!(folder = %printable(&root.shown()), hidden, others, "left out hidden entries and files that are not pictures");
     }
     let (labels, classes) = if options.labels == Labels::None || paths.iter().all(|path| class_of(path).is_none()) {
         (Vec::new(), Vec::new())

@@ -208,7 +208,7 @@ impl Indexed<'_> {
         let bases = self.bases(dataset)?;
         for basis in &bases {
             if !basis.holds().map_err(|error| BadIndex(error.to_string()))? {
-                let changed = printable(basis.address.path());
+                let changed = printable(&basis.address.shown()).to_string();
                 return Err(BadIndex(format!("\"{changed}\" has changed while it was scanned. Try again")));
             }
         }
@@ -369,7 +369,7 @@ fn must_hold(basis: &Basis) -> Result<(), NoIndex> {
     if basis.holds()? {
         return Ok(());
     }
-    let changed = printable(basis.address.path());
+    let changed = printable(&basis.address.shown()).to_string();
     Err(BadIndex(format!("\"{changed}\" has changed since the index was made. Make the index again with \"forebay index SOURCE --output FILE\"")).into())
 }
 

@@ -199,15 +199,15 @@ fn resolve(name: &str, options: &Options) -> Result<Resolved, SourceError> {
                 (scheme, address, options)
             }
             Some((scheme, rest)) => {
-                let scheme = SCHEMES
-                    .iter()
-                    .find(|known| known.name == scheme)
-                    .ok_or_else(|| SourceError::UnknownScheme { name: name.to_owned(), known: known(SCHEMES) })?;
+                let scheme = SCHEMES.iter().find(|known| known.name == scheme).ok_or_else(|| {
+                    let name = format!("{}{}", &name[..name.len() - rest.len()], forebay_objects::shown(rest));
+                    SourceError::UnknownScheme { name, known: known(SCHEMES) }
+                })?;
                 let (rest, options) = scheme::with_query(rest, options)?;
                 let address = if stores::is_url(rest) { stores::open(rest, &options)? } else { Address::file(rest) };
                 if scheme.name == python::SCHEME.name && address.tree().is_some() {
                     let problem = "A custom reader is a file of this machine. Copy it, and give its path.".to_owned();
-                    return Err(SourceError::Store { url: rest.to_owned(), problem });
+                    return Err(SourceError::Store { url: forebay_objects::shown(rest), problem });
                 }
                 (scheme, address, options)
             }

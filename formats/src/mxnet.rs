@@ -122,7 +122,7 @@ fn open(name: &Address, options: &Options, scan: &Scan) -> Result<Packed, Source
         );
         return Err(SourceError::malformed_at(name.path(), 0, problem));
     }
-    damaged.warn(name.path());
+    damaged.warn(&name.shown());
     let (labels, classes, targets) = labels.finish(name.path(), payload)?;
     let packing = Arc::new(MxPacking { is_image: payload == MxPayload::Image, damaged });
     let labels = labels.into();

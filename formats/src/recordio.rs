@@ -114,7 +114,7 @@ fn open(name: &Address, options: &Options) -> Result<RecordIo, SourceError> {
     for (number, path) in (0..).zip(containers::find(name, &EXTENSIONS)?) {
         scan.file(&path, number)?;
     }
-    let found = scan.finish(name.path())?;
+    let found = scan.finish(&name.shown())?;
     Ok(RecordIo {
         shards: found.parts.files.iter().map(|file| file.address.last_name()).collect(),
         open: OpenFiles::new(found.parts.files.len()),

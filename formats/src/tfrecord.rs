@@ -90,7 +90,7 @@ fn open(name: &Address, options: &Options, scan: &Scan) -> Result<Packed, Source
         || Gathered { labels: Vec::new(), classes: Vec::new(), targets: Table::default(), damaged: Faults::default() };
     let gathered = gatherer.map_or_else(|| Ok(none()), |mut gatherer| gatherer.finish(name.path()))?;
     let Gathered { labels, classes, targets, damaged } = gathered;
-    damaged.warn(name.path());
+    damaged.warn(&name.shown());
     packing.damaged = damaged;
     let packing = Arc::new(packing);
     let labels = labels.into();

@@ -4,10 +4,10 @@
 mod listed;
 
 use std::collections::HashMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use forebay_objects::{Object, Scheme, Store};
+use forebay_objects::{Object, Scheme, Store, is_object_url};
 use forebay_sources::{ObjectRoots, ReadError, ReadErrorKind, Retry, SourceError, is_straight};
 use parking_lot::Mutex;
 
@@ -82,6 +82,12 @@ impl Tree {
             None if self.can_list() => url.into_owned(),
             None => url.split(['?', '#']).next().unwrap_or_default().to_owned(),
         }
+    }
+
+    /// A path of an error, which may be a URL, as it may be shown.
+    pub(crate) fn shown_path(&self, path: &Path) -> PathBuf {
+        let is_url = path.to_str().is_some_and(is_object_url);
+        if is_url { self.shown(path).into() } else { path.to_owned() }
     }
 
     /// The object with this key, if there is one.
@@ -285,6 +291,20 @@ mod tests {
         };
         assert_eq!(known(8), (0, 1), "320 objects are allowed, and there are 300");
         assert_eq!(known(7), (40, 0));
+    }
+
+    #[test]
+    fn rule_54_no_error_of_a_dataset_in_a_store_has_the_query_of_a_signed_url() {
+        let address = stores::open("https://elsewhere/list.txt", &Options::default()).unwrap();
+        let told = |path: &str| {
+            let missing = Err::<(), _>(SourceError::Missing { path: path.into() });
+            address.settled(missing).unwrap_err().to_string()
+        };
+        for path in ["https://elsewhere/a.jpg?sig=hunter2", "https://other/a.jpg?sig=hunter2"] {
+            let told = told(path);
+            assert!(told.contains("/a.jpg\"") && !told.contains("hunter"), "{told}");
+        }
+        assert!(told("/indexes/a?b#c.arrow").contains("/indexes/a?b#c.arrow"), "a path of this machine is no URL");
     }
 
     #[test]

@@ -111,7 +111,7 @@ fn open(address: &Address, options: &Options) -> DatasetResult {
             Ok(annotation) => objects.push(&annotation.objects),
             Err(problem) => {
                 let xml = layout.xml(stem);
-                damaged.add(record, &format!("its annotation \"{}\" {problem}", printable(xml.path())));
+                damaged.add(record, &format!("its annotation \"{}\" {problem}", printable(&xml.shown())));
                 objects.push(&[]);
             }
         }

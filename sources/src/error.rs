@@ -307,6 +307,43 @@ impl SourceError {
         }
     }
 
+    /// The same error, with the paths that `shown` makes of its own. A path may be a URL with a query that is secret.
+    #[must_use]
+    pub fn with_paths(mut self, shown: impl Fn(&Path) -> PathBuf) -> Self {
+        let show = |path: &mut PathBuf| *path = shown(path);
+        match &mut self {
+            Self::Missing { path }
+            | Self::Denied { path }
+            | Self::NotAFolder { path }
+            | Self::Io { path, .. }
+            | Self::Unrecognised { path, .. }
+            | Self::EmptyFolder { path }
+            | Self::NoPictures { path, .. }
+            | Self::EmptyClass { path }
+            | Self::Loop { path }
+            | Self::EmptyList { file: path }
+            | Self::NoRecords { path }
+            | Self::NoContainers { path, .. }
+            | Self::Reader { path, .. }
+            | Self::Index { path, .. }
+            | Self::Columns { path, .. }
+            | Self::Line { file: path, .. }
+            | Self::Malformed { locator: Locator { container: Container::File(path), .. }, .. } => show(path),
+            Self::MixedFolder { picture, class } => [picture, class].into_iter().for_each(show),
+            Self::NoneExists { list, first, root, .. } => [list, first, root].into_iter().for_each(show),
+            Self::Pattern { pattern, .. } => *pattern = shown(Path::new(pattern)).to_string_lossy().into_owned(),
+            Self::Malformed { .. }
+            | Self::Outage(_)
+            | Self::UnknownScheme { .. }
+            | Self::UnknownOption { .. }
+            | Self::BadOption { .. }
+            | Self::Store { .. }
+            | Self::Cache { .. }
+            | Self::Apart { .. } => {}
+        }
+        self
+    }
+
     /// The error for a path of the dataset itself.
     pub fn of_path(path: &Path, source: io::Error) -> Self {
         let path = path.to_owned();
@@ -328,19 +365,4 @@ impl SourceError {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn rule_54_an_outage_inside_an_error_of_the_system_is_an_outage() {
-        let of = |kind| {
-            let inner = ReadError { kind, locator: Locator::file("a.csv"), cause: "the store answers 503".into() };
-            SourceError::of_path(Path::new("a.csv"), io::Error::other(inner))
-        };
-        assert!(matches!(of(ReadErrorKind::Storage), SourceError::Outage(error) if error.cause.contains("503")));
-        assert!(matches!(of(ReadErrorKind::Missing), SourceError::Missing { .. }));
-        let changed = of(ReadErrorKind::Changed);
-        assert!(matches!(&changed, SourceError::Io { .. }) && changed.to_string().contains("has changed"), "{changed}");
-        assert!(matches!(SourceError::of_path(Path::new("a"), io::Error::other("x")), SourceError::Io { .. }));
-    }
-}
+mod tests;

@@ -50,7 +50,7 @@ impl MaskNames {
         let expected = format!(
             "a folder, below \"{}\" or absolute, with a PNG of the name of at least one picture, or a column of the dataset \
              with the paths of the masks",
-            printable(base.path())
+            printable(&base.shown())
         );
         Err(SourceError::bad_option(&format!("masks.{column}"), &parts.join(";"), &expected))
     }
@@ -65,7 +65,8 @@ impl MaskNames {
         for record in 0..table.columns()[found].len() {
             let path = table.value(found, record).bytes().trim_ascii();
             if escapes(path, None) || path.contains(&0) {
-                let expected = format!("paths inside \"{}\"; record {record} has another one", printable(base.path()));
+                let expected =
+                    format!("paths inside \"{}\"; record {record} has another one", printable(&base.shown()));
                 let path = String::from_utf8_lossy(path);
                 return Err(SourceError::bad_option(&format!("masks.{column}"), &path, &expected));
             }

@@ -46,7 +46,7 @@ pub(super) fn chosen(file: &Address, index: &Address, records: &[MxRecord]) -> R
             wrong("the line is not a key, a tab and the byte where a record begins. Make the index anew, or give index=\"none\"".into())
         })?;
         let Ok(place) = records.binary_search_by_key(&start, MxRecord::start) else {
-            let file = printable(file.path());
+            let file = printable(&file.shown()).to_string();
             return Err(wrong(format!(
                 "no record of \"{file}\" begins at byte {start}, so this is the index of another file. Give its own with index=, or index=\"none\""
             )));

@@ -124,7 +124,7 @@ impl VocLayout {
         let more = if names.len() > NAMED { " and more" } else { "" };
         let expected = format!(
             "a list in \"{}\" ({}{more}), or \"all\" for all pictures with an XML",
-            forebay_proto::printable(lists.path()),
+            forebay_proto::printable(&lists.shown()),
             if shown.is_empty() { "there is none".to_owned() } else { shown.join(", ") }
         );
         Err(SourceError::bad_option(SET.name, chosen.unwrap_or_default(), &expected))

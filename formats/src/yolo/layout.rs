@@ -83,7 +83,7 @@ impl YoloLayout {
             _ => {
                 let named: Vec<String> = known.iter().map(|set| format!("\"{set}\"")).collect();
                 let named = if named.is_empty() { "there is none".to_owned() } else { named.join(", ") };
-                let folder = printable(self.folder.path()).to_string();
+                let folder = printable(&self.folder.shown()).to_string();
                 let expected = format!("a set in \"{folder}\" ({named}), or \"all\" for the pictures of all sets");
                 return Err(SourceError::bad_option(SET.name, chosen.unwrap_or_default(), &expected));
             }
