@@ -72,3 +72,25 @@ fn masks_that_cannot_be_are_refused_by_name_and_what_is_wrong_with_one_is_its_re
     write_masks(&[Some(b"no PNG"), None, None]);
     assert!(open("seg").unwrap_err().to_string().contains("row 0"));
 }
+
+#[test]
+fn rule_31_masks_that_a_dictionary_repeats_have_a_limit_of_memory() {
+    const ROWS: usize = 20;
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("a.parquet");
+    // 8 MiB, stored once.
+    let mut mask = crate::masks::tests::png(8, 2, "");
+    mask.resize(8 << 20, 0);
+    let columns = vec![("image", binary(&[Some(&b"picture"[..]); ROWS])), ("seg", binary(&[Some(&mask[..]); ROWS]))];
+    let properties = WriterProperties::builder().set_dictionary_page_size_limit(16 << 20).build();
+    write(&path, &[batch(columns)], properties);
+    assert!(fs::metadata(&path).unwrap().len() < 2 * mask.len() as u64);
+    let source = crate::open(path.to_str().unwrap(), &masked(&[("seg", "seg")])).unwrap();
+    // What is stored, and 128 MiB more.
+    for record in 0..ROWS as u64 {
+        match source.read(record, u64::MAX, &mut Vec::new()) {
+            Ok(()) => assert!(record < 16, "{record}"),
+            Err(error) => assert!(record >= 16 && error.cause.contains("repeats masks"), "{record}: {error}"),
+        }
+    }
+}
