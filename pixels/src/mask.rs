@@ -106,11 +106,6 @@ pub struct MaskDecoder {
 }
 
 impl MaskDepth {
-    /// The type that holds the numbers of this PNG. Nothing if its head is no PNG's, or its pixels are no numbers.
-    pub fn of_png(head: &[u8]) -> Option<Self> {
-        PngHeader::read(head)?.depth().ok()
-    }
-
     /// Bytes of a number.
     pub fn size(self) -> usize {
         match self {

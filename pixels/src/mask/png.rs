@@ -4,7 +4,7 @@ use std::io::Cursor;
 
 use png::{DecodingError, Limits, Transformations};
 
-use super::{MaskDepth, MaskFault};
+use super::MaskFault;
 
 /// What the head of a PNG says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,15 +52,6 @@ impl PngHeader {
             height: number(12),
             bits: head[16],
             colours: head[17],
-        })
-    }
-
-    /// The type that holds its numbers.
-    pub(super) fn depth(self) -> Result<MaskDepth, MaskFault> {
-        Ok(match self.samples()? {
-            Samples::Packed(_) => MaskDepth::U8,
-            Samples::Grey16 => MaskDepth::U16,
-            Samples::Rgb => MaskDepth::I32,
         })
     }
 

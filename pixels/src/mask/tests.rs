@@ -209,7 +209,6 @@ fn rule_45_numbers_keep_their_value_in_every_type_that_holds_them() {
     let number = |x: u32, y: u32| (x + 4 * y) * 70_001;
     for (stored, bits) in [(MaskDepth::U8, 8), (MaskDepth::U16, 16), (MaskDepth::I32, 24)] {
         let png = mask_png_of(stored, 4, 3, number);
-        assert_eq!(MaskDepth::of_png(&png), Some(stored));
         for depth in [MaskDepth::U8, MaskDepth::U16, MaskDepth::I32] {
             let holds = match stored {
                 MaskDepth::U8 => true,
@@ -267,7 +266,6 @@ fn what_is_no_mask_of_its_picture_is_refused_by_name() {
     assert!(words(&png_of(ColorType::Rgba, BitDepth::Eight, &[0; 48])).contains("colours with transparency"));
     assert!(words(&png_of(ColorType::GrayscaleAlpha, BitDepth::Eight, &[0; 24])).contains("grey with transparency"));
     assert!(words(&png_of(ColorType::Rgb, BitDepth::Sixteen, &[0; 72])).contains("16 bits"));
-    assert_eq!(MaskDepth::of_png(&png_of(ColorType::Rgba, BitDepth::Eight, &[0; 48])), None);
     let png = mask_png(4, 3, number);
     for end in [26, 33, png.len() - 20] {
         assert!(words(&png[..end]).contains("damaged"), "{end}");
