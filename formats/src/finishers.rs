@@ -4,33 +4,20 @@
 use std::sync::LazyLock;
 use std::thread;
 
-use crossbeam_channel::Sender;
+use forebay_objects::Workers;
 
-type Work = Box<dyn FnOnce() + Send>;
-
-/// They begin with the first answer that has work, and stay until the process ends. Nothing if the system has no threads.
-static FINISHERS: LazyLock<Option<Sender<Work>>> = LazyLock::new(start);
+/// They begin with the first answer that has work. Nothing if the system has no threads.
+static FINISHERS: LazyLock<Option<Workers>> = LazyLock::new(|| {
+    let cores = thread::available_parallelism().map_or(1, usize::from);
+    Workers::start("forebay-finish", cores).ok()
+});
 
 /// Does the work on one of the threads. No more work waits than there are requests under way.
 pub(crate) fn finish(work: impl FnOnce() + Send + 'static) {
-    let work: Work = Box::new(work);
     match &*FINISHERS {
-        // The threads never end, so the work is taken.
-        Some(queue) => drop(queue.send(work)),
+        Some(threads) => threads.bring(work),
         None => work(),
     }
-}
-
-fn start() -> Option<Sender<Work>> {
-    let (queue, waiting) = crossbeam_channel::unbounded::<Work>();
-    let one = |_| {
-        let waiting = waiting.clone();
-        let work = move || waiting.iter().for_each(|work| work());
-        thread::Builder::new().name("forebay-finish".into()).spawn(work).ok()
-    };
-    let cores = thread::available_parallelism().map_or(1, usize::from);
-    let started = (0..cores).map_while(one).count();
-    (started > 0).then_some(queue)
 }
 
 #[cfg(test)]

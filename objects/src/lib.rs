@@ -24,6 +24,7 @@ mod runtime;
 mod secret;
 mod settings;
 mod store;
+mod workers;
 
 pub use address::{Address, Scheme, is_object_url, shown};
 pub use cache::{Cache, CacheError, CacheFull, CacheKey, CacheMaker, RetainedEntries};
@@ -32,3 +33,4 @@ pub use retries::Retries;
 pub use secret::Secret;
 pub use settings::Settings;
 pub use store::{PendingRead, Store};
+pub use workers::Workers;

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use forebay_sources::Backoff;
+
 /// Deadlines and retries of requests to a store.
 ///
 /// A read of bytes may take as long as it goes on: in each `silence` at least the bytes of that time at `slowest` arrive. What
@@ -10,10 +12,8 @@ use std::time::Duration;
 pub struct Retries {
     /// Failed attempts in a row, without one new byte, after which the read fails.
     pub limit: u32,
-    /// The wait before the first retry. It doubles with each one.
-    pub wait: Duration,
-    /// The longest wait between two attempts.
-    pub wait_limit: Duration,
+    /// The waits between two attempts.
+    pub waits: Backoff,
     /// How long a server may send nothing: neither the head of its answer nor a byte of its body.
     pub silence: Duration,
     /// Bytes in a second, on average over `silence`, below which a body counts as stuck.
@@ -31,8 +31,7 @@ impl Default for Retries {
     fn default() -> Self {
         Self {
             limit: 6,
-            wait: Duration::from_millis(200),
-            wait_limit: Duration::from_secs(10),
+            waits: Backoff { first: Duration::from_millis(200), longest: Duration::from_secs(10) },
             silence: Duration::from_secs(15),
             slowest: 4 << 10,
             attempt: Duration::from_secs(20),
@@ -45,9 +44,7 @@ impl Retries {
     /// How long to wait after this many failures in a row, counted from 1, or none to give up. The read has stood still for
     /// `still`. `draw` is a random number from 0 to 1: clients that failed together do not come back together.
     pub(crate) fn after(&self, failures: u32, still: Duration, draw: f64) -> Option<Duration> {
-        let doublings = failures.saturating_sub(1).min(20);
-        let full = self.wait.saturating_mul(1 << doublings).min(self.wait_limit);
-        let wait = full.mul_f64(0.5 + draw.clamp(0.0, 1.0) / 2.0);
+        let wait = self.waits.after(failures, draw);
         (failures < self.limit).then_some(wait).and_then(|wait| self.granted(wait, None, still))
     }
 
@@ -84,7 +81,7 @@ mod tests {
         let retries = Retries { limit: 100, ..Retries::default() };
         let wait = |failures, draw| retries.after(failures, Duration::ZERO, draw).unwrap();
         assert_eq!((wait(3, 0.0).as_millis(), wait(3, 1.0).as_millis()), (400, 800));
-        assert_eq!((wait(50, 1.0), wait(99, 1.0)), (retries.wait_limit, retries.wait_limit));
+        assert_eq!((wait(50, 1.0), wait(99, 1.0)), (retries.waits.longest, retries.waits.longest));
         assert_eq!(wait(3, f64::INFINITY), wait(3, 1.0));
     }
 

@@ -3,13 +3,12 @@
 
 use std::io;
 use std::sync::LazyLock;
-use std::thread;
 
-use crossbeam_channel::Sender;
 use forebay_sources::{Container, Locator, Part, ReadError, ReadErrorKind, SourceError};
 use tokio::runtime::{Builder, Handle, Runtime};
 use tokio::sync::oneshot;
 
+use crate::Workers;
 use crate::fault::{Fault, FaultKind};
 
 /// Threads that move bytes from sockets to buffers. They wait for nothing else.
@@ -24,44 +23,19 @@ static RUNTIME: LazyLock<io::Result<Runtime>> = LazyLock::new(|| {
 });
 
 /// Begins with the first store that has a cache, and stays until the process ends.
-static DISK: LazyLock<io::Result<Disk>> = LazyLock::new(Disk::start);
-
-type Work = Box<dyn FnOnce() + Send>;
+static DISK: LazyLock<io::Result<Disk>> = LazyLock::new(|| Workers::start("objects-disk", DISK_THREADS).map(Disk));
 
 /// Threads for work that waits for a disk.
 #[derive(Debug)]
-pub(crate) struct Disk {
-    jobs: Sender<Work>,
-}
+pub(crate) struct Disk(Workers);
 
 impl Disk {
-    fn start() -> io::Result<Self> {
-        let (jobs, queue) = crossbeam_channel::unbounded::<Work>();
-        for number in 0..DISK_THREADS {
-            let queue = queue.clone();
-            let started = thread::Builder::new().name("objects-disk".to_owned()).spawn(move || {
-                for job in queue {
-                    job();
-                }
-            });
-            match started {
-                // Fewer threads do as well.
-                Err(_) if number > 0 => break,
-                Err(error) => return Err(error),
-                Ok(_) => {}
-            }
-        }
-        Ok(Self { jobs })
-    }
-
     /// Does the work on one of the threads.
     pub(crate) async fn run<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Result<T, Fault> {
         let (send, result) = oneshot::channel();
         // Whoever waited may be gone by now.
-        let job: Work = Box::new(move || drop(send.send(work())));
-        let lost = || Fault::new(FaultKind::Unavailable, "a thread of the cache ended");
-        self.jobs.send(job).map_err(|_| lost())?;
-        result.await.map_err(|_| lost())
+        self.0.bring(move || drop(send.send(work())));
+        result.await.map_err(|_| Fault::new(FaultKind::Unavailable, "a thread of the cache ended"))
     }
 }
 

@@ -2,6 +2,7 @@
 //! records. The sources themselves are in `forebay-formats`.
 #![forbid(unsafe_code)]
 
+mod backoff;
 mod disk_cache;
 mod error;
 mod grains;
@@ -21,6 +22,7 @@ use std::fmt;
 
 use forebay_columns::Table;
 
+pub use backoff::Backoff;
 pub use disk_cache::DiskCache;
 pub use error::{LineProblem, SourceError};
 pub use grains::Grains;

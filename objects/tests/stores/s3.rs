@@ -5,6 +5,7 @@ use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
 use forebay_objects::{Object, Retries, Settings, Store};
+use forebay_sources::Backoff;
 use http_body_util::BodyExt as _;
 use s3s::auth::SimpleAuth;
 use s3s::dto;
@@ -21,8 +22,7 @@ pub(crate) const SECRET: &str = "wJalrXUtnFEMI/K7MDENG";
 /// Retries without long waits.
 pub(crate) fn quick() -> Retries {
     Retries {
-        wait: Duration::from_millis(1),
-        wait_limit: Duration::from_millis(2),
+        waits: Backoff { first: Duration::from_millis(1), longest: Duration::from_millis(2) },
         silence: Duration::from_millis(500),
         ..Retries::default()
     }

@@ -3,14 +3,14 @@
 
 use std::time::Duration;
 
-const FIRST: Duration = Duration::from_millis(50);
-const LONGEST: Duration = Duration::from_secs(5);
+use forebay_sources::Backoff;
 
-/// The pause of a record after so many tries before the last one: twice as long after each try, of which a part between the
-/// half and the whole is chosen by the record and the try.
+const BACKOFF: Backoff = Backoff { first: Duration::from_millis(50), longest: Duration::from_secs(5) };
+
+/// The pause of a record after so many tries before the last one. The record and the try choose how much of the longest pause
+/// it is.
 pub(super) fn before_retry(record: u64, tries: u32) -> Duration {
-    let most = FIRST.saturating_mul(1 << tries.min(16)).min(LONGEST);
-    most / 2 + (most / 2).mul_f64(part(record, tries))
+    BACKOFF.after(tries.saturating_add(1), part(record, tries))
 }
 
 /// A part from 0 to 1, spread evenly over records and tries.
@@ -31,21 +31,20 @@ mod tests {
     fn pauses_grow_to_a_limit() {
         for record in 0..100 {
             for tries in 0..40 {
-                let (most, pause) =
-                    (FIRST.saturating_mul(1 << tries.min(16)).min(LONGEST), before_retry(record, tries));
+                let (most, pause) = (BACKOFF.after(tries + 1, 1.0), before_retry(record, tries));
                 assert!(pause >= most / 2 && pause <= most, "{record} after {tries}: {pause:?} of {most:?}");
             }
         }
-        assert!(before_retry(7, u32::MAX) >= LONGEST / 2);
+        assert!(before_retry(7, u32::MAX) >= BACKOFF.longest / 2);
     }
 
     #[test]
     fn rule_54_records_that_failed_together_are_not_read_again_together() {
         let mut dues: Vec<Duration> = (0..1000).map(|record| before_retry(record, 10)).collect();
         dues.sort_unstable();
-        let tenth = LONGEST / 20;
+        let tenth = BACKOFF.longest / 20;
         for place in 0..10 {
-            let from = LONGEST / 2 + tenth * place;
+            let from = BACKOFF.longest / 2 + tenth * place;
             let count = dues.iter().filter(|due| **due >= from && **due < from + tenth).count();
             assert!((60..140).contains(&count), "{count} of 1000 in the part {place} of ten");
         }
