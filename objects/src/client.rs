@@ -138,7 +138,7 @@ pub(crate) fn refusal(status: StatusCode, headers: &HeaderMap, body: &[u8]) -> F
     let header = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).map(str::to_owned);
     let code = header("x-ms-error-code").or_else(|| code_of(body));
     let fault = Fault::of_answer(status, code.as_deref(), header("x-amz-bucket-region").as_deref());
-    Fault { wait: retry_after(headers), ..fault }
+    fault.with_answer(status, retry_after(headers))
 }
 
 fn limited(body: HttpResponseBody, limit: usize) -> HttpResponseBody {

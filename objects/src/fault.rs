@@ -18,6 +18,8 @@ pub(crate) struct Fault {
     pub(crate) cause: String,
     /// How long the store asks to wait before the next attempt.
     pub(crate) wait: Option<Duration>,
+    /// The request timed out or was refused for now, as it happens if too many are under way.
+    pub(crate) crowded: bool,
 }
 
 /// Who is at fault.
@@ -71,7 +73,14 @@ impl Fault {
             Some((cut, _)) => format!("{}...", &cause[..cut]),
             None => cause,
         };
-        Self { kind, cause, wait: None }
+        Self { kind, cause, wait: None, crowded: false }
+    }
+
+    /// The same fault, of a request with this answer.
+    #[must_use]
+    pub(crate) fn with_answer(self, status: StatusCode, wait: Option<Duration>) -> Self {
+        let crowded = matches!(status, StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE);
+        Self { wait, crowded, ..self }
     }
 
     /// What an answer other than success means. `code` is the store's own word for it.
@@ -111,7 +120,7 @@ impl Fault {
 
     /// The server was silent, or too slow.
     pub(crate) fn late(what: &str) -> Self {
-        Self::new(FaultKind::Unavailable, what)
+        Self { crowded: true, ..Self::new(FaultKind::Unavailable, what) }
     }
 
     /// Whether another attempt may succeed at once.

@@ -17,6 +17,7 @@ mod listing;
 mod note;
 mod object;
 mod pace;
+mod permits;
 mod repository;
 mod retries;
 mod retry_after;
@@ -24,6 +25,7 @@ mod runtime;
 mod secret;
 mod settings;
 mod store;
+mod throttle;
 mod workers;
 
 pub use address::{Address, Scheme, is_object_url, shown};

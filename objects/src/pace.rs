@@ -29,6 +29,11 @@ impl Pace {
         self.attempt = now;
     }
 
+    /// The read waited for so long before its attempt, for others of this process. That is no standstill.
+    pub(crate) fn waited(&mut self, time: Duration) {
+        self.stepped += time;
+    }
+
     /// Bytes have arrived. Answers whether that is a step: then the read goes on, and whoever waits for it is to hear of that.
     pub(crate) fn arrived(&mut self, bytes: u64, now: Instant) -> bool {
         self.arrived = self.arrived.saturating_add(bytes);
@@ -116,6 +121,16 @@ mod tests {
             assert!(good && took == Duration::from_secs(expected), "{took:?}");
             assert!(took > READ_TIMEOUT && longest < READ_TIMEOUT / 4, "{longest:?} without a sign");
         }
+    }
+
+    #[test]
+    fn rule_54_a_read_that_waits_for_others_does_not_stand_still() {
+        let (retries, start) = (Retries::default(), Instant::now());
+        let mut pace = Pace::new(&retries, start);
+        pace.waited(Duration::from_secs(100));
+        let now = start + Duration::from_secs(101);
+        pace.begin(now);
+        assert_eq!((pace.still(now), pace.patience(now)), (Duration::from_secs(1), retries.silence));
     }
 
     #[test]

@@ -38,7 +38,7 @@ pub struct Settings {
     pub certificates: Option<PathBuf>,
     /// Deadlines and retries.
     pub retries: Retries,
-    /// Requests that a store has in flight at once.
+    /// The most requests for bytes that a store has under way at once. There are fewer while requests time out or are refused.
     pub requests: usize,
     /// Keeps what was read on a local disk. Stores share it. None reads everything from the store each time.
     pub cache: Option<Arc<Cache>>,

@@ -2,21 +2,19 @@
 
 use std::fmt;
 use std::ops::Range;
-use std::pin::pin;
 use std::sync::{Arc, mpsc};
 
 use forebay_sources::{Container, Locator, Part, Pulse, ReadError, ReadErrorKind, SourceError};
 use tokio::runtime::Handle;
-use tokio::sync::Semaphore;
 use tokio::task::AbortHandle;
-use tokio::time::timeout;
 
 use crate::address::shown;
 use crate::backend::Backend;
 use crate::blocks::Blocks;
 use crate::fault::{Fault, FaultKind};
-use crate::fetch::{fetch, retried};
+use crate::fetch::{Fetch, retried};
 use crate::listing;
+use crate::permits::RequestPermits;
 use crate::{Address, CacheKey, Object, Retries, Scheme, Settings, runtime};
 
 /// A read that is under way.
@@ -37,8 +35,8 @@ pub struct Store {
     retries: Retries,
     /// None without a cache.
     blocks: Option<Blocks>,
-    /// Requests that may still begin.
-    permits: Semaphore,
+    /// Of requests for bytes.
+    permits: RequestPermits,
     runtime: Handle,
 }
 
@@ -63,7 +61,7 @@ impl Store {
             identity,
             backend,
             retries: settings.retries,
-            permits: Semaphore::new(settings.requests.clamp(1, Semaphore::MAX_PERMITS)),
+            permits: RequestPermits::new(settings.requests),
         }))
     }
 
@@ -242,16 +240,8 @@ impl Store {
     }
 
     async fn fetch(&self, object: &Object, range: Range<u64>, buf: &mut Vec<u8>, pulse: &Pulse) -> Result<(), Fault> {
-        let mut permit = pin!(self.permits.acquire());
-        let permit = loop {
-            match timeout(self.retries.silence, &mut permit).await {
-                Ok(permit) => break permit,
-                // It waits for others of this process, and not for an answer.
-                Err(_) => pulse.beat(),
-            }
-        };
-        let _permit = permit.map_err(|_| Fault::late("the store is closed"))?;
-        fetch(&self.backend, &self.retries, object, range, buf, pulse).await
+        let Self { backend, retries, permits, .. } = self;
+        Fetch { backend, retries, permits, pulse }.read(object, range, buf).await
     }
 
     /// Refuses what a plain server of files cannot do.

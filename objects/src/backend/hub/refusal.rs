@@ -59,7 +59,7 @@ impl Refusals<'_> {
             }
             _ => Fault::of_answer(status, None, None),
         };
-        Fault { wait, ..fault }
+        fault.with_answer(status, wait)
     }
 
     /// The hub has no such dataset, as far as it tells those who ask.
@@ -78,7 +78,7 @@ impl Refusals<'_> {
 /// What an answer of a file server other than success says. Only the hub knows which files there are, and how long they are.
 pub(super) fn of_file_server(host: &str, status: StatusCode, headers: &HeaderMap) -> Fault {
     let fault = Fault::new(FaultKind::Unavailable, format!("the hub's file server {host} answers {status}"));
-    Fault { wait: retry_after(headers), ..fault }
+    fault.with_answer(status, retry_after(headers))
 }
 
 #[cfg(test)]
