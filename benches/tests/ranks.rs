@@ -29,7 +29,7 @@ const RANKS: [(&str, u32); 18] = [
 ];
 
 /// Libraries that only these crates may name, in what they build.
-const FENCES: [(&str, &[&str]); 31] = [
+const FENCES: [(&str, &[&str]); 30] = [
     ("redb", &["forebay-coordinator"]),
     ("tokio-rustls", &["forebay-coordinator", "forebay-daemon"]),
     ("pyo3", &["forebay-python"]),
@@ -51,8 +51,7 @@ const FENCES: [(&str, &[&str]); 31] = [
     ("csv", &["forebay-formats"]),
     ("roxmltree", &["forebay-formats"]),
     ("flate2", &["forebay-formats"]),
-    ("crc32c", &["forebay-formats"]),
-    ("crc32fast", &["forebay-formats"]),
+    ("crc-fast", &["forebay-formats"]),
     ("snap", &["forebay-formats"]),
     ("brotli-decompressor", &["forebay-formats"]),
     ("lz4_flex", &["forebay-formats"]),

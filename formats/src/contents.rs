@@ -1,7 +1,7 @@
 //! The bytes of a file or object that is open: ranges of them are read by many threads at once.
 
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, IoSliceMut, Read};
 use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -67,7 +67,31 @@ impl Contents {
         }
     }
 
-    /// The same, behind what is in `buf`.
+    /// The same, but the first bytes of the range are read into `head`. The range has `size` bytes more than these.
+    ///
+    /// # Errors
+    /// As those of [`read`](Self::read).
+    pub(crate) fn read_split(
+        &self,
+        offset: u64,
+        head: &mut [u8],
+        size: usize,
+        buf: &mut Vec<u8>,
+    ) -> Result<(), ReadError> {
+        let Holder::File { file, path } = &self.of else {
+            self.read(offset, head.len().saturating_add(size), buf)?;
+            take_head(head, buf);
+            return Ok(());
+        };
+        if buf.capacity() < size {
+            file.read_exact_at(head, offset).map_err(|error| of_read(path, &error))?;
+            return read_file(file, path, offset + head.len() as u64, size, 0, buf);
+        }
+        buf.resize(size, 0);
+        scatter(file, offset, head, buf).map_err(|error| of_read(path, &error)).inspect_err(|_| buf.clear())
+    }
+
+    /// The same as [`read`](Self::read), behind what is in `buf`.
     ///
     /// # Errors
     /// As those of [`read`](Self::read). `buf` is what it was then.
@@ -122,11 +146,35 @@ fn read_file(
     };
     read.map_err(|error| {
         buf.truncate(before);
-        match error.kind() {
-            io::ErrorKind::UnexpectedEof => ReadError::new(ReadErrorKind::Changed, Locator::file(path)),
-            _ => ReadError::of_file(path.to_owned(), &error),
-        }
+        of_read(path, &error)
     })
+}
+
+/// A file that ends before a range of it does is not what it was.
+fn of_read(path: &Path, error: &io::Error) -> ReadError {
+    match error.kind() {
+        io::ErrorKind::UnexpectedEof => ReadError::new(ReadErrorKind::Changed, Locator::file(path)),
+        _ => ReadError::of_file(path.to_owned(), error),
+    }
+}
+
+/// Moves the first bytes of what was read into `head`.
+pub(crate) fn take_head(head: &mut [u8], buf: &mut Vec<u8>) {
+    head.copy_from_slice(&buf[..head.len()]);
+    buf.drain(..head.len());
+}
+
+/// Reads a range into two places, by one call if the system gives all of it at once.
+fn scatter(file: &File, offset: u64, head: &mut [u8], rest: &mut [u8]) -> io::Result<()> {
+    let read = loop {
+        match rustix::io::preadv(file, &mut [IoSliceMut::new(head), IoSliceMut::new(rest)], offset) {
+            Err(rustix::io::Errno::INTR) => {}
+            read => break read?,
+        }
+    };
+    let (in_head, in_rest) = (read.min(head.len()), read.saturating_sub(head.len()));
+    file.read_exact_at(&mut head[in_head..], offset + in_head as u64)?;
+    file.read_exact_at(&mut rest[in_rest..], offset + (head.len() + in_rest) as u64)
 }
 
 /// Reads into new memory, which has room up to `end` and hardly more.
@@ -226,6 +274,25 @@ mod tests {
         assert_eq!(new, b"?abcdefghij");
         assert_eq!(contents.read(5, 20, &mut new).unwrap_err().kind, ReadErrorKind::Changed);
         assert!(new.is_empty());
+    }
+
+    #[test]
+    fn the_first_bytes_of_a_range_may_have_memory_of_their_own() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a");
+        std::fs::write(&path, "abcdefghij").unwrap();
+        let contents = Contents::of_file(File::open(&path).unwrap(), path);
+        for mut buf in [Vec::new(), Vec::with_capacity(100), vec![b'?'; 100], b"?".to_vec()] {
+            let mut head = [0; 3];
+            contents.read_split(2, &mut head, 4, &mut buf).unwrap();
+            assert_eq!((&head, buf.as_slice()), (b"cde", &b"fghi"[..]));
+            contents.read_split(7, &mut head, 0, &mut buf).unwrap();
+            assert_eq!((&head, buf.as_slice()), (b"hij", &b""[..]));
+            for (offset, size) in [(2, 20), (6, 2), (8, 0), (20, 1)] {
+                let error = contents.read_split(offset, &mut head, size, &mut buf).unwrap_err();
+                assert_eq!((error.kind, buf.len()), (ReadErrorKind::Changed, 0), "{size} from {offset}");
+            }
+        }
     }
 
     #[test]

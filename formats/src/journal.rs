@@ -14,6 +14,7 @@ use parking_lot::Mutex;
 use rustix::fs::{FlockOperation, flock};
 
 use crate::basis;
+use crate::checksum::{Crc32c, crc32c};
 use crate::folder_owner;
 use crate::packed::ContainerFile;
 use crate::seen::Seen;
@@ -172,7 +173,7 @@ fn entry(container: &ContainerFile, seen: &[u8]) -> Option<Vec<u8>> {
     }
     entry.extend_from_slice(path);
     entry.extend_from_slice(seen);
-    let sum = crc32c::crc32c(&entry[4..]);
+    let sum = crc32c(&entry[4..]);
     entry[..4].copy_from_slice(&sum.to_le_bytes());
     Some(entry)
 }
@@ -202,7 +203,7 @@ fn entries(file: &File, len: u64, known: &mut HashMap<PathBuf, ScannedFile>) -> 
         }
         let mut rest = vec![0; usize::try_from(path_len + seen_len).unwrap_or(0)];
         if read_whole(&mut reader, &mut rest)?.is_none()
-            || crc32c::crc32c_append(crc32c::crc32c(numbers), &rest).to_le_bytes() != *sum
+            || Crc32c::new().with(numbers).with(&rest).sum().to_le_bytes() != *sum
         {
             return Ok(at);
         }

@@ -9,6 +9,7 @@ mod annotation_file;
 mod archived;
 mod arrow;
 mod basis;
+mod checksum;
 mod coco;
 mod contained;
 mod containers;

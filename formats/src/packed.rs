@@ -17,6 +17,7 @@ use forebay_sources::{
 
 use crate::address::{Address, Sight};
 use crate::basis::{self, Basis};
+use crate::contents::take_head;
 use crate::finishers;
 use crate::index_columns::NewColumns;
 use crate::stamp::Stamp;
@@ -81,11 +82,18 @@ pub(crate) trait Packing: fmt::Debug + Send + Sync {
         span.len
     }
 
-    /// Makes the record's content of its stored bytes, in place.
+    /// How many of the stored bytes are before the content, as far as that is known. They are read into memory of their own,
+    /// so that the content is where it belongs as soon as it is read.
+    fn head_len(&self, _record: u64) -> usize {
+        0
+    }
+
+    /// Makes the record's content of its stored bytes, in place. `head` has the first of them, as many as
+    /// [`head_len`](Self::head_len) says if there are so many, and `stored` the others.
     ///
     /// # Errors
     /// The bytes are not what was written. The text says how that is known.
-    fn unpack(&self, _record: u64, _stored: &mut Vec<u8>) -> Result<(), String> {
+    fn unpack(&self, _record: u64, _head: &[u8], _stored: &mut Vec<u8>) -> Result<(), String> {
         Ok(())
     }
 
@@ -217,8 +225,11 @@ impl Packed {
 
     fn read_span(&self, record: u64, room: u64, buf: &mut Vec<u8>) -> Result<(), ReadError> {
         let (file, offset, len) = self.stored(record, room)?;
-        let read = file.read(offset, len, buf);
-        unpacked(&*self.parts.packing, record, read, buf, || self.locator(record))?;
+        let packing = &*self.parts.packing;
+        let mut head = vec![0; packing.head_len(record).min(len)];
+        let rest = len - head.len();
+        let read = file.read_split(offset, &mut head, rest, buf);
+        unpacked(packing, record, read, &head, buf, || self.locator(record))?;
         let masks = &self.parts.masks;
         if masks.columns.is_empty() {
             return Ok(());
@@ -233,11 +244,12 @@ fn unpacked(
     packing: &dyn Packing,
     record: u64,
     read: Result<(), ReadError>,
+    head: &[u8],
     buf: &mut Vec<u8>,
     locator: impl Fn() -> Locator,
 ) -> Result<(), ReadError> {
     read.map_err(|error| ReadError { locator: locator(), ..error })?;
-    packing.unpack(record, buf).map_err(|cause| ReadError::damaged(locator(), cause))?;
+    packing.unpack(record, head, buf).map_err(|cause| ReadError::damaged(locator(), cause))?;
     if buf.is_empty() { Err(ReadError::new(ReadErrorKind::Empty, locator())) } else { Ok(()) }
 }
 
@@ -285,7 +297,9 @@ impl Source for Packed {
                 let pending = file.request(offset, len, buf, move |mut buf, read| {
                     let is_work = read.is_ok() && !packing.is_plain();
                     let finish = move || {
-                        let read = unpacked(&*packing, record, read, &mut buf, || locator.clone());
+                        let mut head = vec![0; packing.head_len(record).min(buf.len())];
+                        take_head(&mut head, &mut buf);
+                        let read = unpacked(&*packing, record, read, &head, &mut buf, || locator.clone());
                         let done: masks::ReadDone = Box::new(move |buf, read: Result<(), ReadError>| {
                             request.buf = buf;
                             request.answer(read.map_err(|error| ReadError { locator, ..error }));

@@ -14,6 +14,7 @@ use forebay_sources::{Options, SourceError};
 
 use self::packing::TfPacking;
 use crate::address::Address;
+use crate::checksum::{Crc32c, crc32c};
 use crate::containers;
 use crate::example::gather::{Gathered, Gatherer};
 use crate::faults::Faults;
@@ -181,7 +182,7 @@ fn stored_length(head: &[u8]) -> Option<u64> {
 
 /// The checksum as the format stores it.
 fn masked(bytes: &[u8]) -> u32 {
-    mask(crc32c::crc32c(bytes))
+    mask(crc32c(bytes))
 }
 
 fn mask(sum: u32) -> u32 {
@@ -190,15 +191,15 @@ fn mask(sum: u32) -> u32 {
 
 /// Whether the data have the checksum behind them.
 fn is_intact(window: &mut Window<'_>, data: Range<u64>) -> Result<bool, SourceError> {
-    let (mut at, mut sum) = (data.start, 0);
+    let (mut at, mut sum) = (data.start, Crc32c::new());
     while at < data.end {
         let step = usize::try_from(data.end - at).unwrap_or(usize::MAX).min(1 << 16);
         let bytes = window.get(at, step).map_err(SourceError::Outage)?.unwrap_or_default();
-        sum = crc32c::crc32c_append(sum, bytes);
+        sum = sum.with(bytes);
         at += step as u64;
     }
     let stored = window.array::<4>(data.end).map_err(SourceError::Outage)?;
-    Ok(stored.is_some_and(|stored| u32::from_le_bytes(stored) == mask(sum)))
+    Ok(stored.is_some_and(|stored| u32::from_le_bytes(stored) == mask(sum.sum())))
 }
 
 fn cut(path: &Path, at: u64) -> SourceError {

@@ -5,12 +5,13 @@ mod directory;
 use std::sync::Arc;
 
 use arrow_array::types::{UInt8Type, UInt32Type, UInt64Type};
-use flate2::{Crc, Decompress, FlushDecompress, Status};
+use flate2::{Decompress, FlushDecompress, Status};
 use forebay_columns::Table;
 use forebay_sources::{Options, Part, SourceError};
 
 use crate::address::Address;
 use crate::archived::{Archived, ArchivedPictures, FOLDER, MEMBER, member_name};
+use crate::checksum::crc32;
 use crate::containers;
 use crate::faults::Faults;
 use crate::index_columns::{BadIndex, IndexColumns, NewColumns};
@@ -105,14 +106,12 @@ impl Packing for ZipMembers {
         self.contents.lens[place_of(record)]
     }
 
-    fn unpack(&self, record: u64, stored: &mut Vec<u8>) -> Result<(), String> {
+    fn unpack(&self, record: u64, _head: &[u8], stored: &mut Vec<u8>) -> Result<(), String> {
         let place = place_of(record);
         if self.contents.deflated[place] != 0 {
             *stored = inflated(stored, self.contents.lens[place])?;
         }
-        let mut crc = Crc::new();
-        crc.update(stored);
-        if crc.sum() == self.contents.crcs[place] {
+        if crc32(stored) == self.contents.crcs[place] {
             Ok(())
         } else {
             Err("its bytes do not have the checksum of the zip".into())

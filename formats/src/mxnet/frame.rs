@@ -18,7 +18,8 @@ use crate::window::Window;
 
 const MAGIC: [u8; 4] = 0xced7_230a_u32.to_le_bytes();
 /// Bytes before the content of a part.
-const HEAD: u64 = 8;
+const PART_HEAD: usize = 8;
+const HEAD: u64 = PART_HEAD as u64;
 /// Bytes of an image header, without its further labels.
 const HEADER: usize = 24;
 /// Most labels of one record.
@@ -84,6 +85,11 @@ impl PartHead {
     /// Whether a record begins here.
     pub(super) fn is_first(self) -> bool {
         matches!(self.kind, PartKind::Whole | PartKind::First)
+    }
+
+    /// Whether the part is a whole record of so many bytes, with this head.
+    fn is_whole(self, len: usize) -> bool {
+        self.kind == PartKind::Whole && PART_HEAD + self.len as usize == len
     }
 
     fn is_last(self) -> bool {
@@ -224,14 +230,25 @@ impl Packing for MxPacking {
         self.damaged.get(record)
     }
 
-    fn unpack(&self, record: u64, stored: &mut Vec<u8>) -> Result<(), String> {
-        join(stored)?;
+    /// The head of the first part, and the image header without further labels.
+    fn head_len(&self, _record: u64) -> usize {
+        if self.is_image { PART_HEAD + HEADER } else { PART_HEAD }
+    }
+
+    fn unpack(&self, record: u64, head: &[u8], stored: &mut Vec<u8>) -> Result<(), String> {
+        let is_whole = self::head(head).is_some_and(|part| part.is_whole(head.len() + stored.len()));
+        if !is_whole {
+            stored.splice(..0, head.iter().copied());
+            join(stored)?;
+        }
         if let Some(cause) = self.damaged.get(record) {
             return Err(cause.to_owned());
         }
         if self.is_image {
-            let before = HEADER + 4 * ImageHeader::labels_of(stored, stored.len() as u64)?;
-            stored.drain(..before.min(stored.len()));
+            let (header, taken) =
+                if is_whole { (&head[PART_HEAD..], head.len() - PART_HEAD) } else { (stored.as_slice(), 0) };
+            let labels = ImageHeader::labels_of(header, (taken + stored.len()) as u64)?;
+            stored.drain(..(HEADER + 4 * labels - taken).min(stored.len()));
         }
         Ok(())
     }

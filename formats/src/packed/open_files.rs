@@ -7,7 +7,7 @@ use forebay_sources::{Locator, ReadError, ReadErrorKind};
 use parking_lot::Mutex;
 
 use super::ContainerFile;
-use crate::contents::Contents;
+use crate::contents::{Contents, take_head};
 use crate::finishers;
 
 /// Most files that a dataset keeps open.
@@ -118,7 +118,30 @@ impl OpenFile {
         self.judged(self.contents.read(offset, size, buf))
     }
 
-    /// The same, behind what is in `buf`.
+    /// The same, but the first bytes of the range are read into `head`. The range has `size` bytes more than these.
+    ///
+    /// # Errors
+    /// As those of [`read`](Self::read).
+    pub(crate) fn read_split(
+        &self,
+        offset: u64,
+        head: &mut [u8],
+        size: usize,
+        buf: &mut Vec<u8>,
+    ) -> Result<(), ReadError> {
+        if head.is_empty() {
+            return self.read(offset, size, buf);
+        }
+        if self.container.unpacked.is_some() {
+            self.read(offset, head.len().saturating_add(size), buf)?;
+            take_head(head, buf);
+            return Ok(());
+        }
+        self.is_unchanged()?;
+        self.judged(self.contents.read_split(offset, head, size, buf))
+    }
+
+    /// The same as [`read`](Self::read), behind what is in `buf`.
     ///
     /// # Errors
     /// As those of [`read`](Self::read). What was read so far may be in `buf`.

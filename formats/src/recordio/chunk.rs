@@ -1,9 +1,10 @@
 //! The chunks of `RecordIO`. Three incompatible formats share a magic number: the fields of their headers have another
 //! order, their checksums are of another kind, and their codecs have other numbers.
 
-use crate::window::Window;
-
 use forebay_sources::ReadError;
+
+use crate::checksum::{crc32, crc32c};
+use crate::window::Window;
 
 /// Bytes before the payload of a chunk.
 pub(super) const HEAD: u64 = 20;
@@ -85,8 +86,8 @@ impl Dialect {
     pub(super) fn agrees(self, header: &ChunkHeader, payload: &[u8]) -> bool {
         header.checksum
             == match self {
-                Self::Go | Self::Paddle => crc32fast::hash(payload),
-                Self::Python => crc32c::crc32c(payload),
+                Self::Go | Self::Paddle => crc32(payload),
+                Self::Python => crc32c(payload),
             }
     }
 }

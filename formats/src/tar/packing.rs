@@ -52,7 +52,7 @@ impl Packing for TarMembers {
         self.sparse.get(&record).map_or(span.len, |map| map.len())
     }
 
-    fn unpack(&self, record: u64, stored: &mut Vec<u8>) -> Result<(), String> {
+    fn unpack(&self, record: u64, _head: &[u8], stored: &mut Vec<u8>) -> Result<(), String> {
         self.sparse.get(&record).map_or(Ok(()), |map| map.expand(stored))
     }
 

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use arrow_array::types::UInt32Type;
 use forebay_sources::{Options, SourceError};
 
-use super::{TAIL, TfPayload, is_checked, masked, payload};
+use super::{TAIL, TfPayload, is_checked, mask, payload};
+use crate::checksum::Crc32c;
 use crate::faults::Faults;
 use crate::index_columns::{BadIndex, IndexColumns, NewColumns};
 use crate::packed::Packing;
@@ -15,6 +16,9 @@ use crate::values::Values;
 /// The columns of an index.
 const PICTURE_START: &str = "picture_start";
 const PICTURE_LENGTH: &str = "picture_length";
+
+/// Where the picture of a record begins that has none, or is damaged.
+const NO_PICTURE: u32 = u32::MAX;
 
 /// Where pictures are in the data of their records.
 #[derive(Debug, Default)]
@@ -44,9 +48,15 @@ impl TfPacking {
         let Some(pictures) = &mut self.pictures else { return };
         let place = picture
             .and_then(|range| Some((u32::try_from(range.start).ok()?, u32::try_from(range.end - range.start).ok()?)));
-        let (start, len) = place.unwrap_or((u32::MAX, 0));
+        let (start, len) = place.unwrap_or((NO_PICTURE, 0));
         pictures.starts.push(start);
         pictures.lens.push(len);
+    }
+
+    /// Where the record's picture is in its data: the first byte, and how many. None, if the data are the picture.
+    fn picture(&self, record: u64) -> Option<(u32, u32)> {
+        let (pictures, place) = (self.pictures.as_ref()?, usize::try_from(record).ok()?);
+        Some((pictures.starts[place], pictures.lens[place]))
     }
 
     /// Reads it from an index.
@@ -64,15 +74,18 @@ impl TfPacking {
 }
 
 impl Packing for TfPacking {
-    fn unpack(&self, record: u64, stored: &mut Vec<u8>) -> Result<(), String> {
-        let place = usize::try_from(record).ok();
-        let picture =
-            self.pictures.as_ref().and_then(|pictures| Some((pictures.starts[place?], pictures.lens[place?])));
+    /// What is before the picture in an Example.
+    fn head_len(&self, record: u64) -> usize {
+        self.picture(record).filter(|(start, _)| *start != NO_PICTURE).map_or(0, |(start, _)| start as usize)
+    }
+
+    fn unpack(&self, record: u64, head: &[u8], stored: &mut Vec<u8>) -> Result<(), String> {
         if self.is_checked {
             let Some((data, checksum)) = stored.split_last_chunk::<4>() else {
                 return Err("it ends before its checksum".into());
             };
-            let (found, expected) = (masked(data), u32::from_le_bytes(*checksum));
+            let found = mask(Crc32c::new().with(head).with(data).sum());
+            let expected = u32::from_le_bytes(*checksum);
             if found != expected {
                 return Err(format!("the checksum of the data is {found:08x}, and the file has {expected:08x}"));
             }
@@ -81,13 +94,11 @@ impl Packing for TfPacking {
         if let Some(cause) = self.damaged.get(record) {
             return Err(cause.to_owned());
         }
-        if let Some((start, len)) = picture {
-            let (start, len) = (start as usize, len as usize);
-            if start.checked_add(len).is_none_or(|end| end > stored.len()) {
+        if let Some((start, len)) = self.picture(record) {
+            if head.len() != start as usize || len as usize > stored.len() {
                 return Err("it has more than 4 GiB".into());
             }
-            stored.truncate(start + len);
-            stored.drain(..start);
+            stored.truncate(len as usize);
         }
         Ok(())
     }
