@@ -14,14 +14,15 @@ use std::path::Path;
 use std::sync::Arc;
 
 use arrow_array::ArrayRef;
-use forebay_sources::{Options, Part, SourceError};
+use forebay_sources::{Options, Part, ReadError, SourceError};
 
 use crate::address::Address;
 use crate::containers;
 use crate::faults::Faults;
+use crate::grain_cache::Grain;
 use crate::masks::MaskElements;
 use crate::opened::DatasetResult;
-use crate::packed::open_files::OpenFiles;
+use crate::packed::open_files::{OpenFile, OpenFiles};
 use crate::packed::{ContainerFile, Packed, PackedMasks, PackedParts, Packing, Span, Spans};
 use crate::progress::Progress;
 use crate::ranges::FileRanges;
@@ -29,7 +30,7 @@ use crate::scheme::{Indexing, Scheme};
 use crate::tables::{TableChoice, TableValues, bad_row, outage};
 use batch::{PictureCell, RowBatch};
 use codec::BufferCodec;
-use compressed::{BatchRows, StoredBatch};
+use compressed::StoredBatch;
 use messages::Messages;
 
 pub(super) const SCHEME: Scheme = Scheme {
@@ -62,16 +63,21 @@ struct FoundPictures {
     batches: Vec<StoredBatch>,
 }
 
-/// The rows that are bad, and the first record of each file.
+/// The rows that are bad, the first record of each file, and the batches of rows, if some are compressed.
 #[derive(Debug, Default)]
 struct PictureCells {
     faults: Faults,
     starts: Vec<u64>,
+    batches: Vec<StoredBatch>,
 }
 
 impl Packing for PictureCells {
     fn fault(&self, record: u64) -> Option<&str> {
         self.faults.get(record)
+    }
+
+    fn read_grain(&self, grain: usize, file: Arc<OpenFile>, len: u64) -> Result<Grain, ReadError> {
+        self.batches[grain].read(&FileRanges::new(file, len))
     }
 
     fn part(&self, record: u64, span: &Span) -> Part {
@@ -97,7 +103,7 @@ fn open(name: &Address, options: &Options) -> DatasetResult {
         let ranges = FileRanges::new(file, container.stamp.len);
         found.scan(number, container.path(), &ranges, &info, options)?;
     }
-    let FoundPictures { spans, cells, values, mut masks, elements, batches } = found;
+    let FoundPictures { spans, mut cells, values, mut masks, elements, mut batches } = found;
     if spans.is_empty() {
         return Err(SourceError::NoRecords { path: name.path().to_owned() });
     }
@@ -105,12 +111,19 @@ fn open(name: &Address, options: &Options) -> DatasetResult {
     if !options.masks.is_empty() {
         masks.columns = elements.finish(targets.schema(), name.path())?;
     }
-    let (labels, packing) = (labels.into(), Arc::new(cells));
-    let parts = PackedParts { files, spans, labels, classes, targets, grains: Vec::new(), masks, packing };
-    if batches.iter().all(|batch| batch.codec.is_none()) {
-        return Ok(Packed::new(name, parts, options)?.into());
+    let mut grains = Vec::new();
+    if batches.iter().any(|batch| batch.codec.is_some()) {
+        batches.retain(|batch| batch.rows > 0);
+        let mut first = 0;
+        for batch in &batches {
+            grains.push(first);
+            first += batch.rows as u64;
+        }
+        cells.batches = batches;
     }
-    Ok(Box::new(BatchRows::new(name, parts, batches, options)?).into())
+    let (labels, packing) = (labels.into(), Arc::new(cells));
+    let parts = PackedParts { files, spans, labels, classes, targets, grains, masks, packing };
+    Ok(Packed::new(name, parts, options)?.into())
 }
 
 impl FoundPictures {
@@ -179,7 +192,7 @@ impl FoundPictures {
             values
                 .push(&choice, field, |place, problem| bad_row(path, (place as u64).saturating_sub(start), problem))?;
             let (fields, choice) = (schema.fields.clone(), Arc::clone(&choice));
-            self.batches.push(StoredBatch { file: number, rows, body, codec, fields, choice });
+            self.batches.push(StoredBatch { rows, body, codec, fields, choice });
         }
         Ok(())
     }

@@ -1,5 +1,7 @@
 //! Records that are ranges of larger files. A format finds them once, and this source reads them.
 
+mod fingerprint;
+mod grains;
 mod index;
 mod masks;
 pub(crate) mod open_files;
@@ -19,11 +21,13 @@ use crate::address::{Address, Sight};
 use crate::basis::{self, Basis};
 use crate::contents::take_head;
 use crate::finishers;
+use crate::grain_cache::{Grain, GrainCache};
 use crate::index_columns::NewColumns;
 use crate::stamp::Stamp;
 use crate::stores;
 use crate::unpacked::Unpacked;
 use crate::values::Values;
+pub(crate) use fingerprint::fingerprint;
 pub(crate) use index::{LENGTH, ReadPacking};
 pub(crate) use masks::PackedMasks;
 use open_files::{OpenFile, OpenFiles};
@@ -36,6 +40,8 @@ pub(crate) struct Packed {
     /// The names of the files, as the shards that they are.
     shards: Vec<String>,
     open: OpenFiles,
+    /// The grains that were decoded last, if records are read in grains.
+    cache: Option<Box<GrainCache>>,
     /// What decided which records there are, beside the files.
     bases: Vec<Basis>,
     fingerprint: [u8; 32],
@@ -95,6 +101,15 @@ pub(crate) trait Packing: fmt::Debug + Send + Sync {
     /// The bytes are not what was written. The text says how that is known.
     fn unpack(&self, _record: u64, _head: &[u8], _stored: &mut Vec<u8>) -> Result<(), String> {
         Ok(())
+    }
+
+    /// Reads and decodes the records of a grain, which is in this file of so many bytes. Only datasets with grains need it. What
+    /// is damaged is no error: then the grain has fewer records.
+    ///
+    /// # Errors
+    /// The storage fails, or the file is not what it was.
+    fn read_grain(&self, _grain: usize, _file: Arc<OpenFile>, _len: u64) -> Result<Grain, ReadError> {
+        Ok(Grain::default())
     }
 
     /// Whether [`unpack`](Self::unpack) leaves the bytes as they are, so that it takes no time.
@@ -176,10 +191,10 @@ impl Packed {
         }
         debug_assert!(parts.labels.is_empty() || parts.labels.len() == parts.spans.len(), "a label per record");
         let shards = shard_names(&parts.files);
-        let open = OpenFiles::new(parts.files.len());
+        let (open, cache) = (OpenFiles::new(parts.files.len()), grains::cache(&parts.grains));
         let fingerprint = fingerprint(name, &parts);
         let (bases, byte_limit, points) = (Vec::new(), options.byte_limit, PointFiles::default());
-        Ok(Self { parts, shards, open, bases, fingerprint, byte_limit, points })
+        Ok(Self { parts, shards, open, cache, bases, fingerprint, byte_limit, points })
     }
 
     /// Names what decided which records there are, beside the files.
@@ -208,8 +223,8 @@ impl Packed {
         &self.parts.files[span.file as usize]
     }
 
-    /// The file of a record that is to be read, and the range of its stored bytes there.
-    fn stored(&self, record: u64, room: u64) -> Result<(Arc<OpenFile>, u64, usize), ReadError> {
+    /// The stored bytes of a record that is to be read.
+    fn wanted(&self, record: u64, room: u64) -> Result<Span, ReadError> {
         let span = self.span(record);
         if let Some(fault) = self.parts.packing.fault(record) {
             return Err(ReadError::damaged(self.locator(record), fault));
@@ -218,6 +233,12 @@ impl Packed {
         if let Some(kind) = ReadErrorKind::of_size(self.size(record), limit, room) {
             return Err(ReadError::new(kind, self.locator(record)));
         }
+        Ok(span)
+    }
+
+    /// Its file, and the range of its stored bytes there.
+    fn stored(&self, record: u64, room: u64) -> Result<(Arc<OpenFile>, u64, usize), ReadError> {
+        let span = self.wanted(record, room)?;
         let located = |error: ReadError| ReadError { locator: self.locator(record), ..error };
         let file = self.open.get(span.file, self.file(span)).map_err(located)?;
         Ok((file, span.offset, usize::try_from(span.len).unwrap_or(usize::MAX)))
@@ -279,15 +300,23 @@ impl Source for Packed {
 
     fn read(&self, record: u64, room: u64, buf: &mut Vec<u8>) -> Result<(), ReadError> {
         // What is in the buffer is not cleared before: a range of a file takes its place faster so.
-        self.read_span(record, room, buf).inspect_err(|_| buf.clear())
+        let read = match &self.cache {
+            Some(cache) => self.read_of_grain(cache, record, room, buf),
+            None => self.read_span(record, room, buf),
+        };
+        read.inspect_err(|_| buf.clear())
     }
 
     fn reading(&self) -> Reading {
         let is_remote = self.parts.files.iter().any(ContainerFile::is_remote);
-        if is_remote { Reading::Requests { most: stores::REQUESTS } } else { Reading::Threads }
+        if is_remote && self.cache.is_none() { Reading::Requests { most: stores::REQUESTS } } else { Reading::Threads }
     }
 
     fn request(&self, mut request: Request) {
+        if self.cache.is_some() {
+            let read = self.read(request.record, request.room, &mut request.buf);
+            return request.answer(read);
+        }
         let record = request.record;
         match self.stored(record, request.room) {
             Ok((file, offset, len)) => {
@@ -347,43 +376,4 @@ impl Source for Packed {
 /// The names of the files, as the shards that they are.
 fn shard_names(files: &[ContainerFile]) -> Vec<String> {
     files.iter().map(|file| file.address.last_name()).collect()
-}
-
-/// Files go in by their path below the dataset's folder, so that the same files elsewhere are the same dataset.
-pub(crate) fn fingerprint(name: &Address, parts: &PackedParts) -> [u8; 32] {
-    let mut hasher = blake3::Hasher::new();
-    hasher.update(b"forebay packed dataset 1\0");
-    let folder = if name.is_folder() { name.clone() } else { name.parent() };
-    let mut part = |bytes: &[u8]| {
-        hasher.update(&(bytes.len() as u64).to_le_bytes());
-        hasher.update(bytes);
-    };
-    for file in &parts.files {
-        let path = file.path().strip_prefix(folder.path()).unwrap_or_else(|_| file.path());
-        part(path.as_os_str().as_encoded_bytes());
-        part(&file.stamp.len.to_le_bytes());
-    }
-    part(b"spans");
-    for span in parts.spans.iter() {
-        part(&span.file.to_le_bytes());
-        part(&span.offset.to_le_bytes());
-        part(&span.len.to_le_bytes());
-    }
-    part(b"members");
-    for (record, span) in (0..).zip(parts.spans.iter()) {
-        if let Part::Member(name) = parts.packing.part(record, &span) {
-            part(name.as_encoded_bytes());
-        }
-    }
-    parts.packing.digest(&mut part);
-    parts.masks.digest(&mut part);
-    part(b"grains");
-    parts.grains.iter().for_each(|start| part(&start.to_le_bytes()));
-    part(b"labels");
-    parts.labels.iter().for_each(|label| part(&label.to_le_bytes()));
-    part(b"classes");
-    parts.classes.iter().for_each(|class| part(class.as_bytes()));
-    part(b"targets");
-    parts.targets.digest(&mut part);
-    *hasher.finalize().as_bytes()
 }

@@ -118,7 +118,7 @@ fn open(name: &Address, options: &Options) -> Result<RecordIo, SourceError> {
     Ok(RecordIo {
         shards: found.parts.files.iter().map(|file| file.address.last_name()).collect(),
         open: OpenFiles::new(found.parts.files.len()),
-        cache: GrainCache::new(KEPT),
+        cache: GrainCache::new(KEPT).reading_ahead(found.chunks.len()),
         used: Mutex::new(UsedMemory::new(USED)),
         spoiled: SpoiledChunks::new(&found.parts.files, SETTLED),
         fingerprint: found.payload.fingerprint(fingerprint(name, &found.parts)),
@@ -219,7 +219,8 @@ impl RecordIo {
             self.keep(grain.bytes);
             return given;
         }
-        let grain = self.cache.get(chunk as u64, |used| self.decoded(chunk, used)).map_err(located)?;
+        let decoded = |chunk, used| self.decoded(usize::try_from(chunk).expect("a place in the list"), used);
+        let grain = self.cache.get(chunk as u64, decoded).map_err(located)?;
         self.give(record, &grain, number, room, buf)
     }
 

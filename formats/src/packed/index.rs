@@ -91,7 +91,7 @@ impl Packed {
         let (shards, open) = (shard_names(&files), OpenFiles::new(files.len()));
         let parts = PackedParts { files, spans, labels, classes, targets, grains: Vec::new(), masks, packing };
         let (bases, byte_limit, points) = (Vec::new(), options.byte_limit, PointFiles::default());
-        Ok(Self { parts, shards, open, bases, fingerprint, byte_limit, points })
+        Ok(Self { parts, shards, open, cache: None, bases, fingerprint, byte_limit, points })
     }
 }
 

@@ -9,7 +9,7 @@ use super::cells::{self, GrainCell};
 use super::file::RowGroup;
 use super::grain;
 use crate::address::Address;
-use crate::grain_cache::GrainCache;
+use crate::grain_cache::{Grain, GrainCache};
 use crate::packed::ContainerFile;
 use crate::packed::open_files::OpenFiles;
 use crate::ranges::FileRanges;
@@ -66,7 +66,7 @@ impl Rows {
         }
         let shards = found.files.iter().map(|file| file.address.last_name()).collect();
         let fingerprint = fingerprint(name, &found, &sizes, &masks);
-        let (cache, byte_limit) = (GrainCache::new(KEPT), options.byte_limit);
+        let (cache, byte_limit) = (GrainCache::new(KEPT).reading_ahead(grains.len()), options.byte_limit);
         Self { found, shards, grains, starts, sizes, records, cache, masks, fingerprint, byte_limit }
     }
 
@@ -82,17 +82,26 @@ impl Rows {
         &self.found.files[group.file as usize]
     }
 
+    /// A grain's row group, and its rows there.
+    fn grain(&self, number: u64) -> (&RowGroup, &Range<u64>) {
+        let (group, rows) = &self.grains[usize::try_from(number).expect("a place in the list")];
+        (&self.found.groups[*group], rows)
+    }
+
+    /// Reads a grain into memory that was used before.
+    fn read_grain(&self, number: u64, used: Vec<u8>) -> Result<Grain, ReadError> {
+        let (group, rows) = self.grain(number);
+        let container = self.file(group);
+        let file = self.found.opened.get(group.file, container)?;
+        grain::read(&FileRanges::new(file, container.stamp.len), group, rows, used)
+    }
+
     fn read_cell(&self, record: u64, room: u64, buf: &mut Vec<u8>) -> Result<(), ReadError> {
         let number = Grains::Starts(&self.starts).of(record);
-        let (group, rows) = &self.grains[usize::try_from(number).expect("a place in the list")];
-        let group = &self.found.groups[*group];
+        let (group, rows) = self.grain(number);
         let container = self.file(group);
         let of_record = |error: ReadError| ReadError { locator: self.locator(record), ..error };
-        let read = |used| {
-            let file = self.found.opened.get(group.file, container)?;
-            grain::read(&FileRanges::new(file, container.stamp.len), group, rows, used)
-        };
-        let grain = self.cache.get(number, read).map_err(of_record)?;
+        let grain = self.cache.get(number, |number, used| self.read_grain(number, used)).map_err(of_record)?;
         let row = usize::try_from(record - group.first_record - rows.start).expect("a row of a grain in memory");
         let at = |kind| ReadError::new(kind, self.locator(record));
         let with = |kind, cause: String| ReadError { cause, ..at(kind) };

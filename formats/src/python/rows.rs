@@ -281,7 +281,8 @@ impl Source for ReaderRows {
         }
         let (number, span) = self.shards.grain(record);
         let grain =
-            match self.grains.get(number, |used| self.grain(number, &span, record, used).map_err(Some)?.ok_or(None)) {
+            match self.grains.get(number, |_, used| self.grain(number, &span, record, used).map_err(Some)?.ok_or(None))
+            {
                 Ok(grain) => grain,
                 Err(None) => return self.alone(record, number, room, buf),
                 Err(Some(error)) => return Err(ReadError { locator: self.locator(record), ..error }),

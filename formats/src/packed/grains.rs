@@ -1,0 +1,51 @@
+//! Records that are decoded together: the first that is read of a grain decodes all of them.
+
+use forebay_sources::{ReadError, ReadErrorKind, Source as _};
+
+use super::Packed;
+use crate::grain_cache::GrainCache;
+
+/// Bytes of decoded grains that are kept.
+const KEPT: usize = 256 << 20;
+
+/// A cache for grains that begin with these records. None, if records are read one by one.
+pub(super) fn cache(starts: &[u64]) -> Option<Box<GrainCache>> {
+    (!starts.is_empty()).then(|| Box::new(GrainCache::new(KEPT).reading_ahead(starts.len())))
+}
+
+impl Packed {
+    /// Reads a record of a grain.
+    pub(super) fn read_of_grain(
+        &self,
+        cache: &GrainCache,
+        record: u64,
+        room: u64,
+        buf: &mut Vec<u8>,
+    ) -> Result<(), ReadError> {
+        buf.clear();
+        let at = |kind| ReadError::new(kind, self.locator(record));
+        if self.wanted(record, room)?.len == 0 {
+            return Err(at(ReadErrorKind::Empty));
+        }
+        let place = |number| usize::try_from(number).expect("a place in the list");
+        let read = |number, _used| {
+            let span = self.span(self.parts.grains[place(number)]);
+            let container = self.file(span);
+            let file = self.open.get(span.file, container)?;
+            self.parts.packing.read_grain(place(number), file, container.stamp.len)
+        };
+        let number = self.grains().of(record);
+        let grain = cache.get(number, read).map_err(|error| ReadError { locator: self.locator(record), ..error })?;
+        let content = grain.record(place(record - self.parts.grains[place(number)]));
+        let content = content.ok_or_else(|| {
+            ReadError::damaged(
+                self.locator(record),
+                "its batch cannot be decompressed, or repeats its pictures too often",
+            )
+        })?;
+        let reserved = buf.try_reserve_exact(content.len());
+        reserved.map_err(|error| ReadError { cause: error.to_string(), ..at(ReadErrorKind::Resources) })?;
+        buf.extend_from_slice(content);
+        Ok(())
+    }
+}
