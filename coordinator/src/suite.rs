@@ -1,9 +1,22 @@
-//! The conformance suite of [`Store`]: what every implementation must pass.
+//! The conformance suite of [`Store`]: what every implementation must pass. With it is what tests of the ledger share: a store
+//! that fails on demand, and the checkers of runs.
+
+mod random;
+mod shared_store;
+mod violation;
+mod visits;
+mod witness;
 
 use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::store::{Change, Store, StoreError, StoreFault};
+
+pub use random::Random;
+pub use shared_store::{CommitFailure, Replica, SharedStore};
+pub use violation::{Invariant, Violation};
+pub use visits::Visits;
+pub use witness::{Place, Witness};
 
 /// How long a store may take until it leads.
 const PATIENCE: Duration = Duration::from_secs(60);

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use forebay_coordinator::{
     CallError, Request, Verdict as Judgement,
-    suite::{check_leadership, check_mending, check_unknown},
+    suite::{CommitFailure, SharedStore, check_leadership, check_mending, check_unknown},
 };
 use forebay_proto::v1::{
     AckRequest, AcquireRequest, BadRecord, NackRequest, Range, ReturnRequest, ReturnedRange, Verdict, ack_item::Kind,
@@ -12,7 +12,6 @@ use forebay_proto::v1::{
 };
 
 use crate::scene::{GRACE, Scene, spec};
-use crate::shared_store::{Failure, SharedStore};
 
 /// Repeats the very same request until it is answered. One commit fails, and if that comes late, so does the next.
 fn insist<R: Request + Clone>(scene: &Scene, request: &R) -> R::Reply {
@@ -27,7 +26,7 @@ fn insist<R: Request + Clone>(scene: &Scene, request: &R) -> R::Reply {
 }
 
 /// Two epochs with two workers, bad records, returns and a new incarnation; gives how many commits there were.
-fn story(fail: Option<(u64, Failure)>) -> u64 {
+fn story(fail: Option<(u64, CommitFailure)>) -> u64 {
     let mut scene = Scene::new(spec(30), 7, 2);
     if let Some((commit, failure)) = fail {
         scene.store.fail_at(commit, failure);
@@ -98,7 +97,13 @@ fn story(fail: Option<(u64, Failure)>) -> u64 {
 fn rule_18_nothing_is_lost_or_counted_twice_whichever_commit_fails() {
     let commits = story(None);
     for commit in 1..=commits {
-        for failure in [Failure::Failed, Failure::Before, Failure::After, Failure::Late, Failure::Deposed] {
+        for failure in [
+            CommitFailure::Failed,
+            CommitFailure::Before,
+            CommitFailure::After,
+            CommitFailure::Late,
+            CommitFailure::Deposed,
+        ] {
             story(Some((commit, failure)));
         }
     }
@@ -109,7 +114,7 @@ fn no_reply_comes_before_its_commit() {
     let mut scene = Scene::new(spec(30), 10, 1);
     let mut daemon = scene.daemon("node", 1);
     let lease = daemon.lease(&scene);
-    scene.store.fail_at(1, Failure::Before);
+    scene.store.fail_at(1, CommitFailure::Before);
     let request =
         AckRequest { caller: Some(daemon.next()), items: vec![scene.delivered(&lease)], hand_in: false, bad: vec![] };
     assert!(matches!(scene.call(request.clone()), Err(CallError::Unavailable(_))));
@@ -131,7 +136,7 @@ fn a_store_that_was_full_is_used_again_when_it_has_room() {
 fn a_commit_whose_answer_is_lost_is_looked_up() {
     let store = SharedStore::default();
     let lose = |store: &mut SharedStore, round: u8| {
-        store.fail_at(1, [Failure::Before, Failure::After, Failure::Late][usize::from(round % 3)]);
+        store.fail_at(1, [CommitFailure::Before, CommitFailure::After, CommitFailure::Late][usize::from(round % 3)]);
     };
     check_unknown(store, lose);
 }

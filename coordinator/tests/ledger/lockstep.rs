@@ -1,13 +1,18 @@
 //! Lockstep: the ledgers of ranks, and states from which any number of ranks goes on (semantics rule 40).
 
-use forebay_coordinator::{CallError, EpochAudit, Plan, Verdict as Judgement, audit, world_sizes};
-use forebay_proto::v1::{
-    AckItem, AckRequest, AcquireRequest, AuditRequest, Caller, LedgerSpec, LockstepRank, OpenRequest, Range,
-    RestoreRequest, Snapshot, TakeSnapshotRequest, Verdict, ack_item::Kind,
+use forebay_coordinator::{
+    CallError, EpochAudit, Plan, Verdict as Judgement, audit,
+    suite::{Random, Visits},
+    world_sizes,
 };
-use forebay_proto::{RecordSum, Turn};
+use forebay_proto::Turn;
+use forebay_proto::v1::{
+    AckRequest, AcquireRequest, AuditRequest, Caller, Lease, LedgerSpec, LockstepRank, OpenRequest, RestoreRequest,
+    Snapshot, TakeSnapshotRequest, Verdict,
+};
+use prost::Message as _;
 
-use crate::scene::{Scene, spec};
+use crate::scene::{Scene, receipts, spec};
 
 const GLOBAL_BATCH: u64 = 64;
 const EPOCHS: u64 = 3;
@@ -21,29 +26,8 @@ struct Job<'a> {
 struct Rank {
     plan: Plan,
     caller: Caller,
-    /// Batches that are leased, the next one last.
-    leased: Vec<LeasedBatch>,
-}
-
-/// A batch, as positions of its epoch and of its lease.
-struct LeasedBatch {
-    lease: u64,
-    epoch: u64,
-    first: u64,
-    range: Range,
-}
-
-/// Numbers that are the same in each run: splitmix64.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, bound: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (mixed ^ (mixed >> 31)) % bound
-    }
+    /// Batches that are leased, the next one last: their leases, and where in these they begin.
+    leased: Vec<(Lease, u64)>,
 }
 
 fn in_lockstep(records: u64, rank: u32, world_size: u32) -> LedgerSpec {
@@ -124,33 +108,19 @@ impl Rank {
                 .unwrap();
             for lease in reply.leases {
                 assert_eq!(lease.start % size, 0, "a lease begins with a batch");
-                let batch = |first: u64| {
-                    let (start, end) = (first - lease.start, (first + size).min(lease.end) - lease.start);
-                    LeasedBatch { lease: lease.id, epoch: lease.epoch, first, range: Range { start, end } }
-                };
                 let firsts = (lease.start..lease.end).step_by(usize::try_from(size).unwrap());
-                self.leased.extend(firsts.map(batch));
+                self.leased.extend(firsts.map(|first| (lease, first - lease.start)));
             }
             self.leased.reverse();
         }
-        let LeasedBatch { lease, epoch, first, range: Range { start, end } } = self.leased.pop()?;
-        let order = self.plan.epoch(epoch);
-        let turns: Vec<Turn> = (first..first + end - start).filter_map(|position| order.own(position)).collect();
-        let own = start + turns.len() as u64;
-        let sum: RecordSum = turns.iter().copied().collect();
-        let (sum_high, sum_low) = sum.halves();
-        let item = |start, end, kind: Kind| AckItem {
-            lease,
-            range: Some(Range { start, end }),
-            kind: kind.into(),
-            ..AckItem::default()
-        };
-        let delivered = AckItem { count: sum.count, sum_high, sum_low, ..item(start, own, Kind::Delivered) };
-        let items = [(start < own).then_some(delivered), (own < end).then(|| item(own, end, Kind::Bare))];
-        let items = items.into_iter().flatten().collect();
+        let (lease, start) = self.leased.pop()?;
+        let end = (start + size).min(lease.end - lease.start);
+        let items = receipts(&self.plan, &lease, start, end);
         let reply = scene.call(AckRequest { caller: Some(self.next()), items, ..AckRequest::default() }).unwrap();
         assert!(reply.verdicts().all(|verdict| verdict == Verdict::Accepted), "{reply:?}");
-        Some((epoch, turns.into_iter().map(Turn::record).collect()))
+        let order = self.plan.epoch(lease.epoch);
+        let turns = (lease.start + start..lease.start + end).filter_map(|position| order.own(position));
+        Some((lease.epoch, turns.map(Turn::record).collect()))
     }
 }
 
@@ -179,12 +149,12 @@ fn rule_40_each_step_has_the_same_records_for_1_2_4_and_8_ranks_and_each_ledger_
 fn rule_40_after_500_random_stops_and_resizes_no_record_is_missing_or_there_twice() {
     let sizes: Vec<u32> = world_sizes(GLOBAL_BATCH, 1);
     assert_eq!(sizes, [1, 2, 4, 8, 16, 32, 64]);
-    let mut random = Random(40);
+    let mut random = Random::new(40);
     let (mut resizes, mut run) = (0, 0);
     while resizes < 500 {
         let records = 1 + random.below(1200);
         let scene = Scene::new(spec(records), 64 << random.below(3), EPOCHS);
-        let mut seen = vec![vec![0_u32; usize::try_from(records).unwrap()]; usize::try_from(EPOCHS).unwrap()];
+        let mut visits = Visits::default();
         let mut state: Option<Snapshot> = None;
         loop {
             run += 1;
@@ -200,14 +170,18 @@ fn rule_40_after_500_random_stops_and_resizes_no_record_is_missing_or_there_twic
                     done = true;
                     break;
                 };
-                for record in ranks.concat() {
-                    seen[usize::try_from(epoch).unwrap()][usize::try_from(record).unwrap()] += 1;
+                for (rank, records) in ranks.iter().enumerate() {
+                    records
+                        .iter()
+                        .for_each(|record| visits.deliver(&format!("rank {rank} of run {run}"), epoch, *record));
                 }
             }
             if done {
                 break;
             }
-            state = Some(job.state());
+            let now = job.state();
+            assert!(now.open.is_empty() && now.encoded_len() <= 1024, "{} bytes: {now:?}", now.encoded_len());
+            state = Some(now);
             // It goes on for a while, and what it delivers is forgotten with the state that is loaded.
             for _ in 0..random.below(3) {
                 job.step();
@@ -216,7 +190,9 @@ fn rule_40_after_500_random_stops_and_resizes_no_record_is_missing_or_there_twic
             assert_eq!(wrong, None);
             resizes += 1;
         }
-        assert!(seen.iter().flatten().all(|times| *times == 1), "{records} records, seed 40, run {run}: {seen:?}");
+        visits
+            .check(records, 0, EPOCHS)
+            .unwrap_or_else(|wrong| panic!("{records} records, seed 40, run {run}: {wrong}"));
     }
 }
 

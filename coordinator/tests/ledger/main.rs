@@ -25,7 +25,6 @@ mod remote;
 mod repeats;
 mod resume;
 mod scene;
-mod shared_store;
 mod stalls;
 mod tails;
 mod task_worker;

@@ -74,7 +74,7 @@ impl History {
             Step::Wait => self.wait(GRACE),
             Step::CoordinatorRestarts => self.restart(),
             Step::Snapshot => {
-                self.snapshot = Some((self.scene.snapshot(vec![]), self.truth.done.clone()));
+                self.snapshot = Some((self.scene.snapshot(vec![]), self.truth.witness.done().clone()));
             }
             Step::Restore(who) => self.restore(self.speaker(who)),
             Step::Settle(who, which, from, len) => self.settle(who, which, from, len),
@@ -111,16 +111,11 @@ impl History {
             if self.scene.spec.shard.is_some() {
                 let is_taken = |position| {
                     let key = (lease.epoch, position);
-                    self.truth.done.contains(&key) || self.truth.owner.contains_key(&key)
+                    self.truth.is_done(&key) || self.truth.witness.held().contains_key(&key)
                 };
                 assert!((0..lease.start).all(is_taken), "{lease:?} is granted before what stands in front of it");
             }
-            for position in lease.start..lease.end {
-                let key = (lease.epoch, position);
-                assert!(!self.truth.done.contains(&key), "{key:?} is leased though complete");
-                let before = self.truth.owner.insert(key, (lease.id, who));
-                assert_eq!(before, None, "{key:?} is in two leases");
-            }
+            self.truth.witness.granted(who, lease).unwrap();
         }
         let all_done = self.truth.floor(&self.scene) == EPOCHS;
         assert_eq!(reply.answer() == Answer::DatasetDone, all_done);
@@ -142,25 +137,18 @@ impl History {
         Some((lease, start, (start + 1 + len % size).min(size)))
     }
 
-    fn owns(&self, who: usize, lease: &Lease, start: u64, end: u64) -> bool {
-        (lease.start + start..lease.start + end)
-            .all(|position| self.truth.owner.get(&(lease.epoch, position)) == Some(&(lease.id, who)))
-    }
-
     /// An accepted receipt: never for what is complete, never for what another lease has.
     fn account(&mut self, lease: &Lease, start: u64, end: u64) {
-        for position in lease.start + start..lease.start + end {
-            let key = (lease.epoch, position);
-            let owner = self.truth.owner.remove(&key);
-            assert!(owner.is_none_or(|(id, _)| id == lease.id), "{key:?} was leased to {owner:?}");
+        let positions = lease.start + start..lease.start + end;
+        for key in positions.clone().map(|position| (lease.epoch, position)) {
             assert!(!self.truth.tails.contains(&key), "{key:?} was given up");
-            assert!(self.truth.done.insert(key), "{key:?} was accepted twice");
         }
+        self.truth.witness.accepted(lease.id, lease.epoch, positions).unwrap();
     }
 
     fn ack(&mut self, who: usize, which: usize, from: u64, len: u64) {
         let Some((lease, start, end)) = self.choose(who, which, from, len) else { return };
-        let owned = self.owns(who, &lease, start, end);
+        let owned = self.truth.owns(who, &lease, start, end);
         let items = self.scene.receipts(&lease, start, end);
         let request = AckRequest { caller: Some(self.actors[who].daemon.next()), items, hand_in: false, bad: vec![] };
         let verdicts = self.scene.call(request.clone()).unwrap().verdicts;
@@ -177,7 +165,7 @@ impl History {
 
     fn nack(&mut self, who: usize, which: usize, at: u64) {
         let Some((lease, start, _)) = self.choose(who, which, at, 0) else { return };
-        let owned = self.owns(who, &lease, start, start + 1);
+        let owned = self.truth.owns(who, &lease, start, start + 1);
         let actor = &mut self.actors[who].daemon;
         // Of a static epoch the batch quarantines what it was delivered without; that may be no record at all.
         let verdict = match self.scene.spec.shard {
@@ -192,13 +180,10 @@ impl History {
 
     fn give_back(&mut self, who: usize, which: usize, from: u64, len: u64) {
         let Some((lease, start, end)) = self.choose(who, which, from, len) else { return };
-        let owned = self.owns(who, &lease, start, end);
+        let owned = self.truth.owns(who, &lease, start, end);
         match self.actors[who].daemon.give_back(&self.scene, &lease, start, end) {
             Verdict::Accepted => {
-                for position in lease.start + start..lease.start + end {
-                    let owner = self.truth.owner.remove(&(lease.epoch, position));
-                    assert!(owner.is_none_or(|(id, _)| id == lease.id), "another's lease was given back");
-                }
+                self.truth.witness.given_up(lease.id, lease.epoch, lease.start + start..lease.start + end).unwrap();
             }
             verdict => assert!(!owned, "{verdict:?}"),
         }
@@ -229,10 +214,7 @@ impl History {
             Ok(copy) if self.actors[who].may_be_forgotten && reply.leases.is_empty() => {
                 self.took_tails(expected, &copy.leases);
                 for lease in copy.leases {
-                    for position in lease.start..lease.end {
-                        let before = self.truth.owner.insert((lease.epoch, position), (lease.id, who));
-                        assert_eq!(before, None, "{lease:?} has a position of another lease");
-                    }
+                    self.truth.witness.granted(who, &lease).unwrap();
                     self.unheard.granted(lease.id);
                 }
                 // It remembers this answer, which the daemon does not have.
@@ -250,7 +232,7 @@ impl History {
         if !expired.is_empty() {
             // Any command lets the time take effect.
             self.scene.snapshot(vec![]);
-            self.truth.owner.retain(|_, (id, _)| !expired.contains(id));
+            self.truth.witness.keep(|_, id, _| !expired.contains(&id));
         }
     }
 
@@ -260,19 +242,15 @@ impl History {
         self.actors.iter_mut().for_each(|actor| actor.may_be_forgotten = true);
     }
 
-    fn lose(&mut self, who: usize) {
-        self.truth.owner.retain(|_, (_, owner)| *owner != who);
-    }
-
     fn reborn(&mut self, who: usize) {
         let incarnation = self.actors[who].daemon.caller.incarnation + 1;
         self.actors[who].daemon = self.scene.daemon(&format!("w{who}"), incarnation);
         self.actors[who].last = None;
         self.actors[who].last_ack = None;
-        self.lose(who);
+        self.truth.lose(who);
         if self.scene.spec.shard.is_some() {
             // It has the shard now, whoever had it.
-            self.lose(self.holder);
+            self.truth.lose(self.holder);
         }
         self.holder = who;
         self.adopt_quarantine();
@@ -282,20 +260,16 @@ impl History {
     fn adopt_quarantine(&mut self) {
         for bad in self.scene.quarantine().iter().filter(|bad| bad.reason.contains("workers died")) {
             let position = self.scene.plan.positions_of(bad.epoch, bad.record)[0];
-            self.truth.done.insert((bad.epoch, position));
+            self.truth.witness.quarantined((bad.epoch, position));
         }
     }
 
     fn reclaim(&mut self, who: usize, which: usize, from: u64, len: u64) {
         let Some((lease, start, end)) = self.choose(who, which, from, len) else { return };
         if self.actors[who].daemon.reclaim(&self.scene, &lease, start, end) == Verdict::Accepted {
-            for position in lease.start + start..lease.start + end {
-                let key = (lease.epoch, position);
-                assert!(!self.truth.done.contains(&key));
-                assert_eq!(self.truth.owner.insert(key, (lease.id, who)), None, "taken from a live lease");
-                // A trainer has it in a batch.
-                self.truth.settled.insert(lease.id);
-            }
+            self.truth.witness.reclaimed(who, &lease, lease.start + start..lease.start + end).unwrap();
+            // A trainer has it in a batch.
+            self.truth.settled.insert(lease.id);
         }
     }
 
@@ -307,7 +281,7 @@ impl History {
             }
         }
         self.pass(TTL / 2);
-        self.lose(who);
+        self.truth.lose(who);
         self.adopt_quarantine();
     }
 
@@ -327,7 +301,7 @@ impl History {
             ..RestoreRequest::default()
         };
         self.scene.call(request).unwrap();
-        self.truth = Truth { done, ..Truth::default() };
+        self.truth.restore(done);
         for actor in &mut self.actors {
             // Replies of the older generation may be repeated, but say nothing about the ledger any more.
             actor.last = None;

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use forebay_coordinator::{
     Address, CallError, Coordinator, CoordinatorSettings, Handle, LedgerService, Remote, monotonic_clock,
+    suite::SharedStore,
 };
 use forebay_proto::v1::{
     AcquireRequest, HeartbeatRequest, OpenRequest, WorkerProcess, acquire_reply::Answer, ledger_server::LedgerServer,
@@ -15,7 +16,6 @@ use tokio_stream::wrappers::UnixListenerStream;
 use tonic::transport::Server;
 
 use crate::scene::{Daemon, Scene, spec};
-use crate::shared_store::SharedStore;
 
 /// A server whose connections end when it is dropped.
 pub(crate) struct Served(Option<tokio::runtime::Runtime>);

@@ -5,7 +5,9 @@ use std::sync::{
     atomic::{AtomicU64, Ordering},
 };
 
-use forebay_coordinator::{CallError, Coordinator, CoordinatorSettings, EpochAudit, Handle, Plan, Request, audit};
+use forebay_coordinator::{
+    CallError, Coordinator, CoordinatorSettings, EpochAudit, Handle, Plan, Request, audit, suite::SharedStore,
+};
 use forebay_proto::{
     RecordSum,
     v1::{
@@ -15,8 +17,6 @@ use forebay_proto::{
         ack_item::Kind, acquire_reply::Answer,
     },
 };
-
-use crate::shared_store::SharedStore;
 
 pub(crate) const TTL: u64 = 30_000;
 pub(crate) const GRACE: u64 = 2_000;
@@ -168,25 +168,12 @@ impl Scene {
 
     /// A receipt with the sum that a trainer would send.
     pub(crate) fn receipt(&self, lease: &Lease, start: u64, end: u64, kind: Kind) -> AckItem {
-        let positions = lease.start + start..lease.start + end;
-        let order = self.plan.epoch(lease.epoch);
-        let sum: RecordSum = positions.map(|position| order.turn(position)).collect();
-        let (sum_high, sum_low) = sum.halves();
-        let range = Some(Range { start, end });
-        AckItem { lease: lease.id, range, kind: kind.into(), count: sum.count, sum_high, sum_low }
+        receipt(&self.plan, lease, start, end, kind)
     }
 
     /// The receipts of a part of a lease, of which the last position may be one without a record.
     pub(crate) fn receipts(&self, lease: &Lease, start: u64, end: u64) -> Vec<AckItem> {
-        let own = end.min(self.plan.epoch_records(lease.epoch).saturating_sub(lease.start)).max(start);
-        let mut items = Vec::new();
-        if start < own {
-            items.push(self.receipt(lease, start, own, Kind::Delivered));
-        }
-        if own < end {
-            items.push(bare(lease, own, end));
-        }
-        items
+        receipts(&self.plan, lease, start, end)
     }
 
     pub(crate) fn delivered(&self, lease: &Lease) -> AckItem {
@@ -313,6 +300,27 @@ impl Daemon {
     pub(crate) fn heartbeat(&self, scene: &Scene) -> Vec<u64> {
         scene.call(self.beat(false)).unwrap().leases
     }
+}
+
+fn receipt(plan: &Plan, lease: &Lease, start: u64, end: u64, kind: Kind) -> AckItem {
+    let order = plan.epoch(lease.epoch);
+    let sum: RecordSum = (lease.start + start..lease.start + end).map(|position| order.turn(position)).collect();
+    let (sum_high, sum_low) = sum.halves();
+    let range = Some(Range { start, end });
+    AckItem { lease: lease.id, range, kind: kind.into(), count: sum.count, sum_high, sum_low }
+}
+
+/// As [`Scene::receipts`], of a ledger with this plan.
+pub(crate) fn receipts(plan: &Plan, lease: &Lease, start: u64, end: u64) -> Vec<AckItem> {
+    let own = end.min(plan.epoch_records(lease.epoch).saturating_sub(lease.start)).max(start);
+    let mut items = Vec::new();
+    if start < own {
+        items.push(receipt(plan, lease, start, own, Kind::Delivered));
+    }
+    if own < end {
+        items.push(bare(lease, own, end));
+    }
+    items
 }
 
 /// A receipt of places without a record.

@@ -14,22 +14,21 @@ impl History {
             return;
         }
         let Some((lease, start, end)) = self.choose(who, which, from, len) else { return };
-        let owned = self.owns(who, &lease, start, end);
+        let owned = self.truth.owns(who, &lease, start, end);
         let tail = vec![LeasedRange { lease: lease.id, range: Some(Range { start, end }) }];
         let caller = Some(self.actors[who].daemon.next());
         let request = SettleRequest { caller, epoch: lease.epoch, last_lease: lease.id, tail };
         match self.scene.call(request).unwrap().verdicts().next().unwrap() {
             Verdict::Accepted => {
-                for position in lease.start + start..lease.start + end {
-                    let key = (lease.epoch, position);
-                    let owner = self.truth.owner.remove(&key);
-                    assert!(owner.is_none_or(|(id, _)| id == lease.id), "another's lease was given up");
-                    assert!(!self.truth.done.contains(&key) && self.truth.tails.insert(key));
+                let positions = lease.start + start..lease.start + end;
+                self.truth.witness.given_up(lease.id, lease.epoch, positions.clone()).unwrap();
+                for key in positions.map(|position| (lease.epoch, position)) {
+                    assert!(!self.truth.is_done(&key) && self.truth.tails.insert(key));
                 }
             }
             verdict => assert!(!owned, "{verdict:?}"),
         }
-        let of_epoch = self.truth.owner.range((lease.epoch, 0)..(lease.epoch + 1, 0));
+        let of_epoch = self.truth.witness.held().range((lease.epoch, 0)..(lease.epoch + 1, 0));
         let settled = of_epoch.filter(|(_, (id, owner))| *owner == who && *id <= lease.id);
         let settled: Vec<u64> = settled.map(|(_, (id, _))| *id).collect();
         self.truth.settled.extend(settled);
@@ -43,10 +42,10 @@ impl History {
         for earlier in 0..=epoch {
             for position in 0..self.scene.plan.epoch_len(earlier) {
                 let key = (earlier, position);
-                let stands = match self.truth.owner.get(&key) {
+                let stands = match self.truth.witness.held().get(&key) {
                     Some((lease, _)) if self.truth.settled.contains(lease) => true,
                     Some((lease, _)) => self.truth.whole.contains(lease) && (is_whole || earlier < epoch),
-                    None => self.truth.done.contains(&key) || self.truth.tails.contains(&key),
+                    None => self.truth.is_done(&key) || self.truth.tails.contains(&key),
                 };
                 if !stands {
                     return None;

@@ -2,17 +2,19 @@
 
 use std::sync::Arc;
 
-use forebay_coordinator::{Change, MemoryStore, Store, StoreError};
 use parking_lot::Mutex;
 
+use crate::store::{Change, MemoryStore, Store, StoreError};
+
+/// See the module. Clones are the same store.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct SharedStore(Arc<Mutex<Shared>>);
+pub struct SharedStore(Arc<Mutex<SharedState>>);
 
 #[derive(Debug, Default)]
-struct Shared {
+struct SharedState {
     inner: MemoryStore,
     commits: u64,
-    fail_at: Option<(u64, Failure)>,
+    fail_at: Option<(u64, CommitFailure)>,
     full: bool,
     /// What is on its way, and arrives just before the next commit.
     late: Option<Vec<Change>>,
@@ -26,7 +28,7 @@ struct Shared {
 
 /// How a commit fails.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Failure {
+pub enum CommitFailure {
     /// Nothing was written, and that is known.
     Failed,
     /// Nothing was written, and nobody knows.
@@ -41,54 +43,66 @@ pub(crate) enum Failure {
 
 /// One of two processes with a store.
 #[derive(Debug)]
-pub(crate) struct Replica {
+pub struct Replica {
     store: SharedStore,
     number: usize,
 }
 
 impl SharedStore {
     /// Lets the commit with this number, counted from 1 and from now on, fail.
-    pub(crate) fn fail_at(&self, commit: u64, failure: Failure) {
+    pub fn fail_at(&self, commit: u64, failure: CommitFailure) {
         let mut shared = self.0.lock();
         shared.fail_at = Some((shared.commits + commit, failure));
     }
 
     /// Lets every commit fail until further notice, as a full disk does.
-    pub(crate) fn fill(&self, full: bool) {
+    pub fn fill(&self, full: bool) {
         self.0.lock().full = full;
     }
 
     /// Lets nobody know who leads until further notice, as an etcd does that cannot be asked. The term goes on.
-    pub(crate) fn make_unsure(&self, is_unsure: bool) {
+    pub fn make_unsure(&self, is_unsure: bool) {
         self.0.lock().is_unsure = is_unsure;
     }
 
-    pub(crate) fn commits(&self) -> u64 {
+    /// How many commits were attempted.
+    pub fn commits(&self) -> u64 {
         self.0.lock().commits
     }
 
-    pub(crate) fn documents(&self) -> Vec<(String, Vec<u8>)> {
-        self.0.lock().inner.load("").unwrap()
+    /// All documents, by key.
+    ///
+    /// # Panics
+    ///
+    /// Never: a map can be read.
+    pub fn documents(&self) -> Vec<(String, Vec<u8>)> {
+        self.0.lock().inner.load("").expect("a map can be read")
     }
 
-    pub(crate) fn set(&self, documents: &[(String, Vec<u8>)]) {
+    /// Replaces all documents.
+    ///
+    /// # Panics
+    ///
+    /// Never: a map can be written.
+    pub fn set(&self, documents: &[(String, Vec<u8>)]) {
         let mut shared = self.0.lock();
         shared.inner = MemoryStore::new();
         let put = |(key, value): &(String, Vec<u8>)| Change::Put { key: key.clone(), value: value.clone() };
-        shared.inner.commit(&documents.iter().map(put).collect::<Vec<_>>()).unwrap();
+        shared.inner.commit(&documents.iter().map(put).collect::<Vec<_>>()).expect("a map can be written");
     }
 
-    pub(crate) fn replica(&self, number: usize) -> Replica {
+    /// The store as one of two processes has it.
+    pub fn replica(&self, number: usize) -> Replica {
         Replica { store: self.clone(), number }
     }
 
     /// Where the two replicas are reached.
-    pub(crate) fn name_replicas(&self, names: [String; 2]) {
+    pub fn name_replicas(&self, names: [String; 2]) {
         self.0.lock().names = names;
     }
 
     /// Lets another replica lead.
-    pub(crate) fn elect(&self, number: usize) {
+    pub fn elect(&self, number: usize) {
         let mut shared = self.0.lock();
         shared.leader = number;
         shared.term += 1;
@@ -126,11 +140,11 @@ impl Store for SharedStore {
         let error = StoreError::new("Writing to a store that breaks", "it broke");
         match failure {
             None => return shared.inner.commit(changes),
-            Some(Failure::Failed) => return Err(error),
-            Some(Failure::Before) => {}
-            Some(Failure::After) => shared.inner.commit(changes)?,
-            Some(Failure::Late) => shared.late = Some(changes.to_vec()),
-            Some(Failure::Deposed) => {
+            Some(CommitFailure::Failed) => return Err(error),
+            Some(CommitFailure::Before) => {}
+            Some(CommitFailure::After) => shared.inner.commit(changes)?,
+            Some(CommitFailure::Late) => shared.late = Some(changes.to_vec()),
+            Some(CommitFailure::Deposed) => {
                 shared.term += 1;
                 return Err(error.not_leader(Some("http://other:1".to_owned())));
             }
@@ -142,6 +156,9 @@ impl Store for SharedStore {
 impl Replica {
     fn leads(&self) -> Result<u64, StoreError> {
         let shared = self.store.0.lock();
+        if shared.is_unsure {
+            return Err(StoreError::new("Asking who leads", "no answer"));
+        }
         if shared.leader == self.number {
             return Ok(shared.term + 1);
         }
