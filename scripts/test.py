@@ -240,6 +240,12 @@ def torture() -> Tally:
     return pytest("-k", "whatever_happens")
 
 
+def simulation() -> Tally:
+    """Simulated clusters, in release, with as many seeds as it is told."""
+    command = ("cargo", "test", "--release", "--locked", "-p", "forebay-coordinator", "--lib", "simulation")
+    return counted((*command, "--", "--show-output"), CargoOutput().read)
+
+
 def ruff() -> Tally:
     """Python's lints and formatting."""
     lint = check(VENV / "ruff", "check", "--no-cache", "-q")
@@ -306,8 +312,15 @@ STAGES: dict[str, Callable[[], Tally]] = {
     "systemd": systemd,
     "readme": readme,
 }
-# Not in the whole: PyTorch, TensorFlow, JAX and Paddle are large, and the torture is in there for a minute.
-ASKED_FOR = {"torch": torch, "tensorflow": tensorflow, "jax": jax, "paddle": paddle, "torture": torture}
+# Not in the whole: PyTorch, TensorFlow, JAX and Paddle are large, and short forms of the others are in there.
+ASKED_FOR = {
+    "torch": torch,
+    "tensorflow": tensorflow,
+    "jax": jax,
+    "paddle": paddle,
+    "torture": torture,
+    "simulation": simulation,
+}
 
 
 def main(names: list[str]) -> int:

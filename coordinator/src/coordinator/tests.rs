@@ -1,5 +1,7 @@
 //! The coordinator's thread without the thread: its turns, one by one.
 
+mod simulation;
+
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use forebay_proto::v1::{AcquireRequest, Caller, HeartbeatRequest, LedgerSpec, OpenRequest};

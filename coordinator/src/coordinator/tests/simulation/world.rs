@@ -1,0 +1,380 @@
+//! A simulated cluster: daemons, two coordinators on one store, and all that may happen to them. One seed is one history.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use forebay_proto::v1::{LedgerSpec, OpenRequest};
+use forebay_proto::{RecordSum, Turn};
+
+use super::daemon::{Shape, SimulatedDaemon};
+use super::faults::{Fault, narrow_order};
+use super::network::{Direction, Network, Trouble};
+use super::observer::Observer;
+use super::server::{Server, TIMES};
+use super::wire::{Answer, Message};
+use crate::audit::{Verdict, audit};
+use crate::ledgers::Ledgers;
+use crate::plan::Plan;
+use crate::suite::{CommitFailure, Invariant, Place, Random, SharedStore, Violation};
+
+/// How long a coordinator waits at most until its next turn.
+const TURN: u64 = 400;
+
+/// What a simulation is of.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Setting {
+    pub(super) records: u64,
+    pub(super) epochs: u64,
+    pub(super) workers: usize,
+    pub(super) shard_size: u64,
+    /// Most positions that a trainer gets at once.
+    pub(super) portion: u64,
+    /// How long faults happen, in milliseconds, and how long all may take after that.
+    pub(super) storm: u64,
+    pub(super) calm: u64,
+}
+
+/// What has happened in a simulation.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Tale {
+    pub(super) millis: u64,
+    pub(super) messages: u64,
+    pub(super) commits: u64,
+    /// Records that were seen more than once.
+    pub(super) repeated: u64,
+    /// Processes that another one with their name has replaced.
+    pub(super) fenced: u64,
+    pub(super) elections: u64,
+    pub(super) failed_commits: u64,
+}
+
+enum Event {
+    Tick(usize),
+    Asked(usize, Message),
+    Told(usize, Message, Answer),
+    /// A turn of a coordinator: one for what has come, or one of those that come anyway.
+    Turn(usize, bool),
+    Strike,
+    StartDaemon(usize),
+    StartServer(usize),
+    IsSure,
+    Calm,
+}
+
+/// See the module.
+pub(super) struct World {
+    random: Random,
+    setting: Setting,
+    shape: Shape,
+    record: Box<dyn Fn(Place) -> u64>,
+    clock: Arc<AtomicU64>,
+    now: u64,
+    /// By time, and then as they were put here.
+    events: BTreeMap<(u64, u64), Event>,
+    number: u64,
+    network: Network,
+    store: SharedStore,
+    leader: usize,
+    servers: Vec<Server>,
+    stalled: [u64; 2],
+    daemons: Vec<SimulatedDaemon>,
+    observer: Observer,
+    read_in: Vec<Option<u64>>,
+    is_calm: bool,
+    tale: Tale,
+}
+
+impl World {
+    pub(super) fn new(seed: u64, setting: Setting, fault: Fault) -> Self {
+        let spec = LedgerSpec {
+            fingerprint: vec![1; 32],
+            records: setting.records,
+            shuffle: true,
+            seed: 7,
+            permutation: 1,
+            ..LedgerSpec::default()
+        };
+        let plan = Plan::new(&spec).expect("a spec");
+        let open = OpenRequest {
+            run: "run".to_owned(),
+            stream: "train".to_owned(),
+            spec: Some(spec),
+            shard_size: setting.shard_size,
+            epochs: setting.epochs,
+            ..OpenRequest::default()
+        };
+        let order = |of: Plan| -> Box<dyn Fn(Place) -> u64> {
+            if fault == Fault::NarrowBlocks {
+                let narrow = narrow_order(of.spec().records);
+                return Box::new(move |place| narrow(place.1));
+            }
+            Box::new(move |place| of.record(place.0, place.1))
+        };
+        let (record, own) = (order(plan.clone()), order(plan.clone()));
+        let sum = move |epoch, positions: Range<u64>| -> RecordSum {
+            positions.map(|position| Turn::first(own((epoch, position)))).collect()
+        };
+        let mut world = Self {
+            random: Random::new(seed),
+            setting,
+            shape: Shape { open, portion: setting.portion, sum: Box::new(sum) },
+            record,
+            clock: Arc::new(AtomicU64::new(1)),
+            now: 1,
+            events: BTreeMap::new(),
+            number: 0,
+            network: Network::new(setting.storm == 0),
+            store: SharedStore::default(),
+            leader: 0,
+            servers: (0..2).map(|number| Server::new(number, fault)).collect(),
+            stalled: [0; 2],
+            daemons: Vec::new(),
+            observer: Observer::new(plan, setting.epochs),
+            read_in: vec![None; 2],
+            is_calm: setting.storm == 0,
+            tale: Tale::default(),
+        };
+        world.store.name_replicas(["http://first:1", "http://second:1"].map(str::to_owned));
+        for server in 0..2 {
+            world.start_server(server);
+            world.after(TURN, Event::Turn(server, true));
+        }
+        (0..setting.workers).for_each(|worker| world.start_daemon(worker));
+        if setting.storm > 0 {
+            world.after(500, Event::Strike);
+            world.after(setting.storm, Event::Calm);
+        }
+        world
+    }
+
+    /// Lets everything happen until all epochs are over.
+    pub(super) fn run(mut self) -> Result<Tale, Violation> {
+        let until = self.setting.storm + self.setting.calm;
+        while !(self.is_calm && self.observer.is_over() && self.everybody_knows()) {
+            let ((at, _), event) = self.events.pop_first().expect("coordinators have turns for ever");
+            Invariant::Ends.check(at < until, || {
+                format!("the epochs go on after {until} ms: {:?}; {:#?}", self.observer.stored.leases, self.daemons)
+            })?;
+            self.now = at;
+            self.clock.store(at, Ordering::SeqCst);
+            self.happens(event)?;
+        }
+        self.tale.repeated = self.observer.ends(&self.record)?;
+        self.check_audit()?;
+        self.tale.millis = self.now;
+        self.tale.commits = self.store.commits();
+        Ok(self.tale)
+    }
+
+    fn everybody_knows(&self) -> bool {
+        self.daemons.iter().all(|daemon| daemon.is_done || !daemon.is_up())
+    }
+
+    /// The ledger's own account, and that it names what was seen twice.
+    fn check_audit(&self) -> Result<(), Violation> {
+        let ledgers = Ledgers::load(&self.store.documents(), TIMES, 0);
+        let mut ledgers = ledgers.map_err(|why| Violation { invariant: Invariant::Durable, what: why.to_string() })?;
+        let reply = ledgers.get("run/train/all").expect("the ledger").audit(0);
+        let epochs = audit(&reply, |_| ()).expect("a spec");
+        for epoch in &epochs {
+            Invariant::NothingLost.check(epoch.verdict == Verdict::AddsUp, || epoch.to_string())?;
+        }
+        let named: u64 = epochs.iter().map(|epoch| epoch.repeats.total()).sum();
+        let seen = self.tale.repeated;
+        Invariant::RepeatsExplained.check(named >= seen, || format!("{seen} records came again, {named} are named"))
+    }
+
+    fn after(&mut self, millis: u64, event: Event) {
+        self.number += 1;
+        self.events.insert((self.now + millis, self.number), event);
+    }
+
+    fn happens(&mut self, event: Event) -> Result<(), Violation> {
+        match event {
+            Event::Tick(number) => return self.tick(number),
+            Event::Asked(server, message) => {
+                self.servers[server].hear(message);
+                if !std::mem::replace(&mut self.servers[server].is_called, true) {
+                    let wait = self.random.below(6);
+                    self.after(wait, Event::Turn(server, false));
+                }
+            }
+            Event::Told(number, message, answer) => {
+                let stopped = self.daemons[number].stopped_until;
+                if stopped > self.now {
+                    self.after(stopped - self.now, Event::Told(number, message, answer));
+                } else if self.daemons[number].is_up() {
+                    self.daemons[number].hear(&message, answer, self.now)?;
+                    self.tale.fenced += u64::from(!self.daemons[number].is_up());
+                }
+            }
+            Event::Turn(server, is_regular) => {
+                if is_regular {
+                    self.after(TURN, Event::Turn(server, true));
+                }
+                if self.stalled[server] > self.now {
+                    self.after(self.stalled[server] - self.now, Event::Turn(server, false));
+                    return Ok(());
+                }
+                return self.turn(server);
+            }
+            Event::Strike => {
+                if !self.is_calm {
+                    self.strike();
+                    let pause = 300 + self.random.below(3_000);
+                    self.after(pause, Event::Strike);
+                }
+            }
+            Event::StartDaemon(worker) => self.start_daemon(worker),
+            Event::StartServer(server) => self.start_server(server),
+            Event::IsSure => self.store.make_unsure(false),
+            Event::Calm => self.calm(),
+        }
+        Ok(())
+    }
+
+    fn tick(&mut self, number: usize) -> Result<(), Violation> {
+        let daemon = &mut self.daemons[number];
+        if !daemon.is_up() {
+            return Ok(());
+        }
+        if daemon.stopped_until > self.now {
+            let wait = daemon.stopped_until - self.now;
+            self.after(wait, Event::Tick(number));
+            return Ok(());
+        }
+        let deeds = daemon.tick(number, self.now, &mut self.random, &self.shape);
+        if let Some((lease, epoch, positions)) = deeds.delivered {
+            self.observer.delivers(&self.daemons[number], number, lease, epoch, positions)?;
+        }
+        for (server, message) in deeds.sent {
+            for at in self.network.arrivals((number, server, Direction::Request), self.now, &mut self.random) {
+                self.after(at - self.now, Event::Asked(server, message.clone()));
+            }
+        }
+        let pause = 40 + self.random.below(200);
+        self.after(pause, Event::Tick(number));
+        Ok(())
+    }
+
+    fn turn(&mut self, server: usize) -> Result<(), Violation> {
+        self.servers[server].is_called = false;
+        let before = self.store.commits();
+        let answered = self.servers[server].turn();
+        self.tale.messages += answered.len() as u64;
+        let read_in = self.servers[server].read_in();
+        if self.read_in[server] != read_in {
+            self.read_in[server] = read_in;
+            self.observer.begins_anew();
+        }
+        if self.store.commits() > before || !answered.is_empty() {
+            self.observer.turned(&answered, &self.store.documents(), &self.daemons)?;
+        }
+        // A coordinator may be killed between a commit and its replies.
+        if !self.is_calm && !answered.is_empty() && self.random.once_in(400) {
+            self.kill_server(server);
+            return Ok(());
+        }
+        for (message, answer) in answered {
+            let link = (message.from, server, Direction::Reply);
+            for at in self.network.arrivals(link, self.now, &mut self.random) {
+                self.after(at - self.now, Event::Told(message.from, message.clone(), answer.clone()));
+            }
+        }
+        Ok(())
+    }
+
+    fn start_daemon(&mut self, worker: usize) {
+        let number = self.daemons.len();
+        self.daemons.push(SimulatedDaemon::new(worker, 1 + number as u64));
+        self.after(1, Event::Tick(number));
+    }
+
+    fn start_server(&mut self, server: usize) {
+        if !self.servers[server].is_up() {
+            self.servers[server].start(&self.store, &self.clock);
+        }
+    }
+
+    fn kill_server(&mut self, server: usize) {
+        self.servers[server].kill();
+        self.read_in[server] = None;
+        self.observer.begins_anew();
+        let wait = 200 + self.random.below(4_000);
+        self.after(wait, Event::StartServer(server));
+    }
+
+    /// Something happens to somebody.
+    fn strike(&mut self) {
+        let until = self.now + 500 + self.random.below(12_000);
+        let number = usize::try_from(self.random.below(self.daemons.len() as u64)).expect("an index");
+        let server = usize::from(self.random.once_in(2));
+        match self.random.below(10) {
+            kind @ 0..=2 => {
+                let trouble = if kind == 2 { Trouble::Held } else { Trouble::Lost };
+                let choices: [&[Direction]; 3] =
+                    [&[Direction::Request], &[Direction::Reply], &[Direction::Request, Direction::Reply]];
+                let directions = *self.random.choose(&choices);
+                let both = self.random.once_in(2);
+                for direction in directions {
+                    for server in (0..2).filter(|other| both || *other == server) {
+                        self.network.trouble((number, server, *direction), trouble, until);
+                    }
+                }
+            }
+            3 => {
+                if self.daemons[number].is_up() {
+                    self.daemons[number].end();
+                    let wait = 100 + self.random.below(5_000);
+                    self.after(wait, Event::StartDaemon(self.daemons[number].worker));
+                }
+            }
+            4 => self.daemons[number].stopped_until = until,
+            // It is started while it runs.
+            5 if self.daemons[number].is_up() => self.start_daemon(self.daemons[number].worker),
+            5 | 6 => self.kill_server(server),
+            7 => {
+                self.leader = 1 - self.leader;
+                self.store.elect(self.leader);
+                self.tale.elections += 1;
+            }
+            8 => {
+                let failures = [
+                    CommitFailure::Failed,
+                    CommitFailure::Before,
+                    CommitFailure::After,
+                    CommitFailure::Late,
+                    CommitFailure::Deposed,
+                ];
+                let failure = *self.random.choose(&failures);
+                self.store.fail_at(1 + self.random.below(3), failure);
+                self.tale.failed_commits += 1;
+            }
+            _ => {
+                if self.random.once_in(2) {
+                    self.stalled[server] = until;
+                } else {
+                    self.store.make_unsure(true);
+                    let wait = 200 + self.random.below(3_000);
+                    self.after(wait, Event::IsSure);
+                }
+            }
+        }
+    }
+
+    /// Nothing happens to anybody any more, and everybody is there.
+    fn calm(&mut self) {
+        self.is_calm = true;
+        self.network.heal();
+        self.stalled = [0; 2];
+        self.daemons.iter_mut().for_each(|daemon| daemon.stopped_until = 0);
+        (0..2).for_each(|server| self.start_server(server));
+        for worker in 0..self.setting.workers {
+            if !self.daemons.iter().any(|daemon| daemon.worker == worker && daemon.is_up()) {
+                self.start_daemon(worker);
+            }
+        }
+    }
+}
