@@ -4,6 +4,7 @@
 
 mod copies;
 mod crash;
+mod elastic;
 mod epochs;
 mod failures;
 mod grains;
