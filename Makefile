@@ -2,7 +2,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help deps deps-test deps-fuzz build install-c demo test lint test-rust test-python test-c test-readme test-torch test-tf test-jax test-paddle test-regions torture simulation bench seek compare parity gallery compat fuzz docs clean
+.PHONY: help deps deps-test deps-fuzz build install-c demo test lint test-rust test-python test-c test-readme test-torch test-tf test-jax test-paddle test-regions torture chaos simulation bench seek compare parity gallery compat fuzz docs clean
 
 # PyO3 would link libpython without these, and cargo would build it anew whenever maturin had been here.
 export PYO3_PYTHON := $(CURDIR)/.venv/bin/python
@@ -59,6 +59,10 @@ test-paddle: deps ## Paddle: installs it into target/paddle, which takes 1 GB, a
 TORTURE_SECONDS ?= 600
 torture: deps ## Whatever may happen to trainers and a daemon, for TORTURE_SECONDS (600)
 	@FOREBAY_TORTURE_SECONDS=$(TORTURE_SECONDS) .venv/bin/python scripts/test.py wheel torture
+
+CHAOS_SECONDS ?= 600
+chaos: deps ## Whatever may happen to a cluster, with real processes, for CHAOS_SECONDS (600)
+	@FOREBAY_CHAOS_SECONDS=$(CHAOS_SECONDS) .venv/bin/python scripts/test.py chaos
 
 SEEDS ?= 500
 simulation: deps ## Whatever may happen to a cluster, simulated in release, with so many SEEDS (500)

@@ -240,6 +240,12 @@ def torture() -> Tally:
     return pytest("-k", "whatever_happens")
 
 
+def chaos() -> Tally:
+    """Clusters of real processes in trouble, for as long as it is told to."""
+    command = ("cargo", "test", "--locked", "-p", "forebay", "--test", "service", "chaos", "--", "--show-output")
+    return counted(command, CargoOutput().read, PATH=with_etcd())
+
+
 def simulation() -> Tally:
     """Simulated clusters, in release, with as many seeds as it is told."""
     command = ("cargo", "test", "--release", "--locked", "-p", "forebay-coordinator", "--lib", "simulation")
@@ -319,6 +325,7 @@ ASKED_FOR = {
     "jax": jax,
     "paddle": paddle,
     "torture": torture,
+    "chaos": chaos,
     "simulation": simulation,
 }
 

@@ -38,3 +38,5 @@ mod threads;
 mod told;
 mod trainer;
 mod verdicts;
+
+use daemon::PATIENCE;

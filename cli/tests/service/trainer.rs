@@ -245,6 +245,11 @@ impl Puppet {
         }
     }
 
+    /// What it was told until now and was not read yet.
+    pub(crate) fn heard(&self) -> Vec<Event> {
+        self.told.try_iter().filter_map(|line| event(&line)).collect()
+    }
+
     /// Whether it still waits.
     pub(crate) fn waits(&self) -> bool {
         self.told.is_empty()

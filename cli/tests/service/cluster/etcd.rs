@@ -2,7 +2,7 @@
 //! every record is delivered once.
 
 #[path = "../../../../coordinator/tests/etcd/cluster.rs"]
-mod cluster;
+pub(super) mod cluster;
 
 use std::fs;
 
@@ -125,7 +125,7 @@ fn rule_18_a_leader_that_is_told_to_end_hands_over_at_once() {
     site.check(trainer, visits);
 }
 
-const SLOW_ELECTIONS: [&str; 4] = ["--heartbeat-interval", "500", "--election-timeout", "5000"];
+pub(super) const SLOW_ELECTIONS: [&str; 4] = ["--heartbeat-interval", "500", "--election-timeout", "5000"];
 
 #[test]
 fn rule_18_a_leader_that_is_stopped_for_longer_than_its_lease_changes_nothing_when_it_goes_on() {

@@ -27,6 +27,13 @@ impl Visits {
         }
     }
 
+    /// What a trainer was told that lived on while its node was in trouble.
+    pub(super) fn doubt(&mut self, events: &[Event]) {
+        for seen in batches(events) {
+            seen.own.iter().for_each(|record| self.0.doubt(seen.epoch, *record));
+        }
+    }
+
     /// Nothing is lost, and nobody saw twice what nobody had lost.
     #[track_caller]
     pub(super) fn check(&self, records: u64, epochs: u64) {

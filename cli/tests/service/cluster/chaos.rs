@@ -1,0 +1,180 @@
+//! Clusters in trouble, as real processes: whoever is killed, stopped, cut off or started twice, every record is delivered,
+//! each epoch adds up, and the audit names what may have been seen twice.
+
+mod node;
+#[path = "../../../../coordinator/tests/etcd/proxy.rs"]
+#[allow(dead_code, reason = "tests of the store use it too")]
+mod proxy;
+mod site;
+
+use std::thread;
+use std::time::{Duration, Instant};
+
+use forebay_coordinator::suite::Random;
+use rustix::process::Signal;
+
+use super::visits::Visits;
+use crate::daemon::PATIENCE;
+use node::TroubledNode;
+use site::TroubledSite;
+
+const RECORDS: u64 = 300;
+const EPOCHS: u64 = 2;
+const SETTINGS: &str = "epochs = 2\nshuffle = true";
+const NODES: usize = 3;
+
+/// What happens to the coordinators, or to the way to them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum CentralTrouble {
+    None,
+    Killed,
+    Stopped,
+    CutOff,
+    EtcdStruck,
+}
+
+/// What happens to a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum NodeTrouble {
+    None,
+    Killed,
+    Stopped,
+    TrainerKilled,
+    StartedTwice,
+}
+
+struct Cluster {
+    /// Of what happens, and of the trainers' pauses.
+    random: Random,
+    pace: Random,
+    site: TroubledSite,
+    nodes: Vec<TroubledNode>,
+}
+
+impl Cluster {
+    fn start(seed: u64, on_etcd: bool) -> Self {
+        let site = TroubledSite::start(on_etcd);
+        let node = |number| TroubledNode::start(&format!("node-{number}"), RECORDS, SETTINGS, site.ports());
+        let nodes = (0..NODES).map(node).collect();
+        Self { random: Random::new(seed), pace: Random::new(!seed), site, nodes }
+    }
+
+    /// Trainers go on for so long.
+    fn goes_on(&mut self, millis: u64) {
+        let until = Instant::now() + Duration::from_millis(millis);
+        while Instant::now() < until {
+            for node in &mut self.nodes {
+                node.turn(&mut self.pace);
+            }
+            // Nobody unparks this thread: it rests between two turns.
+            thread::park_timeout(Duration::from_millis(10));
+        }
+    }
+
+    fn is_done(&self) -> bool {
+        self.nodes.iter().all(|node| node.is_done)
+    }
+
+    /// Something happens to the coordinators and to a node, and is over after a while.
+    fn trouble(&mut self) {
+        let central = *self.random.choose(&[
+            CentralTrouble::None,
+            CentralTrouble::Killed,
+            CentralTrouble::Stopped,
+            CentralTrouble::CutOff,
+            CentralTrouble::EtcdStruck,
+        ]);
+        let local = *self.random.choose(&[
+            NodeTrouble::None,
+            NodeTrouble::Killed,
+            NodeTrouble::Stopped,
+            NodeTrouble::TrainerKilled,
+            NodeTrouble::StartedTwice,
+        ]);
+        let number = usize::try_from(self.random.below(NODES as u64)).unwrap();
+        let coordinator = usize::try_from(self.random.below(self.site.ports().len() as u64)).unwrap();
+        println!("the coordinator {coordinator}: {central:?}; node {number}: {local:?}");
+        match central {
+            CentralTrouble::Killed => self.site.kill(coordinator),
+            CentralTrouble::Stopped => self.site.signal(coordinator, Signal::STOP),
+            CentralTrouble::CutOff => self.nodes[number].cut(&mut self.random),
+            CentralTrouble::EtcdStruck => self.site.strike_etcd(),
+            CentralTrouble::None => {}
+        }
+        let pause = self.random.below(600);
+        self.goes_on(pause);
+        match local {
+            NodeTrouble::Killed => self.nodes[number].kill(),
+            NodeTrouble::Stopped => self.nodes[number].signal(Signal::STOP),
+            NodeTrouble::TrainerKilled => self.nodes[number].kill_trainer(),
+            NodeTrouble::StartedTwice | NodeTrouble::None => {}
+        }
+        // Longer than the leases, as often as not.
+        let pause = 500 + self.random.below(3_500);
+        self.goes_on(pause);
+        match central {
+            CentralTrouble::Killed => self.site.restart(coordinator),
+            CentralTrouble::Stopped => self.site.signal(coordinator, Signal::CONT),
+            CentralTrouble::CutOff => self.nodes[number].join(),
+            CentralTrouble::EtcdStruck | CentralTrouble::None => {}
+        }
+        let node = &mut self.nodes[number];
+        match local {
+            NodeTrouble::Killed => node.restart(),
+            NodeTrouble::Stopped => node.signal(Signal::CONT),
+            NodeTrouble::TrainerKilled => node.attach(),
+            NodeTrouble::StartedTwice => node.start_twice(SETTINGS),
+            NodeTrouble::None => {}
+        }
+    }
+
+    fn check(&mut self) {
+        let mut visits = Visits::default();
+        for node in &mut self.nodes {
+            node.kill_trainer();
+            // Whose receipts were lost with its daemon, only the ledger can tell.
+            visits.doubt(&node.told);
+        }
+        visits.check(RECORDS, EPOCHS);
+        let epochs = self.site.audit();
+        assert_eq!(epochs.len() as u64, EPOCHS, "{epochs:?}");
+        let mut named = 0;
+        for epoch in &epochs {
+            assert_eq!((&epoch["verdict"], &epoch["delivered"]), (&"adds_up".into(), &RECORDS.into()), "{epoch}");
+            named += epoch["possibly_repeated"]
+                .as_object()
+                .unwrap()
+                .values()
+                .filter_map(serde_json::Value::as_u64)
+                .sum::<u64>();
+        }
+        let repeated = visits.repeated();
+        println!("{repeated} records were seen again, and the audit names {named}");
+        assert!(named >= repeated, "{repeated} records were seen again, and the audit names {named}: {epochs:?}");
+    }
+}
+
+fn number(variable: &str) -> Option<u64> {
+    std::env::var(variable).ok()?.parse().ok()
+}
+
+#[test]
+fn rule_15_a_cluster_in_chaos_delivers_every_record_and_adds_up() {
+    let first = number("FOREBAY_CHAOS_SEED").unwrap_or(0);
+    let end = number("FOREBAY_CHAOS_SECONDS").map(|seconds| Instant::now() + Duration::from_secs(seconds));
+    for round in 0.. {
+        let seed = first + round;
+        println!("chaos with seed {seed}");
+        let mut cluster = Cluster::start(seed, round % 2 == 1);
+        let until = Instant::now() + 4 * PATIENCE;
+        while !cluster.is_done() {
+            assert!(Instant::now() < until, "seed {seed}: the epochs do not end");
+            cluster.trouble();
+            cluster.goes_on(300);
+        }
+        cluster.check();
+        if end.is_none_or(|end| end <= Instant::now()) {
+            return;
+        }
+    }
+}
