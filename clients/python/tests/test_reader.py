@@ -164,10 +164,13 @@ def test_shapes_that_batches_do_not_have_are_refused_with_the_files(pictures, an
 def test_chains_that_no_stream_does_are_refused_with_what_to_do(pictures):
     files = reader.open_files("/data/a.recordio", size=8)
     batched = reader.batch(files, 4)
-    order = "Chain them in this order: open_files, shuffle, batch"
+    order = "Chain the readers in this order: open_files, shuffle, batch"
     for chain, words in [
-        (lambda: reader.shuffle(batched, 9), f"shuffle stands behind batch.* {order}"),
-        (lambda: reader.batch(reader.double_buffer(files), 2), f"batch stands behind double_buffer.* {order}"),
+        (lambda: reader.shuffle(batched, 9), f"shuffle cannot be chained behind batch.* {order}"),
+        (
+            lambda: reader.batch(reader.double_buffer(files), 2),
+            f"batch cannot be chained behind double_buffer.* {order}",
+        ),
         (lambda: reader.batch(batched, 4), "batch is in the chain already"),
         (lambda: reader.multi_pass(files, 0), "multi_pass: give a number from 1 on"),
         (lambda: reader.shuffle(files, -3), "shuffle: give a number from 1 on"),

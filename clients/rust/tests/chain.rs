@@ -85,10 +85,10 @@ fn what_no_stream_does_is_refused_with_what_to_do() {
     for (refused, words) in [
         (
             batched.clone().shuffle(100),
-            "shuffle stands behind batch, which no stream does. Chain them in this order: open_files, shuffle",
+            "shuffle cannot be chained behind batch. Chain the readers in this order: open_files, shuffle, batch",
         ),
-        (files().double_buffer().unwrap().batch(8), "batch stands behind double_buffer"),
-        (files().multi_pass(2).unwrap().batch(8), "batch stands behind multi_pass"),
+        (files().double_buffer().unwrap().batch(8), "batch cannot be chained behind double_buffer"),
+        (files().multi_pass(2).unwrap().batch(8), "batch cannot be chained behind multi_pass"),
         (batched.clone().batch(8), "batch is in the chain already; chain it once"),
         (files().shuffle(0), "shuffle: give a number from 1 on"),
         (files().batch(0), "batch: give a number from 1 on"),

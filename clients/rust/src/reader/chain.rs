@@ -34,11 +34,11 @@ pub enum ChainError {
     #[error("open_files: there is no file; give at least one path")]
     NoFile,
     /// Readers in another order than that of a stream.
-    #[error("{link} stands behind {before}, which no stream does. Chain them in this order: {ORDER}")]
+    #[error("{link} cannot be chained behind {before}. Chain the readers in this order: {ORDER}")]
     Order {
         /// The reader that stands too late.
         link: &'static str,
-        /// A reader that must stand behind it.
+        /// A reader that belongs behind it.
         before: &'static str,
     },
     /// A reader twice.
@@ -116,7 +116,8 @@ impl ChainLink {
 
 impl Chain {
     /// A reader of files, one after the other. The daemon finds each file's format from its name or its content, as it does
-    /// for a stream's `source`. A file may also be a folder, a pattern or a URL.
+    /// for a stream's `source`. A file may also be a folder, a pattern or a URL. Relative paths start in the folder that this
+    /// process is in when the daemon starts.
     ///
     /// # Errors
     /// [`ChainError::NoFile`].
