@@ -45,7 +45,7 @@ enum Command {
     Verify(verify::VerifyArgs),
     /// Scan a dataset once, so that it is opened quickly from then on.
     Index(index::IndexArgs),
-    /// Print a commented configuration, or check one.
+    /// Print a commented configuration or the transforms of a recipe, or check a configuration.
     Config(config::ConfigArgs),
     /// Show what this machine has for decoding on a GPU, and what is missing.
     Doctor(doctor::DoctorArgs),

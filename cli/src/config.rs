@@ -1,12 +1,15 @@
-//! `forebay config`: prints a commented configuration, or checks one.
+//! `forebay config`: prints a commented configuration or the transforms of a recipe, or checks a configuration.
 
-use std::io::{self, Write as _};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use forebay_daemon::config::{Config, Surroundings};
+use forebay_pixels::document::{NAMED, named};
 use forebay_proto::printable;
+use serde_json::Value;
 
 use crate::failure::Failure;
+use crate::pair::value;
 
 #[derive(Debug, clap::Args)]
 #[group(required = true, multiple = false)]
@@ -18,10 +21,17 @@ pub(crate) struct ConfigArgs {
     /// reported.
     #[arg(long, value_name = "FILE")]
     check: Option<PathBuf>,
+    /// Print the transforms of a recipe, as a configuration has them: `timm_train`, or
+    /// `{ name = "timm_train", size = 192 }`. docs/recipes.md lists the recipes.
+    #[arg(long, value_name = "RECIPE")]
+    recipe: Option<String>,
 }
 
 pub(crate) fn run(args: &ConfigArgs) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
+    if let Some(text) = &args.recipe {
+        return recipe(&mut out, &value(text));
+    }
     match &args.check {
         None => out.write_all(Config::example().as_bytes())?,
         Some(file) => {
@@ -36,6 +46,41 @@ pub(crate) fn run(args: &ConfigArgs) -> Result<(), Failure> {
         }
     }
     Ok(())
+}
+
+/// Prints what a stream of a configuration has in place of a recipe.
+fn recipe(out: &mut impl Write, value: &Value) -> Result<(), Failure> {
+    let lists = named(value).map_err(|mistakes| {
+        let told: Vec<String> =
+            mistakes.iter().map(|mistake| format!("{}: {}", mistake.key, mistake.problem)).collect();
+        Failure::Usage(told.join("\n"))
+    })?;
+    let name = value.as_str().or_else(|| value["name"].as_str()).expect("it has lists");
+    let recipe = NAMED.iter().find(|recipe| recipe.name == name).expect("it has lists");
+    writeln!(out, "# {name}, from {}\n# Parameters:", recipe.source)?;
+    for (key, default) in recipe.parameters() {
+        let default = if default.is_null() { "no default".to_owned() } else { format!("default {default}") };
+        writeln!(out, "#   {key}: {default}")?;
+    }
+    writeln!(out, "[streams.train]")?;
+    if lists.normalizes() {
+        writeln!(out, "dtype = \"float32\"")?;
+    }
+    transforms(out, &lists.images)?;
+    for (view, list) in &lists.views {
+        writeln!(out, "\n[streams.train.views.{view}]")?;
+        transforms(out, list)?;
+    }
+    Ok(())
+}
+
+/// Prints a list of transforms, with a line for each.
+fn transforms(out: &mut impl Write, list: &[Value]) -> io::Result<()> {
+    writeln!(out, "transform = [")?;
+    for step in list {
+        writeln!(out, "  {},", toml::Value::try_from(step).expect("a list has nothing that TOML lacks"))?;
+    }
+    writeln!(out, "]")
 }
 
 /// Reads a configuration file.

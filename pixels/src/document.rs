@@ -11,6 +11,7 @@
 //! # Ok::<(), forebay_pixels::RecipeError>(())
 //! ```
 
+mod named;
 mod value;
 
 use std::ops::RangeInclusive;
@@ -22,15 +23,20 @@ use crate::output::{Dtype, Layout, Output};
 use crate::pipeline::Input;
 use crate::recipe::Recipe;
 use crate::transform::Transform;
+use crate::view::View;
+pub use named::{NAMED, NamedLists, NamedRecipe, named};
 use value::number;
 pub use value::{choice, flag, given, shown, take, whole};
 
 /// The keys that [`read`] knows. It passes over all others.
-pub const KEYS: [&str; 9] =
-    ["size", "transform", "match", "dtype", "layout", "fill", "adjust_orientation", "reducing_gap", "fast"];
+pub const KEYS: [&str; 10] =
+    ["size", "transform", "recipe", "match", "dtype", "layout", "fill", "adjust_orientation", "reducing_gap", "fast"];
+
+/// The keys that give the transforms. A document has one of them.
+pub const LISTS: [&str; 3] = ["size", "transform", named::KEY];
 
 /// The keys of a further view that [`read_view`] knows.
-pub const VIEW_KEYS: [&str; 5] = ["size", "transform", "match", "dtype", "layout"];
+pub const VIEW_KEYS: [&str; 6] = ["size", "transform", "recipe", "match", "dtype", "layout"];
 
 const SIDES: RangeInclusive<u32> = 1..=16_384;
 
@@ -73,6 +79,26 @@ pub fn read_view(values: &Map<String, Value>, shuffle: bool, first: &Recipe) -> 
     Reader { values, first: Some(first), mistakes: Vec::new() }.read(shuffle)
 }
 
+/// The further views that the document's named recipe has, of records whose first view is `first`, as [`read`] gave it.
+///
+/// # Errors
+/// A view's transforms are no recipe. What is wrong with the recipe's name or parameters, [`read`] has told.
+pub fn named_views(values: &Map<String, Value>, first: &Recipe) -> Result<Vec<View>, Vec<Mistake>> {
+    let lists = given(values, named::KEY).and_then(|value| named(value).ok()).unwrap_or_default();
+    let mut reader = Reader { values, first: Some(first), mistakes: Vec::new() };
+    let views = lists.views.into_iter().filter_map(|(name, list)| {
+        let recipe = reader.transforms(list, named::KEY).and_then(|transforms| {
+            let recipe = Recipe::new(transforms, first.output())
+                .and_then(|recipe| recipe.with_match(first.matched()))
+                .and_then(|recipe| recipe.with_input(first.input()));
+            recipe.map_err(|error| reader.mistake(named::KEY, format!("gives the view {name}: {error}."))).ok()
+        });
+        Some(View { name, recipe: recipe? })
+    });
+    let views = views.collect();
+    if reader.mistakes.is_empty() { Ok(views) } else { Err(reader.mistakes) }
+}
+
 /// The document, and the mistakes that were found in it.
 struct Reader<'v> {
     values: &'v Map<String, Value>,
@@ -91,7 +117,8 @@ impl Reader<'_> {
 
     /// Nothing if there is a mistake without which there would be no recipe.
     fn recipe(&mut self, shuffle: bool) -> Option<Recipe> {
-        let output = self.output();
+        let named = self.named();
+        let output = self.output(named.as_ref());
         let input = self.first.map_or_else(|| self.input(), Recipe::input);
         let matches = &[("pillow", Match::Pillow), ("torch", Match::Torch)];
         let default = self.first.map_or(Match::Pillow, Recipe::matched);
@@ -101,16 +128,19 @@ impl Reader<'_> {
             Value::Array(list) => Ok(list.clone()),
             _ => Err("a list of tables with one key each, such as [{ center_crop = { size = 224 } }]".to_owned()),
         });
-        let (key, transforms) = match (self.has("size"), self.has("transform")) {
-            (true, false) if shuffle => ("size", Transform::training(size?)),
-            (true, false) => ("size", Transform::evaluation(size?)),
-            (false, true) => ("transform", self.parsed(list?)?),
-            (true, true) => {
-                self.mistake("size", "cannot be combined with transform; give one of the two.");
+        let given: Vec<&str> = LISTS.into_iter().filter(|key| self.has(key)).collect();
+        let (key, transforms) = match given[..] {
+            ["size"] if shuffle => ("size", Transform::training(size?)),
+            ["size"] => ("size", Transform::evaluation(size?)),
+            ["transform"] => ("transform", self.transforms(list?, "transform")?),
+            [] => {
+                let problem = "is missing, and so are transform and recipe; give one of the three, such as size = 224.";
+                self.mistake("size", problem);
                 return None;
             }
-            (false, false) => {
-                self.mistake("size", "is missing, and so is transform; give one of the two, such as size = 224.");
+            [_] => (named::KEY, self.transforms(named?.images, named::KEY)?),
+            [first, second, ..] => {
+                self.mistake(first, format!("cannot be combined with {second}; give one of the two."));
                 return None;
             }
         };
@@ -119,14 +149,35 @@ impl Reader<'_> {
         recipe.with_input(input).map_err(|error| self.mistake("reducing_gap", format!("{error}."))).ok()
     }
 
-    fn output(&mut self) -> Output {
+    /// The lists of the named recipe, if one is given and right.
+    fn named(&mut self) -> Option<NamedLists> {
+        let value = given(self.values, named::KEY)?;
+        match named(value) {
+            Ok(lists) if self.first.is_some() && !lists.views.is_empty() => {
+                let problem = format!("is {}, which has views of its own; give it to the stream.", shown(value));
+                self.mistake(named::KEY, problem);
+                None
+            }
+            Ok(lists) => Some(lists),
+            Err(mistakes) => {
+                self.mistakes.extend(mistakes);
+                None
+            }
+        }
+    }
+
+    /// A named recipe that normalises gives floats, unless the document says otherwise.
+    fn output(&mut self, named: Option<&NamedLists>) -> Output {
         let dtypes = &[
             ("uint8", Dtype::Uint8),
             ("float16", Dtype::Float16),
             ("bfloat16", Dtype::Bfloat16),
             ("float32", Dtype::Float32),
         ];
-        let default = self.first.map_or_else(Output::default, Recipe::output);
+        let mut default = self.first.map_or_else(Output::default, Recipe::output);
+        if named.is_some_and(NamedLists::normalizes) && default.dtype == Dtype::Uint8 {
+            default.dtype = Dtype::Float32;
+        }
         Output {
             dtype: self.take_or("dtype", default.dtype, choice(dtypes)),
             layout: self.take_or("layout", default.layout, choice(&[("NHWC", Layout::Nhwc), ("NCHW", Layout::Nchw)])),
@@ -147,14 +198,14 @@ impl Reader<'_> {
         Input { adjust_orientation, reducing_gap: reducing_gap.or_else(|| fast.then_some(FAST_GAP)) }
     }
 
-    /// Each transform of the list, every mistake reported at its place.
-    fn parsed(&mut self, list: Vec<Value>) -> Option<Vec<Transform>> {
+    /// Each transform of a list, every mistake reported at its place below `key`.
+    fn transforms(&mut self, list: Vec<Value>, key: &str) -> Option<Vec<Transform>> {
         let count = list.len();
         let transforms: Vec<Transform> = (0..)
             .zip(list)
             .filter_map(|(place, value): (usize, Value)| {
                 let text = shown(&value);
-                let mistake = |error| self.mistake(&format!("transform[{place}]"), format!("is {text}: {error}."));
+                let mistake = |error| self.mistake(&format!("{key}[{place}]"), format!("is {text}: {error}."));
                 serde_json::from_value(value).map_err(mistake).ok()
             })
             .collect();

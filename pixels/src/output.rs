@@ -41,6 +41,16 @@ pub struct Output {
 }
 
 impl Dtype {
+    /// The name that settings use.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Uint8 => "uint8",
+            Self::Float16 => "float16",
+            Self::Bfloat16 => "bfloat16",
+            Self::Float32 => "float32",
+        }
+    }
+
     /// Bytes of one value.
     #[expect(clippy::len_without_is_empty, reason = "a value always has bytes")]
     pub fn len(self) -> usize {

@@ -9,6 +9,7 @@ mod batch;
 mod chain;
 mod error;
 mod log;
+mod named;
 mod operate;
 mod order;
 mod picture;
@@ -23,6 +24,8 @@ use pyo3::prelude::*;
 #[pymodule]
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add_function(wrap_pyfunction!(named::named_recipe, module)?)?;
+    module.add_function(wrap_pyfunction!(named::recipe_parameters, module)?)?;
     module.add_function(wrap_pyfunction!(operate::operate, module)?)?;
     module.add_function(wrap_pyfunction!(order::shuffled, module)?)?;
     module.add_function(wrap_pyfunction!(picture::probed, module)?)?;

@@ -73,10 +73,13 @@ pub(super) const EXAMPLE: &str = r#"# One table per stream. A trainer attaches b
 # evict_after = "60s"
 # Required, except in lockstep. The number of records in a batch.
 # batch_size = 256
-# Required: size, or a list of transforms. With shuffle, size means RandomResizedCrop(224) and a random flip. Without
-# shuffle, it means Resize(256) and CenterCrop(224).
+# Required: size, a list of transforms, or a recipe. With shuffle, size means RandomResizedCrop(224) and a random flip. Without
+# shuffle, it means Resize(256) and CenterCrop(224). A recipe has the transforms of published training code: a name, or a table
+# of the name and parameters. `forebay config --recipe NAME` prints the transforms, and docs/recipes.md lists the recipes. If a
+# recipe normalises, dtype is "float32" unless you give it.
 # size = 224
 # transform = [{ random_resized_crop = { size = 224 } }, { random_horizontal_flip = { p = 0.5 } }]
+# recipe = { name = "timm_train", size = 224, auto_augment = "rand-m9-mstd0.5-inc1" }
 # How resizes calculate. "pillow": as Pillow, to the byte. "torch": as torchvision on a GPU, with a uint8 tensor and
 # antialias=True. "torch" is slower on the CPU, and has bilinear and bicubic filters only.
 # match = "pillow"
@@ -259,6 +262,7 @@ impl StreamSection {
         let shuffle = shuffle::read(table);
         let recipe = table.recipe(shuffle.is_on());
         let complete = batch_size.is_some() && recipe.is_some();
+        let named_views = recipe.as_ref().map(|recipe| table.named_views(recipe)).unwrap_or_default();
         // Where one of the two is missing, the other keys are read all the same: every mistake is reported at once.
         let recipe = recipe.unwrap_or_else(|| Recipe::training(1).expect("its shape is fixed"));
         let default = StreamSettings {
@@ -273,7 +277,7 @@ impl StreamSection {
         let mixture::Mixture { weights, repeats } = mixture::read(table, sources, default.shuffle);
         let default = StreamSettings { weights, repeats, ..default };
         let columns = table.take("columns", columns::read).unwrap_or_default();
-        let views = views::read(table, shuffle.is_on(), &default.recipe);
+        let views = views::read(table, shuffle.is_on(), &default.recipe, named_views);
         let (mixing, mixing_per_batch) = mixing::read(table);
         let default = StreamSettings { columns: columns.only, views, mixing, mixing_per_batch, ..default };
         let section = Self {

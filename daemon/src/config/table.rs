@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use forebay_pixels::{Recipe, document};
+use forebay_pixels::{Recipe, View, document};
 use serde_json::{Map, Value};
 
 use super::mistake::Mistake;
@@ -75,6 +75,16 @@ impl<'v, 'm> Table<'v, 'm> {
     pub(super) fn view(&mut self, shuffle: bool, first: &Recipe) -> Option<Recipe> {
         self.known.extend(document::VIEW_KEYS);
         self.recipe_of(document::read_view(self.values, shuffle, first))
+    }
+
+    /// The further views of a named recipe whose first view is `first`.
+    pub(super) fn named_views(&mut self, first: &Recipe) -> Vec<View> {
+        document::named_views(self.values, first).unwrap_or_else(|mistakes| {
+            for mistake in mistakes {
+                self.take_over(mistake);
+            }
+            Vec::new()
+        })
     }
 
     fn recipe_of(&mut self, read: Result<Recipe, document::Refused>) -> Option<Recipe> {

@@ -3,6 +3,7 @@
 mod delivery;
 mod loaders;
 mod mixtures;
+mod recipes;
 
 use std::num::NonZero;
 use std::time::Duration;
@@ -41,7 +42,7 @@ fn every_value_that_the_example_shows_in_a_comment_is_right() {
     let shown = example.lines().map(|line| match line.strip_prefix("# ") {
         // Of keys that exclude each other one stays a comment.
         Some(text)
-            if ["transform =", "socket =", "reducing_gap =", "assignment =", "global_batch ="]
+            if ["transform =", "recipe =", "socket =", "reducing_gap =", "assignment =", "global_batch ="]
                 .iter()
                 .any(|key| text.starts_with(key)) =>
         {
@@ -81,7 +82,7 @@ fn the_example_shows_a_default_or_says_that_it_does_not() {
         let key = plain.split_once(" = ").map(|(key, _)| key).filter(|key| !key.contains([' ', ':', '"', '(', '.']));
         match key {
             Some(key) if line.starts_with("# ") => {
-                let required = ["source", "batch_size", "size", "transform", "global_batch"].contains(&key)
+                let required = ["source", "batch_size", "size", "transform", "recipe", "global_batch"].contains(&key)
                     && section == "streams.train";
                 let base = "source = '/data'\nbatch_size = 256\nsize = 224";
                 // Lockstep needs other keys.
@@ -145,7 +146,7 @@ fn every_mistake_is_reported_at_once_with_its_key_and_what_is_allowed() {
   line 16: streams.no good: is not a name for a stream; use at most 64 letters, digits, '-', '_' and '.'.
   line 16: streams.no good.source: is missing; give the path of a dataset, such as a folder or a .csv file. docs/sources.md lists the formats.
   line 16: streams.no good.batch_size: is missing; give the number of records in a batch, such as 256.
-  line 16: streams.no good.size: is missing, and so is transform; give one of the two, such as size = 224.
+  line 16: streams.no good.size: is missing, and so are transform and recipe; give one of the three, such as size = 224.
   line 18: metrics.socket: cannot be combined with address; give one of the two.
   line 20: unheard_of: is not a key. The keys here are: control, coordinator, decode, drain_timeout, metrics, prefetch, ring, sources, streams."#
     );

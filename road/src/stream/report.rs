@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use forebay_coordinator::CallError;
-use forebay_pixels::{Dtype, Layout};
+use forebay_pixels::Layout;
 use forebay_proto::v1::{CacheStatus, RingPlace, SeekStatus, SourceRequests, StageStatus, StreamInfo, StreamStatus};
 
 use super::ring_handle::RingHandle;
@@ -34,13 +34,7 @@ pub(super) fn info(stream: &Stream, epoch: u64) -> StreamInfo {
         classes: dataset.source().classes().to_vec(),
         height,
         width,
-        dtype: match output.dtype {
-            Dtype::Uint8 => "uint8",
-            Dtype::Float16 => "float16",
-            Dtype::Bfloat16 => "bfloat16",
-            Dtype::Float32 => "float32",
-        }
-        .into(),
+        dtype: output.dtype.name().into(),
         layout: match output.layout {
             Layout::Nhwc => "NHWC",
             Layout::Nchw => "NCHW",

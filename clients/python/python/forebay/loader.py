@@ -57,8 +57,13 @@ class Loader(Batches[Batch]):
             record apart.
         batch_size: Records in a batch. Required, except for a stream and with `assignment="lockstep"`.
         size: Side of the square images in pixels. With `shuffle` it means RandomResizedCrop and
-            RandomHorizontalFlip, otherwise Resize and CenterCrop. Give `size` or `transform`, except for a stream.
+            RandomHorizontalFlip, otherwise Resize and CenterCrop. Give `size`, `transform` or `recipe`, except for a
+            stream.
         transform: A list of `forebay.transforms`, in place of `size`.
+        recipe: The transforms of published training code, in place of `size`: a name, such as "torchvision_train", or a
+            dict of the `name` and parameters, such as `{"name": "timm_train", "size": 192}`. docs/recipes.md lists the
+            recipes. Some have further views. If a recipe normalises, `dtype` is "float32" unless you give it. None
+            means that `size` or `transform` decides. `forebay.recipes` has the same as lists that you can change.
         views: Further views of each picture, such as `{"local": [transforms.RandomResizedCrop(96, scale=(0.05,
             0.32))]}`. Each becomes a column of its name. A view is a list of steps, or a dict with some of the settings
             `size`, `transform`, `match`, `dtype` and `layout`, which are otherwise those of the images. A picture is
@@ -209,6 +214,7 @@ class Loader(Batches[Batch]):
         batch_size: int | None = None,
         size: int | None = None,
         transform: Transform | Sequence[Transform] | None = None,
+        recipe: str | Mapping[str, Any] | None = None,
         views: Mapping[str, Any] | None = None,
         mixing: Transform | None = None,
         mixing_per_batch: bool = False,

@@ -1,4 +1,4 @@
-"""Recipes of published training code: each function gives a list of steps, which you can print and change.
+"""Recipes of published training code. Each function gives lists of steps, which you can print and change.
 
 Example:
     >>> from forebay import recipes
@@ -6,48 +6,39 @@ Example:
     >>> [type(step).__name__ for step in steps]
     ['RandomResizedCrop', 'RandomHorizontalFlip', 'TrivialAugmentWide', 'Normalize', 'RandomErasing']
 
-All of them normalise, so a Loader needs a float `dtype`: `Loader(transform=steps, dtype="float32")`.
+All of them but YOLO's normalise, so a Loader needs a float `dtype`: `Loader(transform=steps, dtype="float32")`. If you
+change nothing, give the Loader the recipe by name: `Loader(recipe={"name": "torchvision_train", "size": 176})`.
 """
 
 from __future__ import annotations
 
-import math
+import json
 from collections.abc import Sequence
+from typing import Any
 
-from forebay.transforms import (
-    AugMix,
-    AutoAugment,
-    CenterCrop,
-    ColorJitter,
-    GaussianBlur,
-    Normalize,
-    RandAugment,
-    RandomApply,
-    RandomChoice,
-    RandomErasing,
-    RandomGrayscale,
-    RandomHorizontalFlip,
-    RandomResizedCrop,
-    RandomSolarize,
-    Resize,
-    ThreeAugment,
-    TimmRandAugment,
-    Transform,
-    TrivialAugmentWide,
-)
+from forebay import transforms
+from forebay._native import named_recipe
+from forebay.transforms import Transform
+from forebay.transforms.in_process import document
 
-__all__ = ["MEAN", "STD", "dinov2", "simclr", "timm_eval", "timm_train", "torchvision_eval", "torchvision_train"]
+__all__ = [
+    "MEAN",
+    "STD",
+    "dinov2",
+    "dinov2_eval",
+    "simclr",
+    "simclr_eval",
+    "timm_eval",
+    "timm_train",
+    "torchvision_eval",
+    "torchvision_train",
+    "yolo",
+    "yolo_eval",
+]
 
 # Of ImageNet: red, green and blue, where 255 is 1.
 MEAN = (0.485, 0.456, 0.406)
 STD = (0.229, 0.224, 0.225)
-
-# The crops of DINOv2: side, scale, how likely the blur is, and how likely it is solarized.
-_DINOV2 = {
-    "global_1": (224, (0.32, 1.0), 1.0, 0.0),
-    "global_2": (224, (0.32, 1.0), 0.1, 0.2),
-    "local": (96, (0.05, 0.32), 0.5, 0.0),
-}
 
 
 def torchvision_train(
@@ -70,26 +61,16 @@ def torchvision_train(
         std: Red, green and blue, on the same scale.
         interpolation: Filter of the crop and of what is moved.
         hflip_prob: How likely the picture is mirrored.
-        auto_augment: "ra" (RandAugment), "ta_wide" (TrivialAugmentWide), "augmix", or a policy of AutoAugment.
+        auto_augment: "ra" (RandAugment), "ta_wide" (TrivialAugmentWide), "augmix", or a policy of AutoAugment:
+            "imagenet", "cifar10" or "svhn".
         ra_magnitude: Magnitude of RandAugment.
         augmix_severity: Severity of AugMix.
         random_erase_prob: How likely a rectangle is erased.
+
+    Raises:
+        ValueError: A value is wrong.
     """
-    steps: list[Transform] = [RandomResizedCrop(size, interpolation=interpolation)]
-    if hflip_prob > 0:
-        steps.append(RandomHorizontalFlip(hflip_prob))
-    if auto_augment == "ra":
-        steps.append(RandAugment(magnitude=ra_magnitude, interpolation=interpolation))
-    elif auto_augment == "ta_wide":
-        steps.append(TrivialAugmentWide(interpolation=interpolation))
-    elif auto_augment == "augmix":
-        steps.append(AugMix(severity=augmix_severity, interpolation=interpolation))
-    elif auto_augment is not None:
-        steps.append(AutoAugment(auto_augment, interpolation))
-    steps.append(Normalize(tuple(mean), tuple(std)))
-    if random_erase_prob > 0:
-        steps.append(RandomErasing(random_erase_prob))
-    return steps
+    return _views("torchvision_train", locals())["images"]
 
 
 def torchvision_eval(
@@ -101,7 +82,7 @@ def torchvision_eval(
     interpolation: str = "bilinear",
 ) -> list[Transform]:
     """What torchvision's classification references evaluate with: its `ClassificationPresetEval`."""
-    return [Resize(resize_size, interpolation), CenterCrop(size), Normalize(tuple(mean), tuple(std))]
+    return _views("torchvision_eval", locals())["images"]
 
 
 def timm_train(
@@ -131,23 +112,11 @@ def timm_train(
         re_prob: How likely a rectangle is filled with noise.
         mean: Red, green and blue, on a scale from 0 to 1.
         std: Red, green and blue, on the same scale.
+
+    Raises:
+        ValueError: A value is wrong.
     """
-    filters = ["bilinear", "bicubic"] if interpolation == "random" else [interpolation]
-    crops = [RandomResizedCrop(size, scale, ratio, each) for each in filters]
-    steps: list[Transform] = [RandomChoice(crops) if len(crops) > 1 else crops[0]]
-    if hflip > 0:
-        steps.append(RandomHorizontalFlip(hflip))
-    if auto_augment == "3a":
-        steps.append(ThreeAugment())
-    elif auto_augment is not None:
-        fill = tuple(min(255, round(255 * each)) for each in mean)
-        steps.append(TimmRandAugment(auto_augment, fill, None if interpolation == "random" else interpolation))
-    if color_jitter > 0 and auto_augment in (None, "3a"):
-        steps.append(ColorJitter(color_jitter, color_jitter, color_jitter))
-    steps.append(Normalize(tuple(mean), tuple(std)))
-    if re_prob > 0:
-        steps.append(RandomErasing(re_prob, scale=(0.02, 1 / 3), ratio=(0.3, 10 / 3), value="random"))
-    return steps
+    return _views("timm_train", locals())["images"]
 
 
 def timm_eval(
@@ -159,55 +128,109 @@ def timm_eval(
     std: Sequence[float] = STD,
 ) -> list[Transform]:
     """What timm evaluates with: the middle, which is `crop_pct` of the resized picture's shorter side."""
-    return torchvision_eval(size, math.floor(size / crop_pct), mean=mean, std=std, interpolation=interpolation)
-
-
-def simclr(
-    size: int = 224, *, strength: float = 1.0, mean: Sequence[float] = MEAN, std: Sequence[float] = STD
-) -> list[Transform]:
-    """One view of SimCLR. The blur's kernel is a tenth of the side, made odd.
-
-    Args:
-        size: Side of the crop.
-        strength: Factor of the colour jitter.
-        mean: Red, green and blue, on a scale from 0 to 1.
-        std: Red, green and blue, on the same scale.
-    """
-    jitter = ColorJitter(0.8 * strength, 0.8 * strength, 0.8 * strength, 0.2 * strength)
-    return [
-        RandomResizedCrop(size, interpolation="bicubic"),
-        RandomHorizontalFlip(),
-        RandomApply([jitter], p=0.8),
-        RandomGrayscale(0.2),
-        RandomApply([GaussianBlur(size // 10 | 1)], p=0.5),
-        Normalize(tuple(mean), tuple(std)),
-    ]
+    return _views("timm_eval", locals())["images"]
 
 
 def dinov2(
-    crop: str = "global_1", size: int | None = None, *, mean: Sequence[float] = MEAN, std: Sequence[float] = STD
-) -> list[Transform]:
-    """One of the crops of DINOv2.
+    *,
+    global_crops_size: int = 224,
+    global_crops_scale: tuple[float, float] = (0.32, 1.0),
+    local_crops_size: int = 96,
+    local_crops_scale: tuple[float, float] = (0.05, 0.32),
+    local_crops_number: int = 8,
+    global_1_blur: float = 1.0,
+    global_2_blur: float = 0.1,
+    local_blur: float = 0.5,
+    mean: Sequence[float] = MEAN,
+    std: Sequence[float] = STD,
+) -> dict[str, list[Transform]]:
+    """The crops of DINOv2: `images` and `global_2` are global, and `local_0`, `local_1` and so on are local.
+
+    A Loader reads and decodes each picture once for all of them:
+    `Loader(transform=crops.pop("images"), views=crops, dtype="float32")`.
 
     Args:
-        crop: "global_1", "global_2" or "local".
-        size: Side of the crop. None is 224 for the global crops, and 96 for the local ones.
+        global_crops_size: Side of the global crops.
+        global_crops_scale: Smallest and largest share of the picture's area in them.
+        local_crops_size: Side of the local crops.
+        local_crops_scale: Smallest and largest share of the picture's area in them.
+        local_crops_number: Number of the local crops, at most 15.
+        global_1_blur: How likely the first global crop is blurred. The defaults are the paper's. The authors' code
+            blurs with 1 minus these probabilities.
+        global_2_blur: How likely the second one is.
+        local_blur: How likely a local crop is.
         mean: Red, green and blue, on a scale from 0 to 1.
         std: Red, green and blue, on the same scale.
 
     Raises:
-        ValueError: There is no such crop.
+        ValueError: A value is wrong.
     """
-    if crop not in _DINOV2:
-        raise ValueError(f"crop: {crop!r} is not one of {', '.join(_DINOV2)}")
-    side, scale, blurred, solarized = _DINOV2[crop]
-    steps: list[Transform] = [
-        RandomResizedCrop(size or side, scale, interpolation="bicubic"),
-        RandomHorizontalFlip(),
-        RandomApply([ColorJitter(0.4, 0.4, 0.2, 0.1)], p=0.8),
-        RandomGrayscale(0.2),
-        RandomApply([GaussianBlur(9)], p=blurred),
-    ]
-    if solarized > 0:
-        steps.append(RandomSolarize(128, solarized))
-    return [*steps, Normalize(tuple(mean), tuple(std))]
+    return _views("dinov2", locals())
+
+
+def dinov2_eval(
+    size: int = 224, resize_size: int = 256, *, mean: Sequence[float] = MEAN, std: Sequence[float] = STD
+) -> list[Transform]:
+    """What DINOv2's linear classifiers are evaluated with: its `make_classification_eval_transform`."""
+    return _views("dinov2_eval", locals())["images"]
+
+
+def simclr(
+    size: int = 224, *, strength: float = 1.0, mean: Sequence[float] = MEAN, std: Sequence[float] = STD
+) -> dict[str, list[Transform]]:
+    """The two views of SimCLR, `images` and `second`. The blur's kernel is a tenth of the side, made odd.
+
+    Args:
+        size: Side of the crop.
+        strength: Factor of the colour jitter.
+        mean: Red, green and blue, on a scale from 0 to 1. SimCLR itself does not normalise.
+        std: Red, green and blue, on the same scale.
+
+    Raises:
+        ValueError: A value is wrong.
+    """
+    return _views("simclr", locals())
+
+
+def simclr_eval(size: int = 224, *, mean: Sequence[float] = MEAN, std: Sequence[float] = STD) -> list[Transform]:
+    """The middle of the picture, as SimCLR evaluates. SimCLR cuts before it resizes."""
+    return _views("simclr_eval", locals())["images"]
+
+
+def yolo(imgsz: int = 640, *, scale: float = 0.5, fliplr: float = 0.5) -> list[Transform]:
+    """What Ultralytics' YOLO trains with, but for mosaic, translation and changes of colour.
+
+    Args:
+        imgsz: Side of the result.
+        scale: How far the picture may be smaller or larger than one that fits exactly.
+        fliplr: How likely the picture is mirrored.
+
+    Raises:
+        ValueError: A value is wrong.
+    """
+    return _views("yolo", locals())["images"]
+
+
+def yolo_eval(imgsz: int = 640) -> list[Transform]:
+    """What YOLO evaluates with: the whole picture, with a gray border."""
+    return _views("yolo_eval", locals())["images"]
+
+
+def _views(recipe: str, parameters: dict[str, Any]) -> dict[str, list[Transform]]:
+    """The lists of a recipe, by view. A parameter that is None has the recipe's default."""
+    lists = json.loads(named_recipe(recipe, document(parameters)))
+    return {view: [_step(table) for table in tables] for view, tables in lists.items()}
+
+
+def _step(table: dict[str, dict[str, Any]]) -> Transform:
+    """The step that has this table: the inverse of `Transform.to_settings`."""
+    ((name, values),) = table.items()
+    step = getattr(transforms, name.title().replace("_", ""))
+    return step(**{key: _value(key, value) for key, value in values.items()})
+
+
+def _value(key: str, value: Any) -> Any:  # noqa: ANN401 - a field's
+    """Inner steps as a list, and numbers as a tuple."""
+    if not isinstance(value, list):
+        return value
+    return [_step(table) for table in value] if key == "transforms" else tuple(value)

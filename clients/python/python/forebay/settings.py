@@ -237,6 +237,12 @@ def _views(views: Any) -> dict[str, dict[str, Any]]:  # noqa: ANN401 - whatever 
     return {name: _settings(table) for name, table in tables.items()}
 
 
+def _recipe(recipe: Any) -> Any:  # noqa: ANN401 - whatever the caller gave
+    if not isinstance(recipe, Mapping):
+        return recipe
+    return {name: value for name, value in recipe.items() if value is not None}
+
+
 def _mixing(mixing: Any) -> dict[str, dict[str, Any]]:  # noqa: ANN401 - whatever the caller gave
     if not isinstance(mixing, Transform):
         raise SettingsError(f"mixing={mixing!r}: give MixUp, CutMix or a RandomChoice of them, of forebay.transforms")
@@ -267,6 +273,7 @@ def _columns(columns: Any) -> Any:  # noqa: ANN401 - whatever the caller gave
 # Settings that callers give as Python objects: how each is written as the daemon reads it. All others travel as given.
 _OF_PYTHON: dict[str, Callable[[Any], Any]] = {
     "transform": _steps,
+    "recipe": _recipe,
     "views": _views,
     "mixing": _mixing,
     "dtype": _dtype,

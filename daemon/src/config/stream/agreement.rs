@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use forebay_pixels::document::LISTS;
 use serde_json::{Map, Value};
 
 use super::super::mistake::{Mistake, Mistakes};
@@ -31,11 +32,14 @@ impl StreamSection {
     /// Puts the one key into the stream's own settings: if another stream comes out, or none, they do not agree.
     fn difference(&self, key: &str, value: &Value) -> Option<Mistake> {
         let mut written = self.written.clone();
-        match key {
-            "size" => written.shift_remove("transform"),
-            "transform" => written.shift_remove("size"),
-            _ => None,
-        };
+        if LISTS.contains(&key) {
+            for other in LISTS {
+                written.shift_remove(other);
+            }
+            // A named recipe may decide about it.
+            let dtype = self.settings.recipe.output().dtype.name();
+            written.entry("dtype").or_insert_with(|| dtype.into());
+        }
         written.insert(key.to_owned(), value.clone());
         let ring = Ring { credits: self.settings.credits, trainers: self.settings.trainers, memory: None };
         // As the configuration was read: a trainer's shard_id is no part of the stream.

@@ -4,14 +4,18 @@ use forebay_pixels::{MOST_VIEWS, Recipe, View};
 
 use super::super::table::Table;
 
-/// The views beside the first one, which has this recipe.
-pub(super) fn read(table: &mut Table<'_, '_>, shuffle: bool, first: &Recipe) -> Vec<View> {
-    let views = table.named("views", |name, table| {
+/// The views beside the first one, which has this recipe: those that its named recipe has, and those of `views`.
+pub(super) fn read(table: &mut Table<'_, '_>, shuffle: bool, first: &Recipe, named: Vec<View>) -> Vec<View> {
+    let mut views = named;
+    let own = table.named("views", |name, table| {
         if name == "images" {
             table.mistake("", "has the keys of the stream itself, such as size and transform; give them there.");
+        } else if views.iter().any(|view| view.name == name) {
+            table.mistake("", "is a view of the stream's recipe already; give it another name.");
         }
         table.view(shuffle, first)
     });
+    views.extend(own.into_iter().map(|(name, recipe)| View { name, recipe }));
     if views.len() > MOST_VIEWS {
         table.mistake("views", format!("has {} views; at most {MOST_VIEWS} are allowed beside images.", views.len()));
     }
@@ -19,5 +23,5 @@ pub(super) fn read(table: &mut Table<'_, '_>, shuffle: bool, first: &Recipe) -> 
         table
             .mistake("views", "cannot be combined with reducing_gap or fast: all views are made of one exact picture.");
     }
-    views.into_iter().map(|(name, recipe)| View { name, recipe }).collect()
+    views
 }
