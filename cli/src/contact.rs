@@ -59,13 +59,7 @@ fn label((label, caption): (i64, Option<String>), record: i64, classes: &[String
 fn picture(images: &[u8], shape: Shape, place: usize) -> RgbImage {
     let values = shape.height as usize * shape.width as usize * shape.channels as usize;
     let size = shape.dtype.size();
-    let bytes = &images[place * values * size..(place + 1) * values * size];
-    let values: Vec<f32> = match shape.dtype {
-        Dtype::U8 => bytes.iter().map(|byte| f32::from(*byte)).collect(),
-        Dtype::F16 => bytes.chunks_exact(2).map(|two| f16::from_le_bytes([two[0], two[1]]).to_f32()).collect(),
-        Dtype::Bf16 => bytes.chunks_exact(2).map(|two| bf16::from_le_bytes([two[0], two[1]]).to_f32()).collect(),
-        Dtype::F32 => bytes.chunks_exact(4).map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect(),
-    };
+    let values = floats(&images[place * values * size..(place + 1) * values * size], shape.dtype);
     let (low, high) = match shape.dtype {
         Dtype::U8 => (0.0, 255.0),
         Dtype::F16 | Dtype::Bf16 | Dtype::F32 => {
@@ -73,15 +67,35 @@ fn picture(images: &[u8], shape: Shape, place: usize) -> RgbImage {
         }
     };
     let scale = 255.0 / (high - low).max(f32::EPSILON);
-    let (width, plane) = (shape.width as usize, shape.width as usize * shape.height as usize);
-    RgbImage::from_fn(shape.width, shape.height, |x, y| {
-        let at = y as usize * width + x as usize;
+    arranged(&values, (shape.width, shape.height), shape.layout, |_, value| (value - low) * scale)
+}
+
+/// The values of little-endian bytes.
+pub(crate) fn floats(bytes: &[u8], dtype: Dtype) -> Vec<f32> {
+    match dtype {
+        Dtype::U8 => bytes.iter().map(|byte| f32::from(*byte)).collect(),
+        Dtype::F16 => bytes.chunks_exact(2).map(|two| f16::from_le_bytes([two[0], two[1]]).to_f32()).collect(),
+        Dtype::Bf16 => bytes.chunks_exact(2).map(|two| bf16::from_le_bytes([two[0], two[1]]).to_f32()).collect(),
+        Dtype::F32 => bytes.chunks_exact(4).map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect(),
+    }
+}
+
+/// A picture of values in a layout. `shown` makes a number from 0 to 255 of a channel's value.
+pub(crate) fn arranged(
+    values: &[f32],
+    (width, height): (u32, u32),
+    layout: Layout,
+    shown: impl Fn(usize, f32) -> f32,
+) -> RgbImage {
+    let plane = width as usize * height as usize;
+    RgbImage::from_fn(width, height, |x, y| {
+        let at = y as usize * width as usize + x as usize;
         Rgb([0, 1, 2].map(|channel| {
-            let index = match shape.layout {
+            let index = match layout {
                 Layout::Nhwc => at * 3 + channel,
                 Layout::Nchw => channel * plane + at,
             };
-            to_byte((values[index] - low) * scale)
+            to_byte(shown(channel, values[index]))
         }))
     })
 }

@@ -5,6 +5,7 @@
 mod audit;
 mod bad;
 mod bench;
+mod chosen;
 mod command;
 mod compare;
 mod completions;

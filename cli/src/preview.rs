@@ -1,6 +1,12 @@
-//! `forebay preview`: takes one batch from a ring as a trainer does, draws it, and returns it.
+//! `forebay preview`: takes one batch from a ring as a trainer does, draws it, and returns it. Or draws one record in several
+//! epochs.
+
+mod augmentations;
+mod caption;
+mod grid;
 
 use std::io::{self, Write as _};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use forebay_client::{Next, NextError, Options, Patient, PrivateDaemon, Session, Target};
@@ -26,7 +32,7 @@ pub(crate) struct PreviewArgs {
     /// PNG file to write.
     #[arg(short, long, value_name = "FILE", default_value = "preview.png")]
     output: PngFile,
-    /// Pictures on the sheet.
+    /// Pictures on the sheet. With --record, the record has one for each epoch and view.
     #[arg(long, default_value_t = 24, value_parser = clap::value_parser!(u32).range(1..=1024))]
     count: u32,
     /// Pictures in a row.
@@ -45,10 +51,28 @@ pub(crate) struct PreviewArgs {
     /// With a path: show what training sees, shuffled, with random crops and flips.
     #[arg(long)]
     shuffle: bool,
+    /// Show this record in one epoch after the other, with what was drawn for it, instead of a batch. Needs a path, or
+    /// --config with --stream.
+    #[arg(long, value_name = "NUMBER")]
+    record: Option<u64>,
+    /// With a path: show record 0, or that of --record, with the transforms of a recipe: `timm_train`, or
+    /// `{ name = "timm_train", size = 192 }`. docs/recipes.md lists the recipes.
+    #[arg(long, value_name = "RECIPE", requires = "path")]
+    recipe: Option<String>,
+    /// With a path and --record or --recipe: a setting of the stream, written as in a configuration: seed=3. May be
+    /// repeated.
+    #[arg(long = "set", value_name = "KEY=VALUE", value_parser = pair, requires = "path")]
+    settings: Vec<(String, String)>,
+    /// With --record: configuration file that has the stream.
+    #[arg(long, value_name = "FILE", requires = "record", conflicts_with = "path")]
+    config: Option<PathBuf>,
 }
 
 pub(crate) fn run(args: &PreviewArgs) -> Result<(), Failure> {
     args.output.check_folder()?;
+    if args.record.is_some() || args.recipe.is_some() || !args.settings.is_empty() {
+        return augmentations::run(args);
+    }
     // A path's daemon is this command's own, and first looks through the whole folder.
     let timeout = args.path.is_none().then(|| args.daemon.timeout());
     let default = Options::default();

@@ -3,13 +3,12 @@
 use std::io::{self, Write as _};
 use std::path::PathBuf;
 
-use forebay_daemon::config::{Config, Surroundings};
-use forebay_daemon::open_dataset;
 use forebay_pixels::{Dtype, Layout};
 use forebay_proto::Turn;
 use forebay_road::{ReplayedView, replay};
-use serde_json::{Map, Value, json};
+use serde_json::Map;
 
+use crate::chosen::ChosenStream;
 use crate::failure::Failure;
 use crate::output_file::OutputFile;
 use crate::pair::pair;
@@ -45,22 +44,14 @@ pub(crate) struct ReplayArgs {
     output: PathBuf,
 }
 
-/// The stream of a source that the command line names.
-const OWN: &str = "default";
-
 pub(crate) fn run(args: &ReplayArgs) -> Result<(), Failure> {
-    let (config, name) = match (&args.config, &args.stream) {
-        (Some(file), Some(name)) => (crate::config::read(file)?, name.as_str()),
-        _ => (Config::for_streams(Map::from_iter([(OWN.to_owned(), own_stream(args).into())]))?, OWN),
+    let stream = match (&args.config, &args.stream) {
+        (Some(file), Some(name)) => ChosenStream::of_configuration(file, name)?,
+        _ => ChosenStream::of_command_line(args.source.iter().chain(&args.more), &args.settings, Map::new())?,
     };
-    let section = config.streams.get(name).ok_or_else(|| {
-        let known: Vec<&str> = config.streams.keys().map(String::as_str).collect();
-        Failure::Usage(format!("The configuration has no stream \"{name}\". It has: {}.", known.join(", ")))
-    })?;
-    let source = open_dataset(&config, section, &Surroundings::of_process());
-    let source = source.map_err(|error| Failure::Usage(error.to_string()))?;
+    let (source, settings) = (stream.dataset()?, &stream.section().settings);
     let turn = Turn::new(args.record, args.repeat);
-    let views = replay(source.as_ref(), &section.settings, &config.decode, args.epoch, turn);
+    let views = replay(source.as_ref(), settings, stream.decode(), args.epoch, turn);
     let views = views.map_err(|error| Failure::Failed(format!("{error}.")))?;
     let mut out = io::stdout().lock();
     for view in &views {
@@ -72,19 +63,6 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<(), Failure> {
         writeln!(out, "{}: {height} x {width}", file.name())?;
     }
     Ok(())
-}
-
-/// The table of the stream that the command line describes.
-fn own_stream(args: &ReplayArgs) -> Map<String, Value> {
-    let sources: Vec<&String> = args.source.iter().chain(&args.more).collect();
-    let mut stream = Map::from_iter([("source".to_owned(), json!(sources)), ("batch_size".to_owned(), json!(1))]);
-    for (key, text) in &args.settings {
-        // What is no value of TOML is a text without its quotes.
-        let table = toml::from_str::<Map<String, Value>>(&format!("value = {text}")).ok();
-        let value = table.and_then(|mut table| table.remove("value"));
-        stream.insert(key.clone(), value.unwrap_or_else(|| text.as_str().into()));
-    }
-    stream
 }
 
 /// A view as a file of numpy, which has no bfloat16 and gets its bits.

@@ -1,9 +1,10 @@
 //! What a picture is surrounded by, where something looks beyond its edges.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 /// What is around a picture that is laid on a larger canvas: torchvision's padding modes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Border {
     /// This value in all three channels.
     Fill(u8),

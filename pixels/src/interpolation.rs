@@ -1,9 +1,9 @@
 //! The filters of a resize.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 /// Filter of a resize. When a picture shrinks, the filter widens with the step (antialiasing), as in Pillow.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Interpolation {
     /// The nearest pixel, without antialiasing.

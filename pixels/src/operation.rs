@@ -36,7 +36,7 @@ mod trivial_augment;
 mod warp;
 mod workpiece;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use crate::matching::Match;
 pub use affine::{Affine, RandomAffine, ShearRange};
@@ -76,7 +76,7 @@ macro_rules! operations {
     ($($(#[$doc:meta])* $name:literal => $kind:ident,)*) => {
         /// Something to do with the values of a picture. Written as a document, it is a table with one key, the name of
         /// torchvision's function, such as `{"solarize": {"threshold": 128}}`.
-        #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+        #[derive(Clone, Copy, Debug, PartialEq, Deserialize, Serialize)]
         pub enum Operation {
             $($(#[$doc])* #[serde(rename = $name)] $kind($kind),)*
         }

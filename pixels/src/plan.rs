@@ -6,13 +6,15 @@
 
 pub(crate) mod stage;
 
+use serde::Serialize;
+
 use crate::border::Border;
 use crate::fault::{Fault, Limits};
 use crate::interpolation::Interpolation;
 use crate::operation::{Operation, Rotate};
 
 /// A part of a picture, in pixels.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Rect {
     /// First column.
     pub left: u32,
@@ -24,8 +26,10 @@ pub struct Rect {
     pub height: u32,
 }
 
-/// One thing to do with the result of the step before, or with the picture.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// One thing to do with the result of the step before, or with the picture. Written as a document, it is a table with one key:
+/// `{"resize": {"width": 224, "height": 224, "interpolation": "bilinear"}}`.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Step {
     /// Keep this part.
     Cut(Rect),

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use forebay_pixels::{Draw, Fault, MOST_VIEWS, Recipe};
+use forebay_pixels::{Draw, Fault, MOST_VIEWS, Plan, Recipe};
 use forebay_proto::Turn;
 use forebay_sources::{ReadError, RecordParts, Source};
 use thiserror::Error;
@@ -24,6 +24,8 @@ pub struct ReplayedView {
     pub recipe: Recipe,
     /// Its bytes, as in a batch. Floats are little-endian.
     pub bytes: Vec<u8>,
+    /// What was drawn for it.
+    pub plan: Plan,
 }
 
 /// Why a record cannot be replayed.
@@ -75,17 +77,16 @@ pub fn replay(
     let read = source.read(record, decode.byte_limit.0, &mut content);
     read.map_err(|error| ReplayError::Read { locator: locator(), error: Box::new(error) })?;
     let StreamSettings { recipe, views, seed, cache, .. } = settings;
-    let first = ReplayedView { name: "images".into(), recipe: recipe.clone(), bytes: Vec::new() };
-    let mut made: Vec<ReplayedView> = std::iter::once(first)
-        .chain(views.iter().map(|view| ReplayedView {
-            name: view.name.clone(),
-            recipe: view.recipe.clone(),
-            bytes: Vec::new(),
-        }))
-        .collect();
-    for view in &mut made {
-        view.bytes = vec![0; view.recipe.place_len()];
-    }
+    let draw = Draw { seed: *seed, epoch, record: turn.key() };
+    let further = views.iter().map(|view| (view.name.as_str(), &view.recipe, draw.of_view(&view.name)));
+    let each: Vec<(&str, &Recipe, Draw)> = std::iter::once(("images", recipe, draw)).chain(further).collect();
+    let made = each.iter().map(|&(name, recipe, _)| ReplayedView {
+        name: name.to_owned(),
+        recipe: recipe.clone(),
+        bytes: vec![0; recipe.place_len()],
+        plan: Plan::default(),
+    });
+    let mut made: Vec<ReplayedView> = made.collect();
     // A cache of decoded pictures may shrink them, whether it has room or not.
     let cache = cache.filter(|cache| cache.kind == CacheKind::Decoded).map(|cache| Cache::new(cache.keep(recipe), 0));
     let mut lane =
@@ -102,11 +103,13 @@ pub fn replay(
         seek: None,
         recipe,
         record,
-        draw: Draw { seed: *seed, epoch, record: turn.key() },
+        draw,
         out: &mut first.bytes,
         further: FurtherViews { views, out: &mut out[..views.len()] },
     };
-    let outcome = lane(picture);
-    outcome.map_err(|fault| ReplayError::Picture { locator: locator(), fault })?;
+    let origin = lane(picture).map_err(|fault| ReplayError::Picture { locator: locator(), fault })?;
+    for (view, (_, recipe, draw)) in made.iter_mut().zip(each) {
+        view.plan = recipe.plan(origin.size.0, origin.size.1, draw);
+    }
     Ok(made)
 }

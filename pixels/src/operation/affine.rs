@@ -1,6 +1,6 @@
 //! Rotated, sheared, scaled and moved at once.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::Operation;
 use super::color_jitter::Jitter;
@@ -10,7 +10,7 @@ use crate::draw::Draws;
 use crate::interpolation::Interpolation;
 
 /// torchvision's `affine`.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Affine {
     /// Degrees, clockwise.

@@ -1,6 +1,6 @@
 //! Moved by a matrix that is given as it is.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::affine::nearest;
 use super::warp::{Affine2D, Fill, Mapping, Warp, interpolation_problem};
@@ -9,7 +9,7 @@ use crate::interpolation::Interpolation;
 
 /// Pillow's `Image.transform` with `AFFINE`: the pixel at (x, y) shows the place (a x + b y + c, d x + e y + f) of the picture.
 /// timm shears and translates by it.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct AffineMatrix {
     /// a to f.

@@ -1,6 +1,6 @@
 //! The picture mixed with some of its own augmentations.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::Operation;
 use super::magnitude::{Kind, Moved, Strengths};
@@ -44,7 +44,7 @@ pub struct AugMix {
 }
 
 /// What was drawn by [`AugMix`]: all that it needs to draw the chains.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct ChainMix {
     /// The draws' key.

@@ -1,13 +1,13 @@
 //! Each channel stretched, so that its lowest value becomes 0 and its highest 255.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::by_chance::by_chance;
 use super::workpiece::{Histogram, Workpiece};
 use crate::matching::Match;
 
 /// torchvision's `autocontrast`.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Autocontrast {}
 

@@ -1,13 +1,13 @@
 //! Lighter or darker: every value times a factor.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::blend::{factor_problem, pillow, torch};
 use super::workpiece::Workpiece;
 use crate::matching::Match;
 
 /// torchvision's `adjust_brightness`.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Brightness {
     /// 0 gives black, 1 leaves everything as it is.

@@ -1,6 +1,6 @@
 //! Nearer to the picture's mean gray, or farther from it.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::blend::{factor_problem, pillow, torch};
 use super::gray;
@@ -8,7 +8,7 @@ use super::workpiece::Workpiece;
 use crate::matching::Match;
 
 /// torchvision's `adjust_contrast`.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Contrast {
     /// 0 gives plain gray, 1 leaves everything as it is.

@@ -1,12 +1,12 @@
 //! Each channel's values spread, so that all ranges of values have about as many pixels.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::by_chance::by_chance;
 use super::workpiece::{Histogram, Workpiece};
 
 /// torchvision's `equalize`. It is the same for tensors.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Equalize {}
 

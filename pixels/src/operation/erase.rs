@@ -1,6 +1,6 @@
 //! A rectangle filled with a colour or with noise.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::Operation;
 use super::workpiece::Workpiece;
@@ -11,7 +11,7 @@ use crate::number::{half, probability_problem, range_problem};
 const TRIES: u64 = 10;
 
 /// torchvision's `erase`.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Erase {
     /// First row.
@@ -27,7 +27,7 @@ pub struct Erase {
 }
 
 /// What a rectangle is filled with.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, Serialize)]
 #[serde(untagged, expecting = "v must be one number or [red, green, blue], from 0 to 255")]
 pub enum Filling {
     /// One value for all channels.
@@ -35,11 +35,11 @@ pub enum Filling {
     /// Red, green and blue.
     Rgb([u8; 3]),
     /// A random value for each pixel and channel.
-    #[serde(skip)]
+    #[serde(skip_deserializing)]
     Noise(Noise),
 }
 
-/// Values of a normal distribution.
+/// Values of a normal distribution. Written as a document, it is the word "noise".
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Noise {
     draws: Draws,
@@ -93,6 +93,12 @@ pub enum ErasingValue {
 pub enum RandomWord {
     /// Of a normal distribution with mean 0 and standard deviation 1, in normalised values.
     Random,
+}
+
+impl Serialize for Noise {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str("noise")
+    }
 }
 
 impl Default for ErasingValue {

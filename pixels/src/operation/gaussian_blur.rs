@@ -1,6 +1,6 @@
 //! Blurred by a Gaussian kernel.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::Operation;
 use super::workpiece::Workpiece;
@@ -15,7 +15,7 @@ const LONGEST: u32 = 255;
 const LEAST_SIGMA: f64 = 1e-3;
 
 /// torchvision's `gaussian_blur`. It is the same for Pillow's images, which torchvision makes tensors of.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Blur {
     /// Width and height of the kernel, or one number for both. Odd.
@@ -37,7 +37,7 @@ pub struct GaussianBlur {
 }
 
 /// One number, or two.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(untagged, expecting = "kernel_size, sigma and radius must be one number or two, and a kernel_size is whole")]
 pub enum OneOrTwo<T> {
     /// The same for both.

@@ -1,6 +1,6 @@
 //! No colours: red, green and blue are the brightness.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::Operation;
 use super::workpiece::Workpiece;
@@ -9,7 +9,7 @@ use crate::matching::Match;
 use crate::number::probability_problem;
 
 /// torchvision's `rgb_to_grayscale`. The picture keeps its three channels.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Gray {
     /// Always 3.

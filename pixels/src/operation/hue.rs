@@ -1,12 +1,12 @@
 //! Other colours: every hue turned by the same angle.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::workpiece::Workpiece;
 use crate::matching::Match;
 
 /// torchvision's `adjust_hue`.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Hue {
     /// Part of a full turn, from -0.5 to 0.5. With Pillow's arithmetic, 0 changes some values too.

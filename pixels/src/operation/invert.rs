@@ -1,12 +1,12 @@
 //! Every value becomes what it lacks to 255.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::by_chance::by_chance;
 use super::workpiece::Workpiece;
 
 /// torchvision's `invert`.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Invert {}
 

@@ -1,6 +1,6 @@
 //! Seen from elsewhere: four points of the picture moved to four others.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::Operation;
 use super::affine::black;
@@ -14,7 +14,7 @@ use crate::number::{half, probability_problem};
 type Points = [[i32; 2]; 4];
 
 /// torchvision's `perspective`.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Perspective {
     /// Points of the picture: column and row of each.

@@ -1,6 +1,6 @@
 //! Blurred as Pillow does it: three box blurs along the rows and three down the columns.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::Operation;
 use super::gaussian_blur::OneOrTwo;
@@ -15,7 +15,7 @@ const PASSES: usize = 3;
 const LANES: usize = 48;
 
 /// Pillow's `ImageFilter.GaussianBlur`.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct PillowBlur {
     /// Standard deviation in pixels, or those along the rows and down the columns.

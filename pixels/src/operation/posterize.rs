@@ -1,12 +1,12 @@
 //! Fewer bits in a value: the lower ones are 0.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::by_chance::by_chance;
 use super::workpiece::Workpiece;
 
 /// torchvision's `posterize`.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Posterize {
     /// How many bits stay, from 0 to 8. Pillow refuses 0, which gives black here, as for tensors.

@@ -2,7 +2,7 @@
 
 use std::io::{Cursor, Write};
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::affine::nearest;
 use super::warp::{Affine2D, Fill, Mapping, Warp, interpolation_problem};
@@ -11,7 +11,7 @@ use crate::interpolation::Interpolation;
 use crate::matching::Match;
 
 /// torchvision's `rotate`. As an operation it keeps the picture's size. A plan has a step of its own for a rotation that does not.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Rotate {
     /// Degrees, counterclockwise.

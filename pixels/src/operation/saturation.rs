@@ -1,6 +1,6 @@
 //! Nearer to gray, or more colourful.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::blend::{factor_problem, pillow, torch};
 use super::gray;
@@ -8,7 +8,7 @@ use super::workpiece::Workpiece;
 use crate::matching::Match;
 
 /// torchvision's `adjust_saturation`.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Saturation {
     /// 0 takes all colours away, 1 leaves everything as it is.

@@ -1,6 +1,6 @@
 //! Blurred, or sharper: between the picture and its smoothed form, or beyond.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::blend::{factor_problem, pillow};
 use super::by_chance::by_chance;
@@ -8,7 +8,7 @@ use super::workpiece::Workpiece;
 use crate::matching::Match;
 
 /// torchvision's `adjust_sharpness`.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Sharpness {
     /// 0 gives the smoothed picture, 1 leaves everything as it is, 2 sharpens.

@@ -1,12 +1,12 @@
 //! Values from a threshold up are inverted.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::by_chance::by_chance;
 use super::workpiece::Workpiece;
 
 /// torchvision's `solarize`.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Solarize {
     /// From 0, which inverts everything. Above 255 nothing is inverted.

@@ -1,11 +1,11 @@
 //! Low values made higher.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::workpiece::Workpiece;
 
 /// timm's `solarize_add`: values below the threshold grow, up to 255.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct SolarizeAdd {
     /// How much they grow.

@@ -1,13 +1,13 @@
 //! Every pixel of the result taken from somewhere else in the picture: rotations, shears and the like. Pillow's arithmetic in
 //! double precision, or torch's `grid_sample`. The result may have another size than the picture.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use crate::interpolation::Interpolation;
 use crate::matching::Match;
 
 /// What pixels from outside of the picture are: one number or red, green and blue, from 0 to 255.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, Serialize)]
 #[serde(untagged, expecting = "fill must be one number or [red, green, blue], from 0 to 255")]
 pub enum Fill {
     /// The same in all channels.

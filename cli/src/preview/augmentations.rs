@@ -1,0 +1,89 @@
+//! One record in several epochs: what the transforms of a stream make of it, with what was drawn.
+
+use std::io::{self, Write as _};
+
+use forebay_pixels as pixels;
+use forebay_proto::Turn;
+use forebay_ring as ring;
+use forebay_road::{ReplayedView, replay};
+use image::RgbImage;
+use serde_json::{Map, Value};
+
+use super::grid::{GridCell, grid};
+use super::{PreviewArgs, caption};
+use crate::chosen::ChosenStream;
+use crate::contact::{arranged, floats};
+use crate::failure::Failure;
+use crate::pair::value;
+
+/// Pixels of all pictures of a sheet.
+const MOST_PIXELS: u64 = 1 << 27;
+
+/// Draws the record, and writes the sheet.
+pub(super) fn run(args: &PreviewArgs) -> Result<(), Failure> {
+    let stream = match (&args.path, &args.config) {
+        (Some(path), _) => ChosenStream::of_command_line(std::iter::once(path), &args.settings, transforms(args))?,
+        (None, Some(file)) => ChosenStream::of_configuration(file, &args.stream)?,
+        (None, None) => {
+            return Err(Failure::Usage("--record needs a path, or --config FILE with --stream NAME.".to_owned()));
+        }
+    };
+    let (source, settings) = (stream.dataset()?, &stream.section().settings);
+    let views = u32::try_from(1 + settings.views.len()).expect("a stream has few views");
+    let record = args.record.unwrap_or(0);
+    let epochs = (args.count / views).max(1);
+    let recipes = settings.views.iter().map(|view| &view.recipe).chain([&settings.recipe]);
+    let pixels = recipes.map(|recipe| u64::from(recipe.shape().0) * u64::from(recipe.shape().1)).sum::<u64>();
+    if pixels * u64::from(epochs) > MOST_PIXELS {
+        return Err(Failure::Usage(format!("The sheet would be too large. Set --count to less than {}.", args.count)));
+    }
+    let mut cells = Vec::new();
+    for epoch in 0..u64::from(epochs) {
+        let made = replay(source.as_ref(), settings, stream.decode(), epoch, Turn::new(record, 0));
+        let made = made.map_err(|error| Failure::Failed(format!("{error}.")))?;
+        cells.extend(made.iter().map(|view| {
+            let title = if views == 1 { format!("epoch {epoch}") } else { format!("epoch {epoch}, {}", view.name) };
+            GridCell { picture: picture(view), title, steps: caption::steps(&view.plan) }
+        }));
+    }
+    // With views, an epoch is a row.
+    let columns = if views == 1 { args.columns } else { views };
+    let sheet = grid(&cells, columns);
+    args.output.write(&sheet)?;
+    let (name, width, height) = (args.output.name(), sheet.width(), sheet.height());
+    let locator = source.locator(record);
+    writeln!(io::stdout(), "{name}: {} pictures of {locator}, {width} x {height} pixels", cells.len())?;
+    Ok(())
+}
+
+/// What the command line says about transforms, beside `--set`.
+fn transforms(args: &PreviewArgs) -> Map<String, Value> {
+    let mut stream = Map::from_iter([("shuffle".to_owned(), args.shuffle.into())]);
+    if let Some(recipe) = &args.recipe {
+        stream.insert("recipe".to_owned(), value(recipe));
+    } else if !args.settings.iter().any(|(key, _)| pixels::document::LISTS.contains(&key.as_str())) {
+        stream.insert("size".to_owned(), args.size.into());
+    }
+    stream
+}
+
+/// A view in the colours that it has before it is normalised.
+fn picture(view: &ReplayedView) -> RgbImage {
+    let (height, width, _) = view.recipe.shape();
+    let output = view.recipe.output();
+    let dtype = match output.dtype {
+        pixels::Dtype::Uint8 => ring::Dtype::U8,
+        pixels::Dtype::Float16 => ring::Dtype::F16,
+        pixels::Dtype::Bfloat16 => ring::Dtype::Bf16,
+        pixels::Dtype::Float32 => ring::Dtype::F32,
+    };
+    let layout = match output.layout {
+        pixels::Layout::Nhwc => ring::Layout::Nhwc,
+        pixels::Layout::Nchw => ring::Layout::Nchw,
+    };
+    let one = if output.dtype == pixels::Dtype::Uint8 { 1.0 } else { 255.0 };
+    let (mean, std) = view.recipe.normalize().map_or(([0.0; 3], [1.0; 3]), |by| (by.mean, by.std));
+    arranged(&floats(&view.bytes, dtype), (width, height), layout, |channel, value| {
+        (value * std[channel] + mean[channel]) * one
+    })
+}
