@@ -3,6 +3,7 @@
 
 mod difference;
 mod pillow;
+mod published;
 mod report;
 mod sheet;
 mod table;
@@ -22,6 +23,7 @@ use crate::picture::PngFile;
 use crate::progress;
 use difference::Difference;
 use pillow::{Answer, Opened, Pillow, Pixels};
+use published::Publisher;
 use report::Report;
 use sheet::Sheet;
 use task::Task;
@@ -43,6 +45,10 @@ pub(crate) struct CompareArgs {
     /// Compare only this many pictures of each path.
     #[arg(long, value_name = "COUNT")]
     limit: Option<u64>,
+    /// Also compare these recipes, step by step, with the parameters that Forebay draws. They need torchvision in Python;
+    /// those of yolo are also compared with `OpenCV`, if Python has it. May be repeated.
+    #[arg(long, value_name = "RECIPE")]
+    recipe: Vec<Publisher>,
 }
 
 /// Of the random parts: any will do, and the same ones every time.
@@ -52,7 +58,12 @@ pub(crate) fn run(args: &CompareArgs) -> Result<(), Failure> {
     let fail = |error: &dyn std::fmt::Display| Failure::Failed(error.to_string());
     args.output.check_folder()?;
     let mut pillow = Pillow::start()?;
-    let tasks = Task::all(pillow.versions.torch.is_some()).map_err(|error| fail(&error))?;
+    let mut tasks = Task::all(pillow.versions.torch.is_some()).map_err(|error| fail(&error))?;
+    for (number, publisher) in args.recipe.iter().enumerate() {
+        if !args.recipe[..number].contains(publisher) {
+            tasks.extend(publisher.tasks(&pillow.versions)?);
+        }
+    }
     let mut comparer = Comparer { tasks, decoder: CpuDecoder::new() };
     let mut sheet = Sheet::default();
     let mut reports = Vec::new();

@@ -1,8 +1,8 @@
-"""Pillow's pixels, and torch's where it is installed, for `forebay compare`.
+"""Pillow's pixels, and those of torch, torchvision and OpenCV where they are installed, for `forebay compare`.
 
 Reads one line of JSON per picture, {"bytes": N, "tasks": [...]}, and the N bytes of the file. Answers with one line of
 JSON, {"kind", "turned", "coloured", "sizes"} or {"error"}, and the packed RGB of each task's result. The first line of
-all, before any question, is {"pillow", "libjpeg", "torch"} or {"error"}.
+all, before any question, is {"pillow", "libjpeg", "torch", "torchvision", "opencv"} or {"error"}.
 """
 
 from __future__ import annotations
@@ -15,10 +15,11 @@ sys.path = [folder for folder in sys.path if folder]
 import io  # noqa: E402
 import json  # noqa: E402
 import warnings  # noqa: E402
+from importlib import metadata  # noqa: E402
 from typing import Any  # noqa: E402
 
 try:
-    from PIL import Image, ImageOps, __version__, features
+    from PIL import Image, ImageFilter, ImageOps, __version__, features
 except ImportError as error:
     print(json.dumps({"error": str(error)}))
     sys.exit(1)
@@ -28,8 +29,21 @@ try:
 except ImportError:
     torch = None
 
+try:
+    import cv2
+    import numpy as np
+except ImportError:
+    cv2 = None
+
+try:
+    torchvision = metadata.version("torchvision") if torch else None
+except metadata.PackageNotFoundError:
+    torchvision = None
+
 BLACK = (0, 0, 0, 255)
 ORIENTATION = 0x0112
+# Filters that Pillow calls something else.
+FILTERS = {"lanczos3": "lanczos"}
 SAMPLINGS = {
     ((1, 1), (1, 1), (1, 1)): "4:4:4",
     ((2, 1), (1, 1), (1, 1)): "4:2:2",
@@ -106,6 +120,57 @@ def by_torch(picture: Image.Image, side: int, mode: str) -> Image.Image:
     return Image.frombytes("RGB", (side, side), rows.contiguous().numpy().tobytes())
 
 
+def planned(task: dict[str, Any], picture: Image.Image) -> Image.Image:
+    """The steps of a plan, with the parameters that were drawn."""
+    for step in task["steps"]:
+        name, given = (step, {}) if isinstance(step, str) else next(iter(step.items()))
+        if name == "cut":
+            left, top = given["left"], given["top"]
+            picture = picture.crop((left, top, left + given["width"], top + given["height"]))
+        elif name == "resize":
+            picture = resized(picture, given, task["resize"])
+        elif name == "canvas":
+            canvas = Image.new("RGB", (given["width"], given["height"]), (given["border"]["fill"],) * 3)
+            canvas.paste(picture, (given["left"], given["top"]))
+            picture = canvas
+        elif name == "mirror":
+            picture = ImageOps.mirror(picture)
+        else:
+            picture = operated(picture, *next(iter(given.items())))
+    return ImageOps.mirror(picture) if task["mirrored"] else picture
+
+
+def resized(picture: Image.Image, given: dict[str, Any], by: str) -> Image.Image:
+    """By Pillow, or by OpenCV without antialiasing, as YOLO does it."""
+    size = (given["width"], given["height"])
+    if by == "opencv":
+        return Image.fromarray(cv2.resize(np.asarray(picture), size, interpolation=cv2.INTER_LINEAR))
+    return picture.resize(size, Image.Resampling[FILTERS.get(given["interpolation"], given["interpolation"]).upper()])
+
+
+def operated(picture: Image.Image, name: str, given: dict[str, Any]) -> Image.Image:
+    """An operation on values: Pillow's where timm asks Pillow, and else torchvision's."""
+    from torchvision.transforms.v2 import InterpolationMode, functional
+
+    fill = given.get("fill")
+    fill = tuple(map(int, fill)) if isinstance(fill, list) else fill
+    if name == "affine_matrix":
+        matrix, filtered = given["matrix"], Image.Resampling[given["interpolation"].upper()]
+        return picture.transform(picture.size, Image.Transform.AFFINE, matrix, filtered, fillcolor=fill)
+    if name == "solarize_add":
+        added = [min(255, value + given["add"]) if value < given["threshold"] else value for value in range(256)]
+        return picture.point(added * 3)
+    if name == "pillow_gaussian_blur":
+        return picture.filter(ImageFilter.GaussianBlur(given["radius"]))
+    if name == "posterize" and given["bits"] == 0:
+        # Pillow refuses it.
+        return Image.new("RGB", picture.size)
+    given = {**given, "fill": fill} if "fill" in given else given
+    if "interpolation" in given:
+        given = {**given, "interpolation": InterpolationMode(given["interpolation"])}
+    return getattr(functional, name)(picture, **given)
+
+
 def carry_out(task: dict[str, Any], picture: Image.Image, data: bytes) -> Image.Image:
     """What one task makes of the upright picture, or of the file's bytes."""
     side = task.get("side")
@@ -118,6 +183,8 @@ def carry_out(task: dict[str, Any], picture: Image.Image, data: bytes) -> Image.
         return picture.resize((side, side), Image.Resampling[task["filter"].upper()])
     if what == "torch":
         return by_torch(picture, side, task["filter"])
+    if what == "plan":
+        return planned(task, picture)
     if what == "reduce":
         return reduced(data, side, task["gap"])
     if what == "part":
@@ -151,7 +218,8 @@ def main() -> None:
         answers.write(json.dumps(line).encode() + b"\n")
 
     turbo = features.version_feature("libjpeg_turbo") or features.version("jpg")
-    say({"pillow": __version__, "libjpeg": turbo, "torch": torch and torch.__version__})
+    found = {"torch": torch and torch.__version__, "torchvision": torchvision, "opencv": cv2 and cv2.__version__}
+    say({"pillow": __version__, "libjpeg": turbo, **found})
     answers.flush()
     for line in questions:
         question = json.loads(line)

@@ -17,7 +17,7 @@ pub(super) struct Pillow {
     child: Child,
     questions: ChildStdin,
     answers: BufReader<ChildStdout>,
-    /// Its version, that of its libjpeg-turbo, and that of torch where the interpreter has it.
+    /// Its version, that of its libjpeg-turbo, and those of the libraries that the interpreter has.
     pub versions: Versions,
 }
 
@@ -26,6 +26,8 @@ pub(super) struct Versions {
     pub pillow: String,
     pub libjpeg: Option<String>,
     pub torch: Option<String>,
+    pub torchvision: Option<String>,
+    pub opencv: Option<String>,
 }
 
 #[derive(Deserialize)]

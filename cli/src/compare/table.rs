@@ -49,7 +49,7 @@ pub(super) fn markdown(out: &mut impl Write, versions: &Versions, reports: &[Rep
         env!("CARGO_PKG_VERSION"),
         versions.pillow,
         versions.libjpeg.as_deref().unwrap_or("of unknown version"),
-        versions.torch.as_ref().map_or_else(String::new, |torch| format!(", and torch {torch} on its CPU")),
+        beside(versions),
     )?;
     for report in reports {
         writeln!(out, "\n## {}", short(&report.path))?;
@@ -62,6 +62,17 @@ pub(super) fn markdown(out: &mut impl Write, versions: &Versions, reports: &[Rep
         refusals(report).iter().try_for_each(|line| writeln!(out, "\n{line}"))?;
     }
     Ok(())
+}
+
+/// The libraries beside Pillow.
+fn beside(Versions { torch, torchvision, opencv, .. }: &Versions) -> String {
+    let named = |name: &str, version: &Option<String>| version.as_ref().map(|version| format!(", {name} {version}"));
+    let named = [
+        torch.as_ref().map(|version| format!(", torch {version} on its CPU")),
+        named("torchvision", torchvision),
+        named("OpenCV", opencv),
+    ];
+    named.into_iter().flatten().collect()
 }
 
 /// By what was done, then by what the pictures are.

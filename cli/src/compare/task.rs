@@ -1,8 +1,8 @@
 //! What both sides do with each picture: our transforms, and the same in Pillow or torch.
 
 use forebay_pixels::{
-    CenterCrop, CpuDecoder, Draw, Fault, Input, Interpolation, Limits, Match, Output, Recipe, RecipeError, Resize,
-    Size, Step, Transform,
+    CenterCrop, CpuDecoder, Draw, Fault, Input, Interpolation, Limits, Match, Output, Plan, Recipe, RecipeError,
+    Resize, Size, Step, Transform,
 };
 use serde_json::{Value, json};
 
@@ -29,6 +29,16 @@ enum TaskKind {
     Reduced {
         exact: bool,
     },
+    /// What a named recipe draws, step by step.
+    Planned(ResizedBy),
+}
+
+/// Whose resize a recipe is compared with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ResizedBy {
+    Pillow,
+    /// Without antialiasing, as YOLO resizes.
+    OpenCv,
 }
 
 /// One comparison.
@@ -69,6 +79,11 @@ impl Task {
         .collect()
     }
 
+    /// A recipe that is compared step by step, each with the parameters that we draw.
+    pub(super) fn planned(name: &'static str, by: ResizedBy, recipe: Recipe) -> Self {
+        Self { name, kind: TaskKind::Planned(by), recipe: Some(recipe) }
+    }
+
     /// Whether it takes the picture as it is, so that formats and orientations show.
     pub(super) fn is_whole(&self) -> bool {
         self.kind == TaskKind::Whole
@@ -87,6 +102,10 @@ impl Task {
         Ok(Pixels { width, height, rgb })
     }
 
+    fn plan(&self, width: u32, height: u32, draw: Draw) -> Plan {
+        self.recipe.as_ref().expect("whole pictures have no plan").plan(width, height, draw)
+    }
+
     /// What Pillow, or torch, is to do with a picture that is seen as `width` x `height`.
     pub(super) fn theirs(&self, width: u32, height: u32, draw: Draw) -> Value {
         match self.kind {
@@ -97,8 +116,13 @@ impl Task {
             TaskKind::Torch(filter) => json!({ "do": "torch", "filter": name(filter), "side": SIDE }),
             TaskKind::Reduced { exact: true } => json!({ "do": "resize", "filter": "bilinear", "side": SMALL }),
             TaskKind::Reduced { exact: false } => json!({ "do": "reduce", "gap": GAP, "side": SMALL }),
+            TaskKind::Planned(by) => {
+                let plan = self.plan(width, height, draw);
+                let by = if by == ResizedBy::OpenCv { "opencv" } else { "pillow" };
+                json!({ "do": "plan", "steps": plan.steps, "mirrored": plan.mirrored, "resize": by })
+            }
             TaskKind::Training => {
-                let plan = self.recipe.as_ref().expect("it has a recipe").plan(width, height, draw);
+                let plan = self.plan(width, height, draw);
                 let part = match plan.steps.first() {
                     Some(Step::Cut(part)) => [part.left, part.top, part.left + part.width, part.top + part.height],
                     _ => [0, 0, width, height],
@@ -115,7 +139,7 @@ impl TaskKind {
         let size = Size::HeightWidth([SIDE, SIDE]);
         let small = Size::HeightWidth([SMALL, SMALL]);
         Some(match self {
-            Self::Whole => return Ok(None),
+            Self::Whole | Self::Planned(_) => return Ok(None),
             Self::Middle => one(Transform::CenterCrop(CenterCrop { size })),
             Self::Training => Recipe::training(SIDE),
             Self::Evaluation => Recipe::evaluation(SIDE),
