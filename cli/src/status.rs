@@ -21,7 +21,7 @@ use crate::failure::Failure;
 use crate::group::members;
 use crate::remote::{Coordinator, CoordinatorArgs};
 use crate::span::span;
-use crate::verdict::{Shares, Verdict};
+use crate::verdict::{Shares, Verdict, earlier};
 use cluster::Cluster;
 use quarantine::Quarantine;
 
@@ -163,11 +163,13 @@ fn lanes(out: &mut impl Write, reply: &StatusReply) -> io::Result<()> {
     Ok(())
 }
 
-/// Over all the time that the stream has been open.
+/// Since the daemon's earlier reading, or since the stream was opened if that was later.
 fn verdict(reply: &StatusReply, stream: &StreamStatus) -> Verdict {
-    let before = StatusReply::default();
-    let shares = Shares::measured(&StreamStatus::default(), stream, Duration::from_millis(stream.open_ms));
-    Verdict::of((&before, reply), stream, shares, None)
+    let (daemon, nothing) = (StatusReply::default(), StreamStatus::default());
+    let before = reply.earlier.as_deref().unwrap_or(&daemon);
+    let was = earlier(before, stream).unwrap_or(&nothing);
+    let time = Duration::from_millis(stream.open_ms.saturating_sub(was.open_ms));
+    Verdict::of((before, reply), stream, Shares::measured(was, stream, time), None)
 }
 
 fn one(out: &mut impl Write, reply: &StatusReply, stream: &StreamStatus) -> io::Result<()> {
@@ -245,9 +247,10 @@ fn one(out: &mut impl Write, reply: &StatusReply, stream: &StreamStatus) -> io::
 
 #[cfg(test)]
 mod tests {
-    use forebay_proto::v1::{CacheStatus, ConsumerStatus, LaneRefusal};
+    use forebay_proto::v1::{CacheStatus, ConsumerStatus, LaneRefusal, StageStatus};
 
     use super::*;
+    use crate::verdict::Limit;
 
     #[test]
     fn a_status_tells_streams_trainers_and_a_failure() {
@@ -300,6 +303,30 @@ mod tests {
         assert!(text.contains("requests 180 of 256 under way; 3 given up without an answer"), "{text}");
         assert!(text.contains("seek     points of 4 pictures, 600 bytes of 900 bytes"), "{text}");
         assert!(text.contains("cache    5 records encoded, 700 bytes of 800 bytes; 9 hits, 6 misses"), "{text}");
+    }
+
+    #[test]
+    fn a_verdict_is_about_the_time_since_the_earlier_reading() {
+        let stage =
+            |name: &str, reader_wait_us| StageStatus { name: name.into(), reader_wait_us, ..Default::default() };
+        let stream = |open_ms, waits: [u64; 2]| StreamStatus {
+            name: "train".into(),
+            readers: 1,
+            decode_threads: 1,
+            open_ms,
+            consumers: vec![ConsumerStatus::default()],
+            stages: vec![stage("prefetch", waits[0]), stage("decode", waits[1])],
+            ..Default::default()
+        };
+        // For an hour, readers waited for leases, and decoding for pictures. Then they did not.
+        let hour = [3_600_000_000; 2];
+        let before = StatusReply { streams: vec![stream(3_600_000, hour)], ..Default::default() };
+        let now = stream(3_605_000, hour);
+        let reply = StatusReply { earlier: Some(Box::new(before)), ..Default::default() };
+        assert_eq!(verdict(&reply, &now).limit, Limit::Decoding);
+        assert_eq!(verdict(&StatusReply::default(), &now).limit, Limit::Ledger);
+        // The stream was closed and opened again.
+        assert_eq!(verdict(&reply, &stream(2000, [2_000_000; 2])).limit, Limit::Ledger);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! The control socket. It serves status, quarantine, audit and new runs to the `forebay` command, and gRPC health
 //! checks.
 
+mod earlier;
 mod guests;
 
 use std::os::unix::fs::PermissionsExt as _;
@@ -25,6 +26,7 @@ use crate::daemon::Daemon;
 use crate::descriptors::Shares;
 use crate::guest::SIGN_OF_LIFE;
 use crate::socket_name::SocketName;
+use earlier::Earlier;
 
 /// Name of the control socket in the folder of sockets.
 pub const SOCKET: &str = "control.sock";
@@ -39,6 +41,7 @@ const AT_ONCE: usize = 8;
 struct Service {
     daemon: Arc<Daemon>,
     socket: PathBuf,
+    earlier: Arc<Earlier>,
 }
 
 /// A socket that waits for the daemon to be ready. Its name is removed when it is dropped.
@@ -85,7 +88,8 @@ impl ControlEndpoint {
 pub(crate) async fn serve(daemon: Arc<Daemon>, endpoint: ControlEndpoint, ring: PathBuf) -> std::io::Result<()> {
     let ControlEndpoint { listener, _name } = endpoint;
     let (reporter, health) = tonic_health::server::health_reporter();
-    let ready = Arc::clone(&daemon);
+    let (ready, watched) = (Arc::clone(&daemon), Arc::clone(&daemon));
+    let earlier = Arc::<Earlier>::default();
     let readiness = async move {
         for status in [ServingStatus::NotServing, ServingStatus::Serving] {
             for service in ["", ControlServer::<Service>::NAME] {
@@ -95,7 +99,8 @@ pub(crate) async fn serve(daemon: Arc<Daemon>, endpoint: ControlEndpoint, ring: 
         }
         std::future::pending().await
     };
-    let service = ControlServer::new(Service { daemon, socket: ring }).max_decoding_message_size(REQUEST);
+    let service = ControlServer::new(Service { daemon, socket: ring, earlier: Arc::clone(&earlier) })
+        .max_decoding_message_size(REQUEST);
     let guests = guests::guests(listener, Shares::of_process().control());
     let served = tonic::transport::Server::builder()
         .concurrency_limit_per_connection(AT_ONCE)
@@ -108,6 +113,7 @@ pub(crate) async fn serve(daemon: Arc<Daemon>, endpoint: ControlEndpoint, ring: 
     tokio::select! {
         ended = served => ended.map_err(std::io::Error::other),
         never = readiness => never,
+        never = earlier.keep(&watched) => match never {},
     }
 }
 
@@ -133,12 +139,8 @@ impl Control for Service {
             lanes: self.daemon.shared().lane_status(),
             gpus: self.daemon.shared().gpu_status(),
             switched_off: self.daemon.shared().switched_off(),
-            decoders: self
-                .daemon
-                .shared()
-                .decoded()
-                .map(|(name, pictures)| DecoderStatus { name: name.into(), pictures })
-                .collect(),
+            decoders: decoders(&self.daemon),
+            earlier: self.earlier.reading(),
         }))
     }
 
@@ -195,6 +197,11 @@ impl Control for Service {
     async fn reload(&self, _: Request<ReloadRequest>) -> Result<Response<ReloadReply>, Status> {
         self.daemon.reload().await.map(Response::new).map_err(|error| refused(&error))
     }
+}
+
+/// Pictures by who decoded them on the CPU.
+fn decoders(daemon: &Daemon) -> Vec<DecoderStatus> {
+    daemon.shared().decoded().map(|(name, pictures)| DecoderStatus { name: name.into(), pictures }).collect()
 }
 
 /// What was asked for was not done.

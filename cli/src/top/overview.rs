@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use forebay_proto::v1::{ConsumerStatus, StatusReply, StreamStatus};
 
-use crate::verdict::{Shares, Verdict};
+use crate::verdict::{Shares, Verdict, earlier};
 
 /// All streams.
 #[derive(Debug)]
@@ -52,8 +52,7 @@ impl<'a> StreamRates<'a> {
     fn of(before: &StatusReply, after: &StatusReply, stream: &'a StreamStatus, time: Duration) -> Self {
         let nothing = StreamStatus::default();
         // A stream that was opened meanwhile counts from its beginning.
-        let was = before.streams.iter().find(|was| was.name == stream.name && was.open_ms <= stream.open_ms);
-        let was = was.unwrap_or(&nothing);
+        let was = earlier(before, stream).unwrap_or(&nothing);
         let pictures = rate(was.delivered, stream.delivered, time);
         let trainers = stream.consumers.iter().map(|trainer| {
             let earlier = was.consumers.iter().find(|was| was.id == trainer.id).map_or(0, |was| was.delivered);

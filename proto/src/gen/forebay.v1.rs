@@ -3786,6 +3786,9 @@ pub struct StatusReply {
     /// The configured streams are open, as far as they were waited for.
     #[prost(bool, tag = "22")]
     pub ready: bool,
+    /// What `streams` and `decoders` were 5 to 10 seconds ago. None in a daemon that is younger.
+    #[prost(message, optional, boxed, tag = "23")]
+    pub earlier: ::core::option::Option<::prost::alloc::boxed::Box<StatusReply>>,
 }
 /// A stream that is not open: it is being opened, waits for its first trainer, or has failed.
 #[allow(clippy::all)]

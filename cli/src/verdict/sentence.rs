@@ -1,0 +1,118 @@
+//! A limit in words: what limits the stream, then what would help.
+
+use forebay_proto::printable;
+use forebay_proto::v1::{ConsumerStatus, DecoderStatus, StatusReply, StreamStatus};
+use forebay_road::cores;
+
+use super::{Limit, Shares, earlier};
+use crate::group::members;
+
+/// Decoders that read whole pictures whatever is kept of them.
+const WHOLE: &str = "image";
+
+/// The share of pictures that were decoded whole because no decoder for parts takes them.
+fn images((before, after): (&StatusReply, &StatusReply)) -> f64 {
+    let count = |decoders: &[DecoderStatus], is_counted: fn(&str) -> bool| -> u64 {
+        decoders.iter().filter(|decoder| is_counted(&decoder.name)).map(|decoder| decoder.pictures).sum()
+    };
+    let since = |is_counted| count(&after.decoders, is_counted).saturating_sub(count(&before.decoders, is_counted));
+    #[allow(clippy::cast_precision_loss, reason = "counts of pictures, far below 2^53")]
+    let share = since(|name| name == WHOLE) as f64 / since(|_| true).max(1) as f64;
+    share
+}
+
+/// A trainer that holds batches and has taken no further one between the readings.
+fn idle<'a>(before: &StatusReply, stream: &'a StreamStatus) -> Option<&'a ConsumerStatus> {
+    let was = earlier(before, stream);
+    let consumed = |id| was?.consumers.iter().find(|was| was.id == id).map(|was| was.delivered);
+    stream.consumers.iter().find(|trainer| trainer.held > 0 && consumed(trainer.id) == Some(trainer.delivered))
+}
+
+/// Who holds the others up, if that can be told.
+fn slowest(stream: &StreamStatus, idle: Option<&ConsumerStatus>) -> String {
+    let behind = stream.groups.iter().max_by_key(|group| group.behind).filter(|_| stream.groups.len() > 1);
+    match (behind, idle) {
+        (Some(group), _) => format!(" The slowest is the group {}, {} batches behind.", members(group), group.behind),
+        (None, Some(trainer)) => {
+            format!(" Process {} holds {} batches and has not taken another one.", trainer.pid, trainer.held)
+        }
+        (None, None) => String::new(),
+    }
+}
+
+/// What limits the stream, then what would help; from the same two readings as the limit.
+pub(super) fn sentence(
+    limit: Limit,
+    readings: (&StatusReply, &StatusReply),
+    stream: &StreamStatus,
+    shares: Shares,
+) -> String {
+    let StreamStatus { decode_threads, readers, .. } = stream;
+    match limit {
+        Limit::Failed => format!("The stream has failed: {}.", printable(&stream.failure)),
+        Limit::Ledger => match &readings.1.ledger_outage {
+            Some(outage) => format!(
+                "The ledger cannot be reached or written: {}. Trainers wait, and nothing is lost.",
+                printable(&outage.cause)
+            ),
+            None => "The bottleneck is the ledger: readers waited for leases. A faster disk for the ledger, a nearer \
+                          coordinator or more prefetch.leases_ahead would help."
+                .to_owned(),
+        },
+        Limit::Storage => format!(
+            "The storage does not answer: {}. Reads are retried, and nothing is lost.",
+            printable(&stream.storage)
+        ),
+        Limit::Nobody => "No trainer is attached.".to_owned(),
+        Limit::Complete => "The last epoch is complete.".to_owned(),
+        Limit::Measuring => "What limits the stream is known after a second.".to_owned(),
+        Limit::Trainer => format!(
+            "The bottleneck is the trainer: batches were ready while it was busy. A faster loader would not help: Forebay could \
+             make about {} as many batches.{}",
+            times(shares.decoding.max(shares.reading)),
+            slowest(stream, idle(readings.0, stream))
+        ),
+        Limit::Decoding => {
+            let (images, cores) = (images(readings), cores::usable());
+            let help = match () {
+                () if images > 0.5 => format!(
+                    "{:.0} % of the pictures are not JPEG, and such pictures are decoded whole: JPEG, smaller pictures or \
+                     cache = \"decoded\" would help",
+                    images * 100.0
+                ),
+                () if usize::try_from(*decode_threads).is_ok_and(|threads| threads < cores) => {
+                    format!("More decode.threads would help: there are {decode_threads}, and {cores} cores")
+                }
+                () => "More cores or smaller pictures would help".to_owned(),
+            };
+            format!(
+                "The bottleneck is decoding: its threads hardly ever waited. {help}. Reading could give {} as many pictures.",
+                times(shares.reading)
+            )
+        }
+        Limit::Reading => {
+            let (what, help) = match stream.requests {
+                Some(requests) => {
+                    ("records", format!("A faster network or more prefetch.requests ({})", requests.most))
+                }
+                None => ("files", format!("A faster disk or more prefetch.threads ({readers})")),
+            };
+            format!(
+                "The bottleneck is reading: decoders waited for {what}. {help} would help. Decoding could take {} as many \
+                 pictures.",
+                times(shares.decoding)
+            )
+        }
+        Limit::Elsewhere => {
+            "Nothing is busy all the time: other work takes this machine's cores, or batches are too small to \
+                             keep it going."
+                .to_owned()
+        }
+    }
+}
+
+/// How many times as much a stage could do that is busy for this share of the time.
+fn times(busy: f64) -> String {
+    let factor = 1.0 / busy.max(f64::EPSILON);
+    if factor > 10.0 { "over 10 times".to_owned() } else { format!("{factor:.1} times") }
+}
