@@ -14,10 +14,10 @@ use crate::trainer::Trainer;
 
 const RECORDS: u64 = 24;
 
-/// A tar of the pictures of a home, in the folder `bucket`.
-fn tar(home: &Home) {
+/// A tar of so many pictures of a home, in the folder `bucket`.
+pub(crate) fn tar(home: &Home, count: u64) {
     let mut bytes = Vec::new();
-    for number in 0..RECORDS {
+    for number in 0..count {
         let picture = fs::read(home.picture(number)).unwrap();
         let mut header = [0_u8; 512];
         let mut put = |at: usize, text: &str| header[at..at + text.len()].copy_from_slice(text.as_bytes());
@@ -59,7 +59,7 @@ fn gzip(bytes: &[u8]) -> Vec<u8> {
 /// A home whose streams read the tar from a server, and the tables of its configuration.
 fn scene(streams: &[&str]) -> (Home, FileServer, String) {
     let home = Home::with_pictures(RECORDS);
-    tar(&home);
+    tar(&home, RECORDS);
     let server = FileServer::of(&home.path("bucket"));
     let url = server.url("a.tar");
     let cache = home.path("cache");
@@ -95,7 +95,7 @@ fn rule_54_a_daemon_reads_each_block_once_for_all_streams_and_none_again_after_a
 #[test]
 fn an_epoch_over_a_compressed_tar_adds_up_with_the_daemon_killed_and_the_cache_lost_in_the_middle() {
     let home = Home::with_pictures(RECORDS);
-    tar(&home);
+    tar(&home, RECORDS);
     let file = home.path("bucket/a.tar.gz");
     fs::write(&file, gzip(&fs::read(home.path("bucket/a.tar")).unwrap())).unwrap();
     let stream = format!(

@@ -6,6 +6,7 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::Path;
 use std::sync::Arc;
 use std::thread;
+use std::time::Duration;
 
 use parking_lot::Mutex;
 
@@ -18,6 +19,11 @@ pub(crate) struct FileServer {
 
 impl FileServer {
     pub(crate) fn of(folder: &Path) -> Self {
+        Self::slow(folder, Duration::ZERO)
+    }
+
+    /// Each answer takes this long.
+    pub(crate) fn slow(folder: &Path, time: Duration) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         let (folder, asked) = (folder.to_owned(), Arc::<Mutex<Vec<String>>>::default());
@@ -25,7 +31,7 @@ impl FileServer {
         thread::spawn(move || {
             for stream in listener.incoming().flatten() {
                 let (folder, log) = (folder.clone(), Arc::clone(&log));
-                thread::spawn(move || while serve(&stream, &folder, &log).is_some() {});
+                thread::spawn(move || while serve(&stream, &folder, time, &log).is_some() {});
             }
         });
         Self { address, asked }
@@ -42,7 +48,7 @@ impl FileServer {
 }
 
 /// Answers a request. Nothing when the client is gone.
-fn serve(mut stream: &TcpStream, folder: &Path, log: &Mutex<Vec<String>>) -> Option<()> {
+fn serve(mut stream: &TcpStream, folder: &Path, time: Duration, log: &Mutex<Vec<String>>) -> Option<()> {
     let mut reader = BufReader::new(stream);
     let (mut head, mut range) = (String::new(), None);
     reader.read_line(&mut head).ok().filter(|read| *read > 0)?;
@@ -57,6 +63,10 @@ fn serve(mut stream: &TcpStream, folder: &Path, log: &Mutex<Vec<String>>) -> Opt
                 .and_then(|range| range.split_once('-'))
                 .map(|(first, last)| (first.parse::<usize>().unwrap(), last.parse::<usize>().unwrap()));
         }
+    }
+    if !time.is_zero() {
+        // Nobody unparks this thread.
+        thread::park_timeout(time);
     }
     let mut words = head.split(' ');
     let (method, path) = (words.next()?, words.next()?);

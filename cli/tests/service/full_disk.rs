@@ -8,7 +8,7 @@ use crate::daemon::{Daemon, Home, stderr};
 use crate::trainer::{Event, Trainer, records};
 
 /// No file of the daemon may be written, or any may be.
-fn fill(daemon: &Daemon, full: bool) {
+pub(crate) fn fill(daemon: &Daemon, full: bool) {
     let pid = Pid::from_raw(daemon.pid().cast_signed());
     let maximum = prlimit(pid, Resource::Fsize, Rlimit { current: full.then_some(0), maximum: None }).unwrap().maximum;
     assert_eq!(maximum, None, "this test needs files of any size to be allowed to it");
@@ -31,7 +31,7 @@ impl Watch for Hears {
 }
 
 /// Consumes batches until the daemon tells why no further one comes.
-fn consume_until_told(trainer: &mut Trainer, own: &mut Vec<u64>) -> Vec<String> {
+pub(crate) fn consume_until_told(trainer: &mut Trainer, own: &mut Vec<u64>) -> Vec<String> {
     let mut hears = Hears { words: "cannot write its ledger", heard: Vec::new() };
     while let Ok(next) = trainer.session.next(None, &mut hears) {
         let Next::Batch(batch) = next else { panic!("an epoch cannot end while its receipts wait") };

@@ -113,6 +113,8 @@ impl PrefetchShared {
             }
             let wait = match most {
                 Some(_) if full => Wait::Storage,
+                // What is under way is all that the leases have.
+                Some(_) if !ahead.wants_room() && ahead.in_flight().reads > 0 => Wait::Storage,
                 _ if !ahead.wants_room() => Wait::Lease,
                 // What is under way fills the budget.
                 Some(_) if ahead.waits_for_storage() => Wait::Storage,
