@@ -190,14 +190,9 @@ impl BatchStage {
             self.make_room(&position);
             self.batcher.bare(position);
         } else {
-            self.tell_bare(&position);
+            let receipt = receipt::receipt(&Claim::bare(position.lease, position.offset, 1), RecordSum::default());
+            self.tell(Fate::Acked { items: vec![receipt], bad: Vec::new(), urgent: true });
         }
-    }
-
-    /// Tells the ledger of a position without a record that no batch answers for.
-    fn tell_bare(&self, position: &Position) {
-        let receipt = receipt::receipt(&Claim::bare(position.lease, position.offset, 1), RecordSum::default());
-        self.tell(Fate::Acked { items: vec![receipt], bad: Vec::new(), urgent: true });
     }
 
     fn make_room(&mut self, position: &Position) {
@@ -275,7 +270,6 @@ impl BatchStage {
             Action::Dropped(positions) => {
                 self.tell(Fate::Acked { items: receipt::dropped(&positions), bad: Vec::new(), urgent: true });
             }
-            Action::Bare(position) => self.tell_bare(&position),
             Action::Settled { epoch, tail } => self.settled(epoch, &tail),
             Action::Nack(bad) => self.tell(Fate::Bad(bad.into())),
             Action::Fail(text) => {

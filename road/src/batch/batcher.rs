@@ -372,9 +372,6 @@ impl Batcher {
         let Some(mut draft) = self.drafts.remove(&batch) else { return };
         let size = self.rules.batch_size;
         let (short, policy) = (!draft.is_full(), self.rules.dynamic);
-        if policy.is_none() && self.rules.on_error == OnError::Replace && draft.is_bad() {
-            return self.leave_out(batch, draft);
-        }
         if short && policy == Some(LastBatchPolicy::Drop) {
             self.give_up(draft.owned().collect());
             self.actions.push_back(Action::Discard { batch });

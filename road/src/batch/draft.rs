@@ -16,8 +16,6 @@ pub(crate) struct Draft {
     places: Vec<DraftPlace>,
     /// Static assignment: how many positions it answers for.
     positions: u32,
-    /// Static assignment: how many of its first places are those of positions with a record. Copies are behind them.
-    own: u32,
     /// Static assignment: no further position comes.
     ended: bool,
     /// Static assignment: bad records that it is delivered without.
@@ -98,14 +96,14 @@ impl DraftPlace {
 impl Draft {
     /// An empty batch of `size` places.
     pub(crate) fn new(epoch: u64, size: u32) -> Self {
-        let (places, positions, own) = (Vec::with_capacity(size as usize), 0, 0);
+        let (places, positions) = (Vec::with_capacity(size as usize), 0);
         let (bad, bare) = (Vec::new(), Vec::new());
-        Self { epoch, size, places, positions, own, ended: false, bad, bare, busy: 0, wanting: 0, holes: 0 }
+        Self { epoch, size, places, positions, ended: false, bad, bare, busy: 0, wanting: 0, holes: 0 }
     }
 
     /// A batch of static assignment, whose places are known before its records come.
     pub(crate) fn fixed(epoch: u64, size: u32, form: &Form) -> Self {
-        let mut draft = Self { positions: form.positions, own: form.own, ..Self::new(epoch, size) };
+        let mut draft = Self { positions: form.positions, ..Self::new(epoch, size) };
         for _ in 0..form.own {
             draft.append(DraftPlace { fill: Fill::Vacant, ..DraftPlace::HOLE });
         }
@@ -118,12 +116,6 @@ impl Draft {
     /// Epoch of its records.
     pub(crate) fn epoch(&self) -> u64 {
         self.epoch
-    }
-
-    /// Static assignment: whether bad records came, and no position's place shows a record.
-    pub(crate) fn is_bad(&self) -> bool {
-        let own = self.places.iter().take(self.own as usize);
-        !self.bad.is_empty() && own.map(|place| place.fill).all(|fill| fill == Fill::Anonymous)
     }
 
     /// Places that are taken.

@@ -55,8 +55,6 @@ pub(crate) enum Action {
     },
     /// Ack these as dropped.
     Dropped(Vec<Position>),
-    /// Ack this position, which has no record.
-    Bare(Position),
     /// Quarantine this record.
     Nack(BadRecord),
     /// The stream has failed.

@@ -80,13 +80,6 @@ impl Batcher {
         }
     }
 
-    /// Gives up a batch whose leases have no good record (semantics rule 7). Its positions are settled at once.
-    pub(super) fn leave_out(&mut self, batch: u64, draft: Draft) {
-        self.actions.extend(draft.bad.into_iter().map(Action::Nack));
-        self.actions.extend(draft.bare.into_iter().map(Action::Bare));
-        self.actions.push_back(Action::Discard { batch });
-    }
-
     /// Bad records of batches that will never go out are quarantined all the same: they are why.
     pub(super) fn bad_of_drafts(&mut self) -> Vec<BadRecord> {
         self.drafts.values_mut().flat_map(|draft| mem::take(&mut draft.bad)).collect()

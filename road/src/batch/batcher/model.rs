@@ -300,7 +300,6 @@ impl World {
                         self.settled(position, Fate::Dropped);
                     }
                 }
-                Action::Bare(position) => self.settled(&position, Fate::Dropped),
                 Action::Nack(bad) => self.settled(&bad.position, Fate::Nacked),
                 Action::Fail(_) => assert!(!std::mem::replace(&mut self.failed, true), "told once"),
             }

@@ -14,51 +14,6 @@ fn rule_7_a_static_batch_without_one_good_record_is_black_and_claims_no_place() 
     assert_eq!(sheet.bad.len(), 4);
 }
 
-/// What is done with the batches of these positions, all of which are bad. Nothing that is read for them is good.
-fn all_bad(batcher: &mut Batcher, indices: impl IntoIterator<Item = u64>) -> Vec<Action> {
-    let (mut done, mut next) = (Vec::new(), indices.into_iter());
-    loop {
-        match batcher.action() {
-            Some(Action::Fetch { at, .. } | Action::Probe { at, .. }) => batcher.outcome(at, Err(wrong())),
-            Some(Action::Clear { .. }) => {}
-            Some(action) => done.push(action),
-            None => match next.next() {
-                Some(index) => bad(batcher, index),
-                None => return done,
-            },
-        }
-    }
-}
-
-#[test]
-fn rule_7_with_replace_a_static_batch_of_leases_without_a_good_record_is_left_out() {
-    let mut batcher = fixed(OnError::Replace);
-    // The second batch ends with two copies, and with a position that has no record.
-    let left_out = all_bad(&mut batcher, 0..6);
-    assert_eq!(left_out[..4], [0, 1, 2, 3].map(nack));
-    assert_eq!(left_out[4..], [Action::Discard { batch: 0 }]);
-    seat(&mut batcher, &position(6));
-    batcher.bare(position(6));
-    let left_out = all_bad(&mut batcher, []);
-    assert_eq!(left_out, [nack(4), nack(5), Action::Bare(position(6)), Action::Discard { batch: 1 }]);
-    assert_eq!(batcher.close(), []);
-}
-
-#[test]
-fn rule_7_with_replace_a_static_batch_goes_out_if_one_of_its_leases_has_a_good_record() {
-    let mut batcher = fixed(OnError::Replace);
-    // Two leases of two records: of the second, one is good.
-    let own = |index| Position { lease: index / 2, offset: index % 2, lease_len: 2, ..position(index) };
-    batcher.begin_fixed(&own(0), &form(0));
-    for (index, outcome) in [(0, Err(wrong())), (1, Err(wrong())), (2, Err(wrong())), (3, Ok(ORIGIN))] {
-        let at = batcher.place(own(index), 7);
-        batcher.outcome(at, outcome);
-    }
-    let done = all_bad(&mut batcher, []);
-    let Some(Action::Publish(sheet)) = done.last() else { panic!("{done:?}") };
-    assert_eq!((&sheet.records[..], sheet.valid), (&[-1, -1, 103, 103][..], 1));
-}
-
 #[test]
 fn rule_07_a_batch_without_room_for_it_does_not_hold_up_the_one_before() {
     let mut batcher = fixed(OnError::Skip);
