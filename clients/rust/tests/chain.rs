@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 /// The settings that say what becomes of a picture.
-const RECIPES: [&str; 2] = ["size", "transform"];
+const RECIPES: [&str; 3] = ["size", "transform", "recipe"];
 
 fn files() -> Chain {
     Chain::open_files(["/data/a.recordio"]).unwrap()

@@ -176,8 +176,8 @@ def open_files(
         filenames: One path or several. Each may be a file, a folder, a pattern, a name with a scheme or a URL.
         shapes: The shapes that batches must have: of the images, the labels, and the further columns of the dataset.
             The first axis of each is the places of a batch, and must be -1. -1 stands for any length. A shape of images
-            such as `(-1, 3, 224, 224)` also sets `layout="NCHW"`. If there is neither `size` nor `transform`, each
-            picture must have the height and width in the first shape, and is not resized.
+            such as `(-1, 3, 224, 224)` also sets `layout="NCHW"`. Without `size`, `transform` and `recipe`,
+            each picture must have the height and width in the first shape, and is not resized.
         **settings: Further arguments of a Loader, such as `size`. Those that a reader of the chain decides are refused.
 
     Raises:

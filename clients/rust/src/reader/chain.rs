@@ -89,7 +89,7 @@ const DECIDED: [(&str, &str); 5] = [
 ];
 
 /// The settings that say what becomes of a picture.
-const RECIPES: [&str; 2] = ["size", "transform"];
+const RECIPES: [&str; 3] = ["size", "transform", "recipe"];
 
 /// Batches that are ready while the trainer reads another one.
 const DOUBLE: u64 = 2;
