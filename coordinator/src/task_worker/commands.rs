@@ -161,10 +161,14 @@ impl TaskCommands {
     }
 
     async fn end_task(&self, report: ReportTaskRequest) -> Result<Outcome, CallError> {
-        let task = report.task;
         let mut sequence = self.sequence.lock().await;
-        let (reply, _) =
-            self.numbered(&mut sequence, |caller| ReportTaskRequest { caller: Some(caller), ..report }).await?;
+        self.end_alone(&mut sequence, report).await
+    }
+
+    /// As [`end_task`](Self::end_task). The caller has the lock of the numbers.
+    async fn end_alone(&self, sequence: &mut u64, report: ReportTaskRequest) -> Result<Outcome, CallError> {
+        let task = report.task;
+        let (reply, _) = self.numbered(sequence, |caller| ReportTaskRequest { caller: Some(caller), ..report }).await?;
         self.tasks.lock().leases.remove(&task);
         Ok(reply.outcome())
     }
@@ -176,12 +180,34 @@ impl TaskCommands {
 
     pub(super) async fn restore(&self, checkpoint: String, load_id: String) -> Result<(), CallError> {
         // One command at a time: a task that is asked for now is of the new state.
-        let _alone = self.sequence.lock().await;
+        let mut sequence = self.sequence.lock().await;
         let dataset = self.dataset.clone();
         self.answered(RestoreTasksRequest { dataset, checkpoint, load_id }).await?;
+        let given_back = self.give_back_fresh(&mut sequence).await;
         let mut tasks = self.tasks.lock();
         *tasks = WorkerTasks { restores: tasks.restores + 1, ..WorkerTasks::default() };
         drop(tasks);
+        given_back
+    }
+
+    /// Gives back what the coordinator still counts as this worker's after a restore. Another worker may have loaded the state
+    /// under the same id before, and this one got tasks of it: nobody else would get them for a lease's time.
+    async fn give_back_fresh(&self, sequence: &mut u64) -> Result<(), CallError> {
+        if self.tasks.lock().leases.is_empty() {
+            return Ok(());
+        }
+        // What the restore has ended is forgotten by it.
+        self.confirm().await?;
+        let (fresh, untaken) = {
+            let tasks = self.tasks.lock();
+            let untaken: Vec<i32> = tasks.ready.iter().map(|given| given.task.id).collect();
+            (tasks.leases.keys().copied().collect::<Vec<i32>>(), untaken)
+        };
+        for task in fresh {
+            let unheard = untaken.contains(&task);
+            let report = ReportTaskRequest { task, unheard, given_back: !unheard, ..ReportTaskRequest::default() };
+            self.end_alone(sequence, report).await?;
+        }
         Ok(())
     }
 

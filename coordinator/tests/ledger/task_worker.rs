@@ -134,6 +134,29 @@ fn a_restore_makes_all_tasks_nobody_s_and_later_ones_are_told_apart() {
 }
 
 #[test]
+fn rule_38_a_second_worker_that_loads_a_state_gives_back_what_it_already_has_of_it() {
+    let scene = scene();
+    let (one, two) = (join(&scene, "one", dataset(15)), join(&scene, "two", dataset(15)));
+    let old = fetch(&two);
+    let state = answered(&one.checkpoint());
+    answered(&one.restore(state.clone(), "load".to_owned()));
+    // The second one asks before it loads the same state: one shard is taken, another one is only fetched.
+    let taken = fetch(&two);
+    assert!(answered(&two.fetch()));
+    answered(&two.restore(state, "load".to_owned()));
+    assert!(two.take().is_none() && taken.restores != two.restores());
+    // No time passes, and the first one gets all shards.
+    let given = [fetch(&one), fetch(&one), fetch(&one)];
+    assert_eq!(given.each_ref().map(|given| given.task.start), [0, 5, 10]);
+    assert_eq!(given.each_ref().map(|given| report(&one, given)), [Outcome::Counted; 3]);
+    assert_eq!([report(&two, &old), report(&two, &taken)], [Outcome::Late; 2]);
+    // Only what was taken may have been seen.
+    let audit = audit(&scene);
+    assert!(audit[0].contains("15 of 15 records accounted for (15 delivered), checksum equal"), "{audit:?}");
+    assert!(audit[0].ends_with("possibly repeated: 5 after a trainer ended"), "{audit:?}");
+}
+
+#[test]
 fn a_worker_waits_for_a_dataset_that_another_one_describes() {
     let scene = scene();
     let request = RegisterTasksRequest { worker: "early".to_owned(), ..dataset(0) };
