@@ -4,9 +4,11 @@
 //! epoch should have is computed from the spec alone, and the two are compared.
 
 mod recovered;
+mod run;
 mod source;
 
 use std::fmt;
+use std::ops::Range;
 use std::sync::Arc;
 
 use forebay_proto::{
@@ -21,6 +23,7 @@ use crate::{
     spec::{PERMUTATION, SpecError},
 };
 pub use recovered::RecoveryAudit;
+pub use run::{RunAudit, audit_run};
 pub use source::SourceAudit;
 
 /// Records between two calls of a progress callback.
@@ -45,6 +48,8 @@ pub struct EpochAudit {
     /// The position from which on it accounts for the epoch: a run of lockstep that went on from a state accounts for
     /// what follows. 0: from the start.
     pub from: u64,
+    /// The position before which it ends: the run went on there with another number of ranks.
+    pub until: Option<u64>,
     /// What it says.
     pub verdict: Verdict,
     /// The records that the epoch should have.
@@ -57,6 +62,8 @@ pub struct EpochAudit {
     pub quarantined: RecordSum,
     /// Given up when the epoch was ended early.
     pub abandoned: RecordSum,
+    /// Delivered as a state says that was loaded, without a receipt.
+    pub by_state: RecordSum,
     /// Records that may have been seen twice, by cause.
     pub repeats: Repeats,
     /// The same for each source of the dataset, if it has several or repeats one.
@@ -72,14 +79,15 @@ pub struct Expected {
     pub sources: Vec<(u64, u64)>,
 }
 
-/// What an epoch should have from a position on, by the plan alone. `progress` is called now and then with the number of
+/// What an epoch should have at these positions, by the plan alone. `progress` is called now and then with the number of
 /// positions that were done since its last call, because billions take their time.
-pub fn expected(plan: &Plan, epoch: u64, from: u64, mut progress: impl FnMut(u64)) -> Expected {
+pub fn expected(plan: &Plan, epoch: u64, positions: Range<u64>, mut progress: impl FnMut(u64)) -> Expected {
     let order = plan.epoch(epoch);
+    let positions = positions.start..positions.end.min(order.records());
     let mut expected = Expected { sum: RecordSum::default(), sources: vec![(0, 0); plan.sources().len()] };
     // The whole dataset has the same records in any order.
-    let whole = from == 0 && plan.is_plain() && order.records() == plan.spec().records;
-    for position in from..order.records() {
+    let whole = positions == (0..plan.spec().records) && plan.is_plain();
+    for position in positions {
         let turn = if whole { Turn::first(position) } else { order.turn(position) };
         expected.sum.add(turn.key());
         if let Some(source) = plan.source(turn.record()) {
@@ -101,17 +109,32 @@ pub fn audit(reply: &AuditReply, mut progress: impl FnMut(u64)) -> Result<Vec<Ep
     let plan = plan(reply)?;
     let floor = reply.progress.unwrap_or_default().floor;
     let begins = |epoch| reply.begins.iter().find(|begin| begin.epoch == epoch).map_or(0, |begin| begin.position);
+    let ends = |epoch| reply.ends.filter(|ends| ends.epoch == epoch).map(|ends| ends.position);
+    // An account that has ended is complete up to there.
+    let floor = reply.ends.map_or(floor, |ends| ends.epoch + 1);
+    let parts = reply.epochs.iter().map(|tally| (tally, (begins(tally.epoch), ends(tally.epoch))));
+    Ok(judge(&plan, parts, floor, &mut progress))
+}
+
+/// Judges epochs, each from a position on and, if it has such an end, before another one. Those below `floor` are complete.
+fn judge<'a>(
+    plan: &Plan,
+    epochs: impl Iterator<Item = (&'a EpochTally, (u64, Option<u64>))>,
+    floor: u64,
+    progress: &mut dyn FnMut(u64),
+) -> Vec<EpochAudit> {
     let mut whole = None;
-    let judge = |tally: &EpochTally| {
-        let from = begins(tally.epoch);
-        let expected = if from == 0 && plan.is_plain() && plan.epoch_records(tally.epoch) == plan.spec().records {
-            whole.get_or_insert_with(|| expected(&plan, tally.epoch, from, &mut progress)).clone()
+    let judge = |(tally, (from, until)): (&EpochTally, (u64, Option<u64>))| {
+        let positions = from..until.unwrap_or(u64::MAX);
+        let is_whole = positions == (0..u64::MAX) && plan.is_plain();
+        let expected = if is_whole && plan.epoch_records(tally.epoch) == plan.spec().records {
+            whole.get_or_insert_with(|| expected(plan, tally.epoch, positions, &mut *progress)).clone()
         } else {
-            expected(&plan, tally.epoch, from, &mut progress)
+            expected(plan, tally.epoch, positions, &mut *progress)
         };
-        EpochAudit::new(tally, from, &expected, plan.sources(), tally.epoch < floor)
+        EpochAudit::new(tally, (from, until), &expected, plan.sources(), tally.epoch < floor)
     };
-    Ok(reply.epochs.iter().map(judge).collect())
+    epochs.map(judge).collect()
 }
 
 /// The plan whose records the ledger has to account for. That of a whole dataset may be in any order: it comes without a
@@ -128,19 +151,27 @@ fn plan(reply: &AuditReply) -> Result<Plan, SpecError> {
 }
 
 impl EpochAudit {
-    fn new(tally: &EpochTally, from: u64, expected: &Expected, sources: &[SourceShare], complete: bool) -> Self {
+    fn new(
+        tally: &EpochTally,
+        (from, until): (u64, Option<u64>),
+        expected: &Expected,
+        sources: &[SourceShare],
+        complete: bool,
+    ) -> Self {
         let of_source = |(number, (share, expected)): (usize, (&SourceShare, &(u64, u64)))| {
             SourceAudit::new(share, *expected, tally.sources.get(number).copied().unwrap_or_default())
         };
         let mut audit = Self {
             epoch: tally.epoch,
             from,
+            until,
             verdict: Verdict::Incomplete,
             expected: expected.sum,
             delivered: sum(tally.delivered),
             dropped: sum(tally.dropped),
             quarantined: sum(tally.quarantined),
             abandoned: sum(tally.abandoned),
+            by_state: sum(tally.by_state),
             repeats: tally.repeats.unwrap_or_default(),
             sources: sources.iter().zip(&expected.sources).enumerate().map(of_source).collect(),
         };
@@ -156,7 +187,7 @@ impl EpochAudit {
     /// All that is accounted for, however.
     pub fn accounted(&self) -> RecordSum {
         let mut all = RecordSum::default();
-        for part in [self.delivered, self.dropped, self.quarantined, self.abandoned] {
+        for part in [self.delivered, self.dropped, self.quarantined, self.abandoned, self.by_state] {
             all += part;
         }
         all
@@ -168,8 +199,12 @@ impl fmt::Display for EpochAudit {
         let accounted = self.accounted();
         write!(f, "epoch {}: {} of {} records accounted for (", self.epoch, accounted.count, self.expected.count)?;
         write!(f, "{} delivered", self.delivered.count)?;
-        for (sum, what) in [(self.dropped, "dropped"), (self.quarantined, "quarantined"), (self.abandoned, "abandoned")]
-        {
+        for (sum, what) in [
+            (self.by_state, "delivered by the state that was loaded"),
+            (self.dropped, "dropped"),
+            (self.quarantined, "quarantined"),
+            (self.abandoned, "abandoned"),
+        ] {
             if sum.count > 0 {
                 write!(f, ", {} {what}", sum.count)?;
             }
@@ -182,6 +217,9 @@ impl fmt::Display for EpochAudit {
         write!(f, "), {verdict}")?;
         if self.from > 0 {
             write!(f, "; from position {} on, where a state was loaded", self.from)?;
+        }
+        if let Some(until) = self.until {
+            write!(f, "; up to position {until}, where other ranks go on")?;
         }
         if self.verdict == Verdict::DoesNotAddUp {
             write!(f, ": checksum {:032x}, expected {:032x}", accounted.sum, self.expected.sum)?;

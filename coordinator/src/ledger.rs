@@ -5,12 +5,14 @@
 
 mod attendance;
 mod damage;
+mod ending;
 mod failure;
 mod grant;
 mod held;
 mod holder;
 mod loads;
 mod locate;
+mod marks;
 mod news;
 mod policies;
 mod receipts;
@@ -36,8 +38,8 @@ use forebay_proto::v1::{
 
 pub(crate) use self::held::HeldPositions;
 pub(crate) use self::loads::Load;
-pub(crate) use self::tallies::cut;
-use self::{spans::Spans, tallies::Tallies, workers::Replies};
+pub(crate) use self::tallies::{Tallies, cut};
+use self::{marks::Mark, spans::Spans, workers::Replies};
 use crate::{call_error::CallError, outline, plan::Plan, spec::spec_hash};
 
 /// Epoch numbers beyond this are no run's, so that sums with them cannot overflow.
@@ -89,6 +91,12 @@ pub(crate) struct Ledger {
     quarantined: u64,
     /// Where the accounts of epochs begin that a restore in lockstep began in the middle.
     begins: Vec<EpochPosition>,
+    /// In lockstep: where states were taken, by rising place.
+    marks: Vec<Mark>,
+    /// In lockstep: where the account ends, because the run went on with another number of ranks.
+    ends: Option<EpochPosition>,
+    /// In lockstep: the generation of its segment; 0 for the first one.
+    segment: u64,
     /// The last times that it was lost and recovered from a snapshot of its store.
     recoveries: Vec<Recovery>,
     /// Its leases are tasks, and end where grains end. Not stored: its tasks say so.
@@ -198,6 +206,9 @@ impl Ledger {
             loads: Vec::new(),
             quarantined: 0,
             begins: Vec::new(),
+            marks: Vec::new(),
+            ends: None,
+            segment: 0,
             recoveries: Vec::new(),
             whole_grains: false,
             revision: 1,
@@ -284,7 +295,19 @@ impl Ledger {
         let recoveries = if from_epoch == 0 { self.recoveries.clone() } else { Vec::new() };
         let begins = if from_epoch == 0 { self.begins.clone() } else { Vec::new() };
         let progress = Some(self.progress());
-        AuditReply { spec: Some(spec), epochs, progress, more, grains, recoveries, begins, total_epochs: self.epochs }
+        let (total_epochs, ends) = (self.epochs, self.ends);
+        AuditReply {
+            spec: Some(spec),
+            epochs,
+            progress,
+            more,
+            grains,
+            recoveries,
+            begins,
+            total_epochs,
+            ends,
+            run: None,
+        }
     }
 
     /// A page of the quarantine's list.

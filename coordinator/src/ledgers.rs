@@ -1,5 +1,6 @@
 //! All ledgers of a coordinator: opening, forgetting, finding the one that a request is for. Pure, as each ledger is.
 
+mod lockstep;
 mod tasks;
 
 use std::collections::BTreeMap;
@@ -13,12 +14,12 @@ use forebay_proto::v1::{
 };
 use prost::Message;
 
+use self::lockstep::{LockstepRun, RUN, SEGMENTS};
 use crate::{
     call_error::CallError,
     grains::GrainTable,
     ledger::{Ledger, MAX_EPOCH, Times},
     outline,
-    part::EpochPart,
     plan::Plan,
     spec::{SpecError, differences, nameless},
     store::Change,
@@ -39,6 +40,8 @@ pub struct Ledgers {
     by_name: BTreeMap<String, Ledger>,
     /// The tasks of those whose shards are given to workers that read the data themselves.
     tasks: BTreeMap<String, Tasks>,
+    /// The runs in lockstep, by what the names of their ledgers begin with.
+    runs: BTreeMap<String, LockstepRun>,
     /// Documents of forgotten ledgers.
     forgotten: Vec<Change>,
 }
@@ -53,8 +56,13 @@ impl Ledgers {
             })?;
             by_name.entry(name).or_default().push((document, bytes));
         }
-        let (mut ledgers, mut tasks) = (BTreeMap::new(), BTreeMap::new());
+        let (mut ledgers, mut tasks) = (BTreeMap::<String, Ledger>::new(), BTreeMap::new());
+        let mut runs = BTreeMap::new();
         for (name, documents) in by_name {
+            if let (Some(stream), [(SEGMENTS, bytes)]) = (name.strip_suffix(RUN), &*documents) {
+                runs.insert(stream.to_owned(), LockstepRun::load(stream, bytes)?);
+                continue;
+            }
             let damaged = |why: String| {
                 CallError::Corrupt(format!(
                     "The stored ledger {name:?} is damaged: {why}. Restore it from a backup, or begin a new run."
@@ -76,7 +84,13 @@ impl Ledgers {
             }
             ledgers.insert(name.to_owned(), ledger);
         }
-        Ok(Self { times, by_name: ledgers, tasks, forgotten: Vec::new() })
+        // A run that is still in its first segment needs no document.
+        for (name, ledger) in ledgers.iter().filter(|(_, ledger)| ledger.segment() == 1) {
+            if let (Some(rank), Some(stream)) = (ledger.plan().spec().lockstep, lockstep::stream_of(name)) {
+                runs.entry(stream.to_owned()).or_insert_with(|| LockstepRun::of(rank.world_size));
+            }
+        }
+        Ok(Self { times, by_name: ledgers, tasks, runs, forgotten: Vec::new() })
     }
 
     /// The ledger of this name.
@@ -88,7 +102,16 @@ impl Ledgers {
 
     /// The ledger that a caller names.
     pub(crate) fn of_caller(&mut self, caller: Option<&Caller>) -> Result<&mut Ledger, CallError> {
-        self.get(caller.map_or("", |caller| &caller.ledger))
+        self.current(caller.map_or("", |caller| &caller.ledger))
+    }
+
+    /// The ledger of this name.
+    ///
+    /// # Errors
+    /// There is none, or its run has gone on without it.
+    fn current(&mut self, name: &str) -> Result<&mut Ledger, CallError> {
+        self.superseded(name).map_or(Ok(()), Err)?;
+        self.get(name)
     }
 
     /// Lets a worker's command act on its ledger, once: see [`Ledger::once`].
@@ -126,6 +149,7 @@ impl Ledgers {
         for (name, tasks) in &mut self.tasks {
             tasks.take_changes(&format!("{PREFIX}{name}/"), &mut changes);
         }
+        changes.extend(self.runs.iter_mut().filter_map(|(stream, run)| run.take_change(stream)));
         changes
     }
 
@@ -138,6 +162,7 @@ impl Ledgers {
         for (name, tasks) in &self.tasks {
             tasks.documents(&format!("{PREFIX}{name}/"), &mut documents);
         }
+        documents.extend(self.runs.iter().filter_map(|(stream, run)| run.stored(stream)));
         documents
     }
 
@@ -170,15 +195,16 @@ impl Ledgers {
             return Err(invalid(format!("epochs is {}; it may be at most {MAX_EPOCH}.", request.epochs)));
         }
         let stream = format!("{}/{}/", request.run, request.stream);
-        let name = format!("{stream}{}", EpochPart::name(EpochPart::of(spec)));
         self.compare(&stream, request)?;
+        let name = self.name_of(&stream, spec);
         let resumed = self.by_name.contains_key(&name);
         // One outline is enough for all shards.
         let wants_outline = self.of_stream(&stream).all(|(_, ledger)| ledger.outline().is_none());
         if !resumed {
             let origin = format!("{name} {} {:x}", request.worker, request.incarnation);
             let plan = self.plan(&stream, request, spec).map_err(|error| invalid(error.to_string()))?;
-            let ledger = Ledger::new(plan, request.shard_size, request.epochs, origin.as_bytes(), self.times);
+            let mut ledger = Ledger::new(plan, request.shard_size, request.epochs, origin.as_bytes(), self.times);
+            self.place(&stream, &mut ledger);
             self.by_name.insert(name.clone(), ledger);
         }
         let ledger = self.by_name.get_mut(&name).expect("it was there or has just been made");
@@ -254,7 +280,7 @@ impl Ledgers {
         Plan::with_grains(spec, table)
     }
 
-    /// All ledgers of a run's stream agree in everything but the number of the shard or rank.
+    /// All ledgers of a run's stream agree in everything but the number of the shard, and the number and count of ranks.
     fn compare(&self, stream: &str, request: &OpenRequest) -> Result<(), CallError> {
         let asked = request.spec.as_ref().map(nameless).unwrap_or_default();
         for (_, ledger) in self.of_stream(stream) {
@@ -263,7 +289,7 @@ impl Ledgers {
                 kept.shard_id = asked.shard_id;
             }
             if let (Some(kept), Some(asked)) = (&mut kept.lockstep, &asked.lockstep) {
-                kept.rank = asked.rank;
+                (kept.rank, kept.world_size) = (asked.rank, asked.world_size);
             }
             if kept != asked {
                 return Err(CallError::SpecMismatch(format!(
@@ -284,15 +310,25 @@ impl Ledgers {
             check_name(what, name)?;
         }
         let stream = format!("{}/{}/", request.run, request.stream);
-        let names: Vec<String> = self.of_stream(&stream).map(|(name, _)| name.clone()).collect();
+        let names = self.names_of(&stream);
         for name in &names {
-            if let Some(ledger) = self.by_name.remove(name) {
-                let delete = |key| Change::Delete { key: format!("{PREFIX}{name}/{key}") };
-                let of_tasks = self.tasks.remove(name).map(|tasks| tasks.keys()).unwrap_or_default();
-                self.forgotten.extend(ledger.keys().into_iter().chain(of_tasks).map(delete));
-            }
+            self.forget(name);
         }
+        self.forgotten.extend(self.runs.remove(&stream).and_then(|run| run.forget(&stream)));
         Ok(NewRunReply { forgotten: u32::try_from(names.len()).unwrap_or(u32::MAX) })
+    }
+
+    fn names_of(&self, stream: &str) -> Vec<String> {
+        self.of_stream(stream).map(|(name, _)| name.clone()).collect()
+    }
+
+    /// Removes a ledger with its documents.
+    fn forget(&mut self, name: &str) {
+        if let Some(ledger) = self.by_name.remove(name) {
+            let delete = |key| Change::Delete { key: format!("{PREFIX}{name}/{key}") };
+            let of_tasks = self.tasks.remove(name).map(|tasks| tasks.keys()).unwrap_or_default();
+            self.forgotten.extend(ledger.keys().into_iter().chain(of_tasks).map(delete));
+        }
     }
 
     fn of_stream<'a>(&'a self, stream: &'a str) -> impl Iterator<Item = (&'a String, &'a Ledger)> {

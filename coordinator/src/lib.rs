@@ -38,6 +38,7 @@ mod recovery;
 mod remote;
 mod request;
 mod secret;
+mod segments;
 mod served;
 mod spec;
 mod store;
@@ -49,7 +50,7 @@ mod token;
 mod visitor;
 
 pub use address::{Address, NoAddress};
-pub use audit::{EpochAudit, Expected, RecoveryAudit, SourceAudit, Verdict, audit, expected};
+pub use audit::{EpochAudit, Expected, RecoveryAudit, RunAudit, SourceAudit, Verdict, audit, audit_run, expected};
 pub use batches::{Batching, EpochBatches, LastBatchPolicy, StaticBatch};
 pub use call_error::CallError;
 pub use coordinator::{Clock, Coordinator, CoordinatorSettings, Handle, StartError, monotonic_clock};

@@ -28,12 +28,17 @@ impl EpochPart {
         }
     }
 
-    /// The last part of a ledger's name.
-    pub(crate) fn name(part: Option<Self>) -> String {
+    /// The last part of a ledger's name. In lockstep, each segment after the first one has ledgers of its own.
+    pub(crate) fn name(part: Option<Self>, segment: u64) -> String {
         match part {
             None => "all".to_owned(),
             Some(Self::Shard(shard)) => format!("shard-{}", shard.shard_id),
-            Some(Self::Rank(rank)) => format!("rank-{}-of-{}", rank.rank, rank.world_size),
+            Some(Self::Rank(LockstepRank { rank, world_size, .. })) if segment < 2 => {
+                format!("rank-{rank}-of-{world_size}")
+            }
+            Some(Self::Rank(LockstepRank { rank, world_size, .. })) => {
+                format!("rank-{rank}-of-{world_size}-generation-{segment}")
+            }
         }
     }
 }

@@ -86,11 +86,10 @@ procedures! {
     }
 
     // Commands of a worker, which change a ledger once. Replies are stored under the command's number: it stays as it is.
+    // Those with the numbers 1, 6 and 7 are in `ledgers/lockstep.rs`, because they are about all ranks of a run.
 
     fn acquire(ledgers, request: AcquireRequest, now) -> AcquireReply, by speaker(request.caller.as_ref()); {
-        ledgers.command(1, request.caller.as_ref(), now, |ledger, worker| {
-            Ok(ledger.acquire(worker, &request, now))
-        })
+        ledgers.acquire(&request, now)
     }
 
     fn ack(ledgers, request: AckRequest, now) -> AckReply, by speaker(request.caller.as_ref()); {
@@ -112,13 +111,11 @@ procedures! {
     }
 
     fn abandon(ledgers, request: AbandonRequest, now) -> AbandonReply, by speaker(request.caller.as_ref()); {
-        ledgers.command(6, request.caller.as_ref(), now, |ledger, worker| {
-            ledger.abandon(worker, request.epoch, now)
-        })
+        ledgers.abandon(&request, now)
     }
 
     fn restore(ledgers, request: RestoreRequest, now) -> RestoreReply, by speaker(request.caller.as_ref()); {
-        ledgers.command(7, request.caller.as_ref(), now, |ledger, worker| ledger.load_state(worker, &request, now))
+        ledgers.restore(&request, now)
     }
 
     fn attend(ledgers, request: AttendRequest, now) -> AttendReply, by speaker(request.caller.as_ref()); {
@@ -155,7 +152,7 @@ procedures! {
         ledgers.restore_tasks(&request)
     }
 
-    // What changes nothing that is stored.
+    // What changes nothing that is stored, but for the marks of states in lockstep. Each may be repeated.
 
     fn compare_dataset(ledgers, request: CompareDatasetRequest, _now) -> CompareDatasetReply, by nobody(request); {
         ledgers.compare_dataset(&request)
@@ -166,11 +163,11 @@ procedures! {
     }
 
     fn take_snapshot(ledgers, request: TakeSnapshotRequest, _now) -> TakeSnapshotReply, by nobody(request); {
-        ledgers.get(&request.ledger)?.take_snapshot(&request.consumed)
+        ledgers.take_snapshot(&request)
     }
 
     fn audit(ledgers, request: AuditRequest, _now) -> AuditReply, by nobody(request); {
-        Ok(ledgers.get(&request.ledger)?.audit(request.from_epoch))
+        ledgers.audit(&request)
     }
 
     fn list_quarantine(ledgers, request: ListQuarantineRequest, _now) -> ListQuarantineReply, by nobody(request); {

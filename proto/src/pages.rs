@@ -22,7 +22,8 @@ pub fn page<T: Message>(entries: impl Iterator<Item = T>) -> (Vec<T>, bool) {
 impl AuditReply {
     /// The first epoch of the page after this one; nothing where this is the last.
     pub fn next_epoch(&self) -> Option<u64> {
-        self.epochs.last().filter(|_| self.more).map(|last| last.epoch + 1)
+        let of_run = self.run.iter().flat_map(|run| &run.epochs);
+        self.epochs.iter().chain(of_run).filter(|_| self.more).map(|tally| tally.epoch + 1).max()
     }
 
     /// Takes the next page in.
@@ -30,7 +31,7 @@ impl AuditReply {
     /// The ledger may go on between two pages. An epoch counts as complete only where it was in all of them: its tally
     /// here may be older than the newest page.
     pub fn append(&mut self, page: Self) {
-        let Self { spec, epochs, progress, more, grains, recoveries, begins, total_epochs } = page;
+        let Self { spec, epochs, progress, more, grains, recoveries, begins, total_epochs, ends, run } = page;
         self.spec = spec.or_else(|| self.spec.take());
         self.grains = grains.or_else(|| self.grains.take());
         self.begins.extend(begins);
@@ -38,6 +39,15 @@ impl AuditReply {
         self.recoveries.extend(recoveries);
         self.more = more;
         self.total_epochs = total_epochs;
+        self.ends = ends;
+        match (&mut self.run, run) {
+            (Some(run), Some(page)) => {
+                run.epochs.extend(page.epochs);
+                run.floor = run.floor.min(page.floor);
+                run.segments = page.segments;
+            }
+            (run, page) => *run = run.take().or(page),
+        }
         if let (Some(Progress { floor, .. }), Some(later)) = (&mut self.progress, progress) {
             *floor = later.floor.min(*floor);
         } else {

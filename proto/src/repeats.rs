@@ -15,6 +15,15 @@ impl Repeats {
         *count = count.saturating_add(positions);
     }
 
+    /// Adds the counts of another ledger.
+    pub fn add_all(&mut self, other: Self) {
+        let Self { daemon_died, lease_expired, daemon_stopped, trainer_ended } = other;
+        self.add(Cause::DaemonDied, daemon_died);
+        self.add(Cause::LeaseExpired, lease_expired);
+        self.add(Cause::DaemonStopped, daemon_stopped);
+        self.add(Cause::TrainerEnded, trainer_ended);
+    }
+
     /// Each cause with a key for programs, words that follow "repeated", and its count.
     pub const fn named(&self) -> [(&'static str, &'static str, u64); 4] {
         [

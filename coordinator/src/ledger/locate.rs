@@ -25,7 +25,9 @@ impl Ledger {
         let last = self.cursor_epoch.clamp(first, end);
         let positions =
             |epoch| self.plan.positions_of(epoch, record).into_iter().map(move |position| (epoch, position));
-        let places: Vec<(u64, u64)> = (first..=last).flat_map(positions).collect();
+        // Behind the end of the account, they are those of other ranks.
+        let is_own = |place: &(u64, u64)| self.ends.is_none_or(|ends| *place < (ends.epoch, ends.position));
+        let places: Vec<(u64, u64)> = (first..=last).flat_map(positions).filter(is_own).collect();
         let place = |&(epoch, position): &(u64, u64)| self.place(epoch, position, record);
         Ok(LocateReply { places: places.iter().map(place).collect() })
     }

@@ -3,16 +3,12 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use forebay_proto::{
-    RecordSum,
-    v1::{
-        self, AbandonReply, AckItem, AckReply, AckRequest, BadRecord, Cause, NackReply, ReturnReply, ReturnedRange,
-        Verdict, ack_item::Kind,
-    },
+use forebay_proto::v1::{
+    self, AckItem, AckReply, AckRequest, BadRecord, Cause, NackReply, ReturnReply, ReturnedRange, Verdict,
+    ack_item::Kind,
 };
 
 use super::{Grant, Ledger, ReturnedPositions, tallies::PositionFate};
-use crate::call_error::CallError;
 
 /// Positions taken out of a lease or out of the returned ones.
 pub(super) struct TakenPositions {
@@ -49,8 +45,10 @@ impl Ledger {
                 if item.kind() == Kind::Bare {
                     self.account_bare(&grant, bad);
                 } else {
-                    self.tally(grant.epoch).add(item);
-                    self.count_sources(grant.epoch, &grant.range, PositionFate::of_receipt(item.kind()));
+                    self.account(grant.epoch, &grant.range, |tallies, plan| {
+                        tallies.add(item);
+                        tallies.count(plan, grant.epoch, &grant.range, PositionFate::of_receipt(item.kind()));
+                    });
                 }
                 self.acks = self.acks.saturating_add(1);
                 self.touch();
@@ -63,11 +61,11 @@ impl Ledger {
     /// Quarantines the bad records of a batch that was delivered without them. Positions without a record only end.
     fn account_bare(&mut self, grant: &Grant, known: &HashMap<u64, &BadRecord>) {
         let order = self.plan.epoch(grant.epoch);
-        for turn in grant.range.clone().filter_map(|position| order.own(position)) {
+        for (position, turn) in grant.range.clone().filter_map(|position| Some((position, order.own(position)?))) {
             let bad = known.get(&turn.record());
             // A daemon that found out why a record is bad, and died before it said so, leaves no better words.
             let words = bad.map_or(("", "its batch was delivered without it"), |bad| (&bad.file, &bad.reason));
-            self.put_in_quarantine(grant.epoch, turn, words.0, words.1);
+            self.put_in_quarantine(grant.epoch, position, turn, words.0, words.1);
         }
     }
 
@@ -111,10 +109,14 @@ impl Ledger {
 
     /// Counts positions that may have been seen before. One without a record is none.
     pub(super) fn count_repeats(&mut self, epoch: u64, positions: &Range<u64>, cause: Cause) {
-        let records = overlap(positions, &(0..self.plan.epoch_records(epoch)));
-        if cause != Cause::Unseen && records > 0 {
-            self.tally(epoch).repeats.add(cause, records);
-            self.count_sources(epoch, positions, PositionFate::Repeated);
+        for part in self.split_at_marks(epoch, positions) {
+            let records = overlap(&part, &(0..self.plan.epoch_records(epoch)));
+            if cause != Cause::Unseen && records > 0 {
+                self.account(epoch, &part, |tallies, plan| {
+                    tallies.repeats.add(cause, records);
+                    tallies.count(plan, epoch, &part, PositionFate::Repeated);
+                });
+            }
         }
     }
 
@@ -127,12 +129,13 @@ impl Ledger {
     fn nack_record(&mut self, worker: &str, bad: &BadRecord) -> Verdict {
         let Some((epoch, start)) = self.locate(worker, bad.lease) else { return Verdict::Lost };
         let place = start.checked_add(bad.position);
-        let turn = place.and_then(|place| self.plan.epoch(epoch).own(place));
-        let Some(turn) = turn.filter(|turn| turn.record() == bad.record) else { return Verdict::Invalid };
+        let turn = place.and_then(|place| Some((place, self.plan.epoch(epoch).own(place)?)));
+        let found = turn.filter(|(_, turn)| turn.record() == bad.record);
+        let Some((place, turn)) = found else { return Verdict::Invalid };
         let range = v1::Range { start: bad.position, end: bad.position.saturating_add(1) };
         match self.take(worker, bad.lease, &range) {
             Ok(taken) => {
-                self.put_in_quarantine(taken.grant.epoch, turn, &bad.file, &bad.reason);
+                self.put_in_quarantine(taken.grant.epoch, place, turn, &bad.file, &bad.reason);
                 self.judge(worker, taken.grant.epoch, bad);
                 Verdict::Accepted
             }
@@ -191,55 +194,6 @@ impl Ledger {
             }
         }
         self.insert_returned(back);
-    }
-
-    /// Ends an epoch: all that is not complete in it counts as abandoned, and its leases are fenced. It computes a
-    /// hash for each abandoned record.
-    pub(crate) fn abandon(&mut self, worker: &str, epoch: u64, now: u64) -> Result<AbandonReply, CallError> {
-        let instead = "End those first, or let each node read a shard of its own.";
-        self.sole_reader(worker, now, &format!("reset() ends epoch {epoch} for a sole reader"), instead)?;
-        self.settle();
-        if epoch > self.cursor_epoch || (epoch == self.cursor_epoch && self.exhausted()) {
-            return Err(CallError::Invalid(format!(
-                "Epoch {epoch} has not begun; the ledger leases epoch {} at most.",
-                self.cursor_epoch
-            )));
-        }
-        self.go_on_after_failure();
-        let mut ranges = Vec::new();
-        for (name, worker) in &mut self.workers {
-            worker.leases.retain(|_, held| {
-                let ends = held.lease.epoch == epoch;
-                if ends {
-                    ranges.extend(held.open.iter());
-                    self.dirty.workers.insert(name.clone());
-                }
-                !ends
-            });
-        }
-        for unleased in [&mut self.returned, &mut self.tails] {
-            ranges.extend(unleased.extract_if(.., |back| back.epoch == epoch).map(|back| back.start..back.end));
-        }
-        if epoch == self.cursor_epoch {
-            let len = self.plan.epoch_len(epoch);
-            ranges.push(self.cursor..len);
-            self.cursor = len;
-        }
-        let order = self.plan.epoch(epoch);
-        ranges.retain(|range| !range.is_empty());
-        if !ranges.is_empty() {
-            self.touch();
-        }
-        let turns = ranges.iter().cloned().flatten().filter_map(|position| order.own(position));
-        let sum: RecordSum = turns.collect();
-        if sum.count > 0 {
-            self.tally(epoch).abandoned += sum;
-            for range in &ranges {
-                self.count_sources(epoch, range, PositionFate::Abandoned);
-            }
-        }
-        let failure = Some(self.failure.clone());
-        Ok(AbandonReply { abandoned: sum.count, progress: Some(self.progress()), failure })
     }
 
     /// Takes positions of a lease out of it, or out of the returned ones where the lease has ended without anybody
@@ -337,7 +291,7 @@ pub(super) fn receipt_range(item: &AckItem) -> Option<v1::Range> {
 }
 
 /// How many positions are in both.
-fn overlap(one: &Range<u64>, other: &Range<u64>) -> u64 {
+pub(super) fn overlap(one: &Range<u64>, other: &Range<u64>) -> u64 {
     one.end.min(other.end).saturating_sub(one.start.max(other.start))
 }
 

@@ -94,11 +94,17 @@ impl Ledger {
         let snapshot = of_rank.as_ref().unwrap_or(snapshot);
         self.check_ranges(snapshot)?;
         let first = snapshot.open.first().map_or(snapshot.epoch, |open| open.epoch.min(snapshot.epoch));
-        self.take_tallies(snapshot, first);
-        if of_rank.is_some() {
-            // Those of epochs whose account stays, and the new one.
-            self.begins.retain(|begin| begin.epoch < first && self.tallies.contains_key(&begin.epoch));
-            self.begins.push(EpochPosition { epoch: snapshot.epoch, position: snapshot.cursor });
+        let at = EpochPosition { epoch: snapshot.epoch, position: snapshot.cursor };
+        if of_rank.is_some() && self.reaches(at) {
+            self.cut(at);
+        } else {
+            self.take_tallies(snapshot, first);
+            if of_rank.is_some() {
+                // Those of epochs whose account stays, and the new one.
+                self.begins.retain(|begin| begin.epoch < first && self.tallies.contains_key(&begin.epoch));
+                self.begins.push(at);
+                self.marks.clear();
+            }
         }
         for (name, worker) in &mut self.workers {
             if !std::mem::take(&mut worker.leases).is_empty() {

@@ -10,7 +10,9 @@ use forebay_proto::v1::{
 use prost::Message;
 
 use super::damage::Damage;
-use super::{Dirty, LeaseOut, Ledger, MAX_EPOCH, ReturnedPositions, Spans, Tallies, Times, Worker, workers::Replies};
+use super::{
+    Dirty, LeaseOut, Ledger, MAX_EPOCH, Mark, ReturnedPositions, Spans, Tallies, Times, Worker, workers::Replies,
+};
 use crate::{grains::GrainTable, outline, plan::Plan, spec::spec_hash, store::Change};
 
 /// Layout of the documents. Versions 1 and 2 are read as well: the builds that write them do not know tails, and would count
@@ -119,6 +121,9 @@ impl Ledger {
             loads: head.loads.clone(),
             quarantined: head.quarantined,
             begins: head.begins,
+            marks: head.marks.iter().map(Mark::from_stored).collect(),
+            ends: head.ends,
+            segment: head.segment,
             recoveries: head.recoveries,
             whole_grains: false,
             revision: 1,
@@ -186,6 +191,9 @@ impl Ledger {
             recoveries: self.recoveries.clone(),
             policies: self.policies,
             begins: self.begins.clone(),
+            marks: self.marks.iter().map(Mark::stored).collect(),
+            ends: self.ends,
+            segment: self.segment,
             failure: Some(self.failure.clone()),
             loads: self.loads.clone(),
         }

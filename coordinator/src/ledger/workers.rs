@@ -224,6 +224,7 @@ impl Ledger {
             if let Some(turn) = self.plan.epoch(lease.epoch).own(lease.start).filter(|_| deaths_alone >= POISON) {
                 self.put_in_quarantine(
                     lease.epoch,
+                    lease.start,
                     turn,
                     "",
                     &format!("{deaths_alone} workers died with this record alone in their lease"),

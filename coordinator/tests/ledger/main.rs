@@ -26,6 +26,7 @@ mod remote;
 mod repeats;
 mod resume;
 mod scene;
+mod segments;
 mod stalls;
 mod tails;
 mod task_worker;

@@ -95,6 +95,21 @@ pub struct LockstepRank {
     #[prost(uint32, tag = "3")]
     pub world_size: u32,
 }
+/// A part of a lockstep run that one number of ranks reads. It lasts until the next one begins.
+#[allow(clippy::all)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct LockstepSegment {
+    /// The step before which it begins.
+    #[prost(uint64, tag = "1")]
+    pub epoch: u64,
+    #[prost(uint64, tag = "2")]
+    pub step: u64,
+    #[prost(uint32, tag = "3")]
+    pub world_size: u32,
+    /// Rises from segment to segment. The ledgers of all but the last one are fenced.
+    #[prost(uint64, tag = "4")]
+    pub generation: u64,
+}
 /// Who speaks. `sequence` starts at 1 with every incarnation and rises by one with every mutating command.
 #[allow(clippy::all)]
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -650,7 +665,7 @@ pub struct ReclaimReply {
     #[prost(message, optional, tag = "2")]
     pub progress: ::core::option::Option<Progress>,
 }
-/// Ends an epoch early: what is neither acked nor quarantined is listed as abandoned.
+/// Ends an epoch early: what is neither acked nor quarantined is listed as abandoned. In lockstep, for all ranks.
 #[allow(clippy::all)]
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct AbandonRequest {
@@ -897,6 +912,9 @@ pub struct EpochTally {
     /// One for each of the spec's sources, by the positions that were counted.
     #[prost(message, repeated, tag = "8")]
     pub sources: ::prost::alloc::vec::Vec<SourceTally>,
+    /// In lockstep: below the step of a state that was loaded, without a receipt. The state says that they were delivered.
+    #[prost(message, optional, tag = "40")]
+    pub by_state: ::core::option::Option<Tally>,
 }
 /// What became of the records of one source in an epoch.
 #[allow(clippy::all)]
@@ -1012,6 +1030,29 @@ pub struct AuditReply {
     /// How many epochs the ledger has; 0 is without end.
     #[prost(uint64, tag = "41")]
     pub total_epochs: u64,
+    /// Where the account ends, of a ledger whose run went on with another number of ranks.
+    #[prost(message, optional, tag = "42")]
+    pub ends: ::core::option::Option<EpochPosition>,
+    /// In lockstep: the account of the whole run.
+    #[prost(message, optional, tag = "43")]
+    pub run: ::core::option::Option<LockstepAudit>,
+}
+/// The account of a lockstep run: of all ranks and segments together.
+#[allow(clippy::all)]
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct LockstepAudit {
+    /// `RUN/STREAM`.
+    #[prost(string, tag = "1")]
+    pub stream: ::prost::alloc::string::String,
+    /// The sums over the ledgers, of the epochs of this page.
+    #[prost(message, repeated, tag = "2")]
+    pub epochs: ::prost::alloc::vec::Vec<EpochTally>,
+    /// All epochs below this one are complete in the ledger of each rank.
+    #[prost(uint64, tag = "3")]
+    pub floor: u64,
+    /// By rising generation.
+    #[prost(message, repeated, tag = "4")]
+    pub segments: ::prost::alloc::vec::Vec<LockstepSegment>,
 }
 /// A position of an epoch of one ledger.
 #[allow(clippy::all)]
@@ -1113,7 +1154,8 @@ pub struct ListLedgersReply {
 #[allow(clippy::all)]
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct LedgerStatus {
-    /// `RUN/STREAM/all`, `RUN/STREAM/shard-3` or `RUN/STREAM/rank-3-of-8`.
+    /// `RUN/STREAM/all`, `RUN/STREAM/shard-3` or `RUN/STREAM/rank-3-of-8`. From the second segment of a lockstep run on, its
+    /// generation follows: `RUN/STREAM/rank-1-of-4-generation-2`.
     #[prost(string, tag = "1")]
     pub name: ::prost::alloc::string::String,
     #[prost(message, optional, tag = "2")]
@@ -4763,6 +4805,37 @@ pub struct StoredHead {
     /// The last states that were loaded with an id, the newest one last; at most 16.
     #[prost(message, repeated, tag = "33")]
     pub loads: ::prost::alloc::vec::Vec<StoredLoad>,
+    /// Lockstep: where states were taken, by rising place; at most 64.
+    #[prost(message, repeated, tag = "41")]
+    pub marks: ::prost::alloc::vec::Vec<StoredMark>,
+    /// Lockstep: where the account ends, because the run went on with another number of ranks.
+    #[prost(message, optional, tag = "42")]
+    pub ends: ::core::option::Option<EpochPosition>,
+    /// Lockstep: the generation of the segment that it belongs to. 0: the first one.
+    #[prost(uint64, tag = "43")]
+    pub segment: u64,
+}
+/// Where a state of a lockstep run was taken.
+#[allow(clippy::all)]
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct StoredMark {
+    /// The first position of the rank behind it.
+    #[prost(message, optional, tag = "1")]
+    pub at: ::core::option::Option<EpochPosition>,
+    /// What was counted of this epoch below the position.
+    #[prost(message, optional, tag = "2")]
+    pub below: ::core::option::Option<EpochTally>,
+}
+/// Document `lockstep/segments` of a run's stream, once there are several or the only one has another beginning.
+#[allow(clippy::all)]
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct StoredSegments {
+    /// Layout: 1.
+    #[prost(uint32, tag = "1")]
+    pub version: u32,
+    /// By rising generation.
+    #[prost(message, repeated, tag = "2")]
+    pub segments: ::prost::alloc::vec::Vec<LockstepSegment>,
 }
 /// A state that was loaded with an id.
 #[allow(clippy::all)]

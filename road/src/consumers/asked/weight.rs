@@ -212,6 +212,7 @@ mod tests {
             regranted: _,
             repeats: _,
             sources: _,
+            by_state: _,
         } = EpochTally::default();
         let SourceTally { delivered: _, dropped: _, quarantined: _, abandoned: _, repeated: _ } =
             SourceTally::default();

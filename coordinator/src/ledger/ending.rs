@@ -1,0 +1,78 @@
+//! Epochs that end early, for the trainers of one worker or for all ranks of a run (semantics rules 10 and 40).
+
+use forebay_proto::v1::AbandonReply;
+
+use super::{Ledger, tallies::PositionFate};
+use crate::call_error::CallError;
+
+impl Ledger {
+    /// Ends an epoch: all that is not complete in it counts as abandoned, and its leases are fenced. It computes a
+    /// hash for each abandoned record.
+    pub(crate) fn abandon(&mut self, worker: &str, epoch: u64, now: u64) -> Result<AbandonReply, CallError> {
+        let instead = "End those first, or let each node read a shard of its own.";
+        self.sole_reader(worker, now, &format!("reset() ends epoch {epoch} for a sole reader"), instead)?;
+        self.settle();
+        if !self.has_begun(epoch) {
+            return Err(CallError::Invalid(format!(
+                "Epoch {epoch} has not begun; the ledger leases epoch {} at most.",
+                self.cursor_epoch
+            )));
+        }
+        self.go_on_after_failure();
+        let abandoned = self.end_epoch(epoch);
+        let failure = Some(self.failure.clone());
+        Ok(AbandonReply { abandoned, progress: Some(self.progress()), failure })
+    }
+
+    /// Ends all that is left of the epochs up to this one, because another rank of the run has ended them (semantics rule 40).
+    pub(crate) fn end_epochs(&mut self, last: u64) {
+        let first = self.progress().floor;
+        if first > last {
+            return;
+        }
+        for epoch in first..=last {
+            if self.has_begun(epoch) {
+                self.end_epoch(epoch);
+                self.settle();
+            }
+        }
+        // The rank's daemon begins anew behind them.
+        self.generation += 1;
+        self.touch();
+    }
+
+    /// Whether positions of the epoch may be leased, or were.
+    fn has_begun(&self, epoch: u64) -> bool {
+        epoch < self.cursor_epoch || (epoch == self.cursor_epoch && !self.exhausted())
+    }
+
+    /// Abandons what is not complete of an epoch up to the one that is leased. Says how many records these are.
+    fn end_epoch(&mut self, epoch: u64) -> u64 {
+        let mut ranges = Vec::new();
+        for (name, worker) in &mut self.workers {
+            worker.leases.retain(|_, held| {
+                let ends = held.lease.epoch == epoch;
+                if ends {
+                    ranges.extend(held.open.iter());
+                    self.dirty.workers.insert(name.clone());
+                }
+                !ends
+            });
+        }
+        for unleased in [&mut self.returned, &mut self.tails] {
+            ranges.extend(unleased.extract_if(.., |back| back.epoch == epoch).map(|back| back.start..back.end));
+        }
+        if epoch == self.cursor_epoch {
+            let len = self.plan.epoch_len(epoch);
+            ranges.push(self.cursor..len);
+            self.cursor = len;
+        }
+        ranges.retain(|range| !range.is_empty());
+        if !ranges.is_empty() {
+            self.touch();
+        }
+        let abandon =
+            |range| self.account_by_plan(epoch, range, |tallies| &mut tallies.abandoned, PositionFate::Abandoned);
+        ranges.iter().map(abandon).sum()
+    }
+}

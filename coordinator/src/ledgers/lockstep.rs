@@ -1,0 +1,280 @@
+//! Lockstep runs: which ledgers of ranks belong together, and what a state, a load and a reset of one rank do to all of them
+//! (semantics rule 40).
+
+use std::collections::BTreeMap;
+
+use forebay_proto::page;
+use forebay_proto::v1::{
+    AbandonReply, AbandonRequest, AcquireReply, AcquireRequest, AuditReply, AuditRequest, EpochTally, LedgerSpec,
+    LockstepAudit, LockstepRank, LockstepSegment, RestoreReply, RestoreRequest, StoredSegments, TakeSnapshotReply,
+    TakeSnapshotRequest,
+};
+use prost::Message as _;
+
+use super::{Ledgers, PREFIX};
+use crate::call_error::CallError;
+use crate::ledger::Ledger;
+use crate::part::EpochPart;
+use crate::segments::{SegmentEnd, Segments, ranks};
+use crate::store::Change;
+
+/// What is stored of a run beside its ledgers has a name as theirs, which ends so.
+pub(super) const RUN: &str = "lockstep";
+/// The document with its segments.
+pub(super) const SEGMENTS: &str = "segments";
+
+/// The segments of a run, as they are stored.
+#[derive(Debug)]
+pub(super) struct LockstepRun {
+    segments: Segments,
+    /// They have changed since the last commit.
+    is_dirty: bool,
+    /// There is a document of them.
+    is_stored: bool,
+}
+
+impl LockstepRun {
+    /// From its document.
+    pub(super) fn load(stream: &str, bytes: &[u8]) -> Result<Self, CallError> {
+        let stored = StoredSegments::decode(bytes).ok().and_then(|stored| Segments::from_stored(&stored));
+        let segments = stored.ok_or_else(|| {
+            let why = "Restore it from a backup, or begin a new run.";
+            CallError::Corrupt(format!("The stored segments of {stream:?} are damaged. {why}"))
+        })?;
+        Ok(Self { segments, is_dirty: false, is_stored: true })
+    }
+
+    /// Of a run that has no document, and whose first rank is one of so many.
+    pub(super) fn of(world_size: u32) -> Self {
+        Self { segments: Segments::of(world_size), is_dirty: false, is_stored: false }
+    }
+
+    pub(super) fn take_change(&mut self, stream: &str) -> Option<Change> {
+        std::mem::take(&mut self.is_dirty).then(|| self.document(stream))
+    }
+
+    /// Its document, unless that follows from the ledgers.
+    pub(super) fn stored(&self, stream: &str) -> Option<Change> {
+        self.is_stored.then(|| self.document(stream))
+    }
+
+    fn document(&self, stream: &str) -> Change {
+        Change::Put { key: key(stream), value: self.segments.stored().encode_to_vec() }
+    }
+
+    /// Deletes its document, if there is one.
+    pub(super) fn forget(&self, stream: &str) -> Option<Change> {
+        self.is_stored.then(|| Change::Delete { key: key(stream) })
+    }
+}
+
+impl Ledgers {
+    /// Name of the ledger that a spec is about.
+    pub(super) fn name_of(&self, stream: &str, spec: &LedgerSpec) -> String {
+        format!("{stream}{}", EpochPart::name(EpochPart::of(spec), self.segment_of(stream, spec.lockstep.as_ref())))
+    }
+
+    /// The generation of the segment that a rank belongs to, or would begin.
+    fn segment_of(&self, stream: &str, rank: Option<&LockstepRank>) -> u64 {
+        let run = rank.zip(self.runs.get(stream));
+        run.map_or(0, |(rank, run)| run.segments.generation_of(rank.world_size))
+    }
+
+    /// Puts a fresh ledger of a rank where its segment begins. One of a segment that has not begun waits for a state.
+    pub(super) fn place(&mut self, stream: &str, ledger: &mut Ledger) {
+        let Some(rank) = ledger.plan().spec().lockstep else { return };
+        let run = self.runs.entry(stream.to_owned()).or_insert_with(|| LockstepRun::of(rank.world_size));
+        let LockstepSegment { epoch, step, world_size, generation } = *run.segments.current();
+        if world_size == rank.world_size {
+            ledger.begin_at(generation, epoch, step);
+        } else {
+            ledger.begin_at(generation + 1, 0, 0);
+        }
+    }
+
+    /// Takes a rank to a state, and its run with it: ranks of another number begin a segment there, and those of before are
+    /// fenced.
+    pub(crate) fn restore(&mut self, request: &RestoreRequest, now: u64) -> Result<RestoreReply, CallError> {
+        let (caller, mut is_new) = (request.caller.as_ref(), false);
+        let reply = self.of_caller(caller)?.once(caller, 7, now, |ledger, worker| {
+            let reply = ledger.load_state(worker, request, now)?;
+            is_new = !reply.repeated;
+            Ok(reply)
+        })?;
+        if let (true, Some(caller), Some(state)) = (is_new, caller, &request.snapshot) {
+            self.run_goes_on(&caller.ledger, state.epoch, state.cursor);
+        }
+        Ok(reply)
+    }
+
+    /// A rank was taken to this place of the epoch's order.
+    fn run_goes_on(&mut self, name: &str, epoch: u64, cursor: u64) {
+        let (Some(stream), Some(ledger)) = (stream_of(name), self.by_name.get(name)) else { return };
+        let (Some(rank), Some(run)) = (ledger.plan().spec().lockstep, self.runs.get_mut(stream)) else { return };
+        let (before, step) = (run.segments.clone(), cursor / rank.global_batch.max(1));
+        run.segments.go_on(rank.world_size, epoch, step, ledger.begins_at(epoch, step));
+        if run.segments == before {
+            return;
+        }
+        (run.is_dirty, run.is_stored) = (true, true);
+        let segments = run.segments.clone();
+        let LockstepSegment { generation, world_size, .. } = *segments.current();
+        let is_new = before.current().generation < generation;
+        tracing::info!(stream, epoch, step, ranks = world_size, generation, "a lockstep run goes on from a state");
+        for name in self.names_of(stream) {
+            let Some(ledger) = self.by_name.get_mut(&name) else { continue };
+            let Some(LockstepRank { world_size, .. }) = ledger.plan().spec().lockstep else { continue };
+            match segments.end_of(ledger.segment(), world_size) {
+                // Those that were opened before it began.
+                SegmentEnd::Current if is_new && !ledger.begins_at(epoch, step) => {
+                    ledger.begin_at(generation, epoch, step);
+                }
+                SegmentEnd::Current => {}
+                SegmentEnd::Before(epoch, step) => ledger.close(epoch, step),
+                // Ranks of a number that the run may yet go on with.
+                SegmentEnd::Void if ledger.segment() > generation => {}
+                SegmentEnd::Void => ledger.void(),
+            }
+        }
+    }
+
+    /// Grants leases, unless the run is read by ranks of another number.
+    pub(crate) fn acquire(&mut self, request: &AcquireRequest, now: u64) -> Result<AcquireReply, CallError> {
+        self.is_in_segment(request.caller.as_ref().map_or("", |caller| &caller.ledger))?;
+        self.command(1, request.caller.as_ref(), now, |ledger, worker| Ok(ledger.acquire(worker, request, now)))
+    }
+
+    /// Ends an epoch. If it is that of a rank, the other ranks go on behind it as well.
+    pub(crate) fn abandon(&mut self, request: &AbandonRequest, now: u64) -> Result<AbandonReply, CallError> {
+        let caller = request.caller.as_ref();
+        let name = caller.map_or("", |caller| &caller.ledger);
+        self.is_in_segment(name)?;
+        let mut is_new = false;
+        let reply = self.command(6, caller, now, |ledger, worker| {
+            is_new = true;
+            ledger.abandon(worker, request.epoch, now)
+        })?;
+        if is_new {
+            self.ranks_beside(name).for_each(|(_, other)| other.end_epochs(request.epoch));
+        }
+        Ok(reply)
+    }
+
+    /// A state. If it is that of a rank, all ranks keep their sums of what is before it.
+    pub(crate) fn take_snapshot(&mut self, request: &TakeSnapshotRequest) -> Result<TakeSnapshotReply, CallError> {
+        let name = &*request.ledger;
+        self.is_in_segment(name)?;
+        let ledger = self.current(name)?;
+        let reply = ledger.take_snapshot(&request.consumed)?;
+        if let (Some(rank), Some(state)) = (ledger.plan().spec().lockstep, &reply.snapshot) {
+            let step = state.cursor / rank.global_batch.max(1);
+            ledger.mark(state.epoch, step);
+            self.ranks_beside(name).for_each(|(_, other)| other.mark(state.epoch, step));
+        }
+        Ok(reply)
+    }
+
+    /// A page of a ledger's tallies. With that of a rank goes the account of its run.
+    pub(crate) fn audit(&mut self, request: &AuditRequest) -> Result<AuditReply, CallError> {
+        let AuditRequest { ledger: name, from_epoch } = request;
+        let mut reply = self.get(name)?.audit(*from_epoch);
+        let Some((stream, segments)) = self.run_of(name).map(|(stream, segments)| (stream, segments.clone())) else {
+            return Ok(reply);
+        };
+        let (mut epochs, more) = self.all_tallies(stream, *from_epoch);
+        // Both lists end with the same epoch, behind which the next page begins.
+        let ends = [(&reply.epochs, reply.more), (&epochs, more)];
+        let last =
+            ends.into_iter().filter(|(_, more)| *more).filter_map(|(page, _)| page.last()).map(|last| last.epoch);
+        if let Some(last) = last.min() {
+            reply.epochs.retain(|tally| tally.epoch <= last);
+            epochs.retain(|tally| tally.epoch <= last);
+            reply.more = true;
+        }
+        let floor = self.floor_of(stream, &segments);
+        let stream = stream.trim_end_matches('/').to_owned();
+        reply.run = Some(LockstepAudit { stream, epochs, floor, segments: segments.all().to_vec() });
+        Ok(reply)
+    }
+
+    /// A page of the sums over all ledgers of a stream.
+    fn all_tallies(&self, stream: &str, from_epoch: u64) -> (Vec<EpochTally>, bool) {
+        let mut sums = BTreeMap::new();
+        self.of_stream(stream).for_each(|(_, ledger)| ledger.add_tallies(from_epoch, &mut sums));
+        page(sums.into_iter().map(|(epoch, tallies)| tallies.message(epoch)))
+    }
+
+    /// All epochs below it are complete on all ranks. A rank that has no ledger yet has read nothing.
+    fn floor_of(&mut self, stream: &str, segments: &Segments) -> u64 {
+        let LockstepSegment { epoch, world_size, generation, .. } = *segments.current();
+        let names = (0..world_size).map(|rank| {
+            let part = EpochPart::Rank(LockstepRank { global_batch: 0, rank, world_size });
+            format!("{stream}{}", EpochPart::name(Some(part), generation))
+        });
+        let floor = |name: String| self.by_name.get_mut(&name).map_or(epoch, |ledger| ledger.progress().floor);
+        names.map(floor).min().unwrap_or(epoch)
+    }
+
+    /// The other ledgers of a rank's segment.
+    fn ranks_beside<'a>(&'a mut self, name: &'a str) -> impl Iterator<Item = (&'a String, &'a mut Ledger)> {
+        let stream = self.run_of(name).map(|(stream, _)| stream);
+        let segment = self.by_name.get(name).map(Ledger::segment);
+        let of_run = self.by_name.range_mut(stream.unwrap_or_default().to_owned()..);
+        let of_run = of_run.take_while(move |(of, _)| stream.is_some_and(|stream| of.starts_with(stream)));
+        of_run.filter(move |(of, ledger)| *of != name && Some(ledger.segment()) == segment)
+    }
+
+    /// The stream and the segments of a rank's ledger; none for other ledgers.
+    fn run_of<'a>(&self, name: &'a str) -> Option<(&'a str, &Segments)> {
+        let stream = stream_of(name)?;
+        Some((stream, &self.runs.get(stream)?.segments))
+    }
+
+    /// Why a ledger's ranks get no more of their run, if that has gone on with others.
+    pub(super) fn superseded(&self, name: &str) -> Option<CallError> {
+        let (stream, segments) = self.run_of(name).filter(|_| self.by_name.get(name).is_some_and(Ledger::has_ended))?;
+        let LockstepSegment { epoch, step, world_size, .. } = *segments.current();
+        Some(CallError::Fenced(format!(
+            "{}Ledger {name:?} has ended: the run goes on with {}, from step {step} of epoch {epoch} on. To read it with \
+             another number of ranks, start these anew and load a state on each.",
+            shown(stream),
+            ranks(world_size)
+        )))
+    }
+
+    /// Refuses to go on with ranks of another number than the run has, which have loaded no state.
+    fn is_in_segment(&self, name: &str) -> Result<(), CallError> {
+        let Some((stream, segments)) = self.run_of(name) else { return Ok(()) };
+        let current = segments.current();
+        let Some(ledger) = self.by_name.get(name).filter(|ledger| ledger.segment() > current.generation) else {
+            return Ok(());
+        };
+        let asked = ledger.plan().spec().lockstep.unwrap_or_default().world_size;
+        let LockstepSegment { epoch, step, world_size, .. } = *current;
+        let short = stream.split('/').nth(1).unwrap_or_default();
+        Err(CallError::SpecMismatch(format!(
+            "{}It is read by {}, from step {step} of epoch {epoch} on, and these are {asked}. Load a state of the run on each \
+             rank before its first batch, use world_size {world_size}, or begin a new run: `forebay run new {short}` for a \
+             service's stream, another run= for a Loader.",
+            shown(stream),
+            ranks(world_size)
+        )))
+    }
+}
+
+/// The key of the document with a stream's segments.
+fn key(stream: &str) -> String {
+    format!("{PREFIX}{stream}{RUN}/{SEGMENTS}")
+}
+
+/// What a name has in common with those of all ledgers of its stream, the last slash included.
+pub(super) fn stream_of(name: &str) -> Option<&str> {
+    name.rfind('/').map(|end| &name[..=end])
+}
+
+/// A stream in the words of an error.
+fn shown(stream: &str) -> String {
+    let mut parts = stream.split('/');
+    let (run, stream) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
+    format!("Run {run:?} of stream {stream:?} is in lockstep. ")
+}
