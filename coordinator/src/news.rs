@@ -50,10 +50,15 @@ impl Handle {
         self.board().end();
     }
 
-    /// Follows a ledger of a coordinator in another process. It ends when the coordinator cannot be asked: until it is followed
-    /// again, replies to heartbeats have the same news. A coordinator in this process has no other workers, and tells nothing.
+    /// Follows a ledger. With a coordinator in another process, it ends when that cannot be asked: until the ledger is followed
+    /// again, replies to heartbeats have the same news.
     pub async fn follow(&self, caller: Caller) -> mpsc::Receiver<LedgerNews> {
         let (news, told) = mpsc::channel(1);
+        if !self.is_remote() {
+            // Refused, it has ended already.
+            let here = self.news(NewsRequest { caller: Some(caller) }).await;
+            return here.map_or(told, |NewsFeed(told)| told);
+        }
         // Without a coordinator, it has ended already.
         let _gone = self.send(Box::new(Following { caller, news })).await;
         told

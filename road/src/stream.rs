@@ -286,11 +286,11 @@ impl Stream {
         self.is_idle()
     }
 
-    /// Whether nobody reads it, and its shard is another daemon's by now. A trainer that wants the shard here needs the stream
-    /// to be opened again (semantics rule 39).
+    /// Whether nobody reads it, and its shard is another daemon's by now, or its run has gone on with another number of ranks. A
+    /// trainer that wants the shard or the rank here needs the stream to be opened again (semantics rules 39 and 40).
     pub async fn has_moved(&self) -> bool {
         let worker = self.standing.worker();
-        if self.identity.part.is_none() || !worker.has_others() || !self.is_idle() {
+        if self.identity.part.is_none() || !self.is_idle() {
             return false;
         }
         // It may not have heard of that yet. If the coordinator does not answer, the trainer is told so later.

@@ -1,9 +1,11 @@
-//! What daemons on other nodes do to the run of a stream: their trainers take it to a state, a bad record of theirs fails it,
-//! and their trainers end the failure (semantics rules 38 and 41). They hear from here whether trainers read the stream.
+//! What others do to the run of a stream: trainers of other nodes take it to a state, a bad record of theirs fails it, and they
+//! end the failure (semantics rules 38 and 41). Another rank of a run ends the epoch (rule 40). Other nodes hear from here
+//! whether trainers read the stream.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use forebay_coordinator::EpochPart;
 use forebay_proto::v1::RunFailure;
 
 use crate::consumers::Note;
@@ -26,10 +28,15 @@ impl ToldOfFailure {
     }
 }
 
-/// Watches the run until the stream is gone, if other daemons may have it open. A shard belongs to one daemon.
+/// Watches the run until the stream is gone, if others may change it. A shard belongs to one daemon, and nobody else changes it.
 pub(super) fn watch(stream: &Arc<Stream>) {
     let worker = stream.standing.worker();
-    if !worker.has_others() || stream.identity.part.is_some() {
+    let is_changed = match stream.identity.part {
+        None => worker.has_others(),
+        Some(EpochPart::Shard(_)) => false,
+        Some(EpochPart::Rank(_)) => true,
+    };
+    if !is_changed {
         return;
     }
     let (mut failure, mut progress) = (worker.failure(), worker.progress());
@@ -64,12 +71,12 @@ impl Stream {
         }
     }
 
-    /// The run was taken to a state by a trainer of another node: the stream goes on there.
+    /// The run was taken to another place by a trainer of another node, or by another rank: the stream goes on there.
     async fn catch_up(&self) {
         let Some(stopped) = self.pipeline.stop_if(|| self.is_behind()).await else { return };
-        tracing::info!(stream = %self.identity, "a trainer of another node has loaded a state: the stream goes on there");
+        tracing::info!(stream = %self.identity, "another trainer has taken the run to another place: the stream goes on there");
         if let Err(error) = self.go_on_behind(stopped, async || Ok(Ended::Some)).await {
-            tracing::error!(stream = %self.identity, %error, "the stream cannot go on where the state is");
+            tracing::error!(stream = %self.identity, %error, "the stream cannot go on where the run is");
         }
     }
 

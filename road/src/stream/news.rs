@@ -73,9 +73,6 @@ pub(super) fn keep_alive(worker: &Arc<Worker>, outbox: Outbox) {
 
 /// A task that listens to the coordinator as long as the stream is there. While it cannot, heartbeats bring the same news.
 pub(super) fn listen(worker: &Arc<Worker>) {
-    if !worker.has_others() {
-        return;
-    }
     let worker = Arc::downgrade(worker);
     tokio::spawn(async move {
         while worker.strong_count() > 0 {

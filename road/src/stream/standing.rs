@@ -32,6 +32,8 @@ pub(super) struct Standing {
     attended: tokio::sync::Mutex<bool>,
     /// The ledger has no outline of the dataset, for other nodes.
     wants_outline: bool,
+    /// Others may change the ledger: daemons of other nodes, or the other ranks of a run.
+    is_changed_by_others: bool,
     /// What the ledger said last, for the status while it cannot be asked.
     counted: Mutex<Counted>,
 }
@@ -65,7 +67,7 @@ impl Standing {
     /// # Errors
     /// It cannot be asked, or it is about something else.
     pub(super) async fn open(ledgers: Handle, request: OpenRequest) -> Result<(Self, StandingEnds), CallError> {
-        let is_part = request.spec.as_ref().and_then(EpochPart::of).is_some();
+        let part = request.spec.as_ref().and_then(EpochPart::of);
         let has_others = ledgers.is_remote();
         let (worker, leases, opened) = Worker::open(ledgers, request, has_others).await?;
         let (fates, receipts) = mpsc::unbounded_channel();
@@ -74,9 +76,10 @@ impl Standing {
             fates,
             counts: Arc::default(),
             spec_hash: opened.spec_hash,
-            heard: watch::Sender::new(!is_part),
+            heard: watch::Sender::new(part.is_none()),
             attended: tokio::sync::Mutex::default(),
             wants_outline: opened.wants_outline && has_others,
+            is_changed_by_others: has_others || matches!(part, Some(EpochPart::Rank(_))),
             counted: Mutex::default(),
         };
         Ok((standing, StandingEnds { receipts, leases }))
@@ -87,7 +90,9 @@ impl Standing {
         news::follow(&self.worker, outbox.clone());
         news::tell_of_leases(leases, outbox.clone());
         news::keep_alive(&self.worker, outbox.clone());
-        news::listen(&self.worker);
+        if self.is_changed_by_others {
+            news::listen(&self.worker);
+        }
         news::tell_of_outages(&self.worker, outbox.clone());
         news::hand_in(Arc::clone(&self.worker), receipts, Arc::clone(&self.counts), outbox.clone());
     }
@@ -281,10 +286,11 @@ impl Standing {
                 let [delivered, bad, dropped, abandoned] =
                     [&tally.delivered, &tally.quarantined, &tally.dropped, &tally.abandoned]
                         .map(|part| part.unwrap_or_default().count);
+                let by_state = tally.by_state.unwrap_or_default().count;
                 counted.delivered += delivered;
                 counted.bad += bad;
                 if tally.epoch == epoch {
-                    counted.done = delivered + bad + dropped + abandoned;
+                    counted.done = delivered + bad + dropped + abandoned + by_state;
                 }
             }
             counted.epochs = page.total_epochs;
