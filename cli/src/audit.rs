@@ -4,10 +4,12 @@
 mod follow;
 mod json;
 
+use std::collections::BTreeMap;
 use std::io::{self, Write as _};
 use std::time::Duration;
 
-use forebay_coordinator::{EpochAudit, RecoveryAudit, Verdict, audit};
+use forebay_coordinator::{EpochAudit, RecoveryAudit, RunAudit, SpecError, Verdict, audit, audit_run};
+use forebay_proto::printable;
 use forebay_proto::v1::{AuditReply, LedgerSpec, StreamAudit, StreamAuditRequest};
 use indicatif::ProgressDrawTarget;
 
@@ -54,22 +56,45 @@ pub(crate) fn run(args: &AuditArgs) -> Result<(), Failure> {
     }
     let ledgers = ask()?;
     let audited: Vec<Audited<'_>> = ledgers.iter().map(Audited::new).collect::<Result<_, Failure>>()?;
+    let runs = runs(&ledgers)?;
     let mut out = io::stdout().lock();
     if args.json {
-        writeln!(out, "{:#}", json::ledgers(&audited))?;
+        writeln!(out, "{:#}", json::all(&audited, &runs))?;
     } else {
         for Audited { ledger, epochs, recoveries } in &audited {
             writeln!(out, "stream {ledger}")?;
             recoveries.iter().try_for_each(|recovery| writeln!(out, "  {recovery}"))?;
-            for epoch in epochs {
-                writeln!(out, "  {epoch}")?;
-                epoch.sources.iter().try_for_each(|source| writeln!(out, "    {source}"))?;
-            }
+            tell(&mut out, epochs)?;
+        }
+        for run in &runs {
+            writeln!(out, "all ranks of {}: {run}", printable(&run.stream))?;
+            tell(&mut out, &run.epochs)?;
         }
     }
-    let all = audited.iter().flat_map(|audited| &audited.epochs);
+    let all = audited.iter().flat_map(|audited| &audited.epochs).chain(runs.iter().flat_map(|run| &run.epochs));
     let wrong = all.filter(|epoch| epoch.verdict == Verdict::DoesNotAddUp).count();
     does_not_add_up(wrong)
+}
+
+/// A line for each epoch, and one for each of its sources.
+fn tell(out: &mut impl io::Write, epochs: &[EpochAudit]) -> io::Result<()> {
+    for epoch in epochs {
+        writeln!(out, "  {epoch}")?;
+        epoch.sources.iter().try_for_each(|source| writeln!(out, "    {source}"))?;
+    }
+    Ok(())
+}
+
+/// The accounts of the runs in lockstep, each once.
+fn runs(ledgers: &[(String, AuditReply)]) -> Result<Vec<RunAudit>, Failure> {
+    let mut by_stream: BTreeMap<&str, &AuditReply> = BTreeMap::new();
+    for (_, reply) in ledgers {
+        if let Some(run) = &reply.run {
+            by_stream.insert(&run.stream, reply);
+        }
+    }
+    let audits = by_stream.into_values().map(|reply| with_bar(reply, |reply, done| audit_run(reply, done)));
+    audits.filter_map(Result::transpose).collect()
 }
 
 /// The end of an audit in which so many epochs are wrong.
@@ -114,12 +139,20 @@ fn of_daemon(args: &AuditArgs) -> Result<Vec<(String, AuditReply)>, Failure> {
 }
 
 fn epochs(reply: &AuditReply) -> Result<Vec<EpochAudit>, Failure> {
+    with_bar(reply, |reply, done| audit(reply, done))
+}
+
+/// Shows how far an audit is that takes its time.
+fn with_bar<T>(
+    reply: &AuditReply,
+    audit: impl FnOnce(&AuditReply, &mut dyn FnMut(u64)) -> Result<T, SpecError>,
+) -> Result<T, Failure> {
     let records = reply.spec.as_ref().map_or(0, positions).saturating_mul(reply.epochs.len() as u64);
     let bar = progress::bar(records, "{wide_bar} {human_pos} of {human_len} records, {eta} left");
     if records < WORTH_A_BAR {
         bar.set_draw_target(ProgressDrawTarget::hidden());
     }
-    let audited = audit(reply, |done| bar.inc(done)).map_err(|error| Failure::Failed(error.to_string()))?;
+    let audited = audit(reply, &mut |done| bar.inc(done)).map_err(|error| Failure::Failed(error.to_string()))?;
     bar.finish_and_clear();
     Ok(audited)
 }

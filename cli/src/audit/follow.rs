@@ -19,7 +19,8 @@ impl ToldEpochs {
     /// Leaves of the tallies those of epochs that are complete and were not told, and notes them. An epoch that is read again
     /// after a state was loaded is told again.
     fn take_new(&mut self, ledger: &str, reply: &mut AuditReply) {
-        let floor = reply.progress.unwrap_or_default().floor;
+        // An account that has ended, because other ranks go on, is complete up to there.
+        let floor = reply.ends.map_or_else(|| reply.progress.unwrap_or_default().floor, |ends| ends.epoch + 1);
         let told = self.0.entry(ledger.to_owned()).or_default();
         let from = (*told).min(floor);
         reply.epochs.retain(|tally| (from..floor).contains(&tally.epoch));
@@ -29,7 +30,8 @@ impl ToldEpochs {
 
 /// Every epoch of the ledger is complete, and none will follow.
 fn is_done(reply: &AuditReply) -> bool {
-    reply.total_epochs > 0 && reply.progress.unwrap_or_default().floor >= reply.total_epochs
+    let has_ended = reply.ends.is_some();
+    has_ended || reply.total_epochs > 0 && reply.progress.unwrap_or_default().floor >= reply.total_epochs
 }
 
 /// Asks again and again, so often.

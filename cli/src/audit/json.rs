@@ -1,17 +1,32 @@
 //! What `forebay audit --json` prints.
 
-use forebay_coordinator::{EpochAudit, RecoveryAudit, SourceAudit, Verdict};
+use forebay_coordinator::{EpochAudit, RecoveryAudit, RunAudit, SourceAudit, Verdict};
+use forebay_proto::v1::LockstepSegment;
 use serde_json::{Value, json};
 
 use super::Audited;
 
-/// All ledgers. docs/operating.md has the fields: they keep their names and meanings, and new ones may be added.
-pub(super) fn ledgers(ledgers: &[Audited<'_>]) -> Value {
-    json!({ "streams": ledgers.iter().map(ledger).collect::<Value>() })
+/// All ledgers, and the runs in lockstep. docs/operating.md has the fields: they keep their names and meanings, and new ones may
+/// be added.
+pub(super) fn all(ledgers: &[Audited<'_>], runs: &[RunAudit]) -> Value {
+    json!({
+        "streams": ledgers.iter().map(ledger).collect::<Value>(),
+        "runs": runs.iter().map(run).collect::<Value>(),
+    })
 }
 
-/// One of them.
-pub(super) fn ledger(audited: &Audited<'_>) -> Value {
+/// All ranks of a run together.
+fn run(run: &RunAudit) -> Value {
+    let segment = |segment: &LockstepSegment| json!({ "world_size": segment.world_size, "from_epoch": segment.epoch, "from_step": segment.step });
+    json!({
+        "name": run.stream,
+        "segments": run.segments.iter().map(segment).collect::<Value>(),
+        "epochs": run.epochs.iter().map(epoch).collect::<Value>(),
+    })
+}
+
+/// An epoch.
+fn epoch(audit: &EpochAudit) -> Value {
     let source = |source: &SourceAudit| {
         json!({
             "source": source.name,
@@ -26,30 +41,34 @@ pub(super) fn ledger(audited: &Audited<'_>) -> Value {
             "possibly_repeated": source.possibly_repeated,
         })
     };
-    let epoch = |audit: &EpochAudit| {
-        let verdict = match audit.verdict {
-            Verdict::AddsUp => "adds_up",
-            Verdict::Incomplete => "incomplete",
-            Verdict::DoesNotAddUp => "does_not_add_up",
-        };
-        let accounted = audit.accounted();
-        let repeated = audit.repeats.named().into_iter().map(|(cause, _, count)| (cause.to_owned(), count.into()));
-        json!({
-            "epoch": audit.epoch,
-            "from_position": audit.from,
-            "verdict": verdict,
-            "records": audit.expected.count,
-            "accounted": accounted.count,
-            "delivered": audit.delivered.count,
-            "dropped": audit.dropped.count,
-            "quarantined": audit.quarantined.count,
-            "abandoned": audit.abandoned.count,
-            "possibly_repeated": Value::Object(repeated.collect()),
-            "sources": audit.sources.iter().map(source).collect::<Value>(),
-            "checksum": format!("{:032x}", accounted.sum),
-            "checksum_expected": format!("{:032x}", audit.expected.sum),
-        })
+    let verdict = match audit.verdict {
+        Verdict::AddsUp => "adds_up",
+        Verdict::Incomplete => "incomplete",
+        Verdict::DoesNotAddUp => "does_not_add_up",
     };
+    let accounted = audit.accounted();
+    let repeated = audit.repeats.named().into_iter().map(|(cause, _, count)| (cause.to_owned(), count.into()));
+    json!({
+        "epoch": audit.epoch,
+        "from_position": audit.from,
+        "until_position": audit.until,
+        "verdict": verdict,
+        "records": audit.expected.count,
+        "accounted": accounted.count,
+        "delivered": audit.delivered.count,
+        "delivered_by_state": audit.by_state.count,
+        "dropped": audit.dropped.count,
+        "quarantined": audit.quarantined.count,
+        "abandoned": audit.abandoned.count,
+        "possibly_repeated": Value::Object(repeated.collect()),
+        "sources": audit.sources.iter().map(source).collect::<Value>(),
+        "checksum": format!("{:032x}", accounted.sum),
+        "checksum_expected": format!("{:032x}", audit.expected.sum),
+    })
+}
+
+/// A ledger.
+pub(super) fn ledger(audited: &Audited<'_>) -> Value {
     let recovery =
         |recovery: &RecoveryAudit| json!({ "generation": recovery.generation, "snapshot_taken": recovery.taken });
     json!({

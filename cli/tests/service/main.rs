@@ -29,6 +29,7 @@ mod readers;
 mod resume;
 mod run;
 mod seek;
+mod segments;
 mod shards;
 mod speaker;
 mod start;

@@ -52,7 +52,7 @@ type Quarantined = (u64, String, String, Vec<u64>);
 /// A private daemon: its binary, its options, and folders of Python packages in which it looks for libraries.
 type Wanted = (PathBuf, Vec<(String, String)>, Vec<PathBuf>);
 /// Epoch, delivered, dropped, quarantined, abandoned, repeats by cause, complete, `adds_up`.
-type EpochAudit = (u64, u64, u64, u64, u64, BTreeMap<&'static str, u64>, bool, Option<bool>);
+type EpochAudit = (u64, u64, u64, u64, u64, BTreeMap<&'static str, u64>, bool, Option<bool>, u64);
 
 #[pymethods]
 impl Session {
@@ -199,7 +199,7 @@ impl Session {
         let row = |e: forebay_client::EpochAudit| {
             let repeats = e.repeats.named().into_iter().filter(|(.., count)| *count > 0);
             let repeats = repeats.map(|(cause, _, count)| (cause, count)).collect();
-            (e.epoch, e.delivered, e.dropped, e.quarantined, e.abandoned, repeats, e.complete, e.adds_up)
+            (e.epoch, e.delivered, e.dropped, e.quarantined, e.abandoned, repeats, e.complete, e.adds_up, e.by_state)
         };
         Ok(epochs.into_iter().map(row).collect())
     }

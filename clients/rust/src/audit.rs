@@ -18,11 +18,13 @@ pub struct EpochAudit {
     pub quarantined: u64,
     /// Given up by `reset()`.
     pub abandoned: u64,
+    /// In lockstep: below the step of a state that was loaded, without a receipt. The state says that they were delivered.
+    pub by_state: u64,
     /// Records that may have been seen twice, by cause.
     pub repeats: v1::Repeats,
     /// Every record is accounted for.
     pub complete: bool,
-    /// Whether count and checksum over all four are those of the dataset's records, each once. None while the epoch
+    /// Whether count and checksum over all five are those of the dataset's records, each once. None while the epoch
     /// is not complete, and for static shards, ranks of lockstep and sources with weights, whose records only the ledger knows: `forebay audit`
     /// tells there.
     pub adds_up: Option<bool>,
@@ -40,12 +42,12 @@ impl EpochAudit {
     }
 
     fn of_epoch(tally: &v1::EpochTally, floor: u64, whole: impl Fn() -> Option<RecordSum>) -> Self {
-        let parts = [tally.delivered, tally.dropped, tally.quarantined, tally.abandoned].map(sum);
+        let parts = [tally.delivered, tally.dropped, tally.quarantined, tally.abandoned, tally.by_state].map(sum);
         let mut all = RecordSum::default();
         for part in parts {
             all += part;
         }
-        let [delivered, dropped, quarantined, abandoned] = parts.map(|part| part.count);
+        let [delivered, dropped, quarantined, abandoned, by_state] = parts.map(|part| part.count);
         let complete = tally.epoch < floor;
         Self {
             epoch: tally.epoch,
@@ -53,6 +55,7 @@ impl EpochAudit {
             dropped,
             quarantined,
             abandoned,
+            by_state,
             repeats: tally.repeats.unwrap_or_default(),
             complete,
             adds_up: if complete { whole().map(|whole| whole == all) } else { None },

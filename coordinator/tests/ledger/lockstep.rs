@@ -9,8 +9,8 @@ use forebay_coordinator::{
 };
 use forebay_proto::Turn;
 use forebay_proto::v1::{
-    AckItem, AckRequest, AcquireRequest, AuditRequest, Caller, Lease, LedgerSpec, LockstepRank, OpenRequest, RestoreRequest,
-    Snapshot, TakeSnapshotRequest, Verdict,
+    AckItem, AckRequest, AcquireRequest, AuditRequest, Caller, Lease, LedgerSpec, LockstepRank, OpenRequest,
+    RestoreRequest, Snapshot, TakeSnapshotRequest, Verdict,
 };
 use prost::Message as _;
 

@@ -221,7 +221,9 @@ fn rule_40_reset_of_one_rank_takes_all_ranks_to_the_start_of_the_next_epoch() {
         assert_eq!(abandon(rank, &mut job).abandoned, 0);
     }
     assert_eq!(generation(&job, 1), before + 1);
-    job.ranks.iter_mut().for_each(|rank| rank.leased.clear());
+    for rank in &mut job.ranks {
+        rank.leased.clear();
+    }
     assert_eq!(job.step().unwrap().0, 1);
     while job.step().is_some() {}
     let told = lines(&job);

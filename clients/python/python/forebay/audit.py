@@ -41,6 +41,8 @@ class EpochAudit(NamedTuple):
         complete: Whether every record has one of the fates above.
         adds_up: Whether the count and the checksum of all these records are those of the dataset's records, each once.
             None while the epoch is not complete. Also None with static shards, which `forebay audit` checks together.
+        by_state: In lockstep, records before the step of a state that was loaded, without a receipt. The state says
+            that they were delivered.
 
     Example:
         >>> for epoch in loader.audit():                                                        # doctest: +SKIP
@@ -55,3 +57,4 @@ class EpochAudit(NamedTuple):
     repeats: dict[str, int]
     complete: bool
     adds_up: bool | None
+    by_state: int = 0

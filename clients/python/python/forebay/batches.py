@@ -121,7 +121,8 @@ class Batches(Generic[T]):
     def reset(self) -> None:
         """Ends the current epoch. The audit lists the records that were not delivered as abandoned.
 
-        The batch in hand counts as consumed. Between two epochs, this does nothing.
+        The batch in hand counts as consumed. Between two epochs, this does nothing. In lockstep, it ends the epoch for
+        all ranks: call it on each of them.
 
         Raises:
             Error: Other trainers are attached to the stream.
