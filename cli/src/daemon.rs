@@ -12,6 +12,7 @@ use forebay_ring::is_own_socket_dir;
 use hyper_util::rt::TokioIo;
 use tokio::net::UnixStream;
 use tokio::time::timeout;
+use tonic::Code;
 use tonic::transport::{Channel, Endpoint, Uri};
 use tonic_health::pb::HealthCheckRequest;
 use tonic_health::pb::health_check_response::ServingStatus;
@@ -107,7 +108,7 @@ impl Daemon {
         runtime.block_on(async {
             let connected = timeout(self.timeout, connect(&socket)).await.map_err(|_elapsed| self.silent())?;
             let channel = connected.map_err(|error| {
-                Failure::Failed(format!(
+                Failure::Unavailable(format!(
                     "No daemon answers at {}: {}. Is `forebay serve` running?",
                     printable(&socket),
                     cause(&error)
@@ -120,11 +121,15 @@ impl Daemon {
     /// Waits for an answer, or for a page of one.
     async fn answer<T>(&self, answer: impl Future<Output = Result<T, tonic::Status>>) -> Result<T, Failure> {
         let answered = timeout(self.timeout, answer).await.map_err(|_elapsed| self.silent())?;
-        answered.map_err(|status| Failure::Failed(status.message().to_owned()))
+        answered.map_err(|status| match status.code() {
+            // It has ended meanwhile, or cannot reach its coordinator.
+            Code::Unavailable => Failure::Unavailable(status.message().to_owned()),
+            _ => Failure::Failed(status.message().to_owned()),
+        })
     }
 
     fn silent(&self) -> Failure {
-        Failure::Failed(format!(
+        Failure::Unavailable(format!(
             "The daemon has not answered for {} s: it is stopped, or waits for its storage. See its log, or wait longer \
              with --timeout.",
             self.timeout.as_secs_f32()

@@ -17,6 +17,9 @@ pub(crate) enum Failure {
     /// Options that do not go together, as a full sentence.
     #[error("{0}")]
     Usage(String),
+    /// The daemon or the coordinator does not answer, as a full sentence. It may come back.
+    #[error("{0}")]
+    Unavailable(String),
     /// Something else, as a full sentence.
     #[error("{0}")]
     Failed(String),
@@ -42,7 +45,7 @@ impl Failure {
             Self::Interrupted(signal, _) => {
                 ExitCode::from(u8::try_from(SIGNALLED + signal.as_raw()).unwrap_or(u8::MAX))
             }
-            Self::Failed(_) | Self::Output(_) => ExitCode::FAILURE,
+            Self::Unavailable(_) | Self::Failed(_) | Self::Output(_) => ExitCode::FAILURE,
         };
         match writeln!(io::stderr(), "forebay: {}", printable(&self.to_string()).lines()) {
             // Nobody listens on stderr; the code still tells.

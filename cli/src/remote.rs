@@ -157,12 +157,13 @@ impl Coordinator {
 }
 
 fn refused(error: CallError) -> Failure {
-    Failure::Failed(match error {
-        CallError::Unavailable(why) => format!(
+    match error {
+        CallError::Unavailable(why) => Failure::Unavailable(format!(
             "The coordinator does not answer: {why} Check the address, and that \"forebay coordinate\" runs there."
-        ),
-        refusal => refusal.to_string(),
-    })
+        )),
+        refusal @ CallError::NotLeader { .. } => Failure::Unavailable(refusal.to_string()),
+        refusal => Failure::Failed(refusal.to_string()),
+    }
 }
 
 /// A ledger's name is `RUN/STREAM/SHARD`.

@@ -86,7 +86,7 @@ pub(crate) fn run(args: &TopArgs) -> Result<(), Failure> {
                 readings.push_back(reading);
                 gone = None;
             }
-            Err(Failure::Failed(why)) => gone = Some(why),
+            Err(Failure::Unavailable(why) | Failure::Failed(why)) => gone = Some(why),
             Err(other) => return Err(other),
         }
         while readings.len() > 2 && readings[1].at.elapsed() >= OVER {

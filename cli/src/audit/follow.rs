@@ -6,6 +6,7 @@ use std::thread;
 use std::time::Duration;
 
 use forebay_coordinator::Verdict;
+use forebay_proto::printable;
 use forebay_proto::v1::AuditReply;
 
 use super::{Audited, does_not_add_up, json};
@@ -28,21 +29,53 @@ impl ToldEpochs {
     }
 }
 
+/// A time in which nobody answers.
+#[derive(Debug, Default)]
+struct Outage {
+    goes_on: bool,
+}
+
+impl Outage {
+    /// The answer, or nothing while there is none. Says on `out` when an outage begins and when it is over.
+    fn unless_one<T>(&mut self, answer: Result<T, Failure>, out: &mut impl Write) -> Result<Option<T>, Failure> {
+        match answer {
+            Err(Failure::Unavailable(why)) => {
+                if !std::mem::replace(&mut self.goes_on, true) {
+                    writeln!(out, "forebay: {} The audit goes on when there is an answer.", printable(&why).lines())?;
+                }
+                Ok(None)
+            }
+            Err(failure) => Err(failure),
+            Ok(answer) => {
+                if std::mem::take(&mut self.goes_on) {
+                    writeln!(out, "forebay: There is an answer again.")?;
+                }
+                Ok(Some(answer))
+            }
+        }
+    }
+}
+
 /// Every epoch of the ledger is complete, and none will follow.
 fn is_done(reply: &AuditReply) -> bool {
     let has_ended = reply.ends.is_some();
     has_ended || reply.total_epochs > 0 && reply.progress.unwrap_or_default().floor >= reply.total_epochs
 }
 
-/// Asks again and again, so often.
+/// Asks again and again, so often. Whoever does not answer when it is first asked may be the wrong one. After that, an outage is
+/// told once, and waited for.
 pub(super) fn follow(
     ask: impl Fn() -> Result<Vec<(String, AuditReply)>, Failure>,
     every: Duration,
     as_json: bool,
 ) -> Result<(), Failure> {
-    let (mut told, mut wrong) = (ToldEpochs::default(), 0);
+    let (mut told, mut wrong, mut outage) = (ToldEpochs::default(), 0, Outage::default());
+    let mut first = Some(ask()?);
     loop {
-        let mut ledgers = ask()?;
+        let Some(mut ledgers) = outage.unless_one(first.take().map_or_else(&ask, Ok), &mut io::stderr())? else {
+            thread::park_timeout(every);
+            continue;
+        };
         for (ledger, reply) in &mut ledgers {
             told.take_new(ledger, reply);
         }
@@ -82,6 +115,23 @@ mod tests {
         let epochs = (0..epochs).map(|epoch| EpochTally { epoch, ..EpochTally::default() });
         let progress = Some(Progress { floor, ..Progress::default() });
         AuditReply { epochs: epochs.collect(), progress, total_epochs: 4, ..AuditReply::default() }
+    }
+
+    #[test]
+    fn an_outage_is_told_once_and_waited_for_and_another_failure_is_none() {
+        let (mut outage, mut out) = (Outage::default(), Vec::new());
+        let away = || Err(Failure::Unavailable("It is away.".to_owned()));
+        let mut hear = |answer| outage.unless_one(answer, &mut out).ok();
+        assert_eq!(
+            [hear(Ok(1)), hear(away()), hear(away()), hear(Ok(2)), hear(Ok(3))].map(Option::flatten),
+            [Some(1), None, None, Some(2), Some(3)]
+        );
+        assert_eq!(hear(Err(Failure::Failed("It has no such stream.".to_owned()))), None);
+        let said = String::from_utf8(out).unwrap();
+        assert_eq!(
+            said,
+            "forebay: It is away. The audit goes on when there is an answer.\nforebay: There is an answer again.\n"
+        );
     }
 
     #[test]

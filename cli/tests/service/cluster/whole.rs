@@ -1,13 +1,14 @@
 //! The cluster seen as one: its nodes, where a record is, and its epochs as they are completed.
 
+use std::process::Stdio;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use super::nodes::Site;
-use crate::daemon::{PATIENCE, stderr};
-use crate::trainer::Puppet;
+use super::nodes::{Site, command};
+use crate::daemon::{PATIENCE, lines, stderr};
+use crate::trainer::{Event, Puppet};
 
 const RECORDS: u64 = 200;
 
@@ -90,6 +91,33 @@ fn rule_24_an_audit_that_follows_tells_each_epoch_and_ends_with_the_last() {
     let verdicts: Vec<&str> =
         told[0]["epochs"].as_array().unwrap().iter().filter_map(|e| e["verdict"].as_str()).collect();
     assert_eq!((told.len(), verdicts), (1, vec!["adds_up"; 3]), "{lines}");
+}
+
+#[test]
+fn rule_34_an_audit_that_follows_waits_for_a_coordinator_that_was_killed() {
+    let mut site = Site::start();
+    let (home, _daemon) = site.node("one", RECORDS, "epochs = 2\nshuffle = true");
+    let mut trainer = Puppet::attach(&home);
+    while trainer.next() != Event::EpochEnd(0) {}
+    let mut follow = command();
+    follow.args(["audit", "--follow=50ms", "--coordinator", &site.address()]);
+    let mut follow = follow.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let (told, said) = (lines(follow.stdout.take().unwrap()), lines(follow.stderr.take().unwrap()));
+    let first = told.recv_timeout(PATIENCE).unwrap();
+    assert!(first.contains("epoch 0: 200 of 200"), "{first}");
+    site.kill();
+    let outage = said.recv_timeout(PATIENCE).unwrap();
+    assert!(outage.contains("The coordinator does not answer") && outage.contains("The audit goes on"), "{outage}");
+    site.restart();
+    trainer.finish();
+    let second = told.recv_timeout(PATIENCE).unwrap();
+    assert!(second.contains("epoch 1: 200 of 200") && second.contains("checksum equal"), "{second}");
+    assert!(follow.wait().unwrap().success());
+    assert_eq!(said.recv_timeout(PATIENCE).unwrap(), "forebay: There is an answer again.");
+    // One that never answered may be the wrong one.
+    site.kill();
+    let refused = site.command(&["audit", "--follow", "--timeout", "1s"]);
+    assert!(!refused.status.success() && stderr(&refused).contains("Check the address"), "{}", stderr(&refused));
 }
 
 #[test]
