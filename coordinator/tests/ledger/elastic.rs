@@ -5,6 +5,7 @@ use std::rc::Rc;
 
 use forebay_coordinator::Plan;
 use forebay_coordinator::suite::{Random, Visits};
+use forebay_proto::Turn;
 use forebay_proto::v1::{
     AckItem, AckRequest, AcquireRequest, Caller, Lease, LedgerSpec, OpenRequest, RestoreRequest, Snapshot,
     TakeSnapshotRequest, Verdict, acquire_reply::Answer,
@@ -70,7 +71,7 @@ impl Reader {
         self.in_hand.extend(receipts(&self.plan, &lease, from, end));
         let order = self.plan.epoch(lease.epoch);
         let turns = (lease.start + from..lease.start + end).filter_map(|position| order.own(position));
-        Some((self.name.clone(), lease.epoch, turns.map(|turn| turn.record()).collect()))
+        Some((self.name.clone(), lease.epoch, turns.map(Turn::record).collect()))
     }
 
     fn ack(&mut self, scene: &Scene) {
@@ -162,7 +163,9 @@ fn stop_and_resize(seed: u64, shards: impl Fn(&mut Random, u64) -> Vec<LedgerSpe
             let mut batches = 0;
             while batches < stop && !job.is_done() {
                 if let Some((reader, epoch, seen)) = job.step(&mut random, places) {
-                    seen.iter().for_each(|record| visits.deliver(&reader, epoch, *record));
+                    for record in seen {
+                        visits.deliver(&reader, epoch, record);
+                    }
                     batches += 1;
                 }
             }

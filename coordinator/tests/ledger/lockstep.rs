@@ -186,9 +186,9 @@ fn rule_40_after_500_random_stops_and_resizes_no_record_is_missing_or_there_twic
                     break;
                 };
                 for (rank, records) in ranks.iter().enumerate() {
-                    records
-                        .iter()
-                        .for_each(|record| visits.deliver(&format!("rank {rank} of run {run}"), epoch, *record));
+                    for record in records {
+                        visits.deliver(&format!("rank {rank} of run {run}"), epoch, *record);
+                    }
                 }
             }
             if done {

@@ -150,7 +150,8 @@ impl SimulatedDaemon {
             None => {
                 let replaces = Some(self.replaces);
                 let (worker, incarnation) = (name_of(self.worker), self.incarnation);
-                Some(Ask::Open(OpenRequest { worker, incarnation, replaces, ..shape.open.clone() }))
+                let open = OpenRequest { worker, incarnation, replaces, ..shape.open.clone() };
+                Some(Ask::Open(Box::new(open)))
             }
             Some(_) => self.work(now, random, shape, &mut deeds),
         };
@@ -173,8 +174,12 @@ impl SimulatedDaemon {
         if ready.is_empty() || (ready.len() < 2 && random.once_in(3)) {
             let leases = 1 + u32::try_from(random.below(3)).unwrap_or(0);
             let caller = Some(self.command());
-            return (!self.is_done)
-                .then(|| Ask::Acquire(AcquireRequest { caller, leases, batch: BATCH, tails: false }));
+            return (!self.is_done).then_some(Ask::Acquire(AcquireRequest {
+                caller,
+                leases,
+                batch: BATCH,
+                tails: false,
+            }));
         }
         let id = ready.swap_remove(index(random, ready.len()));
         if random.once_in(12) {

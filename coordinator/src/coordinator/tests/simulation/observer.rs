@@ -94,7 +94,7 @@ impl Observer {
     /// Deaths and marks of a lease may change while it is out. Its positions and its id do not.
     fn is_fresh(&self, lease: &Lease) -> bool {
         let known = self.leases.get(&lease.id);
-        !known.is_some_and(|known| (known.epoch, known.start, known.end) == (lease.epoch, lease.start, lease.end))
+        known.is_none_or(|known| (known.epoch, known.start, known.end) != (lease.epoch, lease.start, lease.end))
     }
 
     fn answered(&mut self, message: &Message, answer: &Answer, daemons: &[SimulatedDaemon]) -> Result<(), Violation> {

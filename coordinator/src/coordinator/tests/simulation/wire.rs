@@ -12,7 +12,7 @@ use crate::request::Request;
 /// What a daemon asks.
 #[derive(Clone, Debug)]
 pub(super) enum Ask {
-    Open(OpenRequest),
+    Open(Box<OpenRequest>),
     Acquire(AcquireRequest),
     Ack(AckRequest),
     Return(ReturnRequest),
@@ -71,7 +71,7 @@ impl Ask {
     /// The call, and what takes its answer when it was carried out.
     pub(super) fn call(self) -> (Box<dyn Call>, Box<dyn FnOnce() -> Answer>) {
         match self {
-            Self::Open(request) => of(request, Told::Open),
+            Self::Open(request) => of(*request, Told::Open),
             Self::Acquire(request) => of(request, Told::Acquire),
             Self::Ack(request) => of(request, |reply| Told::Verdicts(reply.verdicts().collect())),
             Self::Return(request) => of(request, |reply| Told::Verdicts(reply.verdicts().collect())),
