@@ -70,8 +70,10 @@ impl Batcher {
         while let Some(place) = self.draft(batch).hole() {
             let draft = self.draft(batch);
             let donor = draft.nearest_good(place);
-            if let Some(from) = donor {
-                draft.repeat(from, place);
+            match donor {
+                Some(from) => draft.repeat(from, place),
+                // The label of the bad record is not that of a black picture.
+                None => draft.set(place, DraftPlace::HOLE),
             }
             draft.fill(place, Fill::Anonymous);
             let to = (batch, place);

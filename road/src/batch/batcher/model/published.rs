@@ -29,6 +29,7 @@ impl World {
                 }
                 Some(Pixels::Black) => {
                     assert_eq!((sheet.records[at], sheet.mask[at], sheet.origins[at]), (-1, 0, None));
+                    assert_eq!(sheet.labels[at], -1);
                 }
                 other => panic!("place {at} of batch {} shows {other:?}", sheet.batch),
             }

@@ -4,14 +4,22 @@ use super::*;
 
 #[test]
 fn rule_7_a_static_batch_without_one_good_record_is_black_and_claims_no_place() {
-    let mut batcher = fixed(OnError::Skip);
-    for index in 0..4 {
-        bad(&mut batcher, index);
+    for on_error in [OnError::Skip, OnError::Replace] {
+        let mut batcher = fixed(on_error);
+        (0..4).for_each(|index| bad(&mut batcher, index));
+        let mut actions = Vec::new();
+        while let Some(action) = batcher.action() {
+            match action {
+                // Nothing else of the lease is good either.
+                Action::Probe { at, .. } => batcher.outcome(at, Err(wrong())),
+                action => actions.push(action),
+            }
+        }
+        let Some(Action::Publish(sheet)) = actions.pop() else { panic!("{actions:?}") };
+        assert_eq!(actions[0], Action::Clear { at: (0, 0) });
+        assert_eq!((sheet.records, sheet.labels, sheet.valid), (vec![-1; 4], vec![-1; 4], 0), "{on_error:?}");
+        assert_eq!((sheet.claims, sheet.bad.len()), (vec![Claim::bare(0, 0, 4)], 4));
     }
-    let (before, sheet) = published(&mut batcher);
-    assert_eq!(before[0], Action::Clear { at: (0, 0) });
-    assert_eq!((sheet.records, sheet.valid, sheet.claims), (vec![-1; 4], 0, vec![Claim::bare(0, 0, 4)]));
-    assert_eq!(sheet.bad.len(), 4);
 }
 
 #[test]
