@@ -91,10 +91,7 @@ impl PillowBlur {
 
 impl PillowGaussianBlur {
     pub(crate) fn problem(&self) -> Option<String> {
-        let [least, greatest] = self.radius.both();
-        probability_problem(self.p).or_else(|| PillowBlur { radius: self.radius }.problem()).or_else(|| {
-            (least > greatest).then(|| format!("radius is [{least}, {greatest}], but the smaller one is first"))
-        })
+        probability_problem(self.p).or_else(|| range_problem(self.radius))
     }
 
     pub(crate) fn draw(&self, draws: Draws, _size: (u32, u32), give: &mut dyn FnMut(Operation)) {
@@ -102,6 +99,14 @@ impl PillowGaussianBlur {
             give(blurred(self.radius, draws, 1));
         }
     }
+}
+
+/// What is wrong with the least and the greatest radius.
+pub(super) fn range_problem(radius: OneOrTwo<f64>) -> Option<String> {
+    let [least, greatest] = radius.both();
+    PillowBlur { radius }.problem().or_else(|| {
+        (least > greatest).then(|| format!("radius is [{least}, {greatest}], but the smaller one must be first"))
+    })
 }
 
 /// A blur by a radius between two.

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 
 use super::gaussian_blur::OneOrTwo;
-use super::pillow_blur::{PillowBlur, blurred, default_radius};
+use super::pillow_blur::{blurred, default_radius, range_problem};
 use super::{Gray, Operation, Solarize};
 use crate::draw::Draws;
 
@@ -21,7 +21,7 @@ pub struct ThreeAugment {
 
 impl ThreeAugment {
     pub(crate) fn problem(&self) -> Option<String> {
-        Solarize { threshold: self.threshold }.problem().or_else(|| PillowBlur { radius: self.radius }.problem())
+        Solarize { threshold: self.threshold }.problem().or_else(|| range_problem(self.radius))
     }
 
     pub(crate) fn draw(&self, draws: Draws, _size: (u32, u32), give: &mut dyn FnMut(Operation)) {
