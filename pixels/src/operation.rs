@@ -69,7 +69,7 @@ pub use timm_rand_augment::TimmRandAugment;
 pub use trivial_augment::TrivialAugmentWide;
 pub use warp::Fill;
 pub(crate) use warp::torch_has;
-pub(crate) use workpiece::Workpiece;
+pub(crate) use workpiece::{Scratch, Workpiece};
 
 /// Makes [`Operation`] of the table of all operations. Each is a type with `IS_LOCAL`, `problem` and `carry_out`.
 macro_rules! operations {
@@ -192,8 +192,8 @@ impl Operation {
         let (width, height) = (size.0 as usize, size.1 as usize);
         let len = width * height * 3;
         assert!(len > 0 && rgb.len() == len, "a picture has its pixels and no other bytes");
-        let (mut spare, mut floats) = (Vec::new(), Vec::new());
-        let mut work = Workpiece::new(rgb, &mut spare, &mut floats, (width, height), matched);
+        let (mut spare, mut scratch) = (Vec::new(), Scratch::default());
+        let mut work = Workpiece::new(rgb, &mut spare, &mut scratch, (width, height), matched);
         self.carry_out(&mut work);
         work.finish();
         rgb.truncate(len);

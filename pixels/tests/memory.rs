@@ -151,6 +151,20 @@ fn rule_31_a_recipe_takes_no_more_memory_than_is_counted_for_it() {
 }
 
 #[test]
+fn rule_31_a_mixture_of_chains_takes_its_memory_for_the_first_pictures_only() {
+    let recipe = recipe(&json!([{ "aug_mix": {} }]), Match::Pillow);
+    let (limits, mut decoder, mut place) = (Limits::default(), CpuDecoder::new(), vec![0; recipe.place_len()]);
+    let (kept, _) = decoder.upright(&jpeg(300, 200), Form::default(), &limits).unwrap();
+    let mut transform = |epoch: u64| {
+        let draw = Draw { epoch, ..DRAW };
+        decoder.transform(&kept, &recipe, draw, &limits, &mut place).unwrap();
+    };
+    (0..20).for_each(&mut transform);
+    let ((), taken) = most(|| (20..40).for_each(&mut transform));
+    assert!(taken < 4096, "{taken} bytes");
+}
+
+#[test]
 fn rule_31_a_picture_that_is_shrunk_and_kept_takes_no_more_memory_than_is_counted_for_it() {
     let (limits, form) = (Limits::default(), Form { max_side: Some(400), ..Form::default() });
     let bytes = jpeg(1200, 900);

@@ -7,7 +7,7 @@ use crate::fault::{Fault, Limits};
 use crate::finish::OutputPlace;
 use crate::interpolation::Interpolation;
 use crate::matching::Match;
-use crate::operation::{Operation, Workpiece};
+use crate::operation::{Operation, Scratch, Workpiece};
 use crate::picture::KeptPicture;
 use crate::pipeline::Pipeline;
 use crate::plan::stage::{Frame, Stage};
@@ -24,7 +24,7 @@ pub(super) struct Canvas {
     spare: Vec<u8>,
     /// The memory of a picture that several plans are carried out on, while it is not in use.
     aside: Vec<u8>,
-    floats: Vec<f32>,
+    scratch: Scratch,
     width: u32,
     height: u32,
     resizer: Resizer,
@@ -211,7 +211,7 @@ impl Canvas {
         look: impl Fn() -> Result<(), Fault>,
     ) -> Result<usize, Fault> {
         let size = (self.width as usize, self.height as usize);
-        let mut work = Workpiece::new(&mut self.picture, &mut self.spare, &mut self.floats, size, matched);
+        let mut work = Workpiece::new(&mut self.picture, &mut self.spare, &mut self.scratch, size, matched);
         let mut count = 0;
         for operation in operations {
             look()?;
@@ -238,9 +238,7 @@ impl Canvas {
                 *buffer = Vec::new();
             }
         }
-        if self.floats.capacity() * size_of::<f32>() > KEEP {
-            self.floats = Vec::new();
-        }
+        self.scratch.trim(KEEP);
         self.resizer.trim(KEEP);
     }
 

@@ -17,7 +17,7 @@ use crate::scale::Scale;
 const ROWS: u64 = 8;
 
 /// Buffers that each keep a little memory from picture to picture.
-const BUFFERS: u64 = 6;
+const BUFFERS: u64 = 9;
 
 /// Bytes of buffers, as they grow from step to step.
 #[derive(Default)]

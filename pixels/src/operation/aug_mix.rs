@@ -108,11 +108,13 @@ impl ChainMix {
         let (width, height) = work.size();
         let draws = Draws::of_key(self.key);
         let [own, mixed] = weights(draws.part(0), self.alpha);
-        let (mut chain, mut spare, mut floats) = (Vec::new(), Vec::new(), Vec::new());
-        work.remake_with_floats(|from, to, _, sum| {
+        work.remake_by(|from, to, _, scratch| {
+            // The operations of a chain have the rest of the memory.
+            let [mut chain, mut spare] = [&mut scratch.chain, &mut scratch.spare].map(std::mem::take);
+            let mut sum = std::mem::take(&mut scratch.sum);
             // Before the new memory is taken, the old one is given back.
             if sum.capacity() < from.len() {
-                drop(std::mem::replace(sum, Vec::with_capacity(from.len())));
+                drop(std::mem::replace(&mut sum, Vec::with_capacity(from.len())));
             }
             sum.clear();
             sum.extend(from.iter().map(|value| own * f32::from(*value)));
@@ -120,7 +122,7 @@ impl ChainMix {
                 chain.clear();
                 chain.extend_from_slice(from);
                 let size = (width, height);
-                let mut work = Workpiece::new(&mut chain, &mut spare, &mut floats, size, Match::Torch);
+                let mut work = Workpiece::new(&mut chain, &mut spare, scratch, size, Match::Torch);
                 self.chain(draws.part(1 + number), size, |operation| operation.carry_out(&mut work));
                 work.finish();
                 let weight = weight * mixed;
@@ -131,7 +133,8 @@ impl ChainMix {
                 clippy::cast_sign_loss,
                 reason = "cut off, as torchvision does it"
             )]
-            to.iter_mut().zip(&*sum).for_each(|(to, sum)| *to = *sum as u8);
+            to.iter_mut().zip(&sum).for_each(|(to, sum)| *to = *sum as u8);
+            (scratch.chain, scratch.spare, scratch.sum) = (chain, spare, sum);
         });
     }
 

@@ -78,7 +78,7 @@ impl Blur {
         let sizes = self.kernel_size.both();
         let sigmas = self.sigma.map_or_else(|| sizes.map(|size| f64::from(size) * 0.15 + 0.35), OneOrTwo::both);
         let [along, down] = [0, 1].map(|side| BlurWeights::new(sizes[side], sigmas[side]));
-        work.remake_with_floats(|from, to, width, floats| blur(from, to, width, (&along, &down), floats));
+        work.remake_by(|from, to, width, scratch| blur(from, to, width, (&along, &down), &mut scratch.floats));
     }
 }
 

@@ -11,11 +11,38 @@ type Tables = [[u8; 256]; 3];
 /// For each value, how many pixels have it in one channel.
 pub(super) type Histogram = [u32; 256];
 
+/// Memory for work that a picture's operations take beside the picture, and that is used again for the next picture.
+#[derive(Debug, Default)]
+pub(crate) struct Scratch {
+    /// Rows of a blur.
+    pub(super) floats: Vec<f32>,
+    /// The sum of a mixture, one of the pictures that it is mixed of, and another one for the operations on that.
+    pub(super) sum: Vec<f32>,
+    pub(super) chain: Vec<u8>,
+    pub(super) spare: Vec<u8>,
+}
+
+impl Scratch {
+    /// Gives the memory of each buffer back that has more than `keep` bytes.
+    pub(crate) fn trim(&mut self, keep: usize) {
+        for floats in [&mut self.floats, &mut self.sum] {
+            if floats.capacity() * size_of::<f32>() > keep {
+                *floats = Vec::new();
+            }
+        }
+        for bytes in [&mut self.chain, &mut self.spare] {
+            if bytes.capacity() > keep {
+                *bytes = Vec::new();
+            }
+        }
+    }
+}
+
 /// A picture, packed RGB, and what is still to be done with its values.
 pub(crate) struct Workpiece<'a> {
     picture: &'a mut Vec<u8>,
     spare: &'a mut Vec<u8>,
-    floats: &'a mut Vec<f32>,
+    scratch: &'a mut Scratch,
     width: usize,
     height: usize,
     /// Whose results operations are to give.
@@ -27,15 +54,15 @@ pub(crate) struct Workpiece<'a> {
 }
 
 impl<'a> Workpiece<'a> {
-    /// A picture of this width and height, in the first bytes of a buffer. The other buffers are for work, and have any content.
+    /// A picture of this width and height, in the first bytes of a buffer. The other memory is for work, and has any content.
     pub(crate) fn new(
         picture: &'a mut Vec<u8>,
         spare: &'a mut Vec<u8>,
-        floats: &'a mut Vec<f32>,
+        scratch: &'a mut Scratch,
         (width, height): (usize, usize),
         matched: Match,
     ) -> Self {
-        Self { picture, spare, floats, width, height, matched, pending: None, counted: None }
+        Self { picture, spare, scratch, width, height, matched, pending: None, counted: None }
     }
 
     /// Carries out what is pending. The picture is in the buffer that was its own.
@@ -79,16 +106,16 @@ impl<'a> Workpiece<'a> {
 
     /// Replaces the picture by another one of its size, from `make(old, new, width)`.
     pub(super) fn remake(&mut self, make: impl FnOnce(&[u8], &mut [u8], usize)) {
-        self.remake_with_floats(|from, to, width, _| make(from, to, width));
+        self.remake_by(|from, to, width, _| make(from, to, width));
     }
 
-    /// The same with memory for floats.
-    pub(super) fn remake_with_floats(&mut self, make: impl FnOnce(&[u8], &mut [u8], usize, &mut Vec<f32>)) {
+    /// The same with further memory for work.
+    pub(super) fn remake_by(&mut self, make: impl FnOnce(&[u8], &mut [u8], usize, &mut Scratch)) {
         self.settle();
         self.counted = None;
         let len = self.rgb().len();
         let new = &mut sized(self.spare, len + SLACK)[..len];
-        make(&self.picture[..len], new, self.width, self.floats);
+        make(&self.picture[..len], new, self.width, self.scratch);
         std::mem::swap(self.picture, self.spare);
     }
 
