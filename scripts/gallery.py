@@ -46,6 +46,7 @@ OPERATIONS = {
     "adjust_contrast 2": lambda image: f.adjust_contrast(image, 2),
     "adjust_saturation 2.5": lambda image: f.adjust_saturation(image, 2.5),
     "adjust_hue 0.25": lambda image: f.adjust_hue(image, 0.25),
+    "adjust_hsv": lambda image: f.adjust_hsv(image, -0.1, 1.6, 0.8),
     "adjust_sharpness 4": lambda image: f.adjust_sharpness(image, 4),
     "rgb_to_grayscale": f.rgb_to_grayscale,
     "solarize 128": lambda image: f.solarize(image, 128),

@@ -76,9 +76,9 @@ pub use mixing::{CutMix, MixUp, Mixing, MixingChoice, Mixture, PlaceForm};
 pub use noting::SeekPointFinder;
 pub use operation::{
     Affine, AffineMatrix, AugMix, AutoAugment, AutoAugmentPolicy, Autocontrast, Blur, Brightness, ChainMix,
-    ColorJitter, Contrast, Equalize, Erase, ErasingValue, Fill, Filling, GaussianBlur, Gray, Grayscale, Hue, Invert,
-    Jitter, OneOrTwo, Operation, Perspective, PillowBlur, PillowGaussianBlur, Posterize, RandAugment,
-    RandomAdjustSharpness, RandomAffine, RandomAutocontrast, RandomEqualize, RandomErasing, RandomGrayscale,
+    ColorJitter, Contrast, Equalize, Erase, ErasingValue, Fill, Filling, GaussianBlur, Gray, Grayscale, HsvGains, Hue,
+    Invert, Jitter, OneOrTwo, Operation, Perspective, PillowBlur, PillowGaussianBlur, Posterize, RandAugment,
+    RandomAdjustSharpness, RandomAffine, RandomAutocontrast, RandomEqualize, RandomErasing, RandomGrayscale, RandomHsv,
     RandomInvert, RandomPerspective, RandomPosterize, RandomSolarize, Rotate, Saturation, Sharpness, ShearRange,
     Solarize, SolarizeAdd, ThreeAugment, TimmRandAugment, TrivialAugmentWide,
 };

@@ -18,6 +18,8 @@ mod equalize;
 mod erase;
 mod gaussian_blur;
 mod gray;
+mod hsv;
+mod hsv_gains;
 mod hue;
 mod invert;
 mod magnitude;
@@ -53,6 +55,7 @@ pub(crate) use erase::Normalized;
 pub use erase::{Erase, ErasingValue, Filling, RandomErasing};
 pub use gaussian_blur::{Blur, GaussianBlur, OneOrTwo};
 pub use gray::{Gray, Grayscale, RandomGrayscale};
+pub use hsv_gains::{HsvGains, RandomHsv};
 pub use hue::Hue;
 pub use invert::{Invert, RandomInvert};
 pub use perspective::{Perspective, RandomPerspective};
@@ -122,6 +125,8 @@ operations! {
     "adjust_saturation" => Saturation,
     /// Other colours.
     "adjust_hue" => Hue,
+    /// Other colours, more or less of them, lighter or darker.
+    "adjust_hsv" => HsvGains,
     /// Blurred, or sharper.
     "adjust_sharpness" => Sharpness,
     /// No colours.

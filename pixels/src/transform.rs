@@ -30,7 +30,7 @@ use crate::interpolation::Interpolation;
 use crate::number::half;
 use crate::operation::{
     AugMix, AutoAugment, ColorJitter, GaussianBlur, Grayscale, Normalized, PillowGaussianBlur, RandAugment,
-    RandomAdjustSharpness, RandomAffine, RandomAutocontrast, RandomEqualize, RandomErasing, RandomGrayscale,
+    RandomAdjustSharpness, RandomAffine, RandomAutocontrast, RandomEqualize, RandomErasing, RandomGrayscale, RandomHsv,
     RandomInvert, RandomPerspective, RandomPosterize, RandomSolarize, ThreeAugment, TimmRandAugment,
     TrivialAugmentWide, torch_has,
 };
@@ -145,6 +145,8 @@ transforms! {
     draw {
         /// Brightness, contrast, saturation and hue by chance.
         "color_jitter" => ColorJitter,
+        /// Hue, saturation and value changed by chance.
+        "random_hsv" => RandomHsv,
         /// No colours.
         "grayscale" => Grayscale,
         /// No colours, by chance.

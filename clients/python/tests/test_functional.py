@@ -25,6 +25,15 @@ def _turned(image, factor):
     return Image.merge("HSV", (Image.fromarray(turned), saturation, value)).convert("RGB")
 
 
+def _gained(image, gains):
+    """Numbers of Pillow's HSV that wrap around, or are cut off."""
+    hue, saturation, value = (np.array(channel) for channel in image.convert("HSV").split())
+    turned = hue + np.int32(gains[0] * 255).astype(np.uint8)
+    times = [np.minimum(channel * gain, 255).astype(np.uint8) for channel, gain in zip((saturation, value), gains[1:])]
+    merged = [Image.fromarray(channel) for channel in (turned, *times)]
+    return Image.merge("HSV", merged).convert("RGB")
+
+
 def _posterized(image, bits):
     """Pillow refuses 0 bits since its release 13."""
     return ImageOps.posterize(image, bits) if bits else Image.new("RGB", image.size)
@@ -57,7 +66,7 @@ OPERATIONS = {
 
 
 # These have tests of their own below, and others beside torchvision.
-MOVING = {"affine", "erase", "gaussian_blur", "rotate"}
+OTHERS = {"adjust_hsv", "affine", "erase", "gaussian_blur", "rotate"}
 # And these in test_functional_geometry.py.
 GEOMETRY = {
     "affine_matrix",
@@ -78,7 +87,7 @@ def test_every_operation_is_here_and_exported():
     assert (
         {name for name in public if not name.startswith("_")}
         == set(functional.__all__)
-        == set(OPERATIONS) | MOVING | GEOMETRY
+        == set(OPERATIONS) | OTHERS | GEOMETRY
     )
 
 
@@ -95,6 +104,16 @@ def test_each_operation_is_pillow_s_to_the_bit(name):
             assert np.array_equal(made, expected), f"{title}, {parameter}: {np.argwhere(made != expected)[:3]}"
             compared += made.size
     print(f"{name}: {compared} values are equal")
+
+
+@pytest.mark.parametrize(
+    "gains", [(0.0, 1.0, 1.0), (-0.015, 0.3, 1.4), (0.9, 1.7, 0.6), (0.5, 0.0, 0.0), (-1.0, 9.0, 9.0)]
+)
+def test_gains_of_hue_saturation_and_value_are_those_of_pillow_s_hsv(gains):
+    for title, picture in pictures():
+        expected = np.asarray(_gained(Image.fromarray(picture), gains))
+        for match in ("pillow", "torch"):
+            assert np.array_equal(functional.adjust_hsv(picture, *gains, match=match), expected), title
 
 
 @pytest.mark.parametrize(("name", "parameter"), [("adjust_hue", 0.0), ("adjust_hue", 0.17), ("adjust_saturation", 1.6)])

@@ -19,6 +19,7 @@ __all__ = [
     "RandomEqualize",
     "RandomErasing",
     "RandomGrayscale",
+    "RandomHSV",
     "RandomInvert",
     "RandomPosterize",
     "RandomSolarize",
@@ -77,6 +78,28 @@ class RandomGrayscale(Transform):
     """
 
     p: float = 0.1
+
+
+@dataclass(frozen=True)
+class RandomHSV(Transform):
+    """Changes hue, saturation and value by random gains, with the names and defaults of Ultralytics' settings.
+
+    The arithmetic is not OpenCV's: Pillow's hue has 255 steps, and OpenCV's has 180. So single values differ from those
+    of Ultralytics. The gains have the same meaning and the same distribution.
+
+    Args:
+        hsv_h: How far the hue is turned at most, as a part of a full circle, from 0 to 1.
+        hsv_s: How far the factor of the saturation may be from 1, from 0 to 1.
+        hsv_v: How far the factor of the value may be from 1, from 0 to 1.
+
+    Example:
+        >>> RandomHSV(hsv_s=0.5).to_settings()
+        {'random_hsv': {'hsv_h': 0.015, 'hsv_s': 0.5, 'hsv_v': 0.4}}
+    """
+
+    hsv_h: float = 0.015
+    hsv_s: float = 0.7
+    hsv_v: float = 0.4
 
 
 @dataclass(frozen=True)

@@ -24,6 +24,7 @@ from forebay.transforms.in_process import document, made_of, packed, pipeline
 __all__ = [
     "adjust_brightness",
     "adjust_contrast",
+    "adjust_hsv",
     "adjust_hue",
     "adjust_saturation",
     "adjust_sharpness",
@@ -70,6 +71,14 @@ def adjust_saturation(image: np.ndarray, saturation_factor: float, *, match: str
 def adjust_hue(image: np.ndarray, hue_factor: float, *, match: str = "pillow") -> np.ndarray:
     """Turns all hues by a part of a full circle, from -0.5 to 0.5."""
     return _operate(image, match, "adjust_hue", hue_factor=hue_factor)
+
+
+def adjust_hsv(image: np.ndarray, hue: float, saturation: float, value: float, *, match: str = "pillow") -> np.ndarray:
+    """Turns all hues by a part of a full circle, from -1 to 1, and multiplies saturation and value by factors.
+
+    Both values of `match` give the same: HSV of 8 bits as Pillow has it. torchvision does not have this function.
+    """
+    return _operate(image, match, "adjust_hsv", hue=hue, saturation=saturation, value=value)
 
 
 def adjust_sharpness(image: np.ndarray, sharpness_factor: float, *, match: str = "pillow") -> np.ndarray:
