@@ -2,6 +2,7 @@
 
 use std::io::{self, Write as _};
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use forebay_pixels::{Dtype, Layout};
 use forebay_proto::Turn;
@@ -49,9 +50,9 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<(), Failure> {
         (Some(file), Some(name)) => ChosenStream::of_configuration(file, name)?,
         _ => ChosenStream::of_command_line(args.source.iter().chain(&args.more), &args.settings, Map::new())?,
     };
-    let (source, settings) = (stream.dataset()?, &stream.section().settings);
+    let (source, settings) = (Arc::from(stream.dataset()?), &stream.section().settings);
     let turn = Turn::new(args.record, args.repeat);
-    let views = replay(source.as_ref(), settings, stream.decode(), args.epoch, turn);
+    let views = replay(&source, settings, stream.decode(), args.epoch, turn);
     let views = views.map_err(|error| Failure::Failed(format!("{error}.")))?;
     let mut out = io::stdout().lock();
     for view in &views {

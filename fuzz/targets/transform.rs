@@ -9,8 +9,9 @@ use forebay_pixels::{
     AutoAugment, AutoAugmentPolicy, CenterCrop, ColorJitter, CpuDecoder, Decoded, Draw, Dtype, Fill, Form,
     GaussianBlur, Grayscale, Interpolation, Jitter, JpegChoice, Layout, Limits, Match, Normalize, OneOrTwo, Output,
     Pad, RandAugment, RandomAdjustSharpness, RandomAffine, RandomApply, RandomAutocontrast, RandomChoice,
-    RandomEqualize, RandomGrayscale, RandomHorizontalFlip, RandomInvert, RandomOrder, RandomPosterize,
-    RandomResizedCrop, RandomRotation, RandomSolarize, Recipe, Resize, ShearRange, Size, Transform, TrivialAugmentWide,
+    RandomEqualize, RandomGrayscale, RandomHorizontalFlip, RandomHsv, RandomInvert, RandomOrder, RandomPosterize,
+    RandomResizedCrop, RandomRotation, RandomSolarize, RandomZoomOut, Recipe, Resize, ShearRange, Size, Transform,
+    TrivialAugmentWide,
 };
 use libfuzzer_sys::fuzz_target;
 
@@ -93,7 +94,7 @@ fn values(kind: u8, amount: u8, other: u8, p: f64) -> Transform {
     let inner = || vec![values(other % 9, amount, other, 0.5), values(other / 9 % 9, amount, other, 0.5)];
     let interpolation = interpolation(other % 3);
     let fill = (other & 128 > 0).then_some(Fill::Gray(amount.into()));
-    match kind % 18 {
+    match kind % 20 {
         0 => {
             let by = |number: u8| (other >> number & 1 == 1).then_some(Jitter::By(part * 2.0));
             let hue = (other & 8 > 0).then_some(Jitter::By(part / 2.0));
@@ -129,6 +130,11 @@ fn values(kind: u8, amount: u8, other: u8, p: f64) -> Transform {
             center: None,
         }),
         15 => Transform::AutoAugment(AutoAugment { policy: AutoAugmentPolicy::default(), interpolation, fill }),
+        17 => Transform::RandomHsv(RandomHsv { hsv_h: part, hsv_s: p, hsv_v: 1.0 - part }),
+        18 => {
+            let (side_range, fill) = ([1.0, 1.0 + part * 3.0], Fill::Rgb([part * 255.0, p, 7.0]));
+            Transform::RandomZoomOut(RandomZoomOut { fill, side_range, p })
+        }
         16 => {
             let (num_ops, magnitude, num_magnitude_bins) = (u32::from(other % 5), u32::from(amount), 256);
             Transform::RandAugment(RandAugment { num_ops, magnitude, num_magnitude_bins, interpolation, fill })

@@ -1,13 +1,13 @@
 //! What a picture is surrounded by, where something looks beyond its edges.
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 
 /// What is around a picture that is laid on a larger canvas: torchvision's padding modes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Border {
-    /// This value in all three channels.
-    Fill(u8),
+    /// This red, green and blue.
+    Fill(#[serde(serialize_with = "gray_or_colour")] [u8; 3]),
     /// The outermost line, again and again.
     Edge,
     /// The picture mirrored, without the outermost line.
@@ -35,7 +35,7 @@ impl PaddingMode {
     /// The border, with this value if the mode needs one.
     pub(crate) fn border(self, fill: u8) -> Border {
         match self {
-            Self::Constant => Border::Fill(fill),
+            Self::Constant => Border::Fill([fill; 3]),
             Self::Edge => Border::Edge,
             Self::Reflect => Border::Reflect,
             Self::Symmetric => Border::Symmetric,
@@ -61,6 +61,14 @@ impl Border {
     }
 }
 
+/// Writes a gray as one number.
+fn gray_or_colour<S: Serializer>(fill: &[u8; 3], into: S) -> Result<S::Ok, S::Error> {
+    match fill {
+        [red, green, blue] if red == green && green == blue => into.serialize_u8(*red),
+        _ => fill.serialize(into),
+    }
+}
+
 /// The line of a side that is shown at this place, which may be beyond either end. The last line is not shown twice.
 pub(crate) fn reflected(at: i64, len: i64) -> i64 {
     let period = (2 * len - 2).max(1);
@@ -79,7 +87,7 @@ mod tests {
         assert_eq!(lines(Border::Edge), shown([0, 0, 0, 0, 0, 0, 1, 2, 2, 2, 2, 2, 2]));
         assert_eq!(lines(Border::Reflect), shown([1, 0, 1, 2, 1, 0, 1, 2, 1, 0, 1, 2, 1]));
         assert_eq!(lines(Border::Symmetric), shown([1, 2, 2, 1, 0, 0, 1, 2, 2, 1, 0, 0, 1]));
-        assert_eq!(lines(Border::Fill(7))[4..9], [None, Some(0), Some(1), Some(2), None]);
+        assert_eq!(lines(Border::Fill([7; 3]))[4..9], [None, Some(0), Some(1), Some(2), None]);
         assert!((-9..9).all(|at| Border::Reflect.line(at, 1) == Some(0)), "one line is all that there is");
     }
 }

@@ -10,6 +10,7 @@ use crate::fault::Limits;
 use crate::interpolation::Interpolation;
 use crate::matching::Match;
 use crate::orientation::Orientation;
+use crate::origin::Origin;
 use crate::output::Output;
 use crate::plan::stage::Frame;
 use crate::plan::{Plan, Rect, Step};
@@ -83,8 +84,9 @@ struct Laid {
 
 impl Composition {
     /// What a recipe makes of a picture with this width and height as stored. None where that takes more than one resize, a
-    /// border before a resize, borders of two colours or of the picture's own pixels, or operations on values, where the picture is to be decoded at a part of its size, and
-    /// where it goes beyond the limits: the CPU does these, or says what is wrong.
+    /// border before a resize, borders of two values, of a colour or of the picture's own pixels, or operations on values,
+    /// where the picture is to be decoded at a part of its size, and where it goes beyond the limits: the CPU does these, or
+    /// says what is wrong.
     pub fn of(
         stored: (u32, u32),
         orientation: Orientation,
@@ -92,10 +94,11 @@ impl Composition {
         draw: Draw,
         limits: &Limits,
     ) -> Option<Self> {
-        let orientation = orientation.adjusted(recipe.input().adjust_orientation);
-        let (width, height) = orientation.seen(stored.0, stored.1);
+        let origin = Origin::of_recipe(stored, orientation, recipe);
+        let (orientation, (width, height)) = (origin.turned, origin.size);
         limits.check_pixels(width, height).ok()?;
-        let plan = recipe.plan(width, height, draw);
+        let mut plan = Plan::default();
+        recipe.plan_into(&origin, draw, &mut plan);
         plan.check(limits).ok()?;
         if recipe.input().reducing_gap.is_some() {
             return None;
@@ -146,7 +149,7 @@ impl Composition {
                     rows.cut(top, height);
                 }
                 Step::Canvas { width, height, left, top, border: Border::Fill(new) } => {
-                    if *fill.get_or_insert(new) != new {
+                    if *fill.get_or_insert(new[0]) != new[0] || new != [new[0]; 3] {
                         return None;
                     }
                     let (columns, rows) = laid.get_or_insert_with(|| (Laid::new(size.0), Laid::new(size.1)));

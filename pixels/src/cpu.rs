@@ -59,6 +59,8 @@ struct Stored {
     /// Width and height as stored.
     size: (u32, u32),
     orientation: Orientation,
+    /// What the picture is made of that a recipe is carried out on.
+    origin: Origin,
 }
 
 /// What of a picture is decoded, in the pixels of the picture as seen and scaled.
@@ -215,17 +217,27 @@ impl Wanted {
         plan: &mut Plan,
         stages: &mut Vec<Stage>,
     ) -> Result<Self, Fault> {
-        let size @ (width, height) = stored.seen();
-        pipeline.plan_into(width, height, draw, plan);
+        pipeline.plan_into(&stored.origin, draw, plan);
         plan.check(limits)?;
         let gap = pipeline.input().reducing_gap.filter(|_| scales);
-        let scale = gap.map_or(Scale::Full, |gap| plan.scale(size, gap));
+        let scale = gap.map_or(Scale::Full, |gap| plan.scale(stored.seen(), gap));
         plan.stages_into(&stored.grid(scale), stages);
         Ok(Self { scale, part: stages[0].need })
     }
 }
 
 impl Stored {
+    /// A picture of a file, with this orientation there.
+    fn of_file(size: (u32, u32), in_file: Orientation, input: Input) -> Self {
+        let orientation = in_file.adjusted(input.adjust_orientation);
+        Self { size, orientation, origin: Origin::of_file(size, in_file, orientation) }
+    }
+
+    /// A picture that was turned before, and has these pixels.
+    fn turned(origin: Origin) -> Self {
+        Self { size: origin.size, orientation: Orientation::AsStored, origin }
+    }
+
     /// Width and height as seen.
     fn seen(&self) -> (u32, u32) {
         self.orientation.seen(self.size.0, self.size.1)
@@ -256,30 +268,26 @@ fn load(
     let begun = Instant::now();
     limits.check_bytes(bytes.len())?;
     let format = Format::of(bytes)?;
-    let (stored, in_file, scale, region, by) = if format == Format::Jpeg {
+    let (stored, scale, region, by) = if format == Format::Jpeg {
         let head = JpegHead::read(bytes)?;
         limits.check_picture(head.width, head.height)?;
-        let stored = Stored {
-            size: (head.width, head.height),
-            orientation: head.orientation.adjusted(input.adjust_orientation),
-        };
+        let stored = Stored::of_file((head.width, head.height), head.orientation, input);
         let Wanted { scale, part } = wanted(&stored, head.scales())?;
         let (width, height) = (scale.side(head.width), scale.side(head.height));
         let part =
             if head.parts() { stored.orientation.stored_part(part, width, height) } else { Rect::whole(width, height) };
         let (region, by) = jpeg.decode(&JpegTask { bytes, head: &head, scale, part, limits, begun }, points, canvas)?;
-        (stored, head.orientation, scale, region, by)
+        (stored, scale, region, by)
     } else {
         let open = OpenOther::open(bytes, format, limits)?;
         let size @ (width, height) = open.size();
         limits.check_picture(width, height)?;
-        let in_file = open.orientation();
-        let stored = Stored { size, orientation: in_file.adjusted(input.adjust_orientation) };
+        let stored = Stored::of_file(size, open.orientation(), input);
         let (rgb, spare) = canvas.begin(width, height, limits)?;
         // These decoders give whole pictures only, but whoever plans wants to know the size.
         let Wanted { scale, .. } = wanted(&stored, false)?;
         open.read(background, spare, rgb)?;
-        (stored, in_file, scale, Rect::whole(width, height), DecodedBy::Image)
+        (stored, scale, Rect::whole(width, height), DecodedBy::Image)
     };
     let orientation = stored.orientation;
     if orientation != Orientation::AsStored {
@@ -287,8 +295,8 @@ fn load(
     }
     let held = orientation.seen_part(region, scale.side(stored.size.0), scale.side(stored.size.1));
     let (width, height) = stored.seen();
-    let origin = Origin::of_file(stored.size, in_file, orientation);
-    Ok(Loaded { decoded: Decoded { format, width, height, origin, by: Some(by) }, held, begun })
+    let decoded = Decoded { format, width, height, origin: stored.origin, by: Some(by) };
+    Ok(Loaded { decoded, held, begun })
 }
 
 /// Turns the canvas, which holds this part of the stored picture, to be seen.

@@ -35,6 +35,7 @@ mod fault;
 mod finish;
 mod format;
 mod interpolation;
+mod mapping;
 mod mask;
 mod matching;
 mod mixing;
@@ -49,8 +50,10 @@ mod pipeline;
 mod plan;
 mod point_map;
 mod probe;
+mod projective;
 mod recipe;
 mod recipe_error;
+mod record_boxes;
 pub mod sample;
 mod scale;
 mod transform;
@@ -92,10 +95,11 @@ pub use point_map::{MappedBox, PointMap};
 pub use probe::{Probe, probe};
 pub use recipe::Recipe;
 pub use recipe_error::RecipeError;
+pub use record_boxes::RecordBoxes;
 pub use transform::shape::Size;
 pub use transform::{
     CenterCrop, Crop, ExpectSize, Lengths, Letterbox, Normalize, Pad, PadBy, Padding, RandomApply, RandomChoice,
-    RandomHorizontalFlip, RandomOrder, RandomResizedCrop, RandomRotation, RandomShortestSize, Resize, ScaleJitter,
-    Transform,
+    RandomHorizontalFlip, RandomIouCrop, RandomOrder, RandomResizedCrop, RandomRotation, RandomShortestSize,
+    RandomZoomOut, Resize, ScaleJitter, Transform,
 };
 pub use view::{MOST_VIEWS, View, ViewOrder, ViewPlaces};

@@ -168,8 +168,7 @@ impl MaskDecoder {
         }
         let Self { frame, lines, plan } = self;
         let decoded = frame.decode(png, header).and_then(|()| {
-            let (wide, high) = order.origin.size;
-            order.recipe.plan_into(wide, high, order.draw, plan);
+            order.recipe.plan_into(order.origin, order.draw, plan);
             lines.follow(plan, order.origin, order.annotated);
             gather::gather(frame, lines, depth, order.fill, out)
         });

@@ -17,6 +17,7 @@ mod contrast;
 mod equalize;
 mod erase;
 mod gaussian_blur;
+mod geometry;
 mod gray;
 mod hsv;
 mod hsv_gains;
@@ -54,6 +55,7 @@ pub use equalize::{Equalize, RandomEqualize};
 pub(crate) use erase::Normalized;
 pub use erase::{Erase, ErasingValue, Filling, RandomErasing};
 pub use gaussian_blur::{Blur, GaussianBlur, OneOrTwo};
+pub(crate) use geometry::{Geometry, NearestPixels};
 pub use gray::{Gray, Grayscale, RandomGrayscale};
 pub use hsv_gains::{HsvGains, RandomHsv};
 pub use hue::Hue;
@@ -171,6 +173,19 @@ impl Operation {
             | Self::Rotate(Rotate { interpolation, .. }) => torch_has(*interpolation),
             _ => true,
         }
+    }
+
+    /// How it moves the pixels of a picture of this width and height, if it does.
+    pub(crate) fn geometry(&self, size: (u32, u32)) -> Option<Geometry> {
+        let sides = (size.0 as usize, size.1 as usize);
+        let from = match self {
+            Self::Affine(affine) => affine.mapping(sides),
+            Self::AffineMatrix(moved) => moved.mapping(),
+            Self::Perspective(perspective) => perspective.mapping()?,
+            Self::Rotate(rotate) => rotate.mapping(sides, Match::Torch),
+            _ => return None,
+        };
+        Some(Geometry::new(from, size, size))
     }
 
     /// Bytes that it takes beside the picture and another one of its size, of so many pixels. A few rows are not counted.

@@ -4,9 +4,11 @@
 use crate::draw::Draw;
 use crate::finish::Values;
 use crate::matching::Match;
+use crate::origin::Origin;
 use crate::output::{Dtype, Output};
 use crate::plan::Plan;
 use crate::recipe_error::{MAX_TRANSFORMS, RecipeError};
+use crate::record_boxes::RecordBoxes;
 use crate::transform::shape::Shape;
 use crate::transform::{Normalize, Transform};
 
@@ -48,6 +50,8 @@ pub struct Pipeline {
     matched: Match,
     output: Output,
     values: Values,
+    /// The boxes of the records, for transforms that draw by them.
+    boxes: Option<Box<RecordBoxes>>,
 }
 
 impl Pipeline {
@@ -85,7 +89,7 @@ impl Pipeline {
         }
         let values = Values::new(output, normalize.as_ref().map(|(_, normalize)| normalize));
         let (input, matched) = (Input::default(), Match::default());
-        Ok((Self { transforms, input, matched, output, values }, shape))
+        Ok((Self { transforms, input, matched, output, values, boxes: None }, shape))
     }
 
     /// The same with another input.
@@ -136,9 +140,25 @@ impl Pipeline {
         &self.values
     }
 
-    /// The plan for a picture of `width` x `height` pixels, each at least 1, into an old plan, whose memory is used again.
-    pub fn plan_into(&self, width: u32, height: u32, draw: Draw, plan: &mut Plan) {
+    /// The same for records with these boxes. Without them, a transform that draws by boxes finds none.
+    #[must_use]
+    pub(crate) fn with_boxes(self, boxes: RecordBoxes) -> Self {
+        Self { boxes: Some(Box::new(boxes)), ..self }
+    }
+
+    /// Place and name of the first transform that draws by the boxes of a record, if there is one.
+    pub fn drawing_by_boxes(&self) -> Option<(usize, &'static str)> {
+        let mut transforms = self.transforms.iter().enumerate();
+        transforms.find(|(_, transform)| transform.draws_by_boxes()).map(|(place, transform)| (place, transform.name()))
+    }
+
+    /// The plan for a picture, into an old plan, whose memory is used again.
+    pub fn plan_into(&self, origin: &Origin, draw: Draw, plan: &mut Plan) {
+        let (width, height) = origin.size;
         plan.begin(width, height);
+        if let Some(boxes) = &self.boxes {
+            boxes.place(draw.record, origin, plan);
+        }
         for (place, transform) in self.transforms.iter().enumerate() {
             transform.plan(plan, draw.at(place));
         }

@@ -4,6 +4,7 @@
 //! cuts and borders that follow a mirrored step are mirrored instead, and the last pass reads rows backwards. Operations see the
 //! picture as it is at their place, so that before them it is mirrored at once.
 
+mod objects;
 pub(crate) mod stage;
 
 use serde::Serialize;
@@ -11,7 +12,8 @@ use serde::Serialize;
 use crate::border::Border;
 use crate::fault::{Fault, Limits};
 use crate::interpolation::Interpolation;
-use crate::operation::{Operation, Rotate};
+use crate::operation::{Geometry, Operation, Rotate};
+use objects::PlanObjects;
 
 /// A part of a picture, in pixels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -86,6 +88,8 @@ pub struct Plan {
     pub(crate) flips: Vec<usize>,
     /// Why the picture is refused, if a transform refuses it. The steps then give a result of the right size all the same.
     pub(crate) refusal: Option<Fault>,
+    /// The objects of the picture, if a transform draws by them.
+    pub(crate) objects: PlanObjects,
 }
 
 impl Step {
@@ -93,6 +97,15 @@ impl Step {
     pub(crate) fn as_operation(&self) -> Option<&Operation> {
         match self {
             Self::Operate(operation) => Some(operation),
+            _ => None,
+        }
+    }
+
+    /// How it turns or shears a picture of this width and height, if it does.
+    pub(crate) fn geometry(&self, size: (u32, u32)) -> Option<Geometry> {
+        match self {
+            Self::Operate(operation) => operation.geometry(size),
+            Self::Turn { rotate, width, height } => Some(rotate.expanding(size, (*width, *height))),
             _ => None,
         }
     }
@@ -146,11 +159,18 @@ impl Plan {
         self.flips.contains(&step)
     }
 
+    /// Whether a transform has dropped an object of the record, for each in the order of its boxes. Empty if the recipe does not
+    /// draw by boxes.
+    pub fn dropped(&self) -> &[bool] {
+        self.objects.dropped()
+    }
+
     pub(crate) fn begin(&mut self, width: u32, height: u32) {
         assert!(width > 0 && height > 0, "a decoder has refused a picture without pixels");
         self.steps.clear();
         self.flips.clear();
         self.refusal = None;
+        self.objects.begin((width, height));
         self.mirrored = false;
         (self.width, self.height) = (width, height);
     }
@@ -210,7 +230,7 @@ impl Plan {
         };
         let grown_width = before(left).saturating_add(self.width).saturating_add(after(left, width, self.width));
         let grown_height = before(top).saturating_add(self.height).saturating_add(after(top, height, self.height));
-        self.grow(grown_width, grown_height, before(left), before(top), Border::Fill(0));
+        self.grow(grown_width, grown_height, before(left), before(top), Border::Fill([0; 3]));
         self.cut(Rect { left: left.max(0).unsigned_abs(), top: top.max(0).unsigned_abs(), width, height });
     }
 

@@ -1,26 +1,26 @@
 //! Where the points and boxes of a picture are in what was made of it.
 
-use crate::axis::Axis;
+mod straight;
 
-/// Takes points of a picture to points of a result: rows may become columns, then either side is scaled and moved.
+use crate::projective::Projective;
+pub(crate) use straight::{Line, Straight};
+
+/// Takes points of a picture to points of a result.
 ///
 /// Points count pixels from the picture's corner: pixel 0 reaches from 0 to 1, and its middle is at 0.5. The map is exact
 /// for cuts, borders, mirroring and orientations. Everything is calculated in double precision.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct PointMap {
-    /// Whether x and y change places, first of all.
-    swaps: bool,
-    columns: Line,
-    rows: Line,
-    /// Left, top, right and below of what the result shows of the picture. The rest is border.
-    window: [f64; 4],
+    first: Straight,
+    /// What follows, if something turned or sheared the picture.
+    bends: Vec<Bend>,
 }
 
-/// One direction of a map: `at * scale + offset`.
+/// A rotation, a shear or a perspective, and what follows it.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Line {
-    scale: f64,
-    offset: f64,
+struct Bend {
+    by: Projective,
+    then: Straight,
 }
 
 /// A box in a result.
@@ -28,140 +28,97 @@ pub(crate) struct Line {
 pub struct MappedBox {
     /// Left, top, right and below of what the result shows of it. A box that it does not show has no area.
     pub clipped: [f32; 4],
-    /// How much of its area the result shows, from 0 to 1. A box without area has 0.
+    /// How much of its area the result shows, from 0 to 1. A box without area has 0. Where a picture is turned or sheared, the
+    /// box becomes the one around its four corners, and that box's area counts.
     pub visible: f64,
 }
 
-impl Line {
-    pub(crate) const IDENTITY: Self = Self { scale: 1.0, offset: 0.0 };
-
-    /// Turned around in `len` pixels.
-    pub(crate) fn mirrored(len: u32) -> Self {
-        Self { scale: -1.0, offset: len.into() }
-    }
-
-    /// Moved by this much.
-    pub(crate) fn moved(by: f64) -> Self {
-        Self { scale: 1.0, offset: by }
-    }
-
-    /// What a resize does along an axis that counts from pixel `first`.
-    pub(crate) fn of_axis(first: u32, axis: &Axis) -> Self {
-        let (side, len) = (axis.end - axis.start, f64::from(axis.len));
-        let begin = f64::from(first) + axis.start;
-        Self { scale: len / side, offset: -begin * len / side }
-    }
-
-    fn at(self, at: f64) -> f64 {
-        at * self.scale + self.offset
-    }
-
-    fn then(self, next: Self) -> Self {
-        Self { scale: self.scale * next.scale, offset: next.at(self.offset) }
-    }
-
-    fn inverse(self) -> Self {
-        Self { scale: 1.0 / self.scale, offset: -self.offset / self.scale }
-    }
-
-    /// Where a span is, its lower end first if it was first before.
-    fn span(self, low: f64, high: f64) -> (f64, f64) {
-        let (low, high) = (self.at(low), self.at(high));
-        if self.scale < 0.0 { (high, low) } else { (low, high) }
+impl Default for PointMap {
+    /// Every point stays where it is, and nothing is hidden.
+    fn default() -> Self {
+        Self { first: Straight::IDENTITY, bends: Vec::new() }
     }
 }
 
 impl PointMap {
-    /// Every point stays where it is, and nothing is hidden.
-    pub(crate) const IDENTITY: Self = Self {
-        swaps: false,
-        columns: Line::IDENTITY,
-        rows: Line::IDENTITY,
-        window: [f64::NEG_INFINITY, f64::NEG_INFINITY, f64::INFINITY, f64::INFINITY],
-    };
-
-    /// A map whose result shows `window` of the picture.
-    pub(crate) fn new(swaps: bool, (columns, rows): (Line, Line), window: [f64; 4]) -> Self {
-        Self { swaps, columns, rows, window }
+    /// Starts again, with this map. The memory is used again.
+    pub(crate) fn start(&mut self, first: Straight) {
+        self.first = first;
+        self.bends.clear();
     }
 
-    /// A map of the columns alone, which hides nothing.
-    pub(crate) fn of_columns(columns: Line) -> Self {
-        Self { columns, ..Self::IDENTITY }
+    /// Adds another map behind.
+    pub(crate) fn add(&mut self, next: Straight) {
+        let last = self.bends.last_mut().map_or(&mut self.first, |bend| &mut bend.then);
+        *last = last.then(next);
     }
 
-    /// This map, and then another one.
-    pub(crate) fn then(self, next: Self) -> Self {
-        let (columns, rows) = if next.swaps { (self.rows, self.columns) } else { (self.columns, self.rows) };
-        Self {
-            swaps: self.swaps != next.swaps,
-            columns: columns.then(next.columns),
-            rows: rows.then(next.rows),
-            window: clip(next.bounds(self.window), next.window),
-        }
+    /// Adds a move behind, whose result has this width and height.
+    pub(crate) fn bend(&mut self, by: Projective, size: (u32, u32)) {
+        self.bends.push(Bend { by, then: Straight::whole(size) });
     }
 
-    /// This map for points that count in fractions of a picture of this width and height.
-    #[must_use]
-    pub fn of_fractions(self, (width, height): (u32, u32)) -> Self {
-        let times = |side: u32| Line { scale: side.into(), offset: 0.0 };
-        Self { columns: times(width), rows: times(height), ..Self::IDENTITY }.then(self)
-    }
-
-    /// The way back, which hides nothing.
-    pub(crate) fn inverse(self) -> Self {
-        let (columns, rows) = (self.columns.inverse(), self.rows.inverse());
-        let (columns, rows) = if self.swaps { (rows, columns) } else { (columns, rows) };
-        Self { swaps: self.swaps, columns, rows, ..Self::IDENTITY }
+    /// Makes this the map `of` for points that count in fractions of a picture of this width and height. The memory is used
+    /// again.
+    pub fn set_to_fractions(&mut self, of: &Self, size: (u32, u32)) {
+        self.first = Straight::of_fractions(size).then(of.first);
+        self.bends.clone_from(&of.bends);
     }
 
     /// Where a point is, which may be outside of the result. Polygons are mapped point by point, and are not clipped.
     #[expect(clippy::cast_possible_truncation, reason = "what is written has single precision")]
     pub fn point(&self, [x, y]: [f32; 2]) -> [f32; 2] {
-        self.exact([x.into(), y.into()]).map(|at| at as f32)
+        let first = self.first.at([x.into(), y.into()]);
+        self.bends.iter().fold(first, |at, bend| bend.then.at(bend.by.at(at))).map(|at| at as f32)
     }
 
     /// Where a keypoint of x, y and visibility is. One that is not labelled (visibility 0) stays as it is. One that the
     /// result does not show gets the visibility 0.
-    #[expect(clippy::cast_possible_truncation, reason = "what is written has single precision")]
     pub fn keypoint(&self, [x, y, visibility]: [f32; 3]) -> [f32; 3] {
         if visibility == 0.0 {
             return [x, y, visibility];
         }
-        let [x, y] = self.exact([x.into(), y.into()]);
-        let [left, top, right, below] = self.window;
-        let shown = (left..right).contains(&x) && (top..below).contains(&y);
-        [x as f32, y as f32, if shown { visibility } else { 0.0 }]
+        let is_shown = self.shows([x.into(), y.into()]);
+        let [x, y] = self.point([x, y]);
+        [x, y, if is_shown { visibility } else { 0.0 }]
     }
 
     /// Where a box of left, top, right and below is, and how much of it the result shows. The right and the lower end are
     /// not part of the box.
     #[expect(clippy::cast_possible_truncation, reason = "what is written has single precision")]
     pub fn xyxy(&self, corners: [f32; 4]) -> MappedBox {
-        let [left, top, right, below] = self.bounds(corners.map(f64::from));
-        let clipped = clip([left, top, right, below], self.window);
-        // A part of a side is above 0 only if the side is, so nothing is divided by 0. What is no number shows nothing.
-        let share = |whole: f64, part: f64| if part > 0.0 && whole.is_finite() { (part / whole).min(1.0) } else { 0.0 };
-        let visible = share(right - left, clipped[2] - clipped[0]) * share(below - top, clipped[3] - clipped[1]);
+        let (clipped, visible) = self.shown(corners.map(f64::from));
         MappedBox { clipped: clipped.map(|at| at as f32), visible }
     }
 
-    fn exact(&self, [x, y]: [f64; 2]) -> [f64; 2] {
-        let (x, y) = if self.swaps { (y, x) } else { (x, y) };
-        [self.columns.at(x), self.rows.at(y)]
+    /// What the result shows of a box, and how much of its area that is.
+    pub(crate) fn shown(&self, corners: [f64; 4]) -> ([f64; 4], f64) {
+        self.bends.iter().fold(self.first.shown(corners), |(clipped, visible), bend| {
+            let (clipped, share) = bend.then.shown(around(bend.by, clipped));
+            (clipped, visible * share)
+        })
     }
 
-    fn bounds(&self, corners: [f64; 4]) -> [f64; 4] {
-        let [left, top, right, below] = corners;
-        let [left, top, right, below] = if self.swaps { [top, left, below, right] } else { [left, top, right, below] };
-        let ((left, right), (top, below)) = (self.columns.span(left, right), self.rows.span(top, below));
-        [left, top, right, below]
+    /// Whether a point is in the result, and was in every picture on the way there.
+    fn shows(&self, point: [f64; 2]) -> bool {
+        let mut at = self.first.at(point);
+        let mut is_shown = self.first.shows(at);
+        for bend in &self.bends {
+            let Some(moved) = bend.by.at_in_front(at) else { return false };
+            at = bend.then.at(moved);
+            is_shown &= bend.then.shows(at);
+        }
+        is_shown
     }
 }
 
-/// What of a box is in a window. A box beside it ends up at its border.
-fn clip([left, top, right, below]: [f64; 4], window: [f64; 4]) -> [f64; 4] {
-    let [columns, rows] = [[window[0], window[2]], [window[1], window[3]]];
-    let within = |at: f64, [low, high]: [f64; 2]| at.max(low).min(high);
-    [within(left, columns), within(top, rows), within(right, columns), within(below, rows)]
+/// The box around a box whose corners were moved. It has no numbers if a corner is behind the horizon.
+fn around(by: Projective, [left, top, right, below]: [f64; 4]) -> [f64; 4] {
+    let corners = [[left, top], [right, top], [right, below], [left, below]];
+    let moved = corners.map(|corner| by.at_in_front(corner).unwrap_or([f64::NAN; 2]));
+    if moved.as_flattened().iter().any(|at| at.is_nan()) {
+        return [f64::NAN; 4];
+    }
+    let ends = |axis: usize, end: fn(f64, f64) -> f64| moved.iter().map(|at| at[axis]).reduce(end).unwrap_or(f64::NAN);
+    [ends(0, f64::min), ends(1, f64::min), ends(0, f64::max), ends(1, f64::max)]
 }

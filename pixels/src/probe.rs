@@ -7,6 +7,7 @@ use crate::draw::Draw;
 use crate::fault::{Fault, Limits};
 use crate::format::Format;
 use crate::orientation::Orientation;
+use crate::origin::Origin;
 use crate::recipe::Recipe;
 use crate::view::ViewOrder;
 
@@ -54,9 +55,10 @@ pub fn probe(bytes: &[u8]) -> Result<Probe, Fault> {
 }
 
 impl Probe {
-    /// Width and height, turned as seen or as stored.
-    pub(crate) fn size(&self, is_turned: bool) -> (u32, u32) {
-        if is_turned { (self.width, self.height) } else { self.orientation.seen(self.width, self.height) }
+    /// What the picture is made of that a recipe is carried out on.
+    fn origin(&self, is_turned: bool) -> Origin {
+        let stored = self.orientation.seen(self.width, self.height);
+        Origin::of_file(stored, self.orientation, self.orientation.adjusted(is_turned))
     }
 
     /// Bytes that decoding the whole picture takes at most, beside what a recipe makes of it: its pixels as RGB; beside
@@ -84,15 +86,15 @@ impl Probe {
 impl CpuDecoder {
     /// Bytes that [`decode`](Self::decode) takes at most. A few rows that every decoder has are not counted.
     pub fn decode_bytes(&mut self, probe: &Probe, recipe: &Recipe, draw: Draw, limits: &Limits) -> u64 {
-        let size = probe.size(recipe.input().adjust_orientation);
-        probe.decode_bytes().saturating_add(self.recipe_bytes(size, recipe, draw, limits, false))
+        let origin = probe.origin(recipe.input().adjust_orientation);
+        probe.decode_bytes().saturating_add(self.recipe_bytes(&origin, recipe, draw, limits, false))
     }
 
     /// Bytes that [`upright`](Self::upright) and then [`transform`](Self::transform) take at most. A picture that keeps its
     /// size is not counted itself, since it is only made if there is room for it elsewhere.
     pub fn keep_bytes(&mut self, probe: &Probe, form: Form, recipe: &Recipe, draw: Draw, limits: &Limits) -> u64 {
-        let picture = (probe.size(form.adjust_orientation), probe.decode_bytes());
-        self.upright_bytes(picture, form, recipe, draw, limits)
+        let origin = probe.origin(form.adjust_orientation);
+        self.upright_bytes((&origin, probe.decode_bytes()), form, recipe, draw, limits)
     }
 
     /// Bytes that [`decode_views`](Self::decode_views) takes at most. The decoded picture stays while the views are made.
@@ -100,14 +102,15 @@ impl CpuDecoder {
         if order.views.is_empty() {
             return self.decode_bytes(probe, order.recipe, order.draw, limits);
         }
-        let size = probe.size(order.recipe.input().adjust_orientation);
-        probe.decode_bytes().saturating_add(self.transform_views_bytes(size, order, limits))
+        let origin = probe.origin(order.recipe.input().adjust_orientation);
+        probe.decode_bytes().saturating_add(self.transform_views_bytes(&origin, order, limits))
     }
 
     /// As [`keep_bytes`](Self::keep_bytes), for all views of a record.
     pub fn keep_views_bytes(&mut self, probe: &Probe, form: Form, order: ViewOrder<'_>, limits: &Limits) -> u64 {
-        let (width, height) = probe.size(form.adjust_orientation);
+        let origin = probe.origin(form.adjust_orientation);
+        let kept = Origin { size: form.size(origin.size.0, origin.size.1), ..origin };
         let first = self.keep_bytes(probe, form, order.recipe, order.draw, limits);
-        first.saturating_add(self.plans_bytes(form.size(width, height), order.each().skip(1), limits))
+        first.saturating_add(self.plans_bytes(&kept, order.each().skip(1), limits))
     }
 }

@@ -2,10 +2,12 @@
 
 use crate::draw::Draw;
 use crate::matching::Match;
+use crate::origin::Origin;
 use crate::output::Output;
 use crate::pipeline::{Input, Pipeline};
 use crate::plan::Plan;
 use crate::recipe_error::RecipeError;
+use crate::record_boxes::RecordBoxes;
 use crate::transform::shape::Shape;
 use crate::transform::{Normalize, Transform};
 
@@ -67,6 +69,18 @@ impl Recipe {
         transforms.find(|(_, transform)| !transform.is_followed()).map(|(place, transform)| (place, transform.name()))
     }
 
+    /// The same for records with these boxes, if a transform draws by them.
+    #[must_use]
+    pub fn with_boxes(self, boxes: RecordBoxes) -> Self {
+        Self { pipeline: self.pipeline.with_boxes(boxes), ..self }
+    }
+
+    /// Place and name of the first transform that draws by the boxes of a record, if there is one. Such a recipe needs
+    /// [`with_boxes`](Self::with_boxes).
+    pub fn drawing_by_boxes(&self) -> Option<(usize, &'static str)> {
+        self.pipeline.drawing_by_boxes()
+    }
+
     /// How resizes calculate.
     pub fn matched(&self) -> Match {
         self.pipeline.matched()
@@ -107,7 +121,7 @@ impl Recipe {
         &self.pipeline
     }
 
-    /// The plan for a picture of `width` x `height` pixels, each at least 1.
+    /// The plan for a picture that is stored as `width` x `height` pixels, each at least 1, and not turned.
     ///
     /// ```
     /// use forebay_pixels::{Draw, Recipe, Rect, Step};
@@ -118,13 +132,13 @@ impl Recipe {
     /// ```
     pub fn plan(&self, width: u32, height: u32, draw: Draw) -> Plan {
         let mut plan = Plan::default();
-        self.plan_into(width, height, draw, &mut plan);
+        self.plan_into(&Origin::plain((width, height)), draw, &mut plan);
         plan
     }
 
-    /// [`Recipe::plan`] into an old plan, whose memory is used again.
-    pub fn plan_into(&self, width: u32, height: u32, draw: Draw, plan: &mut Plan) {
-        self.pipeline.plan_into(width, height, draw, plan);
+    /// The plan for a picture, into an old plan, whose memory is used again.
+    pub fn plan_into(&self, origin: &Origin, draw: Draw, plan: &mut Plan) {
+        self.pipeline.plan_into(origin, draw, plan);
         debug_assert_eq!((plan.height, plan.width, 3), self.shape(), "the recipe's shape is fixed");
     }
 }

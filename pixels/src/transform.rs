@@ -15,10 +15,12 @@ mod pad_by;
 mod random_apply;
 mod random_choice;
 mod random_horizontal_flip;
+mod random_iou_crop;
 mod random_order;
 mod random_resized_crop;
 mod random_rotation;
 mod random_shortest_size;
+mod random_zoom_out;
 mod resize;
 mod scale_jitter;
 pub(crate) mod shape;
@@ -46,10 +48,12 @@ pub use pad_by::{PadBy, Padding};
 pub use random_apply::RandomApply;
 pub use random_choice::RandomChoice;
 pub use random_horizontal_flip::RandomHorizontalFlip;
+pub use random_iou_crop::RandomIouCrop;
 pub use random_order::RandomOrder;
 pub use random_resized_crop::RandomResizedCrop;
 pub use random_rotation::RandomRotation;
 pub use random_shortest_size::{Lengths, RandomShortestSize};
+pub use random_zoom_out::RandomZoomOut;
 pub use resize::Resize;
 pub use scale_jitter::ScaleJitter;
 use shape::{Shape, Size};
@@ -123,12 +127,16 @@ transforms! {
         "pad" => Pad,
         /// A border of a given width.
         "pad_by" => PadBy,
+        /// A part of the picture that shows enough of an object.
+        "random_iou_crop" => RandomIouCrop,
         /// Resized to fit into a size, with a border around it.
         "letterbox" => Letterbox,
         /// Resized to fit into a size, and by a random factor beyond.
         "scale_jitter" => ScaleJitter,
         /// Resized to a random length of the shorter side.
         "random_shortest_size" => RandomShortestSize,
+        /// A border around the picture by chance, of random widths.
+        "random_zoom_out" => RandomZoomOut,
         /// Rotated, by chance.
         "random_rotation" => RandomRotation,
         /// Mirrored left to right, by chance.
@@ -241,9 +249,14 @@ impl Transform {
         has && self.parts().iter().all(Self::has_torch)
     }
 
-    /// Whether boxes, points and masks can follow it: it moves pixels only along rows and columns.
+    /// Whether boxes, points and masks can follow it. They cannot follow a mixture of pictures that were moved differently.
     pub(crate) fn is_followed(&self) -> bool {
-        self.warp().is_none() && self.parts().iter().all(Self::is_followed)
+        !matches!(self, Self::AugMix(_)) && self.parts().iter().all(Self::is_followed)
+    }
+
+    /// Whether it draws by the boxes of the record, or one of those that it has in it.
+    pub(crate) fn draws_by_boxes(&self) -> bool {
+        matches!(self, Self::RandomIouCrop(_)) || self.parts().iter().any(Self::draws_by_boxes)
     }
 
     /// The filter by which it may turn or shear, if it does.

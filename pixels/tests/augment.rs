@@ -5,8 +5,8 @@
 use std::collections::BTreeMap;
 
 use forebay_pixels::{
-    Draw, Dtype, Erase, Filling, Layout, Limits, Match, OneOrTwo, Operation, Output, PillowBlur, Pipeline, Plan,
-    Recipe, Step, Transform,
+    Draw, Dtype, Erase, Filling, Layout, Limits, Match, OneOrTwo, Operation, Origin, Output, PillowBlur, Pipeline,
+    Plan, Recipe, Step, Transform,
 };
 use serde_json::{Value, from_value, json};
 
@@ -359,7 +359,11 @@ fn sizes_are_jittered_as_torchvision_does_it() {
         let pipeline = Pipeline::new(list, Output::default()).unwrap();
         let mut plan = Plan::default();
         let size = |record: u32| {
-            pipeline.plan_into(200, 100, Draw { seed: 11, epoch: 2, record: record.into() }, &mut plan);
+            pipeline.plan_into(
+                &Origin::plain((200, 100)),
+                Draw { seed: 11, epoch: 2, record: record.into() },
+                &mut plan,
+            );
             (plan.width, plan.height)
         };
         (0..DRAWS).map(size).collect()

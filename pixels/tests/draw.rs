@@ -1,6 +1,6 @@
 //! The random draws are pinned: they may not change from version to version, or resumed runs would see other pictures.
 
-use forebay_pixels::{Draw, Recipe, Rect, Step};
+use forebay_pixels::{Draw, Origin, Recipe, Rect, Step};
 
 const DRAW: Draw = Draw { seed: 42, epoch: 3, record: 1_234_567 };
 
@@ -43,7 +43,7 @@ fn rule_08_a_plan_depends_on_nothing_but_seed_epoch_record_and_size() {
     let recipe = Recipe::training(224).unwrap();
     let plan = recipe.plan(500, 375, DRAW);
     let mut used = recipe.plan(33, 900, Draw { record: 9, ..DRAW });
-    recipe.plan_into(500, 375, DRAW, &mut used);
+    recipe.plan_into(&Origin::plain((500, 375)), DRAW, &mut used);
     assert_eq!(plan, used);
     for other in [Draw { seed: 43, ..DRAW }, Draw { epoch: 4, ..DRAW }, Draw { record: 0, ..DRAW }] {
         assert_ne!(plan, recipe.plan(500, 375, other));

@@ -53,7 +53,7 @@ fn geometry() -> impl Strategy<Value = Transform> {
 /// Transforms with many parameters.
 fn documents() -> impl Strategy<Value = Transform> {
     let filter = prop::sample::select(vec!["nearest", "bilinear", "bicubic"]);
-    (0..13, filter, -1e6..1e6_f64, 0.0..=1.0_f64, 0..31_u32).prop_map(|(kind, filter, far, part, bin)| {
+    (0..15, filter, -1e6..1e6_f64, 0.0..=1.0_f64, 0..31_u32).prop_map(|(kind, filter, far, part, bin)| {
         let document = match kind {
             0 => json!({ "random_erasing": {
                 "p": part, "scale": [0.001, part.max(0.001)], "ratio": [0.01, 50.0], "value": bin } }),
@@ -76,6 +76,8 @@ fn documents() -> impl Strategy<Value = Transform> {
                 { "random_rotation": { "degrees": [far, far], "expand": true, "interpolation": filter } },
                 { "pad_by": { "padding": [bin, 1], "padding_mode": "reflect" } },
                 { "letterbox": { "size": bin + 1 } }] } }),
+            13 => json!({ "random_zoom_out": { "fill": [bin, part, 255], "side_range": [1.0, 1.0 + part * 9.0], "p": part } }),
+            14 => json!({ "random_hsv": { "hsv_h": part, "hsv_s": 1.0 - part, "hsv_v": part } }),
             4 => json!({ "auto_augment": { "policy": "svhn", "interpolation": filter, "fill": [bin, 0, 255] } }),
             _ => json!({ "trivial_augment_wide": { "num_magnitude_bins": bin + 2, "interpolation": filter } }),
         };

@@ -141,7 +141,7 @@ fn rule_31_a_recipe_takes_no_more_memory_than_is_counted_for_it() {
 
                 let (kept, _) = decoder.upright(&bytes, Form::default(), &limits).unwrap();
                 let mut decoder = CpuDecoder::new();
-                let counted = decoder.transform_bytes((width, height), &recipe, draw, &limits);
+                let counted = decoder.transform_bytes(&kept.origin, &recipe, draw, &limits);
                 let (made, taken) = most(|| decoder.transform(&kept, &recipe, draw, &limits, &mut place));
                 made.unwrap();
                 assert!(taken <= counted + FIXED, "kept, {taken} bytes, of which {counted} are counted: {case}");

@@ -79,7 +79,7 @@ fn a_cut_after_a_mirror_is_mirrored_instead() {
 fn a_border_after_a_mirror_is_mirrored_instead() {
     let pad = Transform::Pad(Pad::to(Size::HeightWidth([1, 10]), 9));
     let plan = plan(vec![resize(Size::HeightWidth([7, 7])), mirror(), pad], 7, 7);
-    assert_eq!(plan.steps, [Step::Canvas { width: 10, height: 7, left: 2, top: 0, border: Border::Fill(9) }]);
+    assert_eq!(plan.steps, [Step::Canvas { width: 10, height: 7, left: 2, top: 0, border: Border::Fill([9; 3]) }]);
     assert!(plan.mirrored);
 }
 

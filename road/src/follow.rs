@@ -1,17 +1,20 @@
 //! Writes the columns of a batch whose numbers are places in the picture. They follow the picture of their place: they are
 //! cut, resized, mirrored and turned as it was (semantics rule 45).
 
-use forebay_columns::{ColumnMut, ColumnType, Full, Role, Schema, Table, Value, ValueBuf};
+use std::sync::Arc;
+
+use forebay_columns::{ColumnMut, Full, Role, Schema, Table, ValueBuf};
 use forebay_pixels::{Annotated, Draw, Origin, Plan, PointMap, Recipe};
 use thiserror::Error;
 
+use crate::box_column::{BoxColumn, corners};
 use crate::sheet::Sheet;
 
 /// What a stream's pictures go through, and which objects are left of them.
 #[derive(Clone, Debug)]
 pub(crate) struct FollowSettings {
     /// What is done to each picture.
-    pub recipe: Recipe,
+    pub recipe: Arc<Recipe>,
     /// Seed of the random choices.
     pub seed: u64,
     /// The picture whose pixels the dataset's numbers count.
@@ -52,16 +55,19 @@ pub(crate) fn can_follow(schema: &Schema, recipe: &Recipe) -> Result<(), NotFoll
 #[derive(Debug)]
 pub(crate) struct Follow {
     settings: FollowSettings,
-    maps: Vec<Option<PictureMaps>>,
+    /// For each place, where the numbers of its picture are, and whether it has one. Those behind are left from another batch.
+    maps: Vec<(PictureMaps, bool)>,
     plan: Plan,
     copy: ValueBuf,
 }
 
 /// Where the numbers of one picture are in its result.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct PictureMaps {
     pixels: PointMap,
     fractions: PointMap,
+    /// Whether a transform has dropped an object, for each by its number.
+    dropped: Vec<bool>,
 }
 
 /// A column of a dataset that follows its pictures.
@@ -73,6 +79,8 @@ pub(crate) struct Follower {
     pub role: Role,
     /// The column of boxes that says which of its objects are shown, and what these are.
     pub boxes: Option<(usize, Role)>,
+    /// Whether transforms draw by these boxes, and drop objects.
+    pub is_drawn: bool,
 }
 
 impl Follower {
@@ -81,15 +89,25 @@ impl Follower {
         let fields = table.schema().fields();
         let boxes = table.schema().deciding_boxes(column).map(|boxes| (boxes, fields[boxes].role));
         let role = fields[column].role;
-        (role.follows() || boxes.is_some()).then_some(Self { column, role, boxes })
+        let is_drawn = boxes.is_some_and(|(boxes, _)| BoxColumn::of(table).is_some_and(|of| of.column == boxes));
+        (role.follows() || boxes.is_some()).then_some(Self { column, role, boxes, is_drawn })
     }
 }
 
 impl PictureMaps {
     /// For what a recipe makes of a picture with this draw. `plan` is for work, and its memory is used again.
     pub fn new(origin: &Origin, recipe: &Recipe, draw: Draw, annotated: Annotated, plan: &mut Plan) -> Self {
-        let pixels = origin.map(recipe, draw, annotated, plan);
-        Self { pixels, fractions: pixels.of_fractions(origin.annotated(annotated)) }
+        let mut maps = Self::default();
+        maps.set(origin, recipe, draw, annotated, plan);
+        maps
+    }
+
+    /// Makes these the maps for another picture. Their memory is used again.
+    fn set(&mut self, origin: &Origin, recipe: &Recipe, draw: Draw, annotated: Annotated, plan: &mut Plan) {
+        origin.map_into(recipe, draw, annotated, plan, &mut self.pixels);
+        self.fractions.set_to_fractions(&self.pixels, origin.annotated(annotated));
+        self.dropped.clear();
+        self.dropped.extend_from_slice(plan.dropped());
     }
 
     /// Moves the numbers of a column with this role to where they are in the result.
@@ -105,8 +123,8 @@ impl PictureMaps {
     }
 
     /// The map for what a column has.
-    fn of(&self, role: Role) -> PointMap {
-        if matches!(role, Role::FractionBoxes | Role::FractionPoints) { self.fractions } else { self.pixels }
+    fn of(&self, role: Role) -> &PointMap {
+        if matches!(role, Role::FractionBoxes | Role::FractionPoints) { &self.fractions } else { &self.pixels }
     }
 }
 
@@ -119,12 +137,17 @@ impl Follow {
     /// Takes the pictures of another batch.
     pub(crate) fn begin(&mut self, sheet: &Sheet) {
         let Self { settings: FollowSettings { recipe, seed, annotated, .. }, maps, plan, .. } = self;
-        maps.clear();
-        maps.extend(sheet.origins.iter().enumerate().map(|(place, origin)| {
-            let draw = Draw { seed: *seed, epoch: sheet.epoch, record: sheet.turn(place)?.key() };
-            let origin = (*origin)?;
-            Some(PictureMaps::new(&origin, recipe, draw, *annotated, plan))
-        }));
+        maps.resize_with(maps.len().max(sheet.origins.len()), Default::default);
+        for (_, is_made) in &mut *maps {
+            *is_made = false;
+        }
+        for (place, (origin, (maps, is_made))) in sheet.origins.iter().zip(maps).enumerate() {
+            if let Some((origin, turn)) = origin.as_ref().zip(sheet.turn(place)) {
+                let draw = Draw { seed: *seed, epoch: sheet.epoch, record: turn.key() };
+                maps.set(origin, recipe, draw, *annotated, plan);
+                *is_made = true;
+            }
+        }
     }
 
     /// Writes what a record has in a column into the next place, which is this one.
@@ -140,29 +163,27 @@ impl Follow {
         into: &mut ColumnMut<'_>,
     ) -> Result<(), Full> {
         // A place that shows a record has its picture.
-        let Some(maps) = self.maps.get(place).copied().flatten() else { return into.push_null() };
-        let Follower { column, role, boxes } = follower;
+        let Self { settings, maps, copy, .. } = self;
+        let Some((maps, true)) = maps.get(place) else { return into.push_null() };
+        let Follower { column, role, boxes, is_drawn } = follower;
         let (value, column_type) = (table.value(column, record), &table.schema().fields()[column].column_type);
         if value.is_null() {
             return into.push_null();
         }
+        // Objects that were dropped, or whose boxes are not shown, are left out.
         let boxes = boxes.map(|(boxes, role)| (maps.of(role), table.value(boxes, record)));
-        self.keep(&value, column_type, boxes);
-        maps.follow(role, &mut self.copy);
-        into.push(&self.copy.value())
-    }
-
-    /// Copies a value without the objects whose boxes are not shown.
-    fn keep(&mut self, value: &Value<'_>, column_type: &ColumnType, boxes: Option<(PointMap, Value<'_>)>) {
-        let least = self.settings.min_visible;
         let shown = |object: usize| {
-            let Some((map, boxes)) = boxes else { return true };
-            let Some(corners) = boxes.bytes().as_chunks::<16>().0.get(object) else { return true };
-            let number = |at: usize| f32::from_le_bytes([0, 1, 2, 3].map(|byte| corners[at * 4 + byte]));
-            let visible = map.xyxy([0, 1, 2, 3].map(number)).visible;
-            visible > 0.0 && visible >= least
+            let Some((map, boxes)) = &boxes else { return true };
+            let Some(bytes) = boxes.bytes().as_chunks().0.get(object) else { return true };
+            if is_drawn && maps.dropped.get(object) == Some(&true) {
+                return false;
+            }
+            let visible = map.xyxy(corners(bytes)).visible;
+            visible > 0.0 && visible >= settings.min_visible
         };
-        self.copy.copy(value, column_type, shown);
+        copy.copy(&value, column_type, shown);
+        maps.follow(role, copy);
+        into.push(&copy.value())
     }
 }
 

@@ -4,6 +4,7 @@
 
 mod ack;
 mod batch;
+mod box_column;
 mod byte_size;
 mod cache;
 mod consumers;
@@ -39,6 +40,7 @@ mod upload;
 mod watch;
 mod worker;
 
+pub use box_column::NoBoxes;
 pub use byte_size::{ByteSize, NoSize};
 pub use cache::{CacheError, Caches};
 pub use decode::lanes::{LaneMissing, cuda_driver, places};

@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use forebay_pixels::{Draw, Fault, MOST_VIEWS, Plan, Recipe};
+use forebay_pixels::{Draw, Fault, MOST_VIEWS, Plan, Recipe, View};
 use forebay_proto::Turn;
 use forebay_sources::{ReadError, RecordParts, Source};
 use thiserror::Error;
 
+use crate::box_column::{self, NoBoxes};
 use crate::cache::Cache;
 use crate::decode::Picture;
 use crate::decode::budget::Budget;
@@ -39,6 +40,9 @@ pub enum ReplayError {
         /// Records of the dataset.
         records: u64,
     },
+    /// A transform needs boxes.
+    #[error("{0}")]
+    NoBoxes(#[from] NoBoxes),
     /// It cannot be read.
     #[error("{locator}: {error}")]
     Read {
@@ -62,7 +66,7 @@ pub enum ReplayError {
 /// # Errors
 /// There is no such record, or it is bad.
 pub fn replay(
-    source: &dyn Source,
+    source: &Arc<dyn Source>,
     settings: &StreamSettings,
     decode: &DecodeSettings,
     epoch: u64,
@@ -76,7 +80,12 @@ pub fn replay(
     let locator = || source.locator(record).to_string();
     let read = source.read(record, decode.byte_limit.0, &mut content);
     read.map_err(|error| ReplayError::Read { locator: locator(), error: Box::new(error) })?;
-    let StreamSettings { recipe, views, seed, cache, .. } = settings;
+    let StreamSettings { seed, cache, annotated, .. } = settings;
+    let recipe = &box_column::bound(&settings.recipe, source, *annotated)?;
+    let bound = |view: &View| {
+        Ok(View { name: view.name.clone(), recipe: box_column::bound(&view.recipe, source, *annotated)? })
+    };
+    let views = &settings.views.iter().map(bound).collect::<Result<Vec<_>, NoBoxes>>()?;
     let draw = Draw { seed: *seed, epoch, record: turn.key() };
     let further = views.iter().map(|view| (view.name.as_str(), &view.recipe, draw.of_view(&view.name)));
     let each: Vec<(&str, &Recipe, Draw)> = std::iter::once(("images", recipe, draw)).chain(further).collect();
@@ -109,7 +118,7 @@ pub fn replay(
     };
     let origin = lane(picture).map_err(|fault| ReplayError::Picture { locator: locator(), fault })?;
     for (view, (_, recipe, draw)) in made.iter_mut().zip(each) {
-        view.plan = recipe.plan(origin.size.0, origin.size.1, draw);
+        recipe.plan_into(&origin, draw, &mut view.plan);
     }
     Ok(made)
 }

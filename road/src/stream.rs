@@ -34,6 +34,7 @@ use forebay_proto::v1::{AckItem, AuditReply, ListQuarantineReply, QuarantineKey,
 use forebay_ring::{Membership, Peer, RegionError, ShapeError, Socket, TooLittle, text_code};
 use thiserror::Error;
 
+use crate::box_column::NoBoxes;
 use crate::cache::CacheError;
 use crate::consumers::{Arrival, Note};
 use crate::follow::NotFollowed;
@@ -83,6 +84,9 @@ pub enum StreamError {
     /// A column that cannot follow the pictures.
     #[error("columns: {0}")]
     NotFollowed(#[from] NotFollowed),
+    /// A transform that needs boxes.
+    #[error("{0}")]
+    NoBoxes(#[from] NoBoxes),
     /// A column that says nothing of mixed pictures.
     #[error(
         "mixing: column \"{column}\" has places in the picture (boxes, points or masks), which do not fit mixed pictures. \
@@ -161,6 +165,7 @@ impl StreamError {
             | Self::Columns(_)
             | Self::Schema(_)
             | Self::NotFollowed(_)
+            | Self::NoBoxes(_)
             | Self::NotMixed { .. }
             | Self::Plan(_)
             | Self::Shared { .. }

@@ -1,6 +1,7 @@
 //! One record in several epochs: what the transforms of a stream make of it, with what was drawn.
 
 use std::io::{self, Write as _};
+use std::sync::Arc;
 
 use forebay_pixels as pixels;
 use forebay_proto::Turn;
@@ -28,7 +29,7 @@ pub(super) fn run(args: &PreviewArgs) -> Result<(), Failure> {
             return Err(Failure::Usage("--record needs a path, or --config FILE with --stream NAME.".to_owned()));
         }
     };
-    let (source, settings) = (stream.dataset()?, &stream.section().settings);
+    let (source, settings) = (Arc::from(stream.dataset()?), &stream.section().settings);
     let views = u32::try_from(1 + settings.views.len()).expect("a stream has few views");
     let record = args.record.unwrap_or(0);
     let epochs = (args.count / views).max(1);
@@ -39,7 +40,7 @@ pub(super) fn run(args: &PreviewArgs) -> Result<(), Failure> {
     }
     let mut cells = Vec::new();
     for epoch in 0..u64::from(epochs) {
-        let made = replay(source.as_ref(), settings, stream.decode(), epoch, Turn::new(record, 0));
+        let made = replay(&source, settings, stream.decode(), epoch, Turn::new(record, 0));
         let made = made.map_err(|error| Failure::Failed(format!("{error}.")))?;
         cells.extend(made.iter().map(|view| {
             let title = if views == 1 { format!("epoch {epoch}") } else { format!("epoch {epoch}, {}", view.name) };

@@ -57,6 +57,10 @@ impl PyPipeline {
             .and_then(|pipeline| pipeline.with_input(input))
             .and_then(|pipeline| pipeline.with_match(matched))
             .map_err(refused)?;
+        if let Some((place, name)) = pipeline.drawing_by_boxes() {
+            let why = "needs the boxes of a dataset's records, so only a Loader can carry it out";
+            return Err(PyValueError::new_err(format!("transform {place} ({name}) {why}")));
+        }
         Ok(Self { pipeline })
     }
 

@@ -51,6 +51,49 @@ def test_rule_51_a_replay_has_the_bytes_of_every_view_before_mixing(binary, jpeg
     assert np.array_equal(plain["images"], mixed["images"])
 
 
+def test_rule_51_a_part_that_was_drawn_by_boxes_is_replayed(binary, jpegs, tmp_path):
+    files = sorted(str(file.relative_to(jpegs)) for file in jpegs.rglob("*.jpg"))
+    probes = [forebay.image.probe(jpegs / file) for file in files]
+    images = [
+        {"id": number, "file_name": file, "width": found.width, "height": found.height}
+        for number, (file, found) in enumerate(zip(files, probes))
+    ]
+    annotations = [
+        {"id": number * 2 + corner, "image_id": number, "category_id": 1, "bbox": box, "area": 1.0, "iscrowd": 0}
+        for number, found in enumerate(probes)
+        for corner, box in enumerate(
+            [
+                [0, 0, found.width / 3, found.height / 3],
+                [found.width / 2, found.height / 2, found.width / 3, found.height / 3],
+            ]
+        )
+    ]
+    document = {"images": images, "annotations": annotations, "categories": [{"id": 1, "name": "thing"}]}
+    (tmp_path / "boxes.json").write_text(json.dumps(document))
+    source = f"coco:{tmp_path / 'boxes.json'}?root={jpegs}"
+    steps = [
+        transforms.RandomZoomOut(7),
+        transforms.RandomIoUCrop(sampler_options=(0, 0.1)),
+        transforms.Resize((20, 24)),
+    ]
+    sets = ["shuffle=true", "seed=5", f"transform={table(steps)}"]
+    arguments = [source, *(each for pair in sets for each in ("--set", pair))]
+    dropped = 0
+    # Boxes that a Loader does not deliver decide all the same.
+    for columns in ({}, {"columns": []}):
+        with forebay.Loader(source, batch_size=4, epochs=1, transform=steps, shuffle=True, seed=5, **columns) as loader:
+            for batch in loader:
+                for place, record in enumerate(batch.records.tolist()):
+                    found = replayed(binary, tmp_path, *arguments, record=record, epoch=0)
+                    assert np.array_equal(found["images"], batch.images[place])
+                    if not columns:
+                        assert len(batch.boxes[place]) in (1, 2), "the middle of a box is always shown"
+                        dropped += 2 - len(batch.boxes[place])
+    assert dropped > 0
+    with pytest.raises(forebay.SettingsError, match=r"transform 1 \(random_iou_crop\) needs the boxes"):
+        forebay.Loader(jpegs, batch_size=4, transform=steps)
+
+
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32"])
 def test_rule_51_a_stream_of_a_configuration_is_replayed_by_its_name(binary, jpegs, service, tmp_path, dtype):
     cache = {"keep": "decoded", "memory": "20mb", "max_side": 40}

@@ -28,6 +28,30 @@ LISTS = {
         [transforms.RandomResizedCrop((70, 50), **_NARROW), transforms.RandomHorizontalFlip(1.0)],
         [v2.RandomResizedCrop((70, 50), **_NARROW), v2.RandomHorizontalFlip(1.0)],
     ),
+    "padded": (
+        [transforms.PadBy((3, 5, 8, 1)), transforms.Resize((90, 120))],
+        [v2.Pad([3, 5, 8, 1]), v2.Resize((90, 120))],
+    ),
+    "rotation": (
+        [transforms.RandomRotation((33, 33), "bilinear"), transforms.Resize((90, 70))],
+        [v2.RandomRotation((33, 33), v2.InterpolationMode.BILINEAR), v2.Resize((90, 70))],
+    ),
+    "rotation about a point": (
+        [transforms.RandomRotation((-100, -100), center=(20, 31)), transforms.CenterCrop(50)],
+        [v2.RandomRotation((-100, -100), center=(20, 31)), v2.CenterCrop(50)],
+    ),
+    "affine": (
+        [
+            transforms.Resize((120, 100)),
+            transforms.RandomAffine((17, 17), scale=(1.3, 1.3), shear=(5, 5, -8, -8)),
+            transforms.RandomHorizontalFlip(1.0),
+        ],
+        [
+            v2.Resize((120, 100)),
+            v2.RandomAffine((17, 17), scale=(1.3, 1.3), shear=(5, 5, -8, -8)),
+            v2.RandomHorizontalFlip(1.0),
+        ],
+    ),
     "several": (
         [
             transforms.RandomHorizontalFlip(1.0),

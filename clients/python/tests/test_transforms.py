@@ -35,6 +35,20 @@ from forebay.transforms import color, geometry, lists, mixes, warps
         (transforms.Pad((8, 9), fill=7), {"pad": {"size": [8, 9], "fill": 7, "padding_mode": "constant"}}),
         (transforms.Pad(8), {"pad": {"size": 8, "fill": 0, "padding_mode": "constant"}}),
         (transforms.RandomHorizontalFlip(), {"random_horizontal_flip": {"p": 0.5}}),
+        (transforms.RandomHSV(0.1), {"random_hsv": {"hsv_h": 0.1, "hsv_s": 0.7, "hsv_v": 0.4}}),
+        (
+            transforms.RandomIoUCrop(0.5, sampler_options=(0, 1)),
+            {
+                "random_iou_crop": {
+                    "min_scale": 0.5,
+                    "max_scale": 1.0,
+                    "min_aspect_ratio": 0.5,
+                    "max_aspect_ratio": 2.0,
+                    "sampler_options": [0, 1],
+                    "trials": 40,
+                }
+            },
+        ),
         (
             transforms.RandomApply([transforms.ColorJitter(0.4, hue=(0, 0.1)), transforms.RandomInvert()]),
             {

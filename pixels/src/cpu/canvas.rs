@@ -152,7 +152,10 @@ impl Canvas {
                     let to = &mut sized(&mut self.spare, window.area() * 3 + SLACK)[..window.area() * 3];
                     let picture = kept.unwrap_or(&self.picture);
                     if let Border::Fill(fill) = border {
-                        to.fill(fill);
+                        match fill {
+                            [red, green, blue] if red == green && green == blue => to.fill(red),
+                            _ => to.as_chunks_mut::<3>().0.fill(fill),
+                        }
                         lay(picture, held, frame.pixels(), to, window, (left, top));
                     } else {
                         surround(picture, held, frame.pixels(), to, window, (left, top), border);
@@ -169,8 +172,8 @@ impl Canvas {
                     self.keep(kept, held, need);
                     let turned = Rect::whole(width, height);
                     let to = &mut sized(&mut self.spare, turned.area() * 3 + SLACK)[..turned.area() * 3];
-                    let from = (&self.picture[..need.area() * 3], need.width as usize);
-                    rotate.expand(from, (to, width as usize), pipeline.matched());
+                    let from = (&self.picture[..need.area() * 3], (need.width, need.height));
+                    rotate.expand(from, (to, (width, height)), pipeline.matched());
                     self.swap(width, height);
                     (kept, held) = (None, turned);
                     continue;

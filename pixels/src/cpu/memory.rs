@@ -7,7 +7,7 @@ use crate::draw::Draw;
 use crate::fault::Limits;
 use crate::interpolation::Interpolation;
 use crate::matching::Match;
-use crate::orientation::Orientation;
+use crate::origin::Origin;
 use crate::plan::stage::{Frame, Stage};
 use crate::plan::{Plan, Rect, Step};
 use crate::recipe::Recipe;
@@ -29,24 +29,25 @@ struct Buffers {
 }
 
 impl CpuDecoder {
-    /// Bytes that [`transform`](Self::transform) takes at most beside the kept picture, which has this width and height.
-    pub fn transform_bytes(&mut self, size: (u32, u32), recipe: &Recipe, draw: Draw, limits: &Limits) -> u64 {
-        self.recipe_bytes(size, recipe, draw, limits, true)
+    /// Bytes that [`transform`](Self::transform) takes at most beside the kept picture, which is of this origin.
+    pub fn transform_bytes(&mut self, origin: &Origin, recipe: &Recipe, draw: Draw, limits: &Limits) -> u64 {
+        self.recipe_bytes(origin, recipe, draw, limits, true)
     }
 
-    /// Bytes that [`upright`](Self::upright) and then [`transform`](Self::transform) take at most of a picture of this size,
+    /// Bytes that [`upright`](Self::upright) and then [`transform`](Self::transform) take at most of a picture of this origin,
     /// if decoding it takes so many.
     pub(crate) fn upright_bytes(
         &mut self,
-        (size @ (width, height), decode): ((u32, u32), u64),
+        (origin, decode): (&Origin, u64),
         form: Form,
         recipe: &Recipe,
         draw: Draw,
         limits: &Limits,
     ) -> u64 {
+        let (width, height) = origin.size;
         let kept @ (to_width, to_height) = form.size(width, height);
-        let transform = self.transform_bytes(kept, recipe, draw, limits);
-        if kept == size {
+        let transform = self.transform_bytes(&Origin { size: kept, ..*origin }, recipe, draw, limits);
+        if kept == origin.size {
             return decode.saturating_add(transform);
         }
         let (frame, window) = (Frame::whole(width, height), Rect::whole(to_width, to_height));
@@ -60,18 +61,18 @@ impl CpuDecoder {
     /// Bytes that a recipe takes beside the decoded picture. 0 if the limits refuse it, since nothing is done then.
     pub(crate) fn recipe_bytes(
         &mut self,
-        size: (u32, u32),
+        origin: &Origin,
         recipe: &Recipe,
         draw: Draw,
         limits: &Limits,
         is_kept: bool,
     ) -> u64 {
         let Self { plan, stages, .. } = self;
-        let stored = Stored { size, orientation: Orientation::AsStored };
-        if limits.check_picture(size.0, size.1).is_err() {
+        let stored = Stored::turned(*origin);
+        if limits.check_picture(origin.size.0, origin.size.1).is_err() {
             return 0;
         }
-        recipe.plan_into(size.0, size.1, draw, plan);
+        recipe.plan_into(origin, draw, plan);
         if plan.check(limits).is_err() {
             return 0;
         }

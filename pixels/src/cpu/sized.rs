@@ -6,7 +6,7 @@ use crate::cpu::canvas::PlanInput;
 use crate::cpu::{CpuDecoder, PictureFile, Stored, Wanted};
 use crate::draw::Draw;
 use crate::fault::{Fault, Limits};
-use crate::orientation::Orientation;
+use crate::origin::Origin;
 use crate::pipeline::Pipeline;
 use crate::plan::Rect;
 
@@ -60,7 +60,7 @@ impl CpuDecoder {
     ) -> Result<Transformed, Fault> {
         let begun = Instant::now();
         limits.check_picture(size.0, size.1)?;
-        let stored = Stored { size, orientation: Orientation::AsStored };
+        let stored = Stored::turned(Origin::plain(size));
         Wanted::of(pipeline, draw, &stored, false, limits, &mut self.plan, &mut self.stages)?;
         let (picture, _) = self.canvas.begin(size.0, size.1, limits)?;
         picture.copy_from_slice(rgb);

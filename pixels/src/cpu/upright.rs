@@ -7,7 +7,6 @@ use crate::cpu::{CpuDecoder, Loaded, PictureFile, Stored, Wanted, load};
 use crate::decoded::Decoded;
 use crate::draw::Draw;
 use crate::fault::{Fault, Limits};
-use crate::orientation::Orientation;
 use crate::picture::KeptPicture;
 use crate::pipeline::Input;
 use crate::recipe::Recipe;
@@ -89,7 +88,7 @@ impl CpuDecoder {
     ) -> Result<Decoded, Fault> {
         let KeptPicture { format, width, height, origin, .. } = *picture;
         assert_eq!(out.len(), recipe.place_len(), "a place has the recipe's place length");
-        let stored = Stored { size: (width, height), orientation: Orientation::AsStored };
+        let stored = Stored::turned(origin);
         let pipeline = recipe.pipeline();
         Wanted::of(pipeline, draw, &stored, false, limits, &mut self.plan, &mut self.stages)?;
         let begun = Instant::now();

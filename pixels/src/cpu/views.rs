@@ -7,6 +7,7 @@ use crate::cpu::{CpuDecoder, Loaded, PictureFile, Stored, Wanted, load};
 use crate::decoded::Decoded;
 use crate::draw::Draw;
 use crate::fault::{Fault, Limits};
+use crate::origin::Origin;
 use crate::picture::KeptPicture;
 use crate::plan::Plan;
 use crate::plan::stage::Stage;
@@ -100,19 +101,19 @@ impl CpuDecoder {
         Ok(decoded.expect("there is a first view"))
     }
 
-    /// Bytes that [`transform_views`](Self::transform_views) takes at most beside the kept picture of this width and height.
-    pub fn transform_views_bytes(&mut self, size: (u32, u32), order: ViewOrder<'_>, limits: &Limits) -> u64 {
-        self.plans_bytes(size, order.each(), limits)
+    /// Bytes that [`transform_views`](Self::transform_views) takes at most beside the kept picture of this origin.
+    pub fn transform_views_bytes(&mut self, origin: &Origin, order: ViewOrder<'_>, limits: &Limits) -> u64 {
+        self.plans_bytes(origin, order.each(), limits)
     }
 
     /// Buffers grow from view to view, but no further than all of them together.
     pub(crate) fn plans_bytes<'r>(
         &mut self,
-        size: (u32, u32),
+        origin: &Origin,
         views: impl Iterator<Item = (&'r Recipe, Draw)>,
         limits: &Limits,
     ) -> u64 {
-        views.map(|(recipe, draw)| self.transform_bytes(size, recipe, draw, limits)).fold(0, u64::saturating_add)
+        views.map(|(recipe, draw)| self.transform_bytes(origin, recipe, draw, limits)).fold(0, u64::saturating_add)
     }
 }
 

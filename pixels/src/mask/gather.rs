@@ -1,6 +1,6 @@
 //! Writes the numbers of a mask into its place: for each pixel of the result the one that it shows.
 
-use super::lines::{BORDER, MaskLines};
+use super::lines::{BORDER, LinePair, MaskLines};
 use super::png::{PngFrame, Samples};
 use super::{MaskDepth, MaskFault};
 
@@ -48,16 +48,27 @@ fn two(fill: i32) -> [u8; 2] {
 
 /// Goes through the result row by row. `number` is the one of a pixel of the mask.
 fn write<const N: usize>(lines: &MaskLines, fill: [u8; N], out: &mut [u8], number: impl Fn(usize, usize) -> [u8; N]) {
-    let MaskLines { columns, rows, swapped, .. } = lines;
-    let width = columns.len();
-    for (&row, out) in rows.iter().zip(out.as_chunks_mut::<N>().0.chunks_exact_mut(width)) {
+    let LinePair { columns, rows } = &lines.last;
+    let number = |column: u32, row: u32| {
+        let (x, y) = if lines.swapped { (row, column) } else { (column, row) };
+        number(x as usize, y as usize)
+    };
+    let of_rows = out.as_chunks_mut::<N>().0.chunks_exact_mut(columns.len());
+    if !lines.are_straight() {
+        for (row, out) in (0..).zip(of_rows) {
+            for (column, out) in (0..).zip(out) {
+                *out = lines.at(column, row).map_or(fill, |(column, row)| number(column, row));
+            }
+        }
+        return;
+    }
+    for (&row, out) in rows.iter().zip(of_rows) {
         if row == BORDER {
             out.fill(fill);
             continue;
         }
         for (&column, out) in columns.iter().zip(out) {
-            let (x, y) = if *swapped { (row, column) } else { (column, row) };
-            *out = if column == BORDER { fill } else { number(x as usize, y as usize) };
+            *out = if column == BORDER { fill } else { number(column, row) };
         }
     }
 }

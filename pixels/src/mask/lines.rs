@@ -1,22 +1,41 @@
 //! Which pixel of a mask each pixel of the result shows. Rows and columns follow on their own: every step of a plan, and every
-//! orientation, is a choice of rows and one of columns. So a chain of steps is one choice, as if each had been carried out.
+//! orientation, is a choice of rows and one of columns, unless it turns or shears the picture. So a chain of steps is one
+//! choice, as if each had been carried out, and what turns or shears divides the chain.
 
 use crate::border::Border;
+use crate::operation::NearestPixels;
 use crate::orientation::Orientation;
 use crate::origin::{Annotated, Origin};
 use crate::plan::{Plan, Rect, Step};
 
-/// For each column and row of the result, the one of the mask that it shows.
+/// Which pixel of the mask each pixel of the result shows. Its memory is used again.
 #[derive(Debug, Default)]
 pub(super) struct MaskLines {
-    /// For each column; [`BORDER`] where the result shows nothing of the picture.
-    pub columns: Vec<u32>,
-    /// For each row.
-    pub rows: Vec<u32>,
+    /// From the result back to the first step that turns or shears, seen from the end; or back to the mask.
+    pub last: LinePair,
+    /// What comes before, the last of them first. Those beyond `bends` are left from another plan.
+    earlier: Vec<MaskBend>,
+    bends: usize,
     /// The columns count the rows of the mask, and the rows its columns.
     pub swapped: bool,
     /// Width and height of what each step works on.
     sizes: Vec<(u32, u32)>,
+}
+
+/// For each column and row of a picture, the one of an earlier picture that it shows.
+#[derive(Debug, Default)]
+pub(super) struct LinePair {
+    /// For each column; [`BORDER`] where the result shows nothing of the picture.
+    pub columns: Vec<u32>,
+    /// For each row.
+    pub rows: Vec<u32>,
+}
+
+/// A step that turns or shears, and what comes before it.
+#[derive(Debug)]
+struct MaskBend {
+    by: NearestPixels,
+    before: LinePair,
 }
 
 /// No line of the mask.
@@ -26,41 +45,46 @@ impl MaskLines {
     /// Those of a mask of the annotated picture, from which the plan's picture was made. Goes back from the result, step by
     /// step.
     pub(super) fn follow(&mut self, plan: &Plan, origin: &Origin, annotated: Annotated) {
-        self.start(plan);
+        self.bends = 0;
+        self.last.start(plan.width, plan.height);
+        if plan.mirrored {
+            self.last.columns.reverse();
+        }
         self.sizes(plan, origin.size);
         for number in (0..plan.steps.len()).rev() {
-            let (width, height) = self.sizes[number];
-            match plan.steps[number] {
+            let size @ (width, height) = self.sizes[number];
+            let step = &plan.steps[number];
+            if let Some(geometry) = step.geometry(size) {
+                self.bend(geometry.nearest(), size);
+            }
+            let LinePair { columns, rows } = self.first();
+            match *step {
                 Step::Cut(part) => {
-                    each(&mut self.columns, |column| part.left + column);
-                    each(&mut self.rows, |row| part.top + row);
+                    each(columns, |column| part.left + column);
+                    each(rows, |row| part.top + row);
                 }
                 Step::Resize { width: to_width, height: to_height, .. } => {
                     if plan.is_mirrored_before(number) {
-                        each(&mut self.columns, |column| width - 1 - nearest(to_width - 1 - column, width, to_width));
+                        each(columns, |column| width - 1 - nearest(to_width - 1 - column, width, to_width));
                     } else {
-                        each(&mut self.columns, |column| nearest(column, width, to_width));
+                        each(columns, |column| nearest(column, width, to_width));
                     }
-                    each(&mut self.rows, |row| nearest(row, height, to_height));
+                    each(rows, |row| nearest(row, height, to_height));
                 }
-                Step::Mirror => each(&mut self.columns, |column| width - 1 - column),
-                Step::Operate(_) => {}
-                // No mask follows a rotation: these only stay within it.
-                Step::Turn { .. } => {
-                    each(&mut self.columns, |column| column.min(width - 1));
-                    each(&mut self.rows, |row| row.min(height - 1));
-                }
+                Step::Mirror => each(columns, |column| width - 1 - column),
+                Step::Operate(_) | Step::Turn { .. } => {}
                 Step::Canvas { left, top, border, .. } => {
-                    each(&mut self.columns, |column| laid(border, column, left, width));
-                    each(&mut self.rows, |row| laid(border, row, top, height));
+                    each(columns, |column| laid(border, column, left, width));
+                    each(rows, |row| laid(border, row, top, height));
                 }
             }
         }
         // A picture that was shrunk to be kept was resized as a whole.
         let (stored_width, stored_height) = origin.stored;
         let (wide, high) = origin.turned.seen(stored_width, stored_height);
-        each(&mut self.columns, |column| nearest(column, wide, origin.size.0));
-        each(&mut self.rows, |row| nearest(row, high, origin.size.1));
+        let LinePair { columns, rows } = self.first();
+        each(columns, |column| nearest(column, wide, origin.size.0));
+        each(rows, |row| nearest(row, high, origin.size.1));
         self.swapped = false;
         self.flip(origin.turned, (wide, high));
         self.swapped ^= origin.turned.swaps_sides();
@@ -71,15 +95,37 @@ impl MaskLines {
         }
     }
 
-    /// Every line of the result shows itself, last of all mirrored.
-    fn start(&mut self, plan: &Plan) {
-        self.columns.clear();
-        self.columns.extend(0..plan.width);
-        if plan.mirrored {
-            self.columns.reverse();
+    /// Whether rows and columns follow on their own all the way, so that `last` says everything.
+    pub(super) fn are_straight(&self) -> bool {
+        self.bends == 0
+    }
+
+    /// Column and row of the mask that a pixel of the result shows, before they are swapped. None for the border.
+    pub(super) fn at(&self, column: u32, row: u32) -> Option<(u32, u32)> {
+        let first = self.last.at(column, row);
+        self.earlier[..self.bends].iter().fold(first, |at, MaskBend { by, before }| {
+            let (column, row) = at?;
+            let (column, row) = by.at(column, row)?;
+            before.at(column, row)
+        })
+    }
+
+    /// The lines that reach back furthest so far.
+    fn first(&mut self) -> &mut LinePair {
+        match self.earlier[..self.bends].last_mut() {
+            Some(bend) => &mut bend.before,
+            None => &mut self.last,
         }
-        self.rows.clear();
-        self.rows.extend(0..plan.height);
+    }
+
+    /// Goes back through a step that turns or shears a picture of this size.
+    fn bend(&mut self, by: NearestPixels, (width, height): (u32, u32)) {
+        match self.earlier.get_mut(self.bends) {
+            Some(bend) => bend.by = by,
+            None => self.earlier.push(MaskBend { by, before: LinePair::default() }),
+        }
+        self.bends += 1;
+        self.first().start(width, height);
     }
 
     fn sizes(&mut self, plan: &Plan, mut size: (u32, u32)) {
@@ -100,14 +146,30 @@ impl MaskLines {
     fn flip(&mut self, orientation: Orientation, (width, height): (u32, u32)) {
         // Where the first of two pixels on either side is seen tells whether a side is turned around.
         let first = orientation.seen_part(Rect::whole(1, 1), 2, 2);
-        let (columns, rows) =
-            if self.swapped { (&mut self.rows, &mut self.columns) } else { (&mut self.columns, &mut self.rows) };
+        let swapped = self.swapped;
+        let LinePair { columns, rows } = self.first();
+        let (columns, rows) = if swapped { (rows, columns) } else { (columns, rows) };
         if first.left == 1 {
             each(columns, |column| width - 1 - column);
         }
         if first.top == 1 {
             each(rows, |row| height - 1 - row);
         }
+    }
+}
+
+impl LinePair {
+    /// Every line shows itself.
+    fn start(&mut self, width: u32, height: u32) {
+        for (lines, side) in [(&mut self.columns, width), (&mut self.rows, height)] {
+            lines.clear();
+            lines.extend(0..side);
+        }
+    }
+
+    fn at(&self, column: u32, row: u32) -> Option<(u32, u32)> {
+        let (column, row) = (self.columns[column as usize], self.rows[row as usize]);
+        (column != BORDER && row != BORDER).then_some((column, row))
     }
 }
 

@@ -1,11 +1,13 @@
 //! Tests of masks: each against the steps of its picture's plan, carried out one after the other.
 
 use proptest::prelude::*;
+use serde_json::json;
 
 use super::*;
 use crate::border::{Border, PaddingMode};
 use crate::interpolation::Interpolation;
-use crate::operation::Grayscale;
+use crate::matching::Match;
+use crate::operation::{Affine, Grayscale, Operation, Perspective, Rotate};
 use crate::orientation::Orientation;
 use crate::output::Output;
 use crate::pipeline::Input;
@@ -92,10 +94,45 @@ fn stepwise(mut mask: Rows, plan: &Plan) -> Rows {
                 canvas
             }
             Step::Mirror => mirrored(mask),
-            Step::Operate(_) | Step::Turn { .. } => mask,
+            Step::Operate(operation) => operated(&mask, operation),
+            Step::Turn { rotate, width, height } => {
+                let (from, size) = coloured(&mask);
+                let mut to = vec![0; (width * height * 3) as usize];
+                let rotate = Rotate { interpolation: Interpolation::Nearest, fill: None, ..rotate };
+                rotate.expand((&from, size), (&mut to, (width, height)), Match::Torch);
+                uncoloured(&to, width)
+            }
         };
     }
     if plan.mirrored { mirrored(mask) } else { mask }
+}
+
+/// A mask as a picture that an operation can be carried out on: its number, and whether it has one.
+fn coloured(mask: &Rows) -> (Vec<u8>, (u32, u32)) {
+    let rgb = mask.iter().flatten().flat_map(|number| match u8::try_from(*number) {
+        Ok(number) => [number, 255, 0],
+        Err(_) => [0; 3],
+    });
+    (rgb.collect(), (u32::try_from(mask[0].len()).unwrap(), u32::try_from(mask.len()).unwrap()))
+}
+
+fn uncoloured(rgb: &[u8], width: u32) -> Rows {
+    let number = |rgb: &[u8]| if rgb[1] == 255 { rgb[0].into() } else { -1 };
+    rgb.chunks_exact(width as usize * 3).map(|row| row.chunks_exact(3).map(number).collect()).collect()
+}
+
+/// What torchvision makes of the mask: the nearest pixel, whichever filter the picture has. What comes from outside is a border.
+fn operated(mask: &Rows, operation: Operation) -> Rows {
+    let (interpolation, fill) = (Interpolation::Nearest, None);
+    let nearest = match operation {
+        Operation::Affine(affine) => Operation::Affine(Affine { interpolation, fill, ..affine }),
+        Operation::Rotate(rotate) => Operation::Rotate(Rotate { interpolation, fill, ..rotate }),
+        Operation::Perspective(moved) => Operation::Perspective(Perspective { interpolation, fill, ..moved }),
+        _ => return mask.clone(),
+    };
+    let (mut rgb, size) = coloured(mask);
+    nearest.apply(&mut rgb, size, Match::Torch);
+    uncoloured(&rgb, size.0)
 }
 
 /// The lines that a canvas of this length shows of a side that begins at `first`, found by going on from line to line.
@@ -142,7 +179,20 @@ fn transform() -> impl Strategy<Value = Transform> {
         }),
         Just(Transform::RandomHorizontalFlip(RandomHorizontalFlip { p: 0.6 })),
         Just(Transform::Grayscale(Grayscale { num_output_channels: 3 })),
+        bend(),
     ]
+}
+
+/// What turns or shears.
+fn bend() -> impl Strategy<Value = Transform> {
+    let documents = (0..4, 0.0..180.0_f64, any::<bool>()).prop_map(|(kind, degrees, expand)| match kind {
+        0 => json!({ "random_rotation": { "degrees": degrees, "expand": expand, "interpolation": "bilinear" } }),
+        1 => json!({ "random_affine": {
+            "degrees": degrees, "translate": [0.2, 0.3], "scale": [0.6, 1.5], "shear": 20, "fill": 200 } }),
+        2 => json!({ "random_perspective": { "distortion_scale": degrees / 400.0, "p": 0.9 } }),
+        _ => json!({ "trivial_augment_wide": {} }),
+    });
+    documents.prop_map(|document| serde_json::from_value(document).unwrap())
 }
 
 proptest! {

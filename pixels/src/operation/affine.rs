@@ -136,11 +136,14 @@ impl Affine {
     }
 
     pub(super) fn carry_out(self, work: &mut Workpiece<'_>) {
-        let (width, height) = work.size();
-        #[expect(clippy::cast_precision_loss, reason = "sides are below 2^53")]
-        let center = self.center.unwrap_or([width as f64 * 0.5, height as f64 * 0.5]);
         let Self { interpolation, fill, .. } = self;
-        work.warp(&Warp { from: Mapping::Affine(self.from(center)), interpolation, fill });
+        work.warp(&Warp { from: self.mapping(work.size()), interpolation, fill });
+    }
+
+    /// Where the pixels of the result come from, in a picture of this width and height.
+    #[expect(clippy::cast_precision_loss, reason = "sides are below 2^53")]
+    pub(super) fn mapping(&self, (width, height): (usize, usize)) -> Mapping {
+        Mapping::Affine(self.from(self.center.unwrap_or([width as f64 * 0.5, height as f64 * 0.5])))
     }
 
     /// The inverse of shear, scale and rotation about the center, and the move, operation for operation as torchvision

@@ -33,11 +33,12 @@ impl AffineMatrix {
     }
 
     pub(super) fn carry_out(self, work: &mut Workpiece<'_>) {
+        work.warp(&Warp { from: self.mapping(), interpolation: self.interpolation, fill: self.fill });
+    }
+
+    /// Where the pixels of the result come from.
+    pub(super) fn mapping(&self) -> Mapping {
         let matrix = self.matrix;
-        let from = Mapping::Affine(Affine2D {
-            column: [matrix[0], matrix[1], matrix[2]],
-            row: [matrix[3], matrix[4], matrix[5]],
-        });
-        work.warp(&Warp { from, interpolation: self.interpolation, fill: self.fill });
+        Mapping::Affine(Affine2D { column: [matrix[0], matrix[1], matrix[2]], row: [matrix[3], matrix[4], matrix[5]] })
     }
 }

@@ -1,6 +1,6 @@
 //! Hue turned, and saturation and value multiplied, as in the training of YOLO.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::Operation;
 use super::blend::factor_problem;
@@ -10,7 +10,7 @@ use crate::draw::Draws;
 
 /// All three numbers of the colours changed at once: the hue turned, saturation and value multiplied. The arithmetic is Pillow's,
 /// with 8 bits for each number, whatever the recipe matches.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct HsvGains {
     /// Part of a full turn, from -1 to 1.

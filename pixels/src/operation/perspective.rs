@@ -64,9 +64,14 @@ impl Perspective {
     }
 
     pub(super) fn carry_out(self, work: &mut Workpiece<'_>) {
-        let Some(projection) = self.projection() else { return };
+        let Some(from) = self.mapping() else { return };
         let Self { interpolation, fill, .. } = self;
-        work.warp(&Warp { from: Mapping::Perspective(projection), interpolation, fill });
+        work.warp(&Warp { from, interpolation, fill });
+    }
+
+    /// Where the pixels of the result come from. None if there is no such way.
+    pub(super) fn mapping(&self) -> Option<Mapping> {
+        self.projection().map(Mapping::Perspective)
     }
 
     /// Where the result's pixels come from, in single precision as torchvision has it. None if there is no such way.

@@ -5,6 +5,7 @@ use std::io::{Cursor, Write};
 use serde::{Deserialize, Serialize};
 
 use super::affine::nearest;
+use super::geometry::Geometry;
 use super::warp::{Affine2D, Fill, Mapping, Warp, interpolation_problem};
 use super::workpiece::Workpiece;
 use crate::interpolation::Interpolation;
@@ -39,21 +40,24 @@ impl Rotate {
     }
 
     pub(super) fn carry_out(self, work: &mut Workpiece<'_>) {
-        let (width, height) = work.size();
-        let from = Mapping::Affine(self.from(self.center_in(width, height), work.matched));
         let Self { interpolation, fill, .. } = self;
-        work.warp(&Warp { from, interpolation, fill });
+        work.warp(&Warp { from: self.mapping(work.size(), work.matched), interpolation, fill });
+    }
+
+    /// Where the pixels of a result come from that has the picture's width and height, which are these.
+    pub(super) fn mapping(&self, size: (usize, usize), matched: Match) -> Mapping {
+        Mapping::Affine(self.from(self.center_in(size), matched))
     }
 
     #[expect(clippy::cast_precision_loss, reason = "sides are below 2^53")]
-    fn center_in(&self, width: usize, height: usize) -> [f64; 2] {
+    fn center_in(&self, (width, height): (usize, usize)) -> [f64; 2] {
         self.center.unwrap_or([width as f64 / 2.0, height as f64 / 2.0])
     }
 
     /// Width and height of a result that shows all of a picture of this size, as Pillow has them.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "such casts saturate, which is meant")]
     pub(crate) fn expanded(self, width: u32, height: u32) -> (u32, u32) {
-        let from = self.from(self.center_in(width as usize, height as usize), Match::Pillow);
+        let from = self.from(self.center_in((width as usize, height as usize)), Match::Pillow);
         let (wide, high) = (f64::from(width), f64::from(height));
         let corners = [(0.0, 0.0), (wide, 0.0), (wide, high), (0.0, high)].map(|(x, y)| from.at(x, y));
         let side = |ends: [f64; 4]| {
@@ -64,18 +68,31 @@ impl Rotate {
         (side(corners.map(|corner| corner.0)), side(corners.map(|corner| corner.1)))
     }
 
-    /// Makes a result of this width, which [`expanded`](Self::expanded) has given, from a picture. Both are packed RGB, with their
-    /// widths.
-    #[expect(clippy::cast_precision_loss, reason = "sides are below 2^53")]
-    pub(crate) fn expand(self, (from, width): (&[u8], usize), (to, to_width): (&mut [u8], usize), matched: Match) {
-        let (height, to_height) = (from.len() / 3 / width, to.len() / 3 / to_width);
-        let turned = self.from(self.center_in(width, height), matched);
-        let half = |to: usize, side: usize| -(to as f64 - side as f64) / 2.0;
-        let (column, row) = turned.at(half(to_width, width), half(to_height, height));
-        let Affine2D { column: [a, b, _], row: [d, e, _] } = turned;
-        let mapping = Mapping::Affine(Affine2D { column: [a, b, column], row: [d, e, row] });
+    /// How it moves the pixels of a picture of this width and height if the result shows all of it, and so has the size `to`,
+    /// which [`expanded`](Self::expanded) has given.
+    pub(crate) fn expanding(&self, size: (u32, u32), to: (u32, u32)) -> Geometry {
+        Geometry::new(self.expanded_mapping(size, to, Match::Torch), size, to)
+    }
+
+    /// Makes a result of this width and height, which [`expanded`](Self::expanded) has given, from a picture. Both are packed
+    /// RGB, with their sizes.
+    pub(crate) fn expand(
+        self,
+        (from, size): (&[u8], (u32, u32)),
+        (to, to_size): (&mut [u8], (u32, u32)),
+        matched: Match,
+    ) {
+        let mapping = self.expanded_mapping(size, to_size, matched);
         let warp = Warp { from: mapping, interpolation: self.interpolation, fill: self.fill };
-        warp.carry_out((from, width), (to, to_width), matched);
+        warp.carry_out((from, size.0 as usize), (to, to_size.0 as usize), matched);
+    }
+
+    fn expanded_mapping(&self, size: (u32, u32), to: (u32, u32), matched: Match) -> Mapping {
+        let turned = self.from(self.center_in((size.0 as usize, size.1 as usize)), matched);
+        let half = |to: u32, side: u32| -(f64::from(to) - f64::from(side)) / 2.0;
+        let (column, row) = turned.at(half(to.0, size.0), half(to.1, size.1));
+        let Affine2D { column: [a, b, _], row: [d, e, _] } = turned;
+        Mapping::Affine(Affine2D { column: [a, b, column], row: [d, e, row] })
     }
 
     /// Pillow rounds sine and cosine, so that right angles are exact.

@@ -1,10 +1,13 @@
 //! Every pixel of the result taken from somewhere else in the picture: rotations, shears and the like. Pillow's arithmetic in
 //! double precision, or torch's `grid_sample`. The result may have another size than the picture.
 
+mod torch_places;
+
 use serde::{Deserialize, Serialize};
 
 use crate::interpolation::Interpolation;
 use crate::matching::Match;
+pub(super) use torch_places::TorchPlaces;
 
 /// What pixels from outside of the picture are: one number or red, green and blue, from 0 to 255.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize, Serialize)]
@@ -65,7 +68,13 @@ impl Fill {
         }
     }
 
-    pub(super) fn problem(self) -> Option<String> {
+    /// As pixels have it, cut off below the point.
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a fill is from 0 to 255")]
+    pub(crate) fn bytes(self) -> [u8; 3] {
+        self.rgb().map(|value| value as u8)
+    }
+
+    pub(crate) fn problem(self) -> Option<String> {
         let rgb = self.rgb();
         let good = rgb.iter().all(|value| (0.0..256.0).contains(value));
         (!good).then(|| format!("fill is {rgb:?}, but must be from 0 to 255"))
@@ -110,23 +119,20 @@ pub(crate) fn torch_has(interpolation: Interpolation) -> bool {
 
 impl Warp {
     /// Makes `to`, of `to_width` columns, from a picture of `width` columns. Both are packed RGB.
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a fill is from 0 to 255")]
     pub(super) fn carry_out(&self, (from, width): (&[u8], usize), (to, to_width): (&mut [u8], usize), matched: Match) {
         let pixels = from.as_chunks::<3>().0;
         let source = WarpSource { pixels, width, height: pixels.len() / width };
         let to = to.as_chunks_mut::<3>().0;
         if matched == Match::Pillow {
-            to.fill(self.fill.map_or([0; 3], |fill| fill.rgb().map(|value| value as u8)));
+            to.fill(self.fill.map_or([0; 3], Fill::bytes));
         }
+        let places = TorchPlaces::new(self.from, (width, source.height), (to_width, to.len() / to_width));
         match (matched, self.from) {
             (Match::Torch, Mapping::Affine(from)) => {
-                let places = TorchPlaces::new(from, &source, (to_width, to.len() / to_width));
-                let nearest = |column, row| places.at_pixel(column, row);
-                self.like_torch(&source, (to, to_width), |column, row| from.at_pixel(column, row), nearest);
+                self.like_torch(&source, (to, to_width), |column, row| from.at_pixel(column, row), &places);
             }
             (Match::Torch, Mapping::Perspective(from)) => {
-                let nearest = |column, row| from.torch_pixel(&source, column, row);
-                self.like_torch(&source, (to, to_width), |column, row| from.at_pixel(column, row), nearest);
+                self.like_torch(&source, (to, to_width), |column, row| from.at_pixel(column, row), &places);
             }
             (Match::Pillow, Mapping::Affine(from)) if self.interpolation == Interpolation::Nearest => {
                 from.nearest(&source, (to, to_width));
@@ -150,21 +156,20 @@ impl Warp {
     }
 
     /// torchvision's arithmetic on a tensor: pixels from outside are 0, and with a fill what is missing of a pixel is the fill.
-    /// `nearest` gives the pixel that a pixel's middle comes from, with a fraction.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "as torch calculates")]
     fn like_torch(
         &self,
         source: &WarpSource<'_>,
         (to, to_width): WarpResult<'_>,
         at_pixel: impl Fn(usize, usize) -> (f64, f64),
-        nearest: impl Fn(usize, usize) -> (f32, f32),
+        places: &TorchPlaces,
     ) {
         let fill = self.fill.map(Fill::rgb);
         for (row, to) in to.chunks_exact_mut(to_width).enumerate() {
             for (column, to) in to.iter_mut().enumerate() {
                 if self.interpolation == Interpolation::Nearest {
-                    let (x, y) = nearest(column, row);
-                    let found = source.within(x.round_ties_even() as i64, y.round_ties_even() as i64);
+                    let (x, y) = places.nearest(column, row);
+                    let found = source.within(x, y);
                     *to = found.unwrap_or_else(|| fill.unwrap_or_default().map(|value| libm::rint(value) as u8));
                     continue;
                 }
@@ -223,56 +228,6 @@ fn sampled(
                 *to = sample(source, x - 0.5, y - 0.5);
             }
         }
-    }
-}
-
-impl Projection {
-    /// The pixel that the middle of a pixel comes from, with a fraction, in single precision as torchvision calculates it.
-    #[expect(clippy::cast_possible_truncation, clippy::cast_precision_loss, reason = "as torch calculates")]
-    fn torch_pixel(self, source: &WarpSource<'_>, column: usize, row: usize) -> (f32, f32) {
-        let (wide, high) = (source.width as f32, source.height as f32);
-        let (x, y) = (column as f32 + 0.5, row as f32 + 0.5);
-        let depth = x * self.depth[0] as f32 + y * self.depth[1] as f32 + 1.0;
-        let place = |line: [f64; 3], side: f32| {
-            let line = line.map(|number| number as f32 / (0.5 * side));
-            let from_middle = (x * line[0] + y * line[1] + line[2]) / depth - 1.0;
-            ((from_middle + 1.0) * side - 1.0) / 2.0
-        };
-        (place(self.column, wide), place(self.row, high))
-    }
-}
-
-/// Places as torchvision calculates them for a tensor: in single precision, from -1 to 1 over the picture. Where a place is
-/// between two pixels, its rounding decides which of them is the nearest.
-struct TorchPlaces {
-    column: [f32; 3],
-    row: [f32; 3],
-    /// Half the sides of the picture.
-    half: [f32; 2],
-    /// Half the sides of the result.
-    to_half: [f32; 2],
-}
-
-impl TorchPlaces {
-    #[expect(clippy::cast_possible_truncation, clippy::cast_precision_loss, reason = "as torch calculates")]
-    fn new(from: Affine2D, source: &WarpSource<'_>, to: (usize, usize)) -> Self {
-        let half = [source.width as f64 / 2.0, source.height as f64 / 2.0];
-        let to_half = [to.0 as f64 / 2.0, to.1 as f64 / 2.0];
-        let (middle_x, middle_y) = from.at(to_half[0], to_half[1]);
-        let scaled = |line: [f64; 3], middle: f64, half: f64| {
-            [line[0], line[1], middle - half].map(|number| number as f32 / half as f32)
-        };
-        let (column, row) = (scaled(from.column, middle_x, half[0]), scaled(from.row, middle_y, half[1]));
-        Self { column, row, half: half.map(|side| side as f32), to_half: to_half.map(|side| side as f32) }
-    }
-
-    /// The pixel that the middle of a pixel comes from, with a fraction.
-    #[expect(clippy::cast_precision_loss, reason = "as torch calculates")]
-    fn at_pixel(&self, column: usize, row: usize) -> (f32, f32) {
-        let x = column as f32 - (self.to_half[0] - 0.5);
-        let y = row as f32 - (self.to_half[1] - 0.5);
-        let place = |line: [f32; 3], half: f32| (x * line[0] + y * line[1] + line[2] + 1.0) * half - 0.5;
-        (place(self.column, self.half[0]), place(self.row, self.half[1]))
     }
 }
 

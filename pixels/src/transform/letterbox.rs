@@ -40,7 +40,7 @@ impl Letterbox {
         let side = |from: f64, most: u32| (libm::rint(from * factor) as u32).clamp(1, most);
         plan.resize(side(from_width, width), side(from_height, height), self.interpolation);
         let (left, top) = ((width - plan.width) / 2, (height - plan.height) / 2);
-        plan.grow(width, height, left, top, Border::Fill(self.fill));
+        plan.grow(width, height, left, top, Border::Fill([self.fill; 3]));
     }
 }
 

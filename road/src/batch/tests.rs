@@ -149,7 +149,7 @@ impl Setup {
             stream: "test".into(),
             storage_timeout: Duration::from_secs(60),
             targets: targets.writer(FollowSettings {
-                recipe: recipe.clone(),
+                recipe: Arc::new(recipe.clone()),
                 seed: 0,
                 annotated: Annotated::AsSeen,
                 min_visible: 0.0,

@@ -119,9 +119,9 @@ impl CpuLane {
             Input::File(bytes) => bytes,
             // The recipe is carried out on the pixels where they are: only what it makes of them takes memory.
             Input::Picture(kept) => {
-                let size = (kept.picture.width, kept.picture.height);
                 let (order, places) = picture.views();
-                let _share = share(&memory, self.decoder.transform_views_bytes(size, order, &limits));
+                let needed = self.decoder.transform_views_bytes(&kept.picture.origin, order, &limits);
+                let _share = share(&memory, needed);
                 let made = self.decoder.transform_views(&kept.picture, order, &limits, places);
                 return made.map(|decoded| decoded.origin);
             }

@@ -9,8 +9,8 @@ use forebay_cuda::survey::Places;
 use forebay_fake_gpu::Fake;
 use forebay_pixels::sample::{JpegForm, mask_png};
 use forebay_pixels::{
-    CenterCrop, Fill, Form, Input, Interpolation, Jitter, Limits, Orientation, Origin, Output, RandomApply,
-    RandomHorizontalFlip, RandomResizedCrop, RandomRotation, Size, Transform,
+    CenterCrop, Form, Input, Interpolation, Limits, Orientation, Origin, Output, RandomHorizontalFlip,
+    RandomResizedCrop, Size, Transform,
 };
 use forebay_proto::Turn;
 use forebay_ring::{Dtype, Geometry, Layout, Region, Shape, View};
@@ -29,6 +29,8 @@ use crate::publish::Ready;
 use crate::settings::{DecodeSettings, JpegDecoder, Lanes};
 use crate::sheet::SettledBatch;
 use crate::targets::Targets;
+
+mod turns;
 
 /// A dataset of which only the columns matter, and the masks.
 #[derive(Debug)]
@@ -150,7 +152,7 @@ fn cut(columns: Option<&[String]>, min_visible: f64) -> (Region, Vec<Vec<i64>>) 
     let recipe = Recipe::new(vec![Transform::CenterCrop(CenterCrop { size })], Output::default()).unwrap();
     let origin = Some(Origin::of_recipe((100, 80), Orientation::AsStored, &recipe));
     let region = region(&recipe, &targets, 4);
-    let settings = FollowSettings { recipe, seed: 0, annotated: Annotated::AsSeen, min_visible };
+    let settings = FollowSettings { recipe: Arc::new(recipe), seed: 0, annotated: Annotated::AsSeen, min_visible };
     let mut writer = targets.writer(settings);
     let slot = region.slot(0).unwrap();
     let sheet = sheet(vec![0, -1, 1], vec![origin, origin, origin]);
@@ -206,7 +208,7 @@ fn rule_45_boxes_and_points_in_fractions_of_a_picture_become_pixels_that_follow_
     let recipe = Recipe::new(vec![Transform::CenterCrop(CenterCrop { size })], Output::default()).unwrap();
     let origin = Some(Origin::of_recipe((80, 200), Orientation::Right, &recipe));
     let region = region(&recipe, &targets, 1);
-    let settings = FollowSettings { recipe, seed: 0, annotated: Annotated::AsSeen, min_visible: 0.0 };
+    let settings = FollowSettings { recipe: Arc::new(recipe), seed: 0, annotated: Annotated::AsSeen, min_visible: 0.0 };
     let (sheet, slot) = (sheet(vec![0], vec![origin]), region.slot(0).unwrap());
     drop(Ready::publish(SettledBatch { sheet, slot, in_gpu: vec![false] }, None, &mut targets.writer(settings)));
     let near = |found: &[f32], expected: &[f32]| {
@@ -314,7 +316,8 @@ fn boxes_are_where_pixels_are(pool: &Arc<Pool>, adjust_orientation: bool, cache:
         }
     }
     let slot = frame.join(places).unwrap();
-    let settings = FollowSettings { recipe, seed: 9, annotated: Annotated::AsStored, min_visible: 0.0 };
+    let settings =
+        FollowSettings { recipe: Arc::new(recipe), seed: 9, annotated: Annotated::AsStored, min_visible: 0.0 };
     let batch = SettledBatch { sheet: sheet((0..16).collect(), origins), slot, in_gpu: vec![false; 16] };
     let ready = Ready::publish(batch, None, &mut targets.writer(settings));
     let mut shown = 0;
@@ -381,18 +384,4 @@ fn rule_45_boxes_are_where_a_gpu_puts_the_pixels() {
     }
     let pictures: Vec<u64> = pool.lanes().iter().map(|lane| lane.pictures).collect();
     assert_eq!(pictures, [0, 32], "the GPU has decoded all of them");
-}
-
-#[test]
-fn rule_45_columns_of_places_do_not_go_with_a_transform_that_turns_the_picture() {
-    let schema = |role| Schema::try_new(vec![Field::new("it", "f32 [*, 4]".parse().unwrap()).with_role(role)]).unwrap();
-    let (interpolation, center, fill) = (Interpolation::Nearest, None, Fill::Gray(0.0));
-    let turn = RandomRotation { degrees: Jitter::By(5.0), interpolation, expand: false, center, fill };
-    let crop = Transform::CenterCrop(CenterCrop { size: Size::One(8) });
-    let apply = RandomApply { transforms: vec![Transform::RandomRotation(turn)], p: 0.5 };
-    let recipe = Recipe::new(vec![crop, Transform::RandomApply(apply)], Output::default()).unwrap();
-    let refused = NotFollowed { column: "it".into(), place: 1, transform: "random_apply" };
-    assert_eq!(can_follow(&schema(Role::Boxes), &recipe), Err(refused));
-    assert_eq!(can_follow(&schema(Role::Plain), &recipe), Ok(()));
-    assert_eq!(can_follow(&schema(Role::Boxes), &Recipe::training(8).unwrap()), Ok(()));
 }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use forebay_coordinator::Plan;
+use forebay_pixels::Recipe;
 use forebay_sources::{Locator, Source};
 
 use crate::cache::Cache;
@@ -18,6 +19,7 @@ pub(super) struct Dataset {
     plan: Arc<Plan>,
     cache: Option<Arc<Cache>>,
     seek: Option<Arc<SeekStore>>,
+    recipe: Arc<Recipe>,
     targets: Targets,
 }
 
@@ -27,9 +29,9 @@ impl Dataset {
         source: Arc<dyn Source>,
         plan: Plan,
         (cache, seek): (Option<Arc<Cache>>, Option<Arc<SeekStore>>),
-        targets: Targets,
+        (recipe, targets): (Recipe, Targets),
     ) -> Self {
-        Self { name, source, plan: Arc::new(plan), cache, seek, targets }
+        Self { name, source, plan: Arc::new(plan), cache, seek, recipe: Arc::new(recipe), targets }
     }
 
     /// What the user calls it.
@@ -54,6 +56,11 @@ impl Dataset {
     /// Which record has which place of an epoch.
     pub(super) fn plan(&self) -> &Arc<Plan> {
         &self.plan
+    }
+
+    /// What becomes of its pictures, with its boxes if the recipe draws by them.
+    pub(super) fn recipe(&self) -> &Arc<Recipe> {
+        &self.recipe
     }
 
     /// The columns of a batch that come from it.

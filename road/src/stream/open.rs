@@ -6,11 +6,12 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel as channel;
 use forebay_coordinator::{CallError, EpochPart, Handle, LastBatchPolicy};
-use forebay_pixels::{Dtype, Layout};
+use forebay_pixels::{Dtype, Layout, View};
 use forebay_proto::v1::{OpenRequest, WorkerProcess};
 use forebay_ring::{Dtype as RingDtype, Geometry, Layout as RingLayout, Shape, SlotMut};
 use forebay_sources::Source;
 
+use crate::box_column::NoBoxes;
 use crate::cache::{Cache, CacheKey, Caches};
 use crate::consumers::{self, RingThread};
 use crate::decode::Pool;
@@ -29,7 +30,7 @@ use crate::stream::rings::{Rings, Site};
 use crate::stream::standing::Standing;
 use crate::stream::{RingMemory, Stream, StreamError, elsewhere, idle, outline, policies};
 use crate::targets::Targets;
-use crate::{follow, incarnation, threads};
+use crate::{box_column, follow, incarnation, threads};
 
 /// How long a batch that trainers elsewhere wait for may stand without a trainer (semantics rule 35).
 const UNTAKEN: Duration = Duration::from_secs(10);
@@ -104,7 +105,8 @@ impl Opening {
         let (height, width, _) = self.settings.recipe.shape();
         let targets = Targets::new(Arc::clone(&self.source), self.settings.columns.as_deref(), (height, width))?;
         follow::can_follow(targets.schema(), &self.settings.recipe)?;
-        let targets = targets.with_views(&self.settings.views)?;
+        let recipe = box_column::bound(&self.settings.recipe, &self.source, self.settings.annotated)?;
+        let targets = targets.with_views(&self.views()?)?;
         let targets = if self.settings.mixing.is_none() { targets } else { mixed(targets)? };
         let targets = if plan.is_plain() { targets } else { targets.with_repeats()? };
         let (shape, slots) = (shape(&self.settings), self.settings.slots());
@@ -113,7 +115,8 @@ impl Opening {
         let (rings, first) = self.rings(geometry).await?;
         // They take what the cache and the ring have left.
         let seek = self.seek();
-        let dataset = Dataset::new(self.dataset.clone(), Arc::clone(&self.source), plan, (cache, seek), targets);
+        let dataset =
+            Dataset::new(self.dataset.clone(), Arc::clone(&self.source), plan, (cache, seek), (recipe, targets));
         let request = self.request(order, incarnation::fresh()?);
         let opened = Standing::open(self.coordinator.clone(), request.clone()).await;
         let (standing, told) = match opened {
@@ -184,6 +187,15 @@ impl Opening {
             Ok((rings, first))
         });
         made.await?
+    }
+
+    /// The further views, each with the boxes of the dataset if it draws by them.
+    fn views(&self) -> Result<Vec<View>, NoBoxes> {
+        let bound = |view: &View| {
+            let recipe = box_column::bound(&view.recipe, &self.source, self.settings.annotated)?;
+            Ok(View { name: view.name.clone(), recipe })
+        };
+        self.settings.views.iter().map(bound).collect()
     }
 
     /// A GPU that decodes the stream's pictures: the one that is asked for, else the first.

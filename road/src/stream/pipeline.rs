@@ -170,8 +170,8 @@ impl Pipeline {
 
     /// How boxes and points follow their pictures.
     fn follows(&self) -> FollowSettings {
-        let StreamSettings { recipe, seed, annotated, min_visible, .. } = &*self.settings;
-        FollowSettings { recipe: recipe.clone(), seed: *seed, annotated: *annotated, min_visible: *min_visible }
+        let StreamSettings { seed, annotated, min_visible, .. } = *self.settings;
+        FollowSettings { recipe: Arc::clone(self.dataset.recipe()), seed, annotated, min_visible }
     }
 
     /// What mixes the pictures of settled batches, if the stream does that.
@@ -243,7 +243,7 @@ impl Pipeline {
             slots: Slots::new(ring.free(), gpu, watched),
             decoding: Decoding::new(
                 Arc::clone(&self.pool),
-                (Arc::new(settings.recipe.clone()), dataset.targets().views()),
+                (Arc::clone(dataset.recipe()), dataset.targets().views()),
                 settings.seed,
                 self.masks(),
                 (dataset.cache().cloned(), dataset.seek().cloned()),

@@ -16,8 +16,10 @@ __all__ = [
     "Pad",
     "PadBy",
     "RandomHorizontalFlip",
+    "RandomIoUCrop",
     "RandomResizedCrop",
     "RandomShortestSize",
+    "RandomZoomOut",
     "Resize",
     "ScaleJitter",
     "Size",
@@ -215,6 +217,54 @@ class RandomShortestSize(Transform):
     min_size: Size
     max_size: int | None = None
     interpolation: str = "bilinear"
+
+
+@dataclass(frozen=True)
+class RandomIoUCrop(Transform):
+    """Cuts out a random part that shows enough of an object, and drops objects whose middle is outside of it.
+
+    The dataset needs a column of boxes: its first one decides. The boxes are known before the picture is read, so the
+    choice depends only on the seed, the epoch and the record, as every other one. Only a Loader can carry it out.
+
+    Args:
+        min_scale: Least width and height of the part, as parts of the picture's.
+        max_scale: Greatest width and height of the part.
+        min_aspect_ratio: Least width / height of the part.
+        max_aspect_ratio: Greatest width / height of the part.
+        sampler_options: The least overlaps (intersection over union) of a box and the part, of which one is drawn.
+            From 1 on, the picture stays as it is. None is torchvision's list, from 0 to 1.
+        trials: How many parts are tried for an overlap.
+
+    Example:
+        >>> RandomIoUCrop(trials=10).to_settings()["random_iou_crop"]["min_scale"]
+        0.3
+    """
+
+    min_scale: float = 0.3
+    max_scale: float = 1.0
+    min_aspect_ratio: float = 0.5
+    max_aspect_ratio: float = 2.0
+    sampler_options: Sequence[float] | None = None
+    trials: int = 40
+
+
+@dataclass(frozen=True)
+class RandomZoomOut(Transform):
+    """Lays the picture on a larger canvas at a random place, by chance.
+
+    Args:
+        fill: Value of the border, or red, green and blue. A mask has the Loader's `mask_fill` there.
+        side_range: Least and greatest factor by which both sides of the canvas are longer, from 1 to 32.
+        p: Probability, from 0 to 1.
+
+    Example:
+        >>> RandomZoomOut(fill=(123, 117, 104)).to_settings()["random_zoom_out"]["side_range"]
+        [1.0, 4.0]
+    """
+
+    fill: float | Sequence[float] = 0
+    side_range: tuple[float, float] = (1.0, 4.0)
+    p: float = 0.5
 
 
 @dataclass(frozen=True)

@@ -65,7 +65,8 @@ class Transform:
                 f"{type(self).__name__} is not a step that the daemon knows. Use one of forebay.transforms, such as "
                 "Resize, or override to_settings()"
             )
-        name = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", step.__name__).lower()
+        # The three letters of IoU are one word.
+        name = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", step.__name__.replace("IoU", "Iou")).lower()
         values = {field.name: _plain(getattr(self, field.name)) for field in fields(step)}
         return {name: {key: value for key, value in values.items() if value is not None}}
 

@@ -1,4 +1,4 @@
-"""Steps that turn and shear the picture. Boxes, points and masks cannot follow them yet."""
+"""Steps that turn and shear the picture. Boxes, points and masks follow all of them, except `AugMix`."""
 
 from __future__ import annotations
 
