@@ -222,8 +222,17 @@ impl Plan {
         self.steps.push(Step::Canvas { width, height, left, top, border });
     }
 
-    /// Keeps a part that may reach beyond the picture, where it is black.
+    /// Keeps a part that may reach beyond the picture, where it is black. What the part does not show is cut off first, so that
+    /// no more than the part has room on the canvas. Of a picture beside the part, a pixel is left.
     pub(crate) fn window(&mut self, left: i32, top: i32, width: u32, height: u32) {
+        let shown = |first: i32, len: u32, side: u32| {
+            let begin = u32::try_from(first).unwrap_or(0).min(side - 1);
+            let end = u32::try_from(i64::from(first) + i64::from(len)).unwrap_or(0).clamp(begin + 1, side);
+            (begin, end - begin)
+        };
+        let ((column, wide), (row, high)) = (shown(left, width, self.width), shown(top, height, self.height));
+        self.cut(Rect { left: column, top: row, width: wide, height: high });
+        let (left, top) = (left.saturating_sub_unsigned(column), top.saturating_sub_unsigned(row));
         let before = |first: i32| first.min(0).unsigned_abs();
         let after = |first: i32, len: u32, side: u32| {
             u32::try_from(i64::from(first) + i64::from(len) - i64::from(side)).unwrap_or(0)

@@ -52,8 +52,8 @@ fn centre_offsets_round_halves_to_even() {
 #[test]
 fn a_centre_crop_pads_what_is_smaller() {
     let plan = plan(vec![center_crop(10, 10)], 7, 20);
-    let canvas = Step::Canvas { width: 10, height: 20, left: 1, top: 0, border: Border::Fill(0) };
-    assert_eq!(plan.steps, [canvas, cut(0, 5, 10, 10)]);
+    let canvas = Step::Canvas { width: 10, height: 10, left: 1, top: 0, border: Border::Fill([0; 3]) };
+    assert_eq!(plan.steps, [cut(0, 5, 7, 10), canvas], "what is not shown has no room on the canvas");
 }
 
 #[test]

@@ -144,6 +144,16 @@ def test_the_limits_are_those_of_the_daemon_and_can_be_set(scene, tmp_path):
             image.decode(given, byte_limit=99)
 
 
+def test_a_region_beyond_a_picture_of_the_limit_s_size_takes_no_room_for_what_it_does_not_show(scene):
+    height, width = scene.shape[:2]
+    shown = image.decode(_encoded(scene), (width - 9, -3, width + 40, 10), pixel_limit=height * width)
+    expected = np.zeros((13, 49, 3), np.uint8)
+    expected[3:, :9] = scene[:10, width - 9 :]
+    assert np.array_equal(shown, expected)
+    beside = image.decode(_encoded(scene), (width, height, width + 5, height + 5), pixel_limit=height * width)
+    assert not beside.any()
+
+
 def test_what_is_no_file_is_refused(tmp_path):
     with pytest.raises(FileNotFoundError, match="nowhere"):
         image.decode(tmp_path / "nowhere.jpg")
