@@ -174,7 +174,9 @@ impl Drop for Trail {
     fn drop(&mut self) {
         if panicking() {
             eprintln!("after");
-            self.0.iter().for_each(|event| eprintln!("    {event:?}"));
+            for event in &self.0 {
+                eprintln!("    {event:?}");
+            }
         }
     }
 }
