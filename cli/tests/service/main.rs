@@ -1,5 +1,4 @@
 //! `forebay serve` as a process, with this process and children of it as its trainers: the rules from end to end.
-#![forbid(unsafe_code)]
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "why a test was skipped, and what a failed daemon said")]
 
@@ -31,6 +30,8 @@ mod run;
 mod seek;
 mod segments;
 mod shards;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod single_step;
 mod speaker;
 mod start;
 mod storage;

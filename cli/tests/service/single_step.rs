@@ -1,0 +1,246 @@
+//! Deaths after any instruction: a trainer is killed in `next` and in the release of a batch, and the daemon while it publishes.
+//! Whoever is left is unharmed, and the audit adds up.
+//!
+//! `make single-step` kills 2,000 times in each call. The tests of `make test` kill fewer times, at instructions as far apart.
+
+mod stepper;
+
+use std::fs;
+use std::io::{Write as _, stdin, stdout};
+use std::os::fd::AsFd as _;
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::time::Duration;
+
+use crossbeam_channel as channel;
+use forebay_client::{Batch, Next, Options, Patient, Session};
+use rustix::process::Pid;
+use rustix::thread::gettid;
+
+use crate::daemon::{Daemon, Home, PATIENCE, lines};
+use crate::part::MARK;
+use crate::trainer::{Seen, Trainer, options, records, target};
+use stepper::{Step, Stepper};
+
+/// How often each call is cut short: from the environment, or this often.
+const KILLS: &str = "FOREBAY_STEP_KILLS";
+const KILLS_OF_TRAINERS: u64 = 30;
+const KILLS_OF_DAEMONS: u64 = 8;
+const PICTURES: u64 = 60;
+/// A call of the system that takes longer waits for somebody else: the thread that publishes, for the next free slot. It looks
+/// about once a second even then.
+const IDLE: Duration = Duration::from_millis(300);
+
+/// A slow machine makes the thread look again and again meanwhile: what is behind this many instructions is not publishing.
+const MOST: u64 = 2_000_000;
+
+const CALL: &str = "FOREBAY_TEST_CALL";
+const SOCKET: &str = "FOREBAY_TEST_SOCKET";
+
+/// A trainer in a process of its own, just before a call.
+struct Stepped {
+    child: Child,
+    orders: ChildStdin,
+    told: channel::Receiver<String>,
+    /// The thread that makes the call.
+    thread: Pid,
+}
+
+fn kills(unless_set: u64) -> u64 {
+    std::env::var(KILLS).ok().map_or(unless_set, |kills| kills.parse().expect("a number of kills"))
+}
+
+impl Stepped {
+    fn begin(home: &Home, call: &str) -> Self {
+        let mut command = Command::new(std::env::current_exe().unwrap());
+        command.args(["--exact", "single_step::play", "--ignored", "--nocapture"]).env(CALL, call);
+        command.env(SOCKET, home.socket()).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = command.spawn().expect("a child");
+        let (told, orders) = (lines(child.stdout.take().unwrap()), child.stdin.take().unwrap());
+        let thread = word(&told).parse().ok().and_then(Pid::from_raw).expect("the id of a thread");
+        Self { child, orders, told, thread }
+    }
+
+    /// Stops it and lets it begin the call with the first step. None where that is not permitted.
+    fn stop(&mut self) -> Option<Stepper> {
+        let stepper = Stepper::stop(Pid::from_child(&self.child), self.thread)?;
+        self.orders.write_all(b"!").unwrap();
+        Some(stepper)
+    }
+
+    fn is_done(&self) -> bool {
+        !self.told.is_empty()
+    }
+}
+
+impl Drop for Stepped {
+    fn drop(&mut self) {
+        // It may have ended already.
+        let _killed = self.child.kill();
+        let _ended = self.child.wait();
+    }
+}
+
+/// What a child says next.
+fn word(told: &channel::Receiver<String>) -> String {
+    loop {
+        let line = told.recv_timeout(PATIENCE).expect("a child that answers");
+        // The harness writes its own words too.
+        if let Some((_, word)) = line.split_once(MARK) {
+            return word.to_owned();
+        }
+    }
+}
+
+#[test]
+#[ignore = "the part of a child"]
+fn play() {
+    let (Ok(call), Some(socket)) = (std::env::var(CALL), std::env::var_os(SOCKET)) else { return };
+    let options = Options { credits: 2, ..options() };
+    let mut session = Session::attach(target(socket.as_ref(), "train", None), options, &mut Patient).unwrap();
+    let first = taken(&mut session).expect("a batch");
+    let tell = |word: &str| {
+        let mut out = stdout().lock();
+        writeln!(out, "{MARK}{word}").unwrap();
+        out.flush().unwrap();
+    };
+    let mut byte = [0];
+    // What is stepped begins with the end of this read.
+    let mut wait = || rustix::io::read(stdin().as_fd(), &mut byte).expect("the parent lives");
+    match &*call {
+        "next" => {
+            drop(first);
+            tell(&gettid().as_raw_pid().to_string());
+            wait();
+            let _next = session.next(Some(PATIENCE), &mut Patient);
+        }
+        "release" => {
+            first.ack().unwrap();
+            tell(&gettid().as_raw_pid().to_string());
+            wait();
+            drop(first);
+        }
+        other => panic!("there is no call {other:?}"),
+    }
+    // In a few instructions, which are stepped too.
+    rustix::io::write(stdout().as_fd(), b"done\n").expect("the parent lives");
+    wait();
+}
+
+fn taken(session: &mut Session) -> Option<Batch> {
+    match session.next(Some(PATIENCE), &mut Patient) {
+        Ok(Next::Batch(batch)) => Some(batch),
+        Ok(Next::EpochEnd(_) | Next::Done) => None,
+        Err(error) => panic!("{error}"),
+    }
+}
+
+/// The instructions of a call.
+fn length(home: &Home, call: &str) -> Option<u64> {
+    let mut trainer = Stepped::begin(home, call);
+    let mut stepper = trainer.stop()?;
+    let mut steps = 0;
+    while !trainer.is_done() {
+        stepper.step();
+        steps += 1;
+    }
+    stepper.kill();
+    Some(steps)
+}
+
+#[test]
+fn a_trainer_that_is_killed_after_any_instruction_harms_nobody() {
+    let kills = kills(KILLS_OF_TRAINERS);
+    for call in ["next", "release"] {
+        let pictures = (kills + 10) * 4;
+        let home = Home::with_pictures(pictures);
+        let daemon = home.serve("epochs = 1");
+        let Some(steps) = length(&home, call) else { return };
+        println!("{call}: {steps} instructions, {kills} kills");
+        for kill in 0..kills {
+            let mut trainer = Stepped::begin(&home, call);
+            let mut stepper = trainer.stop().expect("it was permitted before");
+            for _ in 0..=steps * kill / kills {
+                stepper.step();
+            }
+            stepper.kill();
+            home.wait_for("nothing is left of the trainer", |status| {
+                status.consumers.is_empty() && status.slots_held + status.slots_quarantined == 0
+            });
+        }
+        let left = Trainer::attach(&home).epoch();
+        assert!(!left.is_empty(), "a trainer gets what the killed ones have not consumed");
+        let whole = format!("epoch 0: {pictures} of {pictures} records accounted for");
+        assert!(home.audit()[1].starts_with(&whole), "{:?}", home.audit());
+        daemon.stop();
+    }
+}
+
+/// The thread of a daemon that publishes.
+fn batch_thread(daemon: &Daemon) -> Pid {
+    let tasks = fs::read_dir(format!("/proc/{}/task", daemon.pid())).unwrap();
+    let is_it = |task: &fs::DirEntry| {
+        fs::read_to_string(task.path().join("comm")).is_ok_and(|name| name.trim() == "forebay-batch")
+    };
+    let task = tasks.map(Result::unwrap).find(is_it).expect("a stream has a thread that publishes");
+    task.file_name().to_str().and_then(|id| id.parse().ok()).and_then(Pid::from_raw).expect("an id")
+}
+
+/// Stops the thread that publishes while it waits for a slot, and has a slot freed. Gives the batch that came meanwhile.
+fn stop_before_publishing(home: &Home, daemon: &Daemon, trainer: &mut Trainer) -> Option<(Stepper, Batch)> {
+    home.wait_for("the ring is full", |status| status.slots_free + status.slots_filling == 0);
+    let process = Pid::from_raw(daemon.pid().cast_signed()).unwrap();
+    let stepper = Stepper::stop(process, batch_thread(daemon))?;
+    let batch = taken(&mut trainer.session).expect("the ring is full");
+    Some((stepper, batch))
+}
+
+/// For a daemon with one trainer: more batches than its ring has room for.
+fn publishing() -> Home {
+    let home = Home::with_pictures(PICTURES);
+    home.configure(&home.train("epochs = 1\ntrainers = 1"));
+    home
+}
+
+/// Instructions from a free slot to a published batch.
+fn length_of_publishing() -> Option<u64> {
+    let home = &publishing();
+    let daemon = home.start();
+    let mut trainer = Trainer::attach(home);
+    trainer.next().batch();
+    let (mut stepper, _batch) = stop_before_publishing(home, &daemon, &mut trainer)?;
+    let mut steps = 0;
+    while steps < MOST && stepper.step_within(IDLE) == Step::Done {
+        steps += 1;
+    }
+    stepper.kill();
+    Some(steps)
+}
+
+#[test]
+fn a_daemon_that_is_killed_after_any_instruction_of_publishing_harms_no_trainer() {
+    let kills = kills(KILLS_OF_DAEMONS);
+    let Some(steps) = length_of_publishing() else { return };
+    println!("publishing: {steps} instructions, {kills} kills");
+    for kill in 0..kills {
+        // A ledger of its own: records that are in work at several deaths are taken for their cause (rule 9).
+        let home = publishing();
+        let daemon = home.start();
+        let mut trainer = Trainer::attach(&home);
+        let mut seen = vec![trainer.next().batch()];
+        let (mut stepper, batch) =
+            stop_before_publishing(&home, &daemon, &mut trainer).expect("it was permitted before");
+        let (pixels, labels) = (batch.images().to_vec(), batch.labels().to_vec());
+        // It may have been killed where it waits.
+        let _waits = (0..=steps * kill / kills).any(|_| stepper.step_within(IDLE) == Step::Waits);
+        stepper.kill();
+        assert!((batch.images(), batch.labels()) == (&*pixels, &*labels), "what the trainer holds has changed");
+        seen.push(Seen::of(&batch));
+        drop((batch, daemon));
+        let daemon = home.start();
+        seen.extend(trainer.epoch());
+        assert_eq!(records(&seen), (0..PICTURES).collect::<Vec<_>>(), "each record once");
+        let whole = format!("epoch 0: {PICTURES} of {PICTURES} records accounted for");
+        assert!(home.audit()[1].starts_with(&whole), "{:?}", home.audit());
+        daemon.stop();
+    }
+}
