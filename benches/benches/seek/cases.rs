@@ -1,6 +1,8 @@
 //! A picture, what is decoded of it, and the block of its seek points.
 
+use std::error::Error;
 use std::fmt;
+use std::str::FromStr;
 
 use forebay_jpeg::{Decoder, Fault, Region, Scale, SeekPoints, Spacing};
 use forebay_pixels::{Draw, Interpolation, Output, RandomResizedCrop, Recipe, Size, Step, Transform};
@@ -38,6 +40,20 @@ impl fmt::Display for Work {
     }
 }
 
+impl FromStr for Work {
+    type Err = Box<dyn Error>;
+
+    fn from_str(word: &str) -> Result<Self, Self::Err> {
+        match word {
+            "whole" => Ok(Self::Whole),
+            "training" => Ok(Self::Training),
+            "evaluation" => Ok(Self::Evaluation),
+            "small" => Ok(Self::Small),
+            _ => Err(format!("there is no work {word:?}: give whole, training, evaluation or small").into()),
+        }
+    }
+}
+
 /// A picture that is decoded in part, and the block of its points.
 pub(crate) struct Case {
     picture: Picture,
@@ -59,9 +75,9 @@ impl Case {
         self.block.len()
     }
 
-    /// Chooses what is decoded: for each record the same in every run.
+    /// Chooses what is decoded: the same in every run for a record's number.
     pub(crate) fn ask(&mut self, work: Work, record: u64) {
-        let Picture { header, region, .. } = &self.picture;
+        let Picture { header, .. } = &self.picture;
         let whole = whole(&self.picture);
         let cut = |recipe: Recipe| {
             let plan = recipe.plan(header.width, header.height, Draw { seed: 0, epoch: 0, record });
@@ -74,7 +90,7 @@ impl Case {
         };
         self.region = match work {
             Work::Whole => whole,
-            Work::Training => *region,
+            Work::Training => cut(Recipe::training(224).expect("a recipe of the library's own")),
             Work::Evaluation => {
                 let side = header.width.min(header.height) * 224 / 256;
                 let (left, top) = ((header.width - side.max(1)) / 2, (header.height - side.max(1)) / 2);

@@ -2,9 +2,10 @@
 //! reads one of N JPEGs below a folder, else of `FOREBAY_TEST_DATA/imagenet`, stitches pictures of 12 megapixels from them, and
 //! prints for both the time without points divided by that with them, and what the points take. `--spacings` does that for
 //! several spacings. `--large FOLDER` writes the stitched pictures there. `--only plain`, `--only noting` and `--only seeking`
-//! decode the crops of training that way alone and print nothing, so that a profiler can count what it takes.
+//! decode crops that way alone and print nothing, so that a profiler can count what it takes: the crops of training, or those
+//! of `--work whole`, `training`, `evaluation` or `small`.
 //!
-//! Both ways take turns, and the best time of each picture counts, so that other work of the machine matters little. With
+//! Both ways take turns, and the best time of each crop counts, so that other work of the machine matters little. With
 //! points, a decode also loads their block and hashes the file.
 #![allow(clippy::print_stdout, reason = "it prints its figures")]
 
@@ -21,8 +22,11 @@ use cases::{Case, Work};
 use forebay_jpeg::{Decoder, SeekPoints, Spacing};
 use pictures::Picture;
 
-/// Times that each picture is decoded each way, if nothing else is asked for.
+/// Times that each crop is decoded each way, if nothing else is asked for.
 const PASSES: usize = 15;
+
+/// Crops of each large picture. There are few of these, and where a crop is decides what points save.
+const CROPS: u64 = 16;
 
 type Bare = Box<dyn std::error::Error>;
 
@@ -34,6 +38,7 @@ struct Arguments {
     passes: usize,
     spacings: bool,
     only: Option<Way>,
+    work: Work,
 }
 
 /// How pictures are decoded.
@@ -69,15 +74,16 @@ fn main() -> Result<(), Bare> {
         }
     }
     let photographs: Vec<_> = photographs.into_iter().step_by(asked.step).collect();
-    table(photographs, &asked)?;
-    table(large, &asked)
+    table(photographs, 1, &asked)?;
+    table(large, CROPS, &asked)
 }
 
 impl Arguments {
     fn read() -> Result<Self, Bare> {
         let given = std::env::var_os("FOREBAY_TEST_DATA").map(|data| PathBuf::from(data).join("imagenet"));
         let folder = given.filter(|folder| folder.is_dir());
-        let mut asked = Self { folder, large: None, step: 1, passes: PASSES, spacings: false, only: None };
+        let mut asked =
+            Self { folder, large: None, step: 1, passes: PASSES, spacings: false, only: None, work: Work::Training };
         let mut arguments = std::env::args().skip(1).filter(|argument| argument != "--bench");
         while let Some(argument) = arguments.next() {
             let mut value = || arguments.next().ok_or_else(|| format!("{argument} needs a value"));
@@ -87,6 +93,7 @@ impl Arguments {
                 "--large" => asked.large = Some(value()?.into()),
                 "--spacings" => asked.spacings = true,
                 "--only" => asked.only = Some(value()?.parse()?),
+                "--work" => asked.work = value()?.parse()?,
                 folder => {
                     asked.folder = Some(folder.into());
                     if !PathBuf::from(folder).is_dir() {
@@ -113,12 +120,12 @@ impl FromStr for Way {
 }
 
 impl Way {
-    /// Decodes crops of all pictures in this way. Points are noted before that for all ways, so that only the decodes differ.
+    /// Decodes the pictures in this way. Points are noted before that for all ways, so that only the decodes differ.
     fn decode(self, pictures: Vec<Picture>, asked: &Arguments) -> Result<(), Bare> {
         let (mut decoder, mut points, mut rgb) = (Decoder::default(), SeekPoints::default(), Vec::new());
         for (record, picture) in (0..).zip(pictures).step_by(asked.step) {
             let mut case = Case::new(picture);
-            case.ask(Work::Training, record);
+            case.ask(asked.work, record);
             case.note(Spacing::default())?;
             if self != Self::Seeking {
                 case.forget();
@@ -142,8 +149,8 @@ fn spacings(all: bool) -> Vec<Spacing> {
 }
 
 #[expect(clippy::cast_precision_loss, reason = "sums of a few million")]
-fn table(pictures: Vec<Picture>, asked: &Arguments) -> Result<(), Bare> {
-    println!("\n{}; {} passes\n", pictures::describe(&pictures), asked.passes);
+fn table(pictures: Vec<Picture>, crops: u64, asked: &Arguments) -> Result<(), Bare> {
+    println!("\n{}; {crops} crops of each, {} passes\n", pictures::describe(&pictures), asked.passes);
     let works = |prefix: &str, works: [Work; 3]| works.map(|work| format!(" {prefix}: {work} |")).concat();
     let (noting, seeking) = (works("noting", Work::NOTING), works("seeking", Work::SEEKING));
     println!("| MCUs | columns | of the files | bytes of a picture |{noting}{seeking}");
@@ -153,14 +160,20 @@ fn table(pictures: Vec<Picture>, asked: &Arguments) -> Result<(), Bare> {
     for spacing in spacings(asked.spacings) {
         let mut points = SeekPoints::new(spacing);
         let mut ratio = |cases: &mut [Case], work, is_noted: bool| {
-            for (record, case) in (0..).zip(cases.iter_mut()) {
-                case.ask(work, record);
+            let mut sums = [Duration::ZERO; 2];
+            for case in cases.iter_mut() {
                 case.forget();
                 if is_noted {
                     case.note(spacing)?;
                 }
             }
-            Ok::<_, Bare>(format!("{:.3}", measured(cases, &mut points, asked.passes)?))
+            for crop in 0..crops * cases.len() as u64 {
+                let case = &mut cases[crop as usize % cases.len()];
+                case.ask(work, crop);
+                let [without, with] = measured(case, &mut points, asked.passes)?;
+                sums = [sums[0] + without, sums[1] + with];
+            }
+            Ok::<_, Bare>(format!("{:.3}", sums[0].as_secs_f64() / sums[1].as_secs_f64()))
         };
         let mut cells = Vec::new();
         for work in Work::NOTING {
@@ -178,22 +191,18 @@ fn table(pictures: Vec<Picture>, asked: &Arguments) -> Result<(), Bare> {
     Ok(())
 }
 
-/// The time of all cases without points, divided by that with them.
-fn measured(cases: &[Case], points: &mut SeekPoints, passes: usize) -> Result<f64, Bare> {
+/// The best times without points and with them.
+fn measured(case: &Case, points: &mut SeekPoints, passes: usize) -> Result<[Duration; 2], Bare> {
     let (mut decoder, mut rgb) = (Decoder::default(), Vec::new());
-    let mut sums = [Duration::ZERO; 2];
-    for case in cases {
-        let mut best = [Duration::MAX; 2];
-        for _ in 0..passes {
-            let begun = Instant::now();
-            case.decode(&mut decoder, None, &mut rgb)?;
-            best[0] = best[0].min(begun.elapsed());
-            let begun = Instant::now();
-            case.decode(&mut decoder, Some(points), &mut rgb)?;
-            black_box(points.changed());
-            best[1] = best[1].min(begun.elapsed());
-        }
-        sums = [sums[0] + best[0], sums[1] + best[1]];
+    let mut best = [Duration::MAX; 2];
+    for _ in 0..passes {
+        let begun = Instant::now();
+        case.decode(&mut decoder, None, &mut rgb)?;
+        best[0] = best[0].min(begun.elapsed());
+        let begun = Instant::now();
+        case.decode(&mut decoder, Some(points), &mut rgb)?;
+        black_box(points.changed());
+        best[1] = best[1].min(begun.elapsed());
     }
-    Ok(sums[0].as_secs_f64() / sums[1].as_secs_f64())
+    Ok(best)
 }

@@ -106,3 +106,41 @@ fn rule_53_a_file_of_seek_points_that_is_damaged_foreign_or_open_to_others_chang
     assert_eq!(note(&home, &index, &[])["noted"], true);
     assert_eq!(fs::read(&points).unwrap(), good);
 }
+
+#[test]
+fn points_follow_the_file_so_pictures_that_change_between_epochs_are_decoded_as_they_are_now() {
+    const EPOCHS: u64 = 5;
+    let home = Home::with_pictures(0);
+    let write = |seed: u64| {
+        for number in 0..PICTURES {
+            let picture = photograph(seed + number, 400, 300);
+            // By rename, so that no read finds half of a picture.
+            fs::write(home.path("next"), picture).unwrap();
+            fs::rename(home.path("next"), home.picture(number)).unwrap();
+        }
+    };
+    let [with, without] = ["memory", "off"].map(|seek| {
+        write(0);
+        let settings =
+            format!("batch_size = 1\nepochs = {EPOCHS}\nshuffle = true\nseed = 7\n[decode]\nseek = \"{seek}\"\n");
+        home.configure(&home.train(&settings));
+        let mut daemon = home.start();
+        let (mut session, mut seen) = (attach(&home, "train"), Pixels::new());
+        take(&mut session, usize::MAX, &mut seen);
+        write(1000);
+        (1..EPOCHS).for_each(|_| take(&mut session, usize::MAX, &mut seen));
+        let noted = home.status().seek.map_or(0, |seek| seek.pictures);
+        assert_eq!(noted, if seek == "memory" { PICTURES } else { 0 });
+        session.close().unwrap();
+        daemon.stop();
+        fs::remove_dir_all(home.path("state")).unwrap();
+        // The epochs between may have been read ahead before the change.
+        let of_epoch = |epoch| {
+            seen.iter().filter(move |((of, _), _)| *of == epoch).map(|((_, record), pixels)| (*record, pixels.clone()))
+        };
+        [0, EPOCHS - 1].map(|epoch| of_epoch(epoch).collect::<Vec<_>>())
+    });
+    assert_eq!([&with[0], &with[1]].map(Vec::len), [12; 2]);
+    assert!(with == without);
+    assert!(with[0].iter().zip(&with[1]).all(|(before, after)| before.1 != after.1), "the pictures have changed");
+}
