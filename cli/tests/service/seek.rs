@@ -124,7 +124,7 @@ fn points_follow_the_file_so_pictures_that_change_between_epochs_are_decoded_as_
         let settings =
             format!("batch_size = 1\nepochs = {EPOCHS}\nshuffle = true\nseed = 7\n[decode]\nseek = \"{seek}\"\n");
         home.configure(&home.train(&settings));
-        let mut daemon = home.start();
+        let daemon = home.start();
         let (mut session, mut seen) = (attach(&home, "train"), Pixels::new());
         take(&mut session, usize::MAX, &mut seen);
         write(1000);
