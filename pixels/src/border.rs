@@ -62,6 +62,7 @@ impl Border {
 }
 
 /// Writes a gray as one number.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes it by reference")]
 fn gray_or_colour<S: Serializer>(fill: &[u8; 3], into: S) -> Result<S::Ok, S::Error> {
     match fill {
         [red, green, blue] if red == green && green == blue => into.serialize_u8(*red),

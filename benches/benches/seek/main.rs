@@ -167,11 +167,12 @@ fn table(pictures: Vec<Picture>, crops: u64, asked: &Arguments) -> Result<(), Ba
                     case.note(spacing)?;
                 }
             }
-            for crop in 0..crops * cases.len() as u64 {
-                let case = &mut cases[crop as usize % cases.len()];
-                case.ask(work, crop);
-                let [without, with] = measured(case, &mut points, asked.passes)?;
-                sums = [sums[0] + without, sums[1] + with];
+            for first in (0..crops * cases.len() as u64).step_by(cases.len()) {
+                for (record, case) in (first..).zip(cases.iter_mut()) {
+                    case.ask(work, record);
+                    let [without, with] = measured(case, &mut points, asked.passes)?;
+                    sums = [sums[0] + without, sums[1] + with];
+                }
             }
             Ok::<_, Bare>(format!("{:.3}", sums[0].as_secs_f64() / sums[1].as_secs_f64()))
         };
