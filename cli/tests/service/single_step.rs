@@ -24,14 +24,14 @@ use stepper::{Step, Stepper};
 /// How often each call is cut short: from the environment, or this often.
 const KILLS: &str = "FOREBAY_STEP_KILLS";
 const KILLS_OF_TRAINERS: u64 = 30;
-const KILLS_OF_DAEMONS: u64 = 8;
+const KILLS_OF_DAEMONS: u64 = 4;
 const PICTURES: u64 = 60;
 /// A call of the system that takes longer waits for somebody else: the thread that publishes, for the next free slot. It looks
 /// about once a second even then.
 const IDLE: Duration = Duration::from_millis(300);
 
 /// A slow machine makes the thread look again and again meanwhile: what is behind this many instructions is not publishing.
-const MOST: u64 = 2_000_000;
+const MOST: u64 = 200_000;
 
 const CALL: &str = "FOREBAY_TEST_CALL";
 const SOCKET: &str = "FOREBAY_TEST_SOCKET";
