@@ -6,7 +6,7 @@ use std::io;
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _, fchown};
 use std::path::Path;
 
-use rustix::fs::OFlags;
+use rustix::fs::{CWD, OFlags, RenameFlags, renameat_with};
 use rustix::process::geteuid;
 
 use crate::part_name::part_name;
@@ -27,12 +27,21 @@ pub(crate) fn make_folder(folder: &Path) -> io::Result<()> {
     let flags = (OFlags::DIRECTORY | OFlags::NOFOLLOW).bits().cast_signed();
     let made = OpenOptions::new().read(true).custom_flags(flags).open(&part).and_then(|made| {
         give_away(&made, above);
-        fs::rename(&part, folder)
+        // A folder of another process stays, also an empty one, where that process may be about to make a file.
+        renameat_with(CWD, &part, CWD, folder, RenameFlags::NOREPLACE).map_err(io::Error::from)
     });
     made.or_else(|error| {
         let _gone = fs::remove_dir(&part);
-        // Another process was faster, and has files there. An empty folder of its own is replaced.
-        if folder.is_dir() { Ok(()) } else { Err(error) }
+        match error.kind() {
+            // Another process was faster.
+            io::ErrorKind::AlreadyExists if folder.is_dir() => Ok(()),
+            // Some network disks rename only with replacing.
+            io::ErrorKind::InvalidInput => fs::create_dir(folder).or_else(|error| match error.kind() {
+                io::ErrorKind::AlreadyExists if folder.is_dir() => Ok(()),
+                _ => Err(error),
+            }),
+            _ => Err(error),
+        }
     })
 }
 
