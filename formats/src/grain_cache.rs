@@ -132,9 +132,13 @@ impl<E: Clone> GrainCache<E> {
         Self { count: 0, ahead: 0, budget, kept: Mutex::new(kept) }
     }
 
-    /// Reads ahead with the cores that there are. The dataset has so many grains.
+    /// Reads ahead with the cores that there are. The dataset has so many grains. Nothing is read ahead from a store: while it
+    /// is silent, the record that a thread is there for would be late.
     #[must_use]
-    pub(crate) fn reading_ahead(self, count: usize) -> Self {
+    pub(crate) fn reading_ahead(self, count: usize, is_remote: bool) -> Self {
+        if is_remote {
+            return self;
+        }
         let cores = thread::available_parallelism().map_or(1, usize::from) as u64;
         Self { count: count as u64, ahead: (cores - 1).min(MOST_AHEAD), ..self }
     }

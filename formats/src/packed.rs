@@ -2,6 +2,7 @@
 
 mod fingerprint;
 mod grains;
+mod head;
 mod index;
 mod masks;
 pub(crate) mod open_files;
@@ -28,6 +29,7 @@ use crate::stores;
 use crate::unpacked::Unpacked;
 use crate::values::Values;
 pub(crate) use fingerprint::fingerprint;
+use head::with_head;
 pub(crate) use index::{LENGTH, ReadPacking};
 pub(crate) use masks::PackedMasks;
 use open_files::{OpenFile, OpenFiles};
@@ -191,7 +193,7 @@ impl Packed {
         }
         debug_assert!(parts.labels.is_empty() || parts.labels.len() == parts.spans.len(), "a label per record");
         let shards = shard_names(&parts.files);
-        let (open, cache) = (OpenFiles::new(parts.files.len()), grains::cache(&parts.grains));
+        let (open, cache) = (OpenFiles::new(parts.files.len()), grains::cache(&parts));
         let fingerprint = fingerprint(name, &parts);
         let (bases, byte_limit, points) = (Vec::new(), options.byte_limit, PointFiles::default());
         Ok(Self { parts, shards, open, cache, bases, fingerprint, byte_limit, points })
@@ -247,10 +249,10 @@ impl Packed {
     fn read_span(&self, record: u64, room: u64, buf: &mut Vec<u8>) -> Result<(), ReadError> {
         let (file, offset, len) = self.stored(record, room)?;
         let packing = &*self.parts.packing;
-        let mut head = vec![0; packing.head_len(record).min(len)];
-        let rest = len - head.len();
-        let read = file.read_split(offset, &mut head, rest, buf);
-        unpacked(packing, record, read, &head, buf, || self.locator(record))?;
+        with_head(packing.head_len(record).min(len), |head| {
+            let read = file.read_split(offset, head, len - head.len(), buf);
+            unpacked(packing, record, read, head, buf, || self.locator(record))
+        })?;
         let masks = &self.parts.masks;
         if masks.columns.is_empty() {
             return Ok(());
@@ -326,9 +328,10 @@ impl Source for Packed {
                 let pending = file.request(offset, len, buf, move |mut buf, read| {
                     let is_work = read.is_ok() && !packing.is_plain();
                     let finish = move || {
-                        let mut head = vec![0; packing.head_len(record).min(buf.len())];
-                        take_head(&mut head, &mut buf);
-                        let read = unpacked(&*packing, record, read, &head, &mut buf, || locator.clone());
+                        let read = with_head(packing.head_len(record).min(buf.len()), |head| {
+                            take_head(head, &mut buf);
+                            unpacked(&*packing, record, read, head, &mut buf, || locator.clone())
+                        });
                         let done: masks::ReadDone = Box::new(move |buf, read: Result<(), ReadError>| {
                             request.buf = buf;
                             request.answer(read.map_err(|error| ReadError { locator, ..error }));

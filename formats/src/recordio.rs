@@ -118,7 +118,7 @@ fn open(name: &Address, options: &Options) -> Result<RecordIo, SourceError> {
     Ok(RecordIo {
         shards: found.parts.files.iter().map(|file| file.address.last_name()).collect(),
         open: OpenFiles::new(found.parts.files.len()),
-        cache: GrainCache::new(KEPT).reading_ahead(found.chunks.len()),
+        cache: GrainCache::new(KEPT).reading_ahead(found.chunks.len(), name.tree().is_some()),
         used: Mutex::new(UsedMemory::new(USED)),
         spoiled: SpoiledChunks::new(&found.parts.files, SETTLED),
         fingerprint: found.payload.fingerprint(fingerprint(name, &found.parts)),

@@ -2,15 +2,17 @@
 
 use forebay_sources::{ReadError, ReadErrorKind, Source as _};
 
-use super::Packed;
+use super::{ContainerFile, Packed, PackedParts};
 use crate::grain_cache::GrainCache;
 
 /// Bytes of decoded grains that are kept.
 const KEPT: usize = 256 << 20;
 
-/// A cache for grains that begin with these records. None, if records are read one by one.
-pub(super) fn cache(starts: &[u64]) -> Option<Box<GrainCache>> {
-    (!starts.is_empty()).then(|| Box::new(GrainCache::new(KEPT).reading_ahead(starts.len())))
+/// A cache for the grains of a dataset. None, if records are read one by one.
+pub(super) fn cache(parts: &PackedParts) -> Option<Box<GrainCache>> {
+    let cache =
+        || GrainCache::new(KEPT).reading_ahead(parts.grains.len(), parts.files.iter().any(ContainerFile::is_remote));
+    (!parts.grains.is_empty()).then(|| Box::new(cache()))
 }
 
 impl Packed {

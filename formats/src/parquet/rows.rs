@@ -66,7 +66,8 @@ impl Rows {
         }
         let shards = found.files.iter().map(|file| file.address.last_name()).collect();
         let fingerprint = fingerprint(name, &found, &sizes, &masks);
-        let (cache, byte_limit) = (GrainCache::new(KEPT).reading_ahead(grains.len()), options.byte_limit);
+        let (cache, byte_limit) =
+            (GrainCache::new(KEPT).reading_ahead(grains.len(), name.tree().is_some()), options.byte_limit);
         Self { found, shards, grains, starts, sizes, records, cache, masks, fingerprint, byte_limit }
     }
 
