@@ -30,7 +30,7 @@ use std::time::{Duration, Instant};
 
 use forebay_columns::SchemaError;
 use forebay_coordinator::{Batching, CallError};
-use forebay_proto::v1::{AckItem, AuditReply, ListQuarantineReply, QuarantineKey, Snapshot, StreamStatus};
+use forebay_proto::v1::{AckItem, AuditReply, ListQuarantineReply, QuarantineKey, Snapshot};
 use forebay_ring::{Membership, Peer, RegionError, ShapeError, Socket, TooLittle, text_code};
 use thiserror::Error;
 
@@ -308,14 +308,6 @@ impl Stream {
     /// Whether no trainer was attached at the last report of the ring's thread.
     pub fn is_idle(&self) -> bool {
         self.attendance.is_empty()
-    }
-
-    /// How it is.
-    ///
-    /// # Errors
-    /// The ledger cannot be asked.
-    pub async fn status(&self) -> Result<StreamStatus, CallError> {
-        report::status(self).await
     }
 
     /// Its metrics.

@@ -6,7 +6,7 @@ use std::time::Duration;
 use forebay_proto::v1::StatusReply;
 use futures_util::future::join_all;
 use parking_lot::Mutex;
-use tokio::time::{interval, timeout};
+use tokio::time::{MissedTickBehavior, interval, timeout};
 
 use crate::daemon::Daemon;
 
@@ -32,12 +32,13 @@ impl Earlier {
     /// Takes readings, without an end.
     pub(super) async fn keep(&self, daemon: &Daemon) -> Infallible {
         let mut tick = interval(APART);
+        tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             tick.tick().await;
             let running = daemon.streams();
             // A stream that does not answer is left out, and holds up no other.
-            let asked = running.iter().map(|stream| timeout(APART, stream.status()));
-            let streams = join_all(asked).await.into_iter().flatten().flatten().collect();
+            let asked = running.iter().map(|stream| timeout(APART, stream.reading()));
+            let streams = join_all(asked).await.into_iter().flatten().collect();
             let reading = StatusReply { streams, decoders: super::decoders(daemon), ..StatusReply::default() };
             self.0.lock().push(Box::new(reading));
         }

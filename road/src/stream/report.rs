@@ -11,6 +11,7 @@ use super::ring_handle::RingHandle;
 use super::standing::Counted;
 use super::{Stream, batching};
 use crate::cache::{Cache, Figures};
+use crate::consumers::RingStatus;
 use crate::meter::Meter;
 use crate::metric::Metric;
 use crate::placement::PixelPlace;
@@ -44,11 +45,27 @@ pub(super) fn info(stream: &Stream, epoch: u64) -> StreamInfo {
     }
 }
 
-/// How a stream is.
-pub(super) async fn status(stream: &Stream) -> Result<StreamStatus, CallError> {
+impl Stream {
+    /// How it is.
+    ///
+    /// # Errors
+    /// The ledger cannot be asked.
+    pub async fn status(&self) -> Result<StreamStatus, CallError> {
+        let ring = self.ring.status().await.unwrap_or_default();
+        let counted = self.standing.counted(ring.epoch).await?;
+        Ok(told(self, ring, counted))
+    }
+
+    /// How it is, with the counts of the ledger that were asked for last: nobody is asked.
+    pub async fn reading(&self) -> StreamStatus {
+        let ring = self.ring.status().await.unwrap_or_default();
+        told(self, ring, self.standing.last_counted())
+    }
+}
+
+fn told(stream: &Stream, ring: RingStatus, counted: Counted) -> StreamStatus {
     let Stream { identity, dataset, ring: handle, pipeline, .. } = stream;
-    let ring = handle.status().await.unwrap_or_default();
-    let Counted { delivered, bad, done, epochs } = stream.standing.counted(ring.epoch).await?;
+    let Counted { delivered, bad, done, epochs } = counted;
     let mut stages: Vec<_> = pipeline.meters().map(stage).into();
     let reading = pipeline.look_at_prefetch(|prefetch| {
         (stage(prefetch.meter()), prefetch.storage_wait(Instant::now()), prefetch.requests())
@@ -58,7 +75,7 @@ pub(super) async fn status(stream: &Stream) -> Result<StreamStatus, CallError> {
         stages.insert(0, prefetch);
         (storage, requests) = (wait, figures);
     }
-    Ok(StreamStatus {
+    StreamStatus {
         name: identity.to_string(),
         run: identity.run.clone(),
         source: dataset.name().into(),
@@ -92,7 +109,7 @@ pub(super) async fn status(stream: &Stream) -> Result<StreamStatus, CallError> {
         epochs,
         epoch_len: dataset.plan().epoch_len(ring.epoch),
         epoch_done: done,
-    })
+    }
 }
 
 fn threads(count: usize) -> u32 {

@@ -261,6 +261,11 @@ impl Standing {
         }
     }
 
+    /// The counts that were asked for last.
+    pub(super) fn last_counted(&self) -> Counted {
+        *self.counted.lock()
+    }
+
     /// Bad records since the stream was opened.
     pub(super) fn bad(&self) -> u64 {
         self.counts.bad.load(Ordering::Relaxed)
