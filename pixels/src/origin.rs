@@ -6,7 +6,7 @@ use crate::orientation::Orientation;
 use crate::plan::stage::Frame;
 use crate::point_map::{Line, Straight};
 
-/// What a result was made of. A decoder tells it, and [`PointMap`] is made from it.
+/// What a result was made of. A decoder tells it, and a [`PointMap`](crate::PointMap) is made from it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Origin {
     /// Width and height as stored in the file.

@@ -11,7 +11,10 @@ fn turn(degrees: Jitter, expand: bool) -> Transform {
 
 #[test]
 fn rule_45_columns_of_places_follow_a_turn_but_no_mixture_of_turned_pictures() {
-    let schema = |role| Schema::try_new(vec![Field::new("it", "f32 [*, 4]".parse().unwrap()).with_role(role)]).unwrap();
+    let schema = |role| {
+        let column_type = if role == Role::Mask { "u8 [8, 8]" } else { "f32 [*, 4]" };
+        Schema::try_new(vec![Field::new("it", column_type.parse().unwrap()).with_role(role)]).unwrap()
+    };
     let recipe = |transform: Transform| {
         let crop = Transform::CenterCrop(CenterCrop { size: Size::One(8) });
         let apply = RandomApply { transforms: vec![transform], p: 0.5 };
