@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use crossbeam_channel as channel;
 use forebay_client::{Batch, Next, Options, Patient, Session};
-use rustix::process::Pid;
+use rustix::process::{Pid, getppid};
 use rustix::thread::gettid;
 
 use crate::daemon::{Daemon, Home, PATIENCE, lines};
@@ -103,6 +103,7 @@ fn play() {
         writeln!(out, "{MARK}{word}").unwrap();
         out.flush().unwrap();
     };
+    let parent = getppid();
     let mut byte = [0];
     // What is stepped begins with the end of this read.
     let mut wait = || rustix::io::read(stdin().as_fd(), &mut byte).expect("the parent lives");
@@ -121,9 +122,9 @@ fn play() {
         }
         other => panic!("there is no call {other:?}"),
     }
-    // In a few instructions, which are stepped too.
+    // In a few instructions, which are stepped too. Behind them it must never rest, because a step has no end then.
     rustix::io::write(stdout().as_fd(), b"done\n").expect("the parent lives");
-    wait();
+    while getppid() == parent {}
 }
 
 fn taken(session: &mut Session) -> Option<Batch> {

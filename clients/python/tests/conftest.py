@@ -1,6 +1,7 @@
 """Datasets, services and trainer processes, for tests that need the built daemon."""
 
 import json
+import signal
 import subprocess
 import sys
 import textwrap
@@ -159,3 +160,11 @@ def client(coordinator):
     yield make
     for each in made:
         each.close()
+
+
+@pytest.fixture
+def interrupts():
+    """SIGINT raises KeyboardInterrupt, also if this was started in the background of a shell, which has it ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)

@@ -196,6 +196,7 @@ def test_an_outage_is_told_when_the_caller_has_a_time_limit(client, coordinator)
     assert spans(reader) == [0, 5]
 
 
+@pytest.mark.usefixtures("interrupts")
 def test_an_interrupted_report_is_made_once(client, coordinator, caplog):
     reader = client(10)
     first, second = reader.get_task(), reader.get_task()
