@@ -45,8 +45,8 @@ pub(crate) struct CompareArgs {
     /// Compare only this many pictures of each path.
     #[arg(long, value_name = "COUNT")]
     limit: Option<u64>,
-    /// Also compare these recipes, step by step, with the parameters that Forebay draws. They need torchvision in Python;
-    /// those of yolo are also compared with `OpenCV`, if Python has it. May be repeated.
+    /// Also compare these recipes, step by step, with the parameters that Forebay draws. All but yolo need
+    /// torchvision in Python. yolo is also compared with `OpenCV`, if Python has it. May be repeated.
     #[arg(long, value_name = "RECIPE")]
     recipe: Vec<Publisher>,
 }

@@ -41,14 +41,14 @@ impl Outage {
         match answer {
             Err(Failure::Unavailable(why)) => {
                 if !std::mem::replace(&mut self.goes_on, true) {
-                    writeln!(out, "forebay: {} The audit goes on when there is an answer.", printable(&why).lines())?;
+                    writeln!(out, "forebay: {} The audit waits for the coordinator.", printable(&why).lines())?;
                 }
                 Ok(None)
             }
             Err(failure) => Err(failure),
             Ok(answer) => {
                 if std::mem::take(&mut self.goes_on) {
-                    writeln!(out, "forebay: There is an answer again.")?;
+                    writeln!(out, "forebay: The coordinator answers again.")?;
                 }
                 Ok(Some(answer))
             }
@@ -130,7 +130,7 @@ mod tests {
         let said = String::from_utf8(out).unwrap();
         assert_eq!(
             said,
-            "forebay: It is away. The audit goes on when there is an answer.\nforebay: There is an answer again.\n"
+            "forebay: It is away. The audit waits for the coordinator.\nforebay: The coordinator answers again.\n"
         );
     }
 

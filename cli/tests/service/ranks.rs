@@ -176,7 +176,7 @@ fn rule_40_ranks_that_cannot_share_a_step_are_refused_with_the_sizes_that_can() 
     let _first = rank(&home, 0, 2);
     let mut other = rank(&home, 0, 3);
     let Event::Failed(told) = other.next() else { panic!("ranks of another number get nothing without a state") };
-    assert!(told.contains("It is read by 2 ranks, from step 0 of epoch 0 on, and these are 3"), "{told}");
+    assert!(told.contains("It is read by 2 ranks from step 0 of epoch 0, but this rank is one of 3"), "{told}");
     let twice = attach(Some(Shard { id: 0, count: 2 })).unwrap();
     assert!(twice.contains("already"), "{twice}");
 }

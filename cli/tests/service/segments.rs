@@ -107,7 +107,7 @@ fn rule_40_ranks_of_before_are_told_who_goes_on_and_may_come_back_with_a_state()
     load(&mut one, &first);
     for rank in &mut two {
         let told = failure(rank);
-        assert!(told.contains("goes on with 1 rank, from step 1 of epoch 0 on"), "{told}");
+        assert!(told.contains("continues with 1 rank from step 1 of epoch 0"), "{told}");
     }
     drop(two);
     one[0].next().batch();

@@ -235,8 +235,8 @@ impl Ledgers {
         let (stream, segments) = self.run_of(name).filter(|_| self.by_name.get(name).is_some_and(Ledger::has_ended))?;
         let LockstepSegment { epoch, step, world_size, .. } = *segments.current();
         Some(CallError::Fenced(format!(
-            "{}Ledger {name:?} has ended: the run goes on with {}, from step {step} of epoch {epoch} on. To read it with \
-             another number of ranks, start these anew and load a state on each.",
+            "{}Ledger {name:?} has ended: the run continues with {} from step {step} of epoch {epoch}. To change the \
+             number of ranks again, restart all ranks and load a state on each.",
             shown(stream),
             ranks(world_size)
         )))
@@ -253,7 +253,7 @@ impl Ledgers {
         let LockstepSegment { epoch, step, world_size, .. } = *current;
         let short = stream.split('/').nth(1).unwrap_or_default();
         Err(CallError::SpecMismatch(format!(
-            "{}It is read by {}, from step {step} of epoch {epoch} on, and these are {asked}. Load a state of the run on each \
+            "{}It is read by {} from step {step} of epoch {epoch}, but this rank is one of {asked}. Load a state of the run on each \
              rank before its first batch, use world_size {world_size}, or begin a new run: `forebay run new {short}` for a \
              service's stream, another run= for a Loader.",
             shown(stream),

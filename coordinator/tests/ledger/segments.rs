@@ -104,7 +104,10 @@ fn rule_40_ranks_of_before_are_fenced_and_told_which_ones_go_on() {
     // As long as no state is loaded, the four go on, and the two are told the ways out.
     for error in refused(&mut two) {
         let CallError::SpecMismatch(why) = &error else { panic!("{error:?}") };
-        assert!(why.contains("read by 4 ranks, from step 0 of epoch 0 on, and these are 2. Load a state"), "{why}");
+        assert!(
+            why.contains("read by 4 ranks from step 0 of epoch 0, but this rank is one of 2. Load a state"),
+            "{why}"
+        );
         assert!(why.contains("use world_size 4, or begin a new run: `forebay run new train`"), "{why}");
     }
     let request = TakeSnapshotRequest { ledger: two.ranks[0].caller.ledger.clone(), consumed: Vec::new() };
@@ -116,7 +119,7 @@ fn rule_40_ranks_of_before_are_fenced_and_told_which_ones_go_on() {
     two.ranks[0].restore(&scene, &state).unwrap();
     for error in refused(&mut four) {
         let CallError::Fenced(why) = &error else { panic!("{error:?}") };
-        assert!(why.contains("goes on with 2 ranks, from step 1 of epoch 0 on"), "{why}");
+        assert!(why.contains("continues with 2 ranks from step 1 of epoch 0"), "{why}");
     }
     let beat = HeartbeatRequest { caller: Some(four.ranks[2].caller.clone()), ..HeartbeatRequest::default() };
     assert!(matches!(scene.call(beat), Err(CallError::Fenced(_))));

@@ -9,7 +9,7 @@ pub(super) const EXAMPLE: &str = r#"[prefetch]
 # Threads that read files, for each stream. Raise it if reads wait for a network or a disk.
 threads = 8
 # The most requests that may be under way at a time, for each stream whose source is read by requests and not by threads.
-# While an object store refuses requests or does not answer them in time, fewer are. Object stores take at most 256. See
+# Forebay sends fewer while an object store refuses requests or answers too late. Object stores take at most 256. See
 # docs/performance.md, "Reading".
 requests = 256
 # Memory for files that are read ahead of decoding, for each stream.

@@ -113,7 +113,7 @@ fn rule_34_an_audit_that_follows_waits_for_a_coordinator_that_was_killed() {
     let second = told.recv_timeout(PATIENCE).unwrap();
     assert!(second.contains("epoch 1: 200 of 200") && second.contains("checksum equal"), "{second}");
     assert!(follow.wait().unwrap().success());
-    assert_eq!(said.recv_timeout(PATIENCE).unwrap(), "forebay: There is an answer again.");
+    assert_eq!(said.recv_timeout(PATIENCE).unwrap(), "forebay: The coordinator answers again.");
     // One that never answered may be the wrong one.
     site.kill();
     let refused = site.command(&["audit", "--follow", "--timeout", "1s"]);

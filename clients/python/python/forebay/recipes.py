@@ -193,7 +193,7 @@ def simclr(
 
 
 def simclr_eval(size: int = 224, *, mean: Sequence[float] = MEAN, std: Sequence[float] = STD) -> list[Transform]:
-    """The middle of the picture, as SimCLR evaluates. SimCLR cuts before it resizes."""
+    """The middle of the picture, as in SimCLR's evaluation. SimCLR crops and then resizes, and this resizes first."""
     return _views("simclr_eval", locals())["images"]
 
 
