@@ -107,7 +107,7 @@ fn rule_34_an_audit_that_follows_waits_for_a_coordinator_that_was_killed() {
     assert!(first.contains("epoch 0: 200 of 200"), "{first}");
     site.kill();
     let outage = said.recv_timeout(PATIENCE).unwrap();
-    assert!(outage.contains("The coordinator does not answer") && outage.contains("The audit goes on"), "{outage}");
+    assert!(outage.contains("The coordinator does not answer") && outage.contains("The audit waits"), "{outage}");
     site.restart();
     trainer.finish();
     let second = told.recv_timeout(PATIENCE).unwrap();
