@@ -54,7 +54,7 @@ BLURS = [{"kernel_size": 23, "sigma": 1.3}, {"kernel_size": [3, 9]}, {"kernel_si
 def test_every_operation_is_compared():
     # torchvision has these nowhere, or under another name.
     alone = {"letterbox", "solarize_add", "pillow_gaussian_blur", "affine_matrix", "adjust_hsv"}
-    others = {"gaussian_blur", "erase", *SHAPED, *alone}
+    others = {"gaussian_blur", "erase", "perspective", *SHAPED, *alone}
     assert {*PARAMETERS, *MOVES, *others} == set(functional.__all__)
 
 

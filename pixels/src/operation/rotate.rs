@@ -54,9 +54,13 @@ impl Rotate {
         self.center.unwrap_or([width as f64 / 2.0, height as f64 / 2.0])
     }
 
-    /// Width and height of a result that shows all of a picture of this size, as Pillow has them.
+    /// Width and height of a result that shows all of a picture of this size, as Pillow has them. A quarter turn about the middle
+    /// exchanges them: the corners, which are between pixels then, are not rounded.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "such casts saturate, which is meant")]
     pub(crate) fn expanded(self, width: u32, height: u32) -> (u32, u32) {
+        if self.center.is_none() && self.angle.rem_euclid(180.0).total_cmp(&90.0).is_eq() {
+            return (height, width);
+        }
         let from = self.from(self.center_in((width as usize, height as usize)), Match::Pillow);
         let (wide, high) = (f64::from(width), f64::from(height));
         let corners = [(0.0, 0.0), (wide, 0.0), (wide, high), (0.0, high)].map(|(x, y)| from.at(x, y));
@@ -117,4 +121,28 @@ fn rounded(number: f64) -> f64 {
     let len = usize::try_from(digits.position()).expect("it is below 32");
     let text = std::str::from_utf8(&digits.get_ref()[..len]).expect("digits are ASCII");
     text.parse().expect("these are the digits of a number")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quarter_turns_about_the_middle_show_each_pixel_once() {
+        let picture: Vec<u8> = (0..3 * 2 * 3).collect();
+        let pixel = |column: usize, row: usize| &picture[(row * 3 + column) * 3..][..3];
+        for (angle, places) in [
+            (90.0, [(2, 0), (2, 1), (1, 0), (1, 1), (0, 0), (0, 1)]),
+            (-90.0, [(0, 1), (0, 0), (1, 1), (1, 0), (2, 1), (2, 0)]),
+            (450.0, [(2, 0), (2, 1), (1, 0), (1, 1), (0, 0), (0, 1)]),
+        ] {
+            for matched in [Match::Pillow, Match::Torch] {
+                let rotate = Rotate { angle, interpolation: Interpolation::Nearest, center: None, fill: None };
+                assert_eq!(rotate.expanded(3, 2), (2, 3));
+                let mut turned = vec![0; picture.len()];
+                rotate.expand((&picture, (3, 2)), (&mut turned, (2, 3)), matched);
+                assert_eq!(turned, places.map(|(column, row)| pixel(column, row)).concat(), "{angle}");
+            }
+        }
+    }
 }
