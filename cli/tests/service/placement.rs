@@ -100,11 +100,13 @@ fn a_gpu_ring_has_the_pixels_of_a_host_ring_and_its_epochs_add_up() {
         let daemon = machine.start(&settings, &[(Knob::Gpus, 2)]);
         let (pixels, found) = run(&machine.home);
         assert_eq!((pixels.len(), found), (2 * 38, in_gpu), "{placement}");
-        let place = machine.home.status().ring.unwrap();
-        // Six slots of 2 MiB, in the GPU and, page-locked, in the host.
+        // Six slots of 2 MiB, in the GPU and, page-locked, in the host. A thread of their own locks them while the epochs go on.
         let taken = if in_gpu { 12 << 20 } else { 0 };
-        assert_eq!((place.gpu_bytes, place.page_locked), (taken, taken), "{place:?}");
-        assert_eq!(place.placement, if in_gpu { "gpu:0" } else { "host" });
+        machine.home.wait_for("all slots are page-locked", |status| {
+            let place = status.ring.as_ref().unwrap();
+            (place.gpu_bytes, place.page_locked) == (taken, taken)
+        });
+        assert_eq!(machine.home.status().ring.unwrap().placement, if in_gpu { "gpu:0" } else { "host" });
         machine.home.audit();
         daemon.stop();
         fs::remove_dir_all(machine.home.path("state")).unwrap();

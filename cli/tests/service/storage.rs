@@ -95,8 +95,10 @@ fn a_dataset_without_one_good_record_fails_with_the_reason_and_does_not_run_thro
         let daemon = home.serve(settings);
         let mut trainer = Trainer::attach(&home);
         let Event::Failed(reason) = trainer.next() else { panic!("it goes on") };
-        assert!(reason.contains("Every record of epoch 0 is bad, 12 in all; the last: record "), "{reason}");
-        // Some of the next epoch were decoded by then, and nothing further is.
+        // Pictures are decoded ahead: where a thread rests over one of epoch 0, all of epoch 1 are known first.
+        let told = [0, 1].map(|epoch| format!("Every record of epoch {epoch} is bad, 12 in all; the last: record "));
+        assert!(told.iter().any(|told| reason.contains(told)), "{reason}");
+        // Nothing of the epochs behind these is decoded.
         home.wait_for("all are listed", |status| status.bad >= 12 && status.epoch <= 1);
         daemon.kill();
         fs::remove_dir_all(home.path("state")).unwrap();
