@@ -7,7 +7,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use forebay_pixels::{CpuDecoder, Draw, Input, JpegChoice, Limits, Output, Recipe, Transform};
+use forebay_pixels::{CpuDecoder, Draw, Input, JpegChoice, Limits, Output, Recipe, SeekPoints, Transform};
+use parking_lot::Mutex;
 use serde_json::{Map, Value, json};
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -19,9 +20,41 @@ fn main() -> Result<(), Box<dyn Error>> {
     let options = job["options"].as_object().ok_or("the options are missing")?;
     let recipe = recipe(job["task"] == "train", options)?;
     let jpeg = jpeg(options)?;
+    let seeks = options.get("seek").is_some_and(|seek| seek == "memory");
+    let pictures: Vec<_> =
+        pictures.into_iter().map(|bytes| Picture { bytes, points: seeks.then(Mutex::default) }).collect();
     let (decoded, time) = measure(&pictures, &recipe, jpeg, threads, warm, seconds);
     println!("{}", json!({ "pictures": decoded, "seconds": time.as_secs_f64() }));
     Ok(())
+}
+
+/// A file, and the block of its seek points where they are kept, as by the option `seek`.
+struct Picture {
+    bytes: Vec<u8>,
+    points: Option<Mutex<Vec<u8>>>,
+}
+
+impl Picture {
+    /// Decodes it into a place with what is known of its seek points, and keeps what has changed in them.
+    fn decode(
+        &self,
+        with: &mut CpuDecoder,
+        points: &mut SeekPoints,
+        recipe: &Recipe,
+        draw: Draw,
+        to: &mut [u8],
+    ) -> bool {
+        let limits = Limits::default();
+        let Some(kept) = &self.points else {
+            return with.decode(&self.bytes, recipe, draw, &limits, to).is_ok();
+        };
+        points.load(&kept.lock());
+        let decoded = with.decode_seeking((&self.bytes, points), recipe, draw, &limits, to).is_ok();
+        if let Some(block) = points.changed() {
+            *kept.lock() = block.to_vec();
+        }
+        decoded
+    }
 }
 
 /// The Loader's own transforms for `size=224`; the options are `interpolation` and `reducing_gap`.
@@ -51,7 +84,7 @@ fn jpeg(options: &Map<String, Value>) -> Result<JpegChoice, Box<dyn Error>> {
 
 /// Pictures decoded by all threads together, and the time that it took, after `warm`.
 fn measure(
-    pictures: &[Vec<u8>],
+    pictures: &[Picture],
     recipe: &Recipe,
     jpeg: JpegChoice,
     threads: usize,
@@ -62,15 +95,15 @@ fn measure(
     thread::scope(|scope| {
         for _ in 0..threads {
             scope.spawn(|| {
-                let (mut decoder, limits) = (CpuDecoder::with_jpeg(jpeg), Limits::default());
+                let (mut decoder, mut points) = (CpuDecoder::with_jpeg(jpeg), SeekPoints::default());
                 let mut place = vec![0; recipe.place_len()];
                 while !over.load(Ordering::Relaxed) {
                     let number = next.fetch_add(1, Ordering::Relaxed);
                     let (epoch, record) = (number / pictures.len() as u64, number % pictures.len() as u64);
-                    let bytes = &pictures[usize::try_from(record).expect("a place in a list fits")];
+                    let picture = &pictures[usize::try_from(record).expect("a place in a list fits")];
                     let draw = Draw { seed: 0, epoch, record };
                     // A picture that cannot be decoded counts for nothing.
-                    if decoder.decode(bytes, recipe, draw, &limits, &mut place).is_ok() {
+                    if picture.decode(&mut decoder, &mut points, recipe, draw, &mut place) {
                         done.fetch_add(1, Ordering::Relaxed);
                     }
                 }

@@ -37,7 +37,16 @@ def bare(name: str, says: str, **more: Any) -> Entrant:  # noqa: ANN401 - passed
 
 
 ENTRANTS = (
-    ours("forebay", "Loader with its own daemon, exact pixels"),
+    ours(
+        "forebay",
+        "Loader with its own daemon, exact pixels; from the third epoch on, with seek points",
+        passes=2,
+    ),
+    ours(
+        "forebay, no seek points",
+        'Loader on a stream of a daemon with decode.seek = "off"',
+        options={"seek": "off"},
+    ),
     ours(
         "forebay fast",
         "Loader with fast=True (reducing_gap=2.0): big pictures are decoded at a smaller scale",
@@ -64,6 +73,11 @@ ENTRANTS = (
     bare(
         "bare loop",
         "this project's decoder and resizer in a Rust loop over bytes in memory: no daemon, no ring, no Python",
+    ),
+    bare(
+        "bare loop, seek points",
+        "the bare loop, which keeps seek points as the daemon does",
+        options={"seek": "memory"},
     ),
     bare("bare loop fast", "the bare loop with reducing_gap=2.0", works=("big",), options={"reducing_gap": 2.0}),
     bare("bare loop, libjpeg-turbo", "the bare loop with libjpeg-turbo alone", options={"jpeg": "libjpeg-turbo"}),

@@ -25,16 +25,16 @@ def batches(job: stopwatch.Job) -> Iterator[np.ndarray]:
         "num_threads": job.threads,
         **job.options,
     }
-    jpeg = settings.pop("jpeg", None)
-    loader = forebay.Loader(job.files, **settings) if jpeg is None else of_stream(job.files, jpeg, settings)
+    decode = {key: settings.pop(key) for key in ("jpeg", "seek") if key in settings}
+    loader = of_stream(job.files, decode, settings) if decode else forebay.Loader(job.files, **settings)
     with loader:
         while True:
             for batch in loader:
                 yield batch.images
 
 
-def of_stream(files: list[str], jpeg: str, settings: dict[str, object]) -> forebay.Loader:
-    """On a stream of a daemon that decodes JPEGs so, which a Loader cannot ask of its own one.
+def of_stream(files: list[str], decode: dict[str, str], settings: dict[str, object]) -> forebay.Loader:
+    """On a stream of a daemon that decodes so, which a Loader cannot ask of its own one.
 
     Its ledger is in memory, as a daemon's of a Loader's own is.
     """
@@ -42,9 +42,9 @@ def of_stream(files: list[str], jpeg: str, settings: dict[str, object]) -> foreb
     for left in Path("/dev/shm").glob("forebay-compare-*"):
         shutil.rmtree(left, ignore_errors=True)
     folder = Path(tempfile.mkdtemp(prefix="forebay-compare-", dir="/dev/shm"))
-    (folder / "files.txt").write_text("".join(f"{file}\n" for file in files))
+    (folder / "files.txt").write_text("".join(f"{Path(file).resolve()}\n" for file in files))
     tables = {
-        "decode": {"jpeg": jpeg},
+        "decode": decode,
         "control": {"dir": str(folder)},
         "coordinator": {"path": str(folder)},
         "streams.compare": {"source": str(folder / "files.txt"), **settings},
