@@ -90,7 +90,7 @@ pub(super) fn seal(block: &mut [u8], hash_of_file: u64) {
 }
 
 fn shape(grid: &Grid) -> [u8; 4] {
-    // A row has at most 8,192 MCUs, and points are at most twice as far apart.
+    // A row has at most 8,192 MCUs, and points are no farther apart.
     let [[a, b], [c, d]] = [grid.every, grid.per_row].map(|n| u16::try_from(n).unwrap_or(u16::MAX).to_le_bytes());
     [a, b, c, d]
 }

@@ -4,7 +4,7 @@
 ///
 /// ```
 /// let spacing = forebay_jpeg::Spacing::default();
-/// assert_eq!((spacing.every, spacing.columns, spacing.share), (16, 60, 8));
+/// assert_eq!((spacing.every, spacing.columns, spacing.share), (8, 60, 8));
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Spacing {
@@ -12,8 +12,8 @@ pub struct Spacing {
     pub every: u16,
     /// How many percent of the columns have points, counted from the left. Crops rarely begin in the others.
     pub columns: u8,
-    /// Bytes of points per 1,024 bytes of file, at most. Where points would take more, they are farther apart. A picture
-    /// whose row starts alone would take more has none.
+    /// Bytes of points per 1,024 bytes of file, at most. Where points would take more, they are as far apart as they must be.
+    /// A picture whose row starts alone would take more has none.
     pub share: u32,
 }
 
@@ -39,7 +39,7 @@ pub(crate) struct Grid {
 
 impl Default for Spacing {
     fn default() -> Self {
-        Self { every: 16, columns: 60, share: 8 }
+        Self { every: 8, columns: 60, share: 8 }
     }
 }
 
@@ -49,18 +49,13 @@ impl Grid {
         let (columns, rows) = mcus;
         let room = (file as u64).saturating_mul(u64::from(spacing.share)) / 1024;
         let end = (columns * u32::from(spacing.columns.min(100))).div_ceil(100).max(1);
-        let mut every = u32::from(spacing.every.max(1));
-        loop {
-            let per_row = end.div_ceil(every);
-            let takes = HEAD as u64 + u64::from(rows * per_row) * POINT;
-            if rows * per_row <= MOST && takes <= room {
-                return Self { every, per_row, rows };
-            }
-            if per_row == 1 {
-                return Self::default();
-            }
-            every *= 2;
+        let points = u32::try_from(room.saturating_sub(HEAD as u64) / POINT).unwrap_or(u32::MAX).min(MOST);
+        let most = points / rows.max(1);
+        if most == 0 {
+            return Self::default();
         }
+        let every = u32::from(spacing.every.max(1)).max(end.div_ceil(most));
+        Self { every, per_row: end.div_ceil(every), rows }
     }
 
     /// Points of the picture.
@@ -118,7 +113,7 @@ mod tests {
         let spacing = Spacing { every: 4, columns: 100, share: 8 };
         let per_row = |file| Grid::new(spacing, (64, 10), file).per_row;
         // 13 bytes and 160 points of 6 bytes are 8 of 1,024 parts of 124,544 bytes.
-        assert_eq!([124_544, 124_543, 63_104, 32_384, 9_344, 9_343].map(per_row), [16, 8, 8, 4, 1, 0]);
+        assert_eq!([124_544, 124_543, 63_104, 32_384, 9_344, 9_343].map(per_row), [16, 13, 8, 4, 1, 0]);
     }
 
     #[test]
