@@ -6,6 +6,7 @@
 mod recovered;
 mod run;
 mod source;
+mod unsummed;
 
 use std::fmt;
 use std::ops::Range;
@@ -13,7 +14,7 @@ use std::sync::Arc;
 
 use forebay_proto::{
     RecordSum, Turn,
-    v1::{AuditReply, EpochTally, Repeats, SourceShare, Tally},
+    v1::{AuditReply, EpochTally, LedgerSpec, Repeats, SourceShare, Tally},
 };
 
 use crate::{
@@ -112,7 +113,8 @@ pub fn audit(reply: &AuditReply, mut progress: impl FnMut(u64)) -> Result<Vec<Ep
     let ends = |epoch| reply.ends.filter(|ends| ends.epoch == epoch).map(|ends| ends.position);
     // An account that has ended is complete up to there.
     let floor = reply.ends.map_or(floor, |ends| ends.epoch + 1);
-    let parts = reply.epochs.iter().map(|tally| (tally, (begins(tally.epoch), ends(tally.epoch))));
+    let tallies = unsummed::add_up(&reply.epochs, reply, &mut progress)?;
+    let parts = tallies.iter().map(|tally| (tally, (begins(tally.epoch), ends(tally.epoch))));
     Ok(judge(&plan, parts, floor, &mut progress))
 }
 
@@ -148,6 +150,12 @@ fn plan(reply: &AuditReply) -> Result<Plan, SpecError> {
         None => {}
     }
     Plan::with_grains(&spec, table)
+}
+
+/// The plan of the whole dataset, of which a rank's ledger has told.
+fn whole_plan(reply: &AuditReply) -> Result<Plan, SpecError> {
+    let spec = reply.spec.clone().map(|spec| LedgerSpec { lockstep: None, ..spec });
+    plan(&AuditReply { spec, grains: reply.grains.clone(), ..AuditReply::default() })
 }
 
 impl EpochAudit {

@@ -17,6 +17,7 @@ mod news;
 mod policies;
 mod receipts;
 mod recover;
+mod returned;
 mod snapshot;
 mod spans;
 mod status;
@@ -39,7 +40,7 @@ use forebay_proto::v1::{
 pub(crate) use self::held::HeldPositions;
 pub(crate) use self::loads::Load;
 pub(crate) use self::tallies::{Tallies, cut};
-use self::{marks::Mark, spans::Spans, workers::Replies};
+use self::{spans::Spans, workers::Replies};
 use crate::{call_error::CallError, outline, plan::Plan, spec::spec_hash};
 
 /// Epoch numbers beyond this are no run's, so that sums with them cannot overflow.
@@ -91,8 +92,12 @@ pub(crate) struct Ledger {
     quarantined: u64,
     /// Where the accounts of epochs begin that a restore in lockstep began in the middle.
     begins: Vec<EpochPosition>,
-    /// In lockstep: where states were taken, by rising place.
-    marks: Vec<Mark>,
+    /// In lockstep: where states were taken, as epoch and position, and what was counted of this epoch before there. The epochs
+    /// before are whole.
+    marks: BTreeMap<(u64, u64), Tallies>,
+    /// In lockstep: what another rank's `reset()` has abandoned, by (epoch, start), until this time. Receipts for it may be
+    /// under way. The time is not stored.
+    abandoned: (Vec<ReturnedPositions>, u64),
     /// In lockstep: where the account ends, because the run went on with another number of ranks.
     ends: Option<EpochPosition>,
     /// In lockstep: the generation of its segment; 0 for the first one.
@@ -117,6 +122,7 @@ struct Dirty {
     outline: bool,
     workers: BTreeSet<String>,
     epochs: BTreeSet<u64>,
+    marks: BTreeSet<(u64, u64)>,
     quarantine: BTreeSet<(u64, u64)>,
 }
 
@@ -206,7 +212,8 @@ impl Ledger {
             loads: Vec::new(),
             quarantined: 0,
             begins: Vec::new(),
-            marks: Vec::new(),
+            marks: BTreeMap::new(),
+            abandoned: (Vec::new(), 0),
             ends: None,
             segment: 0,
             recoveries: Vec::new(),

@@ -56,6 +56,17 @@ impl Segments {
         if world_size == current { generation } else { generation + 1 }
     }
 
+    /// The segment in which a state before this step was taken, if it is one of the run.
+    pub(crate) fn at(&self, epoch: u64, step: u64) -> Option<&LockstepSegment> {
+        self.0.iter().rev().find(|segment| place(segment) <= (epoch, step))
+    }
+
+    /// A rank of so many has loaded a state of another run before this step. The account of the run begins there.
+    pub(crate) fn begin_anew(&mut self, world_size: u32, epoch: u64, step: u64) {
+        let generation = self.generation_of(world_size);
+        self.0 = vec![LockstepSegment { epoch, step, world_size, generation }];
+    }
+
     /// A rank of so many has loaded a state before this step. The run goes on there: with a new segment if their number is
     /// another one. `anew` says that the rank's account begins there, whatever its segment had before.
     pub(crate) fn go_on(&mut self, world_size: u32, epoch: u64, step: u64, anew: bool) {

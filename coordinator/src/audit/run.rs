@@ -2,9 +2,9 @@
 
 use std::fmt;
 
-use forebay_proto::v1::{AuditReply, LedgerSpec, LockstepSegment};
+use forebay_proto::v1::{AuditReply, LockstepSegment};
 
-use super::{EpochAudit, judge, plan};
+use super::{EpochAudit, judge, unsummed, whole_plan};
 use crate::segments::ranks;
 use crate::spec::SpecError;
 
@@ -27,11 +27,11 @@ pub struct RunAudit {
 pub fn audit_run(reply: &AuditReply, mut progress: impl FnMut(u64)) -> Result<Option<RunAudit>, SpecError> {
     let (Some(run), Some(spec)) = (&reply.run, &reply.spec) else { return Ok(None) };
     let global_batch = spec.lockstep.map_or(1, |rank| rank.global_batch);
-    let whole = LedgerSpec { lockstep: None, ..spec.clone() };
-    let plan = plan(&AuditReply { spec: Some(whole), grains: reply.grains.clone(), ..AuditReply::default() })?;
+    let plan = whole_plan(reply)?;
     let first = run.segments.first().copied().unwrap_or_default();
     let from = |epoch| if epoch == first.epoch { first.step.saturating_mul(global_batch) } else { 0 };
-    let parts = run.epochs.iter().map(|tally| (tally, (from(tally.epoch), None)));
+    let tallies = unsummed::add_up(&run.epochs, reply, &mut progress)?;
+    let parts = tallies.iter().map(|tally| (tally, (from(tally.epoch), None)));
     let epochs = judge(&plan, parts, run.floor, &mut progress);
     Ok(Some(RunAudit { stream: run.stream.clone(), segments: run.segments.clone(), epochs }))
 }

@@ -2,8 +2,16 @@
 
 use forebay_proto::v1::AbandonReply;
 
-use super::{Ledger, tallies::PositionFate};
+use super::{Ledger, ReturnedPositions, tallies::PositionFate};
 use crate::call_error::CallError;
+
+/// What ended with an epoch.
+struct EndedEpoch {
+    /// Records that are abandoned.
+    abandoned: u64,
+    /// What had been leased of them.
+    leased: Vec<ReturnedPositions>,
+}
 
 impl Ledger {
     /// Ends an epoch: all that is not complete in it counts as abandoned, and its leases are fenced. It computes a
@@ -19,23 +27,27 @@ impl Ledger {
             )));
         }
         self.go_on_after_failure();
-        let abandoned = self.end_epoch(epoch);
+        let abandoned = self.end_epoch(epoch).abandoned;
         let failure = Some(self.failure.clone());
         Ok(AbandonReply { abandoned, progress: Some(self.progress()), failure })
     }
 
     /// Ends all that is left of the epochs up to this one, because another rank of the run has ended them (semantics rule 40).
-    pub(crate) fn end_epochs(&mut self, last: u64) {
+    /// The rank's trainers know nothing of it yet, so receipts count that come while the leases would have lasted.
+    pub(crate) fn end_epochs(&mut self, last: u64, now: u64) {
         let first = self.progress().floor;
         if first > last {
             return;
         }
+        let mut leased = Vec::new();
         for epoch in first..=last {
             if self.has_begun(epoch) {
-                self.end_epoch(epoch);
+                leased.extend(self.end_epoch(epoch).leased);
                 self.settle();
             }
         }
+        leased.sort_by_key(|back| (back.epoch, back.start));
+        self.abandoned = (leased, now.saturating_add(self.times.lease_ttl));
         // The rank's daemon begins anew behind them.
         self.generation += 1;
         self.touch();
@@ -46,22 +58,29 @@ impl Ledger {
         epoch < self.cursor_epoch || (epoch == self.cursor_epoch && !self.exhausted())
     }
 
-    /// Abandons what is not complete of an epoch up to the one that is leased. Says how many records these are.
-    fn end_epoch(&mut self, epoch: u64) -> u64 {
-        let mut ranges = Vec::new();
+    /// Abandons what is not complete of an epoch up to the one that is leased.
+    fn end_epoch(&mut self, epoch: u64) -> EndedEpoch {
+        let mut leased = Vec::new();
         for (name, worker) in &mut self.workers {
-            worker.leases.retain(|_, held| {
+            worker.leases.retain(|&id, held| {
                 let ends = held.lease.epoch == epoch;
                 if ends {
-                    ranges.extend(held.open.iter());
+                    let back = |span| ReturnedPositions {
+                        lease: id,
+                        lease_start: held.lease.start,
+                        worker: name.clone(),
+                        ..ReturnedPositions::unleased(epoch, span)
+                    };
+                    leased.extend(held.open.iter().map(back));
                     self.dirty.workers.insert(name.clone());
                 }
                 !ends
             });
         }
         for unleased in [&mut self.returned, &mut self.tails] {
-            ranges.extend(unleased.extract_if(.., |back| back.epoch == epoch).map(|back| back.start..back.end));
+            leased.extend(unleased.extract_if(.., |back| back.epoch == epoch));
         }
+        let mut ranges: Vec<_> = leased.iter().map(|back| back.start..back.end).collect();
         if epoch == self.cursor_epoch {
             let len = self.plan.epoch_len(epoch);
             ranges.push(self.cursor..len);
@@ -71,8 +90,12 @@ impl Ledger {
         if !ranges.is_empty() {
             self.touch();
         }
-        let abandon =
-            |range| self.account_by_plan(epoch, range, |tallies| &mut tallies.abandoned, PositionFate::Abandoned);
-        ranges.iter().map(abandon).sum()
+        let abandon = |range| {
+            self.account_by_plan(epoch, range, |tallies, plan, part, sum| {
+                tallies.abandoned += sum;
+                tallies.count(plan, epoch, part, PositionFate::Abandoned);
+            })
+        };
+        EndedEpoch { abandoned: ranges.iter().map(abandon).sum(), leased }
     }
 }

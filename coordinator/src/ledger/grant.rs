@@ -4,7 +4,7 @@ use forebay_proto::v1::{
     AcquireReply, AcquireRequest, Cause, Lease, LeasedRange, ReclaimReply, Verdict, acquire_reply::Answer,
 };
 
-use super::{Grant, LeaseOut, Ledger, receipts::TakenPositions, spans::Spans};
+use super::{Grant, LeaseOut, Ledger, returned::TakenPositions, spans::Spans};
 
 /// Leases that one Acquire gives at most.
 const MAX_GRANTED: u32 = 64;

@@ -32,11 +32,13 @@ impl Load {
 }
 
 impl Ledger {
-    /// Goes to a snapshot, unless that was done for another rank under the same load id.
+    /// Goes to a snapshot, unless that was done for another rank under the same load id. `continues`: see
+    /// [`restore`](Self::restore).
     pub(crate) fn load_state(
         &mut self,
         worker: &str,
         request: &RestoreRequest,
+        continues: bool,
         now: u64,
     ) -> Result<RestoreReply, CallError> {
         let RestoreRequest { snapshot, load_id, .. } = request;
@@ -45,14 +47,14 @@ impl Ledger {
         if load_id.is_empty() {
             let instead = "Let all ranks load the state with the same load_id, which is new for each load.";
             self.sole_reader(worker, now, "A state without load_id is for a single reader", instead)?;
-            return self.restore(snapshot);
+            return self.restore(snapshot, continues);
         }
         let load = Load::of(load_id, &snapshot.encode_to_vec())?;
         if self.has_loaded(&load)? {
             let failure = Some(self.failure.clone());
             return Ok(RestoreReply { progress: Some(self.progress()), failure, repeated: true });
         }
-        let reply = self.restore(snapshot)?;
+        let reply = self.restore(snapshot, continues)?;
         self.remember(load);
         Ok(reply)
     }

@@ -1,57 +1,52 @@
-//! Where states of a lockstep run were taken. The sums of a rank up to there are kept, so that its account goes on, or ends, at
-//! such a place, whatever was delivered behind it (semantics rule 40).
+//! Where states of a lockstep run were taken, and where accounts of ranks begin and end. The sums of a rank up to such a place
+//! are kept, so that its account goes on, or ends, there, whatever was delivered behind it (semantics rule 40).
 
 use std::ops::Range;
 
-use forebay_proto::v1::{EpochPosition, StoredMark};
+use forebay_proto::v1::{EpochPosition, StoredMark, UnsummedRange};
 
-use super::{Ledger, receipts::overlap, tallies::PositionFate, tallies::Tallies};
+use super::Ledger;
+use super::receipts::overlap;
+use super::tallies::{PositionFate, Tallies, between};
 use crate::lockstep::RankPositions;
 
 /// Marks that are kept. Older ones are forgotten.
 const MARKS: usize = 64;
+/// Positions without a receipt whose records are added up at once when an account is cut: a few milliseconds. What is more is
+/// left to the audit.
+const SUMMED_AT_ONCE: u64 = 1 << 16;
 
-/// A place of a state, and what was counted of its epoch before it. The epochs before are whole.
-#[derive(Clone, Debug)]
-pub(super) struct Mark {
-    at: EpochPosition,
-    pub(super) below: Tallies,
-}
-
-impl Mark {
-    /// Whether all of these positions are before it, in its epoch.
-    pub(super) fn is_behind(&self, epoch: u64, positions: &Range<u64>) -> bool {
-        self.at.epoch == epoch && positions.end <= self.at.position
-    }
-
-    /// Whether only a part of these positions is before it.
-    pub(super) fn is_between(&self, epoch: u64, positions: &Range<u64>) -> bool {
-        self.at.epoch == epoch && positions.start < self.at.position && self.at.position < positions.end
-    }
-
-    pub(super) fn stored(&self) -> StoredMark {
-        StoredMark { at: Some(self.at), below: Some(self.below.message(self.at.epoch)) }
-    }
-
-    pub(super) fn from_stored(stored: &StoredMark) -> Self {
-        let below = stored.below.as_ref().map(Tallies::from_message).unwrap_or_default();
-        Self { at: stored.at.unwrap_or_default(), below }
-    }
+/// A mark as it is stored.
+pub(super) fn stored(place: (u64, u64), below: &Tallies) -> StoredMark {
+    let (epoch, position) = place;
+    StoredMark { at: Some(EpochPosition { epoch, position }), below: Some(below.message(epoch)) }
 }
 
 impl Ledger {
+    /// Takes in a mark that was stored.
+    pub(super) fn put_mark(&mut self, stored: &StoredMark) -> (u64, u64) {
+        let place = order(stored.at.unwrap_or_default());
+        self.marks.insert(place, stored.below.as_ref().map(Tallies::from_message).unwrap_or_default());
+        place
+    }
+
     /// Notes that a state of the run was taken before this step. A rank that has gone on behind it keeps no sums of it.
     pub(crate) fn mark(&mut self, epoch: u64, step: u64) {
         let Some(at) = self.place_of_step(epoch, step) else { return };
-        if self.marks.iter().any(|mark| mark.at == at) || self.has_counted_behind(at) {
+        if self.has_mark(epoch, step) || self.has_counted_behind(at) {
             return;
         }
         let below = self.tallies.get(&at.epoch).cloned().unwrap_or_default();
-        let index = self.marks.partition_point(|mark| order(mark.at) < order(at));
-        self.marks.insert(index, Mark { at, below });
-        let oldest = self.marks.len().saturating_sub(MARKS);
-        self.marks.drain(..oldest);
-        self.touch();
+        self.marks.insert(order(at), below);
+        self.dirty.marks.insert(order(at));
+        while self.marks.len() > MARKS {
+            self.dirty.marks.extend(self.marks.pop_first().map(|(oldest, _)| oldest));
+        }
+    }
+
+    /// Whether a state of the run was taken before this step, and the sums up to there are kept.
+    pub(crate) fn has_mark(&self, epoch: u64, step: u64) -> bool {
+        self.place_of_step(epoch, step).is_some_and(|at| self.marks.contains_key(&order(at)))
     }
 
     /// The generation of its segment.
@@ -64,38 +59,47 @@ impl Ledger {
         self.place_of_step(epoch, step) == Some(self.account_begins())
     }
 
+    /// Whether a position of this step or a later one is complete.
+    pub(crate) fn has_counted_from(&self, epoch: u64, step: u64) -> bool {
+        self.place_of_step(epoch, step).is_some_and(|at| self.has_counted_behind(at))
+    }
+
+    /// Whether its account can go on in this epoch: it has come to this one, or to the one before.
+    pub(crate) const fn is_near(&self, epoch: u64) -> bool {
+        epoch <= self.cursor_epoch.saturating_add(1)
+    }
+
     /// Whether its run has gone on with another number of ranks.
     pub(crate) const fn has_ended(&self) -> bool {
         self.ends.is_some()
     }
 
-    /// Makes a fresh ledger one of a segment. Its account begins before this step.
+    /// Makes the ledger one of a segment. Its account begins before this step, whatever it had counted.
     pub(crate) fn begin_at(&mut self, segment: u64, epoch: u64, step: u64) {
         self.segment = segment;
-        if let Some(at) = self.place_of_step(epoch, step).filter(|at| *at != EpochPosition::default()) {
-            self.begins = vec![at];
+        if let Some(at) = self.place_of_step(epoch, step).filter(|at| *at != self.account_begins()) {
+            self.begin_anew(at);
             (self.cursor_epoch, self.cursor) = (at.epoch, at.position);
             self.generation += 1;
         }
         self.touch();
     }
 
+    /// Forgets all that it has counted. Its account begins at this place.
+    pub(super) fn begin_anew(&mut self, at: EpochPosition) {
+        self.drop_positions();
+        self.dirty.marks.extend(std::mem::take(&mut self.marks).into_keys());
+        self.dirty.epochs.extend(std::mem::take(&mut self.tallies).into_keys());
+        self.begins = if order(at) == (0, 0) { Vec::new() } else { vec![at] };
+    }
+
     /// Ends the account before this step, where the run goes on with another number of ranks. No worker has the ledger any
-    /// more. An account that has not come so far ends where it is.
+    /// more.
     pub(crate) fn close(&mut self, epoch: u64, step: u64) {
         let Some(wanted) = self.place_of_step(epoch, step) else { return };
-        if self.ends.is_some_and(|ends| order(ends) <= order(wanted)) {
-            return;
+        if self.ends.is_none_or(|ends| order(ends) > order(wanted)) {
+            self.end(wanted);
         }
-        let begin = self.account_begins();
-        let ends = if self.reaches(wanted) || order(wanted) < order(begin) {
-            wanted
-        } else if self.has_counted_behind(begin) {
-            EpochPosition { epoch: self.cursor_epoch, position: self.cursor }
-        } else {
-            begin
-        };
-        self.end(ends);
     }
 
     /// Ends the account where it begins, because its run went on from a state before that. Nothing of it counts.
@@ -115,15 +119,6 @@ impl Ledger {
         self.touch();
     }
 
-    /// Whether a state at this place is one of this account. If not, the account begins anew there: the state is of another run,
-    /// or from before the account.
-    pub(super) fn reaches(&self, at: EpochPosition) -> bool {
-        let begin = self.account_begins();
-        let is_near = at.epoch <= self.cursor_epoch.saturating_add(1);
-        let is_behind = order(at) > order(begin) && is_near && self.has_counted_behind(begin);
-        at == begin || is_behind || self.marks.iter().any(|mark| mark.at == at)
-    }
-
     /// Ends the account at this place. What was counted behind it is nobody's, and so are all leases. What has no receipt
     /// before it counts as delivered by the state.
     pub(super) fn cut(&mut self, at: EpochPosition) {
@@ -131,16 +126,11 @@ impl Ledger {
         let mut open: Vec<(u64, Range<u64>)> = self.open().collect();
         open.push((self.cursor_epoch, self.cursor..self.plan.epoch_len(self.cursor_epoch)));
         open.push((self.cursor_epoch + 1, 0..at.position));
-        for (name, worker) in &mut self.workers {
-            if !std::mem::take(&mut worker.leases).is_empty() {
-                self.dirty.workers.insert(name.clone());
-            }
-        }
-        self.returned.clear();
-        self.tails.clear();
-        self.marks.retain(|mark| order(mark.at) <= order(at));
+        self.drop_positions();
+        let behind = self.marks.split_off(&(at.epoch, at.position.saturating_add(1)));
+        self.dirty.marks.extend(behind.into_keys());
         if goes_on {
-            let mark = self.marks.iter().find(|mark| mark.at == at).map(|mark| mark.below.clone());
+            let mark = self.marks.get(&order(at)).cloned();
             if mark.is_none() {
                 // Of the epoch's sums, none is only of what is before it.
                 open.retain(|(epoch, _)| *epoch != at.epoch);
@@ -152,19 +142,41 @@ impl Ledger {
                 *self.tally(at.epoch) = mark.unwrap_or_default();
             }
         }
+        let mut room = SUMMED_AT_ONCE;
         for (epoch, positions) in open {
             let end = if epoch == at.epoch { positions.end.min(at.position) } else { positions.end };
             if epoch <= at.epoch && positions.start < end {
                 let delivered = positions.start..end;
-                self.account_by_plan(epoch, &delivered, |tallies| &mut tallies.by_state, PositionFate::Delivered);
+                match room.checked_sub(end - positions.start) {
+                    Some(left) => {
+                        room = left;
+                        self.account_by_plan(epoch, &delivered, |tallies, plan, part, sum| {
+                            tallies.by_state += sum;
+                            tallies.count(plan, epoch, part, PositionFate::Delivered);
+                        });
+                    }
+                    None => self.account_unsummed(epoch, &delivered),
+                }
             }
         }
         self.touch();
     }
 
+    /// Counts positions as delivered by a state, without their sums.
+    fn account_unsummed(&mut self, epoch: u64, positions: &Range<u64>) {
+        let rank = self.plan.spec().lockstep.unwrap_or_default();
+        for part in self.split_at_marks(epoch, positions) {
+            let end = part.end.min(self.plan.epoch_records(epoch));
+            if part.start < end {
+                let more = UnsummedRange { rank: rank.rank, world_size: rank.world_size, start: part.start, end };
+                self.account(epoch, &part, |tallies, _| tallies.add_unsummed(more));
+            }
+        }
+    }
+
     /// Positions as they are divided by the marks.
     pub(super) fn split_at_marks(&self, epoch: u64, positions: &Range<u64>) -> Vec<Range<u64>> {
-        let marks = self.marks.iter().filter(|mark| mark.is_between(epoch, positions)).map(|mark| mark.at.position);
+        let marks = self.marks.range(between(epoch, positions)).map(|((_, position), _)| *position);
         let ends: Vec<u64> = marks.chain([positions.end]).collect();
         let starts = [positions.start].into_iter().chain(ends.iter().copied());
         starts.zip(&ends).map(|(start, &end)| start..end).collect()

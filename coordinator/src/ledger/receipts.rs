@@ -8,15 +8,8 @@ use forebay_proto::v1::{
     ack_item::Kind,
 };
 
+use super::returned::{TakenPositions, positions, take_out};
 use super::{Grant, Ledger, ReturnedPositions, tallies::PositionFate};
-
-/// Positions taken out of a lease or out of the returned ones.
-pub(super) struct TakenPositions {
-    pub(super) grant: Grant,
-    pub(super) lease_start: u64,
-    /// They were among the returned ones.
-    returned: bool,
-}
 
 impl Ledger {
     /// Counts receipts. Each is accepted once, and only while its positions are nobody else's.
@@ -40,6 +33,10 @@ impl Ledger {
         }
         let taken =
             if hand_in { self.take_kept(worker, item.lease, &range) } else { self.take(worker, item.lease, &range) };
+        let taken = match taken {
+            Err(Verdict::Lost) => self.take_abandoned(worker, item.lease, &range),
+            taken => taken,
+        };
         match taken {
             Ok(TakenPositions { grant, .. }) => {
                 if item.kind() == Kind::Bare {
@@ -239,40 +236,27 @@ impl Ledger {
         range: &v1::Range,
         which: impl Fn(&ReturnedPositions) -> bool,
     ) -> Result<TakenPositions, Verdict> {
-        let ours = |back: &ReturnedPositions| lease != 0 && back.lease == lease && back.worker == worker && which(back);
-        let first = self.returned.iter().find(|back| ours(back)).ok_or(Verdict::Lost)?;
-        let (epoch, lease_start) = (first.epoch, first.lease_start);
-        let wanted = positions(lease_start, range).ok_or(Verdict::Invalid)?;
-        let inside = |back: &ReturnedPositions| back.start.max(wanted.start)..back.end.min(wanted.end);
-        let there: u64 = self
-            .returned
-            .iter()
-            .filter(|back| ours(back))
-            .map(inside)
-            .map(|part| part.end.saturating_sub(part.start))
-            .sum();
-        if there != wanted.end - wanted.start {
-            return Err(Verdict::Lost);
-        }
-        let parts: Vec<ReturnedPositions> =
-            self.returned.extract_if(.., |back| ours(back) && !inside(back).is_empty()).collect();
-        let mut grant = Grant { epoch, range: wanted.clone(), deaths: 0, deaths_alone: 0, cause: Cause::Unseen };
-        for part in parts {
-            grant.cause = grant.cause.max(part.cause);
-            grant.deaths = grant.deaths.max(part.deaths);
-            grant.deaths_alone = grant.deaths_alone.max(part.deaths_alone);
-            let (before, after) = (part.start..wanted.start, wanted.end..part.end);
-            self.insert_returned(ReturnedPositions { start: before.start, end: before.end, ..part.clone() });
-            self.insert_returned(ReturnedPositions { start: after.start, end: after.end, ..part });
-        }
+        let ours = |back: &ReturnedPositions| back.was_of(worker, lease) && which(back);
+        let taken = take_out(&mut self.returned, ours, range)?;
         self.touch();
-        Ok(TakenPositions { grant, lease_start, returned: true })
+        Ok(taken)
     }
 
-    /// Epoch and first position of a lease, whether it is out or returned.
+    /// Takes positions back that were abandoned while their receipt was under way, because another rank ended the epoch.
+    fn take_abandoned(&mut self, worker: &str, lease: u64, range: &v1::Range) -> Result<TakenPositions, Verdict> {
+        let taken = take_out(&mut self.abandoned.0, |back| back.was_of(worker, lease), range)?;
+        let Grant { epoch, range, .. } = &taken.grant;
+        self.account_by_plan(*epoch, range, |tallies, plan, part, sum| {
+            tallies.take_abandoned(plan, *epoch, part, sum);
+        });
+        self.touch();
+        Ok(taken)
+    }
+
+    /// Epoch and first position of a lease, whether it is out, returned or abandoned.
     fn locate(&self, worker: &str, lease: u64) -> Option<(u64, u64)> {
         let held = self.workers.get(worker).and_then(|worker| worker.leases.get(&lease));
-        let back = || self.returned.iter().find(|back| back.lease == lease && back.worker == worker);
+        let back = || self.returned.iter().chain(&self.abandoned.0).find(|back| back.was_of(worker, lease));
         held.map(|held| (held.lease.epoch, held.lease.start))
             .or_else(|| back().map(|back| (back.epoch, back.lease_start)))
     }
@@ -293,10 +277,4 @@ pub(super) fn receipt_range(item: &AckItem) -> Option<v1::Range> {
 /// How many positions are in both.
 pub(super) fn overlap(one: &Range<u64>, other: &Range<u64>) -> u64 {
     one.end.min(other.end).saturating_sub(one.start.max(other.start))
-}
-
-/// From a range counted from a lease's start to one counted from the epoch's start; `None` if it is empty.
-pub(super) fn positions(lease_start: u64, range: &v1::Range) -> Option<Range<u64>> {
-    let positions = lease_start.checked_add(range.start)?..lease_start.checked_add(range.end)?;
-    (!positions.is_empty()).then_some(positions)
 }

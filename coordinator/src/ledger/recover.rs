@@ -20,6 +20,7 @@ impl Ledger {
             let returned = std::mem::take(&mut self.returned).into_iter().chain(std::mem::take(&mut self.tails));
             returned.map(|back| fenced(&back)).collect()
         };
+        self.abandoned.0.clear();
         for (name, worker) in &mut self.workers {
             let leases = std::mem::take(&mut worker.leases);
             if !leases.is_empty() {

@@ -6,7 +6,8 @@ use forebay_proto::v1::{
 
 use super::{
     Ledger, MAX_EPOCH, ReturnedPositions, Spans,
-    receipts::{positions, receipt_range},
+    receipts::receipt_range,
+    returned::positions,
     step,
     tallies::{PositionFate, Tallies},
 };
@@ -87,32 +88,21 @@ impl Ledger {
         Ok(TakeSnapshotReply { snapshot: Some(snapshot) })
     }
 
-    /// Goes back, or ahead, to a snapshot. What was outstanding in it is leased again; all older leases are fenced.
-    pub(crate) fn restore(&mut self, snapshot: &Snapshot) -> Result<RestoreReply, CallError> {
+    /// Goes back, or ahead, to a snapshot. What was outstanding in it is leased again; all older leases are fenced. In lockstep,
+    /// the account of the ledger goes on there if it `continues`, and otherwise begins there.
+    pub(crate) fn restore(&mut self, snapshot: &Snapshot, continues: bool) -> Result<RestoreReply, CallError> {
         self.check_origin(snapshot)?;
         let of_rank = self.plan.spec().lockstep.map(|rank| step::of_rank(&self.plan, rank, snapshot)).transpose()?;
         let snapshot = of_rank.as_ref().unwrap_or(snapshot);
         self.check_ranges(snapshot)?;
         let first = snapshot.open.first().map_or(snapshot.epoch, |open| open.epoch.min(snapshot.epoch));
         let at = EpochPosition { epoch: snapshot.epoch, position: snapshot.cursor };
-        if of_rank.is_some() && self.reaches(at) {
-            self.cut(at);
-        } else {
-            self.take_tallies(snapshot, first);
-            if of_rank.is_some() {
-                // Those of epochs whose account stays, and the new one.
-                self.begins.retain(|begin| begin.epoch < first && self.tallies.contains_key(&begin.epoch));
-                self.begins.push(at);
-                self.marks.clear();
-            }
+        match &of_rank {
+            Some(_) if continues => self.cut(at),
+            Some(_) => self.begin_anew(at),
+            None => self.take_tallies(snapshot, first),
         }
-        for (name, worker) in &mut self.workers {
-            if !std::mem::take(&mut worker.leases).is_empty() {
-                self.dirty.workers.insert(name.clone());
-            }
-        }
-        self.returned.clear();
-        self.tails.clear();
+        self.drop_positions();
         for open in &snapshot.open {
             self.insert_returned(ReturnedPositions {
                 deaths: open.deaths,
@@ -143,7 +133,20 @@ impl Ledger {
             self.dirty.epochs.insert(epoch);
         }
         for tally in &snapshot.tallies {
-            *self.tally(tally.epoch) = Tallies::from_message(tally);
+            // Only ledgers of ranks leave sums to the audit, and their states have no tallies.
+            *self.tally(tally.epoch) = Tallies::from_message(&EpochTally { unsummed: Vec::new(), ..tally.clone() });
+        }
+    }
+
+    /// Nobody has a position any more, and no receipt is awaited.
+    pub(super) fn drop_positions(&mut self) {
+        for (name, worker) in &mut self.workers {
+            if !std::mem::take(&mut worker.leases).is_empty() {
+                self.dirty.workers.insert(name.clone());
+            }
+        }
+        for unleased in [&mut self.returned, &mut self.tails, &mut self.abandoned.0] {
+            unleased.clear();
         }
     }
 
@@ -228,25 +231,6 @@ impl Ledger {
             return invalid(format!("The snapshot's tallies do not fit its cursor, epoch {epoch} position {cursor}."));
         }
         Ok(())
-    }
-}
-
-impl ReturnedPositions {
-    /// Positions that no lease of this run had.
-    pub(super) fn unleased(epoch: u64, positions: std::ops::Range<u64>) -> Self {
-        Self {
-            epoch,
-            start: positions.start,
-            end: positions.end,
-            deaths: 0,
-            deaths_alone: 0,
-            lease: 0,
-            lease_start: 0,
-            worker: String::new(),
-            cause: Cause::Unseen,
-            kept_for_consumers: false,
-            not_before: 0,
-        }
     }
 }
 

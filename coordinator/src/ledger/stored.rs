@@ -11,13 +11,13 @@ use prost::Message;
 
 use super::damage::Damage;
 use super::{
-    Dirty, LeaseOut, Ledger, MAX_EPOCH, Mark, ReturnedPositions, Spans, Tallies, Times, Worker, workers::Replies,
+    Dirty, LeaseOut, Ledger, MAX_EPOCH, ReturnedPositions, Spans, Tallies, Times, Worker, marks, workers::Replies,
 };
 use crate::{grains::GrainTable, outline, plan::Plan, spec::spec_hash, store::Change};
 
-/// Layout of the documents. Versions 1 and 2 are read as well: the builds that write them do not know tails, and would count
-/// these positions as delivered.
-const VERSION: u32 = 3;
+/// Layout of the documents. Older versions are read as well. The builds that write versions 1 and 2 do not know tails, and would
+/// count these positions as delivered. Version 3 has marks in the head.
+const VERSION: u32 = 4;
 /// The table of grains, in a ledger whose spec is about one.
 const GRAINS: &str = "grains";
 /// The dataset in short.
@@ -38,6 +38,7 @@ impl Ledger {
             outline: self.outline.is_some(),
             workers: self.workers.keys().cloned().collect(),
             epochs: self.tallies.keys().copied().collect(),
+            marks: self.marks.keys().copied().collect(),
             quarantine: self.quarantine.keys().copied().collect(),
         };
         self.write(everything, prefix, documents);
@@ -59,6 +60,10 @@ impl Ledger {
             let tallies = self.tallies.get(&epoch);
             put(epoch_key(epoch), tallies.map(|tallies| tallies.message(epoch).encode_to_vec()));
         }
+        for place in dirty.marks {
+            let below = self.marks.get(&place);
+            put(mark_key(place), below.map(|below| marks::stored(place, below).encode_to_vec()));
+        }
         for name in dirty.workers {
             let worker = self.workers.get(&name);
             put(format!("worker/{name}"), worker.map(|worker| worker.stored().encode_to_vec()));
@@ -79,9 +84,17 @@ impl Ledger {
         let epochs = self.tallies.keys().map(|&epoch| epoch_key(epoch));
         let quarantine = self.quarantine.keys().map(|&(epoch, record)| quarantine_key(epoch, record));
         let workers = self.workers.keys().map(|name| format!("worker/{name}"));
+        let marks = self.marks.keys().map(|&place| mark_key(place));
         let grains = self.plan.grains().map(|_| GRAINS.to_owned());
         let outline = self.outline.as_ref().map(|_| OUTLINE.to_owned());
-        epochs.chain(quarantine).chain(workers).chain(grains).chain(outline).chain(["head".to_owned()]).collect()
+        epochs
+            .chain(quarantine)
+            .chain(workers)
+            .chain(marks)
+            .chain(grains)
+            .chain(outline)
+            .chain(["head".to_owned()])
+            .collect()
     }
 
     /// A ledger from all of its documents, keys without prefix.
@@ -121,7 +134,11 @@ impl Ledger {
             loads: head.loads.clone(),
             quarantined: head.quarantined,
             begins: head.begins,
-            marks: head.marks.iter().map(Mark::from_stored).collect(),
+            marks: BTreeMap::new(),
+            abandoned: (
+                head.abandoned.iter().map(|stored| returned(stored, head.version, now, times)).collect(),
+                now.saturating_add(times.lease_ttl),
+            ),
             ends: head.ends,
             segment: head.segment,
             recoveries: head.recoveries,
@@ -130,27 +147,17 @@ impl Ledger {
             outline: None,
             dirty: Dirty::default(),
         };
-        for (key, bytes) in documents {
-            if let Some(name) = key.strip_prefix("worker/") {
-                let worker =
-                    worker(decode(key, bytes)?, now, times).ok_or_else(|| Damage::Leases((*key).to_owned()))?;
-                ledger.workers.insert(name.to_owned(), worker);
-            } else if key.starts_with("epoch/") {
-                let tally: EpochTally = decode(key, bytes)?;
-                ledger.tallies.insert(tally.epoch, Tallies::from_message(&tally));
-            } else if key.starts_with("quarantine/") {
-                let entry: QuarantinedRecord = decode(key, bytes)?;
-                ledger.bad.insert(entry.record);
-                ledger.quarantine.insert((entry.epoch, entry.record), entry);
-            } else if *key == OUTLINE {
-                let outline: DatasetOutline = decode(key, bytes)?;
-                if !outline::is_of(&outline, spec.records) {
-                    return Err(Damage::Outline);
-                }
-                ledger.outline = Some(outline);
-            } else if *key != "head" && (*key != GRAINS || ledger.plan.grains().is_none()) {
-                return Err(Damage::Unknown((*key).to_owned()));
-            }
+        for mark in &head.marks {
+            // The next commit makes it a document of its own.
+            let place = ledger.put_mark(mark);
+            ledger.dirty.marks.insert(place);
+            ledger.dirty.head = true;
+        }
+        for (key, bytes) in documents.iter().filter(|(key, _)| !matches!(*key, "head" | GRAINS)) {
+            ledger.take_document(key, bytes, now)?;
+        }
+        if documents.iter().any(|(key, _)| *key == GRAINS) && ledger.plan.grains().is_none() {
+            return Err(Damage::Unknown(GRAINS.to_owned()));
         }
         ledger.returned.sort_by_key(|back| (back.epoch, back.start));
         ledger.tails.sort_by_key(|tail| (tail.epoch, tail.start));
@@ -160,6 +167,32 @@ impl Ledger {
         }
         ledger.settle();
         Ok(ledger)
+    }
+
+    /// Takes in a document that is neither the head nor the table of grains.
+    fn take_document(&mut self, key: &str, bytes: &[u8], now: u64) -> Result<(), Damage> {
+        if let Some(name) = key.strip_prefix("worker/") {
+            let worker = worker(decode(key, bytes)?, now, self.times).ok_or_else(|| Damage::Leases(key.to_owned()))?;
+            self.workers.insert(name.to_owned(), worker);
+        } else if key.starts_with("epoch/") {
+            let tally: EpochTally = decode(key, bytes)?;
+            self.tallies.insert(tally.epoch, Tallies::from_message(&tally));
+        } else if key.starts_with("mark/") {
+            self.put_mark(&decode(key, bytes)?);
+        } else if key.starts_with("quarantine/") {
+            let entry: QuarantinedRecord = decode(key, bytes)?;
+            self.bad.insert(entry.record);
+            self.quarantine.insert((entry.epoch, entry.record), entry);
+        } else if key == OUTLINE {
+            let outline: DatasetOutline = decode(key, bytes)?;
+            if !outline::is_of(&outline, self.plan.spec().records) {
+                return Err(Damage::Outline);
+            }
+            self.outline = Some(outline);
+        } else {
+            return Err(Damage::Unknown(key.to_owned()));
+        }
+        Ok(())
     }
 
     fn head(&self) -> StoredHead {
@@ -191,11 +224,12 @@ impl Ledger {
             recoveries: self.recoveries.clone(),
             policies: self.policies,
             begins: self.begins.clone(),
-            marks: self.marks.iter().map(Mark::stored).collect(),
             ends: self.ends,
             segment: self.segment,
             failure: Some(self.failure.clone()),
             loads: self.loads.clone(),
+            abandoned: self.abandoned.0.iter().map(stored).collect(),
+            marks: Vec::new(),
         }
     }
 
@@ -309,6 +343,10 @@ fn decode<M: Message + Default>(key: &str, bytes: &[u8]) -> Result<M, Damage> {
 
 fn epoch_key(epoch: u64) -> String {
     format!("epoch/{epoch:016x}")
+}
+
+fn mark_key((epoch, position): (u64, u64)) -> String {
+    format!("mark/{epoch:016x}-{position:016x}")
 }
 
 fn quarantine_key(epoch: u64, record: u64) -> String {

@@ -8,7 +8,8 @@ use std::ops::Range;
 
 use forebay_proto::v1::{AcquireRequest, Lease, SettleReply, SettleRequest, Verdict};
 
-use super::{Grant, Ledger, ReturnedPositions, receipts::TakenPositions};
+use super::returned::{TakenPositions, insert};
+use super::{Grant, Ledger, ReturnedPositions};
 use crate::call_error::CallError;
 
 impl Ledger {
@@ -102,8 +103,7 @@ impl Ledger {
         for tail in near {
             (start, end) = (start.min(tail.start), end.max(tail.end));
         }
-        let at = self.tails.partition_point(|tail| (tail.epoch, tail.start) < (epoch, start));
         let tail = ReturnedPositions { deaths, deaths_alone, cause, ..ReturnedPositions::unleased(epoch, start..end) };
-        self.tails.insert(at, tail);
+        insert(&mut self.tails, tail);
     }
 }

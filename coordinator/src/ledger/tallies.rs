@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use forebay_proto::{
     RecordSum, Turn,
-    v1::{AckItem, Cause, EpochTally, QuarantinedRecord, Repeats, SourceTally, Tally, ack_item::Kind},
+    v1::{AckItem, Cause, EpochTally, QuarantinedRecord, Repeats, SourceTally, Tally, UnsummedRange, ack_item::Kind},
 };
 
 use super::Ledger;
@@ -25,6 +25,8 @@ pub(crate) struct Tallies {
     pub(super) abandoned: RecordSum,
     /// Delivered as a state says that was loaded, without a receipt.
     pub(super) by_state: RecordSum,
+    /// Positions that count in `by_state`, and whose sums were not computed.
+    unsummed: Vec<UnsummedRange>,
     /// Positions that may have been seen twice.
     pub(super) repeats: Repeats,
     /// For each source of the dataset, by positions. Empty while there is nothing to count.
@@ -53,18 +55,45 @@ impl Tallies {
             repeats: Some(self.repeats),
             sources: self.sources.clone(),
             by_state: (self.by_state.count > 0).then(|| tally(self.by_state)),
+            unsummed: self.unsummed.clone(),
         }
     }
 
     /// Counts positions of an epoch for their sources.
     pub(super) fn count(&mut self, plan: &Plan, epoch: u64, positions: &Range<u64>, fate: PositionFate) {
-        if plan.sources().is_empty() {
-            return;
-        }
-        self.sources.resize(plan.sources().len(), SourceTally::default());
-        let counts = plan.epoch(epoch).count_sources(plan.sources(), positions);
-        for (tally, count) in self.sources.iter_mut().zip(counts) {
-            *fate.of(tally) += count;
+        self.by_source(plan, epoch, positions).for_each(|(tally, count)| *fate.of(tally) += count);
+    }
+
+    /// Takes positions back that were counted as abandoned, and whose records have this sum.
+    pub(super) fn take_abandoned(&mut self, plan: &Plan, epoch: u64, positions: &Range<u64>, sum: RecordSum) {
+        self.abandoned -= sum;
+        self.by_source(plan, epoch, positions)
+            .for_each(|(tally, count)| tally.abandoned = tally.abandoned.saturating_sub(count));
+    }
+
+    /// The tally of each source, and how many of these positions are the source's.
+    fn by_source(
+        &mut self,
+        plan: &Plan,
+        epoch: u64,
+        positions: &Range<u64>,
+    ) -> impl Iterator<Item = (&mut SourceTally, u64)> {
+        let counts = match plan.sources() {
+            [] => Vec::new(),
+            sources => plan.epoch(epoch).count_sources(sources, positions),
+        };
+        self.sources.resize(self.sources.len().max(counts.len()), SourceTally::default());
+        self.sources.iter_mut().zip(counts)
+    }
+
+    /// Counts positions as delivered by a state, and leaves their sum to the audit.
+    pub(super) fn add_unsummed(&mut self, more: UnsummedRange) {
+        self.by_state.count = self.by_state.count.saturating_add(more.end - more.start);
+        match self.unsummed.last_mut() {
+            Some(last) if (last.rank, last.world_size, last.end) == (more.rank, more.world_size, more.start) => {
+                last.end = more.end;
+            }
+            _ => self.unsummed.push(more),
         }
     }
 
@@ -91,6 +120,7 @@ impl Tallies {
             quarantined: sum(message.quarantined),
             abandoned: sum(message.abandoned),
             by_state: sum(message.by_state),
+            unsummed: message.unsummed.clone(),
             repeats,
             sources: message.sources.clone(),
         }
@@ -103,6 +133,7 @@ impl Tallies {
         self.quarantined += other.quarantined;
         self.abandoned += other.abandoned;
         self.by_state += other.by_state;
+        self.unsummed.extend(&other.unsummed);
         self.repeats.add_all(other.repeats);
         self.sources.resize(self.sources.len().max(other.sources.len()), SourceTally::default());
         for (own, more) in self.sources.iter_mut().zip(&other.sources) {
@@ -146,29 +177,31 @@ impl Ledger {
         let Self { plan, tallies, marks, dirty, .. } = self;
         dirty.epochs.insert(epoch);
         count(tallies.entry(epoch).or_default(), plan);
-        marks.retain(|mark| !mark.is_between(epoch, positions));
-        for mark in marks.iter_mut().filter(|mark| mark.is_behind(epoch, positions)) {
-            count(&mut mark.below, plan);
+        let gone: Vec<_> = marks.range(between(epoch, positions)).map(|(place, _)| *place).collect();
+        for place in gone {
+            marks.remove(&place);
+            dirty.marks.insert(place);
+        }
+        for (place, below) in marks.range_mut((epoch, positions.end)..=(epoch, u64::MAX)) {
+            count(below, plan);
+            dirty.marks.insert(*place);
         }
     }
 
-    /// Counts positions whose records no receipt tells, by the plan, in this sum. Says how many records they have.
+    /// Counts positions whose records no receipt tells, by the plan, part by part. Says how many records they have. It computes
+    /// a hash for each of them.
     pub(super) fn account_by_plan(
         &mut self,
         epoch: u64,
         positions: &Range<u64>,
-        into: fn(&mut Tallies) -> &mut RecordSum,
-        fate: PositionFate,
+        count: impl Fn(&mut Tallies, &Plan, &Range<u64>, RecordSum),
     ) -> u64 {
         let (order, mut records) = (self.plan.epoch(epoch), 0);
         for part in self.split_at_marks(epoch, positions) {
             let sum: RecordSum = part.clone().filter_map(|position| order.own(position)).collect();
             records += sum.count;
             if sum.count > 0 {
-                self.account(epoch, &part, |tallies, plan| {
-                    *into(tallies) += sum;
-                    tallies.count(plan, epoch, &part, fate);
-                });
+                self.account(epoch, &part, |tallies, plan| count(tallies, plan, &part, sum));
             }
         }
         records
@@ -191,6 +224,12 @@ impl Ledger {
             self.dirty.quarantine.insert((epoch, record));
         }
     }
+}
+
+/// The places of marks that divide these positions.
+pub(super) fn between(epoch: u64, positions: &Range<u64>) -> Range<(u64, u64)> {
+    let first = positions.start.saturating_add(1);
+    (epoch, first)..(epoch, positions.end.max(first))
 }
 
 fn tally(sum: RecordSum) -> Tally {

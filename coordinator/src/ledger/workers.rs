@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use forebay_proto::v1::{Caller, Cause, OpenRequest};
 use prost::Message;
 
+use super::returned::insert;
 use super::{LeaseOut, Ledger, ReturnedPositions, Worker};
 use crate::call_error::CallError;
 
@@ -139,6 +140,10 @@ impl Ledger {
             self.lose(&name, leases, Cause::LeaseExpired, None);
             self.dirty.workers.insert(name);
         }
+        if !self.abandoned.0.is_empty() && self.abandoned.1 <= now {
+            self.abandoned.0.clear();
+            self.touch();
+        }
         self.settle();
     }
 
@@ -255,8 +260,7 @@ impl Ledger {
     /// Puts positions among the returned ones, in their order; nothing for an empty range.
     pub(super) fn insert_returned(&mut self, returned: ReturnedPositions) {
         if returned.start < returned.end {
-            let index = self.returned.partition_point(|r| (r.epoch, r.start) < (returned.epoch, returned.start));
-            self.returned.insert(index, returned);
+            insert(&mut self.returned, returned);
             self.touch();
         }
     }

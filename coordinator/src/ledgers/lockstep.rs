@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use forebay_proto::page;
 use forebay_proto::v1::{
     AbandonReply, AbandonRequest, AcquireReply, AcquireRequest, AuditReply, AuditRequest, EpochTally, LedgerSpec,
-    LockstepAudit, LockstepRank, LockstepSegment, RestoreReply, RestoreRequest, StoredSegments, TakeSnapshotReply,
-    TakeSnapshotRequest,
+    LockstepAudit, LockstepRank, LockstepSegment, RestoreReply, RestoreRequest, Snapshot, StoredSegments,
+    TakeSnapshotReply, TakeSnapshotRequest,
 };
 use prost::Message as _;
 
@@ -31,6 +31,18 @@ pub(super) struct LockstepRun {
     is_dirty: bool,
     /// There is a document of them.
     is_stored: bool,
+}
+
+/// Whose account a state is of that a rank loads. It is the same for all ranks that load it: the sums of a run have all that its
+/// ranks counted before the state, or nothing of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum StateOrigin {
+    /// The rank's own segment has come there: its account goes on.
+    Segment,
+    /// An earlier segment has, or one of another number of ranks. The rank's account begins there.
+    Run,
+    /// Another run. All accounts of this one begin there.
+    Elsewhere,
 }
 
 impl LockstepRun {
@@ -96,40 +108,75 @@ impl Ledgers {
     /// fenced.
     pub(crate) fn restore(&mut self, request: &RestoreRequest, now: u64) -> Result<RestoreReply, CallError> {
         let (caller, mut is_new) = (request.caller.as_ref(), false);
+        let name = caller.map_or("", |caller| &caller.ledger);
+        let origin = request.snapshot.as_ref().map_or(StateOrigin::Elsewhere, |state| self.origin_of(name, state));
         let reply = self.of_caller(caller)?.once(caller, 7, now, |ledger, worker| {
-            let reply = ledger.load_state(worker, request, now)?;
+            let reply = ledger.load_state(worker, request, origin == StateOrigin::Segment, now)?;
             is_new = !reply.repeated;
             Ok(reply)
         })?;
-        if let (true, Some(caller), Some(state)) = (is_new, caller, &request.snapshot) {
-            self.run_goes_on(&caller.ledger, state.epoch, state.cursor);
+        if let (true, Some(state)) = (is_new, &request.snapshot) {
+            self.run_goes_on(name, origin, state.epoch, state.cursor);
         }
         Ok(reply)
     }
 
+    /// Whose account a state is of that a rank is to be taken to.
+    fn origin_of(&self, name: &str, state: &Snapshot) -> StateOrigin {
+        let (Some((stream, segments)), Some(ledger)) = (self.run_of(name), self.by_name.get(name)) else {
+            return StateOrigin::Elsewhere;
+        };
+        let rank = ledger.plan().spec().lockstep.unwrap_or_default();
+        let (epoch, step) = (state.epoch, state.cursor / rank.global_batch.max(1));
+        let Some(segment) = segments.at(epoch, step) else { return StateOrigin::Elsewhere };
+        let is_begin = (segment.epoch, segment.step) == (epoch, step);
+        // The run has been through all of its earlier segments.
+        if segment == segments.current() && !is_begin && !self.has_come_to(stream, segment, epoch, step) {
+            return StateOrigin::Elsewhere;
+        }
+        let own = (ledger.segment(), rank.world_size);
+        let is_own = own == (segment.generation, segment.world_size) && (!is_begin || ledger.begins_at(epoch, step));
+        if is_own { StateOrigin::Segment } else { StateOrigin::Run }
+    }
+
+    /// Whether the current segment may have given a state before this step: a rank has counted something, or a state was taken
+    /// there, and no rank is further from it than receipts are late.
+    fn has_come_to(&self, stream: &str, segment: &LockstepSegment, epoch: u64, step: u64) -> bool {
+        let of_segment = |ledger: &&Ledger| {
+            let world_size = ledger.plan().spec().lockstep.map(|rank| rank.world_size);
+            (ledger.segment(), world_size) == (segment.generation, Some(segment.world_size))
+        };
+        let ranks = || self.of_stream(stream).map(|(_, ledger)| ledger).filter(of_segment);
+        let has_begun =
+            |rank: &Ledger| rank.has_counted_from(segment.epoch, segment.step) || rank.has_mark(epoch, step);
+        ranks().any(has_begun) && ranks().all(|rank| rank.is_near(epoch))
+    }
+
     /// A rank was taken to this place of the epoch's order.
-    fn run_goes_on(&mut self, name: &str, epoch: u64, cursor: u64) {
+    fn run_goes_on(&mut self, name: &str, origin: StateOrigin, epoch: u64, cursor: u64) {
         let (Some(stream), Some(ledger)) = (stream_of(name), self.by_name.get(name)) else { return };
         let (Some(rank), Some(run)) = (ledger.plan().spec().lockstep, self.runs.get_mut(stream)) else { return };
         let (before, step) = (run.segments.clone(), cursor / rank.global_batch.max(1));
-        run.segments.go_on(rank.world_size, epoch, step, ledger.begins_at(epoch, step));
+        match origin {
+            StateOrigin::Elsewhere => run.segments.begin_anew(rank.world_size, epoch, step),
+            StateOrigin::Run | StateOrigin::Segment => {
+                run.segments.go_on(rank.world_size, epoch, step, origin == StateOrigin::Run);
+            }
+        }
         if run.segments == before {
             return;
         }
         (run.is_dirty, run.is_stored) = (true, true);
         let segments = run.segments.clone();
-        let LockstepSegment { generation, world_size, .. } = *segments.current();
-        let is_new = before.current().generation < generation;
+        let LockstepSegment { epoch, step, generation, world_size } = *segments.current();
         tracing::info!(stream, epoch, step, ranks = world_size, generation, "a lockstep run goes on from a state");
         for name in self.names_of(stream) {
             let Some(ledger) = self.by_name.get_mut(&name) else { continue };
             let Some(LockstepRank { world_size, .. }) = ledger.plan().spec().lockstep else { continue };
             match segments.end_of(ledger.segment(), world_size) {
-                // Those that were opened before it began.
-                SegmentEnd::Current if is_new && !ledger.begins_at(epoch, step) => {
-                    ledger.begin_at(generation, epoch, step);
-                }
-                SegmentEnd::Current => {}
+                SegmentEnd::Current if ledger.begins_at(epoch, step) => {}
+                // It was opened before its segment began, or began elsewhere. It will load the state as well.
+                SegmentEnd::Current => ledger.begin_at(generation, epoch, step),
                 SegmentEnd::Before(epoch, step) => ledger.close(epoch, step),
                 // Ranks of a number that the run may yet go on with.
                 SegmentEnd::Void if ledger.segment() > generation => {}
@@ -155,7 +202,7 @@ impl Ledgers {
             ledger.abandon(worker, request.epoch, now)
         })?;
         if is_new {
-            self.ranks_beside(name).for_each(|(_, other)| other.end_epochs(request.epoch));
+            self.ranks_beside(name).for_each(|(_, other)| other.end_epochs(request.epoch, now));
         }
         Ok(reply)
     }

@@ -91,7 +91,7 @@ impl Tasks {
                     .ok_or_else(|| CallError::Invalid("The checkpoint's \"ledger\" is damaged.".to_owned()))?,
             }
         };
-        ledger.restore(&snapshot)?;
+        ledger.restore(&snapshot, false)?;
         if let Some(load) = load {
             ledger.remember(load);
         }

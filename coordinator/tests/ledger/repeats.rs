@@ -267,9 +267,9 @@ fn rule_15_a_ledger_of_version_2_goes_on_and_one_of_a_newer_build_is_not_called_
     let mut daemon = scene.daemon("node", 1);
     let lease = daemon.lease(&scene);
     daemon.ack(&scene, scene.delivered(&lease));
-    set_version(&scene, 4);
+    set_version(&scene, 5);
     let newer = scene.try_restart().unwrap_err();
-    assert!(newer.contains("version 4") && newer.contains("Run the newer build"), "{newer}");
+    assert!(newer.contains("version 5") && newer.contains("Run the newer build"), "{newer}");
     assert!(!newer.contains("damaged") && !newer.contains("new run"), "{newer}");
     set_version(&scene, 0);
     let none = scene.try_restart().unwrap_err();

@@ -14,15 +14,15 @@ use forebay_proto::v1::{
 use crate::lockstep::{EPOCHS, GLOBAL_BATCH, Job, in_lockstep, open};
 use crate::scene::{GRACE, Scene, spec};
 
-const RUN: &str = "run";
-const RECORDS: u64 = 300;
+pub(crate) const RUN: &str = "run";
+pub(crate) const RECORDS: u64 = 300;
 
-fn scene() -> Scene {
+pub(crate) fn scene() -> Scene {
     Scene::new(spec(RECORDS), 64, EPOCHS)
 }
 
 /// The account of the run, as any of its ledgers gives it, page by page.
-fn account(job: &Job<'_>) -> RunAudit {
+pub(crate) fn account(job: &Job<'_>) -> RunAudit {
     let ledger = &job.ranks[0].caller.ledger;
     let mut all = AuditReply::default();
     let mut from_epoch = Some(0);
@@ -34,7 +34,7 @@ fn account(job: &Job<'_>) -> RunAudit {
     audit_run(&all, |_| ()).unwrap().expect("a run in lockstep")
 }
 
-fn lines(job: &Job<'_>) -> Vec<String> {
+pub(crate) fn lines(job: &Job<'_>) -> Vec<String> {
     account(job).epochs.iter().map(ToString::to_string).collect()
 }
 
@@ -44,7 +44,7 @@ fn of_ledgers(scene: &Scene, names: &[&str]) -> Vec<String> {
     names.iter().map(line).collect()
 }
 
-fn segments(job: &Job<'_>) -> Vec<(u64, u64, u32)> {
+pub(crate) fn segments(job: &Job<'_>) -> Vec<(u64, u64, u32)> {
     let of = |segment: &LockstepSegment| (segment.epoch, segment.step, segment.world_size);
     account(job).segments.iter().map(of).collect()
 }

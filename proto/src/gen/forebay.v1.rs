@@ -915,6 +915,23 @@ pub struct EpochTally {
     /// In lockstep: below the step of a state that was loaded, without a receipt. The state says that they were delivered.
     #[prost(message, optional, tag = "40")]
     pub by_state: ::core::option::Option<Tally>,
+    /// Positions whose records are in the count of `by_state`, and not in its sum nor in `sources`, because there were too many to
+    /// add them up at once. An audit adds them up.
+    #[prost(message, repeated, tag = "41")]
+    pub unsummed: ::prost::alloc::vec::Vec<UnsummedRange>,
+}
+/// Positions of one rank of a lockstep run, in its own count from 0. Each has a record.
+#[allow(clippy::all)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct UnsummedRange {
+    #[prost(uint32, tag = "1")]
+    pub rank: u32,
+    #[prost(uint32, tag = "2")]
+    pub world_size: u32,
+    #[prost(uint64, tag = "3")]
+    pub start: u64,
+    #[prost(uint64, tag = "4")]
+    pub end: u64,
 }
 /// What became of the records of one source in an epoch.
 #[allow(clippy::all)]
@@ -4759,7 +4776,7 @@ pub mod control_server {
 #[allow(clippy::all)]
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct StoredHead {
-    /// Layout of all documents of this ledger; 2 is written, and 1, which has no `cause`, is read.
+    /// Layout of all documents of this ledger: 4 is written, and 1 to 3 are read.
     #[prost(uint32, tag = "1")]
     pub version: u32,
     #[prost(message, optional, tag = "2")]
@@ -4805,7 +4822,7 @@ pub struct StoredHead {
     /// The last states that were loaded with an id, the newest one last; at most 16.
     #[prost(message, repeated, tag = "33")]
     pub loads: ::prost::alloc::vec::Vec<StoredLoad>,
-    /// Lockstep: where states were taken, by rising place; at most 64.
+    /// Of versions up to 3: the marks, which are documents of their own now.
     #[prost(message, repeated, tag = "41")]
     pub marks: ::prost::alloc::vec::Vec<StoredMark>,
     /// Lockstep: where the account ends, because the run went on with another number of ranks.
@@ -4814,8 +4831,11 @@ pub struct StoredHead {
     /// Lockstep: the generation of the segment that it belongs to. 0: the first one.
     #[prost(uint64, tag = "43")]
     pub segment: u64,
+    /// Lockstep: what another rank's reset() has abandoned a moment ago. Receipts for it still count.
+    #[prost(message, repeated, tag = "44")]
+    pub abandoned: ::prost::alloc::vec::Vec<StoredReturned>,
 }
-/// Where a state of a lockstep run was taken.
+/// Document `mark/EPOCH-POSITION`, in lockstep: where a state was taken. There are at most 64.
 #[allow(clippy::all)]
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct StoredMark {

@@ -3,7 +3,7 @@
 
 use std::mem::size_of;
 
-use forebay_proto::v1::{AckItem, EpochTally, OpenRange, SourceShare, SourceTally};
+use forebay_proto::v1::{AckItem, EpochTally, OpenRange, SourceShare, SourceTally, UnsummedRange};
 
 /// A field of a message of which there may be many, or that contains such.
 #[derive(Debug)]
@@ -54,7 +54,10 @@ const CALL: &[Part] = &[
                 Part {
                     field: 10,
                     each: size_of::<EpochTally>(),
-                    of: Inside::Message(&[Part { field: 8, each: size_of::<SourceTally>(), of: Inside::Message(&[]) }]),
+                    of: Inside::Message(&[
+                        Part { field: 8, each: size_of::<SourceTally>(), of: Inside::Message(&[]) },
+                        Part { field: 41, each: size_of::<UnsummedRange>(), of: Inside::Message(&[]) },
+                    ]),
                 },
             ]),
         }]),
@@ -146,7 +149,12 @@ mod tests {
             let state = call(Call::State(StateCall { in_hand, receipts: vec![item; receipts] }));
             prop_assert!(of_call(&state).unwrap() >= lists);
             let range = OpenRange { epoch: numbers.0, deaths: numbers.1, ..OpenRange::default() };
-            let tally = EpochTally { delivered: Some(Tally { count: numbers.0, ..Tally::default() }), sources: vec![SourceTally::default(); sources], ..EpochTally::default() };
+            let tally = EpochTally {
+                delivered: Some(Tally { count: numbers.0, ..Tally::default() }),
+                sources: vec![SourceTally::default(); sources],
+                unsummed: vec![UnsummedRange::default(); sources],
+                ..EpochTally::default()
+            };
             let snapshot = Snapshot {
                 spec_hash: vec![7; 32],
                 spec: Some(LedgerSpec { sources: vec![SourceShare::default(); sources], ..LedgerSpec::default() }),
@@ -155,7 +163,8 @@ mod tests {
                 ..Snapshot::default()
             };
             let restore = call(Call::Restore(RestoreCall { snapshot: Some(snapshot), load_id: "first".to_owned() }));
-            let of_sources = sources * size_of::<SourceShare>() + tallies * sources * size_of::<SourceTally>();
+            let of_tally = sources * (size_of::<SourceTally>() + size_of::<UnsummedRange>());
+            let of_sources = sources * size_of::<SourceShare>() + tallies * of_tally;
             let lists = open * size_of::<OpenRange>() + tallies * size_of::<EpochTally>() + of_sources;
             let weight = of_call(&restore).unwrap();
             prop_assert!((lists..=lists + restore.len()).contains(&weight), "{weight} for {lists}");
@@ -213,7 +222,9 @@ mod tests {
             repeats: _,
             sources: _,
             by_state: _,
+            unsummed: _,
         } = EpochTally::default();
+        let UnsummedRange { rank: _, world_size: _, start: _, end: _ } = UnsummedRange::default();
         let SourceTally { delivered: _, dropped: _, quarantined: _, abandoned: _, repeated: _ } =
             SourceTally::default();
         let LedgerSpec {

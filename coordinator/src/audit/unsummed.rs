@@ -1,0 +1,64 @@
+//! Adds up what the ledgers of ranks have only counted: many positions that a loaded state says were delivered.
+
+use std::borrow::Cow;
+
+use forebay_proto::RecordSum;
+use forebay_proto::v1::{AuditReply, EpochTally, LockstepRank, SourceTally, UnsummedRange};
+
+use super::{STEP, sum, whole_plan};
+use crate::lockstep::{RankPositions, check_rank};
+use crate::plan::Plan;
+use crate::spec::SpecError;
+
+/// Tallies of the ledger, or of its run, with all their sums. `progress` as in [`expected`](super::expected).
+///
+/// # Errors
+/// No ledger has such a spec.
+pub(super) fn add_up<'a>(
+    tallies: &'a [EpochTally],
+    reply: &AuditReply,
+    progress: &mut dyn FnMut(u64),
+) -> Result<Cow<'a, [EpochTally]>, SpecError> {
+    if tallies.iter().all(|tally| tally.unsummed.is_empty()) {
+        return Ok(Cow::Borrowed(tallies));
+    }
+    let plan = whole_plan(reply)?;
+    let global_batch = reply.spec.as_ref().and_then(|spec| spec.lockstep).unwrap_or_default().global_batch;
+    let mut tallies = tallies.to_vec();
+    for tally in &mut tallies {
+        for range in std::mem::take(&mut tally.unsummed) {
+            add(tally, &range, &plan, global_batch, progress)?;
+        }
+    }
+    Ok(Cow::Owned(tallies))
+}
+
+fn add(
+    tally: &mut EpochTally,
+    range: &UnsummedRange,
+    plan: &Plan,
+    global_batch: u64,
+    progress: &mut dyn FnMut(u64),
+) -> Result<(), SpecError> {
+    let rank = LockstepRank { global_batch, rank: range.rank, world_size: range.world_size };
+    check_rank(&rank)?;
+    let (order, positions) = (plan.epoch(tally.epoch), RankPositions::new(rank, plan.positions()));
+    tally.sources.resize(tally.sources.len().max(plan.sources().len()), SourceTally::default());
+    let mut more = RecordSum::default();
+    for position in range.start..range.end.min(positions.own()) {
+        let turn = order.turn(positions.place(position));
+        more.add(turn.key());
+        if let Some(source) = plan.source(turn.record()) {
+            tally.sources[source].delivered += 1;
+        }
+        if more.count.is_multiple_of(STEP) {
+            progress(STEP);
+        }
+    }
+    let mut by_state = tally.by_state.unwrap_or_default();
+    // They are in its count already.
+    (by_state.sum_high, by_state.sum_low) =
+        RecordSum { sum: sum(tally.by_state).sum.wrapping_add(more.sum), count: 0 }.halves();
+    tally.by_state = Some(by_state);
+    Ok(())
+}
