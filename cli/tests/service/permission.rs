@@ -70,8 +70,10 @@ fn rule_25_another_user_does_not_even_reach_the_socket() {
     assert!(reason.contains("this user may not use the socket") && reason.contains("[control] group"), "{reason}");
 }
 
-/// A user that nobody else is, without a runtime folder.
-const STRANGER: u32 = 64_321;
+/// A user that nobody else is, without a runtime folder. Each run of the tests has its own.
+fn stranger() -> u32 {
+    40_000 + std::process::id() % 20_000
+}
 
 #[test]
 fn rule_27_a_daemon_of_a_user_without_a_runtime_folder_is_found_by_name_and_leaves_nothing() {
@@ -81,16 +83,16 @@ fn rule_27_a_daemon_of_a_user_without_a_runtime_folder_is_found_by_name_and_leav
     let home = Home::with_pictures(4);
     let forebay = program_of(&home, env!("CARGO_BIN_EXE_forebay"));
     fs::create_dir(home.path("own")).unwrap();
-    std::os::unix::fs::chown(home.path("own"), Some(STRANGER), Some(STRANGER)).unwrap();
+    std::os::unix::fs::chown(home.path("own"), Some(stranger()), Some(stranger())).unwrap();
     let command = |args: &[&str]| {
         let mut command = Command::new(&forebay);
-        command.env_clear().env("XDG_STATE_HOME", home.path("own")).args(args).uid(STRANGER).gid(STRANGER);
+        command.env_clear().env("XDG_STATE_HOME", home.path("own")).args(args).uid(stranger()).gid(stranger());
         command
     };
     let pictures = home.path("pictures").display().to_string();
     let mut daemon = Daemon::spawn(command(&["serve", &pictures]));
     daemon.hears("ready");
-    let folder = PathBuf::from(format!("/tmp/forebay-{STRANGER}"));
+    let folder = PathBuf::from(format!("/tmp/forebay-{}", stranger()));
     assert_eq!(fs::symlink_metadata(&folder).unwrap().permissions().mode() & 0o777, 0o700);
     for args in [&["status"][..], &["audit"]] {
         let output = command(args).output().unwrap();

@@ -51,8 +51,10 @@ fn pinned_decode_threads_keep_to_one_core_each() {
     assert!(cores.len() >= usable.min(3), "the second pool goes on where the first has ended: {cores:?}");
 }
 
-/// A user that has no other process, so that the limit of its threads is the daemon's alone.
-const LONELY: u32 = 54_907;
+/// A user that has no other process, so that the limit of its threads is the daemon's alone. Each run of the tests has its own.
+fn lonely() -> u32 {
+    10_000 + std::process::id() % 20_000
+}
 
 /// Threads, descriptors and mappings of rings.
 fn footprint(daemon: &Daemon) -> [usize; 3] {
@@ -65,7 +67,7 @@ fn footprint(daemon: &Daemon) -> [usize; 3] {
 fn leave_room_for(daemon: &Daemon, more: usize) {
     let limit = footprint(daemon)[0] + more;
     let mut command = Command::new("prlimit");
-    command.arg(format!("--pid={}", daemon.pid())).arg(format!("--nproc={limit}:")).uid(LONELY).gid(LONELY);
+    command.arg(format!("--pid={}", daemon.pid())).arg(format!("--nproc={limit}:")).uid(lonely()).gid(lonely());
     assert!(command.status().unwrap().success());
 }
 
@@ -83,14 +85,14 @@ fn however_few_threads_the_system_has_left_a_refused_stream_leaves_nothing_behin
     let mut install = Command::new("install");
     assert!(install.args(["-m", "755", env!("CARGO_BIN_EXE_forebay")]).arg(&program).status().unwrap().success());
     fs::set_permissions(home.path("."), fs::Permissions::from_mode(0o755)).unwrap();
-    chown(home.path("."), Some(LONELY), Some(LONELY)).unwrap();
+    chown(home.path("."), Some(lonely()), Some(lonely())).unwrap();
     // The ledger's thread is the whole daemon's: another stream has it started before.
     fs::create_dir(home.path("eval")).unwrap();
     fs::hard_link(home.picture(0), home.path("eval").join("0.jpg")).unwrap();
     let eval = home.stream("eval", "epochs = 1").replace("/pictures", "/eval");
     home.configure(&(eval + &home.train("num_shards = 1\ngroup = \"root\"")));
     let mut command = Command::new(program);
-    command.args(["serve", "--config"]).arg(home.path("forebay.toml")).uid(LONELY).gid(LONELY).current_dir("/");
+    command.args(["serve", "--config"]).arg(home.path("forebay.toml")).uid(lonely()).gid(lonely()).current_dir("/");
     let mut daemon = Daemon::spawn(command);
     daemon.hears("ready");
 

@@ -1,11 +1,16 @@
 """Daemons that tests start, kill and look for."""
 
+import itertools
+import json
 import os
 import signal
 import socket
 import subprocess
 import time
 from pathlib import Path
+
+# How long anything may take before the test has failed.
+PATIENCE = 60
 
 
 class Daemon:
@@ -23,6 +28,12 @@ class Daemon:
         wait_until(lambda: answers(self.socket) or self.process.poll() is not None)
         assert self.process.poll() is None, "forebay serve ended at its start"
 
+    def stream(self):
+        """The status of its only stream."""
+        command = [self.command[0], "status", "--json", "--socket-dir", str(self.socket.parent)]
+        (stream,) = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)["streams"]
+        return stream
+
     def kill(self):
         """Ends it as a crash would."""
         self.process.kill()
@@ -33,7 +44,7 @@ class Daemon:
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGTERM)
             try:
-                self.process.wait(30)
+                self.process.wait(PATIENCE)
             finally:
                 self.process.kill()
 
@@ -44,12 +55,26 @@ def answers(path):
         return probe.connect_ex(os.fspath(path)) == 0
 
 
-def wait_until(condition, seconds=30):
+def wait_until(condition, seconds=PATIENCE):
     """Waits until another process has done something."""
     until = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < until, "it did not happen in time"
         time.sleep(0.01)
+
+
+def free_port():
+    """A port at which nobody listens, and which the system gives to no connection."""
+    given = Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()
+    end = max(int(given[0]), 20_000)
+    # Tests in other processes begin elsewhere.
+    ports = (10_000 + number % (end - 10_000) for number in itertools.count(os.getpid() * 97))
+
+    def is_free(port):
+        with socket.socket() as probe:
+            return probe.connect_ex(("127.0.0.1", port)) != 0
+
+    return next(filter(is_free, ports))
 
 
 def private_daemons(pid=None):

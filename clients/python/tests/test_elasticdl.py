@@ -6,7 +6,6 @@ others, so only the workers of these tests import it, each in a process of its o
 
 import json
 import os
-import socket
 import subprocess
 import sys
 import textwrap
@@ -14,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from coordinators import Coordinator, complete
-from processes import wait_until
+from processes import free_port, wait_until
 
 LIBRARIES = os.environ.get("FOREBAY_ELASTICDL", "")
 pytestmark = pytest.mark.skipif(
@@ -45,9 +44,7 @@ class Site(Coordinator):
         super().__init__(binary, folder, f"unix:{folder}/ledgers.sock")
         self.workers = []
         # The client's gRPC sends an authority over Unix sockets that no server in Rust takes.
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            self.master = f"127.0.0.1:{probe.getsockname()[1]}"
+        self.master = f"127.0.0.1:{free_port()}"
         self.start()
 
     def start(self, *arguments):

@@ -3,7 +3,6 @@
 import json
 import os
 import re
-import socket
 from pathlib import Path
 
 import forebay
@@ -16,6 +15,7 @@ import forebay.jax  # noqa: E402 - it imports JAX
 from forebay import frameworks  # noqa: E402 - after it was looked whether JAX is there
 from forebay.aligned import aligned_copy  # noqa: E402 - the same
 from jax import numpy as jnp  # noqa: E402 - the same
+from processes import free_port  # noqa: E402 - the same
 
 pytestmark = [pytest.mark.daemon, pytest.mark.usefixtures("binary")]
 
@@ -179,9 +179,7 @@ def test_ranks_are_those_of_an_initialised_jax_distributed(monkeypatch):
 
 def test_each_process_of_a_job_holds_its_part_of_a_global_batch(pictures, trainer):
     folder = pictures(16)
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     code = """
         import jax
         jax.distributed.initialize(f"127.0.0.1:{port}", num_processes=2, process_id=int(number))

@@ -7,6 +7,7 @@ use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -184,8 +185,20 @@ fn binary() -> Option<PathBuf> {
     named.into_iter().chain(in_path).chain([unpacked]).find(|binary| binary.is_file())
 }
 
-fn free_port() -> u16 {
-    TcpListener::bind(("127.0.0.1", 0)).unwrap().local_addr().unwrap().port()
+/// A port at which nobody listens. It is not one of those that the system gives to connections, so it is still free when its
+/// server is started again.
+pub(crate) fn free_port() -> u16 {
+    static TAKEN: AtomicU32 = AtomicU32::new(0);
+    let given = fs::read_to_string("/proc/sys/net/ipv4/ip_local_port_range").unwrap_or_default();
+    let end = given.split_whitespace().next().and_then(|first| first.parse().ok()).unwrap_or(32_768).max(20_000);
+    loop {
+        // Tests in other processes begin elsewhere.
+        let number = std::process::id().wrapping_mul(97).wrapping_add(TAKEN.fetch_add(1, Ordering::Relaxed));
+        let port = u16::try_from(10_000 + number % (end - 10_000)).unwrap();
+        if TcpListener::bind(("127.0.0.1", port)).is_ok() {
+            return port;
+        }
+    }
 }
 
 /// Nobody unparks this thread: it rests between two looks.
