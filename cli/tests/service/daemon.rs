@@ -20,6 +20,10 @@ use tonic::transport::{Channel, Endpoint, Uri};
 /// How long anything may take before the test has failed. Nothing is ever waited for this long where all is well.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
+/// With this, a daemon reads little ahead: when it dies, most of 200 records are not leased. The next daemon grants what was leased
+/// last, and so its trainers may come back as late as they do.
+pub(crate) const LITTLE_AHEAD: &str = "[prefetch]\nbudget = \"4kb\"\n";
+
 /// Where one test's daemon lives.
 pub(crate) struct Home {
     folder: TempDir,
@@ -90,6 +94,12 @@ impl Home {
     /// Serves the stream `train` with these settings.
     pub(crate) fn serve(&self, settings: &str) -> Daemon {
         self.configure(&self.train(settings));
+        self.start()
+    }
+
+    /// As [`serve`](Self::serve), with [`LITTLE_AHEAD`].
+    pub(crate) fn serve_little_ahead(&self, settings: &str) -> Daemon {
+        self.configure(&(self.train(settings) + LITTLE_AHEAD));
         self.start()
     }
 
@@ -283,6 +293,20 @@ pub(crate) fn lines(pipe: impl std::io::Read + Send + 'static) -> crossbeam::Rec
 /// What a command said on stderr.
 pub(crate) fn stderr(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// What one of many looks gives first.
+#[track_caller]
+pub(crate) fn until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
+    let end = Instant::now() + PATIENCE;
+    loop {
+        if let Some(seen) = look() {
+            return seen;
+        }
+        assert!(Instant::now() < end, "it never came to be that {what}");
+        // Nobody unparks this thread: it rests between two looks.
+        thread::park_timeout(Duration::from_millis(10));
+    }
 }
 
 /// For one question to the control socket.

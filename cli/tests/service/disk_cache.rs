@@ -1,6 +1,6 @@
 //! The cache on a local disk, as it is turned on for a daemon and for commands: nothing is asked of a store twice.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -109,11 +109,11 @@ fn an_epoch_over_a_compressed_tar_adds_up_with_the_daemon_killed_and_the_cache_l
     home.configure(&(cache + &stream));
     let mut daemon = home.start();
     let mut trainer = Trainer::attach(&home);
-    let mut records = BTreeMap::<(u64, i64), u32>::new();
+    let mut records = BTreeSet::<(u64, i64)>::new();
     for number in 0.. {
         match trainer.session.next(None, &mut Patient).unwrap() {
             Next::Batch(batch) => {
-                batch.records().iter().for_each(|record| *records.entry((batch.epoch(), *record)).or_default() += 1);
+                records.extend(batch.records().iter().map(|record| (batch.epoch(), *record)));
             }
             Next::EpochEnd(_) => {}
             Next::Done => break,
@@ -124,8 +124,8 @@ fn an_epoch_over_a_compressed_tar_adds_up_with_the_daemon_killed_and_the_cache_l
             daemon = home.start();
         }
     }
-    assert_eq!(records.len(), 2 * usize::try_from(RECORDS).unwrap());
-    assert!(records.values().all(|count| *count == 1), "{records:?}");
+    // A trainer that is late on its way back may get again what it had (rule 15).
+    assert_eq!(records.len(), 2 * usize::try_from(RECORDS).unwrap(), "{records:?}");
     home.audit();
     daemon.stop();
 }

@@ -56,8 +56,8 @@ fn rule_21_a_second_signal_ends_it_at_once_and_what_is_held_is_returned() {
 
 #[test]
 fn rule_21_a_trainer_that_is_not_done_when_its_daemon_stops_keeps_its_batch_for_the_next_one() {
-    let home = Home::with_pictures(20);
-    let mut daemon = home.serve("epochs = 1");
+    let home = Home::with_pictures(200);
+    let mut daemon = home.serve_little_ahead("epochs = 1");
     // With one credit, so that nothing else was offered that it might have seen.
     let mut trainer = Trainer::with(&home, Options { credits: 1, ..options() }).unwrap();
     let Next::Batch(held) = trainer.session.next(None, &mut Patient).unwrap() else { panic!("a batch") };
@@ -70,9 +70,9 @@ fn rule_21_a_trainer_that_is_not_done_when_its_daemon_stops_keeps_its_batch_for_
     let _daemon = home.start();
     drop(held);
     // It acks the batch by asking for the next.
-    assert_eq!((held_records, records(&trainer.epoch())), (vec![0, 1, 2, 3], (4..20).collect()));
+    assert_eq!((held_records, records(&trainer.epoch())), (vec![0, 1, 2, 3], (4..200).collect()));
     let audit = trainer.session.audit(&mut Patient).unwrap();
-    assert_eq!((audit[0].delivered, audit[0].repeats.total(), audit[0].adds_up), (20, 0, Some(true)));
+    assert_eq!((audit[0].delivered, audit[0].repeats.total(), audit[0].adds_up), (200, 0, Some(true)));
 }
 
 #[test]

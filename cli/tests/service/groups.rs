@@ -113,7 +113,7 @@ fn rule_44_a_state_is_of_a_stream_with_one_group() {
 #[test]
 fn rule_44_after_a_daemon_s_death_every_record_is_accounted_for_and_every_group_goes_on() {
     let home = Home::with_pictures(200);
-    let daemon = home.serve("mode = \"each\"\nepochs = 2\nshuffle = true");
+    let daemon = home.serve_little_ahead("mode = \"each\"\nepochs = 2\nshuffle = true");
     let mut puppets = [None, Some("small")].map(|group| Puppet::of_group(&home, group, false));
     for puppet in &mut puppets {
         (0..5).for_each(|_| drop(puppet.next().batch()));
@@ -136,7 +136,7 @@ fn rule_44_after_a_daemon_s_death_every_record_is_accounted_for_and_every_group_
 #[test]
 fn rule_44_a_group_that_began_with_an_epoch_is_in_it_still_after_a_daemon_s_death() {
     let home = Home::with_pictures(200);
-    let daemon = home.serve("mode = \"each\"\nepochs = 2");
+    let daemon = home.serve_little_ahead("mode = \"each\"\nepochs = 2");
     let [mut late, mut other] = [true, false].map(|late| Puppet::of_group(&home, None, late));
     for puppet in [&mut late, &mut other] {
         (0..5).for_each(|_| drop(puppet.next().batch()));

@@ -293,7 +293,7 @@ fn a_list_of_held_batches_is_not_read_beyond_what_a_trainer_can_hold() {
 #[test]
 fn rule_16_more_claims_than_are_read_at_once_are_handed_in() {
     let home = Home::with_pictures(200);
-    let daemon = home.serve("epochs = 1");
+    let daemon = home.serve_little_ahead("epochs = 1");
     let mut speaker = Speaker::connect(&home);
     let view = speaker.welcome();
     let offer = speaker.offer();

@@ -5,7 +5,7 @@ use std::fs;
 use forebay_client::{Options, Shard};
 use forebay_pixels::sample::photograph;
 
-use crate::daemon::{Home, stderr};
+use crate::daemon::{Home, LITTLE_AHEAD, stderr};
 use crate::trainer::{Event, Puppet, Trainer, batches, options, records};
 
 #[test]
@@ -87,13 +87,13 @@ fn a_new_run_of_a_stream_that_is_not_there_names_those_that_are() {
 #[test]
 fn rule_20_batch_size_threads_and_transform_may_change_between_incarnations() {
     let home = Home::with_pictures(200);
-    let daemon = home.serve("epochs = 1\nshuffle = true");
+    let daemon = home.serve_little_ahead("epochs = 1\nshuffle = true");
     let mut trainer = Trainer::attach(&home);
     let mut seen = vec![trainer.next().batch(), trainer.next().batch()];
     daemon.kill();
     let crop =
         "transform = [{ center_crop = { size = 8 } }]\nnum_threads = 1\nbatch_size = 6\nprefetch_queue_depth = 3";
-    home.configure(&home.train(&format!("epochs = 1\nshuffle = true\n{crop}")));
+    home.configure(&(home.train(&format!("epochs = 1\nshuffle = true\n{crop}")) + LITTLE_AHEAD));
     let daemon = home.start();
     let further = trainer.epoch();
     assert_eq!((trainer.session.info().batch_size, trainer.session.info().height), (6, 8));

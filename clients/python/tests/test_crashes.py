@@ -7,7 +7,7 @@ import threading
 
 import forebay
 import pytest
-from processes import alive, private_daemons, wait_until
+from processes import PATIENCE, alive, private_daemons, wait_until
 
 pytestmark = [pytest.mark.daemon, pytest.mark.usefixtures("binary")]
 
@@ -57,6 +57,7 @@ def test_ctrl_c_and_timeouts_end_a_wait_and_nothing_is_lost(service, pictures, t
     # One batch is in hand and one is offered. The other trainer has the third.
     holder = forebay.Loader("train", socket=daemon.socket)
     held = holder.next()
+    wait_until(lambda: daemon.stream()["slots"]["held"] == 2)
     waiting = trainer(
         """
         loader = forebay.Loader("train", socket=socket)
@@ -107,7 +108,7 @@ def test_close_by_another_thread_ends_a_wait(service, pictures, trainer):
     thread = threading.Thread(target=wait)
     thread.start()
     loader.close()
-    thread.join(30)
+    thread.join(PATIENCE)
     assert len(ended) == 1
 
 

@@ -180,7 +180,7 @@ def test_rule_14_a_slot_that_python_let_go_of_is_not_filled_again_while_the_gpu_
         # Like a loop that copies to the GPU asynchronously, and then rebinds its variables.
         gpu.set(BusyDefault=1)
         del batch, images
-        later = loader.next(timeout=20)
+        later = loader.next(timeout=60)
         later.reject()
         del later
         assert held(loader) == 2, "a batch that goes back unread is read by the GPU as well"

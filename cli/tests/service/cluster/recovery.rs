@@ -1,30 +1,34 @@
 //! A coordinator whose ledgers are lost, and made anew from the snapshot beside them.
 
 use std::collections::BTreeSet;
+use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
-use std::time::{Duration, Instant};
-use std::{fs, thread};
+
+use forebay_coordinator::StoreSnapshot;
+use forebay_proto::v1::EpochTally;
+use prost::Message as _;
 
 use super::nodes::Site;
 use super::visits::Visits;
-use crate::daemon::PATIENCE;
+use crate::daemon::until;
 use crate::trainer::{Event, Puppet, batches};
 
 const RECORDS: u64 = 200;
 
 /// Waits until the snapshot has these words, and gives its bytes.
 fn has(file: &Path, words: &str) -> Vec<u8> {
-    let until = Instant::now() + PATIENCE;
-    loop {
+    until(&format!("{} has {words:?}", file.display()), || {
         let bytes = fs::read(file).unwrap_or_default();
-        if bytes.windows(words.len()).any(|part| part == words.as_bytes()) {
-            return bytes;
-        }
-        assert!(Instant::now() < until, "{} never has {words:?}", file.display());
-        // Nobody unparks this thread: it rests between two looks.
-        thread::park_timeout(Duration::from_millis(10));
-    }
+        bytes.windows(words.len()).any(|part| part == words.as_bytes()).then_some(bytes)
+    })
+}
+
+/// The records of epoch 0 that are delivered according to a snapshot.
+fn delivered(file: &Path) -> u64 {
+    let documents = StoreSnapshot::read(file).unwrap().documents;
+    let tally = documents.iter().find(|(key, _)| key.ends_with("/epoch/0000000000000000"));
+    tally.and_then(|(_, tally)| EpochTally::decode(&**tally).unwrap().delivered).map_or(0, |delivered| delivered.count)
 }
 
 #[test]
@@ -93,8 +97,8 @@ fn a_disk_that_is_full_while_a_snapshot_is_written_does_not_hurt_the_ledger() {
     let mut trainer = Puppet::attach(&home);
     trainer.next();
     has(&snapshot, "default/train/all/worker/one");
-    // The next snapshot is written to a device that is always full.
-    symlink("/dev/full", site.ledgers("ledger.snapshot.new")).unwrap();
+    // The next snapshot is written to a device that is always full. One may be on its way at this moment.
+    until("no snapshot is being written", || symlink("/dev/full", site.ledgers("ledger.snapshot.new")).ok());
     let mut visits = Visits::default();
     trainer.run();
     visits.note("one", &trainer.rest());
@@ -102,6 +106,7 @@ fn a_disk_that_is_full_while_a_snapshot_is_written_does_not_hurt_the_ledger() {
     assert!(site.said().contains("No space left on device"), "{}", site.said());
     assert!(site.audit()[1].contains("200 of 200 records accounted for"), "{:?}", site.audit());
     site.hears("the snapshot of the ledgers is written again");
+    until("the snapshot has the whole epoch", || (delivered(&snapshot) == RECORDS).then_some(()));
     site.kill();
     fs::remove_file(site.ledgers("ledger.redb")).unwrap();
     site.restart_with(&["--recover-from", snapshot.to_str().unwrap()]);

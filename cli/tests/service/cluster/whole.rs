@@ -1,13 +1,11 @@
 //! The cluster seen as one: its nodes, where a record is, and its epochs as they are completed.
 
 use std::process::Stdio;
-use std::thread;
-use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
 use super::nodes::{Site, command};
-use crate::daemon::{PATIENCE, lines, stderr};
+use crate::daemon::{PATIENCE, lines, stderr, until};
 use crate::trainer::{Event, Puppet};
 
 const RECORDS: u64 = 200;
@@ -27,16 +25,6 @@ fn states(site: &Site, record: i64) -> Vec<String> {
     places.map(|place| place["state"].as_str().unwrap().to_owned()).collect()
 }
 
-/// Waits until this is so.
-fn until(what: &str, condition: impl Fn() -> bool) {
-    let end = Instant::now() + PATIENCE;
-    while !condition() {
-        assert!(Instant::now() < end, "it never came to be that {what}");
-        // Nobody unparks this thread: it rests between two questions.
-        thread::park_timeout(Duration::from_millis(50));
-    }
-}
-
 #[test]
 fn rule_35_a_node_that_others_wait_for_is_slow_and_one_that_was_killed_is_gone() {
     let site = Site::start();
@@ -49,7 +37,9 @@ fn rule_35_a_node_that_others_wait_for_is_slow_and_one_that_was_killed_is_gone()
         let nodes = cluster["nodes"].as_array().unwrap().clone();
         nodes.into_iter().find(|node| node["name"] == name).unwrap()
     };
-    until("the other node waits for it", || node("slow")["state"] == "slow" && node("quick")["state"] == "waits");
+    until("the other node waits for it", || {
+        (node("slow")["state"] == "slow" && node("quick")["state"] == "waits").then_some(())
+    });
     assert_eq!(states(&site, held.records[0]), ["leased"]);
     let said = String::from_utf8(site.command(&["status", "--where", &held.records[0].to_string()]).stdout).unwrap();
     assert!(said.contains("not delivered yet, in lease ") && said.contains(" of slow (process "), "{said}");
@@ -59,7 +49,7 @@ fn rule_35_a_node_that_others_wait_for_is_slow_and_one_that_was_killed_is_gone()
     slow.1.kill();
     holder.kill();
     waiting.rest();
-    until("nothing is heard from it", || node("slow")["state"] == "gone");
+    until("nothing is heard from it", || (node("slow")["state"] == "gone").then_some(()));
     assert_eq!(states(&site, held.records[0]), ["delivered"]);
     let cluster = json(&site, &["status", "--cluster"]);
     assert_eq!((&cluster["streams"][0]["delivered"], &cluster["streams"][0]["epochs"]), (&RECORDS.into(), &1.into()));

@@ -154,7 +154,8 @@ impl Watch for Losses {
 fn rule_16_a_caller_whose_calls_are_short_is_told_of_the_outage_too() {
     let world = World::new();
     let daemon = world.start(Plan::new(8, 4, 1));
-    let options = Options { reconnect_timeout: Duration::from_millis(200), ..Options::default() };
+    // The next daemon has as long to answer at the end.
+    let options = Options { reconnect_timeout: Duration::from_secs(2), ..Options::default() };
     let mut session = Session::attach(world.target(), options, &mut Patient).unwrap();
     daemon.die();
     let mut losses = Losses::default();
