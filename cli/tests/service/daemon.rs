@@ -222,6 +222,13 @@ impl Daemon {
         self.child.wait().unwrap();
     }
 
+    /// Ends it as a crash would: all that it said.
+    pub(crate) fn last_words(&mut self) -> &str {
+        self.child.kill().unwrap();
+        self.lines.iter().for_each(|line| self.said += &(line + "\n"));
+        &self.said
+    }
+
     /// Ends it as a service manager would.
     pub(crate) fn stop(self) {
         self.signal(Signal::TERM);

@@ -18,10 +18,12 @@ use crate::daemon::PATIENCE;
 use node::TroubledNode;
 use site::TroubledSite;
 
-const RECORDS: u64 = 300;
+/// Records for each node.
+const RECORDS: u64 = 100;
 const EPOCHS: u64 = 2;
 const SETTINGS: &str = "epochs = 2\nshuffle = true";
-const NODES: usize = 3;
+/// Nodes by seed, in turn. `make test` has the first seed alone.
+const NODES: [u64; 3] = [3, 6, 16];
 
 /// What happens to the coordinators, or to the way to them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,6 +33,7 @@ enum CentralTrouble {
     Stopped,
     CutOff,
     EtcdStruck,
+    DiskFull,
 }
 
 /// What happens to a node.
@@ -49,14 +52,17 @@ struct Cluster {
     pace: Random,
     site: TroubledSite,
     nodes: Vec<TroubledNode>,
+    records: u64,
 }
 
 impl Cluster {
-    fn start(seed: u64, on_etcd: bool) -> Self {
-        let site = TroubledSite::start(on_etcd);
-        let node = |number| TroubledNode::start(&format!("node-{number}"), RECORDS, SETTINGS, site.ports());
-        let nodes = (0..NODES).map(node).collect();
-        Self { random: Random::new(seed), pace: Random::new(!seed), site, nodes }
+    /// Every other seed has its coordinators on etcd.
+    fn start(seed: u64) -> Self {
+        let nodes = NODES[usize::try_from(seed % 3).unwrap()];
+        let (site, records) = (TroubledSite::start(seed % 2 == 1), nodes * RECORDS);
+        let node = |number| TroubledNode::start(&format!("node-{number}"), records, SETTINGS, site.ports());
+        let nodes = (0..nodes).map(node).collect();
+        Self { random: Random::new(seed), pace: Random::new(!seed), site, nodes, records }
     }
 
     /// Trainers go on for so long.
@@ -83,6 +89,7 @@ impl Cluster {
             CentralTrouble::Stopped,
             CentralTrouble::CutOff,
             CentralTrouble::EtcdStruck,
+            CentralTrouble::DiskFull,
         ]);
         let local = *self.random.choose(&[
             NodeTrouble::None,
@@ -91,7 +98,7 @@ impl Cluster {
             NodeTrouble::TrainerKilled,
             NodeTrouble::StartedTwice,
         ]);
-        let number = usize::try_from(self.random.below(NODES as u64)).unwrap();
+        let number = usize::try_from(self.random.below(self.nodes.len() as u64)).unwrap();
         let coordinator = usize::try_from(self.random.below(self.site.ports().len() as u64)).unwrap();
         println!("the coordinator {coordinator}: {central:?}; node {number}: {local:?}");
         match central {
@@ -99,6 +106,7 @@ impl Cluster {
             CentralTrouble::Stopped => self.site.signal(coordinator, Signal::STOP),
             CentralTrouble::CutOff => self.nodes[number].cut(&mut self.random),
             CentralTrouble::EtcdStruck => self.site.strike_etcd(),
+            CentralTrouble::DiskFull => self.site.fill(true),
             CentralTrouble::None => {}
         }
         let pause = self.random.below(600);
@@ -116,6 +124,7 @@ impl Cluster {
             CentralTrouble::Killed => self.site.restart(coordinator),
             CentralTrouble::Stopped => self.site.signal(coordinator, Signal::CONT),
             CentralTrouble::CutOff => self.nodes[number].join(),
+            CentralTrouble::DiskFull => self.site.fill(false),
             CentralTrouble::EtcdStruck | CentralTrouble::None => {}
         }
         let node = &mut self.nodes[number];
@@ -130,17 +139,22 @@ impl Cluster {
 
     fn check(&mut self) {
         let mut visits = Visits::default();
+        let mut spared = 0;
         for node in &mut self.nodes {
-            node.kill_trainer();
-            // Whose receipts were lost with its daemon, only the ledger can tell.
-            visits.doubt(&node.told);
+            if node.is_spared() {
+                visits.note(&node.name, &node.told);
+                spared += 1;
+            } else {
+                // Whose receipts were lost with its daemon, only the ledger can tell.
+                visits.doubt(&node.told);
+            }
         }
-        visits.check(RECORDS, EPOCHS);
+        visits.check(self.records, EPOCHS);
         let epochs = self.site.audit();
         assert_eq!(epochs.len() as u64, EPOCHS, "{epochs:?}");
         let mut named = 0;
         for epoch in &epochs {
-            assert_eq!((&epoch["verdict"], &epoch["delivered"]), (&"adds_up".into(), &RECORDS.into()), "{epoch}");
+            assert_eq!((&epoch["verdict"], &epoch["delivered"]), (&"adds_up".into(), &self.records.into()), "{epoch}");
             named += epoch["possibly_repeated"]
                 .as_object()
                 .unwrap()
@@ -149,7 +163,7 @@ impl Cluster {
                 .sum::<u64>();
         }
         let repeated = visits.repeated();
-        println!("{repeated} records were seen again, and the audit names {named}");
+        println!("{repeated} records were seen again, and the audit names {named}; {spared} nodes were spared");
         assert!(named >= repeated, "{repeated} records were seen again, and the audit names {named}: {epochs:?}");
     }
 }
@@ -165,7 +179,7 @@ fn rule_15_a_cluster_in_chaos_delivers_every_record_and_adds_up() {
     for round in 0.. {
         let seed = first + round;
         println!("chaos with seed {seed}");
-        let mut cluster = Cluster::start(seed, round % 2 == 1);
+        let mut cluster = Cluster::start(seed);
         let until = Instant::now() + 4 * PATIENCE;
         while !cluster.is_done() {
             assert!(Instant::now() < until, "seed {seed}: the epochs do not end");

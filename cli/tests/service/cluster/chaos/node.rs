@@ -15,7 +15,7 @@ const PAUSE: u64 = 300;
 
 /// See the module.
 pub(super) struct TroubledNode {
-    name: String,
+    pub(super) name: String,
     pictures: u64,
     proxies: Vec<Proxy>,
     home: Home,
@@ -26,6 +26,8 @@ pub(super) struct TroubledNode {
     /// What trainers were told that are gone, and the one that is here.
     pub(super) told: Vec<Event>,
     pub(super) is_done: bool,
+    /// Whether anything has happened to it, beyond what happened to the coordinators.
+    is_troubled: bool,
 }
 
 impl TroubledNode {
@@ -36,7 +38,8 @@ impl TroubledNode {
         let trainer = Some(Puppet::attach(&home));
         let asks_at = Some(Instant::now());
         let name = name.to_owned();
-        Self { name, pictures, proxies, home, daemon, trainer, asks_at, told: Vec::new(), is_done: false }
+        let (told, is_done, is_troubled) = (Vec::new(), false, false);
+        Self { name, pictures, proxies, home, daemon, trainer, asks_at, told, is_done, is_troubled }
     }
 
     /// The trainer hears what it is told, and asks if it is time for that.
@@ -55,10 +58,12 @@ impl TroubledNode {
     }
 
     pub(super) fn kill(&mut self) {
+        self.is_troubled = true;
         self.daemon.take().expect("it runs").kill();
     }
 
-    pub(super) fn signal(&self, signal: Signal) {
+    pub(super) fn signal(&mut self, signal: Signal) {
+        self.is_troubled = true;
         self.daemon.as_ref().expect("it runs").signal(signal);
     }
 
@@ -67,6 +72,7 @@ impl TroubledNode {
     }
 
     pub(super) fn kill_trainer(&mut self) {
+        self.is_troubled = true;
         let mut trainer = self.trainer.take().expect("it is there");
         self.told.extend(trainer.kill());
     }
@@ -104,8 +110,15 @@ impl TroubledNode {
         self.attach();
     }
 
+    /// Whether nothing has happened to it, and no lease has expired because the machine was busy. Its daemon ends.
+    pub(super) fn is_spared(&mut self) -> bool {
+        let said = self.daemon.as_mut().expect("it runs").last_words();
+        !self.is_troubled && !said.contains("the leases are no longer this daemon's")
+    }
+
     /// The coordinators are out of reach for what the node says, or for what it is told, or for both.
-    pub(super) fn cut(&self, random: &mut Random) {
+    pub(super) fn cut(&mut self, random: &mut Random) {
+        self.is_troubled = true;
         let kind = random.below(4);
         for proxy in &self.proxies {
             match kind {

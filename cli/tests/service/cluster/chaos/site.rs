@@ -1,6 +1,5 @@
-//! The coordinators of a cluster in trouble: one on a file, or two on etcd. Nodes reach them through proxies.
+//! The coordinators of a cluster in trouble: one on a file, or three on etcd. Nodes reach them through proxies.
 
-use std::net::TcpListener;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
@@ -8,9 +7,11 @@ use rustix::process::Signal;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use super::super::etcd::cluster::EtcdCluster;
+use super::super::etcd::SLOW_ELECTIONS;
+use super::super::etcd::cluster::{EtcdCluster, free_port};
 use super::super::nodes::command;
 use crate::daemon::{Daemon, stderr};
+use crate::full_disk::fill;
 
 /// See the module.
 pub(super) struct TroubledSite {
@@ -21,15 +22,14 @@ pub(super) struct TroubledSite {
 }
 
 impl TroubledSite {
-    /// Two coordinators on etcd, if that is wanted and this machine has one. Else one on a file.
+    /// Three coordinators on etcd, if that is wanted and this machine has one. Else one on a file.
     pub(super) fn start(on_etcd: bool) -> Self {
-        let etcd = if on_etcd { EtcdCluster::start(3, &super::super::etcd::SLOW_ELECTIONS) } else { None };
-        let count = if etcd.is_some() { 2 } else { 1 };
-        let port = |_| TcpListener::bind(("127.0.0.1", 0)).unwrap().local_addr().unwrap().port();
+        let etcd = if on_etcd { EtcdCluster::start(3, &SLOW_ELECTIONS) } else { None };
+        let count = if etcd.is_some() { 3 } else { 1 };
         let mut site = Self {
             folder: tempfile::tempdir().unwrap(),
             etcd,
-            ports: (0..count).map(port).collect(),
+            ports: (0..count).map(|_| free_port()).collect(),
             coordinators: (0..count).map(|_| None).collect(),
         };
         (0..count).for_each(|number| site.restart(number));
@@ -61,6 +61,15 @@ impl TroubledSite {
             etcd.kill(leader);
             etcd.restart(leader);
         }
+    }
+
+    /// Nothing that is counted can be written, or it can again: the disk of a coordinator on a file is full, or etcd has no room.
+    pub(super) fn fill(&self, full: bool) {
+        let Some(etcd) = &self.etcd else { return fill(self.coordinators[0].as_ref().expect("it runs"), full) };
+        let action = if full { "ACTIVATE" } else { "DEACTIVATE" };
+        let alarm = format!(r#"{{"action": "{action}", "alarm": "NOSPACE", "memberID": "1"}}"#);
+        let answer = etcd.post(0, "/v3/maintenance/alarm", &alarm);
+        assert!(answer.contains("200 OK"), "{answer}");
     }
 
     /// Leases last for two seconds, so that they expire while a node is in trouble.
