@@ -173,6 +173,36 @@ fn rule_45_a_part_that_cannot_be_found_leaves_the_picture_as_it_is() {
     assert!(!whole(json!([0.0]), BOXES));
 }
 
+/// Boxes that are no part of the picture take trials away. A part that is found all the same is the one that few boxes give.
+#[test]
+fn rule_45_a_part_is_compared_with_so_many_boxes_at_most() {
+    // The middle of the first box is in a part that begins in the corner, which is one of some hundred.
+    const CORNER: [f32; 4] = [0.0, 0.0, 0.5, 0.5];
+    let list = with_last(&json!({ "random_iou_crop": { "sampler_options": [0.0] } }));
+    let cut = |count: usize, record| {
+        let give = move |_: u64, give: &mut dyn FnMut([f32; 4])| {
+            give(CORNER);
+            (1..count).for_each(|_| give([f32::NAN; 4]));
+        };
+        let recipe = recipe(list.clone()).with_boxes(RecordBoxes::new(Annotated::AsSeen, false, give));
+        let plan = planned(&recipe, record, Annotated::AsSeen, Orientation::AsStored).0;
+        plan.steps.first().and_then(|step| if let Step::Cut(part) = step { Some(*part) } else { None })
+    };
+    let (mut found, mut given_up) = (0, 0);
+    for record in 0..24 {
+        let few = cut(1, record);
+        assert_eq!(cut(1000, record), few, "ordinary records");
+        match (few, cut(10_000, record)) {
+            (Some(_), None) => given_up += 1,
+            (few, many) => {
+                assert_eq!(many, few);
+                found += i32::from(few.is_some());
+            }
+        }
+    }
+    assert!(found > 0 && given_up > 0, "{found} {given_up}");
+}
+
 #[test]
 fn rule_45_boxes_are_found_where_earlier_transforms_have_moved_them() {
     // The canvas is twice as large, and mirrored before the part is drawn.

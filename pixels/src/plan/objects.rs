@@ -9,6 +9,8 @@ pub(crate) struct PlanObjects {
     boxes: Vec<[f64; 4]>,
     /// Whether a transform has dropped it, for each.
     dropped: Vec<bool>,
+    /// Where each of the others is after the steps so far, as the latest transform that asked has found it.
+    located: Vec<[f64; 4]>,
 }
 
 impl PlanObjects {
@@ -16,6 +18,7 @@ impl PlanObjects {
     pub(super) fn begin(&mut self, size: (u32, u32)) {
         self.size = size;
         self.boxes.clear();
+        self.located.clear();
         self.dropped.clear();
     }
 
@@ -26,15 +29,23 @@ impl PlanObjects {
         self.dropped.push(false);
     }
 
-    /// The boxes of those that no transform has dropped.
-    pub(crate) fn left(&self) -> impl Iterator<Item = [f64; 4]> {
-        self.boxes.iter().zip(&self.dropped).filter(|(_, is_dropped)| !**is_dropped).map(|(corners, _)| *corners)
+    /// Finds where the boxes are that no transform has dropped. `shown` says where a box is after the steps so far.
+    pub(crate) fn locate(&mut self, mut shown: impl FnMut([f64; 4]) -> [f64; 4]) {
+        let left = self.boxes.iter().zip(&self.dropped).filter(|(_, is_dropped)| !**is_dropped);
+        self.located.clear();
+        self.located.extend(left.map(|(corners, _)| shown(*corners)));
     }
 
-    /// Drops those of which `drops` says so.
+    /// Where they were [found](Self::locate).
+    pub(crate) fn located(&self) -> &[[f64; 4]] {
+        &self.located
+    }
+
+    /// Drops those of which `drops` says so, by where they were [found](Self::locate).
     pub(crate) fn drop_some(&mut self, mut drops: impl FnMut([f64; 4]) -> bool) {
-        for (corners, is_dropped) in self.boxes.iter().zip(&mut self.dropped) {
-            *is_dropped = *is_dropped || drops(*corners);
+        let left = self.dropped.iter_mut().filter(|is_dropped| !**is_dropped);
+        for (is_dropped, corners) in left.zip(&self.located) {
+            *is_dropped = drops(*corners);
         }
     }
 
