@@ -58,17 +58,20 @@ pub use resize::Resize;
 pub use scale_jitter::ScaleJitter;
 use shape::{Shape, Size};
 
-/// Makes [`Transform`] of the table of all transforms. Those that plan are types with `problem`, `shape` and `plan`. Those that
-/// draw operations have `problem` and `draw`, and leave the picture's size alone.
+/// Makes [`Transform`] of the table of all transforms. Those that plan are types with `problem`, `shape` and `plan`. Those of a
+/// size have a field `size`, which the result has whatever comes, and `plan`. Those that draw operations have `problem` and
+/// `draw`, and leave the picture's size alone.
 macro_rules! transforms {
     (
         plan { $($(#[$doc:meta])* $name:literal => $kind:ident,)* }
+        size { $($(#[$sized_doc:meta])* $sized_name:literal => $sized:ident,)* }
         draw { $($(#[$drawn_doc:meta])* $drawn_name:literal => $drawn:ident,)* }
     ) => {
         /// One step of a recipe.
         #[derive(Clone, Debug, PartialEq, Deserialize)]
         pub enum Transform {
             $($(#[$doc])* #[serde(rename = $name)] $kind($kind),)*
+            $($(#[$sized_doc])* #[serde(rename = $sized_name)] $sized($sized),)*
             $($(#[$drawn_doc])* #[serde(rename = $drawn_name)] $drawn($drawn),)*
         }
 
@@ -77,6 +80,7 @@ macro_rules! transforms {
             pub fn name(&self) -> &'static str {
                 match self {
                     $(Self::$kind(_) => $name,)*
+                    $(Self::$sized(_) => $sized_name,)*
                     $(Self::$drawn(_) => $drawn_name,)*
                 }
             }
@@ -85,6 +89,7 @@ macro_rules! transforms {
             fn problem(&self) -> Option<String> {
                 match self {
                     $(Self::$kind(transform) => transform.problem(),)*
+                    $(Self::$sized(transform) => transform.size.problem(),)*
                     $(Self::$drawn(transform) => transform.problem(),)*
                 }
             }
@@ -93,6 +98,7 @@ macro_rules! transforms {
             pub(crate) fn shape(&self, before: Shape) -> Shape {
                 match self {
                     $(Self::$kind(transform) => transform.shape(before),)*
+                    $(Self::$sized(transform) => Shape::of(transform.size),)*
                     $(Self::$drawn(_) => before,)*
                 }
             }
@@ -102,6 +108,7 @@ macro_rules! transforms {
                 let size = (plan.width, plan.height);
                 match self {
                     $(Self::$kind(transform) => transform.plan(plan, draws),)*
+                    $(Self::$sized(transform) => transform.plan(plan),)*
                     $(Self::$drawn(transform) => {
                         transform.draw(draws, size, &mut |operation| plan.operate(operation));
                     })*
@@ -117,20 +124,14 @@ transforms! {
         "random_resized_crop" => RandomResizedCrop,
         /// The whole picture, resized.
         "resize" => Resize,
-        /// The middle of the picture.
-        "center_crop" => CenterCrop,
         /// A part of the picture.
         "crop" => Crop,
-        /// A size that pictures must have.
-        "expect_size" => ExpectSize,
         /// A border around a picture that is too small.
         "pad" => Pad,
         /// A border of a given width.
         "pad_by" => PadBy,
         /// A part of the picture that shows enough of an object.
         "random_iou_crop" => RandomIouCrop,
-        /// Resized to fit into a size, with a border around it.
-        "letterbox" => Letterbox,
         /// Resized to fit into a size, and by a random factor beyond.
         "scale_jitter" => ScaleJitter,
         /// Resized to a random length of the shorter side.
@@ -149,6 +150,14 @@ transforms! {
         "random_choice" => RandomChoice,
         /// Some transforms in any order.
         "random_order" => RandomOrder,
+    }
+    size {
+        /// The middle of the picture.
+        "center_crop" => CenterCrop,
+        /// A size that pictures must have.
+        "expect_size" => ExpectSize,
+        /// Resized to fit into a size, with a border around it.
+        "letterbox" => Letterbox,
     }
     draw {
         /// Brightness, contrast, saturation and hue by chance.

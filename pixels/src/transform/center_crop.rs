@@ -2,8 +2,7 @@
 
 use serde::Deserialize;
 
-use super::shape::{Shape, Size};
-use crate::draw::Draws;
+use super::shape::Size;
 use crate::plan::Plan;
 
 /// The middle of the picture: torchvision's `CenterCrop`. Where it reaches beyond a smaller picture, it is black.
@@ -15,15 +14,7 @@ pub struct CenterCrop {
 }
 
 impl CenterCrop {
-    pub(super) fn problem(&self) -> Option<String> {
-        self.size.problem()
-    }
-
-    pub(super) fn shape(&self, _before: Shape) -> Shape {
-        Shape::of(self.size)
-    }
-
-    pub(super) fn plan(&self, plan: &mut Plan, _draws: Draws) {
+    pub(super) fn plan(&self, plan: &mut Plan) {
         let (height, width) = self.size.square();
         plan.window(first(plan.width, width), first(plan.height, height), width, height);
     }

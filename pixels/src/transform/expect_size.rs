@@ -2,8 +2,7 @@
 
 use serde::Deserialize;
 
-use super::shape::{Shape, Size};
-use crate::draw::Draws;
+use super::shape::Size;
 use crate::plan::Plan;
 
 /// Refuses every picture that does not have this size, and leaves the others as they are.
@@ -15,15 +14,7 @@ pub struct ExpectSize {
 }
 
 impl ExpectSize {
-    pub(super) fn problem(&self) -> Option<String> {
-        self.size.problem()
-    }
-
-    pub(super) fn shape(&self, _before: Shape) -> Shape {
-        Shape::of(self.size)
-    }
-
-    pub(super) fn plan(&self, plan: &mut Plan, _draws: Draws) {
+    pub(super) fn plan(&self, plan: &mut Plan) {
         let (height, width) = self.size.square();
         plan.expect(width, height);
     }

@@ -2,9 +2,8 @@
 
 use serde::Deserialize;
 
-use super::shape::{Shape, Size};
+use super::shape::Size;
 use crate::border::Border;
-use crate::draw::Draws;
 use crate::interpolation::Interpolation;
 use crate::plan::Plan;
 
@@ -24,15 +23,7 @@ pub struct Letterbox {
 }
 
 impl Letterbox {
-    pub(super) fn problem(&self) -> Option<String> {
-        self.size.problem()
-    }
-
-    pub(super) fn shape(&self, _before: Shape) -> Shape {
-        Shape::of(self.size)
-    }
-
-    pub(super) fn plan(&self, plan: &mut Plan, _draws: Draws) {
+    pub(super) fn plan(&self, plan: &mut Plan) {
         let (height, width) = self.size.square();
         let (from_width, from_height) = (f64::from(plan.width), f64::from(plan.height));
         let factor = (f64::from(height) / from_height).min(f64::from(width) / from_width);
