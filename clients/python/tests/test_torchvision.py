@@ -17,6 +17,12 @@ from torchvision.transforms import v2  # noqa: E402
 
 pytestmark = [pytest.mark.daemon, pytest.mark.usefixtures("binary")]
 
+
+def _cut(*part):
+    """A part, which torchvision cuts out by a function alone: the class draws its place."""
+    return v2.Lambda(lambda target: v2.functional.crop(target, *part))
+
+
 # Lists without a random choice. The ratios of the crop do not fit into any picture here, so its middle is taken.
 _NARROW = {"scale": (1.0, 1.0), "ratio": (0.2, 0.2001)}
 LISTS = {
@@ -51,6 +57,19 @@ LISTS = {
             v2.RandomAffine((17, 17), scale=(1.3, 1.3), shear=(5, 5, -8, -8)),
             v2.RandomHorizontalFlip(1.0),
         ],
+    ),
+    # No length is whole before it is cut off: torchvision calculates it in single precision.
+    "large-scale jitter, smaller": (
+        [transforms.ScaleJitter((220, 180), (0.403, 0.403)), transforms.Crop(0, 0, 90, 100)],
+        [v2.ScaleJitter((220, 180), (0.403, 0.403)), _cut(0, 0, 90, 100)],
+    ),
+    "large-scale jitter, larger": (
+        [
+            transforms.RandomHorizontalFlip(1.0),
+            transforms.ScaleJitter(190, (1.703, 1.703)),
+            transforms.Crop(9, 31, 150, 170),
+        ],
+        [v2.RandomHorizontalFlip(1.0), v2.ScaleJitter((190, 190), (1.703, 1.703)), _cut(9, 31, 150, 170)],
     ),
     "several": (
         [
