@@ -354,3 +354,6 @@ fn task(reply: NextTaskReply) -> Task {
         r#type: task.kind,
     }
 }
+
+#[cfg(test)]
+mod tests;
