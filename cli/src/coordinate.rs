@@ -66,6 +66,9 @@ pub(crate) struct CoordinateArgs {
     /// Serve metrics for Prometheus at this address. Anyone who reaches it can read them.
     #[arg(long, value_name = "ADDRESS")]
     metrics: Option<SocketAddr>,
+    /// Tell tools such as grpcurl which calls and messages the coordinator has (gRPC reflection).
+    #[arg(long)]
+    reflection: bool,
     #[command(flatten)]
     elasticdl: ElasticdlArgs,
 }
@@ -102,6 +105,7 @@ pub(crate) fn run(args: &CoordinateArgs) -> Result<(), Failure> {
         lease_ttl: args.lease_ttl,
         metrics: args.metrics.map(Metrics::Address),
         master: args.elasticdl.settings(),
+        reflection: args.reflection,
     };
     let served = runtime.block_on(coordinate(settings, Surroundings::of_process()));
     // A connection that never ends is not waited for.

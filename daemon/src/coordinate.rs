@@ -4,6 +4,7 @@ mod accept;
 mod kept;
 mod master;
 mod place;
+mod reflection;
 mod snapshots;
 
 use std::path::{Path, PathBuf};
@@ -22,6 +23,7 @@ use sd_notify::NotifyState;
 use thiserror::Error;
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::server::NamedService as _;
+use tonic::service::interceptor::InterceptedService;
 use tonic::transport::Server;
 use tonic_health::ServingStatus;
 use tonic_health::server::HealthReporter;
@@ -57,6 +59,8 @@ pub struct CoordinateSettings {
     pub metrics: Option<Metrics>,
     /// How the clients of `ElasticDL` are served.
     pub master: MasterSettings,
+    /// Tells tools such as `grpcurl` which calls and messages there are.
+    pub reflection: bool,
 }
 
 /// Why a coordinator ends with an error.
@@ -173,7 +177,8 @@ pub async fn coordinate(settings: CoordinateSettings, surroundings: Surroundings
         .http2_keepalive_timeout(Some(SIGN_OF_LIFE))
         .tcp_nodelay(true)
         .add_service(health)
-        .add_service(tonic::service::interceptor::InterceptedService::new(ledgers, check))
+        .add_service(InterceptedService::new(ledgers, check.clone()))
+        .add_optional_service(settings.reflection.then(|| InterceptedService::new(reflection::service(), check)))
         .serve_with_incoming_shutdown(ReceiverStream::new(guests), async {
             // Told to end, or nobody is left to tell it.
             ended.await.ok();

@@ -19,6 +19,9 @@ pub use pages::page;
 pub use printable::{Printable, printable};
 pub use turn::Turn;
 
+/// What `forebay/v1/ledger.proto` defines, without its comments: a `FileDescriptorSet`, for the reflection of gRPC.
+pub const LEDGER_DESCRIPTORS: &[u8] = include_bytes!("gen/ledger.binpb");
+
 #[allow(
     missing_docs,
     missing_debug_implementations,

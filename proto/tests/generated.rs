@@ -31,13 +31,21 @@ fn generated_code_is_current() {
         .out_dir(out.path())
         .compile_protos(&[root.join("elasticdl.proto")], &[root.to_path_buf()])
         .expect("elasticdl.proto compiles");
-    for name in ["forebay.v1.rs", "etcdserverpb.rs", "proto.rs"] {
-        let fresh = std::fs::read_to_string(out.path().join(name)).expect("generated code");
+    let described = std::process::Command::new("protoc")
+        .args(["--include_imports", "--descriptor_set_out"])
+        .arg(out.path().join("ledger.binpb"))
+        .arg("-I")
+        .arg(root)
+        .arg(&files[0])
+        .status();
+    assert!(described.is_ok_and(|status| status.success()), "protoc describes ledger.proto");
+    for name in ["forebay.v1.rs", "etcdserverpb.rs", "proto.rs", "ledger.binpb"] {
+        let fresh = std::fs::read(out.path().join(name)).expect("generated code");
         let kept = root.join("src/gen").join(name);
         if std::env::var_os("FOREBAY_REGENERATE").is_some() {
             std::fs::write(&kept, &fresh).expect("writable checkout");
         }
-        let current = std::fs::read_to_string(&kept).unwrap_or_default();
+        let current = std::fs::read(&kept).unwrap_or_default();
         assert!(
             current == fresh,
             "{} is stale: run FOREBAY_REGENERATE=1 cargo test -p forebay-proto --test generated",

@@ -7,9 +7,15 @@ use std::process::{Output, Stdio};
 
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
 use tempfile::TempDir;
+use tonic::Code;
+use tonic::transport::Endpoint;
+use tonic_reflection::pb::v1::ServerReflectionRequest;
+use tonic_reflection::pb::v1::server_reflection_client::ServerReflectionClient;
+use tonic_reflection::pb::v1::server_reflection_request::MessageRequest;
+use tonic_reflection::pb::v1::server_reflection_response::MessageResponse;
 
 use super::nodes::command;
-use crate::daemon::{Daemon, Home, stderr};
+use crate::daemon::{Daemon, Home, runtime, stderr};
 use crate::trainer::Puppet;
 
 /// An authority, and the files that it has signed.
@@ -105,6 +111,44 @@ fn rule_25_only_callers_with_the_token_are_answered_and_it_may_change() {
     assert!(stderr(&refused).contains("another token"), "{}", stderr(&refused));
     secret(&client, "another-token-of-this-test");
     assert!(status(port, "http", &["--token-file", &client_file]).status.success());
+}
+
+/// What the reflection of gRPC tells a caller with this token.
+fn reflected(port: u16, token: &str, asked: MessageRequest) -> Result<MessageResponse, Code> {
+    runtime().block_on(async {
+        let channel = Endpoint::from_shared(format!("http://127.0.0.1:{port}")).unwrap().connect().await.unwrap();
+        let asked = ServerReflectionRequest { message_request: Some(asked), ..ServerReflectionRequest::default() };
+        let mut request = tonic::Request::new(futures_util::stream::iter([asked]));
+        request.metadata_mut().insert("authorization", format!("Bearer {token}").parse().unwrap());
+        let told = ServerReflectionClient::new(channel).server_reflection_info(request).await;
+        let told = told.map_err(|refused| refused.code())?.into_inner().message().await;
+        Ok(told.map_err(|refused| refused.code())?.unwrap().message_response.unwrap())
+    })
+}
+
+#[test]
+fn a_coordinator_describes_its_calls_only_if_it_is_told_to_and_only_to_callers_with_the_token() {
+    let services = || MessageRequest::ListServices(String::new());
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("token");
+    let token = "the-only-token-of-this-test";
+    secret(&file, token);
+    let file = file.display().to_string();
+    let (silent, port) = coordinate(folder.path(), &["--token-file", &file]);
+    assert_eq!(reflected(port, token, services()), Err(Code::Unimplemented));
+    drop(silent);
+    let (_daemon, port) = coordinate(folder.path(), &["--token-file", &file, "--reflection"]);
+    assert_eq!(reflected(port, "another-token-of-this-test", services()), Err(Code::Unauthenticated));
+    let Ok(MessageResponse::ListServicesResponse(list)) = reflected(port, token, services()) else { panic!("no list") };
+    let mut names: Vec<_> = list.service.into_iter().map(|service| service.name).collect();
+    names.sort_unstable();
+    assert_eq!(names, ["forebay.v1.Ledger", "grpc.health.v1.Health", "grpc.reflection.v1.ServerReflection"]);
+    let symbol = |name: &str| reflected(port, token, MessageRequest::FileContainingSymbol(name.to_owned()));
+    for name in ["forebay.v1.Ledger", "forebay.v1.AcquireRequest", "grpc.health.v1.Health"] {
+        assert!(matches!(symbol(name), Ok(MessageResponse::FileDescriptorResponse(_))), "{name}");
+    }
+    // A stream's calls are not the coordinator's.
+    assert!(matches!(symbol("forebay.v1.Session"), Err(Code::NotFound) | Ok(MessageResponse::ErrorResponse(_))));
 }
 
 #[test]
