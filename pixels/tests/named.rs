@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "tests stop at what should not be")]
 
 use forebay_pixels::document::{Mistake, NAMED, NamedLists, named, named_views, read};
-use forebay_pixels::{Draw, Recipe};
+use forebay_pixels::{Annotated, Draw, Orientation, Origin, Plan, Recipe, Step};
 use serde_json::{Map, Value, json};
 
 fn lists(value: impl Into<Value>) -> NamedLists {
@@ -115,6 +115,45 @@ fn simclr_s_views_have_one_list_and_a_kernel_of_a_tenth_of_the_side() {
     assert_eq!(made.views, [("second".to_owned(), made.images.clone())]);
     assert_eq!(made.images[4]["random_apply"]["transforms"][0]["gaussian_blur"]["kernel_size"], 9);
     assert_eq!(made.images[2]["random_apply"]["transforms"][0]["color_jitter"]["hue"], 0.1);
+}
+
+/// Where the picture's middle is, what is shown of it and how large it is, as Ultralytics draws them: the scale and the move from
+/// the middle are uniform.
+#[test]
+fn yolo_s_picture_is_moved_and_scaled_as_published_and_never_resized_twice() {
+    let gained = |settings: Value| steps(&lists(settings).images).contains(&"random_hsv");
+    assert!(gained(json!("yolo")) && !gained(json!({ "name": "yolo", "hsv_h": 0, "hsv_s": 0, "hsv_v": 0 })));
+    for (size, translate, scale) in [(640, 0.1, 0.5), (96, 0.25, 0.2), (33, 0.1, 0.0), (640, 0.0, 0.5)] {
+        let (recipe, _) =
+            recipe(json!({ "name": "yolo", "imgsz": size, "translate": translate, "scale": scale, "fliplr": 0 }));
+        let (mut least, mut most, mut moved) = ([f32::INFINITY; 3], [f32::NEG_INFINITY; 3], 0.0);
+        for record in 0..2000 {
+            let draw = Draw { seed: 4, epoch: 1, record };
+            let origin = Origin::of_recipe((500, 500), Orientation::AsStored, &recipe);
+            let mut plan = Plan::default();
+            let map = origin.map(&recipe, draw, Annotated::AsSeen, &mut plan);
+            assert!(plan.steps.iter().filter(|step| matches!(step, Step::Resize { .. })).count() <= 1, "{plan:?}");
+            #[allow(clippy::cast_precision_loss, reason = "a small number")]
+            let side = size as f32;
+            let [left, middle] = [map.point([0.0, 0.0]), map.point([250.0, 250.0])];
+            let found = [middle[0] / side - 0.5, middle[1] / side - 0.5, 2.0 * (middle[0] - left[0]) / side];
+            for (number, found) in found.into_iter().enumerate() {
+                (least[number], most[number]) = (least[number].min(found), most[number].max(found));
+            }
+            moved += f64::from(found[0]) / 2000.0;
+        }
+        // Whole pixels, and half of one where a side is odd.
+        let pixel = 1.6 / f64::from(size);
+        for (number, (middle, by)) in [(0.0, translate), (0.0, translate), (1.0, scale)].into_iter().enumerate() {
+            let (least, most) = (f64::from(least[number]), f64::from(most[number]));
+            assert!(middle - by - pixel <= least && most <= middle + by + pixel, "{size}: {least} {most}");
+            assert!(
+                least <= middle - 0.98 * by + pixel && middle + 0.98 * by - pixel <= most,
+                "{size}: {least} {most}"
+            );
+        }
+        assert!(moved.abs() < 0.02 * translate + pixel, "{size}: {moved}");
+    }
 }
 
 #[test]

@@ -149,9 +149,7 @@ def resized(picture: Image.Image, given: dict[str, Any], by: str) -> Image.Image
 
 
 def operated(picture: Image.Image, name: str, given: dict[str, Any]) -> Image.Image:
-    """An operation on values: Pillow's where timm asks Pillow, and else torchvision's."""
-    from torchvision.transforms.v2 import InterpolationMode, functional
-
+    """An operation on values: torchvision's, and Pillow's where timm asks Pillow or torchvision has none."""
     fill = given.get("fill")
     fill = tuple(map(int, fill)) if isinstance(fill, list) else fill
     if name == "affine_matrix":
@@ -160,11 +158,19 @@ def operated(picture: Image.Image, name: str, given: dict[str, Any]) -> Image.Im
     if name == "solarize_add":
         added = [min(255, value + given["add"]) if value < given["threshold"] else value for value in range(256)]
         return picture.point(added * 3)
+    if name == "adjust_hsv":
+        turn = int(given["hue"] * 255)
+        table = [(value + turn) % 256 for value in range(256)]
+        for factor in (given["saturation"], given["value"]):
+            table += [min(255, int(value * factor)) for value in range(256)]
+        return picture.convert("HSV").point(table).convert("RGB")
     if name == "pillow_gaussian_blur":
         return picture.filter(ImageFilter.GaussianBlur(given["radius"]))
     if name == "posterize" and given["bits"] == 0:
         # Pillow refuses it.
         return Image.new("RGB", picture.size)
+    from torchvision.transforms.v2 import InterpolationMode, functional
+
     given = {**given, "fill": fill} if "fill" in given else given
     if "interpolation" in given:
         given = {**given, "interpolation": InterpolationMode(given["interpolation"])}

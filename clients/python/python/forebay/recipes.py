@@ -20,6 +20,7 @@ from forebay import transforms
 from forebay._native import named_recipe
 from forebay.transforms import Transform
 from forebay.transforms.in_process import document
+from forebay.transforms.transform import table_name
 
 __all__ = [
     "MEAN",
@@ -197,11 +198,24 @@ def simclr_eval(size: int = 224, *, mean: Sequence[float] = MEAN, std: Sequence[
     return _views("simclr_eval", locals())["images"]
 
 
-def yolo(imgsz: int = 640, *, scale: float = 0.5, fliplr: float = 0.5) -> list[Transform]:
-    """What Ultralytics' YOLO trains with, but for mosaic, translation and changes of colour.
+def yolo(
+    imgsz: int = 640,
+    *,
+    hsv_h: float = 0.015,
+    hsv_s: float = 0.7,
+    hsv_v: float = 0.4,
+    translate: float = 0.1,
+    scale: float = 0.5,
+    fliplr: float = 0.5,
+) -> list[Transform]:
+    """What Ultralytics' YOLO trains with, but for mosaic.
 
     Args:
         imgsz: Side of the result.
+        hsv_h: How far the hue is turned at most, as a part of a full circle.
+        hsv_s: How far the factor of the saturation may be from 1.
+        hsv_v: How far the factor of the value may be from 1.
+        translate: How far the picture may be from the middle, as a part of `imgsz`.
         scale: How far the picture may be smaller or larger than one that fits exactly.
         fliplr: How likely the picture is mirrored.
 
@@ -222,11 +236,18 @@ def _views(recipe: str, parameters: dict[str, Any]) -> dict[str, list[Transform]
     return {view: [_step(table) for table in tables] for view, tables in lists.items()}
 
 
+# The steps by the keys of their tables.
+_STEPS = {
+    table_name(step): step
+    for step in vars(transforms).values()
+    if isinstance(step, type) and issubclass(step, Transform)
+}
+
+
 def _step(table: dict[str, dict[str, Any]]) -> Transform:
     """The step that has this table: the inverse of `Transform.to_settings`."""
     ((name, values),) = table.items()
-    step = getattr(transforms, name.title().replace("_", ""))
-    return step(**{key: _value(key, value) for key, value in values.items()})
+    return _STEPS[name](**{key: _value(key, value) for key, value in values.items()})
 
 
 def _value(key: str, value: Any) -> Any:  # noqa: ANN401 - a field's

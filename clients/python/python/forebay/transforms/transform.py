@@ -65,10 +65,14 @@ class Transform:
                 f"{type(self).__name__} is not a step that the daemon knows. Use one of forebay.transforms, such as "
                 "Resize, or override to_settings()"
             )
-        # The three letters of IoU are one word.
-        name = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", step.__name__.replace("IoU", "Iou")).lower()
         values = {field.name: _plain(getattr(self, field.name)) for field in fields(step)}
-        return {name: {key: value for key, value in values.items() if value is not None}}
+        return {table_name(step): {key: value for key, value in values.items() if value is not None}}
+
+
+def table_name(step: type[Transform]) -> str:
+    """The key of a step's table: the class's name in snake case."""
+    # The three letters of IoU are one word.
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", step.__name__.replace("IoU", "Iou")).lower()
 
 
 def _plain(value: Any) -> Any:  # noqa: ANN401 - a field's
