@@ -6,7 +6,7 @@ use std::cell::RefCell;
 
 use arbitrary::{Arbitrary, Unstructured};
 use forebay_pixels::{
-    AutoAugment, AutoAugmentPolicy, CenterCrop, ColorJitter, CpuDecoder, Decoded, Draw, Dtype, Fill, Form,
+    AutoAugment, AutoAugmentPolicy, CenterCrop, ColorJitter, CpuDecoder, Decoded, Draw, Dtype, ExpectSize, Fill, Form,
     GaussianBlur, Grayscale, Interpolation, Jitter, JpegChoice, Layout, Limits, Match, Normalize, OneOrTwo, Output,
     Pad, RandAugment, RandomAdjustSharpness, RandomAffine, RandomApply, RandomAutocontrast, RandomChoice,
     RandomEqualize, RandomGrayscale, RandomHorizontalFlip, RandomHsv, RandomInvert, RandomOrder, RandomPosterize,
@@ -42,6 +42,7 @@ enum Step {
     Crop { side: u8, small: u8, filter: u8 },
     Resize { height: u8, width: u8, square: bool, filter: u8 },
     Center { height: u8, width: u8 },
+    Expect { height: u8, width: u8 },
     Pad { side: u8, fill: u8 },
     Flip,
     Values { kind: u8, amount: u8, other: u8, often: u8 },
@@ -80,6 +81,9 @@ impl Step {
             }
             Self::Center { height, width } => {
                 Transform::CenterCrop(CenterCrop { size: Size::HeightWidth([height, width].map(side)) })
+            }
+            Self::Expect { height, width } => {
+                Transform::ExpectSize(ExpectSize { size: Size::HeightWidth([height, width].map(side)) })
             }
             Self::Pad { side: wanted, fill } => Transform::Pad(Pad::to(Size::One(side(wanted)), fill)),
             Self::Flip => Transform::RandomHorizontalFlip(RandomHorizontalFlip { p: 0.5 }),

@@ -2,8 +2,8 @@
 //! out, every type and layout. The same numbers give the same case.
 
 use forebay_pixels::{
-    CenterCrop, Draws, Dtype, Input, Interpolation, Layout, Match, Normalize, Output, Pad, RandomHorizontalFlip,
-    RandomResizedCrop, Recipe, Resize, Size, Transform,
+    CenterCrop, Draws, Dtype, ExpectSize, Fill, Input, Interpolation, Layout, Match, Normalize, Output, Pad,
+    RandomHorizontalFlip, RandomResizedCrop, RandomZoomOut, Recipe, Resize, Size, Transform,
 };
 
 pub(super) const FILTERS: [Interpolation; 4] =
@@ -21,6 +21,7 @@ pub(super) fn recipe(draws: Draws, longest: u32) -> Recipe {
     let interpolation = pick(draws, 10, FILTERS);
     let resize = Transform::Resize(Resize { size: size(11), interpolation });
     let center = Transform::CenterCrop(CenterCrop { size: size(13) });
+    let expect = Transform::ExpectSize(ExpectSize { size: size(13) });
     let pad = Transform::Pad(Pad::to(size(15), pick(draws, 17, [0, 0, 77, 255])));
     let flip = Transform::RandomHorizontalFlip(RandomHorizontalFlip { p: 0.5 });
     let part = Transform::RandomResizedCrop(RandomResizedCrop {
@@ -29,7 +30,12 @@ pub(super) fn recipe(draws: Draws, longest: u32) -> Recipe {
         ratio: [0.5, 2.0],
         interpolation,
     });
-    let mut transforms = match draws.below(20, 9) {
+    let zoom = Transform::RandomZoomOut(RandomZoomOut {
+        fill: pick(draws, 26, [Fill::Gray(0.0), Fill::Gray(77.0), Fill::Rgb([1.0, 2.0, 3.0])]),
+        side_range: [1.0, 3.0],
+        p: 0.8,
+    });
+    let mut transforms = match draws.below(20, 11) {
         0 | 1 => vec![part, flip],
         2 => vec![flip, resize, center],
         3 => vec![resize, flip, pad, center],
@@ -37,6 +43,8 @@ pub(super) fn recipe(draws: Draws, longest: u32) -> Recipe {
         5 => vec![flip, pad, center],
         6 => vec![resize, pad, flip],
         7 => vec![part, flip, center, pad],
+        8 => vec![flip, zoom, center],
+        9 => vec![center, expect, flip],
         _ => vec![flip, center, resize, pad],
     };
     let dtype = pick(draws, 21, [Dtype::Uint8, Dtype::Float16, Dtype::Bfloat16, Dtype::Float32]);
