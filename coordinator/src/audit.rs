@@ -18,7 +18,7 @@ use forebay_proto::{
 };
 
 use crate::{
-    grains::GrainTable,
+    grains::{GRAIN_PERMUTATION, GrainTable},
     part::EpochPart,
     plan::Plan,
     spec::{PERMUTATION, SpecError},
@@ -139,14 +139,16 @@ fn judge<'a>(
     epochs.map(judge).collect()
 }
 
-/// The plan whose records the ledger has to account for. That of a whole dataset may be in any order: it comes without a
-/// table of grains.
+/// The plan whose records the ledger has to account for. Those of a whole dataset may be in any order, if an epoch has each
+/// once: that ledger's reply comes without a table of grains.
 fn plan(reply: &AuditReply) -> Result<Plan, SpecError> {
     let mut spec = reply.spec.clone().unwrap_or_default();
     let mut table = None;
     match &reply.grains {
         Some(grains) => table = Some(Arc::new(GrainTable::from_lengths(grains, spec.records)?)),
-        None if EpochPart::of(&spec).is_none() && spec.grains.take().is_some() => spec.permutation = PERMUTATION,
+        None if EpochPart::of(&spec).is_none() && spec.permutation == GRAIN_PERMUTATION => {
+            (spec.permutation, spec.grains) = (PERMUTATION, None);
+        }
         None => {}
     }
     Plan::with_grains(&spec, table)

@@ -5,8 +5,10 @@ use std::ops::Range;
 
 use forebay_proto::v1::{GrainLengths, GrainOrder};
 
-use crate::spec::{GrainProblem, SpecError};
-
+/// The version of the permutation of grains, and of records within windows of them (semantics rule 56).
+pub const GRAIN_PERMUTATION: u32 = 2;
+/// The version of the permutation of a mixture whose sources are permuted by grains (semantics rules 56 and 58).
+pub const GRAIN_MIXTURE_PERMUTATION: u32 = 4;
 /// Above this many grains, the table would take more than 128 MiB.
 const MAX_GRAINS: usize = 1 << 24;
 
@@ -17,7 +19,7 @@ const MAX_GRAINS: usize = 1 << 24;
 ///
 /// let table = GrainTable::new(&[0, 3, 7], 10)?;
 /// assert_eq!(table.lengths().lengths, [3, 4, 3]);
-/// # Ok::<(), forebay_coordinator::SpecError>(())
+/// # Ok::<(), forebay_coordinator::GrainProblem>(())
 /// ```
 #[derive(Clone, PartialEq, Eq)]
 pub struct GrainTable {
@@ -25,12 +27,45 @@ pub struct GrainTable {
     bounds: Vec<u64>,
 }
 
+/// What is wrong with a table of grains, or with a spec that is about one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum GrainProblem {
+    /// Permutation and grains do not belong together.
+    #[error(
+        "The order has permutation version {version}, which does not go with {}. Versions {GRAIN_PERMUTATION} and \
+         {GRAIN_MIXTURE_PERMUTATION}, and no others, need shuffle, a digest of 32 bytes over the table of grains, and a \
+         window of at least 1 grain.",
+        if *.grains { "grains" } else { "no grains" }
+    )]
+    Spec {
+        /// Of the permutation.
+        version: u32,
+        /// The spec has grains.
+        grains: bool,
+    },
+    /// A spec without the table that it is about.
+    #[error("The order permutes grains, but the table of the dataset's grains is missing.")]
+    Missing,
+    /// A table with another digest than the spec.
+    #[error("The table of the dataset's grains is not the one that the order was made for.")]
+    Other,
+    /// Grains without records, or other records than the dataset's.
+    #[error("The table of the dataset's grains is broken: grains must have records, and together all of the dataset.")]
+    Broken,
+    /// A grain of several sources. Sources are shuffled by their own grains.
+    #[error("The table of the dataset's grains does not fit its sources: a grain has records of two of them.")]
+    Sources,
+    /// The table would take too much memory.
+    #[error("The dataset has more than 16777216 grains. Set shuffle = true, or write it with larger grains.")]
+    TooMany,
+}
+
 impl GrainTable {
     /// The table of grains that begin with these records, in a dataset of `records`.
     ///
     /// # Errors
     /// A grain would have no record, or there are too many grains.
-    pub fn new(starts: &[u64], records: u64) -> Result<Self, SpecError> {
+    pub fn new(starts: &[u64], records: u64) -> Result<Self, GrainProblem> {
         Self::from_bounds(starts.iter().copied().chain([records]).collect())
     }
 
@@ -38,14 +73,14 @@ impl GrainTable {
     ///
     /// # Errors
     /// As [`new`](Self::new), or the lengths do not add up to `records`.
-    pub(crate) fn from_lengths(lengths: &GrainLengths, records: u64) -> Result<Self, SpecError> {
+    pub(crate) fn from_lengths(lengths: &GrainLengths, records: u64) -> Result<Self, GrainProblem> {
         let (mut bounds, mut last, mut end) = (vec![0_u64], 0_u64, 0_u64);
         let mut numbers = lengths.lengths.iter().copied();
         while let Some(number) = numbers.next() {
             let (length, times) = if number == 0 { (last, numbers.next().unwrap_or(0)) } else { (number, 1) };
             let room = MAX_GRAINS as u64 + 1 - bounds.len() as u64;
             if times > room {
-                return Err(GrainProblem::TooMany.into());
+                return Err(GrainProblem::TooMany);
             }
             for _ in 0..times {
                 end = end.checked_add(length).filter(|end| *end <= records).ok_or(GrainProblem::Broken)?;
@@ -54,17 +89,17 @@ impl GrainTable {
             last = length;
         }
         if end != records {
-            return Err(GrainProblem::Broken.into());
+            return Err(GrainProblem::Broken);
         }
         Self::from_bounds(bounds)
     }
 
-    fn from_bounds(bounds: Vec<u64>) -> Result<Self, SpecError> {
+    fn from_bounds(bounds: Vec<u64>) -> Result<Self, GrainProblem> {
         if bounds.len() > MAX_GRAINS + 1 {
-            return Err(GrainProblem::TooMany.into());
+            return Err(GrainProblem::TooMany);
         }
         if bounds.len() < 2 || bounds[0] != 0 || !bounds.is_sorted_by(|a, b| a < b) {
-            return Err(GrainProblem::Broken.into());
+            return Err(GrainProblem::Broken);
         }
         Ok(Self { bounds })
     }
@@ -115,6 +150,12 @@ impl GrainTable {
         self.bounds[grain]..self.bounds[grain + 1]
     }
 
+    /// The grains that have these records, and no others.
+    pub(crate) fn grains_of(&self, records: &Range<u64>) -> Option<Range<u64>> {
+        let grain = |record| self.bounds.binary_search(record).ok().map(|grain| grain as u64);
+        Some(grain(&records.start)?..grain(&records.end)?)
+    }
+
     /// The grain of a record.
     pub(crate) fn grain_of(&self, record: u64) -> u64 {
         self.bounds.partition_point(|&bound| bound <= record) as u64 - 1
@@ -153,7 +194,7 @@ mod tests {
 
     #[test]
     fn tables_that_no_dataset_has_are_refused() {
-        let broken = || Err(GrainProblem::Broken.into());
+        let broken = || Err(GrainProblem::Broken);
         for (starts, records) in [(&[][..], 5), (&[1], 5), (&[0, 0], 5), (&[0, 3, 2], 5), (&[0, 5], 5), (&[0], 0)] {
             assert_eq!(GrainTable::new(starts, records), broken(), "{starts:?}");
         }
@@ -166,7 +207,7 @@ mod tests {
                 assert_eq!(read, broken(), "{lengths:?}");
             }
         }
-        assert_eq!(read(&[1, 0, u64::MAX]), Err(GrainProblem::TooMany.into()));
+        assert_eq!(read(&[1, 0, u64::MAX]), Err(GrainProblem::TooMany));
     }
 
     proptest! {

@@ -296,8 +296,9 @@ impl Ledger {
         let tallies = self.tallies.range(from_epoch..).map(|(&epoch, tallies)| tallies.message(epoch));
         let (epochs, more) = page(tallies);
         let spec = self.plan.spec().clone();
-        // The sum over the whole dataset is the same in any order: only a part's records depend on the table.
-        let table = self.plan.grains().filter(|_| from_epoch == 0 && self.plan.part().is_some());
+        // The sum over the whole dataset is the same in any order: only the records of a part or of a mixture depend on the table.
+        let depends = self.plan.part().is_some() || !self.plan.is_plain();
+        let table = self.plan.grains().filter(|_| from_epoch == 0 && depends);
         let grains = table.map(|table| table.lengths());
         let recoveries = if from_epoch == 0 { self.recoveries.clone() } else { Vec::new() };
         let begins = if from_epoch == 0 { self.begins.clone() } else { Vec::new() };

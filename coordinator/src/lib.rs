@@ -17,7 +17,7 @@ mod call_error;
 mod coordinator;
 mod copying;
 mod dial;
-mod grain_epochs;
+mod grain_passes;
 mod grains;
 mod ledger;
 mod ledgers;
@@ -34,6 +34,7 @@ mod pauses;
 mod permutation;
 mod plan;
 mod procedures;
+mod recent;
 mod recovery;
 mod remote;
 mod request;
@@ -54,7 +55,7 @@ pub use audit::{EpochAudit, Expected, RecoveryAudit, RunAudit, SourceAudit, Verd
 pub use batches::{Batching, EpochBatches, LastBatchPolicy, StaticBatch};
 pub use call_error::CallError;
 pub use coordinator::{Clock, Coordinator, CoordinatorSettings, Handle, StartError, monotonic_clock};
-pub use grains::GrainTable;
+pub use grains::{GRAIN_MIXTURE_PERMUTATION, GRAIN_PERMUTATION, GrainProblem, GrainTable};
 pub use lockstep::{RankPositions, RankProblem, check_rank, world_sizes};
 pub use mixture::shares::{MIXTURE_PERMUTATION, MixtureProblem, shares};
 pub use news::NewsFeed;
@@ -68,7 +69,7 @@ pub use recovery::RecoveredStore;
 pub use remote::{Remote, RemoteError};
 pub use request::Request;
 pub use secret::SecretError;
-pub use spec::{GRAIN_PERMUTATION, GrainProblem, PERMUTATION, SpecError, differences, spec_hash};
+pub use spec::{PERMUTATION, SpecError, differences, spec_hash};
 pub use store::{
     Change, EmbeddedStore, EtcdSettings, EtcdStore, MemoryStore, SnapshotError, Store, StoreError, StoreFault,
     StoreSnapshot,

@@ -2,10 +2,12 @@
 //! and 58).
 //!
 //! A source draws its records one after the other, over all epochs: the draws of an epoch go on where those of the epoch
-//! before it ended. Its records are permuted anew each time all of them were drawn. So over many epochs each record of a
-//! source has as many turns as any other of that source, and one at most more. The draws of all sources are permuted
-//! together, if the epoch is shuffled. It takes memory for each source, and none for records.
+//! before it ended. Its records are permuted anew each time all of them were drawn, or its grains and the records of their
+//! windows (rule 56). So over many epochs each record of a source has as many turns as any other of that source, and one at most
+//! more. The draws of all sources are permuted together, if the epoch is shuffled. Those that follow grains keep their order: they
+//! are mixed in blocks. It takes memory for each source and for grains, and none for records.
 
+mod blocks;
 pub(crate) mod shares;
 #[cfg(test)]
 mod tests;
@@ -16,6 +18,9 @@ use std::sync::Arc;
 use forebay_proto::Turn;
 use forebay_proto::v1::LedgerSpec;
 
+use self::blocks::Blocks;
+use crate::grain_passes::{GrainPass, GrainPasses, PassKeys};
+use crate::grains::{GrainProblem, GrainTable};
 use crate::ledger::MAX_EPOCH;
 use crate::permutation::Permutation;
 
@@ -25,6 +30,8 @@ pub(crate) struct Mixture {
     sources: Vec<MixedSource>,
     /// Positions of an epoch.
     positions: u64,
+    /// What mixes draws that keep their order. A single source needs none.
+    blocks: Option<Blocks>,
 }
 
 /// A source, and its share.
@@ -34,8 +41,15 @@ struct MixedSource {
     records: Range<u64>,
     /// Its draws among those of an epoch that is not shuffled.
     draws: Range<u64>,
-    /// What the orders of its records are made from, if they are shuffled.
-    base: Option<Permutation>,
+    order: SourceOrder,
+}
+
+/// What the orders of a source's records are made from.
+#[derive(Debug)]
+enum SourceOrder {
+    AsTheyAre,
+    Permuted(Permutation),
+    ByGrains(GrainPasses, PassKeys),
 }
 
 /// The order of one epoch.
@@ -43,33 +57,59 @@ struct MixedSource {
 pub(crate) struct MixedEpoch {
     mixture: Arc<Mixture>,
     epoch: u64,
-    /// From a position to a draw of a source.
+    /// From a position to a draw of a source. Where draws are mixed in blocks, it is what the orders of blocks are made from.
     order: Option<Permutation>,
 }
 
 /// One pass of a source over its records.
-struct Cycle(Option<Permutation>);
+enum Cycle {
+    AsTheyAre,
+    Permuted(Permutation),
+    /// Of records that begin with this one of the dataset.
+    ByGrains(Arc<GrainPass>, u64),
+}
 
 impl Mixture {
-    /// The mixture of a spec, which was checked.
-    pub(crate) fn new(spec: &LedgerSpec) -> Self {
+    /// The mixture of a spec, which was checked, with the table of grains if the spec is about one.
+    ///
+    /// # Errors
+    /// A grain has records of several sources.
+    pub(crate) fn new(spec: &LedgerSpec, table: Option<&Arc<GrainTable>>) -> Result<Self, GrainProblem> {
         let (mut sources, mut records, mut positions) = (Vec::with_capacity(spec.sources.len()), 0, 0);
         for (number, source) in (0..).zip(&spec.sources) {
-            let permutation = || Permutation::new(source.records, spec.seed, number, &spec.fingerprint, "source");
-            sources.push(MixedSource {
-                records: records..records + source.records,
-                draws: positions..positions + source.positions,
-                base: spec.shuffle.then(permutation),
-            });
+            let own = records..records + source.records;
+            let permutation = |n, domain| Permutation::new(n, spec.seed, number, &spec.fingerprint, domain);
+            let order = match (table, &spec.grains) {
+                (Some(table), Some(order)) => {
+                    let grains = table.grains_of(&own).ok_or(GrainProblem::Sources)?;
+                    let passes = GrainPasses::new(Arc::clone(table), grains, order.window);
+                    let grains = permutation(passes.count(), "source grains");
+                    let windows = permutation(source.records, "source windows");
+                    SourceOrder::ByGrains(passes, PassKeys { grains, windows })
+                }
+                _ if spec.shuffle => SourceOrder::Permuted(permutation(source.records, "source")),
+                _ => SourceOrder::AsTheyAre,
+            };
+            sources.push(MixedSource { records: own, draws: positions..positions + source.positions, order });
             records += source.records;
             positions += source.positions;
         }
-        Self { sources, positions }
+        let draws = || sources.iter().map(|source| source.draws.clone()).collect();
+        let blocks = table.filter(|_| sources.len() > 1).map(|_| Blocks::new(draws(), blocks::LEN));
+        Ok(Self { blocks, sources, positions })
     }
 
     /// How many positions an epoch of the whole dataset has.
     pub(crate) const fn positions(&self) -> u64 {
         self.positions
+    }
+
+    /// The table of grains, if sources are permuted by them.
+    pub(crate) fn grains(&self) -> Option<&Arc<GrainTable>> {
+        match &self.sources.first()?.order {
+            SourceOrder::ByGrains(passes, _) => Some(passes.table()),
+            SourceOrder::AsTheyAre | SourceOrder::Permuted(_) => None,
+        }
     }
 }
 
@@ -77,8 +117,13 @@ impl MixedEpoch {
     /// The order of an epoch of the mixture that the spec has. Epochs that no ledger reaches are all alike.
     pub(crate) fn new(mixture: Arc<Mixture>, spec: &LedgerSpec, epoch: u64) -> Self {
         let epoch = epoch.min(MAX_EPOCH);
-        let permutation = || Permutation::new(mixture.positions, spec.seed, epoch, &spec.fingerprint, "mixture");
-        let order = spec.shuffle.then(permutation);
+        let domain = match (&mixture.blocks, mixture.grains()) {
+            (Some(_), _) => Some("blocks"),
+            (None, Some(_)) => None,
+            (None, None) => spec.shuffle.then_some("mixture"),
+        };
+        let permutation = |domain| Permutation::new(mixture.positions, spec.seed, epoch, &spec.fingerprint, domain);
+        let order = domain.map(permutation);
         Self { mixture, epoch, order }
     }
 
@@ -89,7 +134,20 @@ impl MixedEpoch {
 
     /// The draw of a position. The draws of each source follow those of the source before it.
     pub(crate) fn draw(&self, position: u64) -> u64 {
-        self.order.as_ref().map_or(position, |order| order.forward(position))
+        match (&self.order, &self.mixture.blocks) {
+            (None, _) => position,
+            (Some(order), None) => order.forward(position),
+            (Some(order), Some(blocks)) => blocks.draw(order, self.epoch, position),
+        }
+    }
+
+    /// The position of a draw.
+    fn position(&self, draw: u64) -> u64 {
+        match (&self.order, &self.mixture.blocks) {
+            (None, _) => draw,
+            (Some(order), None) => order.inverse(draw),
+            (Some(order), Some(blocks)) => blocks.position(order, self.epoch, draw),
+        }
     }
 
     /// What a position has, which is below the number of positions.
@@ -113,8 +171,7 @@ impl MixedEpoch {
             cycles.filter_map(move |cycle| {
                 let place = source.place(cycle, own).checked_sub(first)?;
                 let place = u64::try_from(place).ok().filter(|place| *place < source.len())?;
-                let draw = source.draws.start + place;
-                Some(self.order.as_ref().map_or(draw, |order| order.inverse(draw)))
+                Some(self.position(source.draws.start + place))
             })
         });
         turns.into_iter().flatten()
@@ -157,16 +214,34 @@ impl MixedSource {
     }
 
     fn cycle(&self, cycle: u64) -> Cycle {
-        Cycle(self.base.as_ref().map(|base| base.part(cycle, self.count())))
+        match &self.order {
+            SourceOrder::AsTheyAre => Cycle::AsTheyAre,
+            SourceOrder::Permuted(base) => Cycle::Permuted(base.part(cycle, self.count())),
+            SourceOrder::ByGrains(passes, base) => {
+                let keys = || PassKeys {
+                    grains: base.grains.part(cycle, passes.count()),
+                    windows: base.windows.part(cycle, self.count()),
+                };
+                Cycle::ByGrains(passes.pass(cycle, keys), self.records.start)
+            }
+        }
     }
 }
 
 impl Cycle {
     fn forward(&self, offset: u64) -> u64 {
-        self.0.as_ref().map_or(offset, |order| order.forward(offset))
+        match self {
+            Self::AsTheyAre => offset,
+            Self::Permuted(order) => order.forward(offset),
+            Self::ByGrains(pass, first) => pass.record(offset) - first,
+        }
     }
 
     fn inverse(&self, own: u64) -> u64 {
-        self.0.as_ref().map_or(own, |order| order.inverse(own))
+        match self {
+            Self::AsTheyAre => own,
+            Self::Permuted(order) => order.inverse(own),
+            Self::ByGrains(pass, first) => pass.place(first + own),
+        }
     }
 }

@@ -19,13 +19,13 @@ use forebay_proto::v1::{LedgerSpec, SourceShare, StaticShard};
 
 use self::extent::Extent;
 use crate::{
-    grain_epochs::{GrainEpoch, GrainEpochs},
-    grains::GrainTable,
-    mixture::{MixedEpoch, Mixture, shares::MIXTURE_PERMUTATION},
+    grain_passes::{GrainPass, GrainPasses},
+    grains::{GrainProblem, GrainTable},
+    mixture::{MixedEpoch, Mixture, shares::is_mixture},
     part::EpochPart,
     permutation::Permutation,
     spec,
-    spec::{GrainProblem, SpecError},
+    spec::SpecError,
 };
 
 /// The order of every epoch.
@@ -44,8 +44,15 @@ use crate::{
 #[derive(Clone, Debug)]
 pub struct Plan {
     spec: LedgerSpec,
-    grains: Option<Arc<GrainEpochs>>,
-    mixture: Option<Arc<Mixture>>,
+    orders: Orders,
+}
+
+/// What the orders of all epochs are made from.
+#[derive(Clone, Debug)]
+enum Orders {
+    Records,
+    Grains(Arc<GrainPasses>),
+    Mixture(Arc<Mixture>),
 }
 
 /// One epoch of a [`Plan`], for many questions in a row: the keys are made once.
@@ -62,7 +69,7 @@ pub struct EpochOrder {
 enum Places {
     AsTheyAre,
     Permuted(Permutation),
-    ByGrains(Arc<GrainEpoch>),
+    ByGrains(Arc<GrainPass>),
     Mixed(MixedEpoch),
 }
 
@@ -75,16 +82,22 @@ impl Plan {
     /// The plan of a spec, with the table of grains if the spec has the digest of one.
     pub fn with_grains(spec: &LedgerSpec, table: Option<Arc<GrainTable>>) -> Result<Self, SpecError> {
         spec::check(spec)?;
-        let grains = match (&spec.grains, table) {
+        let table = match (&spec.grains, table) {
             (None, _) => None,
             (Some(_), None) => return Err(GrainProblem::Missing.into()),
             (Some(order), Some(table)) if order.digest == table.digest() && table.records() == spec.records => {
-                Some(Arc::new(GrainEpochs::new(table, order.window)))
+                Some(table)
             }
             (Some(_), Some(_)) => return Err(GrainProblem::Other.into()),
         };
-        let mixture = (spec.permutation == MIXTURE_PERMUTATION).then(|| Arc::new(Mixture::new(spec)));
-        let plan = Self { spec: spec.clone(), grains, mixture };
+        let orders = match (&table, &spec.grains) {
+            _ if is_mixture(spec.permutation) => Orders::Mixture(Arc::new(Mixture::new(spec, table.as_ref())?)),
+            (Some(table), Some(order)) => {
+                Orders::Grains(Arc::new(GrainPasses::new(Arc::clone(table), 0..table.count(), order.window)))
+            }
+            _ => Orders::Records,
+        };
+        let plan = Self { spec: spec.clone(), orders };
         match spec.shard {
             Some(StaticShard { shard_id, num_shards, stick_to_shard: true }) if plan.epoch_records(0) == 0 => {
                 Err(SpecError::EmptyShard { shard_id, num_shards, records: spec.records })
@@ -105,7 +118,11 @@ impl Plan {
 
     /// The table of grains that the spec is about.
     pub fn grains(&self) -> Option<&Arc<GrainTable>> {
-        self.grains.as_deref().map(GrainEpochs::table)
+        match &self.orders {
+            Orders::Records => None,
+            Orders::Grains(passes) => Some(passes.table()),
+            Orders::Mixture(mixture) => mixture.grains(),
+        }
     }
 
     /// The sources that the dataset is made of; none if it is a single one that is not repeated.
@@ -124,12 +141,15 @@ impl Plan {
 
     /// How many positions an epoch of the whole dataset has: its records, or more if it repeats some.
     pub fn positions(&self) -> u64 {
-        self.mixture.as_ref().map_or(self.spec.records, |mixture| mixture.positions())
+        match &self.orders {
+            Orders::Records | Orders::Grains(_) => self.spec.records,
+            Orders::Mixture(mixture) => mixture.positions(),
+        }
     }
 
     /// Whether an epoch has each of its records once.
     pub const fn is_plain(&self) -> bool {
-        self.mixture.is_none()
+        !matches!(self.orders, Orders::Mixture(_))
     }
 
     /// How many turns of records an epoch has; 0 for a static shard that is empty in this epoch.
@@ -156,19 +176,22 @@ impl Plan {
 
     /// The places and the records of the grain at a place, if grains are permuted one by one.
     pub(crate) fn grain_at(&self, epoch: u64, place: u64) -> Option<(Range<u64>, Range<u64>)> {
-        self.grains.as_ref()?.epoch(&self.spec, epoch).grain_at(place)
+        match &self.orders {
+            Orders::Grains(passes) => passes.epoch(&self.spec, epoch).grain_at(place),
+            Orders::Records | Orders::Mixture(_) => None,
+        }
     }
 
     /// The order of one epoch.
     pub fn epoch(&self, epoch: u64) -> EpochOrder {
         let spec = &self.spec;
-        let places = match (&self.grains, &self.mixture) {
-            (Some(grains), _) => Places::ByGrains(grains.epoch(spec, epoch)),
-            (None, Some(mixture)) => Places::Mixed(MixedEpoch::new(Arc::clone(mixture), spec, epoch)),
-            (None, None) if spec.shuffle => {
+        let places = match &self.orders {
+            Orders::Grains(passes) => Places::ByGrains(passes.epoch(spec, epoch)),
+            Orders::Mixture(mixture) => Places::Mixed(MixedEpoch::new(Arc::clone(mixture), spec, epoch)),
+            Orders::Records if spec.shuffle => {
                 Places::Permuted(Permutation::new(spec.records, spec.seed, epoch, &spec.fingerprint, "records"))
             }
-            (None, None) => Places::AsTheyAre,
+            Orders::Records => Places::AsTheyAre,
         };
         EpochOrder { all: self.positions(), extent: self.extent(epoch), places }
     }
@@ -239,7 +262,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
-    use crate::spec::{GRAIN_PERMUTATION, PERMUTATION};
+    use crate::{grains::GRAIN_PERMUTATION, spec::PERMUTATION};
 
     fn plan(records: u64, shuffle: bool, shard: Option<(u32, u32, bool)>) -> Plan {
         let shard =

@@ -2,13 +2,12 @@
 
 use forebay_proto::v1::{GrainOrder, LedgerSpec, LockstepRank, SourceShare, StaticShard};
 
+use crate::grains::{GRAIN_MIXTURE_PERMUTATION, GRAIN_PERMUTATION, GrainProblem};
 use crate::lockstep::{RankProblem, check_rank};
 use crate::mixture::shares::{self, MIXTURE_PERMUTATION, MixtureProblem};
 
 /// The version of the permutation of records.
 pub const PERMUTATION: u32 = 1;
-/// The version of the permutation of grains, and of records within windows of them (semantics rule 56).
-pub const GRAIN_PERMUTATION: u32 = 2;
 /// Above this many shards a static split is refused: an epoch in which a shard has no record is stepped over one by
 /// one.
 const MAX_SHARDS: u32 = 1 << 20;
@@ -27,7 +26,7 @@ pub enum SpecError {
     /// Made by another version of Forebay.
     #[error(
         "The order has permutation version {0}, but this build knows only the versions \
-             {PERMUTATION} to {MIXTURE_PERMUTATION}."
+             {PERMUTATION} to {GRAIN_MIXTURE_PERMUTATION}."
     )]
     Permutation(u32),
     /// Not 32 bytes.
@@ -68,35 +67,6 @@ pub enum SpecError {
     TooManyShards(u32),
 }
 
-/// What is wrong with a table of grains, or with a spec that is about one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum GrainProblem {
-    /// Permutation and grains do not belong together.
-    #[error(
-        "The order has permutation version {version}, which does not go with {}. Version {GRAIN_PERMUTATION}, and no \
-         other, needs shuffle, a digest of 32 bytes over the table of grains, and a window of at least 1 grain.",
-        if *.grains { "grains" } else { "no grains" }
-    )]
-    Spec {
-        /// Of the permutation.
-        version: u32,
-        /// The spec has grains.
-        grains: bool,
-    },
-    /// A spec without the table that it is about.
-    #[error("The order permutes grains, but the table of the dataset's grains is missing.")]
-    Missing,
-    /// A table with another digest than the spec.
-    #[error("The table of the dataset's grains is not the one that the order was made for.")]
-    Other,
-    /// Grains without records, or other records than the dataset's.
-    #[error("The table of the dataset's grains is broken: grains must have records, and together all of the dataset.")]
-    Broken,
-    /// The table would take too much memory.
-    #[error("The dataset has more than 16777216 grains. Set shuffle = true, or write it with larger grains.")]
-    TooMany,
-}
-
 /// Checks a spec from outside.
 pub(crate) fn check(spec: &LedgerSpec) -> Result<(), SpecError> {
     if spec.fingerprint.len() != 32 {
@@ -109,9 +79,10 @@ pub(crate) fn check(spec: &LedgerSpec) -> Result<(), SpecError> {
         return Err(SpecError::TooLarge(spec.records));
     }
     match (spec.permutation, &spec.grains) {
-        (PERMUTATION, None) | (MIXTURE_PERMUTATION, _) => {}
-        (GRAIN_PERMUTATION, Some(grains)) if spec.shuffle && grains.digest.len() == 32 && grains.window > 0 => {}
-        (version @ (PERMUTATION | GRAIN_PERMUTATION), grains) => {
+        (PERMUTATION | MIXTURE_PERMUTATION, None) => {}
+        (GRAIN_PERMUTATION | GRAIN_MIXTURE_PERMUTATION, Some(grains))
+            if spec.shuffle && grains.digest.len() == 32 && grains.window > 0 => {}
+        (version @ PERMUTATION..=GRAIN_MIXTURE_PERMUTATION, grains) => {
             return Err(GrainProblem::Spec { version, grains: grains.is_some() }.into());
         }
         (other, _) => return Err(SpecError::Permutation(other)),

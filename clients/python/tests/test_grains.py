@@ -1,6 +1,9 @@
 """Datasets whose records are read several at once, here the chunks of RecordIO files."""
 
+import collections
+import json
 import struct
+import subprocess
 import zlib
 
 import forebay
@@ -14,15 +17,18 @@ RECORDS = 5  # in each
 
 @pytest.fixture
 def chunks(tmp_path):
+    return written(tmp_path / "x.recordio", GRAINS)
+
+
+def written(path, grains):
     """A RecordIO file of Go's dialect. Each picture's colour is its record's number."""
     written = b""
-    for grain in range(GRAINS):
+    for grain in range(grains):
         payload = b""
         for record in range(grain * RECORDS, (grain + 1) * RECORDS):
             picture = b"P6 2 2 255\n" + bytes([record]) * 12
             payload += struct.pack("<I", len(picture)) + picture
         written += b"\4\3\2\1" + struct.pack("<IIII", zlib.crc32(payload), 0, len(payload), RECORDS) + payload
-    path = tmp_path / "x.recordio"
     path.write_bytes(written)
     return str(path)
 
@@ -78,3 +84,96 @@ def test_rule_23_and_56_a_state_goes_on_in_the_same_window_and_not_in_another(ch
     refused = pytest.raises(forebay.Error, match="shuffle_window was 3 and is now 2")
     with forebay.Loader(chunks, shuffle="shard", shuffle_window=2, **settings()) as loader, refused:
         loader.load_state_dict(state)
+
+
+FIRST = GRAINS * RECORDS  # the records of the first source
+SECOND = 4 * RECORDS  # and of the second
+
+
+@pytest.fixture
+def two(tmp_path):
+    """A source of 12 grains, and one of 4."""
+    files = [written(tmp_path / "first.recordio", GRAINS), written(tmp_path / "second.recordio", 4)]
+    return [f"recordio:{file}" for file in files]
+
+
+def turns(loader):
+    """The records of an epoch with their repeats, by the columns of its batches."""
+    seen = []
+    for batch in loader:
+        seen += zip(batch.records[batch.mask].tolist(), batch.repeats[batch.mask].tolist())
+    return seen
+
+
+def by_grains(drawn, window):
+    """Whether somebody who keeps so many grains reads each of these once."""
+    kept, read = [], []
+    for record in drawn:
+        grain = record // RECORDS
+        if grain in kept:
+            kept.remove(grain)
+        else:
+            read.append(grain)
+        kept = [grain, *kept][:window]
+    return len(read) == len(set(read))
+
+
+def test_rule_56_and_58_each_source_of_a_mixture_is_drawn_by_its_grains_over_all_epochs(two):
+    options = settings(shuffle="shard", shuffle_window=2, weights=[0.25, 0.75], epochs=4)
+    with forebay.Loader(two, **options) as loader:
+        epochs = [[record for record, _ in turns(loader)] for _ in range(4)]
+        assert [(audit.delivered, audit.complete) for audit in loader.audit()] == [(80, True)] * 4
+    drawn = [[record for epoch in epochs for record in epoch if (record < FIRST) == is_first] for is_first in (1, 0)]
+    # 20 of the 80 positions of an epoch are the first source's, and 60 the second's.
+    assert [len(own) for own in drawn] == [4 * 20, 4 * 60]
+    for own, count in zip(drawn, (FIRST, SECOND)):
+        cycles = [own[start : start + count] for start in range(0, len(own), count)]
+        assert all(by_grains(cycle, window=2) for cycle in cycles)
+        assert all(len(set(cycle)) == len(cycle) for cycle in cycles)
+        assert cycles[0][: len(cycles[1])] != cycles[1]
+
+
+def test_rule_57_a_source_is_repeated_in_passes_by_its_grains(chunks):
+    with forebay.Loader(chunks, **settings(shuffle="shard", shuffle_window=3, repeats=2, epochs=1)) as loader:
+        seen = turns(loader)
+        assert loader.audit()[0].adds_up
+    passes = [[record for record, repeat in seen if repeat == number] for number in range(2)]
+    assert [turn for turn in seen if turn[1] == 0] == seen[:FIRST]
+    assert all(sorted(own) == list(range(FIRST)) and by_grains(own, window=3) for own in passes)
+    assert passes[0] != passes[1]
+
+
+def test_rule_23_and_58_a_state_of_a_mixture_by_grains_is_taken_back(two):
+    options = settings(shuffle="shard", shuffle_window=2, weights=[0.25, 0.75], epochs=1)
+    with forebay.Loader(two, **options) as loader:
+        loader.next()
+        state = loader.state_dict()
+        rest = turns(loader)
+    with forebay.Loader(two, **options) as loader:
+        loader.load_state_dict(state)
+        assert turns(loader) == rest
+    assert len(rest) == FIRST + SECOND - 4
+
+
+def test_rule_16_and_58_a_killed_service_goes_on_by_grains_and_each_source_adds_up(service, binary, two):
+    more = {"shuffle": "shard", "shuffle_window": 2, "weights": [0.25, 0.75], "batch_size": 4, "size": 2, "epochs": 2}
+    daemon = service(two, **more)
+    with forebay.Loader("train", socket=daemon.socket) as loader:
+        epochs = []
+        for number in range(2):
+            epoch = []
+            for batch in loader:
+                epoch += zip(batch.records[batch.mask].tolist(), batch.repeats[batch.mask].tolist())
+                if number == 0 and len(epoch) == 32:
+                    daemon.kill()
+                    daemon.start()
+            epochs.append(epoch)
+    for epoch in epochs:
+        assert set(collections.Counter(epoch).values()) == {1}
+        assert (len(epoch), sum(record < FIRST for record, _ in epoch)) == (80, 20)
+    command = [binary, "audit", "train", "--json", "--socket-dir", daemon.socket.parent]
+    audited = subprocess.run(command, check=True, capture_output=True, text=True)
+    (stream,) = json.loads(audited.stdout)["streams"]
+    for epoch in stream["epochs"]:
+        assert epoch["verdict"] == "adds_up"
+        assert [(each["positions"], each["delivered"]) for each in epoch["sources"]] == [(20, 20), (60, 60)]

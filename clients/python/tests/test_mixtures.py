@@ -149,13 +149,6 @@ def test_rule_23_and_58_a_state_of_a_mixture_is_taken_back(pictures):
         other.load_state_dict(state)
 
 
-@pytest.mark.parametrize("more", [{"weights": [0.5, 0.5]}, {"repeats": 2}])
-def test_rule_56_grains_are_read_once_so_that_weights_and_repeats_are_refused(pictures, more):
-    sources = [pictures(4, name="first"), pictures(4, name="second")]
-    with pytest.raises(SettingsError, match=f"{next(iter(more))}: cannot be combined with shuffle"):
-        forebay.Loader(sources, batch_size=4, size=8, shuffle="shard", **more)
-
-
 def test_rule_16_and_58_a_killed_service_goes_on_and_the_audit_has_a_line_for_each_source(service, binary, pictures):
     sources = [pictures(20, name="first"), pictures(30, name="second")]
     settings = {"weights": [0.7, 0.3], "repeats": 2, "batch_size": 4, "size": 8, "shuffle": True, "epochs": 2}

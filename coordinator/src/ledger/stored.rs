@@ -13,7 +13,13 @@ use super::damage::Damage;
 use super::{
     Dirty, LeaseOut, Ledger, MAX_EPOCH, ReturnedPositions, Spans, Tallies, Times, Worker, marks, workers::Replies,
 };
-use crate::{grains::GrainTable, outline, plan::Plan, spec::spec_hash, store::Change};
+use crate::{
+    grains::GrainTable,
+    outline,
+    plan::Plan,
+    spec::{SpecError, spec_hash},
+    store::Change,
+};
 
 /// Layout of the documents. Older versions are read as well. The builds that write versions 1 and 2 do not know tails, and would
 /// count these positions as delivered. Version 3 has marks in the head.
@@ -109,7 +115,10 @@ impl Ledger {
         }
         let spec = head.spec.as_ref().ok_or(Damage::NoSpec)?;
         let table = match documents.iter().find(|(key, _)| *key == GRAINS) {
-            Some((key, bytes)) => Some(Arc::new(GrainTable::from_lengths(&decode(key, bytes)?, spec.records)?)),
+            Some((key, bytes)) => {
+                let table = GrainTable::from_lengths(&decode(key, bytes)?, spec.records).map_err(SpecError::from)?;
+                Some(Arc::new(table))
+            }
             None => None,
         };
         let mut ledger = Self {

@@ -3,6 +3,8 @@
 use forebay_proto::Turn;
 use forebay_proto::v1::{LedgerSpec, SourceShare};
 
+use crate::grains::GRAIN_MIXTURE_PERMUTATION;
+
 /// The version of the permutation of a mixture.
 pub const MIXTURE_PERMUTATION: u32 = 3;
 /// Most sources of a dataset.
@@ -68,12 +70,6 @@ pub enum MixtureProblem {
     /// More records than repeats leave room for.
     #[error("The dataset has {0} records; one with weights or repeats has fewer than {limit}.", limit = Turn::RECORDS)]
     TooLarge(u64),
-    /// Grains are read once in an epoch.
-    #[error(
-        "shuffle = \"shard\" reads each record once in an epoch, so it cannot be combined with weights or repeats. Set \
-         shuffle = true."
-    )]
-    Grains,
     /// The spec contradicts itself.
     #[error("The order's sources do not fit its {records} records and permutation version {version}.")]
     Spec {
@@ -138,16 +134,18 @@ pub(crate) fn is_plain(sources: &[SourceShare]) -> bool {
     sources.iter().all(|source| source.positions == source.records)
 }
 
+/// Whether epochs of this version of the permutation have shares of sources.
+pub(crate) const fn is_mixture(version: u32) -> bool {
+    matches!(version, MIXTURE_PERMUTATION | GRAIN_MIXTURE_PERMUTATION)
+}
+
 /// Checks the sources of a spec from outside.
 pub(crate) fn check(spec: &LedgerSpec) -> Result<(), MixtureProblem> {
     let sources = &spec.sources;
     if sources.len() > MAX_SOURCES {
         return Err(MixtureProblem::TooMany(sources.len()));
     }
-    let is_mixed = spec.permutation == MIXTURE_PERMUTATION;
-    if is_mixed && spec.grains.is_some() {
-        return Err(MixtureProblem::Grains);
-    }
+    let is_mixed = is_mixture(spec.permutation);
     if is_mixed && spec.records >= Turn::RECORDS {
         return Err(MixtureProblem::TooLarge(spec.records));
     }

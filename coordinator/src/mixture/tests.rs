@@ -1,5 +1,7 @@
 //! Tests of mixtures against a plain model, which draws the records of each source one after the other.
 
+mod grained;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use forebay_proto::v1::SourceShare;
@@ -25,7 +27,11 @@ fn spec(sources: &[(u64, u64)], shuffle: bool, seed: u64) -> LedgerSpec {
 }
 
 fn epochs(spec: &LedgerSpec) -> impl Iterator<Item = MixedEpoch> {
-    let mixture = Arc::new(Mixture::new(spec));
+    epochs_of(spec, None)
+}
+
+fn epochs_of<'a>(spec: &'a LedgerSpec, table: Option<&Arc<GrainTable>>) -> impl Iterator<Item = MixedEpoch> + use<'a> {
+    let mixture = Arc::new(Mixture::new(spec, table).unwrap());
     (0..).map(move |epoch| MixedEpoch::new(Arc::clone(&mixture), spec, epoch))
 }
 
@@ -33,8 +39,19 @@ fn turns(epoch: &MixedEpoch) -> Vec<Turn> {
     (0..epoch.mixture.positions()).map(|position| epoch.turn(position)).collect()
 }
 
-/// The records of each source in one epoch after the other, as somebody would write it who has room for them.
-fn model(spec: &LedgerSpec, count: u64) -> Vec<Vec<Turn>> {
+/// The order of a source's records in a cycle, as somebody would write it who has room for them.
+fn cycle(spec: &LedgerSpec, number: u64, source: &SourceShare, cycle: u64) -> Vec<u64> {
+    let base = Permutation::new(source.records, spec.seed, number, &spec.fingerprint, "source");
+    let order = base.part(cycle, source.records);
+    (0..source.records).map(|place| if spec.shuffle { order.forward(place) } else { place }).collect()
+}
+
+/// The records of each source in one epoch after the other, with the orders of its cycles.
+fn model(
+    spec: &LedgerSpec,
+    count: u64,
+    order: impl Fn(&LedgerSpec, u64, &SourceShare, u64) -> Vec<u64>,
+) -> Vec<Vec<Turn>> {
     let mut bags: Vec<(u64, Vec<u64>)> = spec.sources.iter().map(|_| (0, Vec::new())).collect();
     let epoch = |_| {
         let (mut first, mut all) = (0, Vec::new());
@@ -43,10 +60,8 @@ fn model(spec: &LedgerSpec, count: u64) -> Vec<Vec<Turn>> {
             let mut seen = BTreeMap::<u64, u16>::new();
             for _ in 0..source.positions {
                 if bag.is_empty() {
-                    let base = Permutation::new(source.records, spec.seed, number, &spec.fingerprint, "source");
-                    let order = base.part(*cycle, source.records);
-                    let own = |place| if spec.shuffle { order.forward(place) } else { place };
-                    bag.extend((0..source.records).rev().map(own));
+                    *bag = order(spec, number, source, *cycle);
+                    bag.reverse();
                     *cycle += 1;
                 }
                 let record = first + bag.pop().unwrap();
@@ -65,6 +80,19 @@ fn any_sources() -> impl Strategy<Value = Vec<(u64, u64)>> {
     prop::collection::vec((1_u64..12, 1_u64..40), 1..5)
 }
 
+/// Each record has the positions of its turns, by rising repeat.
+fn leads_back(spec: &LedgerSpec, epoch: &MixedEpoch) -> Result<(), TestCaseError> {
+    let all = turns(epoch);
+    for record in 0..=spec.records {
+        let expected = (0..).zip(&all).filter(|(_, turn)| turn.record() == record);
+        let mut expected: Vec<(u16, u64)> = expected.map(|(place, turn)| (turn.repeat(), place)).collect();
+        expected.sort_unstable();
+        let expected: Vec<u64> = expected.into_iter().map(|(_, place)| place).collect();
+        prop_assert_eq!(epoch.positions(record).collect::<Vec<_>>(), expected);
+    }
+    Ok(())
+}
+
 proptest! {
     #[test]
     fn rule_58_an_epoch_has_what_the_sources_draw_next_and_its_order_is_a_permutation_of_that(
@@ -72,7 +100,7 @@ proptest! {
     ) {
         for shuffle in [false, true] {
             let spec = spec(&sources, shuffle, seed);
-            for (epoch, expected) in epochs(&spec).zip(model(&spec, 6)) {
+            for (epoch, expected) in epochs(&spec).zip(model(&spec, 6, cycle)) {
                 let got = turns(&epoch);
                 if shuffle {
                     prop_assert_eq!(got.iter().collect::<BTreeSet<_>>(), expected.iter().collect::<BTreeSet<_>>());
@@ -109,14 +137,7 @@ proptest! {
         for shuffle in [false, true] {
             let spec = spec(&sources, shuffle, seed);
             for epoch in epochs(&spec).take(3) {
-                let all = turns(&epoch);
-                for record in 0..=spec.records {
-                    let expected = (0..).zip(&all).filter(|(_, turn)| turn.record() == record);
-                    let mut expected: Vec<(u16, u64)> = expected.map(|(place, turn)| (turn.repeat(), place)).collect();
-                    expected.sort_unstable();
-                    let expected: Vec<u64> = expected.into_iter().map(|(_, place)| place).collect();
-                    prop_assert_eq!(epoch.positions(record).collect::<Vec<_>>(), expected, "by rising repeat");
-                }
+                leads_back(&spec, &epoch)?;
             }
         }
     }

@@ -68,10 +68,10 @@ mod tests {
     use forebay_proto::v1::{LedgerSpec, LockstepRank, StaticShard};
 
     use super::*;
-    use crate::grains::GrainTable;
+    use crate::grains::{GRAIN_MIXTURE_PERMUTATION, GRAIN_PERMUTATION, GrainTable};
     use crate::mixture::shares::MIXTURE_PERMUTATION;
     use crate::plan::Plan;
-    use crate::spec::{GRAIN_PERMUTATION, PERMUTATION};
+    use crate::spec::PERMUTATION;
 
     fn spec(sources: &[(u64, u64)], permutation: u32) -> LedgerSpec {
         let share = |&(records, positions): &(u64, u64)| SourceShare { records, positions, ..SourceShare::default() };
@@ -95,8 +95,11 @@ mod tests {
         let table = Arc::new(GrainTable::new(&[0, 3, 7, 8, 20], 38).unwrap());
         let by_grains =
             LedgerSpec { permutation: GRAIN_PERMUTATION, shuffle: true, grains: Some(table.order(2)), ..plain.clone() };
+        let mixed_by_grains =
+            LedgerSpec { permutation: GRAIN_MIXTURE_PERMUTATION, sources: mixed.sources.clone(), ..by_grains.clone() };
         let mut plans = vec![
-            Plan::with_grains(&by_grains, Some(table)).unwrap(),
+            Plan::with_grains(&by_grains, Some(Arc::clone(&table))).unwrap(),
+            Plan::with_grains(&mixed_by_grains, Some(table)).unwrap(),
             Plan::new(&spec(&[(5, 15)], MIXTURE_PERMUTATION)).unwrap(),
         ];
         for (spec, shuffle) in [(&plain, false), (&plain, true), (&mixed, false), (&mixed, true)] {

@@ -7,9 +7,9 @@ use forebay_proto::v1::register_tasks_request::Remainder;
 use forebay_proto::v1::{LedgerSpec, RegisterTasksRequest};
 
 use crate::call_error::CallError;
-use crate::grains::GrainTable;
+use crate::grains::{GRAIN_PERMUTATION, GrainTable};
 use crate::ledger::MAX_EPOCH;
-use crate::spec::{GRAIN_PERMUTATION, PERMUTATION};
+use crate::spec::PERMUTATION;
 
 /// The run of all datasets of tasks, as that of streams whose configuration names none.
 const RUN: &str = "default";

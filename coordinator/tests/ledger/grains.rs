@@ -2,12 +2,15 @@
 
 use std::sync::Arc;
 
-use forebay_coordinator::{CallError, GRAIN_PERMUTATION, GrainTable, Plan, Verdict as Judgement};
+use forebay_coordinator::{
+    CallError, GRAIN_MIXTURE_PERMUTATION, GRAIN_PERMUTATION, GrainTable, Plan, Verdict as Judgement,
+};
 use forebay_proto::v1::{
     GrainLengths, LedgerSpec, NewRunRequest, OpenRequest, RestoreRequest, Verdict, acquire_reply::Answer,
 };
 use prost::Message;
 
+use crate::mixtures::of;
 use crate::scene::{Scene, bare, spec, static_spec};
 
 /// Grains of 1 to 7 records.
@@ -21,6 +24,61 @@ pub(crate) fn grained(spec: LedgerSpec, window: u32) -> Plan {
     let table = table(spec.records);
     let spec = LedgerSpec { permutation: GRAIN_PERMUTATION, grains: Some(table.order(window)), ..spec };
     Plan::with_grains(&spec, Some(table)).unwrap()
+}
+
+/// A plan over sources with so many records and positions, each permuted by grains of its own.
+pub(crate) fn mixed_by_grains(spec: LedgerSpec, sources: &[(u64, u64)], window: u32) -> Plan {
+    let mut starts: Vec<u64> = (0..spec.records).filter(|record| record % 5 == 0).collect();
+    starts.extend(sources.iter().scan(0, |end, (records, _)| {
+        *end += records;
+        (*end < spec.records).then_some(*end)
+    }));
+    starts.sort_unstable();
+    starts.dedup();
+    let table = Arc::new(GrainTable::new(&starts, spec.records).unwrap());
+    let spec = of(spec, sources);
+    let spec = LedgerSpec { permutation: GRAIN_MIXTURE_PERMUTATION, grains: Some(table.order(window)), ..spec };
+    Plan::with_grains(&spec, Some(table)).unwrap()
+}
+
+#[test]
+fn rule_56_and_58_a_mixture_by_grains_adds_up_over_bad_records_restarts_and_states() {
+    for spec in [spec(100), static_spec(100, 1, 3, false)] {
+        let plan = mixed_by_grains(spec, &[(64, 130), (36, 41)], 3);
+        let mut scene = Scene::of(plan.clone(), 10, 3);
+        let mut daemon = scene.daemon("node", 1);
+        let lease = daemon.lease(&scene);
+        assert_eq!(daemon.ack(&scene, scene.receipts(&lease, 0, 4)[0]), Verdict::Accepted);
+        let bad = match scene.spec.shard {
+            Some(_) => daemon.ack(&scene, bare(&lease, 4, 5)),
+            None => daemon.nack(&scene, &lease, 4),
+        };
+        assert_eq!(bad, Verdict::Accepted);
+        assert_eq!(scene.quarantine()[0].record, plan.record(0, lease.start + 4));
+        let snapshot = scene.snapshot(scene.receipts(&lease, 5, 7));
+        assert_eq!(daemon.ack(&scene, scene.receipts(&lease, 5, 10)[0]), Verdict::Accepted);
+        scene.restart();
+        let adds_up = |scene: &Scene| {
+            let audit = scene.audit();
+            assert_eq!(audit.len(), 3);
+            for epoch in &audit {
+                assert_eq!(epoch.verdict, Judgement::AddsUp, "{epoch}");
+            }
+            if scene.spec.shard.is_none() {
+                assert_eq!(audit[2].sources.iter().map(|it| it.delivered).collect::<Vec<_>>(), [130, 41]);
+            }
+            assert_eq!((audit[0].quarantined.count, audit[1].quarantined.count), (1, 0));
+        };
+        assert_eq!(scene.deliver_all(&mut daemon), Answer::DatasetDone);
+        adds_up(&scene);
+        // A run elsewhere goes on from the state, and has the same records.
+        let other = Scene::of(plan, 64, 3);
+        let mut daemon = other.daemon("other", 1);
+        let snapshot = Some(snapshot);
+        other.call(RestoreRequest { caller: Some(daemon.next()), snapshot, ..RestoreRequest::default() }).unwrap();
+        assert_eq!(other.deliver_all(&mut daemon), Answer::DatasetDone);
+        adds_up(&other);
+    }
 }
 
 #[test]

@@ -9,7 +9,7 @@ use forebay_proto::v1::{
 };
 use proptest::{prelude::*, test_runner::RngSeed};
 
-use crate::grains::grained;
+use crate::grains::{grained, mixed_by_grains};
 use crate::mixtures::mixed;
 use crate::scene::{Daemon, GRACE, Scene, bare, spec, static_spec};
 
@@ -47,7 +47,8 @@ impl Run {
         let plan = match kind {
             0 | 1 => Plan::new(&spec).unwrap(),
             2 | 3 => grained(spec, 2),
-            _ => mixed(spec, &[(3, 12), (17, 11)]),
+            4 | 5 => mixed(spec, &[(3, 12), (17, 11)]),
+            _ => mixed_by_grains(spec, &[(3, 12), (17, 11)], 2),
         };
         let scene = Scene::of(plan, 6, EPOCHS);
         Self { daemon: scene.daemon("node", 1), scene, out: Vec::new(), done: Done::new() }
@@ -196,7 +197,7 @@ proptest! {
     #[test]
     fn rule_24_a_run_adds_up_whatever_it_goes_back_to(
         steps in proptest::collection::vec((0..2usize, step()), 0..120),
-        kind in 0..6usize,
+        kind in 0..8usize,
     ) {
         let mut runs = [Run::new(kind), Run::new(kind)];
         let mut snapshots = Vec::new();

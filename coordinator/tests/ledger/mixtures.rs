@@ -17,7 +17,8 @@ pub(crate) fn mixed(spec: LedgerSpec, sources: &[(u64, u64)]) -> Plan {
     Plan::new(&of(spec, sources)).unwrap()
 }
 
-fn of(spec: LedgerSpec, sources: &[(u64, u64)]) -> LedgerSpec {
+/// The spec over sources with so many records and positions.
+pub(crate) fn of(spec: LedgerSpec, sources: &[(u64, u64)]) -> LedgerSpec {
     let is_plain = sources.iter().all(|(records, positions)| records == positions);
     let share = |(number, &(records, positions)): (u32, &(u64, u64))| {
         let name = format!("/data/{number}");

@@ -32,7 +32,7 @@ pub(super) const EXAMPLE: &str = r#"# One table per stream. A trainer attaches b
 # The shares of the sources in an epoch, if `source` is a list: [0.7, 0.3] for two sources. Left out: each record once.
 # weights = [1.0]
 # How many times an epoch has each record, with other random choices each time. With weights, the epoch is that many times
-# longer. Not with shuffle = "shard".
+# longer.
 # repeats = 1
 # The folder that relative paths of a CSV or list start from. Left out: the folder of the CSV or list.
 # root = "/data/imagenet"
@@ -274,7 +274,7 @@ impl StreamSection {
             ..StreamSettings::new(batch_size.unwrap_or(1), recipe)
         };
         let sources = source.as_ref().map(|source| source.as_ref().map_or(1, Vec::len));
-        let mixture::Mixture { weights, repeats } = mixture::read(table, sources, default.shuffle);
+        let mixture::Mixture { weights, repeats } = mixture::read(table, sources);
         let default = StreamSettings { weights, repeats, ..default };
         let columns = table.take("columns", columns::read).unwrap_or_default();
         let views = views::read(table, shuffle.is_on(), &default.recipe, named_views);

@@ -22,13 +22,13 @@ pub struct LedgerSpec {
     #[prost(uint64, tag = "4")]
     pub seed: u64,
     /// Version of the permutation. 1 permutes records. 2 permutes grains, and records within windows of them. 3 takes records
-    /// from `sources` in their shares, and permutes these.
+    /// from `sources` in their shares, and permutes these. 4 does so too, but permutes the grains of each source.
     #[prost(uint32, tag = "5")]
     pub permutation: u32,
     /// Set for static assignment. Absent: dynamic.
     #[prost(message, optional, tag = "6")]
     pub shard: ::core::option::Option<StaticShard>,
-    /// Set with permutation 2 (semantics rule 56).
+    /// Set with permutations 2 and 4 (semantics rule 56).
     #[prost(message, optional, tag = "7")]
     pub grains: ::core::option::Option<GrainOrder>,
     /// The sources that the dataset is made of, in the order of their records. Empty for a single source that is not repeated.
@@ -44,14 +44,14 @@ pub struct LedgerSpec {
 pub struct SourceShare {
     #[prost(uint64, tag = "1")]
     pub records: u64,
-    /// Positions of an epoch that are its records'. Equal to `records` unless the permutation is 3.
+    /// Positions of an epoch that are its records'. Equal to `records` unless the permutation is 3 or 4.
     #[prost(uint64, tag = "2")]
     pub positions: u64,
     /// For people: it may differ between two specs of one ledger.
     #[prost(string, tag = "3")]
     pub name: ::prost::alloc::string::String,
 }
-/// What permutation 2 depends on beside the rest of the spec.
+/// What permutations 2 and 4 depend on beside the rest of the spec.
 #[allow(clippy::all)]
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct GrainOrder {
@@ -1035,7 +1035,7 @@ pub struct AuditReply {
     /// Further epochs follow; the next page starts behind the last one of this page.
     #[prost(bool, tag = "5")]
     pub more: bool,
-    /// In the first page of a static shard whose spec has a digest of grains: the table.
+    /// In the first page of a static shard or of a mixture whose spec has a digest of grains: the table.
     #[prost(message, optional, tag = "6")]
     pub grains: ::core::option::Option<GrainLengths>,
     /// In the first page: the last 16 times that the ledger was lost and recovered from a snapshot of its store.

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use forebay_coordinator::{
-    EpochPart, GRAIN_PERMUTATION, GrainTable, MIXTURE_PERMUTATION, MixtureProblem, PERMUTATION, Plan, SpecError, shares,
+    EpochPart, GRAIN_MIXTURE_PERMUTATION, GRAIN_PERMUTATION, GrainTable, MIXTURE_PERMUTATION, PERMUTATION, Plan,
+    SpecError, shares,
 };
 use forebay_proto::v1::{LedgerSpec, SourceShare};
 use forebay_sources::{Grains, Member, Source};
@@ -45,18 +46,17 @@ impl StreamOrder {
             lockstep,
         };
         let mixed = spec.sources.iter().any(|source| source.positions != source.records);
-        if mixed && matches!(settings.shuffle, Shuffle::Grains { .. }) {
-            return Err(MixtureProblem::Grains.into());
-        }
-        let spec = if mixed { LedgerSpec { permutation: MIXTURE_PERMUTATION, ..spec } } else { spec };
-        let (starts, window) = match (settings.shuffle, source.grains()) {
+        let (by_records, by_grains) =
+            if mixed { (MIXTURE_PERMUTATION, GRAIN_MIXTURE_PERMUTATION) } else { (PERMUTATION, GRAIN_PERMUTATION) };
+        match (settings.shuffle, source.grains()) {
             // Where each record is a grain, the permutation of records is that of grains.
-            (Shuffle::Grains { window }, Grains::Starts(starts)) if (starts.len() as u64) < records => (starts, window),
-            _ => return Ok(Self { spec, grains: None }),
-        };
-        let table = Arc::new(GrainTable::new(starts, records)?);
-        let grains = Some(table.order(window.get()));
-        Ok(Self { spec: LedgerSpec { permutation: GRAIN_PERMUTATION, grains, ..spec }, grains: Some(table) })
+            (Shuffle::Grains { window }, Grains::Starts(starts)) if (starts.len() as u64) < records => {
+                let table = Arc::new(GrainTable::new(starts, records)?);
+                let grains = Some(table.order(window.get()));
+                Ok(Self { spec: LedgerSpec { permutation: by_grains, grains, ..spec }, grains: Some(table) })
+            }
+            _ => Ok(Self { spec: LedgerSpec { permutation: by_records, ..spec }, grains: None }),
+        }
     }
 
     /// Which record has which position.

@@ -53,8 +53,7 @@ class Loader(Batches[Batch]):
             gives each its share of every epoch.
         weights: The shares of the sources in an epoch, if `source` is a list of sources. None is each record once.
         repeats: How many times an epoch has each record, with other random choices each time. With weights, the epoch
-            is that many times longer. Not with `shuffle="shard"`. The column `batch.repeats` tells the turns of a
-            record apart.
+            is that many times longer. The column `batch.repeats` tells the turns of a record apart.
         batch_size: Records in a batch. Required, except for a stream and with `assignment="lockstep"`.
         size: Side of the square images in pixels. With `shuffle` it means RandomResizedCrop and
             RandomHorizontalFlip, otherwise Resize and CenterCrop. Give `size`, `transform` or `recipe`, except for a

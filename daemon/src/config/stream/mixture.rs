@@ -2,7 +2,6 @@
 
 use std::num::NonZero;
 
-use forebay_road::settings::Shuffle;
 use serde_json::Value;
 
 use super::super::table::Table;
@@ -36,7 +35,7 @@ pub(super) fn sources(value: &Value) -> Result<Vec<String>, String> {
 }
 
 /// Reads `weights` and `repeats`. `sources` is how many sources there are, if that is known.
-pub(super) fn read(table: &mut Table<'_, '_>, sources: Option<usize>, shuffle: Shuffle) -> Mixture {
+pub(super) fn read(table: &mut Table<'_, '_>, sources: Option<usize>) -> Mixture {
     let weights = table.take("weights", weights);
     let repeats = table.take("repeats", whole(1..=REPEATS)).and_then(NonZero::new).unwrap_or(NonZero::<u32>::MIN);
     if let (Some(weights), Some(sources)) = (&weights, sources)
@@ -44,13 +43,6 @@ pub(super) fn read(table: &mut Table<'_, '_>, sources: Option<usize>, shuffle: S
     {
         let problem = format!("has {} numbers for {sources} sources; give each source one.", weights.len());
         table.mistake("weights", problem);
-    }
-    let by_grains = matches!(shuffle, Shuffle::Grains { .. });
-    let given = [("weights", weights.is_some()), ("repeats", repeats.get() > 1)];
-    for (key, _) in given.into_iter().filter(|(_, given)| *given && by_grains) {
-        let problem = "cannot be combined with shuffle = \"shard\", which reads each record once in an epoch; set \
-                       shuffle = true.";
-        table.mistake(key, problem);
     }
     Mixture { weights, repeats }
 }

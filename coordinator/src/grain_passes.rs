@@ -4,38 +4,52 @@
 //! the records of a window are permuted among themselves. So a reader that keeps the grains of a window reads each grain
 //! once.
 //!
-//! An epoch costs one pass over its grains when it is first asked for a record: a permutation of each, well below a
-//! microsecond. It keeps 8 bytes per window. A window costs as much per grain, and the last two of an epoch are kept.
+//! A pass costs one look at each of its grains when it is first asked for a record: a permutation of each, well below a
+//! microsecond. It keeps 8 bytes per window. A window costs as much per grain, and the last two of a pass are kept.
 
-use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 use forebay_proto::v1::LedgerSpec;
 use parking_lot::Mutex;
 
-use crate::{grains::GrainTable, permutation::Permutation};
+use crate::{grains::GrainTable, permutation::Permutation, recent::Recent};
 
-/// Epochs that are kept: the one that is read, the one ahead of it, and the one behind whose receipts are late.
-const EPOCHS: usize = 3;
+/// Passes that are kept at least: the one that is read, the one ahead of it, the one behind, whose receipts are late, and the one
+/// with which the epoch of a mixture began.
+const LEAST: u64 = 4;
+/// And at most. Who asks for all turns of a record asks all passes of an epoch.
+const MOST: u64 = 64;
+/// Windows of all passes that are kept, if that gives more than [`LEAST`].
+const WINDOWS: u64 = 1 << 16;
 
-/// The orders of all epochs of a spec.
+/// Grains that follow each other in the table, and are passed over again and again: those of a dataset once in each epoch, those
+/// of a source of a mixture once in each of its cycles.
 #[derive(Debug)]
-pub(crate) struct GrainEpochs {
+pub(crate) struct GrainPasses {
     table: Arc<GrainTable>,
+    own: Range<u64>,
     window: u64,
-    kept: Mutex<VecDeque<(u64, Arc<GrainEpoch>)>>,
+    kept: Recent<GrainPass>,
 }
 
-/// The order of one epoch.
-#[derive(Debug)]
-pub(crate) struct GrainEpoch {
-    table: Arc<GrainTable>,
-    window: u64,
-    /// From a grain's place in the epoch's order to the grain.
-    grains: Permutation,
+/// What the order of a pass is made from.
+#[derive(Clone, Debug)]
+pub(crate) struct PassKeys {
+    /// From a grain's place in the pass to the grain, counted from the first one of the pass.
+    pub grains: Permutation,
     /// What the permutations of windows are made from.
-    within: Permutation,
+    pub windows: Permutation,
+}
+
+/// The order of one pass.
+#[derive(Debug)]
+pub(crate) struct GrainPass {
+    number: u64,
+    table: Arc<GrainTable>,
+    own: Range<u64>,
+    window: u64,
+    keys: PassKeys,
     /// The first place of each window, and the end of the last one.
     starts: OnceLock<Vec<u64>>,
     /// The last two windows, the even one first: readers stand in one, and read ahead in the next.
@@ -51,42 +65,49 @@ struct GrainWindow {
     order: Permutation,
 }
 
-impl GrainEpochs {
-    pub(crate) fn new(table: Arc<GrainTable>, window: u32) -> Self {
-        Self { table, window: u64::from(window.max(1)), kept: Mutex::default() }
+impl GrainPasses {
+    /// Passes over these grains of the table, in windows of so many, at least one.
+    pub(crate) fn new(table: Arc<GrainTable>, own: Range<u64>, window: u32) -> Self {
+        let window = u64::from(window.max(1));
+        let windows = (own.end - own.start).div_ceil(window).max(1);
+        let kept = Recent::new(index((WINDOWS / windows).clamp(LEAST, MOST)));
+        Self { table, own, window, kept }
     }
 
     pub(crate) const fn table(&self) -> &Arc<GrainTable> {
         &self.table
     }
 
-    /// The order of an epoch. It is made without a look at the table.
-    pub(crate) fn epoch(&self, spec: &LedgerSpec, epoch: u64) -> Arc<GrainEpoch> {
-        let mut kept = self.kept.lock();
-        if let Some((_, order)) = kept.iter().find(|(number, _)| *number == epoch) {
-            return Arc::clone(order);
-        }
-        let order = Arc::new(GrainEpoch::new(Arc::clone(&self.table), self.window, spec, epoch));
-        kept.truncate(EPOCHS - 1);
-        kept.push_front((epoch, Arc::clone(&order)));
-        order
+    /// How many grains a pass has.
+    pub(crate) const fn count(&self) -> u64 {
+        self.own.end - self.own.start
+    }
+
+    /// The pass of an epoch over the grains of a whole dataset.
+    pub(crate) fn epoch(&self, spec: &LedgerSpec, epoch: u64) -> Arc<GrainPass> {
+        let permutation = |n, domain| Permutation::new(n, spec.seed, epoch, &spec.fingerprint, domain);
+        let keys =
+            || PassKeys { grains: permutation(self.count(), "grains"), windows: permutation(spec.records, "windows") };
+        self.pass(epoch, keys)
+    }
+
+    /// The pass with this number, which always has the same keys. It is made without a look at the table.
+    pub(crate) fn pass(&self, number: u64, keys: impl FnOnce() -> PassKeys) -> Arc<GrainPass> {
+        let make = || GrainPass {
+            number,
+            table: Arc::clone(&self.table),
+            own: self.own.clone(),
+            window: self.window,
+            keys: keys(),
+            starts: OnceLock::new(),
+            kept: Mutex::default(),
+        };
+        self.kept.get(|pass| pass.number == number, make)
     }
 }
 
-impl GrainEpoch {
-    fn new(table: Arc<GrainTable>, window: u64, spec: &LedgerSpec, epoch: u64) -> Self {
-        let permutation = |n, domain| Permutation::new(n, spec.seed, epoch, &spec.fingerprint, domain);
-        Self {
-            grains: permutation(table.count(), "grains"),
-            within: permutation(spec.records, "windows"),
-            table,
-            window,
-            starts: OnceLock::new(),
-            kept: Mutex::default(),
-        }
-    }
-
-    /// The record at a place of the dataset's order in this epoch. The place is below the number of records.
+impl GrainPass {
+    /// The record of the dataset at a place of the pass, which is below the number of its records.
     pub(crate) fn record(&self, place: u64) -> u64 {
         let number = self.starts().partition_point(|&start| start <= place) - 1;
         let window = self.window(number as u64);
@@ -96,10 +117,10 @@ impl GrainEpoch {
         records.start + (index - before)
     }
 
-    /// The place of a record of the dataset.
+    /// The place of a record of the dataset, which is in one of the grains of the pass.
     pub(crate) fn place(&self, record: u64) -> u64 {
         let grain = self.table.grain_of(record);
-        let slot = self.grains.inverse(grain);
+        let slot = self.keys.grains.inverse(grain - self.own.start);
         let window = self.window(slot / self.window);
         let (before, records) = &window.grains[index(slot % self.window)];
         self.starts()[index(window.number)] + window.order.inverse(before + (record - records.start))
@@ -109,17 +130,27 @@ impl GrainEpoch {
     pub(crate) fn grain_at(&self, place: u64) -> Option<(Range<u64>, Range<u64>)> {
         let number = self.starts().partition_point(|&start| start <= place).checked_sub(1)?;
         let places = self.starts()[number]..*self.starts().get(number + 1)?;
-        (self.window == 1).then(|| (places, self.table.records_of(self.grains.forward(number as u64))))
+        (self.window == 1).then(|| (places, self.records_at(number as u64)))
+    }
+
+    /// How many grains there are.
+    const fn count(&self) -> u64 {
+        self.own.end - self.own.start
+    }
+
+    /// The records of the grain that has this place among the grains of the pass.
+    fn records_at(&self, slot: u64) -> Range<u64> {
+        self.table.records_of(self.own.start + self.keys.grains.forward(slot))
     }
 
     fn starts(&self) -> &[u64] {
         self.starts.get_or_init(|| {
             let mut starts = vec![0];
             let mut end = 0;
-            for slot in 0..self.table.count() {
-                let records = self.table.records_of(self.grains.forward(slot));
+            for slot in 0..self.count() {
+                let records = self.records_at(slot);
                 end += records.end - records.start;
-                if (slot + 1) % self.window == 0 || slot + 1 == self.table.count() {
+                if (slot + 1) % self.window == 0 || slot + 1 == self.count() {
                     starts.push(end);
                 }
             }
@@ -139,14 +170,14 @@ impl GrainEpoch {
     fn make(&self, number: u64) -> GrainWindow {
         let first = number * self.window;
         let mut before = 0;
-        let grains = (first..self.table.count().min(first + self.window)).map(|slot| {
-            let records = self.table.records_of(self.grains.forward(slot));
+        let grains = (first..self.count().min(first + self.window)).map(|slot| {
+            let records = self.records_at(slot);
             let start = before;
             before += records.end - records.start;
             (start, records)
         });
         let grains = grains.collect();
-        GrainWindow { number, grains, order: self.within.part(number, before) }
+        GrainWindow { number, grains, order: self.keys.windows.part(number, before) }
     }
 }
 
@@ -161,10 +192,10 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::spec::GRAIN_PERMUTATION;
+    use crate::grains::GRAIN_PERMUTATION;
 
     /// The order of an epoch of grains with these numbers of records.
-    fn order(lengths: &[u64], window: u32, seed: u64, epoch: u64) -> GrainEpoch {
+    fn order(lengths: &[u64], window: u32, seed: u64, epoch: u64) -> Arc<GrainPass> {
         let starts = lengths.iter().scan(0, |end, length| {
             *end += length;
             Some(*end - length)
@@ -174,10 +205,11 @@ mod tests {
         let (fingerprint, grains) = (vec![7; 32], Some(table.order(window)));
         let spec = LedgerSpec { fingerprint, records: end, shuffle: true, seed, grains, ..LedgerSpec::default() };
         let spec = LedgerSpec { permutation: GRAIN_PERMUTATION, ..spec };
-        GrainEpoch::new(table, u64::from(window), &spec, epoch)
+        let all = 0..table.count();
+        GrainPasses::new(table, all, window).epoch(&spec, epoch)
     }
 
-    fn records(order: &GrainEpoch) -> Vec<u64> {
+    fn records(order: &GrainPass) -> Vec<u64> {
         (0..order.table.records()).map(|place| order.record(place)).collect()
     }
 
