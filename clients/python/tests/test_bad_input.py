@@ -89,6 +89,30 @@ def test_a_bad_file_fails_skips_or_is_replaced(jpegs, name, damage):
         assert [len(batch.images) for batch in batches] == [4, 4, 4]
 
 
+@pytest.mark.parametrize("on_error", ["skip", "replace"])
+def test_rule_7_and_13_a_rank_with_a_lease_of_bad_records_takes_as_many_steps_as_the_others(pictures, on_error):
+    folder = pictures(16, classes=2)
+    # A lease has four batches. The second one of the first rank has no good record.
+    for bad in sorted(folder.rglob("*.ppm"))[4:8]:
+        bad.write_bytes(b"no picture")
+    ranks = []
+    for rank in range(2):
+        shard = {"shard_id": rank, "num_shards": 2, "stick_to_shard": True}
+        with forebay.Loader(folder, batch_size=1, size=8, epochs=2, on_error=on_error, **shard) as loader:
+            epochs = [[batch.copy() for batch in loader] for _ in range(2)]
+            assert [len(epoch) for epoch in epochs] == [len(loader)] * 2 == [8, 8]
+            counted = [(epoch.delivered, epoch.quarantined) for epoch in loader.audit()]
+            assert counted == [(4, 4) if rank == 0 else (8, 0)] * 2
+        ranks.append(epochs)
+    for epoch in ranks[0]:
+        assert [int(batch.records[0]) for batch in epoch] == [0, 1, 2, 3, -1, -1, -1, -1]
+        for batch in epoch[4:]:
+            # The batch is in its place, but nothing in it can be taken for a record.
+            assert (batch.labels.tolist(), batch.mask.tolist(), batch.valid) == ([-1], [False], 0)
+            assert batch.images.shape == (1, 8, 8, 3)
+            assert not batch.images.any()
+
+
 def test_a_bad_record_is_listed_once_with_its_epochs(jpegs):
     bad = sorted(jpegs.rglob("*.jpg"))[5]
     bad.write_bytes(b"")
