@@ -208,31 +208,32 @@ def torch() -> Tally:
 
 def tensorflow() -> Tally:
     """Those that need TensorFlow."""
-    return beside("tensorflow", "tensorflow-cpu", "test_tf.py")
+    return beside("tensorflow", ("tensorflow-cpu",), "test_tf.py", "test_tf_example.py")
 
 
 def jax() -> Tally:
     """Those that need JAX, whose CPU plays four devices."""
-    return beside("jax", "jax", "test_jax.py")
+    return beside("jax", ("jax", "pillow"), "test_jax.py", "test_jax_example.py")
 
 
-def beside(name: str, package: str, file: str) -> Tally:
-    """A file of tests, with a framework in an environment of its own beside the build: target/NAME."""
+def beside(name: str, packages: tuple[str, ...], *files: str) -> Tally:
+    """Files of tests, with a framework in an environment of its own beside the build: target/NAME."""
     venv = ROOT / "target" / name
     python = venv / "bin" / "python"
     made = Tally() if python.is_file() else check(VENV / "python", "-m", "venv", venv)
     pip = (python, "-m", "pip", "install", "-q", "--disable-pip-version-check", "--no-input")
     wheels = sorted((ROOT / "target" / "wheels" / "dev").glob("*.whl"))
-    made += check(*pip, "numpy", "pytest", package)
+    made += check(*pip, "numpy", "pytest", *packages)
     made += check(*pip, "--no-deps", "--force-reinstall", *wheels)
     command = (python, "-m", "pytest", "-q", "--no-header", "-rs", "-p", "no:cacheprovider")
     path = f"{venv / 'bin'}:{os.environ['PATH']}"
-    return made + counted((*command, f"clients/python/tests/{file}"), pytest_tally, PATH=path)
+    tests = [f"clients/python/tests/{file}" for file in files]
+    return made + counted((*command, *tests), pytest_tally, PATH=path)
 
 
 def paddle() -> Tally:
     """Those that need Paddle."""
-    return beside("paddle", "paddlepaddle", "test_paddle.py")
+    return beside("paddle", ("paddlepaddle",), "test_paddle.py")
 
 
 def torture() -> Tally:

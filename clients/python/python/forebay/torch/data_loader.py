@@ -111,6 +111,8 @@ class DataLoader:
             pin_memory = False
         self.dataset = dataset
         self.sampler = _OwnSampler(self) if sampler is None else sampler
+        # Lightning looks here for a sampler of its own.
+        self.batch_sampler = None
         self.num_workers = num_workers
         self.pin_memory = pin_memory
         self.drop_last = drop_last
