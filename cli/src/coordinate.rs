@@ -32,14 +32,15 @@ pub(crate) struct CoordinateArgs {
     /// can reach requires --token-file or --tls-client-ca.
     #[arg(long, value_name = "PLACE", default_value = "127.0.0.1:7171")]
     listen: Vec<Place>,
-    /// Folder of the ledgers. Left out: /var/lib/forebay for a service, and the state folder of a user.
+    /// Folder of the ledgers. Left out: /var/lib/forebay for a service, and the state folder of a user. With --store etcd, it is
+    /// only for snapshots, and none are written if it is left out. Give each coordinator its own.
     #[arg(long, value_name = "FOLDER")]
     path: Option<PathBuf>,
-    /// Make new ledgers from this snapshot, because the former ones are lost. The folder must have no ledgers. Leases that were
-    /// given before are void, and what was delivered after the snapshot is delivered again.
+    /// Make new ledgers from this snapshot, because the former ones are lost. The folder, or etcd below --etcd-prefix, must have
+    /// no ledgers. Leases that were given before are void, and what was delivered after the snapshot is delivered again.
     #[arg(long, value_name = "FILE")]
     recover_from: Option<PathBuf>,
-    /// How often a snapshot of the ledgers is written to ledger.snapshot in their folder. Left out: 1m.
+    /// How often a snapshot of the ledgers is written to ledger.snapshot in the folder of --path. Left out: 1m.
     #[arg(long, value_name = "DURATION", value_parser = at_least_a_second)]
     snapshot_every: Option<Duration>,
     /// Where the ledgers are kept: in a file below --path, or in etcd, where several coordinators stand in for each other.
@@ -81,20 +82,22 @@ pub(crate) fn run(args: &CoordinateArgs) -> Result<(), Failure> {
     start_logs("info").map_err(|error| Failure::Failed(error.to_string()))?;
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     let certificate = args.tls_certificate.clone().zip(args.tls_key.clone());
-    let kept = match args.store {
+    let etcd = match args.store {
         StoreKind::File if args.etcd.is_given() => {
             return Err(Failure::Usage("the arguments of etcd need --store etcd".to_owned()));
         }
-        StoreKind::File => KeptIn::File {
-            folder: args.path.clone(),
-            recover_from: args.recover_from.clone(),
-            snapshot_every: args.snapshot_every.unwrap_or(SNAPSHOT_EVERY),
-        },
-        StoreKind::Etcd if args.path.is_some() || args.recover_from.is_some() || args.snapshot_every.is_some() => {
-            let why = "--path, --recover-from and --snapshot-every are of no use with --store etcd";
+        StoreKind::File => None,
+        StoreKind::Etcd if args.path.is_none() && args.snapshot_every.is_some() => {
+            let why = "with --store etcd, --snapshot-every needs --path, the folder of snapshots";
             return Err(Failure::Usage(why.to_owned()));
         }
-        StoreKind::Etcd => KeptIn::Etcd(args.etcd.settings(&args.listen, certificate.is_some())?),
+        StoreKind::Etcd => Some(args.etcd.settings(&args.listen, certificate.is_some())?),
+    };
+    let kept = KeptIn {
+        folder: args.path.clone(),
+        recover_from: args.recover_from.clone(),
+        snapshot_every: args.snapshot_every.unwrap_or(SNAPSHOT_EVERY),
+        etcd,
     };
     let settings = CoordinateSettings {
         listen: args.listen.clone(),

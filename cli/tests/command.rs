@@ -318,6 +318,6 @@ fn what_is_said_of_etcd_to_a_coordinator_is_checked_and_a_password_is_not_repeat
     for of_etcd in [["--leader-lease", "5s"], ["--etcd-prefix", "/a"], ["--etcd", "http://a:1"]] {
         assert!(refused(&of_etcd).contains("need --store etcd"), "{of_etcd:?}");
     }
-    let of_files = refused(&["--store", "etcd", "--etcd", "http://a:1", "--snapshot-every", "5s"]);
-    assert!(of_files.contains("--snapshot-every are of no use"), "{of_files}");
+    let nowhere = refused(&["--store", "etcd", "--etcd", "http://a:1", "--snapshot-every", "5s"]);
+    assert!(nowhere.contains("--snapshot-every needs --path"), "{nowhere}");
 }

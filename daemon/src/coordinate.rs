@@ -105,6 +105,18 @@ pub enum CoordinateError {
         /// What is wrong.
         cause: String,
     },
+    /// A store that a snapshot was to be put into.
+    #[error(
+        "there are ledgers in {place} already, so \"{snapshot}\" is not put there: start without --recover-from, or give \
+         another --etcd-prefix",
+        snapshot = printable(snapshot)
+    )]
+    Occupied {
+        /// Where they are.
+        place: String,
+        /// The file.
+        snapshot: PathBuf,
+    },
     /// The metrics' socket.
     #[error("{0}")]
     Metrics(#[from] EndpointError),
@@ -149,7 +161,7 @@ pub async fn coordinate(settings: CoordinateSettings, surroundings: Surroundings
         task_timeout: settings.master.task_timeout,
         ..CoordinatorSettings::default()
     };
-    let kept::Opened { store, place, snapshots } = settings.kept.open(&surroundings)?;
+    let kept::Opened { store, place, snapshots } = settings.kept.open(&surroundings).await?;
     let handle = Coordinator::start(store, monotonic_clock(), times)?;
     let metrics = settings.metrics.as_ref().map(|place| MetricsEndpoint::bind(place, Path::new("."))).transpose()?;
     let (guests, doors) = accept::listen(&settings.listen, tls).await?;

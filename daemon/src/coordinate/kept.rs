@@ -11,18 +11,16 @@ use crate::daemon::ledgers::{LEDGERS, ledgers_folder};
 
 /// See the module.
 #[derive(Clone, Debug)]
-pub enum KeptIn {
-    /// A file.
-    File {
-        /// Folder of the ledgers; by default [`Surroundings::state_dir`].
-        folder: Option<PathBuf>,
-        /// A snapshot that new ledgers are made from, because the former ones are lost.
-        recover_from: Option<PathBuf>,
-        /// Time between two snapshots of the ledgers.
-        snapshot_every: Duration,
-    },
-    /// A cluster of etcd.
-    Etcd(EtcdSettings),
+pub struct KeptIn {
+    /// Folder of the ledgers; by default [`Surroundings::state_dir`]. With etcd it has the snapshots only, and without one none
+    /// are written.
+    pub folder: Option<PathBuf>,
+    /// A snapshot that new ledgers are made from, because the former ones are lost.
+    pub recover_from: Option<PathBuf>,
+    /// Time between two snapshots of the ledgers.
+    pub snapshot_every: Duration,
+    /// A cluster of etcd that has the ledgers, in place of a file.
+    pub etcd: Option<EtcdSettings>,
 }
 
 /// A store that was opened.
@@ -34,23 +32,29 @@ pub(super) struct Opened {
     pub snapshots: Option<(PathBuf, Duration)>,
 }
 
+/// How long a coordinator that recovers ledgers waits until it leads.
+const ELECTION: Duration = Duration::from_secs(60);
+
 impl KeptIn {
-    pub(super) fn open(&self, surroundings: &Surroundings) -> Result<Opened, CoordinateError> {
-        match self {
-            Self::File { folder, recover_from, snapshot_every } => {
-                let folder = ledgers_folder(folder.as_deref(), surroundings)?;
-                let (file, snapshot) = (folder.join(LEDGERS), folder.join(snapshots::SNAPSHOT));
-                let store = match recover_from {
-                    Some(snapshot) => snapshots::recover(snapshot, &file)?,
-                    None => snapshots::open(&file, &snapshot)?,
-                };
-                let snapshots = Some((snapshot, *snapshot_every));
-                Ok(Opened { store: Box::new(store), place: folder.display().to_string(), snapshots })
-            }
-            Self::Etcd(settings) => {
-                let store = Box::new(EtcdStore::open(settings)?);
-                Ok(Opened { store, place: format!("etcd, below {}", settings.prefix), snapshots: None })
-            }
+    pub(super) async fn open(&self, surroundings: &Surroundings) -> Result<Opened, CoordinateError> {
+        let Self { folder, recover_from, snapshot_every, etcd } = self;
+        let Some(settings) = etcd else {
+            let folder = ledgers_folder(folder.as_deref(), surroundings)?;
+            let (file, snapshot) = (folder.join(LEDGERS), folder.join(snapshots::SNAPSHOT));
+            let store = match recover_from {
+                Some(snapshot) => snapshots::recover(snapshot, &file)?,
+                None => snapshots::open(&file, &snapshot)?,
+            };
+            let snapshots = Some((snapshot, *snapshot_every));
+            return Ok(Opened { store: Box::new(store), place: folder.display().to_string(), snapshots });
+        };
+        let folder = folder.as_deref().map(|folder| ledgers_folder(Some(folder), surroundings)).transpose()?;
+        let mut store = EtcdStore::open(settings)?;
+        let place = format!("etcd, below {}", settings.prefix);
+        if let Some(snapshot) = recover_from {
+            snapshots::recover_into(&mut store, &place, snapshot, ELECTION).await?;
         }
+        let snapshots = folder.map(|folder| (folder.join(snapshots::SNAPSHOT), *snapshot_every));
+        Ok(Opened { store: Box::new(store), place, snapshots })
     }
 }
