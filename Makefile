@@ -73,6 +73,7 @@ single-step: deps ## Kill trainers and daemons after any instruction, STEP_KILLS
 	FOREBAY_STEP_KILLS=$(STEP_KILLS) cargo test --locked -p forebay --test service single_step -- --nocapture --test-threads 1
 
 bench: deps ## The benchmarks, which judge nothing: make bench [DATA=FOLDER_OF_PICTURES]
+	cargo build --release --locked -p forebay
 	cargo bench --locked -p forebay-benches --benches
 	@benches/sources/run $(DATA)
 
