@@ -76,11 +76,12 @@ pub(crate) fn run(args: &AuditArgs) -> Result<(), Failure> {
     does_not_add_up(wrong)
 }
 
-/// A line for each epoch, and one for each of its sources.
+/// A line for each epoch, and one for each of its sources and groups.
 fn tell(out: &mut impl io::Write, epochs: &[EpochAudit]) -> io::Result<()> {
     for epoch in epochs {
         writeln!(out, "  {epoch}")?;
         epoch.sources.iter().try_for_each(|source| writeln!(out, "    {source}"))?;
+        epoch.groups.iter().try_for_each(|group| writeln!(out, "    {group}"))?;
     }
     Ok(())
 }

@@ -82,7 +82,7 @@ async fn work(handle: Handle, spec: LedgerSpec, number: usize) -> Result<u32, Bo
                 let range = Some(Range { start, end: start + BATCH });
                 let kind = Kind::Delivered.into();
                 let item = AckItem { lease: lease.id, range, kind, count: sum.count, sum_high, sum_low };
-                handle.call(AckRequest { caller: next(), items: vec![item], hand_in: false, bad: vec![] }).await?;
+                handle.call(AckRequest { caller: next(), items: vec![item], ..AckRequest::default() }).await?;
                 receipts += 1;
             }
         }

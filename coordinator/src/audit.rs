@@ -3,6 +3,7 @@
 //! The ledger keeps, per epoch, sums over the records that trainers saw. Here the sum over the records that the
 //! epoch should have is computed from the spec alone, and the two are compared.
 
+mod group;
 mod recovered;
 mod run;
 mod source;
@@ -23,6 +24,7 @@ use crate::{
     plan::Plan,
     spec::{PERMUTATION, SpecError},
 };
+pub use group::{GroupAudit, GroupVerdict};
 pub use recovered::RecoveryAudit;
 pub use run::{RunAudit, audit_run};
 pub use source::SourceAudit;
@@ -37,7 +39,7 @@ pub enum Verdict {
     AddsUp,
     /// Records are still out or were not leased yet.
     Incomplete,
-    /// A record was counted twice, or another in its place, or one never.
+    /// A record was counted twice, or another in its place, or one never; or a group of trainers saw other records.
     DoesNotAddUp,
 }
 
@@ -69,6 +71,8 @@ pub struct EpochAudit {
     pub repeats: Repeats,
     /// The same for each source of the dataset, if it has several or repeats one.
     pub sources: Vec<SourceAudit>,
+    /// For each group of trainers that has consumed something, if groups each get every batch.
+    pub groups: Vec<GroupAudit>,
 }
 
 /// What an epoch should have.
@@ -184,11 +188,16 @@ impl EpochAudit {
             by_state: sum(tally.by_state),
             repeats: tally.repeats.unwrap_or_default(),
             sources: sources.iter().zip(&expected.sources).enumerate().map(of_source).collect(),
+            groups: Vec::new(),
         };
         let accounted = audit.accounted();
         if accounted == expected.sum && audit.sources.iter().all(|source| source.accounted() == source.positions) {
             audit.verdict = Verdict::AddsUp;
         } else if complete || accounted.count >= expected.sum.count {
+            audit.verdict = Verdict::DoesNotAddUp;
+        }
+        audit.groups = tally.groups.iter().map(|group| GroupAudit::new(group, audit.delivered, complete)).collect();
+        if audit.groups.iter().any(|group| group.verdict == GroupVerdict::Differs) {
             audit.verdict = Verdict::DoesNotAddUp;
         }
         audit

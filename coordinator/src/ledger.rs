@@ -8,6 +8,7 @@ mod damage;
 mod ending;
 mod failure;
 mod grant;
+mod groups;
 mod held;
 mod holder;
 mod loads;
@@ -18,6 +19,7 @@ mod policies;
 mod receipts;
 mod recover;
 mod returned;
+mod shares;
 mod snapshot;
 mod spans;
 mod status;
@@ -40,7 +42,7 @@ use forebay_proto::v1::{
 pub(crate) use self::held::HeldPositions;
 pub(crate) use self::loads::Load;
 pub(crate) use self::tallies::{Tallies, cut};
-use self::{spans::Spans, workers::Replies};
+use self::{shares::Shares, spans::Spans, workers::Replies};
 use crate::{call_error::CallError, outline, plan::Plan, spec::spec_hash};
 
 /// Epoch numbers beyond this are no run's, so that sums with them cannot overflow.
@@ -110,16 +112,20 @@ pub(crate) struct Ledger {
     revision: u64,
     /// Its dataset in short, for nodes that have another one.
     outline: Option<DatasetOutline>,
+    /// What some groups of trainers have consumed and others have not.
+    shares: Shares,
     dirty: Dirty,
 }
 
 /// What changed since the last commit.
+#[expect(clippy::struct_excessive_bools, reason = "one for each document that a ledger has once")]
 #[derive(Clone, Debug, Default)]
 struct Dirty {
     head: bool,
     /// Written once: a run keeps its table of grains.
     grains: bool,
     outline: bool,
+    shares: bool,
     workers: BTreeSet<String>,
     epochs: BTreeSet<u64>,
     marks: BTreeSet<(u64, u64)>,
@@ -220,6 +226,7 @@ impl Ledger {
             whole_grains: false,
             revision: 1,
             outline: None,
+            shares: Shares::default(),
             dirty: Dirty { head: true, grains: plan.grains().is_some(), ..Dirty::default() },
             plan,
         };

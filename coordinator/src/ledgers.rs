@@ -233,6 +233,7 @@ impl Ledgers {
             lease_ttl_ms: self.times.lease_ttl,
             incumbent: 0,
             wants_outline,
+            groups: ledger.former_groups(),
         })
     }
 

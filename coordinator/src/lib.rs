@@ -51,7 +51,10 @@ mod token;
 mod visitor;
 
 pub use address::{Address, NoAddress};
-pub use audit::{EpochAudit, Expected, RecoveryAudit, RunAudit, SourceAudit, Verdict, audit, audit_run, expected};
+pub use audit::{
+    EpochAudit, Expected, GroupAudit, GroupVerdict, RecoveryAudit, RunAudit, SourceAudit, Verdict, audit, audit_run,
+    expected,
+};
 pub use batches::{Batching, EpochBatches, LastBatchPolicy, StaticBatch};
 pub use call_error::CallError;
 pub use coordinator::{Clock, Coordinator, CoordinatorSettings, Handle, StartError, monotonic_clock};

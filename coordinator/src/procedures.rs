@@ -107,7 +107,7 @@ procedures! {
     }
 
     fn reclaim(ledgers, request: ReclaimRequest, now) -> ReclaimReply, by speaker(request.caller.as_ref()); {
-        ledgers.command(5, request.caller.as_ref(), now, |ledger, worker| Ok(ledger.reclaim(worker, &request.items, now)))
+        ledgers.command(5, request.caller.as_ref(), now, |ledger, worker| Ok(ledger.reclaim(worker, &request, now)))
     }
 
     fn abandon(ledgers, request: AbandonRequest, now) -> AbandonReply, by speaker(request.caller.as_ref()); {

@@ -8,6 +8,7 @@
 #![forbid(unsafe_code)]
 
 mod checksum;
+mod groups;
 mod pages;
 mod printable;
 mod repeats;

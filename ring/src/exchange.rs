@@ -168,6 +168,37 @@ impl Exchange {
         }
     }
 
+    /// The stream is about to end: as [`drop_ready`](Self::drop_ready), but a batch that one group has acked, or has in its hands,
+    /// is kept for the others until [`drop_unacked`](Self::drop_unacked).
+    pub fn drop_unread(&mut self) {
+        for seq in self.slots.batches() {
+            let delivery = self.slots.of_batch(seq).and_then(|(_, entry)| entry.delivery_mut());
+            if !delivery.is_some_and(|delivery| delivery.is_for_more_groups()) {
+                self.void(seq);
+            }
+        }
+    }
+
+    /// The stream ends: what no group has acked is not offered again. What one has acked, and others have not, stays as it is.
+    pub fn drop_unacked(&mut self) {
+        for seq in self.slots.batches() {
+            let delivery = self.slots.of_batch(seq).and_then(|(_, entry)| entry.delivery_mut());
+            if let Some(delivery) = delivery.filter(|delivery| !delivery.is_acked()) {
+                delivery.keep_sights();
+                self.void(seq);
+            }
+        }
+    }
+
+    /// Names of the groups that wait for a batch which another one has acked. Nothing if nobody waits for it; groups without a name
+    /// are not named.
+    pub fn waiting_for(&self, seq: u64) -> Option<Vec<String>> {
+        let delivery = self.slots.deliveries().find(|delivery| delivery.batch.seq == seq)?;
+        let waiting: Vec<_> = delivery.unacked().collect();
+        let names = waiting.iter().filter_map(|group| self.groups.name(*group).map(str::to_owned));
+        (delivery.is_acked() && !waiting.is_empty()).then(|| names.collect())
+    }
+
     /// The ledger knows for good what [`Action::Seen`] said of the batch, which may be offered again.
     pub fn noted(&mut self, seq: u64) {
         if let Some(delivery) = self.slots.of_batch(seq).and_then(|(_, entry)| entry.delivery_mut()) {
@@ -202,6 +233,12 @@ impl Exchange {
         self.consumers.attach(consumer, granted);
         self.offer();
         Ok(Granted { credits: granted, epoch })
+    }
+
+    /// A group with this name was there before the daemon was started, and may come back: batches are for it too, until it is
+    /// [ended](Self::end_group). False in `split`, or if there are too many groups.
+    pub fn expect_group(&mut self, name: &str) -> bool {
+        self.groups.expect(name)
     }
 
     /// The trainer allows that many more offers. It never gets more at once than it was granted.

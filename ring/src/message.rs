@@ -15,7 +15,7 @@ pub use attach::{Attach, attach_flags, attach_join};
 compile_error!("the ring's messages and tensors are little-endian; a big-endian machine would need swaps");
 
 /// Version of the messages and of the ring's layout. Both sides must have the same.
-pub const PROTOCOL: u32 = 8;
+pub const PROTOCOL: u32 = 9;
 /// Longest stream name in bytes.
 pub const NAME_LEN: usize = 64;
 /// Longest packet, head and tail.
@@ -84,6 +84,8 @@ pub enum MessageKind {
     Stalled = 22,
     /// Daemon to trainer: [`Number`], of a batch that it was offered: it goes back unless it was handed out already.
     Void = 23,
+    /// Daemon to trainer: [`Missed`]: its group did not get some batches, and never will.
+    Missed = 24,
 }
 
 /// The daemon accepts a trainer.
@@ -312,6 +314,25 @@ pub struct Held {
     pub expired: u32,
     /// Bytes that follow; 0 for a trainer of this daemon.
     pub len: u32,
+}
+
+/// Batches that other groups of trainers have consumed, and that the trainer's own group did not get because the daemon ended
+/// (semantics rule 44).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
+#[repr(C)]
+pub struct Missed {
+    /// [`MessageKind::Missed`].
+    pub kind: u32,
+    /// Zero.
+    pub reserved: u32,
+    /// Epoch of the records.
+    pub epoch: u64,
+    /// Number of the first one.
+    pub from: u64,
+    /// Number of the last one.
+    pub to: u64,
+    /// Records of these batches that the group has not had.
+    pub records: u64,
 }
 
 /// A further ring of the stream.

@@ -7,8 +7,8 @@ use std::{fmt, os::fd::OwnedFd};
 use bytemuck::{NoUninit, Pod};
 
 use crate::message::{
-    Ack, Attach, Call, ClaimSum, Held, MessageKind, NAME_LEN, NewRing, Number, Offer, PACKET_LEN, PROTOCOL, Release,
-    SUMS_PER_ACK, Text, Welcome, attach_flags, attach_join,
+    Ack, Attach, Call, ClaimSum, Held, MessageKind, Missed, NAME_LEN, NewRing, Number, Offer, PACKET_LEN, PROTOCOL,
+    Release, SUMS_PER_ACK, Text, Welcome, attach_flags, attach_join,
 };
 use crate::padded::{pad, unpad};
 use crate::pixels::Pixels;
@@ -109,6 +109,8 @@ pub enum Message<'a> {
     Retired(u64),
     /// This batch is not to be handed out any more.
     Void(u64),
+    /// The trainer's group does not get these batches.
+    Missed(Missed),
 }
 
 /// Protobuf bytes of a call or its answer.
@@ -194,6 +196,7 @@ impl<'a> Message<'a> {
             MessageKind::Fenced => reader.number().map(Self::Fenced),
             MessageKind::Retired => reader.number().map(Self::Retired),
             MessageKind::Void => reader.number().map(Self::Void),
+            MessageKind::Missed => reader.plain().map(Self::Missed),
             MessageKind::Bye => reader.number().map(|_| Self::Bye),
             MessageKind::Call => reader.call().map(|(id, body)| Self::Call(id, body)),
             MessageKind::Answer => reader.call().map(|(id, body)| Self::Answer(id, body)),
@@ -216,7 +219,7 @@ impl TryFrom<u32> for MessageKind {
     type Error = PacketError;
 
     fn try_from(word: u32) -> Result<Self, PacketError> {
-        const KINDS: [MessageKind; 23] = [
+        const KINDS: [MessageKind; 24] = [
             MessageKind::Attach,
             MessageKind::Welcome,
             MessageKind::Refused,
@@ -240,6 +243,7 @@ impl TryFrom<u32> for MessageKind {
             MessageKind::Notice,
             MessageKind::Stalled,
             MessageKind::Void,
+            MessageKind::Missed,
         ];
         KINDS.into_iter().find(|kind| *kind as u32 == word).ok_or(PacketError::UnknownKind(word))
     }

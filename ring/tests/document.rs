@@ -5,7 +5,7 @@ use std::mem::offset_of;
 use forebay_columns::ElementType;
 use forebay_ring::{
     Ack, Attach, Call, Claim, ClaimSum, ColumnEntry, Dtype, Geometry, HandIn, Header, Held, Layout, MessageKind,
-    NewRing, Number, Offer, PROTOCOL, Pixels, Release, Shape, Text, Welcome,
+    Missed, NewRing, Number, Offer, PROTOCOL, Pixels, Release, Shape, Text, Welcome,
 };
 
 const PAGE: &str = include_str!("../../docs/ring.md");
@@ -55,6 +55,7 @@ fn tables_of_messages_have_every_field_at_its_offset() {
         fields!(Text: kind len code reserved),
         fields!(Call: kind len id),
         fields!(Held: kind pid epoch seq for_ms expired len),
+        fields!(Missed: kind reserved epoch from to records),
         fields!(NewRing: kind ring pixels),
         fields!(Pixels: place reserved device stride total),
         fields!(HandIn: lease start len epoch seq held bare sum),

@@ -114,6 +114,11 @@ impl Story {
         self.told.iter().filter(|action| matches!(action, Action::Acked { .. })).map(seq).collect()
     }
 
+    /// Whether a batch of epoch 0 goes back to the ledger, and somebody may have seen it.
+    fn has_dropped(&self, seq: u64, seen: bool) -> bool {
+        self.told.contains(&Action::Dropped { batch: BatchId { seq, epoch: 0 }, seen })
+    }
+
     fn seen(&self) -> Vec<u64> {
         self.told.iter().filter(|action| matches!(action, Action::Seen(_))).map(seq).collect()
     }
@@ -358,4 +363,37 @@ fn rule_11_a_trainer_is_done_with_an_epoch_when_its_group_is() {
     story.attach(CLEO, Membership { group: None, join: Join::Epoch });
     let _more_than_anybody_has_credit_for = [story.publish(0), story.publish(0), story.publish(0)];
     assert!(story.exchange.is_done_with(CLEO, 0), "she was not in it");
+}
+
+#[test]
+fn rule_43_a_group_that_was_there_before_the_daemon_was_started_gets_its_batches_when_it_comes() {
+    assert!(!Exchange::new(0).expect_group("vision"), "in split there are none");
+    let mut story = Story::begin();
+    assert!(story.exchange.expect_group("vision"));
+    story.attach(ANNA, alone());
+    let one = story.publish(0);
+    story.read(ANNA, one);
+    assert_eq!(story.acked(), [], "it waits for the other group");
+    story.attach(BELA, named("vision"));
+    assert_eq!(story.has(BELA), [one]);
+    story.read(BELA, one);
+    assert_eq!(story.acked(), [one]);
+}
+
+#[test]
+fn rule_44_a_stream_that_ends_takes_nothing_from_a_group_that_another_one_gets() {
+    let mut story = Story::begin();
+    story.exchange.expect_group("slow");
+    story.attach(ANNA, named("fast"));
+    let [one, two, unread] = [story.publish(0), story.publish(0), story.publish(0)];
+    story.exchange.drop_unread();
+    story.hear();
+    assert!(story.has_dropped(unread, false));
+    assert_eq!(story.exchange.waiting_for(one), None, "nobody has acked it");
+    story.ack(ANNA, one);
+    assert_eq!(story.exchange.waiting_for(one), Some(vec!["slow".to_owned()]));
+    story.exchange.drop_unacked();
+    story.die(ANNA);
+    assert!(story.has_dropped(two, true));
+    assert_eq!((story.acked(), story.exchange.counts().free), (vec![], 5), "the first one waits for the slow group");
 }

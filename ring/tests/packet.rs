@@ -179,10 +179,10 @@ fn a_trainer_names_the_gpus_that_it_sees() {
 #[test]
 fn another_protocol_version_is_named_whatever_else_the_packet_holds() {
     let mut other = packet(&attach(0), b"a field of the future");
-    other[4] = 9;
+    other[4] = 99;
     let refused = Message::parse(&other, fds(3)).unwrap_err();
-    assert_eq!(refused, PacketError::Protocol { theirs: 9 });
-    assert!(refused.to_string().contains(&format!("version 9, this one {PROTOCOL}")), "{refused}");
+    assert_eq!(refused, PacketError::Protocol { theirs: 99 });
+    assert!(refused.to_string().contains(&format!("version 99, this one {PROTOCOL}")), "{refused}");
 }
 
 #[test]

@@ -8,7 +8,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use forebay_coordinator::CallError;
-use forebay_proto::v1::{AckItem, BadRecord, LeasedRange, ReturnedRange, Verdict};
+use forebay_proto::v1::{
+    AckItem, AckRequest, BadRecord, GroupReceipt, GroupShare, LeasedRange, ReturnedRange, Verdict,
+};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, timeout_at};
 
@@ -23,9 +25,17 @@ pub(crate) enum Fate {
         items: Vec<AckItem>,
         /// What is wrong with records that a batch was delivered without.
         bad: Vec<BadRecord>,
+        /// Which groups have consumed them; none in `split`.
+        groups: Vec<GroupReceipt>,
         /// Somebody waits for the epoch's end.
         urgent: bool,
     },
+    /// What a group of trainers has consumed and others still wait for.
+    Shared(Vec<GroupShare>),
+    /// A group of trainers with this name is there.
+    GroupBegan(String),
+    /// A group of trainers with this name has ended.
+    GroupEnded(String),
     /// A trainer ended without a receipt for a batch, which is to be offered again.
     Seen {
         /// What the ledger is to know: which of its records the trainer may have seen.
@@ -41,6 +51,13 @@ pub(crate) enum Fate {
     Settled(SettledEpoch),
     /// Answered when everything before it is durable.
     Flush(oneshot::Sender<()>),
+}
+
+impl Fate {
+    /// Receipts that are not of a batch in a trainer's hands.
+    pub(crate) fn receipts(items: Vec<AckItem>) -> Self {
+        Self::Acked { items, bad: Vec::new(), groups: Vec::new(), urgent: true }
+    }
 }
 
 /// What a daemon says when it has made all batches of an epoch that it can fill (semantics rule 36).
@@ -123,6 +140,11 @@ struct Gathered {
     acks: Vec<AckItem>,
     /// Of batches that were delivered without them.
     left_out: Vec<BadRecord>,
+    groups: Vec<GroupReceipt>,
+    shares: Vec<GroupShare>,
+    /// Names of groups; one that is in both has ended first.
+    began: Vec<String>,
+    ended: Vec<String>,
     bad: Vec<BadRecord>,
     returned: Vec<ReturnedRange>,
     settled: Vec<SettledEpoch>,
@@ -134,16 +156,38 @@ struct Gathered {
 impl Gathered {
     /// Receipts, bad records and ranges together.
     fn len(&self) -> usize {
-        self.acks.len() + self.left_out.len() + self.bad.len() + self.returned.len()
+        self.acks.len()
+            + self.left_out.len()
+            + self.groups.len()
+            + self.shares.len()
+            + self.bad.len()
+            + self.returned.len()
     }
 
     /// Takes a fate in. True when it cannot wait.
     fn add(&mut self, fate: Fate) -> bool {
         match fate {
-            Fate::Acked { items, bad, urgent } => {
+            Fate::Acked { items, bad, groups, urgent } => {
                 self.acks.extend(items);
+                self.groups.extend(groups);
                 self.left_out.extend(bad);
                 urgent
+            }
+            Fate::Shared(shares) => {
+                self.shares.extend(shares);
+                false
+            }
+            Fate::GroupBegan(name) => {
+                self.began.push(name);
+                false
+            }
+            Fate::GroupEnded(name) => {
+                self.began.retain(|began| *began != name);
+                for share in &mut self.shares {
+                    share.waiting.retain(|waits| *waits != name);
+                }
+                self.ended.push(name);
+                false
             }
             Fate::Seen { items, batch } => {
                 self.acks.extend(items);
@@ -178,10 +222,21 @@ impl Gathered {
         noted: &impl Fn(u64),
     ) -> Result<(), CallError> {
         let mut gone = Vec::new();
-        if !self.acks.is_empty() {
+        let says_nothing =
+            self.acks.is_empty() && self.shares.is_empty() && self.began.is_empty() && self.ended.is_empty();
+        if !says_nothing {
             let leases: Vec<u64> = self.acks.iter().map(|item| item.lease).collect();
             counts.bad.fetch_add(self.left_out.len() as u64, Ordering::Relaxed);
-            let reply = worker.ack(std::mem::take(&mut self.acks), std::mem::take(&mut self.left_out)).await?;
+            let receipts = AckRequest {
+                items: std::mem::take(&mut self.acks),
+                bad: std::mem::take(&mut self.left_out),
+                groups: std::mem::take(&mut self.groups),
+                shares: std::mem::take(&mut self.shares),
+                began: std::mem::take(&mut self.began),
+                ended: std::mem::take(&mut self.ended),
+                ..AckRequest::default()
+            };
+            let reply = worker.ack(receipts).await?;
             gone.extend(lost_leases("receipts", leases.into_iter().zip(reply.verdicts())));
         }
         if !self.bad.is_empty() {
@@ -238,156 +293,4 @@ fn lost_leases(what: &str, verdicts: impl Iterator<Item = (u64, Verdict)>) -> Ve
 }
 
 #[cfg(test)]
-mod tests {
-    use forebay_coordinator::{Coordinator, CoordinatorSettings, Handle, MemoryStore, PERMUTATION, monotonic_clock};
-    use forebay_proto::RecordSum;
-    use forebay_proto::v1::{AuditRequest, EpochTally, LedgerSpec, OpenRequest, Range};
-    use forebay_ring::Claim;
-
-    use super::*;
-    use crate::receipt::{receipt, seen};
-
-    /// A ledger of twenty records in leases of ten, with the first one out.
-    struct Story {
-        handle: Handle,
-        ledger: String,
-        lease: u64,
-        fates: Fates,
-        lost: mpsc::UnboundedReceiver<Vec<u64>>,
-        noted: mpsc::UnboundedReceiver<u64>,
-    }
-
-    impl Story {
-        async fn begin() -> Self {
-            let handle =
-                Coordinator::start(MemoryStore::new(), monotonic_clock(), CoordinatorSettings::default()).unwrap();
-            let spec =
-                LedgerSpec { fingerprint: vec![7; 32], records: 20, permutation: PERMUTATION, ..LedgerSpec::default() };
-            let request = OpenRequest {
-                run: "run".into(),
-                stream: "stream".into(),
-                spec: Some(spec),
-                shard_size: 10,
-                worker: "local".into(),
-                incarnation: 1,
-                ..OpenRequest::default()
-            };
-            let (worker, _leases, opened) = Worker::open(handle.clone(), request, false).await.unwrap();
-            let worker = Arc::new(worker);
-            let lease = worker.acquire(1, 0).await.unwrap().leases[0].id;
-            let (fates, receiver) = mpsc::unbounded_channel();
-            let (told, lost) = mpsc::unbounded_channel();
-            let tell = move |leases| told.send(leases).unwrap();
-            let (note, noted) = mpsc::unbounded_channel();
-            let note = move |batch| note.send(batch).unwrap();
-            tokio::spawn(forward(worker, receiver, Arc::default(), tell, note));
-            Self { handle, ledger: opened.ledger, lease, fates, lost, noted }
-        }
-
-        fn ack(&self, range: std::ops::Range<u64>, urgent: bool) {
-            let claim = Claim::new(self.lease, range.start, u32::try_from(range.end - range.start).unwrap());
-            let items = vec![receipt(&claim, range.collect::<RecordSum>())];
-            self.fates.send(Fate::Acked { items, bad: Vec::new(), urgent }).unwrap();
-        }
-
-        async fn flush(&self) {
-            let (done, flushed) = oneshot::channel();
-            self.fates.send(Fate::Flush(done)).unwrap();
-            flushed.await.unwrap();
-        }
-
-        fn seen(&self, lease: u64, range: std::ops::Range<u64>, batch: u64) {
-            let claim = Claim::new(lease, range.start, u32::try_from(range.end - range.start).unwrap());
-            self.fates.send(Fate::Seen { items: vec![seen(&claim)], batch }).unwrap();
-        }
-
-        async fn epochs(&self) -> Vec<EpochTally> {
-            self.handle.call(AuditRequest { ledger: self.ledger.clone(), from_epoch: 0 }).await.unwrap().epochs
-        }
-
-        async fn delivered(&self) -> u64 {
-            self.epochs().await.iter().map(|epoch| epoch.delivered.unwrap_or_default().count).sum()
-        }
-
-        async fn counted_as_seen(&self) -> u64 {
-            self.epochs().await.iter().map(|epoch| epoch.repeats.unwrap_or_default().trainer_ended).sum()
-        }
-    }
-
-    #[tokio::test]
-    async fn rule_17_a_state_that_waits_for_receipts_has_them_all() {
-        let story = Story::begin().await;
-        story.ack(0..3, false);
-        story.ack(3..5, false);
-        story.flush().await;
-        assert_eq!(story.delivered().await, 5);
-    }
-
-    #[tokio::test]
-    async fn rule_17_receipts_reach_the_ledger_without_being_asked_for() {
-        let story = Story::begin().await;
-        story.ack(0..3, false);
-        while story.delivered().await < 3 {
-            tokio::task::yield_now().await;
-        }
-        story.ack(3..10, true);
-        while story.delivered().await < 10 {
-            tokio::task::yield_now().await;
-        }
-    }
-
-    #[tokio::test]
-    async fn rule_15_a_receipt_that_came_twice_counts_once() {
-        let story = Story::begin().await;
-        story.ack(0..3, false);
-        story.ack(0..3, false);
-        story.flush().await;
-        assert_eq!(story.delivered().await, 3);
-    }
-
-    #[tokio::test]
-    async fn rule_05_a_lease_that_is_not_this_workers_is_told() {
-        let mut story = Story::begin().await;
-        let range = Some(Range { start: 0, end: 1 });
-        story
-            .fates
-            .send(Fate::Returned(vec![ReturnedRange { lease: 999, range, ..ReturnedRange::default() }]))
-            .unwrap();
-        assert_eq!(story.lost.recv().await, Some(vec![999]));
-    }
-
-    #[tokio::test]
-    async fn rule_15_a_batch_is_noted_when_the_ledger_counts_it_and_behind_what_is_lost() {
-        let mut story = Story::begin().await;
-        story.seen(story.lease, 0..3, 5);
-        assert_eq!(story.noted.recv().await, Some(5));
-        assert_eq!(story.counted_as_seen().await, 3);
-        story.seen(999, 0..3, 6);
-        assert_eq!(story.noted.recv().await, Some(6));
-        assert_eq!(story.lost.try_recv().unwrap(), [999]);
-    }
-
-    #[tokio::test]
-    async fn rule_15_a_batch_does_not_wait_for_a_receipt_that_fits_no_lease() {
-        let mut story = Story::begin().await;
-        story.seen(story.lease, 0..3, 5);
-        story.seen(story.lease, 8..11, 6);
-        assert_eq!([story.noted.recv().await, story.noted.recv().await], [Some(5), Some(6)]);
-        assert_eq!(story.counted_as_seen().await, 3, "the lease has ten positions");
-        story.lost.try_recv().expect_err("the lease is this worker's still");
-    }
-
-    #[tokio::test]
-    async fn rule_17_what_came_first_is_handed_in_first() {
-        let mut story = Story::begin().await;
-        story.ack(0..3, false);
-        let range = Some(Range { start: 3, end: 10 });
-        story
-            .fates
-            .send(Fate::Returned(vec![ReturnedRange { lease: story.lease, range, ..ReturnedRange::default() }]))
-            .unwrap();
-        story.flush().await;
-        assert_eq!(story.delivered().await, 3);
-        story.lost.try_recv().expect_err("what is given back is still this worker's");
-    }
-}
+mod tests;

@@ -191,7 +191,7 @@ impl BatchStage {
             self.batcher.bare(position);
         } else {
             let receipt = receipt::receipt(&Claim::bare(position.lease, position.offset, 1), RecordSum::default());
-            self.tell(Fate::Acked { items: vec![receipt], bad: Vec::new(), urgent: true });
+            self.tell(Fate::receipts(vec![receipt]));
         }
     }
 
@@ -268,7 +268,7 @@ impl BatchStage {
             Action::Publish(sheet) => self.settle(sheet),
             Action::Discard { batch } => self.parts.slots.discard(batch),
             Action::Dropped(positions) => {
-                self.tell(Fate::Acked { items: receipt::dropped(&positions), bad: Vec::new(), urgent: true });
+                self.tell(Fate::receipts(receipt::dropped(&positions)));
             }
             Action::Settled { epoch, tail } => self.settled(epoch, &tail),
             Action::Nack(bad) => self.tell(Fate::Bad(bad.into())),

@@ -97,6 +97,9 @@ impl RingThread {
             untaken: parts.untaken,
             draining: false,
         };
+        for name in parts.groups {
+            state.deliveries.expect_group(name);
+        }
         threads::start("forebay-ring", move || {
             state.rings.add(0, first, &mut state.deliveries);
             state.run();
@@ -172,7 +175,7 @@ impl RingThread {
             }
             Note::Drain(done) => {
                 self.draining = true;
-                self.deliveries.drop_ready();
+                self.deliveries.drop_unread();
                 self.act();
                 done.send(()).ok();
             }
@@ -185,6 +188,7 @@ impl RingThread {
                 deliveries.renew(deadline).into_iter().for_each(|id| readers.send(id, &packet, deliveries));
             }
             Note::Others(others) => deliveries.hear_of(others),
+            Note::Missed(missed) => readers.tell_missed(&missed, deliveries),
             Note::Noted(batch) => deliveries.noted(batch),
             Note::Restored(consumer) => readers.tell_if_done(consumer, deliveries),
             // The loop ends at it.
@@ -240,11 +244,15 @@ impl RingThread {
 
     /// What was sent counts; what is held after it is given back, so that the end is no death (semantics rule 21).
     fn end(&mut self, buffer: &mut [u8]) {
-        self.deliveries.drop_ready();
+        self.deliveries.drop_unread();
         self.act();
         self.deliveries.end();
-        for id in self.readers.ids() {
-            self.readers.last_words(id, buffer, &mut self.deliveries);
+        let ids = self.readers.ids();
+        for id in &ids {
+            self.readers.last_words(*id, buffer, &mut self.deliveries);
+        }
+        self.deliveries.drop_unacked();
+        for id in ids {
             self.deliveries.gone(id);
         }
         self.act();
@@ -257,7 +265,7 @@ impl RingThread {
         }
         let items = self.suspects.finished(&ready.claims);
         if !items.is_empty() {
-            self.tell(Fate::Acked { items, bad: Vec::new(), urgent: true });
+            self.tell(Fate::receipts(items));
         }
         self.deliveries.publish(ready);
     }

@@ -2,7 +2,7 @@
 
 use forebay_proto::RecordSum;
 use forebay_proto::v1::ack_item::Kind;
-use forebay_proto::v1::{AckItem, Range};
+use forebay_proto::v1::{AckItem, GroupKey, GroupReceipt, Range};
 use forebay_ring::Claim;
 
 use crate::record::Position;
@@ -31,6 +31,11 @@ pub(crate) fn receipt(claim: &Claim, sum: RecordSum) -> AckItem {
         return item(claim, RecordSum::default(), Kind::Bare);
     }
     item(claim, sum, Kind::Delivered)
+}
+
+/// That a group has consumed a claim of a batch, with the sum over the records that its trainer saw.
+pub(crate) fn group_receipt(group: &GroupKey, batch: u64, item: AckItem) -> GroupReceipt {
+    GroupReceipt { group: Some(group.clone()), batch, item: Some(item) }
 }
 
 /// That a trainer ended without a receipt and may have seen a claim's records, which are offered again.

@@ -10,6 +10,7 @@ mod dataset;
 mod elsewhere;
 mod hand_in;
 mod idle;
+mod missed;
 mod news;
 mod open;
 mod order;
@@ -30,7 +31,7 @@ use std::time::{Duration, Instant};
 
 use forebay_columns::SchemaError;
 use forebay_coordinator::{Batching, CallError};
-use forebay_proto::v1::{AckItem, AuditReply, ListQuarantineReply, QuarantineKey, Snapshot};
+use forebay_proto::v1::{AckItem, AuditReply, GroupKey, ListQuarantineReply, QuarantineKey, Snapshot};
 use forebay_ring::{Membership, Peer, RegionError, ShapeError, Socket, TooLittle, text_code};
 use thiserror::Error;
 
@@ -229,10 +230,11 @@ impl Stream {
     pub async fn attach(&self, socket: Socket, peer: Peer, credits: u32, membership: Membership, hand_ins: HandIns) {
         let id = self.attendance.number();
         self.see_who_left().await;
-        let notice = self.may_have_missed(&hand_ins);
+        let notice = self.may_have_missed(&membership, &hand_ins);
         let party = self.party(&membership);
+        let key = party.key(peer.pid(), self.identity.incarnation ^ id.0);
         let (adopted, refusal) = match self.attendance.enter(id, peer.pid(), party, &self.identity) {
-            None => match self.welcome(&hand_ins).await {
+            None => match self.welcome(&hand_ins, key.as_ref()).await {
                 Ok(adopted) => (adopted, None),
                 Err(error) => (Vec::new(), Some((ledger_code(&error), error.to_string()))),
             },
@@ -240,9 +242,12 @@ impl Stream {
         };
         let incarnation = self.identity.incarnation;
         let info = report::info(self, self.standing.progress().floor);
-        let arrival = Arrival { id, socket, peer, credits, membership, incarnation, info, adopted, notice };
+        let arrival = Arrival { id, socket, peer, credits, membership, key, incarnation, info, adopted, notice };
         match refusal {
-            None => self.ring.post(Note::Attach(Box::new(arrival))),
+            None => {
+                self.ring.post(Note::Attach(Box::new(arrival)));
+                self.tell_of_missed();
+            }
             Some((code, reason)) => {
                 self.attendance.leave(id);
                 arrival.refuse(code, &reason);
@@ -259,20 +264,13 @@ impl Stream {
         }
     }
 
-    /// What a trainer is told that was here before the daemon was started again, if others may have got batches that its
-    /// group did not (semantics rule 44).
-    fn may_have_missed(&self, hand_ins: &HandIns) -> Option<String> {
-        (self.settings.delivery.mode == Mode::Each && !hand_ins.are_of_a_newcomer()).then(|| {
-            "the daemon was restarted. Batches that other groups had already consumed are not delivered again, so this \
-             trainer's group may miss some batches of this epoch"
-                .to_owned()
-        })
-    }
-
     /// Tells the ledger of a trainer, before the trainer is told of the stream.
-    async fn welcome(&self, hand_ins: &HandIns) -> Result<Adopted, CallError> {
+    async fn welcome(&self, hand_ins: &HandIns, group: Option<&GroupKey>) -> Result<Adopted, CallError> {
         self.standing.attended().await?;
-        let adopted = hand_ins.tell(&self.standing).await?;
+        if let Some(group) = group.filter(|group| !group.name.is_empty()) {
+            self.standing.group_is_there(group.name.clone()).await?;
+        }
+        let adopted = hand_ins.tell(&self.standing, group).await?;
         self.standing.trainer_is_heard();
         Ok(adopted)
     }

@@ -171,17 +171,9 @@ impl Worker {
         Ok(reply)
     }
 
-    /// Hands receipts in, with what is wrong with records that batches were delivered without.
-    pub(crate) async fn ack(&self, items: Vec<AckItem>, bad: Vec<BadRecord>) -> Result<AckReply, CallError> {
-        let reply = self.command(|caller| AckRequest { caller: Some(caller), items, hand_in: false, bad }).await?;
-        self.heard(reply.progress);
-        Ok(reply)
-    }
-
-    /// Hands receipts in of a consumer that an earlier incarnation had.
-    pub(crate) async fn hand_in(&self, items: Vec<AckItem>) -> Result<AckReply, CallError> {
-        let reply =
-            self.command(|caller| AckRequest { caller: Some(caller), items, hand_in: true, bad: vec![] }).await?;
+    /// Hands receipts in.
+    pub(crate) async fn ack(&self, receipts: AckRequest) -> Result<AckReply, CallError> {
+        let reply = self.command(|caller| AckRequest { caller: Some(caller), ..receipts }).await?;
         self.heard(reply.progress);
         Ok(reply)
     }
@@ -203,9 +195,9 @@ impl Worker {
     }
 
     /// Takes positions of an earlier incarnation back, which a consumer still holds.
-    pub(crate) async fn reclaim(&self, items: Vec<LeasedRange>) -> Result<ReclaimReply, CallError> {
-        let leases: Vec<u64> = items.iter().map(|item| item.lease).collect();
-        let reply = self.command(|caller| ReclaimRequest { caller: Some(caller), items }).await?;
+    pub(crate) async fn reclaim(&self, held: ReclaimRequest) -> Result<ReclaimReply, CallError> {
+        let leases: Vec<u64> = held.items.iter().map(|item| item.lease).collect();
+        let reply = self.command(|caller| ReclaimRequest { caller: Some(caller), ..held }).await?;
         let taken = leases.into_iter().zip(reply.verdicts()).filter(|(_, verdict)| *verdict == Verdict::Accepted);
         // A trainer has them: no heartbeat has to name them first.
         let mut granted = self.granted.lock();

@@ -92,7 +92,7 @@ pub(super) fn follow(
     }
 }
 
-/// A line for each epoch and each of its sources, or an object for all of them.
+/// A line for each epoch, each of its sources and each of its groups, or an object for all of them.
 fn tell(out: &mut impl Write, audited: &Audited<'_>, as_json: bool) -> io::Result<()> {
     if as_json {
         writeln!(out, "{}", json::ledger(audited))?;
@@ -100,6 +100,7 @@ fn tell(out: &mut impl Write, audited: &Audited<'_>, as_json: bool) -> io::Resul
         for epoch in &audited.epochs {
             writeln!(out, "{}: {epoch}", audited.ledger)?;
             epoch.sources.iter().try_for_each(|source| writeln!(out, "    {source}"))?;
+            epoch.groups.iter().try_for_each(|group| writeln!(out, "    {group}"))?;
         }
     }
     out.flush()

@@ -1,6 +1,6 @@
 //! What `forebay audit --json` prints.
 
-use forebay_coordinator::{EpochAudit, RecoveryAudit, RunAudit, SourceAudit, Verdict};
+use forebay_coordinator::{EpochAudit, GroupAudit, GroupVerdict, RecoveryAudit, RunAudit, SourceAudit, Verdict};
 use forebay_proto::v1::LockstepSegment;
 use serde_json::{Value, json};
 
@@ -41,6 +41,25 @@ fn epoch(audit: &EpochAudit) -> Value {
             "possibly_repeated": source.possibly_repeated,
         })
     };
+    let group = |group: &GroupAudit| {
+        let verdict = match group.verdict {
+            GroupVerdict::Whole => "whole",
+            GroupVerdict::Part => "part",
+            GroupVerdict::Differs => "differs",
+        };
+        json!({
+            "group": group.name,
+            "pid": (group.pid > 0).then_some(group.pid),
+            "verdict": verdict,
+            "records": group.consumed.count,
+            "first_batch": group.batches.0,
+            "last_batch": group.batches.1,
+            "missed": group.missed.map(|(from, to, records)| {
+                json!({ "from_batch": from, "to_batch": to, "records": records })
+            }),
+            "checksum": format!("{:032x}", group.consumed.sum),
+        })
+    };
     let verdict = match audit.verdict {
         Verdict::AddsUp => "adds_up",
         Verdict::Incomplete => "incomplete",
@@ -62,6 +81,7 @@ fn epoch(audit: &EpochAudit) -> Value {
         "abandoned": audit.abandoned.count,
         "possibly_repeated": Value::Object(repeated.collect()),
         "sources": audit.sources.iter().map(source).collect::<Value>(),
+        "groups": audit.groups.iter().map(group).collect::<Value>(),
         "checksum": format!("{:032x}", accounted.sum),
         "checksum_expected": format!("{:032x}", audit.expected.sum),
     })

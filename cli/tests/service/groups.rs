@@ -1,8 +1,11 @@
 //! `mode = "each"`: each group of trainers gets every batch, whatever happens to another group (semantics rules 42 to 44).
 
-use forebay_client::{Options, Patient};
+use std::fs;
 
-use crate::daemon::Home;
+use forebay_client::{Options, Patient};
+use serde_json::{Value, json};
+
+use crate::daemon::{Daemon, Home};
 use crate::trainer::{Event, Puppet, Seen, Trainer, batches, options, records};
 
 /// The records of one epoch among what a trainer was told.
@@ -114,7 +117,7 @@ fn rule_44_a_state_is_of_a_stream_with_one_group() {
 fn rule_44_after_a_daemon_s_death_every_record_is_accounted_for_and_every_group_goes_on() {
     let home = Home::with_pictures(200);
     let daemon = home.serve_little_ahead("mode = \"each\"\nepochs = 2\nshuffle = true");
-    let mut puppets = [None, Some("small")].map(|group| Puppet::of_group(&home, group, false));
+    let mut puppets = [(); 2].map(|()| Puppet::attach(&home));
     for puppet in &mut puppets {
         (0..5).for_each(|_| drop(puppet.next().batch()));
     }
@@ -131,6 +134,85 @@ fn rule_44_after_a_daemon_s_death_every_record_is_accounted_for_and_every_group_
         assert_eq!(of_epoch(&batches(&told), 1), all(200), "the next epoch is whole");
     }
     home.audit();
+}
+
+/// Two named groups. The slow one has its first batch, whose number is given. The fast one has consumed all six of the ring since
+/// then, and waits: the ring is full. Gives what the fast one had.
+fn apart(home: &Home) -> (Puppet, Puppet, Vec<Seen>, usize) {
+    let mut fast = Puppet::of_group(home, Some("fast"), false);
+    let mut slow = Puppet::of_group(home, Some("slow"), false);
+    // It may have come before there was a batch, or behind the first two.
+    let first = usize::try_from(slow.next().batch().seq).unwrap();
+    let had: Vec<Seen> = (0..first + 6).map(|_| fast.next().batch()).collect();
+    fast.ask();
+    home.wait_for("the receipts have come", |status| {
+        let delivered: Vec<u64> = status.groups.iter().map(|group| group.delivered).collect();
+        delivered == [had.len() as u64, 0]
+    });
+    // It is answered when the ledger has all receipts.
+    home.audit();
+    (fast, slow, had, first)
+}
+
+/// Reads on until the group is told what it has missed. Gives what it has read.
+fn is_told(slow: &mut Puppet, missed: &[Seen]) -> Vec<Seen> {
+    let mut seen = Vec::new();
+    let words = loop {
+        match slow.next() {
+            Event::Batch(batch) => seen.push(batch),
+            Event::Failed(words) => break words,
+            other => panic!("{other:?}"),
+        }
+    };
+    let (first, last) = (missed[0].seq, missed[missed.len() - 1].seq);
+    let records = 4 * missed.len();
+    let told = format!("missed {records} records of epoch 0, in batches {first} to {last}");
+    assert!(words.contains(&told), "{told} in {words}");
+    seen
+}
+
+/// What a group has missed after its daemon has ended in this way.
+fn missed_after(end: impl FnOnce(Daemon)) {
+    let home = Home::with_pictures(200);
+    home.configure(&home.train("mode = \"each\"\nepochs = 1"));
+    let config = home.path("forebay.toml");
+    let text = fs::read_to_string(&config).unwrap();
+    fs::write(config, text.replace("drain_timeout = \"1h\"", "drain_timeout = \"1ms\"")).unwrap();
+    let daemon = home.start();
+    let (mut fast, mut slow, had, first) = apart(&home);
+    end(daemon);
+    let _daemon = home.start();
+    // It hands in its first batch. The fast one reads no more than one meanwhile, so that the epoch goes on.
+    let mut of_slow = is_told(&mut slow, &had[first + 1..]);
+    let mut of_fast = [had.clone(), vec![fast.told().batch()]].concat();
+    fast.run();
+    of_slow.extend(batches(&slow.finish()));
+    of_fast.extend(batches(&fast.rest()));
+    assert_eq!(of_epoch(&of_fast, 0), all(200), "the fast group has had each record once");
+    let of_slow = [of_slow, had.clone()].concat();
+    assert_eq!(of_epoch(&of_slow, 0), all(200), "the slow group has had all others once");
+    let audit = home.audit();
+    let has = |part: &str| assert!(audit.iter().any(|line| line.contains(part)), "{part} in {audit:#?}");
+    has("group \"fast\": whole, 200 records, checksum equal");
+    let (count, from, to) = (180 - 4 * first, first + 1, first + 5);
+    has(&format!("{count} of 200 delivered records; missed 20 records of batches {from} to {to}"));
+    let json: Value = serde_json::from_slice(&home.command(&["audit", "--json"]).stdout).unwrap();
+    let groups = json["streams"][0]["epochs"][0]["groups"].as_array().unwrap();
+    let of = |name: &str| groups.iter().find(|group| group["group"] == name).unwrap();
+    let told = ["verdict", "records", "missed"];
+    assert_eq!(told.map(|key| of("fast")[key].clone()), [json!("whole"), json!(200), Value::Null]);
+    let missed = json!({ "from_batch": from, "to_batch": to, "records": 20 });
+    assert_eq!(told.map(|key| of("slow")[key].clone()), [json!("part"), json!(count), missed]);
+}
+
+#[test]
+fn rule_44_a_group_is_told_once_what_it_missed_when_its_daemon_died_and_the_audit_has_it() {
+    missed_after(Daemon::kill);
+}
+
+#[test]
+fn rule_44_a_group_is_told_once_what_it_missed_when_its_daemon_was_stopped_and_the_audit_has_it() {
+    missed_after(Daemon::stop);
 }
 
 #[test]

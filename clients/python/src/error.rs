@@ -40,6 +40,7 @@ impl Raise for NextError {
                 let about = (message, held.epoch, held.seq, held.pid, held.held_for.as_secs_f64(), node, host);
                 make(py, "EpochHeld", about)
             }
+            Self::Missed { epoch, from, to, records } => make(py, "MissedBatches", (message, epoch, from, to, records)),
             Self::Stalled(_) => make(py, "StorageStalled", (message,)),
             Self::Evicted(_) => make(py, "Evicted", (message,)),
             Self::SlotsHeld { .. } => make(py, "SlotsHeld", (message,)),

@@ -22,6 +22,11 @@ def test_epoch_held_tells_who():
     assert (there.node, there.host) == ("train-2", "gpu-7")
 
 
+def test_rule_44_missed_batches_tells_which():
+    missed = errors.MissedBatches("text", 3, 17, 20, 640)
+    assert (str(missed), missed.epoch, missed.from_batch, missed.to_batch, missed.records) == ("text", 3, 17, 20, 640)
+
+
 def test_a_binary_that_is_not_there_is_named(monkeypatch):
     monkeypatch.setenv("FOREBAY_BIN", "/nowhere/forebay")
     with pytest.raises(forebay.AttachError, match=r"/nowhere/forebay.*FOREBAY_BIN"):

@@ -24,9 +24,9 @@ pub struct EpochAudit {
     pub repeats: v1::Repeats,
     /// Every record is accounted for.
     pub complete: bool,
-    /// Whether count and checksum over all five are those of the dataset's records, each once. None while the epoch
-    /// is not complete, and for static shards, ranks of lockstep and sources with weights, whose records only the ledger knows: `forebay audit`
-    /// tells there.
+    /// Whether count and checksum over all five are those of the dataset's records, each once, and no group of trainers saw
+    /// other records. None while the epoch is not complete, and for static shards, ranks of lockstep and sources with weights,
+    /// whose records only the ledger knows: `forebay audit` tells there.
     pub adds_up: Option<bool>,
 }
 
@@ -47,6 +47,7 @@ impl EpochAudit {
         for part in parts {
             all += part;
         }
+        let groups_agree = !tally.groups.iter().any(|group| group.differs_from(parts[0]));
         let [delivered, dropped, quarantined, abandoned, by_state] = parts.map(|part| part.count);
         let complete = tally.epoch < floor;
         Self {
@@ -58,7 +59,7 @@ impl EpochAudit {
             by_state,
             repeats: tally.repeats.unwrap_or_default(),
             complete,
-            adds_up: if complete { whole().map(|whole| whole == all) } else { None },
+            adds_up: if complete { whole().map(|whole| whole == all && groups_agree) } else { None },
         }
     }
 }
@@ -124,6 +125,15 @@ mod tests {
     #[test]
     fn rule_24_one_record_twice_in_place_of_another_does_not_add_up() {
         assert_eq!(EpochAudit::of(&reply([0, 1, 2, 3, 4, 5, 6, 7, 7], 1))[0].adds_up, Some(false));
+    }
+
+    #[test]
+    fn rule_44_a_group_that_saw_other_records_does_not_add_up() {
+        let mut reply = reply(0..9, 1);
+        reply.epochs[0].groups = vec![v1::GroupTally { consumed: Some(tally([0, 1, 2])), ..Default::default() }];
+        assert_eq!(EpochAudit::of(&reply)[0].adds_up, Some(true), "it has not consumed all");
+        reply.epochs[0].groups[0].consumed = Some(tally([0, 1, 2, 3, 4, 5, 6, 7, 7]));
+        assert_eq!(EpochAudit::of(&reply)[0].adds_up, Some(false));
     }
 
     #[test]

@@ -112,6 +112,22 @@ pub enum NextError {
     /// call waits on.
     #[error("{0}")]
     Stalled(String),
+    /// Other groups have consumed batches that this trainer's group did not get, because the daemon ended (semantics rule 44).
+    /// Told once; the next call goes on.
+    #[error(
+        "this trainer's group missed {records} records of epoch {epoch}, in batches {from} to {to}: other groups consumed \
+             them, and the daemon ended before this group did; go on, or load a state"
+    )]
+    Missed {
+        /// The epoch.
+        epoch: u64,
+        /// Number of the first batch.
+        from: u64,
+        /// Number of the last batch.
+        to: u64,
+        /// Records of these batches that the group has not had.
+        records: u64,
+    },
     /// The daemon has put this consumer out.
     #[error("the daemon has evicted this trainer: {0}; attach again")]
     Evicted(String),

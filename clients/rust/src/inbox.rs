@@ -8,7 +8,7 @@ mod tests;
 
 use std::collections::VecDeque;
 
-use forebay_ring::Offer;
+use forebay_ring::{Missed, Offer};
 
 use crate::watch::HeldBatch;
 
@@ -24,6 +24,8 @@ pub(crate) struct Inbox {
     held: Option<(HeldBatch, bool)>,
     /// Text of STALLED.
     stalled: Option<String>,
+    /// Batches that the trainer's group does not get, which the caller was not told of.
+    missed: VecDeque<Missed>,
     /// Latest words of the daemon for the user.
     notice: Option<String>,
     /// The call that is waited for.
@@ -68,6 +70,7 @@ impl Inbox {
             evicted: None,
             held: None,
             stalled: None,
+            missed: VecDeque::new(),
             notice: None,
             call: None,
             answer: None,
@@ -110,6 +113,15 @@ impl Inbox {
     /// That the storage has given nothing for too long, once.
     pub(crate) fn take_stalled(&mut self) -> Option<String> {
         self.stalled.take()
+    }
+
+    pub(crate) fn miss(&mut self, missed: Missed) {
+        self.missed.push_back(missed);
+    }
+
+    /// What the trainer's group has missed, each once.
+    pub(crate) fn take_missed(&mut self) -> Option<Missed> {
+        self.missed.pop_front()
     }
 
     pub(crate) fn notice(&mut self, words: String) {

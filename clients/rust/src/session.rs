@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use forebay_proto::v1::StreamInfo;
-use forebay_ring::{Message, MessageKind, Number, Offer, PACKET_LEN, View, packet};
+use forebay_ring::{Message, MessageKind, Missed, Number, Offer, PACKET_LEN, View, packet};
 use rustix::time::{ClockId, clock_gettime};
 
 use crate::batch::Batch;
@@ -129,7 +129,7 @@ impl Session {
     ///
     /// # Errors
     /// See [`NextError`]. After [`NextError::Timeout`], [`NextError::SlotsHeld`], [`NextError::EpochHeld`],
-    /// [`NextError::Stalled`] and [`Broken::Interrupted`] the next call goes on as if nothing had been.
+    /// [`NextError::Stalled`], [`NextError::Missed`] and [`Broken::Interrupted`] the next call goes on as if nothing had been.
     pub fn next(&mut self, timeout: Option<Duration>, watch: &mut dyn Watch) -> Result<Next, NextError> {
         self.hands.owner().check()?;
         self.hands.change(Holds::consume_all);
@@ -168,6 +168,9 @@ impl Session {
         }
         if let Some(text) = self.inbox.evicted() {
             return Err(NextError::Evicted(text));
+        }
+        if let Some(Missed { epoch, from, to, records, .. }) = self.inbox.take_missed() {
+            return Err(NextError::Missed { epoch, from, to, records });
         }
         self.inbox.join();
         match self.inbox.take(now()) {
@@ -253,6 +256,7 @@ impl Session {
                         self.inbox.hold_up(HeldBatch::new(&head, elsewhere.map(node)), head.expired != 0);
                     }
                     Message::Stalled(_, text) => self.inbox.stall(link::told(text)),
+                    Message::Missed(missed) => self.inbox.miss(missed),
                     Message::Notice(_, words) => self.inbox.notice(link::told(words)),
                     Message::Ring { head, fd, pixels } => {
                         let view = View::map(fd, self.link.welcome.incarnation, head.ring)?;

@@ -27,6 +27,7 @@ impl Ledger {
             )));
         }
         self.go_on_after_failure();
+        self.abandon_shares(epoch);
         let abandoned = self.end_epoch(epoch).abandoned;
         let failure = Some(self.failure.clone());
         Ok(AbandonReply { abandoned, progress: Some(self.progress()), failure })

@@ -1,10 +1,10 @@
 //! Which positions are leased next, and to take positions back for consumers that still hold them.
 
 use forebay_proto::v1::{
-    AcquireReply, AcquireRequest, Cause, Lease, LeasedRange, ReclaimReply, Verdict, acquire_reply::Answer,
+    AcquireReply, AcquireRequest, Cause, Lease, ReclaimReply, ReclaimRequest, Verdict, acquire_reply::Answer,
 };
 
-use super::{Grant, LeaseOut, Ledger, returned::TakenPositions, spans::Spans};
+use super::{Grant, LeaseOut, Ledger, groups::GroupReceipts, returned::TakenPositions, spans::Spans};
 
 /// Leases that one Acquire gives at most.
 const MAX_GRANTED: u32 = 64;
@@ -38,15 +38,29 @@ impl Ledger {
     }
 
     /// Gives a worker's earlier positions to its current incarnation, for what consumers still hold (rule 16).
-    pub(crate) fn reclaim(&mut self, worker: &str, items: &[LeasedRange], now: u64) -> ReclaimReply {
-        let verdicts = items
+    pub(crate) fn reclaim(&mut self, worker: &str, request: &ReclaimRequest, now: u64) -> ReclaimReply {
+        let groups = GroupReceipts::of(&request.groups);
+        let verdicts = request
+            .items
             .iter()
-            .map(|item| match self.take_kept(worker, item.lease, &item.range.unwrap_or_default()) {
-                Ok(taken) => {
-                    self.go_on(worker, item.lease, taken, now);
-                    Verdict::Accepted.into()
+            .map(|item| {
+                let of_group = groups.about(item.lease, item.range).first();
+                match self.take_kept(worker, item.lease, &item.range.unwrap_or_default()) {
+                    Ok(taken) => {
+                        if let Some(receipt) = of_group {
+                            self.owe_to_others(taken.grant.epoch, receipt);
+                        }
+                        self.go_on(worker, item.lease, taken, now);
+                        Verdict::Accepted.into()
+                    }
+                    Err(verdict) => {
+                        // It may be delivered already, or another trainer goes on holding it.
+                        if let Some(receipt) = of_group {
+                            self.settle_owed(receipt);
+                        }
+                        verdict.into()
+                    }
                 }
-                Err(verdict) => verdict.into(),
             })
             .collect();
         ReclaimReply { verdicts, progress: Some(self.progress()) }

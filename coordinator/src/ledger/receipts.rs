@@ -9,19 +9,34 @@ use forebay_proto::v1::{
 };
 
 use super::returned::{TakenPositions, positions, take_out};
-use super::{Grant, Ledger, ReturnedPositions, tallies::PositionFate};
+use super::{Grant, Ledger, ReturnedPositions, groups::GroupReceipts, tallies::PositionFate};
+
+/// What a request says beside its receipts.
+struct BesideReceipts<'a> {
+    /// They are of a dead incarnation's consumers.
+    hand_in: bool,
+    /// What is wrong with records.
+    bad: HashMap<u64, &'a BadRecord>,
+    groups: GroupReceipts<'a>,
+}
 
 impl Ledger {
     /// Counts receipts. Each is accepted once, and only while its positions are nobody else's.
     pub(crate) fn ack(&mut self, worker: &str, request: &AckRequest) -> AckReply {
-        // Of two entries for a record, the first counts.
-        let bad: HashMap<u64, &BadRecord> = request.bad.iter().rev().map(|bad| (bad.record, bad)).collect();
-        let verdicts =
-            request.items.iter().map(|item| self.ack_item(worker, item, request.hand_in, &bad).into()).collect();
-        AckReply { verdicts, progress: Some(self.progress()) }
+        let beside = BesideReceipts {
+            hand_in: request.hand_in,
+            // Of two entries for a record, the first counts.
+            bad: request.bad.iter().rev().map(|bad| (bad.record, bad)).collect(),
+            groups: GroupReceipts::of(&request.groups),
+        };
+        self.note_groups(&request.began, &request.ended);
+        request.shares.iter().for_each(|share| self.share(worker, share));
+        let verdicts = request.items.iter().map(|item| self.ack_item(worker, item, &beside).into()).collect();
+        let missed = self.missed(&request.missing);
+        AckReply { verdicts, progress: Some(self.progress()), missed }
     }
 
-    fn ack_item(&mut self, worker: &str, item: &AckItem, hand_in: bool, bad: &HashMap<u64, &BadRecord>) -> Verdict {
+    fn ack_item(&mut self, worker: &str, item: &AckItem, beside: &BesideReceipts<'_>) -> Verdict {
         match item.kind() {
             Kind::Finished => return self.finished(worker, item.lease, &item.range.unwrap_or_default()),
             Kind::Seen => return self.seen(worker, item.lease, &item.range.unwrap_or_default()),
@@ -31,26 +46,38 @@ impl Ledger {
         if item.kind() != Kind::Bare && !self.has_records(worker, item.lease, &range) {
             return Verdict::Invalid;
         }
-        let taken =
-            if hand_in { self.take_kept(worker, item.lease, &range) } else { self.take(worker, item.lease, &range) };
+        let taken = if beside.hand_in {
+            self.take_kept(worker, item.lease, &range)
+        } else {
+            self.take(worker, item.lease, &range)
+        };
         let taken = match taken {
             Err(Verdict::Lost) => self.take_abandoned(worker, item.lease, &range),
             taken => taken,
         };
+        let of_groups = beside.groups.about(item.lease, item.range);
         match taken {
             Ok(TakenPositions { grant, .. }) => {
                 if item.kind() == Kind::Bare {
-                    self.account_bare(&grant, bad);
+                    self.account_bare(&grant, &beside.bad);
                 } else {
                     self.account(grant.epoch, &grant.range, |tallies, plan| {
                         tallies.add(item);
                         tallies.count(plan, grant.epoch, &grant.range, PositionFate::of_receipt(item.kind()));
                     });
+                    for receipt in of_groups {
+                        self.tally(grant.epoch).count_for_group(receipt, item);
+                    }
+                }
+                self.end_share(grant.epoch, item, of_groups);
+                for receipt in of_groups.iter().filter(|_| beside.hand_in) {
+                    self.owe_to_others(grant.epoch, receipt);
                 }
                 self.acks = self.acks.saturating_add(1);
                 self.touch();
                 Verdict::Accepted
             }
+            Err(_) if beside.hand_in && of_groups.iter().any(|receipt| self.settle_owed(receipt)) => Verdict::Accepted,
             Err(verdict) => verdict,
         }
     }
@@ -67,7 +94,7 @@ impl Ledger {
     }
 
     /// Each position of the range has a record, as far as the lease is known.
-    fn has_records(&self, worker: &str, lease: u64, range: &v1::Range) -> bool {
+    pub(super) fn has_records(&self, worker: &str, lease: u64, range: &v1::Range) -> bool {
         self.locate(worker, lease).is_none_or(|(epoch, start)| {
             start.checked_add(range.end).is_some_and(|end| end <= self.plan.epoch_records(epoch))
         })
@@ -145,12 +172,17 @@ impl Ledger {
     pub(crate) fn give_back(&mut self, worker: &str, items: &[ReturnedRange], now: u64) -> ReturnReply {
         let verdicts = items
             .iter()
-            .map(|item| match self.take(worker, item.lease, &item.range.unwrap_or_default()) {
-                Ok(taken) => {
-                    self.put_back(worker, item.lease, taken, item.cause(), now);
-                    Verdict::Accepted.into()
+            .map(|item| {
+                if self.deliver_given_back(worker, item.lease, item.range) {
+                    return Verdict::Accepted.into();
                 }
-                Err(verdict) => verdict.into(),
+                match self.take(worker, item.lease, &item.range.unwrap_or_default()) {
+                    Ok(taken) => {
+                        self.put_back(worker, item.lease, taken, item.cause(), now);
+                        Verdict::Accepted.into()
+                    }
+                    Err(verdict) => verdict.into(),
+                }
             })
             .collect();
         ReturnReply { verdicts, progress: Some(self.progress()) }
@@ -254,7 +286,7 @@ impl Ledger {
     }
 
     /// Epoch and first position of a lease, whether it is out, returned or abandoned.
-    fn locate(&self, worker: &str, lease: u64) -> Option<(u64, u64)> {
+    pub(super) fn locate(&self, worker: &str, lease: u64) -> Option<(u64, u64)> {
         let held = self.workers.get(worker).and_then(|worker| worker.leases.get(&lease));
         let back = || self.returned.iter().chain(&self.abandoned.0).find(|back| back.was_of(worker, lease));
         held.map(|held| (held.lease.epoch, held.lease.start))

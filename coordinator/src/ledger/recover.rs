@@ -38,6 +38,7 @@ impl Ledger {
         for returned in open {
             self.insert_returned(returned);
         }
+        self.forget_shares();
         self.generation = (self.generation / STRIDE + 1).saturating_mul(STRIDE).min(MAX_EPOCH);
         self.next_lease = first_lease(origin);
         self.recoveries.push(Recovery { generation: self.generation, taken });

@@ -103,6 +103,7 @@ impl Ledger {
             None => self.take_tallies(snapshot, first),
         }
         self.drop_positions();
+        self.forget_shares();
         for open in &snapshot.open {
             self.insert_returned(ReturnedPositions {
                 deaths: open.deaths,

@@ -11,7 +11,8 @@ use prost::Message;
 
 use super::damage::Damage;
 use super::{
-    Dirty, LeaseOut, Ledger, MAX_EPOCH, ReturnedPositions, Spans, Tallies, Times, Worker, marks, workers::Replies,
+    Dirty, LeaseOut, Ledger, MAX_EPOCH, ReturnedPositions, Shares, Spans, Tallies, Times, Worker, marks,
+    workers::Replies,
 };
 use crate::{
     grains::GrainTable,
@@ -28,6 +29,8 @@ const VERSION: u32 = 4;
 const GRAINS: &str = "grains";
 /// The dataset in short.
 const OUTLINE: &str = "outline";
+/// What some groups of trainers have consumed and others have not.
+const SHARES: &str = "shares";
 
 impl Ledger {
     /// The documents that changed since the last call, with keys that start with `prefix`.
@@ -42,6 +45,7 @@ impl Ledger {
             head: true,
             grains: self.plan.grains().is_some(),
             outline: self.outline.is_some(),
+            shares: self.shares.stored().is_some(),
             workers: self.workers.keys().cloned().collect(),
             epochs: self.tallies.keys().copied().collect(),
             marks: self.marks.keys().copied().collect(),
@@ -80,6 +84,9 @@ impl Ledger {
         if dirty.outline {
             put(OUTLINE.to_owned(), self.outline.as_ref().map(Message::encode_to_vec));
         }
+        if dirty.shares {
+            put(SHARES.to_owned(), self.shares.stored().as_ref().map(Message::encode_to_vec));
+        }
         if dirty.head {
             put("head".to_owned(), Some(self.head().encode_to_vec()));
         }
@@ -93,12 +100,14 @@ impl Ledger {
         let marks = self.marks.keys().map(|&place| mark_key(place));
         let grains = self.plan.grains().map(|_| GRAINS.to_owned());
         let outline = self.outline.as_ref().map(|_| OUTLINE.to_owned());
+        let shares = self.shares.stored().map(|_| SHARES.to_owned());
         epochs
             .chain(quarantine)
             .chain(workers)
             .chain(marks)
             .chain(grains)
             .chain(outline)
+            .chain(shares)
             .chain(["head".to_owned()])
             .collect()
     }
@@ -154,6 +163,7 @@ impl Ledger {
             whole_grains: false,
             revision: 1,
             outline: None,
+            shares: Shares::default(),
             dirty: Dirty::default(),
         };
         for mark in &head.marks {
@@ -171,6 +181,9 @@ impl Ledger {
         ledger.returned.sort_by_key(|back| (back.epoch, back.start));
         ledger.tails.sort_by_key(|tail| (tail.epoch, tail.start));
         ledger.check_exclusive()?;
+        if !ledger.shares.are_possible(ledger.cursor_epoch) {
+            return Err(Damage::Shares);
+        }
         if head.version == 1 {
             ledger.owe_padding();
         }
@@ -198,6 +211,8 @@ impl Ledger {
                 return Err(Damage::Outline);
             }
             self.outline = Some(outline);
+        } else if key == SHARES {
+            self.shares = Shares::of(decode(key, bytes)?);
         } else {
             return Err(Damage::Unknown(key.to_owned()));
         }

@@ -5,7 +5,10 @@ use std::ops::Range;
 
 use forebay_proto::{
     RecordSum, Turn,
-    v1::{AckItem, Cause, EpochTally, QuarantinedRecord, Repeats, SourceTally, Tally, UnsummedRange, ack_item::Kind},
+    v1::{
+        AckItem, Cause, EpochTally, GroupTally, MissedBatches, QuarantinedRecord, Repeats, SourceTally, Tally,
+        UnsummedRange, ack_item::Kind,
+    },
 };
 
 use super::Ledger;
@@ -15,6 +18,11 @@ use crate::plan::Plan;
 pub(super) const QUARANTINE_LIST: usize = 100_000;
 /// Longest file name and reason in the list, in bytes.
 const TEXT_LEN: usize = 1024;
+
+/// Groups of an epoch that have an account. Trainers without a group may come and go without end.
+pub(super) const GROUPS: usize = 256;
+/// Longest name of a group, in bytes.
+const NAME_LEN: usize = 64;
 
 /// One epoch's sums.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -31,6 +39,8 @@ pub(crate) struct Tallies {
     pub(super) repeats: Repeats,
     /// For each source of the dataset, by positions. Empty while there is nothing to count.
     sources: Vec<SourceTally>,
+    /// For each group of trainers, in the order in which they came.
+    pub(super) groups: Vec<GroupTally>,
 }
 
 /// What became of positions, for the counts of their sources.
@@ -56,6 +66,7 @@ impl Tallies {
             sources: self.sources.clone(),
             by_state: (self.by_state.count > 0).then(|| tally(self.by_state)),
             unsummed: self.unsummed.clone(),
+            groups: self.groups.clone(),
         }
     }
 
@@ -108,10 +119,6 @@ impl Tallies {
     }
 
     pub(super) fn from_message(message: &EpochTally) -> Self {
-        let sum = |tally: Option<Tally>| {
-            let Tally { count, sum_high, sum_low } = tally.unwrap_or_default();
-            RecordSum::from_halves(count, sum_high, sum_low)
-        };
         let mut repeats = message.repeats.unwrap_or_default();
         repeats.add(Cause::DaemonDied, message.regranted);
         Self {
@@ -123,6 +130,7 @@ impl Tallies {
             unsummed: message.unsummed.clone(),
             repeats,
             sources: message.sources.clone(),
+            groups: accounts(&message.groups),
         }
     }
 
@@ -232,7 +240,22 @@ pub(super) fn between(epoch: u64, positions: &Range<u64>) -> Range<(u64, u64)> {
     (epoch, first)..(epoch, positions.end.max(first))
 }
 
-fn tally(sum: RecordSum) -> Tally {
+/// The accounts of a tally that comes from outside.
+fn accounts(tallies: &[GroupTally]) -> Vec<GroupTally> {
+    let is_short = |tally: &&GroupTally| tally.group.as_ref().is_some_and(|group| group.name.len() <= NAME_LEN);
+    let nameless = |missed: &MissedBatches| MissedBatches { group: String::new(), ..missed.clone() };
+    let account = |tally: &GroupTally| GroupTally { missed: tally.missed.as_ref().map(nameless), ..tally.clone() };
+    tallies.iter().filter(is_short).take(GROUPS).map(account).collect()
+}
+
+/// A stored sum.
+pub(super) fn sum(tally: Option<Tally>) -> RecordSum {
+    let Tally { count, sum_high, sum_low } = tally.unwrap_or_default();
+    RecordSum::from_halves(count, sum_high, sum_low)
+}
+
+/// A sum as it is stored.
+pub(super) fn tally(sum: RecordSum) -> Tally {
     let (sum_high, sum_low) = sum.halves();
     Tally { count: sum.count, sum_high, sum_low }
 }

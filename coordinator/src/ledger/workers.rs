@@ -89,6 +89,10 @@ impl Ledger {
     pub(crate) fn register(&mut self, request: &OpenRequest, now: u64) {
         let (worker, incarnation) = (request.worker.as_str(), request.incarnation);
         self.take_over(worker);
+        if self.workers.get(worker).is_none_or(|known| known.incarnation != incarnation) {
+            self.deliver_shares(worker, |_| true);
+            self.groups_may_come_back();
+        }
         let known = self.workers.entry(worker.to_owned()).or_default();
         known.heard = now;
         if known.incarnation == incarnation {
@@ -108,6 +112,7 @@ impl Ledger {
 
     /// Returns the leases that no heartbeat has named for a whole time to live. Forgets workers that have had none for long.
     pub(crate) fn expire(&mut self, now: u64) {
+        self.deliver_late_shares(now);
         // Leases of tasks have no end, but their workers have.
         let remembered = self.times.lease_ttl.min(REMEMBERED) + REMEMBERED;
         let dirty = &mut self.dirty.workers;

@@ -74,8 +74,7 @@ fn story(fail: Option<(u64, CommitFailure)>) -> u64 {
             }
             for position in 1..len.min(4) {
                 let items = vec![scene.receipt(lease, position, position + 1, Kind::Delivered)];
-                let reply =
-                    insist(&scene, &AckRequest { caller: Some(daemon.next()), items, hand_in: false, bad: vec![] });
+                let reply = insist(&scene, &AckRequest { caller: Some(daemon.next()), items, ..AckRequest::default() });
                 assert_eq!(reply.verdicts, [Verdict::Accepted as i32]);
                 assert!(accepted.insert((lease.epoch, lease.start + position)), "accepted twice");
             }
@@ -116,7 +115,7 @@ fn no_reply_comes_before_its_commit() {
     let lease = daemon.lease(&scene);
     scene.store.fail_at(1, CommitFailure::Before);
     let request =
-        AckRequest { caller: Some(daemon.next()), items: vec![scene.delivered(&lease)], hand_in: false, bad: vec![] };
+        AckRequest { caller: Some(daemon.next()), items: vec![scene.delivered(&lease)], ..AckRequest::default() };
     assert!(matches!(scene.call(request.clone()), Err(CallError::Unavailable(_))));
     // The coordinator dies before the worker repeats: the receipt was never counted, and is counted now.
     scene.restart();
@@ -176,7 +175,7 @@ fn since_when_the_store_cannot_be_written_is_known_until_it_can() {
     assert_eq!(*outage.borrow_and_update(), None);
     scene.store.fill(true);
     let request =
-        AckRequest { caller: Some(daemon.next()), items: vec![scene.delivered(&lease)], hand_in: false, bad: vec![] };
+        AckRequest { caller: Some(daemon.next()), items: vec![scene.delivered(&lease)], ..AckRequest::default() };
     let refused = scene.call(request.clone()).unwrap_err().to_string();
     let first = outage.borrow_and_update().clone().expect("an outage");
     assert!(first.cause.contains("no room") && refused.contains("no room"), "{first}, {refused}");

@@ -150,7 +150,7 @@ impl History {
         let Some((lease, start, end)) = self.choose(who, which, from, len) else { return };
         let owned = self.truth.owns(who, &lease, start, end);
         let items = self.scene.receipts(&lease, start, end);
-        let request = AckRequest { caller: Some(self.actors[who].daemon.next()), items, hand_in: false, bad: vec![] };
+        let request = AckRequest { caller: Some(self.actors[who].daemon.next()), items, ..AckRequest::default() };
         let verdicts = self.scene.call(request.clone()).unwrap().verdicts;
         for (item, verdict) in request.items.iter().zip(&verdicts) {
             let range = item.range.unwrap();

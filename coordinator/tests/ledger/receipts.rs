@@ -248,8 +248,7 @@ fn rule_18_a_repeated_command_gets_the_same_reply_and_changes_nothing() {
     let ack = AckRequest {
         caller: Some(daemon.next()),
         items: vec![scene.delivered(&granted.leases[0])],
-        hand_in: false,
-        bad: vec![],
+        ..AckRequest::default()
     };
     let acked = scene.call(ack.clone()).unwrap();
     assert_eq!(acked.verdicts, [Verdict::Accepted as i32]);

@@ -318,7 +318,7 @@ fn rule_07_a_bad_record_is_quarantined_with_its_batch_and_counts_in_the_state_of
     let why =
         BadRecord { record, file: "7.jpg".to_owned(), reason: "no end marker".to_owned(), ..BadRecord::default() };
     let items = [bad, good[0], good[1]].map(|item| AckItem { lease: lease.id, ..item }).to_vec();
-    let request = AckRequest { caller: Some(daemon.next()), items, hand_in: false, bad: vec![why] };
+    let request = AckRequest { caller: Some(daemon.next()), items, bad: vec![why], ..AckRequest::default() };
     assert!(scene.call(request).unwrap().verdicts().all(|verdict| verdict == Verdict::Accepted));
     let quarantine = scene.quarantine();
     let listed: Vec<_> = quarantine.iter().map(|bad| (bad.record, bad.file.as_str(), bad.reason.as_str())).collect();

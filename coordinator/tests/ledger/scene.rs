@@ -231,16 +231,15 @@ impl Daemon {
     }
 
     pub(crate) fn ack(&mut self, scene: &Scene, item: AckItem) -> Verdict {
-        let reply = scene
-            .call(AckRequest { caller: Some(self.next()), items: vec![item], hand_in: false, bad: vec![] })
-            .unwrap();
+        let reply =
+            scene.call(AckRequest { caller: Some(self.next()), items: vec![item], ..AckRequest::default() }).unwrap();
         reply.verdicts().next().unwrap()
     }
 
     /// For a consumer of a dead incarnation.
     pub(crate) fn hand_in(&mut self, scene: &Scene, item: AckItem) -> Verdict {
         let reply = scene
-            .call(AckRequest { caller: Some(self.next()), items: vec![item], hand_in: true, bad: vec![] })
+            .call(AckRequest { caller: Some(self.next()), items: vec![item], hand_in: true, ..AckRequest::default() })
             .unwrap();
         reply.verdicts().next().unwrap()
     }
@@ -286,7 +285,8 @@ impl Daemon {
     /// For a consumer of a dead incarnation that goes on holding a part of its lease.
     pub(crate) fn reclaim(&mut self, scene: &Scene, lease: &Lease, start: u64, end: u64) -> Verdict {
         let items = vec![leased(lease, start, end)];
-        let reply = scene.call(ReclaimRequest { caller: Some(self.next()), items }).unwrap();
+        let reply =
+            scene.call(ReclaimRequest { caller: Some(self.next()), items, ..ReclaimRequest::default() }).unwrap();
         self.leases.push(lease.id);
         reply.verdicts().next().unwrap()
     }

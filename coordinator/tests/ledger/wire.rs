@@ -45,11 +45,8 @@ fn a_worker_at_the_other_end_of_grpc_sees_the_same_ledger() {
             .unwrap()
             .into_inner();
         let items = vec![scene.delivered(&reply.leases[0])];
-        let acked = client
-            .ack(AckRequest { caller: caller(2), items, hand_in: false, bad: vec![] })
-            .await
-            .unwrap()
-            .into_inner();
+        let acked =
+            client.ack(AckRequest { caller: caller(2), items, ..AckRequest::default() }).await.unwrap().into_inner();
         assert_eq!(acked.verdicts().collect::<Vec<_>>(), [Verdict::Accepted]);
         let done = client
             .acquire(AcquireRequest { caller: caller(3), leases: 1, ..AcquireRequest::default() })

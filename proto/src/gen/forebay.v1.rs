@@ -314,6 +314,9 @@ pub struct OpenReply {
     /// The run has no outline of its dataset yet.
     #[prost(bool, tag = "30")]
     pub wants_outline: bool,
+    /// Names of the groups of trainers that were there when the ledger's last incarnation of a worker ended. They may come back.
+    #[prost(string, repeated, tag = "40")]
+    pub groups: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
 }
 /// A list of records in short.
 #[allow(clippy::all)]
@@ -567,15 +570,107 @@ pub struct AckRequest {
     /// What is wrong with the bad records of BARE items, where that is known.
     #[prost(message, repeated, tag = "4")]
     pub bad: ::prost::alloc::vec::Vec<BadRecord>,
+    /// Which groups of trainers have consumed DELIVERED items of this request, if the stream's groups each get every batch.
+    #[prost(message, repeated, tag = "40")]
+    pub groups: ::prost::alloc::vec::Vec<GroupReceipt>,
+    /// What some groups have consumed and others still wait for.
+    #[prost(message, repeated, tag = "41")]
+    pub shares: ::prost::alloc::vec::Vec<GroupShare>,
+    /// Names of groups that have begun. A group that has also ended in the meantime ended first.
+    #[prost(string, repeated, tag = "42")]
+    pub began: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// The trainers of these groups have handed in all that they had of a dead incarnation: what else was delivered to others then,
+    /// they have missed.
+    #[prost(string, repeated, tag = "43")]
+    pub missing: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Names of groups that have ended: nothing waits for them any more.
+    #[prost(string, repeated, tag = "44")]
+    pub ended: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+}
+/// That a group has consumed a part of a batch which other groups still wait for. If the daemon dies, it counts as delivered, and
+/// those groups have missed it.
+#[allow(clippy::all)]
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct GroupShare {
+    #[prost(message, optional, tag = "1")]
+    pub receipt: ::core::option::Option<GroupReceipt>,
+    /// Names of the groups that wait for it. Those without a name end with their trainers.
+    #[prost(string, repeated, tag = "2")]
+    pub waiting: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+}
+/// Batches that other groups have consumed, and that this one did not get because their daemon ended.
+#[allow(clippy::all)]
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct MissedBatches {
+    #[prost(string, tag = "1")]
+    pub group: ::prost::alloc::string::String,
+    #[prost(uint64, tag = "2")]
+    pub epoch: u64,
+    /// Numbers of the first and the last one.
+    #[prost(uint64, tag = "3")]
+    pub from: u64,
+    #[prost(uint64, tag = "4")]
+    pub to: u64,
+    #[prost(uint64, tag = "5")]
+    pub records: u64,
+}
+/// That a group of trainers has consumed what an item of the same request is about (semantics rule 44).
+#[allow(clippy::all)]
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct GroupReceipt {
+    #[prost(message, optional, tag = "1")]
+    pub group: ::core::option::Option<GroupKey>,
+    /// Number of the batch.
+    #[prost(uint64, tag = "2")]
+    pub batch: u64,
+    /// The item with the same lease and range, with the sum that this group's trainer computed.
+    #[prost(message, optional, tag = "3")]
+    pub item: ::core::option::Option<AckItem>,
+}
+/// A group of trainers of a stream.
+#[allow(clippy::all)]
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct GroupKey {
+    /// Empty for a trainer that is a group by itself.
+    #[prost(string, tag = "1")]
+    pub name: ::prost::alloc::string::String,
+    /// Only of such a trainer: its process, and a number that no other trainer of the stream has.
+    #[prost(uint32, tag = "2")]
+    pub pid: u32,
+    #[prost(fixed64, tag = "3")]
+    pub trainer: u64,
+}
+/// What a group has consumed of an epoch.
+#[allow(clippy::all)]
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct GroupTally {
+    #[prost(message, optional, tag = "1")]
+    pub group: ::core::option::Option<GroupKey>,
+    #[prost(message, optional, tag = "2")]
+    pub consumed: ::core::option::Option<Tally>,
+    /// Numbers of the first and the last batch that it has consumed.
+    #[prost(uint64, tag = "3")]
+    pub first_batch: u64,
+    #[prost(uint64, tag = "4")]
+    pub last_batch: u64,
+    /// What it has missed, with the name left out. Absent: nothing.
+    #[prost(message, optional, tag = "5")]
+    pub missed: ::core::option::Option<MissedBatches>,
+    /// It saw other records of a batch than another group.
+    #[prost(bool, tag = "6")]
+    pub differs: bool,
 }
 /// One verdict per item, in order.
 #[allow(clippy::all)]
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+#[derive(Clone, PartialEq, ::prost::Message)]
 pub struct AckReply {
     #[prost(enumeration = "Verdict", repeated, tag = "1")]
     pub verdicts: ::prost::alloc::vec::Vec<i32>,
     #[prost(message, optional, tag = "2")]
     pub progress: ::core::option::Option<Progress>,
+    /// What the groups that the request calls `missing` have missed. Each batch is told once.
+    #[prost(message, repeated, tag = "40")]
+    pub missed: ::prost::alloc::vec::Vec<MissedBatches>,
 }
 /// A record that cannot be read or decoded: it is quarantined.
 #[allow(clippy::all)]
@@ -655,6 +750,9 @@ pub struct ReclaimRequest {
     pub caller: ::core::option::Option<Caller>,
     #[prost(message, repeated, tag = "2")]
     pub items: ::prost::alloc::vec::Vec<LeasedRange>,
+    /// Which batches of the consumer's group the items are parts of, without sums, if the stream's groups each get every batch.
+    #[prost(message, repeated, tag = "40")]
+    pub groups: ::prost::alloc::vec::Vec<GroupReceipt>,
 }
 #[allow(clippy::all)]
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -919,6 +1017,9 @@ pub struct EpochTally {
     /// add them up at once. An audit adds them up.
     #[prost(message, repeated, tag = "41")]
     pub unsummed: ::prost::alloc::vec::Vec<UnsummedRange>,
+    /// The first 256 groups of trainers that have consumed something, if the stream's groups each get every batch.
+    #[prost(message, repeated, tag = "50")]
+    pub groups: ::prost::alloc::vec::Vec<GroupTally>,
 }
 /// Positions of one rank of a lockstep run, in its own count from 0. Each has a record.
 #[allow(clippy::all)]
@@ -4942,6 +5043,41 @@ pub struct StoredReply {
     pub command: u32,
     #[prost(bytes = "vec", tag = "3")]
     pub reply: ::prost::alloc::vec::Vec<u8>,
+}
+/// Document `shares`: what groups of trainers know of batches that others do not (semantics rule 44). Only in a ledger of a stream
+/// whose groups each get every batch.
+#[allow(clippy::all)]
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct StoredShares {
+    #[prost(message, repeated, tag = "1")]
+    pub shares: ::prost::alloc::vec::Vec<StoredShare>,
+    /// Names of groups that are there.
+    #[prost(string, repeated, tag = "2")]
+    pub present: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Those that were there when the last incarnation ended.
+    #[prost(string, repeated, tag = "3")]
+    pub former: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+}
+/// A part of a batch that some groups have had and others have not.
+#[allow(clippy::all)]
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct StoredShare {
+    #[prost(uint64, tag = "1")]
+    pub epoch: u64,
+    #[prost(uint64, tag = "2")]
+    pub batch: u64,
+    /// Lease and range, with the sum of those who have consumed it. Without a sum, trainers have held it since their daemon ended.
+    #[prost(message, optional, tag = "3")]
+    pub item: ::core::option::Option<AckItem>,
+    /// Those of groups that have had it, which count when the batch does: without a sum, it is in a trainer's hands.
+    #[prost(message, repeated, tag = "4")]
+    pub had: ::prost::alloc::vec::Vec<GroupReceipt>,
+    /// Names of the groups that wait for it, or that have missed it.
+    #[prost(string, repeated, tag = "5")]
+    pub waiting: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Its daemon has ended: nobody gets it any more.
+    #[prost(bool, tag = "6")]
+    pub owed: bool,
 }
 /// Document `tasks`, in a ledger whose shards are given to workers as tasks.
 #[allow(clippy::all)]

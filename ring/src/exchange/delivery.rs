@@ -133,6 +133,11 @@ impl Delivery {
         self.unnoted = self.unnoted.saturating_sub(1);
     }
 
+    /// Nobody notes any more what was told of sights: they are told with what becomes of the batch.
+    pub(super) fn keep_sights(&mut self) {
+        self.seen |= self.unnoted > 0;
+    }
+
     // Receipts.
 
     /// Whether the consumer holds it, and whether it has acked it.
@@ -222,6 +227,21 @@ impl Delivery {
     pub(super) fn outcome(&self) -> Outcome {
         let over = self.shares().next().is_none() && (self.void || self.acked.is_some());
         if over { Outcome::Over { dropped: self.acked.is_none().then_some(self.seen) } } else { Outcome::Open }
+    }
+
+    /// A group has acked it.
+    pub(super) fn is_acked(&self) -> bool {
+        self.acked.is_some()
+    }
+
+    /// One of its groups has acked it or has it in its hands, and others are to get it.
+    pub(super) fn is_for_more_groups(&self) -> bool {
+        self.is_acked() || (self.is_held() && self.shares().count() > 1)
+    }
+
+    /// Groups that have not acked it.
+    pub(super) fn unacked(&self) -> impl Iterator<Item = GroupId> {
+        self.shares().filter(|share| !share.is_acked()).map(|share| share.group)
     }
 
     /// Those that hold it un-acked.

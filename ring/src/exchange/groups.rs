@@ -73,6 +73,16 @@ impl Groups {
         group.from
     }
 
+    /// A group begins without a trainer, unless it is there. False if there can be none.
+    pub(super) fn expect(&mut self, name: &str) -> bool {
+        let membership = Membership { group: Some(name.to_owned()), ..Membership::default() };
+        if self.find(&membership).is_none() && self.has_room() {
+            self.by_id.insert(GroupId(self.next), Group { name: membership.group.clone(), ..Group::default() });
+            self.next += 1;
+        }
+        !self.split && self.find(&membership).is_some()
+    }
+
     /// A trainer leaves. Gives its group, if that ends with it.
     pub(super) fn leave(&mut self, consumer: ConsumerId) -> Option<GroupId> {
         let id = self.of(consumer)?;
@@ -107,6 +117,11 @@ impl Groups {
     /// The group that a trainer is in.
     pub(super) fn of(&self, consumer: ConsumerId) -> Option<GroupId> {
         self.by_id.iter().find(|(_, group)| group.members.contains(&consumer)).map(|(id, _)| *id)
+    }
+
+    /// Its name, if it has one.
+    pub(super) fn name(&self, id: GroupId) -> Option<&str> {
+        self.by_id.get(&id)?.name.as_deref()
     }
 
     pub(super) fn members(&self, id: GroupId) -> impl Iterator<Item = ConsumerId> + '_ {

@@ -3,7 +3,7 @@
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use forebay_proto::v1::call_reply::Reply;
-use forebay_proto::v1::{CallReply, Failure, StreamInfo};
+use forebay_proto::v1::{CallReply, Failure, GroupKey, StreamInfo};
 use forebay_ring::{
     Bulk, BulkError, Call, Claim, ConsumerId, Membership, MessageKind, PACKET_LEN, PROTOCOL, Peer, Received, Sent,
     Socket, SocketError, Welcome, packet, text, text_code,
@@ -25,6 +25,8 @@ pub(crate) struct Arrival {
     pub credits: u32,
     /// The group that it joins.
     pub membership: Membership,
+    /// How the ledger knows its group; nothing in `split`.
+    pub key: Option<GroupKey>,
     /// The daemon's incarnation.
     pub incarnation: u64,
     /// What it is told of the stream.

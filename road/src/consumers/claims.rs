@@ -3,11 +3,11 @@
 use std::collections::{BTreeMap, HashMap};
 
 use forebay_proto::RecordSum;
-use forebay_proto::v1::{AckItem, BadRecord, Cause, Range, ReturnedRange};
+use forebay_proto::v1::{AckItem, BadRecord, Cause, GroupKey, GroupReceipt, Range, ReturnedRange};
 use forebay_ring::{Ack, BatchId, Claim, ClaimSum, ConsumerId, NO_RING};
 
 use crate::publish::Ready;
-use crate::receipt::{receipt, seen};
+use crate::receipt::{group_receipt, receipt, seen};
 
 /// The table.
 #[derive(Debug, Default)]
@@ -37,6 +37,19 @@ pub(super) struct BatchClaims {
     parts: BTreeMap<ConsumerId, Vec<RecordSum>>,
     /// The sums of the first whole receipt, and the differences of further ones.
     sums: Option<Vec<RecordSum>>,
+    /// The groups that have consumed it, as the ledger knows them, with the sums of each.
+    consumed: Vec<(GroupKey, Vec<RecordSum>)>,
+}
+
+/// What is told of an acked batch.
+#[derive(Debug, Default)]
+pub(super) struct BatchReceipts {
+    /// One for each claim.
+    pub(super) items: Vec<AckItem>,
+    /// What is wrong with records that it was delivered without.
+    pub(super) bad: Vec<BadRecord>,
+    /// Those of its groups; none in `split`.
+    pub(super) groups: Vec<GroupReceipt>,
 }
 
 /// How far a batch's receipts are.
@@ -70,6 +83,7 @@ impl Claims {
             recalled: false,
             parts: BTreeMap::new(),
             sums: None,
+            consumed: Vec::new(),
         };
         // A batch may be told in several parts.
         self.adopted.entry((consumer, seq)).or_insert(none).claims.extend(claims);
@@ -97,15 +111,21 @@ impl Claims {
         self.published.values().filter(|entry| entry.epoch == epoch).count()
     }
 
-    /// Takes the sums of one ACK packet. The consumer holds the batch.
-    pub(super) fn sums(&mut self, consumer: ConsumerId, ack: &Ack, sums: &[ClaimSum]) -> Receipts {
+    /// Takes the sums of one ACK packet. The consumer holds the batch, for this group.
+    pub(super) fn sums(
+        &mut self,
+        consumer: ConsumerId,
+        group: Option<&GroupKey>,
+        ack: &Ack,
+        sums: &[ClaimSum],
+    ) -> Receipts {
         let entry = if ack.ring == NO_RING {
             self.adopted.get_mut(&(consumer, ack.seq))
         } else {
             self.published.get_mut(&ack.seq)
         };
         // A batch that is held and not known was fenced by a restore: its receipt leads nowhere.
-        entry.map_or(Receipts::Whole, |entry| entry.take(consumer, ack, sums))
+        entry.map_or(Receipts::Whole, |entry| entry.take(consumer, group, ack, sums))
     }
 
     /// A consumer has left: parts of its receipts lead nowhere.
@@ -142,9 +162,16 @@ impl Claims {
         }
     }
 
-    /// The receipts of an acked batch, and what is wrong with records that it was delivered without.
-    pub(super) fn acked(&mut self, seq: u64) -> (Vec<AckItem>, Vec<BadRecord>) {
-        self.published.remove(&seq).map(BatchClaims::receipts).unwrap_or_default()
+    /// The receipts of an acked batch.
+    pub(super) fn acked(&mut self, seq: u64) -> BatchReceipts {
+        self.published.remove(&seq).map(|entry| entry.receipts(seq)).unwrap_or_default()
+    }
+
+    /// What this group has consumed of a published batch.
+    pub(super) fn consumed_by(&self, group: &GroupKey, seq: u64) -> Vec<GroupReceipt> {
+        let Some(entry) = self.published.get(&seq) else { return Vec::new() };
+        let consumed = entry.consumed.iter().find(|(known, _)| known == group);
+        consumed.map(|(_, sums)| group_receipts(group, seq, &entry.claims, sums)).unwrap_or_default()
     }
 
     /// What the ledger is told of a published batch whose trainer ended un-acked: which records it may have seen.
@@ -154,8 +181,8 @@ impl Claims {
     }
 
     /// The same of an adopted batch, of which it is not known what is wrong.
-    pub(super) fn adopted_acked(&mut self, consumer: ConsumerId, batch: BatchId) -> (Vec<AckItem>, Vec<BadRecord>) {
-        self.adopted.remove(&(consumer, batch.seq)).map(BatchClaims::receipts).unwrap_or_default()
+    pub(super) fn adopted_acked(&mut self, consumer: ConsumerId, batch: BatchId) -> BatchReceipts {
+        self.adopted.remove(&(consumer, batch.seq)).map(|entry| entry.receipts(batch.seq)).unwrap_or_default()
     }
 
     /// What a dropped batch gives back, and how somebody may have seen it.
@@ -184,6 +211,7 @@ impl BatchClaims {
             recalled: false,
             parts: BTreeMap::new(),
             sums: None,
+            consumed: Vec::new(),
         }
     }
 
@@ -197,7 +225,7 @@ impl BatchClaims {
         ranges(self.claims, cause)
     }
 
-    fn take(&mut self, consumer: ConsumerId, ack: &Ack, sums: &[ClaimSum]) -> Receipts {
+    fn take(&mut self, consumer: ConsumerId, group: Option<&GroupKey>, ack: &Ack, sums: &[ClaimSum]) -> Receipts {
         // Parts of another holder's receipt do not count: it died in the middle, or is of another group.
         let mut known = self.parts.remove(&consumer).filter(|_| ack.first > 0).unwrap_or_default();
         if ack.first as usize != known.len() || known.len() + sums.len() > self.claims.len() {
@@ -208,7 +236,10 @@ impl BatchClaims {
             known.push(RecordSum::from_halves(count, sum.high, sum.low));
         }
         match (ack.last == 1, known.len() == self.claims.len()) {
-            (true, true) => self.whole(known),
+            (true, true) => {
+                self.consumed.extend(group.map(|group| (group.clone(), known.clone())));
+                self.whole(known)
+            }
             (false, false) => {
                 self.parts.insert(consumer, known);
                 Receipts::Partial
@@ -233,12 +264,22 @@ impl BatchClaims {
         Receipts::Differ
     }
 
-    fn receipts(self) -> (Vec<AckItem>, Vec<BadRecord>) {
-        let Some(sums) = self.sums else { return Default::default() };
-        let claims = self.claims.into_iter().zip(sums);
-        let items = claims.filter_map(|(claim, sum)| Some(receipt(&claim?, sum)));
-        (items.collect(), self.bad)
+    fn receipts(self, seq: u64) -> BatchReceipts {
+        let Self { claims, bad, sums, consumed, .. } = self;
+        let Some(sums) = sums else { return BatchReceipts::default() };
+        let items = receipts(&claims, &sums).collect();
+        let groups = consumed.iter().flat_map(|(group, sums)| group_receipts(group, seq, &claims, sums));
+        BatchReceipts { items, bad, groups: groups.collect() }
     }
+}
+
+/// The receipts of claims, with the sums of what was seen of them.
+fn receipts<'a>(claims: &'a [Option<Claim>], sums: &'a [RecordSum]) -> impl Iterator<Item = AckItem> + 'a {
+    claims.iter().zip(sums).filter_map(|(claim, sum)| Some(receipt(&(*claim)?, *sum)))
+}
+
+fn group_receipts(group: &GroupKey, seq: u64, claims: &[Option<Claim>], sums: &[RecordSum]) -> Vec<GroupReceipt> {
+    receipts(claims, sums).map(|item| group_receipt(group, seq, item)).collect()
 }
 
 /// Claims as they are given back.

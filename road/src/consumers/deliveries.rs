@@ -3,17 +3,17 @@
 //! executes the results. It does no I/O, and gets the time as an argument.
 
 mod absence;
+mod deeds;
 mod eviction;
 mod lag;
 mod waits;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::time::{Duration, Instant};
 
-use forebay_proto::v1::{AckItem, BadRecord, Cause, Progress, ReturnedRange};
+use forebay_proto::v1::{Cause, GroupKey, Progress, ReturnedRange};
 use forebay_ring::{
-    Ack, Action, Adopted, BatchId, Claim, ClaimSum, ConsumerId, Exchange, Granted, HeldBatch, Membership, MessageKind,
-    NoPlace, Offer, SlotId, Voided,
+    Ack, BatchId, Claim, ClaimSum, ConsumerId, Exchange, Granted, HeldBatch, Membership, NoPlace, SlotId, Voided,
 };
 
 use super::claims::{BatchClaims, Claims, Receipts};
@@ -23,6 +23,7 @@ use crate::publish::Ready;
 use crate::settings::{DeliverySettings, Mode};
 use crate::worker::Others;
 use absence::Absence;
+pub(super) use deeds::Deed;
 use eviction::Eviction;
 use lag::Lag;
 pub(super) use waits::{Holding, Overdue};
@@ -35,6 +36,10 @@ pub(super) struct Deliveries {
     /// What each answers for, until it is acked.
     claims: Claims,
     end: EpochEnd,
+    /// The groups of trainers, as the ledger knows them; none in `split`.
+    keys: HashMap<ConsumerId, GroupKey>,
+    /// What the ledger is to be told of groups: who is there, and what they have consumed that others wait for.
+    told: Vec<Fate>,
     /// Named groups without a trainer.
     absence: Absence,
     /// How long a group has held up the others.
@@ -58,25 +63,6 @@ pub(super) struct Deliveries {
 /// How many lost leases are remembered; a daemon has far fewer at a time.
 const REMEMBERED: usize = 4096;
 
-/// Something that is to be done.
-#[derive(Debug)]
-pub(super) enum Deed {
-    /// Offer a batch to a trainer.
-    Offer(ConsumerId, Offer),
-    /// Hand in that so many records of a batch were consumed.
-    Delivered(u64, Fate),
-    /// Tell the ledger.
-    Tell(Fate),
-    /// Fill the slots that are free.
-    Claim,
-    /// Tell a trainer that this epoch is over.
-    EpochEnd(ConsumerId, u64),
-    /// Forget a trainer.
-    Gone(ConsumerId),
-    /// Let go of a ring.
-    RingEmpty(u32),
-}
-
 impl Deliveries {
     /// None yet; the stream starts at `epoch`. `in_order`: no batch passes one that waits for the ledger.
     pub(super) fn new(
@@ -96,6 +82,8 @@ impl Deliveries {
             exchange,
             claims,
             end,
+            keys: HashMap::new(),
+            told: Vec::new(),
             absence,
             lag: Lag::default(),
             eviction: Eviction::new(delivery.slow),
@@ -111,12 +99,6 @@ impl Deliveries {
     /// What stands where, to look at.
     pub(super) fn exchange(&self) -> &Exchange {
         &self.exchange
-    }
-
-    /// What is to be done, oldest first. Call it after every event.
-    pub(super) fn deeds(&mut self) -> Vec<Deed> {
-        let Self { exchange, claims, ending, deadline, .. } = self;
-        exchange.drain().filter_map(|action| deed(action, claims, *ending, *deadline)).collect()
     }
 
     // Batches.
@@ -145,12 +127,12 @@ impl Deliveries {
     pub(super) fn ack(&mut self, consumer: ConsumerId, ack: &Ack, sums: &[ClaimSum]) -> Receipts {
         let receipt = HeldBatch::from(ack);
         let receipts = if self.exchange.awaits(consumer, receipt) {
-            self.claims.sums(consumer, ack, sums)
+            self.claims.sums(consumer, self.keys.get(&consumer), ack, sums)
         } else {
             Receipts::Whole
         };
-        if matches!(receipts, Receipts::Whole | Receipts::Differ) {
-            self.exchange.ack(consumer, receipt);
+        if matches!(receipts, Receipts::Whole | Receipts::Differ) && self.exchange.ack(consumer, receipt) {
+            self.share(consumer, receipt);
         }
         receipts
     }
@@ -207,6 +189,17 @@ impl Deliveries {
     /// Drops the batches that nobody holds.
     pub(super) fn drop_ready(&mut self) {
         self.exchange.drop_ready();
+    }
+
+    /// As [`drop_ready`](Self::drop_ready), because the stream ends: what one group has in its hands, or has acked, is kept for the
+    /// others.
+    pub(super) fn drop_unread(&mut self) {
+        self.exchange.drop_unread();
+    }
+
+    /// What no group has acked goes back; what one has, and others have not, the ledger knows.
+    pub(super) fn drop_unacked(&mut self) {
+        self.exchange.drop_unacked();
     }
 
     /// As [`drop_ready`](Self::drop_ready), after every lease was fenced: nothing of them can be given back.
@@ -293,6 +286,22 @@ impl Deliveries {
         self.exchange.attach(consumer, asked, membership)
     }
 
+    /// A group was there before the daemon was started, and may come back within `group_timeout`. If there is no such group here, the
+    /// ledger is told that it has ended.
+    pub(super) fn expect_group(&mut self, name: String) {
+        if !self.exchange.expect_group(&name) {
+            self.told.push(Fate::GroupEnded(name));
+        }
+    }
+
+    /// Notes how the ledger knows an attached trainer's group.
+    pub(super) fn belongs_to(&mut self, consumer: ConsumerId, key: Option<GroupKey>) {
+        let Some(key) = key else { return };
+        // The ledger has heard so already. But the group may have ended since, without a trainer.
+        self.told.extend((!key.name.is_empty()).then(|| Fate::GroupBegan(key.name.clone())));
+        self.keys.insert(consumer, key);
+    }
+
     /// A trainer allows more offers.
     pub(super) fn credit(&mut self, consumer: ConsumerId, more: u64) {
         self.exchange.credit(consumer, more);
@@ -300,12 +309,14 @@ impl Deliveries {
 
     /// A trainer has said that it leaves.
     pub(super) fn bye(&mut self, consumer: ConsumerId) {
+        self.keys.remove(&consumer);
         self.claims.left(consumer);
         self.exchange.bye(consumer);
     }
 
     /// A trainer has hung up, or has to; its process may live on and look at its slots.
     pub(super) fn put_out(&mut self, consumer: ConsumerId) {
+        self.keys.remove(&consumer);
         self.claims.left(consumer);
         self.exchange.put_out(consumer);
     }
@@ -313,70 +324,9 @@ impl Deliveries {
     /// A trainer's process has ended.
     pub(super) fn gone(&mut self, consumer: ConsumerId) {
         self.expired.remove(&consumer);
+        self.keys.remove(&consumer);
         self.claims.left(consumer);
         self.exchange.gone(consumer);
-    }
-}
-
-/// What the exchange has decided, with what the batch answers for.
-fn deed(action: Action, claims: &mut Claims, ending: bool, deadline: u64) -> Option<Deed> {
-    Some(match action {
-        Action::Offer { consumer, slot, batch, generation, redelivered } => {
-            let known = claims.get(batch.seq)?;
-            let offer = Offer {
-                kind: MessageKind::Offer as u32,
-                ring: slot.ring,
-                seq: batch.seq,
-                generation,
-                epoch: batch.epoch,
-                slot: slot.slot,
-                shown: known.shown,
-                valid: known.valid,
-                claims: known.len(),
-                redelivered,
-                reserved: 0,
-                deadline,
-                ready: known.ready,
-            };
-            Deed::Offer(consumer, offer)
-        }
-        Action::Acked { consumer: _, batch } => {
-            let receipts = claims.acked(batch.seq);
-            delivered(batch.epoch, receipts, claims)
-        }
-        Action::AdoptedAcked(Adopted { consumer, batch }) => {
-            let receipts = claims.adopted_acked(consumer, batch);
-            delivered(batch.epoch, receipts, claims)
-        }
-        Action::Seen(batch) => Deed::Tell(Fate::Seen { items: claims.seen(batch.seq), batch: batch.seq }),
-        Action::Dropped { batch, seen } => back(claims.dropped(batch.seq, cause(seen, ending)))?,
-        Action::Orphaned { adopted: Adopted { consumer, batch }, seen } => {
-            back(claims.orphaned(consumer, batch, cause(seen, ending)))?
-        }
-        Action::Free(_) => Deed::Claim,
-        Action::EpochEnd { consumer, epoch } => Deed::EpochEnd(consumer, epoch),
-        Action::Gone(consumer) => Deed::Gone(consumer),
-        Action::RingEmpty(ring) => Deed::RingEmpty(ring),
-    })
-}
-
-/// The last receipts of an epoch are urgent: its end waits for them.
-fn delivered(epoch: u64, (items, bad): (Vec<AckItem>, Vec<BadRecord>), claims: &Claims) -> Deed {
-    let records = items.iter().map(|item| item.count).sum();
-    let urgent = claims.undelivered(epoch) == 0;
-    Deed::Delivered(records, Fate::Acked { items, bad, urgent })
-}
-
-fn back(ranges: Vec<ReturnedRange>) -> Option<Deed> {
-    (!ranges.is_empty()).then_some(Deed::Tell(Fate::Returned(ranges)))
-}
-
-/// Why a batch comes back that was not acked, and may have been seen or not.
-const fn cause(seen: bool, ending: bool) -> Cause {
-    match (seen, ending) {
-        (false, _) => Cause::Unseen,
-        (true, false) => Cause::TrainerEnded,
-        (true, true) => Cause::DaemonStopped,
     }
 }
 

@@ -4,7 +4,7 @@ use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
 use crossbeam_channel as channel;
-use forebay_proto::v1::Progress;
+use forebay_proto::v1::{MissedBatches, Progress};
 use forebay_ring::{ConsumerId, RegionError, SlotId};
 use rustix::event::{EventfdFlags, eventfd};
 use tokio::sync::oneshot;
@@ -60,6 +60,8 @@ pub(crate) enum Note {
     Others(Others),
     /// The ledger knows that somebody who ended may have seen this batch: it may be offered again.
     Noted(u64),
+    /// A group of trainers has not got batches that others have consumed: its trainers are told.
+    Missed(MissedBatches),
     /// The stream is about to end: batches that nobody holds are dropped, and none is offered again. Answered when
     /// their claims are on their way back.
     Drain(oneshot::Sender<()>),

@@ -11,6 +11,7 @@ use super::RingThread;
 use super::condition::notice;
 use super::deliveries::{Holding, Overdue};
 use super::readers::number;
+use crate::ack::Fate;
 use crate::publish;
 
 impl RingThread {
@@ -28,6 +29,7 @@ impl RingThread {
         }
         for group in self.deliveries.end_absent(now) {
             let (name, batches) = (group.name.unwrap_or_default(), group.behind);
+            self.tell(Fate::GroupEnded(name.clone()));
             let words = "a group has had no trainer for group_timeout, so its batches are no longer kept";
             tracing::warn!(stream = self.stream, group = name, batches, "{words}");
         }
@@ -70,6 +72,9 @@ impl RingThread {
             self.readers.evict(*id, &words, &mut self.deliveries);
         }
         self.deliveries.end_group(group.id);
+        if let Some(name) = &group.name {
+            self.tell(Fate::GroupEnded(name.clone()));
+        }
     }
 
     /// A group's name, how many batches it is behind, and its processes.

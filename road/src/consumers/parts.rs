@@ -39,6 +39,8 @@ pub(crate) struct RingParts {
     pub in_order: bool,
     /// Which trainers get a batch.
     pub delivery: DeliverySettings,
+    /// Names of groups that were there before the daemon was started.
+    pub groups: Vec<String>,
     /// Set while trainers wait for what other daemons have of an epoch.
     pub waiting: Arc<AtomicBool>,
     /// How long a batch that other daemons wait for may stand without being taken.

@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::Duration;
 
-use forebay_proto::v1::{Cause, ConsumerStatus, GroupStatus, ReturnedRange};
+use forebay_proto::v1::{Cause, ConsumerStatus, GroupStatus, MissedBatches, ReturnedRange};
 use forebay_ring::{
-    BatchId, ConsumerId, ConsumerState, Granted, GroupState, HeldBatch, Message, MessageKind, Number, Received, Sent,
-    packet, text, text_code,
+    BatchId, ConsumerId, ConsumerState, Granted, GroupState, HeldBatch, Message, MessageKind, Missed, Number, Received,
+    Sent, packet, text, text_code,
 };
 use rustix::event::{PollFd, PollFlags, poll};
 
@@ -93,6 +93,7 @@ impl Readers {
             Ok(Granted { credits, epoch }) => {
                 // A late group may begin with the next epoch.
                 arrival.info.epoch = arrival.info.epoch.max(epoch);
+                deliveries.belongs_to(id, arrival.key.take());
                 credits
             }
             Err(taken) => {
@@ -318,6 +319,19 @@ impl Readers {
     pub(super) fn send_all(&mut self, packet: &[u8], deliveries: &mut Deliveries) {
         for id in self.ids() {
             self.send(id, packet, deliveries);
+        }
+    }
+
+    /// Tells the trainers of a group, and the log, what the group has missed.
+    pub(super) fn tell_missed(&mut self, missed: &MissedBatches, deliveries: &mut Deliveries) {
+        let MissedBatches { group, epoch, from, to, records } = missed;
+        let words = "a group has missed batches that others consumed before the daemon ended";
+        tracing::warn!(stream = self.stream, group, epoch, from, to, records, "{words}");
+        let (epoch, from, to, records) = (*epoch, *from, *to, *records);
+        let packet = packet(&Missed { kind: MessageKind::Missed as u32, reserved: 0, epoch, from, to, records }, &[]);
+        let members = self.by_id.iter().filter(|(_, each)| each.is_open() && each.group() == Some(group.as_str()));
+        for id in members.map(|(id, _)| *id).collect::<Vec<_>>() {
+            self.send(id, &packet, deliveries);
         }
     }
 

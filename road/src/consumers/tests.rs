@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crossbeam_channel as channel;
-use forebay_proto::v1::{CallRequest, PathCall, Progress, Range, StreamInfo, ack_item, call_request};
+use forebay_proto::v1::{CallRequest, GroupKey, PathCall, Progress, Range, StreamInfo, ack_item, call_request};
 use forebay_ring::{
     Ack, Call, Claim, ClaimSum, ConsumerId, Dtype, Geometry, Layout, Membership, Message, Offer, Peer, Region, Shape,
     SlotMut, Socket, packet,
@@ -56,6 +56,7 @@ impl Scene {
             epoch_end_timeout: Duration::from_secs(600),
             in_order,
             delivery,
+            groups: Vec::new(),
             waiting: Arc::default(),
             untaken: Duration::ZERO,
             counters: Arc::default(),
@@ -75,7 +76,8 @@ impl Scene {
         let (socket, theirs) = Socket::pair().unwrap();
         let peer = Peer::of(&socket).unwrap();
         let (id, info, adopted, notice) = (ConsumerId(id), StreamInfo::default(), Vec::new(), None);
-        let arrival = Arrival { id, socket, peer, credits: 1, membership, incarnation: 1, info, adopted, notice };
+        let key = membership.group.clone().map(|name| GroupKey { name, ..GroupKey::default() });
+        let arrival = Arrival { id, socket, peer, credits: 1, membership, key, incarnation: 1, info, adopted, notice };
         self.outbox.post(Note::Attach(Box::new(arrival)));
         Trainer(theirs)
     }

@@ -1,9 +1,10 @@
 //! Who reads a stream: the attached trainers by number, each with its process.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use forebay_coordinator::EpochPart;
+use forebay_proto::v1::GroupKey;
 use forebay_ring::ConsumerId;
 use parking_lot::Mutex;
 use tokio::sync::watch;
@@ -34,6 +35,17 @@ pub(super) enum Party {
     Group(String),
     /// Nobody.
     Alone,
+}
+
+impl Party {
+    /// How the ledger knows it; nothing if all trainers share each batch. No other trainer of the stream has this number.
+    pub(super) fn key(&self, pid: u32, trainer: u64) -> Option<GroupKey> {
+        match self {
+            Self::All => None,
+            Self::Group(name) => Some(GroupKey { name: name.clone(), ..GroupKey::default() }),
+            Self::Alone => Some(GroupKey { name: String::new(), pid, trainer }),
+        }
+    }
 }
 
 impl Attendance {
@@ -90,6 +102,16 @@ impl Attendance {
     /// How many are there, as it changes.
     pub(super) fn count(&self) -> watch::Receiver<usize> {
         self.count.subscribe()
+    }
+
+    /// The names of the groups that are there.
+    pub(super) fn groups(&self) -> Vec<String> {
+        let processes = self.processes.lock();
+        let names = processes.values().filter_map(|process| match &process.party {
+            Party::Group(name) => Some(name.clone()),
+            Party::All | Party::Alone => None,
+        });
+        names.collect::<BTreeSet<_>>().into_iter().collect()
     }
 
     /// Whether nobody is there.

@@ -6,11 +6,12 @@ use std::sync::Arc;
 
 use forebay_coordinator::CallError;
 use forebay_proto::v1::ack_item::Kind;
-use forebay_proto::v1::{AckItem, Cause, LeasedRange, Range, Verdict};
+use forebay_proto::v1::{AckItem, Cause, GroupKey, GroupReceipt, LeasedRange, Range, ReclaimRequest, Verdict};
 use forebay_ring::{Bulk, BulkError, Claim, HandIn};
 use thiserror::Error;
 
 use crate::consumers::ranges;
+use crate::receipt::group_receipt;
 use crate::stream::standing::Standing;
 use crate::threads;
 
@@ -74,11 +75,12 @@ impl HandIns {
         Ok(bytes.chunks_exact(size_of::<HandIn>()).map(bytemuck::pod_read_unaligned).collect())
     }
 
-    /// Acks what was consumed, unless it was leased to others meanwhile, and takes back what is held. Where a part fails,
-    /// what was taken back before it goes to others: nobody would hold it, and its epoch would never end.
-    pub(super) async fn tell(&self, standing: &Standing) -> Result<Adopted, CallError> {
+    /// Acks what was consumed by a trainer of this group, unless it was leased to others meanwhile, and takes back what is
+    /// held. Where a part fails, what was taken back before it goes to others: nobody would hold it, and its epoch would
+    /// never end.
+    pub(super) async fn tell(&self, standing: &Standing, group: Option<&GroupKey>) -> Result<Adopted, CallError> {
         let mut adopted = Adopted::new();
-        match self.tell_parts(standing, &mut adopted).await {
+        match self.tell_parts(standing, group, &mut adopted).await {
             Ok(()) => Ok(adopted),
             Err(error) => {
                 let held = adopted.into_iter().flat_map(|(_, _, claims)| claims);
@@ -88,7 +90,12 @@ impl HandIns {
         }
     }
 
-    async fn tell_parts(&self, standing: &Standing, adopted: &mut Adopted) -> Result<(), CallError> {
+    async fn tell_parts(
+        &self,
+        standing: &Standing,
+        group: Option<&GroupKey>,
+        adopted: &mut Adopted,
+    ) -> Result<(), CallError> {
         let mut first = 0;
         loop {
             let part = self.part(first).await?;
@@ -96,12 +103,17 @@ impl HandIns {
                 return Ok(());
             }
             first += part.len();
-            tell_part(&part, standing, adopted).await?;
+            tell_part(&part, standing, group, adopted).await?;
         }
     }
 }
 
-async fn tell_part(part: &[HandIn], standing: &Standing, adopted: &mut Adopted) -> Result<(), CallError> {
+async fn tell_part(
+    part: &[HandIn],
+    standing: &Standing,
+    group: Option<&GroupKey>,
+    adopted: &mut Adopted,
+) -> Result<(), CallError> {
     let (held, consumed): (Vec<HandIn>, Vec<HandIn>) = part.iter().partition(|hand_in| hand_in.held == 1);
     if !consumed.is_empty() {
         let items = consumed.iter().map(|hand_in| {
@@ -119,13 +131,21 @@ async fn tell_part(part: &[HandIn], standing: &Standing, adopted: &mut Adopted) 
                 _ => AckItem { lease, range, kind: Kind::Bare.into(), ..AckItem::default() },
             }
         });
-        standing.consumed(items.collect()).await?;
+        let items: Vec<AckItem> = items.collect();
+        let of_group = receipts(group, consumed.iter().map(|hand_in| hand_in.seq).zip(items.iter().copied()));
+        standing.consumed(items, of_group).await?;
     }
     if held.is_empty() {
         return Ok(());
     }
-    let items = held.iter().map(|hand_in| LeasedRange { lease: hand_in.lease, range: Some(range(hand_in)) });
-    let reply = standing.reclaim(items.collect()).await?;
+    let items = held.iter().map(|hand_in| LeasedRange { lease: hand_in.lease, range: Some(range(hand_in)) }).collect();
+    let held_item = |hand_in: &HandIn| {
+        let (lease, range, count) = (hand_in.lease, Some(range(hand_in)), hand_in.len);
+        (hand_in.seq, AckItem { lease, range, count, ..AckItem::default() })
+    };
+    // Nobody misses a part of a batch that has no records.
+    let groups = receipts(group, held.iter().filter(|hand_in| hand_in.bare == 0).map(held_item));
+    let reply = standing.reclaim(ReclaimRequest { items, groups, ..ReclaimRequest::default() }).await?;
     for (hand_in, verdict) in held.iter().zip(reply.verdicts()) {
         let claim = claim(hand_in).filter(|_| verdict == Verdict::Accepted);
         match adopted.last_mut() {
@@ -134,6 +154,12 @@ async fn tell_part(part: &[HandIn], standing: &Standing, adopted: &mut Adopted) 
         }
     }
     Ok(())
+}
+
+/// Of a group, for these parts of batches; none in `split`.
+fn receipts(group: Option<&GroupKey>, items: impl Iterator<Item = (u64, AckItem)>) -> Vec<GroupReceipt> {
+    let Some(group) = group else { return Vec::new() };
+    items.map(|(batch, item)| group_receipt(group, batch, item)).collect()
 }
 
 /// None for more positions than a batch can have.

@@ -31,14 +31,18 @@ pub(super) fn follow(worker: &Worker, outbox: Outbox) {
 
 /// Tells the ring's thread what becomes of the worker's leases, in the order in which the worker hears of it: batches of lost
 /// leases are taken back before a later deadline lets trainers hand them out. The first deadline is told here, before there is
-/// a batch.
-pub(super) fn tell_of_leases(mut words: LeaseWords, outbox: Outbox) {
+/// a batch. Then `lost` is called for lost ones.
+pub(super) fn tell_of_leases(mut words: LeaseWords, outbox: Outbox, lost: impl Fn() + Send + 'static) {
     while let Some(word) = words.try_recv() {
         outbox.post(word.into());
     }
     tokio::spawn(async move {
         while let Some(word) = words.recv().await {
+            let is_lost = matches!(word, LeaseWord::Lost(_));
             outbox.post(word.into());
+            if is_lost {
+                lost();
+            }
         }
     });
 }

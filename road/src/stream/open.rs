@@ -129,7 +129,9 @@ impl Opening {
         let (ring, ends) = RingHandle::new(rings.site())?;
         let stream = self.stream(dataset, standing, ring);
         RingThread::start(parts(&stream, rings, ends.free, surplus), first, ends.inbox, stream.ring.outbox())?;
-        stream.standing.tell(told, stream.ring.outbox());
+        let opened = Arc::downgrade(&stream);
+        let missed = move || opened.upgrade().iter().for_each(|stream| stream.tell_of_missed());
+        stream.standing.tell(told, stream.ring.outbox(), missed);
         if let Err(error) = stream.pipeline.begin().await {
             // The ring, its threads and its descriptors go, as if the stream had never been opened.
             stream.close().await;
@@ -291,6 +293,7 @@ fn parts(stream: &Arc<Stream>, rings: Rings, free: channel::Sender<SlotMut>, sur
         epoch_end_timeout: settings.epoch_end_timeout,
         in_order: identity.part.is_some(),
         delivery: settings.delivery,
+        groups: standing.former_groups().to_vec(),
         waiting: standing.worker().waiting(),
         untaken: UNTAKEN.min(standing.worker().lease_ttl()),
         counters: Arc::clone(ring.counters()),

@@ -7,8 +7,8 @@ use std::time::Duration;
 use forebay_coordinator::{CallError, EpochPart, Handle, Outage};
 use forebay_proto::v1::attend_request::Attendance;
 use forebay_proto::v1::{
-    AckItem, AuditReply, LeasedRange, ListQuarantineReply, OpenRequest, Progress, QuarantineKey, ReclaimReply,
-    ReturnedRange, Snapshot,
+    AckItem, AckRequest, AuditReply, GroupReceipt, ListQuarantineReply, MissedBatches, OpenRequest, Progress,
+    QuarantineKey, ReclaimReply, ReclaimRequest, ReturnedRange, Snapshot,
 };
 use parking_lot::Mutex;
 use tokio::sync::{mpsc, oneshot, watch};
@@ -34,6 +34,8 @@ pub(super) struct Standing {
     wants_outline: bool,
     /// Others may change the ledger: daemons of other nodes, or the other ranks of a run.
     is_changed_by_others: bool,
+    /// Groups of trainers that were there when the last incarnation ended.
+    former_groups: Vec<String>,
     /// What the ledger said last, for the status while it cannot be asked.
     counted: Mutex<Counted>,
 }
@@ -80,15 +82,22 @@ impl Standing {
             attended: tokio::sync::Mutex::default(),
             wants_outline: opened.wants_outline && has_others,
             is_changed_by_others: has_others || matches!(part, Some(EpochPart::Rank(_))),
+            former_groups: opened.groups,
             counted: Mutex::default(),
         };
         Ok((standing, StandingEnds { receipts, leases }))
     }
 
-    /// Starts the tasks that tell the ledger what became of records, and the ring's thread of what the ledger says.
-    pub(super) fn tell(&self, StandingEnds { receipts, leases }: StandingEnds, outbox: &Outbox) {
+    /// Starts the tasks that tell the ledger what became of records, and the ring's thread of what the ledger says. `lost` is called
+    /// after leases have ended.
+    pub(super) fn tell(
+        &self,
+        StandingEnds { receipts, leases }: StandingEnds,
+        outbox: &Outbox,
+        lost: impl Fn() + Send + 'static,
+    ) {
         news::follow(&self.worker, outbox.clone());
-        news::tell_of_leases(leases, outbox.clone());
+        news::tell_of_leases(leases, outbox.clone(), lost);
         news::keep_alive(&self.worker, outbox.clone());
         if self.is_changed_by_others {
             news::listen(&self.worker);
@@ -120,6 +129,11 @@ impl Standing {
     /// Whether the ledger wants an outline of the dataset, for nodes that have another one.
     pub(super) const fn wants_outline(&self) -> bool {
         self.wants_outline
+    }
+
+    /// Names of the groups of trainers that were there when the last incarnation ended.
+    pub(super) fn former_groups(&self) -> &[String] {
+        &self.former_groups
     }
 
     /// How far the run is.
@@ -204,14 +218,24 @@ impl Standing {
         self.worker.abandon(epoch).await.map(drop)
     }
 
-    /// Hands in receipts of an earlier incarnation's leases.
-    pub(super) async fn consumed(&self, items: Vec<AckItem>) -> Result<(), CallError> {
-        self.worker.hand_in(items).await.map(drop)
+    /// Hands in receipts of an earlier incarnation's leases, and those of the trainer's group.
+    pub(super) async fn consumed(&self, items: Vec<AckItem>, groups: Vec<GroupReceipt>) -> Result<(), CallError> {
+        self.worker.ack(AckRequest { items, groups, hand_in: true, ..AckRequest::default() }).await.map(drop)
     }
 
     /// Takes back what a trainer holds of an earlier incarnation's leases.
-    pub(super) async fn reclaim(&self, items: Vec<LeasedRange>) -> Result<ReclaimReply, CallError> {
-        self.worker.reclaim(items).await
+    pub(super) async fn reclaim(&self, held: ReclaimRequest) -> Result<ReclaimReply, CallError> {
+        self.worker.reclaim(held).await
+    }
+
+    /// Tells the ledger that a group with this name is there.
+    pub(super) async fn group_is_there(&self, name: String) -> Result<(), CallError> {
+        self.worker.ack(AckRequest { began: vec![name], ..AckRequest::default() }).await.map(drop)
+    }
+
+    /// What these groups have missed since an earlier incarnation. It is told once.
+    pub(super) async fn missed(&self, groups: Vec<String>) -> Result<Vec<MissedBatches>, CallError> {
+        self.worker.ack(AckRequest { missing: groups, ..AckRequest::default() }).await.map(|reply| reply.missed)
     }
 
     /// Gives ranges back, to go to others.

@@ -52,6 +52,7 @@ class Batches(Generic[T]):
             SettingsError: `timeout` is negative or not a number.
             RecordError: A record is bad and `on_error="fail"`, or there are more than `max_failures` bad records.
             EpochHeld: Another trainer holds one of the epoch's last batches for longer than `epoch_end_timeout`.
+            MissedBatches: The daemon ended before this trainer's group got some batches that other groups consumed.
             StorageStalled: The dataset cannot be read for longer than `storage_timeout`.
             SlotsHeld: You keep views of so many batches that no slot is left. Keep `batch.copy()` instead.
             Outage: The daemon ended and did not come back.

@@ -20,6 +20,7 @@ __all__ = [
     "Evicted",
     "ForkError",
     "GpuError",
+    "MissedBatches",
     "Outage",
     "PictureError",
     "RecordError",
@@ -85,6 +86,26 @@ class EpochHeld(Error):  # noqa: N818 - the name that the rules of the project u
         self.held_for = held_for
         self.node = node
         self.host = host
+
+
+class MissedBatches(Error):  # noqa: N818 - the name that the rules of the project use
+    """Other groups consumed batches that this trainer's group did not get, because the daemon ended.
+
+    It is raised once. The next call of `next()` goes on with the batches that follow.
+
+    Attributes:
+        epoch: The epoch of the batches.
+        from_batch: Number of the first batch.
+        to_batch: Number of the last batch.
+        records: How many records of these batches the group has not had.
+    """
+
+    def __init__(self, message: str, epoch: int = 0, from_batch: int = 0, to_batch: int = 0, records: int = 0) -> None:
+        super().__init__(message)
+        self.epoch = epoch
+        self.from_batch = from_batch
+        self.to_batch = to_batch
+        self.records = records
 
 
 class Outage(Error):  # noqa: N818

@@ -98,6 +98,9 @@ class Trainer:
         except (InterruptionError, TimeoutError) as interruption:
             self.note("interrupted" if isinstance(interruption, InterruptionError) else "late")
             return False
+        except forebay.MissedBatches as missed:
+            self.note("missed", missed.epoch, missed.records)
+            return False
         finally:
             self.in_next = False
             signal.setitimer(signal.ITIMER_REAL, 0)

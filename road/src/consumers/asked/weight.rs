@@ -3,7 +3,7 @@
 
 use std::mem::size_of;
 
-use forebay_proto::v1::{AckItem, EpochTally, OpenRange, SourceShare, SourceTally, UnsummedRange};
+use forebay_proto::v1::{AckItem, EpochTally, GroupTally, OpenRange, SourceShare, SourceTally, UnsummedRange};
 
 /// A field of a message of which there may be many, or that contains such.
 #[derive(Debug)]
@@ -36,7 +36,7 @@ const CALL: &[Part] = &[
             Part { field: 2, each: size_of::<AckItem>(), of: Inside::Message(&[]) },
         ]),
     },
-    // RestoreCall: the snapshot's open ranges, and its tallies and spec with what they have of each source.
+    // RestoreCall: the snapshot's open ranges, and its tallies and spec with what they have of each source and group.
     Part {
         field: 2,
         each: 0,
@@ -57,6 +57,7 @@ const CALL: &[Part] = &[
                     of: Inside::Message(&[
                         Part { field: 8, each: size_of::<SourceTally>(), of: Inside::Message(&[]) },
                         Part { field: 41, each: size_of::<UnsummedRange>(), of: Inside::Message(&[]) },
+                        Part { field: 50, each: size_of::<GroupTally>(), of: Inside::Message(&[]) },
                     ]),
                 },
             ]),
@@ -153,6 +154,7 @@ mod tests {
                 delivered: Some(Tally { count: numbers.0, ..Tally::default() }),
                 sources: vec![SourceTally::default(); sources],
                 unsummed: vec![UnsummedRange::default(); sources],
+                groups: vec![GroupTally::default(); sources],
                 ..EpochTally::default()
             };
             let snapshot = Snapshot {
@@ -163,7 +165,7 @@ mod tests {
                 ..Snapshot::default()
             };
             let restore = call(Call::Restore(RestoreCall { snapshot: Some(snapshot), load_id: "first".to_owned() }));
-            let of_tally = sources * (size_of::<SourceTally>() + size_of::<UnsummedRange>());
+            let of_tally = sources * (size_of::<SourceTally>() + size_of::<UnsummedRange>() + size_of::<GroupTally>());
             let of_sources = sources * size_of::<SourceShare>() + tallies * of_tally;
             let lists = open * size_of::<OpenRange>() + tallies * size_of::<EpochTally>() + of_sources;
             let weight = of_call(&restore).unwrap();
@@ -223,8 +225,11 @@ mod tests {
             sources: _,
             by_state: _,
             unsummed: _,
+            groups: _,
         } = EpochTally::default();
         let UnsummedRange { rank: _, world_size: _, start: _, end: _ } = UnsummedRange::default();
+        let GroupTally { group: _, consumed: _, first_batch: _, last_batch: _, missed: _, differs: _ } =
+            GroupTally::default();
         let SourceTally { delivered: _, dropped: _, quarantined: _, abandoned: _, repeated: _ } =
             SourceTally::default();
         let LedgerSpec {

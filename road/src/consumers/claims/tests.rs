@@ -34,15 +34,16 @@ fn entry(epoch: u64, claims: &[Claim]) -> BatchClaims {
         recalled: false,
         parts: BTreeMap::new(),
         sums: None,
+        consumed: Vec::new(),
     }
 }
 
 #[test]
 fn a_receipt_in_two_parts_counts_when_both_are_there() {
     let mut claims = table();
-    assert_eq!(claims.sums(ONE, &ack(0, 1, 0), &[sum(10)]), Receipts::Partial);
-    assert_eq!(claims.sums(ONE, &ack(1, 1, 1), &[sum(20)]), Receipts::Whole);
-    let (items, _) = claims.acked(5);
+    assert_eq!(claims.sums(ONE, None, &ack(0, 1, 0), &[sum(10)]), Receipts::Partial);
+    assert_eq!(claims.sums(ONE, None, &ack(1, 1, 1), &[sum(20)]), Receipts::Whole);
+    let items = claims.acked(5).items;
     let told: Vec<_> = items.iter().map(|item| (item.lease, item.count, item.sum_low)).collect();
     assert_eq!(told, [(7, 3, 10), (9, 1, 20)]);
     assert_eq!(claims.undelivered(2), 0);
@@ -51,29 +52,43 @@ fn a_receipt_in_two_parts_counts_when_both_are_there() {
 #[test]
 fn half_a_receipt_of_a_dead_trainer_does_not_count_for_the_next_one() {
     let mut claims = table();
-    assert_eq!(claims.sums(ONE, &ack(0, 1, 0), &[sum(10)]), Receipts::Partial);
-    assert_eq!(claims.sums(TWO, &ack(1, 1, 1), &[sum(20)]), Receipts::Wrong);
-    assert_eq!(claims.sums(TWO, &ack(0, 2, 1), &[sum(1), sum(2)]), Receipts::Whole);
+    assert_eq!(claims.sums(ONE, None, &ack(0, 1, 0), &[sum(10)]), Receipts::Partial);
+    assert_eq!(claims.sums(TWO, None, &ack(1, 1, 1), &[sum(20)]), Receipts::Wrong);
+    assert_eq!(claims.sums(TWO, None, &ack(0, 2, 1), &[sum(1), sum(2)]), Receipts::Whole);
 }
 
 #[test]
 fn rule_44_receipts_of_two_groups_may_come_in_turns() {
     let mut claims = table();
-    assert_eq!(claims.sums(ONE, &ack(0, 1, 0), &[sum(10)]), Receipts::Partial);
-    assert_eq!(claims.sums(TWO, &ack(0, 1, 0), &[sum(10)]), Receipts::Partial);
-    assert_eq!(claims.sums(ONE, &ack(1, 1, 1), &[sum(20)]), Receipts::Whole);
-    assert_eq!(claims.sums(TWO, &ack(1, 1, 1), &[sum(20)]), Receipts::Whole);
-    let sums: Vec<_> = claims.acked(5).0.iter().map(|item| item.sum_low).collect();
+    assert_eq!(claims.sums(ONE, None, &ack(0, 1, 0), &[sum(10)]), Receipts::Partial);
+    assert_eq!(claims.sums(TWO, None, &ack(0, 1, 0), &[sum(10)]), Receipts::Partial);
+    assert_eq!(claims.sums(ONE, None, &ack(1, 1, 1), &[sum(20)]), Receipts::Whole);
+    assert_eq!(claims.sums(TWO, None, &ack(1, 1, 1), &[sum(20)]), Receipts::Whole);
+    let sums: Vec<_> = claims.acked(5).items.iter().map(|item| item.sum_low).collect();
     assert_eq!(sums, [10, 20], "the ledger counts a record once");
+}
+
+#[test]
+fn rule_44_each_group_s_own_sums_go_with_the_receipt_of_the_batch() {
+    let mut claims = table();
+    let [small, large] = ["small", "large"].map(|name| GroupKey { name: name.into(), ..GroupKey::default() });
+    assert_eq!(claims.sums(ONE, Some(&small), &ack(0, 2, 1), &[sum(10), sum(20)]), Receipts::Whole);
+    assert_eq!(claims.sums(TWO, Some(&large), &ack(0, 2, 1), &[sum(11), sum(20)]), Receipts::Differ);
+    let told = claims.acked(5).groups.into_iter().map(|receipt| {
+        let item = receipt.item.unwrap();
+        (receipt.group.unwrap().name, receipt.batch, item.lease, item.count, item.sum_low)
+    });
+    let of = |name: &str, low| [(name.to_owned(), 5, 7, 3, low), (name.to_owned(), 5, 9, 1, 20)];
+    assert_eq!(told.collect::<Vec<_>>(), [of("small", 10), of("large", 11)].concat());
 }
 
 #[test]
 fn rule_44_groups_that_saw_different_records_make_a_receipt_that_is_neither_ones() {
     for (one, two) in [(10, 11), (11, 10)] {
         let mut claims = table();
-        assert_eq!(claims.sums(ONE, &ack(0, 2, 1), &[sum(one), sum(20)]), Receipts::Whole);
-        assert_eq!(claims.sums(TWO, &ack(0, 2, 1), &[sum(two), sum(20)]), Receipts::Differ);
-        let sums: Vec<_> = claims.acked(5).0.iter().map(|item| item.sum_low).collect();
+        assert_eq!(claims.sums(ONE, None, &ack(0, 2, 1), &[sum(one), sum(20)]), Receipts::Whole);
+        assert_eq!(claims.sums(TWO, None, &ack(0, 2, 1), &[sum(two), sum(20)]), Receipts::Differ);
+        let sums: Vec<_> = claims.acked(5).items.iter().map(|item| item.sum_low).collect();
         assert_eq!((sums[1], sums[0] == one, sums[0] == two), (20, false, false));
     }
 }
@@ -81,15 +96,15 @@ fn rule_44_groups_that_saw_different_records_make_a_receipt_that_is_neither_ones
 #[test]
 fn a_trainer_that_left_in_the_middle_of_a_receipt_leaves_nothing() {
     let mut claims = table();
-    assert_eq!(claims.sums(ONE, &ack(0, 1, 0), &[sum(10)]), Receipts::Partial);
+    assert_eq!(claims.sums(ONE, None, &ack(0, 1, 0), &[sum(10)]), Receipts::Partial);
     claims.left(ONE);
     assert!(claims.published[&5].parts.is_empty());
 }
 
 #[test]
 fn more_or_fewer_sums_than_claims_are_wrong() {
-    assert_eq!(table().sums(ONE, &ack(0, 1, 1), &[sum(1)]), Receipts::Wrong);
-    assert_eq!(table().sums(ONE, &ack(0, 3, 1), &[sum(1), sum(2), sum(3)]), Receipts::Wrong);
+    assert_eq!(table().sums(ONE, None, &ack(0, 1, 1), &[sum(1)]), Receipts::Wrong);
+    assert_eq!(table().sums(ONE, None, &ack(0, 3, 1), &[sum(1), sum(2), sum(3)]), Receipts::Wrong);
 }
 
 #[test]
@@ -105,10 +120,10 @@ fn rule_16_an_adopted_batch_in_two_parts_has_the_claims_of_both() {
 fn rule_16_an_adopted_batch_and_a_published_one_of_its_number_are_two() {
     let mut claims = table();
     claims.adopted(ONE, 5, 1, vec![Some(Claim::new(3, 0, 1))]);
-    assert_eq!(claims.sums(ONE, &ack(0, 2, 1), &[sum(1), sum(2)]), Receipts::Whole);
-    assert_eq!(claims.acked(5).0.iter().map(|item| item.lease).collect::<Vec<_>>(), [7, 9]);
-    assert_eq!(claims.sums(ONE, &Ack { ring: NO_RING, ..ack(0, 1, 1) }, &[sum(3)]), Receipts::Whole);
-    let (items, _) = claims.adopted_acked(ONE, BatchId { seq: 5, epoch: 1 });
+    assert_eq!(claims.sums(ONE, None, &ack(0, 2, 1), &[sum(1), sum(2)]), Receipts::Whole);
+    assert_eq!(claims.acked(5).items.iter().map(|item| item.lease).collect::<Vec<_>>(), [7, 9]);
+    assert_eq!(claims.sums(ONE, None, &Ack { ring: NO_RING, ..ack(0, 1, 1) }, &[sum(3)]), Receipts::Whole);
+    let BatchReceipts { items, .. } = claims.adopted_acked(ONE, BatchId { seq: 5, epoch: 1 });
     assert_eq!(items.iter().map(|item| item.lease).collect::<Vec<_>>(), [3]);
 }
 
@@ -134,8 +149,8 @@ fn rule_07_a_batch_s_receipt_has_what_it_was_delivered_without() {
     let bad = BadRecord { lease: 7, position: 3, record: 40, ..BadRecord::default() };
     let of_batch = [Claim::new(7, 0, 3), Claim::bare(7, 3, 1), Claim::bare(9, 0, 1)];
     claims.published(5, BatchClaims { bad: vec![bad.clone()], ..entry(2, &of_batch) });
-    assert_eq!(claims.sums(ONE, &ack(0, 3, 1), &[sum(10), sum(77), sum(0)]), Receipts::Whole);
-    let (items, told) = claims.acked(5);
+    assert_eq!(claims.sums(ONE, None, &ack(0, 3, 1), &[sum(10), sum(77), sum(0)]), Receipts::Whole);
+    let BatchReceipts { items, bad: told, .. } = claims.acked(5);
     let items: Vec<_> = items.iter().map(|item| (item.lease, item.kind(), item.count, item.sum_low)).collect();
     assert_eq!(items, [(7, Kind::Delivered, 3, 10), (7, Kind::Bare, 0, 0), (9, Kind::Bare, 0, 0)]);
     assert_eq!(told, [bad]);
@@ -146,7 +161,7 @@ fn rule_16_a_claim_that_went_to_others_is_left_out_of_an_adopted_batch() {
     let mut claims = Claims::default();
     claims.adopted(ONE, 5, 2, vec![None, Some(CLAIMS[1])]);
     let packet = Ack { ring: NO_RING, ..ack(0, 2, 1) };
-    assert_eq!(claims.sums(ONE, &packet, &[sum(1), sum(2)]), Receipts::Whole);
-    let (items, _) = claims.adopted_acked(ONE, BatchId { seq: 5, epoch: 2 });
+    assert_eq!(claims.sums(ONE, None, &packet, &[sum(1), sum(2)]), Receipts::Whole);
+    let BatchReceipts { items, .. } = claims.adopted_acked(ONE, BatchId { seq: 5, epoch: 2 });
     assert_eq!(items.iter().map(|item| item.lease).collect::<Vec<_>>(), [9]);
 }

@@ -63,3 +63,30 @@ fn rule_43_a_late_group_is_welcomed_to_the_epoch_that_it_begins_with() {
     };
     assert_eq!([begins(Join::Epoch), begins(Join::Next)], [1, 0]);
 }
+
+#[test]
+fn rule_44_the_ledger_hears_at_once_what_one_group_has_consumed_and_which_groups_wait() {
+    let mut scene = each(|_| ());
+    let named = |name: &str| Membership { group: Some(name.into()), join: Join::Next };
+    let [fast, slow] = [scene.join(1, named("fast")), scene.join(2, named("slow"))];
+    scene.publish(1);
+    let offers = [fast.offer(), slow.offer()];
+    fast.ack(&offers[0]);
+    let mut told = Vec::new();
+    let shares = loop {
+        match scene.fates.blocking_recv().unwrap() {
+            Fate::GroupBegan(name) => told.push(name),
+            Fate::Shared(shares) => break shares,
+            other => panic!("{other:?}"),
+        }
+    };
+    assert_eq!(told, ["fast", "slow"]);
+    let [share] = &shares[..] else { panic!("{shares:?}") };
+    let by = share.receipt.as_ref().unwrap();
+    assert_eq!((by.group.as_ref().unwrap().name.as_str(), by.batch), ("fast", 1));
+    assert_eq!(share.waiting, ["slow"]);
+    slow.ack(&offers[1]);
+    let Some(Fate::Acked { groups, .. }) = scene.fates.blocking_recv() else { panic!("the batch's own receipt") };
+    let names: Vec<_> = groups.iter().map(|receipt| receipt.group.as_ref().unwrap().name.as_str()).collect();
+    assert_eq!(names, ["fast", "slow"]);
+}

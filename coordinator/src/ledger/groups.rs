@@ -1,0 +1,81 @@
+//! What each group of trainers has consumed of an epoch (semantics rule 44).
+
+use std::collections::HashMap;
+
+use forebay_proto::RecordSum;
+use forebay_proto::v1::{AckItem, GroupKey, GroupReceipt, GroupTally, MissedBatches, Range, ack_item::Kind};
+
+use super::tallies::{GROUPS, Tallies, sum, tally};
+
+/// The receipts of groups in a request, by the lease and the first position of what they are about.
+pub(super) struct GroupReceipts<'a>(HashMap<(u64, u64), Vec<&'a GroupReceipt>>);
+
+impl<'a> GroupReceipts<'a> {
+    pub(super) fn of(receipts: &'a [GroupReceipt]) -> Self {
+        let mut by_item: HashMap<_, Vec<_>> = HashMap::new();
+        for receipt in receipts {
+            if let Some(item) = &receipt.item {
+                by_item.entry((item.lease, item.range.unwrap_or_default().start)).or_default().push(receipt);
+            }
+        }
+        Self(by_item)
+    }
+}
+
+impl GroupReceipts<'_> {
+    /// The receipts that are about this part of a lease.
+    pub(super) fn about(&self, lease: u64, range: Option<Range>) -> &[&GroupReceipt] {
+        self.0.get(&(lease, range.unwrap_or_default().start)).map_or(&[], Vec::as_slice)
+    }
+}
+
+impl Tallies {
+    /// Counts what a group has consumed of a batch: by its own sum, or by the one that is `delivered` if a trainer has it in its hands.
+    pub(super) fn count_for_group(&mut self, receipt: &GroupReceipt, delivered: &AckItem) {
+        let GroupReceipt { group, batch, item } = receipt;
+        let own = item.as_ref().filter(|item| item.kind() == Kind::Delivered);
+        let Some(account) = group.as_ref().and_then(|group| self.account(group)) else { return };
+        let item = own.unwrap_or(delivered);
+        let sums = |item: &AckItem| (item.count, item.sum_high, item.sum_low);
+        account.differs |= sums(item) != sums(delivered);
+        let (batch, mut consumed) = (*batch, sum(account.consumed));
+        if consumed.count == 0 {
+            (account.first_batch, account.last_batch) = (batch, batch);
+        }
+        consumed += RecordSum::from_halves(item.count, item.sum_high, item.sum_low);
+        account.consumed = Some(tally(consumed));
+        account.first_batch = account.first_batch.min(batch);
+        account.last_batch = account.last_batch.max(batch);
+    }
+
+    /// Counts what a group has missed.
+    pub(super) fn count_missed(&mut self, missed: &MissedBatches) {
+        let group = GroupKey { name: missed.group.clone(), ..GroupKey::default() };
+        let Some(account) = self.account(&group) else { return };
+        let more = MissedBatches { group: String::new(), ..missed.clone() };
+        match &mut account.missed {
+            Some(known) => extend(known, &more),
+            None => account.missed = Some(more),
+        }
+    }
+
+    /// The account of a group; none beyond the most that are kept.
+    fn account(&mut self, group: &GroupKey) -> Option<&mut GroupTally> {
+        let known = self.groups.iter().position(|known| known.group.as_ref() == Some(group));
+        if known.is_none() {
+            if self.groups.len() >= GROUPS {
+                return None;
+            }
+            self.groups.push(GroupTally { group: Some(group.clone()), ..GroupTally::default() });
+        }
+        let at = known.unwrap_or(self.groups.len() - 1);
+        self.groups.get_mut(at)
+    }
+}
+
+/// Adds to missed batches of one group and epoch.
+pub(super) fn extend(known: &mut MissedBatches, more: &MissedBatches) {
+    known.from = known.from.min(more.from);
+    known.to = known.to.max(more.to);
+    known.records = known.records.saturating_add(more.records);
+}

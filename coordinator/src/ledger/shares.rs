@@ -1,0 +1,323 @@
+//! Batches that some groups of trainers have had and others have not (semantics rule 44).
+//!
+//! ```text
+//! shared: a group has consumed it -> ends with the batch's own receipt
+//!   | its lease ends, with the worker's incarnation or before
+//!   v
+//! owed: delivered, and the groups that it names have not had it -> ends when they have handed it in, are told, or have ended
+//! ```
+//! What a trainer has consumed of a dead daemon's batches is owed to the other groups too, where no share told of it. What a
+//! trainer goes on holding is owed to them, and *held*: it is not delivered yet. What further groups have had of it counts then.
+
+use std::collections::BTreeSet;
+
+use forebay_proto::v1::{
+    AckItem, GroupReceipt, GroupShare, MissedBatches, Range, StoredShare, StoredShares, ack_item::Kind,
+};
+
+use super::groups::extend;
+use super::receipts::receipt_range;
+use super::returned::TakenPositions;
+use super::{LeaseOut, Ledger, tallies::PositionFate};
+
+/// Shares that are kept. The batches of a ring have far fewer claims.
+const MOST: usize = 1 << 16;
+/// Groups that a stream may have.
+const GROUPS: usize = 64;
+
+/// All of them.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Shares {
+    list: Vec<StoredShare>,
+    /// Names of groups that are there.
+    present: BTreeSet<String>,
+    /// Those that were there when the last incarnation ended, and have not ended.
+    former: BTreeSet<String>,
+}
+
+impl Shares {
+    pub(super) fn stored(&self) -> Option<StoredShares> {
+        let Self { list, present, former } = self;
+        let names = |names: &BTreeSet<String>| names.iter().cloned().collect();
+        let stored = StoredShares { shares: list.clone(), present: names(present), former: names(former) };
+        (stored != StoredShares::default()).then_some(stored)
+    }
+
+    pub(super) fn of(stored: StoredShares) -> Self {
+        let StoredShares { shares, present, former } = stored;
+        let names = |names: Vec<String>| names.into_iter().take(GROUPS).collect();
+        Self { list: shares, present: names(present), former: names(former) }
+    }
+
+    /// Whether all are of epochs up to this one.
+    pub(super) fn are_possible(&self, last: u64) -> bool {
+        self.list.len() <= MOST && self.list.iter().all(|share| share.epoch <= last)
+    }
+
+    fn find(&self, at: LeasePart, which: impl Fn(&StoredShare) -> bool) -> Option<usize> {
+        self.list.iter().position(|share| part(share) == at && which(share))
+    }
+}
+
+/// A lease, and where in it a range begins.
+type LeasePart = (u64, u64);
+
+fn part(share: &StoredShare) -> LeasePart {
+    share.item.as_ref().map_or((0, 0), part_of)
+}
+
+fn part_of(item: &AckItem) -> LeasePart {
+    (item.lease, item.range.unwrap_or_default().start)
+}
+
+/// A trainer has held it since its daemon ended: it is not delivered yet.
+fn is_held(share: &StoredShare) -> bool {
+    share.owed && share.item.is_some_and(|item| item.kind() != Kind::Delivered)
+}
+
+/// The receipt of a group that has consumed it, if that does not count yet.
+fn consumed(share: &StoredShare) -> Option<AckItem> {
+    share.had.iter().filter_map(|receipt| receipt.item).find(|item| item.kind() == Kind::Delivered)
+}
+
+impl Ledger {
+    /// Notes groups that are there, and those that have ended. What was owed to these, nobody is told of any more.
+    pub(super) fn note_groups(&mut self, began: &[String], ended: &[String]) {
+        if !ended.is_empty() {
+            self.missed(ended);
+            let Shares { list, present, former } = &mut self.shares;
+            for share in list {
+                share.waiting.retain(|name| !ended.contains(name));
+            }
+            present.retain(|name| !ended.contains(name));
+            former.retain(|name| !ended.contains(name));
+            self.touch_shares();
+        }
+        for name in began.iter().filter(|name| !name.is_empty()) {
+            if self.shares.present.len() < GROUPS && self.shares.present.insert(name.clone()) {
+                self.touch_shares();
+            }
+        }
+    }
+
+    /// The groups that were there when the last incarnation ended.
+    pub(crate) fn former_groups(&self) -> Vec<String> {
+        self.shares.former.iter().cloned().collect()
+    }
+
+    /// An incarnation has ended. Its groups may come back to the next one, which waits for them until it says that they have ended.
+    pub(super) fn groups_may_come_back(&mut self) {
+        let Shares { present, former, .. } = &mut self.shares;
+        if present != former {
+            former.clone_from(present);
+            self.touch_shares();
+        }
+    }
+
+    /// A group has consumed what others still wait for. A batch without records is shared by nobody.
+    pub(super) fn share(&mut self, worker: &str, share: &GroupShare) {
+        let item_of = |receipt: &GroupReceipt| receipt.item.filter(|item| item.kind() == Kind::Delivered);
+        let Some((receipt, item)) = share.receipt.as_ref().and_then(|receipt| Some((receipt, item_of(receipt)?)))
+        else {
+            return;
+        };
+        let range = receipt_range(&item).filter(|range| self.has_records(worker, item.lease, range));
+        let (Some(_), Some((epoch, _))) = (range, self.locate(worker, item.lease)) else { return };
+        let at = match self.shares.find(part_of(&item), |share| !share.owed) {
+            Some(at) => at,
+            None if self.shares.list.len() >= MOST => return,
+            None => {
+                let new = StoredShare { epoch, batch: receipt.batch, item: Some(item), ..StoredShare::default() };
+                self.shares.list.push(new);
+                self.shares.list.len() - 1
+            }
+        };
+        let known = &mut self.shares.list[at];
+        known.had.push(receipt.clone());
+        known.waiting.clone_from(&share.waiting);
+        self.touch_shares();
+    }
+
+    /// The batch's own receipt has come. Groups that had it in another way, and whose receipts are not `told` with it, have it too.
+    pub(super) fn end_share(&mut self, epoch: u64, item: &AckItem, told: &[&GroupReceipt]) {
+        let Some(at) = self.shares.find(part_of(item), |_| true) else { return };
+        let share = self.shares.list.remove(at);
+        for receipt in share.had.iter().filter(|had| !told.iter().any(|told| told.group == had.group)) {
+            self.tally(epoch).count_for_group(receipt, item);
+        }
+        if share.owed {
+            self.owe(StoredShare { item: Some(*item), had: Vec::new(), ..share });
+        }
+        self.touch_shares();
+    }
+
+    /// Leases of a worker end: what some of its groups have consumed of them is delivered, and owed to the others. What trainers only
+    /// hold, they hand in again, or all groups get it again.
+    pub(super) fn deliver_shares(&mut self, worker: &str, ends: impl Fn(&LeaseOut) -> bool) {
+        let Self { shares, workers, .. } = self;
+        if shares.list.is_empty() {
+            return;
+        }
+        let goes_on = |share: &StoredShare| {
+            let (lease, _) = part(share);
+            let mut out = workers.iter().filter_map(|(name, each)| Some((name, each.leases.get(&lease)?)));
+            (share.owed && !is_held(share)) || out.any(|(name, held)| name != worker || !ends(held))
+        };
+        let (kept, ended): (Vec<_>, Vec<_>) = std::mem::take(&mut shares.list).into_iter().partition(goes_on);
+        shares.list = kept;
+        for share in ended {
+            self.deliver(worker, share);
+        }
+    }
+
+    /// The same for all leases that end at this moment because no heartbeat has named them.
+    pub(super) fn deliver_late_shares(&mut self, now: u64) {
+        if !self.shares.list.is_empty() {
+            for worker in self.workers.keys().cloned().collect::<Vec<_>>() {
+                self.deliver_shares(&worker, |held| held.deadline <= now);
+            }
+        }
+    }
+
+    /// A trainer gives back what it held. Where another group has consumed it, it is delivered, and the trainer's group has missed it:
+    /// true then. Else all groups get it again.
+    pub(super) fn deliver_given_back(&mut self, worker: &str, lease: u64, range: Option<Range>) -> bool {
+        let Some(at) = self.shares.find((lease, range.unwrap_or_default().start), is_held) else { return false };
+        let mut share = self.shares.list.remove(at);
+        // The first one is that of the trainer that goes on holding it.
+        let holder = (!share.had.is_empty()).then(|| share.had.remove(0)).and_then(|receipt| receipt.group);
+        share.waiting.extend(holder.map(|group| group.name).filter(|name| !name.is_empty()));
+        self.deliver(worker, share)
+    }
+
+    /// Counts a share as delivered. False if nobody has consumed it, or a position of it has ended otherwise: then all groups get it
+    /// again.
+    fn deliver(&mut self, worker: &str, share: StoredShare) -> bool {
+        self.touch_shares();
+        let Some(item) = consumed(&share) else { return false };
+        let taken = self.take(worker, item.lease, &item.range.unwrap_or_default());
+        let Ok(TakenPositions { grant, .. }) = taken else { return false };
+        self.dirty.workers.insert(worker.to_owned());
+        self.account(grant.epoch, &grant.range, |tallies, plan| {
+            tallies.add(&item);
+            tallies.count(plan, grant.epoch, &grant.range, PositionFate::Delivered);
+        });
+        for receipt in &share.had {
+            self.tally(grant.epoch).count_for_group(receipt, &item);
+        }
+        self.acks = self.acks.saturating_add(1);
+        self.owe(StoredShare { item: Some(item), had: Vec::new(), ..share });
+        true
+    }
+
+    /// Keeps what groups have missed until they are told.
+    fn owe(&mut self, share: StoredShare) {
+        if share.waiting.is_empty() {
+            return;
+        }
+        if self.shares.list.len() >= MOST
+            && let Some(oldest) = self.shares.list.iter().position(|share| share.owed)
+        {
+            // They are not told any more, but the audit has it.
+            let oldest = self.shares.list.remove(oldest);
+            oldest.waiting.iter().for_each(|name| self.tally(oldest.epoch).count_missed(&missed_of(&oldest, name)));
+        }
+        self.shares.list.push(StoredShare { owed: true, ..share });
+        self.touch_shares();
+    }
+
+    /// A trainer of a former incarnation's group hands in, or holds, what is known already. True if it is owed to that group, or
+    /// another trainer holds it.
+    pub(super) fn settle_owed(&mut self, receipt: &GroupReceipt) -> bool {
+        let (Some(group), Some(item)) = (&receipt.group, &receipt.item) else { return false };
+        let Some(at) = self.shares.find(part_of(item), |share| share.owed) else { return false };
+        let share = &mut self.shares.list[at];
+        let before = share.waiting.len();
+        share.waiting.retain(|name| *name != group.name);
+        let was_owed = share.waiting.len() < before;
+        let Some(known) = share.item.filter(|item| item.kind() == Kind::Delivered) else {
+            // It counts when the one who holds it has consumed it, or gives it back.
+            if !share.had.iter().any(|had| had.group.as_ref() == Some(group)) {
+                share.had.push(receipt.clone());
+                self.touch_shares();
+            }
+            return true;
+        };
+        if was_owed {
+            let epoch = share.epoch;
+            if share.waiting.is_empty() {
+                self.shares.list.remove(at);
+            }
+            self.tally(epoch).count_for_group(receipt, &known);
+            self.touch_shares();
+        }
+        was_owed
+    }
+
+    /// Only this group's trainer has what a former incarnation had: the other groups that were there do not get it.
+    pub(super) fn owe_to_others(&mut self, epoch: u64, receipt: &GroupReceipt) {
+        // One of bad records alone has none.
+        let Some(item) = receipt.item.filter(|item| item.count > 0) else { return };
+        let group = receipt.group.as_ref().map_or("", |group| &group.name);
+        let waiting = self.shares.former.iter().filter(|name| *name != group).cloned().collect();
+        let had = if item.kind() == Kind::Delivered { Vec::new() } else { vec![receipt.clone()] };
+        self.owe(StoredShare { epoch, batch: receipt.batch, item: Some(item), had, waiting, owed: true });
+    }
+
+    /// What these groups have missed. It is owed to them no more.
+    pub(super) fn missed(&mut self, names: &[String]) -> Vec<MissedBatches> {
+        let mut missed: Vec<MissedBatches> = Vec::new();
+        for share in self.shares.list.iter_mut().filter(|share| share.owed) {
+            for name in names.iter().filter(|name| share.waiting.contains(name)) {
+                add(&mut missed, missed_of(share, name));
+            }
+            share.waiting.retain(|name| !names.contains(name));
+        }
+        if !missed.is_empty() {
+            // Of what a trainer holds, it is still to count who has had it.
+            self.shares.list.retain(|share| !share.owed || is_held(share) || !share.waiting.is_empty());
+            for each in &missed {
+                self.tally(each.epoch).count_missed(each);
+            }
+            self.touch_shares();
+        }
+        missed
+    }
+
+    /// The run goes on elsewhere: nothing of it is shared, and nothing owed.
+    pub(super) fn forget_shares(&mut self) {
+        self.drop_shares(|_| true);
+    }
+
+    /// An epoch ends early: what is not delivered of it counts as abandoned.
+    pub(super) fn abandon_shares(&mut self, epoch: u64) {
+        self.drop_shares(|share| share.epoch == epoch && (!share.owed || is_held(share)));
+    }
+
+    fn drop_shares(&mut self, which: impl Fn(&StoredShare) -> bool) {
+        let before = self.shares.list.len();
+        self.shares.list.retain(|share| !which(share));
+        if self.shares.list.len() < before {
+            self.touch_shares();
+        }
+    }
+
+    fn touch_shares(&mut self) {
+        self.dirty.shares = true;
+        self.touch();
+    }
+}
+
+/// That this group has missed a share.
+fn missed_of(share: &StoredShare, group: &str) -> MissedBatches {
+    let records = share.item.map_or(0, |item| item.count);
+    MissedBatches { group: group.to_owned(), epoch: share.epoch, from: share.batch, to: share.batch, records }
+}
+
+/// Adds to the batches that the same group has missed in the same epoch.
+fn add(missed: &mut Vec<MissedBatches>, more: MissedBatches) {
+    match missed.iter_mut().find(|known| (&known.group, known.epoch) == (&more.group, more.epoch)) {
+        Some(known) => extend(known, &more),
+        None => missed.push(more),
+    }
+}

@@ -1,0 +1,172 @@
+//! Tests of what is told to the ledger, and in which order.
+
+use forebay_coordinator::{Coordinator, CoordinatorSettings, Handle, MemoryStore, PERMUTATION, monotonic_clock};
+use forebay_proto::RecordSum;
+use forebay_proto::v1::{AuditRequest, EpochTally, GroupKey, LedgerSpec, OpenRequest, Range};
+use forebay_ring::Claim;
+
+use super::*;
+use crate::receipt::{group_receipt, receipt, seen};
+
+/// A ledger of twenty records in leases of ten, with the first one out.
+struct Story {
+    handle: Handle,
+    ledger: String,
+    lease: u64,
+    fates: Fates,
+    lost: mpsc::UnboundedReceiver<Vec<u64>>,
+    noted: mpsc::UnboundedReceiver<u64>,
+}
+
+fn incarnation(number: u64) -> OpenRequest {
+    let spec = LedgerSpec { fingerprint: vec![7; 32], records: 20, permutation: PERMUTATION, ..LedgerSpec::default() };
+    OpenRequest {
+        run: "run".into(),
+        stream: "stream".into(),
+        spec: Some(spec),
+        shard_size: 10,
+        worker: "local".into(),
+        incarnation: number,
+        ..OpenRequest::default()
+    }
+}
+
+impl Story {
+    async fn begin() -> Self {
+        let handle = Coordinator::start(MemoryStore::new(), monotonic_clock(), CoordinatorSettings::default()).unwrap();
+        let (worker, _leases, opened) = Worker::open(handle.clone(), incarnation(1), false).await.unwrap();
+        let worker = Arc::new(worker);
+        let lease = worker.acquire(1, 0).await.unwrap().leases[0].id;
+        let (fates, receiver) = mpsc::unbounded_channel();
+        let (told, lost) = mpsc::unbounded_channel();
+        let tell = move |leases| told.send(leases).unwrap();
+        let (note, noted) = mpsc::unbounded_channel();
+        let note = move |batch| note.send(batch).unwrap();
+        tokio::spawn(forward(worker, receiver, Arc::default(), tell, note));
+        Self { handle, ledger: opened.ledger, lease, fates, lost, noted }
+    }
+
+    fn ack(&self, range: std::ops::Range<u64>, urgent: bool) {
+        let claim = Claim::new(self.lease, range.start, u32::try_from(range.end - range.start).unwrap());
+        let items = vec![receipt(&claim, range.collect::<RecordSum>())];
+        self.fates.send(Fate::Acked { items, bad: Vec::new(), groups: Vec::new(), urgent }).unwrap();
+    }
+
+    async fn flush(&self) {
+        let (done, flushed) = oneshot::channel();
+        self.fates.send(Fate::Flush(done)).unwrap();
+        flushed.await.unwrap();
+    }
+
+    fn seen(&self, lease: u64, range: std::ops::Range<u64>, batch: u64) {
+        let claim = Claim::new(lease, range.start, u32::try_from(range.end - range.start).unwrap());
+        self.fates.send(Fate::Seen { items: vec![seen(&claim)], batch }).unwrap();
+    }
+
+    async fn epochs(&self) -> Vec<EpochTally> {
+        self.handle.call(AuditRequest { ledger: self.ledger.clone(), from_epoch: 0 }).await.unwrap().epochs
+    }
+
+    async fn delivered(&self) -> u64 {
+        self.epochs().await.iter().map(|epoch| epoch.delivered.unwrap_or_default().count).sum()
+    }
+
+    async fn counted_as_seen(&self) -> u64 {
+        self.epochs().await.iter().map(|epoch| epoch.repeats.unwrap_or_default().trainer_ended).sum()
+    }
+}
+
+#[tokio::test]
+async fn rule_17_a_state_that_waits_for_receipts_has_them_all() {
+    let story = Story::begin().await;
+    story.ack(0..3, false);
+    story.ack(3..5, false);
+    story.flush().await;
+    assert_eq!(story.delivered().await, 5);
+}
+
+#[tokio::test]
+async fn rule_17_receipts_reach_the_ledger_without_being_asked_for() {
+    let story = Story::begin().await;
+    story.ack(0..3, false);
+    while story.delivered().await < 3 {
+        tokio::task::yield_now().await;
+    }
+    story.ack(3..10, true);
+    while story.delivered().await < 10 {
+        tokio::task::yield_now().await;
+    }
+}
+
+#[tokio::test]
+async fn rule_15_a_receipt_that_came_twice_counts_once() {
+    let story = Story::begin().await;
+    story.ack(0..3, false);
+    story.ack(0..3, false);
+    story.flush().await;
+    assert_eq!(story.delivered().await, 3);
+}
+
+#[tokio::test]
+async fn rule_05_a_lease_that_is_not_this_workers_is_told() {
+    let mut story = Story::begin().await;
+    let range = Some(Range { start: 0, end: 1 });
+    story.fates.send(Fate::Returned(vec![ReturnedRange { lease: 999, range, ..ReturnedRange::default() }])).unwrap();
+    assert_eq!(story.lost.recv().await, Some(vec![999]));
+}
+
+#[tokio::test]
+async fn rule_15_a_batch_is_noted_when_the_ledger_counts_it_and_behind_what_is_lost() {
+    let mut story = Story::begin().await;
+    story.seen(story.lease, 0..3, 5);
+    assert_eq!(story.noted.recv().await, Some(5));
+    assert_eq!(story.counted_as_seen().await, 3);
+    story.seen(999, 0..3, 6);
+    assert_eq!(story.noted.recv().await, Some(6));
+    assert_eq!(story.lost.try_recv().unwrap(), [999]);
+}
+
+#[tokio::test]
+async fn rule_15_a_batch_does_not_wait_for_a_receipt_that_fits_no_lease() {
+    let mut story = Story::begin().await;
+    story.seen(story.lease, 0..3, 5);
+    story.seen(story.lease, 8..11, 6);
+    assert_eq!([story.noted.recv().await, story.noted.recv().await], [Some(5), Some(6)]);
+    assert_eq!(story.counted_as_seen().await, 3, "the lease has ten positions");
+    story.lost.try_recv().expect_err("the lease is this worker's still");
+}
+
+#[tokio::test]
+async fn rule_17_what_came_first_is_handed_in_first() {
+    let mut story = Story::begin().await;
+    story.ack(0..3, false);
+    let range = Some(Range { start: 3, end: 10 });
+    story
+        .fates
+        .send(Fate::Returned(vec![ReturnedRange { lease: story.lease, range, ..ReturnedRange::default() }]))
+        .unwrap();
+    story.flush().await;
+    assert_eq!(story.delivered().await, 3);
+    story.lost.try_recv().expect_err("what is given back is still this worker's");
+}
+
+#[tokio::test]
+async fn rule_44_a_group_that_ends_and_begins_again_waits_for_what_it_gets_then_alone() {
+    let story = Story::begin().await;
+    let share = |batch: u64| {
+        let claim = Claim::new(story.lease, batch, 1);
+        let fast = GroupKey { name: "fast".into(), ..GroupKey::default() };
+        let receipt = Some(group_receipt(&fast, batch, receipt(&claim, [batch].into_iter().collect())));
+        Fate::Shared(vec![GroupShare { receipt, waiting: vec!["slow".into()] }])
+    };
+    let [ended, began] = [Fate::GroupEnded("slow".into()), Fate::GroupBegan("slow".into())];
+    for fate in [share(1), ended, began, share(2)] {
+        story.fates.send(fate).unwrap();
+    }
+    story.flush().await;
+    let (worker, _leases, opened) = Worker::open(story.handle.clone(), incarnation(2), false).await.unwrap();
+    assert_eq!(opened.groups, ["slow"]);
+    let missing = AckRequest { missing: vec!["slow".into()], ..AckRequest::default() };
+    let missed = worker.ack(missing).await.unwrap().missed;
+    assert_eq!(missed.iter().map(|missed| (missed.from, missed.to, missed.records)).collect::<Vec<_>>(), [(2, 2, 1)]);
+}

@@ -1,0 +1,112 @@
+//! What is to be done, and what goes to the ledger: the exchange's decisions, with what the batches answer for.
+
+use forebay_proto::v1::{Cause, GroupShare, ReturnedRange};
+use forebay_ring::{Action, Adopted, ConsumerId, HeldBatch, MessageKind, Offer};
+
+use super::Deliveries;
+use crate::ack::Fate;
+use crate::consumers::claims::{BatchReceipts, Claims};
+
+/// Something that is to be done.
+#[derive(Debug)]
+pub(in crate::consumers) enum Deed {
+    /// Offer a batch to a trainer.
+    Offer(ConsumerId, Offer),
+    /// Hand in that so many records of a batch were consumed.
+    Delivered(u64, Fate),
+    /// Tell the ledger.
+    Tell(Fate),
+    /// Fill the slots that are free.
+    Claim,
+    /// Tell a trainer that this epoch is over.
+    EpochEnd(ConsumerId, u64),
+    /// Forget a trainer.
+    Gone(ConsumerId),
+    /// Let go of a ring.
+    RingEmpty(u32),
+}
+
+impl Deliveries {
+    /// What is to be done, oldest first. Call it after every event.
+    pub(in crate::consumers) fn deeds(&mut self) -> Vec<Deed> {
+        let Self { exchange, claims, ending, deadline, told, .. } = self;
+        let decided = exchange.drain().filter_map(|action| deed(action, claims, *ending, *deadline));
+        // A group's receipt is before the batch's own.
+        told.drain(..).map(Deed::Tell).chain(decided).collect()
+    }
+
+    /// A trainer has acked a batch that other groups wait for: if the daemon dies, its group has consumed it nevertheless
+    /// (semantics rule 44).
+    pub(super) fn share(&mut self, consumer: ConsumerId, held: HeldBatch) {
+        let Some(key) = self.keys.get(&consumer).filter(|_| !held.is_handed_in()) else { return };
+        let Some(waiting) = self.exchange.waiting_for(held.seq) else { return };
+        let receipts = self.claims.consumed_by(key, held.seq);
+        let share = |receipt| GroupShare { receipt: Some(receipt), waiting: waiting.clone() };
+        self.told.push(Fate::Shared(receipts.into_iter().map(share).collect()));
+    }
+}
+
+/// What the exchange has decided, with what the batch answers for.
+fn deed(action: Action, claims: &mut Claims, ending: bool, deadline: u64) -> Option<Deed> {
+    Some(match action {
+        Action::Offer { consumer, slot, batch, generation, redelivered } => {
+            let known = claims.get(batch.seq)?;
+            let offer = Offer {
+                kind: MessageKind::Offer as u32,
+                ring: slot.ring,
+                seq: batch.seq,
+                generation,
+                epoch: batch.epoch,
+                slot: slot.slot,
+                shown: known.shown,
+                valid: known.valid,
+                claims: known.len(),
+                redelivered,
+                reserved: 0,
+                deadline,
+                ready: known.ready,
+            };
+            Deed::Offer(consumer, offer)
+        }
+        Action::Acked { consumer: _, batch } => {
+            let receipts = claims.acked(batch.seq);
+            delivered(batch.epoch, receipts, claims)
+        }
+        Action::AdoptedAcked(Adopted { consumer, batch }) => {
+            let receipts = claims.adopted_acked(consumer, batch);
+            delivered(batch.epoch, receipts, claims)
+        }
+        // Another group has acked it, so nobody gets it again: its trainer will hand it in.
+        Action::Seen(_) if ending => return None,
+        Action::Seen(batch) => Deed::Tell(Fate::Seen { items: claims.seen(batch.seq), batch: batch.seq }),
+        Action::Dropped { batch, seen } => back(claims.dropped(batch.seq, cause(seen, ending)))?,
+        Action::Orphaned { adopted: Adopted { consumer, batch }, seen } => {
+            back(claims.orphaned(consumer, batch, cause(seen, ending)))?
+        }
+        Action::Free(_) => Deed::Claim,
+        Action::EpochEnd { consumer, epoch } => Deed::EpochEnd(consumer, epoch),
+        Action::Gone(consumer) => Deed::Gone(consumer),
+        Action::RingEmpty(ring) => Deed::RingEmpty(ring),
+    })
+}
+
+/// The last receipts of an epoch are urgent: its end waits for them.
+fn delivered(epoch: u64, receipts: BatchReceipts, claims: &Claims) -> Deed {
+    let BatchReceipts { items, bad, groups } = receipts;
+    let records = items.iter().map(|item| item.count).sum();
+    let urgent = claims.undelivered(epoch) == 0;
+    Deed::Delivered(records, Fate::Acked { items, bad, groups, urgent })
+}
+
+fn back(ranges: Vec<ReturnedRange>) -> Option<Deed> {
+    (!ranges.is_empty()).then_some(Deed::Tell(Fate::Returned(ranges)))
+}
+
+/// Why a batch comes back that was not acked, and may have been seen or not.
+const fn cause(seen: bool, ending: bool) -> Cause {
+    match (seen, ending) {
+        (false, _) => Cause::Unseen,
+        (true, false) => Cause::TrainerEnded,
+        (true, true) => Cause::DaemonStopped,
+    }
+}
