@@ -73,6 +73,7 @@ mod values;
 mod voc;
 mod window;
 mod witnesses;
+mod wrong_file;
 mod yolo;
 mod zip;
 
@@ -121,7 +122,8 @@ const SCHEMES: &[Scheme] = &[
 /// before those in `options`.
 pub fn open(name: &str, options: &Options) -> Opened {
     let Resolved { scheme, address, options, limit } = resolve(name, options)?;
-    let opened = address.settled(index::open(Indexed { scheme, address: &address, options: &options }))?;
+    let opened = index::open(Indexed { scheme, address: &address, options: &options });
+    let opened = address.settled(opened.map_err(wrong_file::explained))?;
     let opened = address.settled(masks::with_masks(opened, &address, &options))?;
     Ok(Limited::of(opened, limit))
 }

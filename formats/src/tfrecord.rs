@@ -25,6 +25,7 @@ use crate::scan::Scan;
 use crate::scheme::{Indexing, OptionKey, Scheme};
 use crate::unpacked::Compression;
 use crate::window::Window;
+use crate::wrong_file::{LFS_POINTER, cut};
 
 pub(super) const SCHEME: Scheme = Scheme {
     name: "tfrecord",
@@ -125,7 +126,7 @@ impl TfScan {
             let Some(end) =
                 data.checked_add(len).and_then(|end| end.checked_add(TAIL)).filter(|&end| end <= window.len())
             else {
-                return Err(cut(path, at));
+                return Err(cut(path, at, "record"));
             };
             let picture = match &mut self.gatherer {
                 // What the first record is decides what later ones must be, so it must be what was written.
@@ -161,7 +162,7 @@ impl TfScan {
 /// The length of the record at this place, if its checksum is right: it is not believed otherwise.
 fn length(window: &mut Window<'_>, path: &Path, at: u64) -> Result<u64, SourceError> {
     let head = window.array::<12>(at).map_err(SourceError::Outage)?;
-    let Some(head) = head else { return Err(cut(path, at)) };
+    let Some(head) = head else { return Err(cut(path, at, "record")) };
     match stored_length(&head) {
         Some(len) => Ok(len),
         None if at == 0 => Err(SourceError::malformed_at(path, 0, what_else(&head))),
@@ -202,17 +203,10 @@ fn is_intact(window: &mut Window<'_>, data: Range<u64>) -> Result<bool, SourceEr
     Ok(stored.is_some_and(|stored| u32::from_le_bytes(stored) == mask(sum.sum())))
 }
 
-fn cut(path: &Path, at: u64) -> SourceError {
-    let problem = format!(
-        "the file ends inside a record, so it is not complete. Copy it again; or to keep the records before this one, cut it here (truncate -s {at})."
-    );
-    SourceError::malformed_at(path, at, problem)
-}
-
 /// What a file is that has no record at its start.
 fn what_else(head: &[u8]) -> &'static str {
     if head.starts_with(b"version http") {
-        "this is a pointer of Git LFS, and not the file itself. Fetch the file (git lfs pull)."
+        LFS_POINTER
     } else {
         "this is not a TFRecord file: the length of its first record does not have the right checksum. Check that it is the right file, and complete."
     }

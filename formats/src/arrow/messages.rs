@@ -110,7 +110,12 @@ impl<'a> Messages<'a> {
         let head = self.ranges.range(start, 8).filter(|_| start.checked_add(8).is_some_and(|start| start <= end));
         let head = head.ok_or_else(|| self.bad(start, CUT))?;
         if head[..4] != MARK {
-            return Err(self.bad(start, "No message begins at this byte: the file is damaged. Copy it again."));
+            let problem = if start == 0 {
+                "This is not an Arrow file: it does not begin with a message. Check that it is the right file."
+            } else {
+                "No message begins at this byte: the file is damaged. Copy it again."
+            };
+            return Err(self.bad(start, problem));
         }
         let len = i32::from_le_bytes([head[4], head[5], head[6], head[7]]);
         if len == 0 {

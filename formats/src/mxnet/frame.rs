@@ -15,6 +15,7 @@ use crate::faults::Faults;
 use crate::index_columns::{BadIndex, IndexColumns};
 use crate::packed::{Packing, Span};
 use crate::window::Window;
+use crate::wrong_file::{LFS_POINTER, cut};
 
 const MAGIC: [u8; 4] = 0xced7_230a_u32.to_le_bytes();
 /// Bytes before the content of a part.
@@ -102,13 +103,13 @@ pub(super) fn record(window: &mut Window<'_>, path: &Path, start: u64) -> Result
     let mut record: Option<MxRecord> = None;
     let mut at = start;
     loop {
-        let bytes = window.array::<8>(at).map_err(SourceError::Outage)?.ok_or_else(|| cut(path, start))?;
+        let bytes = window.array::<8>(at).map_err(SourceError::Outage)?.ok_or_else(|| cut(path, start, "record"))?;
         let head = head(&bytes).filter(|head| head.is_first() == record.is_none());
         let Some(head) = head else { return Err(SourceError::malformed_at(path, at, no_head(at, &bytes))) };
         let (content, end) = (at + HEAD, at + HEAD + u64::from(head.len));
         let next = end.next_multiple_of(4);
         if next > window.len() {
-            return Err(cut(path, start));
+            return Err(cut(path, start, "record"));
         }
         match &mut record {
             None => record = Some(MxRecord { first: content..end, others: Vec::new() }),
@@ -122,16 +123,9 @@ pub(super) fn record(window: &mut Window<'_>, path: &Path, start: u64) -> Result
     Ok((record.expect("the first part made it"), at))
 }
 
-fn cut(path: &Path, start: u64) -> SourceError {
-    let problem = format!(
-        "the file ends inside a record, so it is not complete. Copy it again; or to keep the records before this one, cut it here (truncate -s {start})."
-    );
-    SourceError::malformed_at(path, start, problem)
-}
-
 fn no_head(at: u64, bytes: &[u8]) -> &'static str {
     if at == 0 && bytes.starts_with(b"version ") {
-        "this is a pointer of Git LFS, and not the file itself. Fetch the file (git lfs pull)."
+        LFS_POINTER
     } else if at == 0 {
         "this is not an MXNet RecordIO file: it does not begin with a record. Check that it is the right file."
     } else {

@@ -32,6 +32,9 @@ pub(super) fn beside(file: &Address, index: &Address, records: Vec<MxRecord>) ->
 /// # Errors
 /// The index is not that of the file.
 pub(super) fn chosen(file: &Address, index: &Address, records: &[MxRecord]) -> Result<KeyedRecords, SourceError> {
+    if records.is_empty() {
+        return Err(SourceError::NoRecords { path: file.path().to_owned() });
+    }
     let text = index.text(MOST_BYTES)?;
     let index = index.path();
     let mut chosen = Vec::new();

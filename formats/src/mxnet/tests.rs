@@ -188,6 +188,7 @@ fn an_index_of_another_file_is_an_error_that_names_its_line() {
     ] {
         Folder::new(&rec, Some(idx)).refused(&Options::default(), words);
     }
+    Folder::new(b"", Some("0\t0\n")).refused(&Options::default(), &["x.rec", "holds no record"]);
     let missing = own("index", "/nowhere/x.idx");
     Folder::new(&rec, None).refused(&missing, &["/nowhere/x.idx", "does not exist"]);
 }

@@ -17,6 +17,7 @@ use crate::packed::{PackedMasks, PackedParts, Plain, Span, Spans};
 use crate::progress::Progress;
 use crate::values::Values;
 use crate::window::Window;
+use crate::wrong_file::{LFS_POINTER, cut};
 
 /// More records of a dataset that cannot be read are not believed: each takes memory, and a chunk need only claim them.
 const MOST_DAMAGED: u64 = 1 << 16;
@@ -83,7 +84,7 @@ impl RecordIoScan {
         let dialect = match tell(&mut window, self.chunk_limit).map_err(SourceError::Outage)? {
             Told::Dialect(dialect) => dialect,
             Told::Empty => return Ok(()),
-            Told::Cut(at) => return Err(cut(path, at)),
+            Told::Cut(at) => return Err(cut(path, at, "chunk")),
             Told::NoChunk => {
                 let head = window.get(0, 8).map_err(SourceError::Outage)?;
                 return Err(wrong(0, what_else(head.unwrap_or_default())));
@@ -98,14 +99,14 @@ impl RecordIoScan {
         };
         let mut at = 0;
         while at < window.len() {
-            let head = window.array::<20>(at).map_err(SourceError::Outage)?.ok_or_else(|| cut(path, at))?;
+            let head = window.array::<20>(at).map_err(SourceError::Outage)?.ok_or_else(|| cut(path, at, "chunk"))?;
             let header = dialect.header(&head).ok_or_else(|| {
                 wrong(at, "no chunk begins here, so what follows cannot be found: the file is damaged. Write or copy it again.")
             })?;
             let size = u64::from(header.size);
             let end = at + HEAD + size;
             if end > window.len() {
-                return Err(cut(path, at));
+                return Err(cut(path, at, "chunk"));
             }
             if size > self.chunk_limit {
                 let problem = format!(
@@ -246,18 +247,11 @@ fn labels(found: Vec<Option<i64>>, option: Labels) -> (Vec<i64>, Vec<String>) {
     }
 }
 
-fn cut(path: &Path, at: u64) -> SourceError {
-    let problem = format!(
-        "the file ends inside a chunk, so it is not complete. Copy it again; or to keep the chunks before this one, cut it here (truncate -s {at})."
-    );
-    SourceError::malformed_at(path, at, problem)
-}
-
 fn what_else(head: &[u8]) -> &'static str {
     if head.starts_with(&[0x0a, 0x23, 0xd7, 0xce]) {
         "this is a RecordIO file of MXNet, which is another format. Open it with mxnet:."
     } else if head.starts_with(b"version ") {
-        "this is a pointer of Git LFS, and not the file itself. Fetch the file (git lfs pull)."
+        LFS_POINTER
     } else {
         "this is not a RecordIO file: it does not begin with a chunk. Check that it is the right file."
     }

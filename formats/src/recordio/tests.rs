@@ -181,7 +181,7 @@ fn cut_files_and_wrong_headers_are_errors_of_opening_with_their_place() {
             let truncate = format!("truncate -s {}", first.len());
             Folder::new(&file[..end]).refused(&Options::default(), &[&at, "ends inside a chunk", &truncate]);
         }
-        Folder::new(&file[..first.len() - 1]).refused(&Options::default(), &["byte 0", "ends inside a chunk"]);
+        Folder::new(&file[..first.len() - 1]).refused(&Options::default(), &["byte 0", "ends inside its first chunk"]);
         let mut wrong = file.clone();
         wrong[first.len()] ^= 1;
         Folder::new(&wrong).refused(&Options::default(), &[&at, "no chunk begins here"]);

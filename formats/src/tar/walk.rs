@@ -77,7 +77,10 @@ impl TarWalk<'_> {
         let mut at = start;
         loop {
             let Some(block) = block(window, at, end)? else {
-                return if self.is_unfinished && at == end { Ok(members) } else { Err(self.unfinished(at)) };
+                if self.is_unfinished && at == end {
+                    return Ok(members);
+                }
+                return Err(if at == start && at < end { self.no_tar(at) } else { self.unfinished(at) });
             };
             if is_zero(&block) {
                 self.check_end(window, at, end)?;
@@ -252,6 +255,12 @@ impl TarWalk<'_> {
             at += len as u64;
         }
         Ok(())
+    }
+
+    fn no_tar(&self, at: u64) -> SourceError {
+        let problem = "this is not a tar: it is shorter than the header of a member. Check that it is the right file, and \
+                       complete.";
+        SourceError::malformed_at(self.path, at, problem)
     }
 
     fn unfinished(&self, at: u64) -> SourceError {

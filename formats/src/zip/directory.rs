@@ -151,10 +151,16 @@ fn find_end(path: &Path, window: &mut Window<'_>) -> Result<ZipEnd, SourceError>
             record.starts_with(b"PK\x05\x06") && *place + END + usize::from(short(record, 20)) == tail.len()
         })
     };
-    let place = (0..tail.len().saturating_sub(END - 1)).rev().find(is_end).ok_or_else(|| {
-        let problem = "the file does not end as a zip does, so it may be cut. Copy it again.";
-        SourceError::malformed_at(path, len, problem)
-    })?;
+    let Some(place) = (0..tail.len().saturating_sub(END - 1)).rev().find(is_end) else {
+        let head = window.array::<2>(0).map_err(SourceError::Outage)?;
+        return Err(if head == Some(*b"PK") {
+            let problem = "the file does not end as a zip does, so it may be cut. Copy it again.";
+            SourceError::malformed_at(path, len, problem)
+        } else {
+            let problem = "this is not a zip file: it neither begins nor ends as one. Check that it is the right file.";
+            SourceError::malformed_at(path, 0, problem)
+        });
+    };
     let record = tail.get(place..place + END).unwrap_or_default().to_vec();
     let at = first + place as u64;
     let wrong =
