@@ -16,6 +16,12 @@ impl Room {
         Self(std::array::from_fn(|level| self.0[level].max(other.0[level])))
     }
 
+    /// Room for so many records that fit.
+    #[must_use]
+    pub fn times(self, records: u64) -> Self {
+        Self(self.0.map(|items| items.saturating_mul(records)))
+    }
+
     /// Rows that one record may have in a column of this type.
     pub fn rows(&self, column: &ColumnType) -> u64 {
         match column.depth() {

@@ -26,7 +26,7 @@ pub struct ValueBuf {
 impl ValueBuf {
     /// Becomes a copy of a value, with those of its outermost items that `keep` names by their numbers. A dense value is
     /// copied whole.
-    pub fn copy(&mut self, value: &Value<'_>, column: &ColumnType, mut keep: impl FnMut(usize) -> bool) {
+    pub fn copy(&mut self, value: &Value<'_>, column: &ColumnType, keep: impl FnMut(usize) -> bool) {
         let depth = column.depth();
         self.is_null = value.is_null();
         self.bytes.clear();
@@ -40,6 +40,30 @@ impl ValueBuf {
             return;
         }
         self.items = 0;
+        self.add(value, column, keep);
+    }
+
+    /// Adds those of the outermost items of another value of the same column that `keep` names. The column is ragged.
+    ///
+    /// ```
+    /// use forebay_columns::{Column, ValueBuf};
+    ///
+    /// let mut areas = Column::new("f32 [*]".parse()?);
+    /// areas.push(&[1.0_f32, 2.0]);
+    /// areas.push(&[3.0_f32, 4.0]);
+    /// let mut both = ValueBuf::default();
+    /// both.copy(&areas.value(0), areas.column_type(), |_| true);
+    /// both.extend(&areas.value(1), areas.column_type(), |object| object == 1);
+    /// assert_eq!(both.value().numbers::<f32>(areas.column_type()), Some(vec![1.0, 2.0, 4.0]));
+    /// # Ok::<(), forebay_columns::TypeError>(())
+    /// ```
+    pub fn extend(&mut self, value: &Value<'_>, column: &ColumnType, keep: impl FnMut(usize) -> bool) {
+        self.is_null &= value.is_null();
+        self.add(value, column, keep);
+    }
+
+    fn add(&mut self, value: &Value<'_>, column: &ColumnType, mut keep: impl FnMut(usize) -> bool) {
+        let depth = column.depth();
         for item in (0..value.items()).filter(|item| keep(*item)) {
             self.items += 1;
             let (mut start, mut end) = (item, item + 1);

@@ -25,6 +25,8 @@ pub enum Refusal {
     Kept,
     /// Several views are made of it, and it is decoded once for all of them.
     Views,
+    /// Other pictures are laid beside it.
+    Mosaic,
     /// nvJPEG says that it does not take it.
     NotSupported,
     /// nvJPEG got no memory for it.
@@ -35,7 +37,7 @@ pub enum Refusal {
 
 impl Refusal {
     /// All of them.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 15] = [
         Self::NotJpeg,
         Self::Damaged,
         Self::Kind,
@@ -47,6 +49,7 @@ impl Refusal {
         Self::Scaled,
         Self::Kept,
         Self::Views,
+        Self::Mosaic,
         Self::NotSupported,
         Self::Memory,
         Self::Failed,
@@ -66,6 +69,7 @@ impl Refusal {
             Self::Scaled => "decoded at a fraction of its size",
             Self::Kept => "kept decoded by a cache",
             Self::Views => "several views",
+            Self::Mosaic => "a mosaic",
             Self::NotSupported => "not supported by nvJPEG",
             Self::Memory => "no memory for nvJPEG",
             Self::Failed => "nvJPEG failed",

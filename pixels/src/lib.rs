@@ -39,6 +39,7 @@ mod mapping;
 mod mask;
 mod matching;
 mod mixing;
+mod mosaics;
 mod noting;
 mod number;
 mod operation;
@@ -76,6 +77,7 @@ pub use interpolation::Interpolation;
 pub use mask::{MaskDecoder, MaskDepth, MaskFault, MaskOrder};
 pub use matching::Match;
 pub use mixing::{CutMix, MixUp, Mixing, MixingChoice, Mixture, PlaceForm};
+pub use mosaics::Mosaics;
 pub use noting::SeekPointFinder;
 pub use operation::{
     Affine, AffineMatrix, AugMix, AutoAugment, AutoAugmentPolicy, Autocontrast, Blur, Brightness, ChainMix,
@@ -98,8 +100,8 @@ pub use recipe_error::RecipeError;
 pub use record_boxes::RecordBoxes;
 pub use transform::shape::Size;
 pub use transform::{
-    CenterCrop, Crop, ExpectSize, Lengths, Letterbox, Normalize, Pad, PadBy, Padding, RandomApply, RandomChoice,
-    RandomHorizontalFlip, RandomIouCrop, RandomOrder, RandomResizedCrop, RandomRotation, RandomShortestSize,
-    RandomZoomOut, Resize, ScaleJitter, Transform,
+    CenterCrop, Crop, ExpectSize, Lengths, Letterbox, Mosaic, Normalize, PARTNERS, Pad, PadBy, Padding, RandomApply,
+    RandomChoice, RandomHorizontalFlip, RandomIouCrop, RandomOrder, RandomResizedCrop, RandomRotation,
+    RandomShortestSize, RandomZoomOut, Resize, ScaleJitter, Transform,
 };
 pub use view::{MOST_VIEWS, View, ViewOrder, ViewPlaces};

@@ -72,6 +72,7 @@ impl Pipeline {
         // Two lists that do the same are equal, however their sizes were written.
         let mut transforms: Vec<_> = transforms.into_iter().map(Transform::squared).collect();
         let mut shape = Shape::Open;
+        let is_mosaic = matches!(transforms.first(), Some(Transform::Mosaic(_)));
         let mut normalize: Option<(usize, Normalize)> = None;
         for (place, transform) in transforms.iter_mut().enumerate() {
             if let Some((place, normalize)) = &normalize {
@@ -79,6 +80,9 @@ impl Pipeline {
                 *transform = behind.ok_or(RecipeError::NormalizeNotLast { place: *place })?;
             }
             transform.check(place)?;
+            if let Some(problem) = transform.mosaic_problem(place, is_mosaic) {
+                return Err(RecipeError::Value { place, name: transform.name(), problem });
+            }
             if let Transform::Normalize(found) = transform {
                 if output.dtype == Dtype::Uint8 {
                     return Err(RecipeError::NormalizeNeedsFloat { place });
@@ -138,6 +142,15 @@ impl Pipeline {
     /// What a value of 8 bits becomes.
     pub(crate) fn values(&self) -> &Values {
         &self.values
+    }
+
+    /// The same for one picture of a mosaic.
+    #[must_use]
+    pub(crate) fn with_quarter(mut self, quarter: usize) -> Self {
+        if let Some(Transform::Mosaic(mosaic)) = self.transforms.first_mut() {
+            mosaic.quarter = quarter;
+        }
+        self
     }
 
     /// The same for records with these boxes. Without them, a transform that draws by boxes finds none.

@@ -83,6 +83,8 @@ pub struct Plan {
     pub width: u32,
     /// Height of the result.
     pub height: u32,
+    /// The part of the result that the picture has in a mosaic. None if the result does not reach as far, and without a mosaic.
+    pub(crate) tile: Option<Rect>,
     /// The numbers of the steps before which the picture was mirrored, of those that resize. Only masks ask for that, whose
     /// nearest pixel is not the same from either side.
     pub(crate) flips: Vec<usize>,
@@ -170,6 +172,7 @@ impl Plan {
         self.steps.clear();
         self.flips.clear();
         self.refusal = None;
+        self.tile = None;
         self.objects.begin((width, height));
         self.mirrored = false;
         (self.width, self.height) = (width, height);
@@ -222,6 +225,31 @@ impl Plan {
         self.steps.push(Step::Canvas { width, height, left, top, border });
     }
 
+    /// Lays the picture on a canvas of this size, with its corner at a place that may be beyond it. Of the picture, the canvas shows
+    /// what is in these columns and rows, which are the canvas's. If there are none, it shows the border alone.
+    pub(crate) fn lay(
+        &mut self,
+        (left, top): (i64, i64),
+        shown: Option<((i64, i64), (i64, i64))>,
+        (width, height): (u32, u32),
+        border: Border,
+    ) {
+        let at = |line: i64| u32::try_from(line).unwrap_or(0);
+        let Some(((first, last), (upper, lower))) = shown else {
+            // A pixel is laid beside what is kept of the canvas.
+            self.cut(Rect { left: 0, top: 0, width: 1, height: 1 });
+            self.grow(width + 1, height, width, 0, border);
+            return self.cut(Rect::whole(width, height));
+        };
+        self.cut(Rect {
+            left: at(first - left),
+            top: at(upper - top),
+            width: at(last - first),
+            height: at(lower - upper),
+        });
+        self.grow(width, height, at(first), at(upper), border);
+    }
+
     /// Keeps a part that may reach beyond the picture, where it is black. What the part does not show is cut off first, so that
     /// no more than the part has room on the canvas. Of a picture beside the part, a pixel is left.
     pub(crate) fn window(&mut self, left: i32, top: i32, width: u32, height: u32) {
@@ -248,6 +276,12 @@ impl Plan {
         self.mirror_at_once();
         (self.width, self.height) = rotate.expanded(self.width, self.height);
         self.steps.push(Step::Turn { rotate, width: self.width, height: self.height });
+    }
+
+    /// Mirrors the picture.
+    pub(crate) fn mirror(&mut self) {
+        self.mirrored = !self.mirrored;
+        self.tile = self.tile.map(|tile| tile.mirrored_in(self.width));
     }
 
     /// Mirrors the picture here if it was to be mirrored at the end.

@@ -75,6 +75,11 @@ impl Recipe {
         Self { pipeline: self.pipeline.with_boxes(boxes), ..self }
     }
 
+    /// The same for one picture of a mosaic, if it has one.
+    pub(crate) fn with_quarter(self, quarter: usize) -> Self {
+        Self { pipeline: self.pipeline.with_quarter(quarter), ..self }
+    }
+
     /// Place and name of the first transform that draws by the boxes of a record, if there is one. Such a recipe needs
     /// [`with_boxes`](Self::with_boxes).
     pub fn drawing_by_boxes(&self) -> Option<(usize, &'static str)> {

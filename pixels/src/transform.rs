@@ -9,6 +9,7 @@ mod center_crop;
 mod crop;
 mod expect_size;
 mod letterbox;
+mod mosaic;
 mod normalize;
 mod pad;
 mod pad_by;
@@ -42,6 +43,7 @@ pub use center_crop::CenterCrop;
 pub use crop::Crop;
 pub use expect_size::ExpectSize;
 pub use letterbox::Letterbox;
+pub use mosaic::{Mosaic, PARTNERS};
 pub use normalize::Normalize;
 pub use pad::Pad;
 pub use pad_by::{PadBy, Padding};
@@ -132,6 +134,8 @@ transforms! {
         "pad_by" => PadBy,
         /// A part of the picture that shows enough of an object.
         "random_iou_crop" => RandomIouCrop,
+        /// Four pictures in one.
+        "mosaic" => Mosaic,
         /// Resized to fit into a size, and by a random factor beyond.
         "scale_jitter" => ScaleJitter,
         /// Resized to a random length of the shorter side.
@@ -214,6 +218,7 @@ impl Transform {
             | Self::CenterCrop(CenterCrop { size })
             | Self::ExpectSize(ExpectSize { size })
             | Self::Letterbox(Letterbox { size, .. })
+            | Self::Mosaic(Mosaic { size, .. })
             | Self::ScaleJitter(ScaleJitter { target_size: size, .. })
             | Self::Pad(Pad { size, .. }) => *size = size.squared(),
             Self::RandomApply(RandomApply { transforms, .. })
@@ -248,6 +253,7 @@ impl Transform {
         let has = match self {
             Self::RandomResizedCrop(RandomResizedCrop { interpolation, .. })
             | Self::Letterbox(Letterbox { interpolation, .. })
+            | Self::Mosaic(Mosaic { interpolation, .. })
             | Self::ScaleJitter(ScaleJitter { interpolation, .. })
             | Self::RandomShortestSize(RandomShortestSize { interpolation, .. })
             | Self::Resize(Resize { interpolation, .. }) => {
@@ -266,6 +272,19 @@ impl Transform {
     /// Whether it draws by the boxes of the record, or one of those that it has in it.
     pub(crate) fn draws_by_boxes(&self) -> bool {
         matches!(self, Self::RandomIouCrop(_)) || self.parts().iter().any(Self::draws_by_boxes)
+    }
+
+    /// What is wrong with this place in a list of which a mosaic is the first transform, or not.
+    pub(crate) fn mosaic_problem(&self, place: usize, is_mosaic: bool) -> Option<String> {
+        match self {
+            Self::Mosaic(_) if place > 0 => Some("it must be the first of the list".to_owned()),
+            // These do with each pixel the same, wherever it is.
+            Self::Mosaic(_) | Self::RandomHorizontalFlip(_) | Self::RandomHsv(_) | Self::Normalize(_) => None,
+            _ if is_mosaic => {
+                Some("it cannot follow mosaic. Only random_horizontal_flip, random_hsv and normalize can".to_owned())
+            }
+            _ => None,
+        }
     }
 
     /// The filter by which it may turn or shear, if it does.
@@ -331,6 +350,7 @@ fn list_problem(transforms: &[Transform]) -> Option<String> {
     (0..).zip(transforms).find_map(|(number, transform): (usize, _)| {
         let problem = match transform {
             Transform::Normalize(_) => Some("it must stand at the end of the whole list".to_owned()),
+            Transform::Mosaic(_) => Some("it must be the first of the whole list".to_owned()),
             _ => transform.problem(),
         };
         problem.map(|problem| format!("transforms[{number}] ({}): {problem}", transform.name()))

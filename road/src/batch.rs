@@ -26,13 +26,14 @@ use forebay_sources::Locator;
 use crate::ack::{Fate, SettledEpoch};
 use crate::decode::Done;
 use crate::decode::mixing::{MixedBatch, Mixer};
+use crate::mosaic::PlacePartners;
 use crate::place::At;
 use crate::prefetch::readahead::TakenRead;
 use crate::prefetch::{Buffer, Patience, Read, StorageNotice, StorageWait};
 use crate::publish::Ready;
 use crate::reason::Reason;
 use crate::receipt;
-use crate::record::{BadRecord, Position};
+use crate::record::{BadRecord, EpochTurn, Position};
 use crate::sheet::{MixedLabels, SettledBatch, Sheet};
 use batcher::{Action, Batcher};
 use form::Form;
@@ -47,6 +48,7 @@ pub(crate) struct BatchStage {
     failed: bool,
     /// The last lease of each epoch that was read.
     latest: BTreeMap<u64, u64>,
+    partners: PlacePartners,
 }
 
 /// How often reads are looked at that may have taken too long.
@@ -58,7 +60,8 @@ impl BatchStage {
     /// A stage without batches.
     pub(crate) fn new(parts: BatchParts, batcher: Batcher) -> Self {
         let patience = Patience::new(parts.storage_timeout);
-        Self { parts, batcher, patience, failed: false, latest: BTreeMap::new() }
+        let (latest, partners) = (BTreeMap::new(), PlacePartners::default());
+        Self { parts, batcher, patience, failed: false, latest, partners }
     }
 
     /// Runs until `stop` closes; then gives every claim and slot back that was not handed on. Answers the number of
@@ -234,8 +237,9 @@ impl BatchStage {
     }
 
     fn outcome(&mut self, done: Done) {
-        let Done { at, place, outcome } = done;
+        let Done { at, place, outcome, partners } = done;
         self.parts.slots.back(at, place);
+        self.partners.set(at, partners);
         let outcome = match (outcome, self.batcher.record(at)) {
             (Ok(origin), _) => Ok(origin),
             (Err(reason), Some(record)) => Err(self.bad(record, reason)),
@@ -253,11 +257,16 @@ impl BatchStage {
 
     fn act(&mut self, action: Action) {
         match action {
-            Action::Fetch { at, turn, .. } => self.parts.prefetch.fetch(at, turn),
+            Action::Fetch { at, turn, .. } => {
+                let epoch = self.batcher.epoch(at.0).unwrap_or_default();
+                self.parts.prefetch.fetch(at, EpochTurn { epoch, turn });
+            }
             Action::Probe { at, epoch, index } => {
-                self.parts.prefetch.fetch(at, self.parts.order.turn(epoch, index));
+                let turn = self.parts.order.turn(epoch, index);
+                self.parts.prefetch.fetch(at, EpochTurn { epoch, turn });
             }
             Action::Copy { from, to } => {
+                self.partners.copy(from, to);
                 if let Err(error) = self.parts.slots.copy(from, to) {
                     self.act(Action::Fail(format!(
                         "The copy of a replacement picture cannot be read from the GPU: {error}."
@@ -266,7 +275,10 @@ impl BatchStage {
             }
             Action::Clear { at } => self.parts.slots.clear(at),
             Action::Publish(sheet) => self.settle(sheet),
-            Action::Discard { batch } => self.parts.slots.discard(batch),
+            Action::Discard { batch } => {
+                self.partners.take(batch);
+                self.parts.slots.discard(batch);
+            }
             Action::Dropped(positions) => {
                 self.tell(Fate::receipts(receipt::dropped(&positions)));
             }
@@ -280,7 +292,8 @@ impl BatchStage {
     }
 
     /// Hands a settled batch on, or has its pictures mixed first.
-    fn settle(&mut self, sheet: Sheet) {
+    fn settle(&mut self, mut sheet: Sheet) {
+        sheet.partners = self.partners.take(sheet.batch);
         let Some((slot, in_gpu)) = self.parts.slots.close(sheet.batch) else { return };
         let batch = SettledBatch { sheet, slot, in_gpu };
         match &mut self.parts.mixer {

@@ -13,6 +13,7 @@ mod lane_workers;
 pub(crate) mod lanes;
 pub(crate) mod masks;
 pub(crate) mod mixing;
+pub(crate) mod mosaic;
 mod outcomes;
 mod pools;
 #[cfg(test)]
@@ -34,6 +35,7 @@ use crate::cache::Cache;
 use crate::cores::{self, Pins};
 use crate::gpu_threads::GpuThreads;
 use crate::meter::{Meter, SLICE};
+use crate::mosaic::Partners;
 use crate::reason::Reason;
 use crate::record::Input;
 use crate::seek::SeekStore;
@@ -42,10 +44,11 @@ pub use board::LaneReport;
 use board::{Board, Closed};
 use budget::Budget;
 pub(crate) use decoding::Decoding;
-use job::DecodeJob;
+use job::{DecodeJob, own};
 pub(crate) use lanes::GpuLanes;
 use masks::{MadePicture, MaskThread};
 use mixing::MixJob;
+use mosaic::{MosaicThread, OwnPicture};
 pub(crate) use outcomes::Done;
 #[cfg(test)]
 pub(crate) use outcomes::ORIGIN;
@@ -201,7 +204,7 @@ impl Drop for Pool {
 
 fn work(board: &Board, make: &MakeDecode, memory: &Arc<Budget>, meter: &Meter) {
     let mut decode = make();
-    let mut mask_thread = MaskThread::new(*board.limits());
+    let (mut mask_thread, mut mosaic_thread) = (MaskThread::new(*board.limits()), MosaicThread::default());
     let mut spare = Vec::new();
     loop {
         // A batch that is finished but for this goes before pictures of later ones.
@@ -218,11 +221,12 @@ fn work(board: &Board, make: &MakeDecode, memory: &Arc<Budget>, meter: &Meter) {
         };
         let began = Instant::now();
         let made = job.is_made.then(|| job.made_by_gpu());
-        let DecodeJob { content, masks, cache, seek, place, recipe, views, record, draw, .. } = &mut job;
-        let (input, behind) = (masks.picture(content.input()), masks.behind(content.input()));
+        let DecodeJob { content, masks, cache, seek, place, recipe, views, mosaics, record, draw, .. } = &mut job;
+        let (own, content) = own(content, mosaics.is_some());
+        let (input, behind) = (masks.picture(own), masks.behind(own));
         let is_decoded_here = matches!(input, Input::File(_)) && made.is_none();
         let (recipe, record, draw) = (&**recipe, *record, *draw);
-        let whole = || -> Result<Origin, Reason> {
+        let whole = || -> Result<(Origin, Option<Box<Partners>>), Reason> {
             let origin = if let Some(origin) = made {
                 origin
             } else {
@@ -235,7 +239,9 @@ fn work(board: &Board, make: &MakeDecode, memory: &Arc<Budget>, meter: &Meter) {
                 *place.column(*column).0 = 1;
             }
             mask_thread.write(masks, behind, MadePicture { origin: &origin, recipe, draw }, memory, place)?;
-            Ok(origin)
+            let Some((mosaics, content)) = mosaics.as_deref().zip(content) else { return Ok((origin, None)) };
+            let own = OwnPicture { mosaics, content, record, draw };
+            Ok((origin, mosaic_thread.write(&mut decode, own, (masks, &mut mask_thread), memory, place)?))
         };
         // A place whose outcome never came would hold its batch, and the epoch, for ever: a decoder's panic is an
         // outcome too. It is made anew, so no broken state is used again.
@@ -243,12 +249,15 @@ fn work(board: &Board, make: &MakeDecode, memory: &Arc<Budget>, meter: &Meter) {
             Ok(outcome) => outcome,
             Err(panic) => {
                 decode = make();
-                mask_thread = MaskThread::new(*board.limits());
+                (mask_thread, mosaic_thread) = (MaskThread::new(*board.limits()), MosaicThread::default());
                 Err(Reason::Panic { panic: panic_text(panic.as_ref()).into() })
             }
         };
         board.done(ticket, began.elapsed(), is_decoded_here && outcome.is_ok());
-        job.end(outcome);
+        match outcome {
+            Ok((origin, partners)) => job.end_beside(Ok(origin), partners),
+            Err(reason) => job.end(Err(reason)),
+        }
     }
 }
 

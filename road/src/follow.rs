@@ -1,10 +1,11 @@
 //! Writes the columns of a batch whose numbers are places in the picture. They follow the picture of their place: they are
 //! cut, resized, mirrored and turned as it was (semantics rule 45).
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use forebay_columns::{ColumnMut, Full, Role, Schema, Table, ValueBuf};
-use forebay_pixels::{Annotated, Draw, Origin, Plan, PointMap, Recipe};
+use forebay_pixels::{Annotated, Draw, Mosaics, Origin, Plan, PointMap, Recipe};
 use thiserror::Error;
 
 use crate::box_column::{BoxColumn, corners};
@@ -57,8 +58,14 @@ pub(crate) struct Follow {
     settings: FollowSettings,
     /// For each place, where the numbers of its picture are, and whether it has one. Those behind are left from another batch.
     maps: Vec<(PictureMaps, bool)>,
+    /// The mosaics of the recipe, if it has some.
+    mosaics: Option<Mosaics>,
+    /// For places with a mosaic, the records of the pictures beside the own one, and where their numbers are.
+    beside: BTreeMap<usize, Vec<(usize, PictureMaps)>>,
     plan: Plan,
     copy: ValueBuf,
+    /// What is added to the copy.
+    further: ValueBuf,
 }
 
 /// Where the numbers of one picture are in its result.
@@ -91,6 +98,24 @@ impl Follower {
         let role = fields[column].role;
         let is_drawn = boxes.is_some_and(|(boxes, _)| BoxColumn::of(table).is_some_and(|of| of.column == boxes));
         (role.follows() || boxes.is_some()).then_some(Self { column, role, boxes, is_drawn })
+    }
+
+    /// Copies what a record has in the column, where it is in the result.
+    fn copy(self, table: &Table, record: usize, maps: &PictureMaps, least_visible: f64, copy: &mut ValueBuf) {
+        let Self { column, role, boxes, is_drawn } = self;
+        // Objects that were dropped, or whose boxes are not shown, are left out.
+        let boxes = boxes.map(|(boxes, role)| (maps.of(role), table.value(boxes, record)));
+        let shown = |object: usize| {
+            let Some((map, boxes)) = &boxes else { return true };
+            let Some(bytes) = boxes.bytes().as_chunks().0.get(object) else { return true };
+            if is_drawn && maps.dropped.get(object) == Some(&true) {
+                return false;
+            }
+            let visible = map.xyxy(corners(bytes)).visible;
+            visible > 0.0 && visible >= least_visible
+        };
+        copy.copy(&table.value(column, record), &table.schema().fields()[column].column_type, shown);
+        maps.follow(role, copy);
     }
 }
 
@@ -131,12 +156,15 @@ impl PictureMaps {
 impl Follow {
     /// No batch yet.
     pub(crate) fn new(settings: FollowSettings) -> Self {
-        Self { settings, maps: Vec::new(), plan: Plan::default(), copy: ValueBuf::default() }
+        let mosaics = Mosaics::of(&settings.recipe);
+        let (plan, copy, further) = (Plan::default(), ValueBuf::default(), ValueBuf::default());
+        Self { settings, maps: Vec::new(), mosaics, beside: BTreeMap::new(), plan, copy, further }
     }
 
     /// Takes the pictures of another batch.
     pub(crate) fn begin(&mut self, sheet: &Sheet) {
-        let Self { settings: FollowSettings { recipe, seed, annotated, .. }, maps, plan, .. } = self;
+        let Self { settings: FollowSettings { recipe, seed, annotated, .. }, maps, mosaics, beside, plan, .. } = self;
+        beside.clear();
         maps.resize_with(maps.len().max(sheet.origins.len()), Default::default);
         for (_, is_made) in &mut *maps {
             *is_made = false;
@@ -146,6 +174,15 @@ impl Follow {
                 let draw = Draw { seed: *seed, epoch: sheet.epoch, record: turn.key() };
                 maps.set(origin, recipe, draw, *annotated, plan);
                 *is_made = true;
+                let partners = u32::try_from(place).ok().and_then(|place| sheet.partners.get(&place));
+                if let Some((mosaics, partners)) = mosaics.as_ref().zip(partners) {
+                    let maps = partners.iter().enumerate().filter_map(|(number, partner)| {
+                        let (record, origin) = partner.as_ref()?;
+                        let recipe = mosaics.quarter(1 + number);
+                        Some((usize::try_from(*record).ok()?, PictureMaps::new(origin, recipe, draw, *annotated, plan)))
+                    });
+                    beside.insert(place, maps.collect());
+                }
             }
         }
     }
@@ -163,27 +200,16 @@ impl Follow {
         into: &mut ColumnMut<'_>,
     ) -> Result<(), Full> {
         // A place that shows a record has its picture.
-        let Self { settings, maps, copy, .. } = self;
+        let Self { settings, maps, beside, copy, further, .. } = self;
         let Some((maps, true)) = maps.get(place) else { return into.push_null() };
-        let Follower { column, role, boxes, is_drawn } = follower;
-        let (value, column_type) = (table.value(column, record), &table.schema().fields()[column].column_type);
-        if value.is_null() {
-            return into.push_null();
+        let least = settings.min_visible;
+        follower.copy(table, record, maps, least, copy);
+        let column_type = &table.schema().fields()[follower.column].column_type;
+        for (record, maps) in beside.get(&place).into_iter().flatten().filter(|_| column_type.depth() > 0) {
+            follower.copy(table, *record, maps, least, further);
+            copy.extend(&further.value(), column_type, |_| true);
         }
-        // Objects that were dropped, or whose boxes are not shown, are left out.
-        let boxes = boxes.map(|(boxes, role)| (maps.of(role), table.value(boxes, record)));
-        let shown = |object: usize| {
-            let Some((map, boxes)) = &boxes else { return true };
-            let Some(bytes) = boxes.bytes().as_chunks().0.get(object) else { return true };
-            if is_drawn && maps.dropped.get(object) == Some(&true) {
-                return false;
-            }
-            let visible = map.xyxy(corners(bytes)).visible;
-            visible > 0.0 && visible >= settings.min_visible
-        };
-        copy.copy(&value, column_type, shown);
-        maps.follow(role, copy);
-        into.push(&copy.value())
+        if copy.value().is_null() { into.push_null() } else { into.push(&copy.value()) }
     }
 }
 

@@ -19,6 +19,7 @@ mod lease;
 mod memory;
 mod meter;
 mod metric;
+mod mosaic;
 mod place;
 mod placement;
 mod prefetch;

@@ -26,14 +26,14 @@ use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use crossbeam_channel as channel;
-use forebay_proto::Turn;
 use forebay_sources::{ReadError, ReadErrorKind, Reading, Source, Withdrawal};
 use parking_lot::Mutex;
 
 use crate::cache::Cache;
 use crate::meter::Meter;
+use crate::mosaic::MosaicReads;
 use crate::reason::Reason;
-use crate::record::Position;
+use crate::record::{EpochTurn, Position};
 use crate::{thread_class, threads};
 pub(crate) use buffer::Buffer;
 pub(crate) use patience::{Patience, StorageNotice};
@@ -98,20 +98,23 @@ pub(crate) struct RequestFigures {
 }
 
 impl Prefetch {
-    /// Starts what reads; epochs below `first` are over.
+    /// Starts what reads; epochs below `first` are over. With `mosaics`, records are read with their partners, and there is no cache.
     ///
     /// # Errors
     /// The system has no room for a thread; those that were started end.
     pub(crate) fn start(
         source: Arc<dyn Source>,
         cache: Option<Arc<Cache>>,
+        mosaics: Option<MosaicReads>,
         settings: ReadAheadSettings,
         first: u64,
     ) -> io::Result<Arc<Self>> {
         let (ready_sender, ready) = channel::bounded(1);
-        let shared = Arc::new(PrefetchShared::new(settings.budget, first, ready_sender));
+        let shared = Arc::new(PrefetchShared::new(settings.budget, first, ready_sender, mosaics));
         let requests = match source.reading() {
             Reading::Threads => None,
+            // A thread reads the parts of a mosaic one after the other.
+            Reading::Requests { .. } if shared.mosaics.is_some() => None,
             Reading::Requests { most } => Some(most.min(settings.requests).max(1)),
         };
         let (given_up, missing) = (AtomicU64::new(0), AtomicU64::new(0));
@@ -151,8 +154,8 @@ impl Prefetch {
     }
 
     /// Reads one record out of turn, for a place that repeats it; `tag` comes back with it.
-    pub(crate) fn fetch(&self, tag: (u64, u32), turn: Turn) {
-        self.change(|state| state.ahead.fetch(tag, turn));
+    pub(crate) fn fetch(&self, tag: (u64, u32), of: EpochTurn) {
+        self.change(|state| state.ahead.fetch(tag, of));
     }
 
     /// Takes what comes next of the epochs up to `limit`, without waiting: what [`Prefetch::fetch`] asked for, or the

@@ -33,6 +33,20 @@ impl Position {
     pub fn turn(&self) -> Turn {
         Turn::new(self.record, self.repeat)
     }
+
+    /// The same in its epoch.
+    pub fn of_epoch(&self) -> EpochTurn {
+        EpochTurn { epoch: self.epoch, turn: self.turn() }
+    }
+}
+
+/// A turn in an epoch: what the random choices of a picture follow, and what is read with it for a mosaic.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EpochTurn {
+    /// The epoch.
+    pub epoch: u64,
+    /// The record, with its repeat.
+    pub turn: Turn,
 }
 
 /// Why a record cannot be part of a batch. A fault is an outcome of its record, not an error of the stage.

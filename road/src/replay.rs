@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use forebay_pixels::{Draw, Fault, MOST_VIEWS, Plan, Recipe, View};
+use forebay_pixels::{Draw, MOST_VIEWS, Mosaics, PARTNERS, Plan, Recipe, View};
 use forebay_proto::Turn;
-use forebay_sources::{ReadError, RecordParts, Source};
+use forebay_sources::{ReadError, Source};
 use thiserror::Error;
 
 use crate::box_column::{self, NoBoxes};
@@ -12,8 +12,11 @@ use crate::cache::Cache;
 use crate::decode::Picture;
 use crate::decode::budget::Budget;
 use crate::decode::cpu::{CpuLane, CpuShared};
+use crate::decode::masks::Masks;
+use crate::decode::mosaic::{MosaicPixels, MosaicThread, OwnPicture};
 use crate::decode::views::FurtherViews;
-use crate::record::Input;
+use crate::mosaic::{MosaicContent, MosaicReads};
+use crate::record::{EpochTurn, Input};
 use crate::settings::{CacheKind, DecodeSettings, StreamSettings};
 
 /// One view of a record.
@@ -52,12 +55,12 @@ pub enum ReplayError {
         error: Box<ReadError>,
     },
     /// Its picture is bad.
-    #[error("{locator}: {fault}")]
+    #[error("{locator}: {cause}")]
     Picture {
         /// Where the record is.
         locator: String,
         /// What is wrong with it.
-        fault: Fault,
+        cause: String,
     },
 }
 
@@ -76,11 +79,19 @@ pub fn replay(
     if record >= records {
         return Err(ReplayError::NoRecord { record, records });
     }
+    let StreamSettings { seed, cache, annotated, .. } = settings;
+    let mosaics = Mosaics::of(&settings.recipe).map(Arc::new);
     let mut content = Vec::new();
     let locator = || source.locator(record).to_string();
-    let read = source.read(record, decode.byte_limit.0, &mut content);
+    let read = match &mosaics {
+        Some(mosaics) => {
+            let room = decode.byte_limit.0.saturating_mul(1 + PARTNERS as u64);
+            let reads = MosaicReads::new(Arc::clone(mosaics), *seed);
+            reads.read(source.as_ref(), EpochTurn { epoch, turn }, room, &mut content)
+        }
+        None => source.read(record, decode.byte_limit.0, &mut content),
+    };
     read.map_err(|error| ReplayError::Read { locator: locator(), error: Box::new(error) })?;
-    let StreamSettings { seed, cache, annotated, .. } = settings;
     let recipe = &box_column::bound(&settings.recipe, source, *annotated)?;
     let bound = |view: &View| {
         Ok(View { name: view.name.clone(), recipe: box_column::bound(&view.recipe, source, *annotated)? })
@@ -105,8 +116,11 @@ pub fn replay(
     for (out, view) in out.iter_mut().zip(further) {
         *out = &mut view.bytes;
     }
+    let masks = Masks { of_source: source.masks().len(), ..Masks::default() };
+    let beside = mosaics.as_deref().map(|mosaics| (mosaics, MosaicContent::of(&content)));
+    let own = Input::File(beside.map_or(&content, |(_, content)| content.own()));
     let picture = Picture {
-        input: Input::File(RecordParts::of(&content, source.masks().len()).picture()),
+        input: masks.picture(own),
         behind: &[],
         cache: cache.as_ref(),
         seek: None,
@@ -116,7 +130,14 @@ pub fn replay(
         out: &mut first.bytes,
         further: FurtherViews { views, out: &mut out[..views.len()] },
     };
-    let origin = lane(picture).map_err(|fault| ReplayError::Picture { locator: locator(), fault })?;
+    let bad = |cause: String| ReplayError::Picture { locator: locator(), cause };
+    let origin = lane(picture).map_err(|fault| bad(fault.to_string()))?;
+    if let Some((mosaics, content)) = beside {
+        let own = OwnPicture { mosaics, content, record, draw };
+        let lay = |tile, pixels: &MosaicPixels| mosaics.lay(tile, &pixels.picture, &mut made[0].bytes);
+        let outcome = MosaicThread::default().each(&mut lane, own, &masks, |_, _, _| Ok(()), lay);
+        outcome.map_err(|reason| bad(reason.to_string()))?;
+    }
     for (view, (_, recipe, draw)) in made.iter_mut().zip(each) {
         recipe.plan_into(&origin, draw, &mut view.plan);
     }

@@ -1,10 +1,13 @@
 //! The data that is written beside a batch's pictures: labels, record numbers, mask, and the claims that the batch
 //! answers for.
 
+use std::collections::BTreeMap;
+
 use forebay_pixels::Origin;
 use forebay_proto::Turn;
 use forebay_ring::{Claim, SlotMut};
 
+use crate::mosaic::Partners;
 use crate::record::{BadRecord, Position};
 
 /// A settled batch, ready to be published.
@@ -28,6 +31,8 @@ pub(crate) struct Sheet {
     pub mask: Vec<u8>,
     /// What the picture of each place was made of. None without a picture.
     pub origins: Vec<Option<Origin>>,
+    /// What is beside the pictures of places in a mosaic.
+    pub partners: BTreeMap<u32, Box<Partners>>,
     /// What the batch answers for: its own places in their order, then bare claims.
     pub claims: Vec<Claim>,
     /// What is wrong with the records of bare claims that have one.

@@ -97,6 +97,12 @@ pub enum StreamError {
         /// The column.
         column: String,
     },
+    /// A setting that mosaics do not go with.
+    #[error("{key}: cannot be combined with a mosaic. Leave out `{key}`, or the mosaic")]
+    NoMosaic {
+        /// The setting.
+        key: &'static str,
+    },
     /// More columns than a batch has.
     #[error("columns: {0}")]
     Schema(#[from] SchemaError),
@@ -168,6 +174,7 @@ impl StreamError {
             | Self::NotFollowed(_)
             | Self::NoBoxes(_)
             | Self::NotMixed { .. }
+            | Self::NoMosaic { .. }
             | Self::Plan(_)
             | Self::Shared { .. }
             | Self::NoBatch { .. }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use forebay_columns::{Column, ColumnType, Element, ElementType, Field, MIXED, Role, Room, Schema, SchemaError, Table};
-use forebay_pixels::{Dtype, Layout, View};
+use forebay_pixels::{Dtype, Layout, PARTNERS, View};
 use forebay_ring::SlotFrame;
 use forebay_sources::{MaskColumn, Source};
 use thiserror::Error;
@@ -22,6 +22,8 @@ pub(crate) struct Targets {
     /// views, then the columns of mixing, and last the column of repeats.
     columns: Vec<usize>,
     masks: Masks,
+    /// How many pictures are in a place at most. The objects of all of them are in the columns that follow the pictures.
+    pictures: u64,
     views: Arc<Views>,
     /// The place of the first of [`MIXED`].
     mixed: Option<usize>,
@@ -95,7 +97,12 @@ impl Targets {
             Some(MaskTarget { name: name.clone(), mask, column, depth })
         });
         let masks = Masks { of_source, targets: targets.collect(), ..Masks::default() };
-        Ok(Self { source, schema, columns, masks, views: Arc::default(), mixed: None })
+        Ok(Self { source, schema, columns, masks, pictures: 1, views: Arc::default(), mixed: None })
+    }
+
+    /// The same for a stream with mosaics.
+    pub(crate) fn with_mosaics(self) -> Self {
+        Self { pictures: 1 + PARTNERS as u64, ..self }
     }
 
     /// The masks among them.
@@ -171,10 +178,13 @@ impl Targets {
         chosen(&self.schema, names).map(drop).map_err(|unknown| UnknownColumn { owner: "stream", ..unknown })
     }
 
-    /// What the longest record takes in each of them.
+    /// What the longest record takes in each of them, or the longest mosaic.
     pub(crate) fn rooms(&self) -> Vec<Room> {
         let table = self.source.targets();
-        let of_table = self.columns.iter().map(|&column| table.columns()[column].room());
+        let of_table = self.columns.iter().map(|&column| {
+            let room = table.columns()[column].room();
+            if Follower::of(table, column).is_some() { room.times(self.pictures) } else { room }
+        });
         of_table.chain(std::iter::repeat(Room::default())).take(self.schema.len()).collect()
     }
 

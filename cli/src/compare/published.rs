@@ -61,10 +61,11 @@ impl Publisher {
     }
 }
 
-/// YOLO's resizes are those of `OpenCV`.
+/// YOLO's resizes are those of `OpenCV`. A picture is compared alone, and not in a mosaic.
 fn yolo(versions: &Versions) -> Vec<Task> {
     let beside = |by, train, eval| {
-        [(train, "yolo"), (eval, "yolo_eval")].map(|(row, name)| Task::planned(row, by, recipe(&json!(name), 0)))
+        let recipes = [(train, json!({ "name": "yolo", "mosaic": 0 })), (eval, json!("yolo_eval"))];
+        recipes.map(|(row, value)| Task::planned(row, by, recipe(&value, 0)))
     };
     let pillow =
         beside(ResizedBy::Pillow, "recipe yolo, with Pillow's resize", "recipe yolo_eval, with Pillow's resize");

@@ -61,6 +61,10 @@ impl PyPipeline {
             let why = "needs the boxes of a dataset's records, so only a Loader can carry it out";
             return Err(PyValueError::new_err(format!("transform {place} ({name}) {why}")));
         }
+        if let Some(Transform::Mosaic(_)) = pipeline.transforms().first() {
+            let why = "lays other records of a dataset beside the picture, so only a Loader can carry it out";
+            return Err(PyValueError::new_err(format!("transform 0 (mosaic) {why}")));
+        }
         Ok(Self { pipeline })
     }
 

@@ -183,6 +183,7 @@ def test_what_is_no_file_is_refused(tmp_path):
         (lambda file: transforms.CenterCrop(4)(file, seed=-1), "seed: give a number"),
         (lambda file: transforms.CenterCrop(4)(file, seed=0, record=1 << 64), "record: give a number"),
         (lambda file: transforms.RandomIoUCrop()(file), "needs the boxes of a dataset's records, so only a Loader"),
+        (lambda file: transforms.Mosaic(8)(file), "other records of a dataset beside the picture, so only a Loader"),
         (lambda _: transforms.Compose([transforms.Resize(0)]), "each side must be from 1"),
         (lambda _: transforms.Compose(["resize"]), "'resize' is not one of forebay.transforms"),
     ],

@@ -57,12 +57,13 @@ def test_a_recipe_s_settings_are_in_its_steps():
     assert list(crops) == ["images", "global_2", "local_0", "local_1"]
     assert (crops["local_0"][0].size, crops["global_2"][4].p) == (96, 0.9)
     assert transforms.RandomSolarize(128, 0.2) in crops["global_2"]
-    jitter, pad, middle, square, gains, _ = recipes.yolo(100, scale=0.25, hsv_h=0.1)
+    jitter, pad, middle, square, gains, _ = recipes.yolo(100, scale=0.25, hsv_h=0.1, mosaic=0)
     assert (jitter, pad) == (transforms.ScaleJitter(100, (0.75, 1.25)), transforms.Pad(120, 114))
     assert (middle, gains) == (transforms.CenterCrop(120), transforms.RandomHSV(0.1))
     assert square == transforms.RandomResizedCrop(100, (100 / 120 * (100 / 120),) * 2, (1, 1))
-    still = {"scale": 0, "translate": 0, "hsv_h": 0, "hsv_s": 0, "hsv_v": 0}
+    still = {"scale": 0, "translate": 0, "hsv_h": 0, "hsv_s": 0, "hsv_v": 0, "mosaic": 0}
     assert recipes.yolo(96, **still) == [*recipes.yolo_eval(96), transforms.RandomHorizontalFlip(0.5)]
+    assert recipes.yolo(scale=0.25, mosaic=0.9)[0] == transforms.Mosaic(640, (0.75, 1.25), p=0.9)
     assert len(recipes.torchvision_train(hflip_prob=0)) == 2
     with pytest.raises(ValueError, match=r'recipe\.auto_augment: is "all"; give one of "ra", "ta_wide"'):
         recipes.torchvision_train(auto_augment="all")

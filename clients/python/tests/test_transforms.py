@@ -37,6 +37,19 @@ from forebay.transforms import color, geometry, lists, mixes, warps
         (transforms.RandomHorizontalFlip(), {"random_horizontal_flip": {"p": 0.5}}),
         (transforms.RandomHSV(0.1), {"random_hsv": {"hsv_h": 0.1, "hsv_s": 0.7, "hsv_v": 0.4}}),
         (
+            transforms.Mosaic((8, 9), scale=(1, 2)),
+            {
+                "mosaic": {
+                    "size": [8, 9],
+                    "scale": [1, 2],
+                    "translate": 0.1,
+                    "fill": 114,
+                    "p": 1.0,
+                    "interpolation": "bilinear",
+                }
+            },
+        ),
+        (
             transforms.RandomIoUCrop(0.5, sampler_options=(0, 1)),
             {
                 "random_iou_crop": {

@@ -27,6 +27,8 @@ impl RandomHorizontalFlip {
     }
 
     pub(super) fn plan(&self, plan: &mut Plan, draws: Draws) {
-        plan.mirrored ^= draws.unit(0) < self.p;
+        if draws.unit(0) < self.p {
+            plan.mirror();
+        }
     }
 }

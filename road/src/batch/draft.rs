@@ -1,5 +1,7 @@
 //! A batch that is being filled: what is in each of its places.
 
+use std::collections::BTreeMap;
+
 use forebay_pixels::Origin;
 use forebay_proto::Turn;
 use forebay_ring::Claim;
@@ -302,6 +304,7 @@ impl Draft {
             repeats: Vec::with_capacity(self.places().len()),
             mask: Vec::with_capacity(self.places().len()),
             origins: Vec::with_capacity(self.places().len()),
+            partners: BTreeMap::new(),
             claims: Vec::new(),
             bad: self.bad.clone(),
         };

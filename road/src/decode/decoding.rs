@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use crossbeam_channel as channel;
-use forebay_pixels::{Draw, Recipe};
+use forebay_pixels::{Draw, Mosaics, Recipe};
 use forebay_proto::Turn;
 
 use crate::cache::Cache;
@@ -25,6 +25,8 @@ pub(crate) struct Decoding {
     recipe: Arc<Recipe>,
     /// The further views.
     views: Arc<Views>,
+    /// The mosaics of the recipe, if it has some.
+    mosaics: Option<Arc<Mosaics>>,
     /// Seed of the random choices.
     seed: u64,
     /// The masks that are decoded with the pictures.
@@ -48,7 +50,8 @@ impl Decoding {
         (cache, seek): (Option<Arc<Cache>>, Option<Arc<SeekStore>>),
         gpu: Option<i32>,
     ) -> Self {
-        Self { pool, recipe, views, seed, masks, cache, seek, gpu, outcomes: Outcomes::default() }
+        let mosaics = Mosaics::of(&recipe).map(Arc::new);
+        Self { pool, recipe, views, mosaics, seed, masks, cache, seek, gpu, outcomes: Outcomes::default() }
     }
 
     /// Sends a record's content on its way into this place. What becomes of it is among the outcomes later, with the right to
@@ -63,6 +66,7 @@ impl Decoding {
             place,
             recipe: Arc::clone(&self.recipe),
             views: Arc::clone(&self.views),
+            mosaics: self.mosaics.clone(),
             record: turn.record(),
             draw: Draw { seed: self.seed, epoch, record: turn.key() },
             gpu: self.gpu,

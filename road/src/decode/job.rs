@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
-use forebay_pixels::{Draw, Origin, Recipe};
+use forebay_pixels::{Draw, Mosaics, Origin, Recipe};
 
 use crate::cache::Cache;
 use crate::decode::masks::Masks;
 use crate::decode::outcomes::{Done, Reporter};
 use crate::decode::views::Views;
+use crate::mosaic::{MosaicContent, Partners};
 use crate::place::{At, PlaceRight};
 use crate::prefetch::Buffer;
 use crate::reason::Reason;
@@ -33,6 +34,8 @@ pub(crate) struct DecodeJob {
     pub recipe: Arc<Recipe>,
     /// What else becomes of it.
     pub views: Arc<Views>,
+    /// The mosaics of the recipe, if it has some. The content then has that of the partners.
+    pub mosaics: Option<Arc<Mosaics>>,
     /// Number of its record.
     pub record: u64,
     /// What its random choices follow: the record, and its repeat.
@@ -50,7 +53,7 @@ pub(crate) struct DecodeJob {
 impl DecodeJob {
     /// The picture, as a decoder takes it.
     pub(super) fn input(&self) -> Input<'_> {
-        self.masks.picture(self.content.input())
+        self.masks.picture(own(&self.content, self.mosaics.is_some()).0)
     }
 
     /// What a lane of a GPU has made it of.
@@ -60,8 +63,24 @@ impl DecodeJob {
 
     /// Gives back what it holds, and tells what became of it.
     pub(super) fn end(self, outcome: Result<Origin, Reason>) {
+        self.end_beside(outcome, None);
+    }
+
+    /// The same with what the pictures beside it in a mosaic were made of.
+    pub(super) fn end_beside(self, outcome: Result<Origin, Reason>, partners: Option<Box<Partners>>) {
         let Self { at, content, place, reporter, .. } = self;
         drop(content);
-        reporter.report(Done { at, place, outcome });
+        reporter.report(Done { at, place, outcome, partners });
+    }
+}
+
+/// What was read of the record itself, and what was read for its mosaic, if the stream has mosaics.
+pub(super) fn own(content: &Buffer, has_mosaics: bool) -> (Input<'_>, Option<MosaicContent<'_>>) {
+    match content.input() {
+        Input::File(bytes) if has_mosaics => {
+            let content = MosaicContent::of(bytes);
+            (Input::File(content.own()), Some(content))
+        }
+        input => (input, None),
     }
 }

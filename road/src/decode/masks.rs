@@ -120,23 +120,38 @@ impl MaskThread {
         memory: &Arc<Budget>,
         place: &mut PlaceRight,
     ) -> Result<(), Reason> {
-        let MadePicture { origin, recipe, draw } = picture;
-        let parts = (!masks.is_empty()).then(|| RecordParts::of(behind, masks.of_source));
-        for MaskTarget { name, mask, column, depth } in &masks.targets {
-            let fill = masks.fill(*depth);
-            let (validity, numbers) = place.column(*column);
-            let Some(png) = parts.and_then(|parts| parts.mask(*mask)) else {
-                *validity = 0;
-                depth.fill(fill, numbers);
-                continue;
-            };
-            let needed = MaskDecoder::memory(png);
-            let _share = (needed > SMALL).then(|| memory.take(needed));
-            let order = MaskOrder { origin, recipe, draw, annotated: masks.annotated, fill };
-            let decoded = self.decoder.decode(png, *depth, &order, &self.limits, numbers);
-            decoded.map_err(|fault| Reason::Mask { column: name.as_str().into(), fault: fault.into() })?;
-            *validity = 1;
+        for (number, target) in masks.targets.iter().enumerate() {
+            let (validity, numbers) = place.column(target.column);
+            *validity = self.decode(masks, number, behind, picture, memory, numbers)?.into();
         }
         Ok(())
+    }
+
+    /// Decodes one mask of a picture, by its place among the targets. Answers whether the record has it. If not, the numbers are
+    /// those of what a mask does not show.
+    ///
+    /// # Errors
+    /// It cannot be decoded, or is not as large as its picture.
+    pub(crate) fn decode(
+        &mut self,
+        masks: &Masks,
+        target: usize,
+        behind: &[u8],
+        MadePicture { origin, recipe, draw }: MadePicture<'_>,
+        memory: &Arc<Budget>,
+        numbers: &mut [u8],
+    ) -> Result<bool, Reason> {
+        let MaskTarget { name, mask, depth, .. } = &masks.targets[target];
+        let fill = masks.fill(*depth);
+        let Some(png) = RecordParts::of(behind, masks.of_source).mask(*mask) else {
+            depth.fill(fill, numbers);
+            return Ok(false);
+        };
+        let needed = MaskDecoder::memory(png);
+        let _share = (needed > SMALL).then(|| memory.take(needed));
+        let order = MaskOrder { origin, recipe, draw, annotated: masks.annotated, fill };
+        let decoded = self.decoder.decode(png, *depth, &order, &self.limits, numbers);
+        decoded.map_err(|fault| Reason::Mask { column: name.as_str().into(), fault: fault.into() })?;
+        Ok(true)
     }
 }

@@ -145,6 +145,8 @@ impl MixSettings {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use forebay_pixels::{Limits, MixUp, Output};
     use forebay_ring::{Dtype, Geometry, Layout, Region, Shape};
 
@@ -165,6 +167,7 @@ mod tests {
             repeats: vec![0; mask.len()],
             mask: mask.to_vec(),
             origins: vec![None; mask.len()],
+            partners: BTreeMap::new(),
             claims: Vec::new(),
             bad: Vec::new(),
         }

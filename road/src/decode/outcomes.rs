@@ -12,6 +12,7 @@ use crossbeam_channel as channel;
 use forebay_pixels::Origin;
 use parking_lot::Mutex;
 
+use crate::mosaic::Partners;
 use crate::place::{At, PlaceRight};
 use crate::reason::Reason;
 
@@ -33,6 +34,8 @@ pub(crate) struct Done {
     pub place: PlaceRight,
     /// What it was made of, or what is wrong with it.
     pub outcome: Result<Origin, Reason>,
+    /// The pictures beside it in a mosaic, if it is in one.
+    pub partners: Option<Box<Partners>>,
 }
 
 /// The batch thread's end.
@@ -141,7 +144,7 @@ mod tests {
             pictures.into_iter().zip(reporters).zip(places()).zip([false, true, false, false])
         {
             let outcome = if fault { Err(Fault::Truncated.into()) } else { Ok(ORIGIN) };
-            reporter.report(Done { at, place, outcome });
+            reporter.report(Done { at, place, outcome, partners: None });
             told.push(outcomes.news().try_recv().is_ok());
         }
         assert_eq!(told, [false, true, true, true], "not by the first of three good ones");
@@ -153,7 +156,7 @@ mod tests {
     fn a_batch_that_goes_on_after_a_pause_is_told_again() {
         let outcomes = Outcomes::default();
         for (place, right) in (0..).zip(places()) {
-            outcomes.expect(1).report(Done { at: (1, place), place: right, outcome: Ok(ORIGIN) });
+            outcomes.expect(1).report(Done { at: (1, place), place: right, outcome: Ok(ORIGIN), partners: None });
             assert!(outcomes.news().try_recv().is_ok(), "nothing of it was in decoding any more");
         }
         assert_eq!(taken(&outcomes), [(1, 0), (1, 1), (1, 2), (1, 3)]);

@@ -1,5 +1,6 @@
 //! Columns that follow their pictures: which objects are left, and whether boxes are where each lane puts the pixels.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use forebay_columns::{Column, ElementType, Field, Schema};
@@ -119,8 +120,8 @@ fn sheet(records: Vec<i64>, origins: Vec<Option<Origin>>) -> Sheet {
     let shown = u32::try_from(records.len()).unwrap();
     let (labels, mask) = (vec![-1; records.len()], vec![1; records.len()]);
     let (claims, bad) = (Vec::new(), Vec::new());
-    let repeats = vec![0; records.len()];
-    Sheet { batch: 0, epoch: 3, shown, valid: shown, labels, records, repeats, mask, origins, claims, bad }
+    let (repeats, partners) = (vec![0; records.len()], BTreeMap::new());
+    Sheet { batch: 0, epoch: 3, shown, valid: shown, labels, records, repeats, mask, origins, partners, claims, bad }
 }
 
 fn region(recipe: &Recipe, targets: &Targets, batch: u32) -> Region {

@@ -22,10 +22,8 @@ mod tests;
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Instant;
 
-use forebay_proto::Turn;
-
 use crate::reason::Reason;
-use crate::record::Position;
+use crate::record::{EpochTurn, Position};
 pub(crate) use in_flight::InFlight;
 pub(crate) use noted::Noted;
 pub(crate) use outage::{Silence, Stall};
@@ -42,8 +40,8 @@ pub(super) const MOST_AHEAD: usize = 2048;
 pub(crate) struct ReadJob {
     /// Number of the read, never used twice.
     pub id: u64,
-    /// Record to read.
-    pub record: u64,
+    /// What to read: the turn of a record in its epoch.
+    pub of: EpochTurn,
     /// Bytes of the budget that it has.
     pub reserved: u64,
     /// It is the last of its lease: a further one may be wanted.
@@ -98,8 +96,15 @@ struct ReadTicket<B> {
 struct Fetch<B> {
     id: u64,
     tag: (u64, u32),
-    turn: Turn,
+    of: EpochTurn,
     stage: ReadStage<B>,
+}
+
+impl ReadJob {
+    /// Number of the record to read.
+    pub(crate) fn record(&self) -> u64 {
+        self.of.turn.record()
+    }
 }
 
 impl<B> ReadAhead<B> {
@@ -139,9 +144,9 @@ impl<B> ReadAhead<B> {
     }
 
     /// Asks for one record out of turn.
-    pub(crate) fn fetch(&mut self, tag: (u64, u32), turn: Turn) {
+    pub(crate) fn fetch(&mut self, tag: (u64, u32), of: EpochTurn) {
         let id = self.id();
-        self.fetches.push_back(Fetch { id, tag, turn, stage: ReadStage::new() });
+        self.fetches.push_back(Fetch { id, tag, of, stage: ReadStage::new() });
     }
 
     /// Leases of `epoch` whose records are not all being read.
@@ -189,9 +194,9 @@ impl<B> ReadAhead<B> {
         room: impl Fn(&Position) -> bool,
     ) -> TakenRead<Result<LoadedRead<B>, Reason>> {
         if let Some(place) = self.fetches.iter().position(|fetch| matches!(fetch.stage, ReadStage::Done(_)))
-            && let Some(Fetch { tag, turn, stage: ReadStage::Done(read), .. }) = self.fetches.remove(place)
+            && let Some(Fetch { tag, of, stage: ReadStage::Done(read), .. }) = self.fetches.remove(place)
         {
-            return TakenRead::Fetched { tag, turn, read: self.hand_out(read) };
+            return TakenRead::Fetched { tag, turn: of.turn, read: self.hand_out(read) };
         }
         // An epoch without a single position here (an empty shard, or all of it held by trainers) is drained as well.
         let untold = (self.told < self.drained && self.told <= limit).then_some(self.told);

@@ -15,7 +15,7 @@ pub(super) fn read_until_closed(shared: &Arc<PrefetchShared>, source: &dyn Sourc
     loop {
         // The cache is held until there is something to read, and not while it is read.
         let Some((job, mut bytes)) = shared.next_job(source, cache.upgrade().as_deref(), None) else { return };
-        let read = shared.pulse(job).during(|| source.read(job.record, job.reserved, &mut bytes));
+        let read = shared.pulse(job).during(|| shared.read(source, &job, &mut bytes));
         shared.count(&job, &bytes, read.is_ok(), cache);
         let noted = shared.state.lock().ahead.done(&job, read.map(|()| Loaded::Read(bytes)), Instant::now());
         match noted {

@@ -22,7 +22,7 @@ pub(super) fn request_until_closed(
         // A request may never be answered: neither the source nor the cache must stay for it.
         let (noting, keeping) = (Arc::clone(shared), Weak::clone(cache));
         let done = move |bytes, read| answered(&noting, &keeping, &job, bytes, read, most);
-        let request = Request::new(job.record, job.reserved, buf, source.locator(job.record), done);
+        let request = Request::new(job.record(), job.reserved, buf, source.locator(job.record()), done);
         let closed = {
             let mut state = shared.state.lock();
             state.under_way.begin(job, request.withdrawal().clone());

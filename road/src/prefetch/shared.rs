@@ -5,7 +5,7 @@ use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use crossbeam_channel as channel;
-use forebay_sources::{Pulse, Source, Withdrawal};
+use forebay_sources::{Pulse, ReadError, Source, Withdrawal};
 use parking_lot::{Condvar, Mutex};
 use tokio::sync::Notify;
 
@@ -15,6 +15,8 @@ use super::spare::Spare;
 use super::under_way::UnderWay;
 use crate::cache::Cache;
 use crate::meter::{Meter, SLICE};
+use crate::mosaic::MosaicReads;
+use crate::record::EpochTurn;
 
 /// How often it is noted that a read goes on. Reads are given up after much longer.
 const PULSE: Duration = Duration::from_millis(500);
@@ -31,6 +33,8 @@ pub(super) struct PrefetchShared {
     pub hungry: Notify,
     pub meter: Meter,
     pub bytes_read: AtomicU64,
+    /// What reads records with their partners, if there are mosaics.
+    pub mosaics: Option<MosaicReads>,
 }
 
 /// What was read ahead.
@@ -68,7 +72,7 @@ impl PrefetchState {
 
 impl PrefetchShared {
     /// Nothing read; `ready` gets a token whenever something may be taken.
-    pub(super) fn new(budget: u64, first: u64, ready: channel::Sender<()>) -> Self {
+    pub(super) fn new(budget: u64, first: u64, ready: channel::Sender<()>, mosaics: Option<MosaicReads>) -> Self {
         let (ahead, spare) = (ReadAhead::new(budget, first), Spare::beside(budget));
         Self {
             state: Mutex::new(PrefetchState { ahead, spare, under_way: UnderWay::default(), closed: false }),
@@ -77,6 +81,7 @@ impl PrefetchShared {
             hungry: Notify::new(),
             meter: Meter::new("prefetch"),
             bytes_read: AtomicU64::new(0),
+            mosaics,
         }
     }
 
@@ -98,7 +103,11 @@ impl PrefetchShared {
             }
             let PrefetchState { ahead, spare, .. } = &mut *state;
             let full = most.is_some_and(|most| ahead.in_flight().reads >= most);
-            let size = |record, bytes| spare.needed(source.size(record).max(bytes));
+            let known = |of: EpochTurn| match &self.mosaics {
+                Some(mosaics) => mosaics.size(source, of),
+                None => source.size(of.turn.record()),
+            };
+            let size = |of, bytes| spare.needed(known(of).max(bytes));
             if !full && let Some(job) = ahead.next_job(Instant::now(), size) {
                 let buffer = spare.take(job.reserved);
                 let more = state.ahead.wants_readers();
@@ -130,11 +139,19 @@ impl PrefetchShared {
         }
     }
 
+    /// Reads a record, with its partners if there are mosaics. It is the source that blocks.
+    pub(super) fn read(&self, source: &dyn Source, job: &ReadJob, buf: &mut Vec<u8>) -> Result<(), ReadError> {
+        match &self.mosaics {
+            Some(mosaics) => mosaics.read(source, job.of, job.reserved, buf),
+            None => source.read(job.record(), job.reserved, buf),
+        }
+    }
+
     /// Counts what a read gave, and keeps a copy of it if there is a cache with room for it.
     pub(super) fn count(&self, job: &ReadJob, bytes: &[u8], good: bool, cache: &Weak<Cache>) {
         self.bytes_read.fetch_add(bytes.len() as u64, Ordering::Relaxed);
         if good && let Some(cache) = cache.upgrade() {
-            cache.offer(job.record, bytes);
+            cache.offer(job.record(), bytes);
         }
     }
 

@@ -4,6 +4,8 @@ mod requests;
 
 use std::thread;
 
+use forebay_proto::Turn;
+
 use super::readahead::MOST_AHEAD;
 use super::shelf::Shelf;
 use super::*;
@@ -19,7 +21,7 @@ fn start(shelf: &Arc<Shelf>, threads: usize) -> Arc<Prefetch> {
 
 fn start_with(shelf: &Arc<Shelf>, threads: usize, cache: Option<&Arc<Cache>>) -> Arc<Prefetch> {
     let settings = ReadAheadSettings { threads, requests: 1, budget: 1 << 20, read_timeout: TIMEOUT };
-    Prefetch::start(Arc::clone(shelf) as Arc<dyn Source>, cache.cloned(), settings, 0).unwrap()
+    Prefetch::start(Arc::clone(shelf) as Arc<dyn Source>, cache.cloned(), None, settings, 0).unwrap()
 }
 
 /// The bytes of a record that was read or kept as a file.

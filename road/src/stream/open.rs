@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel as channel;
 use forebay_coordinator::{CallError, EpochPart, Handle, LastBatchPolicy};
-use forebay_pixels::{Dtype, Layout, View};
+use forebay_pixels::{Dtype, Layout, Mosaics, View};
 use forebay_proto::v1::{OpenRequest, WorkerProcess};
 use forebay_ring::{Dtype as RingDtype, Geometry, Layout as RingLayout, Shape, SlotMut};
 use forebay_sources::Source;
@@ -106,6 +106,7 @@ impl Opening {
         let targets = Targets::new(Arc::clone(&self.source), self.settings.columns.as_deref(), (height, width))?;
         follow::can_follow(targets.schema(), &self.settings.recipe)?;
         let recipe = box_column::bound(&self.settings.recipe, &self.source, self.settings.annotated)?;
+        let targets = if self.has_mosaics()? { targets.with_mosaics() } else { targets };
         let targets = targets.with_views(&self.views()?)?;
         let targets = if self.settings.mixing.is_none() { targets } else { mixed(targets)? };
         let targets = if plan.is_plain() { targets } else { targets.with_repeats()? };
@@ -198,6 +199,22 @@ impl Opening {
             Ok(View { name: view.name.clone(), recipe })
         };
         self.settings.views.iter().map(bound).collect()
+    }
+
+    /// Whether pictures are in mosaics.
+    fn has_mosaics(&self) -> Result<bool, StreamError> {
+        let settings = &self.settings;
+        let is_mosaic = Mosaics::of(&settings.recipe).is_some();
+        let of_view = settings.views.iter().any(|view| Mosaics::of(&view.recipe).is_some());
+        let unfit = [
+            ("views", of_view || is_mosaic && !settings.views.is_empty()),
+            ("mixing", is_mosaic && settings.mixing.is_some()),
+            ("cache", is_mosaic && settings.cache.is_some()),
+        ];
+        match unfit.into_iter().find(|(_, is_unfit)| *is_unfit) {
+            Some((key, _)) => Err(StreamError::NoMosaic { key }),
+            None => Ok(is_mosaic),
+        }
     }
 
     /// A GPU that decodes the stream's pictures: the one that is asked for, else the first.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crossbeam_channel as channel;
 use forebay_coordinator::CallError;
-use forebay_pixels::PlaceForm;
+use forebay_pixels::{Mosaics, PlaceForm};
 use forebay_sources::Reading;
 use tokio::sync::{MutexGuard, oneshot};
 
@@ -21,6 +21,7 @@ use crate::follow::FollowSettings;
 use crate::gpu_threads::GpuThreads;
 use crate::lease::{self, LeaseSettings};
 use crate::meter::Meter;
+use crate::mosaic::MosaicReads;
 use crate::prefetch::{Prefetch, ReadAheadSettings};
 use crate::settings::{PrefetchSettings, StreamSettings};
 use crate::stream::dataset::Dataset;
@@ -146,8 +147,8 @@ impl Pipeline {
     /// Threads that read, or the one that makes requests.
     pub(super) fn readers(&self) -> usize {
         match self.dataset.source().reading() {
-            Reading::Threads => self.prefetch.threads,
-            Reading::Requests { .. } => 1,
+            Reading::Requests { .. } if self.mosaics().is_none() => 1,
+            Reading::Threads | Reading::Requests { .. } => self.prefetch.threads,
         }
     }
 
@@ -166,6 +167,12 @@ impl Pipeline {
     fn masks(&self) -> Arc<Masks> {
         let StreamSettings { annotated, mask_fill: fill, .. } = *self.settings;
         Arc::new(Masks { annotated, fill, ..self.dataset.targets().masks().clone() })
+    }
+
+    /// What reads records with their partners, if the recipe has mosaics.
+    fn mosaics(&self) -> Option<MosaicReads> {
+        let mosaics = Mosaics::of(self.dataset.recipe())?;
+        Some(MosaicReads::new(Arc::new(mosaics), self.settings.seed))
     }
 
     /// How boxes and points follow their pictures.
@@ -214,7 +221,8 @@ impl Pipeline {
             budget: self.prefetch.budget.0,
             read_timeout: settings.read_timeout,
         };
-        let prefetch = Prefetch::start(Arc::clone(dataset.source()), dataset.cache().cloned(), reading, first)?;
+        let prefetch =
+            Prefetch::start(Arc::clone(dataset.source()), dataset.cache().cloned(), self.mosaics(), reading, first)?;
         let outbox = ring.outbox().clone();
         let sink: Sink = Box::new(move |made| outbox.post(Note::Batch(made)));
         let (output, upload) = match ring.gpu() {

@@ -207,8 +207,9 @@ def yolo(
     translate: float = 0.1,
     scale: float = 0.5,
     fliplr: float = 0.5,
+    mosaic: float = 1.0,
 ) -> list[Transform]:
-    """What Ultralytics' YOLO trains with, but for mosaic.
+    """What Ultralytics' YOLO trains with. Only a Loader can carry a mosaic out.
 
     Args:
         imgsz: Side of the result.
@@ -218,6 +219,7 @@ def yolo(
         translate: How far the picture may be from the middle, as a part of `imgsz`.
         scale: How far the picture may be smaller or larger than one that fits exactly.
         fliplr: How likely the picture is mirrored.
+        mosaic: How likely the picture is in a mosaic with three others of the dataset. 0 reads no others.
 
     Raises:
         ValueError: A value is wrong.

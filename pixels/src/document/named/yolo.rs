@@ -11,7 +11,7 @@ pub(super) const SOURCE: &str =
 /// The gray of YOLO's borders.
 const GRAY: u8 = 114;
 
-/// The picture as large as it fits, and by a random factor beyond, somewhere near the middle of a square.
+/// Four pictures, or one as large as it fits, and by a random factor beyond, somewhere near the middle of a square.
 pub(super) fn train(parameters: &mut Parameters<'_>) -> NamedLists {
     let size = parameters.side("imgsz", 640);
     let gains = [("hsv_h", 0.015), ("hsv_s", 0.7), ("hsv_v", 0.4)];
@@ -19,8 +19,13 @@ pub(super) fn train(parameters: &mut Parameters<'_>) -> NamedLists {
     let translate = parameters.share("translate", 0.1);
     let scale = parameters.share("scale", 0.5);
     let flipped = parameters.share("fliplr", 0.5);
+    let mosaic = parameters.share("mosaic", 1.0);
     let range = [(1.0 - scale).max(0.01), 1.0 + scale];
-    let mut images = moved(size, (scale > 0.0).then_some(range), translate);
+    let mut images = if mosaic > 0.0 {
+        vec![json!({ "mosaic": { "size": size, "scale": range, "translate": translate, "fill": GRAY, "p": mosaic } })]
+    } else {
+        alone(size, (scale > 0.0).then_some(range), translate)
+    };
     if gains.iter().any(|(_, gain)| *gain > 0.0) {
         let gains: Map<String, Value> = gains.into_iter().map(|(key, gain)| (key, gain.into())).collect();
         images.push(json!({ "random_hsv": gains }));
@@ -29,8 +34,8 @@ pub(super) fn train(parameters: &mut Parameters<'_>) -> NamedLists {
     NamedLists::one(images)
 }
 
-/// The picture, scaled and moved.
-fn moved(size: u32, scale: Option<[f64; 2]>, translate: f64) -> Vec<Value> {
+/// One picture, scaled and moved, by transforms that a GPU can carry out.
+fn alone(size: u32, scale: Option<[f64; 2]>, translate: f64) -> Vec<Value> {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at most a side of the result")]
     let farthest = libm::rint(f64::from(size) * translate) as u32;
     // As wide as the result, and the border that the picture may be moved by on either side.

@@ -50,6 +50,7 @@ impl Jobs {
             place: PlaceRight::new(place, None),
             recipe: Arc::clone(&self.recipe),
             views: Arc::default(),
+            mosaics: None,
             record: u64::from(number),
             draw: Draw { seed: 0, epoch: 0, record: u64::from(number) },
             gpu: None,

@@ -142,6 +142,9 @@ impl Routes {
         if decoded_is_kept {
             return cpu(work, Some(Refusal::Kept));
         }
+        if job.mosaics.is_some() {
+            return cpu(work, Some(Refusal::Mosaic));
+        }
         if !job.views.views.is_empty() {
             return cpu(work, Some(Refusal::Views));
         }

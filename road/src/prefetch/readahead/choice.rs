@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use super::stage::ReadStage;
 use super::{Fetch, MOST_AHEAD, ReadAhead, ReadJob, ReadTicket};
-use crate::record::Position;
+use crate::record::EpochTurn;
 
 /// Reads that fail or hang, after which no further ones are begun.
 pub(super) const MOST_TROUBLED: usize = 64;
@@ -46,7 +46,7 @@ impl<B> ReadAhead<B> {
     /// The record of the read to do next.
     pub(super) fn next_record(&self, now: Instant) -> Option<u64> {
         Some(match self.choose(now)? {
-            NextRead::Fetch(place) => self.fetches[place].turn.record(),
+            NextRead::Fetch(place) => self.fetches[place].of.turn.record(),
             NextRead::Again(number, place, _) => self.epochs[&number].tickets[place].position.record,
             NextRead::Position(number, _) => {
                 let (span, offset) = self.epochs[&number].spans.front()?;
@@ -84,28 +84,27 @@ impl<B> ReadAhead<B> {
         (ahead < MOST_AHEAD).then_some((number, ahead))
     }
 
-    /// The read to do next, if the budget allows one. `size` gives a record's bytes as its source knows them, or as many as it
-    /// is told, if they are more.
-    pub(crate) fn next_job(&mut self, now: Instant, size: impl Fn(u64, u64) -> u64) -> Option<ReadJob> {
+    /// The read to do next, if the budget allows one. `size` gives the bytes of what is read for a turn as the source knows them, or
+    /// as many as it is told, if they are more.
+    pub(crate) fn next_job(&mut self, now: Instant, size: impl Fn(EpochTurn, u64) -> u64) -> Option<ReadJob> {
         match self.choose(now)? {
             NextRead::Fetch(place) => {
-                let Fetch { id, turn, ref stage, .. } = self.fetches[place];
-                let record = turn.record();
+                let Fetch { id, of, ref stage, .. } = self.fetches[place];
                 let bytes = stage.is_due(now)?.bytes;
                 // Waiting ones stand behind the others.
-                let reserved = self.grant(size(record, bytes), place == 0)?;
+                let reserved = self.grant(size(of, bytes), place == 0)?;
                 self.fetches[place].stage.begin(now, reserved);
                 self.in_flight.add(reserved);
-                Some(ReadJob { id, record, reserved, last: false, epoch: None, began: now })
+                Some(ReadJob { id, of, reserved, last: false, epoch: None, began: now })
             }
             NextRead::Again(number, place, ahead) => {
                 let ReadTicket { id, position, stage } = self.epochs.get(&number)?.tickets.get(place)?;
-                let (id, record) = (*id, position.record);
-                let reserved = self.grant(size(record, stage.is_due(now)?.bytes), ahead == 0)?;
+                let (id, of) = (*id, position.of_epoch());
+                let reserved = self.grant(size(of, stage.is_due(now)?.bytes), ahead == 0)?;
                 self.epochs.get_mut(&number)?.tickets[place].stage.begin(now, reserved);
                 self.again -= 1;
                 self.in_flight.add(reserved);
-                Some(ReadJob { id, record, reserved, last: false, epoch: Some(number), began: now })
+                Some(ReadJob { id, of, reserved, last: false, epoch: Some(number), began: now })
             }
             NextRead::Position(number, ahead) => self.next_position(now, number, ahead, size),
         }
@@ -116,12 +115,12 @@ impl<B> ReadAhead<B> {
         now: Instant,
         number: u64,
         ahead: usize,
-        size: impl Fn(u64, u64) -> u64,
+        size: impl Fn(EpochTurn, u64) -> u64,
     ) -> Option<ReadJob> {
         let (span, offset) = self.epochs[&number].spans.front()?;
         let (offset, position) = (*offset, span.position(*offset));
-        let Position { lease_len, record, .. } = position;
-        let reserved = self.grant(size(record, 0), ahead == 0)?;
+        let (of, lease_len) = (position.of_epoch(), position.lease_len);
+        let reserved = self.grant(size(of, 0), ahead == 0)?;
         let id = self.id();
         let epoch = self.epochs.get_mut(&number)?;
         let last = offset + 1 == lease_len;
@@ -134,7 +133,7 @@ impl<B> ReadAhead<B> {
         stage.begin(now, reserved);
         epoch.tickets.push_back(ReadTicket { id, position, stage });
         self.in_flight.add(reserved);
-        Some(ReadJob { id, record, reserved, last, epoch: Some(number), began: now })
+        Some(ReadJob { id, of, reserved, last, epoch: Some(number), began: now })
     }
 
     /// Takes room for a read. What goes first gets it as soon as nothing is in decoding that will give some back; what

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashSet};
 use std::time::Duration;
 
+use forebay_proto::Turn;
 use forebay_sources::{ReadError, ReadErrorKind};
 use proptest::prelude::*;
 
@@ -112,7 +113,7 @@ impl World {
             Step::Start => {
                 let before = self.ahead.used();
                 let (wanted, idle) = (self.ahead.wants_readers(), before == 0);
-                let job = self.ahead.next_job(self.now, size);
+                let job = self.ahead.next_job(self.now, |of, bytes| size(of.turn.record(), bytes));
                 assert!(!idle || wanted || job.is_none(), "readers that wait would not be called");
                 if let Some(job) = job {
                     assert_eq!(self.ahead.used(), before + job.reserved);
@@ -132,10 +133,10 @@ impl World {
                 if !self.jobs.is_empty() {
                     let (job, _) = self.jobs.swap_remove(which % self.jobs.len());
                     let read = match how {
-                        How::Good => Ok(job.record),
+                        How::Good => Ok(job.record()),
                         How::Bad => Err(error(ReadErrorKind::Missing)),
                         How::Outage => Err(error(ReadErrorKind::Storage)),
-                        How::Larger => Err(error(ReadErrorKind::Larger { size: size(job.record, job.reserved) + 3 })),
+                        How::Larger => Err(error(ReadErrorKind::Larger { size: size(job.record(), job.reserved) + 3 })),
                     };
                     self.finish(&job, read);
                 }
@@ -150,7 +151,7 @@ impl World {
                 }
             }
             Step::Fetch => {
-                self.ahead.fetch((0, 0), Turn::first(3));
+                self.ahead.fetch((0, 0), EpochTurn { epoch: 0, turn: Turn::first(3) });
                 self.fetched += 1;
             }
             Step::Expire => {
@@ -236,12 +237,12 @@ impl World {
             let mut moved = false;
             // By then every try that failed is due.
             self.now += TIMEOUT;
-            while let Some(job) = self.ahead.next_job(self.now, size) {
+            while let Some(job) = self.ahead.next_job(self.now, |of, bytes| size(of.turn.record(), bytes)) {
                 self.jobs.push((job, true));
             }
             for (job, _) in std::mem::take(&mut self.jobs) {
                 moved = true;
-                self.finish(&job, Ok(job.record));
+                self.finish(&job, Ok(job.record()));
             }
             while self.take(self.epoch, true) {
                 moved = true;

@@ -41,7 +41,7 @@ impl<B> ReadAhead<B> {
     pub(crate) fn pass(&mut self, now: Instant, mut known: impl FnMut(u64) -> Option<B>) -> Passed {
         let (mut passed, answered) = (Passed::default(), self.answered);
         while let Some(content) = self.next_record(now).and_then(&mut known)
-            && let Some(job) = self.next_job(now, |_record, _bytes| 0)
+            && let Some(job) = self.next_job(now, |_of, _bytes| 0)
         {
             passed.next |= self.done(&job, Ok(content), now) == Noted::Next;
             passed.records += 1;
@@ -85,7 +85,7 @@ impl<B> ReadAhead<B> {
             }
             Err((Retry::WithRoom(bytes), _)) => Err(Reason::Growing { bytes }),
             Err((Retry::Later, outage)) => {
-                known.failed(job.record, heard, now, outage, false);
+                known.failed(job.record(), heard, now, outage, false);
                 *stage = ReadStage::Waiting(known);
                 self.again += in_turn;
                 return if given_up { Noted::Late } else { Noted::Behind };

@@ -121,13 +121,13 @@ impl<B> ReadAhead<B> {
     fn stages(&self) -> impl Iterator<Item = (u64, &ReadStage<B>)> {
         let tickets = self.epochs.values().flat_map(|epoch| &epoch.tickets);
         let tickets = tickets.map(|ticket| (ticket.position.record, &ticket.stage));
-        tickets.chain(self.fetches.iter().map(|fetch| (fetch.turn.record(), &fetch.stage)))
+        tickets.chain(self.fetches.iter().map(|fetch| (fetch.of.turn.record(), &fetch.stage)))
     }
 
     /// Whether each is one of a position, and its record.
     fn stages_mut(&mut self) -> impl Iterator<Item = (bool, u64, &mut ReadStage<B>)> {
         let tickets = self.epochs.values_mut().flat_map(|epoch| &mut epoch.tickets);
         let tickets = tickets.map(|ticket| (true, ticket.position.record, &mut ticket.stage));
-        tickets.chain(self.fetches.iter_mut().map(|fetch| (false, fetch.turn.record(), &mut fetch.stage)))
+        tickets.chain(self.fetches.iter_mut().map(|fetch| (false, fetch.of.turn.record(), &mut fetch.stage)))
     }
 }

@@ -5,6 +5,7 @@ mod requests;
 use std::sync::Arc;
 use std::time::Duration;
 
+use forebay_proto::Turn;
 use forebay_sources::{Locator, ReadError, ReadErrorKind};
 
 use super::choice::MOST_TROUBLED;
@@ -29,9 +30,9 @@ pub(super) fn error(kind: ReadErrorKind) -> ReadError {
 fn read(ahead: &mut ReadAhead<u64>, now: Instant) -> Vec<u64> {
     let jobs = std::iter::from_fn(|| ahead.next_job(now, |_, _| 10)).collect::<Vec<_>>();
     for job in &jobs {
-        assert_ne!(ahead.done(job, Ok(job.record), now), Noted::Late);
+        assert_ne!(ahead.done(job, Ok(job.record()), now), Noted::Late);
     }
-    jobs.iter().map(|job| job.record).collect()
+    jobs.iter().map(|job| job.record()).collect()
 }
 
 fn record(taken: TakenRead<Result<LoadedRead<u64>, Reason>>) -> u64 {
@@ -46,7 +47,7 @@ fn records_are_taken_in_order_however_the_reads_come_back() {
     let (mut ahead, now) = (ReadAhead::new(100, 0), Instant::now());
     ahead.lease(span(7, 0, 5, 2));
     let jobs = [ahead.next_job(now, |_, _| 1).unwrap(), ahead.next_job(now, |_, _| 1).unwrap()];
-    assert_eq!(jobs.map(|job| (job.record, job.last)), [(5, false), (6, true)]);
+    assert_eq!(jobs.map(|job| (job.record(), job.last)), [(5, false), (6, true)]);
     assert_eq!(ahead.done(&jobs[1], Ok("second"), now), Noted::Behind);
     assert_eq!(ahead.take(0, |_| true), TakenRead::Wait);
     assert_eq!(ahead.done(&jobs[0], Err(error(ReadErrorKind::Missing)), now), Noted::Next);
@@ -149,7 +150,7 @@ fn while_every_read_hangs_no_record_is_to_blame_and_what_comes_back_counts() {
     let stall = ahead.stall(late, TIMEOUT).unwrap();
     assert_eq!((stall.since, stall.record, stall.outage), (start, 0, None));
     for job in &jobs {
-        assert_eq!(ahead.done(job, Ok(job.record), late), Noted::Late, "the threads were replaced");
+        assert_eq!(ahead.done(job, Ok(job.record()), late), Noted::Late, "the threads were replaced");
     }
     assert_eq!([0, 1, 2].map(|_| record(ahead.take(0, |_| true))), [0, 1, 2]);
     assert_eq!(ahead.stall(late, TIMEOUT), None);
@@ -205,7 +206,7 @@ fn a_record_that_the_storage_fails_alone_for_read_timeout_is_bad_and_one_among_m
             ahead.done(job, Err(storage()), start);
         }
         for job in &jobs[fails..] {
-            ahead.done(job, Ok(job.record), start);
+            ahead.done(job, Ok(job.record()), start);
         }
         let late = start + 2 * TIMEOUT;
         ahead.expire(late, TIMEOUT, Silence::Thread);
@@ -251,7 +252,7 @@ fn rule_31_a_file_that_has_grown_is_read_when_the_budget_has_room_for_all_of_it(
     assert_eq!(ahead.next_job(now, size), None);
     ahead.release(10);
     let grown = ahead.next_job(now, size).unwrap();
-    assert_eq!((grown.record, grown.reserved, grown.last), (1, 95, false));
+    assert_eq!((grown.record(), grown.reserved, grown.last), (1, 95, false));
     assert_eq!(ahead.next_job(now, size), None);
     ahead.done(&grown, Ok(1), now);
     assert_eq!(record(ahead.take(0, |_| true)), 1);
@@ -259,7 +260,7 @@ fn rule_31_a_file_that_has_grown_is_read_when_the_budget_has_room_for_all_of_it(
     // What grows with each look is cut off, and bad.
     for more in 1.. {
         let job = ahead.next_job(now, size).unwrap();
-        assert_eq!(job.record, 2);
+        assert_eq!(job.record(), 2);
         if ahead.done(&job, Err(error(ReadErrorKind::Larger { size: 10 + more })), now) == Noted::Next {
             break;
         }
@@ -315,7 +316,7 @@ fn what_is_known_is_not_read_up_to_the_first_record_that_is_not() {
     let (mut ahead, now) = (ReadAhead::new(20, 0), Instant::now());
     ahead.lease(span(1, 0, 0, 3));
     ahead.lease(span(2, 0, 3, 3));
-    ahead.fetch((9, 9), Turn::first(5));
+    ahead.fetch((9, 9), EpochTurn { epoch: 0, turn: Turn::first(5) });
     let known = |record| (record != 4).then_some(record * 100);
     let passed = Passed { records: 5, last: true, next: true };
     assert_eq!(ahead.pass(now, known), passed, "the fetch and the records before 4, among them the end of a lease");

@@ -12,7 +12,7 @@ const OLDEST: u64 = 2 * SIZE;
 
 fn start(desk: &Arc<Desk>, requests: usize, budget: u64, cache: Option<&Arc<Cache>>) -> Arc<Prefetch> {
     let settings = ReadAheadSettings { threads: 64, requests, budget, read_timeout: TIMEOUT };
-    Prefetch::start(Arc::clone(desk) as Arc<dyn Source>, cache.cloned(), settings, 0).unwrap()
+    Prefetch::start(Arc::clone(desk) as Arc<dyn Source>, cache.cloned(), None, settings, 0).unwrap()
 }
 
 /// What must hold of a record that was answered as [`Desk::answer`] does.
@@ -147,7 +147,7 @@ fn a_record_out_of_turn_is_requested_as_soon_as_any_other_is_answered() {
     let prefetch = start(&desk, 2, 1 << 20, None);
     prefetch.lease(span(1, 0, 50));
     desk.wait_for(2);
-    prefetch.fetch((7, 1), Turn::first(77));
+    prefetch.fetch((7, 1), EpochTurn { epoch: 0, turn: Turn::first(77) });
     good(desk.pick(1));
     desk.wait_for(2);
     assert_eq!(desk.state.lock().requests[1].record, 77);

@@ -13,6 +13,7 @@ __all__ = [
     "Crop",
     "ExpectSize",
     "Letterbox",
+    "Mosaic",
     "Pad",
     "PadBy",
     "RandomHorizontalFlip",
@@ -197,6 +198,39 @@ class ScaleJitter(Transform):
 
     target_size: Size
     scale_range: tuple[float, float] = (0.1, 2.0)
+    interpolation: str = "bilinear"
+
+
+@dataclass(frozen=True)
+class Mosaic(Transform):
+    """Shows four records in one place: the place's own one, and three random ones of the dataset. It is YOLO's mosaic.
+
+    Four pictures, each resized to fit into `size`, meet with a corner at a random point of a canvas of twice the
+    size. The canvas is then scaled and moved, and its middle is the result. The own picture is to the upper left of
+    the point. The place has the boxes, points and masks of all four. The label and the record number are the own
+    record's, and it alone counts as delivered.
+
+    It must be the first step. Only `RandomHorizontalFlip`, `RandomHSV` and `Normalize` may follow, and only a Loader
+    can carry it out.
+
+    Args:
+        size: Side of a square, or (height, width), in pixels.
+        scale: Least and greatest factor of the canvas.
+        translate: How far the canvas is moved at most, as a part of the size, from 0 to 1.
+        fill: Value of what no picture covers.
+        p: The probability of four pictures. Otherwise the own picture is alone, and is scaled and moved too.
+        interpolation: Filter of the resizes: "nearest", "bilinear", "bicubic" or "lanczos3".
+
+    Example:
+        >>> Mosaic(640, scale=(0.5, 1.5)).to_settings()["mosaic"]["translate"]
+        0.1
+    """
+
+    size: Size
+    scale: tuple[float, float] = (0.5, 1.5)
+    translate: float = 0.1
+    fill: int = 114
+    p: float = 1.0
     interpolation: str = "bilinear"
 
 

@@ -30,7 +30,7 @@ fn rule_28_a_request_without_an_answer_is_made_again_and_bad_if_that_has_none_ei
     assert_eq!((stall.record, stall.outage), (0, Some(storage())), "but whoever asks is told");
     now += LATE;
     let again = start(&mut ahead, now);
-    assert_eq!((again.record, again.id), (0, silent.id));
+    assert_eq!((again.record(), again.id), (0, silent.id));
     let third = start(&mut ahead, now + Duration::from_secs(1));
     ahead.done(&third, Ok(2), now);
     now += LATE;
@@ -54,7 +54,7 @@ fn rule_28_a_read_that_goes_on_is_neither_late_nor_bad_however_long_it_takes() {
         for _ in 0..10 {
             now += TIMEOUT / 2;
             let other = start(&mut ahead, now);
-            ahead.done(&other, Ok(other.record), now);
+            ahead.done(&other, Ok(other.record()), now);
             ahead.goes_on(&slow, now);
             assert_eq!((ahead.expire(now, TIMEOUT, silence), ahead.stall(now, TIMEOUT / 6)), (0, None));
         }
@@ -67,7 +67,7 @@ fn rule_28_a_read_that_goes_on_is_neither_late_nor_bad_however_long_it_takes() {
         let again = start(&mut ahead, now);
         // A sign of the earlier try says nothing of this one.
         ahead.goes_on(&slow, now + LATE);
-        assert_eq!((again.record, ahead.expire(now + LATE, TIMEOUT, silence)), (0, 1));
+        assert_eq!((again.record(), ahead.expire(now + LATE, TIMEOUT, silence)), (0, 1));
     }
 }
 
@@ -95,7 +95,7 @@ fn rule_54_an_outage_in_which_no_request_is_answered_makes_no_record_bad() {
     ahead.lease(span(1, 0, 0, 2));
     for round in 0..10 {
         let jobs = [start(&mut ahead, now), start(&mut ahead, now)];
-        assert_eq!(jobs.map(|job| job.record), [0, 1], "round {round}");
+        assert_eq!(jobs.map(|job| job.record()), [0, 1], "round {round}");
         now += LATE;
         assert_eq!(expire(&mut ahead, now), 2);
         for job in &jobs {
@@ -114,7 +114,7 @@ fn rule_54_an_outage_in_which_no_request_is_answered_makes_no_record_bad() {
     assert_eq!((expire(&mut ahead, now), ahead.take(0, |_| true)), (1, TakenRead::Wait));
     now += LATE;
     let job = start(&mut ahead, now);
-    assert_eq!((job.record, ahead.done(&job, Ok(0), now)), (lost.record, Noted::Next));
+    assert_eq!((job.record(), ahead.done(&job, Ok(0), now)), (lost.record(), Noted::Next));
     assert_eq!([0; 2].map(|_| record(ahead.take(0, |_| true))), [0, 1]);
 }
 
@@ -139,7 +139,7 @@ fn rule_54_what_fails_once_more_as_an_outage_ends_is_not_bad() {
     let (now, third) = (again + 2 * TIMEOUT, again + TIMEOUT);
     ahead.lease(span(2, 0, 2, 1));
     let job = start(&mut ahead, third);
-    assert_eq!(job.record, 0);
+    assert_eq!(job.record(), 0);
     ahead.done(&job, Err(storage()), third);
     let job = start(&mut ahead, third);
     ahead.done(&job, Ok(2), third);
@@ -196,7 +196,7 @@ fn what_is_under_way_is_slow_if_it_has_most_of_the_room() {
     let jobs: Vec<_> = (0..10).map(|_| start(&mut ahead, now)).collect();
     assert_eq!((ahead.in_flight(), ahead.waits_for_storage()), (InFlight { reads: 10, bytes: 100 }, true));
     for job in &jobs[..5] {
-        ahead.done(job, Ok(job.record), now);
+        ahead.done(job, Ok(job.record()), now);
     }
     assert!(!ahead.waits_for_storage(), "half of it lies ready");
 }
