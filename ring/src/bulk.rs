@@ -11,7 +11,7 @@ use std::{
     },
 };
 
-use rustix::fs::SealFlags;
+use rustix::fs::{MemfdFlags, SealFlags};
 
 use crate::region::memory_file;
 
@@ -62,7 +62,7 @@ pub enum BulkError {
 impl Bulk {
     /// Makes sealed memory of these bytes.
     pub fn write(bytes: &[u8]) -> Result<Self, BulkError> {
-        let mut file = File::from(memory_file()?);
+        let mut file = File::from(memory_file(MemfdFlags::empty())?);
         file.write_all(bytes)?;
         rustix::fs::fcntl_add_seals(&file, SEALS | SealFlags::SEAL).map_err(io::Error::from)?;
         Ok(Self { file, len: bytes.len() as u64 })
@@ -137,7 +137,7 @@ mod tests {
     #[test]
     fn rule_25_bulk_without_each_seal_is_refused() {
         for missing in [SealFlags::SHRINK, SealFlags::GROW, SealFlags::WRITE] {
-            let fd = memory_file().unwrap();
+            let fd = memory_file(MemfdFlags::empty()).unwrap();
             rustix::fs::fcntl_add_seals(&fd, SEALS.difference(missing)).unwrap();
             assert!(matches!(Bulk::accept(fd), Err(BulkError::Seals { .. })), "without {missing:?}");
         }

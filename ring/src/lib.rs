@@ -5,6 +5,7 @@
 //! by the daemon's [`Exchange`], which is pure: no word of shared memory is written by two processes, and there is
 //! no lock-free code. `docs/ring.md` has every byte.
 
+mod backing;
 mod bulk;
 mod column_view;
 mod exchange;
@@ -15,6 +16,7 @@ mod listener;
 mod mapping;
 mod memory;
 mod message;
+mod numa;
 mod packet;
 mod padded;
 mod peer;
@@ -27,6 +29,7 @@ mod socket;
 mod socket_dir;
 mod view;
 
+pub use backing::{Backing, NumaBinding, Pages};
 pub use bulk::{Bulk, BulkError};
 pub use column_view::ColumnView;
 pub use exchange::{
@@ -39,10 +42,11 @@ pub use layout::{Dtype, Geometry, Layout, PAGE, Shape, ShapeError};
 pub use listener::{BindError, Listener};
 pub use memory::{Memory, TooLittle};
 pub use message::*;
+pub use numa::{NoNode, kernel_list, numa_nodes};
 pub use packet::{Body, Message, PacketError, packet, text};
 pub use peer::{Peer, PeerError};
 pub use pixels::Pixels;
-pub use region::{Region, RegionError, Unpopulated};
+pub use region::{Populated, Region, RegionError, Unpopulated};
 pub use slot::{JoinError, PlaceMut, SlotError, SlotFrame, SlotMut};
 pub use slot_columns::{ColumnEntry, SlotColumns};
 pub use socket::{Events, Received, Sent, Socket, SocketError};

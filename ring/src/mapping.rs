@@ -1,13 +1,13 @@
 //! A shared mapping of a descriptor at an address that is a multiple of 2 MiB, so that huge pages fit.
 //!
 //! No mapping crate places a file mapping at a chosen alignment, and without it `MADV_COLLAPSE` is refused.
-#![allow(unsafe_code, reason = "mmap, mprotect, munmap and madvise")]
+#![allow(unsafe_code, reason = "mmap, mbind, mprotect, munmap and madvise")]
 
 use std::{ffi::c_void, io, ops::Range, os::fd::AsFd, ptr::NonNull};
 
 use rustix::mm::{Advice, MapFlags, MprotectFlags, ProtFlags, madvise, mmap, mmap_anonymous, mprotect, munmap};
 
-use crate::layout::HUGE;
+use crate::{backing::NumaBinding, layout::HUGE, numa::MOST_NODES};
 
 /// Owns its address range. What may be read or written in it, and when, is its users' affair.
 #[derive(Debug)]
@@ -70,6 +70,25 @@ impl Mapping {
         let (address, len) = self.part(range);
         // SAFETY: the range lies within the mapping, and collapsing changes no content.
         match unsafe { libc::madvise(address, len, libc::MADV_COLLAPSE) } {
+            0 => Ok(()),
+            _ => Err(io::Error::last_os_error()),
+        }
+    }
+
+    /// Has the kernel take the memory from a NUMA node, for pages that are taken from now on, whoever touches them first.
+    pub(crate) fn bind(&self, binding: NumaBinding) -> io::Result<()> {
+        const BITS: usize = libc::c_ulong::BITS as usize;
+        let mut nodes: [libc::c_ulong; MOST_NODES / BITS] = [0; MOST_NODES / BITS];
+        let node = binding.node() as usize;
+        *nodes.get_mut(node / BITS).ok_or(io::ErrorKind::InvalidInput)? |= 1 << (node % BITS);
+        let mode = match binding {
+            NumaBinding::Preferred(_) => libc::MPOL_PREFERRED,
+            NumaBinding::Only(_) => libc::MPOL_BIND,
+        };
+        let (address, len) = self.part(0..self.len);
+        // The kernel reads one bit less than it is told of.
+        // SAFETY: the range is the mapping, the kernel reads no bit behind `nodes`, and a policy changes no content.
+        match unsafe { libc::syscall(libc::SYS_mbind, address, len, mode, nodes.as_ptr(), MOST_NODES + 1, 0) } {
             0 => Ok(()),
             _ => Err(io::Error::last_os_error()),
         }

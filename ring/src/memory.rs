@@ -1,6 +1,10 @@
 //! How much memory a ring may take: what the machine has left, and what every cgroup above this process allows.
 
+mod pools;
+
 use std::{fs, io, path::Path};
+
+use crate::backing::{Backing, Pages};
 
 /// The tightest bound on memory at one moment.
 ///
@@ -33,34 +37,54 @@ pub struct TooLittle {
     pub limited_by: String,
 }
 
+/// A controller of cgroups that limits memory.
+struct Controller {
+    name: &'static str,
+    v1: CgroupVersion,
+    v2: CgroupVersion,
+}
+
 /// File names of one version of cgroups.
 struct CgroupVersion {
-    /// Where its memory controller is mounted.
+    /// Where the controller is mounted.
     mount: &'static str,
     limit: &'static str,
     usage: &'static str,
     /// Keys of `memory.stat` whose memory the kernel gives up when it is needed.
-    reclaimable: [&'static str; 2],
+    reclaimable: &'static [&'static str],
 }
 
-const V1: CgroupVersion = CgroupVersion {
-    mount: "sys/fs/cgroup/memory",
-    limit: "memory.limit_in_bytes",
-    usage: "memory.usage_in_bytes",
-    reclaimable: ["total_inactive_file", "total_active_file"],
-};
-
-const V2: CgroupVersion = CgroupVersion {
-    mount: "sys/fs/cgroup",
-    limit: "memory.max",
-    usage: "memory.current",
-    reclaimable: ["inactive_file", "active_file"],
+const MEMORY: Controller = Controller {
+    name: "memory",
+    v1: CgroupVersion {
+        mount: "sys/fs/cgroup/memory",
+        limit: "memory.limit_in_bytes",
+        usage: "memory.usage_in_bytes",
+        reclaimable: &["total_inactive_file", "total_active_file"],
+    },
+    v2: CgroupVersion {
+        mount: "sys/fs/cgroup",
+        limit: "memory.max",
+        usage: "memory.current",
+        reclaimable: &["inactive_file", "active_file"],
+    },
 };
 
 impl Memory {
     /// Reads `/proc/meminfo` and the cgroups of this process.
     pub fn now() -> io::Result<Self> {
         Self::under(Path::new("/"))
+    }
+
+    /// What there is for a ring of this memory: huge pages that were set aside, or what the machine has left, on its node alone
+    /// if it has to be there.
+    pub fn for_ring(backing: &Backing) -> io::Result<Self> {
+        let root = Path::new("/");
+        match (backing.pages, backing.only()) {
+            (Pages::Hugetlb, node) => Self::of_huge_pages(root, node),
+            (Pages::Thp | Pages::Small, Some(node)) => Ok(Self::under(root)?.or_less(Self::of_node(root, node)?)),
+            (Pages::Thp | Pages::Small, None) => Self::now(),
+        }
     }
 
     /// Refuses what does not fit.
@@ -73,12 +97,23 @@ impl Memory {
 
     fn under(root: &Path) -> io::Result<Self> {
         let text = fs::read_to_string(root.join("proc/meminfo"))?;
-        let available = mem_available(&text).ok_or_else(|| io::Error::other("/proc/meminfo has no MemAvailable"))?;
+        let available = meminfo_value(&text, "MemAvailable");
+        let available = available.ok_or_else(|| io::Error::other("/proc/meminfo has no MemAvailable"))?;
         let machine = Self { available, limited_by: "the machine (MemAvailable)".to_owned() };
+        Ok(machine.within_groups(root, &MEMORY))
+    }
+
+    /// The tightest of this bound and those of the cgroups of this process.
+    fn within_groups(self, root: &Path, controller: &Controller) -> Self {
         let groups = fs::read_to_string(root.join("proc/self/cgroup")).unwrap_or_default();
-        let bounds = memory_groups(&groups).into_iter().flat_map(|(version, group)| bounds(root, version, group));
-        let tightest = bounds.min_by_key(|bound| bound.available);
-        Ok(tightest.filter(|bound| bound.available < machine.available).unwrap_or(machine))
+        let bounds =
+            groups_of(controller, &groups).into_iter().flat_map(|(version, group)| bounds(root, version, group));
+        bounds.fold(self, Self::or_less)
+    }
+
+    /// The tighter one of two bounds.
+    fn or_less(self, other: Self) -> Self {
+        if other.available < self.available { other } else { self }
     }
 }
 
@@ -94,18 +129,19 @@ fn bound(version: &CgroupVersion, folder: &Path) -> Option<Memory> {
     let limit = number(&fs::read_to_string(folder.join(version.limit)).ok()?)?;
     let usage = number(&fs::read_to_string(folder.join(version.usage)).ok()?)?;
     let stat = fs::read_to_string(folder.join("memory.stat")).unwrap_or_default();
-    let reclaimable = version.reclaimable.into_iter().filter_map(|key| stat_value(&stat, key)).sum();
+    let reclaimable = version.reclaimable.iter().filter_map(|key| stat_value(&stat, key)).sum();
     let available = limit.saturating_sub(usage.saturating_sub(reclaimable));
     Some(Memory { available, limited_by: format!("the limit of cgroup {}", folder.display()) })
 }
 
-fn mem_available(meminfo: &str) -> Option<u64> {
-    let line = meminfo.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
-    number(line.trim().strip_suffix("kB")?)?.checked_mul(1024)
+/// Bytes in a line such as `MemFree:   1000 kB`, or, of a NUMA node, `Node 0 MemFree:   1000 kB`.
+fn meminfo_value(meminfo: &str, key: &str) -> Option<u64> {
+    let value = meminfo.lines().find_map(|line| line.split_once(key)?.1.strip_prefix(':'))?;
+    number(value.trim().strip_suffix("kB")?)?.checked_mul(1024)
 }
 
-/// This process's memory cgroups, from `/proc/self/cgroup`: `0::PATH` for version 2, `N:memory:PATH` for version 1.
-fn memory_groups(text: &str) -> Vec<(&'static CgroupVersion, &str)> {
+/// This process's cgroups of a controller, from `/proc/self/cgroup`: `0::PATH` for version 2, `N:NAME:PATH` for version 1.
+fn groups_of<'a>(controller: &'a Controller, text: &'a str) -> Vec<(&'a CgroupVersion, &'a str)> {
     let mut groups = Vec::new();
     for line in text.lines() {
         let mut parts = line.splitn(3, ':');
@@ -113,9 +149,9 @@ fn memory_groups(text: &str) -> Vec<(&'static CgroupVersion, &str)> {
             continue;
         };
         if number == "0" && controllers.is_empty() {
-            groups.push((&V2, path));
-        } else if controllers.split(',').any(|name| name == "memory") {
-            groups.push((&V1, path));
+            groups.push((&controller.v2, path));
+        } else if controllers.split(',').any(|name| name == controller.name) {
+            groups.push((&controller.v1, path));
         }
     }
     groups
@@ -134,19 +170,21 @@ fn mib(bytes: u64) -> String {
     format!("{} MiB", bytes.div_ceil(1 << 20))
 }
 
+/// A file system with these files.
+#[cfg(test)]
+fn tree(files: &[(&str, &str)]) -> tempfile::TempDir {
+    let root = tempfile::tempdir().unwrap();
+    for (path, content) in files {
+        let path = root.path().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, content).unwrap();
+    }
+    root
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn tree(files: &[(&str, &str)]) -> tempfile::TempDir {
-        let root = tempfile::tempdir().unwrap();
-        for (path, content) in files {
-            let path = root.path().join(path);
-            fs::create_dir_all(path.parent().unwrap()).unwrap();
-            fs::write(path, content).unwrap();
-        }
-        root
-    }
 
     const MEMINFO: (&str, &str) = ("proc/meminfo", "MemTotal: 9999 kB\nMemAvailable:   1000 kB\n");
 

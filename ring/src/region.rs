@@ -21,9 +21,11 @@ use rustix::{
 };
 
 use crate::{
+    backing::{Backing, Pages},
     header::Header,
     layout::{Geometry, PAGE, SLOTS_OFFSET},
     mapping::Mapping,
+    numa::NoNode,
     region_inner::RegionInner,
     slot::{SlotError, SlotMut},
 };
@@ -57,6 +59,15 @@ pub struct Region {
     inner: Arc<RegionInner>,
 }
 
+/// How a slot's memory came.
+#[derive(Debug)]
+pub enum Populated {
+    /// In the pages that were asked for.
+    AsAsked,
+    /// In small pages, though huge ones were asked for: the kernel's reason.
+    Small(io::Error),
+}
+
 /// How much of a ring's memory is still to be taken from the kernel. It does not keep the ring.
 #[derive(Clone, Debug)]
 pub struct Unpopulated(Weak<RegionInner>);
@@ -68,6 +79,31 @@ pub enum RegionError {
     #[error("cannot make a ring of {len} bytes: {step} failed: {source}")]
     Create {
         /// Bytes of the ring.
+        len: usize,
+        /// What was tried.
+        step: &'static str,
+        /// What the kernel said.
+        source: io::Error,
+    },
+    /// The machine lacks the NUMA node.
+    #[error(transparent)]
+    NoNode(#[from] NoNode),
+    /// The kernel does not bind the memory to the NUMA node.
+    #[error(
+        "cannot bind a ring to NUMA node {node}: mbind failed: {source}; in a container, allow mbind (CAP_SYS_NICE), or leave out ring.numa"
+    )]
+    Bind {
+        /// The node.
+        node: u32,
+        /// What the kernel said.
+        source: io::Error,
+    },
+    /// The pages that are set aside do not do.
+    #[error(
+        "cannot get {len} bytes in huge pages for a ring: {step} failed: {source}; raise /proc/sys/vm/nr_hugepages, or set ring.pages to \"thp\""
+    )]
+    HugePages {
+        /// Bytes that were to be had.
         len: usize,
         /// What was tried.
         step: &'static str,
@@ -92,32 +128,46 @@ pub enum RegionError {
 }
 
 impl Region {
-    /// Makes ring number `ring` of a daemon's incarnation. Only the header's pages take memory until
-    /// [`populate`](Self::populate).
+    /// Makes ring number `ring` of a daemon's incarnation, with the [default](Backing) backing. Only the header's pages take
+    /// memory until [`populate`](Self::populate).
     pub fn create(geometry: Geometry, incarnation: u64, ring: u32) -> Result<Self, RegionError> {
-        Self::make(Header { incarnation, ring, geometry, pinnable: false })
+        Self::backed(geometry, incarnation, ring, Backing::default())
     }
 
-    /// Makes a ring that its trainers can page-lock for a GPU that takes writable memory alone. They can write it too, and
-    /// take its pages away: it is for trainers whom the daemon trusts as itself, who read and write no slot but as it says.
-    pub fn create_pinnable(geometry: Geometry, incarnation: u64, ring: u32) -> Result<Self, RegionError> {
-        Self::make(Header { incarnation, ring, geometry, pinnable: true })
-    }
-
-    fn make(header: Header) -> Result<Self, RegionError> {
-        let bytes = header.encode();
-        let Header { geometry, ring, pinnable, .. } = header;
+    /// As [`create`](Self::create), of this memory. Huge pages that are set aside are kept for the ring from now on.
+    ///
+    /// # Errors
+    /// The kernel refuses a step, there are too few huge pages, or the NUMA node is not there.
+    pub fn backed(geometry: Geometry, incarnation: u64, ring: u32, backing: Backing) -> Result<Self, RegionError> {
+        backing.check()?;
+        let Backing { pages, node, pinnable } = backing;
+        let bytes = Header { incarnation, ring, geometry: geometry.clone(), pinnable }.encode();
         let len = geometry.total_len();
         let at = |step| move |source: io::Error| RegionError::Create { len, step, source };
-        let writable = memory_file().map_err(at("memfd_create"))?;
+        let taking = |step| {
+            move |source: io::Error| match pages {
+                Pages::Hugetlb => RegionError::HugePages { len, step, source },
+                Pages::Thp | Pages::Small => RegionError::Create { len, step, source },
+            }
+        };
+        let size =
+            if pages == Pages::Hugetlb { MemfdFlags::HUGETLB | MemfdFlags::HUGE_2MB } else { MemfdFlags::empty() };
+        let writable = memory_file(size).map_err(taking("memfd_create"))?;
         rustix::fs::ftruncate(&writable, len as u64).map_err(|error| at("ftruncate")(error.into()))?;
-        let mapping = Mapping::new(&writable, len, true).map_err(at("mmap"))?;
+        let mapping = Mapping::new(&writable, len, true).map_err(taking("mmap"))?;
+        if let Some(binding) = node {
+            mapping.bind(binding).map_err(|source| RegionError::Bind { node: binding.node(), source })?;
+        }
         for (step, advice) in [("madvise DONTFORK", Advice::LinuxDontFork), ("madvise DONTDUMP", Advice::LinuxDontDump)]
         {
             mapping.advise(0..len, advice).map_err(at(step))?;
         }
-        let pages = 0..bytes.len().next_multiple_of(PAGE);
-        mapping.advise(pages, Advice::LinuxPopulateWrite).map_err(at("madvise POPULATE_WRITE"))?;
+        if pages == Pages::Small {
+            // A kernel that knows no transparent huge pages refuses, and has small pages anyway.
+            let _small_anyway = mapping.advise(0..len, Advice::LinuxNoHugepage);
+        }
+        let header = 0..bytes.len().next_multiple_of(PAGE);
+        mapping.advise(header, Advice::LinuxPopulateWrite).map_err(taking("madvise POPULATE_WRITE"))?;
         assert!(bytes.len() <= SLOTS_OFFSET, "the header stands before the slots");
         // SAFETY: the header ends before the slots, the mapping is longer, and no one else knows of it yet.
         unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), mapping.as_ptr(), bytes.len()) };
@@ -130,7 +180,7 @@ impl Region {
         };
         let flags = || (0..geometry.slots()).map(|_| AtomicBool::new(false)).collect();
         let (claimed, populated) = (flags(), flags());
-        Ok(Self { inner: Arc::new(RegionInner { mapping, geometry, ring, fd, claimed, populated }) })
+        Ok(Self { inner: Arc::new(RegionInner { mapping, geometry, ring, pages, fd, claimed, populated }) })
     }
 
     /// Where everything stands.
@@ -153,21 +203,25 @@ impl Region {
         self.inner.fd.try_clone()
     }
 
-    /// Takes the memory of one slot from the kernel now, in huge pages where there are any. A slot may be written
-    /// only afterwards: before, too little memory would be a SIGBUS in the middle of a batch.
-    pub fn populate(&self, slot: u32) -> Result<(), RegionError> {
-        let geometry = &self.inner.geometry;
+    /// Takes the memory of one slot from the kernel now, and says whether it has the pages that were asked for. A slot may be
+    /// written only afterwards: before, too little memory would be a SIGBUS in the middle of a batch.
+    pub fn populate(&self, slot: u32) -> Result<Populated, RegionError> {
+        let RegionInner { geometry, mapping, pages, .. } = &*self.inner;
         if slot >= geometry.slots() {
             return Err(RegionError::NoSlot(slot));
         }
         let (range, len) = (geometry.slot(slot), geometry.stride());
-        let populated = self.inner.mapping.advise(range.clone(), Advice::LinuxPopulateWrite);
-        populated.map_err(|source| RegionError::Populate { slot, len, source })?;
+        mapping.advise(range.clone(), Advice::LinuxPopulateWrite).map_err(|source| match pages {
+            Pages::Hugetlb => RegionError::HugePages { len, step: "populating a slot", source },
+            Pages::Thp | Pages::Small => RegionError::Populate { slot, len, source },
+        })?;
         // A count for others to read: nothing is published by it.
         self.inner.populated[slot as usize].store(true, Ordering::Relaxed);
-        // Huge pages save time in every later access, but are never needed.
-        let _collapsed = self.inner.mapping.collapse(range);
-        Ok(())
+        Ok(match pages {
+            // Huge pages save time in every later access, but are never needed.
+            Pages::Thp => mapping.collapse(range).map_or_else(Populated::Small, |()| Populated::AsAsked),
+            Pages::Hugetlb | Pages::Small => Populated::AsAsked,
+        })
     }
 
     /// Where a slot's memory is in this process, for a driver that is to lock its pages. Nothing is read or written through
@@ -196,17 +250,18 @@ impl Region {
 }
 
 impl Unpopulated {
-    /// Bytes of the slots whose memory is not there yet; none once the ring is gone.
+    /// Bytes of the slots whose memory is not there yet; none once the ring is gone. Huge pages that were set aside are there
+    /// from the start.
     pub fn bytes(&self) -> u64 {
-        let Some(inner) = self.0.upgrade() else { return 0 };
+        let Some(inner) = self.0.upgrade().filter(|inner| inner.pages != Pages::Hugetlb) else { return 0 };
         let slots = inner.populated.iter().filter(|populated| !populated.load(Ordering::Relaxed)).count();
         slots as u64 * inner.geometry.stride() as u64
     }
 }
 
-/// An anonymous file that can be sealed. Kernels before 6.3 do not know `NOEXEC_SEAL`.
-pub(crate) fn memory_file() -> io::Result<OwnedFd> {
-    let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
+/// An anonymous file that can be sealed, of pages of this size. Kernels before 6.3 do not know `NOEXEC_SEAL`.
+pub(crate) fn memory_file(size: MemfdFlags) -> io::Result<OwnedFd> {
+    let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING | size;
     match rustix::fs::memfd_create("forebay", flags | MemfdFlags::NOEXEC_SEAL) {
         Err(Errno::INVAL) => Ok(rustix::fs::memfd_create("forebay", flags)?),
         made => Ok(made?),

@@ -3,6 +3,7 @@
 use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use crate::backing::Pages;
 use crate::layout::Geometry;
 use crate::mapping::Mapping;
 
@@ -12,6 +13,7 @@ pub(crate) struct RegionInner {
     pub(crate) mapping: Mapping,
     pub(crate) geometry: Geometry,
     pub(crate) ring: u32,
+    pub(crate) pages: Pages,
     /// Trainers get duplicates. Read-only, unless the ring is pinnable.
     pub(crate) fd: OwnedFd,
     /// One per slot: true while any right to write in it lives.

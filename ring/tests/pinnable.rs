@@ -11,7 +11,7 @@ use std::{
     process::{Command, Stdio},
 };
 
-use forebay_ring::{Dtype, Geometry, Header, Layout, Region, Shape, View, ViewError};
+use forebay_ring::{Backing, Dtype, Geometry, Header, Layout, Region, Shape, View, ViewError};
 use rustix::{
     fs::{MemfdFlags, SealFlags},
     mm::{MapFlags, ProtFlags},
@@ -28,7 +28,8 @@ fn geometry() -> Geometry {
 
 /// A pinnable ring whose first picture is all fives, and a trainer's view of it.
 fn pinnable() -> (Region, View) {
-    let region = Region::create_pinnable(geometry(), 7, 0).expect("a small ring");
+    let region =
+        Region::backed(geometry(), 7, 0, Backing { pinnable: true, ..Backing::default() }).expect("a small ring");
     region.populate(0).expect("memory for a slot");
     region.slot(0).expect("a free slot").place_mut(0).fill(5);
     let view = View::map(region.share().expect("a descriptor"), 7, 0).expect("a ring");

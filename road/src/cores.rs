@@ -7,7 +7,7 @@ use std::thread;
 
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
-pub(crate) use near::Near;
+pub(crate) use near::{Near, node_of};
 
 /// Cores that a system may have, for these calls.
 const MOST: usize = CpuSet::MAX_CPU;

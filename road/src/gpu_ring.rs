@@ -8,14 +8,15 @@ use std::error::Error;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock, Weak};
+use std::sync::{Arc, Once, OnceLock, Weak};
 
 use forebay_cuda::{
     Context, CudaError, Driver, DriverError, Registered, ShareError, SharedMemory, SharedPlace, Stream, Uuid,
 };
-use forebay_ring::{Geometry, Pixels, Region, RegionError};
+use forebay_ring::{Geometry, Pixels, Populated, Region, RegionError};
 use parking_lot::Mutex;
 
+use crate::cores;
 use crate::last_resort::broken;
 use crate::placement::{Machine, PixelPlace, PlacementRefusal};
 use crate::settings::Placement;
@@ -68,6 +69,8 @@ pub(crate) struct StreamRing {
     pub region: Region,
     gpu: Option<Arc<GpuRing>>,
     locks: Option<Arc<Locks>>,
+    /// It was said that slots have small pages.
+    told: Arc<Once>,
 }
 
 /// Page-locked slots of a ring that a GPU copies from or to.
@@ -130,6 +133,12 @@ impl Gpus {
             Err(cause) => (Err(cause), Vec::new()),
         };
         Machine { uid: self.uid, library, driver, device_file: Path::new(DEVICE_FILE).exists(), gpus }
+    }
+
+    /// The NUMA node of the GPU with this number. None where it is not known.
+    pub(crate) fn node(&self, ordinal: i32) -> Option<u32> {
+        let devices = self.driver().ok()?.devices().ok()?;
+        cores::node_of(&devices.get(usize::try_from(ordinal).ok()?)?.bus)
     }
 
     /// The rings of a stream whose pixels stand here; none in the host.
@@ -278,7 +287,7 @@ impl GpuRing {
 impl StreamRing {
     /// A ring with its pixels here, or in its slots; its slots are page-locked as they come, if there is somebody to do it.
     pub(crate) fn new(region: Region, gpu: Option<Arc<GpuRing>>, locks: Option<Arc<Locks>>) -> Self {
-        Self { region, gpu, locks }
+        Self { region, gpu, locks, told: Arc::new(Once::new()) }
     }
 
     /// Takes a slot's memory from the kernel, and locks its pages where a GPU copies from them.
@@ -286,7 +295,11 @@ impl StreamRing {
     /// # Errors
     /// There is too little memory.
     pub(crate) fn populate(&self, slot: u32) -> Result<(), RegionError> {
-        self.region.populate(slot)?;
+        if let Populated::Small(reason) = self.region.populate(slot)? {
+            self.told.call_once(|| {
+                tracing::info!(slot, %reason, "the ring has small pages: the kernel has no huge ones for it now");
+            });
+        }
         if let Some(locks) = &self.locks
             && let Err(error) = locks.add(&self.region, slot)
         {

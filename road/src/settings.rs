@@ -6,6 +6,7 @@ mod delivery;
 mod lanes;
 mod placement;
 mod prefetch;
+mod ring;
 mod shuffle;
 
 use std::num::NonZero;
@@ -22,6 +23,7 @@ pub use delivery::{DeliverySettings, Mode, Slow};
 pub use lanes::Lanes;
 pub use placement::Placement;
 pub use prefetch::PrefetchSettings;
+pub use ring::{Numa, RingSettings};
 pub use shuffle::Shuffle;
 
 /// The settings of a stream: how its batches are made, and how they are handed out. They do not include its dataset.

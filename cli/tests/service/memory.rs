@@ -2,6 +2,7 @@
 
 use forebay_client::{Keep, Next, NextError, Options, Patient};
 use forebay_proto::v1::StreamStatus;
+use forebay_ring::{Backing, Memory, Pages};
 
 use crate::daemon::{Daemon, Home};
 use crate::trainer::{Event, Puppet, Seen, Trainer, options, records};
@@ -153,4 +154,27 @@ fn rule_31_rings_share_the_memory_that_they_may_take_together() {
     let mut daemon = Daemon::spawn(home.serve_command());
     daemon.hears("of memory are needed");
     daemon.hears("ready");
+}
+
+#[test]
+fn rule_31_rings_are_of_the_pages_that_are_asked_for_or_are_refused_with_what_the_machine_lacks() {
+    let huge = Memory::for_ring(&Backing { pages: Pages::Hugetlb, ..Backing::default() }).unwrap();
+    let refused_huge = huge.check(14 << 20).is_err().then_some("/proc/sys/vm/nr_hugepages) leaves");
+    for (ring, refused) in [
+        ("pages = \"small\"", None),
+        ("pages = \"thp\"", None),
+        ("pages = \"hugetlb\"", refused_huge),
+        ("numa = 1023", Some("this machine has no NUMA node 1023 with memory")),
+    ] {
+        let home = Home::with_pictures(20);
+        home.configure(&format!("[ring]\n{ring}\n{}", home.train("epochs = 1")));
+        if let Some(words) = refused {
+            let (code, said) = home.fails_to_start();
+            assert!(code == Some(1) && said.contains(words), "{ring}: {said}");
+            continue;
+        }
+        let mut daemon = Daemon::spawn(home.serve_command());
+        daemon.hears("ready");
+        assert_eq!(records(&Trainer::attach(&home).epoch()), (0..20).collect::<Vec<_>>(), "{ring}");
+    }
 }

@@ -3,7 +3,9 @@
 use std::path::Path;
 
 use forebay_proto::printable;
+use forebay_ring::numa_nodes;
 use forebay_road::ByteSize;
+use forebay_road::settings::Numa;
 use forebay_sources::Options;
 use rustix::system::sysinfo;
 
@@ -107,6 +109,15 @@ impl Found {
         if let Some(memory) = config.ring.memory.filter(|memory| memory.0 > total) {
             self.add("ring.memory", format!("is {memory}, and this machine has {has}; give less."));
         }
+        if let Numa::Node(node) = config.ring.numa {
+            let there = numa_nodes();
+            if !there.contains(&node) {
+                self.add(
+                    "ring.numa",
+                    format!("is {node}, and this machine has memory on the NUMA nodes {there:?}; name one of them."),
+                );
+            }
+        }
         let (mut counted, mut taken) = (Vec::new(), 0u64);
         for (name, stream) in &config.streams {
             let Some(cache) = stream.settings.cache else { continue };
@@ -144,11 +155,11 @@ mod tests {
         let text = format!(
             "[streams.train]\nsource = \"/nowhere/data\"\nbatch_size = 4\nsize = 8\ngroup = \"no-such-group\"\n\
              cache = {{ keep = \"encoded\", memory = \"100tb\" }}\n[control]\ndir = \"/{long}\"\ngroup = \"no-such-group\"\n\
-             [metrics]\nsocket = \"/{long}\"\n[decode]\nnvjpeg = \"/nowhere/libnvjpeg.so\"\n[ring]\nmemory = \"100tb\"\n"
+             [metrics]\nsocket = \"/{long}\"\n[decode]\nnvjpeg = \"/nowhere/libnvjpeg.so\"\n[ring]\nmemory = \"100tb\"\nnuma = 1023\n"
         );
         let said = said(&text);
         for words in [
-            "There are 8 mistakes in forebay.toml:",
+            "There are 9 mistakes in forebay.toml:",
             "line 2: streams.train.source: cannot be used. \"/nowhere/data\" does not exist.",
             "line 5: streams.train.group: is \"no-such-group\"",
             "line 6: streams.train.cache.memory: sets 100tb aside",
@@ -157,6 +168,7 @@ mod tests {
             "line 11: metrics.socket: makes a socket's path of 121 bytes",
             "line 13: decode.nvjpeg: is \"/nowhere/libnvjpeg.so\"",
             "line 15: ring.memory: is 100tb",
+            "line 16: ring.numa: is 1023, and this machine has memory on the NUMA nodes [",
         ] {
             assert!(said.contains(words), "{words:?} is not in:\n{said}");
         }

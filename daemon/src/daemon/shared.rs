@@ -34,7 +34,7 @@ impl Shared {
         let promises = Arc::new(Promises::default());
         Ok(Self {
             pools: Pools::start(&config.decode, threads, &promises)?,
-            ring_memory: Arc::new(RingMemory::new(config.ring.memory.map(|size| size.0), Arc::clone(&promises))),
+            ring_memory: Arc::new(RingMemory::new(config.ring.memory_settings(), Arc::clone(&promises))),
             caches: Arc::new(Caches::new(Arc::clone(&promises))),
             seeks: Arc::new(SeekStores::new(config.decode.seek_keeping(), promises)),
             gpus: Arc::new(Gpus::new(surroundings.uid, cuda_driver())),

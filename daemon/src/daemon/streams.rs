@@ -101,7 +101,7 @@ impl Streams {
 
     /// Goes on with the changed configuration.
     pub(super) async fn replace(&self, change: &Change) {
-        self.shared.ring_memory().limit_to(change.config.ring.memory.map(|size| size.0));
+        self.shared.ring_memory().change(change.config.ring.memory_settings());
         let replaced = change.replaced.iter().filter_map(|name| self.configuration.wanted(name, None, None));
         let keys: Vec<_> = replaced.map(|wanted| wanted.key).collect();
         // First of all: who waits for an opening that is called off begins another one at once.

@@ -3,6 +3,7 @@
 
 use std::path::Path;
 
+use forebay_ring::kernel_list;
 use parking_lot::Mutex;
 
 use super::{allowed, bind};
@@ -23,7 +24,8 @@ impl Near {
     /// The same for a tree as [`DEVICES`] has it.
     fn in_tree(devices: &Path, address: &str, allowed: &[usize]) -> Self {
         let list = folder(address).map(|folder| devices.join(folder).join("local_cpulist"));
-        let near = list.and_then(|list| std::fs::read_to_string(list).ok()).and_then(|list| cores(&list));
+        let near =
+            list.and_then(|list| std::fs::read_to_string(list).ok()).and_then(|list| kernel_list(&list, super::MOST));
         let mut near = near.unwrap_or_default();
         near.retain(|core| allowed.contains(core));
         if near.len() == allowed.len() {
@@ -59,26 +61,23 @@ impl Near {
     }
 }
 
+/// The NUMA node of the device with this address. None where Linux knows of none.
+pub(crate) fn node_of(address: &str) -> Option<u32> {
+    node_in_tree(Path::new(DEVICES), address)
+}
+
+fn node_in_tree(devices: &Path, address: &str) -> Option<u32> {
+    let node = std::fs::read_to_string(devices.join(folder(address)?).join("numa_node")).ok()?;
+    // Without a node it is -1.
+    node.trim().parse().ok()
+}
+
 /// The device's folder: drivers write the address with capitals, and its domain with four digits or eight.
 fn folder(address: &str) -> Option<String> {
     let (domain, place) = address.split_once(':')?;
     let domain = u32::from_str_radix(domain, 16).ok()?;
     let plain = place.bytes().all(|byte| byte.is_ascii_hexdigit() || b":.".contains(&byte));
     plain.then(|| format!("{domain:04x}:{}", place.to_ascii_lowercase()))
-}
-
-/// Cores as Linux lists them: `0-3,8`. None if that is something else.
-fn cores(list: &str) -> Option<Vec<usize>> {
-    let mut cores = Vec::new();
-    for range in list.trim().split(',').filter(|range| !range.is_empty()) {
-        let (first, last) = range.split_once('-').unwrap_or((range, range));
-        let (first, last): (usize, usize) = (first.parse().ok()?, last.parse().ok()?);
-        if last >= super::MOST {
-            return None;
-        }
-        cores.extend(first..=last);
-    }
-    Some(cores)
 }
 
 #[cfg(test)]
@@ -114,6 +113,18 @@ mod tests {
             assert!(near(list, &[0, 1, 2]).is_empty(), "{list:?}");
         }
         assert_eq!(Near::in_tree(Path::new("/nowhere"), ADDRESS, &[0]), Near::default());
+    }
+
+    #[test]
+    fn the_node_of_a_device_is_the_one_that_linux_tells() {
+        let tree = tempfile::tempdir().unwrap();
+        let device = tree.path().join("0000:3b:00.0");
+        std::fs::create_dir(&device).unwrap();
+        assert_eq!(node_in_tree(tree.path(), ADDRESS), None);
+        for (told, node) in [("1\n", Some(1)), ("-1\n", None), ("", None)] {
+            std::fs::write(device.join("numa_node"), told).unwrap();
+            assert_eq!(node_in_tree(tree.path(), ADDRESS), node, "{told:?}");
+        }
     }
 
     #[test]

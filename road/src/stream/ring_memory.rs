@@ -1,19 +1,19 @@
-//! Checks whether there is enough memory for a ring before it is made (semantics rule 31).
+//! Makes the memory of rings, as `[ring]` says, after a check whether there is enough of it (semantics rule 31).
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use forebay_ring::{Geometry, Memory, Region, Unpopulated};
+use forebay_ring::{Backing, Geometry, Memory, NumaBinding, Pages, Region, RegionError, Unpopulated, numa_nodes};
 use parking_lot::Mutex;
 
 use crate::memory::{Promisee, Promises, beside};
+use crate::settings::{Numa, RingSettings};
 use crate::stream::StreamError;
 
 /// Memory that the rings of a process take.
 #[derive(Debug)]
 pub struct RingMemory {
-    /// What they may take together, where the configuration says so.
-    limit: Mutex<Option<u64>>,
+    settings: Mutex<RingSettings>,
     promises: Arc<Promises>,
     /// What was added is what was promised meanwhile: no two rings are added at once.
     taken: AtomicU64,
@@ -24,32 +24,45 @@ pub struct RingMemory {
 pub(super) struct RingMemoryShare {
     of: Arc<RingMemory>,
     bytes: u64,
+    /// What the ring takes of the system's free memory.
+    promised: u64,
     /// What the ring has not taken of it, once it is made.
     left: OnceLock<Unpopulated>,
 }
 
 impl RingMemory {
     /// Without a limit, the system's is asked for before each ring.
-    pub fn new(limit: Option<u64>, promises: Arc<Promises>) -> Self {
-        Self { limit: Mutex::new(limit), promises, taken: AtomicU64::new(0) }
+    pub fn new(settings: RingSettings, promises: Arc<Promises>) -> Self {
+        Self { settings: Mutex::new(settings), promises, taken: AtomicU64::new(0) }
     }
 
-    /// Sets another limit, for rings from now on.
-    pub fn limit_to(&self, limit: Option<u64>) {
-        *self.limit.lock() = limit;
+    /// Has other settings, for rings from now on.
+    pub fn change(&self, settings: RingSettings) {
+        *self.settings.lock() = settings;
     }
 
-    /// Makes a ring, pinnable or not, or says how much memory is needed and what is left.
+    /// Makes a ring, pinnable or not, or says how much memory is needed and what is left. `near` is the NUMA node of the GPU
+    /// that copies from the ring or to it.
     pub(super) fn ring(
         self: &Arc<Self>,
         geometry: Geometry,
         incarnation: u64,
         number: u32,
         pinnable: bool,
+        near: Option<u32>,
     ) -> Result<(Arc<RingMemoryShare>, Region), StreamError> {
-        let share = self.take(u64::try_from(geometry.total_len()).unwrap_or(u64::MAX), Memory::now)?;
-        let create = if pinnable { Region::create_pinnable } else { Region::create };
-        let region = create(geometry, incarnation, number)?;
+        let settings = self.settings.lock().clone();
+        let backing = backing(&settings, pinnable, near);
+        backing.check().map_err(RegionError::from)?;
+        let bytes = u64::try_from(geometry.total_len()).unwrap_or(u64::MAX);
+        let share = self.take(bytes, backing.pages, || Memory::for_ring(&backing))?;
+        let region = match Region::backed(geometry.clone(), incarnation, number, backing) {
+            Err(error @ RegionError::Bind { .. }) if settings.numa == Numa::Auto => {
+                tracing::warn!(%error, "the ring's memory is not bound to the NUMA node of its GPU");
+                Region::backed(geometry, incarnation, number, Backing { node: None, ..backing })?
+            }
+            made => made?,
+        };
         share.made(&region);
         Ok((share, region))
     }
@@ -57,21 +70,37 @@ impl RingMemory {
     fn take(
         self: &Arc<Self>,
         bytes: u64,
+        pages: Pages,
         system: impl FnOnce() -> std::io::Result<Memory>,
     ) -> Result<Arc<RingMemoryShare>, StreamError> {
+        // Huge pages were set aside already. What the system has left has them no more, and no limit makes more of them.
+        let set_aside = pages == Pages::Hugetlb;
         self.promises.promise(|promised| {
-            let memory = match *self.limit.lock() {
-                Some(limit) => {
-                    let available = limit.saturating_sub(self.taken.load(Ordering::Relaxed));
-                    Memory { available, limited_by: "ring.memory".into() }
-                }
-                None => beside(system()?, promised),
-            };
-            memory.check(bytes)?;
+            let limit = self.settings.lock().memory;
+            if let Some(limit) = limit {
+                let available = limit.0.saturating_sub(self.taken.load(Ordering::Relaxed));
+                Memory { available, limited_by: "ring.memory".into() }.check(bytes)?;
+            }
+            if set_aside {
+                system()?.check(bytes)?;
+            } else if limit.is_none() {
+                beside(system()?, promised).check(bytes)?;
+            }
             self.taken.fetch_add(bytes, Ordering::Relaxed);
-            Ok(Arc::new(RingMemoryShare { of: Arc::clone(self), bytes, left: OnceLock::new() }))
+            let promised = if set_aside { 0 } else { bytes };
+            Ok(Arc::new(RingMemoryShare { of: Arc::clone(self), bytes, promised, left: OnceLock::new() }))
         })
     }
+}
+
+/// What a ring is made of.
+fn backing(settings: &RingSettings, pinnable: bool, near: Option<u32>) -> Backing {
+    let node = match settings.numa {
+        Numa::Node(node) => Some(NumaBinding::Only(node)),
+        // With one node there is nothing to choose.
+        Numa::Auto => near.filter(|_| numa_nodes().len() > 1).map(NumaBinding::Preferred),
+    };
+    Backing { pages: settings.pages, node, pinnable }
 }
 
 impl RingMemoryShare {
@@ -83,7 +112,7 @@ impl RingMemoryShare {
 
 impl Promisee for RingMemoryShare {
     fn untaken(&self) -> u64 {
-        self.left.get().map_or(self.bytes, Unpopulated::bytes)
+        self.left.get().map_or(self.promised, Unpopulated::bytes)
     }
 }
 
@@ -98,11 +127,25 @@ mod tests {
     use forebay_ring::{Dtype, Layout, Shape};
 
     use super::*;
+    use crate::byte_size::ByteSize;
+
+    fn memory(settings: RingSettings) -> Arc<RingMemory> {
+        Arc::new(RingMemory::new(settings, Arc::default()))
+    }
+
+    fn limited(bytes: u64) -> RingSettings {
+        RingSettings { memory: Some(ByteSize(bytes)), ..RingSettings::default() }
+    }
+
+    fn geometry(slots: u32) -> Geometry {
+        let shape = Shape { batch: 1, height: 8, width: 8, channels: 3, dtype: Dtype::U8, layout: Layout::Nhwc };
+        Geometry::try_new(shape, slots).unwrap()
+    }
 
     #[test]
     fn rule_31_rings_share_a_limit_and_give_their_part_back() {
-        let memory = Arc::new(RingMemory::new(Some(10), Arc::default()));
-        let take = |bytes| memory.take(bytes, || unreachable!("there is a limit"));
+        let memory = memory(limited(10));
+        let take = |bytes| memory.take(bytes, Pages::Thp, || unreachable!("there is a limit"));
         let first = take(6).unwrap();
         assert!(matches!(take(5), Err(StreamError::Memory(error)) if (error.needed, error.available) == (5, 4)));
         let second = take(4).unwrap();
@@ -113,21 +156,65 @@ mod tests {
 
     #[test]
     fn rule_31_a_ring_is_compared_with_what_others_have_not_taken_yet() {
-        let shape = Shape { batch: 1, height: 8, width: 8, channels: 3, dtype: Dtype::U8, layout: Layout::Nhwc };
-        let region = Region::create(Geometry::try_new(shape, 2).unwrap(), 1, 0).unwrap();
+        let region = Region::create(geometry(2), 1, 0).unwrap();
         let (slot, ring) = (region.geometry().stride() as u64, region.geometry().total_len() as u64);
-        let memory = Arc::new(RingMemory::new(None, Arc::default()));
+        let memory = memory(RingSettings::default());
         let system = || Ok(Memory { available: ring + slot, limited_by: "the test".into() });
-        let left = || match memory.take(u64::MAX, system) {
+        let left = || match memory.take(u64::MAX, Pages::Thp, system) {
             Err(StreamError::Memory(error)) => error.available,
             other => panic!("{other:?}"),
         };
-        let share = memory.take(ring, system).unwrap();
+        let share = memory.take(ring, Pages::Thp, system).unwrap();
         assert_eq!(left(), slot, "no page of it is there yet");
         share.made(&region);
         region.populate(1).unwrap();
         assert_eq!(left(), ring, "the system's figure has the first slot; the other one is still to come");
         drop(region);
         assert_eq!(left(), ring + slot);
+    }
+
+    #[test]
+    fn rule_31_huge_pages_count_for_the_limit_of_rings_but_not_as_the_systems_free_memory() {
+        let memory = memory(limited(10));
+        let pool = |available| move || Ok(Memory { available, limited_by: "the pool".into() });
+        let refused = |bytes, available| match memory.take(bytes, Pages::Hugetlb, pool(available)) {
+            Err(StreamError::Memory(error)) => error.limited_by,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(refused(11, 99), "ring.memory");
+        assert_eq!(refused(6, 5), "the pool", "no limit makes more of them");
+        let share = memory.take(6, Pages::Hugetlb, pool(6)).unwrap();
+        assert_eq!(share.untaken(), 0);
+        assert_eq!(refused(5, 99), "ring.memory");
+        let small = memory.take(4, Pages::Small, || unreachable!("there is a limit")).unwrap();
+        assert_eq!(small.untaken(), 4);
+    }
+
+    #[test]
+    fn rule_31_a_ring_larger_than_the_pool_of_huge_pages_is_refused_with_the_file_that_makes_more() {
+        let memory = memory(RingSettings { pages: Pages::Hugetlb, ..RingSettings::default() });
+        let refused = memory.ring(geometry(1 << 22), 1, 0, false, None).unwrap_err().to_string();
+        assert!(refused.contains("8388610 MiB") && refused.contains("nr_hugepages"), "{refused}");
+    }
+
+    #[test]
+    fn a_node_that_is_not_there_is_refused_by_name_before_any_memory_is_taken() {
+        let node = numa_nodes().into_iter().max().unwrap() + 1;
+        let memory = memory(RingSettings { numa: Numa::Node(node), ..RingSettings::default() });
+        let refused = memory.ring(geometry(2), 1, 0, false, None).unwrap_err().to_string();
+        assert!(
+            refused.starts_with(&format!("the ring: this machine has no NUMA node {node} with memory")),
+            "{refused}"
+        );
+        assert_eq!(memory.taken.load(Ordering::Relaxed), 0);
+    }
+
+    #[test]
+    fn a_ring_is_bound_to_the_configured_node_alone_and_prefers_that_of_its_gpu_where_there_are_several() {
+        let of = |numa, near| backing(&RingSettings { numa, ..RingSettings::default() }, false, near).node;
+        assert_eq!(of(Numa::Node(3), Some(1)), Some(NumaBinding::Only(3)));
+        assert_eq!(of(Numa::Auto, None), None);
+        let several = numa_nodes().len() > 1;
+        assert_eq!(of(Numa::Auto, Some(1)), several.then_some(NumaBinding::Preferred(1)));
     }
 }

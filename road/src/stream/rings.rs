@@ -116,7 +116,8 @@ impl Rings {
         let Site { gpus, gpu, first, copies, taken } = &**site;
         // What trainers copy from is the GPU's memory, where pixels stand there.
         let pinnable = *pin_memory && gpu.is_none();
-        let (share, region) = memory.ring(geometry.clone(), *incarnation, number, pinnable)?;
+        let near = copies.and_then(|gpu| gpus.node(gpu));
+        let (share, region) = memory.ring(geometry.clone(), *incarnation, number, pinnable, near)?;
         let first = first.lock().take();
         let pixels = match (first, gpu) {
             (Some(first), _) => Some(first),
@@ -144,6 +145,8 @@ mod tests {
     use forebay_ring::{Dtype, Layout, Shape};
 
     use super::*;
+    use crate::byte_size::ByteSize;
+    use crate::settings::RingSettings;
 
     #[test]
     fn rule_31_the_memory_for_slots_that_trainers_lock_is_taken_by_the_daemon_before_they_have_it() {
@@ -152,7 +155,8 @@ mod tests {
         for (pin_memory, left) in [(false, 3), (true, 0)] {
             let gpus = Arc::new(Gpus::new(0, None));
             let site = Site::find(gpus, Placement::Host, None, None, &geometry).unwrap();
-            let memory = Arc::new(RingMemory::new(Some(1 << 30), Arc::default()));
+            let limit = RingSettings { memory: Some(ByteSize(1 << 30)), ..RingSettings::default() };
+            let memory = Arc::new(RingMemory::new(limit, Arc::default()));
             let ring = Rings::new(Arc::new(site), memory, geometry.clone(), 1, pin_memory).make(0).unwrap();
             assert_eq!(ring.region.unpopulated().bytes(), left * geometry.stride() as u64);
         }

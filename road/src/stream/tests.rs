@@ -29,7 +29,7 @@ use crate::decode::{GpuLanes, Pool};
 use crate::gpu_ring::Gpus;
 use crate::incarnation;
 use crate::seek::SeekStores;
-use crate::settings::{DecodeSettings, PrefetchSettings, SeekKeeping, Shuffle};
+use crate::settings::{DecodeSettings, PrefetchSettings, RingSettings, SeekKeeping, Shuffle};
 use crate::threads::NO_ROOM;
 
 const RECORDS: u64 = 1 << 40;
@@ -123,7 +123,7 @@ impl Road {
                 .unwrap(),
             node: Node { name: "local".into(), process: None },
             pool: Arc::new(pool),
-            memory: Arc::new(RingMemory::new(None, Arc::default())),
+            memory: Arc::new(RingMemory::new(RingSettings::default(), Arc::default())),
             caches: Arc::new(Caches::new(Arc::default())),
             seeks: Arc::new(SeekStores::new(SeekKeeping::Memory, Arc::default())),
             gpus: Arc::new(Gpus::new(rustix::process::getuid().as_raw(), None)),

@@ -41,7 +41,7 @@ impl StreamSection {
             written.entry("dtype").or_insert_with(|| dtype.into());
         }
         written.insert(key.to_owned(), value.clone());
-        let ring = Ring { credits: self.settings.credits, trainers: self.settings.trainers, memory: None };
+        let ring = Ring { credits: self.settings.credits, trainers: self.settings.trainers, ..Ring::default() };
         // As the configuration was read: a trainer's shard_id is no part of the stream.
         match Self::from_object(&written, &ring, Writer::Configuration) {
             Ok(other) if self.is_same(&other) => None,
