@@ -1,0 +1,101 @@
+"""The time that a trainer waits for a batch that is ready: `next()` of Forebay, and what others have in its place."""
+
+from __future__ import annotations
+
+import importlib.util
+import multiprocessing
+import statistics
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Callable
+
+import forebay
+import numpy as np
+
+PLACES, SIDE = 256, 224
+SHAPE = (PLACES, SIDE, SIDE, 3)
+TAKEN = 200
+GOAL = "20 / 200"
+
+
+def table(folder: Path) -> None:
+    """Prints a row for each way."""
+    print(f"microseconds until a ready batch is there, p50 / p99 of {TAKEN} calls")
+    print(f"{'':52}{'p50 / p99':>18}{'goal, below':>14}", flush=True)
+    with loader_of(folder) as loader:
+        row("Forebay, numpy", timed(lambda: loader.next()), GOAL)
+    if importlib.util.find_spec("torch") is None:
+        print("Forebay, torch, and PyTorch's DataLoader: skipped: torch is not installed")
+    else:
+        with loader_of(folder) as loader:
+            batches = loader.torch(copy=False)
+            row("Forebay, torch, copy=False", timed(lambda: batches.next()), GOAL)
+        row("PyTorch's DataLoader, one worker with whole batches", timed(torch_call()))
+    row("multiprocessing.Queue, one writer", timed(queue_call()))
+    if importlib.util.find_spec("tensorsocket") is None:
+        print("TensorSocket: skipped: it is not installed")
+    print()
+
+
+def loader_of(folder: Path) -> forebay.Loader:
+    """Batches without end. One thread decodes, so that the trainer has a core."""
+    return forebay.Loader(str(folder), batch_size=PLACES, size=SIDE, num_threads=1, last_batch_policy="drop")
+
+
+def timed(call: Callable[[], Any]) -> list[float]:
+    """Microseconds of each call. The trainer rests before it, for three times as long as a batch takes to make.
+
+    Between two epochs a call gives None at once; such calls are not counted.
+    """
+    warm = []
+    while len(warm) < 10:
+        began = time.perf_counter()
+        if call() is not None:
+            warm.append(time.perf_counter() - began)
+    rest = max(3 * statistics.median(warm), 0.02)
+    times = []
+    while len(times) < TAKEN:
+        time.sleep(rest)
+        began = time.perf_counter()
+        batch = call()
+        took = time.perf_counter() - began
+        if batch is not None:
+            times.append(took * 1e6)
+        del batch
+    return times
+
+
+def torch_call() -> Callable[[], Any]:
+    """The next batch of a DataLoader whose worker has made the batches already, and passes them by shared memory."""
+    import torch
+
+    class Ready(torch.utils.data.IterableDataset):
+        def __iter__(self) -> Iterator[torch.Tensor]:
+            batch = torch.zeros(SHAPE, dtype=torch.uint8)
+            while True:
+                yield batch.clone()
+
+    batches = iter(torch.utils.data.DataLoader(Ready(), batch_size=None, num_workers=1))
+    return lambda: next(batches)
+
+
+def fill(queue: multiprocessing.Queue) -> None:
+    """Puts batches into a queue for ever."""
+    batch = np.zeros(SHAPE, np.uint8)
+    while True:
+        queue.put(batch)
+
+
+def queue_call() -> Callable[[], Any]:
+    """The next batch of a queue, through which a process sends it."""
+    queue = multiprocessing.Queue(maxsize=2)
+    multiprocessing.Process(target=fill, args=(queue,), daemon=True).start()
+    return queue.get
+
+
+def row(name: str, times: list[float], goal: str = "") -> None:
+    """Prints p50 and p99."""
+    times = sorted(times)
+    at = [times[(len(times) - 1) * part // 100] for part in (50, 99)]
+    print(f"{name:52}{' / '.join(f'{each:,.0f}' for each in at):>18}{goal:>14}", flush=True)
