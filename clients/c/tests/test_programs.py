@@ -13,6 +13,7 @@ from pathlib import Path
 import forebay
 import numpy as np
 import pytest
+import trials
 
 ROOT = Path(__file__).resolve().parents[3]
 TESTS = ROOT / "clients" / "c" / "tests"
@@ -90,6 +91,28 @@ def test_the_example_in_cpp_trains(compiled, pictures, service):
     right = [int(count) for count in re.findall(r"epoch \d: (\d+) right of 24 records", said)]
     assert len(right) == 3, said
     assert right[-1] > 12, said
+
+
+def test_the_example_with_libtorch_trains_where_torch_has_it(compiled, service, tmp_path):
+    torch = Path(pytest.importorskip("torch", reason="PyTorch, which has libtorch, is not installed").__file__).parent
+    if not (torch / "lib" / "libtorch.so").is_file():
+        pytest.skip(f"{torch} has no libtorch.so")
+    headers = [word for folder in ("", "torch/csrc/api/include") for word in ("-isystem", torch / "include" / folder)]
+    libraries = [f"-L{torch / 'lib'}", "-ltorch", "-ltorch_cpu", "-lc10"]
+    program = compiled(
+        ROOT / "examples" / "train_torch.cpp",
+        "-std=c++20",
+        "-O0",
+        "-g0",
+        *headers,
+        libraries=[*flags("--libs"), "-Wl,--no-as-needed", *libraries],
+    )
+    daemon = service(trials.folders(tmp_path) / "train", batch_size=6, size=16, shuffle=True, epochs=4)
+    there = {"LD_LIBRARY_PATH": f"{PREFIX / 'lib'}:{torch / 'lib'}"}
+    said = run(program, "train", 4, daemon.socket, **there)
+    losses = [float(loss) for loss in re.findall(r"loss (\S+) over 60 records", said)]
+    assert len(losses) == 4, said
+    assert losses[-1] < 0.8 * losses[0], said
 
 
 def test_the_static_library_has_everything(compiled, pictures, service):
