@@ -49,7 +49,7 @@ struct MixedSource {
 enum SourceOrder {
     AsTheyAre,
     Permuted(Permutation),
-    ByGrains(GrainPasses, PassKeys),
+    ByGrains(Box<(GrainPasses, PassKeys)>),
 }
 
 /// The order of one epoch.
@@ -85,7 +85,7 @@ impl Mixture {
                     let passes = GrainPasses::new(Arc::clone(table), grains, order.window);
                     let grains = permutation(passes.count(), "source grains");
                     let windows = permutation(source.records, "source windows");
-                    SourceOrder::ByGrains(passes, PassKeys { grains, windows })
+                    SourceOrder::ByGrains(Box::new((passes, PassKeys { grains, windows })))
                 }
                 _ if spec.shuffle => SourceOrder::Permuted(permutation(source.records, "source")),
                 _ => SourceOrder::AsTheyAre,
@@ -96,7 +96,7 @@ impl Mixture {
         }
         let draws = || sources.iter().map(|source| source.draws.clone()).collect();
         let blocks = table.filter(|_| sources.len() > 1).map(|_| Blocks::new(draws(), blocks::LEN));
-        Ok(Self { blocks, sources, positions })
+        Ok(Self { sources, positions, blocks })
     }
 
     /// How many positions an epoch of the whole dataset has.
@@ -107,7 +107,7 @@ impl Mixture {
     /// The table of grains, if sources are permuted by them.
     pub(crate) fn grains(&self) -> Option<&Arc<GrainTable>> {
         match &self.sources.first()?.order {
-            SourceOrder::ByGrains(passes, _) => Some(passes.table()),
+            SourceOrder::ByGrains(by_grains) => Some(by_grains.0.table()),
             SourceOrder::AsTheyAre | SourceOrder::Permuted(_) => None,
         }
     }
@@ -217,7 +217,8 @@ impl MixedSource {
         match &self.order {
             SourceOrder::AsTheyAre => Cycle::AsTheyAre,
             SourceOrder::Permuted(base) => Cycle::Permuted(base.part(cycle, self.count())),
-            SourceOrder::ByGrains(passes, base) => {
+            SourceOrder::ByGrains(by_grains) => {
+                let (passes, base) = &**by_grains;
                 let keys = || PassKeys {
                     grains: base.grains.part(cycle, passes.count()),
                     windows: base.windows.part(cycle, self.count()),
