@@ -52,10 +52,10 @@ impl RingMemory {
         near: Option<u32>,
     ) -> Result<(Arc<RingMemoryShare>, Region), StreamError> {
         let settings = self.settings.lock().clone();
-        let backing = backing(&settings, pinnable, near);
+        let backing = backing(&settings, pinnable, near, &numa_nodes());
         backing.check().map_err(RegionError::from)?;
         let bytes = u64::try_from(geometry.total_len()).unwrap_or(u64::MAX);
-        let share = self.take(bytes, backing.pages, || Memory::for_ring(&backing))?;
+        let share = self.take(bytes, &backing, || Memory::for_ring(&backing))?;
         let region = match Region::backed(geometry.clone(), incarnation, number, backing) {
             Err(error @ RegionError::Bind { .. }) if settings.numa == Numa::Auto => {
                 tracing::warn!(%error, "the ring's memory is not bound to the NUMA node of its GPU");
@@ -70,11 +70,13 @@ impl RingMemory {
     fn take(
         self: &Arc<Self>,
         bytes: u64,
-        pages: Pages,
+        backing: &Backing,
         system: impl FnOnce() -> std::io::Result<Memory>,
     ) -> Result<Arc<RingMemoryShare>, StreamError> {
         // Huge pages were set aside already. What the system has left has them no more, and no limit makes more of them.
-        let set_aside = pages == Pages::Hugetlb;
+        let set_aside = backing.pages == Pages::Hugetlb;
+        // A limit of the process says nothing of what one node has, and a full node has programs killed.
+        let on_one_node = matches!(backing.node, Some(NumaBinding::Only(_)));
         self.promises.promise(|promised| {
             let limit = self.settings.lock().memory;
             if let Some(limit) = limit {
@@ -83,7 +85,7 @@ impl RingMemory {
             }
             if set_aside {
                 system()?.check(bytes)?;
-            } else if limit.is_none() {
+            } else if limit.is_none() || on_one_node {
                 beside(system()?, promised).check(bytes)?;
             }
             self.taken.fetch_add(bytes, Ordering::Relaxed);
@@ -93,12 +95,12 @@ impl RingMemory {
     }
 }
 
-/// What a ring is made of.
-fn backing(settings: &RingSettings, pinnable: bool, near: Option<u32>) -> Backing {
+/// What a ring is made of, on a machine whose memory is on these nodes.
+fn backing(settings: &RingSettings, pinnable: bool, near: Option<u32>, nodes: &[u32]) -> Backing {
     let node = match settings.numa {
         Numa::Node(node) => Some(NumaBinding::Only(node)),
-        // With one node there is nothing to choose.
-        Numa::Auto => near.filter(|_| numa_nodes().len() > 1).map(NumaBinding::Preferred),
+        // With one node there is nothing to choose, and a GPU's node may have no memory.
+        Numa::Auto => near.filter(|near| nodes.len() > 1 && nodes.contains(near)).map(NumaBinding::Preferred),
     };
     Backing { pages: settings.pages, node, pinnable }
 }
@@ -137,6 +139,10 @@ mod tests {
         RingSettings { memory: Some(ByteSize(bytes)), ..RingSettings::default() }
     }
 
+    fn of(pages: Pages) -> Backing {
+        Backing { pages, ..Backing::default() }
+    }
+
     fn geometry(slots: u32) -> Geometry {
         let shape = Shape { batch: 1, height: 8, width: 8, channels: 3, dtype: Dtype::U8, layout: Layout::Nhwc };
         Geometry::try_new(shape, slots).unwrap()
@@ -145,7 +151,7 @@ mod tests {
     #[test]
     fn rule_31_rings_share_a_limit_and_give_their_part_back() {
         let memory = memory(limited(10));
-        let take = |bytes| memory.take(bytes, Pages::Thp, || unreachable!("there is a limit"));
+        let take = |bytes| memory.take(bytes, &of(Pages::Thp), || unreachable!("there is a limit"));
         let first = take(6).unwrap();
         assert!(matches!(take(5), Err(StreamError::Memory(error)) if (error.needed, error.available) == (5, 4)));
         let second = take(4).unwrap();
@@ -160,11 +166,11 @@ mod tests {
         let (slot, ring) = (region.geometry().stride() as u64, region.geometry().total_len() as u64);
         let memory = memory(RingSettings::default());
         let system = || Ok(Memory { available: ring + slot, limited_by: "the test".into() });
-        let left = || match memory.take(u64::MAX, Pages::Thp, system) {
+        let left = || match memory.take(u64::MAX, &of(Pages::Thp), system) {
             Err(StreamError::Memory(error)) => error.available,
             other => panic!("{other:?}"),
         };
-        let share = memory.take(ring, Pages::Thp, system).unwrap();
+        let share = memory.take(ring, &of(Pages::Thp), system).unwrap();
         assert_eq!(left(), slot, "no page of it is there yet");
         share.made(&region);
         region.populate(1).unwrap();
@@ -177,17 +183,28 @@ mod tests {
     fn rule_31_huge_pages_count_for_the_limit_of_rings_but_not_as_the_systems_free_memory() {
         let memory = memory(limited(10));
         let pool = |available| move || Ok(Memory { available, limited_by: "the pool".into() });
-        let refused = |bytes, available| match memory.take(bytes, Pages::Hugetlb, pool(available)) {
+        let refused = |bytes, available| match memory.take(bytes, &of(Pages::Hugetlb), pool(available)) {
             Err(StreamError::Memory(error)) => error.limited_by,
             other => panic!("{other:?}"),
         };
         assert_eq!(refused(11, 99), "ring.memory");
         assert_eq!(refused(6, 5), "the pool", "no limit makes more of them");
-        let share = memory.take(6, Pages::Hugetlb, pool(6)).unwrap();
+        let share = memory.take(6, &of(Pages::Hugetlb), pool(6)).unwrap();
         assert_eq!(share.untaken(), 0);
         assert_eq!(refused(5, 99), "ring.memory");
-        let small = memory.take(4, Pages::Small, || unreachable!("there is a limit")).unwrap();
+        let small = memory.take(4, &of(Pages::Small), || unreachable!("there is a limit")).unwrap();
         assert_eq!(small.untaken(), 4);
+    }
+
+    #[test]
+    fn rule_31_a_ring_on_one_node_is_compared_with_the_node_too_whatever_the_limit_of_rings() {
+        let memory = memory(limited(10));
+        let bound = Backing { node: Some(NumaBinding::Only(1)), ..Backing::default() };
+        let node = |available| move || Ok(Memory { available, limited_by: "the node".into() });
+        assert!(
+            matches!(memory.take(6, &bound, node(5)), Err(StreamError::Memory(error)) if error.limited_by == "the node")
+        );
+        assert_eq!(memory.take(6, &bound, node(6)).unwrap().untaken(), 6);
     }
 
     #[test]
@@ -211,10 +228,13 @@ mod tests {
 
     #[test]
     fn a_ring_is_bound_to_the_configured_node_alone_and_prefers_that_of_its_gpu_where_there_are_several() {
-        let of = |numa, near| backing(&RingSettings { numa, ..RingSettings::default() }, false, near).node;
-        assert_eq!(of(Numa::Node(3), Some(1)), Some(NumaBinding::Only(3)));
-        assert_eq!(of(Numa::Auto, None), None);
-        let several = numa_nodes().len() > 1;
-        assert_eq!(of(Numa::Auto, Some(1)), several.then_some(NumaBinding::Preferred(1)));
+        let of = |numa, near, nodes: &[u32]| {
+            backing(&RingSettings { numa, ..RingSettings::default() }, false, near, nodes).node
+        };
+        assert_eq!(of(Numa::Node(3), Some(1), &[0, 1]), Some(NumaBinding::Only(3)));
+        assert_eq!(of(Numa::Auto, None, &[0, 1]), None);
+        assert_eq!(of(Numa::Auto, Some(1), &[0, 1]), Some(NumaBinding::Preferred(1)));
+        assert_eq!(of(Numa::Auto, Some(1), &[1]), None);
+        assert_eq!(of(Numa::Auto, Some(1), &[0, 2]), None, "the GPU's node has no memory");
     }
 }
