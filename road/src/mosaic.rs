@@ -80,8 +80,8 @@ impl MosaicReads {
 
     /// Bytes of what [`read`](Self::read) gives, as far as the source knows them.
     pub(crate) fn size(&self, source: &dyn Source, of: EpochTurn) -> u64 {
-        let partners = self.partners(source, of).unwrap_or_default();
-        let records = [of.turn.record()].into_iter().chain(partners);
+        let partners = self.partners(source, of);
+        let records = [of.turn.record()].into_iter().chain(partners.into_iter().flatten());
         records.map(|record| source.size(record)).fold(table_len(PARTNERS), u64::saturating_add)
     }
 
@@ -223,6 +223,7 @@ mod tests {
         reads(0.0).read(&shelf, of(4), 100, &mut bytes).unwrap();
         let content = MosaicContent::of(&bytes);
         assert_eq!((content.own(), content.partners(), shelf.reads()), (&[4][..], None, 1));
+        assert_eq!(reads(0.0).size(&shelf, of(4)), shelf.size(4) + table_len(PARTNERS));
     }
 
     #[test]
