@@ -104,6 +104,7 @@ fn partners_are_any_records_and_a_picture_has_some_as_often_as_was_asked_for() {
 }
 
 #[test]
+#[expect(clippy::float_cmp, reason = "these are whole pixels")]
 fn a_picture_that_is_alone_has_the_whole_result() {
     let mosaic = json!({ "size": 32, "scale": [1.0, 1.0], "translate": 0.0, "p": 0.0 });
     let mosaics = Mosaics::of(&recipe(json!([{ "mosaic": mosaic }]), Output::default())).unwrap();

@@ -63,10 +63,13 @@ fn bench(args: &[&str]) -> String {
     String::from_utf8(output.stdout).unwrap().lines().last().unwrap().to_owned()
 }
 
-/// Pictures that keep one decode thread at work.
+/// Pictures that keep one decode thread at work, and so many that leases are no matter.
 fn large_pictures(home: &Home) {
     for number in 0..8 {
         fs::write(home.picture(number), photograph(number, 1200, 900)).unwrap();
+    }
+    for number in 8..200 {
+        fs::hard_link(home.picture(number % 8), home.picture(number)).unwrap();
     }
 }
 

@@ -32,7 +32,7 @@ fn read(ahead: &mut ReadAhead<u64>, now: Instant) -> Vec<u64> {
     for job in &jobs {
         assert_ne!(ahead.done(job, Ok(job.record()), now), Noted::Late);
     }
-    jobs.iter().map(|job| job.record()).collect()
+    jobs.iter().map(ReadJob::record).collect()
 }
 
 fn record(taken: TakenRead<Result<LoadedRead<u64>, Reason>>) -> u64 {
