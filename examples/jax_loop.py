@@ -96,6 +96,8 @@ def main(words: Sequence[str] | None = None) -> dict[str, Any]:
         for images, labels in loader:
             weights, loss = step(weights, images, labels, args.lr)
             losses.append(loss)
+        if began == len(losses):
+            raise SystemExit("there are fewer pictures than one batch has: give a smaller --batch-size")
         mean = float(jnp.stack(losses[began:]).mean())
         print(f"epoch {epoch}: loss {mean:.3f}", flush=True)
     return {"losses": [float(loss) for loss in losses]}

@@ -100,6 +100,8 @@ def train_one_epoch(
         optimizer.step()
         averaged.update_parameters(model)
         losses.append(loss.item())
+    if not losses:
+        raise SystemExit("there are fewer pictures than one batch has: give a smaller --batch-size")
     return losses
 
 

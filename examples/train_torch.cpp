@@ -1,6 +1,6 @@
 // A training loop in C++ with libtorch: softmax regression on the batches of a stream.
 //
-//     FLAGS="-isystem $TORCH/include -isystem $TORCH/include/torch/csrc/api/include -L$TORCH/lib -ltorch -ltorch_cpu -lc10"
+//     FLAGS="-isystem $TORCH/include -isystem $TORCH/include/torch/csrc/api/include -L$TORCH/lib -Wl,-rpath,$TORCH/lib -Wl,--no-as-needed -ltorch -ltorch_cpu -lc10"
 //     c++ -std=c++20 -o train_torch examples/train_torch.cpp $(pkg-config --cflags --libs forebay) $FLAGS
 //     ./train_torch STREAM EPOCHS [SOCKET]
 //
@@ -53,7 +53,7 @@ public:
       layer_ = torch::nn::Linear(pixels.size(1), classes_);
       optimizer_ = std::make_unique<torch::optim::SGD>(layer_->parameters(), 0.01);
     }
-    const auto options = torch::nn::functional::CrossEntropyFuncOptions().reduction(torch::kNone);
+    const auto options = torch::nn::functional::CrossEntropyFuncOptions().ignore_index(-1).reduction(torch::kNone);
     const auto loss = (torch::nn::functional::cross_entropy(layer_(pixels), labels, options) * weights).sum();
     optimizer_->zero_grad();
     (loss / weights.sum().clamp_min(1)).backward();
@@ -82,7 +82,7 @@ void train(const forebay_options &options, long epochs) {
       const std::shared_ptr<forebay_batch> batch(next, forebay_release);
       const auto images = tensor_of(batch, "images", FOREBAY_TYPE_U8, torch::kUInt8);
       const auto labels = tensor_of(batch, "labels", FOREBAY_TYPE_I64, torch::kInt64);
-      // Places whose mask is 0 repeat a record, or replace one.
+      // Places whose mask is 0 repeat or replace a record, or are black. Black places have label -1.
       const auto mask = tensor_of(batch, "mask", FOREBAY_TYPE_BOOL, torch::kBool).to(torch::kFloat32);
       sum += model.learn(images, labels, mask);
       records += mask.sum().item<double>();
