@@ -8,8 +8,7 @@ use forebay_sources::{Container, Locator, SourceError};
 use crate::regular_file::open_regular;
 
 /// A text that stands for a large file in a repository of Git.
-pub(crate) const LFS_POINTER: &str =
-    "this is a pointer of Git LFS, and not the file itself. Fetch the file (git lfs pull).";
+pub(crate) const LFS_POINTER: &str = "this is a Git LFS pointer, not the file itself. Fetch the file (git lfs pull).";
 const EMPTY: &str = "the file is empty. Copy or download it again.";
 const WEB_PAGE: &str = "this is a web page, and not the file itself. Download the file again. The page may say why the server \
                         did not send it.";

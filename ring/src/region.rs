@@ -90,7 +90,7 @@ pub enum RegionError {
     NoNode(#[from] NoNode),
     /// The kernel does not bind the memory to the NUMA node.
     #[error(
-        "cannot bind a ring to NUMA node {node}: mbind failed: {source}; in a container, allow mbind (CAP_SYS_NICE), or leave out ring.numa"
+        "cannot bind a ring to NUMA node {node}: mbind failed: {source}. In a container, allow mbind (CAP_SYS_NICE), or leave out ring.numa"
     )]
     Bind {
         /// The node.
@@ -100,7 +100,7 @@ pub enum RegionError {
     },
     /// The pages that are set aside do not do.
     #[error(
-        "cannot get {len} bytes in huge pages for a ring: {step} failed: {source}; raise /proc/sys/vm/nr_hugepages, or set ring.pages to \"thp\""
+        "cannot get {len} bytes in huge pages for a ring: {step} failed: {source}. Raise /proc/sys/vm/nr_hugepages, or set ring.pages to \"thp\""
     )]
     HugePages {
         /// Bytes that were to be had.

@@ -116,7 +116,7 @@ pub enum NextError {
     /// Told once; the next call goes on.
     #[error(
         "this trainer's group missed {records} records of epoch {epoch}, in batches {from} to {to}: other groups consumed \
-             them, and the daemon ended before this group did; go on, or load a state"
+             them, and the daemon or its leases ended before this group got them. To continue, call next() again"
     )]
     Missed {
         /// The epoch.

@@ -91,7 +91,8 @@ class EpochHeld(Error):  # noqa: N818 - the name that the rules of the project u
 class MissedBatches(Error):  # noqa: N818 - the name that the rules of the project use
     """Other groups consumed batches that this trainer's group did not get, because the daemon ended.
 
-    It is raised once. The next call of `next()` goes on with the batches that follow.
+    It is raised once. The next call of `next()`, or a new `for` loop, continues in the same epoch. The missed
+    batches are not delivered again.
 
     Attributes:
         epoch: The epoch of the batches.
