@@ -27,7 +27,7 @@ def main() -> None:
         return
     args.out.mkdir(parents=True, exist_ok=True)
     files = photographs(args.data)
-    works = [WORKS[name] for name in (WORKS if args.work == "all" else [args.work])]
+    works = [WORKS[name] for name in (args.work or WORKS)]
     big = stitched(files, args.target / "big") if any(work.big for work in works) else []
     settings = Settings(args.threads, args.rounds, args.seconds, args.warm, args.target, args.bare)
     for path in files + big:
@@ -50,7 +50,7 @@ def arguments() -> argparse.Namespace:
     target = ROOT / "target"
     parser = argparse.ArgumentParser(prog="compare", description=__doc__)
     parser.add_argument("data", type=Path, help="folder of photographs, JPEG")
-    parser.add_argument("--work", choices=[*WORKS, "all"], default="all")
+    parser.add_argument("--work", choices=WORKS, action="append", help="give it again for another (default: all)")
     parser.add_argument("--threads", type=int, default=2, help="decoding threads or processes, and cores (default: 2)")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=8.0, help="measured in each turn")

@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 ALL = ("train", "eval", "big")
+# Those whose transforms DALI, tf.data, FFCV and the bare loop do not have in the same form.
+TRANSFORMS = ("trivial", "simclr", "dinov2")
 
 
 @dataclass(frozen=True)
@@ -45,6 +47,7 @@ ENTRANTS = (
     ours(
         "forebay, no seek points",
         'Loader on a stream of a daemon with decode.seek = "off"',
+        works=ALL + TRANSFORMS,
         options={"seek": "off"},
     ),
     ours(
@@ -112,6 +115,7 @@ ENTRANTS = (
         "torch",
         "torchvision",
         "DataLoader, decode_image, transforms v2",
+        works=ALL + TRANSFORMS,
         options={"reader": "torchvision"},
     ),
     Entrant(
@@ -120,6 +124,7 @@ ENTRANTS = (
         "torch",
         "torchvision",
         "DataLoader, Image.open, transforms v2",
+        works=ALL + TRANSFORMS,
         options={"reader": "pillow"},
     ),
     Entrant(

@@ -1,4 +1,4 @@
-"""What several rounds come to: medians, spreads, ratios. Pure, and tested with made-up figures."""
+"""What several rounds come to: medians and spreads. Pure, and tested with made-up figures."""
 
 from __future__ import annotations
 
@@ -46,9 +46,3 @@ def best(outcomes: Mapping[str, Outcome], names: Sequence[str]) -> tuple[str, fl
     """The fastest of those named that have a figure."""
     found = [(name, o.figure.median) for name in names if (o := outcomes.get(name)) and o.figure]
     return max(found, key=lambda pair: pair[1], default=None)
-
-
-def ratio(outcomes: Mapping[str, Outcome], above: str, below: str) -> float | None:
-    """The median of one over that of another."""
-    pair = [o.figure if (o := outcomes.get(name)) else None for name in (above, below)]
-    return pair[0].median / pair[1].median if pair[0] and pair[1] else None

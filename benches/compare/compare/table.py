@@ -23,7 +23,7 @@ def markdown(
     for work in works:
         parts += [f"## {work.name}: {work.says}\n", *rows(work, entrants, outcomes[work.name]), ""]
     parts += ["## Goals\n", "| work | row | against | goal | measured | met |", "|---|---|---|---|---|---|"]
-    parts += [line(goal, outcomes[goal.work]) for goal in GOALS if goal.work in outcomes]
+    parts += [line(goal, outcomes) for goal in GOALS if goal.works <= outcomes.keys()]
     return "\n".join(parts) + "\n"
 
 

@@ -1,4 +1,4 @@
-"""The three works: which files, and what becomes of each picture."""
+"""The works: which files, and what becomes of each picture."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class Work:
 
     name: str
     says: str
-    # What the entrants' scripts know: "train" or "eval".
+    # What the entrants' scripts know: "train", "eval", or a list of transforms that has the work's own name.
     task: str
     batch: int
     # On stitched photographs instead of those given.
@@ -27,6 +27,25 @@ WORKS = {
         Work("train", "RandomResizedCrop(224) with torchvision's defaults and a flip half the time", "train", 64),
         Work("eval", "shorter side to 256, the middle 224 x 224", "eval", 64),
         Work("big", "12-megapixel photographs: shorter side to 256, the middle 224 x 224", "eval", 8, big=True),
+        Work(
+            "trivial",
+            "RandomResizedCrop(224), flip, TrivialAugmentWide by the bilinear filter, RandomErasing(0.1)",
+            "trivial",
+            64,
+        ),
+        Work(
+            "simclr",
+            "RandomResizedCrop(224) by the bicubic filter, flip, ColorJitter(0.8, 0.8, 0.8, 0.2) with probability 0.8, "
+            "gray with 0.2, GaussianBlur(23) with 0.5",
+            "simclr",
+            64,
+        ),
+        Work(
+            "dinov2",
+            "DINOv2's ten views of each picture, 2 of 224 and 8 of 96: crop by the bicubic filter, flip, colours, blur",
+            "dinov2",
+            32,
+        ),
     )
 }
 

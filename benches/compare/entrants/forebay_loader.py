@@ -14,23 +14,42 @@ from pathlib import Path
 import forebay
 import numpy as np
 import stopwatch
+from forebay import recipes, transforms
 
 
-def batches(job: stopwatch.Job) -> Iterator[np.ndarray]:
-    """Views on the ring."""
+def batches(job: stopwatch.Job) -> Iterator[list[np.ndarray]]:
+    """The ring's memory: an array for each view of the pictures."""
     settings = {
         "batch_size": job.batch,
-        "size": stopwatch.SIZE,
-        "shuffle": job.task == "train",
+        "shuffle": job.task != "eval",
         "num_threads": job.threads,
+        **recipe(job.task),
         **job.options,
     }
+    views = ("images", *settings.get("views", ()))
     decode = {key: settings.pop(key) for key in ("jpeg", "seek") if key in settings}
     loader = of_stream(job.files, decode, settings) if decode else forebay.Loader(job.files, **settings)
     with loader:
         while True:
             for batch in loader:
-                yield batch.images
+                yield [batch[view] for view in views]
+
+
+def recipe(task: str) -> dict[str, object]:
+    """The settings of a task's transforms: a recipe's own lists, which end before they normalise."""
+    if task in ("train", "eval"):
+        return {"size": stopwatch.SIZE}
+    lists = {
+        "trivial": lambda: {"images": recipes.torchvision_train(auto_augment="ta_wide", random_erase_prob=0.1)},
+        "simclr": lambda: {"images": recipes.simclr()["images"]},
+        "dinov2": recipes.dinov2,
+    }[task]()
+    views = {
+        view: {"transform": [step.to_settings() for step in steps if not isinstance(step, transforms.Normalize)]}
+        for view, steps in lists.items()
+    }
+    images = views.pop("images")
+    return {**images, "views": views} if views else images
 
 
 def of_stream(files: list[str], decode: dict[str, str], settings: dict[str, object]) -> forebay.Loader:
@@ -52,8 +71,7 @@ def of_stream(files: list[str], decode: dict[str, str], settings: dict[str, obje
     lines = [
         line
         for table, keys in tables.items()
-        # What JSON makes of text, numbers and truth is TOML as well.
-        for line in (f"[{table}]", *(f"{key} = {json.dumps(value)}" for key, value in keys.items()))
+        for line in (f"[{table}]", *(f"{key} = {toml(value)}" for key, value in keys.items()))
     ]
     (folder / "forebay.toml").write_text("\n".join(lines) + "\n")
     command = [str(Path(sys.executable).parent / "forebay"), "serve", "--config", str(folder / "forebay.toml")]
@@ -66,6 +84,15 @@ def of_stream(files: list[str], decode: dict[str, str], settings: dict[str, obje
             raise SystemExit(f"the daemon ended with status {daemon.returncode}")
         time.sleep(0.05)
     return forebay.Loader("compare", socket=socket)
+
+
+def toml(value: object) -> str:
+    """A value of the configuration. What JSON makes of text, numbers and truth is TOML as well."""
+    if isinstance(value, dict):
+        return "{ " + ", ".join(f"{key} = {toml(each)}" for key, each in value.items()) + " }"
+    if isinstance(value, (list, tuple)):
+        return "[" + ", ".join(map(toml, value)) + "]"
+    return json.dumps(value)
 
 
 stopwatch.run(batches)

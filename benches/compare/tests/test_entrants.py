@@ -23,6 +23,16 @@ def test_a_batch_of_another_kind_or_size_is_an_error():
             stopwatch.touch(batch)
 
 
+def test_a_batch_of_several_views_has_all_of_them_for_each_picture():
+    sides = stopwatch.VIEWS["dinov2"]
+    views = [np.zeros((2, side, side, 3), np.uint8) for side in sides]
+    assert stopwatch.touch(views, sides) == 2
+    with pytest.raises(TypeError, match="9 views of each picture, not 10"):
+        stopwatch.touch(views[:-1], sides)
+    with pytest.raises(TypeError, match="not 8-bit RGB of 96 x 96"):
+        stopwatch.touch([*views[:-1], views[-1][:1]], sides)
+
+
 @pytest.mark.parametrize(("width", "height"), [(500, 375), (40, 900), (1, 1)])
 def test_random_parts_lie_inside_the_picture(width, height):
     for _ in range(200):

@@ -1,7 +1,7 @@
-"""Medians, spreads and ratios of made-up rounds."""
+"""Medians and spreads of made-up rounds."""
 
 import pytest
-from compare.figures import Figure, Outcome, best, outcome, ratio
+from compare.figures import Figure, Outcome, best, outcome
 
 
 def rates(**medians):
@@ -27,10 +27,3 @@ def test_the_best_is_looked_for_among_those_that_have_a_figure():
     found = {**rates(DALI=120.0, slow=80.0), "absent": Outcome(None, "no wheel")}
     assert best(found, ["slow", "DALI", "absent", "unheard of"]) == ("DALI", 120.0)
     assert best(found, ["absent"]) is None
-
-
-def test_a_ratio_needs_both():
-    found = {**rates(ours=300.0, DALI=120.0), "absent": Outcome(None, "no wheel")}
-    assert ratio(found, "ours", "DALI") == pytest.approx(2.5)
-    assert ratio(found, "ours", "absent") is None
-    assert ratio(found, "unheard of", "DALI") is None

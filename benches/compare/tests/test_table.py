@@ -35,9 +35,17 @@ def test_an_entrant_that_does_not_do_a_work_has_no_row_in_it():
 
 
 def test_a_goal_against_several_is_held_against_the_fastest():
-    found = {**FOUND, "other": Outcome(Figure.of([1000.0]))}
+    found = {"train": {**FOUND, "other": Outcome(Figure.of([1000.0]))}}
     assert line(Goal("train", "ours", ("peer", "other"), 1.5), found) == "| train | ours | other | 1.50 | 2.00 | yes |"
     assert line(Goal("train", "ours", ("absent",), 1.5), found) == "| train | ours | absent | 1.50 | not measured |  |"
+
+
+def test_a_goal_beside_another_work_needs_both():
+    goal = Goal("trivial", "ours", ("ours",), 0.85, beside="train")
+    found = {"train": FOUND, "trivial": {"ours": Outcome(Figure.of([1600.0]))}}
+    assert line(goal, found) == "| trivial | ours | ours, train | 0.85 | 0.80 | no |"
+    assert "not measured" in line(goal, {**found, "train": {}})
+    assert goal.works == {"train", "trivial"}
 
 
 def test_the_page_has_conditions_tables_and_goals():
@@ -63,4 +71,6 @@ def test_turns_come_together_by_work_and_entrant():
 
 def test_goals_name_entrants_that_take_part_in_their_work():
     taking_part = {(work, entrant.name) for entrant in ENTRANTS for work in entrant.works}
-    assert {(goal.work, name) for goal in GOALS for name in (goal.ours, *goal.against)} <= taking_part
+    assert {(goal.work, goal.ours) for goal in GOALS} <= taking_part
+    assert {(goal.beside or goal.work, name) for goal in GOALS for name in goal.against} <= taking_part
+    assert {work for work, _ in taking_part} == WORKS.keys()
