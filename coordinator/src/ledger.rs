@@ -27,6 +27,7 @@ mod step;
 mod stored;
 mod tails;
 mod tallies;
+mod worker_index;
 mod workers;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -34,15 +35,14 @@ use std::ops::{Bound, Range};
 
 use forebay_proto::page;
 use forebay_proto::v1::{
-    AuditReply, Cause, DatasetOutline, DescribeReply, EpochPosition, HeartbeatReply, HeartbeatRequest, Lease,
-    ListQuarantineReply, Policies, Progress, QuarantineKey, QuarantinedRecord, Recovery, RunFailure, StoredLoad,
-    WorkerProcess,
+    AuditReply, Cause, DatasetOutline, DescribeReply, EpochPosition, Lease, ListQuarantineReply, Policies, Progress,
+    QuarantineKey, QuarantinedRecord, Recovery, RunFailure, StoredLoad, WorkerProcess,
 };
 
 pub(crate) use self::held::HeldPositions;
 pub(crate) use self::loads::Load;
 pub(crate) use self::tallies::{Tallies, cut};
-use self::{shares::Shares, spans::Spans, workers::Replies};
+use self::{shares::Shares, spans::Spans, worker_index::WorkerIndex, workers::Replies};
 use crate::{call_error::CallError, outline, plan::Plan, spec::spec_hash};
 
 /// Epoch numbers beyond this are no run's, so that sums with them cannot overflow.
@@ -83,6 +83,8 @@ pub(crate) struct Ledger {
     /// As those, of what fills no batch at a worker (semantics rule 36). They are no exception to what was leased out.
     tails: Vec<ReturnedPositions>,
     workers: BTreeMap<String, Worker>,
+    /// The same workers, for those who look for some of them. Not stored.
+    index: WorkerIndex,
     tallies: BTreeMap<u64, Tallies>,
     /// By (epoch, record), at most `QUARANTINE_LIST`; `quarantined` goes on counting.
     quarantine: BTreeMap<(u64, u64), QuarantinedRecord>,
@@ -211,6 +213,7 @@ impl Ledger {
             returned: Vec::new(),
             tails: Vec::new(),
             workers: BTreeMap::new(),
+            index: WorkerIndex::default(),
             tallies: BTreeMap::new(),
             quarantine: BTreeMap::new(),
             bad: BTreeSet::new(),
@@ -268,22 +271,6 @@ impl Ledger {
             self.touch();
         }
         Ok(DescribeReply { progress: Some(self.progress()) })
-    }
-
-    /// Extends the leases that the caller names.
-    pub(crate) fn heartbeat(&mut self, request: &HeartbeatRequest, now: u64) -> Result<HeartbeatReply, CallError> {
-        let (caller, deadline) = (request.caller.as_ref(), now.saturating_add(self.times.lease_ttl));
-        let worker = self.known(caller, now)?;
-        worker.unseen = worker.unseen.max(caller.map_or(0, |caller| caller.unseen));
-        worker.waits = request.waits;
-        for named in &request.leases {
-            if let Some(held) = worker.leases.get_mut(named) {
-                held.deadline = deadline;
-            }
-        }
-        let leases = worker.leases.keys().copied().collect();
-        let (news, lease_ttl_ms) = (self.news(), self.times.lease_ttl);
-        Ok(HeartbeatReply { progress: news.progress, lease_ttl_ms, leases, news: Some(news) })
     }
 
     /// What the ledger knows of its epochs, settled.
@@ -358,10 +345,9 @@ impl Ledger {
 
     /// The first epoch below or at the cursor that has a position out or returned.
     fn first_open(&self) -> Option<u64> {
-        let held = self.workers.values().flat_map(|worker| worker.leases.values()).map(|held| held.lease.epoch).min();
         let returned = self.returned.first().map(|returned| returned.epoch);
         let tail = self.tails.first().map(|tail| tail.epoch);
-        [held, returned, tail].into_iter().flatten().min()
+        [self.index.first_epoch(), returned, tail].into_iter().flatten().min()
     }
 
     /// Positions that were leased, are not complete, and nobody has.
@@ -373,8 +359,13 @@ impl Ledger {
     fn is_complete(&self, epoch: u64) -> bool {
         let leased_out = epoch < self.cursor_epoch
             || (epoch == self.cursor_epoch && self.cursor == self.plan.epoch_len(self.cursor_epoch));
-        let mut held = self.workers.values().flat_map(|worker| worker.leases.values());
-        leased_out && held.all(|held| held.lease.epoch != epoch) && self.unleased().all(|back| back.epoch != epoch)
+        let is_out = self.index.holders_of(epoch).next().is_some();
+        leased_out && !is_out && self.unleased().all(|back| back.epoch != epoch)
+    }
+
+    /// Takes in that a worker has changed, or is gone.
+    fn note(&mut self, worker: &str) {
+        self.index.note(worker, self.workers.get(worker));
     }
 
     /// Notes that the head document changed, as it does with every command that changes anything.

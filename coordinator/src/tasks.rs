@@ -110,7 +110,7 @@ impl Tasks {
             self.waits.insert(worker.to_owned(), now.saturating_add(WAITING));
         }
         // If a worker with the last shards dies, one that has none gets them. It hears of the end when all is reported.
-        let may_end = !sends_heartbeats(ledger, worker) || ledger.leases().any(|(holder, _)| holder == worker);
+        let may_end = !sends_heartbeats(ledger, worker) || ledger.has_leases(worker);
         let ends = !is_done && may_end && reply.answer() == Answer::EpochEnd && self.nobody_reports(ledger, now);
         // The others who wait hear it too.
         self.stirred |= ends && !std::mem::replace(&mut self.has_ended, ends);

@@ -24,6 +24,7 @@ impl Ledger {
         };
         let known = self.workers.get_mut(worker);
         if known.is_some_and(|known| std::mem::replace(&mut known.attended, attended) != attended) {
+            self.note(worker);
             self.dirty.workers.insert(worker.to_owned());
             self.touch();
         }
@@ -33,11 +34,9 @@ impl Ledger {
     /// Refuses what only the sole reader of the stream may do, if a living worker beside this one has trainers. `what` says
     /// what that is, and `instead` what to do.
     pub(super) fn sole_reader(&self, worker: &str, now: u64, what: &str, instead: &str) -> Result<(), CallError> {
-        let attended = self
-            .workers
-            .iter()
-            .find(|(name, other)| *name != worker && other.attended && other.silent(now) < self.times.lease_ttl);
-        match attended {
+        let attended =
+            self.index.attended_beside(worker).filter(|(_, heard)| now.saturating_sub(*heard) < self.times.lease_ttl);
+        match attended.and_then(|(name, _)| Some((name, self.workers.get(name)?))) {
             None => Ok(()),
             Some((name, other)) => Err(CallError::Invalid(format!(
                 "{what}, but node {name:?} ({}) has trainers of the stream as well. {instead}",

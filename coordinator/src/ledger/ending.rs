@@ -62,21 +62,24 @@ impl Ledger {
     /// Abandons what is not complete of an epoch up to the one that is leased.
     fn end_epoch(&mut self, epoch: u64) -> EndedEpoch {
         let mut leased = Vec::new();
-        for (name, worker) in &mut self.workers {
+        let holders: Vec<_> = self.index.holders_of(epoch).cloned().collect();
+        for name in holders {
+            let Some(worker) = self.workers.get_mut(&*name) else { continue };
             worker.leases.retain(|&id, held| {
                 let ends = held.lease.epoch == epoch;
                 if ends {
                     let back = |span| ReturnedPositions {
                         lease: id,
                         lease_start: held.lease.start,
-                        worker: name.clone(),
+                        worker: name.to_string(),
                         ..ReturnedPositions::unleased(epoch, span)
                     };
                     leased.extend(held.open.iter().map(back));
-                    self.dirty.workers.insert(name.clone());
                 }
                 !ends
             });
+            self.note(&name);
+            self.dirty.workers.insert(name.to_string());
         }
         for unleased in [&mut self.returned, &mut self.tails] {
             leased.extend(unleased.extract_if(.., |back| back.epoch == epoch));

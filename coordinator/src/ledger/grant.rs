@@ -85,6 +85,7 @@ impl Ledger {
         held.lease.end = held.lease.end.max(range.end);
         held.open.insert(range);
         held.deadline = deadline;
+        self.note(worker);
     }
 
     /// The next span: of the first epoch that has one, what came back, then what is fresh, and last what consumers
@@ -156,6 +157,7 @@ impl Ledger {
         let deadline = now.saturating_add(self.times.lease_ttl);
         let held = LeaseOut { lease, deaths_alone, open: Spans::of(range), is_settled: false, deadline };
         self.workers.entry(worker.to_owned()).or_default().leases.insert(lease.id, held);
+        self.note(worker);
         self.touch();
         lease
     }

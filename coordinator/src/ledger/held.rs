@@ -41,6 +41,11 @@ impl Ledger {
         self.workers.iter().flat_map(|(name, worker)| worker.leases.values().map(|held| (&**name, &held.lease)))
     }
 
+    /// Whether a worker has a lease.
+    pub(crate) fn has_leases(&self, worker: &str) -> bool {
+        self.workers.get(worker).is_some_and(|known| !known.leases.is_empty())
+    }
+
     /// The incarnation of a worker; 0 for one that is not known.
     pub(crate) fn incarnation(&self, worker: &str) -> u64 {
         self.workers.get(worker).map_or(0, |known| known.incarnation)
@@ -48,8 +53,10 @@ impl Ledger {
 
     /// What a lease has, if it is out, or what it had and nobody else has got since.
     pub(crate) fn held(&self, lease: u64) -> Option<HeldPositions> {
-        let out = self.leases().find(|(_, out)| out.id == lease).map(|(worker, out)| HeldPositions {
-            worker: worker.to_owned(),
+        let holder = self.index.holder(lease);
+        let out = holder.and_then(|name| Some((name, self.workers.get(&**name)?.leases.get(&lease)?.lease)));
+        let out = out.map(|(worker, out)| HeldPositions {
+            worker: worker.to_string(),
             epoch: out.epoch,
             positions: out.start..out.end,
             range: v1::Range { start: 0, end: out.end - out.start },

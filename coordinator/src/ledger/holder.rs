@@ -29,7 +29,9 @@ impl Ledger {
 
     /// Forgets a worker that has not died. What it had may be granted at once, and none of its records is to blame.
     pub(super) fn forget(&mut self, worker: &str, cause: Cause) {
-        for (id, held) in self.workers.remove(worker).unwrap_or_default().leases {
+        let gone = self.workers.remove(worker).unwrap_or_default();
+        self.note(worker);
+        for (id, held) in gone.leases {
             for range in held.open.iter() {
                 self.insert_returned(ReturnedPositions {
                     deaths: held.lease.deaths,

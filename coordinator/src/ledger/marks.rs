@@ -8,6 +8,7 @@ use forebay_proto::v1::{EpochPosition, StoredMark, UnsummedRange};
 use super::Ledger;
 use super::receipts::overlap;
 use super::tallies::{PositionFate, Tallies, between};
+use super::worker_index::WorkerIndex;
 use crate::lockstep::RankPositions;
 
 /// Marks that are kept. Older ones are forgotten.
@@ -115,6 +116,7 @@ impl Ledger {
         (self.cursor_epoch, self.cursor) = (at.epoch, at.position);
         self.ends = Some(at);
         self.dirty.workers.extend(std::mem::take(&mut self.workers).into_keys());
+        self.index = WorkerIndex::default();
         self.generation += 1;
         self.touch();
     }

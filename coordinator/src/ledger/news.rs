@@ -3,7 +3,7 @@
 
 use forebay_proto::v1::{LastHolder, LedgerNews};
 
-use super::{Ledger, Worker};
+use super::Ledger;
 
 /// Holders that are named. There may be many more, and each change is told to every worker.
 const NAMED: usize = 8;
@@ -13,32 +13,20 @@ impl Ledger {
     pub(crate) fn news(&mut self) -> LedgerNews {
         let progress = self.progress();
         let epoch = progress.floor;
-        let mut holders: Vec<(u64, &String, &Worker)> = Vec::new();
-        if progress.drained > epoch {
-            let has = |(name, worker)| Some((Worker::first_lease(worker, epoch)?, name, worker));
-            holders.extend(self.workers.iter().filter_map(has));
-        }
         // First those that have had them for longest.
-        holders.sort_unstable_by_key(|(lease, ..)| *lease);
+        let named = if progress.drained > epoch { NAMED } else { 0 };
+        let holders = self.index.holders_of(epoch).take(named).map(|name| LastHolder {
+            worker: name.to_string(),
+            process: self.workers.get(&**name).and_then(|worker| worker.process.clone()),
+        });
         // Also while something of it can be leased again: that is for those who wait.
-        let is_recalled = self.workers.values().any(|worker| worker.waits);
-        let told = |(_, name, worker): &(u64, &String, &Worker)| LastHolder {
-            worker: (*name).clone(),
-            process: worker.process.clone(),
-        };
+        let is_recalled = self.index.is_one_waiting();
         LedgerNews {
             progress: Some(progress),
-            holders: holders.iter().take(NAMED).map(told).collect(),
+            holders: holders.collect(),
             recalled: if is_recalled { epoch + 1 } else { 0 },
             failure: Some(self.failure.clone()),
             tails: self.epoch_of_tails().map_or(0, |epoch| epoch + 1),
         }
-    }
-}
-
-impl Worker {
-    /// The first of its leases that is of this epoch.
-    pub(super) fn first_lease(&self, epoch: u64) -> Option<u64> {
-        self.leases.values().find(|held| held.lease.epoch == epoch).map(|held| held.lease.id)
     }
 }

@@ -53,8 +53,8 @@ impl Ledger {
     /// A worker that was heard a moment ago, and is not this one.
     fn living_beside(&self, worker: &str, now: u64) -> Option<&str> {
         let patience = SILENCE.min(self.times.lease_ttl);
-        let mut others = self.workers.iter().filter(|(name, _)| **name != worker);
-        others.find(|(_, other)| other.silent(now) < patience).map(|(name, _)| &**name)
+        let (other, heard) = self.index.heard_beside(worker)?;
+        (now.saturating_sub(heard) < patience).then_some(other)
     }
 
     /// What the request asks for, and what there is instead.

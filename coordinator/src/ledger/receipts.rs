@@ -245,6 +245,7 @@ impl Ledger {
         };
         if held.open.is_empty() {
             holder.leases.remove(&lease);
+            self.note(worker);
         }
         self.touch();
         Ok(TakenPositions { grant, lease_start: inner.start, returned: false })

@@ -2,7 +2,7 @@
 
 use forebay_proto::v1::Recovery;
 
-use super::{Ledger, MAX_EPOCH, ReturnedPositions, first_lease};
+use super::{Ledger, MAX_EPOCH, ReturnedPositions, first_lease, worker_index::WorkerIndex};
 
 /// Recoveries that are remembered.
 const REMEMBERED: usize = 16;
@@ -35,6 +35,7 @@ impl Ledger {
                 open.extend(held.open.iter().map(position));
             }
         }
+        self.index = WorkerIndex::of(&self.workers);
         for returned in open {
             self.insert_returned(returned);
         }

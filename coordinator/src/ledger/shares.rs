@@ -10,6 +10,7 @@
 //! trainer goes on holding is owed to them, and *held*: it is not delivered yet. What further groups have had of it counts then.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use forebay_proto::v1::{
     AckItem, GroupReceipt, GroupShare, MissedBatches, Range, StoredShare, StoredShares, ack_item::Kind,
@@ -154,14 +155,15 @@ impl Ledger {
     /// Leases of a worker end: what some of its groups have consumed of them is delivered, and owed to the others. What trainers only
     /// hold, they hand in again, or all groups get it again.
     pub(super) fn deliver_shares(&mut self, worker: &str, ends: impl Fn(&LeaseOut) -> bool) {
-        let Self { shares, workers, .. } = self;
+        let Self { shares, workers, index, .. } = self;
         if shares.list.is_empty() {
             return;
         }
         let goes_on = |share: &StoredShare| {
             let (lease, _) = part(share);
-            let mut out = workers.iter().filter_map(|(name, each)| Some((name, each.leases.get(&lease)?)));
-            (share.owed && !is_held(share)) || out.any(|(name, held)| name != worker || !ends(held))
+            let holder = index.holder(lease);
+            let out = holder.and_then(|name| Some((name, workers.get(&**name)?.leases.get(&lease)?)));
+            (share.owed && !is_held(share)) || out.is_some_and(|(name, held)| **name != *worker || !ends(held))
         };
         let (kept, ended): (Vec<_>, Vec<_>) = std::mem::take(&mut shares.list).into_iter().partition(goes_on);
         shares.list = kept;
@@ -173,7 +175,10 @@ impl Ledger {
     /// The same for all leases that end at this moment because no heartbeat has named them.
     pub(super) fn deliver_late_shares(&mut self, now: u64) {
         if !self.shares.list.is_empty() {
-            for worker in self.workers.keys().cloned().collect::<Vec<_>>() {
+            // What is in no lease any more ends with the first worker.
+            let first = self.workers.first_key_value().map(|(name, _)| Arc::from(&**name));
+            let workers: BTreeSet<Arc<str>> = self.index.late(now).into_iter().chain(first).collect();
+            for worker in workers {
                 self.deliver_shares(&worker, |held| held.deadline <= now);
             }
         }

@@ -10,6 +10,7 @@ use super::{
     returned::positions,
     step,
     tallies::{PositionFate, Tallies},
+    worker_index::WorkerIndex,
 };
 use crate::{call_error::CallError, plan::Plan, spec::differences};
 
@@ -146,6 +147,7 @@ impl Ledger {
                 self.dirty.workers.insert(name.clone());
             }
         }
+        self.index = WorkerIndex::of(&self.workers);
         for unleased in [&mut self.returned, &mut self.tails, &mut self.abandoned.0] {
             unleased.clear();
         }

@@ -53,7 +53,7 @@ impl Worker {
             positions: open.map(|span| span.end - span.start).sum(),
             silent_ms: self.silent(now),
             waits: self.waits,
-            has_last: last.is_some_and(|epoch| self.first_lease(epoch).is_some()),
+            has_last: last.is_some_and(|epoch| self.leases.values().any(|held| held.lease.epoch == epoch)),
             // Of tasks, their dataset knows.
             gone_after_ms: 0,
         }

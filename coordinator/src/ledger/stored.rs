@@ -11,7 +11,7 @@ use prost::Message;
 
 use super::damage::Damage;
 use super::{
-    Dirty, LeaseOut, Ledger, MAX_EPOCH, ReturnedPositions, Shares, Spans, Tallies, Times, Worker, marks,
+    Dirty, LeaseOut, Ledger, MAX_EPOCH, ReturnedPositions, Shares, Spans, Tallies, Times, Worker, WorkerIndex, marks,
     workers::Replies,
 };
 use crate::{
@@ -145,6 +145,7 @@ impl Ledger {
             returned: head.returned.iter().map(|stored| returned(stored, head.version, now, times)).collect(),
             tails: head.tails.iter().map(|stored| returned(stored, head.version, now, times)).collect(),
             workers: BTreeMap::new(),
+            index: WorkerIndex::default(),
             tallies: BTreeMap::new(),
             quarantine: BTreeMap::new(),
             bad: BTreeSet::new(),
@@ -175,6 +176,7 @@ impl Ledger {
         for (key, bytes) in documents.iter().filter(|(key, _)| !matches!(*key, "head" | GRAINS)) {
             ledger.take_document(key, bytes, now)?;
         }
+        ledger.index = WorkerIndex::of(&ledger.workers);
         if documents.iter().any(|(key, _)| *key == GRAINS) && ledger.plan.grains().is_none() {
             return Err(Damage::Unknown(GRAINS.to_owned()));
         }

@@ -36,6 +36,7 @@ impl Ledger {
         for held in known.filter(|held| held.lease.epoch == request.epoch && held.lease.id <= request.last_lease) {
             held.is_settled = true;
         }
+        self.note(worker);
         self.touch();
         Ok(SettleReply { verdicts, progress: Some(self.progress()) })
     }
@@ -46,21 +47,24 @@ impl Ledger {
         let comes_back = self.returned.first().is_some_and(|back| back.epoch <= epoch);
         let is_fresh = self.cursor_epoch < epoch
             || (self.cursor_epoch == epoch && self.cursor < self.plan.epoch_len(epoch) && !self.exhausted());
-        // Whole batches leave no tail, unless a record is bad.
-        let mut leases = self.workers.values().flat_map(|worker| worker.leases.values());
-        let is_open = leases.any(|held| held.lease.epoch <= epoch && !held.is_settled && !held.lease.whole);
-        (!comes_back && !is_fresh && !is_open).then_some(epoch)
+        (!comes_back && !is_fresh && !self.index.may_leave_tails(epoch)).then_some(epoch)
     }
 
     /// Grants a whole batch of the worker's size from the tails. If they have no whole batch any more, and none is under way,
     /// grants all that is left, for the batch that is not full.
     pub(super) fn grant_tails(&mut self, worker: &str, request: &AcquireRequest, now: u64) -> Vec<Lease> {
         let Some(epoch) = self.epoch_of_tails() else { return Vec::new() };
-        let of_epoch = self.tails.iter().take_while(|tail| tail.epoch == epoch);
-        let there: u64 = of_epoch.map(|tail| tail.end - tail.start).sum();
-        let is_whole = request.batch > 0 && there >= request.batch;
-        let mut leases = self.workers.values().flat_map(|worker| worker.leases.values());
-        if !is_whole && leases.any(|held| held.lease.epoch == epoch && !held.is_settled) {
+        // There may be a tail of each worker: those that fill a batch are enough.
+        let enough = if request.batch > 0 { request.batch } else { u64::MAX };
+        let mut there = 0;
+        for tail in self.tails.iter().take_while(|tail| tail.epoch == epoch) {
+            there += tail.end - tail.start;
+            if there >= enough {
+                break;
+            }
+        }
+        let is_whole = there >= enough;
+        if !is_whole && self.index.is_unsettled(epoch) {
             return Vec::new();
         }
         let mut left = if is_whole { request.batch } else { there };
@@ -74,6 +78,7 @@ impl Ledger {
             (held.lease.whole, held.lease.last) = (is_whole, !is_whole);
             granted.push(held.lease);
         }
+        self.note(worker);
         granted
     }
 

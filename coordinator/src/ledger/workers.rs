@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use forebay_proto::v1::{Caller, Cause, OpenRequest};
+use forebay_proto::v1::{Caller, Cause, HeartbeatReply, HeartbeatRequest, OpenRequest};
 use prost::Message;
 
 use super::returned::insert;
-use super::{LeaseOut, Ledger, ReturnedPositions, Worker};
+use super::{LeaseOut, Ledger, ReturnedPositions, Worker, worker_index::WorkerIndex};
 use crate::call_error::CallError;
 
 /// How long a worker must be silent before it may be gone, in milliseconds: then its name may be taken under another boot,
@@ -96,10 +96,12 @@ impl Ledger {
         let known = self.workers.entry(worker.to_owned()).or_default();
         known.heard = now;
         if known.incarnation == incarnation {
+            self.note(worker);
             return;
         }
         let lost = std::mem::take(known);
         *known = Worker { incarnation, heard: now, process: request.process.clone(), ..Worker::default() };
+        self.note(worker);
         self.dirty.workers.insert(worker.to_owned());
         let kept_until = now.saturating_add(self.times.grace);
         // What an earlier one left for its consumers is kept for as long again: they come to this one.
@@ -115,46 +117,64 @@ impl Ledger {
         self.deliver_late_shares(now);
         // Leases of tasks have no end, but their workers have.
         let remembered = self.times.lease_ttl.min(REMEMBERED) + REMEMBERED;
-        let dirty = &mut self.dirty.workers;
-        self.workers.retain(|name, worker| {
-            let stays = !worker.leases.is_empty() || worker.heard.saturating_add(remembered) > now;
-            if !stays {
-                dirty.insert(name.clone());
-            }
-            stays
-        });
-        let mut expired: Vec<(String, BTreeMap<u64, LeaseOut>)> = Vec::new();
-        for (name, worker) in &mut self.workers {
-            // Nothing is recalled for one that is gone.
-            worker.waits &= worker.heard.saturating_add(self.times.lease_ttl) > now;
-            if worker.leases.values().any(|held| held.deadline <= now) {
-                let (late, held) =
-                    std::mem::take(&mut worker.leases).into_iter().partition(|(_, held)| held.deadline <= now);
-                worker.leases = held;
-                expired.push((name.clone(), late));
-            }
+        for name in self.index.idle_for(remembered, now) {
+            self.workers.remove(&*name);
+            self.note(&name);
+            self.dirty.workers.insert(name.to_string());
         }
-        for (name, leases) in expired {
-            let (count, silent) = (leases.len(), self.workers.get(&name).map_or(0, |worker| worker.silent(now)) / 1000);
+        for name in self.index.waiting_for(self.times.lease_ttl, now) {
+            // Nothing is recalled for one that is gone.
+            self.workers.get_mut(&*name).into_iter().for_each(|worker| worker.waits = false);
+            self.note(&name);
+        }
+        for name in self.index.late(now) {
+            let Some(worker) = self.workers.get_mut(&*name) else { continue };
+            let leases = std::mem::take(&mut worker.leases).into_iter();
+            let (late, held): (BTreeMap<u64, LeaseOut>, _) = leases.partition(|(_, held)| held.deadline <= now);
+            worker.leases = held;
+            let (leases, silent) = (late.len(), worker.silent(now) / 1000);
             tracing::warn!(
-                worker = name,
-                leases = count,
+                worker = &*name,
+                leases,
                 silent,
                 "leases were not extended for their time: they are returned"
             );
-            self.lose(&name, leases, Cause::LeaseExpired, None);
-            self.dirty.workers.insert(name);
+            self.note(&name);
+            self.lose(&name, late, Cause::LeaseExpired, None);
+            self.dirty.workers.insert(name.to_string());
         }
         if !self.abandoned.0.is_empty() && self.abandoned.1 <= now {
             self.abandoned.0.clear();
             self.touch();
         }
         self.settle();
+        // So every history of the tests checks it. With many workers, it would take most of their time.
+        debug_assert!(
+            self.workers.len() > 64 || self.index == WorkerIndex::of(&self.workers),
+            "a change was not noted"
+        );
     }
 
-    /// When [`expire`](Self::expire) has something to do next.
+    /// When the next lease expires.
     pub(crate) fn next_deadline(&self) -> Option<u64> {
-        self.workers.values().flat_map(|worker| worker.leases.values()).map(|held| held.deadline).min()
+        self.index.next_deadline()
+    }
+
+    /// Extends the leases that the caller names.
+    pub(crate) fn heartbeat(&mut self, request: &HeartbeatRequest, now: u64) -> Result<HeartbeatReply, CallError> {
+        let (caller, deadline) = (request.caller.as_ref(), now.saturating_add(self.times.lease_ttl));
+        let worker = self.known(caller, now)?;
+        worker.unseen = worker.unseen.max(caller.map_or(0, |caller| caller.unseen));
+        worker.waits = request.waits;
+        for named in &request.leases {
+            if let Some(held) = worker.leases.get_mut(named) {
+                held.deadline = deadline;
+            }
+        }
+        let leases = worker.leases.keys().copied().collect();
+        self.note(caller.map_or("", |caller| &caller.worker));
+        let (news, lease_ttl_ms) = (self.news(), self.times.lease_ttl);
+        Ok(HeartbeatReply { progress: news.progress, lease_ttl_ms, leases, news: Some(news) })
     }
 
     /// The worker behind a caller, if it is its current incarnation; it was heard.
@@ -175,6 +195,7 @@ impl Ledger {
             )));
         }
         worker.heard = now;
+        self.index.note(&caller.worker, Some(worker));
         Ok(worker)
     }
 

@@ -52,7 +52,8 @@ fn rule_41_a_worker_that_differs_from_one_that_lives_is_refused_with_both_values
     ];
     for (epochs, policies, kept, asked) in others {
         let said = open(&scene, "three", 1, epochs, policies).unwrap_err();
-        let words = format!("has {kept} on node \"one\", and node \"three\" asks for {asked}.");
+        // Of those that live, the one that was heard last is named.
+        let words = format!("has {kept} on node \"two\", and node \"three\" asks for {asked}.");
         assert!(said.contains(&words), "{said}");
     }
     let both = open(&scene, "three", 1, 1, policies(PLAIN.0, OnError::Replace, PLAIN.2)).unwrap_err();
