@@ -291,7 +291,8 @@ impl Ledger {
         let (epochs, more) = page(tallies);
         let spec = self.plan.spec().clone();
         // The sum over the whole dataset is the same in any order: only the records of a part or of a mixture depend on the table.
-        let depends = self.plan.part().is_some() || !self.plan.is_plain();
+        let is_unsummed = self.tallies.values().any(Tallies::is_unsummed);
+        let depends = self.plan.part().is_some() || !self.plan.is_plain() || is_unsummed;
         let table = self.plan.grains().filter(|_| from_epoch == 0 && depends);
         let grains = table.map(|table| table.lengths());
         let recoveries = if from_epoch == 0 { self.recoveries.clone() } else { Vec::new() };

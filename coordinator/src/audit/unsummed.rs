@@ -1,4 +1,4 @@
-//! Adds up what the ledgers of ranks have only counted: many positions that a loaded state says were delivered.
+//! Adds up what ledgers have only counted: many positions that were abandoned, or that a loaded state says were delivered.
 
 use std::borrow::Cow;
 
@@ -40,25 +40,32 @@ fn add(
     global_batch: u64,
     progress: &mut dyn FnMut(u64),
 ) -> Result<(), SpecError> {
-    let rank = LockstepRank { global_batch, rank: range.rank, world_size: range.world_size };
-    check_rank(&rank)?;
-    let (order, positions) = (plan.epoch(tally.epoch), RankPositions::new(rank, plan.positions()));
+    let order = plan.epoch(tally.epoch);
+    let positions = if range.world_size == 0 {
+        None
+    } else {
+        let rank = LockstepRank { global_batch, rank: range.rank, world_size: range.world_size };
+        check_rank(&rank)?;
+        Some(RankPositions::new(rank, plan.positions()))
+    };
+    let records = positions.map_or_else(|| order.records(), |of_rank| of_rank.own());
     tally.sources.resize(tally.sources.len().max(plan.sources().len()), SourceTally::default());
     let mut more = RecordSum::default();
-    for position in range.start..range.end.min(positions.own()) {
-        let turn = order.turn(positions.place(position));
+    for position in range.start..range.end.min(records) {
+        let turn = order.turn(positions.map_or(position, |of_rank| of_rank.place(position)));
         more.add(turn.key());
         if let Some(source) = plan.source(turn.record()) {
-            tally.sources[source].delivered += 1;
+            let of_source = &mut tally.sources[source];
+            *(if range.abandoned { &mut of_source.abandoned } else { &mut of_source.delivered }) += 1;
         }
         if more.count.is_multiple_of(STEP) {
             progress(STEP);
         }
     }
-    let mut by_state = tally.by_state.unwrap_or_default();
+    let counted = if range.abandoned { &mut tally.abandoned } else { &mut tally.by_state };
     // They are in its count already.
-    (by_state.sum_high, by_state.sum_low) =
-        RecordSum { sum: sum(tally.by_state).sum.wrapping_add(more.sum), count: 0 }.halves();
-    tally.by_state = Some(by_state);
+    let sum = RecordSum { sum: sum(*counted).sum.wrapping_add(more.sum), count: 0 };
+    let known = counted.get_or_insert_default();
+    (known.sum_high, known.sum_low) = sum.halves();
     Ok(())
 }

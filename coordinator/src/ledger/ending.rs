@@ -2,7 +2,7 @@
 
 use forebay_proto::v1::AbandonReply;
 
-use super::{Ledger, ReturnedPositions, tallies::PositionFate};
+use super::{Ledger, ReturnedPositions, marks::SUMMED_AT_ONCE, tallies::PositionFate};
 use crate::call_error::CallError;
 
 /// What ended with an epoch.
@@ -14,8 +14,7 @@ struct EndedEpoch {
 }
 
 impl Ledger {
-    /// Ends an epoch: all that is not complete in it counts as abandoned, and its leases are fenced. It computes a
-    /// hash for each abandoned record.
+    /// Ends an epoch: all that is not complete in it counts as abandoned, and its leases are fenced.
     pub(crate) fn abandon(&mut self, worker: &str, epoch: u64, now: u64) -> Result<AbandonReply, CallError> {
         let instead = "End those first, or let each node read a shard of its own.";
         self.sole_reader(worker, now, &format!("reset() ends epoch {epoch} for a sole reader"), instead)?;
@@ -94,7 +93,14 @@ impl Ledger {
         if !ranges.is_empty() {
             self.touch();
         }
+        // What follows each other in the order is one range for the audit.
+        ranges.sort_unstable_by_key(|range| range.start);
+        let positions: u64 = ranges.iter().map(|range| range.end - range.start).sum();
         let abandon = |range| {
+            // Nobody is answered meanwhile.
+            if positions > SUMMED_AT_ONCE {
+                return self.account_unsummed(epoch, range, PositionFate::Abandoned);
+            }
             self.account_by_plan(epoch, range, |tallies, plan, part, sum| {
                 tallies.abandoned += sum;
                 tallies.count(plan, epoch, part, PositionFate::Abandoned);

@@ -13,9 +13,9 @@ use crate::lockstep::RankPositions;
 
 /// Marks that are kept. Older ones are forgotten.
 const MARKS: usize = 64;
-/// Positions without a receipt whose records are added up at once when an account is cut: a few milliseconds. What is more is
-/// left to the audit.
-const SUMMED_AT_ONCE: u64 = 1 << 16;
+/// Positions without a receipt whose records are added up at once when an account is cut or an epoch is ended: a few
+/// milliseconds. What is more is left to the audit.
+pub(super) const SUMMED_AT_ONCE: u64 = 1 << 16;
 
 /// A mark as it is stored.
 pub(super) fn stored(place: (u64, u64), below: &Tallies) -> StoredMark {
@@ -157,23 +157,27 @@ impl Ledger {
                             tallies.count(plan, epoch, part, PositionFate::Delivered);
                         });
                     }
-                    None => self.account_unsummed(epoch, &delivered),
+                    None => drop(self.account_unsummed(epoch, &delivered, PositionFate::Delivered)),
                 }
             }
         }
         self.touch();
     }
 
-    /// Counts positions as delivered by a state, without their sums.
-    fn account_unsummed(&mut self, epoch: u64, positions: &Range<u64>) {
+    /// Counts positions as abandoned, or as delivered by a state, without their sums. Says how many records they have.
+    pub(super) fn account_unsummed(&mut self, epoch: u64, positions: &Range<u64>, fate: PositionFate) -> u64 {
         let rank = self.plan.spec().lockstep.unwrap_or_default();
+        let (abandoned, mut records) = (fate == PositionFate::Abandoned, 0);
         for part in self.split_at_marks(epoch, positions) {
             let end = part.end.min(self.plan.epoch_records(epoch));
             if part.start < end {
-                let more = UnsummedRange { rank: rank.rank, world_size: rank.world_size, start: part.start, end };
+                let (rank, world_size) = (rank.rank, rank.world_size);
+                let more = UnsummedRange { rank, world_size, start: part.start, end, abandoned };
+                records += end - part.start;
                 self.account(epoch, &part, |tallies, _| tallies.add_unsummed(more));
             }
         }
+        records
     }
 
     /// Positions as they are divided by the marks.

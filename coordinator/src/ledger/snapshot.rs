@@ -1,7 +1,8 @@
 //! Snapshots of a run and going back to one (semantics rules 22 and 23).
 
 use forebay_proto::v1::{
-    AckItem, Cause, EpochPosition, EpochTally, OpenRange, RestoreReply, Snapshot, TakeSnapshotReply, ack_item::Kind,
+    AckItem, Cause, EpochPosition, EpochTally, OpenRange, RestoreReply, Snapshot, TakeSnapshotReply, UnsummedRange,
+    ack_item::Kind,
 };
 
 use super::{
@@ -135,8 +136,13 @@ impl Ledger {
             self.dirty.epochs.insert(epoch);
         }
         for tally in &snapshot.tallies {
-            // Only ledgers of ranks leave sums to the audit, and their states have no tallies.
-            *self.tally(tally.epoch) = Tallies::from_message(&EpochTally { unsummed: Vec::new(), ..tally.clone() });
+            // States of ranks have no tallies.
+            let records = self.plan.epoch_records(tally.epoch);
+            let is_own = |range: &UnsummedRange| {
+                range.abandoned && range.world_size == 0 && range.start < range.end && range.end <= records
+            };
+            let unsummed = tally.unsummed.iter().copied().filter(is_own).collect();
+            *self.tally(tally.epoch) = Tallies::from_message(&EpochTally { unsummed, ..tally.clone() });
         }
     }
 

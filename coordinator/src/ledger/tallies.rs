@@ -33,7 +33,7 @@ pub(crate) struct Tallies {
     pub(super) abandoned: RecordSum,
     /// Delivered as a state says that was loaded, without a receipt.
     pub(super) by_state: RecordSum,
-    /// Positions that count in `by_state`, and whose sums were not computed.
+    /// Positions that count in `by_state` or `abandoned`, and whose sums were not computed.
     unsummed: Vec<UnsummedRange>,
     /// Positions that may have been seen twice.
     pub(super) repeats: Repeats,
@@ -77,6 +77,17 @@ impl Tallies {
 
     /// Takes positions back that were counted as abandoned, and whose records have this sum.
     pub(super) fn take_abandoned(&mut self, plan: &Plan, epoch: u64, positions: &Range<u64>, sum: RecordSum) {
+        // Behind the last record, there are only positions without one.
+        let records = positions.start..positions.start + sum.count;
+        let has = |range: &UnsummedRange| range.abandoned && range.start <= records.start && records.end <= range.end;
+        if let Some(at) = self.unsummed.iter().position(has) {
+            let range = self.unsummed[at];
+            let rest = [range.start..records.start, records.end..range.end].into_iter().filter(|rest| !rest.is_empty());
+            let rest = rest.map(|rest| UnsummedRange { start: rest.start, end: rest.end, ..range });
+            self.unsummed.splice(at..=at, rest);
+            self.abandoned.count = self.abandoned.count.saturating_sub(sum.count);
+            return;
+        }
         self.abandoned -= sum;
         self.by_source(plan, epoch, positions)
             .for_each(|(tally, count)| tally.abandoned = tally.abandoned.saturating_sub(count));
@@ -97,15 +108,21 @@ impl Tallies {
         self.sources.iter_mut().zip(counts)
     }
 
-    /// Counts positions as delivered by a state, and leaves their sum to the audit.
+    /// Counts positions as abandoned, or as delivered by a state, and leaves their sum to the audit.
     pub(super) fn add_unsummed(&mut self, more: UnsummedRange) {
-        self.by_state.count = self.by_state.count.saturating_add(more.end - more.start);
+        let counted = if more.abandoned { &mut self.abandoned } else { &mut self.by_state };
+        counted.count = counted.count.saturating_add(more.end - more.start);
         match self.unsummed.last_mut() {
-            Some(last) if (last.rank, last.world_size, last.end) == (more.rank, more.world_size, more.start) => {
+            Some(last) if *last == (UnsummedRange { start: last.start, end: more.start, ..more }) => {
                 last.end = more.end;
             }
             _ => self.unsummed.push(more),
         }
+    }
+
+    /// Whether the audit has sums to add up.
+    pub(super) const fn is_unsummed(&self) -> bool {
+        !self.unsummed.is_empty()
     }
 
     /// Counts a receipt of records.

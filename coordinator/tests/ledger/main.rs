@@ -2,6 +2,7 @@
 //! store that fails at each commit.
 #![allow(clippy::unwrap_used, reason = "a test that cannot set its scene has failed")]
 
+mod abandoned;
 mod copies;
 mod crash;
 mod elastic;

@@ -1013,15 +1013,16 @@ pub struct EpochTally {
     /// In lockstep: below the step of a state that was loaded, without a receipt. The state says that they were delivered.
     #[prost(message, optional, tag = "40")]
     pub by_state: ::core::option::Option<Tally>,
-    /// Positions whose records are in the count of `by_state`, and not in its sum nor in `sources`, because there were too many to
-    /// add them up at once. An audit adds them up.
+    /// Positions whose records are in the count of `by_state` or of `abandoned`, and not in its sum nor in `sources`, because there
+    /// were too many to add them up at once. An audit adds them up.
     #[prost(message, repeated, tag = "41")]
     pub unsummed: ::prost::alloc::vec::Vec<UnsummedRange>,
     /// The first 256 groups of trainers that have consumed something, if the stream's groups each get every batch.
     #[prost(message, repeated, tag = "50")]
     pub groups: ::prost::alloc::vec::Vec<GroupTally>,
 }
-/// Positions of one rank of a lockstep run, in its own count from 0. Each has a record.
+/// Positions of one rank of a lockstep run, in its own count from 0. In other ledgers, which have no ranks, `world_size` is 0, and
+/// they are positions of the ledger's epoch. Each has a record.
 #[allow(clippy::all)]
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct UnsummedRange {
@@ -1033,6 +1034,9 @@ pub struct UnsummedRange {
     pub start: u64,
     #[prost(uint64, tag = "4")]
     pub end: u64,
+    /// They count as abandoned; otherwise, as delivered by the state that was loaded.
+    #[prost(bool, tag = "5")]
+    pub abandoned: bool,
 }
 /// What became of the records of one source in an epoch.
 #[allow(clippy::all)]

@@ -227,7 +227,7 @@ mod tests {
             unsummed: _,
             groups: _,
         } = EpochTally::default();
-        let UnsummedRange { rank: _, world_size: _, start: _, end: _ } = UnsummedRange::default();
+        let UnsummedRange { rank: _, world_size: _, start: _, end: _, abandoned: _ } = UnsummedRange::default();
         let GroupTally { group: _, consumed: _, first_batch: _, last_batch: _, missed: _, differs: _ } =
             GroupTally::default();
         let SourceTally { delivered: _, dropped: _, quarantined: _, abandoned: _, repeated: _ } =
