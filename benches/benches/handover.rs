@@ -10,13 +10,12 @@
 #![allow(clippy::print_stdout, reason = "it prints its figures")]
 
 use std::fmt::Write as _;
-use std::io::Read as _;
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
 use std::time::{Duration, Instant};
 
-use forebay_client::{Next, Options, Patient, Session, Target};
+use forebay_benches::served::Served;
+use forebay_client::{Next, Patient, Session};
 use forebay_pixels::sample;
 use forebay_ring::{Received, Socket};
 use rustix::time::{ClockId, clock_gettime};
@@ -158,50 +157,14 @@ fn with_daemon<T>(
     threads: usize,
     measure: impl FnOnce(&mut Session) -> Result<T, Bare>,
 ) -> Result<T, Bare> {
-    let own = std::fs::Permissions::from_mode(0o700);
-    let sockets = tempfile::Builder::new().permissions(own).tempdir_in(folder)?;
     let config = format!(
-        "[streams.bench]\n{dataset}\nbatch_size = 8\nsize = 224\nshuffle = true\n\
-         [control]\ndir = \"{0}\"\n[coordinator]\npath = \"{0}\"\n[decode]\nthreads = {threads}\n",
-        sockets.path().display()
+        "[streams.bench]\n{dataset}\nbatch_size = 8\nsize = 224\nshuffle = true\n[decode]\nthreads = {threads}\n"
     );
-    let file = sockets.path().join("forebay.toml");
-    std::fs::write(&file, config)?;
-    let mut daemon =
-        Daemon(Command::new(binary).args(["serve", "--config"]).arg(&file).stderr(Stdio::piped()).spawn()?);
-    let socket = sockets.path().join("forebay.sock");
-    let mut session = loop {
-        let target = Target::Stream { socket: Some(socket.clone()), name: "bench".into(), settings: None };
-        match Session::attach(target, Options::default(), &mut Patient) {
-            Ok(session) => break session,
-            Err(error) => daemon.still_runs(&error)?,
-        }
-    };
+    let mut daemon = Served::start(binary, folder, &config)?;
+    let mut session = daemon.attach("bench")?;
     let measured = measure(&mut session)?;
     session.close()?;
     Ok(measured)
-}
-
-struct Daemon(Child);
-
-impl Daemon {
-    fn still_runs(&mut self, error: &dyn std::error::Error) -> Result<(), Bare> {
-        if self.0.try_wait()?.is_some() {
-            let mut words = String::new();
-            self.0.stderr.take().ok_or("no standard error")?.read_to_string(&mut words)?;
-            return Err(format!("{error}\n{words}").into());
-        }
-        std::thread::park_timeout(Duration::from_millis(20));
-        Ok(())
-    }
-}
-
-impl Drop for Daemon {
-    fn drop(&mut self) {
-        // It may have ended by itself.
-        let _killed = self.0.kill();
-        let _ended = self.0.wait();
-    }
 }
 
 /// The release binary beside this benchmark, built if need be.

@@ -1,3 +1,4 @@
 //! Benchmarks of Forebay, and in `tests/` what holds for the workspace as a whole.
 
+pub mod served;
 pub mod workspace;

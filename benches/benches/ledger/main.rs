@@ -1,17 +1,21 @@
-//! What a coordinator takes and gives over gRPC: `cargo bench -p forebay-benches --bench ledger -- [FOLDER]`. It prints each figure
-//! with its goal beside it. `target/release/forebay` is the coordinator: build it first. Its ledgers are in a new folder below
-//! FOLDER, or below the system's folder for temporary files. The disk matters: each reply comes after a sync.
+//! What a coordinator takes and gives over gRPC: `cargo bench -p forebay-benches --bench ledger -- [FOLDER] [FIGURE...]`. It prints
+//! each figure with its goal beside it, or only those that are named: memory, acquires, receipts, bytes, news, killed, daemons, etcd.
+//! `target/release/forebay` is the coordinator: build it first. Its ledgers are in a new folder below FOLDER, or below the system's
+//! folder for temporary files. The disk matters: each reply comes after a sync. `scripts/etcd.sh` gets an etcd.
 #![allow(clippy::print_stdout, reason = "it prints its figures")]
 
 mod coordinator;
+mod daemons;
+mod etcd;
 mod figures;
+mod outages;
 mod worker;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use coordinator::Running;
+use coordinator::{Launch, Running};
 use figures::{Bare, Lateness, syncs};
 use forebay_coordinator::suite::Random;
 use tokio::sync::Barrier;
@@ -25,22 +29,53 @@ const BILLIONS: u64 = 6_000_000_000;
 const PATIENCE: Duration = Duration::from_secs(30);
 /// Receipts of one request.
 const AT_ONCE: u32 = 64;
+/// Workers that send receipts.
+const SENDERS: u64 = 64;
 
 #[tokio::main]
 async fn main() -> Result<(), Bare> {
-    let (options, folders): (Vec<_>, Vec<_>) = std::env::args_os().skip(1).partition(|argument| argument == "--bench");
-    if options.is_empty() {
+    let mut args: Vec<String> = std::env::args().skip(1).collect();
+    if args.iter().all(|argument| argument != "--bench") {
         // `cargo test` builds benches and runs them without this argument.
         println!("skipped: figures are taken by `cargo bench`");
         return Ok(());
     }
-    let folder = folders.first().map_or_else(std::env::temp_dir, PathBuf::from);
+    args.retain(|argument| argument != "--bench");
+    let folder = args.iter().position(|argument| argument.contains('/')).map(|at| args.remove(at));
+    let folder = folder.map_or_else(std::env::temp_dir, PathBuf::from);
     let folder = tempfile::Builder::new().prefix("forebay-ledger").tempdir_in(folder)?;
-    memory(&Running::start(&folder.path().join("memory")).await?).await?;
-    acquires(&Running::start(&folder.path().join("acquires")).await?, folder.path()).await?;
-    receipts(&Running::start(&folder.path().join("receipts")).await?).await?;
-    bytes(folder.path()).await?;
-    news(&Running::start(&folder.path().join("news")).await?).await
+    let folder = folder.path();
+    let is_wanted = |figure: &str| args.is_empty() || args.iter().any(|named| named == figure);
+    if is_wanted("memory") {
+        memory(&Running::start(&folder.join("memory")).await?).await?;
+    }
+    if is_wanted("acquires") {
+        acquires(&Running::start(&folder.join("acquires")).await?, folder).await?;
+    }
+    if is_wanted("receipts") {
+        receipts(&Running::start(&folder.join("receipts")).await?).await?;
+    }
+    if is_wanted("bytes") {
+        bytes(folder).await?;
+    }
+    if is_wanted("news") {
+        news(&Running::start(&folder.join("news")).await?).await?;
+    }
+    if is_wanted("killed") {
+        outages::killed(&folder.join("killed")).await?;
+    }
+    if is_wanted("daemons") {
+        let launch = Launch::in_folder(&folder.join("daemons"))?;
+        let _coordinator = launch.spawn()?.ready().await?;
+        let (folder, address) = (folder.to_owned(), launch.address());
+        tokio::task::spawn_blocking(move || daemons::shares(&folder, &address)).await??;
+    }
+    if is_wanted("etcd") {
+        etcd::receipts(1).await?;
+        etcd::receipts(3).await?;
+        etcd::killed().await?;
+    }
+    Ok(())
 }
 
 /// What the process keeps of 6 billion records after leases and receipts in random order.
@@ -123,13 +158,18 @@ async fn acquires(coordinator: &Running, folder: &Path) -> Result<(), Bare> {
     Ok(())
 }
 
-/// How many receipts a second are durable.
 async fn receipts(coordinator: &Running) -> Result<(), Bare> {
-    const WORKERS: u64 = 64;
+    let rate = receipts_of(coordinator).await?;
+    println!("{SENDERS} workers, {AT_ONCE} receipts a request: {rate:.0} durable receipts/s (goal: 50,000)");
+    Ok(())
+}
+
+/// How many receipts a second are durable.
+async fn receipts_of(coordinator: &Running) -> Result<f64, Bare> {
     const ROUNDS: u32 = 2;
     let ledger = Ledger::of(BILLIONS, AT_ONCE.into());
     let mut workers = Vec::new();
-    for number in 0..WORKERS {
+    for number in 0..SENDERS {
         workers.push(Worker::open(coordinator.handle()?, &ledger, number).await?);
     }
     let (start, mut working) = (Instant::now(), JoinSet::new());
@@ -150,12 +190,8 @@ async fn receipts(coordinator: &Running) -> Result<(), Bare> {
     while let Some(ended) = working.join_next().await {
         ended??;
     }
-    let count = WORKERS * u64::from(ROUNDS) * u64::from(AT_ONCE) * u64::from(AT_ONCE);
-    println!(
-        "{WORKERS} workers, {AT_ONCE} receipts a request: {:.0} durable receipts/s (goal: 50,000)",
-        figures::ratio(count, start.elapsed())
-    );
-    Ok(())
+    let count = SENDERS * u64::from(ROUNDS) * u64::from(AT_ONCE) * u64::from(AT_ONCE);
+    Ok(figures::ratio(count, start.elapsed()))
 }
 
 /// What a commit writes, for datasets of several sizes.

@@ -2,16 +2,21 @@
 
 use std::ops::Range;
 use std::sync::Arc;
+use std::time::Duration;
 
-use forebay_coordinator::{Handle, PERMUTATION, Plan};
+use forebay_coordinator::{CallError, Handle, PERMUTATION, Plan};
 use forebay_proto::RecordSum;
 use forebay_proto::v1::{
     self, AckItem, AckRequest, AcquireRequest, Caller, Lease, LedgerNews, LedgerSpec, OpenRequest, Verdict,
     ack_item::Kind,
 };
 use tokio::sync::mpsc;
+use tokio::time::sleep;
 
 use crate::figures::Bare;
+
+/// How long a worker waits before it asks again.
+const AGAIN: Duration = Duration::from_millis(10);
 
 /// What a ledger is about.
 #[derive(Clone, Debug)]
@@ -77,6 +82,19 @@ impl Worker {
         }
         self.leases.extend(granted);
         Ok(())
+    }
+
+    /// Asks for a lease until somebody answers, as a daemon does in an outage.
+    pub(crate) async fn acquire_in_outage(&mut self) -> Result<(), Bare> {
+        let request = AcquireRequest { caller: Some(self.next()), leases: 1, ..AcquireRequest::default() };
+        loop {
+            match self.handle.call(request.clone()).await {
+                Ok(reply) if reply.leases.len() == 1 => return Ok(()),
+                Ok(_) => return Err("no lease was granted".into()),
+                Err(CallError::Unavailable(_) | CallError::NotLeader { .. }) => sleep(AGAIN).await,
+                Err(refused) => return Err(refused.into()),
+            }
+        }
     }
 
     /// The receipt that a trainer sends for these positions of a lease.
