@@ -23,9 +23,15 @@ static USE: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"(?m)^\s*(?:pub(?:\([
 /// More often a name is handed on nowhere.
 const HOPS: u32 = 8;
 
+/// A module of tests: one in another file, or one with its code, which ends with the first brace that begins a line.
+static TESTS: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"(?s)#\[cfg\(test\)\]\n(?:#\[[^\n]*\]\n)*(?:pub(?:\([^)]*\))? )?mod \w+(?:;| \{.*?\n\}(?:\n|$))")
+        .unwrap()
+});
+
 /// A file's code, without its tests and comments.
 fn code(text: &str) -> String {
-    let code = text.split("#[cfg(test)]\nmod tests").next().unwrap_or_default();
+    let code = TESTS.replace_all(text, "");
     code.lines().filter(|line| !line.trim_start().starts_with("//")).collect::<Vec<_>>().join("\n")
 }
 
@@ -181,6 +187,11 @@ fn a_circle_is_found_however_long_and_a_comment_or_a_test_is_none() {
     let tests = "// crate::a\n#[cfg(test)]\nmod tests {\n    use crate::a;\n}";
     assert!(found(&[("a.rs", "use crate::b;"), ("b.rs", tests)]).is_empty());
     assert!(found(&[("a.rs", "use crate::b;"), ("b.rs", ""), ("b/tests.rs", "use crate::a;")]).is_empty());
+    // What follows the tests is code.
+    let below = [("a.rs", "use crate::b;"), ("b.rs", &format!("{tests}\nuse crate::a;"))];
+    assert_eq!(found(&below), one("", &["a", "b"]));
+    let beside = "#[cfg(test)]\npub(crate) mod tests;\n\nuse crate::a;";
+    assert_eq!(found(&[("a.rs", "use crate::b;"), ("b.rs", beside)]), one("", &["a", "b"]));
 }
 
 #[test]

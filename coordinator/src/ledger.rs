@@ -45,9 +45,6 @@ pub(crate) use self::tallies::{Tallies, cut};
 use self::{shares::Shares, spans::Spans, worker_index::WorkerIndex, workers::Replies};
 use crate::{call_error::CallError, outline, plan::Plan, spec::spec_hash};
 
-/// Epoch numbers beyond this are no run's, so that sums with them cannot overflow.
-pub(crate) const MAX_EPOCH: u64 = 1 << 48;
-
 /// How long things last, in milliseconds.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Times {

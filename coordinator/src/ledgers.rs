@@ -18,8 +18,9 @@ use self::lockstep::{LockstepRun, RUN, SEGMENTS};
 use crate::{
     call_error::CallError,
     grains::GrainTable,
-    ledger::{Ledger, MAX_EPOCH, Times},
+    ledger::{Ledger, Times},
     outline,
+    permutation::MAX_EPOCH,
     plan::Plan,
     spec::{SpecError, differences, nameless},
     store::Change,

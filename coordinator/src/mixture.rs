@@ -21,8 +21,7 @@ use forebay_proto::v1::LedgerSpec;
 use self::blocks::Blocks;
 use crate::grain_passes::{GrainPass, GrainPasses, PassKeys};
 use crate::grains::{GrainProblem, GrainTable};
-use crate::ledger::MAX_EPOCH;
-use crate::permutation::Permutation;
+use crate::permutation::{MAX_EPOCH, Permutation};
 
 /// The orders of all epochs of a spec.
 #[derive(Debug)]

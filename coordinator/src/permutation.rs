@@ -8,6 +8,9 @@ const ROUNDS: usize = 12;
 /// Below 8 bits the orders of very small sets are visibly uneven, whatever the number of rounds.
 const MIN_BITS: u32 = 8;
 
+/// Epoch numbers beyond this are no run's, so that sums with them cannot overflow.
+pub(crate) const MAX_EPOCH: u64 = 1 << 48;
+
 /// A permutation of `0..n`.
 #[derive(Clone, Debug)]
 pub(crate) struct Permutation {

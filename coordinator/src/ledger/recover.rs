@@ -2,7 +2,8 @@
 
 use forebay_proto::v1::Recovery;
 
-use super::{Ledger, MAX_EPOCH, ReturnedPositions, first_lease, worker_index::WorkerIndex};
+use super::{Ledger, ReturnedPositions, first_lease, worker_index::WorkerIndex};
+use crate::permutation::MAX_EPOCH;
 
 /// Recoveries that are remembered.
 const REMEMBERED: usize = 16;

@@ -6,14 +6,14 @@ use forebay_proto::v1::{
 };
 
 use super::{
-    Ledger, MAX_EPOCH, ReturnedPositions, Spans,
+    Ledger, ReturnedPositions, Spans,
     receipts::receipt_range,
     returned::positions,
     step,
     tallies::{PositionFate, Tallies},
     worker_index::WorkerIndex,
 };
-use crate::{call_error::CallError, plan::Plan, spec::differences};
+use crate::{call_error::CallError, permutation::MAX_EPOCH, plan::Plan, spec::differences};
 
 /// Layout of `Snapshot`. Version 1, which has no causes and no positions without a record, is read as well.
 const VERSION: u32 = 2;

@@ -11,12 +11,13 @@ use prost::Message;
 
 use super::damage::Damage;
 use super::{
-    Dirty, LeaseOut, Ledger, MAX_EPOCH, ReturnedPositions, Shares, Spans, Tallies, Times, Worker, WorkerIndex, marks,
+    Dirty, LeaseOut, Ledger, ReturnedPositions, Shares, Spans, Tallies, Times, Worker, WorkerIndex, marks,
     workers::Replies,
 };
 use crate::{
     grains::GrainTable,
     outline,
+    permutation::MAX_EPOCH,
     plan::Plan,
     spec::{SpecError, spec_hash},
     store::Change,

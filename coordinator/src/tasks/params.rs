@@ -8,7 +8,7 @@ use forebay_proto::v1::{LedgerSpec, RegisterTasksRequest};
 
 use crate::call_error::CallError;
 use crate::grains::{GRAIN_PERMUTATION, GrainTable};
-use crate::ledger::MAX_EPOCH;
+use crate::permutation::MAX_EPOCH;
 use crate::spec::PERMUTATION;
 
 /// The run of all datasets of tasks, as that of streams whose configuration names none.

@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicU64;
 use std::time::{Duration, Instant};
 
 use crossbeam_channel as channel;
-use forebay_coordinator::{CallError, EpochPart, Handle, LastBatchPolicy};
+use forebay_coordinator::{CallError, Handle, LastBatchPolicy};
 use forebay_pixels::{Dtype, Layout, Mosaics, View};
 use forebay_proto::v1::{OpenRequest, WorkerProcess};
 use forebay_ring::{Dtype as RingDtype, Geometry, Layout as RingLayout, Shape, SlotMut};
@@ -18,7 +18,7 @@ use crate::decode::Pool;
 use crate::gpu_ring::{Gpus, NoRing, StreamRing};
 use crate::placement::Credentials;
 use crate::seek::{SeekStore, SeekStores};
-use crate::settings::{AskedPart, CacheKind, Mode, PrefetchSettings, Sharding, StreamSettings};
+use crate::settings::{CacheKind, Mode, PrefetchSettings, StreamSettings};
 use crate::stream::attendance::Attendance;
 use crate::stream::calls::Calls;
 use crate::stream::dataset::Dataset;
@@ -28,25 +28,12 @@ use crate::stream::pipeline::Pipeline;
 use crate::stream::ring_handle::RingHandle;
 use crate::stream::rings::{Rings, Site};
 use crate::stream::standing::Standing;
-use crate::stream::{RingMemory, Stream, StreamError, elsewhere, idle, outline, policies};
+use crate::stream::{Identity, RingMemory, Stream, StreamError, elsewhere, idle, outline, policies};
 use crate::targets::Targets;
 use crate::{box_column, follow, incarnation, threads};
 
 /// How long a batch that trainers elsewhere wait for may stand without a trainer (semantics rule 35).
 const UNTAKEN: Duration = Duration::from_secs(10);
-
-/// The identity of a stream.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Identity {
-    /// Name of the run.
-    pub run: String,
-    /// Name of the stream.
-    pub stream: String,
-    /// Shard of a static stream, or rank of one in lockstep.
-    pub part: Option<EpochPart>,
-    /// The daemon's incarnation.
-    pub incarnation: u64,
-}
 
 /// The daemon, as the ledger knows it (semantics rule 33).
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -335,22 +322,5 @@ fn shape(settings: &StreamSettings) -> Shape {
             Layout::Nhwc => RingLayout::Nhwc,
             Layout::Nchw => RingLayout::Nchw,
         },
-    }
-}
-
-impl Identity {
-    /// The identity of one shard or rank of this stream.
-    #[must_use]
-    pub fn of_part(&self, sharding: Sharding, asked: Option<AskedPart>) -> Self {
-        Self { part: sharding.epoch_part(asked), ..self.clone() }
-    }
-}
-
-impl std::fmt::Display for Identity {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match &self.part {
-            None => f.write_str(&self.stream),
-            Some(part) => write!(f, "{} ({part})", self.stream),
-        }
     }
 }
