@@ -8,7 +8,7 @@ use forebay_objects::{Retries, Settings, Store};
 use forebay_sources::{Pulse, ReadErrorKind, Retry, SourceError};
 
 use crate::faults::{Event, Fault};
-use crate::s3::{Bucket, KEY_ID, SECRET, noise, quick, read};
+use crate::s3::{Bucket, KEY_ID, SECRET, impatient, noise, quick, read};
 
 const SIZE: u64 = 200_000;
 
@@ -21,7 +21,7 @@ fn bucket() -> (Bucket, Vec<u8>) {
 #[test]
 fn rule_54_failures_that_pass_are_tried_again_and_the_bytes_are_right() {
     let (bucket, bytes) = bucket();
-    let store = bucket.store();
+    let store = Store::open("s3://pictures/", &Settings { retries: impatient(), ..bucket.settings() }).unwrap();
     let object = store.head("a.tar").unwrap();
     for faults in [
         vec![Fault::Answer(500, "InternalError"); 3],

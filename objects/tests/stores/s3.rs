@@ -21,11 +21,14 @@ pub(crate) const SECRET: &str = "wJalrXUtnFEMI/K7MDENG";
 
 /// Retries without long waits.
 pub(crate) fn quick() -> Retries {
-    Retries {
-        waits: Backoff { first: Duration::from_millis(1), longest: Duration::from_millis(2) },
-        silence: Duration::from_millis(500),
-        ..Retries::default()
-    }
+    let waits = Backoff { first: Duration::from_millis(1), longest: Duration::from_millis(2) };
+    Retries { waits, ..Retries::default() }
+}
+
+/// The same for a server that is silent on purpose. A machine that is busy is silent for a while too: no test that uses this
+/// may count attempts.
+pub(crate) fn impatient() -> Retries {
+    Retries { silence: Duration::from_millis(500), ..quick() }
 }
 
 /// A bucket on a server of its own.

@@ -11,7 +11,7 @@ use hyper::header::{
 use hyper::{Method, Request, Response, StatusCode};
 
 use crate::faults::{Event, Fault};
-use crate::s3::{noise, quick, read};
+use crate::s3::{impatient, noise, quick, read};
 use crate::server::{Handler, Server};
 use crate::shelf::{Shelf, etag, range};
 
@@ -191,7 +191,8 @@ fn rule_54_bodies_that_end_early_or_late_give_no_wrong_bytes() {
     shelf.put("a", bytes.clone());
     for manners in [Manners::Good, Manners::Weak, Manners::Times, Manners::Nothing] {
         let server = start(&shelf, manners);
-        let store = open(&server);
+        let settings = Settings { retries: impatient(), ..Settings::default() };
+        let store = Store::open(&server.url(), &settings).unwrap();
         let object = store.head("a").unwrap();
         for fault in [Fault::Short, Fault::ShortChunks, Fault::Reset, Fault::Stuck, Fault::WrongRange, Fault::Whole] {
             server.faults.next([fault.clone(), fault.clone(), Fault::BadRange("bytes */*")]);
