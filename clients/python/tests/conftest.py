@@ -76,8 +76,9 @@ def service(binary, tmp_path):
     """Starts `forebay serve` with a stream `train` and gives its socket; ends it with the test."""
     running = []
 
-    def start(source, **settings):
-        sockets = tmp_path / "sockets"
+    def start(source, budget="256mb", **settings):
+        # Processes find it without being told where it is, if their XDG_RUNTIME_DIR is the folder of the test.
+        sockets = tmp_path / "forebay"
         sockets.mkdir(mode=0o700, exist_ok=True)
         named = [str(each) for each in source] if isinstance(source, list) else str(source)
         # JSON is TOML but for the sign between a key and its value.
@@ -88,9 +89,8 @@ def service(binary, tmp_path):
         config = tmp_path / "forebay.toml"
         config.write_text(
             f'drain_timeout = "1s"\n[control]\ndir = "{sockets}"\n[coordinator]\npath = "{tmp_path / "state"}"\n'
-            + "[streams.train]\n"
-            + "\n".join(lines)
-            + "\n"
+            f'[prefetch]\nbudget = "{budget}"\n'
+            "[streams.train]\n" + "\n".join(lines) + "\n"
         )
         daemon = Daemon([binary, "serve", "--config", str(config)], sockets / "forebay.sock")
         running.append(daemon)
