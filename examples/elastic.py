@@ -53,12 +53,12 @@ def main() -> None:
         content = torch.load(args.checkpoint, weights_only=True)
         layer.load_state_dict(content["model"])
         loader.load_state_dict(content["loader"])
-        first, steps = content["epoch"], content["steps"]
+        first, steps = content["loader"]["epoch"], content["steps"]
     model = DistributedDataParallel(layer)
     optimizer = torch.optim.SGD(model.parameters(), lr=0.001)
     began = steps
 
-    for epoch in range(first, args.epochs):
+    for _epoch in range(first, args.epochs):
         for batch in loader.torch():
             # Copies at the end of an epoch have no weight.
             scores = model(batch.images.flatten(1).float() / 255)
@@ -68,12 +68,11 @@ def main() -> None:
             optimizer.step()
             steps += 1
             if steps % args.every == 0:
-                state = {"model": layer.state_dict(), "loader": loader.state_dict(), "epoch": epoch, "steps": steps}
-                save(args.checkpoint, state)
+                save(args.checkpoint, {"model": layer.state_dict(), "loader": loader.state_dict(), "steps": steps})
             if steps == args.die_at and dist.get_rank() == dist.get_world_size() - 1:
                 os.kill(os.getpid(), signal.SIGKILL)
     # Each rank has a ledger of its own, which accounts for its part of each step since the checkpoint.
-    audit = [(each.epoch, each.delivered, each.complete, each.repeats) for each in loader.audit()]
+    audit = [each._asdict() for each in loader.audit()]
     print(json.dumps({"rank": dist.get_rank(), "steps": steps - began, "audit": audit}), flush=True)
     loader.close()
     dist.destroy_process_group()

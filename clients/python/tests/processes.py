@@ -30,9 +30,13 @@ class Daemon:
 
     def stream(self):
         """The status of its only stream."""
-        command = [self.command[0], "status", "--json", "--socket-dir", str(self.socket.parent)]
-        (stream,) = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)["streams"]
+        (stream,) = json.loads(self.says("status", "--json"))["streams"]
         return stream
+
+    def says(self, *words):
+        """What a command of `forebay` says of it."""
+        command = [self.command[0], *words, "--socket-dir", str(self.socket.parent)]
+        return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
     def kill(self):
         """Ends it as a crash would."""
