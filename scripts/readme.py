@@ -1,8 +1,8 @@
 """Runs the blocks of the pages for users, or of the pages that are named, each page in a scratch folder of its own.
 
-A block that is fenced as ```sh or ```python is run, unless its first line also says `no-run`, or says `needs-etcd` or
-`needs-elasticdl` where there is none; those are listed. What a block starts in the background goes on for the blocks
-that follow, and is ended with the last.
+A block that is fenced as ```sh or ```python is run, unless its first line also says `no-run`, or says `needs-etcd`,
+`needs-openssl` or `needs-elasticdl` where there is none; those are listed. What a block starts in the background goes
+on for the blocks that follow, and is ended with the last.
 """
 
 from __future__ import annotations
@@ -70,7 +70,8 @@ def why_not(tags: list[str]) -> str:
         and not (Path(os.environ.get("FOREBAY_ELASTICDL", "/nowhere")) / "elasticai_api").is_dir()
     ):
         return "elasticai_api is not installed: the package index lacks it"
-    return "no etcd on this machine" if "needs-etcd" in tags and shutil.which("etcd") is None else ""
+    missing = [tool for tool in ("etcd", "openssl") if f"needs-{tool}" in tags and shutil.which(tool) is None]
+    return f"no {missing[0]} on this machine" if missing else ""
 
 
 def surroundings(scratch: Path) -> dict[str, str]:
