@@ -1,20 +1,21 @@
 //! All ledgers of a coordinator: opening, forgetting, finding the one that a request is for. Pure, as each ledger is.
 
 mod lockstep;
+mod shelf;
 mod tasks;
 
-use std::collections::BTreeMap;
-use std::ops::Bound;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use forebay_proto::page;
 use forebay_proto::v1::{
-    Caller, CompareDatasetReply, CompareDatasetRequest, LedgerSpec, ListLedgersReply, ListLedgersRequest, NewRunReply,
-    NewRunRequest, OpenReply, OpenRequest, WorkerProcess,
+    Caller, CompareDatasetReply, CompareDatasetRequest, LedgerNews, LedgerSpec, ListLedgersReply, ListLedgersRequest,
+    NewRunReply, NewRunRequest, OpenReply, OpenRequest, WorkerProcess,
 };
 use prost::Message;
 
 use self::lockstep::{LockstepRun, RUN, SEGMENTS};
+use self::shelf::Shelf;
 use crate::{
     call_error::CallError,
     grains::GrainTable,
@@ -38,7 +39,7 @@ pub(crate) const PREFIX: &str = "ledger/";
 #[derive(Debug)]
 pub struct Ledgers {
     times: Times,
-    by_name: BTreeMap<String, Ledger>,
+    shelf: Shelf,
     /// The tasks of those whose shards are given to workers that read the data themselves.
     tasks: BTreeMap<String, Tasks>,
     /// The runs in lockstep, by what the names of their ledgers begin with.
@@ -91,14 +92,19 @@ impl Ledgers {
                 runs.entry(stream.to_owned()).or_insert_with(|| LockstepRun::of(rank.world_size));
             }
         }
-        Ok(Self { times, by_name: ledgers, tasks, runs, forgotten: Vec::new() })
+        Ok(Self { times, shelf: Shelf::of(ledgers), tasks, runs, forgotten: Vec::new() })
     }
 
     /// The ledger of this name.
     pub(crate) fn get(&mut self, name: &str) -> Result<&mut Ledger, CallError> {
-        self.by_name.get_mut(name).ok_or_else(|| {
+        self.shelf.get_mut(name).ok_or_else(|| {
             CallError::NotFound(format!("There is no ledger {name:?}; it was never opened, or a new run was begun."))
         })
+    }
+
+    /// What those are told who follow a ledger; nothing of one that is gone.
+    pub(crate) fn news(&mut self, name: &str) -> Option<LedgerNews> {
+        self.shelf.shown_one(name).map(Ledger::news)
     }
 
     /// The ledger that a caller names.
@@ -128,25 +134,28 @@ impl Ledgers {
 
     /// Returns the leases of silent workers, and the tasks that take too long.
     pub(crate) fn expire(&mut self, now: u64) {
-        for (name, ledger) in &mut self.by_name {
-            if let Some(tasks) = self.tasks.get_mut(name) {
+        for (name, tasks) in &mut self.tasks {
+            if let Some(ledger) = self.shelf.get_mut(name) {
                 tasks.expire(ledger, now);
             }
-            ledger.expire(now);
         }
+        self.shelf.expire(now);
     }
 
-    /// When [`expire`](Self::expire) has something to do next.
+    /// When the next lease expires.
     pub(crate) fn next_deadline(&self) -> Option<u64> {
-        self.by_name.values().filter_map(Ledger::next_deadline).min()
+        self.shelf.next_deadline()
+    }
+
+    /// The names of all ledgers that may have changed since the last call. Some may be gone.
+    pub(crate) fn take_touched(&mut self) -> BTreeSet<String> {
+        self.shelf.take_touched()
     }
 
     /// What is to be committed: all changes since the last call.
     pub(crate) fn take_changes(&mut self) -> Vec<Change> {
         let mut changes = std::mem::take(&mut self.forgotten);
-        for (name, ledger) in &mut self.by_name {
-            ledger.take_changes(&format!("{PREFIX}{name}/"), &mut changes);
-        }
+        self.shelf.for_touched(|name, ledger| ledger.take_changes(&format!("{PREFIX}{name}/"), &mut changes));
         for (name, tasks) in &mut self.tasks {
             tasks.take_changes(&format!("{PREFIX}{name}/"), &mut changes);
         }
@@ -157,7 +166,7 @@ impl Ledgers {
     /// All documents of all ledgers, as they are.
     pub(crate) fn documents(&self) -> Vec<Change> {
         let mut documents = Vec::new();
-        for (name, ledger) in &self.by_name {
+        for (name, ledger) in self.shelf.iter() {
             ledger.documents(&format!("{PREFIX}{name}/"), &mut documents);
         }
         for (name, tasks) in &self.tasks {
@@ -169,7 +178,7 @@ impl Ledgers {
 
     /// Lets every ledger go on from a snapshot that was taken at this time: see [`Ledger::recover`].
     pub(crate) fn recover(&mut self, taken: u64, origin: &[u8]) {
-        for (name, ledger) in &mut self.by_name {
+        for (name, ledger) in self.shelf.iter_mut() {
             if let Some(tasks) = self.tasks.get_mut(name) {
                 tasks.recover(ledger);
             }
@@ -179,7 +188,7 @@ impl Ledgers {
 
     /// The generation of each ledger, by name.
     pub(crate) fn generations(&self) -> Vec<(String, u64)> {
-        self.by_name.iter().map(|(name, ledger)| (name.clone(), ledger.generation())).collect()
+        self.shelf.iter().map(|(name, ledger)| (name.clone(), ledger.generation())).collect()
     }
 
     pub(crate) fn open(&mut self, request: &OpenRequest, now: u64) -> Result<OpenReply, CallError> {
@@ -198,7 +207,7 @@ impl Ledgers {
         let stream = format!("{}/{}/", request.run, request.stream);
         self.compare(&stream, request)?;
         let name = self.name_of(&stream, spec);
-        let resumed = self.by_name.contains_key(&name);
+        let resumed = self.shelf.contains(&name);
         // One outline is enough for all shards.
         let wants_outline = self.of_stream(&stream).all(|(_, ledger)| ledger.outline().is_none());
         if !resumed {
@@ -206,9 +215,9 @@ impl Ledgers {
             let plan = self.plan(&stream, request, spec).map_err(|error| invalid(error.to_string()))?;
             let mut ledger = Ledger::new(plan, request.shard_size, request.epochs, origin.as_bytes(), self.times);
             self.place(&stream, &mut ledger);
-            self.by_name.insert(name.clone(), ledger);
+            self.shelf.insert(&name, ledger);
         }
-        let ledger = self.by_name.get_mut(&name).expect("it was there or has just been made");
+        let ledger = self.shelf.get_mut(&name).expect("it was there or has just been made");
         if request.shard_size_required && request.shard_size != ledger.shard_size() {
             return Err(CallError::SpecMismatch(format!(
                 "Run {:?} of stream {:?} was made with shard_size {}, and now {} is asked for. A run keeps its \
@@ -258,8 +267,7 @@ impl Ledgers {
 
     /// A page of the ledgers, by name.
     pub(crate) fn list(&mut self, request: &ListLedgersRequest, now: u64) -> ListLedgersReply {
-        let after = (Bound::Excluded(request.after.as_str()), Bound::Unbounded);
-        let ledgers = self.by_name.range_mut::<str, _>(after);
+        let ledgers = self.shelf.shown(&request.after);
         let status = |(name, ledger): (&String, &mut Ledger)| {
             let mut status = ledger.status(name, now);
             if let Some(tasks) = self.tasks.get(name) {
@@ -285,7 +293,8 @@ impl Ledgers {
     /// All ledgers of a run's stream agree in everything but the number of the shard, and the number and count of ranks.
     fn compare(&self, stream: &str, request: &OpenRequest) -> Result<(), CallError> {
         let asked = request.spec.as_ref().map(nameless).unwrap_or_default();
-        for (_, ledger) in self.of_stream(stream) {
+        // They agree with each other.
+        if let Some((_, ledger)) = self.of_stream(stream).next() {
             let mut kept = nameless(ledger.plan().spec());
             if let (Some(kept), Some(asked)) = (&mut kept.shard, &asked.shard) {
                 kept.shard_id = asked.shard_id;
@@ -326,7 +335,7 @@ impl Ledgers {
 
     /// Removes a ledger with its documents.
     fn forget(&mut self, name: &str) {
-        if let Some(ledger) = self.by_name.remove(name) {
+        if let Some(ledger) = self.shelf.remove(name) {
             let delete = |key| Change::Delete { key: format!("{PREFIX}{name}/{key}") };
             let of_tasks = self.tasks.remove(name).map(|tasks| tasks.keys()).unwrap_or_default();
             self.forgotten.extend(ledger.keys().into_iter().chain(of_tasks).map(delete));
@@ -334,7 +343,7 @@ impl Ledgers {
     }
 
     fn of_stream<'a>(&'a self, stream: &'a str) -> impl Iterator<Item = (&'a String, &'a Ledger)> {
-        self.by_name.range(stream.to_owned()..).take_while(move |(name, _)| name.starts_with(stream))
+        self.shelf.of_stream(stream)
     }
 }
 

@@ -1,6 +1,7 @@
 //! The latest news of the ledgers that somebody follows.
 
-use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use forebay_proto::v1::LedgerNews;
@@ -16,6 +17,8 @@ pub(crate) struct NewsBoard(Arc<Mutex<Followed>>);
 #[derive(Debug, Default)]
 struct Followed {
     by_ledger: BTreeMap<String, watch::Sender<LedgerNews>>,
+    /// Those of them that somebody has followed since the last news. There need not be such ledgers.
+    begun: BTreeSet<String>,
     /// Changes when workers that wait for tasks are to ask again.
     stirs: watch::Sender<u64>,
     /// Nobody is told anything any more.
@@ -25,29 +28,36 @@ struct Followed {
 impl NewsBoard {
     /// The latest news of a ledger, and those that come.
     pub(crate) fn follow(&self, ledger: &str) -> watch::Receiver<LedgerNews> {
-        let Followed { by_ledger, has_ended, .. } = &mut *self.0.lock();
+        let Followed { by_ledger, begun, has_ended, .. } = &mut *self.0.lock();
         if *has_ended {
             return watch::Sender::default().subscribe();
         }
+        begun.insert(ledger.to_owned());
         by_ledger.entry(ledger.to_owned()).or_default().subscribe()
     }
 
-    /// Tells what is durable by now. Ledgers that nobody follows, or that are gone, are forgotten.
+    /// Tells what is durable by now of the ledgers that were touched. Ledgers that nobody follows, or that are gone, are
+    /// forgotten.
     pub(crate) fn tell(&self, ledgers: &mut Ledgers) {
         let mut followed = self.0.lock();
         if ledgers.take_stirred() {
             followed.stirs.send_modify(|stirs| *stirs += 1);
         }
-        followed.by_ledger.retain(|name, news| {
-            let Ok(ledger) = ledgers.get(name) else { return false };
-            let now = ledger.news();
-            news.send_if_modified(|known| {
-                let is_new = *known != now;
-                *known = now;
-                is_new
-            });
-            news.receiver_count() > 0
-        });
+        let mut changed = ledgers.take_touched();
+        changed.append(&mut followed.begun);
+        for name in changed {
+            let Entry::Occupied(news) = followed.by_ledger.entry(name) else { continue };
+            match ledgers.news(news.key()).filter(|_| news.get().receiver_count() > 0) {
+                Some(now) => {
+                    news.get().send_if_modified(|known| {
+                        let is_new = *known != now;
+                        *known = now;
+                        is_new
+                    });
+                }
+                None => drop(news.remove()),
+            }
+        }
     }
 
     /// The news end for all who follow them. They may follow again.

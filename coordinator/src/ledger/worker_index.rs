@@ -183,6 +183,16 @@ impl WorkerIndex {
         passed(&self.idle, millis, now)
     }
 
+    /// When a worker without leases will have been silent for so long.
+    pub(super) fn next_idle(&self, millis: u64) -> Option<u64> {
+        self.idle.first().map(|(heard, _)| heard.saturating_add(millis))
+    }
+
+    /// The same of one that waits.
+    pub(super) fn next_waiting(&self, millis: u64) -> Option<u64> {
+        self.waiting.first().map(|(heard, _)| heard.saturating_add(millis))
+    }
+
     /// Workers that wait, and were silent for so long.
     pub(super) fn waiting_for(&self, millis: u64, now: u64) -> Vec<Arc<str>> {
         passed(&self.waiting, millis, now)

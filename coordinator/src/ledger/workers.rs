@@ -115,9 +115,7 @@ impl Ledger {
     /// Returns the leases that no heartbeat has named for a whole time to live. Forgets workers that have had none for long.
     pub(crate) fn expire(&mut self, now: u64) {
         self.deliver_late_shares(now);
-        // Leases of tasks have no end, but their workers have.
-        let remembered = self.times.lease_ttl.min(REMEMBERED) + REMEMBERED;
-        for name in self.index.idle_for(remembered, now) {
+        for name in self.index.idle_for(self.remembered(), now) {
             self.workers.remove(&*name);
             self.note(&name);
             self.dirty.workers.insert(name.to_string());
@@ -158,6 +156,20 @@ impl Ledger {
     /// When the next lease expires.
     pub(crate) fn next_deadline(&self) -> Option<u64> {
         self.index.next_deadline()
+    }
+
+    /// When [`expire`](Self::expire) has something to do next, if no command changes anything before.
+    pub(crate) fn next_due(&self) -> Option<u64> {
+        let abandoned = (!self.abandoned.0.is_empty()).then_some(self.abandoned.1);
+        let idle = self.index.next_idle(self.remembered());
+        let waiting = self.index.next_waiting(self.times.lease_ttl);
+        [self.index.next_deadline(), idle, waiting, abandoned].into_iter().flatten().min()
+    }
+
+    /// How long a silent worker without leases is remembered.
+    fn remembered(&self) -> u64 {
+        // Leases of tasks have no end, but their workers have.
+        self.times.lease_ttl.min(REMEMBERED) + REMEMBERED
     }
 
     /// Extends the leases that the caller names.

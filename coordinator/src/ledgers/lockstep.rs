@@ -123,7 +123,7 @@ impl Ledgers {
 
     /// Whose account a state is of that a rank is to be taken to.
     fn origin_of(&self, name: &str, state: &Snapshot) -> StateOrigin {
-        let (Some((stream, segments)), Some(ledger)) = (self.run_of(name), self.by_name.get(name)) else {
+        let (Some((stream, segments)), Some(ledger)) = (self.run_of(name), self.shelf.get(name)) else {
             return StateOrigin::Elsewhere;
         };
         let rank = ledger.plan().spec().lockstep.unwrap_or_default();
@@ -154,7 +154,7 @@ impl Ledgers {
 
     /// A rank was taken to this place of the epoch's order.
     fn run_goes_on(&mut self, name: &str, origin: StateOrigin, epoch: u64, cursor: u64) {
-        let (Some(stream), Some(ledger)) = (stream_of(name), self.by_name.get(name)) else { return };
+        let (Some(stream), Some(ledger)) = (stream_of(name), self.shelf.get(name)) else { return };
         let (Some(rank), Some(run)) = (ledger.plan().spec().lockstep, self.runs.get_mut(stream)) else { return };
         let (before, step) = (run.segments.clone(), cursor / rank.global_batch.max(1));
         match origin {
@@ -171,7 +171,7 @@ impl Ledgers {
         let LockstepSegment { epoch, step, generation, world_size } = *segments.current();
         tracing::info!(stream, epoch, step, ranks = world_size, generation, "a lockstep run goes on from a state");
         for name in self.names_of(stream) {
-            let Some(ledger) = self.by_name.get_mut(&name) else { continue };
+            let Some(ledger) = self.shelf.get_mut(&name) else { continue };
             let Some(LockstepRank { world_size, .. }) = ledger.plan().spec().lockstep else { continue };
             match segments.end_of(ledger.segment(), world_size) {
                 SegmentEnd::Current if ledger.begins_at(epoch, step) => {}
@@ -258,16 +258,16 @@ impl Ledgers {
             let part = EpochPart::Rank(LockstepRank { global_batch: 0, rank, world_size });
             format!("{stream}{}", EpochPart::name(Some(part), generation))
         });
-        let floor = |name: String| self.by_name.get_mut(&name).map_or(epoch, |ledger| ledger.progress().floor);
+        let floor = |name: String| self.shelf.get_mut(&name).map_or(epoch, |ledger| ledger.progress().floor);
         names.map(floor).min().unwrap_or(epoch)
     }
 
     /// The other ledgers of a rank's segment.
     fn ranks_beside<'a>(&'a mut self, name: &'a str) -> impl Iterator<Item = (&'a String, &'a mut Ledger)> {
         let stream = self.run_of(name).map(|(stream, _)| stream);
-        let segment = self.by_name.get(name).map(Ledger::segment);
-        let of_run = self.by_name.range_mut(stream.unwrap_or_default().to_owned()..);
-        let of_run = of_run.take_while(move |(of, _)| stream.is_some_and(|stream| of.starts_with(stream)));
+        let segment = self.shelf.get(name).map(Ledger::segment);
+        let shelf = &mut self.shelf;
+        let of_run = stream.map(move |stream| shelf.of_stream_mut(stream)).into_iter().flatten();
         of_run.filter(move |(of, ledger)| *of != name && Some(ledger.segment()) == segment)
     }
 
@@ -279,7 +279,7 @@ impl Ledgers {
 
     /// Why a ledger's ranks get no more of their run, if that has gone on with others.
     pub(super) fn superseded(&self, name: &str) -> Option<CallError> {
-        let (stream, segments) = self.run_of(name).filter(|_| self.by_name.get(name).is_some_and(Ledger::has_ended))?;
+        let (stream, segments) = self.run_of(name).filter(|_| self.shelf.get(name).is_some_and(Ledger::has_ended))?;
         let LockstepSegment { epoch, step, world_size, .. } = *segments.current();
         Some(CallError::Fenced(format!(
             "{}Ledger {name:?} has ended: the run continues with {} from step {step} of epoch {epoch}. To change the \
@@ -293,7 +293,7 @@ impl Ledgers {
     fn is_in_segment(&self, name: &str) -> Result<(), CallError> {
         let Some((stream, segments)) = self.run_of(name) else { return Ok(()) };
         let current = segments.current();
-        let Some(ledger) = self.by_name.get(name).filter(|ledger| ledger.segment() > current.generation) else {
+        let Some(ledger) = self.shelf.get(name).filter(|ledger| ledger.segment() > current.generation) else {
             return Ok(());
         };
         let asked = ledger.plan().spec().lockstep.unwrap_or_default().world_size;

@@ -41,7 +41,7 @@ impl Ledgers {
                 return Err(CallError::Invalid(format!("incarnation must be above {UNNUMBERED}.")));
             }
         }
-        if self.by_name.contains_key(&name) && !self.tasks.contains_key(&name) {
+        if self.shelf.contains(&name) && !self.tasks.contains_key(&name) {
             return Err(CallError::SpecMismatch(format!(
                 "The ledger {name:?} belongs to a stream of daemons. Choose another name for the dataset."
             )));
@@ -70,15 +70,15 @@ impl Ledgers {
     }
 
     fn make_or_compare(&mut self, name: &str, request: &RegisterTasksRequest, now: u64) -> Result<(), CallError> {
-        let kept = self.by_name.get(name);
+        let kept = self.shelf.get(name);
         let TaskParams { spec, table, shard_size } = TaskParams::check(request, kept.map(Ledger::shard_size))?;
-        let Some(ledger) = self.by_name.get_mut(name) else {
+        let Some(ledger) = self.shelf.get_mut(name) else {
             let plan = Plan::with_grains(&spec, table).map_err(|error| CallError::Invalid(error.to_string()))?;
             let origin = format!("{name} {:x}", request.origin);
             let times = Tasks::times(self.times);
             let mut ledger = Ledger::new(plan, shard_size, request.epochs, origin.as_bytes(), times);
             self.tasks.insert(name.to_owned(), Tasks::new(request, &mut ledger, self.times, now));
-            self.by_name.insert(name.to_owned(), ledger);
+            self.shelf.insert(name, ledger);
             return Ok(());
         };
         let differences = differences(ledger.plan().spec(), &spec);
@@ -138,7 +138,7 @@ impl Ledgers {
 
     fn tasks_of(&mut self, name: &str) -> Result<(&mut Ledger, &mut Tasks), CallError> {
         let missing = || CallError::NotFound(format!("No worker has registered the dataset of {name:?} yet."));
-        self.by_name.get_mut(name).zip(self.tasks.get_mut(name)).ok_or_else(missing)
+        self.shelf.get_mut(name).zip(self.tasks.get_mut(name)).ok_or_else(missing)
     }
 
     /// Whether workers that wait for tasks are to ask again; once.

@@ -1,0 +1,272 @@
+//! The ledgers by name, and which of them a group of commands has to do with: only these are looked at when it is committed.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Bound;
+
+use crate::ledger::Ledger;
+
+/// See the module. Whoever gets a ledger to change it touches it.
+#[derive(Debug, Default)]
+pub(super) struct Shelf {
+    by_name: BTreeMap<String, Ledger>,
+    touched: Touched,
+    /// When the next lease of each ledger expires.
+    deadlines: Agenda,
+    /// When time alone next changes something of each ledger.
+    dues: Agenda,
+}
+
+/// Names of ledgers that were touched; some may be gone.
+#[derive(Debug, Default)]
+struct Touched {
+    /// Since the last [`expire`](Shelf::expire).
+    since_expiry: BTreeSet<String>,
+    /// Since the last [`take_touched`](Shelf::take_touched).
+    since_taken: BTreeSet<String>,
+}
+
+/// Names in the order of moments, in milliseconds. A name has one at most.
+#[derive(Debug, Default)]
+struct Agenda {
+    moments: BTreeMap<String, u64>,
+    order: BTreeSet<(u64, String)>,
+}
+
+impl Shelf {
+    /// These ledgers, all of them touched.
+    pub(super) fn of(by_name: BTreeMap<String, Ledger>) -> Self {
+        let mut shelf = Self { by_name, ..Self::default() };
+        shelf.iter_mut().for_each(drop);
+        shelf
+    }
+
+    pub(super) fn contains(&self, name: &str) -> bool {
+        self.by_name.contains_key(name)
+    }
+
+    pub(super) fn get(&self, name: &str) -> Option<&Ledger> {
+        self.by_name.get(name)
+    }
+
+    pub(super) fn get_mut(&mut self, name: &str) -> Option<&mut Ledger> {
+        let ledger = self.by_name.get_mut(name)?;
+        self.touched.add(name);
+        Some(ledger)
+    }
+
+    pub(super) fn insert(&mut self, name: &str, ledger: Ledger) {
+        self.touched.add(name);
+        self.by_name.insert(name.to_owned(), ledger);
+    }
+
+    pub(super) fn remove(&mut self, name: &str) -> Option<Ledger> {
+        self.touched.add(name);
+        self.by_name.remove(name)
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = (&String, &Ledger)> {
+        self.by_name.iter()
+    }
+
+    /// All of them, touched.
+    pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = (&String, &mut Ledger)> {
+        let touched = &mut self.touched;
+        self.by_name.iter_mut().inspect(|(name, _)| touched.add(name))
+    }
+
+    /// Those whose names begin so.
+    pub(super) fn of_stream<'a>(&'a self, stream: &'a str) -> impl Iterator<Item = (&'a String, &'a Ledger)> {
+        self.by_name.range(stream.to_owned()..).take_while(move |(name, _)| name.starts_with(stream))
+    }
+
+    /// The same for those who change them.
+    pub(super) fn of_stream_mut<'a>(
+        &'a mut self,
+        stream: &'a str,
+    ) -> impl Iterator<Item = (&'a String, &'a mut Ledger)> {
+        let of_stream =
+            self.by_name.range_mut(stream.to_owned()..).take_while(move |(name, _)| name.starts_with(stream));
+        let touched = &mut self.touched;
+        of_stream.inspect(|(name, _)| touched.add(name))
+    }
+
+    /// One for those who only look at it. It is not touched.
+    pub(super) fn shown_one(&mut self, name: &str) -> Option<&mut Ledger> {
+        self.by_name.get_mut(name)
+    }
+
+    /// Those behind this name, in the same way.
+    pub(super) fn shown(&mut self, after: &str) -> impl Iterator<Item = (&String, &mut Ledger)> {
+        self.by_name.range_mut::<str, _>((Bound::Excluded(after), Bound::Unbounded))
+    }
+
+    /// When the next lease of all ledgers expires.
+    pub(super) fn next_deadline(&self) -> Option<u64> {
+        self.deadlines.order.first().map(|(deadline, _)| *deadline)
+    }
+
+    /// Lets time take effect on those that were touched, and on those of which something is due. The others stay as they are.
+    pub(super) fn expire(&mut self, now: u64) {
+        let due = self.dues.order.iter().take_while(|(due, _)| *due <= now).map(|(_, name)| name);
+        due.for_each(|name| self.touched.add(name));
+        for name in std::mem::take(&mut self.touched.since_expiry) {
+            let ledger = self.by_name.get_mut(&name);
+            let (deadline, due) = ledger.map_or((None, None), |ledger| {
+                ledger.expire(now);
+                (ledger.next_deadline(), ledger.next_due())
+            });
+            self.deadlines.set(&name, deadline);
+            self.dues.set(&name, due);
+        }
+    }
+
+    /// What was touched and is not gone, one by one.
+    pub(super) fn for_touched(&mut self, mut act: impl FnMut(&str, &mut Ledger)) {
+        for name in &self.touched.since_taken {
+            if let Some(ledger) = self.by_name.get_mut(name) {
+                act(name, ledger);
+            }
+        }
+    }
+
+    /// The names of those that were touched since the last call. Some of these ledgers may be gone.
+    pub(super) fn take_touched(&mut self) -> BTreeSet<String> {
+        std::mem::take(&mut self.touched.since_taken)
+    }
+}
+
+impl Touched {
+    fn add(&mut self, name: &str) {
+        for names in [&mut self.since_expiry, &mut self.since_taken] {
+            if !names.contains(name) {
+                names.insert(name.to_owned());
+            }
+        }
+    }
+}
+
+impl Agenda {
+    fn set(&mut self, name: &str, moment: Option<u64>) {
+        if self.moments.get(name).copied() == moment {
+            return;
+        }
+        if let Some(before) = self.moments.remove(name) {
+            self.order.remove(&(before, name.to_owned()));
+        }
+        if let Some(moment) = moment {
+            self.moments.insert(name.to_owned(), moment);
+            self.order.insert((moment, name.to_owned()));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use forebay_proto::v1::{AcquireRequest, Caller, HeartbeatRequest, LedgerSpec, OpenRequest};
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::ledger::Times;
+    use crate::plan::Plan;
+
+    /// What a worker of a ledger does.
+    #[derive(Clone, Copy, Debug)]
+    enum Act {
+        Open,
+        Acquire,
+        Beat { waits: bool },
+        Nothing,
+    }
+
+    fn ledger() -> Ledger {
+        let spec = LedgerSpec { fingerprint: vec![0; 32], records: 60, permutation: 1, ..LedgerSpec::default() };
+        let times = Times { lease_ttl: 1000, grace: 100, task: 1000 };
+        Ledger::new(Plan::new(&spec).unwrap(), 10, 0, b"", times)
+    }
+
+    fn act(ledger: &mut Ledger, worker: &str, act: Act, sequence: u64, now: u64) {
+        let worker = worker.to_owned();
+        let caller = || Some(Caller { worker: worker.clone(), incarnation: 1, sequence, ..Caller::default() });
+        match act {
+            Act::Open => {
+                ledger.register(&OpenRequest { worker, incarnation: 1, ..OpenRequest::default() }, now);
+            }
+            Act::Acquire => {
+                let one = AcquireRequest { leases: 1, ..AcquireRequest::default() };
+                // One that has not opened the ledger is refused.
+                drop(ledger.once(caller().as_ref(), 1, now, |ledger, worker| Ok(ledger.acquire(worker, &one, now))));
+            }
+            Act::Beat { waits } => {
+                let leases = ledger.leases().map(|(_, lease)| lease.id).filter(|id| id % 2 == 0).collect();
+                drop(ledger.heartbeat(&HeartbeatRequest { caller: caller(), leases, waits }, now));
+            }
+            Act::Nothing => {}
+        }
+    }
+
+    fn acts() -> impl Strategy<Value = (usize, usize, Act, u64)> {
+        let act = prop_oneof![
+            Just(Act::Open),
+            Just(Act::Acquire),
+            any::<bool>().prop_map(|waits| Act::Beat { waits }),
+            Just(Act::Nothing)
+        ];
+        let later = prop_oneof![3 => 0..700_u64, 2 => Just(0), 1 => Just(4_000_000_u64)];
+        (0..3_usize, 0..2_usize, act, later)
+    }
+
+    proptest! {
+        #[test]
+        fn ledgers_that_nobody_touches_change_when_their_time_comes_and_not_before(
+            steps in proptest::collection::vec(acts(), 0..60),
+        ) {
+            let names = ["a", "b", "c"];
+            let mut each: BTreeMap<String, Ledger> = names.iter().map(|name| ((*name).to_owned(), ledger())).collect();
+            for ledger in each.values_mut() {
+                ledger.take_changes("", &mut Vec::new());
+            }
+            let (mut shelf, mut now) = (Shelf::of(each.clone()), 0);
+            shelf.expire(now);
+            shelf.take_touched();
+            for (sequence, (which, worker, doing, later)) in (1..).zip(steps) {
+                now += later;
+                let worker = format!("w{worker}");
+                act(shelf.get_mut(names[which]).unwrap(), &worker, doing, sequence, now);
+                act(each.get_mut(names[which]).unwrap(), &worker, doing, sequence, now);
+                shelf.expire(now);
+                for ledger in each.values_mut() {
+                    ledger.expire(now);
+                }
+                let touched = shelf.take_touched();
+                for (name, ledger) in &mut each {
+                    let (mut changes, mut others) = (Vec::new(), Vec::new());
+                    ledger.take_changes("", &mut changes);
+                    let same = shelf.shown_one(name).unwrap();
+                    prop_assert_eq!(same.news(), ledger.news());
+                    same.take_changes("", &mut others);
+                    prop_assert_eq!(&changes, &others);
+                    // What has changed is committed and told, and what nothing happens to is not even looked at.
+                    let has_changed = !changes.is_empty();
+                    prop_assert!(!has_changed || touched.contains(name), "{} is not touched", name);
+                    prop_assert!(has_changed || later > 0 || *name == names[which] || !touched.contains(name), "{} is", name);
+                }
+                prop_assert_eq!(shelf.next_deadline(), each.values().filter_map(Ledger::next_deadline).min());
+            }
+        }
+    }
+
+    #[test]
+    fn a_ledger_that_is_gone_is_named_once_and_is_never_due() {
+        let mut shelf = Shelf::of(BTreeMap::from([("a".to_owned(), ledger())]));
+        act(shelf.get_mut("a").unwrap(), "w", Act::Open, 1, 5);
+        act(shelf.get_mut("a").unwrap(), "w", Act::Acquire, 2, 5);
+        shelf.expire(5);
+        assert_eq!(shelf.next_deadline(), Some(1005));
+        assert!(shelf.remove("a").is_some() && shelf.get_mut("a").is_none());
+        shelf.expire(6);
+        assert_eq!((shelf.take_touched().len(), shelf.take_touched().len()), (1, 0));
+        assert_eq!(shelf.next_deadline(), None);
+        shelf.expire(2000);
+        assert!(shelf.take_touched().is_empty());
+    }
+}
