@@ -2,7 +2,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help deps deps-test deps-fuzz build install-c demo test lint test-rust test-python test-c test-readme test-torch test-tf test-jax test-paddle test-regions torture chaos simulation single-step bench seek compare parity gallery compat fuzz docs clean
+.PHONY: help deps deps-test deps-fuzz build install-c demo test lint test-rust test-python test-c test-readme test-torch test-tf test-jax test-paddle test-regions torture chaos simulation model single-step bench seek compare parity gallery compat fuzz docs clean
 
 # PyO3 would link libpython without these, and cargo would build it anew whenever maturin had been here.
 export PYO3_PYTHON := $(CURDIR)/.venv/bin/python
@@ -67,6 +67,10 @@ chaos: deps ## Whatever may happen to a cluster, with real processes, for CHAOS_
 SEEDS ?= 500
 simulation: deps ## Whatever may happen to a cluster, simulated in release, with so many SEEDS (500)
 	@FOREBAY_SIMULATION_SEEDS=$(SEEDS) .venv/bin/python scripts/test.py simulation
+
+HISTORIES ?= 15000
+model: deps ## A million random commands to ledgers against a naive model, in release, in so many HISTORIES (15000)
+	@PROPTEST_CASES=$(HISTORIES) .venv/bin/python scripts/test.py model
 
 STEP_KILLS ?= 2000
 single-step: deps ## Kill trainers and daemons after any instruction, STEP_KILLS (2000) times in each call

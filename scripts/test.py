@@ -253,6 +253,12 @@ def simulation() -> Tally:
     return counted((*command, "--", "--show-output"), CargoOutput().read)
 
 
+def model() -> Tally:
+    """Random histories of ledgers against a naive model, in release, as many as it is told."""
+    command = ("cargo", "test", "--release", "--locked", "-p", "forebay-coordinator", "--test", "ledger", "model::")
+    return counted(command, CargoOutput().read)
+
+
 def ruff() -> Tally:
     """Python's lints and formatting."""
     lint = check(VENV / "ruff", "check", "--no-cache", "-q")
@@ -328,6 +334,7 @@ ASKED_FOR = {
     "torture": torture,
     "chaos": chaos,
     "simulation": simulation,
+    "model": model,
 }
 
 

@@ -162,8 +162,14 @@ impl Scene {
     }
 
     fn open_name(&self) -> String {
-        let shard = self.spec.shard.map_or_else(|| "all".to_owned(), |shard| format!("shard-{}", shard.shard_id));
-        format!("run/train/{shard}")
+        let rank = self.spec.lockstep.map(|of| format!("rank-{}-of-{}", of.rank, of.world_size));
+        let part = rank.or_else(|| self.spec.shard.map(|shard| format!("shard-{}", shard.shard_id)));
+        format!("run/train/{}", part.as_deref().unwrap_or("all"))
+    }
+
+    /// Whether the ledger is of a shard or a rank, which one worker has.
+    pub(crate) fn is_of_part(&self) -> bool {
+        self.spec.shard.is_some() || self.spec.lockstep.is_some()
     }
 
     /// A receipt with the sum that a trainer would send.

@@ -10,7 +10,7 @@ pub(super) const BATCHES: [u64; super::WORKERS] = [4, 7, 0];
 impl History {
     /// A worker settles an epoch, and gives a part of a lease up that fills no batch.
     pub(super) fn settle(&mut self, who: usize, which: usize, from: u64, len: u64) {
-        if self.scene.spec.shard.is_some() {
+        if self.scene.is_of_part() {
             return;
         }
         let Some((lease, start, end)) = self.choose(who, which, from, len) else { return };

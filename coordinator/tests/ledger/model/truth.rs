@@ -1,11 +1,11 @@
 //! What must be true of a ledger, as sets.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use forebay_coordinator::suite::{Place, Witness};
+use forebay_coordinator::suite::{Invariant, Place, Witness};
 use forebay_proto::v1::Lease;
 
-use super::EPOCHS;
+use super::{Before, EPOCHS};
 use crate::scene::Scene;
 
 /// See the module.
@@ -19,6 +19,8 @@ pub(super) struct Truth {
     pub(super) settled: BTreeSet<u64>,
     /// Leases of whole batches of tails.
     pub(super) whole: BTreeSet<u64>,
+    /// Up to where each epoch was leased.
+    issued: BTreeMap<u64, u64>,
 }
 
 impl Truth {
@@ -42,9 +44,24 @@ impl Truth {
         self.witness.keep(|_, _, owner| owner != who);
     }
 
-    /// The ledger is where these were accounted for, and nothing was out.
-    pub(super) fn restore(&mut self, done: BTreeSet<Place>) {
-        self.witness.restored(done);
-        *self = Self { witness: std::mem::take(&mut self.witness), ..Self::default() };
+    /// A worker was granted a lease: of positions that were leased before, or that are next in the order.
+    pub(super) fn granted(&mut self, who: usize, lease: &Lease) {
+        self.witness.granted(who, lease).unwrap();
+        let issued = self.issued.entry(lease.epoch).or_default();
+        let what = || format!("{lease:?} was granted when epoch {} was leased up to {issued}", lease.epoch);
+        Invariant::Order.check(lease.start <= *issued, what).unwrap();
+        *issued = lease.end.max(*issued);
+    }
+
+    /// How many positions were leased, and are not accounted for.
+    pub(super) fn open(&self) -> u64 {
+        self.issued.values().sum::<u64>() - self.witness.done().len() as u64
+    }
+
+    /// The ledger is where a state was taken, and nothing is out.
+    pub(super) fn restore(&mut self, before: Before) {
+        let mut witness = std::mem::take(&mut self.witness);
+        witness.restored(before.done);
+        *self = Self { witness, issued: before.issued, ..Self::default() };
     }
 }
