@@ -22,8 +22,8 @@ use site::TroubledSite;
 const RECORDS: u64 = 100;
 const EPOCHS: u64 = 2;
 const SETTINGS: &str = "epochs = 2\nshuffle = true";
-/// Nodes by seed, in turn. `make test` has the first seed alone.
-const NODES: [u64; 3] = [3, 6, 16];
+/// Nodes by seed, in turn. `make test` has the first seed alone, and the second one has the largest site on etcd.
+const NODES: [u64; 3] = [3, 16, 6];
 
 /// What happens to the coordinators, or to the way to them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
