@@ -58,6 +58,7 @@ mod record_boxes;
 pub mod sample;
 mod scale;
 mod transform;
+mod vector;
 mod view;
 mod weights;
 

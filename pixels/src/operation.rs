@@ -3,6 +3,7 @@
 //!
 //! An operation has a file: its parameters, what is wrong with them, its arithmetic, and the transforms that draw it alone.
 //! One line of the table below adds it.
+#![expect(clippy::inline_always, reason = "compiled for each kind of vectors: what is not inlined loses them")]
 
 mod affine;
 mod affine_matrix;
@@ -26,6 +27,7 @@ mod invert;
 mod magnitude;
 mod perspective;
 mod pillow_blur;
+mod pixelwise;
 mod posterize;
 mod rand_augment;
 mod rotate;
@@ -33,6 +35,7 @@ mod saturation;
 mod sharpness;
 mod solarize;
 mod solarize_add;
+mod tables;
 mod three_augment;
 mod timm_rand_augment;
 mod trivial_augment;

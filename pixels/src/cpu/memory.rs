@@ -101,8 +101,8 @@ fn plan_bytes(plan: &Plan, stages: &[Stage], matched: Match, is_kept: bool) -> u
             Step::Mirror => buffers.work_on(need),
             Step::Operate(operation) => {
                 buffers.work_on(need);
-                // Two rows of floats, and the margins of a blur.
-                let floats = (u64::from(need.width) * 2 + 256) * 3 * 4;
+                // A row of floats, the margins of a blur, and one of its blocks.
+                let floats = (u64::from(need.width) + 256 + 32) * 3 * 4;
                 buffers.floats = buffers.floats.max(floats).max(operation.own_bytes(need.area() as u64));
             }
             Step::Turn { width, height, .. } => {

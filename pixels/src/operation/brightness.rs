@@ -25,8 +25,8 @@ impl Brightness {
     pub(super) fn carry_out(self, work: &mut Workpiece<'_>) {
         let factor = self.brightness_factor;
         match work.matched {
-            Match::Pillow => work.map(|value| pillow(0, value, factor as f32)),
-            Match::Torch => work.map(|value| torch(0.0, value, factor)),
+            Match::Pillow => work.map_numbers(|value| pillow(0, value, factor as f32)),
+            Match::Torch => work.map_numbers(|value| torch(0.0, value, factor)),
         }
     }
 }

@@ -22,17 +22,17 @@ impl Contrast {
         factor_problem("contrast_factor", self.contrast_factor)
     }
 
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "as the references calculate")]
+    #[expect(clippy::cast_possible_truncation, reason = "as the references calculate")]
     pub(super) fn carry_out(self, work: &mut Workpiece<'_>) {
         let factor = self.contrast_factor;
         match work.matched {
             Match::Pillow => {
-                let mean = (work.mean(gray::pillow) + 0.5) as u8;
-                work.map(|value| pillow(mean, value, factor as f32));
+                let mean = (work.mean(gray::PillowGray) + 0.5) as i32;
+                work.map_numbers(|value| pillow(mean, value, factor as f32));
             }
             Match::Torch => {
-                let mean = work.mean(gray::torch) as f32;
-                work.map(|value| torch(mean, value, factor));
+                let mean = work.mean(gray::TorchGray) as f32;
+                work.map_numbers(|value| torch(mean, value, factor));
             }
         }
     }

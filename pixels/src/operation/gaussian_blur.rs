@@ -3,16 +3,25 @@
 use serde::{Deserialize, Serialize};
 
 use super::Operation;
+use super::blend::rounded;
 use super::workpiece::Workpiece;
 use crate::border::reflected;
 use crate::draw::Draws;
 use crate::number::range_problem;
+use crate::vector::{self, VectorLoop};
 
 /// Longest side of a kernel.
 const LONGEST: u32 = 255;
 
+/// Values of a row that are summed beside each other.
+const BLOCK: usize = 64;
+
 /// Least standard deviation. The square of a much smaller one is 0, by which nothing can be divided.
 const LEAST_SIGMA: f64 = 1e-3;
+
+/// Least weight that counts. The brightest two pixels with a smaller one add less than half of what the last digit of a sum from
+/// 0.25 up stands for, and smaller sums become 0.
+const LEAST_WEIGHT: f32 = 2.0e-11;
 
 /// torchvision's `gaussian_blur`. It is the same for Pillow's images, which torchvision makes tensors of.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize, Serialize)]
@@ -52,6 +61,16 @@ struct BlurWeights {
     radius: usize,
 }
 
+/// Down the columns into a row of floats, and along that into a row of the result. Beyond its border a picture is reflected.
+struct Blurring<'a> {
+    from: &'a [u8],
+    to: &'a mut [u8],
+    width: usize,
+    along: &'a BlurWeights,
+    down: &'a BlurWeights,
+    floats: &'a mut Vec<f32>,
+}
+
 impl<T: Copy> OneOrTwo<T> {
     pub(super) fn both(self) -> [T; 2] {
         match self {
@@ -78,7 +97,10 @@ impl Blur {
         let sizes = self.kernel_size.both();
         let sigmas = self.sigma.map_or_else(|| sizes.map(|size| f64::from(size) * 0.15 + 0.35), OneOrTwo::both);
         let [along, down] = [0, 1].map(|side| BlurWeights::new(sizes[side], sigmas[side]));
-        work.remake_by(|from, to, width, scratch| blur(from, to, width, (&along, &down), &mut scratch.floats));
+        work.remake_by(|from, to, width, scratch| {
+            let floats = &mut scratch.floats;
+            vector::run(Blurring { from, to, width, along: &along, down: &down, floats });
+        });
     }
 }
 
@@ -109,51 +131,62 @@ impl BlurWeights {
         for (at, weight) in (0..=radius).zip(&mut half) {
             *weight = (value(at) / sum) as f32;
         }
-        Self { half, radius: radius as usize }
+        // Those that are left out would take as long as the others.
+        let radius = half[..=radius as usize].iter().rposition(|weight| *weight >= LEAST_WEIGHT).unwrap_or(0);
+        Self { half, radius }
     }
 }
 
-/// Down the columns into a row of floats, and along that into a row of the result. Beyond its border a picture is reflected.
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "weights add up to 1")]
-fn blur(from: &[u8], to: &mut [u8], width: usize, (along, down): (&BlurWeights, &BlurWeights), floats: &mut Vec<f32>) {
-    let stride = width * 3;
-    let height = from.len() / stride;
-    let margin = along.radius * 3;
-    let row = |number: isize| &from[line_at(number, height) * stride..][..stride];
-    floats.clear();
-    floats.resize(stride * 2 + margin * 2, 0.0);
-    let (summed, result) = floats.split_at_mut(stride + margin * 2);
-    for (number, to) in to.chunks_exact_mut(stride).enumerate() {
-        let number = number.cast_signed();
-        let middle = &mut summed[margin..][..stride];
-        for (sum, value) in middle.iter_mut().zip(row(number)) {
-            *sum = f32::from(*value) * down.half[0];
-        }
-        for (at, weight) in (1..).zip(&down.half[1..=down.radius]) {
-            let pairs = row(number - at).iter().zip(row(number + at));
-            for (sum, (above, below)) in middle.iter_mut().zip(pairs) {
-                *sum += f32::from(u16::from(*above) + u16::from(*below)) * weight;
+impl VectorLoop for Blurring<'_> {
+    #[inline(always)]
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "weights add up to 1")]
+    fn run(self) {
+        let Self { from, to, width, along, down, floats } = self;
+        let (along_middle, down_middle) = (along.half[0], down.half[0]);
+        let stride = width * 3;
+        let height = from.len() / stride;
+        let margin = along.radius * 3;
+        let row = |number: isize| &from[line_at(number, height) * stride..][..stride];
+        floats.clear();
+        floats.resize(stride + margin * 2 + BLOCK, 0.0);
+        let summed = floats;
+        for (number, to) in to.chunks_exact_mut(stride).enumerate() {
+            let number = number.cast_signed();
+            let middle = &mut summed[margin..][..stride];
+            for (sum, value) in middle.iter_mut().zip(row(number)) {
+                *sum = f32::from(*value) * down_middle;
             }
-        }
-        for at in 1..=along.radius {
-            for channel in 0..3 {
-                let [left, right] = [-at.cast_signed(), (width - 1 + at).cast_signed()]
-                    .map(|column| summed[margin + line_at(column, width) * 3 + channel]);
-                summed[margin - at * 3 + channel] = left;
-                summed[margin + (width - 1 + at) * 3 + channel] = right;
+            for (at, weight) in (1..).zip(down.half[1..=down.radius].iter().copied()) {
+                let pairs = row(number - at).iter().zip(row(number + at));
+                for (sum, (above, below)) in middle.iter_mut().zip(pairs) {
+                    *sum += f32::from(u16::from(*above) + u16::from(*below)) * weight;
+                }
             }
-        }
-        for (value, sum) in result.iter_mut().zip(&summed[margin..]) {
-            *value = sum * along.half[0];
-        }
-        for (at, weight) in (1..).zip(&along.half[1..=along.radius]) {
-            let (left, right) = (&summed[margin - at * 3..][..stride], &summed[margin + at * 3..][..stride]);
-            for (value, (left, right)) in result.iter_mut().zip(left.iter().zip(right)) {
-                *value += (left + right) * weight;
+            for at in 1..=along.radius {
+                for channel in 0..3 {
+                    let [left, right] = [-at.cast_signed(), (width - 1 + at).cast_signed()]
+                        .map(|column| summed[margin + line_at(column, width) * 3 + channel]);
+                    summed[margin - at * 3 + channel] = left;
+                    summed[margin + (width - 1 + at) * 3 + channel] = right;
+                }
             }
-        }
-        for (to, value) in to.iter_mut().zip(&*result) {
-            *to = value.round_ties_even() as u8;
+            for (first, to) in (margin..).step_by(BLOCK).zip(to.chunks_mut(BLOCK)) {
+                let block =
+                    |first: usize| summed[first..].first_chunk::<BLOCK>().expect("a block is behind each value");
+                let mut sums = [0.0; BLOCK];
+                for (sum, value) in sums.iter_mut().zip(block(first)) {
+                    *sum = value * along_middle;
+                }
+                for (at, weight) in (1..).zip(along.half[1..=along.radius].iter().copied()) {
+                    let (left, right) = (block(first - at * 3), block(first + at * 3));
+                    for (sum, (left, right)) in sums.iter_mut().zip(left.iter().zip(right)) {
+                        *sum += (left + right) * weight;
+                    }
+                }
+                for (to, sum) in to.iter_mut().zip(sums) {
+                    *to = rounded(sum.min(255.0)) as u8;
+                }
+            }
         }
     }
 }

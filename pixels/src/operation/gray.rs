@@ -3,6 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::Operation;
+use super::blend::{byte, float};
+use super::pixelwise::{PixelMap, PixelNumber, Rgb};
 use super::workpiece::Workpiece;
 use crate::draw::Draws;
 use crate::matching::Match;
@@ -35,6 +37,14 @@ pub struct RandomGrayscale {
     pub p: f64,
 }
 
+/// Each pixel's gray with Pillow's arithmetic.
+#[derive(Clone, Copy)]
+pub(super) struct PillowGray;
+
+/// Each pixel's gray with torchvision's arithmetic of tensors.
+#[derive(Clone, Copy)]
+pub(super) struct TorchGray;
+
 impl Default for Gray {
     fn default() -> Self {
         Self { num_output_channels: three() }
@@ -51,8 +61,8 @@ impl Gray {
     #[expect(clippy::unused_self, reason = "every operation has this signature")]
     pub(super) fn carry_out(self, work: &mut Workpiece<'_>) {
         match work.matched {
-            Match::Pillow => work.each_pixel(|rgb| [pillow(rgb); 3]),
-            Match::Torch => work.each_pixel(|rgb| [torch(rgb); 3]),
+            Match::Pillow => work.each_pixel(PillowGray),
+            Match::Torch => work.each_pixel(TorchGray),
         }
     }
 }
@@ -81,15 +91,43 @@ impl RandomGrayscale {
 }
 
 /// Pillow's gray, in whole numbers.
-#[expect(clippy::cast_possible_truncation, reason = "the weights add up to 1")]
-pub(super) fn pillow([red, green, blue]: [u8; 3]) -> u8 {
-    ((u32::from(red) * 19595 + u32::from(green) * 38470 + u32::from(blue) * 7471 + 0x8000) >> 16) as u8
+#[inline(always)]
+pub(super) fn pillow([red, green, blue]: Rgb) -> i32 {
+    (red * 19595 + green * 38470 + blue * 7471 + 0x8000) >> 16
 }
 
 /// torchvision's gray of a tensor, rounded down.
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "such casts saturate, which is meant")]
-pub(super) fn torch([red, green, blue]: [u8; 3]) -> u8 {
-    (f32::from(red) * 0.2989 + f32::from(green) * 0.587 + f32::from(blue) * 0.114) as u8
+#[inline(always)]
+pub(super) fn torch([red, green, blue]: Rgb) -> i32 {
+    byte(float(red) * 0.2989 + float(green) * 0.587 + float(blue) * 0.114)
+}
+
+impl PixelNumber for PillowGray {
+    #[inline(always)]
+    fn number(self, rgb: Rgb) -> i32 {
+        pillow(rgb)
+    }
+}
+
+impl PixelNumber for TorchGray {
+    #[inline(always)]
+    fn number(self, rgb: Rgb) -> i32 {
+        torch(rgb)
+    }
+}
+
+impl PixelMap for PillowGray {
+    #[inline(always)]
+    fn map(self, rgb: Rgb) -> Rgb {
+        [pillow(rgb); 3]
+    }
+}
+
+impl PixelMap for TorchGray {
+    #[inline(always)]
+    fn map(self, rgb: Rgb) -> Rgb {
+        [torch(rgb); 3]
+    }
 }
 
 fn three() -> u8 {

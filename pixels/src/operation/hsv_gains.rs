@@ -4,7 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use super::Operation;
 use super::blend::factor_problem;
-use super::hsv::{Sectors, hsv};
+use super::hsv::{FromHsv, ToHsv};
+use super::tables::table;
 use super::workpiece::Workpiece;
 use crate::draw::Draws;
 
@@ -55,19 +56,10 @@ impl HsvGains {
     )]
     pub(super) fn carry_out(self, work: &mut Workpiece<'_>) {
         let turn = (self.hue * 255.0) as i32 as u8;
-        let times = |factor: f64| -> [u8; 256] {
-            let mut table = [0; 256];
-            for (from, to) in (0_u8..=255).zip(&mut table) {
-                *to = (f64::from(from) * factor) as u8;
-            }
-            table
-        };
-        let (saturations, values, sectors) = (times(self.saturation), times(self.value), Sectors::new());
-        work.each_pixel(|rgb| {
-            let [hue, saturation, value] = hsv(rgb);
-            let (saturation, value) = (saturations[usize::from(saturation)], values[usize::from(value)]);
-            sectors.rgb([hue.wrapping_add(turn), saturation, value])
-        });
+        let times = |factor: f64| table(|value| (f64::from(value) * factor) as u8);
+        work.each_pixel(ToHsv);
+        work.map_channels(&[table(|hue| hue.wrapping_add(turn)), times(self.saturation), times(self.value)]);
+        work.each_pixel(FromHsv);
     }
 }
 

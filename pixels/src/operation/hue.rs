@@ -2,7 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::hsv::{Sectors, hsv};
+use super::blend::{byte, float};
+use super::hsv::{TurnedHue, by_sector};
+use super::pixelwise::{PixelMap, Rgb};
 use super::workpiece::Workpiece;
 use crate::matching::Match;
 
@@ -26,55 +28,49 @@ impl Hue {
     pub(super) fn carry_out(self, work: &mut Workpiece<'_>) {
         let factor = self.hue_factor;
         match work.matched {
-            Match::Pillow => {
-                // Truncated, and then as the byte that wraps around.
-                let turn = (factor * 255.0) as i32 as u8;
-                let sectors = Sectors::new();
-                work.each_pixel(|rgb| {
-                    let [hue, saturation, value] = hsv(rgb);
-                    sectors.rgb([hue.wrapping_add(turn), saturation, value])
-                });
-            }
-            Match::Torch => work.each_pixel(|rgb| turned(rgb, factor as f32)),
+            // Truncated, and then as the byte that wraps around.
+            Match::Pillow => work.each_pixel(TurnedHue((factor * 255.0) as i32 as u8)),
+            Match::Torch => work.each_pixel(TorchHue(factor as f32)),
         }
     }
 }
 
-/// As torchvision turns the hue of a tensor: in single precision all the way.
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "such casts saturate, which is meant")]
-fn turned(rgb: [u8; 3], factor: f32) -> [u8; 3] {
-    // What torchvision scales by, so that 1.0 becomes 255 although it cuts off below the point.
-    const SCALE: f32 = 255.999;
-    let highest = rgb[0].max(rgb[1]).max(rgb[2]);
-    if rgb == [highest; 3] {
-        return rgb;
+/// As torchvision turns the hue of a tensor, by this part of a full turn: in single precision all the way.
+#[derive(Clone, Copy)]
+struct TorchHue(f32);
+
+impl PixelMap for TorchHue {
+    #[inline(always)]
+    fn map(self, rgb: Rgb) -> Rgb {
+        // What torchvision scales by, so that 1.0 becomes 255 although it cuts off below the point.
+        const SCALE: f32 = 255.999;
+        let unit = |value: i32| float(value) * (1.0 / 255.0);
+        let highest = rgb[0].max(rgb[1]).max(rgb[2]);
+        let lowest = rgb[0].min(rgb[1]).min(rgb[2]);
+        let most = unit(highest);
+        let range = most - unit(lowest);
+        let saturation = range / most;
+        let lacks = [(most - unit(rgb[0])) / range, (most - unit(rgb[1])) / range, (most - unit(rgb[2])) / range];
+        let of_red = lacks[2] - lacks[1];
+        let of_green = 2.0 + lacks[0] - lacks[2];
+        let of_blue = 4.0 + lacks[1] - lacks[0];
+        let sixths = if rgb[0] == highest {
+            of_red
+        } else if rgb[1] == highest {
+            of_green
+        } else {
+            of_blue
+        };
+        let hue = sixths * (1.0 / 6.0) + 1.0 + self.0;
+        let sixths = (hue - hue.floor()) * 6.0;
+        let sixths = if sixths < 6.0 { sixths } else { 0.0 };
+        let sector = byte(sixths);
+        let part = sixths - float(sector);
+        let low = (1.0 - saturation) * most;
+        let falling = (1.0 - saturation * part) * most;
+        let rising = (1.0 - saturation + saturation * part) * most;
+        let [red, green, blue] = by_sector(sector, [most, rising, falling, low]);
+        let turned = [byte(red * SCALE), byte(green * SCALE), byte(blue * SCALE)];
+        if highest == lowest { rgb } else { turned }
     }
-    let unit = |value: u8| f32::from(value) * (1.0 / 255.0);
-    let ([red, green, blue], most) = (rgb.map(unit), unit(highest));
-    let range = most - red.min(green).min(blue);
-    let saturation = range / most;
-    let lack = |value: f32| (most - value) / range;
-    let sixths = if rgb[0] == highest {
-        lack(blue) - lack(green)
-    } else if rgb[1] == highest {
-        2.0 + lack(red) - lack(blue)
-    } else {
-        4.0 + lack(green) - lack(red)
-    };
-    let hue = sixths * (1.0 / 6.0) + 1.0 + factor;
-    let sixths = (hue - hue.floor()) * 6.0;
-    let sector = sixths.floor();
-    let part = sixths - sector;
-    let low = (1.0 - saturation) * most;
-    let falling = (1.0 - saturation * part) * most;
-    let rising = (1.0 - saturation + saturation * part) * most;
-    let turned = match sector as u8 % 6 {
-        0 => [most, rising, low],
-        1 => [falling, most, low],
-        2 => [low, most, rising],
-        3 => [low, falling, most],
-        4 => [rising, low, most],
-        _ => [most, low, falling],
-    };
-    turned.map(|value| (value * SCALE) as u8)
 }

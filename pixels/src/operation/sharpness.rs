@@ -2,10 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::blend::{factor_problem, pillow};
+use super::blend::{byte, factor_problem, float, pillow};
 use super::by_chance::by_chance;
 use super::workpiece::Workpiece;
 use crate::matching::Match;
+use crate::vector::{self, VectorLoop};
 
 /// torchvision's `adjust_sharpness`.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize, Serialize)]
@@ -32,54 +33,75 @@ impl Sharpness {
 
     #[expect(clippy::cast_possible_truncation, reason = "factors have single precision")]
     pub(super) fn carry_out(self, work: &mut Workpiece<'_>) {
-        let factor = self.sharpness_factor;
-        match work.matched {
-            Match::Pillow => work.remake(|from, to, width| {
-                smooth(from, to, width, |value, smoothed| pillow(smoothed_by_pillow(smoothed), value, factor as f32));
-            }),
-            Match::Torch => work.remake(|from, to, width| {
-                smooth(from, to, width, |value, smoothed| torch(value, smoothed, (1.0 - factor) as f32));
-            }),
+        let (factor, matched) = (self.sharpness_factor as f32, work.matched);
+        // torchvision blends with what is missing of the factor, which it calculates in double precision.
+        let share = (1.0 - self.sharpness_factor) as f32;
+        work.remake(|from, to, width| match matched {
+            Match::Pillow => vector::run(Sharpening { from, to, width, blend: PillowBlend(factor) }),
+            Match::Torch => vector::run(Sharpening { from, to, width, blend: TorchBlend(share) }),
+        });
+    }
+}
+
+/// A value between the smoothed picture's and its own, or beyond. The method must be inlined.
+trait Blend: Copy {
+    fn blended(self, own: i32, smoothed: i32) -> i32;
+}
+
+#[derive(Clone, Copy)]
+struct PillowBlend(f32);
+
+#[derive(Clone, Copy)]
+struct TorchBlend(f32);
+
+impl Blend for PillowBlend {
+    #[inline(always)]
+    fn blended(self, own: i32, smoothed: i32) -> i32 {
+        pillow(smoothed, own, self.0)
+    }
+}
+
+impl Blend for TorchBlend {
+    #[inline(always)]
+    fn blended(self, own: i32, smoothed: i32) -> i32 {
+        byte(float(own) + self.0 * (float(smoothed) - float(own)))
+    }
+}
+
+/// All values inside; those of the outermost pixels stay. Smoothed is the mean of the 3 x 3 pixels around, in which the middle
+/// one counts 5 times: Pillow's `SMOOTH`.
+struct Sharpening<'a, B> {
+    from: &'a [u8],
+    to: &'a mut [u8],
+    width: usize,
+    blend: B,
+}
+
+impl<B: Blend> VectorLoop for Sharpening<'_, B> {
+    #[inline(always)]
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 0 to 255")]
+    fn run(self) {
+        let Self { from, to, width, blend } = self;
+        to.copy_from_slice(from);
+        let stride = width * 3;
+        if width < 3 || from.len() < 3 * stride {
+            return;
+        }
+        let inside = stride - 6;
+        for row in 1..from.len() / stride - 1 {
+            // As long as all that is inside, from the first, second or third pixel of a row on.
+            let line = |row: usize, pixel: usize| &from[row * stride + pixel * 3..][..inside];
+            let above = [line(row - 1, 0), line(row - 1, 1), line(row - 1, 2)];
+            let own = [line(row, 0), line(row, 1), line(row, 2)];
+            let below = [line(row + 1, 0), line(row + 1, 1), line(row + 1, 2)];
+            let to = &mut to[row * stride + 3..][..inside];
+            for at in 0..inside {
+                let three = |line: [&[u8]; 3]| u16::from(line[0][at]) + u16::from(line[1][at]) + u16::from(line[2][at]);
+                let sum = three(above) + three(own) + three(below) + u16::from(own[1][at]) * 4;
+                // Rounded. There are no halves, so that Pillow's sum of floats gives the same.
+                let smoothed = (sum * 2 + 13) / 26;
+                to[at] = blend.blended(own[1][at].into(), smoothed.into()) as u8;
+            }
         }
     }
-}
-
-/// Writes `value(own, smoothed)` for each value inside; those of the outermost pixels stay. Smoothed is the mean of the 3 x 3
-/// pixels around, in which the middle one counts 5 times: Pillow's `SMOOTH`, summed in its order.
-fn smooth(from: &[u8], to: &mut [u8], width: usize, value: impl Fn(u8, f32) -> u8) {
-    const SIDE: f32 = 1.0 / 13.0;
-    const MIDDLE: f32 = 5.0 / 13.0;
-    to.copy_from_slice(from);
-    let stride = width * 3;
-    let height = from.len() / stride;
-    if width < 3 || height < 3 {
-        return;
-    }
-    let row = |number: usize| &from[number * stride..][..stride];
-    // The same value of the pixel before, of its own, and of the one behind.
-    let beside = |row: &[u8], at: usize, middle: f32| {
-        f32::from(row[at]) * SIDE + f32::from(row[at + 3]) * middle + f32::from(row[at + 6]) * SIDE
-    };
-    for number in 1..height - 1 {
-        let (above, own, below) = (row(number - 1), row(number), row(number + 1));
-        let to = &mut to[number * stride + 3..][..stride - 6];
-        for (at, to) in to.iter_mut().enumerate() {
-            let sum = beside(below, at, SIDE);
-            let sum = (sum, beside(own, at, MIDDLE), beside(above, at, SIDE));
-            *to = value(own[at + 3], 0.5 + sum.0 + sum.1 + sum.2);
-        }
-    }
-}
-
-/// Half was added for rounding.
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "such casts saturate, which is meant")]
-fn smoothed_by_pillow(smoothed: f32) -> u8 {
-    smoothed as u8
-}
-
-/// torchvision rounds the smoothed value, halves to even, and then blends it with this share.
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "such casts saturate, which is meant")]
-fn torch(value: u8, smoothed: f32, share: f32) -> u8 {
-    let value = f32::from(value);
-    (value + share * ((smoothed - 0.5).round_ties_even() - value)) as u8
 }

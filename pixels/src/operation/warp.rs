@@ -1,12 +1,19 @@
 //! Every pixel of the result taken from somewhere else in the picture: rotations, shears and the like. Pillow's arithmetic in
 //! double precision, or torch's `grid_sample`. The result may have another size than the picture.
 
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+mod filters;
+mod rgbx;
 mod torch_places;
 
 use serde::{Deserialize, Serialize};
 
 use crate::interpolation::Interpolation;
 use crate::matching::Match;
+use crate::vector;
+use filters::{PillowWarp, Places, TorchWarp, WarpResult, WarpSource};
+use rgbx::{Plain, Rgbx};
 pub(super) use torch_places::TorchPlaces;
 
 /// What pixels from outside of the picture are: one number or red, green and blue, from 0 to 255.
@@ -50,16 +57,6 @@ pub(super) struct Warp {
     pub(super) fill: Option<Fill>,
 }
 
-/// A picture to take pixels from.
-struct WarpSource<'a> {
-    pixels: &'a [[u8; 3]],
-    width: usize,
-    height: usize,
-}
-
-/// Pixels to set, and how many columns they have.
-type WarpResult<'a> = (&'a mut [[u8; 3]], usize);
-
 impl Fill {
     fn rgb(self) -> [f64; 3] {
         match self {
@@ -72,6 +69,12 @@ impl Fill {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a fill is from 0 to 255")]
     pub(crate) fn bytes(self) -> [u8; 3] {
         self.rgb().map(|value| value as u8)
+    }
+
+    /// As torch rounds it.
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a fill is from 0 to 255")]
+    fn rounded(self) -> [u8; 3] {
+        self.rgb().map(|value| value.round_ties_even() as u8)
     }
 
     pub(crate) fn problem(self) -> Option<String> {
@@ -87,19 +90,18 @@ impl Affine2D {
         let Self { column, row } = self;
         (column[0] * x + column[1] * y + column[2], row[0] * x + row[1] * y + row[2])
     }
+}
 
-    /// Where the middle of a pixel comes from.
-    #[expect(clippy::cast_precision_loss, reason = "sides are below 2^53")]
-    fn at_pixel(self, x: usize, y: usize) -> (f64, f64) {
-        self.at(x as f64 + 0.5, y as f64 + 0.5)
+impl Places for Affine2D {
+    #[inline(always)]
+    fn at(self, x: f64, y: f64) -> (f64, f64) {
+        Affine2D::at(self, x, y)
     }
 }
 
-impl Projection {
-    /// Where the middle of a pixel comes from.
-    #[expect(clippy::cast_precision_loss, reason = "sides are below 2^53")]
-    fn at_pixel(self, x: usize, y: usize) -> (f64, f64) {
-        let (x, y) = (x as f64 + 0.5, y as f64 + 0.5);
+impl Places for Projection {
+    #[inline(always)]
+    fn at(self, x: f64, y: f64) -> (f64, f64) {
         let sum = |line: [f64; 3]| line[0] * x + line[1] * y + line[2];
         let depth = self.depth[0] * x + self.depth[1] * y + 1.0;
         (sum(self.column) / depth, sum(self.row) / depth)
@@ -121,71 +123,95 @@ impl Warp {
     /// Makes `to`, of `to_width` columns, from a picture of `width` columns. Both are packed RGB.
     pub(super) fn carry_out(&self, (from, width): (&[u8], usize), (to, to_width): (&mut [u8], usize), matched: Match) {
         let pixels = from.as_chunks::<3>().0;
-        let source = WarpSource { pixels, width, height: pixels.len() / width };
+        let source = WarpSource::new(pixels, width);
         let to = to.as_chunks_mut::<3>().0;
         if matched == Match::Pillow {
             to.fill(self.fill.map_or([0; 3], Fill::bytes));
         }
-        let places = TorchPlaces::new(self.from, (width, source.height), (to_width, to.len() / to_width));
-        match (matched, self.from) {
-            (Match::Torch, Mapping::Affine(from)) => {
-                self.like_torch(&source, (to, to_width), |column, row| from.at_pixel(column, row), &places);
+        let nearest = self.interpolation == Interpolation::Nearest;
+        match self.from {
+            _ if matched == Match::Torch && nearest => {
+                let places = TorchPlaces::new(self.from, (width, source.height), (to_width, to.len() / to_width));
+                self.nearest_like_torch(&source, (to, to_width), &places);
             }
-            (Match::Torch, Mapping::Perspective(from)) => {
-                self.like_torch(&source, (to, to_width), |column, row| from.at_pixel(column, row), &places);
+            Mapping::Affine(from) if from.shift().is_some() => {
+                if let (Match::Torch, Some(fill)) = (matched, self.fill) {
+                    to.fill(fill.rounded());
+                } else if matched == Match::Torch {
+                    to.fill([0; 3]);
+                }
+                shifted(&source, (to, to_width), from.shift().unwrap_or_default());
             }
-            (Match::Pillow, Mapping::Affine(from)) if self.interpolation == Interpolation::Nearest => {
-                from.nearest(&source, (to, to_width));
-            }
-            (Match::Pillow, Mapping::Affine(from)) => {
-                self.each(&source, (to, to_width), |column, row| from.at_pixel(column, row));
-            }
-            (Match::Pillow, Mapping::Perspective(from)) => {
-                self.each(&source, (to, to_width), |column, row| from.at_pixel(column, row));
-            }
+            Mapping::Affine(from) if nearest => from.nearest(&source, (to, to_width)),
+            Mapping::Affine(from) => self.filtered(&source, (to, to_width), from, matched),
+            Mapping::Perspective(from) => self.filtered(&source, (to, to_width), from, matched),
         }
     }
 
-    /// Sets what comes from within the picture.
-    fn each(&self, source: &WarpSource<'_>, to: WarpResult<'_>, at_pixel: impl Fn(usize, usize) -> (f64, f64)) {
-        match self.interpolation {
-            Interpolation::Nearest => sampled(source, to, at_pixel, own),
-            Interpolation::Bicubic => sampled(source, to, at_pixel, bicubic),
-            Interpolation::Bilinear | Interpolation::Lanczos3 => sampled(source, to, at_pixel, bilinear),
+    fn filtered(&self, source: &WarpSource<'_>, to: WarpResult<'_>, from: impl Places, matched: Match) {
+        #[cfg(target_arch = "x86_64")]
+        if let Some(cpu) = avx2::Avx2::found() {
+            return self.filtered_by::<avx2::Quad>(source, to, from, matched, cpu);
         }
+        self.filtered_by::<Plain>(source, to, from, matched, ());
     }
 
-    /// torchvision's arithmetic on a tensor: pixels from outside are 0, and with a fill what is missing of a pixel is the fill.
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "as torch calculates")]
-    fn like_torch(
+    fn filtered_by<V: Rgbx>(
         &self,
         source: &WarpSource<'_>,
-        (to, to_width): WarpResult<'_>,
-        at_pixel: impl Fn(usize, usize) -> (f64, f64),
-        places: &TorchPlaces,
+        to: WarpResult<'_>,
+        from: impl Places,
+        matched: Match,
+        cpu: V::Cpu,
     ) {
-        let fill = self.fill.map(Fill::rgb);
+        let Self { interpolation, fill, .. } = *self;
+        match matched {
+            Match::Pillow => vector::run(PillowWarp::<_, V> { source, to, from, interpolation, cpu }),
+            Match::Torch => vector::run(TorchWarp::<_, V> { source, to, from, fill: fill.map(Fill::rgb), cpu }),
+        }
+    }
+
+    fn nearest_like_torch(&self, source: &WarpSource<'_>, (to, to_width): WarpResult<'_>, places: &TorchPlaces) {
+        let fill = self.fill.map_or([0; 3], Fill::rounded);
         for (row, to) in to.chunks_exact_mut(to_width).enumerate() {
             for (column, to) in to.iter_mut().enumerate() {
-                if self.interpolation == Interpolation::Nearest {
-                    let (x, y) = places.nearest(column, row);
-                    let found = source.within(x, y);
-                    *to = found.unwrap_or_else(|| fill.unwrap_or_default().map(|value| libm::rint(value) as u8));
-                    continue;
-                }
-                let (x, y) = at_pixel(column, row);
-                let (sum, share) = source.weighted(x - 0.5, y - 0.5);
-                let mixed = |channel: usize| match fill {
-                    None => sum[channel],
-                    Some(fill) => (sum[channel] - fill[channel]) * share + fill[channel],
-                };
-                *to = std::array::from_fn(|channel| libm::rint(mixed(channel)) as u8);
+                let (x, y) = places.nearest(column, row);
+                *to = source.within(x, y).unwrap_or(fill);
             }
         }
     }
 }
 
+/// Moves the picture by whole pixels: each of the result shows the one that is so many columns and rows farther.
+fn shifted(source: &WarpSource<'_>, (to, to_width): WarpResult<'_>, (columns, rows): (i64, i64)) {
+    let to_high = to.len() / to_width;
+    let shown = |by: i64, len: usize, to_len: usize| {
+        let [len, to_len] = [len, to_len].map(|len| i64::try_from(len).unwrap_or(i64::MAX));
+        let [first, end] = [-by, len.saturating_sub(by)].map(|at| at.clamp(0, to_len));
+        let at = |place: i64| usize::try_from(place).expect("a place in the picture");
+        (first < end).then(|| (at(first)..at(end), at(first + by)))
+    };
+    let (Some((columns, left)), Some((rows, top))) =
+        (shown(columns, source.width, to_width), shown(rows, source.height, to_high))
+    else {
+        return;
+    };
+    for (to, row) in to.chunks_exact_mut(to_width).skip(rows.start).take(rows.len()).zip(top..) {
+        to[columns.clone()].copy_from_slice(&source.pixels[row * source.width + left..][..columns.len()]);
+    }
+}
+
 impl Affine2D {
+    /// By how many columns and rows the picture is moved, if that is all, and by whole pixels. All filters then give its pixels.
+    #[expect(clippy::cast_possible_truncation, reason = "it was looked whether they are whole and small")]
+    fn shift(self) -> Option<(i64, i64)> {
+        const FAR: f64 = 1e12;
+        let Self { column, row } = self;
+        let moves = ((column[0], column[1]), (row[0], row[1])) == ((1.0, 0.0), (0.0, 1.0));
+        let whole = [column[2], row[2]].iter().all(|by| by.abs() < FAR && by.fract() == 0.0);
+        (moves && whole).then_some((column[2] as i64, row[2] as i64))
+    }
+
     /// Pillow's nearest pixel: by sums in double precision where nothing turns, else in whole numbers with 16 bits after the
     /// point, unless they have no room.
     fn nearest(self, source: &WarpSource<'_>, to: WarpResult<'_>) {
@@ -209,58 +235,6 @@ impl Affine2D {
         } else {
             stepped(source, to, start, steps, index);
         }
-    }
-}
-
-/// Sets what comes from within the picture, from the place in it that `at_pixel` gives.
-#[expect(clippy::cast_precision_loss, reason = "sides are below 2^53")]
-fn sampled(
-    source: &WarpSource<'_>,
-    (to, to_width): WarpResult<'_>,
-    at_pixel: impl Fn(usize, usize) -> (f64, f64),
-    sample: impl Fn(&WarpSource<'_>, f64, f64) -> [u8; 3],
-) {
-    let (wide, high) = (source.width as f64, source.height as f64);
-    for (row, to) in to.chunks_exact_mut(to_width).enumerate() {
-        for (column, to) in to.iter_mut().enumerate() {
-            let (x, y) = at_pixel(column, row);
-            if (0.0..wide).contains(&x) && (0.0..high).contains(&y) {
-                *to = sample(source, x - 0.5, y - 0.5);
-            }
-        }
-    }
-}
-
-impl WarpSource<'_> {
-    fn within(&self, column: i64, row: i64) -> Option<[u8; 3]> {
-        let (column, row) = (usize::try_from(column).ok()?, usize::try_from(row).ok()?);
-        (column < self.width && row < self.height).then(|| self.pixels[row * self.width + column])
-    }
-
-    /// The nearest pixel of the picture.
-    fn clamped(&self, column: i64, row: i64) -> [u8; 3] {
-        let within = |at: i64, len: usize| usize::try_from(at).unwrap_or(0).min(len - 1);
-        self.pixels[within(row, self.height) * self.width + within(column, self.width)]
-    }
-
-    /// The sum of the four pixels around, those outside being 0, and how much of the weight is inside.
-    #[expect(clippy::cast_possible_truncation, reason = "such casts saturate, which is meant")]
-    fn weighted(&self, x: f64, y: f64) -> ([f64; 3], f64) {
-        let (left, top) = (libm::floor(x), libm::floor(y));
-        let (right, below) = (x - left, y - top);
-        let (mut sum, mut share) = ([0.0; 3], 0.0);
-        for (row, weight_row) in [(0, 1.0 - below), (1, below)] {
-            for (column, weight_column) in [(0, 1.0 - right), (1, right)] {
-                if let Some(rgb) = self.within((left as i64).saturating_add(column), (top as i64).saturating_add(row)) {
-                    let weight = weight_row * weight_column;
-                    share += weight;
-                    for (sum, value) in sum.iter_mut().zip(rgb) {
-                        *sum += f64::from(value) * weight;
-                    }
-                }
-            }
-        }
-        (sum, share)
     }
 }
 
@@ -296,50 +270,4 @@ fn index(at: f64, len: usize) -> Option<usize> {
 #[expect(clippy::cast_possible_truncation, reason = "it was looked whether all places fit")]
 fn fixed(value: f64) -> i64 {
     libm::floor(value * 65536.0 + 0.5) as i64
-}
-
-/// The pixel that a place is in.
-#[expect(clippy::cast_possible_truncation, reason = "places in a picture")]
-fn own(source: &WarpSource<'_>, x: f64, y: f64) -> [u8; 3] {
-    source.clamped((x + 0.5) as i64, (y + 0.5) as i64)
-}
-
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between two bytes")]
-fn bilinear(source: &WarpSource<'_>, x: f64, y: f64) -> [u8; 3] {
-    let (left, top, right, below) = parts(x, y);
-    let [above, under] = [top, top + 1].map(|row| [left, left + 1].map(|column| source.clamped(column, row)));
-    std::array::from_fn(|channel| {
-        let line = |row: [[u8; 3]; 2]| {
-            let [first, second] = row.map(|rgb| f64::from(rgb[channel]));
-            first + (second - first) * right
-        };
-        let (first, second) = (line(above), line(under));
-        (first + (second - first) * below) as u8
-    })
-}
-
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "such casts saturate, which is meant")]
-fn bicubic(source: &WarpSource<'_>, x: f64, y: f64) -> [u8; 3] {
-    let (left, top, right, below) = parts(x, y);
-    let lines = [top - 1, top, top + 1, top + 2]
-        .map(|row| [left - 1, left, left + 1, left + 2].map(|column| source.clamped(column, row)));
-    std::array::from_fn(|channel| {
-        let lines = lines.map(|line| cubic(line.map(|rgb| f64::from(rgb[channel])), right));
-        cubic(lines, below) as u8
-    })
-}
-
-/// The pixel to the upper left, and how far from its middle.
-#[expect(clippy::cast_possible_truncation, reason = "places in a picture")]
-fn parts(x: f64, y: f64) -> (i64, i64, f64, f64) {
-    let (left, top) = (libm::floor(x), libm::floor(y));
-    (left as i64, top as i64, x - left, y - top)
-}
-
-/// Pillow's cubic filter with a = -1, between the second and the third value.
-fn cubic([first, second, third, fourth]: [f64; 4], at: f64) -> f64 {
-    let slope = -first + third;
-    let bend = 2.0 * (first - second) + third - fourth;
-    let rest = -first + second - third + fourth;
-    second + at * (slope + at * (bend + at * rest))
 }

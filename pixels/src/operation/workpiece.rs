@@ -1,12 +1,11 @@
 //! A picture under operations. What changes single values is only noted in a table, so that any number of such operations is
 //! carried out in one pass. Statistics are those of the values as the table changes them.
 
+use super::pixelwise::{self, PixelMap, PixelNumber};
+use super::tables::{Tables, looked_up, table};
 use super::warp::Warp;
 use crate::buffer::{SLACK, sized};
 use crate::matching::Match;
-
-/// For each channel and value, another value.
-type Tables = [[u8; 256]; 3];
 
 /// For each value, how many pixels have it in one channel.
 pub(super) type Histogram = [u32; 256];
@@ -76,32 +75,35 @@ impl<'a> Workpiece<'a> {
         self.chain([&table; 3]);
     }
 
+    /// Replaces each value by a number from 0 to 255.
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 0 to 255")]
+    pub(super) fn map_numbers(&mut self, number: impl Fn(i32) -> i32) {
+        self.map(|value| number(value.into()) as u8);
+    }
+
     /// Replaces the values of each channel by a table that is made from how often it has each.
     pub(super) fn map_by_histogram(&mut self, table: impl Fn(&Histogram) -> [u8; 256]) {
         let tables = self.histograms().map(|histogram| table(&histogram));
         self.chain([&tables[0], &tables[1], &tables[2]]);
     }
 
+    /// Replaces the values of red, green and blue by a table each.
+    pub(super) fn map_channels(&mut self, tables: &Tables) {
+        self.chain([&tables[0], &tables[1], &tables[2]]);
+    }
+
     /// The mean of a number for each pixel.
     #[expect(clippy::cast_precision_loss, reason = "a sum of bytes is below 2^53")]
-    pub(super) fn mean(&self, number: impl Fn([u8; 3]) -> u8) -> f64 {
+    pub(super) fn mean(&self, number: impl PixelNumber) -> f64 {
         let pixels = self.rgb().as_chunks::<3>().0;
-        let sum: u64 = match &self.pending {
-            None => pixels.iter().map(|rgb| u64::from(number(*rgb))).sum(),
-            Some(tables) => pixels.iter().map(|rgb| u64::from(number(looked_up(tables, *rgb)))).sum(),
-        };
-        sum as f64 / pixels.len() as f64
+        pixelwise::sum(pixels, self.pending.as_ref(), number) as f64 / pixels.len() as f64
     }
 
     /// Replaces each pixel.
-    pub(super) fn each_pixel(&mut self, pixel: impl Fn([u8; 3]) -> [u8; 3]) {
+    pub(super) fn each_pixel(&mut self, map: impl PixelMap) {
         let pending = self.pending.take();
         self.counted = None;
-        let pixels = self.rgb_mut().as_chunks_mut::<3>().0;
-        match &pending {
-            None => pixels.iter_mut().for_each(|rgb| *rgb = pixel(*rgb)),
-            Some(tables) => pixels.iter_mut().for_each(|rgb| *rgb = pixel(looked_up(tables, *rgb))),
-        }
+        pixelwise::each(self.rgb_mut().as_chunks_mut::<3>().0, pending.as_ref(), map);
     }
 
     /// Replaces the picture by another one of its size, from `make(old, new, width)`.
@@ -173,18 +175,6 @@ impl<'a> Workpiece<'a> {
             self.rgb_mut().as_chunks_mut::<3>().0.iter_mut().for_each(|rgb| *rgb = looked_up(&tables, *rgb));
         }
     }
-}
-
-fn table(value: impl Fn(u8) -> u8) -> [u8; 256] {
-    let mut table = [0; 256];
-    for (from, to) in (0..=255).zip(&mut table) {
-        *to = value(from);
-    }
-    table
-}
-
-fn looked_up(tables: &Tables, [red, green, blue]: [u8; 3]) -> [u8; 3] {
-    [tables[0][usize::from(red)], tables[1][usize::from(green)], tables[2][usize::from(blue)]]
 }
 
 fn count(rgb: &[u8]) -> [Histogram; 3] {
