@@ -81,6 +81,7 @@ bench: deps ## The benchmarks, which judge nothing: make bench [DATA=FOLDER_OF_P
 	cargo bench --locked -p forebay-benches --benches
 	@benches/sources/run $(DATA)
 	@benches/trainers/run
+	@benches/recipes/run $(DATA) --installed
 
 test-regions: deps ## 50 regions of every JPEG of FOREBAY_TEST_DATA, with seek points and without, in release
 	cargo test --release --locked -p forebay-jpeg --test seek -- --nocapture

@@ -169,10 +169,11 @@ def libraries(name: str) -> Path:
 
 
 def compare() -> Tally:
-    """What `make compare` makes of its figures; the comparison itself is not run."""
-    command = (VENV / "python", "-m", "pytest", "-q", "--no-header", "-p", "no:cacheprovider", "benches/compare/tests")
-    folder = ROOT / "benches" / "compare"
-    return counted(command, pytest_tally, PYTHONPATH=f"{folder}:{folder / 'entrants'}")
+    """What `make compare` and `benches/recipes/run` make of their figures; nothing is measured."""
+    tests = [ROOT / "benches" / name / "tests" for name in ("compare", "recipes")]
+    command = (VENV / "python", "-m", "pytest", "-q", "--no-header", "-p", "no:cacheprovider", *tests)
+    folders = [ROOT / "benches" / name for name in ("compare", "compare/entrants", "recipes", "recipes/peers")]
+    return counted(command, pytest_tally, PYTHONPATH=":".join(map(str, folders)))
 
 
 def gpu() -> Tally:

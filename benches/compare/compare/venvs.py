@@ -27,17 +27,20 @@ class Venvs:
         Raises:
             UnavailableError: They cannot be installed here.
         """
-        wanted = self._wanted(packages)
         python = self.folder / venv / "bin" / "python"
-        stamp = self.folder / venv / f"{packages}.installed"
-        if stamp.is_file() and stamp.read_text() == wanted:
+        if self.has(venv, packages):
             return python
         if packages not in self.failed:
             self._install(python, packages)
         if packages in self.failed:
             raise UnavailableError(self.failed[packages])
-        stamp.write_text(wanted)
+        self._stamp(venv, packages).write_text(self._wanted(packages))
         return python
+
+    def has(self, venv: str, packages: str) -> bool:
+        """Whether they are installed there."""
+        stamp = self._stamp(venv, packages)
+        return stamp.is_file() and stamp.read_text() == self._wanted(packages)
 
     def versions(self, venv: str) -> dict[str, str]:
         """What is installed, by its name in small letters with hyphens."""
@@ -50,6 +53,9 @@ class Venvs:
         )
         pairs = [line.split("==", 1) for line in listed.stdout.splitlines() if "==" in line]
         return {name.lower().replace("_", "-"): version for name, version in pairs}
+
+    def _stamp(self, venv: str, packages: str) -> Path:
+        return self.folder / venv / f"{packages}.installed"
 
     def _wanted(self, packages: str) -> str:
         if packages == "forebay":
