@@ -368,7 +368,7 @@ fn check_process(process: Option<&WorkerProcess>) -> Result<(), CallError> {
 }
 
 /// A key's ledger name and document.
-fn split(key: &str) -> Option<(&str, &str)> {
+pub(crate) fn split(key: &str) -> Option<(&str, &str)> {
     let rest = key.strip_prefix(PREFIX)?;
     let (end, _) = rest.match_indices('/').nth(2)?;
     Some((&rest[..end], &rest[end + 1..]))

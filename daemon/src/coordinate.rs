@@ -105,6 +105,17 @@ pub enum CoordinateError {
         /// What is wrong.
         cause: String,
     },
+    /// A store that a snapshot may have been put into.
+    #[error(
+        "whether the snapshot was put into {place} is not known: start without --recover-from, and look with `forebay audit`; \
+         if the ledgers are not there, recover once more: {error}"
+    )]
+    Unsure {
+        /// Where they would be.
+        place: String,
+        /// What the store said.
+        error: StoreError,
+    },
     /// A store that a snapshot was to be put into.
     #[error(
         "there are ledgers in {place} already, so \"{snapshot}\" is not put there: start without --recover-from, or give \
@@ -161,7 +172,11 @@ pub async fn coordinate(settings: CoordinateSettings, surroundings: Surroundings
         task_timeout: settings.master.task_timeout,
         ..CoordinatorSettings::default()
     };
-    let kept::Opened { store, place, snapshots } = settings.kept.open(&surroundings).await?;
+    let kept::Opened { store, place, snapshots } = tokio::select! {
+        opened = settings.kept.open(&surroundings) => opened?,
+        // It may wait long until it leads.
+        _signal = signals.come() => return Ok(()),
+    };
     let handle = Coordinator::start(store, monotonic_clock(), times)?;
     let metrics = settings.metrics.as_ref().map(|place| MetricsEndpoint::bind(place, Path::new("."))).transpose()?;
     let (guests, doors) = accept::listen(&settings.listen, tls).await?;

@@ -1,17 +1,22 @@
 //! The snapshot of a coordinator's ledgers: written to a folder every minute, and what a new store is made from.
 
+use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use forebay_coordinator::{EmbeddedStore, Handle, RecoveredStore, RecoveryAudit, Store, StoreSnapshot};
+use forebay_coordinator::{EmbeddedStore, Handle, RecoveredStore, RecoveryAudit, Store, StoreFault, StoreSnapshot};
 use forebay_road::threads;
+use parking_lot::Mutex;
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep};
 
 use super::CoordinateError;
 
 /// File of the snapshot, in the folder of the ledgers.
 pub(super) const SNAPSHOT: &str = "ledger.snapshot";
+/// What follows its name where it was set aside.
+const BEFORE: &str = ".before";
 /// How often is looked whether this process leads.
 const LOOK: Duration = Duration::from_millis(100);
 
@@ -21,33 +26,77 @@ const LOOK: Duration = Duration::from_millis(100);
 pub(super) async fn keep(handle: Handle, file: PathBuf, every: Duration) {
     let mut tick = interval(every);
     tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    let mut written = None;
+    let shown = file.display().to_string();
+    let kept = Arc::new(Mutex::new(None));
     let mut fails = false;
     loop {
         tick.tick().await;
         // In an outage there is nothing to keep that was answered.
         let Ok(snapshot) = handle.take_store_snapshot().await else { continue };
-        let snapshot = Arc::new(snapshot);
-        if written.is_none() && snapshot.documents.is_empty() {
-            continue;
-        }
-        if written.as_ref().is_some_and(|last: &Arc<StoreSnapshot>| last.documents == snapshot.documents) {
-            continue;
-        }
-        let (path, new) = (file.clone(), Arc::clone(&snapshot));
-        let outcome = threads::beside("forebay-snapshot", move || new.write(&path)).await;
-        match outcome.map_err(|error| error.to_string()).and_then(|done| done.map_err(|error| error.to_string())) {
-            Ok(()) => {
-                tracing::debug!(file = %file.display(), "the snapshot of the ledgers was written");
+        let (file, kept) = (file.clone(), Arc::clone(&kept));
+        let take = move || kept.lock().get_or_insert_with(|| KeptSnapshot::open(file)).take(snapshot);
+        let outcome = threads::beside("forebay-snapshot", take).await;
+        match outcome.map_err(|error| error.to_string()).flatten() {
+            Ok(false) => {}
+            Ok(true) => {
+                tracing::debug!(file = shown, "the snapshot of the ledgers was written");
                 if std::mem::take(&mut fails) {
-                    tracing::info!(file = %file.display(), "the snapshot of the ledgers is written again");
+                    tracing::info!(file = shown, "the snapshot of the ledgers is written again");
                 }
-                written = Some(snapshot);
             }
             Err(cause) if !std::mem::replace(&mut fails, true) => {
                 tracing::error!(cause, "the snapshot of the ledgers is not written; the ledgers themselves go on");
             }
             Err(_told) => {}
+        }
+    }
+}
+
+/// The file of snapshots, and what it has.
+///
+/// If the store loses its data, the file has what is left of the ledgers. So nothing is written of an empty store, and a
+/// snapshot of other ledgers sets the file aside.
+struct KeptSnapshot {
+    file: PathBuf,
+    kept: Option<StoreSnapshot>,
+}
+
+impl KeptSnapshot {
+    /// What cannot be read there is replaced.
+    fn open(file: PathBuf) -> Self {
+        let kept = StoreSnapshot::read(&file).ok();
+        Self { file, kept }
+    }
+
+    /// Writes this one, if it has anything new. Says whether it did.
+    fn take(&mut self, new: StoreSnapshot) -> Result<bool, String> {
+        if new.documents.is_empty() || self.kept.as_ref().is_some_and(|kept| kept.documents == new.documents) {
+            return Ok(false);
+        }
+        if self.kept.as_ref().is_some_and(|kept| new.goes_back_from(kept)) {
+            self.set_aside()?;
+        }
+        new.write(&self.file).map_err(|error| error.to_string())?;
+        self.kept = Some(new);
+        Ok(true)
+    }
+
+    fn set_aside(&self) -> Result<(), String> {
+        let mut aside = self.file.as_os_str().to_owned();
+        aside.push(BEFORE);
+        let aside = PathBuf::from(aside);
+        match fs::rename(&self.file, &aside) {
+            Ok(()) => {
+                tracing::warn!(
+                    kept = %aside.display(),
+                    "ledgers are gone, or begin anew: by `forebay run new`, or because the store lost its data. The last \
+                     snapshot of the earlier ones is kept"
+                );
+                Ok(())
+            }
+            // It was, and then the new one could not be written.
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
+            Err(error) => Err(format!("{} cannot become {}: {error}", self.file.display(), aside.display())),
         }
     }
 }
@@ -95,9 +144,16 @@ pub(super) async fn recover_into(
     if !store.load("")?.is_empty() {
         return Err(CoordinateError::Occupied { place: place.to_owned(), snapshot: snapshot.into() });
     }
-    store.commit(&recovered.documents)?;
-    tell(taken, &recovered);
-    Ok(())
+    match store.commit(&recovered.documents) {
+        Ok(()) => {
+            tell(taken, &recovered);
+            Ok(())
+        }
+        Err(error) if *error.fault() == StoreFault::Unknown => {
+            Err(CoordinateError::Unsure { place: place.to_owned(), error })
+        }
+        Err(error) => Err(error.into()),
+    }
 }
 
 /// The documents that ledgers go on from, and when they were as in the snapshot.
@@ -125,10 +181,10 @@ mod tests {
     use super::*;
 
     /// A snapshot of a coordinator with one ledger.
-    async fn snapshot(file: &Path) -> StoreSnapshot {
+    async fn snapshot(file: &Path, dataset: &str) -> StoreSnapshot {
         let handle = Coordinator::start(MemoryStore::new(), monotonic_clock(), CoordinatorSettings::default()).unwrap();
         let request = RegisterTasksRequest {
-            dataset: "mnist".to_owned(),
+            dataset: dataset.to_owned(),
             records: 60,
             batch_size: 4,
             epochs: 1,
@@ -142,11 +198,48 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn a_store_that_lost_its_ledgers_does_not_take_their_snapshot_with_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let (file, aside) = (folder.path().join(SNAPSHOT), folder.path().join("ledger.snapshot.before"));
+        let first = snapshot(&file, "mnist").await;
+        let other = snapshot(&folder.path().join("other"), "letters").await;
+        let mut kept = KeptSnapshot::open(file.clone());
+        assert_eq!(kept.take(first.clone()), Ok(false), "nothing is new");
+        assert_eq!(kept.take(StoreSnapshot { documents: vec![], ..first.clone() }), Ok(false));
+        assert_eq!(StoreSnapshot::read(&file).unwrap(), first, "an empty store has nothing to keep");
+        assert_eq!(kept.take(other.clone()), Ok(true));
+        assert_eq!(StoreSnapshot::read(&file).unwrap(), other);
+        assert_eq!(StoreSnapshot::read(&aside).unwrap(), first, "of ledgers that are gone");
+        // Ledgers that go on, and new ones, set nothing aside.
+        let mut both = [first.documents, other.documents].concat();
+        both.sort();
+        assert_eq!(kept.take(StoreSnapshot { documents: both, ..first }), Ok(true));
+        assert_eq!(StoreSnapshot::read(&aside).unwrap().documents.len(), kept.kept.unwrap().documents.len() / 2);
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_set_aside_is_not_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join(SNAPSHOT);
+        let of =
+            |key: &str| StoreSnapshot { taken: 1, documents: vec![(format!("ledger/run/{key}/all/head"), vec![])] };
+        let mut kept = KeptSnapshot::open(file.clone());
+        assert_eq!(kept.take(of("train")), Ok(true));
+        let before = folder.path().join("ledger.snapshot.before");
+        fs::create_dir(&before).unwrap();
+        let refused = kept.take(of("eval")).unwrap_err();
+        assert!(refused.contains("cannot become"), "{refused}");
+        assert_eq!(StoreSnapshot::read(&file).unwrap(), of("train"));
+        fs::remove_dir(before).unwrap();
+        assert_eq!(kept.take(of("eval")), Ok(true));
+    }
+
+    #[tokio::test]
     async fn ledgers_are_recovered_into_a_store_without_ledgers_by_the_process_that_leads() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join(SNAPSHOT);
         let keys = |documents: &[(String, Vec<u8>)]| documents.iter().map(|(key, _)| key.clone()).collect::<Vec<_>>();
-        let wanted = keys(&snapshot(&file).await.documents);
+        let wanted = keys(&snapshot(&file, "mnist").await.documents);
         let (shared, place) = (SharedStore::default(), "etcd, below /test");
         let mut follower = shared.replica(1);
         let refused = recover_into(&mut follower, place, &file, Duration::ZERO).await.unwrap_err();
