@@ -103,7 +103,7 @@ pub trait Store: Send + 'static {
     /// All documents whose key starts with `prefix`, rising by key.
     fn load(&mut self, prefix: &str) -> Result<Vec<(String, Vec<u8>)>, StoreError>;
 
-    /// Applies all changes at once.
+    /// Applies all changes at once. It fails if another process may have led since the last `load`.
     fn commit(&mut self, changes: &[Change]) -> Result<(), StoreError>;
 }
 

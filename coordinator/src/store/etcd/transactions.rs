@@ -63,7 +63,15 @@ impl Transactions {
     /// Applies all changes at once.
     pub(super) async fn commit(&mut self, changes: &[Change]) -> Result<(), StoreError> {
         let term = self.standing.term()?;
-        if self.base.as_ref().is_none_or(|base| base.term != term) {
+        // What was read in an earlier term, others may have changed since, so nothing that was made from it is written.
+        let is_stale = self.base.take_if(|base| base.term != term).is_some();
+        if is_stale && !changes.is_empty() {
+            return Err(StoreError::new(
+                "Writing to etcd",
+                "another coordinator may have led meanwhile; it is read first",
+            ));
+        }
+        if self.base.is_none() {
             self.read(term).await?;
         }
         self.settle().await?;
