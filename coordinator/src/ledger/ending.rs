@@ -5,6 +5,9 @@ use forebay_proto::v1::AbandonReply;
 use super::{Ledger, ReturnedPositions, marks::SUMMED_AT_ONCE, tallies::PositionFate};
 use crate::call_error::CallError;
 
+/// Epochs, ended one shortly after the other by other ranks, whose late receipts count. It bounds what is kept of them.
+const LATE_EPOCHS: u64 = 8;
+
 /// What ended with an epoch.
 struct EndedEpoch {
     /// Records that are abandoned.
@@ -46,6 +49,8 @@ impl Ledger {
                 self.settle();
             }
         }
+        // Receipts of epochs that were ended just before may be under way still.
+        leased.extend(std::mem::take(&mut self.abandoned.0).into_iter().filter(|back| back.epoch + LATE_EPOCHS > last));
         leased.sort_by_key(|back| (back.epoch, back.start));
         self.abandoned = (leased, now.saturating_add(self.times.lease_ttl));
         // The rank's daemon begins anew behind them.

@@ -59,6 +59,22 @@ fn rule_40_receipts_that_were_under_way_at_a_reset_of_another_rank_count_once() 
 }
 
 #[test]
+fn rule_40_a_second_reset_does_not_take_the_late_receipts_of_the_first() {
+    let scene = scene();
+    let mut job = Job::start(&scene, RUN, RECORDS, 4);
+    let late = reset_by_the_first_rank(&mut job);
+    let first = &mut job.ranks[0];
+    first.leased.clear();
+    first.take(&scene, 16).unwrap();
+    let caller = Some(first.next());
+    assert_eq!(scene.call(AbandonRequest { caller, epoch: 1 }).unwrap().abandoned, 75);
+    for (rank, receipts) in (1..4).zip(&late) {
+        assert_eq!(verdict(&scene, &mut job.ranks[rank], receipts, false), Verdict::Accepted);
+    }
+    assert_eq!(lines(&job)[0], told(128));
+}
+
+#[test]
 fn rule_40_a_receipt_that_comes_when_its_lease_would_have_expired_is_refused_and_its_records_stay_abandoned() {
     let scene = scene();
     let mut job = Job::start(&scene, RUN, RECORDS, 4);
