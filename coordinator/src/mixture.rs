@@ -12,6 +12,7 @@ pub(crate) mod shares;
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -164,16 +165,39 @@ impl MixedEpoch {
     pub(crate) fn positions(&self, record: u64) -> impl Iterator<Item = u64> {
         let source = self.mixture.sources.iter().find(|source| source.records.contains(&record));
         let turns = source.map(|source| {
-            let (first, own) = (self.first(source), record - source.records.start);
-            let end = first + u128::from(source.len());
-            let cycles = source.split(first).0..=source.split(end).0;
-            cycles.filter_map(move |cycle| {
-                let place = source.place(cycle, own).checked_sub(first)?;
-                let place = u64::try_from(place).ok().filter(|place| *place < source.len())?;
-                Some(self.position(source.draws.start + place))
-            })
+            self.cycles(source).filter_map(move |cycle| self.draw_in(source, cycle, record - source.records.start))
         });
-        turns.into_iter().flatten()
+        turns.into_iter().flatten().map(|draw| self.position(draw))
+    }
+
+    /// Calls `visit` with each of these records and each of its positions. Cycles come one after the other, and in each of them the
+    /// draws in their order: cycles of grains, and blocks of draws, take long to make, and few are kept.
+    pub(crate) fn visit_positions(&self, records: &BTreeSet<u64>, mut visit: impl FnMut(u64, u64)) {
+        for source in &self.mixture.sources {
+            for cycle in self.cycles(source) {
+                let draw = |&record: &u64| Some((self.draw_in(source, cycle, record - source.records.start)?, record));
+                let mut draws: Vec<_> = records.range(source.records.clone()).filter_map(draw).collect();
+                draws.sort_unstable();
+                for (draw, record) in draws {
+                    visit(record, self.position(draw));
+                }
+            }
+        }
+    }
+
+    /// The cycles of a source that this epoch has draws of.
+    fn cycles(&self, source: &MixedSource) -> Range<u64> {
+        let first = self.first(source);
+        let last = u128::from(source.len()).checked_sub(1).map(|last| source.split(first + last).0);
+        let begun = source.split(first).0;
+        begun..last.map_or(begun, |last| last + 1)
+    }
+
+    /// The draw of this epoch that has a record of the source in a cycle, if there is one.
+    fn draw_in(&self, source: &MixedSource, cycle: u64, own: u64) -> Option<u64> {
+        let place = source.place(cycle, own).checked_sub(self.first(source))?;
+        let place = u64::try_from(place).ok().filter(|place| *place < source.len())?;
+        Some(source.draws.start + place)
     }
 
     /// How many draws of the source come before those of this epoch.

@@ -11,6 +11,7 @@
 mod counts;
 mod extent;
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -255,12 +256,25 @@ impl EpochOrder {
         let places = single.into_iter().chain(mixed.into_iter().flatten());
         places.filter_map(|place| self.extent.position(place))
     }
+
+    /// Calls `visit` with each of these records and each of its positions, in whatever order is the cheapest.
+    pub(crate) fn visit_positions(&self, records: &BTreeSet<u64>, mut visit: impl FnMut(u64, u64)) {
+        if let Places::Mixed(mixed) = &self.places {
+            mixed.visit_positions(records, |record, place| {
+                if let Some(position) = self.extent.position(place) {
+                    visit(record, position);
+                }
+            });
+            return;
+        }
+        for &record in records {
+            self.positions_of(record).for_each(|position| visit(record, position));
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
-
     use super::*;
     use crate::{grains::GRAIN_PERMUTATION, spec::PERMUTATION};
 

@@ -1,5 +1,7 @@
 //! Snapshots of a run and going back to one (semantics rules 22 and 23).
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use forebay_proto::v1::{
     AckItem, Cause, EpochPosition, EpochTally, OpenRange, RestoreReply, Snapshot, TakeSnapshotReply, UnsummedRange,
     ack_item::Kind,
@@ -170,20 +172,27 @@ impl Ledger {
 
     /// Records that will be read again are no longer listed as bad.
     fn forget_quarantine_of_open(&mut self, first: u64) {
-        let again = |&(epoch, record): &(u64, u64)| {
-            let order = self.plan.epoch(epoch);
+        let mut listed: BTreeMap<u64, BTreeSet<u64>> = BTreeMap::new();
+        for &(epoch, record) in self.quarantine.range((first, 0)..).map(|(key, _)| key) {
+            listed.entry(epoch).or_default().insert(record);
+        }
+        for (epoch, records) in listed {
             let open = |position: u64| {
                 (epoch, position) >= (self.cursor_epoch, self.cursor)
                     || self.unleased().any(|b| b.epoch == epoch && (b.start..b.end).contains(&position))
             };
             // A record that has been read, and will be read once more, is listed again then.
-            let mut positions = order.positions_of(record).peekable();
-            positions.peek().is_none() || positions.any(open)
-        };
-        let gone: Vec<_> = self.quarantine.range((first, 0)..).map(|(key, _)| *key).filter(again).collect();
-        for key in gone {
-            self.quarantine.remove(&key);
-            self.dirty.quarantine.insert(key);
+            let (mut read, mut again) = (BTreeSet::new(), BTreeSet::new());
+            self.plan.epoch(epoch).visit_positions(&records, |record, position| {
+                read.insert(record);
+                if open(position) {
+                    again.insert(record);
+                }
+            });
+            for record in records.into_iter().filter(|record| !read.contains(record) || again.contains(record)) {
+                self.quarantine.remove(&(epoch, record));
+                self.dirty.quarantine.insert((epoch, record));
+            }
         }
         self.bad = self.quarantine.keys().map(|(_, record)| *record).collect();
     }
@@ -248,7 +257,7 @@ impl Ledger {
 fn consume(
     plan: &Plan,
     open: &mut [SnapshotLease],
-    tallies: &mut std::collections::BTreeMap<u64, Tallies>,
+    tallies: &mut BTreeMap<u64, Tallies>,
     item: &AckItem,
 ) -> Result<(), CallError> {
     let wrong = || {

@@ -2,7 +2,7 @@
 
 mod grained;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use forebay_proto::v1::SourceShare;
 use proptest::prelude::*;
@@ -90,6 +90,14 @@ fn leads_back(spec: &LedgerSpec, epoch: &MixedEpoch) -> Result<(), TestCaseError
         let expected: Vec<u64> = expected.into_iter().map(|(_, place)| place).collect();
         prop_assert_eq!(epoch.positions(record).collect::<Vec<_>>(), expected);
     }
+    // Every other record, and one that the dataset does not have.
+    let some: BTreeSet<u64> = (0..=spec.records).step_by(2).collect();
+    let one_by_one = some.iter().flat_map(|&record| epoch.positions(record).map(move |position| (record, position)));
+    let (mut all, mut expected) = (Vec::new(), one_by_one.collect::<Vec<_>>());
+    epoch.visit_positions(&some, |record, position| all.push((record, position)));
+    all.sort_unstable();
+    expected.sort_unstable();
+    prop_assert_eq!(all, expected);
     Ok(())
 }
 
