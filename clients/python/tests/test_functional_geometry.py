@@ -94,6 +94,18 @@ def test_a_rotation_that_shows_all_of_the_picture_is_pillow_s(name):
             assert np.array_equal(made, np.asarray(expected)), f"{title}, {angle} about {center}"
 
 
+def test_a_tensor_s_rotation_darkens_to_its_edge_once_and_twice_where_black_is_blended_in():
+    white = np.full((21, 30, 3), 255, np.uint8)
+    for expand in (False, True):
+        given = {"interpolation": "bilinear", "expand": expand, "match": "torch"}
+        plain = functional.rotate(white, 33, **given)
+        blended = functional.rotate(white, 33, fill=0, **given)
+        # Both are a share of white: of the picture, and once more of its mask.
+        share = plain / 255
+        assert np.abs(blended - 255 * share * share).max() <= 1
+        assert (np.abs(blended.astype(int) - plain) > 10).any(), "edges lie between pixels"
+
+
 @pytest.mark.parametrize("name", FILTERS)
 def test_a_matrix_moves_pixels_as_pillow_moves_them(name):
     matrices = [(1, 0.3, 0, 0, 1, 0), (1, 0, 0, -0.27, 1, 0), (1, 0, 12.6, 0, 1, 0), (1, 0, 0, 0, 1, -7.25)]

@@ -23,9 +23,10 @@ pub struct RandomRotation {
     /// The point that everything turns about, in pixels from the upper left corner. Without it, the middle.
     #[serde(default)]
     pub center: Option<[f64; 2]>,
-    /// What comes from outside of the picture.
-    #[serde(default = "black")]
-    pub fill: Fill,
+    /// What comes from outside of the picture. Without the key, black is blended in. With null, there is none, so that with
+    /// [`Match::Torch`](crate::Match::Torch) the picture darkens to its edge, as torchvision's tensors do.
+    #[serde(default = "blended")]
+    pub fill: Option<Fill>,
 }
 
 impl RandomRotation {
@@ -49,6 +50,11 @@ impl RandomRotation {
 
     fn drawn(&self, angle: f64) -> Rotate {
         let Self { interpolation, center, fill, .. } = *self;
-        Rotate { angle, interpolation, center, fill: Some(fill) }
+        Rotate { angle, interpolation, center, fill }
     }
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "it is the default of a key")]
+fn blended() -> Option<Fill> {
+    Some(black())
 }

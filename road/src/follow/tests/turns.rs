@@ -6,7 +6,7 @@ use super::*;
 
 fn turn(degrees: Jitter, expand: bool) -> Transform {
     let (interpolation, center, fill) = (Interpolation::Nearest, None, Fill::Gray(0.0));
-    Transform::RandomRotation(RandomRotation { degrees, interpolation, expand, center, fill })
+    Transform::RandomRotation(RandomRotation { degrees, interpolation, expand, center, fill: Some(fill) })
 }
 
 #[test]

@@ -255,7 +255,8 @@ def horizontal_flip(image: np.ndarray, *, match: str = "pillow") -> np.ndarray:
 
 
 def _plan(image: np.ndarray, match: str, name: str, **parameters: Any) -> np.ndarray:  # noqa: ANN401 - numbers
-    given = {key: value for key, value in parameters.items() if value is not None}
+    # No fill is something else than the default of a transform, which is black.
+    given = {key: value for key, value in parameters.items() if value is not None or key == "fill"}
     return made_of(pipeline(document([{name: given}]), match), image, (0, 0, 0), name="image")
 
 
