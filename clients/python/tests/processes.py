@@ -83,15 +83,20 @@ def free_port():
 
 def private_daemons(pid=None):
     """Ids of a process's private daemons. The default is this process."""
+    return [child for child, command in children(pid or os.getpid()) if "--private" in command]
+
+
+def children(pid):
+    """Ids of a process's children, each with its command."""
     found = []
     for entry in Path("/proc").iterdir():
         try:
-            command = (entry / "cmdline").read_bytes().split(b"\0")
+            command = (entry / "cmdline").read_text().split("\0")
             parent = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
         except (OSError, ValueError):
             continue
-        if b"--private" in command and parent == (pid or os.getpid()):
-            found.append(int(entry.name))
+        if parent == pid:
+            found.append((int(entry.name), command))
     return found
 
 

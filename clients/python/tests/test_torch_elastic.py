@@ -3,11 +3,14 @@
 import importlib.util
 import json
 import os
+import signal
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from processes import PATIENCE, children, free_port, wait_until
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed; `make test-torch` installs it")
 
@@ -35,14 +38,31 @@ def steps_of_epoch(example):
     return full + (rest > 0 and example not in DROPS)
 
 
-def train(example, ranks, source, checkpoint, *arguments, **variables):
-    """Runs a job, and gives its status and what its ranks have said."""
-    launcher = [sys.executable, "-m", "torch.distributed.run", "--standalone", f"--nproc_per_node={ranks}"]
+def start(example, launch, source, checkpoint, *arguments, **variables):
+    """Starts torchrun, on a node without a GPU."""
+    launcher = [sys.executable, "-m", "torch.distributed.run", *launch]
     job = [str(EXAMPLES / f"{example}.py"), str(source), "--checkpoint", str(checkpoint), *arguments]
-    # Without CUDA, as on the machines that run these tests.
     environment = {**os.environ, "CUDA_VISIBLE_DEVICES": "", **variables}
-    done = subprocess.run([*launcher, *job], text=True, stdout=subprocess.PIPE, check=False, env=environment)
-    return done.returncode, [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+    return subprocess.Popen([*launcher, *job], text=True, stdout=subprocess.PIPE, env=environment)
+
+
+def lose(torchrun):
+    """Kills torchrun and its ranks, as the loss of their node would."""
+    for pid in (torchrun.pid, *(rank for rank, _ in children(torchrun.pid))):
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+
+
+def ends(torchrun):
+    """The status with which torchrun ends, and what its ranks have said."""
+    said, _ = torchrun.communicate()
+    return torchrun.returncode, [json.loads(line) for line in said.splitlines() if line.startswith("{")]
+
+
+def train(example, ranks, source, checkpoint, *arguments, **variables):
+    """Runs a job on one node, and gives its status and what its ranks have said."""
+    launch = ["--standalone", f"--nproc_per_node={ranks}"]
+    return ends(start(example, launch, source, checkpoint, *arguments, **variables))
 
 
 def test_rule_40_a_job_that_loses_a_node_goes_on_with_other_ranks_and_reads_the_rest_once(pictures, tmp_path, example):
@@ -57,6 +77,35 @@ def test_rule_40_a_job_that_loses_a_node_goes_on_with_other_ranks_and_reads_the_
         lines = [line for rank in said for line in rank["audit"] if line["epoch"] == epoch]
         assert all((line["complete"], line["repeats"]) == (True, {}) for line in lines), lines
         assert sum(line["delivered"] + line["dropped"] for line in lines) == records
+
+
+def test_rule_40_torchrun_goes_on_by_itself_when_a_node_is_lost(pictures, tmp_path):
+    folder, checkpoint, epochs = pictures(RECORDS, classes=2), tmp_path / "job", 60
+    whole = steps_of_epoch("elastic")
+    launch = ["--nnodes=1:2", "--nproc_per_node=1", "--max-restarts=3", "--rdzv-backend=c10d", "--rdzv-id=job"]
+    place = f"--rdzv-endpoint=127.0.0.1:{free_port()}"
+    # The first checkpoint is in the middle of an epoch, and long before the job's end.
+    every = 10 * whole + 2
+    job = (folder, checkpoint, "--epochs", str(epochs), "--every", str(every))
+    kept, lost = (start("elastic", [*launch, place, f"--rdzv-conf=is_host={host}"], *job) for host in (1, 0))
+    try:
+        wait_until(checkpoint.exists, 5 * PATIENCE)
+        lose(lost)
+        status, said = ends(kept)
+    finally:
+        for torchrun in (kept, lost):
+            lose(torchrun)
+            torchrun.wait()
+            torchrun.stdout.close()
+    assert (status, [rank["rank"] for rank in said]) == (0, [0])
+    (rank,) = said
+    consumed = epochs * whole - rank["steps"]
+    assert (consumed > 0, consumed % every) == (True, 0)
+    (first, *others) = rank["audit"]
+    assert (first["epoch"], others[-1]["epoch"]) == (consumed // whole, epochs - 1)
+    assert first["delivered"] == RECORDS - consumed % whole * GLOBAL_BATCH
+    assert {line["delivered"] for line in others} == {RECORDS}
+    assert all((line["complete"], line["repeats"]) == (True, {}) for line in rank["audit"])
 
 
 def test_rule_40_the_audit_of_one_daemon_has_whole_epochs_whatever_the_numbers_of_ranks_were(
