@@ -37,9 +37,7 @@ impl Ledger {
             }
         }
         self.index = WorkerIndex::of(&self.workers);
-        for returned in open {
-            self.insert_returned(returned);
-        }
+        self.insert_all_returned(open);
         self.forget_shares();
         self.generation = (self.generation / STRIDE + 1).saturating_mul(STRIDE).min(MAX_EPOCH);
         self.next_lease = first_lease(origin);

@@ -108,7 +108,8 @@ impl Ledger {
         for back in self.returned.iter_mut().filter(|back| back.kept_for_consumers && back.worker == worker) {
             back.not_before = kept_until;
         }
-        self.lose(worker, lost.leases, Cause::DaemonDied, Some(kept_until));
+        let back = self.lose(worker, lost.leases, Cause::DaemonDied, Some(kept_until));
+        self.insert_all_returned(back);
         self.settle();
     }
 
@@ -125,6 +126,7 @@ impl Ledger {
             self.workers.get_mut(&*name).into_iter().for_each(|worker| worker.waits = false);
             self.note(&name);
         }
+        let mut back = Vec::new();
         for name in self.index.late(now) {
             let Some(worker) = self.workers.get_mut(&*name) else { continue };
             let leases = std::mem::take(&mut worker.leases).into_iter();
@@ -138,9 +140,10 @@ impl Ledger {
                 "leases were not extended for their time: they are returned"
             );
             self.note(&name);
-            self.lose(&name, late, Cause::LeaseExpired, None);
+            back.extend(self.lose(&name, late, Cause::LeaseExpired, None));
             self.dirty.workers.insert(name.to_string());
         }
+        self.insert_all_returned(back);
         if !self.abandoned.0.is_empty() && self.abandoned.1 <= now {
             self.abandoned.0.clear();
             self.touch();
@@ -255,8 +258,15 @@ impl Ledger {
         Ok(reply)
     }
 
-    /// Returns the leases of a worker that died, or whose incarnation did (rule 9: poison).
-    fn lose(&mut self, worker: &str, leases: BTreeMap<u64, LeaseOut>, cause: Cause, kept_until: Option<u64>) {
+    /// What comes back of the leases of a worker that died, or whose incarnation did (rule 9: poison).
+    fn lose(
+        &mut self,
+        worker: &str,
+        leases: BTreeMap<u64, LeaseOut>,
+        cause: Cause,
+        kept_until: Option<u64>,
+    ) -> Vec<ReturnedPositions> {
+        let mut back = Vec::new();
         for (id, held) in leases {
             let lease = held.lease;
             let deaths = lease.deaths.saturating_add(1);
@@ -276,22 +286,32 @@ impl Ledger {
             }
             for range in held.open.iter() {
                 let middle = if deaths >= POISON { range.start + (range.end - range.start) / 2 } else { range.start };
-                for half in [range.start..middle, middle..range.end] {
-                    self.insert_returned(ReturnedPositions {
-                        epoch: lease.epoch,
-                        start: half.start,
-                        end: half.end,
-                        deaths,
-                        deaths_alone,
-                        lease: id,
-                        lease_start: lease.start,
-                        worker: worker.to_owned(),
-                        cause,
-                        kept_for_consumers: kept_until.is_some(),
-                        not_before: kept_until.unwrap_or_default(),
-                    });
-                }
+                let halves = [range.start..middle, middle..range.end].into_iter().filter(|half| !half.is_empty());
+                back.extend(halves.map(|half| ReturnedPositions {
+                    epoch: lease.epoch,
+                    start: half.start,
+                    end: half.end,
+                    deaths,
+                    deaths_alone,
+                    lease: id,
+                    lease_start: lease.start,
+                    worker: worker.to_owned(),
+                    cause,
+                    kept_for_consumers: kept_until.is_some(),
+                    not_before: kept_until.unwrap_or_default(),
+                }));
             }
+        }
+        back
+    }
+
+    /// Puts many positions among the returned ones, in their order. To put them there one by one takes seconds if all workers
+    /// of a large cluster are lost at once.
+    pub(super) fn insert_all_returned(&mut self, back: Vec<ReturnedPositions>) {
+        if !back.is_empty() {
+            self.returned.extend(back);
+            self.returned.sort_by_key(|back| (back.epoch, back.start));
+            self.touch();
         }
     }
 

@@ -3,7 +3,7 @@
 use forebay_coordinator::CallError;
 use forebay_proto::v1::{AbandonRequest, AcquireReply, OpenRequest, Verdict, acquire_reply::Answer};
 
-use crate::scene::{Scene, span, spec, static_spec};
+use crate::scene::{Scene, TTL, span, spec, static_spec};
 
 fn progress(reply: &AcquireReply) -> (u64, u64) {
     let progress = reply.progress.unwrap();
@@ -45,6 +45,28 @@ fn rule_11_what_came_back_of_an_epoch_is_leased_before_the_next_epochs() {
     daemon.give_back(&scene, &leases[1], 0, 10);
     let next = daemon.acquire(&scene, 2);
     assert_eq!(next.leases.iter().map(span).collect::<Vec<_>>(), [(0, 10, 20), (1, 10, 20)]);
+}
+
+#[test]
+fn rule_11_what_all_workers_of_a_cluster_had_is_granted_in_order_when_they_are_lost_at_once() {
+    let scene = Scene::new(spec(4000), 5, 1);
+    let mut daemons: Vec<_> = (0..200).map(|number| scene.daemon(&format!("node-{number}"), 1)).collect();
+    for _ in 0..4 {
+        // Each has leases from all over the epoch.
+        for daemon in &mut daemons {
+            daemon.lease(&scene);
+        }
+    }
+    scene.pass(TTL);
+    let mut last = scene.daemon("last", 1);
+    let granted: Vec<_> = (0..13).flat_map(|_| last.acquire(&scene, 64).leases).collect();
+    assert!(granted.iter().map(|lease| lease.start).eq((0..4000).step_by(5)), "{granted:?}");
+    for lease in &granted {
+        assert_eq!(last.ack(&scene, scene.delivered(lease)), Verdict::Accepted);
+    }
+    let told = scene.audit_lines();
+    assert!(told[0].contains("4000 of 4000 records accounted for (4000 delivered), checksum equal"), "{told:?}");
+    assert!(told[0].contains("possibly repeated: 4000"), "{told:?}");
 }
 
 #[test]
