@@ -97,7 +97,7 @@ impl Coordinator {
         let mut all = Vec::new();
         let mut after = String::new();
         loop {
-            let page = self.ask(ListLedgersRequest { after })?;
+            let page = self.ask(ListLedgersRequest { after, ..ListLedgersRequest::default() })?;
             all.extend(page.ledgers);
             if !page.more {
                 break;

@@ -269,7 +269,7 @@ impl Ledgers {
     pub(crate) fn list(&mut self, request: &ListLedgersRequest, now: u64) -> ListLedgersReply {
         let ledgers = self.shelf.shown(&request.after);
         let status = |(name, ledger): (&String, &mut Ledger)| {
-            let mut status = ledger.status(name, now);
+            let mut status = ledger.status(name, !request.without_workers, now);
             if let Some(tasks) = self.tasks.get(name) {
                 tasks.complete(&mut status);
             }

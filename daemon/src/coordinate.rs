@@ -269,7 +269,9 @@ async fn keep_gauges(handle: Handle, registry: Arc<Registry>) {
         samples.level(Metric::LedgerWritable, &[], is_writable(&handle).into());
         let (mut after, mut more) = (String::new(), true);
         while more {
-            let Ok(page) = handle.call(ListLedgersRequest { after }).await else { break };
+            // The coordinator may have thousands of workers, and answers nobody else meanwhile.
+            let request = ListLedgersRequest { after, without_workers: true };
+            let Ok(page) = handle.call(request).await else { break };
             page.ledgers.iter().for_each(|ledger| show(ledger, &mut samples));
             after = page.ledgers.last().map(|ledger| ledger.name.clone()).unwrap_or_default();
             more = page.more;
@@ -280,8 +282,8 @@ async fn keep_gauges(handle: Handle, registry: Arc<Registry>) {
 
 fn show(ledger: &LedgerStatus, samples: &mut Samples) {
     let of = [("ledger", ledger.name.as_str())];
-    samples.level(Metric::LedgerWorkers, &of, ledger.workers.len() as u64);
-    samples.level(Metric::LedgerLeased, &of, ledger.workers.iter().map(|worker| worker.positions).sum());
+    samples.level(Metric::LedgerWorkers, &of, ledger.worker_count);
+    samples.level(Metric::LedgerLeased, &of, ledger.leased);
     samples.level(Metric::LedgerReturned, &of, ledger.returned);
     samples.counter(Metric::LedgerDelivered, &of, ledger.delivered);
     samples.counter(Metric::LedgerQuarantined, &of, ledger.quarantined);

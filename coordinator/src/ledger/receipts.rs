@@ -246,6 +246,8 @@ impl Ledger {
         if held.open.is_empty() {
             holder.leases.remove(&lease);
             self.note(worker);
+        } else {
+            self.index.take_positions(worker, grant.range.end - grant.range.start);
         }
         self.touch();
         Ok(TakenPositions { grant, lease_start: inner.start, returned: false })

@@ -5,12 +5,13 @@ use forebay_proto::v1::{LedgerStatus, WorkerStatus};
 use super::{Ledger, Worker};
 
 impl Ledger {
-    /// How it is, under its name.
-    pub(crate) fn status(&mut self, name: &str, now: u64) -> LedgerStatus {
+    /// How it is, under its name, with its workers or without.
+    pub(crate) fn status(&mut self, name: &str, with_workers: bool, now: u64) -> LedgerStatus {
         let progress = self.progress();
         // While something of the epoch is left to lease, nobody is waited for.
         let last = (progress.drained > progress.floor).then_some(progress.floor);
-        let workers = self.workers.iter().map(|(name, worker)| worker.status(name, last, now)).collect();
+        let listed = self.workers.iter().take_while(|_| with_workers);
+        let workers = listed.map(|(name, worker)| worker.status(name, last, now)).collect();
         LedgerStatus {
             name: name.to_owned(),
             spec: Some(self.plan.spec().clone()),
@@ -24,6 +25,8 @@ impl Ledger {
             lease_ttl_ms: self.times.lease_ttl,
             // Of tasks, their dataset knows.
             late_reports: 0,
+            worker_count: self.index.len() as u64,
+            leased: self.index.positions(),
         }
     }
 }
@@ -32,6 +35,11 @@ impl Worker {
     /// How long nothing came from it, in milliseconds.
     pub(super) fn silent(&self, now: u64) -> u64 {
         now.saturating_sub(self.heard)
+    }
+
+    /// Positions in its leases that are not complete.
+    pub(super) fn positions(&self) -> u64 {
+        self.leases.values().flat_map(|held| held.open.iter()).map(|span| span.end - span.start).sum()
     }
 
     /// Which process it is, in words.
@@ -44,13 +52,12 @@ impl Worker {
 
     /// `last` is an epoch of which nothing is left to lease.
     fn status(&self, name: &str, last: Option<u64>, now: u64) -> WorkerStatus {
-        let open = self.leases.values().flat_map(|held| held.open.iter());
         WorkerStatus {
             name: name.to_owned(),
             process: self.process.clone(),
             incarnation: self.incarnation,
             leases: self.leases.len() as u64,
-            positions: open.map(|span| span.end - span.start).sum(),
+            positions: self.positions(),
             silent_ms: self.silent(now),
             waits: self.waits,
             has_last: last.is_some_and(|epoch| self.leases.values().any(|held| held.lease.epoch == epoch)),

@@ -27,6 +27,8 @@ pub(super) struct WorkerIndex {
     epochs: BTreeMap<u64, EpochHolders>,
     /// The worker of each lease.
     holders: BTreeMap<u64, Arc<str>>,
+    /// Positions in all leases that are not complete.
+    positions: u64,
 }
 
 /// What the index knows of a worker.
@@ -38,6 +40,8 @@ struct WorkerSummary {
     /// When the first of its leases expires.
     deadline: Option<u64>,
     leases: Vec<u64>,
+    /// Positions in its leases that are not complete.
+    positions: u64,
     epochs: BTreeMap<u64, EpochLeases>,
 }
 
@@ -100,7 +104,16 @@ impl WorkerIndex {
         self.known.extend(now.map(|now| (name, now)));
     }
 
+    /// Takes in that so many positions of a worker's leases are complete, or are the worker's no more. Nothing else has changed.
+    pub(super) fn take_positions(&mut self, name: &str, count: u64) {
+        if let Some(worker) = self.known.get_mut(name) {
+            worker.positions -= count;
+            self.positions -= count;
+        }
+    }
+
     fn put_in(&mut self, name: &Arc<str>, now: &WorkerSummary) {
+        self.positions += now.positions;
         for order in self.orders_of(now) {
             order.insert((now.heard, Arc::clone(name)));
         }
@@ -114,6 +127,7 @@ impl WorkerIndex {
     }
 
     fn take_out(&mut self, name: &Arc<str>, before: &WorkerSummary) {
+        self.positions -= before.positions;
         let place = (before.heard, Arc::clone(name));
         for order in self.orders_of(before) {
             order.remove(&place);
@@ -141,6 +155,16 @@ impl WorkerIndex {
             (&mut self.attended, worker.attended),
         ];
         all.into_iter().filter_map(|(order, has_place)| has_place.then_some(order))
+    }
+
+    /// How many workers there are.
+    pub(super) fn len(&self) -> usize {
+        self.known.len()
+    }
+
+    /// Positions in all leases that are not complete.
+    pub(super) const fn positions(&self) -> u64 {
+        self.positions
     }
 
     /// The worker that has a lease.
@@ -230,6 +254,7 @@ impl WorkerSummary {
             attended: worker.attended,
             deadline: worker.leases.values().map(|held| held.deadline).min(),
             leases: worker.leases.keys().copied().collect(),
+            positions: worker.positions(),
             epochs,
         }
     }
@@ -315,6 +340,8 @@ mod tests {
             let is_fraying = |held: &LeaseOut| held.lease.epoch <= epoch && !held.is_settled && !held.lease.whole;
             assert_eq!(index.may_leave_tails(epoch), all().any(|(_, held)| is_fraying(held)));
         }
+        let open: u64 = all().flat_map(|(_, held)| held.open.iter()).map(|span| span.end - span.start).sum();
+        assert_eq!((index.len(), index.positions()), (workers.len(), open));
         assert_eq!(index.is_one_waiting(), workers.values().any(|worker| worker.waits));
         for millis in [0, 3] {
             let silent = |which: &dyn Fn(&Worker) -> bool| {

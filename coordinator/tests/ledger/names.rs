@@ -128,6 +128,10 @@ fn the_ledgers_are_listed_with_their_workers_page_by_page() {
     let worker = &first.workers[0];
     assert_eq!((worker.name.as_str(), worker.leases, worker.positions, worker.silent_ms), ("one", 1, 6, 0));
     assert_eq!(second.workers[0].process.as_ref().unwrap().pid, 7);
-    let rest = scene.call(ListLedgersRequest { after: first.name.clone() }).unwrap();
+    let rest = scene.call(ListLedgersRequest { after: first.name.clone(), ..ListLedgersRequest::default() }).unwrap();
     assert_eq!(rest.ledgers, std::slice::from_ref(second));
+    let counted = scene.call(ListLedgersRequest { without_workers: true, ..ListLedgersRequest::default() }).unwrap();
+    let counts: Vec<_> = counted.ledgers.iter().map(|of| (of.workers.len(), of.worker_count, of.leased)).collect();
+    assert_eq!(counts, [(0, 1, 6), (0, 1, 0)]);
+    assert_eq!((first.worker_count, first.leased), (1, 6));
 }

@@ -1262,6 +1262,9 @@ pub struct ListLedgersRequest {
     /// The page starts behind the ledger of this name. Empty: at the first one.
     #[prost(string, tag = "1")]
     pub after: ::prost::alloc::string::String,
+    /// The workers are counted and not listed. There may be thousands, and all commands wait meanwhile.
+    #[prost(bool, tag = "2")]
+    pub without_workers: bool,
 }
 /// A page of the ledgers, by name.
 #[allow(clippy::all)]
@@ -1305,6 +1308,12 @@ pub struct LedgerStatus {
     /// Reports of tasks that came when the shard was somebody else's.
     #[prost(uint64, tag = "50")]
     pub late_reports: u64,
+    /// Workers, listed or not.
+    #[prost(uint64, tag = "51")]
+    pub worker_count: u64,
+    /// Positions in the leases of all workers that are not complete.
+    #[prost(uint64, tag = "52")]
+    pub leased: u64,
 }
 #[allow(clippy::all)]
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
