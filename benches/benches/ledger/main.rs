@@ -1,5 +1,5 @@
 //! What a coordinator takes and gives over gRPC: `cargo bench -p forebay-benches --bench ledger -- [FOLDER] [FIGURE...]`. It prints
-//! each figure with its goal beside it, or only those that are named: memory, acquires, receipts, bytes, news, killed, daemons, etcd.
+//! each figure with its goal beside it, or only those that are named (see `FIGURES`).
 //! `target/release/forebay` is the coordinator: build it first. Its ledgers are in a new folder below FOLDER, or below the system's
 //! folder for temporary files. The disk matters: each reply comes after a sync. `scripts/etcd.sh` gets an etcd.
 #![allow(clippy::print_stdout, reason = "it prints its figures")]
@@ -23,6 +23,8 @@ use tokio::task::JoinSet;
 use tokio::time::{interval, timeout};
 use worker::{Ledger, Worker};
 
+/// What is measured, unless some of it are named.
+const FIGURES: [&str; 8] = ["memory", "acquires", "receipts", "bytes", "news", "killed", "daemons", "etcd"];
 /// Of a dataset that no list of records fits into memory for.
 const BILLIONS: u64 = 6_000_000_000;
 /// How long a follower may take, before the figure is given up.
@@ -41,11 +43,14 @@ async fn main() -> Result<(), Bare> {
         return Ok(());
     }
     args.retain(|argument| argument != "--bench");
-    let folder = args.iter().position(|argument| argument.contains('/')).map(|at| args.remove(at));
-    let folder = folder.map_or_else(std::env::temp_dir, PathBuf::from);
+    let (figures, folders): (Vec<_>, Vec<_>) = args.into_iter().partition(|argument| FIGURES.contains(&&**argument));
+    if folders.len() > 1 {
+        return Err(format!("{} is no figure; there are {}", folders.join(" or "), FIGURES.join(", ")).into());
+    }
+    let folder = folders.first().map_or_else(std::env::temp_dir, PathBuf::from);
     let folder = tempfile::Builder::new().prefix("forebay-ledger").tempdir_in(folder)?;
     let folder = folder.path();
-    let is_wanted = |figure: &str| args.is_empty() || args.iter().any(|named| named == figure);
+    let is_wanted = |figure: &str| figures.is_empty() || figures.iter().any(|named| named == figure);
     if is_wanted("memory") {
         memory(&Running::start(&folder.join("memory")).await?).await?;
     }
