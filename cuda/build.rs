@@ -1,8 +1,9 @@
 //! Compiles the twin of the kernels, which the tests on a GPU hold the kernels against.
 
 fn main() {
-    println!("cargo::rerun-if-changed=kernels/twin.c");
-    println!("cargo::rerun-if-changed=kernels/compose.cu");
+    for source in ["twin.c", "compose.cu", "picture.h", "changes.h", "moves.h"] {
+        println!("cargo::rerun-if-changed=kernels/{source}");
+    }
     cc::Build::new()
         .file("kernels/twin.c")
         .define("TWIN", "forebay_cuda_twin")

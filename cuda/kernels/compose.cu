@@ -1,64 +1,17 @@
-/* One launch makes of all pictures that were decoded together what a trainer reads: colours at full resolution as libjpeg makes
- * them, EXIF orientation, cut, resize, mirror, normalisation, type and layout. What a pixel is made of was worked out by the
- * host (pixels/src/composition.rs). Plain C, which compilers for GPUs and for CPUs take alike (decision 0008): no headers, no
- * shared memory, no thread that waits for another. */
+/* The first launch makes of all pictures that were decoded together what a trainer reads: colours at full resolution as libjpeg
+ * makes them, EXIF orientation, cut, resize, mirror, changes of values, normalisation, type and layout. Each further launch is a
+ * round of those pictures whose operations need other pixels or statistics of what the round before has made. What a pixel is
+ * made of was worked out by the host (pixels/src/composition.rs). Plain C, which compilers for GPUs and for CPUs take alike
+ * (decision 0008): no headers but its own, no shared memory, no thread that waits for another. */
 
 #define BITS 22 /* of a weight, after the point */
 #define ROUND (1 << (BITS - 1))
 #define TILE 8 /* pixels of the second sum that a thread makes */
 
-enum { GRAY, YCC, RGB };
-enum { UINT8, FLOAT16, BFLOAT16, FLOAT32 };
+#include "picture.h"
 
-typedef unsigned char byte;
-typedef unsigned long long address;
-
-/* A value or a weight: whole numbers as Pillow has them, or floats. */
-typedef union {
-    int whole;
-    float real;
-} number;
-
-/* For each pixel of a part of the result, which pixels it is made of: their first, their count, and a weight for each. */
-struct pass {
-    address taps;
-    unsigned int stride; /* numbers from one pixel's to the next's */
-    unsigned int begin;  /* where the part begins in the result */
-    unsigned int len;
-    unsigned int side; /* of the result */
-};
-
-/* A picture, and what is made of it. cuda/src/compose/picture.rs has the same. */
-struct picture {
-    address planes[3]; /* of their first samples */
-    address out;
-    struct pass columns, rows;
-    unsigned int pitches[3];
-    unsigned int step; /* bytes from sample to sample of a row */
-    unsigned int colours;
-    unsigned int across, down; /* pixels that share a sample of the colour differences */
-    unsigned int chroma_width, chroma_height;
-    int x[3], y[3]; /* of the stored pixel: a constant, times the column as seen, times the row as seen */
-    unsigned int down_first;
-    unsigned int in_floats; /* weights and values up to the second sum are floats, not whole numbers and bytes */
-    unsigned int element;
-    unsigned int by_planes; /* three planes, not pixels of three values */
-    unsigned int fill;
-    float mean[3], deviation[3];
-};
-
-typedef char the_host_has_the_same_sizes[sizeof(struct pass) == 24 && sizeof(struct picture) == 184 ? 1 : -1];
-
-__device__ static int clamped(int value, int most)
-{
-    return value < 0 ? 0 : value > most ? most : value;
-}
-
-__device__ static int sample(const struct picture *picture, int plane, int x, int y)
-{
-    address row = picture->planes[plane] + (address)y * picture->pitches[plane];
-    return ((const byte *)row)[(address)x * picture->step];
-}
+#include "changes.h"
+#include "moves.h"
 
 /* A colour difference at the picture's resolution: three parts of the nearer sample and one of the other, along each side that
  * is halved. libjpeg does that for these three samplings, and repeats samples for others and across planes of two columns. */
@@ -161,7 +114,8 @@ __device__ static unsigned short half_of(float value)
 
 __device__ static void put(const struct picture *picture, unsigned int column, unsigned int row, const int *rgb)
 {
-    address width = picture->columns.side, pixels = width * picture->rows.side, at = row * width + column;
+    address width = picture->columns.side, pixels = width * picture->rows.side;
+    address at = row * width + (picture->mirrored ? width - 1 - column : column);
 
     for (int channel = 0; channel < 3; channel++) {
         address place = picture->by_planes ? channel * pixels + at : at * 3 + channel;
@@ -181,6 +135,22 @@ __device__ static void put(const struct picture *picture, unsigned int column, u
             ((float *)picture->out)[place] = normal;
         }
     }
+}
+
+/* Changes a pixel, counts it for the next round, and puts it where it belongs. */
+__device__ static void finish(const struct picture *picture, unsigned int column, unsigned int row, int *rgb)
+{
+    const struct change *changes = (const struct change *)picture->changes;
+    unsigned int *count = (unsigned int *)picture->count;
+
+    for (unsigned int number = 0; number < picture->change_count; number++)
+        apply(picture, changes + number, column, row, rgb);
+    if (picture->counting == GRAYS)
+        atomicAdd(count + gray_of(rgb, (int)picture->in_floats), 1u);
+    if (picture->counting == VALUES)
+        for (int channel = 0; channel < 3; channel++)
+            atomicAdd(count + 256 * channel + rgb[channel], 1u);
+    put(picture, column, row, rgb);
 }
 
 __device__ static const number *taps_of(const struct pass *pass, unsigned int at)
@@ -251,19 +221,36 @@ __device__ static void tile(const struct picture *picture, unsigned int at, unsi
             int made = gives(first, at) && gives(second, from + place), rgb[3];
             for (int channel = 0; channel < 3; channel++)
                 rgb[channel] = made ? ended(sums[place][channel], in_floats) : (int)picture->fill;
-            if (picture->down_first)
-                put(picture, from + place, at, rgb);
-            else
-                put(picture, at, from + place, rgb);
+            finish(picture, picture->down_first ? from + place : at, picture->down_first ? at : from + place, rgb);
         }
     }
 }
 
-/* Blocks: as many as the picture with the most tiles needs, times pictures. */
+/* Pixels of a round after the first: of a column, from one row to another. */
+__device__ static void strip(const struct picture *picture, unsigned int column, unsigned int from, unsigned int to)
+{
+    for (unsigned int row = from; row < to; row++) {
+        int rgb[3];
+        if (picture->source == OWN)
+            nearest_pixel(picture, (int)column, (int)row, rgb);
+        else if (picture->source == SMOOTHED)
+            smoothed(picture, (int)column, (int)row, rgb);
+        else if (picture->source == BLURRED)
+            blurred(picture, (int)column, (int)row, rgb);
+        else if (picture->source == BOXED)
+            boxed(picture, (int)column, (int)row, rgb);
+        else
+            moved(picture, column, row, rgb);
+        finish(picture, column, row, rgb);
+    }
+}
+
+/* Blocks: as many as the picture with the most tiles needs, times pictures. Within the bounds, operations take no registers from
+ * pictures without any. */
 #ifdef __cplusplus
 extern "C"
 #endif
-__global__ void forebay_compose(const struct picture *pictures)
+__global__ void __launch_bounds__(128, 5) forebay_compose(const struct picture *pictures)
 {
     const struct picture *picture = pictures + blockIdx.y;
     unsigned int along = picture->down_first ? picture->rows.side : picture->columns.side;
@@ -273,7 +260,9 @@ __global__ void forebay_compose(const struct picture *pictures)
 
     if (from < across) {
         unsigned int to = from + TILE < across ? from + TILE : across;
-        if (picture->in_floats)
+        if (picture->source != SUMS)
+            strip(picture, at, from, to);
+        else if (picture->in_floats)
             tile(picture, at, from, to, 1);
         else
             tile(picture, at, from, to, 0);

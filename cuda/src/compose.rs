@@ -1,33 +1,39 @@
-//! Composing: all pictures that were decoded together become what a trainer reads, by one launch of the kernel in `kernels/`.
+//! Composing: all pictures that were decoded together become what a trainer reads, by launches of the kernel in `kernels/`: one,
+//! and another for each further round that operations of some picture need.
 //!
-//! Pictures are added one after the other, with their tables of weights; then all are launched at once, or those of them that
-//! were decoded. Each result is wherever it is wanted: in staging memory, or in a ring in the GPU's memory.
+//! Pictures are added one after the other, with their tables; then all are launched at once, or those of them that were decoded.
+//! Each result is wherever it is wanted: in staging memory, or in a ring in the GPU's memory. What a round hands on to the next is
+//! in memory that the picture brings.
 #![allow(unsafe_code, reason = "launches a kernel")]
 
 pub(crate) mod beside;
 mod cases;
+mod changes;
 mod picture;
+mod places;
 #[cfg(test)]
 mod tests;
 mod twin;
 
 use std::sync::Arc;
 
-use forebay_pixels::{Composition, Match, Pass, fixed};
+use forebay_pixels::{Composition, Counted, Dtype, Layout, Match, Output, Pass, Round, RoundSource, fixed};
 
 pub(crate) use picture::Source;
 
 use crate::driver::{Context, CudaError, Kernel, PinnedMemory, Stream};
 use crate::error::LaneError;
 use crate::nvjpeg::{Account, AccountedMemory};
-use picture::{Picture, PictureTables, Taps};
+use changes::{changes_len, write_changes};
+use picture::{Picture, RoundTables, Taps};
+use places::{source_len, source_number, write_source};
 use twin::Copied;
 
 /// The kernel for Hopper, and for all GPUs whose driver compiles PTX of CUDA 12.4; `kernels/make` makes both.
 const FORMS: [&[u8]; 2] =
     [include_bytes!("../kernels/compose.sm_90.cubin"), include_bytes!("../kernels/compose.ptx").as_slice()];
 
-/// Threads of a block.
+/// Threads of a block: as the launch bounds of the kernel say.
 const THREADS: u32 = 128;
 /// Pixels that a thread makes: `TILE` of the kernel.
 const TILE: u32 = 8;
@@ -45,7 +51,20 @@ pub(crate) struct Composer {
     host: PinnedMemory,
     device: AccountedMemory,
     used: usize,
-    pictures: Vec<Picture>,
+    /// In the order of their rounds when they are launched.
+    rounds: Vec<PictureRound>,
+    /// Pictures that were added.
+    pictures: usize,
+}
+
+/// A round of a picture.
+#[derive(Clone, Debug)]
+struct PictureRound {
+    /// The picture's number.
+    number: usize,
+    /// The round's.
+    round: usize,
+    picture: Picture,
 }
 
 impl ComposeKernel {
@@ -72,19 +91,30 @@ impl Composer {
         let memory = LaneError::Memory { limit: account.limit(), needed: len };
         let device = account.take(len)?.ok_or(memory)?;
         let host = PinnedMemory::new(context, len)?;
-        Ok(Self { kernel: kernel.clone(), host, device, used: 0, pictures: Vec::new() })
+        Ok(Self { kernel: kernel.clone(), host, device, used: 0, rounds: Vec::new(), pictures: 0 })
     }
 
     /// Forgets the pictures of the last launch.
     pub(crate) fn clear(&mut self) {
         self.used = 0;
-        self.pictures.clear();
+        self.rounds.clear();
+        self.pictures = 0;
     }
 
     /// Bytes that a picture takes of the tables' room.
     pub(crate) fn table_len(made: &Composition) -> usize {
         let taps = |pass: &Pass| (stride(pass) * pass.len() * 4).next_multiple_of(ALIGN);
-        size_of::<Picture>() + taps(&made.columns) + taps(&made.rows)
+        let round = |round: &Round| {
+            let tables = [source_len(&round.source), changes_len(&round.changes), counts_len(round.counted())];
+            size_of::<Picture>() + tables.map(|len| len.next_multiple_of(ALIGN)).into_iter().sum::<usize>()
+        };
+        made.rounds.iter().map(round).sum::<usize>() + taps(&made.columns) + taps(&made.rows)
+    }
+
+    /// Bytes that a picture takes for what its rounds hand on. Two rounds need room for one picture, and more use room for two by
+    /// turns.
+    pub(crate) fn between_len(made: &Composition) -> usize {
+        (made.rounds.len() - 1).min(2) * made.pixels_len()
     }
 
     /// Room for tables, in bytes.
@@ -93,17 +123,67 @@ impl Composer {
     }
 
     /// Adds a picture to the next launch, in which it has the next number. Its result's first value will stand at `address` in
-    /// the GPU's memory, a multiple of a value's size.
+    /// the GPU's memory, a multiple of a value's size. At `between`, its rounds have [so many bytes](Self::between_len).
     ///
     /// # Panics
     /// Its tables have no room.
-    pub(crate) fn add(&mut self, source: &Source, made: &Composition, address: u64) {
-        let tables = PictureTables {
-            columns: self.taps(&made.columns, made.result.0, made.matched),
-            rows: self.taps(&made.rows, made.result.1, made.matched),
-        };
-        self.pictures.push(Picture::new(source, made, address, tables));
-        assert!(self.used + size_of_val(self.pictures.as_slice()) <= self.host.len(), "there is room for its tables");
+    pub(crate) fn add(&mut self, source: &Source, made: &Composition, address: u64, between: u64) {
+        let sums =
+            (self.taps(&made.columns, made.result.0, made.matched), self.taps(&made.rows, made.result.1, made.matched));
+        let handed_on = |round: usize| between + (round % 2 * made.pixels_len()) as u64;
+        let packed = Output { dtype: Dtype::Uint8, layout: Layout::Nhwc, ..made.output };
+        let mut seen = 0;
+        for (round, of) in made.rounds.iter().enumerate() {
+            let next = made.rounds.get(round + 1);
+            let to = if next.is_some() { (handed_on(round), packed) } else { (address, made.output) };
+            let tables = self.tables(of, next.and_then(Round::counted), seen, (sums, made.result));
+            seen = tables.count;
+            let picture = match round {
+                0 => Picture::first(source, made, to, tables),
+                _ => Picture::further(handed_on(round - 1), made, to, tables),
+            };
+            self.rounds.push(PictureRound { number: self.pictures, round, picture });
+        }
+        self.pictures += 1;
+        assert!(
+            self.used + self.rounds.len() * size_of::<Picture>() <= self.host.len(),
+            "there is room for its tables"
+        );
+    }
+
+    /// Writes what a round takes. It counts for the next one, and has what the one before has counted.
+    fn tables(
+        &mut self,
+        round: &Round,
+        counting: Option<Counted>,
+        seen: u64,
+        (sums, (width, height)): ((Taps, Taps), (u32, u32)),
+    ) -> RoundTables {
+        let (columns, rows) =
+            if round.source == RoundSource::Sums { sums } else { (Taps::none(width), Taps::none(height)) };
+        RoundTables {
+            columns,
+            rows,
+            source: source_number(&round.source),
+            places: self.write(source_len(&round.source), |to| write_source(&round.source, to)),
+            changes: self.write(changes_len(&round.changes), |to| write_changes(&round.changes, to)),
+            change_count: round.changes.len(),
+            seen,
+            count: self.write(counts_len(counting), |to| to.fill(0)),
+            counting,
+            mirrored: round.mirrored,
+        }
+    }
+
+    /// Writes so many bytes where the GPU will find them, and gives their address; none have none.
+    fn write(&mut self, len: usize, write: impl FnOnce(&mut [u8])) -> u64 {
+        if len == 0 {
+            return 0;
+        }
+        let begin = self.used;
+        write(&mut self.host[begin..][..len]);
+        self.used += len.next_multiple_of(ALIGN);
+        self.device.at() + begin as u64
     }
 
     /// Writes the weights of a pass where the GPU will find them.
@@ -126,7 +206,7 @@ impl Composer {
         Taps::new(self.device.at() + begin as u64, stride, pass, side)
     }
 
-    /// Queues the launch of those pictures that `is_there` says by their numbers.
+    /// Queues the launches of those pictures that `is_there` says by their numbers.
     ///
     /// # Safety
     /// Sources and outputs of these pictures are memory of the GPU that has the bytes which the pictures' sizes say, and nobody
@@ -140,36 +220,53 @@ impl Composer {
         stream: &mut Stream,
         mut is_there: impl FnMut(usize) -> bool,
     ) -> Result<(), CudaError> {
-        let mut number = 0..;
-        self.pictures.retain(|_| number.next().is_some_and(&mut is_there));
-        let (tiles, count) = (self.pictures.iter().map(Picture::tiles).max().unwrap_or(0), self.pictures.len());
-        if tiles == 0 {
+        let there: Vec<_> = (0..self.pictures).map(&mut is_there).collect();
+        self.rounds.retain(|of| there[of.number]);
+        if self.rounds.is_empty() {
             return Ok(());
         }
-        let at = self.used;
-        let places = self.host[at..].chunks_exact_mut(size_of::<Picture>());
-        for (to, picture) in places.zip(&self.pictures) {
-            to.copy_from_slice(picture.bytes());
+        self.rounds.sort_by_key(|of| of.round);
+        let places = self.host[self.used..].chunks_exact_mut(size_of::<Picture>());
+        for (to, of) in places.zip(&self.rounds) {
+            to.copy_from_slice(of.picture.bytes());
         }
-        let len = at + count * size_of::<Picture>();
+        let mut at = self.used;
+        let len = at + self.rounds.len() * size_of::<Picture>();
         // SAFETY: the host's side is left alone until the wait, as the caller promises.
         unsafe { stream.begin_write(&self.host, len, &self.device) }?;
-        let blocks = (tiles.div_ceil(THREADS), u32::try_from(count).expect("a batch is counted in 32 bits"));
-        // SAFETY: the pictures stand at that address once the copy above is done; the rest is the caller's promise.
-        unsafe { self.kernel.0.launch(stream, blocks, THREADS, self.device.at() + at as u64) }
+        for round in self.rounds.chunk_by(|one, next| one.round == next.round) {
+            let tiles = round.iter().map(|of| of.picture.tiles()).max().unwrap_or(0);
+            let count = u32::try_from(round.len()).expect("a batch is counted in 32 bits");
+            let blocks = (tiles.div_ceil(THREADS), count);
+            // SAFETY: the pictures stand at that address once the copy above is done, and launches of a stream run one after the
+            // other; the rest is the caller's promise.
+            unsafe { self.kernel.0.launch(stream, blocks, THREADS, self.device.at() + at as u64) }?;
+            at += size_of::<Picture>() * round.len();
+        }
+        Ok(())
     }
 }
 
 impl Composer {
-    /// The pictures of the last launch, and their tables as the host has them.
-    fn composed(&mut self) -> (&[Picture], Copied<'_>) {
-        (&self.pictures, Copied { at: self.device.at(), bytes: &mut self.host })
+    /// The rounds of the last launches in their order, and their tables as the host has them.
+    fn composed(&mut self) -> (Vec<Picture>, Copied<'_>) {
+        let rounds = self.rounds.iter().map(|of| of.picture).collect();
+        (rounds, Copied { at: self.device.at(), bytes: &mut self.host })
     }
 }
 
 /// Numbers that each pixel of a pass takes: the first pixel that it is made of, their count, and a weight for each.
 fn stride(pass: &Pass) -> usize {
     2 + pass.longest()
+}
+
+/// Bytes of what a round counts: 256 numbers for each channel, or for grays.
+fn counts_len(counted: Option<Counted>) -> usize {
+    match counted {
+        None => 0,
+        Some(Counted::Grays) => 256 * 4,
+        Some(Counted::Values) => 3 * 256 * 4,
+    }
 }
 
 /// A weight as the kernel takes it.

@@ -1,5 +1,7 @@
 //! Why a lane leaves a picture to the next one.
 
+use forebay_pixels::CpuOnly;
+
 /// Why a lane does not decode a picture, which the next lane then gets. Another lane may still find it good.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Refusal {
@@ -15,8 +17,14 @@ pub enum Refusal {
     Sampling,
     /// More bytes than the lane's surfaces, or its room for results, have.
     TooLarge,
-    /// Transforms that no single launch carries out, or whose result is beyond the limits.
+    /// Transforms that the kernel does not carry out, or whose result is beyond the limits.
     Transforms,
+    /// A Gaussian blur with a large kernel or radius.
+    LargeBlur,
+    /// A rectangle of noise.
+    Noise,
+    /// `AugMix`.
+    AugMix,
     /// More pixels or bytes than any picture may have.
     Limits,
     /// It is to be decoded at a part of its size.
@@ -37,7 +45,7 @@ pub enum Refusal {
 
 impl Refusal {
     /// All of them.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 18] = [
         Self::NotJpeg,
         Self::Damaged,
         Self::Kind,
@@ -45,6 +53,9 @@ impl Refusal {
         Self::Sampling,
         Self::TooLarge,
         Self::Transforms,
+        Self::LargeBlur,
+        Self::Noise,
+        Self::AugMix,
         Self::Limits,
         Self::Scaled,
         Self::Kept,
@@ -65,6 +76,9 @@ impl Refusal {
             Self::Sampling => "sampling",
             Self::TooLarge => "too large for the lane's memory",
             Self::Transforms => "transforms",
+            Self::LargeBlur => "a large blur",
+            Self::Noise => "erased with noise",
+            Self::AugMix => "AugMix",
             Self::Limits => "beyond the limits",
             Self::Scaled => "decoded at a fraction of its size",
             Self::Kept => "kept decoded by a cache",
@@ -73,6 +87,17 @@ impl Refusal {
             Self::NotSupported => "not supported by nvJPEG",
             Self::Memory => "no memory for nvJPEG",
             Self::Failed => "nvJPEG failed",
+        }
+    }
+}
+
+impl From<CpuOnly> for Refusal {
+    fn from(why: CpuOnly) -> Self {
+        match why {
+            CpuOnly::Transforms => Self::Transforms,
+            CpuOnly::LargeBlur => Self::LargeBlur,
+            CpuOnly::Noise => Self::Noise,
+            CpuOnly::AugMix => Self::AugMix,
         }
     }
 }

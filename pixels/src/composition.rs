@@ -1,10 +1,14 @@
-//! A plan as two weighted sums: which pixels of the stored picture a pixel of the result is made of, and how much of each.
-//! Whoever decodes, resizes, cuts, pads and mirrors in one go, as a GPU does, needs nothing else to make what the CPU makes.
+//! A plan as two weighted sums: which pixels of the stored picture a pixel of the result is made of, and how much of each. And
+//! the rounds of operations on what the sums give. Whoever resizes, cuts, pads and mirrors in one go, as a GPU does, needs
+//! nothing else to make what the CPU makes.
+
+mod operated;
 
 use std::ops::Range;
 
 use crate::axis::Axis;
 use crate::border::Border;
+use crate::cpu_only::CpuOnly;
 use crate::draw::Draw;
 use crate::fault::Limits;
 use crate::interpolation::Interpolation;
@@ -15,7 +19,9 @@ use crate::output::Output;
 use crate::plan::stage::Frame;
 use crate::plan::{Plan, Rect, Step};
 use crate::recipe::Recipe;
+use crate::rounds::Round;
 use crate::transform::Normalize;
+use operated::Operated;
 
 /// Bits after the point of a weight in whole numbers, as Pillow has them.
 pub(crate) const WEIGHT_BITS: u32 = 22;
@@ -51,6 +57,8 @@ pub struct Composition {
     pub result: (u32, u32),
     /// Value of the result's pixels outside of what the passes give.
     pub fill: u8,
+    /// The sums with what is done to their pixels, and the rounds after them. All have the result's size. There is at least one.
+    pub rounds: Vec<Round>,
     /// Type and order of the result's values.
     pub output: Output,
     /// What is done to values last.
@@ -83,29 +91,32 @@ struct Laid {
 }
 
 impl Composition {
-    /// What a recipe makes of a picture with this width and height as stored. None where that takes more than one resize, a
-    /// border before a resize, borders of two values, of a colour or of the picture's own pixels, or operations on values,
-    /// where the picture is to be decoded at a part of its size, and where it goes beyond the limits: the CPU does these, or
-    /// says what is wrong.
+    /// What a recipe makes of a picture with this width and height as stored.
+    ///
+    /// # Errors
+    /// The CPU does it, or says what is wrong: that takes more than one resize, a border before a resize, borders of two values, of
+    /// a colour or of the picture's own pixels, a rotation that changes the size, other steps behind operations on values, or an
+    /// operation that is the CPU's alone; the picture is to be decoded at a part of its size; or it goes beyond the limits.
     pub fn of(
         stored: (u32, u32),
         orientation: Orientation,
         recipe: &Recipe,
         draw: Draw,
         limits: &Limits,
-    ) -> Option<Self> {
+    ) -> Result<Self, CpuOnly> {
         let origin = Origin::of_recipe(stored, orientation, recipe);
         let (orientation, (width, height)) = (origin.turned, origin.size);
-        limits.check_pixels(width, height).ok()?;
+        let beyond = |_| CpuOnly::Transforms;
+        limits.check_pixels(width, height).map_err(beyond)?;
         let mut plan = Plan::default();
         recipe.plan_into(&origin, draw, &mut plan);
-        plan.check(limits).ok()?;
+        plan.check(limits).map_err(beyond)?;
         if recipe.input().reducing_gap.is_some() {
-            return None;
+            return Err(CpuOnly::Transforms);
         }
         let made = Self::of_plan(&plan, (width, height), recipe.matched())?;
         let normalize = recipe.normalize().cloned();
-        Some(Self { stored, orientation, output: recipe.output(), normalize, ..made })
+        Ok(Self { stored, orientation, output: recipe.output(), normalize, ..made })
     }
 
     /// A whole picture as it is stored, whatever its orientation, as packed RGB of 8 bits.
@@ -116,17 +127,24 @@ impl Composition {
 
     /// Bytes of the result.
     pub fn result_len(&self) -> usize {
-        self.result.0 as usize * self.result.1 as usize * 3 * self.output.dtype.len()
+        self.pixels_len() * self.output.dtype.len()
     }
 
-    fn of_plan(plan: &Plan, (width, height): (u32, u32), matched: Match) -> Option<Self> {
+    /// Bytes of a picture of the result's size as packed RGB of 8 bits, which rounds hand on.
+    pub fn pixels_len(&self) -> usize {
+        self.result.0 as usize * self.result.1 as usize * 3
+    }
+
+    fn of_plan(plan: &Plan, (width, height): (u32, u32), matched: Match) -> Result<Self, CpuOnly> {
         let mut source = Frame::whole(width, height);
         // Every pixel as it is, until there is a resize.
         let mut size = (width, height);
         let mut axes = source.axes(width, height, Interpolation::Nearest);
         let mut laid: Option<(Laid, Laid)> = None;
         let (mut resized, mut fill) = (false, None);
-        for step in &plan.steps {
+        let composed = plan.steps.iter().take_while(|step| !matches!(step, Step::Mirror | Step::Operate(_))).count();
+        let operated = Operated::of(plan, composed, matched)?;
+        for step in &plan.steps[..composed] {
             match *step {
                 Step::Cut(part) if !resized && laid.is_none() => {
                     source = source.part(part, 1);
@@ -140,9 +158,8 @@ impl Composition {
                 }
                 Step::Canvas { border: Border::Edge | Border::Reflect | Border::Symmetric, .. }
                 | Step::Resize { .. }
-                | Step::Mirror
-                | Step::Operate(_)
-                | Step::Turn { .. } => return None,
+                | Step::Turn { .. } => return Err(CpuOnly::Transforms),
+                Step::Mirror | Step::Operate(_) => unreachable!("the composed steps end before them"),
                 Step::Cut(Rect { left, top, width, height }) => {
                     let (columns, rows) = laid.get_or_insert_with(|| (Laid::new(size.0), Laid::new(size.1)));
                     columns.cut(left, width);
@@ -150,7 +167,7 @@ impl Composition {
                 }
                 Step::Canvas { width, height, left, top, border: Border::Fill(new) } => {
                     if *fill.get_or_insert(new[0]) != new[0] || new != [new[0]; 3] {
-                        return None;
+                        return Err(CpuOnly::Transforms);
                     }
                     let (columns, rows) = laid.get_or_insert_with(|| (Laid::new(size.0), Laid::new(size.1)));
                     columns.lay(left, width);
@@ -160,15 +177,16 @@ impl Composition {
         }
         let (columns, rows) = laid.unwrap_or_else(|| (Laid::new(size.0), Laid::new(size.1)));
         let down_first = matched.down_first(&axes.0.1, &axes.1.1);
-        Some(Self {
+        Ok(Self {
             stored: (width, height),
             orientation: Orientation::AsStored,
-            columns: columns.pass(axes.0, plan.mirrored),
+            columns: columns.pass(axes.0, operated.sums_mirrored),
             rows: rows.pass(axes.1, false),
             down_first,
             matched,
             result: (plan.width, plan.height),
             fill: fill.unwrap_or(0),
+            rounds: operated.rounds,
             output: Output::default(),
             normalize: None,
         })

@@ -66,7 +66,8 @@ impl Draws {
 
     /// The draws of the part `number` of this transform, such as one of the transforms that it has in it. They have nothing to
     /// do with this transform's own, nor with those of its other parts.
-    pub(crate) fn part(self, number: u64) -> Self {
+    #[must_use]
+    pub fn part(self, number: u64) -> Self {
         Self { key: absorb(absorb(self.key, PARTS), number) }
     }
 

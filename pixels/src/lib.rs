@@ -28,6 +28,7 @@ mod border;
 mod buffer;
 mod composition;
 mod cpu;
+mod cpu_only;
 mod decoded;
 pub mod document;
 mod draw;
@@ -55,6 +56,7 @@ mod projective;
 mod recipe;
 mod recipe_error;
 mod record_boxes;
+mod rounds;
 pub mod sample;
 mod scale;
 mod transform;
@@ -69,6 +71,7 @@ pub use cpu::jpeg::head::JpegHead;
 #[doc(hidden)]
 pub use cpu::jpeg::turbo::bare::BareTurbo;
 pub use cpu::{CpuDecoder, Form, Transformed};
+pub use cpu_only::CpuOnly;
 pub use decoded::{Decoded, DecodedBy};
 pub use draw::{Draw, Draws};
 pub use fault::{Fault, LONGEST_SIDE, Limits};
@@ -99,6 +102,9 @@ pub use probe::{Probe, probe};
 pub use recipe::Recipe;
 pub use recipe_error::RecipeError;
 pub use record_boxes::RecordBoxes;
+pub use rounds::{
+    BlendShares, BoxShape, Change, Counted, MovedBy, MovedFrom, NearLines, Round, RoundSource, ValueTable,
+};
 pub use transform::shape::Size;
 pub use transform::{
     CenterCrop, Crop, ExpectSize, Lengths, Letterbox, Mosaic, Normalize, PARTNERS, Pad, PadBy, Padding, RandomApply,

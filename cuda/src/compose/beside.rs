@@ -100,7 +100,7 @@ impl Case {
         let (width, height) = (1 + draws.below(0, LONGEST.0), 1 + draws.below(1, LONGEST.0));
         let orientation = Orientation::from_exif(pick(draws, 2, [1, 2, 3, 4, 5, 6, 7, 8]));
         let recipe = recipe(draw.at(1), LONGEST.1);
-        let made = Composition::of((width, height), orientation, &recipe, draw, &Limits::default())?;
+        let made = Composition::of((width, height), orientation, &recipe, draw, &Limits::default()).ok()?;
         let samplings = [Sampling::Gray, Sampling::S444, Sampling::S422, Sampling::S420, Sampling::S440];
         let frame = |sampling| Frame { width, height, sampling, baseline: true };
         let (source, surface) = if draws.below(3, 6) == 0 {
@@ -131,9 +131,10 @@ pub(crate) fn beside(site: Site<'_>, cases: u64) -> Result<Beside, LaneError> {
             let address = bench.sources.at() + sources as u64;
             let case = records.by_ref().find_map(|record| Case::of(record, address));
             let Case { source, len, made } = case.expect("most recipes are the kernel's");
-            bench.composer.add(&source, &made, bench.results.at() + end as u64);
             let result = end..end + made.result_len();
-            (sources, end) = (sources + len, result.end.next_multiple_of(8));
+            let at = |place: usize| bench.results.at() + place as u64;
+            bench.composer.add(&source, &made, at(result.start), at(result.end));
+            (sources, end) = (sources + len, (result.end + Composer::between_len(&made)).next_multiple_of(8));
             results.push((made, result));
         }
         bench.launch()?;
@@ -142,7 +143,7 @@ pub(crate) fn beside(site: Site<'_>, cases: u64) -> Result<Beside, LaneError> {
         let sources = Copied { at: bench.sources.at(), bytes: &mut bench.given };
         let outputs = Copied { at: bench.results.at(), bytes: &mut expected };
         // SAFETY: pictures were added with sources, results and tables that lie in these.
-        unsafe { twin::compose(pictures, &mut [sources, outputs, tables]) };
+        unsafe { twin::compose(&pictures, &mut [sources, outputs, tables]) };
         for (made, result) in results {
             seen.add(&made, &bench.made[result.clone()], &expected[result]);
         }
@@ -205,7 +206,7 @@ pub(crate) fn speed(site: Site<'_>, batch: u32, output: Output, time: Duration) 
     let made: Vec<_> = (0..u64::from(batch))
         .filter_map(|record| {
             let draw = Draw { seed: 0, epoch: 0, record };
-            Composition::of((500, 375), Orientation::AsStored, &recipe, draw, &Limits::default())
+            Composition::of((500, 375), Orientation::AsStored, &recipe, draw, &Limits::default()).ok()
         })
         .collect();
     let place = made.iter().map(Composition::result_len).max().unwrap_or(0).next_multiple_of(8);
@@ -219,7 +220,9 @@ pub(crate) fn speed(site: Site<'_>, batch: u32, output: Output, time: Duration) 
         bench.composer.clear();
         for (number, made) in made.iter().enumerate() {
             let source = Source::planar(&surface, bench.sources.at() + (number * surface.bytes()) as u64);
-            bench.composer.add(&source, made, bench.results.at() + (number * place) as u64);
+            let at = bench.results.at() + (number * place) as u64;
+            // A single round hands nothing on.
+            bench.composer.add(&source, made, at, at);
         }
         bench.launch()?;
         pictures += batch;

@@ -1,10 +1,14 @@
-//! Random pictures and what becomes of them: every sampling and orientation, every list of transforms that one launch carries
-//! out, every type and layout. The same numbers give the same case.
+//! Random pictures and what becomes of them: every sampling and orientation, every list of transforms that launches carry out,
+//! every operation, type and layout. The same numbers give the same case.
+
+mod operations;
 
 use forebay_pixels::{
     CenterCrop, Draws, Dtype, ExpectSize, Fill, Input, Interpolation, Layout, Match, Normalize, Output, Pad,
     RandomHorizontalFlip, RandomResizedCrop, RandomZoomOut, Recipe, Resize, Size, Transform,
 };
+
+use operations::operations;
 
 pub(super) const FILTERS: [Interpolation; 4] =
     [Interpolation::Nearest, Interpolation::Bilinear, Interpolation::Bicubic, Interpolation::Lanczos3];
@@ -47,6 +51,9 @@ pub(super) fn recipe(draws: Draws, longest: u32) -> Recipe {
         9 => vec![center, expect, flip],
         _ => vec![flip, center, resize, pad],
     };
+    if draws.below(27, 2) == 0 {
+        transforms.extend(operations(draws.part(0)));
+    }
     let dtype = pick(draws, 21, [Dtype::Uint8, Dtype::Float16, Dtype::Bfloat16, Dtype::Float32]);
     if dtype != Dtype::Uint8 && draws.below(22, 3) > 0 {
         // From where half precision has no digits left to where it has no numbers any more.

@@ -1,7 +1,7 @@
-//! A picture as the kernel takes it: `struct picture` of `kernels/compose.cu`, member for member.
+//! A picture in a round as the kernel takes it: `struct picture` of `kernels/picture.h`, member for member.
 #![allow(unsafe_code, reason = "a struct is copied to the GPU byte by byte")]
 
-use forebay_pixels::{Composition, Dtype, Layout, Match, Orientation, Pass, Sampling};
+use forebay_pixels::{Composition, Counted, Dtype, Layout, Match, Orientation, Output, Pass, Sampling};
 
 use super::TILE;
 use crate::frame::Surface;
@@ -28,11 +28,21 @@ pub(super) struct Taps {
     side: u32,
 }
 
-/// The weights of a picture.
+/// What is written for a picture's round. An address of nothing is 0.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct PictureTables {
+pub(super) struct RoundTables {
     pub(super) columns: Taps,
     pub(super) rows: Taps,
+    pub(super) source: u32,
+    pub(super) places: u64,
+    pub(super) changes: u64,
+    pub(super) change_count: usize,
+    /// What the round before has counted.
+    pub(super) seen: u64,
+    /// Where this one counts for the next, and what.
+    pub(super) count: u64,
+    pub(super) counting: Option<Counted>,
+    pub(super) mirrored: bool,
 }
 
 /// `struct picture`, all of whose members have 4 or 8 bytes and leave no gaps.
@@ -42,6 +52,10 @@ pub(super) struct Picture {
     planes: [u64; 3],
     out: u64,
     tables: [Taps; 2],
+    changes: u64,
+    places: u64,
+    seen: u64,
+    count: u64,
     pitches: [u32; 3],
     step: u32,
     colours: u32,
@@ -54,11 +68,26 @@ pub(super) struct Picture {
     element: u32,
     by_planes: u32,
     fill: u32,
+    source: u32,
+    change_count: u32,
+    counting: u32,
+    mirrored: u32,
     mean: [f32; 3],
     deviation: [f32; 3],
 }
 
-const _: () = assert!(size_of::<Taps>() == 24 && size_of::<Picture>() == 4 * 8 + 2 * 24 + 26 * 4);
+const _: () = assert!(size_of::<Taps>() == 24 && size_of::<Picture>() == 8 * 8 + 2 * 24 + 30 * 4);
+
+/// What a round's pixels and result are besides its tables.
+#[derive(Clone, Copy)]
+struct RoundForm<'a> {
+    source: &'a Source,
+    x: [i32; 3],
+    y: [i32; 3],
+    down_first: bool,
+    output: Output,
+    address: u64,
+}
 
 const GRAY: u32 = 0;
 const YCC: u32 = 1;
@@ -89,6 +118,11 @@ impl Source {
 }
 
 impl Taps {
+    /// No weights, where the result has `side` pixels.
+    pub(super) fn none(side: u32) -> Self {
+        Self { address: 0, stride: 0, begin: 0, len: 0, side }
+    }
+
     /// The weights of a pass, written at an address; the result has `side` pixels in its direction.
     pub(super) fn new(address: u64, stride: usize, pass: &Pass, side: u32) -> Self {
         Self { address, stride: number_of(stride), begin: pass.begin, len: number_of(pass.len()), side }
@@ -96,13 +130,41 @@ impl Taps {
 }
 
 impl Picture {
-    pub(super) fn new(source: &Source, made: &Composition, address: u64, tables: PictureTables) -> Self {
+    /// The first round of a picture, whose pixels stand in the decoded one, with a result of this form at an address.
+    pub(super) fn first(
+        source: &Source,
+        made: &Composition,
+        (address, output): (u64, Output),
+        tables: RoundTables,
+    ) -> Self {
         let [x, y] = stored_pixel(made.orientation, made.stored);
+        let form = RoundForm { source, x, y, down_first: made.down_first, output, address };
+        Self::new(form, made, tables)
+    }
+
+    /// A further round, of what the one before has made at the address `from`.
+    pub(super) fn further(
+        from: u64,
+        made: &Composition,
+        (address, output): (u64, Output),
+        tables: RoundTables,
+    ) -> Self {
+        let source = &Source::rgb(from, made.result.0 * 3);
+        let [x, y] = stored_pixel(Orientation::AsStored, made.result);
+        Self::new(RoundForm { source, x, y, down_first: false, output, address }, made, tables)
+    }
+
+    fn new(form: RoundForm<'_>, made: &Composition, tables: RoundTables) -> Self {
+        let RoundForm { source, x, y, down_first, output, address } = form;
         let (mean, deviation) = made.normalize.as_ref().map_or(([0.0; 3], [1.0; 3]), |n| (n.mean, n.std));
         Self {
             planes: source.planes,
             out: address,
             tables: [tables.columns, tables.rows],
+            changes: tables.changes,
+            places: tables.places,
+            seen: tables.seen,
+            count: tables.count,
             pitches: source.pitches,
             step: source.step,
             colours: source.colours,
@@ -110,11 +172,18 @@ impl Picture {
             chroma: [source.chroma.0, source.chroma.1],
             x,
             y,
-            down_first: made.down_first.into(),
+            down_first: down_first.into(),
             in_floats: (made.matched == Match::Torch).into(),
-            element: element(made.output.dtype),
-            by_planes: (made.output.layout == Layout::Nchw).into(),
+            element: element(output.dtype),
+            by_planes: (output.layout == Layout::Nchw).into(),
             fill: made.fill.into(),
+            source: tables.source,
+            change_count: number_of(tables.change_count),
+            counting: tables.counting.map_or(0, |counted| match counted {
+                Counted::Values => 1,
+                Counted::Grays => 2,
+            }),
+            mirrored: tables.mirrored.into(),
             mean,
             deviation,
         }
@@ -129,8 +198,11 @@ impl Picture {
 
     /// The same with other addresses.
     pub(super) fn moved(&self, mut to: impl FnMut(u64) -> u64) -> Self {
+        let mut to = |address: u64| if address == 0 { 0 } else { to(address) };
         let tables = self.tables.map(|taps| Taps { address: to(taps.address), ..taps });
-        Self { planes: self.planes.map(&mut to), out: to(self.out), tables, ..*self }
+        let [changes, places, seen, count] = [self.changes, self.places, self.seen, self.count].map(&mut to);
+        let (planes, out) = (self.planes.map(&mut to), to(self.out));
+        Self { planes, out, tables, changes, places, seen, count, ..*self }
     }
 
     /// As it is copied.

@@ -26,7 +26,7 @@ impl Copied<'_> {
     }
 }
 
-/// Composes pictures of a GPU's memory within copies of it.
+/// Composes pictures of a GPU's memory within copies of it, round by round.
 ///
 /// # Safety
 /// Sources, tables and outputs of all pictures lie in these pieces of memory as a whole.

@@ -39,12 +39,14 @@ impl Staging {
 
     /// Whether a picture fits in at all.
     pub(super) fn takes(&self, made: &Composition) -> bool {
-        made.result_len() <= self.results.len() && Composer::table_len(made) <= self.composer.room()
+        made.result_len() + Composer::between_len(made) <= self.results.len()
+            && Composer::table_len(made) <= self.composer.room()
     }
 
     /// Whether a picture fits in beside those that are there; one that is made `elsewhere` needs no room for its result.
     pub(super) fn has_room(&self, made: &Composition, elsewhere: Option<u64>) -> bool {
-        (elsewhere.is_some() || self.results_used + made.result_len() <= self.results.len())
+        let result = if elsewhere.is_some() { 0 } else { made.result_len() };
+        self.results_used + result + Composer::between_len(made) <= self.results.len()
             && self.tables_used + Composer::table_len(made) <= self.composer.room()
     }
 
@@ -56,19 +58,17 @@ impl Staging {
 
     /// Adds a picture for which there is room, and says where among the results it will be if it is not made `elsewhere`.
     pub(super) fn add(&mut self, source: &Source, made: &Composition, elsewhere: Option<u64>) -> Option<Range<usize>> {
-        if let Some(address) = elsewhere {
-            self.composer.add(source, made, address);
-            self.tables_used += Composer::table_len(made);
-            return None;
-        }
         let begin = self.results_used;
-        self.composer.add(source, made, self.results.at() + begin as u64);
-        self.results_used = (begin + made.result_len()).next_multiple_of(ALIGN);
+        let result = elsewhere.is_none().then(|| begin..begin + made.result_len());
+        let between = result.as_ref().map_or(begin, |result| result.end);
+        let at = |place: usize| self.results.at() + place as u64;
+        self.composer.add(source, made, elsewhere.unwrap_or_else(|| at(begin)), at(between));
+        self.results_used = (between + Composer::between_len(made)).next_multiple_of(ALIGN);
         self.tables_used += Composer::table_len(made);
-        Some(begin..begin + made.result_len())
+        result
     }
 
-    /// Queues the launch of those pictures that are there, by their numbers.
+    /// Queues the launches of those pictures that are there, by their numbers.
     ///
     /// # Safety
     /// As of [`Composer::launch`]: nobody else writes to the sources before [`Stream::wait`] has returned, and this is left alone.

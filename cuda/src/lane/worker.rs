@@ -1,6 +1,6 @@
 //! One thread's share of a GPU lane: a state of nvJPEG, a stream, surfaces of its own, and memory for what is made of them.
 //!
-//! A group is decoded into surfaces that nothing else touches, composed by one launch, copied to where it will be read unless
+//! A group is decoded into surfaces that nothing else touches, composed by launches, copied to where it will be read unless
 //! it is made there (a ring in this GPU), and waited for; only then does the worker take the next. So nothing is ever written
 //! into a surface that is still read, whatever order the hardware keeps. While one worker waits, the engines decode for others.
 #![allow(unsafe_code, reason = "queues work on memory that has to be left alone")]
@@ -8,7 +8,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use forebay_pixels::{Composition, Draw, JpegHead, Limits, Recipe};
+use forebay_pixels::{Composition, CpuOnly, Draw, JpegHead, Limits, Recipe};
 
 use super::engine::EngineMemory;
 use super::gpu::Gpu;
@@ -108,10 +108,10 @@ impl Target<'_> {
 }
 
 impl Made<'_> {
-    fn of(self, head: &JpegHead) -> Option<Composition> {
+    fn of(self, head: &JpegHead) -> Result<Composition, CpuOnly> {
         let stored = (head.width, head.height);
         match self {
-            Self::Whole => Some(Composition::whole(stored)),
+            Self::Whole => Ok(Composition::whole(stored)),
             Self::By(recipe, draw, limits) => Composition::of(stored, head.orientation, recipe, draw, limits),
         }
     }
@@ -246,7 +246,7 @@ impl Worker {
         if !frame.baseline && !self.kind.takes_several_scans() {
             return Err(Refusal::Kind);
         }
-        let made = order.made.of(&head).ok_or(Refusal::Transforms)?;
+        let made = order.made.of(&head)?;
         if self.staging.takes(&made) { Ok((surface, made)) } else { Err(Refusal::TooLarge) }
     }
 
@@ -281,7 +281,7 @@ impl Worker {
         Ok(group.iter().filter_map(|picture| Some((picture.order, failed[picture.number]?))).collect())
     }
 
-    /// Queues decoding, the launch, and the copies of its results.
+    /// Queues decoding, the launches, and the copies of their results.
     fn queue(
         &mut self,
         group: &[UnderWay<'_>],

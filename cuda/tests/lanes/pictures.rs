@@ -7,7 +7,9 @@ use forebay_cuda::lane::worker::{Made, Order, Target};
 use forebay_cuda::{Context, Driver, SharedMemory, SharedPlace, Stream};
 use forebay_fake_gpu::Fake;
 use forebay_pixels::sample::JpegForm;
-use forebay_pixels::{CpuDecoder, Draw, Dtype, Layout, Limits, Output, Recipe, Transform};
+use forebay_pixels::{
+    CpuDecoder, Draw, Dtype, Interpolation, Layout, Limits, Match, Output, Recipe, Transform, TrivialAugmentWide,
+};
 
 use crate::{LIMIT, all, gpu, jpeg, photographs, refs, whole, worker};
 
@@ -24,20 +26,31 @@ fn planes_become_the_same_pixels_as_on_the_cpu_in_every_sampling_and_size() {
     }
 }
 
+fn trivial_augment() -> Transform {
+    Transform::TrivialAugmentWide(TrivialAugmentWide {
+        num_magnitude_bins: 31,
+        interpolation: Interpolation::Nearest,
+        fill: None,
+    })
+}
+
 /// Streams of several forms share a lane, and so a launch.
 #[test]
 fn pictures_of_several_recipes_in_one_batch_are_the_cpu_lanes_to_the_byte_on_every_lane() {
     let fake = Fake::new();
     let gpu = gpu(&fake, LIMIT);
     let floats = Output { dtype: Dtype::Float32, layout: Layout::Nchw, ..Output::default() };
+    let augmented = [Transform::training(40), vec![trivial_augment()]].concat();
     let recipes = [
         Recipe::training(48).unwrap(),
         Recipe::evaluation(20).unwrap(),
         Recipe::new(Transform::training(31), floats).unwrap(),
+        Recipe::new(augmented.clone(), Output::default()).unwrap(),
+        Recipe::new(augmented, floats).and_then(|recipe| recipe.with_match(Match::Torch)).unwrap(),
     ];
     let files = photographs(60);
     let limits = Limits::default();
-    let of = |number: usize| (&recipes[number % 3], Draw { seed: 4, epoch: 2, record: number as u64 });
+    let of = |number: usize| (&recipes[number % 5], Draw { seed: 4, epoch: 2, record: number as u64 });
     for kind in LaneKind::ALL.into_iter().filter(|kind| *kind != LaneKind::Cpu) {
         let mut worker = worker(&gpu, kind);
         let mut places: Vec<_> = (0..files.len()).map(|number| vec![0xA5; of(number).0.place_len()]).collect();
@@ -70,7 +83,9 @@ fn results_are_made_in_shared_memory_where_that_is_their_place_and_beside_them_o
     let gpu = gpu(&fake, LIMIT);
     let context = Context::new(&Driver::open(Some(&fake.path())).unwrap(), 0).unwrap();
     let memory = Arc::new(SharedMemory::new(&context, 1).unwrap());
-    let recipe = Recipe::training(32).unwrap();
+    // A picture in the GPU's ring is operated on beside the ring.
+    let recipe = [Transform::training(32), vec![trivial_augment()]].concat();
+    let recipe = Recipe::new(recipe, Output::default()).unwrap();
     let (len, limits) = (recipe.place_len(), Limits::default());
     let files = photographs(12);
     let mut worker = worker(&gpu, LaneKind::Hardware);

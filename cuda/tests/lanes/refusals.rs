@@ -4,12 +4,12 @@ use forebay_cuda::lane::worker::{Made, Order, Target, Worker};
 use forebay_cuda::lane::{LaneError, LaneKind, Refusal};
 use forebay_fake_gpu::{Count, Fake, Knob};
 use forebay_pixels::sample::{JpegColors, JpegForm, photograph_rgb};
-use forebay_pixels::{Draw, Limits, Output, RandomInvert, Recipe, Transform};
+use forebay_pixels::{Draw, Limits, OneOrTwo, Output, PillowGaussianBlur, RandomInvert, Recipe, Transform};
 
 use crate::{LIMIT, SIZE, all, gpu, jpeg, photographs, refs, whole, worker};
 
 #[test]
-fn what_no_single_launch_makes_and_what_has_no_room_is_left_to_the_next_lane() {
+fn what_no_launch_makes_and_what_has_no_room_is_left_to_the_next_lane() {
     let fake = Fake::new();
     let gpu = gpu(&fake, LIMIT);
     let mut worker = worker(&gpu, LaneKind::Hardware);
@@ -23,9 +23,11 @@ fn what_no_single_launch_makes_and_what_has_no_room_is_left_to_the_next_lane() {
     let twice = Recipe::new([Transform::training(30), Transform::training(20)].concat(), Output::default()).unwrap();
     let good = Recipe::training(20).unwrap();
     assert_eq!(outcome(&twice, &Limits::default()), Err(Refusal::Transforms));
-    let invert = Transform::RandomInvert(RandomInvert { p: 1.0 });
-    let inverted = Recipe::new([Transform::training(20), vec![invert]].concat(), Output::default()).unwrap();
-    assert_eq!(outcome(&inverted, &Limits::default()), Err(Refusal::Transforms), "values are changed by the CPU");
+    let then = |transform| Recipe::new([Transform::training(20), vec![transform]].concat(), Output::default()).unwrap();
+    let inverted = then(Transform::RandomInvert(RandomInvert { p: 1.0 }));
+    assert_eq!(outcome(&inverted, &Limits::default()), Ok(()), "the kernel changes values");
+    let blurred = then(Transform::PillowGaussianBlur(PillowGaussianBlur { radius: OneOrTwo::One(65.0), p: 1.0 }));
+    assert_eq!(outcome(&blurred, &Limits::default()), Err(Refusal::LargeBlur));
     assert_eq!(outcome(&good, &Limits { pixels: 100, ..Limits::default() }), Err(Refusal::Transforms));
     assert_eq!(
         outcome(&Recipe::training(900).unwrap(), &Limits::default()),

@@ -136,8 +136,13 @@ impl Affine {
     }
 
     pub(super) fn carry_out(self, work: &mut Workpiece<'_>) {
-        let Self { interpolation, fill, .. } = self;
-        work.warp(&Warp { from: self.mapping(work.size()), interpolation, fill });
+        work.warp(&self.warp(work.size()));
+    }
+
+    /// What it does with a picture of this width and height.
+    pub(super) fn warp(&self, size: (usize, usize)) -> Warp {
+        let Self { interpolation, fill, .. } = *self;
+        Warp { from: self.mapping(size), interpolation, fill }
     }
 
     /// Where the pixels of the result come from, in a picture of this width and height.

@@ -33,7 +33,12 @@ impl AffineMatrix {
     }
 
     pub(super) fn carry_out(self, work: &mut Workpiece<'_>) {
-        work.warp(&Warp { from: self.mapping(), interpolation: self.interpolation, fill: self.fill });
+        work.warp(&self.warp());
+    }
+
+    /// What it does with a picture.
+    pub(super) fn warp(&self) -> Warp {
+        Warp { from: self.mapping(), interpolation: self.interpolation, fill: self.fill }
     }
 
     /// Where the pixels of the result come from.

@@ -169,6 +169,11 @@ impl Noise {
 }
 
 impl RandomErasing {
+    /// One that stands before `normalize`, if there is one.
+    pub fn new(p: f64, scale: [f64; 2], ratio: [f64; 2], value: ErasingValue) -> Self {
+        Self { p, scale, ratio, value, behind: None }
+    }
+
     pub(crate) fn problem(&self) -> Option<String> {
         probability_problem(self.p)
             .or_else(|| range_problem("scale", self.scale))

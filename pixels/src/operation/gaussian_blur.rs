@@ -93,10 +93,19 @@ impl Blur {
         (!good).then(|| format!("sigma is {sigmas:?}, but must be numbers of at least {LEAST_SIGMA}"))
     }
 
-    pub(super) fn carry_out(self, work: &mut Workpiece<'_>) {
+    /// The weights along the rows and down the columns, each from the middle outwards.
+    pub(super) fn weights(self) -> [Vec<f32>; 2] {
+        self.sides().map(|side| side.half[..=side.radius].to_vec())
+    }
+
+    fn sides(self) -> [BlurWeights; 2] {
         let sizes = self.kernel_size.both();
         let sigmas = self.sigma.map_or_else(|| sizes.map(|size| f64::from(size) * 0.15 + 0.35), OneOrTwo::both);
-        let [along, down] = [0, 1].map(|side| BlurWeights::new(sizes[side], sigmas[side]));
+        [0, 1].map(|side| BlurWeights::new(sizes[side], sigmas[side]))
+    }
+
+    pub(super) fn carry_out(self, work: &mut Workpiece<'_>) {
+        let [along, down] = self.sides();
         work.remake_by(|from, to, width, scratch| {
             let floats = &mut scratch.floats;
             vector::run(Blurring { from, to, width, along: &along, down: &down, floats });

@@ -49,16 +49,22 @@ impl HsvGains {
             .or_else(|| factor_problem("value", self.value))
     }
 
+    /// The turn of the hue, of 256, and what saturations and values become.
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
         reason = "such casts saturate or wrap, which is meant"
     )]
-    pub(super) fn carry_out(self, work: &mut Workpiece<'_>) {
+    pub(super) fn tables(self) -> (u8, [u8; 256], [u8; 256]) {
         let turn = (self.hue * 255.0) as i32 as u8;
         let times = |factor: f64| table(|value| (f64::from(value) * factor) as u8);
+        (turn, times(self.saturation), times(self.value))
+    }
+
+    pub(super) fn carry_out(self, work: &mut Workpiece<'_>) {
+        let (turn, saturations, values) = self.tables();
         work.each_pixel(ToHsv);
-        work.map_channels(&[table(|hue| hue.wrapping_add(turn)), times(self.saturation), times(self.value)]);
+        work.map_channels(&[table(|hue| hue.wrapping_add(turn)), saturations, values]);
         work.each_pixel(FromHsv);
     }
 }

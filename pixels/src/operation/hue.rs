@@ -24,12 +24,17 @@ impl Hue {
         (!(-0.5..=0.5).contains(&factor)).then(|| format!("hue_factor is {factor}, but must be from -0.5 to 0.5"))
     }
 
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "as the references calculate")]
+    /// Pillow's turn, of 256: cut off below the point, and then as the byte that wraps around.
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "as Pillow calculates")]
+    pub(super) fn turn(self) -> u8 {
+        (self.hue_factor * 255.0) as i32 as u8
+    }
+
+    #[expect(clippy::cast_possible_truncation, reason = "torch's factor has single precision")]
     pub(super) fn carry_out(self, work: &mut Workpiece<'_>) {
         let factor = self.hue_factor;
         match work.matched {
-            // Truncated, and then as the byte that wraps around.
-            Match::Pillow => work.each_pixel(TurnedHue((factor * 255.0) as i32 as u8)),
+            Match::Pillow => work.each_pixel(TurnedHue(self.turn())),
             Match::Torch => work.each_pixel(TorchHue(factor as f32)),
         }
     }

@@ -64,9 +64,15 @@ impl Perspective {
     }
 
     pub(super) fn carry_out(self, work: &mut Workpiece<'_>) {
-        let Some(from) = self.mapping() else { return };
-        let Self { interpolation, fill, .. } = self;
-        work.warp(&Warp { from, interpolation, fill });
+        if let Some(warp) = self.warp() {
+            work.warp(&warp);
+        }
+    }
+
+    /// What it does with a picture. None if there is no such way.
+    pub(super) fn warp(&self) -> Option<Warp> {
+        let Self { interpolation, fill, .. } = *self;
+        Some(Warp { from: self.mapping()?, interpolation, fill })
     }
 
     /// Where the pixels of the result come from. None if there is no such way.

@@ -7,6 +7,7 @@ use super::gaussian_blur::OneOrTwo;
 use super::workpiece::Workpiece;
 use crate::draw::Draws;
 use crate::number::probability_problem;
+use crate::rounds::BoxShape;
 
 /// Largest radius.
 const MOST: f64 = 1000.0;
@@ -62,6 +63,19 @@ impl PillowBlur {
         let radius = self.radius.both();
         let good = radius.iter().all(|radius| (0.0..=MOST).contains(radius));
         (!good).then(|| format!("radius is {radius:?}, but must be from 0 to {MOST}"))
+    }
+
+    /// The box blurs that it consists of, one after the other.
+    pub(super) fn boxes(self) -> impl Iterator<Item = BoxShape> {
+        let sides = self.radius.both().map(BoxBlur::of_gaussian);
+        let shape = |(side, down): (Option<BoxBlur>, bool)| {
+            side.map(|BoxBlur { radius, whole, end }| {
+                let reach = u32::try_from(radius + 1).expect("radii are bounded");
+                BoxShape { down, reach, whole, end }
+            })
+        };
+        let boxes = sides.into_iter().zip([false, true]).filter_map(shape);
+        boxes.flat_map(|shape| std::iter::repeat_n(shape, PASSES))
     }
 
     pub(super) fn carry_out(self, work: &mut Workpiece<'_>) {

@@ -40,8 +40,13 @@ impl Rotate {
     }
 
     pub(super) fn carry_out(self, work: &mut Workpiece<'_>) {
-        let Self { interpolation, fill, .. } = self;
-        work.warp(&Warp { from: self.mapping(work.size(), work.matched), interpolation, fill });
+        work.warp(&self.warp(work.size(), work.matched));
+    }
+
+    /// What it does with a picture of this width and height.
+    pub(super) fn warp(&self, size: (usize, usize), matched: Match) -> Warp {
+        let Self { interpolation, fill, .. } = *self;
+        Warp { from: self.mapping(size, matched), interpolation, fill }
     }
 
     /// Where the pixels of a result come from that has the picture's width and height, which are these.

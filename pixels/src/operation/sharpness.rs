@@ -31,13 +31,19 @@ impl Sharpness {
         factor_problem("sharpness_factor", self.sharpness_factor)
     }
 
+    /// Pillow's share of the own value, or torch's of the smoothed one.
     #[expect(clippy::cast_possible_truncation, reason = "factors have single precision")]
+    pub(super) fn share(self, matched: Match) -> f32 {
+        match matched {
+            Match::Pillow => self.sharpness_factor as f32,
+            Match::Torch => (1.0 - self.sharpness_factor) as f32,
+        }
+    }
+
     pub(super) fn carry_out(self, work: &mut Workpiece<'_>) {
-        let (factor, matched) = (self.sharpness_factor as f32, work.matched);
-        // torchvision blends with what is missing of the factor, which it calculates in double precision.
-        let share = (1.0 - self.sharpness_factor) as f32;
+        let (share, matched) = (self.share(work.matched), work.matched);
         work.remake(|from, to, width| match matched {
-            Match::Pillow => vector::run(Sharpening { from, to, width, blend: PillowBlend(factor) }),
+            Match::Pillow => vector::run(Sharpening { from, to, width, blend: PillowBlend(share) }),
             Match::Torch => vector::run(Sharpening { from, to, width, blend: TorchBlend(share) }),
         });
     }

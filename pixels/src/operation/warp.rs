@@ -4,6 +4,7 @@
 #[cfg(target_arch = "x86_64")]
 mod avx2;
 mod filters;
+mod moved;
 mod rgbx;
 mod torch_places;
 
@@ -218,23 +219,26 @@ impl Affine2D {
         let Self { column, row } = self;
         let steps = ((column[0], row[0]), (column[1], row[1]));
         let start = |line: [f64; 3]| line[2] + line[0] * 0.5 + line[1] * 0.5;
-        if (column[1], row[0]) == (0.0, 0.0) {
-            return stepped(source, to, (start(column), start(row)), steps, index);
-        }
-        #[expect(clippy::cast_precision_loss, reason = "sides are below 2^53")]
-        let (wide, high) = (to.1 as f64, (to.0.len() / to.1) as f64);
-        let fits = [(0.0, 0.0), (wide, high), (0.0, high), (wide, 0.0)].into_iter().all(|(x, y)| {
-            let (column, row) = self.at(x, y);
-            column.abs() < 32768.0 && row.abs() < 32768.0
-        });
         let start = (start(column), start(row));
-        if fits {
+        if self.steps_in_whole_numbers((to.1, to.0.len() / to.1)) {
             let both = |(x, y): (f64, f64)| (fixed(x), fixed(y));
             let whole = |at: i64, len: usize| usize::try_from(at >> 16).ok().filter(|at| *at < len);
             stepped(source, to, both(start), (both(steps.0), both(steps.1)), whole);
         } else {
             stepped(source, to, start, steps, index);
         }
+    }
+
+    /// Whether Pillow steps in whole numbers over a result of this width and height.
+    #[expect(clippy::cast_precision_loss, reason = "sides are below 2^53")]
+    fn steps_in_whole_numbers(self, (width, height): (usize, usize)) -> bool {
+        let (wide, high) = (width as f64, height as f64);
+        let turns = (self.column[1], self.row[0]) != (0.0, 0.0);
+        turns
+            && [(0.0, 0.0), (wide, high), (0.0, high), (wide, 0.0)].into_iter().all(|(x, y)| {
+                let (column, row) = self.at(x, y);
+                column.abs() < 32768.0 && row.abs() < 32768.0
+            })
     }
 }
 

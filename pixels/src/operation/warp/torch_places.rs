@@ -2,6 +2,7 @@
 //! between two pixels, its rounding decides which of them is the nearest.
 
 use super::{Affine2D, Mapping, Projection};
+use crate::rounds::NearLines;
 
 /// For each pixel of a result, where its middle comes from.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -50,6 +51,16 @@ impl TorchPlaces {
         }
     }
 
+    /// The numbers that places are calculated from.
+    pub(super) fn lines(&self) -> NearLines {
+        match self {
+            Self::Affine(AffinePlaces { column, row, half, to_half }) => {
+                NearLines { column: *column, row: *row, depth: [0.0; 2], half: *half, to_half: *to_half }
+            }
+            Self::Perspective(places) => places.lines(),
+        }
+    }
+
     /// The nearest pixel, which may be outside of the picture.
     #[expect(clippy::cast_possible_truncation, reason = "such casts saturate, which is meant")]
     pub(in crate::operation) fn nearest(&self, column: usize, row: usize) -> (i64, i64) {
@@ -81,15 +92,24 @@ impl AffinePlaces {
 }
 
 impl PerspectivePlaces {
-    #[expect(clippy::cast_possible_truncation, clippy::cast_precision_loss, reason = "as torch calculates")]
+    #[expect(clippy::cast_possible_truncation, reason = "as torch calculates")]
+    fn lines(&self) -> NearLines {
+        let half = self.sides.map(|side| 0.5 * side);
+        let of = |line: [f64; 3], half: f32| line.map(|number| number as f32 / half);
+        let depth = self.from.depth.map(|number| number as f32);
+        let (column, row) = (of(self.from.column, half[0]), of(self.from.row, half[1]));
+        NearLines { column, row, depth, half, to_half: half }
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "as torch calculates")]
     fn at_pixel(&self, column: usize, row: usize) -> (f32, f32) {
+        let lines = self.lines();
         let (x, y) = (column as f32 + 0.5, row as f32 + 0.5);
-        let depth = x * self.from.depth[0] as f32 + y * self.from.depth[1] as f32 + 1.0;
-        let place = |line: [f64; 3], side: f32| {
-            let line = line.map(|number| number as f32 / (0.5 * side));
+        let depth = x * lines.depth[0] + y * lines.depth[1] + 1.0;
+        let place = |line: [f32; 3], side: f32| {
             let from_middle = (x * line[0] + y * line[1] + line[2]) / depth - 1.0;
             ((from_middle + 1.0) * side - 1.0) / 2.0
         };
-        (place(self.from.column, self.sides[0]), place(self.from.row, self.sides[1]))
+        (place(lines.column, self.sides[0]), place(lines.row, self.sides[1]))
     }
 }

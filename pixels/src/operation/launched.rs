@@ -1,0 +1,97 @@
+//! Operations as a GPU carries them out: in numbers that are calculated here once for a picture. What is not here, the CPU does.
+
+use super::{Blur, Erase, Filling, Operation};
+use crate::cpu_only::CpuOnly;
+use crate::matching::Match;
+use crate::rounds::{BlendShares, Change, RoundSource, ValueTable};
+
+/// Longest side of a blur's kernel. Each pixel takes the square of it.
+const LONGEST_BLUR: u32 = 31;
+/// Greatest radius of Pillow's blur. Each pixel takes about twelve times as many.
+const GREATEST_RADIUS: f64 = 64.0;
+
+/// What an operation is for a GPU.
+pub(crate) enum Launched {
+    /// Something done with each pixel.
+    Change(Change),
+    /// Rounds of their own, one after the other. Without any, nothing changes.
+    Sources(Vec<RoundSource>),
+}
+
+impl Operation {
+    /// What it is for a GPU, on a picture of this width and height.
+    ///
+    /// # Errors
+    /// It is the CPU's alone.
+    pub(crate) fn launched(&self, size: (u32, u32), matched: Match) -> Result<Launched, CpuOnly> {
+        let sides = (size.0 as usize, size.1 as usize);
+        let moved =
+            |warp: super::warp::Warp| Launched::Sources(vec![RoundSource::Moved(warp.moved_from(sides, matched))]);
+        Ok(match self {
+            Self::Brightness(_) | Self::Solarize(_) | Self::SolarizeAdd(_) | Self::Posterize(_) | Self::Invert(_) => {
+                Launched::Change(Change::Table(self.table(matched)))
+            }
+            Self::Saturation(by) => Launched::Change(Change::Saturation(shares(by.saturation_factor))),
+            Self::Contrast(by) => Launched::Change(Change::Contrast(shares(by.contrast_factor))),
+            Self::Gray(_) => Launched::Change(Change::Gray),
+            #[expect(clippy::cast_possible_truncation, reason = "as torch calculates")]
+            Self::Hue(hue) => Launched::Change(Change::Hue { turn: hue.turn(), factor: hue.hue_factor as f32 }),
+            Self::HsvGains(gains) => {
+                let (turn, saturations, values) = gains.tables();
+                Launched::Change(Change::Gains { turn, saturations: saturations.into(), values: values.into() })
+            }
+            Self::Erase(erase) => Launched::Change(erased(erase)?),
+            Self::Autocontrast(_) => Launched::Change(Change::Autocontrast),
+            Self::Equalize(_) => Launched::Change(Change::Equalize),
+            Self::Sharpness(sharpness) => {
+                Launched::Sources(vec![RoundSource::Smoothed { factor: sharpness.share(matched) }])
+            }
+            Self::Blur(blur) => Launched::Sources(vec![blurred(blur)?]),
+            Self::Affine(affine) => moved(affine.warp(sides)),
+            Self::Rotate(rotate) => moved(rotate.warp(sides, matched)),
+            Self::AffineMatrix(matrix) => moved(matrix.warp()),
+            Self::Perspective(perspective) => perspective.warp().map_or_else(|| Launched::Sources(Vec::new()), moved),
+            Self::PillowBlur(blur) if blur.radius.both().into_iter().any(|radius| radius > GREATEST_RADIUS) => {
+                return Err(CpuOnly::LargeBlur);
+            }
+            Self::PillowBlur(blur) => Launched::Sources(blur.boxes().map(RoundSource::Boxed).collect()),
+            Self::ChainMix(_) => return Err(CpuOnly::AugMix),
+        })
+    }
+
+    /// What it makes of each value, if it maps values.
+    fn table(&self, matched: Match) -> ValueTable {
+        let mut ramp: Vec<u8> = (0..=255).flat_map(|value| [value; 3]).collect();
+        self.apply(&mut ramp, (256, 1), matched);
+        let mut table = ValueTable::new([0; 256]);
+        for (to, [red, ..]) in table.iter_mut().zip(ramp.as_chunks::<3>().0) {
+            *to = *red;
+        }
+        table
+    }
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "as Pillow and torch calculate")]
+fn shares(factor: f64) -> BlendShares {
+    BlendShares { own: factor as f32, other: (1.0 - factor) as f32 }
+}
+
+/// A rectangle of one colour.
+fn erased(erase: &Erase) -> Result<Change, CpuOnly> {
+    let rgb = match erase.v {
+        Filling::Gray(value) => [value; 3],
+        Filling::Rgb(rgb) => rgb,
+        Filling::Noise(_) => return Err(CpuOnly::Noise),
+    };
+    let ends = |first: u32, len: u32| [first, first.saturating_add(len)];
+    Ok(Change::Erase { rows: ends(erase.i, erase.h), columns: ends(erase.j, erase.w), rgb })
+}
+
+/// A blur whose kernel is not large.
+fn blurred(blur: &Blur) -> Result<RoundSource, CpuOnly> {
+    if blur.kernel_size.both().iter().any(|side| *side > LONGEST_BLUR) {
+        return Err(CpuOnly::LargeBlur);
+    }
+    let [along, down] = blur.weights();
+    Ok(RoundSource::Blurred { along, down })
+}
