@@ -68,7 +68,7 @@ def test_rule_48_views_depend_neither_on_threads_nor_on_other_views_nor_on_a_cac
     assert len(expected) == 12 * 2 * 4
     assert len(set(expected.values())) == len(expected), "no two views are the same"
     cache = {"keep": "decoded", "memory": "20mb"}
-    for given in ({"num_threads": 4}, {"cache": cache}, {"batch_size": 3}):
+    for given in ({"num_threads": 4}, {"num_threads": 16}, {"cache": cache}, {"batch_size": 3}):
         with forebay.Loader(jpegs, **settings(views=VIEWS, **given)) as loader:
             assert hashes(loader, VIEWS) == expected, given
     for views in ({}, {"local_1": LOCAL}, {"local_1": LOCAL, "other": LOCAL}):
@@ -77,6 +77,18 @@ def test_rule_48_views_depend_neither_on_threads_nor_on_other_views_nor_on_a_cac
         assert {key: value for key, value in found.items() if key[2] != "other"} == {
             key: value for key, value in expected.items() if key[2] in ("images", *views)
         }
+
+
+@pytest.mark.parametrize("ranks", [2, 3])
+def test_rule_48_views_are_the_same_with_any_number_of_ranks(jpegs, ranks):
+    with forebay.Loader(jpegs, **settings(views=VIEWS)) as loader:
+        expected = hashes(loader, VIEWS)
+    found = {}
+    for rank in range(ranks):
+        shard = {"num_shards": ranks, "shard_id": rank, "pad_last_batch": False}
+        with forebay.Loader(jpegs, **settings(views=VIEWS, **shard)) as loader:
+            found.update(hashes(loader, VIEWS))
+    assert found == expected
 
 
 def test_rule_48_views_are_the_same_after_a_kill(jpegs):
