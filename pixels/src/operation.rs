@@ -37,6 +37,8 @@ mod sharpness;
 mod solarize;
 mod solarize_add;
 mod tables;
+#[cfg(test)]
+mod tests;
 mod three_augment;
 mod timm_rand_augment;
 mod trivial_augment;

@@ -2,7 +2,7 @@
 //! carried out in one pass. Statistics are those of the values as the table changes them.
 
 use super::pixelwise::{self, PixelMap, PixelNumber};
-use super::tables::{Tables, looked_up, table};
+use super::tables::{Tables, look_up, table};
 use super::warp::Warp;
 use crate::buffer::{SLACK, sized};
 use crate::matching::Match;
@@ -172,7 +172,7 @@ impl<'a> Workpiece<'a> {
     fn settle(&mut self) {
         if let Some(tables) = self.pending.take() {
             self.counted = None;
-            self.rgb_mut().as_chunks_mut::<3>().0.iter_mut().for_each(|rgb| *rgb = looked_up(&tables, *rgb));
+            look_up(self.rgb_mut().as_chunks_mut::<3>().0, &tables);
         }
     }
 }

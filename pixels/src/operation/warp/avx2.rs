@@ -8,6 +8,7 @@ use std::arch::x86_64::{
 };
 
 use super::rgbx::Rgbx;
+use crate::vector::Vectors;
 
 /// Says that this CPU has AVX2. Nobody can make one without asking the CPU.
 #[derive(Clone, Copy)]
@@ -16,7 +17,7 @@ pub(super) struct Avx2(());
 impl Avx2 {
     /// Asks the CPU.
     pub(super) fn found() -> Option<Self> {
-        std::arch::is_x86_feature_detected!("avx2").then_some(Self(()))
+        (Vectors::widest() >= Vectors::Avx2).then_some(Self(()))
     }
 }
 
