@@ -60,8 +60,8 @@ impl YoloLayout {
             Some(Ok(text)) => names::parse(text),
             Some(Err(_)) => Err("the file is not in UTF-8".to_owned()),
         };
-        named.map(Option::unwrap_or_default).map_err(|problem| {
-            let problem = format!("{problem}. Write the names as a list, or give classes=.");
+        named.map_err(|problem| {
+            let problem = format!("{problem}. Write the names of the classes as a list \"names\", or give classes=.");
             SourceError::malformed_at(file.path(), 0, problem)
         })
     }

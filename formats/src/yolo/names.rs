@@ -1,14 +1,14 @@
 //! The names of classes in a `data.yaml`. Only the forms that tools write are read: a list or a map, in lines or in
 //! brackets. All else of YAML is refused, with the option that replaces it.
 
-/// The names that the text gives, in order; nothing if it has none.
+/// The names that the text gives, in order.
 ///
 /// # Errors
-/// The names have another form.
-pub(super) fn parse(text: &str) -> Result<Option<Vec<String>>, String> {
+/// It has no names, or they have another form.
+pub(super) fn parse(text: &str) -> Result<Vec<String>, String> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut lines = text.lines();
-    let Some(first) = lines.by_ref().find_map(|line| line.strip_prefix("names:")) else { return Ok(None) };
+    let first = lines.by_ref().find_map(|line| line.strip_prefix("names:")).ok_or("no line begins with \"names:\"")?;
     let first = without_comment(first).trim();
     let entries = match first.chars().next() {
         None => in_lines(lines)?,
@@ -36,7 +36,7 @@ pub(super) fn parse(text: &str) -> Result<Option<Vec<String>>, String> {
         }
         names.push(name);
     }
-    if names.is_empty() { Err("\"names\" is empty".into()) } else { Ok(Some(names)) }
+    if names.is_empty() { Err("\"names\" is empty".into()) } else { Ok(names) }
 }
 
 /// Names in lines of their own: `- cat`, or `0: cat`.
@@ -102,14 +102,17 @@ mod tests {
             "# all\nnames:\n  0: cat\n  1: big dog\n  2: \"owl\"\ndownload: |\n  3: x",
             "names: {0: cat, 1: big dog, 2: owl}",
         ] {
-            assert_eq!(parse(text).unwrap().unwrap(), ["cat", "big dog", "owl"], "{text}");
+            assert_eq!(parse(text).unwrap(), ["cat", "big dog", "owl"], "{text}");
         }
-        assert_eq!(parse("train: x\nfilenames: [a]").unwrap(), None);
     }
 
     #[test]
     fn other_forms_are_refused() {
         for text in [
+            "",
+            "train: x\nfilenames: [a]",
+            "dataset:\n  names: [a]",
+            "{\"names\": [\"a\"]}",
             "names: cat",
             "names: [a, b",
             "names: []",
@@ -125,7 +128,7 @@ mod tests {
             assert!(parse(text).is_err(), "{text}");
         }
         crate::mutations::each(b"names:\n  0: cat\n  1: 'dog'\nx: [a, b]\n", 5000, |bytes| {
-            if let Ok(Some(names)) = parse(&String::from_utf8_lossy(bytes)) {
+            if let Ok(names) = parse(&String::from_utf8_lossy(bytes)) {
                 assert!(names.iter().all(|name| !name.is_empty()));
             }
         });

@@ -81,12 +81,17 @@ fn a_wrong_text_damages_its_picture_alone_and_wrong_names_are_refused() {
     let source = opened(dir.path(), &[("classes", "cat")]).unwrap();
     let error = source.read(1, u64::MAX, &mut Vec::new()).unwrap_err().to_string();
     assert!(error.contains("the class 1, but the last class is 0"), "{error}");
-    fs::write(dir.path().join("data.yaml"), "names: cat").unwrap();
-    let words = opened(dir.path(), &[]).unwrap_err().to_string();
-    assert!(words.contains("data.yaml") && words.contains("classes="), "{words}");
-    fs::write(dir.path().join("data.yaml"), format!("names: [cat]\n{}", "# more\n".repeat(200_000))).unwrap();
-    let words = opened(dir.path(), &[]).unwrap_err().to_string();
-    assert!(words.contains("more than 1048576 bytes") && words.contains("classes="), "{words}");
+    let long = format!("names: [cat]\n{}", "# more\n".repeat(200_000));
+    for (text, problem) in [
+        ("names: cat", "neither a list nor a map"),
+        ("nc: 3\n", "no line begins with \"names:\""),
+        ("a picture's caption", "no line begins with \"names:\""),
+        (&long, "more than 1048576 bytes"),
+    ] {
+        fs::write(dir.path().join("data.yaml"), text).unwrap();
+        let words = opened(dir.path(), &[]).unwrap_err().to_string();
+        assert!(["data.yaml", problem, "classes="].iter().all(|part| words.contains(part)), "{words}");
+    }
     assert!(opened(dir.path(), &[("classes", "cat,dog")]).is_ok());
 }
 
