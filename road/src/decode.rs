@@ -44,7 +44,7 @@ pub use board::LaneReport;
 use board::{Board, Closed};
 use budget::Budget;
 pub(crate) use decoding::Decoding;
-use job::{DecodeJob, own};
+use job::DecodeJob;
 pub(crate) use lanes::GpuLanes;
 use masks::{MadePicture, MaskThread};
 use mixing::MixJob;
@@ -222,7 +222,7 @@ fn work(board: &Board, make: &MakeDecode, memory: &Arc<Budget>, meter: &Meter) {
         let began = Instant::now();
         let made = job.is_made.then(|| job.made_by_gpu());
         let DecodeJob { content, masks, cache, seek, place, recipe, views, mosaics, record, draw, .. } = &mut job;
-        let (own, content) = own(content, mosaics.is_some());
+        let (own, beside) = (content.input(), content.mosaic());
         let (input, behind) = (masks.picture(own), masks.behind(own));
         let is_decoded_here = matches!(input, Input::File(_)) && made.is_none();
         let (recipe, record, draw) = (&**recipe, *record, *draw);
@@ -239,7 +239,7 @@ fn work(board: &Board, make: &MakeDecode, memory: &Arc<Budget>, meter: &Meter) {
                 *place.column(*column).0 = 1;
             }
             mask_thread.write(masks, behind, MadePicture { origin: &origin, recipe, draw }, memory, place)?;
-            let Some((mosaics, content)) = mosaics.as_deref().zip(content) else { return Ok((origin, None)) };
+            let Some((mosaics, content)) = mosaics.as_deref().zip(beside) else { return Ok((origin, None)) };
             let own = OwnPicture { mosaics, content, record, draw };
             Ok((origin, mosaic_thread.write(&mut decode, own, (masks, &mut mask_thread), memory, place)?))
         };

@@ -1,5 +1,4 @@
-//! What is read for a mosaic: the content of the record whose place it is, and that of its partners, one behind the other in one
-//! buffer, with a table of them at the end.
+//! What is read for a mosaic: the content of the record whose place it is, and that of its partners.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -8,11 +7,7 @@ use forebay_pixels::{Draw, Mosaics, Origin, PARTNERS};
 use forebay_sources::{ReadError, ReadErrorKind, Retry, Source};
 
 use crate::place::At;
-use crate::record::EpochTurn;
-
-/// Bytes of a partner's entry in the table: its record, and the length of its content. Behind the entries is their number.
-const ENTRY: usize = 2 * NUMBER;
-const NUMBER: usize = size_of::<u64>();
+use crate::record::{EpochTurn, FailedRead};
 
 /// Reads records with their partners.
 #[derive(Clone, Debug)]
@@ -23,19 +18,19 @@ pub(crate) struct MosaicReads {
 }
 
 /// What was read for a mosaic.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct MosaicContent<'a> {
-    own: &'a [u8],
-    partners: Option<[PartnerContent<'a>; PARTNERS]>,
+#[derive(Debug)]
+pub(crate) struct MosaicContent {
+    own: Vec<u8>,
+    partners: Option<[PartnerContent; PARTNERS]>,
 }
 
 /// What was read of a partner.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct PartnerContent<'a> {
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct PartnerContent {
     /// Number of its record.
     pub record: u64,
     /// Its content. None if the own record stands in.
-    pub bytes: Option<&'a [u8]>,
+    pub bytes: Option<Vec<u8>>,
 }
 
 /// The pictures beside the own one in a mosaic: of each that the result shows, its record and what it was made of.
@@ -80,113 +75,97 @@ impl MosaicReads {
 
     /// Bytes of what [`read`](Self::read) gives, as far as the source knows them.
     pub(crate) fn size(&self, source: &dyn Source, of: EpochTurn) -> u64 {
-        let partners = self.partners(source, of);
-        let records = [of.turn.record()].into_iter().chain(partners.into_iter().flatten());
-        records.map(|record| source.size(record)).fold(table_len(PARTNERS), u64::saturating_add)
+        let own = of.turn.record();
+        let partners = self.partners(source, of).into_iter().flatten().filter(|partner| *partner != own);
+        partners.map(|partner| source.size(partner)).fold(source.size(own), u64::saturating_add)
     }
 
-    /// Replaces the content of `buf` with that of a turn's record and of its partners, all of it at most `room` bytes. For a partner
-    /// that is bad, the own record stands in: its own place tells what is wrong with it.
+    /// Reads a turn's record and its partners, all of it at most `room` bytes. `own` is memory for the record. `turns_to` hears of
+    /// each partner before it is read, and answers whether it is to be read. For a partner that is not, or that is bad, the own
+    /// record stands in: its own place tells what is wrong with it.
     ///
     /// # Errors
-    /// The own record cannot be read, there is too little room, or a partner cannot be read at this moment. `buf` is empty then.
+    /// The own record cannot be read, there is too little room, or a partner cannot be read at this moment.
     pub(crate) fn read(
         &self,
         source: &dyn Source,
         of: EpochTurn,
         room: u64,
-        buf: &mut Vec<u8>,
-    ) -> Result<(), ReadError> {
-        let own = of.turn.record();
-        source.read(own, room, buf)?;
-        let partners = self.partners(source, of);
-        let whole = usize::try_from(self.size(source, of).min(room)).unwrap_or(0);
-        buf.reserve(whole.saturating_sub(buf.len()));
-        let mut table = Vec::with_capacity(PARTNERS * ENTRY + NUMBER);
-        let mut content = Vec::new();
-        for (number, record) in partners.into_iter().flatten().enumerate() {
-            let mut entry = [own, 0];
-            if record != own {
-                let used = buf.len() as u64 + table_len(PARTNERS);
-                let read = source.read(record, room.saturating_sub(used), &mut content);
-                match read.map_err(|error| (error.retry(), error)) {
-                    Ok(()) => {
-                        buf.extend_from_slice(&content);
-                        entry = [record, content.len() as u64];
-                    }
-                    Err((Retry::Never, _)) => {}
-                    Err((Retry::WithRoom(bytes), error)) => {
-                        let rest = partners.iter().flatten().skip(number + 1).map(|record| source.size(*record));
-                        let size = rest.fold(used.saturating_add(bytes), u64::saturating_add);
-                        buf.clear();
-                        return Err(ReadError::new(ReadErrorKind::Larger { size }, error.locator));
-                    }
-                    Err((Retry::Later, error)) => {
-                        buf.clear();
-                        return Err(error);
-                    }
-                }
+        mut own: Vec<u8>,
+        mut turns_to: impl FnMut(u64) -> bool,
+    ) -> Result<MosaicContent, FailedRead> {
+        let record = of.turn.record();
+        let (mut used, mut rest) = (0, self.size(source, of));
+        let mut read = |record: u64, buf: &mut Vec<u8>| {
+            rest = rest.saturating_sub(source.size(record));
+            let read = source.read(record, room.saturating_sub(used), buf);
+            used += buf.len() as u64;
+            read.map_err(|error| FailedRead::at(record, with_others(error, used.saturating_add(rest))))
+        };
+        read(record, &mut own)?;
+        let Some(drawn) = self.partners(source, of) else { return Ok(MosaicContent::alone(own)) };
+        let mut partners: [PartnerContent; PARTNERS] = Default::default();
+        for (partner, content) in drawn.into_iter().zip(&mut partners) {
+            content.record = record;
+            if partner == record || !turns_to(partner) {
+                continue;
             }
-            table.extend(entry.map(u64::to_le_bytes).as_flattened());
+            let mut bytes = Vec::new();
+            match read(partner, &mut bytes) {
+                Ok(()) => *content = PartnerContent { record: partner, bytes: Some(bytes) },
+                Err(failed) if failed.error.retry() == Retry::Never => {}
+                Err(failed) => return Err(failed),
+            }
         }
-        let entries = partners.map_or(0, |partners| partners.len() as u64);
-        table.extend(entries.to_le_bytes());
-        buf.append(&mut table);
-        Ok(())
+        Ok(MosaicContent { own, partners: Some(partners) })
     }
 }
 
-/// Bytes of a table of so many partners.
-fn table_len(partners: usize) -> u64 {
-    (partners * ENTRY + NUMBER) as u64
+/// The error of a record that needs more room, with the room for the others of its mosaic.
+fn with_others(error: ReadError, others: u64) -> ReadError {
+    match error.retry() {
+        Retry::WithRoom(bytes) => {
+            ReadError { kind: ReadErrorKind::Larger { size: bytes.saturating_add(others) }, ..error }
+        }
+        Retry::Never | Retry::Later => error,
+    }
 }
 
-impl<'a> MosaicContent<'a> {
-    /// What [`MosaicReads::read`] has read.
-    ///
-    /// # Panics
-    /// It has not read it.
-    pub(crate) fn of(bytes: &'a [u8]) -> Self {
-        const WHOLE: &str = "a table of partners is behind their content";
-        let (rest, entries) = bytes.split_last_chunk::<NUMBER>().expect(WHOLE);
-        if u64::from_le_bytes(*entries) == 0 {
-            return Self { own: rest, partners: None };
-        }
-        let (mut own, table) = rest.split_last_chunk::<{ PARTNERS * ENTRY }>().expect(WHOLE);
-        let mut partners = [PartnerContent::default(); PARTNERS];
-        for (entry, partner) in table.as_chunks::<ENTRY>().0.iter().zip(&mut partners).rev() {
-            let [record, len] = [0, 1].map(|number| {
-                let number = &entry.as_chunks::<NUMBER>().0[number];
-                u64::from_le_bytes(*number)
-            });
-            let at = own.len().checked_sub(usize::try_from(len).expect(WHOLE)).expect(WHOLE);
-            let content;
-            (own, content) = own.split_at(at);
-            *partner = PartnerContent { record, bytes: (len > 0).then_some(content) };
-        }
-        Self { own, partners: Some(partners) }
+impl MosaicContent {
+    /// A picture without partners.
+    pub(crate) fn alone(own: Vec<u8>) -> Self {
+        Self { own, partners: None }
     }
 
     /// The content of the record whose place it is.
-    pub(crate) fn own(&self) -> &'a [u8] {
-        self.own
+    pub(crate) fn own(&self) -> &[u8] {
+        &self.own
     }
 
     /// What was read of its partners. None if its picture is alone.
-    pub(crate) fn partners(&self) -> Option<[PartnerContent<'a>; PARTNERS]> {
-        self.partners
+    pub(crate) fn partners(&self) -> Option<&[PartnerContent; PARTNERS]> {
+        self.partners.as_ref()
+    }
+
+    /// Bytes of all of them.
+    pub(crate) fn len(&self) -> u64 {
+        let partners = self.partners.iter().flatten().filter_map(|partner| partner.bytes.as_ref());
+        partners.fold(self.own.len(), |sum, bytes| sum + bytes.len()) as u64
     }
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
+    use std::cell::RefCell;
+
     use forebay_pixels::{Mosaic, Output, Recipe, Size, Transform};
     use forebay_proto::Turn;
 
     use super::*;
     use crate::prefetch::shelf::Shelf;
 
-    fn reads(p: f64) -> MosaicReads {
+    /// Mosaics with this probability.
+    pub(crate) fn reads(p: f64) -> MosaicReads {
         let mut mosaic = Mosaic::to(Size::One(8));
         mosaic.p = p;
         let recipe = Recipe::new(vec![Transform::Mosaic(mosaic)], Output::default()).unwrap();
@@ -197,21 +176,22 @@ mod tests {
         EpochTurn { epoch: 2, turn: Turn::first(record) }
     }
 
+    fn read(reads: &MosaicReads, shelf: &Shelf, record: u64, room: u64) -> Result<MosaicContent, FailedRead> {
+        reads.read(shelf, of(record), room, vec![7; 300], |_| true)
+    }
+
     #[test]
     fn a_record_is_read_with_its_partners_in_the_room_that_was_asked_for() {
         let (shelf, reads) = (Shelf::new(100), reads(1.0));
-        let mut bytes = vec![7; 300];
         let mut seen = std::collections::BTreeSet::new();
         for record in 0..100 {
             let room = reads.size(&shelf, of(record));
-            reads.read(&shelf, of(record), room, &mut bytes).unwrap();
-            assert!(bytes.len() as u64 <= room, "{} of {room}", bytes.len());
-            let content = MosaicContent::of(&bytes);
-            assert_eq!(content.own(), [u8::try_from(record).unwrap()]);
+            let content = read(&reads, &shelf, record, room).unwrap();
+            assert_eq!((content.len(), content.own()), (room, &[u8::try_from(record).unwrap()][..]));
             for partner in content.partners().unwrap() {
                 seen.insert(partner.record);
                 let expected = (partner.record != record).then(|| vec![u8::try_from(partner.record).unwrap()]);
-                assert_eq!(partner.bytes.map(<[u8]>::to_vec), expected, "the own record is not read twice");
+                assert_eq!(partner.bytes, expected, "the own record is not read twice");
             }
         }
         assert!(seen.len() > 80, "any record is a partner: {}", seen.len());
@@ -219,21 +199,50 @@ mod tests {
 
     #[test]
     fn a_picture_that_is_alone_is_read_without_partners() {
-        let (shelf, mut bytes) = (Shelf::new(9), Vec::new());
-        reads(0.0).read(&shelf, of(4), 100, &mut bytes).unwrap();
-        let content = MosaicContent::of(&bytes);
+        let (shelf, reads) = (Shelf::new(9), reads(0.0));
+        let content = read(&reads, &shelf, 4, 100).unwrap();
         assert_eq!((content.own(), content.partners(), shelf.reads()), (&[4][..], None, 1));
-        assert_eq!(reads(0.0).size(&shelf, of(4)), shelf.size(4) + table_len(PARTNERS));
+        assert_eq!(reads.size(&shelf, of(4)), shelf.size(4));
     }
 
     #[test]
     fn for_a_bad_partner_the_own_record_stands_in_and_a_bad_own_record_is_bad() {
         let missing: Vec<u64> = (1..50).collect();
-        let (shelf, reads, mut bytes) = (Shelf::new(50).without(&missing), reads(1.0), Vec::new());
-        reads.read(&shelf, of(0), 100, &mut bytes).unwrap();
-        let partners = MosaicContent::of(&bytes).partners().unwrap();
-        assert_eq!(partners, [PartnerContent { record: 0, bytes: None }; PARTNERS]);
-        let error = reads.read(&shelf, of(1), 100, &mut bytes).unwrap_err();
-        assert_eq!((error.kind, bytes.len()), (ReadErrorKind::Missing, 0));
+        let (shelf, reads) = (Shelf::new(50).without(&missing), reads(1.0));
+        let content = read(&reads, &shelf, 0, 100).unwrap();
+        let own = || PartnerContent { record: 0, bytes: None };
+        assert_eq!(content.partners().unwrap(), &[own(), own(), own()]);
+        let failed = read(&reads, &shelf, 1, 100).unwrap_err();
+        assert_eq!((failed.record, failed.error.kind), (1, ReadErrorKind::Missing));
+    }
+
+    #[test]
+    fn what_the_storage_does_not_give_is_named_and_stands_out_if_it_is_left_out() {
+        let (good, reads) = (Shelf::new(50), reads(1.0));
+        let turned = RefCell::new(Vec::new());
+        let listen = |partner| {
+            turned.borrow_mut().push(partner);
+            true
+        };
+        reads.read(&good, of(0), 100, Vec::new(), listen).unwrap();
+        let partners = turned.into_inner();
+        assert_eq!(partners.len(), PARTNERS, "each is told of before it is read");
+        let shelf = Shelf::new(50).failing(&partners[1..2]);
+        let failed = read(&reads, &shelf, 0, 100).unwrap_err();
+        assert_eq!((failed.record, failed.error.kind), (partners[1], ReadErrorKind::Storage));
+        let content = reads.read(&shelf, of(0), 100, Vec::new(), |partner| partner != partners[1]).unwrap();
+        let shown = content.partners().unwrap().each_ref().map(|partner| partner.record);
+        assert_eq!(shown, [partners[0], 0, partners[2]]);
+    }
+
+    #[test]
+    fn room_that_is_short_is_asked_for_with_that_of_the_others_and_by_the_record_that_needs_it() {
+        let (shelf, reads) = (Shelf::new(50), reads(1.0));
+        let content = read(&reads, &shelf, 0, 100).unwrap();
+        let records: Vec<u64> = content.partners().unwrap().iter().map(|partner| partner.record).collect();
+        for (room, record) in (0..).zip(std::iter::once(0).chain(records)) {
+            let failed = read(&reads, &shelf, 0, room).unwrap_err();
+            assert_eq!((failed.record, failed.error.kind), (record, ReadErrorKind::Larger { size: 4 }));
+        }
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use forebay_pixels::KeptPicture;
 use forebay_proto::{Turn, printable, v1};
-use forebay_sources::Locator;
+use forebay_sources::{Locator, ReadError};
 
 use crate::reason::Reason;
 
@@ -47,6 +47,22 @@ pub struct EpochTurn {
     pub epoch: u64,
     /// The record, with its repeat.
     pub turn: Turn,
+}
+
+/// A read that failed, and the record at which it did. For a mosaic, that may be a partner.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct FailedRead {
+    /// The record's number.
+    pub record: u64,
+    /// What happened.
+    pub error: Box<ReadError>,
+}
+
+impl FailedRead {
+    /// A read that failed at this record.
+    pub(crate) fn at(record: u64, error: ReadError) -> Self {
+        Self { record, error: Box::new(error) }
+    }
 }
 
 /// Why a record cannot be part of a batch. A fault is an outcome of its record, not an error of the stage.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use forebay_pixels::{Draw, MOST_VIEWS, Mosaics, PARTNERS, Plan, Recipe, View};
+use forebay_pixels::{Draw, MOST_VIEWS, Mosaics, Plan, Recipe, View};
 use forebay_proto::Turn;
 use forebay_sources::{ReadError, Source};
 use thiserror::Error;
@@ -16,7 +16,7 @@ use crate::decode::masks::Masks;
 use crate::decode::mosaic::{MosaicPixels, MosaicThread, OwnPicture};
 use crate::decode::views::FurtherViews;
 use crate::mosaic::{MosaicContent, MosaicReads};
-use crate::record::{EpochTurn, Input};
+use crate::record::{EpochTurn, FailedRead, Input};
 use crate::settings::{CacheKind, DecodeSettings, StreamSettings};
 
 /// One view of a record.
@@ -81,17 +81,17 @@ pub fn replay(
     }
     let StreamSettings { seed, cache, annotated, .. } = settings;
     let mosaics = Mosaics::of(&settings.recipe).map(Arc::new);
-    let mut content = Vec::new();
-    let locator = || source.locator(record).to_string();
-    let read = match &mosaics {
-        Some(mosaics) => {
-            let room = decode.byte_limit.0.saturating_mul(1 + PARTNERS as u64);
-            let reads = MosaicReads::new(Arc::clone(mosaics), *seed);
-            reads.read(source.as_ref(), EpochTurn { epoch, turn }, room, &mut content)
-        }
-        None => source.read(record, decode.byte_limit.0, &mut content),
+    let locator = |record| source.locator(record).to_string();
+    let mut own = Vec::new();
+    // The source limits each record by itself. There is no budget that the records of a mosaic share.
+    let read = if let Some(mosaics) = &mosaics {
+        let reads = MosaicReads::new(Arc::clone(mosaics), *seed);
+        reads.read(source.as_ref(), EpochTurn { epoch, turn }, u64::MAX, own, |_partner| true)
+    } else {
+        let read = source.read(record, u64::MAX, &mut own).map(|()| MosaicContent::alone(own));
+        read.map_err(|error| FailedRead::at(record, error))
     };
-    read.map_err(|error| ReplayError::Read { locator: locator(), error: Box::new(error) })?;
+    let content = read.map_err(|FailedRead { record, error }| ReplayError::Read { locator: locator(record), error })?;
     let recipe = &box_column::bound(&settings.recipe, source, *annotated)?;
     let bound = |view: &View| {
         Ok(View { name: view.name.clone(), recipe: box_column::bound(&view.recipe, source, *annotated)? })
@@ -117,10 +117,8 @@ pub fn replay(
         *out = &mut view.bytes;
     }
     let masks = Masks { of_source: source.masks().len(), ..Masks::default() };
-    let beside = mosaics.as_deref().map(|mosaics| (mosaics, MosaicContent::of(&content)));
-    let own = Input::File(beside.map_or(&content, |(_, content)| content.own()));
     let picture = Picture {
-        input: masks.picture(own),
+        input: masks.picture(Input::File(content.own())),
         behind: &[],
         cache: cache.as_ref(),
         seek: None,
@@ -130,10 +128,10 @@ pub fn replay(
         out: &mut first.bytes,
         further: FurtherViews { views, out: &mut out[..views.len()] },
     };
-    let bad = |cause: String| ReplayError::Picture { locator: locator(), cause };
+    let bad = |cause: String| ReplayError::Picture { locator: locator(record), cause };
     let origin = lane(picture).map_err(|fault| bad(fault.to_string()))?;
-    if let Some((mosaics, content)) = beside {
-        let own = OwnPicture { mosaics, content, record, draw };
+    if let Some(mosaics) = mosaics.as_deref() {
+        let own = OwnPicture { mosaics, content: &content, record, draw };
         let lay = |tile, pixels: &MosaicPixels| mosaics.lay(tile, &pixels.picture, &mut made[0].bytes);
         let outcome = MosaicThread::default().each(&mut lane, own, &masks, |_, _, _| Ok(()), lay);
         outcome.map_err(|reason| bad(reason.to_string()))?;

@@ -8,7 +8,7 @@ use crate::cache::Cache;
 use crate::decode::masks::Masks;
 use crate::decode::outcomes::{Done, Reporter};
 use crate::decode::views::Views;
-use crate::mosaic::{MosaicContent, Partners};
+use crate::mosaic::Partners;
 use crate::place::{At, PlaceRight};
 use crate::prefetch::Buffer;
 use crate::reason::Reason;
@@ -53,7 +53,7 @@ pub(crate) struct DecodeJob {
 impl DecodeJob {
     /// The picture, as a decoder takes it.
     pub(super) fn input(&self) -> Input<'_> {
-        self.masks.picture(own(&self.content, self.mosaics.is_some()).0)
+        self.masks.picture(self.content.input())
     }
 
     /// What a lane of a GPU has made it of.
@@ -71,16 +71,5 @@ impl DecodeJob {
         let Self { at, content, place, reporter, .. } = self;
         drop(content);
         reporter.report(Done { at, place, outcome, partners });
-    }
-}
-
-/// What was read of the record itself, and what was read for its mosaic, if the stream has mosaics.
-pub(super) fn own(content: &Buffer, has_mosaics: bool) -> (Input<'_>, Option<MosaicContent<'_>>) {
-    match content.input() {
-        Input::File(bytes) if has_mosaics => {
-            let content = MosaicContent::of(bytes);
-            (Input::File(content.own()), Some(content))
-        }
-        input => (input, None),
     }
 }

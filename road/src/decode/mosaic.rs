@@ -35,7 +35,7 @@ pub(crate) struct MosaicPixels {
 pub(crate) struct OwnPicture<'a> {
     pub mosaics: &'a Mosaics,
     /// What was read for it.
-    pub content: MosaicContent<'a>,
+    pub content: &'a MosaicContent,
     /// Number of its record.
     pub record: u64,
     /// Its random choices, which are those of the whole mosaic.
@@ -93,7 +93,7 @@ impl MosaicThread {
         let OwnPicture { mosaics, content, record, draw } = own;
         let Some(partners) = content.partners() else { return Ok(None) };
         let mut laid = Box::<Partners>::default();
-        for (number, partner) in partners.into_iter().enumerate() {
+        for (number, partner) in partners.iter().enumerate() {
             let recipe = mosaics.quarter(1 + number);
             let Some(tile) = mosaics.tile(1 + number, draw, &mut self.plan) else { continue };
             let mut made_of = |record: u64, bytes: &[u8]| -> Result<Origin, Reason> {
@@ -105,7 +105,8 @@ impl MosaicThread {
                 decode_masks(&mut self.partner, behind, MadePicture { origin: &origin, recipe, draw })?;
                 Ok(origin)
             };
-            let found = partner.bytes.and_then(|bytes| Some((partner.record, made_of(partner.record, bytes).ok()?)));
+            let found = partner.bytes.as_deref();
+            let found = found.and_then(|bytes| Some((partner.record, made_of(partner.record, bytes).ok()?)));
             laid[number] = Some(match found {
                 Some(found) => found,
                 None => (record, made_of(record, content.own())?),

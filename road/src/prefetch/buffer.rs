@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::loaded::Loaded;
 use super::shared::PrefetchShared;
+use crate::mosaic::MosaicContent;
 use crate::record::Input;
 
 /// The content of one record. Dropping it gives its room in the budget back and its memory to the next read.
@@ -24,6 +25,14 @@ impl Buffer {
     /// As a decoder takes it.
     pub(crate) fn input(&self) -> Input<'_> {
         self.loaded.input()
+    }
+
+    /// What was read for its mosaic, if the stream has mosaics.
+    pub(crate) fn mosaic(&self) -> Option<&MosaicContent> {
+        match &self.loaded {
+            Loaded::Mosaic(content) => Some(content),
+            Loaded::Read(_) | Loaded::Kept(_) => None,
+        }
     }
 }
 

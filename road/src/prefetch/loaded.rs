@@ -1,5 +1,6 @@
 //! The content of one record, from the source or from the cache.
 
+use crate::mosaic::MosaicContent;
 use crate::record::{Content, Input};
 
 /// Where a record's content came from.
@@ -7,6 +8,8 @@ use crate::record::{Content, Input};
 pub(super) enum Loaded {
     /// From the source, into a buffer that is used again.
     Read(Vec<u8>),
+    /// From the source, with what its mosaic shows beside it.
+    Mosaic(Box<MosaicContent>),
     /// From the cache.
     Kept(Content),
 }
@@ -16,6 +19,7 @@ impl Loaded {
     pub(super) fn input(&self) -> Input<'_> {
         match self {
             Self::Read(bytes) => Input::File(bytes),
+            Self::Mosaic(content) => Input::File(content.own()),
             Self::Kept(content) => content.input(),
         }
     }

@@ -70,6 +70,9 @@ pub(crate) struct ReadAhead<B> {
     hung: usize,
     /// When the latest read began that gave a record.
     answered: Option<Instant>,
+    /// Partners that the storage does not give, though it gives others: for them, the own record stands in. Each with the epoch in
+    /// which that was judged. It is tried again in later ones.
+    judged: BTreeMap<u64, u64>,
     /// Epochs below this one have nothing left to lease.
     drained: u64,
     /// Epochs below this one were reported as drained.
@@ -123,6 +126,7 @@ impl<B> ReadAhead<B> {
             again,
             hung,
             answered,
+            judged: BTreeMap::new(),
             drained: first,
             told: first,
         }
@@ -238,6 +242,7 @@ impl<B> ReadAhead<B> {
     /// Forgets epochs below `floor`, which are complete.
     pub(crate) fn completed(&mut self, floor: u64) {
         self.epochs.retain(|number, epoch| *number >= floor || !epoch.is_empty() || epoch.news);
+        self.judged.retain(|_, epoch| *epoch >= floor);
     }
 
     /// Gives the room of something that was taken back.

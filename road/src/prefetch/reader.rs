@@ -5,7 +5,6 @@ use std::time::Instant;
 
 use forebay_sources::Source;
 
-use super::loaded::Loaded;
 use super::readahead::Noted;
 use super::shared::PrefetchShared;
 use crate::cache::Cache;
@@ -14,10 +13,12 @@ use crate::cache::Cache;
 pub(super) fn read_until_closed(shared: &Arc<PrefetchShared>, source: &dyn Source, cache: &Weak<Cache>) {
     loop {
         // The cache is held until there is something to read, and not while it is read.
-        let Some((job, mut bytes)) = shared.next_job(source, cache.upgrade().as_deref(), None) else { return };
-        let read = shared.pulse(job).during(|| shared.read(source, &job, &mut bytes));
-        shared.count(&job, &bytes, read.is_ok(), cache);
-        let noted = shared.state.lock().ahead.done(&job, read.map(|()| Loaded::Read(bytes)), Instant::now());
+        let Some((job, buffer)) = shared.next_job(source, cache.upgrade().as_deref(), None) else { return };
+        let read = shared.pulse(job).during(|| shared.read(source, &job, buffer));
+        if let Ok(loaded) = &read {
+            shared.count(&job, loaded, cache);
+        }
+        let noted = shared.state.lock().ahead.ended(&job, read, Instant::now());
         match noted {
             Noted::Next => shared.announce(),
             Noted::Behind => {}

@@ -45,11 +45,14 @@ fn answered(
     read: Result<(), ReadError>,
     most: usize,
 ) {
-    shared.count(job, &bytes, read.is_ok(), cache);
+    let read = read.map(|()| Loaded::Read(bytes));
+    if let Ok(loaded) = &read {
+        shared.count(job, loaded, cache);
+    }
     let mut state = shared.state.lock();
     state.under_way.end(job);
     let was_full = state.ahead.in_flight().reads >= most;
-    let noted = state.ahead.done(job, read.map(|()| Loaded::Read(bytes)), Instant::now());
+    let noted = state.ahead.done(job, read, Instant::now());
     let wanted = was_full || state.ahead.wants_readers();
     let unwanted = state.unwanted();
     drop(state);

@@ -5,7 +5,7 @@ use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use crossbeam_channel as channel;
-use forebay_sources::{Pulse, ReadError, Source, Withdrawal};
+use forebay_sources::{Pulse, Source, Withdrawal};
 use parking_lot::{Condvar, Mutex};
 use tokio::sync::Notify;
 
@@ -16,7 +16,7 @@ use super::under_way::UnderWay;
 use crate::cache::Cache;
 use crate::meter::{Meter, SLICE};
 use crate::mosaic::MosaicReads;
-use crate::record::EpochTurn;
+use crate::record::{EpochTurn, FailedRead};
 
 /// How often it is noted that a read goes on. Reads are given up after much longer.
 const PULSE: Duration = Duration::from_millis(500);
@@ -140,19 +140,29 @@ impl PrefetchShared {
     }
 
     /// Reads a record, with its partners if there are mosaics. It is the source that blocks.
-    pub(super) fn read(&self, source: &dyn Source, job: &ReadJob, buf: &mut Vec<u8>) -> Result<(), ReadError> {
-        match &self.mosaics {
-            Some(mosaics) => mosaics.read(source, job.of, job.reserved, buf),
-            None => source.read(job.record(), job.reserved, buf),
-        }
+    pub(super) fn read(&self, source: &dyn Source, job: &ReadJob, mut buf: Vec<u8>) -> Result<Loaded, FailedRead> {
+        let Some(mosaics) = &self.mosaics else {
+            let record = job.record();
+            let read = source.read(record, job.reserved, &mut buf).map(|()| Loaded::Read(buf));
+            return read.map_err(|error| FailedRead::at(record, error));
+        };
+        let turns_to = |partner| self.state.lock().ahead.turns_to(job, partner, Instant::now());
+        mosaics.read(source, job.of, job.reserved, buf, turns_to).map(|content| Loaded::Mosaic(Box::new(content)))
     }
 
     /// Counts what a read gave, and keeps a copy of it if there is a cache with room for it.
-    pub(super) fn count(&self, job: &ReadJob, bytes: &[u8], good: bool, cache: &Weak<Cache>) {
-        self.bytes_read.fetch_add(bytes.len() as u64, Ordering::Relaxed);
-        if good && let Some(cache) = cache.upgrade() {
-            cache.offer(job.record(), bytes);
-        }
+    pub(super) fn count(&self, job: &ReadJob, loaded: &Loaded, cache: &Weak<Cache>) {
+        let bytes = match loaded {
+            Loaded::Read(bytes) => {
+                if let Some(cache) = cache.upgrade() {
+                    cache.offer(job.record(), bytes);
+                }
+                bytes.len() as u64
+            }
+            Loaded::Mosaic(content) => content.len(),
+            Loaded::Kept(_) => 0,
+        };
+        self.bytes_read.fetch_add(bytes, Ordering::Relaxed);
     }
 
     /// Hears that a read goes on. Beats that follow each other quickly are noted as one.

@@ -17,6 +17,8 @@ use super::{Buffer, Prefetch, ReadAheadSettings};
 pub(crate) struct Shelf {
     len: u64,
     missing: Vec<u64>,
+    /// Records that the storage does not give.
+    failing: Vec<u64>,
     targets: Table,
     /// Reads of these records wait until the other end is dropped.
     shut: Mutex<HashMap<u64, channel::Receiver<()>>>,
@@ -30,11 +32,23 @@ impl Shelf {
         (0..len).for_each(|record| tally.push(&Self::tally(record)));
         let schema = Schema::try_new(vec![Field::new("tally", ColumnType::text())]).unwrap();
         let targets = Table::try_new(schema, vec![tally], usize::try_from(len).unwrap()).unwrap();
-        Self { len, missing: Vec::new(), targets, shut: Mutex::default(), begun: channel::unbounded() }
+        Self {
+            len,
+            missing: Vec::new(),
+            failing: Vec::new(),
+            targets,
+            shut: Mutex::default(),
+            begun: channel::unbounded(),
+        }
     }
 
     pub(crate) fn without(mut self, missing: &[u64]) -> Self {
         self.missing = missing.to_vec();
+        self
+    }
+
+    pub(crate) fn failing(mut self, failing: &[u64]) -> Self {
+        self.failing = failing.to_vec();
         self
     }
 
@@ -90,7 +104,7 @@ impl Source for Shelf {
         1
     }
 
-    fn read(&self, record: u64, _room: u64, buf: &mut Vec<u8>) -> Result<(), ReadError> {
+    fn read(&self, record: u64, room: u64, buf: &mut Vec<u8>) -> Result<(), ReadError> {
         buf.clear();
         self.begun.0.send(record).unwrap();
         let shut = self.shut.lock().get(&record).cloned();
@@ -98,8 +112,13 @@ impl Source for Shelf {
             // The other end is never written to: this returns when it is dropped.
             shut.recv().unwrap_err();
         }
-        if self.missing.contains(&record) {
-            return Err(ReadError::new(ReadErrorKind::Missing, self.locator(record)));
+        let wrong = match room {
+            _ if self.missing.contains(&record) => Some(ReadErrorKind::Missing),
+            _ if self.failing.contains(&record) => Some(ReadErrorKind::Storage),
+            _ => ReadErrorKind::of_size(1, 1, room),
+        };
+        if let Some(kind) = wrong {
+            return Err(ReadError::new(kind, self.locator(record)));
         }
         buf.push(u8::try_from(record).unwrap());
         Ok(())

@@ -11,6 +11,7 @@ use super::shelf::Shelf;
 use super::*;
 use crate::cache::Keep;
 use crate::cache::admission::OVERHEAD;
+use crate::mosaic::tests::reads;
 use crate::record::{Content, Input, Position};
 
 const TIMEOUT: Duration = Duration::from_secs(60);
@@ -91,6 +92,45 @@ fn rule_28_a_read_that_hangs_is_an_outcome_and_its_thread_is_replaced() {
     assert_eq!(*file(&next(&prefetch).1.unwrap()), [1]);
     drop(hangs);
     assert_eq!(*file(&next(&prefetch).1.unwrap()), [2]);
+}
+
+#[test]
+fn rule_28_a_record_that_the_storage_never_gives_is_bad_alone_though_mosaics_show_it() {
+    let settings = ReadAheadSettings { threads: 2, requests: 1, budget: 1 << 20, read_timeout: TIMEOUT };
+    let shelf = Arc::new(Shelf::new(60).failing(&[3]));
+    let prefetch = Prefetch::start(shelf, None, Some(reads(1.0)), settings, 0).unwrap();
+    prefetch.lease(span(1, 0, 60));
+    let mut left_out = 0;
+    for record in 0..60 {
+        let (position, read) = loop {
+            match prefetch.take(0, |_| true) {
+                TakenRead::Record(position, read) => break (position, read),
+                TakenRead::Wait => {
+                    let mut state = prefetch.shared.state.lock();
+                    // What is under way would count as hanging.
+                    if state.ahead.in_flight().reads == 0 {
+                        state.ahead.expire(Instant::now() + 2 * TIMEOUT, TIMEOUT, Silence::Thread);
+                    }
+                }
+                other => panic!("{other:?}"),
+            }
+            thread::yield_now();
+        };
+        let Ok(content) = read else {
+            let reason = read.unwrap_err();
+            assert!(matches!(reason, Reason::Outlasted { .. }), "{reason}");
+            assert_eq!((position.record, reason.to_string().contains("3.jpg: the storage fails")), (3, true));
+            continue;
+        };
+        let of = EpochTurn { epoch: 0, turn: Turn::first(record) };
+        let whole = reads(1.0).read(&Shelf::new(60), of, u64::MAX, Vec::new(), |_| true).unwrap();
+        let drawn = whole.partners().unwrap().each_ref().map(|partner| partner.record);
+        let expected = drawn.map(|partner| if partner == 3 { record } else { partner });
+        left_out += usize::from(drawn != expected);
+        let found = content.mosaic().unwrap().partners().unwrap().each_ref().map(|partner| partner.record);
+        assert_eq!((position.record, file(&content), found), (record, whole.own(), expected));
+    }
+    assert!(left_out > 0, "it is a partner of some");
 }
 
 #[test]

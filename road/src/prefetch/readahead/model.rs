@@ -4,11 +4,12 @@ use std::collections::{BTreeMap, HashSet};
 use std::time::Duration;
 
 use forebay_proto::Turn;
-use forebay_sources::{ReadError, ReadErrorKind};
+use forebay_sources::ReadErrorKind;
 use proptest::prelude::*;
 
 use super::tests::{error, span};
 use super::*;
+use crate::record::FailedRead;
 
 #[derive(Clone, Debug)]
 enum Step {
@@ -21,6 +22,8 @@ enum Step {
     Start,
     /// Records below this are known.
     Pass(u64),
+    /// A read goes on with a partner.
+    Turn(usize),
     Finish {
         which: usize,
         how: How,
@@ -40,11 +43,37 @@ enum How {
     Good,
     Bad,
     Outage,
+    OutageOfPartner,
     Larger,
+    LargerPartner,
+}
+
+impl How {
+    /// What it is for a job. What is read by requests has no mosaics.
+    fn read(self, job: &ReadJob, requests: bool) -> Result<u64, FailedRead> {
+        let own = job.record();
+        let larger = ReadErrorKind::Larger { size: size(own, job.reserved) + 3 };
+        let (record, kind) = match self {
+            Self::Good => return Ok(own),
+            Self::Bad => (own, ReadErrorKind::Missing),
+            Self::OutageOfPartner if !requests => (PARTNER, ReadErrorKind::Storage),
+            Self::Outage | Self::OutageOfPartner => (own, ReadErrorKind::Storage),
+            Self::LargerPartner if !requests => (PARTNER, larger),
+            Self::Larger | Self::LargerPartner => (own, larger),
+        };
+        Err(FailedRead::at(record, error(kind)))
+    }
 }
 
 fn how() -> impl Strategy<Value = How> {
-    prop_oneof![4 => Just(How::Good), 2 => Just(How::Bad), 1 => Just(How::Outage), 1 => Just(How::Larger)]
+    prop_oneof![
+        4 => Just(How::Good),
+        2 => Just(How::Bad),
+        1 => Just(How::Outage),
+        1 => Just(How::OutageOfPartner),
+        1 => Just(How::Larger),
+        1 => Just(How::LargerPartner),
+    ]
 }
 
 fn steps() -> impl Strategy<Value = Vec<Step>> {
@@ -53,6 +82,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         1 => Just(Step::Drain),
         6 => Just(Step::Start),
         2 => (0_u64..60).prop_map(Step::Pass),
+        2 => any::<usize>().prop_map(Step::Turn),
         6 => (any::<usize>(), how()).prop_map(|(which, how)| Step::Finish { which, how }),
         8 => any::<(bool, bool)>().prop_map(|(ahead, room)| Step::Take { ahead, room }),
         4 => Just(Step::Decode),
@@ -86,6 +116,8 @@ struct World {
 }
 
 const TIMEOUT: Duration = Duration::from_secs(60);
+/// The partner of all mosaics.
+const PARTNER: u64 = 1000;
 
 fn size(record: u64, bytes: u64) -> u64 {
     (1 + record % 7 * 3).max(bytes)
@@ -129,15 +161,16 @@ impl World {
                 }
                 assert_eq!(self.ahead.used(), before, "what is known takes no room");
             }
+            Step::Turn(which) => {
+                if !self.requests && !self.jobs.is_empty() {
+                    let (job, _) = &self.jobs[which % self.jobs.len()];
+                    self.ahead.turns_to(job, PARTNER, self.now);
+                }
+            }
             Step::Finish { which, how } => {
                 if !self.jobs.is_empty() {
                     let (job, _) = self.jobs.swap_remove(which % self.jobs.len());
-                    let read = match how {
-                        How::Good => Ok(job.record()),
-                        How::Bad => Err(error(ReadErrorKind::Missing)),
-                        How::Outage => Err(error(ReadErrorKind::Storage)),
-                        How::Larger => Err(error(ReadErrorKind::Larger { size: size(job.record(), job.reserved) + 3 })),
-                    };
+                    let read = how.read(&job, self.requests);
                     self.finish(&job, read);
                 }
             }
@@ -169,13 +202,13 @@ impl World {
         assert_eq!(self.ahead.in_flight(), InFlight { reads: in_flight.count(), bytes });
     }
 
-    fn finish(&mut self, job: &ReadJob, read: Result<u64, ReadError>) {
+    fn finish(&mut self, job: &ReadJob, read: Result<u64, FailedRead>) {
         if read.is_ok() {
             // What was requested again meanwhile is of no use any more.
             self.jobs.iter_mut().filter(|(other, _)| other.id == job.id).for_each(|(_, counts)| *counts = false);
         }
         // Whoever takes is told of a late one as well: it may count.
-        if self.ahead.done(job, read, self.now) != Noted::Behind {
+        if self.ahead.ended(job, read, self.now) != Noted::Behind {
             self.waits = None;
         }
     }

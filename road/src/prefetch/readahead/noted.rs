@@ -6,9 +6,10 @@ use std::time::Instant;
 
 use forebay_sources::{ReadError, Retry};
 
-use super::stage::{Known, Latest, ReadStage};
+use super::stage::{Latest, ReadStage};
 use super::{EpochReads, Fetch, LoadedRead, ReadAhead, ReadJob};
 use crate::reason::Reason;
+use crate::record::FailedRead;
 
 /// How often a record may need more room than it had: what always grows is bad.
 const MOST_GROWN: u32 = 4;
@@ -59,8 +60,22 @@ impl<B> ReadAhead<B> {
         }
     }
 
-    /// Notes what a read gave.
+    /// Notes that a read goes on with a partner of its record. Answers whether that is to be read: one that was judged is not.
+    pub(crate) fn turns_to(&mut self, job: &ReadJob, partner: u64, now: Instant) -> bool {
+        let is_good = !self.judged.contains_key(&partner);
+        if is_good && let Some((_, stage)) = stage_of(&mut self.fetches, &mut self.epochs, job) {
+            stage.turns_to(job.began, partner, now);
+        }
+        is_good
+    }
+
+    /// Notes what the read of a record alone gave.
     pub(crate) fn done(&mut self, job: &ReadJob, read: Result<B, ReadError>, now: Instant) -> Noted {
+        self.ended(job, read.map_err(|error| FailedRead::at(job.record(), error)), now)
+    }
+
+    /// Notes what a read gave, which may have failed at a partner of its record.
+    pub(crate) fn ended(&mut self, job: &ReadJob, read: Result<B, FailedRead>, now: Instant) -> Noted {
         let found = stage_of(&mut self.fetches, &mut self.epochs, job);
         let found = found.and_then(|(place, stage)| Some((place, stage.end(job.began, read.is_ok())?, stage)));
         if found.is_none() || read.is_err() {
@@ -75,25 +90,33 @@ impl<B> ReadAhead<B> {
         }
         let (mut known, given_up, heard) = (tried.known, tried.given_up, tried.heard);
         let failed_before = known.failing.is_some();
-        let done = match read.map_err(|error| (error.retry(), Box::new(error))) {
-            Ok(bytes) => Ok(LoadedRead { bytes, reserved: job.reserved }),
-            Err((Retry::Never, error)) => Err(Reason::Read(error)),
-            Err((Retry::WithRoom(bytes), _)) if known.grown < MOST_GROWN => {
-                *stage = ReadStage::Waiting(Known { bytes, grown: known.grown + 1, ..known });
-                self.again += in_turn;
-                return if given_up { Noted::Late } else { Noted::Behind };
+        let done = match read.map_err(|failed| (failed.error.retry(), failed.record, failed.error)) {
+            Ok(bytes) => Some(Ok(LoadedRead { bytes, reserved: job.reserved })),
+            Err((Retry::Never, _, error)) => Some(Err(Reason::Read(error))),
+            Err((Retry::WithRoom(bytes), record, _)) => {
+                known.bytes = bytes;
+                let always_grows = known.grew(record) > MOST_GROWN;
+                if always_grows && record != job.record() {
+                    self.judged.insert(record, job.of.epoch);
+                }
+                (always_grows && record == job.record()).then_some(Err(Reason::Growing { bytes }))
             }
-            Err((Retry::WithRoom(bytes), _)) => Err(Reason::Growing { bytes }),
-            Err((Retry::Later, outage)) => {
-                known.failed(job.record(), heard, now, outage, false);
-                *stage = ReadStage::Waiting(known);
-                self.again += in_turn;
-                return if given_up { Noted::Late } else { Noted::Behind };
+            // It was judged while this read was under way, and is left out of the next one.
+            Err((Retry::Later, record, _)) if record != job.record() && self.judged.contains_key(&record) => None,
+            Err((Retry::Later, record, outage)) => {
+                known.failed(record, heard, now, outage, false);
+                None
             }
+        };
+        let Some(done) = done else {
+            *stage = ReadStage::Waiting(known);
+            self.again += in_turn;
+            return if given_up { Noted::Late } else { Noted::Behind };
         };
         let given = done.is_ok();
         *stage = ReadStage::Done(done);
         if given {
+            self.judged.remove(&job.record());
             self.given(job.began, failed_before || given_up, now);
         }
         match place {

@@ -3,10 +3,14 @@
 //!
 //! A record is to blame if the storage returns other records meanwhile. For a thread that hangs, one read that returns
 //! later is enough. A request that is not answered is made a second time before that counts: no thread is held up by it,
-//! and its connection may be at fault. A read that fails must also be the only one in trouble. In all other cases, the
-//! read is retried for as long as it takes. A read whose bytes arrive slowly does not hang: its time begins anew with each
+//! and its connection may be at fault. A record at which reads fail must also be the only one in trouble. In all other cases,
+//! the read is retried for as long as it takes. A read whose bytes arrive slowly does not hang: its time begins anew with each
 //! sign of that.
+//!
+//! A read for a mosaic may fail or hang at a partner. The partner is judged in the same way. It is left out from then on, and the
+//! record whose place it is stays good.
 
+use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 use forebay_sources::{ReadError, ReadErrorKind};
@@ -14,13 +18,14 @@ use forebay_sources::{ReadError, ReadErrorKind};
 use super::stage::ReadStage;
 use super::{InFlight, ReadAhead};
 use crate::reason::Reason;
+use crate::record::EpochTurn;
 
 /// The oldest read that fails or hangs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Stall {
     /// When it began.
     pub since: Instant,
-    /// Its record.
+    /// The record that the storage does not give.
     pub record: u64,
     /// Why it fails; nothing for one that hangs.
     pub outage: Option<ReadError>,
@@ -46,16 +51,23 @@ impl<B> ReadAhead<B> {
         let given_since = |began: Instant| answered.is_some_and(|answered| answered > began);
         let late = |began: Instant| now.saturating_duration_since(began) > timeout;
         let (mut given_up, mut again, mut judged_to_wait) = (InFlight::default(), 0, 0);
-        for (ticket, record, stage) in self.stages_mut() {
+        let mut partners = Vec::new();
+        for (ticket, of, stage) in self.stages_mut() {
+            let record = of.turn.record();
             match stage {
-                ReadStage::Reading { heard, reserved, known, lost, .. } if late(*heard) => {
+                ReadStage::Reading { heard, partner, reserved, known, lost, .. } if late(*heard) => {
                     if !std::mem::replace(lost, true) {
                         given_up.add(*reserved);
                     }
                     match silence {
-                        Silence::Thread if given_since(*heard) => {
-                            *stage = ReadStage::Done(Err(Reason::Late { timeout }));
-                        }
+                        Silence::Thread if given_since(*heard) => match partner {
+                            None => *stage = ReadStage::Done(Err(Reason::Late { timeout })),
+                            Some(partner) => {
+                                partners.push((*partner, of.epoch));
+                                *stage = ReadStage::Waiting(std::mem::take(known));
+                                again += usize::from(ticket);
+                            }
+                        },
                         Silence::Thread => {}
                         Silence::Request(outage) => {
                             let mut known = std::mem::take(known);
@@ -75,16 +87,23 @@ impl<B> ReadAhead<B> {
                     // What the system lacks is never in a file. A request without an answer has another limit.
                     let judged =
                         judged.filter(|failing| failing.outage.kind != ReadErrorKind::Resources && !failing.silent);
-                    if let Some(failing) = judged.filter(|failing| given_since(failing.since)) {
-                        let error = failing.outage.clone();
-                        *stage = ReadStage::Done(Err(Reason::Outlasted { error, timeout }));
-                        judged_to_wait += usize::from(ticket);
+                    match judged.filter(|failing| given_since(failing.since)) {
+                        Some(failing) if failing.record == record => {
+                            let error = failing.outage.clone();
+                            *stage = ReadStage::Done(Err(Reason::Outlasted { error, timeout }));
+                            judged_to_wait += usize::from(ticket);
+                        }
+                        Some(failing) => partners.push((failing.record, of.epoch)),
+                        None => {}
                     }
                 }
                 _ => {}
             }
         }
         self.again = self.again + again - judged_to_wait;
+        for (partner, epoch) in partners {
+            self.leave_out(partner, epoch);
+        }
         self.in_flight.remove_all(given_up);
         self.hung = self.stages().filter(|(_, stage)| stage.hangs()).count();
         given_up.reads
@@ -92,10 +111,7 @@ impl<B> ReadAhead<B> {
 
     /// The oldest read that fails, or that hangs for longer than `patience`.
     pub(crate) fn stall(&self, now: Instant, patience: Duration) -> Option<Stall> {
-        let troubles = self.stages().filter_map(|(record, stage)| {
-            let (since, outage) = stage.trouble(now, patience)?;
-            Some((since, record, outage))
-        });
+        let troubles = self.stages().filter_map(|(record, stage)| stage.trouble(record, now, patience));
         let (since, record, outage) = troubles.min_by_key(|(since, ..)| *since)?;
         Some(Stall { since, record, outage: outage.cloned() })
     }
@@ -113,9 +129,17 @@ impl<B> ReadAhead<B> {
         }
     }
 
-    /// Reads that fail or hang.
-    pub(super) fn troubled(&self) -> usize {
-        self.stages().filter(|(_, stage)| stage.is_troubled()).count()
+    /// A partner was judged: the mosaics of other records are read without it.
+    fn leave_out(&mut self, partner: u64, epoch: u64) {
+        self.judged.insert(partner, epoch);
+        let others = self.stages_mut().filter(|(_, of, _)| of.turn.record() != partner);
+        others.for_each(|(_, _, stage)| stage.leave_out(partner));
+    }
+
+    /// How many records the storage does not give.
+    fn troubled(&self) -> usize {
+        let culprits = self.stages().filter_map(|(record, stage)| stage.culprit(record));
+        culprits.collect::<BTreeSet<u64>>().len()
     }
 
     fn stages(&self) -> impl Iterator<Item = (u64, &ReadStage<B>)> {
@@ -124,10 +148,10 @@ impl<B> ReadAhead<B> {
         tickets.chain(self.fetches.iter().map(|fetch| (fetch.of.turn.record(), &fetch.stage)))
     }
 
-    /// Whether each is one of a position, and its record.
-    fn stages_mut(&mut self) -> impl Iterator<Item = (bool, u64, &mut ReadStage<B>)> {
+    /// Whether each is one of a position, and what is read.
+    fn stages_mut(&mut self) -> impl Iterator<Item = (bool, EpochTurn, &mut ReadStage<B>)> {
         let tickets = self.epochs.values_mut().flat_map(|epoch| &mut epoch.tickets);
-        let tickets = tickets.map(|ticket| (true, ticket.position.record, &mut ticket.stage));
-        tickets.chain(self.fetches.iter_mut().map(|fetch| (false, fetch.of.turn.record(), &mut fetch.stage)))
+        let tickets = tickets.map(|ticket| (true, ticket.position.of_epoch(), &mut ticket.stage));
+        tickets.chain(self.fetches.iter_mut().map(|fetch| (false, fetch.of, &mut fetch.stage)))
     }
 }

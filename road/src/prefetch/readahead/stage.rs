@@ -18,6 +18,8 @@ pub(super) enum ReadStage<B> {
         began: Instant,
         /// When it last went on, or began.
         heard: Instant,
+        /// The partner that is being read for its mosaic. None while the record itself is.
+        partner: Option<u64>,
         /// Bytes of the budget that it has.
         reserved: u64,
         /// What was known before.
@@ -56,17 +58,19 @@ pub(super) enum Latest {
 pub(super) struct Known {
     /// Bytes that it needs, where they are more than its source knows of.
     pub(super) bytes: u64,
-    /// How often it turned out to need more.
-    pub(super) grown: u32,
+    /// Which of its records turned out to need more, and how often: itself, and the partners of its mosaic.
+    grown: Vec<(u64, u32)>,
     /// How often it was requested without an answer, though later requests were answered.
     pub(super) unanswered: u32,
-    /// Its reads fail, though it is not to blame.
+    /// Its reads fail, though no record is to blame.
     pub(super) failing: Option<Failing>,
 }
 
 /// A read that fails, and is tried again.
 #[derive(Debug)]
 pub(super) struct Failing {
+    /// The record that the storage does not give: the own one, or a partner of its mosaic.
+    pub(super) record: u64,
     /// When the first try that failed began, or last went on.
     pub(super) since: Instant,
     /// Tries that failed.
@@ -101,12 +105,14 @@ impl<B> ReadStage<B> {
     /// record is done, or this read has failed and a later one is made.
     pub(super) fn end(&mut self, began: Instant, gave: bool) -> Option<Tried> {
         match self {
-            Self::Reading { began: latest, heard, reserved, known, lost } if *latest == began || gave => Some(Tried {
-                known: std::mem::take(known),
-                given_up: *lost || *latest != began,
-                heard: if *latest == began { *heard } else { began },
-                latest: if *lost { Latest::GivenUp } else { Latest::InFlight(*reserved) },
-            }),
+            Self::Reading { began: latest, heard, reserved, known, lost, .. } if *latest == began || gave => {
+                Some(Tried {
+                    known: std::mem::take(known),
+                    given_up: *lost || *latest != began,
+                    heard: if *latest == began { *heard } else { began },
+                    latest: if *lost { Latest::GivenUp } else { Latest::InFlight(*reserved) },
+                })
+            }
             Self::Waiting(known) if gave => {
                 Some(Tried { known: std::mem::take(known), given_up: true, heard: began, latest: Latest::Waits })
             }
@@ -117,7 +123,8 @@ impl<B> ReadStage<B> {
     /// It is read from now on.
     pub(super) fn begin(&mut self, now: Instant, reserved: u64) {
         if let Self::Waiting(known) = self {
-            *self = Self::Reading { began: now, heard: now, reserved, known: std::mem::take(known), lost: false };
+            let known = std::mem::take(known);
+            *self = Self::Reading { began: now, heard: now, partner: None, reserved, known, lost: false };
         }
     }
 
@@ -125,6 +132,16 @@ impl<B> ReadStage<B> {
     pub(super) fn goes_on(&mut self, began: Instant, now: Instant) {
         match self {
             Self::Reading { began: latest, heard, .. } if *latest == began => *heard = now,
+            _ => {}
+        }
+    }
+
+    /// The read that began then goes on with a partner.
+    pub(super) fn turns_to(&mut self, began: Instant, partner: u64, now: Instant) {
+        match self {
+            Self::Reading { began: latest, heard, partner: current, .. } if *latest == began => {
+                (*heard, *current) = (now, Some(partner));
+            }
             _ => {}
         }
     }
@@ -137,12 +154,22 @@ impl<B> ReadStage<B> {
         }
     }
 
-    /// Whether it fails, or hangs.
-    pub(super) fn is_troubled(&self) -> bool {
+    /// What it waits for is left out: a partner that was judged.
+    pub(super) fn leave_out(&mut self, partner: u64) {
         match self {
-            Self::Waiting(known) => known.failing.is_some(),
-            Self::Reading { known, lost, .. } => *lost || known.failing.is_some(),
-            Self::Done(_) => false,
+            Self::Waiting(known) | Self::Reading { known, .. } => {
+                known.failing.take_if(|failing| failing.record == partner);
+            }
+            Self::Done(_) => {}
+        }
+    }
+
+    /// The record at which the read of `own` fails or hangs, if it does.
+    pub(super) fn culprit(&self, own: u64) -> Option<u64> {
+        match self {
+            Self::Reading { partner, lost: true, .. } => Some(partner.unwrap_or(own)),
+            Self::Waiting(known) | Self::Reading { known, .. } => known.failing.as_ref().map(|failing| failing.record),
+            Self::Done(_) => None,
         }
     }
 
@@ -151,24 +178,43 @@ impl<B> ReadStage<B> {
         matches!(self, Self::Reading { lost: true, .. })
     }
 
-    /// Since when it fails, and how, or hangs for longer than `patience`.
-    pub(super) fn trouble(&self, now: Instant, patience: Duration) -> Option<(Instant, Option<&ReadError>)> {
+    /// Since when the read of `own` fails, at which record, and how; or hangs for longer than `patience`.
+    pub(super) fn trouble(
+        &self,
+        own: u64,
+        now: Instant,
+        patience: Duration,
+    ) -> Option<(Instant, u64, Option<&ReadError>)> {
         match self {
             Self::Waiting(Known { failing: Some(failing), .. })
             | Self::Reading { known: Known { failing: Some(failing), .. }, .. } => {
-                Some((failing.since, Some(&failing.outage)))
+                Some((failing.since, failing.record, Some(&failing.outage)))
             }
-            Self::Reading { heard, .. } if now.saturating_duration_since(*heard) > patience => Some((*heard, None)),
+            Self::Reading { heard, partner, .. } if now.saturating_duration_since(*heard) > patience => {
+                Some((*heard, partner.unwrap_or(own), None))
+            }
             _ => None,
         }
     }
 }
 
 impl Known {
-    /// Another try of this record has failed, or was not answered. It last went on at `heard`.
+    /// Another try has failed at `record`, or was not answered. It last went on at `heard`.
     pub(super) fn failed(&mut self, record: u64, heard: Instant, now: Instant, outage: Box<ReadError>, silent: bool) {
-        let (since, tries) = self.failing.take().map_or((heard, 0), |failing| (failing.since, failing.tries));
+        let before = self.failing.take();
+        let since = before.as_ref().filter(|failing| failing.record == record).map_or(heard, |failing| failing.since);
+        let tries = before.map_or(0, |failing| failing.tries);
         let due = now + pause::before_retry(record, tries);
-        self.failing = Some(Failing { since, tries: tries.saturating_add(1), due, outage, silent });
+        self.failing = Some(Failing { record, since, tries: tries.saturating_add(1), due, outage, silent });
+    }
+
+    /// Another try has found that `record` needs more room than it had. Answers how often that was.
+    pub(super) fn grew(&mut self, record: u64) -> u32 {
+        let place = self.grown.iter().position(|(grown, _)| *grown == record).unwrap_or_else(|| {
+            self.grown.push((record, 0));
+            self.grown.len() - 1
+        });
+        self.grown[place].1 += 1;
+        self.grown[place].1
     }
 }

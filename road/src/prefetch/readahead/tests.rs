@@ -1,5 +1,6 @@
 //! Tests of single cases of reading ahead.
 
+mod partners;
 mod requests;
 
 use std::sync::Arc;
