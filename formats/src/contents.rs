@@ -17,6 +17,16 @@ pub(crate) struct Contents {
     of: Holder,
 }
 
+/// A range whose first bytes are read into memory of their own.
+pub(crate) struct SplitRange<'a> {
+    /// Where it begins.
+    pub offset: u64,
+    /// What gets its first bytes.
+    pub head: &'a mut [u8],
+    /// Bytes behind these.
+    pub rest: usize,
+}
+
 #[derive(Debug)]
 enum Holder {
     File { file: File, path: PathBuf },
@@ -67,27 +77,20 @@ impl Contents {
         }
     }
 
-    /// The same, but the first bytes of the range are read into `head`. The range has `size` bytes more than these.
+    /// The same, with the first bytes of the range in its head, and the rest in `buf`.
     ///
     /// # Errors
     /// As those of [`read`](Self::read).
-    pub(crate) fn read_split(
-        &self,
-        offset: u64,
-        head: &mut [u8],
-        size: usize,
-        buf: &mut Vec<u8>,
-    ) -> Result<(), ReadError> {
+    pub(crate) fn read_split(&self, range: SplitRange<'_>, buf: &mut Vec<u8>) -> Result<(), ReadError> {
         let Holder::File { file, path } = &self.of else {
-            self.read(offset, head.len().saturating_add(size), buf)?;
-            take_head(head, buf);
-            return Ok(());
+            return range.read_by(buf, |offset, size, buf| self.read(offset, size, buf));
         };
-        if buf.capacity() < size {
+        let SplitRange { offset, head, rest } = range;
+        if buf.capacity() < rest {
             file.read_exact_at(head, offset).map_err(|error| of_read(path, &error))?;
-            return read_file(file, path, offset + head.len() as u64, size, 0, buf);
+            return read_file(file, path, offset + head.len() as u64, rest, 0, buf);
         }
-        buf.resize(size, 0);
+        buf.resize(rest, 0);
         scatter(file, offset, head, buf).map_err(|error| of_read(path, &error)).inspect_err(|_| buf.clear())
     }
 
@@ -122,6 +125,22 @@ impl Contents {
                 None
             }
         }
+    }
+}
+
+impl SplitRange<'_> {
+    /// Reads it by what can only read a whole range into one place.
+    ///
+    /// # Errors
+    /// Those of `read`.
+    pub(crate) fn read_by(
+        self,
+        buf: &mut Vec<u8>,
+        read: impl FnOnce(u64, usize, &mut Vec<u8>) -> Result<(), ReadError>,
+    ) -> Result<(), ReadError> {
+        read(self.offset, self.head.len().saturating_add(self.rest), buf)?;
+        take_head(self.head, buf);
+        Ok(())
     }
 }
 
@@ -284,12 +303,14 @@ mod tests {
         let contents = Contents::of_file(File::open(&path).unwrap(), path);
         for mut buf in [Vec::new(), Vec::with_capacity(100), vec![b'?'; 100], b"?".to_vec()] {
             let mut head = [0; 3];
-            contents.read_split(2, &mut head, 4, &mut buf).unwrap();
-            assert_eq!((&head, buf.as_slice()), (b"cde", &b"fghi"[..]));
-            contents.read_split(7, &mut head, 0, &mut buf).unwrap();
-            assert_eq!((&head, buf.as_slice()), (b"hij", &b""[..]));
+            let mut read = |offset, rest, buf: &mut Vec<u8>| {
+                let read = contents.read_split(SplitRange { offset, head: &mut head, rest }, buf);
+                read.map(|()| head)
+            };
+            assert_eq!((&read(2, 4, &mut buf).unwrap(), buf.as_slice()), (b"cde", &b"fghi"[..]));
+            assert_eq!((&read(7, 0, &mut buf).unwrap(), buf.as_slice()), (b"hij", &b""[..]));
             for (offset, size) in [(2, 20), (6, 2), (8, 0), (20, 1)] {
-                let error = contents.read_split(offset, &mut head, size, &mut buf).unwrap_err();
+                let error = read(offset, size, &mut buf).unwrap_err();
                 assert_eq!((error.kind, buf.len()), (ReadErrorKind::Changed, 0), "{size} from {offset}");
             }
         }

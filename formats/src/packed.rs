@@ -20,7 +20,7 @@ use forebay_sources::{
 
 use crate::address::{Address, Sight};
 use crate::basis::{self, Basis};
-use crate::contents::take_head;
+use crate::contents::{SplitRange, take_head};
 use crate::finishers;
 use crate::grain_cache::{Grain, GrainCache};
 use crate::index_columns::NewColumns;
@@ -250,7 +250,8 @@ impl Packed {
         let (file, offset, len) = self.stored(record, room)?;
         let packing = &*self.parts.packing;
         with_head(packing.head_len(record).min(len), |head| {
-            let read = file.read_split(offset, head, len - head.len(), buf);
+            let rest = len - head.len();
+            let read = file.read_split(SplitRange { offset, head: &mut *head, rest }, buf);
             unpacked(packing, record, read, head, buf, || self.locator(record))
         })?;
         let masks = &self.parts.masks;

@@ -7,7 +7,7 @@ use forebay_sources::{Locator, ReadError, ReadErrorKind};
 use parking_lot::Mutex;
 
 use super::ContainerFile;
-use crate::contents::{Contents, take_head};
+use crate::contents::{Contents, SplitRange};
 use crate::finishers;
 
 /// Most files that a dataset keeps open.
@@ -118,27 +118,16 @@ impl OpenFile {
         self.judged(self.contents.read(offset, size, buf))
     }
 
-    /// The same, but the first bytes of the range are read into `head`. The range has `size` bytes more than these.
+    /// The same, with the first bytes of the range in its head, and the rest in `buf`.
     ///
     /// # Errors
     /// As those of [`read`](Self::read).
-    pub(crate) fn read_split(
-        &self,
-        offset: u64,
-        head: &mut [u8],
-        size: usize,
-        buf: &mut Vec<u8>,
-    ) -> Result<(), ReadError> {
-        if head.is_empty() {
-            return self.read(offset, size, buf);
-        }
-        if self.container.unpacked.is_some() {
-            self.read(offset, head.len().saturating_add(size), buf)?;
-            take_head(head, buf);
-            return Ok(());
+    pub(crate) fn read_split(&self, range: SplitRange<'_>, buf: &mut Vec<u8>) -> Result<(), ReadError> {
+        if range.head.is_empty() || self.container.unpacked.is_some() {
+            return range.read_by(buf, |offset, size, buf| self.read(offset, size, buf));
         }
         self.is_unchanged()?;
-        self.judged(self.contents.read_split(offset, head, size, buf))
+        self.judged(self.contents.read_split(range, buf))
     }
 
     /// The same as [`read`](Self::read), behind what is in `buf`.
