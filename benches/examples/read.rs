@@ -1,24 +1,29 @@
 //! How fast records of a source are read, without decoding, by two threads: `read SOURCE ...`. Prints a line of JSON for each
 //! source, with a bare loop beside it that reads the same bytes of the same files with as many threads, and no format. What is
-//! compressed stays compressed there.
+//! compressed stays compressed there. One thread then counts the bytes that an ordered and a shuffled epoch read.
 #![allow(clippy::print_stdout, reason = "its output is what it is for")]
 
 use std::collections::BTreeMap;
 use std::error::Error;
-use std::fs::File;
+use std::fs::{self, File};
 use std::os::unix::fs::FileExt as _;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::Instant;
 
-use forebay_sources::{Container, Options, Part, Source};
+use forebay_coordinator::{GRAIN_PERMUTATION, GrainTable, PERMUTATION, Plan};
+use forebay_proto::v1::LedgerSpec;
+use forebay_sources::{Container, Grains, Options, Part, Source};
 use serde_json::json;
 
 const THREADS: u64 = 2;
 /// Each figure is the best of so many rounds: the pages are in the cache then.
 const ROUNDS: usize = 5;
 const ROOM: u64 = 1 << 30;
+/// Grains whose records are shuffled together: the default of `shuffle_window`.
+const WINDOW: u32 = 16;
 
 type Failure = Box<dyn Error + Send + Sync>;
 /// Reads the record or piece with this number into a buffer.
@@ -51,6 +56,7 @@ fn main() -> Result<(), Failure> {
         let bare = Bare::of(source.as_ref())?;
         let open = bare.files.iter().map(File::open).collect::<Result<Vec<_>, _>>()?;
         let bare_seconds = best(bare.pieces.len() as u64, &|number, buf| bare.read(number, &open, buf))?;
+        let [ordered, shuffled] = [false, true].map(|shuffle| epoch_bytes(&name, shuffle));
         println!(
             "{}",
             json!({
@@ -59,6 +65,8 @@ fn main() -> Result<(), Failure> {
                 "bytes": bytes.into_inner() / ROUNDS as u64,
                 "seconds": seconds,
                 "bare_seconds": bare_seconds,
+                "ordered_bytes": ordered?,
+                "shuffled_bytes": shuffled?,
             })
         );
     }
@@ -87,6 +95,37 @@ fn best(count: u64, read: Read<'_>) -> Result<f64, Failure> {
         best = best.min(began.elapsed().as_secs_f64());
     }
     Ok(best)
+}
+
+/// Bytes that the system gave to this process for an epoch. Its order is that of the dataset, or of `shuffle = "shard"`.
+fn epoch_bytes(name: &str, shuffle: bool) -> Result<u64, Failure> {
+    let source = forebay_formats::open(name, &Options::default())?;
+    let plan = plan(source.as_ref(), shuffle)?;
+    let (before, mut buf) = (bytes_so_far()?, Vec::new());
+    for position in 0..source.len() {
+        source.read(plan.record(0, position), ROOM, &mut buf)?;
+    }
+    Ok(bytes_so_far()? - before)
+}
+
+/// The plan of a stream of this source alone.
+fn plan(source: &dyn Source, shuffle: bool) -> Result<Plan, Failure> {
+    let (fingerprint, records) = (source.fingerprint().to_vec(), source.len());
+    let spec = LedgerSpec { fingerprint, records, shuffle, permutation: PERMUTATION, ..LedgerSpec::default() };
+    match source.grains() {
+        Grains::Starts(starts) if shuffle && (starts.len() as u64) < records => {
+            let table = Arc::new(GrainTable::new(starts, records)?);
+            let grains = Some(table.order(WINDOW));
+            Ok(Plan::with_grains(&LedgerSpec { permutation: GRAIN_PERMUTATION, grains, ..spec }, Some(table))?)
+        }
+        _ => Ok(Plan::new(&spec)?),
+    }
+}
+
+fn bytes_so_far() -> Result<u64, Failure> {
+    let counts = fs::read_to_string("/proc/self/io")?;
+    let read = counts.lines().find_map(|line| line.strip_prefix("rchar: "));
+    Ok(read.ok_or("the system does not count what this process reads")?.parse()?)
 }
 
 impl Bare {
