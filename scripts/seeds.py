@@ -6,6 +6,7 @@ in a target. DATA is a folder with genuine datasets of other people. Their small
 
 from __future__ import annotations
 
+import json
 import struct
 import subprocess
 import sys
@@ -28,7 +29,7 @@ PLACES: dict[str, list[tuple[str, str, list[bytes]]]] = {
     "tar": [("*.tar", "archive", [b"\2", b"\3"])],
     "mds": [("*.mds", "archive", [b"\4", b"\5"])],
     "zip": [("*.zip", "archive", [b"\6", b"\7"])],
-    "tfrecord": [("*.tfrecord", "framed", [b"\0\0", b"\0\1"])],
+    "tfrecord": [("*.tfrecord", "framed", [b"\0\0", b"\0\1", b"\0\x80"])],
     "recordio": [("*.recordio", "framed", [b"\3\0", b"\3\2"])],
     "parquet": [("*.parquet", "tables", [b""])],
     "parquet of deltas in brotli": [("*.parquet", "tables", [b""])],
@@ -49,7 +50,7 @@ GENUINE: list[tuple[str, str, list[bytes]]] = [
     ("voc_raccoon/data/*.csv", "annotations", [b"\4"]),
     ("webdataset/testdata/*.tar", "archive", [b"\0", b"\2"]),
     ("recordio/elasticdl*", "framed", [b"\3\0", b"\3\1"]),
-    ("tfrecord_raccoon/data/*.record", "framed", [b"\0\0"]),
+    ("tfrecord_raccoon/data/*.record", "framed", [b"\0\0", b"\0\x40"]),
     ("generated/recordio/*empty_records*", "framed", [b"\3\0"]),
 ]
 
@@ -68,9 +69,12 @@ def main(folder: Path, data: Path | None) -> None:
                 keep(Path(place), pattern, folder / target, heads, f"{each}-{number}")
             if str(each) == "mxnet":
                 index, file = (Path(place) / f"train.{end}" for end in ("idx", "rec"))
-                write(folder / "framed", "mxnet", b"\2\0" + file.read_bytes())
+                for flags in (b"\0", b"\x40"):
+                    write(folder / "framed", f"mxnet-{flags.hex()}", b"\2" + flags + file.read_bytes())
                 parts = b"".join(struct.pack("<H", part.stat().st_size) + part.read_bytes() for part in (index, file))
                 write(folder / "framed", "mxnet-index", b"\2\2" + parts)
+            if str(each) == "mds":
+                described(Path(place), folder / "archive")
     for version in ("oldgnu", "0.0", "0.1", "1.0"):
         sparse(folder / "archive", version)
     example = b"\n\x1b\n\x19\n\x0dimage/encoded\x12\x08\n\x06\n\x04abcd"
@@ -80,6 +84,17 @@ def main(folder: Path, data: Path | None) -> None:
         write(folder / "annotations", f"lines-{len(line)}", b"\5" + line.encode())
     for number, (pattern, target, heads) in enumerate(GENUINE if data else []):
         keep(data, pattern, folder / target, heads, f"genuine-{number}")
+
+
+def described(place: Path, folder: Path) -> None:
+    """Writes each shard of a dataset in MDS behind an index of this shard alone, which has the target's name for it."""
+    index = json.loads((place / "index.json").read_text())
+    for number, shard in enumerate(index["shards"]):
+        content = (place / shard["raw_data"]["basename"]).read_bytes()
+        shard["raw_data"]["basename"] = "archive"
+        text = json.dumps({**index, "shards": [shard]}).encode()
+        for head in (b"\x0c", b"\x14"):
+            write(folder, f"mds-index-{number}-{head.hex()}", head + struct.pack("<H", len(text)) + text + content)
 
 
 def sparse(folder: Path, version: str) -> None:

@@ -1,4 +1,5 @@
-//! Opening archives: whatever the bytes, an error, or records that give an error or what the file has.
+//! Opening archives: whatever the bytes, an error, or records that give an error or what the file has. The first byte says how
+//! the archive is opened.
 #![no_main]
 
 use std::fs;
@@ -15,6 +16,8 @@ const BYTE_LIMIT: u64 = 1 << 20;
 /// Parts of a sample that may be masks and arrays.
 const MASKS: [(&str, &str); 1] = [("seg", "seg.png;png")];
 const COLUMNS: [(&str, &str); 2] = [("array", "npy;emb.npy"), ("text", "txt")];
+/// Columns of a dataset in MDS.
+const MDS_COLUMNS: [(&str, &str); 1] = [("value", "label;value;v")];
 
 thread_local! {
     static FOLDER: TempDir = tempfile::tempdir().expect("a folder for the archive");
@@ -23,14 +26,20 @@ thread_local! {
 fuzz_target!(|bytes: &[u8]| {
     let Some((&choice, bytes)) = bytes.split_first() else { return };
     let path: PathBuf = FOLDER.with(|folder| folder.path().join("archive"));
+    let (kind, has_more) = (choice >> 1 & 3, choice & 0xf8 != 0);
+    // A shard of MDS is behind an index of its own, or gets one that fits.
+    let described = if kind == 2 && has_more { described(bytes) } else { None };
+    let (index, bytes) = described.unwrap_or_else(|| (index(bytes).into_bytes(), bytes));
     fs::write(&path, bytes).expect("room for the archive");
-    fs::write(path.with_file_name("index.json"), index(bytes)).expect("room for the index");
+    fs::write(path.with_file_name("index.json"), index).expect("room for the index");
     let labels = if choice & 1 == 0 { Labels::Auto } else { Labels::None };
     let shown = path.display();
-    // Masks and arrays are of samples alone.
-    let is_of_parts = choice & 0xf8 != 0 && choice >> 1 & 3 == 0;
-    let (masks, columns) = if is_of_parts { (MASKS.to_vec(), COLUMNS.to_vec()) } else { (Vec::new(), Vec::new()) };
-    let name = match choice >> 1 & 3 {
+    let (masks, columns) = match kind {
+        0 if has_more => (MASKS.to_vec(), COLUMNS.to_vec()),
+        2 if choice & 0x10 != 0 => (Vec::new(), MDS_COLUMNS.to_vec()),
+        _ => (Vec::new(), Vec::new()),
+    };
+    let name = match kind {
         0 => format!("tar:{shown}?members=samples"),
         1 => format!("tar:{shown}?members=files"),
         2 => format!("mds:{}", path.parent().unwrap_or(&path).display()),
@@ -39,6 +48,9 @@ fuzz_target!(|bytes: &[u8]| {
     let (masks, columns) = (ColumnMap::from_iter(masks), ColumnMap::from_iter(columns));
     let options = Options { labels, masks, columns, byte_limit: BYTE_LIMIT, ..Options::default() };
     let Ok(source) = open(&name, &options) else { return };
+    for column in source.targets().columns() {
+        assert_eq!(column.len() as u64, source.len(), "a value per record");
+    }
     let table = RecordParts::table_len(source.masks().len());
     let mut content = Vec::new();
     for record in 0..source.len() {
@@ -50,6 +62,13 @@ fuzz_target!(|bytes: &[u8]| {
         }
     }
 });
+
+/// An index, behind its length in two bytes, and the shard behind it.
+fn described(bytes: &[u8]) -> Option<(Vec<u8>, &[u8])> {
+    let (len, rest) = bytes.split_first_chunk()?;
+    let (index, shard) = rest.split_at(rest.len().min(u16::from_le_bytes(*len).into()));
+    Some((index.to_vec(), shard))
+}
 
 /// An index that fits the bytes as a shard of MDS.
 fn index(bytes: &[u8]) -> String {

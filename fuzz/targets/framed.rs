@@ -6,7 +6,7 @@
 use std::fs;
 
 use forebay_formats::open;
-use forebay_sources::{Labels, Options, OwnOptions};
+use forebay_sources::{ColumnMap, Labels, Options, OwnOptions};
 use libfuzzer_sys::fuzz_target;
 use tempfile::TempDir;
 
@@ -27,6 +27,9 @@ struct Case {
     index: Option<Vec<u8>>,
 }
 
+/// Columns of image headers and of Examples.
+const OF_HEADERS: [(&str, &str); 2] = [("all", "label"), ("id", "id")];
+const OF_EXAMPLES: [(&str, &str); 2] = [("numbers", "image/object/bbox/xmin;a"), ("text", "image/filename;b")];
 const PAYLOADS: [&str; 4] = ["picture", "example", "i32+picture", "i64+picture"];
 
 fuzz_target!(|bytes: &[u8]| {
@@ -43,11 +46,22 @@ fuzz_target!(|bytes: &[u8]| {
     if scheme == "recordio" {
         own.set("chunk_limit", LIMIT.to_string());
     }
-    let options = Options { labels, own, byte_limit: LIMIT, ..Options::default() };
+    if scheme == "tfrecord" && flags & 0x80 != 0 {
+        own.set("check", "false");
+    }
+    let columns = match payload {
+        "image" if flags & 0x40 != 0 => ColumnMap::from_iter(OF_HEADERS),
+        "example" if flags & 0x40 != 0 => ColumnMap::from_iter(OF_EXAMPLES),
+        _ => ColumnMap::default(),
+    };
+    let options = Options { labels, own, columns, byte_limit: LIMIT, ..Options::default() };
     let name = format!("{scheme}:{}", file.display());
     let Ok(source) = open(&name, &options) else { return };
     let again = open(&name, &options).expect("the same dataset");
     assert_eq!((source.len(), source.fingerprint()), (again.len(), again.fingerprint()));
+    for column in source.targets().columns() {
+        assert_eq!(column.len() as u64, source.len(), "a value per record");
+    }
     let mut content = Vec::new();
     // A header may claim many records of a chunk that has none of them.
     for record in 0..source.len().min(1000) {

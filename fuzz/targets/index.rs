@@ -17,9 +17,17 @@ const LIMIT: u64 = 1 << 20;
 #[derive(Arbitrary, Debug)]
 enum Case<'a> {
     /// No index, as a rule.
-    Bytes { of_files: bool, bytes: &'a [u8] },
+    Bytes { of: Kind, bytes: &'a [u8] },
     /// An index that fits, with these bytes at these places.
-    Changed { of_files: bool, changes: Vec<(u16, u8)>, cut: Option<u16> },
+    Changed { of: Kind, changes: Vec<(u16, u8)>, cut: Option<u16> },
+}
+
+/// What is indexed.
+#[derive(Arbitrary, Clone, Copy, Debug)]
+enum Kind {
+    Files,
+    Ranges,
+    Members,
 }
 
 /// A dataset, and the index that fits it.
@@ -31,16 +39,19 @@ struct Dataset {
 
 thread_local! {
     static FOLDER: TempDir = tempfile::tempdir().expect("a folder for the datasets");
-    static FILES: Dataset = FOLDER.with(|folder| files(folder.path()));
-    static RANGES: Dataset = FOLDER.with(|folder| ranges(folder.path()));
+    static DATASETS: [Dataset; 3] = FOLDER.with(|folder| {
+        let folder = folder.path();
+        [files(folder), ranges(folder), members(folder)]
+    });
 }
 
 fuzz_target!(|case: Case<'_>| {
-    let (of_files, bytes) = match case {
-        Case::Bytes { of_files, bytes } => (of_files, bytes.to_vec()),
-        Case::Changed { of_files, changes, cut } => (of_files, changed(of_files, &changes, cut)),
+    let (of, bytes) = match case {
+        Case::Bytes { of, bytes } => (of, bytes.to_vec()),
+        Case::Changed { of, changes, cut } => (of, changed(of, &changes, cut)),
     };
-    let check = |dataset: &Dataset| {
+    DATASETS.with(|datasets| {
+        let dataset = &datasets[of as usize];
         fs::write(&dataset.file, &bytes).expect("room for the index");
         let options = Options { index: IndexChoice::File(dataset.file.clone()), ..options() };
         let Ok(source) = open(&dataset.name.to_string_lossy(), &options) else { return };
@@ -51,28 +62,23 @@ fuzz_target!(|case: Case<'_>| {
                 assert!(content.is_empty());
             }
         }
-    };
-    if of_files { FILES.with(check) } else { RANGES.with(check) }
+    });
 });
 
 fn options() -> Options {
     Options { byte_limit: LIMIT, ..Options::default() }
 }
 
-fn changed(of_files: bool, changes: &[(u16, u8)], cut: Option<u16>) -> Vec<u8> {
-    let change = |dataset: &Dataset| {
-        let mut bytes = dataset.index.clone();
-        for (place, value) in changes {
-            let len = bytes.len();
-            bytes[usize::from(*place) % len] = *value;
-        }
-        if let Some(cut) = cut {
-            let len = bytes.len();
-            bytes.truncate(usize::from(cut) % len);
-        }
-        bytes
-    };
-    if of_files { FILES.with(change) } else { RANGES.with(change) }
+fn changed(of: Kind, changes: &[(u16, u8)], cut: Option<u16>) -> Vec<u8> {
+    let mut bytes = DATASETS.with(|datasets| datasets[of as usize].index.clone());
+    let len = bytes.len();
+    for (place, value) in changes {
+        bytes[usize::from(*place) % len] = *value;
+    }
+    if let Some(cut) = cut {
+        bytes.truncate(usize::from(cut) % len);
+    }
+    bytes
 }
 
 fn files(folder: &Path) -> Dataset {
@@ -98,6 +104,30 @@ fn ranges(folder: &Path) -> Dataset {
     }
     fs::write(&name, bytes).expect("room for the records");
     dataset(PathBuf::from(format!("tfrecord:{}?payload=picture", name.display())), folder.join("x.arrow"))
+}
+
+/// A tar of samples with a text.
+fn members(folder: &Path) -> Dataset {
+    let name = folder.join("x.tar");
+    let mut bytes = Vec::new();
+    let first = [("a.jpg", "one"), ("a.cls", "3"), ("a.txt", "words")];
+    for (member, content) in first.into_iter().chain([("b.jpg", "second"), ("b.cls", "1")]) {
+        let mut head = [0_u8; 512];
+        head[..member.len()].copy_from_slice(member.as_bytes());
+        head[100..108].copy_from_slice(b"0000644\0");
+        head[124..136].copy_from_slice(format!("{:011o}\0", content.len()).as_bytes());
+        head[148..156].fill(b' ');
+        head[156] = b'0';
+        head[257..265].copy_from_slice(b"ustar\x0000");
+        let sum: u32 = head.iter().map(|byte| u32::from(*byte)).sum();
+        head[148..155].copy_from_slice(format!("{sum:06o}\0").as_bytes());
+        bytes.extend(head);
+        bytes.extend(content.as_bytes());
+        bytes.resize(bytes.len().next_multiple_of(512), 0);
+    }
+    bytes.resize(bytes.len() + 1024, 0);
+    fs::write(&name, bytes).expect("room for the tar");
+    dataset(PathBuf::from(format!("tar:{}", name.display())), folder.join("tar.arrow"))
 }
 
 fn dataset(name: PathBuf, file: PathBuf) -> Dataset {
