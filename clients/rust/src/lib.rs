@@ -1,12 +1,13 @@
 //! A trainer's side of Forebay: attach to a daemon, read batches from its ring, say what was consumed.
 //!
 //! [`Session`] is the whole of it. It maps the daemon's memory read-only, hands out [`Batch`]es as views on it, sends
-//! receipts, and takes the work up again after the daemon's death. The protocol's decisions are pure (`hold`,
+//! receipts, and takes the work up again after the daemon's death. [`AsyncSession`] is one whose batches are awaited. The protocol's decisions are pure (`hold`,
 //! `receipt`, `inbox`); sockets and processes stand at the edge (`link`, `hands`, `private`). [`reader`] has the readers of
 //! Paddle over a session.
 #![forbid(unsafe_code)]
 
 mod audit;
+mod awaited;
 mod batch;
 mod error;
 mod hands;
@@ -27,6 +28,7 @@ mod target;
 mod watch;
 
 pub use audit::EpochAudit;
+pub use awaited::AsyncSession;
 pub use batch::{Batch, Decision, Keep};
 pub use error::{AttachError, Broken, CallError, NextError, Refusal};
 pub use forebay_columns::{ColumnType, ElementType, Field, MIXED, Schema};

@@ -1,6 +1,7 @@
 //! A session against a scripted daemon: batches, receipts, epochs, calls, misbehaviour, and the daemon's death.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+mod awaited;
 mod calls;
 mod daemon;
 mod death;
