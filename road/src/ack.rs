@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use forebay_coordinator::CallError;
 use forebay_proto::v1::{
-    AckItem, AckRequest, BadRecord, GroupReceipt, GroupShare, LeasedRange, ReturnedRange, Verdict,
+    AckItem, AckRequest, BadRecord, GroupReceipt, GroupShare, LeasedRange, MissedBatches, ReturnedRange, Verdict,
 };
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, timeout_at};
@@ -27,6 +27,8 @@ pub(crate) enum Fate {
         bad: Vec<BadRecord>,
         /// Which groups have consumed them; none in `split`.
         groups: Vec<GroupReceipt>,
+        /// Which groups have consumed what another group holds or has consumed, of a dead incarnation's batches.
+        shared: Vec<GroupReceipt>,
         /// Somebody waits for the epoch's end.
         urgent: bool,
     },
@@ -36,6 +38,8 @@ pub(crate) enum Fate {
     GroupBegan(String),
     /// A group of trainers with this name has ended.
     GroupEnded(String),
+    /// Groups of trainers that have handed in what they had: what have they missed?
+    Missing(Vec<String>),
     /// A trainer ended without a receipt for a batch, which is to be offered again.
     Seen {
         /// What the ledger is to know: which of its records the trainer may have seen.
@@ -56,8 +60,24 @@ pub(crate) enum Fate {
 impl Fate {
     /// Receipts that are not of a batch in a trainer's hands.
     pub(crate) fn receipts(items: Vec<AckItem>) -> Self {
-        Self::Acked { items, bad: Vec::new(), groups: Vec::new(), urgent: true }
+        Self::Acked { items, bad: Vec::new(), groups: Vec::new(), shared: Vec::new(), urgent: true }
     }
+}
+
+/// What the ledger's answers say for the ring's thread.
+#[derive(Debug)]
+pub(crate) enum LedgerWord {
+    /// Leases that turn out to be somebody else's.
+    Lost(Vec<u64>),
+    /// It has answered that somebody may have [seen](Fate::Seen) this batch, also if it refused that.
+    Noted(u64),
+    /// What the groups have missed that it was asked about.
+    Missed {
+        /// Their names.
+        asked: Vec<String>,
+        /// What they have missed.
+        missed: Vec<MissedBatches>,
+    },
 }
 
 /// What a daemon says when it has made all batches of an epoch that it can fill (semantics rule 36).
@@ -89,9 +109,7 @@ const GATHER: Duration = Duration::from_millis(200);
 /// Receipts in one request.
 const MOST: usize = 4096;
 
-/// Runs until every writing end is dropped and everything has been handed in. Leases that turn out to be somebody
-/// else's are told to `lost`. Batches are told to `noted` when the ledger has answered that somebody may have
-/// [seen](Fate::Seen) them, also where it refused that.
+/// Runs until every writing end is dropped and everything has been handed in. What the ledger answers goes to `tell`.
 ///
 /// # Errors
 /// The coordinator refused this worker.
@@ -99,8 +117,7 @@ pub(crate) async fn forward(
     worker: Arc<Worker>,
     mut fates: FateReceiver,
     counts: Arc<ReceiptCounts>,
-    lost: impl Fn(Vec<u64>),
-    noted: impl Fn(u64),
+    tell: impl Fn(LedgerWord),
 ) -> Result<(), CallError> {
     let mut gathered = Gathered::default();
     let mut deadline = None;
@@ -110,24 +127,26 @@ pub(crate) async fn forward(
             Some(at) => match timeout_at(at, fates.recv()).await {
                 Ok(next) => next,
                 Err(_elapsed) => {
-                    gathered.hand_in(&worker, &counts, &lost, &noted).await?;
+                    gathered.hand_in(&worker, &counts, &tell).await?;
                     deadline = None;
                     continue;
                 }
             },
         };
         let Some(fate) = next else {
-            return gathered.hand_in(&worker, &counts, &lost, &noted).await;
+            return gathered.hand_in(&worker, &counts, &tell).await;
         };
         let mut urgent = gathered.add(fate);
-        // What waits already goes with it, so that one commit carries a whole folder of bad files.
+        // What waits already goes with it, so that one commit carries a whole folder of bad files. But what comes behind a question
+        // does not change its answer.
         while gathered.len() < MOST
+            && gathered.missing.is_empty()
             && let Ok(fate) = fates.try_recv()
         {
             urgent |= gathered.add(fate);
         }
         if urgent || gathered.len() >= MOST {
-            gathered.hand_in(&worker, &counts, &lost, &noted).await?;
+            gathered.hand_in(&worker, &counts, &tell).await?;
             deadline = None;
         } else {
             deadline.get_or_insert_with(|| Instant::now() + GATHER);
@@ -142,6 +161,10 @@ struct Gathered {
     left_out: Vec<BadRecord>,
     groups: Vec<GroupReceipt>,
     shares: Vec<GroupShare>,
+    /// Of what another group holds or has consumed.
+    shared: Vec<GroupReceipt>,
+    /// Groups to ask about.
+    missing: Vec<String>,
     /// Names of groups; one that is in both has ended first.
     began: Vec<String>,
     ended: Vec<String>,
@@ -160,6 +183,7 @@ impl Gathered {
             + self.left_out.len()
             + self.groups.len()
             + self.shares.len()
+            + self.shared.len()
             + self.bad.len()
             + self.returned.len()
     }
@@ -167,9 +191,10 @@ impl Gathered {
     /// Takes a fate in. True when it cannot wait.
     fn add(&mut self, fate: Fate) -> bool {
         match fate {
-            Fate::Acked { items, bad, groups, urgent } => {
+            Fate::Acked { items, bad, groups, shared, urgent } => {
                 self.acks.extend(items);
                 self.groups.extend(groups);
+                self.shared.extend(shared);
                 self.left_out.extend(bad);
                 urgent
             }
@@ -188,6 +213,10 @@ impl Gathered {
                 }
                 self.ended.push(name);
                 false
+            }
+            Fate::Missing(names) => {
+                self.missing.extend(names);
+                true
             }
             Fate::Seen { items, batch } => {
                 self.acks.extend(items);
@@ -218,8 +247,7 @@ impl Gathered {
         &mut self,
         worker: &Worker,
         counts: &ReceiptCounts,
-        lost: &impl Fn(Vec<u64>),
-        noted: &impl Fn(u64),
+        tell: &impl Fn(LedgerWord),
     ) -> Result<(), CallError> {
         let mut gone = Vec::new();
         let says_nothing =
@@ -239,6 +267,12 @@ impl Gathered {
             let reply = worker.ack(receipts).await?;
             gone.extend(lost_leases("receipts", leases.into_iter().zip(reply.verdicts())));
         }
+        if !self.shared.is_empty() {
+            let groups = std::mem::take(&mut self.shared);
+            let items = groups.iter().filter_map(|receipt| receipt.item).collect();
+            // Whoever holds it, or consumed it, answers for it: nothing follows from a verdict.
+            worker.ack(AckRequest { items, groups, hand_in: true, ..AckRequest::default() }).await?;
+        }
         if !self.bad.is_empty() {
             counts.bad.fetch_add(self.bad.len() as u64, Ordering::Relaxed);
             let leases: Vec<u64> = self.bad.iter().map(|record| record.lease).collect();
@@ -256,11 +290,17 @@ impl Gathered {
             gone.extend(lost_leases("tails", leases.into_iter().zip(reply.verdicts())));
         }
         if !gone.is_empty() {
-            lost(gone);
+            tell(LedgerWord::Lost(gone));
+        }
+        if !self.missing.is_empty() {
+            // Behind everything that came before it.
+            let asked = std::mem::take(&mut self.missing);
+            let reply = worker.ack(AckRequest { missing: asked.clone(), ..AckRequest::default() }).await?;
+            tell(LedgerWord::Missed { asked, missed: reply.missed });
         }
         // Behind what is lost, which is not to be offered again. One that was refused is noted as well: no later answer comes
         // that its batch could wait for, and it would hold up its epoch's end for ever.
-        self.seen.drain(..).for_each(noted);
+        self.seen.drain(..).for_each(|batch| tell(LedgerWord::Noted(batch)));
         for done in self.waiting.drain(..) {
             // Who asked may have gone meanwhile.
             let _gone = done.send(());

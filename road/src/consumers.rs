@@ -9,6 +9,7 @@ mod claims;
 mod condition;
 mod deliveries;
 mod epoch_end;
+mod held_claim;
 mod inbox;
 mod look;
 mod parts;
@@ -34,6 +35,7 @@ pub(crate) use attached::Arrival;
 pub(crate) use claims::ranges;
 use condition::Condition;
 use deliveries::{Deed, Deliveries};
+pub(crate) use held_claim::HeldClaim;
 pub(crate) use inbox::{Inbox, Note, Outbox, inbox};
 pub(crate) use parts::{Counters, RingParts};
 use readers::{Readers, number};
@@ -98,7 +100,7 @@ impl RingThread {
             draining: false,
         };
         for name in parts.groups {
-            state.deliveries.expect_group(name);
+            state.deliveries.expect_group(name, Instant::now());
         }
         threads::start("forebay-ring", move || {
             state.rings.add(0, first, &mut state.deliveries);
@@ -188,7 +190,7 @@ impl RingThread {
                 deliveries.renew(deadline).into_iter().for_each(|id| readers.send(id, &packet, deliveries));
             }
             Note::Others(others) => deliveries.hear_of(others),
-            Note::Missed(missed) => readers.tell_missed(&missed, deliveries),
+            Note::Missed { asked, missed } => deliveries.answered(&asked, missed),
             Note::Noted(batch) => deliveries.noted(batch),
             Note::Restored(consumer) => readers.tell_if_done(consumer, deliveries),
             // The loop ends at it.
@@ -311,6 +313,7 @@ impl RingThread {
         loop {
             let deeds = self.deliveries.deeds();
             if deeds.is_empty() {
+                self.tell_missed();
                 return self.advance();
             }
             for deed in deeds {
@@ -341,6 +344,17 @@ impl RingThread {
                 // Behind every offer of it: trainers have nothing in their hands that stands there.
                 readers.send_all(&number(MessageKind::Retired, ring.into()), deliveries);
             }
+        }
+    }
+
+    /// Asks the ledger what groups have missed, and tells their trainers what it has answered.
+    fn tell_missed(&mut self) {
+        let names = self.deliveries.ask_what_is_missed(Instant::now());
+        if !names.is_empty() {
+            self.tell(Fate::Missing(names));
+        }
+        for (missed, trainers) in self.deliveries.take_untold() {
+            self.readers.tell_missed(&missed, &trainers, &mut self.deliveries);
         }
     }
 

@@ -253,10 +253,7 @@ impl Stream {
         let info = report::info(self, self.standing.progress().floor);
         let arrival = Arrival { id, socket, peer, credits, membership, key, incarnation, info, adopted, notice };
         match refusal {
-            None => {
-                self.ring.post(Note::Attach(Box::new(arrival)));
-                self.tell_of_missed();
-            }
+            None => self.ring.post(Note::Attach(Box::new(arrival))),
             Some((code, reason)) => {
                 self.attendance.leave(id);
                 arrival.refuse(code, &reason);

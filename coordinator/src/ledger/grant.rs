@@ -54,9 +54,9 @@ impl Ledger {
                         Verdict::Accepted.into()
                     }
                     Err(verdict) => {
-                        // It may be delivered already, or another trainer goes on holding it.
+                        // It may be delivered already, or another trainer goes on holding it: its group has not consumed it yet.
                         if let Some(receipt) = of_group {
-                            self.settle_owed(receipt);
+                            self.wait_for_holder(receipt);
                         }
                         verdict.into()
                     }

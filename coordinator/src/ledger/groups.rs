@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use forebay_proto::RecordSum;
 use forebay_proto::v1::{AckItem, GroupKey, GroupReceipt, GroupTally, MissedBatches, Range, ack_item::Kind};
 
-use super::tallies::{GROUPS, Tallies, sum, tally};
+use super::tallies::{GROUPS, NAME_LEN, Tallies, sum, tally};
 
 /// The receipts of groups in a request, by the lease and the first position of what they are about.
 pub(super) struct GroupReceipts<'a>(HashMap<(u64, u64), Vec<&'a GroupReceipt>>);
@@ -13,7 +13,7 @@ pub(super) struct GroupReceipts<'a>(HashMap<(u64, u64), Vec<&'a GroupReceipt>>);
 impl<'a> GroupReceipts<'a> {
     pub(super) fn of(receipts: &'a [GroupReceipt]) -> Self {
         let mut by_item: HashMap<_, Vec<_>> = HashMap::new();
-        for receipt in receipts {
+        for receipt in receipts.iter().filter(|receipt| has_name(receipt)) {
             if let Some(item) = &receipt.item {
                 by_item.entry((item.lease, item.range.unwrap_or_default().start)).or_default().push(receipt);
             }
@@ -29,13 +29,17 @@ impl GroupReceipts<'_> {
     }
 }
 
+/// Whether its group's name is one that is kept.
+pub(super) fn has_name(receipt: &GroupReceipt) -> bool {
+    receipt.group.as_ref().is_some_and(|group| group.name.len() <= NAME_LEN)
+}
+
 impl Tallies {
-    /// Counts what a group has consumed of a batch: by its own sum, or by the one that is `delivered` if a trainer has it in its hands.
+    /// Counts what a group has consumed of a batch, by its own sum, and compares that with what is `delivered`.
     pub(super) fn count_for_group(&mut self, receipt: &GroupReceipt, delivered: &AckItem) {
         let GroupReceipt { group, batch, item } = receipt;
-        let own = item.as_ref().filter(|item| item.kind() == Kind::Delivered);
+        let Some(item) = item.as_ref().filter(|item| item.kind() == Kind::Delivered) else { return };
         let Some(account) = group.as_ref().and_then(|group| self.account(group)) else { return };
-        let item = own.unwrap_or(delivered);
         let sums = |item: &AckItem| (item.count, item.sum_high, item.sum_low);
         account.differs |= sums(item) != sums(delivered);
         let (batch, mut consumed) = (*batch, sum(account.consumed));

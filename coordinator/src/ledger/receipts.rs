@@ -77,8 +77,10 @@ impl Ledger {
                 self.touch();
                 Verdict::Accepted
             }
-            Err(_) if beside.hand_in && of_groups.iter().any(|receipt| self.settle_owed(receipt)) => Verdict::Accepted,
-            Err(verdict) => verdict,
+            Err(verdict) => {
+                let settled = of_groups.iter().filter(|receipt| self.settle_owed(receipt)).count();
+                if settled > 0 { Verdict::Accepted } else { verdict }
+            }
         }
     }
 

@@ -7,7 +7,9 @@
 //! owed: delivered, and the groups that it names have not had it -> ends when they have handed it in, are told, or have ended
 //! ```
 //! What a trainer has consumed of a dead daemon's batches is owed to the other groups too, where no share told of it. What a
-//! trainer goes on holding is owed to them, and *held*: it is not delivered yet. What further groups have had of it counts then.
+//! trainer goes on holding is *held*: it is not delivered yet, and all groups wait for it that have not consumed it, also the
+//! trainer's own. What groups consume of it counts when it is delivered; nobody is told before that they missed it. A trainer
+//! that only has in its hands what another one holds, or what is delivered, changes nothing until it has consumed it.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -16,14 +18,15 @@ use forebay_proto::v1::{
     AckItem, GroupReceipt, GroupShare, MissedBatches, Range, StoredShare, StoredShares, ack_item::Kind,
 };
 
-use super::groups::extend;
+use super::groups::{extend, has_name};
 use super::receipts::receipt_range;
 use super::returned::TakenPositions;
-use super::{LeaseOut, Ledger, tallies::PositionFate};
+use super::tallies::{NAME_LEN, PositionFate};
+use super::{LeaseOut, Ledger};
 
 /// Shares that are kept. The batches of a ring have far fewer claims.
 const MOST: usize = 1 << 16;
-/// Groups that a stream may have.
+/// Groups that a stream may have. One batch has no more receipts of groups, and no more of them wait for it.
 const GROUPS: usize = 64;
 
 /// All of them.
@@ -76,16 +79,33 @@ fn is_held(share: &StoredShare) -> bool {
     share.owed && share.item.is_some_and(|item| item.kind() != Kind::Delivered)
 }
 
-/// The receipt of a group that has consumed it, if that does not count yet.
-fn consumed(share: &StoredShare) -> Option<AckItem> {
-    share.had.iter().filter_map(|receipt| receipt.item).find(|item| item.kind() == Kind::Delivered)
+/// Takes in that a group has consumed it, once. It waits no more.
+fn consume(share: &mut StoredShare, receipt: &GroupReceipt) {
+    share.waiting.retain(|name| !is_of(receipt, name));
+    if share.had.len() < GROUPS && share.had.iter().all(|had| had.group != receipt.group) {
+        share.had.push(receipt.clone());
+    }
+}
+
+fn is_of(receipt: &GroupReceipt, name: &str) -> bool {
+    receipt.group.as_ref().is_some_and(|group| group.name == name)
+}
+
+/// The name of a receipt's group, if it has one.
+fn name_of(receipt: &GroupReceipt) -> Option<String> {
+    receipt.group.as_ref().map(|group| group.name.clone()).filter(|name| !name.is_empty())
+}
+
+/// Whether a group tells with it that it has consumed something.
+fn is_consumed(receipt: &GroupReceipt) -> bool {
+    receipt.item.is_some_and(|item| item.kind() == Kind::Delivered)
 }
 
 impl Ledger {
     /// Notes groups that are there, and those that have ended. What was owed to these, nobody is told of any more.
     pub(super) fn note_groups(&mut self, began: &[String], ended: &[String]) {
         if !ended.is_empty() {
-            self.missed(ended);
+            self.write_off(ended, |_| true);
             let Shares { list, present, former } = &mut self.shares;
             for share in list {
                 share.waiting.retain(|name| !ended.contains(name));
@@ -94,7 +114,7 @@ impl Ledger {
             former.retain(|name| !ended.contains(name));
             self.touch_shares();
         }
-        for name in began.iter().filter(|name| !name.is_empty()) {
+        for name in began.iter().filter(|name| !name.is_empty() && name.len() <= NAME_LEN) {
             if self.shares.present.len() < GROUPS && self.shares.present.insert(name.clone()) {
                 self.touch_shares();
             }
@@ -117,11 +137,10 @@ impl Ledger {
 
     /// A group has consumed what others still wait for. A batch without records is shared by nobody.
     pub(super) fn share(&mut self, worker: &str, share: &GroupShare) {
-        let item_of = |receipt: &GroupReceipt| receipt.item.filter(|item| item.kind() == Kind::Delivered);
-        let Some((receipt, item)) = share.receipt.as_ref().and_then(|receipt| Some((receipt, item_of(receipt)?)))
-        else {
+        let Some(receipt) = share.receipt.as_ref().filter(|receipt| is_consumed(receipt) && has_name(receipt)) else {
             return;
         };
+        let Some(item) = receipt.item else { return };
         let range = receipt_range(&item).filter(|range| self.has_records(worker, item.lease, range));
         let (Some(_), Some((epoch, _))) = (range, self.locate(worker, item.lease)) else { return };
         let at = match self.shares.find(part_of(&item), |share| !share.owed) {
@@ -134,21 +153,21 @@ impl Ledger {
             }
         };
         let known = &mut self.shares.list[at];
-        known.had.push(receipt.clone());
-        known.waiting.clone_from(&share.waiting);
+        known.waiting = self.shares.present.iter().filter(|name| share.waiting.contains(name)).cloned().collect();
+        consume(known, receipt);
         self.touch_shares();
     }
 
-    /// The batch's own receipt has come. Groups that had it in another way, and whose receipts are not `told` with it, have it too.
+    /// The batch's own receipt has come, with those that are `told` beside it. Groups that consumed it in another way have it too.
+    /// Those that still wait have missed it.
     pub(super) fn end_share(&mut self, epoch: u64, item: &AckItem, told: &[&GroupReceipt]) {
         let Some(at) = self.shares.find(part_of(item), |_| true) else { return };
-        let share = self.shares.list.remove(at);
+        let mut share = self.shares.list.remove(at);
         for receipt in share.had.iter().filter(|had| !told.iter().any(|told| told.group == had.group)) {
             self.tally(epoch).count_for_group(receipt, item);
         }
-        if share.owed {
-            self.owe(StoredShare { item: Some(*item), had: Vec::new(), ..share });
-        }
+        share.waiting.retain(|name| !told.iter().any(|told| is_of(told, name)));
+        self.owe(StoredShare { item: Some(*item), had: Vec::new(), ..share });
         self.touch_shares();
     }
 
@@ -184,14 +203,11 @@ impl Ledger {
         }
     }
 
-    /// A trainer gives back what it held. Where another group has consumed it, it is delivered, and the trainer's group has missed it:
-    /// true then. Else all groups get it again.
+    /// A trainer gives back what it held. Where another group has consumed it, it is delivered, and those that wait for it have missed
+    /// it: true then. Else all groups get it again.
     pub(super) fn deliver_given_back(&mut self, worker: &str, lease: u64, range: Option<Range>) -> bool {
         let Some(at) = self.shares.find((lease, range.unwrap_or_default().start), is_held) else { return false };
-        let mut share = self.shares.list.remove(at);
-        // The first one is that of the trainer that goes on holding it.
-        let holder = (!share.had.is_empty()).then(|| share.had.remove(0)).and_then(|receipt| receipt.group);
-        share.waiting.extend(holder.map(|group| group.name).filter(|name| !name.is_empty()));
+        let share = self.shares.list.remove(at);
         self.deliver(worker, share)
     }
 
@@ -199,7 +215,7 @@ impl Ledger {
     /// again.
     fn deliver(&mut self, worker: &str, share: StoredShare) -> bool {
         self.touch_shares();
-        let Some(item) = consumed(&share) else { return false };
+        let Some(item) = share.had.iter().find_map(|receipt| receipt.item) else { return false };
         let taken = self.take(worker, item.lease, &item.range.unwrap_or_default());
         let Ok(TakenPositions { grant, .. }) = taken else { return false };
         self.dirty.workers.insert(worker.to_owned());
@@ -215,65 +231,85 @@ impl Ledger {
         true
     }
 
-    /// Keeps what groups have missed until they are told.
+    /// Keeps what groups have missed until they are told, and what a trainer holds until that is decided.
     fn owe(&mut self, share: StoredShare) {
-        if share.waiting.is_empty() {
+        let share = StoredShare { owed: true, ..share };
+        if share.waiting.is_empty() && !is_held(&share) {
             return;
         }
-        if self.shares.list.len() >= MOST
-            && let Some(oldest) = self.shares.list.iter().position(|share| share.owed)
-        {
+        self.touch_shares();
+        if self.shares.list.len() >= MOST {
+            let oldest = self.shares.list.iter().position(|share| share.owed && !is_held(share));
+            let Some(oldest) = oldest.map(|at| self.shares.list.remove(at)) else { return };
             // They are not told any more, but the audit has it.
-            let oldest = self.shares.list.remove(oldest);
             oldest.waiting.iter().for_each(|name| self.tally(oldest.epoch).count_missed(&missed_of(&oldest, name)));
         }
-        self.shares.list.push(StoredShare { owed: true, ..share });
-        self.touch_shares();
+        self.shares.list.push(share);
     }
 
-    /// A trainer of a former incarnation's group hands in, or holds, what is known already. True if it is owed to that group, or
-    /// another trainer holds it.
+    /// A group's trainer has consumed what is known already: a former incarnation had it, or its lease has ended. True if it was owed
+    /// to the group, or another trainer holds it.
     pub(super) fn settle_owed(&mut self, receipt: &GroupReceipt) -> bool {
-        let (Some(group), Some(item)) = (&receipt.group, &receipt.item) else { return false };
-        let Some(at) = self.shares.find(part_of(item), |share| share.owed) else { return false };
+        let Some(item) = receipt.item.filter(|_| is_consumed(receipt)) else { return false };
+        let Some(at) = self.shares.find(part_of(&item), |share| share.owed) else { return false };
         let share = &mut self.shares.list[at];
-        let before = share.waiting.len();
-        share.waiting.retain(|name| *name != group.name);
-        let was_owed = share.waiting.len() < before;
-        let Some(known) = share.item.filter(|item| item.kind() == Kind::Delivered) else {
+        let is_owed = share.waiting.iter().any(|name| is_of(receipt, name));
+        if is_held(share) {
             // It counts when the one who holds it has consumed it, or gives it back.
-            if !share.had.iter().any(|had| had.group.as_ref() == Some(group)) {
-                share.had.push(receipt.clone());
-                self.touch_shares();
-            }
-            return true;
-        };
-        if was_owed {
-            let epoch = share.epoch;
+            consume(share, receipt);
+        } else if is_owed {
+            share.waiting.retain(|name| !is_of(receipt, name));
+            let (epoch, known) = (share.epoch, share.item.unwrap_or(item));
             if share.waiting.is_empty() {
                 self.shares.list.remove(at);
             }
             self.tally(epoch).count_for_group(receipt, &known);
-            self.touch_shares();
+        } else {
+            return false;
         }
-        was_owed
+        self.touch_shares();
+        true
     }
 
-    /// Only this group's trainer has what a former incarnation had: the other groups that were there do not get it.
+    /// A trainer has what only another one may hold: its group waits for it too, unless it has consumed it.
+    pub(super) fn wait_for_holder(&mut self, receipt: &GroupReceipt) {
+        let (Some(item), Some(name)) = (receipt.item, name_of(receipt)) else { return };
+        let Some(at) = self.shares.find(part_of(&item), is_held) else { return };
+        let StoredShare { had, waiting, .. } = &mut self.shares.list[at];
+        let is_there = waiting.contains(&name) || had.iter().any(|had| is_of(had, &name));
+        if !is_there && waiting.len() < GROUPS {
+            waiting.push(name);
+            self.touch_shares();
+        }
+    }
+
+    /// A trainer of this group has consumed what a former incarnation had, or holds it: the other groups that were there do not get
+    /// it. While it holds it, its own group waits as well: the trainer may end without consuming it.
     pub(super) fn owe_to_others(&mut self, epoch: u64, receipt: &GroupReceipt) {
         // One of bad records alone has none.
         let Some(item) = receipt.item.filter(|item| item.count > 0) else { return };
-        let group = receipt.group.as_ref().map_or("", |group| &group.name);
-        let waiting = self.shares.former.iter().filter(|name| *name != group).cloned().collect();
-        let had = if item.kind() == Kind::Delivered { Vec::new() } else { vec![receipt.clone()] };
-        self.owe(StoredShare { epoch, batch: receipt.batch, item: Some(item), had, waiting, owed: true });
+        let mut waiting = self.shares.former.clone();
+        if let Some(name) = name_of(receipt) {
+            if is_consumed(receipt) {
+                waiting.remove(&name)
+            } else {
+                waiting.insert(name)
+            };
+        }
+        let waiting = waiting.into_iter().take(GROUPS).collect();
+        self.owe(StoredShare { epoch, batch: receipt.batch, item: Some(item), waiting, ..StoredShare::default() });
     }
 
-    /// What these groups have missed. It is owed to them no more.
+    /// What these groups have missed. It is owed to them no more. What trainers hold nobody has missed yet.
     pub(super) fn missed(&mut self, names: &[String]) -> Vec<MissedBatches> {
+        self.write_off(names, |share| !is_held(share))
+    }
+
+    /// Counts what these groups were owed as missed.
+    fn write_off(&mut self, names: &[String], which: impl Fn(&StoredShare) -> bool) -> Vec<MissedBatches> {
         let mut missed: Vec<MissedBatches> = Vec::new();
-        for share in self.shares.list.iter_mut().filter(|share| share.owed) {
-            for name in names.iter().filter(|name| share.waiting.contains(name)) {
+        for share in self.shares.list.iter_mut().filter(|share| share.owed && which(share)) {
+            for name in share.waiting.iter().filter(|name| names.contains(name)) {
                 add(&mut missed, missed_of(share, name));
             }
             share.waiting.retain(|name| !names.contains(name));

@@ -22,7 +22,7 @@ const TEXT_LEN: usize = 1024;
 /// Groups of an epoch that have an account. Trainers without a group may come and go without end.
 pub(super) const GROUPS: usize = 256;
 /// Longest name of a group, in bytes.
-const NAME_LEN: usize = 64;
+pub(super) const NAME_LEN: usize = 64;
 
 /// One epoch's sums.
 #[derive(Clone, Debug, Default, PartialEq)]

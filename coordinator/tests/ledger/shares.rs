@@ -2,8 +2,8 @@
 
 use forebay_coordinator::{GroupAudit, GroupVerdict, Verdict as Judgement};
 use forebay_proto::v1::{
-    AbandonRequest, AckItem, AckReply, AckRequest, GroupKey, GroupReceipt, GroupShare, Lease, LeasedRange,
-    MissedBatches, Range, ReclaimRequest, Verdict, acquire_reply::Answer,
+    AbandonRequest, AckItem, AckReply, AckRequest, GroupKey, GroupReceipt, GroupShare, HeartbeatRequest, Lease,
+    LeasedRange, MissedBatches, Range, ReclaimRequest, Verdict, acquire_reply::Answer,
 };
 
 use crate::scene::{Daemon, GRACE, Scene, TTL, spec};
@@ -114,7 +114,8 @@ fn rule_44_what_a_trainer_hands_in_is_not_missed() {
     assert_eq!(hand_in(&scene, &mut daemon, "slow", 1, one), Verdict::Accepted, "its receipt had not come");
     assert_ne!(hand_in(&scene, &mut daemon, "slow", 1, one), Verdict::Accepted, "it came twice");
     assert!(!reclaim(&scene, &mut daemon, "slow", 2, &second), "it is delivered already");
-    assert_eq!(missed(&scene, &mut daemon, "slow"), [], "it holds the other one");
+    assert_eq!(hand_in(&scene, &mut daemon, "slow", 2, two), Verdict::Accepted, "its trainer has consumed it now");
+    assert_eq!(missed(&scene, &mut daemon, "slow"), []);
     let groups = scene.audit().remove(0).groups;
     assert!(groups.iter().all(|group| group.verdict == GroupVerdict::Whole), "{groups:?}");
 }
@@ -137,7 +138,10 @@ fn rule_44_what_only_one_group_had_of_a_dead_daemon_is_owed_to_the_others_that_w
     let mut daemon = scene.daemon("node", 2);
     assert_eq!(hand_in(&scene, &mut daemon, "fast", 1, scene.delivered(&first)), Verdict::Accepted);
     assert!(reclaim(&scene, &mut daemon, "fast", 2, &second));
-    assert_eq!(missed(&scene, &mut daemon, "slow"), slow_missed(1, 2, 10));
+    assert_eq!(missed(&scene, &mut daemon, "slow"), slow_missed(1, 1, 5), "nobody has consumed the other one yet");
+    assert_eq!(ack(&scene, &mut daemon, "fast", 2, scene.delivered(&second)), Verdict::Accepted);
+    assert_eq!(missed(&scene, &mut daemon, "slow"), slow_missed(2, 2, 5));
+    assert_eq!(accounts(&scene), [("fast".to_owned(), 10, 0), ("slow".to_owned(), 0, 10)]);
 }
 
 #[test]
@@ -153,14 +157,95 @@ fn rule_44_what_no_receipt_was_told_of_is_delivered_again() {
 }
 
 #[test]
-fn rule_44_what_two_groups_hold_of_a_dead_daemon_counts_for_both_when_one_has_consumed_it() {
+fn rule_44_what_two_groups_hold_of_a_dead_daemon_counts_for_each_that_has_consumed_it() {
     let (scene, _, [first, _]) = begin();
     let mut daemon = scene.daemon("node", 2);
     assert!(reclaim(&scene, &mut daemon, "fast", 1, &first));
     assert!(!reclaim(&scene, &mut daemon, "slow", 1, &first), "the other one goes on holding it");
     assert_eq!(missed(&scene, &mut daemon, "slow"), []);
+    assert_eq!(hand_in(&scene, &mut daemon, "slow", 1, scene.delivered(&first)), Verdict::Accepted);
+    assert_eq!(scene.audit().len(), 0, "it counts with the other one's");
     assert_eq!(ack(&scene, &mut daemon, "fast", 1, scene.delivered(&first)), Verdict::Accepted);
     assert_eq!(accounts(&scene), [("fast".to_owned(), 5, 0), ("slow".to_owned(), 5, 0)]);
+}
+
+#[test]
+fn rule_44_a_trainer_that_ends_with_what_another_group_holds_leaves_it_to_be_missed() {
+    let (scene, _, [first, _]) = begin();
+    let mut daemon = scene.daemon("node", 2);
+    assert!(reclaim(&scene, &mut daemon, "fast", 1, &first));
+    assert!(!reclaim(&scene, &mut daemon, "slow", 1, &first));
+    assert_eq!(ack(&scene, &mut daemon, "fast", 1, scene.delivered(&first)), Verdict::Accepted);
+    assert_eq!(missed(&scene, &mut daemon, "slow"), slow_missed(1, 1, 5));
+    assert_eq!(accounts(&scene), [("fast".to_owned(), 5, 0), ("slow".to_owned(), 0, 5)]);
+}
+
+#[test]
+fn rule_44_a_trainer_that_ends_with_what_is_delivered_in_its_hands_leaves_it_to_be_missed() {
+    let (scene, mut daemon, [first, _]) = begin();
+    share(&scene, &mut daemon, "fast", 7, scene.delivered(&first), &["slow"]);
+    let mut daemon = scene.daemon("node", 2);
+    assert!(!reclaim(&scene, &mut daemon, "slow", 7, &first));
+    let mut daemon = scene.daemon("node", 3);
+    assert_eq!(missed(&scene, &mut daemon, "slow"), slow_missed(7, 7, 5), "it has ended without a receipt");
+    assert_eq!(accounts(&scene), [("fast".to_owned(), 5, 0), ("slow".to_owned(), 0, 5)]);
+}
+
+#[test]
+fn rule_44_what_a_trainer_without_a_group_has_consumed_is_not_delivered_again_when_the_holder_ends() {
+    let scene = Scene::new(spec(5), 5, 1);
+    let lease = scene.daemon("node", 1).lease(&scene);
+    let mut daemon = scene.daemon("node", 2);
+    assert!(reclaim(&scene, &mut daemon, "", 1, &lease), "nobody else was there");
+    assert_eq!(hand_in(&scene, &mut daemon, "", 1, scene.delivered(&lease)), Verdict::Accepted);
+    assert_eq!(daemon.give_back(&scene, &lease, 0, 5), Verdict::Accepted);
+    assert_eq!(daemon.acquire(&scene, 1).answer(), Answer::DatasetDone);
+    assert_eq!(scene.audit()[0].verdict, Judgement::AddsUp);
+}
+
+#[test]
+fn rule_44_a_group_waits_for_the_part_of_a_batch_whose_lease_has_not_ended_too() {
+    let (scene, mut daemon, [first, second]) = begin();
+    let [one, two] = [scene.delivered(&first), scene.delivered(&second)];
+    share(&scene, &mut daemon, "fast", 1, one, &["slow"]);
+    share(&scene, &mut daemon, "fast", 1, two, &["slow"]);
+    scene.pass(TTL / 2);
+    let beat =
+        HeartbeatRequest { caller: Some(daemon.caller()), leases: vec![second.id], ..HeartbeatRequest::default() };
+    scene.call(beat).unwrap();
+    scene.pass(TTL / 2);
+    assert_eq!(ack(&scene, &mut daemon, "fast", 1, two), Verdict::Accepted, "the other group does not get it");
+    assert_eq!(missed(&scene, &mut daemon, "slow"), slow_missed(1, 1, 10));
+}
+
+#[test]
+fn rule_44_a_receipt_that_was_under_way_when_the_lease_ended_counts_for_its_group() {
+    let (scene, mut daemon, [first, _]) = begin();
+    let one = scene.delivered(&first);
+    share(&scene, &mut daemon, "fast", 1, one, &["slow"]);
+    scene.pass(TTL);
+    let groups = ["fast", "slow"].map(|group| receipt(group, 1, one)).to_vec();
+    let reply = tell(&scene, &mut daemon, AckRequest { items: vec![one], groups, ..AckRequest::default() });
+    assert_eq!(reply.verdicts().next(), Some(Verdict::Accepted));
+    assert_eq!(missed(&scene, &mut daemon, "slow"), []);
+    assert_eq!(accounts(&scene), [("fast".to_owned(), 5, 0), ("slow".to_owned(), 5, 0)]);
+}
+
+#[test]
+fn rule_44_what_is_told_again_and_names_that_are_too_long_make_no_document_without_end() {
+    let (scene, mut daemon, [first, _]) = begin();
+    let (one, long) = (scene.delivered(&first), "x".repeat(65));
+    tell(&scene, &mut daemon, AckRequest { began: vec![long.clone()], ..AckRequest::default() });
+    for _ in 0..3 {
+        share(&scene, &mut daemon, "fast", 1, one, &["slow", "slow", &long, "unknown"]);
+        share(&scene, &mut daemon, &long, 1, one, &["slow"]);
+    }
+    let (mut daemon, opened) = scene.open("node", 2);
+    assert_eq!(opened.groups, ["fast", "slow"]);
+    let missing = vec!["slow".to_owned(), long, "unknown".to_owned(), "slow".to_owned()];
+    let reply = tell(&scene, &mut daemon, AckRequest { missing, ..AckRequest::default() });
+    assert_eq!(reply.missed, slow_missed(1, 1, 5));
+    assert_eq!(accounts(&scene), [("fast".to_owned(), 5, 0), ("slow".to_owned(), 0, 5)]);
 }
 
 #[test]

@@ -5082,7 +5082,7 @@ pub struct StoredShare {
     /// Lease and range, with the sum of those who have consumed it. Without a sum, trainers have held it since their daemon ended.
     #[prost(message, optional, tag = "3")]
     pub item: ::core::option::Option<AckItem>,
-    /// Those of groups that have had it, which count when the batch does: without a sum, it is in a trainer's hands.
+    /// Those of groups that have consumed it, which count when the batch does.
     #[prost(message, repeated, tag = "4")]
     pub had: ::prost::alloc::vec::Vec<GroupReceipt>,
     /// Names of the groups that wait for it, or that have missed it.

@@ -39,17 +39,22 @@ impl Story {
         let lease = worker.acquire(1, 0).await.unwrap().leases[0].id;
         let (fates, receiver) = mpsc::unbounded_channel();
         let (told, lost) = mpsc::unbounded_channel();
-        let tell = move |leases| told.send(leases).unwrap();
         let (note, noted) = mpsc::unbounded_channel();
-        let note = move |batch| note.send(batch).unwrap();
-        tokio::spawn(forward(worker, receiver, Arc::default(), tell, note));
+        let tell = move |word| match word {
+            LedgerWord::Lost(leases) => told.send(leases).unwrap(),
+            LedgerWord::Noted(batch) => note.send(batch).unwrap(),
+            LedgerWord::Missed { .. } => {}
+        };
+        tokio::spawn(forward(worker, receiver, Arc::default(), tell));
         Self { handle, ledger: opened.ledger, lease, fates, lost, noted }
     }
 
     fn ack(&self, range: std::ops::Range<u64>, urgent: bool) {
         let claim = Claim::new(self.lease, range.start, u32::try_from(range.end - range.start).unwrap());
         let items = vec![receipt(&claim, range.collect::<RecordSum>())];
-        self.fates.send(Fate::Acked { items, bad: Vec::new(), groups: Vec::new(), urgent }).unwrap();
+        self.fates
+            .send(Fate::Acked { items, bad: Vec::new(), groups: Vec::new(), shared: Vec::new(), urgent })
+            .unwrap();
     }
 
     async fn flush(&self) {

@@ -5,11 +5,12 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use forebay_proto::v1::call_reply::Reply;
 use forebay_proto::v1::{CallReply, Failure, GroupKey, StreamInfo};
 use forebay_ring::{
-    Bulk, BulkError, Call, Claim, ConsumerId, Membership, MessageKind, PACKET_LEN, PROTOCOL, Peer, Received, Sent,
-    Socket, SocketError, Welcome, packet, text, text_code,
+    Bulk, BulkError, Call, ConsumerId, Membership, MessageKind, PACKET_LEN, PROTOCOL, Peer, Received, Sent, Socket,
+    SocketError, Welcome, packet, text, text_code,
 };
 use prost::Message as _;
 
+use super::held_claim::HeldClaim;
 use crate::gpu_ring::StreamRing;
 
 /// A trainer whose request was accepted.
@@ -31,9 +32,9 @@ pub(crate) struct Arrival {
     pub incarnation: u64,
     /// What it is told of the stream.
     pub info: StreamInfo,
-    /// Batches of an earlier incarnation in its hands: number, epoch, and what is left of their claims, in the order
+    /// Batches of an earlier incarnation in its hands: number, epoch, and their claims, in the order
     /// of the sums that it will send.
-    pub adopted: Vec<(u64, u64, Vec<Option<Claim>>)>,
+    pub adopted: Vec<(u64, u64, Vec<HeldClaim>)>,
     /// What its user is told first.
     pub notice: Option<String>,
 }

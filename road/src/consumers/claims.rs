@@ -6,6 +6,7 @@ use forebay_proto::RecordSum;
 use forebay_proto::v1::{AckItem, BadRecord, Cause, GroupKey, GroupReceipt, Range, ReturnedRange};
 use forebay_ring::{Ack, BatchId, Claim, ClaimSum, ConsumerId, NO_RING};
 
+use super::held_claim::HeldClaim;
 use crate::publish::Ready;
 use crate::receipt::{group_receipt, receipt, seen};
 
@@ -13,7 +14,7 @@ use crate::receipt::{group_receipt, receipt, seen};
 #[derive(Debug, Default)]
 pub(super) struct Claims {
     published: HashMap<u64, BatchClaims>,
-    adopted: HashMap<(ConsumerId, u64), BatchClaims>,
+    adopted: BTreeMap<(ConsumerId, u64), BatchClaims>,
 }
 
 /// One batch.
@@ -27,8 +28,8 @@ pub(super) struct BatchClaims {
     pub(super) valid: u32,
     /// When it was ready.
     pub(super) ready: u64,
-    /// Nothing where a claim of an adopted batch went to somebody else meanwhile.
-    claims: Vec<Option<Claim>>,
+    /// In the order of the sums in its receipts.
+    claims: Vec<HeldClaim>,
     /// Bad records that it is delivered without.
     bad: Vec<BadRecord>,
     /// It was taken back for trainers of other daemons, unless its own has it.
@@ -50,6 +51,8 @@ pub(super) struct BatchReceipts {
     pub(super) bad: Vec<BadRecord>,
     /// Those of its groups; none in `split`.
     pub(super) groups: Vec<GroupReceipt>,
+    /// What a group has consumed of claims that are not this daemon's.
+    pub(super) shared: Vec<GroupReceipt>,
 }
 
 /// How far a batch's receipts are.
@@ -72,21 +75,10 @@ impl Claims {
     }
 
     /// A consumer came with a batch of an earlier incarnation.
-    pub(super) fn adopted(&mut self, consumer: ConsumerId, seq: u64, epoch: u64, claims: Vec<Option<Claim>>) {
-        let none = BatchClaims {
-            epoch,
-            shown: 0,
-            valid: 0,
-            ready: 0,
-            claims: Vec::new(),
-            bad: Vec::new(),
-            recalled: false,
-            parts: BTreeMap::new(),
-            sums: None,
-            consumed: Vec::new(),
-        };
+    pub(super) fn adopted(&mut self, consumer: ConsumerId, seq: u64, epoch: u64, claims: Vec<HeldClaim>) {
+        let none = || BatchClaims::of(epoch, &[]);
         // A batch may be told in several parts.
-        self.adopted.entry((consumer, seq)).or_insert(none).claims.extend(claims);
+        self.adopted.entry((consumer, seq)).or_insert_with(none).claims.extend(claims);
     }
 
     /// Forgets every batch: late receipts of them lead nowhere. Answers what those of the epochs from this one on had.
@@ -137,7 +129,7 @@ impl Claims {
 
     /// Published batches that have a claim on one of these leases.
     pub(super) fn of_leases(&self, leases: &[u64]) -> Vec<u64> {
-        let has = |entry: &BatchClaims| entry.claims.iter().flatten().any(|claim| leases.contains(&claim.lease));
+        let has = |entry: &BatchClaims| entry.leased().any(|claim| leases.contains(&claim.lease));
         self.published.iter().filter(|(_, entry)| has(entry)).map(|(seq, _)| *seq).collect()
     }
 
@@ -158,7 +150,7 @@ impl Claims {
     /// These leases are somebody else's now: the batch, which nobody gets, has nothing of them to give back.
     pub(super) fn lose(&mut self, seq: u64, leases: &[u64]) {
         if let Some(entry) = self.published.get_mut(&seq) {
-            entry.claims.retain(|claim| claim.is_some_and(|claim| !leases.contains(&claim.lease)));
+            entry.claims.retain(|claim| claim.leased().is_some_and(|claim| !leases.contains(&claim.lease)));
         }
     }
 
@@ -171,13 +163,13 @@ impl Claims {
     pub(super) fn consumed_by(&self, group: &GroupKey, seq: u64) -> Vec<GroupReceipt> {
         let Some(entry) = self.published.get(&seq) else { return Vec::new() };
         let consumed = entry.consumed.iter().find(|(known, _)| known == group);
-        consumed.map(|(_, sums)| group_receipts(group, seq, &entry.claims, sums)).unwrap_or_default()
+        consumed.map(|(_, sums)| group_receipts(group, seq, entry.with_sums(sums))).unwrap_or_default()
     }
 
     /// What the ledger is told of a published batch whose trainer ended un-acked: which records it may have seen.
     pub(super) fn seen(&self, seq: u64) -> Vec<AckItem> {
-        let claims = self.published.get(&seq).into_iter().flat_map(|entry| entry.claims.iter().flatten());
-        claims.filter(|claim| !claim.is_bare()).map(seen).collect()
+        let claims = self.published.get(&seq).into_iter().flat_map(BatchClaims::leased);
+        claims.filter(|claim| !claim.is_bare()).map(|claim| seen(&claim)).collect()
     }
 
     /// The same of an adopted batch, of which it is not known what is wrong.
@@ -192,7 +184,27 @@ impl Claims {
 
     /// What an adopted batch gives back that was returned, or whose consumer is gone.
     pub(super) fn orphaned(&mut self, consumer: ConsumerId, batch: BatchId, cause: Cause) -> Vec<ReturnedRange> {
-        self.adopted.remove(&(consumer, batch.seq)).map(|entry| entry.back(cause)).unwrap_or_default()
+        self.adopted.remove(&(consumer, batch.seq)).map(|entry| self.let_go(entry.claims, cause)).unwrap_or_default()
+    }
+
+    /// What a trainer gives back that held these claims. If a trainer of another group has the same batch in its hands, that one
+    /// holds it from now on.
+    pub(super) fn let_go(&mut self, claims: impl IntoIterator<Item = HeldClaim>, cause: Cause) -> Vec<ReturnedRange> {
+        let leased = claims.into_iter().filter_map(HeldClaim::leased);
+        let left: Vec<HeldClaim> = leased.filter(|claim| !self.pass_on(*claim)).map(HeldClaim::Leased).collect();
+        ranges(left, cause)
+    }
+
+    fn pass_on(&mut self, claim: Claim) -> bool {
+        let held = self.adopted.values_mut().flat_map(|entry| &mut entry.claims);
+        let heir = held.into_iter().find(|held| **held == HeldClaim::Shared(claim));
+        heir.map(|heir| *heir = HeldClaim::Leased(claim)).is_some()
+    }
+
+    /// Whether the consumer has something in its hands that another group holds or has consumed.
+    pub(super) fn has_shared(&self, consumer: ConsumerId) -> bool {
+        let mut own = self.adopted.range((consumer, 0)..=(consumer, u64::MAX));
+        own.any(|(_, entry)| entry.claims.iter().any(|claim| claim.shared().is_some()))
     }
 }
 
@@ -200,14 +212,19 @@ impl BatchClaims {
     /// Of a batch that is ready.
     pub(super) fn new(ready: &mut Ready) -> Self {
         let Ready { epoch, shown, valid, time, .. } = *ready;
-        let claims = std::mem::take(&mut ready.claims).into_iter().map(Some).collect();
+        let bad = std::mem::take(&mut ready.bad);
+        Self { shown, valid, ready: time, bad, ..Self::of(epoch, &std::mem::take(&mut ready.claims)) }
+    }
+
+    /// Of the daemon's own claims.
+    pub(super) fn of(epoch: u64, claims: &[Claim]) -> Self {
         Self {
             epoch,
-            shown,
-            valid,
-            ready: time,
-            claims,
-            bad: std::mem::take(&mut ready.bad),
+            shown: 0,
+            valid: 0,
+            ready: 0,
+            claims: claims.iter().copied().map(HeldClaim::Leased).collect(),
+            bad: Vec::new(),
             recalled: false,
             parts: BTreeMap::new(),
             sums: None,
@@ -218,6 +235,10 @@ impl BatchClaims {
     /// Number of claims, as an offer says it.
     pub(super) fn len(&self) -> u32 {
         u32::try_from(self.claims.len()).unwrap_or(u32::MAX)
+    }
+
+    fn leased(&self) -> impl Iterator<Item = Claim> {
+        self.claims.iter().filter_map(|claim| claim.leased())
     }
 
     /// What the batch gives back, and how somebody may have seen it.
@@ -232,7 +253,7 @@ impl BatchClaims {
             return Receipts::Wrong;
         }
         for sum in sums {
-            let count = self.claims[known.len()].map_or(0, |claim| claim.places());
+            let count = self.claims[known.len()].places();
             known.push(RecordSum::from_halves(count, sum.high, sum.low));
         }
         match (ack.last == 1, known.len() == self.claims.len()) {
@@ -265,30 +286,33 @@ impl BatchClaims {
     }
 
     fn receipts(self, seq: u64) -> BatchReceipts {
-        let Self { claims, bad, sums, consumed, .. } = self;
-        let Some(sums) = sums else { return BatchReceipts::default() };
-        let items = receipts(&claims, &sums).collect();
-        let groups = consumed.iter().flat_map(|(group, sums)| group_receipts(group, seq, &claims, sums));
-        BatchReceipts { items, bad, groups: groups.collect() }
+        let Some(sums) = &self.sums else { return BatchReceipts::default() };
+        let items = self.with_sums(sums).map(|(claim, sum)| receipt(&claim, sum)).collect();
+        let groups = self.consumed.iter().flat_map(|(group, sums)| group_receipts(group, seq, self.with_sums(sums)));
+        let shared = self.consumed.iter().flat_map(|(group, sums)| {
+            let claims = self.claims.iter().zip(sums).filter_map(|(claim, sum)| Some((claim.shared()?, *sum)));
+            group_receipts(group, seq, claims)
+        });
+        BatchReceipts { items, groups: groups.collect(), shared: shared.collect(), bad: self.bad }
+    }
+
+    /// The daemon's own claims, with the sums of what was seen of them.
+    fn with_sums<'a>(&'a self, sums: &'a [RecordSum]) -> impl Iterator<Item = (Claim, RecordSum)> + 'a {
+        self.claims.iter().zip(sums).filter_map(|(claim, sum)| Some((claim.leased()?, *sum)))
     }
 }
 
-/// The receipts of claims, with the sums of what was seen of them.
-fn receipts<'a>(claims: &'a [Option<Claim>], sums: &'a [RecordSum]) -> impl Iterator<Item = AckItem> + 'a {
-    claims.iter().zip(sums).filter_map(|(claim, sum)| Some(receipt(&(*claim)?, *sum)))
-}
-
-fn group_receipts(group: &GroupKey, seq: u64, claims: &[Option<Claim>], sums: &[RecordSum]) -> Vec<GroupReceipt> {
-    receipts(claims, sums).map(|item| group_receipt(group, seq, item)).collect()
+fn group_receipts(group: &GroupKey, seq: u64, claims: impl Iterator<Item = (Claim, RecordSum)>) -> Vec<GroupReceipt> {
+    claims.map(|(claim, sum)| group_receipt(group, seq, receipt(&claim, sum))).collect()
 }
 
 /// Claims as they are given back.
-pub(crate) fn ranges(claims: impl IntoIterator<Item = Option<Claim>>, cause: Cause) -> Vec<ReturnedRange> {
+pub(crate) fn ranges(claims: impl IntoIterator<Item = HeldClaim>, cause: Cause) -> Vec<ReturnedRange> {
     let back = |claim: Claim| {
         let range = Some(Range { start: claim.start, end: claim.end() });
         ReturnedRange { lease: claim.lease, range, cause: cause.into() }
     };
-    claims.into_iter().flatten().map(back).collect()
+    claims.into_iter().filter_map(HeldClaim::leased).map(back).collect()
 }
 
 #[cfg(test)]

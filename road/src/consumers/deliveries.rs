@@ -6,6 +6,9 @@ mod absence;
 mod deeds;
 mod eviction;
 mod lag;
+mod missing;
+#[cfg(test)]
+mod model;
 mod waits;
 
 use std::collections::{BTreeSet, HashMap};
@@ -13,11 +16,12 @@ use std::time::{Duration, Instant};
 
 use forebay_proto::v1::{Cause, GroupKey, Progress, ReturnedRange};
 use forebay_ring::{
-    Ack, BatchId, Claim, ClaimSum, ConsumerId, Exchange, Granted, HeldBatch, Membership, NoPlace, SlotId, Voided,
+    Ack, BatchId, ClaimSum, ConsumerId, Exchange, Granted, HeldBatch, Membership, NoPlace, SlotId, Voided,
 };
 
 use super::claims::{BatchClaims, Claims, Receipts};
 use super::epoch_end::EpochEnd;
+use super::held_claim::HeldClaim;
 use crate::ack::Fate;
 use crate::publish::Ready;
 use crate::settings::{DeliverySettings, Mode};
@@ -26,6 +30,7 @@ use absence::Absence;
 pub(super) use deeds::Deed;
 use eviction::Eviction;
 use lag::Lag;
+use missing::Missing;
 pub(super) use waits::{Holding, Overdue};
 
 /// The published batches of a stream, and those of an earlier incarnation in trainers' hands.
@@ -42,6 +47,8 @@ pub(super) struct Deliveries {
     told: Vec<Fate>,
     /// Named groups without a trainer.
     absence: Absence,
+    /// Groups that may have missed batches of a daemon that ended, or of leases that did.
+    missing: Missing,
     /// How long a group has held up the others.
     lag: Lag,
     /// How long it may, if it is ended then.
@@ -85,6 +92,7 @@ impl Deliveries {
             keys: HashMap::new(),
             told: Vec::new(),
             absence,
+            missing: Missing::default(),
             lag: Lag::default(),
             eviction: Eviction::new(delivery.slow),
             ending: false,
@@ -118,9 +126,15 @@ impl Deliveries {
     }
 
     /// A trainer came with a batch of an earlier incarnation.
-    pub(super) fn adopt(&mut self, consumer: ConsumerId, batch: BatchId, claims: Vec<Option<Claim>>) {
+    pub(super) fn adopt(&mut self, consumer: ConsumerId, batch: BatchId, claims: Vec<HeldClaim>) {
         self.exchange.adopt(consumer, batch);
         self.claims.adopted(consumer, batch.seq, batch.epoch, claims);
+    }
+
+    /// A trainer that came with claims of an earlier incarnation is not let in. Gives what is to go back.
+    pub(super) fn refuse(&mut self, claims: impl Iterator<Item = HeldClaim>) -> Vec<ReturnedRange> {
+        self.all_may_have_missed();
+        self.claims.let_go(claims, Cause::TrainerEnded)
     }
 
     /// Takes one ACK packet. A receipt that fits no batch changes nothing.
@@ -162,6 +176,7 @@ impl Deliveries {
                 Voided::Unknown => {}
             }
         }
+        self.were_voided(&offered);
         offered
     }
 
@@ -232,7 +247,7 @@ impl Deliveries {
     /// Opens the next epoch where the current one is over, and says which that was.
     pub(super) fn advance(&mut self) -> Option<u64> {
         let open = self.exchange.open();
-        if self.claims.undelivered(open) > 0 || !self.end.is_over(open) {
+        if self.claims.undelivered(open) > 0 || !self.end.is_over(open) || self.is_missing_untold() {
             return None;
         }
         self.exchange.open_epoch(open + 1);
@@ -288,8 +303,10 @@ impl Deliveries {
 
     /// A group was there before the daemon was started, and may come back within `group_timeout`. If there is no such group here, the
     /// ledger is told that it has ended.
-    pub(super) fn expect_group(&mut self, name: String) {
-        if !self.exchange.expect_group(&name) {
+    pub(super) fn expect_group(&mut self, name: String, now: Instant) {
+        if self.exchange.expect_group(&name) {
+            self.may_have_missed(name, now);
+        } else {
             self.told.push(Fate::GroupEnded(name));
         }
     }

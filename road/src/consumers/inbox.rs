@@ -60,8 +60,13 @@ pub(crate) enum Note {
     Others(Others),
     /// The ledger knows that somebody who ended may have seen this batch: it may be offered again.
     Noted(u64),
-    /// A group of trainers has not got batches that others have consumed: its trainers are told.
-    Missed(MissedBatches),
+    /// The ledger has answered what groups of trainers have missed.
+    Missed {
+        /// The groups that it was asked about.
+        asked: Vec<String>,
+        /// What others have consumed and they have not got.
+        missed: Vec<MissedBatches>,
+    },
     /// The stream is about to end: batches that nobody holds are dropped, and none is offered again. Answered when
     /// their claims are on their way back.
     Drain(oneshot::Sender<()>),

@@ -71,7 +71,7 @@ impl RingThread {
         for id in &group.members {
             self.readers.evict(*id, &words, &mut self.deliveries);
         }
-        self.deliveries.end_group(group.id);
+        self.deliveries.end_group(group);
         if let Some(name) = &group.name {
             self.tell(Fate::GroupEnded(name.clone()));
         }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::Duration;
 
-use forebay_proto::v1::{Cause, ConsumerStatus, GroupStatus, MissedBatches, ReturnedRange};
+use forebay_proto::v1::{ConsumerStatus, GroupStatus, MissedBatches, ReturnedRange};
 use forebay_ring::{
     BatchId, ConsumerId, ConsumerState, Granted, GroupState, HeldBatch, Message, MessageKind, Missed, Number, Received,
     Sent, packet, text, text_code,
@@ -14,7 +14,7 @@ use rustix::event::{PollFd, PollFlags, poll};
 
 use super::asked::Asked;
 use super::attached::{Arrival, Consumer};
-use super::claims::{Receipts, ranges};
+use super::claims::Receipts;
 use super::condition::{self, Condition};
 use super::deliveries::Deliveries;
 use super::rings::{RingSet, pass};
@@ -61,7 +61,7 @@ impl Readers {
         let Some((consumer, told)) = self.let_in(arrival, rings, deliveries) else {
             (self.left)(id, self.open().count());
             // What it holds was taken back for it, and is nobody's now.
-            return ranges(adopted.into_iter().flat_map(|(_, _, claims)| claims), Cause::TrainerEnded);
+            return deliveries.refuse(adopted.into_iter().flat_map(|(_, _, claims)| claims));
         };
         tracing::info!(stream = self.stream, consumer = id.0, pid = consumer.pid(), "a trainer attached");
         self.by_id.insert(id, consumer);
@@ -323,15 +323,14 @@ impl Readers {
     }
 
     /// Tells the trainers of a group, and the log, what the group has missed.
-    pub(super) fn tell_missed(&mut self, missed: &MissedBatches, deliveries: &mut Deliveries) {
+    pub(super) fn tell_missed(&mut self, missed: &MissedBatches, trainers: &[ConsumerId], deliveries: &mut Deliveries) {
         let MissedBatches { group, epoch, from, to, records } = missed;
         let words = "a group has missed batches that others consumed before the daemon ended";
         tracing::warn!(stream = self.stream, group, epoch, from, to, records, "{words}");
         let (epoch, from, to, records) = (*epoch, *from, *to, *records);
         let packet = packet(&Missed { kind: MessageKind::Missed as u32, reserved: 0, epoch, from, to, records }, &[]);
-        let members = self.by_id.iter().filter(|(_, each)| each.is_open() && each.group() == Some(group.as_str()));
-        for id in members.map(|(id, _)| *id).collect::<Vec<_>>() {
-            self.send(id, &packet, deliveries);
+        for id in trainers {
+            self.send(*id, &packet, deliveries);
         }
     }
 

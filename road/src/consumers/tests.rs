@@ -73,13 +73,29 @@ impl Scene {
 
     /// A trainer of a group, which has not read its welcome yet.
     fn join(&self, id: u64, membership: Membership) -> Trainer {
+        self.join_with(id, membership, Vec::new())
+    }
+
+    /// A trainer that has batches of an earlier incarnation in its hands.
+    fn join_with(&self, id: u64, membership: Membership, adopted: Vec<(u64, u64, Vec<HeldClaim>)>) -> Trainer {
         let (socket, theirs) = Socket::pair().unwrap();
         let peer = Peer::of(&socket).unwrap();
-        let (id, info, adopted, notice) = (ConsumerId(id), StreamInfo::default(), Vec::new(), None);
+        let (id, info, notice) = (ConsumerId(id), StreamInfo::default(), None);
         let key = membership.group.clone().map(|name| GroupKey { name, ..GroupKey::default() });
         let arrival = Arrival { id, socket, peer, credits: 1, membership, key, incarnation: 1, info, adopted, notice };
         self.outbox.post(Note::Attach(Box::new(arrival)));
         Trainer(theirs)
+    }
+
+    /// Returns when the thread has seen all trainers leave.
+    fn wait_until_nobody_is_there(&self) {
+        loop {
+            let (reply, status) = oneshot::channel();
+            self.outbox.post(Note::Status(reply));
+            if status.blocking_recv().unwrap().consumers.is_empty() {
+                return;
+            }
+        }
     }
 
     /// The stream goes on at epoch 0, after a restore if `fenced`.

@@ -1,6 +1,6 @@
 //! Who reads a stream: the attached trainers by number, each with its process.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use forebay_coordinator::EpochPart;
@@ -102,16 +102,6 @@ impl Attendance {
     /// How many are there, as it changes.
     pub(super) fn count(&self) -> watch::Receiver<usize> {
         self.count.subscribe()
-    }
-
-    /// The names of the groups that are there.
-    pub(super) fn groups(&self) -> Vec<String> {
-        let processes = self.processes.lock();
-        let names = processes.values().filter_map(|process| match &process.party {
-            Party::Group(name) => Some(name.clone()),
-            Party::All | Party::Alone => None,
-        });
-        names.collect::<BTreeSet<_>>().into_iter().collect()
     }
 
     /// Whether nobody is there.

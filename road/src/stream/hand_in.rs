@@ -6,11 +6,11 @@ use std::sync::Arc;
 
 use forebay_coordinator::CallError;
 use forebay_proto::v1::ack_item::Kind;
-use forebay_proto::v1::{AckItem, Cause, GroupKey, GroupReceipt, LeasedRange, Range, ReclaimRequest, Verdict};
+use forebay_proto::v1::{AckItem, Cause, GroupKey, GroupReceipt, LeasedRange, Range, ReclaimRequest};
 use forebay_ring::{Bulk, BulkError, Claim, HandIn};
 use thiserror::Error;
 
-use crate::consumers::ranges;
+use crate::consumers::{HeldClaim, ranges};
 use crate::receipt::group_receipt;
 use crate::stream::standing::Standing;
 use crate::threads;
@@ -31,8 +31,8 @@ pub enum HandInError {
     Cut,
 }
 
-/// Batches that the trainer goes on holding: number, epoch, and what is left of their claims.
-pub(super) type Adopted = Vec<(u64, u64, Vec<Option<Claim>>)>;
+/// Batches that the trainer goes on holding: number, epoch, and their claims.
+pub(super) type Adopted = Vec<(u64, u64, Vec<HeldClaim>)>;
 
 /// Bytes of one claim.
 const CLAIM: u64 = size_of::<HandIn>() as u64;
@@ -147,7 +147,8 @@ async fn tell_part(
     let groups = receipts(group, held.iter().filter(|hand_in| hand_in.bare == 0).map(held_item));
     let reply = standing.reclaim(ReclaimRequest { items, groups, ..ReclaimRequest::default() }).await?;
     for (hand_in, verdict) in held.iter().zip(reply.verdicts()) {
-        let claim = claim(hand_in).filter(|_| verdict == Verdict::Accepted);
+        let claim =
+            claim(hand_in).map_or(HeldClaim::Lost, |claim| HeldClaim::reclaimed(claim, verdict, group.is_some()));
         match adopted.last_mut() {
             Some((seq, _, claims)) if *seq == hand_in.seq => claims.push(claim),
             _ => adopted.push((hand_in.seq, hand_in.epoch, vec![claim])),

@@ -8,7 +8,7 @@ use forebay_coordinator::{CallError, Outage};
 use tokio::sync::watch;
 use tokio::time::{MissedTickBehavior, interval};
 
-use crate::ack::{self, FateReceiver, ReceiptCounts};
+use crate::ack::{self, FateReceiver, LedgerWord, ReceiptCounts};
 use crate::consumers::{Note, Outbox};
 use crate::worker::{LeaseWord, LeaseWords, Worker};
 
@@ -31,18 +31,14 @@ pub(super) fn follow(worker: &Worker, outbox: Outbox) {
 
 /// Tells the ring's thread what becomes of the worker's leases, in the order in which the worker hears of it: batches of lost
 /// leases are taken back before a later deadline lets trainers hand them out. The first deadline is told here, before there is
-/// a batch. Then `lost` is called for lost ones.
-pub(super) fn tell_of_leases(mut words: LeaseWords, outbox: Outbox, lost: impl Fn() + Send + 'static) {
+/// a batch.
+pub(super) fn tell_of_leases(mut words: LeaseWords, outbox: Outbox) {
     while let Some(word) = words.try_recv() {
         outbox.post(word.into());
     }
     tokio::spawn(async move {
         while let Some(word) = words.recv().await {
-            let is_lost = matches!(word, LeaseWord::Lost(_));
             outbox.post(word.into());
-            if is_lost {
-                lost();
-            }
         }
     });
 }
@@ -53,6 +49,16 @@ impl From<LeaseWord> for Note {
             LeaseWord::Lost(leases) => Self::Lost(leases),
             LeaseWord::Deadline(deadline) => Self::Deadline(deadline),
             LeaseWord::Others(others) => Self::Others(others),
+        }
+    }
+}
+
+impl From<LedgerWord> for Note {
+    fn from(word: LedgerWord) -> Self {
+        match word {
+            LedgerWord::Lost(leases) => Self::Lost(leases),
+            LedgerWord::Noted(batch) => Self::Noted(batch),
+            LedgerWord::Missed { asked, missed } => Self::Missed { asked, missed },
         }
     }
 }
@@ -88,9 +94,8 @@ pub(super) fn listen(worker: &Arc<Worker>) {
 
 /// A task that hands receipts in, and tells the ring's thread what becomes of them.
 pub(super) fn hand_in(worker: Arc<Worker>, receipts: FateReceiver, counts: Arc<ReceiptCounts>, outbox: Outbox) {
-    let (tell, note) = (outbox.clone(), outbox.clone());
-    let lost = move |leases| tell.post(Note::Lost(leases));
-    let forward = ack::forward(worker, receipts, counts, lost, move |batch| note.post(Note::Noted(batch)));
+    let tell = outbox.clone();
+    let forward = ack::forward(worker, receipts, counts, move |word| tell.post(word.into()));
     tokio::spawn(async move {
         match forward.await {
             Ok(()) => {}

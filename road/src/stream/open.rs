@@ -117,9 +117,7 @@ impl Opening {
         let (ring, ends) = RingHandle::new(rings.site())?;
         let stream = self.stream(dataset, standing, ring);
         RingThread::start(parts(&stream, rings, ends.free, surplus), first, ends.inbox, stream.ring.outbox())?;
-        let opened = Arc::downgrade(&stream);
-        let missed = move || opened.upgrade().iter().for_each(|stream| stream.tell_of_missed());
-        stream.standing.tell(told, stream.ring.outbox(), missed);
+        stream.standing.tell(told, stream.ring.outbox());
         if let Err(error) = stream.pipeline.begin().await {
             // The ring, its threads and its descriptors go, as if the stream had never been opened.
             stream.close().await;

@@ -7,8 +7,8 @@ use std::time::Duration;
 use forebay_coordinator::{CallError, EpochPart, Handle, Outage};
 use forebay_proto::v1::attend_request::Attendance;
 use forebay_proto::v1::{
-    AckItem, AckRequest, AuditReply, GroupReceipt, ListQuarantineReply, MissedBatches, OpenRequest, Progress,
-    QuarantineKey, ReclaimReply, ReclaimRequest, ReturnedRange, Snapshot,
+    AckItem, AckRequest, AuditReply, GroupReceipt, ListQuarantineReply, OpenRequest, Progress, QuarantineKey,
+    ReclaimReply, ReclaimRequest, ReturnedRange, Snapshot,
 };
 use parking_lot::Mutex;
 use tokio::sync::{mpsc, oneshot, watch};
@@ -88,16 +88,10 @@ impl Standing {
         Ok((standing, StandingEnds { receipts, leases }))
     }
 
-    /// Starts the tasks that tell the ledger what became of records, and the ring's thread of what the ledger says. `lost` is called
-    /// after leases have ended.
-    pub(super) fn tell(
-        &self,
-        StandingEnds { receipts, leases }: StandingEnds,
-        outbox: &Outbox,
-        lost: impl Fn() + Send + 'static,
-    ) {
+    /// Starts the tasks that tell the ledger what became of records, and the ring's thread of what the ledger says.
+    pub(super) fn tell(&self, StandingEnds { receipts, leases }: StandingEnds, outbox: &Outbox) {
         news::follow(&self.worker, outbox.clone());
-        news::tell_of_leases(leases, outbox.clone(), lost);
+        news::tell_of_leases(leases, outbox.clone());
         news::keep_alive(&self.worker, outbox.clone());
         if self.is_changed_by_others {
             news::listen(&self.worker);
@@ -231,11 +225,6 @@ impl Standing {
     /// Tells the ledger that a group with this name is there.
     pub(super) async fn group_is_there(&self, name: String) -> Result<(), CallError> {
         self.worker.ack(AckRequest { began: vec![name], ..AckRequest::default() }).await.map(drop)
-    }
-
-    /// What these groups have missed since an earlier incarnation. It is told once.
-    pub(super) async fn missed(&self, groups: Vec<String>) -> Result<Vec<MissedBatches>, CallError> {
-        self.worker.ack(AckRequest { missing: groups, ..AckRequest::default() }).await.map(|reply| reply.missed)
     }
 
     /// Gives ranges back, to go to others.

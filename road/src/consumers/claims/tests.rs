@@ -23,19 +23,7 @@ fn table() -> Claims {
 }
 
 fn entry(epoch: u64, claims: &[Claim]) -> BatchClaims {
-    let claims = claims.iter().copied().map(Some).collect();
-    BatchClaims {
-        epoch,
-        shown: 4,
-        valid: 4,
-        ready: 0,
-        claims,
-        bad: Vec::new(),
-        recalled: false,
-        parts: BTreeMap::new(),
-        sums: None,
-        consumed: Vec::new(),
-    }
+    BatchClaims { shown: 4, valid: 4, ..BatchClaims::of(epoch, claims) }
 }
 
 #[test]
@@ -110,8 +98,8 @@ fn more_or_fewer_sums_than_claims_are_wrong() {
 #[test]
 fn rule_16_an_adopted_batch_in_two_parts_has_the_claims_of_both() {
     let mut claims = Claims::default();
-    claims.adopted(ONE, 5, 2, vec![Some(CLAIMS[0])]);
-    claims.adopted(ONE, 5, 2, vec![Some(CLAIMS[1])]);
+    claims.adopted(ONE, 5, 2, vec![HeldClaim::Leased(CLAIMS[0])]);
+    claims.adopted(ONE, 5, 2, vec![HeldClaim::Leased(CLAIMS[1])]);
     let back = claims.orphaned(ONE, BatchId { seq: 5, epoch: 2 }, Cause::TrainerEnded);
     assert_eq!(back.iter().map(|range| range.lease).collect::<Vec<_>>(), [7, 9]);
 }
@@ -119,7 +107,7 @@ fn rule_16_an_adopted_batch_in_two_parts_has_the_claims_of_both() {
 #[test]
 fn rule_16_an_adopted_batch_and_a_published_one_of_its_number_are_two() {
     let mut claims = table();
-    claims.adopted(ONE, 5, 1, vec![Some(Claim::new(3, 0, 1))]);
+    claims.adopted(ONE, 5, 1, vec![HeldClaim::Leased(Claim::new(3, 0, 1))]);
     assert_eq!(claims.sums(ONE, None, &ack(0, 2, 1), &[sum(1), sum(2)]), Receipts::Whole);
     assert_eq!(claims.acked(5).items.iter().map(|item| item.lease).collect::<Vec<_>>(), [7, 9]);
     assert_eq!(claims.sums(ONE, None, &Ack { ring: NO_RING, ..ack(0, 1, 1) }, &[sum(3)]), Receipts::Whole);
@@ -159,9 +147,39 @@ fn rule_07_a_batch_s_receipt_has_what_it_was_delivered_without() {
 #[test]
 fn rule_16_a_claim_that_went_to_others_is_left_out_of_an_adopted_batch() {
     let mut claims = Claims::default();
-    claims.adopted(ONE, 5, 2, vec![None, Some(CLAIMS[1])]);
+    claims.adopted(ONE, 5, 2, vec![HeldClaim::Lost, HeldClaim::Leased(CLAIMS[1])]);
     let packet = Ack { ring: NO_RING, ..ack(0, 2, 1) };
     assert_eq!(claims.sums(ONE, None, &packet, &[sum(1), sum(2)]), Receipts::Whole);
     let BatchReceipts { items, .. } = claims.adopted_acked(ONE, BatchId { seq: 5, epoch: 2 });
     assert_eq!(items.iter().map(|item| item.lease).collect::<Vec<_>>(), [9]);
+}
+
+#[test]
+fn rule_44_what_another_group_holds_is_told_of_the_group_alone_that_has_consumed_it() {
+    let mut claims = Claims::default();
+    let shared = vec![HeldClaim::Shared(CLAIMS[0]), HeldClaim::Leased(CLAIMS[1])];
+    claims.adopted(TWO, 5, 2, shared);
+    assert!(claims.has_shared(TWO) && !claims.has_shared(ONE));
+    let slow = GroupKey { name: "slow".into(), ..GroupKey::default() };
+    let packet = Ack { ring: NO_RING, ..ack(0, 2, 1) };
+    assert_eq!(claims.sums(TWO, Some(&slow), &packet, &[sum(1), sum(2)]), Receipts::Whole);
+    let BatchReceipts { items, groups, shared, .. } = claims.adopted_acked(TWO, BatchId { seq: 5, epoch: 2 });
+    let lease = |receipt: &GroupReceipt| receipt.item.map(|item| (item.lease, item.sum_low));
+    assert_eq!(items.iter().map(|item| item.lease).collect::<Vec<_>>(), [9]);
+    assert_eq!(groups.iter().filter_map(lease).collect::<Vec<_>>(), [(9, 2)]);
+    assert_eq!(shared.iter().filter_map(lease).collect::<Vec<_>>(), [(7, 1)]);
+}
+
+#[test]
+fn rule_44_what_a_trainer_ends_with_stays_with_the_trainer_of_another_group_that_has_it_too() {
+    let mut claims = Claims::default();
+    claims.adopted(ONE, 5, 2, CLAIMS.map(HeldClaim::Leased).to_vec());
+    claims.adopted(TWO, 5, 2, vec![HeldClaim::Shared(CLAIMS[0]), HeldClaim::Lost]);
+    let batch = BatchId { seq: 5, epoch: 2 };
+    let back = |claims: &mut Claims, of| -> Vec<u64> {
+        claims.orphaned(of, batch, Cause::TrainerEnded).iter().map(|range| range.lease).collect()
+    };
+    assert_eq!(back(&mut claims, ONE), [9], "nobody else has this part");
+    assert!(!claims.has_shared(TWO), "it holds it now");
+    assert_eq!(back(&mut claims, TWO), [7]);
 }

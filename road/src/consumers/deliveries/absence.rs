@@ -31,6 +31,7 @@ impl Deliveries {
             |group: &GroupState| now.saturating_duration_since(*since.entry(group.id).or_insert(now)) >= *timeout;
         let mut late: Vec<_> = absent.into_iter().filter(is_late).collect();
         late.retain(|group| self.exchange.end_group(group.id));
+        late.iter().filter_map(|group| group.name.as_deref()).for_each(|name| self.end_missing(name));
         late
     }
 }

@@ -30,9 +30,17 @@ impl Deliveries {
     /// What is to be done, oldest first. Call it after every event.
     pub(in crate::consumers) fn deeds(&mut self) -> Vec<Deed> {
         let Self { exchange, claims, ending, deadline, told, .. } = self;
-        let decided = exchange.drain().filter_map(|action| deed(action, claims, *ending, *deadline));
+        let mut is_decided = false;
+        let actions = exchange.drain().inspect(|action| {
+            is_decided |= matches!(action, Action::AdoptedAcked(_) | Action::Orphaned { .. });
+        });
+        let decided = actions.filter_map(|action| deed(action, claims, *ending, *deadline));
         // A group's receipt is before the batch's own.
-        told.drain(..).map(Deed::Tell).chain(decided).collect()
+        let deeds = told.drain(..).map(Deed::Tell).chain(decided).collect();
+        if is_decided {
+            self.all_may_have_missed();
+        }
+        deeds
     }
 
     /// A trainer has acked a batch that other groups wait for: if the daemon dies, its group has consumed it nevertheless
@@ -92,10 +100,10 @@ fn deed(action: Action, claims: &mut Claims, ending: bool, deadline: u64) -> Opt
 
 /// The last receipts of an epoch are urgent: its end waits for them.
 fn delivered(epoch: u64, receipts: BatchReceipts, claims: &Claims) -> Deed {
-    let BatchReceipts { items, bad, groups } = receipts;
+    let BatchReceipts { items, bad, groups, shared } = receipts;
     let records = items.iter().map(|item| item.count).sum();
     let urgent = claims.undelivered(epoch) == 0;
-    Deed::Delivered(records, Fate::Acked { items, bad, groups, urgent })
+    Deed::Delivered(records, Fate::Acked { items, bad, groups, shared, urgent })
 }
 
 fn back(ranges: Vec<ReturnedRange>) -> Option<Deed> {

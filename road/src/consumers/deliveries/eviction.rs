@@ -37,8 +37,9 @@ impl Deliveries {
     }
 
     /// Ends a group whose trainers were put out.
-    pub(in crate::consumers) fn end_group(&mut self, group: GroupId) {
-        self.exchange.end_group(group);
+    pub(in crate::consumers) fn end_group(&mut self, group: &GroupState) {
+        self.exchange.end_group(group.id);
+        group.name.iter().for_each(|name| self.end_missing(name));
     }
 
     /// The group that others wait for: the ring is full of what it has not had, or the epoch cannot end. One without a
@@ -115,7 +116,7 @@ mod tests {
         let (group, waited) = deliveries.overstaying(start + 61 * SECOND).unwrap();
         assert_eq!((group.name.as_deref(), group.behind, waited), (Some("slow"), 3, 30 * SECOND));
         deliveries.put_out(SLOW);
-        deliveries.end_group(group.id);
+        deliveries.end_group(&group);
         assert!(deliveries.overstaying(start + 100 * SECOND).is_none(), "nobody waits any more");
         assert_eq!(deliveries.exchange.groups().count(), 1);
         publish(&mut deliveries, 5);

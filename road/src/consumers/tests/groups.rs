@@ -1,6 +1,7 @@
 //! Groups of trainers: when the ledger hears of a batch, and what a late group is told.
 
-use forebay_ring::{Bulk, Join};
+use forebay_proto::v1::MissedBatches;
+use forebay_ring::{Bulk, Join, NO_RING};
 
 use super::*;
 use crate::settings::Mode;
@@ -89,4 +90,68 @@ fn rule_44_the_ledger_hears_at_once_what_one_group_has_consumed_and_which_groups
     let Some(Fate::Acked { groups, .. }) = scene.fates.blocking_recv() else { panic!("the batch's own receipt") };
     let names: Vec<_> = groups.iter().map(|receipt| receipt.group.as_ref().unwrap().name.as_str()).collect();
     assert_eq!(names, ["fast", "slow"]);
+}
+
+/// A trainer of group "slow" that has a batch of a dead daemon in its hands, which another group has consumed.
+fn comes_with(scene: &Scene, id: u64, adopted: Vec<HeldClaim>) -> Trainer {
+    let slow = Membership { group: Some("slow".into()), join: Join::Next };
+    let adopted = if adopted.is_empty() { Vec::new() } else { vec![(7, 0, adopted)] };
+    let trainer = scene.join_with(id, slow, adopted);
+    trainer.hears(|message| matches!(message, Message::Welcome { .. }).then_some(()));
+    trainer
+}
+
+/// What the ledger is told next, but for groups that are there.
+fn told(scene: &mut Scene) -> Fate {
+    loop {
+        match scene.fates.blocking_recv().unwrap() {
+            Fate::GroupBegan(_) => {}
+            fate => return fate,
+        }
+    }
+}
+
+#[test]
+fn rule_44_what_a_trainer_has_in_its_hands_is_missed_only_when_it_ends_without_consuming_it() {
+    let mut scene = each(|_| ());
+    let shared = || vec![HeldClaim::Shared(Claim::new(3, 0, 1))];
+    let first = comes_with(&scene, 1, shared());
+    let ack = Ack {
+        kind: MessageKind::Ack as u32,
+        slot: 0,
+        seq: 7,
+        generation: 0,
+        first: 0,
+        count: 1,
+        last: 1,
+        ring: NO_RING,
+    };
+    first.says(&packet(&ack, bytemuck::bytes_of(&ClaimSum { high: 0, low: 5 })));
+    let Fate::Acked { items, shared: consumed, .. } = told(&mut scene) else { panic!("its receipt") };
+    assert_eq!((items.len(), consumed.len()), (0, 1));
+    assert_eq!(consumed[0].group.as_ref().unwrap().name, "slow");
+    let Fate::Missing(asked) = told(&mut scene) else { panic!("nothing is in its hands any more") };
+    assert_eq!(asked, ["slow"]);
+    drop(first);
+    let second = comes_with(&scene, 2, shared());
+    drop(second);
+    let third = comes_with(&scene, 3, Vec::new());
+    let Fate::Missing(asked) = told(&mut scene) else { panic!("its batch is still owed") };
+    assert_eq!(asked, ["slow"]);
+    drop(third);
+}
+
+#[test]
+fn rule_44_what_a_group_has_missed_is_told_to_its_next_trainer_if_none_is_there() {
+    let mut scene = each(|_| ());
+    drop(comes_with(&scene, 1, vec![HeldClaim::Shared(Claim::new(3, 0, 1))]));
+    let second = comes_with(&scene, 2, Vec::new());
+    let Fate::Missing(asked) = told(&mut scene) else { panic!("it is asked once") };
+    drop(second);
+    scene.wait_until_nobody_is_there();
+    let missed = vec![MissedBatches { group: "slow".into(), epoch: 0, from: 7, to: 7, records: 1 }];
+    scene.outbox.post(Note::Missed { asked, missed });
+    let heir = comes_with(&scene, 3, Vec::new());
+    let batch = heir.hears(|message| if let Message::Missed(missed) = message { Some(missed.from) } else { None });
+    assert_eq!(batch, 7);
 }

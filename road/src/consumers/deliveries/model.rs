@@ -1,0 +1,368 @@
+//! Walks through deaths of daemons and trainers at any point, with a real ledger: at the end each group has consumed each record,
+//! or the ledger has counted the record as missed and the group was told so (semantics rule 44).
+
+mod scene;
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use forebay_coordinator::{Coordinator, CoordinatorSettings, Handle, MemoryStore, monotonic_clock};
+use forebay_proto::RecordSum;
+use forebay_proto::v1::{AckItem, AckRequest, AuditRequest, LeasedRange, Range, ReclaimRequest, ack_item::Kind};
+use forebay_ring::{Ack, BatchId, Claim, ClaimSum, ConsumerId, HeldBatch, Join, Membership, NO_RING, SlotId};
+use proptest::prelude::*;
+use tokio::sync::{mpsc, oneshot};
+
+use super::{BatchClaims, Deed, Deliveries, Receipts};
+use crate::ack::{Fate, Fates, LedgerWord};
+use crate::consumers::HeldClaim;
+use crate::receipt::{group_receipt, receipt};
+use crate::worker::Worker;
+use scene::{Had, Hand, Person, RECORDS, Step, TRAINERS, daemon, key, step};
+
+/// Everything that there is.
+struct Walk {
+    ledgers: Handle,
+    worker: Arc<Worker>,
+    incarnation: u64,
+    fates: Fates,
+    words: mpsc::UnboundedReceiver<LedgerWord>,
+    deliveries: Deliveries,
+    /// What the daemon has to tell and the ledger has not heard.
+    pending: Vec<Fate>,
+    now: Instant,
+    people: [Option<Person>; TRAINERS.len()],
+    had: BTreeMap<&'static str, Had>,
+    batches: HashMap<u64, Vec<Claim>>,
+    /// First positions of leases.
+    starts: HashMap<u64, u64>,
+    numbers: u64,
+}
+
+impl Walk {
+    async fn begin() -> Self {
+        let settings =
+            CoordinatorSettings { lease_ttl: Duration::from_secs(86_400), grace: Duration::ZERO, ..Default::default() };
+        let ledgers = Coordinator::start(MemoryStore::new(), monotonic_clock(), settings).unwrap();
+        let (worker, fates, words, deliveries) = daemon(&ledgers, 1).await;
+        let people = [const { None }; TRAINERS.len()];
+        let had = TRAINERS.map(|group| (group, Had::default())).into();
+        let (pending, batches, starts) = (Vec::new(), HashMap::new(), HashMap::new());
+        let now = Instant::now();
+        let state = Self {
+            ledgers,
+            worker,
+            incarnation: 1,
+            fates,
+            words,
+            deliveries,
+            pending,
+            now,
+            people,
+            had,
+            batches,
+            starts,
+            numbers: 0,
+        };
+        state.with_all().await
+    }
+
+    async fn with_all(mut self) -> Self {
+        for who in 0..TRAINERS.len() {
+            self.come(who).await;
+        }
+        self
+    }
+
+    fn number(&mut self) -> u64 {
+        self.numbers += 1;
+        self.numbers
+    }
+
+    async fn take(&mut self, step: Step) {
+        match step {
+            Step::Publish(leases) => self.publish(leases).await,
+            Step::Consume(who) => self.consume(who),
+            Step::Kill(who) => self.end(who, true),
+            Step::Close(who) => self.end(who, false),
+            Step::Come(who) => self.come(who).await,
+            Step::Flush => self.flush().await,
+            Step::TimePasses => self.time_passes().await,
+            Step::DaemonDies => self.restart(false).await,
+            Step::DaemonStops => self.restart(true).await,
+        }
+        self.act();
+    }
+
+    /// Does what the daemon has decided.
+    fn act(&mut self) {
+        loop {
+            let deeds = self.deliveries.deeds();
+            if deeds.is_empty() {
+                break;
+            }
+            for deed in deeds {
+                match deed {
+                    Deed::Offer(to, offer) => {
+                        let slot = SlotId { ring: offer.ring, slot: offer.slot };
+                        let held = HeldBatch { seq: offer.seq, slot, generation: offer.generation };
+                        let claims = self.batches[&offer.seq].clone();
+                        let person = self.people.iter_mut().flatten().find(|person| person.id == Some(to));
+                        // One that was told that its daemon stops takes no more.
+                        if let Some(person) = person {
+                            person.hands.push_back(Hand { held, claims });
+                        }
+                    }
+                    Deed::Delivered(_, fate) | Deed::Tell(fate) => self.pending.push(fate),
+                    Deed::Claim | Deed::EpochEnd(..) | Deed::Gone(_) | Deed::RingEmpty(_) => {}
+                }
+            }
+        }
+        let asked = self.deliveries.ask_what_is_missed(self.now);
+        if !asked.is_empty() {
+            self.pending.push(Fate::Missing(asked));
+        }
+        for (missed, trainers) in self.deliveries.take_untold() {
+            assert!(!trainers.is_empty());
+            self.had.get_mut(missed.group.as_str()).unwrap().told += missed.records;
+        }
+    }
+
+    /// Nobody is granted what trainers may still hand in.
+    fn all_are_back(&self) -> bool {
+        self.people.iter().flatten().all(|person| person.id.is_some())
+    }
+
+    async fn publish(&mut self, leases: usize) {
+        if !self.all_are_back() {
+            return;
+        }
+        let Some(slot) = self.deliveries.claim() else { return };
+        let mut claims = Vec::new();
+        for _ in 0..leases {
+            for lease in self.worker.acquire(1, 0).await.unwrap().leases {
+                self.starts.insert(lease.id, lease.start);
+                claims.push(Claim::new(lease.id, 0, u32::try_from(lease.end - lease.start).unwrap()));
+            }
+        }
+        if claims.is_empty() {
+            return self.deliveries.exchange.give_up(slot);
+        }
+        let seq = self.number();
+        self.deliveries.claims.published(seq, BatchClaims::of(0, &claims));
+        self.batches.insert(seq, claims);
+        self.deliveries.exchange.publish(slot, BatchId { seq, epoch: 0 });
+    }
+
+    fn positions(&self, claim: &Claim) -> std::ops::Range<u64> {
+        let start = self.starts[&claim.lease] + claim.start;
+        start..start + u64::from(claim.len)
+    }
+
+    fn records(&self, hand: &Hand) -> Vec<u64> {
+        hand.claims.iter().flat_map(|claim| self.positions(claim)).collect()
+    }
+
+    fn sums(&self, hand: &Hand) -> Vec<RecordSum> {
+        hand.claims.iter().map(|claim| self.positions(claim).collect()).collect()
+    }
+
+    fn consume(&mut self, who: usize) {
+        let Some(hand) = self.people[who].as_mut().and_then(|person| person.hands.pop_front()) else { return };
+        let records = self.records(&hand);
+        for record in &records {
+            *self.had.get_mut(TRAINERS[who]).unwrap().times.entry(*record).or_default() += 1;
+        }
+        let sums: Vec<ClaimSum> =
+            self.sums(&hand).iter().map(|sum| sum.halves()).map(|(high, low)| ClaimSum { high, low }).collect();
+        let person = self.people[who].as_mut().unwrap();
+        person.fresh.extend(&records);
+        person.consumed.push(hand.clone());
+        let Some(id) = person.id else { return };
+        let HeldBatch { seq, slot, generation } = hand.held;
+        let count = u32::try_from(sums.len()).unwrap();
+        let ack = Ack { kind: 0, slot: slot.slot, seq, generation, first: 0, count, last: 1, ring: slot.ring };
+        assert_eq!(self.deliveries.ack(id, &ack, &sums), Receipts::Whole);
+        if slot.ring != NO_RING {
+            self.deliveries.release(id, hand.held, false);
+            self.deliveries.credit(id, 1);
+        }
+    }
+
+    fn end(&mut self, who: usize, killed: bool) {
+        let Some(person) = self.people[who].take() else { return };
+        let held: Vec<u64> = person.hands.iter().flat_map(|hand| self.records(hand)).collect();
+        let had = self.had.get_mut(TRAINERS[who]).unwrap();
+        // Its receipts end with it, if its daemon dies before the ledger has heard them.
+        had.ended_with.extend(&person.fresh);
+        had.ended_with.extend(held);
+        let Some(id) = person.id else { return };
+        if killed {
+            return self.deliveries.gone(id);
+        }
+        person.hands.iter().for_each(|hand| self.deliveries.release(id, hand.held, true));
+        self.deliveries.bye(id);
+    }
+
+    async fn come(&mut self, who: usize) {
+        let number = self.number();
+        let mut person = self.people[who].take().unwrap_or_default();
+        if person.id.is_none() {
+            let began = vec![TRAINERS[who].to_owned()];
+            self.worker.ack(AckRequest { began, ..AckRequest::default() }).await.unwrap();
+            let claims = self.hand_in(who, &person).await;
+            let id = ConsumerId(number);
+            let membership = Membership { group: Some(TRAINERS[who].into()), join: Join::Next };
+            person.id = Some(id);
+            let adopted: Vec<u64> = person.hands.iter().map(|hand| hand.held.seq).collect();
+            self.people[who] = Some(person);
+            self.deliveries.attach(id, 2, membership).unwrap();
+            self.deliveries.belongs_to(id, Some(key(who)));
+            for (seq, claims) in adopted.into_iter().zip(claims) {
+                self.deliveries.adopt(id, BatchId { seq, epoch: 0 }, claims);
+            }
+        } else {
+            self.people[who] = Some(person);
+        }
+        self.act();
+    }
+
+    /// Tells the ledger what a trainer has consumed, and takes back what it holds.
+    async fn hand_in(&self, who: usize, person: &Person) -> Vec<Vec<HeldClaim>> {
+        let mut groups = Vec::new();
+        for hand in &person.consumed {
+            let receipts = hand.claims.iter().zip(self.sums(hand)).map(|(claim, sum)| receipt(claim, sum));
+            groups.extend(receipts.map(|item| group_receipt(&key(who), hand.held.seq, item)));
+        }
+        let items = groups.iter().filter_map(|receipt| receipt.item).collect();
+        self.worker.ack(AckRequest { items, groups, hand_in: true, ..AckRequest::default() }).await.unwrap();
+        let mut claims = Vec::new();
+        for hand in &person.hands {
+            let range = |claim: &Claim| Some(Range { start: claim.start, end: claim.end() });
+            let items =
+                hand.claims.iter().map(|claim| LeasedRange { lease: claim.lease, range: range(claim) }).collect();
+            let of_group = hand.claims.iter().map(|claim| {
+                let item = AckItem { kind: Kind::Unspecified.into(), ..receipt(claim, RecordSum::default()) };
+                group_receipt(&key(who), hand.held.seq, AckItem { count: claim.len.into(), ..item })
+            });
+            let request = ReclaimRequest { items, groups: of_group.collect(), ..ReclaimRequest::default() };
+            let reply = self.worker.reclaim(request).await.unwrap();
+            let held = hand.claims.iter().zip(reply.verdicts());
+            claims.push(held.map(|(claim, verdict)| HeldClaim::reclaimed(*claim, verdict, true)).collect());
+        }
+        claims
+    }
+
+    async fn flush(&mut self) {
+        self.act();
+        for fate in self.pending.drain(..) {
+            self.fates.send(fate).unwrap();
+        }
+        let (done, flushed) = oneshot::channel();
+        self.fates.send(Fate::Flush(done)).unwrap();
+        flushed.await.unwrap();
+        while let Ok(word) = self.words.try_recv() {
+            match word {
+                LedgerWord::Lost(leases) => panic!("{leases:?} are this daemon's"),
+                LedgerWord::Noted(batch) => self.deliveries.noted(batch),
+                LedgerWord::Missed { asked, missed } => self.deliveries.answered(&asked, missed),
+            }
+        }
+        for person in self.people.iter_mut().flatten().filter(|person| person.id.is_some()) {
+            person.fresh.clear();
+        }
+        self.act();
+    }
+
+    async fn time_passes(&mut self) {
+        for who in 0..TRAINERS.len() {
+            if self.people[who].is_some() {
+                self.come(who).await;
+            }
+        }
+        self.now += Duration::from_secs(3);
+    }
+
+    async fn restart(&mut self, stops: bool) {
+        if stops {
+            self.deliveries.drop_unread();
+            self.act();
+            self.deliveries.end();
+            self.deliveries.drop_unacked();
+            for id in self.people.iter_mut().flatten().filter_map(|person| person.id.take()) {
+                self.deliveries.gone(id);
+            }
+            self.flush().await;
+        }
+        // What trainers have consumed they hand in again, whatever the ledger has heard.
+        self.pending.clear();
+        for missed in std::mem::take(&mut self.deliveries.missing.untold) {
+            self.had.get_mut(missed.group.as_str()).unwrap().told += missed.records;
+        }
+        self.incarnation += 1;
+        (self.worker, self.fates, self.words, self.deliveries) = daemon(&self.ledgers, self.incarnation).await;
+        self.now = Instant::now();
+        for person in self.people.iter_mut().flatten() {
+            person.id = None;
+            for hand in &mut person.hands {
+                hand.held = HeldBatch { slot: SlotId { ring: NO_RING, slot: 0 }, generation: 0, ..hand.held };
+            }
+        }
+    }
+
+    /// Everybody reads to the end.
+    async fn finish(mut self) {
+        self = self.with_all().await;
+        for _ in 0..RECORDS * 4 {
+            self.time_passes().await;
+            self.flush().await;
+            for who in 0..TRAINERS.len() {
+                self.consume(who);
+                self.act();
+            }
+            self.publish(1).await;
+        }
+        self.flush().await;
+        self.flush().await;
+        let ledger = "run/stream/all".to_owned();
+        let audit = self.ledgers.call(AuditRequest { ledger, from_epoch: 0 }).await.unwrap();
+        let tally = &audit.epochs[0];
+        assert_eq!(tally.delivered.unwrap_or_default().count, RECORDS);
+        for (name, had) in &self.had {
+            let account = tally.groups.iter().find(|tally| tally.group.as_ref().is_some_and(|key| key.name == **name));
+            let account = account.expect("it has an account");
+            let consumed = account.consumed.unwrap_or_default().count;
+            let missed = account.missed.as_ref().map_or(0, |missed| missed.records);
+            assert_eq!(consumed + missed, RECORDS, "{name}: each record is one or the other");
+            assert_eq!(had.told, missed, "{name}: it is told of all that it missed");
+            let distinct = had.times.len() as u64;
+            assert!(consumed <= distinct, "{name}: {consumed} count, and it has had {distinct}");
+            let unsure = had.ended_with.len() as u64;
+            assert!(missed <= RECORDS - distinct + unsure, "{name}: {missed} missed, {distinct} consumed");
+            for (record, times) in &had.times {
+                // Also if it was another group's, which ended before this one's trainer had connected again.
+                let is_repeatable = self.had.values().any(|had| had.ended_with.contains(record));
+                assert!(*times == 1 || is_repeatable, "{name}: {record} came {times} times");
+            }
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 96, ..ProptestConfig::default() })]
+
+    #[test]
+    fn rule_44_whoever_dies_each_group_has_consumed_each_record_or_is_told_that_it_missed_it(
+        steps in proptest::collection::vec(step(), 0..80),
+    ) {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(async {
+            let mut walk = Walk::begin().await;
+            for step in steps {
+                walk.take(step).await;
+            }
+            walk.finish().await;
+        });
+    }
+}

@@ -1,0 +1,123 @@
+//! What a walk is made of: its steps, the trainers, what their groups have had, and daemons with their ledger.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use forebay_coordinator::{Handle, PERMUTATION};
+use forebay_proto::v1::{GroupKey, LedgerSpec, OpenRequest};
+use forebay_ring::{Claim, ConsumerId, HeldBatch, SlotId};
+use proptest::prelude::*;
+use tokio::sync::mpsc;
+
+use crate::ack::{Fates, LedgerWord, forward};
+use crate::consumers::deliveries::Deliveries;
+use crate::settings::{DeliverySettings, Mode};
+use crate::worker::Worker;
+
+/// Records, which are all of one epoch.
+pub(super) const RECORDS: u64 = 40;
+/// Positions of a lease.
+const LEASE: u64 = 2;
+/// The group of each trainer.
+pub(super) const TRAINERS: [&str; 4] = ["a", "b", "b", "c"];
+
+/// What happens next.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Step {
+    /// A batch of so many leases is ready.
+    Publish(usize),
+    /// A trainer consumes the oldest batch in its hands.
+    Consume(usize),
+    /// A trainer is killed.
+    Kill(usize),
+    /// A trainer closes: what it holds goes back.
+    Close(usize),
+    /// A trainer comes, or connects again.
+    Come(usize),
+    /// The ledger hears what it was told so far, durably.
+    Flush,
+    /// All who live have connected again, and have had time to hand in.
+    TimePasses,
+    /// The daemon is killed, and another one starts.
+    DaemonDies,
+    /// The daemon is stopped, and another one starts.
+    DaemonStops,
+}
+
+pub(super) fn step() -> impl Strategy<Value = Step> {
+    let who = || 0..TRAINERS.len();
+    prop_oneof![
+        4 => (1..3usize).prop_map(Step::Publish),
+        6 => who().prop_map(Step::Consume),
+        2 => who().prop_map(Step::Kill),
+        1 => who().prop_map(Step::Close),
+        4 => who().prop_map(Step::Come),
+        3 => Just(Step::Flush),
+        2 => Just(Step::TimePasses),
+        2 => Just(Step::DaemonDies),
+        1 => Just(Step::DaemonStops),
+    ]
+}
+
+/// A batch in a trainer's hands, or one that it has consumed.
+#[derive(Clone, Debug)]
+pub(super) struct Hand {
+    pub(super) held: HeldBatch,
+    pub(super) claims: Vec<Claim>,
+}
+
+/// A trainer that lives.
+#[derive(Debug, Default)]
+pub(super) struct Person {
+    /// Its number, while it is connected.
+    pub(super) id: Option<ConsumerId>,
+    pub(super) hands: VecDeque<Hand>,
+    pub(super) consumed: Vec<Hand>,
+    /// What it has consumed since the ledger heard of everything.
+    pub(super) fresh: BTreeSet<u64>,
+}
+
+/// What the groups have really had.
+#[derive(Debug, Default)]
+pub(super) struct Had {
+    /// How often each record was consumed.
+    pub(super) times: BTreeMap<u64, u32>,
+    /// Records that a trainer of the group ended with.
+    pub(super) ended_with: BTreeSet<u64>,
+    /// How many records it was told that it missed; also by a daemon that died with the words.
+    pub(super) told: u64,
+}
+
+fn request(incarnation: u64) -> OpenRequest {
+    let spec =
+        LedgerSpec { fingerprint: vec![7; 32], records: RECORDS, permutation: PERMUTATION, ..LedgerSpec::default() };
+    let (run, stream, worker) = ("run".into(), "stream".into(), "local".into());
+    let names = OpenRequest { run, stream, worker, ..OpenRequest::default() };
+    OpenRequest { spec: Some(spec), shard_size: LEASE, incarnation, epochs: 1, ..names }
+}
+
+pub(super) fn key(of: usize) -> GroupKey {
+    GroupKey { name: TRAINERS[of].to_owned(), ..GroupKey::default() }
+}
+
+/// A daemon of which no trainer knows yet.
+pub(super) async fn daemon(
+    ledgers: &Handle,
+    incarnation: u64,
+) -> (Arc<Worker>, Fates, mpsc::UnboundedReceiver<LedgerWord>, Deliveries) {
+    let (worker, _leases, opened) = Worker::open(ledgers.clone(), request(incarnation), false).await.unwrap();
+    let worker = Arc::new(worker);
+    let (fates, receiver) = mpsc::unbounded_channel();
+    let (say, words) = mpsc::unbounded_channel();
+    let tell = move |word| drop(say.send(word));
+    tokio::spawn(forward(Arc::clone(&worker), receiver, Arc::default(), tell));
+    let settings = DeliverySettings { mode: Mode::Each, ..DeliverySettings::default() };
+    let mut deliveries = Deliveries::new(0, Some(1), Duration::from_secs(600), false, settings);
+    deliveries.add_ring(0, 8);
+    (0..8).for_each(|slot| deliveries.populated(SlotId { ring: 0, slot }));
+    for name in opened.groups {
+        deliveries.expect_group(name, Instant::now());
+    }
+    (worker, fates, words, deliveries)
+}

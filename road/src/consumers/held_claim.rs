@@ -1,0 +1,52 @@
+//! A claim of a batch in trainers' hands, as far as the daemon answers for it.
+
+use forebay_proto::v1::Verdict;
+use forebay_ring::Claim;
+
+/// The claim, and whose it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum HeldClaim {
+    /// The daemon has its lease: a receipt ends it, or it goes back.
+    Leased(Claim),
+    /// Another group's trainer holds it, or some group has consumed it. The ledger only hears of it if this trainer's group has
+    /// consumed it too (semantics rule 44).
+    Shared(Claim),
+    /// It went to somebody else.
+    Lost,
+}
+
+impl HeldClaim {
+    /// What the ledger has answered to a trainer that goes on holding it. In `split`, it is of no group.
+    pub(crate) fn reclaimed(claim: Claim, verdict: Verdict, is_of_group: bool) -> Self {
+        match verdict {
+            Verdict::Accepted => Self::Leased(claim),
+            // Another group may hold it or have consumed it.
+            Verdict::Lost | Verdict::Invalid | Verdict::Unspecified if is_of_group => Self::Shared(claim),
+            Verdict::Lost | Verdict::Invalid | Verdict::Unspecified => Self::Lost,
+        }
+    }
+
+    /// The claim, if the daemon has its lease.
+    pub(super) fn leased(self) -> Option<Claim> {
+        match self {
+            Self::Leased(claim) => Some(claim),
+            Self::Shared(_) | Self::Lost => None,
+        }
+    }
+
+    /// The claim, if only this trainer's group is counted for it. A bare one is counted for nobody.
+    pub(super) fn shared(self) -> Option<Claim> {
+        match self {
+            Self::Shared(claim) if !claim.is_bare() => Some(claim),
+            Self::Shared(_) | Self::Leased(_) | Self::Lost => None,
+        }
+    }
+
+    /// Places of the batch that it is for.
+    pub(super) fn places(self) -> u64 {
+        match self {
+            Self::Leased(claim) | Self::Shared(claim) => claim.places(),
+            Self::Lost => 0,
+        }
+    }
+}
