@@ -121,7 +121,7 @@ fn values(kind: u8, amount: u8, other: u8, p: f64) -> Transform {
         }
         13 => {
             let degrees = Jitter::By(f64::from(amount) * 3.0);
-            let (fill, center) = (Fill::Rgb([p * 255.0, 0.0, 9.0]), fill.map(|_| [part * 99.0, -7.0]));
+            let (fill, center) = (Some(Fill::Rgb([p * 255.0, 0.0, 9.0])), fill.map(|_| [part * 99.0, -7.0]));
             Transform::RandomRotation(RandomRotation { degrees, interpolation, expand: other & 64 > 0, center, fill })
         }
         14 => Transform::RandomAffine(RandomAffine {
