@@ -15,7 +15,7 @@ pub use attach::{Attach, attach_flags, attach_join};
 compile_error!("the ring's messages and tensors are little-endian; a big-endian machine would need swaps");
 
 /// Version of the messages and of the ring's layout. Both sides must have the same.
-pub const PROTOCOL: u32 = 9;
+pub const PROTOCOL: u32 = 10;
 /// Longest stream name in bytes.
 pub const NAME_LEN: usize = 64;
 /// Longest packet, head and tail.
@@ -41,7 +41,7 @@ pub enum MessageKind {
     Refused = 3,
     /// Daemon to trainer: [`Offer`].
     Offer = 4,
-    /// Trainer to daemon: [`Ack`] and a tail of [`ClaimSum`]: the batch was consumed.
+    /// Trainer to daemon: [`Ack`] and a tail of [`ClaimSum`]: the batch was consumed, and its slot may be free.
     Ack = 5,
     /// Trainer to daemon: [`Release`]: no view of the slot is left.
     Release = 6,
@@ -204,6 +204,10 @@ pub struct Ack {
     pub last: u32,
     /// Ring that the slot is in.
     pub ring: u32,
+    /// 1: no view of the slot is left, as if a RELEASE followed. Only in the last packet.
+    pub freed: u32,
+    /// How many more offers may be sent, as if a CREDIT followed. Only in the last packet.
+    pub more: u32,
 }
 
 /// Sum of `record_hash` over the record numbers of one claim, as the trainer saw them.

@@ -295,8 +295,8 @@ impl<'a> Reader<'a> {
         if head.count as usize > SUMS_PER_ACK || head.first.checked_add(head.count).is_none() {
             return Err(PacketError::Field { kind, field: "a number of sums" });
         }
-        if head.last > 1 {
-            return Err(PacketError::Field { kind, field: "last" });
+        if head.last > 1 || head.freed > head.last || (head.more > 0 && head.last == 0) {
+            return Err(PacketError::Field { kind, field: "last, freed or more" });
         }
         self.expect_len(size_of::<Ack>() + head.count as usize * size_of::<ClaimSum>())?;
         self.no_descriptors()?;

@@ -48,7 +48,7 @@ fn tables_of_messages_have_every_field_at_its_offset() {
         fields!(ColumnEntry: name objects element depth dims room validity offsets values),
         fields!(Welcome: kind protocol incarnation consumer credits ring pixels),
         fields!(Offer: kind ring seq generation epoch slot shown valid claims redelivered reserved deadline ready),
-        fields!(Ack: kind slot seq generation first count last ring),
+        fields!(Ack: kind slot seq generation first count last ring freed more),
         fields!(ClaimSum: high low),
         fields!(Release: kind slot seq generation returned ring),
         fields!(Number: kind reserved value),

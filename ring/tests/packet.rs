@@ -206,6 +206,9 @@ fn fields_out_of_bounds_are_refused() {
         ack(u32::MAX, &[ClaimSum { high: 0, low: 0 }]),
         ack(0, &vec![ClaimSum { high: 0, low: 0 }; SUMS_PER_ACK + 1]),
         packet(&Ack { last: 2, ..head(MessageKind::Ack) }, &[]),
+        packet(&Ack { last: 1, freed: 2, ..head(MessageKind::Ack) }, &[]),
+        packet(&Ack { last: 0, freed: 1, ..head(MessageKind::Ack) }, &[]),
+        packet(&Ack { last: 0, more: 1, ..head(MessageKind::Ack) }, &[]),
     ];
     for bytes in bad {
         assert!(matches!(Message::parse(&bytes, Vec::new()), Err(PacketError::Field { .. })));

@@ -255,7 +255,18 @@ fn trainer(socket: &Socket) {
     let (first, second) = view.images(slot).split_at(view.geometry().place_len());
     assert!(first.iter().all(|byte| *byte == 11) && second.iter().all(|byte| *byte == 22));
     assert_eq!(view.records(slot), [500, 501]);
-    let ack = Ack { kind: MessageKind::Ack as u32, slot, seq, generation, first: 0, count: 0, last: 1, ring };
+    let ack = Ack {
+        kind: MessageKind::Ack as u32,
+        slot,
+        seq,
+        generation,
+        first: 0,
+        count: 0,
+        last: 1,
+        ring,
+        freed: 0,
+        more: 0,
+    };
     send(socket, &packet(&ack, &[]));
     let release = Release { kind: MessageKind::Release as u32, slot, seq, generation, returned: 0, ring };
     send(socket, &packet(&release, &[]));

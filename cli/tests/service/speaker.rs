@@ -107,6 +107,8 @@ impl Speaker {
             count: u32::try_from(sums.len()).unwrap(),
             last: 1,
             ring: offer.ring,
+            freed: 0,
+            more: 0,
         };
         self.say(&packet(&head, bytemuck::cast_slice(&sums)), &[]);
         let release = forebay_ring::Release {

@@ -1,7 +1,7 @@
 //! What this trainer has in its hands: every batch from its hand-out to its ACK and RELEASE.
 //!
-//! ACK says that the batch was consumed, RELEASE that no view of its slot is left (semantics rule 14). Either may
-//! come first; the slot goes back when both have. Pure: events in, packets out.
+//! ACK says that the batch was consumed, RELEASE that no view of its slot is left (semantics rule 14). The slot goes back
+//! when both have come, or with an ACK that says that no view was left. Pure: events in, packets out.
 
 use forebay_ring::{HandIn, MessageKind, NO_RING, Number, Offer, Release, packet};
 
@@ -58,15 +58,22 @@ impl Holds {
     }
 
     /// The batch was consumed. Nothing happens to one that was acked or given back before.
+    ///
+    /// If no view of its slot is left, the ACK gives the slot back as well: one packet instead of three.
     pub(crate) fn consume(&mut self, ticket: HoldTicket) -> Packets {
-        let mut packets = Packets::new();
-        if let Some(hold) = self.in_hand_mut(ticket) {
+        let more = self.more();
+        let meant = |hold: &Hold| hold.ticket == ticket && hold.stage == HoldStage::InHand;
+        let Some(place) = self.entries.iter().position(meant) else { return Packets::new() };
+        let hold = &mut self.entries[place];
+        let freed = !hold.viewed && !hold.orphaned;
+        let packets = hold.ack(freed.then_some(more));
+        let receipt = if freed || hold.orphaned {
+            self.entries.remove(place).receipt
+        } else {
             hold.stage = HoldStage::Consumed;
-            packets.extend(hold.ack());
-            let receipt = hold.receipt.clone();
-            self.sent.keep(receipt);
-        }
-        packets.extend(self.settle(ticket));
+            hold.receipt.clone()
+        };
+        self.sent.keep(receipt);
         packets
     }
 
@@ -199,23 +206,31 @@ impl Holds {
         let done = |hold: &Hold| hold.ticket == ticket && decided(hold) && (hold.orphaned || !hold.viewed);
         let Some(place) = self.entries.iter().position(done) else { return Packets::new() };
         let hold = self.entries.remove(place);
-        match (hold.orphaned, hold.stage) {
-            (true, HoldStage::Returned) => vec![release(&hold.offer, true, true)],
-            (true, _) => Packets::new(),
-            (false, stage) => self.back(release(&hold.offer, stage == HoldStage::Returned, false)),
+        if hold.orphaned {
+            // It was given back: one that was consumed has ended with its ACK.
+            return vec![release(&hold.offer, true, true)];
         }
+        self.back(release(&hold.offer, hold.stage == HoldStage::Returned, false))
     }
 
     /// A slot goes back, for one more offer unless none is wanted.
     fn back(&self, release: Vec<u8>) -> Packets {
-        if self.leaving { vec![release] } else { vec![release, credit(1)] }
+        match self.more() {
+            0 => vec![release],
+            more => vec![release, credit(more)],
+        }
+    }
+
+    /// How many more offers are wanted for a slot that goes back.
+    fn more(&self) -> u32 {
+        u32::from(!self.leaving)
     }
 }
 
 impl Hold {
-    fn ack(&self) -> Packets {
+    fn ack(&self, freed: Option<u32>) -> Packets {
         let (ring, slot) = if self.orphaned { (NO_RING, 0) } else { (self.offer.ring, self.offer.slot) };
-        self.receipt.packets(ring, slot, self.offer.generation)
+        self.receipt.packets(ring, slot, self.offer.generation, freed)
     }
 }
 
@@ -233,8 +248,8 @@ fn release(offer: &Offer, returned: bool, orphaned: bool) -> Vec<u8> {
 }
 
 /// That many more offers may be sent.
-fn credit(offers: u64) -> Vec<u8> {
-    packet(&Number { kind: MessageKind::Credit as u32, reserved: 0, value: offers }, &[])
+fn credit(offers: u32) -> Vec<u8> {
+    packet(&Number { kind: MessageKind::Credit as u32, reserved: 0, value: offers.into() }, &[])
 }
 
 #[cfg(test)]

@@ -86,12 +86,14 @@ impl Receipt {
         Ok(Self { seq: offer.seq, epoch: offer.epoch, claims: sums })
     }
 
-    /// The ACK packets: at least one, the last with `last` set. `ring` and `slot` as the daemon is to see them.
-    pub(crate) fn packets(&self, ring: u32, slot: u32, generation: u64) -> Vec<Vec<u8>> {
+    /// The ACK packets: at least one, the last with `last` set. `ring` and `slot` as the daemon is to see them. `freed`: no
+    /// view of the slot is left, and so many more offers may come.
+    pub(crate) fn packets(&self, ring: u32, slot: u32, generation: u64, freed: Option<u32>) -> Vec<Vec<u8>> {
         let sums: Vec<ClaimSum> = self.claims.iter().map(|(_, sum)| claim_sum(*sum)).collect();
         let parts: Vec<&[ClaimSum]> = if sums.is_empty() { vec![&[]] } else { sums.chunks(SUMS_PER_ACK).collect() };
         let last = parts.len() - 1;
         let packet = |(number, part): (usize, &&[ClaimSum])| {
+            let freed = freed.filter(|_| number == last);
             let head = Ack {
                 kind: MessageKind::Ack as u32,
                 slot,
@@ -101,6 +103,8 @@ impl Receipt {
                 count: small(part.len()),
                 last: u32::from(number == last),
                 ring,
+                freed: u32::from(freed.is_some()),
+                more: freed.unwrap_or(0),
             };
             forebay_ring::packet(&head, bytemuck::cast_slice(part))
         };
@@ -250,9 +254,10 @@ mod tests {
         let records: Vec<i64> = (0..i64::try_from(count).unwrap()).collect();
         let receipt = Receipt::read(&offer(1027), &claims, &records, None, &vec![1; count]).unwrap();
 
-        let packets = receipt.packets(0, 4, 9);
+        let packets = receipt.packets(0, 4, 9, Some(1));
         let heads: Vec<Ack> = packets.iter().map(|p| bytemuck::pod_read_unaligned(&p[..size_of::<Ack>()])).collect();
         assert_eq!(heads.iter().map(|a| (a.first, a.count, a.last)).collect::<Vec<_>>(), [(0, 1024, 0), (1024, 3, 1)]);
+        assert_eq!(heads.iter().map(|a| (a.freed, a.more)).collect::<Vec<_>>(), [(0, 0), (1, 1)], "once");
         assert!(packets.iter().all(|packet| packet.len() <= forebay_ring::PACKET_LEN));
     }
 

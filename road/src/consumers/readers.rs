@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use forebay_proto::v1::{ConsumerStatus, GroupStatus, MissedBatches, ReturnedRange};
 use forebay_ring::{
-    BatchId, ConsumerId, ConsumerState, Granted, GroupState, HeldBatch, Message, MessageKind, Missed, Number, Received,
-    Sent, packet, text, text_code,
+    Ack, BatchId, ClaimSum, ConsumerId, ConsumerState, Granted, GroupState, HeldBatch, Message, MessageKind, Missed,
+    Number, Received, Sent, packet, text, text_code,
 };
 use rustix::event::{PollFd, PollFlags, poll};
 
@@ -198,14 +198,7 @@ impl Readers {
 
     fn message(&mut self, id: ConsumerId, message: Message<'_>, deliveries: &mut Deliveries) {
         match message {
-            Message::Ack { head, sums } => match deliveries.ack(id, &head, &sums) {
-                Receipts::Partial | Receipts::Whole => {}
-                Receipts::Differ => {
-                    let (batch, pid, words) = (head.seq, self.pid(id), "groups have seen different records of a batch");
-                    tracing::error!(stream = self.stream, batch, pid, "{words}; the audit will not add up");
-                }
-                Receipts::Wrong => self.evict(id, "an ACK's sums do not fit the batch's claims", deliveries),
-            },
+            Message::Ack { head, sums } => self.ack(id, &head, &sums, deliveries),
             Message::Release(release) => {
                 deliveries.release(id, HeldBatch::from(&release), release.returned != 0);
             }
@@ -228,6 +221,24 @@ impl Readers {
                 deliveries.bye(id);
             }
             _ => self.evict(id, "a trainer does not send this kind of message", deliveries),
+        }
+    }
+
+    /// An ACK, and the RELEASE and the CREDIT that it may have with it.
+    fn ack(&mut self, id: ConsumerId, head: &Ack, sums: &[ClaimSum], deliveries: &mut Deliveries) {
+        match deliveries.ack(id, head, sums) {
+            Receipts::Partial | Receipts::Whole => {}
+            Receipts::Differ => {
+                let (batch, pid, words) = (head.seq, self.pid(id), "groups have seen different records of a batch");
+                tracing::error!(stream = self.stream, batch, pid, "{words}; the audit will not add up");
+            }
+            Receipts::Wrong => return self.evict(id, "an ACK's sums do not fit the batch's claims", deliveries),
+        }
+        if head.freed != 0 {
+            deliveries.release(id, HeldBatch::from(head), false);
+        }
+        if head.more > 0 {
+            deliveries.credit(id, head.more.into());
         }
     }
 

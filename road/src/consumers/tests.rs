@@ -163,9 +163,7 @@ impl Trainer {
 
     /// Acknowledges a batch, with this sum of the records that it saw.
     fn ack_with(&self, offer: &Offer, low: u64) {
-        let Offer { slot, seq, generation, ring, .. } = *offer;
-        let ack = Ack { kind: MessageKind::Ack as u32, slot, seq, generation, first: 0, count: 1, last: 1, ring };
-        self.says(&packet(&ack, bytemuck::bytes_of(&ClaimSum { high: 0, low })));
+        self.says(&packet(&ack_of(offer), bytemuck::bytes_of(&ClaimSum { high: 0, low })));
     }
 
     fn call(&self, number: u64) {
@@ -173,6 +171,29 @@ impl Trainer {
         let len = u32::try_from(body.len()).unwrap();
         self.says(&packet(&Call { kind: MessageKind::Call as u32, len, id: number }, &body));
     }
+}
+
+/// A receipt of a batch with one claim.
+fn ack_of(offer: &Offer) -> Ack {
+    let Offer { slot, seq, generation, ring, .. } = *offer;
+    let kind = MessageKind::Ack as u32;
+    Ack { kind, slot, seq, generation, first: 0, count: 1, last: 1, ring, freed: 0, more: 0 }
+}
+
+#[test]
+fn rule_14_an_ack_may_give_its_slot_back_and_ask_for_the_next_batch() {
+    let scene = Scene::new(|_| ());
+    let trainer = scene.attach(1);
+    scene.publish(1);
+    scene.publish(2);
+    let first = trainer.offer();
+    assert_eq!(scene.offered_so_far(&trainer), None, "it has one credit");
+    trainer
+        .says(&packet(&Ack { freed: 1, more: 1, ..ack_of(&first) }, bytemuck::bytes_of(&ClaimSum { high: 0, low: 5 })));
+    let second = trainer.offer();
+    assert_eq!(second.seq, 2);
+    trainer.ack(&second);
+    assert_eq!(scene.offered_so_far(&trainer), None, "this one keeps its slot");
 }
 
 #[test]

@@ -8,8 +8,20 @@ use super::*;
 
 #[derive(Debug, PartialEq, Eq)]
 enum Sent {
-    Ack { seq: u64, ring: u32 },
-    Release { seq: u64, returned: bool, ring: u32 },
+    Ack {
+        seq: u64,
+        ring: u32,
+    },
+    /// An ACK that gives the slot back, for so many more offers.
+    AckFreed {
+        seq: u64,
+        more: u32,
+    },
+    Release {
+        seq: u64,
+        returned: bool,
+        ring: u32,
+    },
     Credit(u64),
 }
 
@@ -18,7 +30,8 @@ fn read(packets: &[Vec<u8>]) -> Vec<Sent> {
         let kind: u32 = pod_read_unaligned(&packet[..4]);
         if kind == MessageKind::Ack as u32 {
             let ack: Ack = pod_read_unaligned(&packet[..size_of::<Ack>()]);
-            Sent::Ack { seq: ack.seq, ring: ack.ring }
+            let Ack { seq, ring, more, .. } = ack;
+            if ack.freed == 0 { Sent::Ack { seq, ring } } else { Sent::AckFreed { seq, more } }
         } else if kind == MessageKind::Release as u32 {
             let release: Release = pod_read_unaligned(packet);
             Sent::Release { seq: release.seq, returned: release.returned == 1, ring: release.ring }
@@ -91,7 +104,8 @@ fn rule_14_views_that_go_first_do_not_ack() {
     let ticket = take(&mut holds, 5);
     assert_eq!(read(&holds.unview(ticket)), []);
     assert_eq!((holds.slots(), holds.viewed()), (1, 0));
-    assert_eq!(read(&holds.consume_all()), [Sent::Ack { seq: 5, ring: 3 }, released(5, false), Sent::Credit(1)]);
+    assert_eq!(read(&holds.consume_all()), [Sent::AckFreed { seq: 5, more: 1 }], "one packet says it all");
+    assert_eq!((holds.slots(), holds.viewed()), (0, 0));
 }
 
 #[test]
@@ -156,7 +170,7 @@ fn step() -> impl Strategy<Value = Step> {
 
 proptest! {
     /// Whatever the order, each batch is acked or given back but not both, its RELEASE comes once and only after its
-    /// last view is gone, and each RELEASE brings one credit.
+    /// last view is gone, and each RELEASE brings one credit. An ACK may be the RELEASE too.
     #[test]
     fn every_batch_is_decided_once_and_released_once(steps in prop::collection::vec(step(), 0..80)) {
         let mut holds = Holds::default();
@@ -180,16 +194,18 @@ proptest! {
                 }
             };
             for message in read(&packets) {
-                if let Sent::Release { seq, .. } = message {
+                if let Sent::Release { seq, .. } | Sent::AckFreed { seq, .. } = message {
                     prop_assert!(unviewed[usize::try_from(seq).unwrap()]);
                 }
                 sent.push(message);
             }
         }
         for seq in 0..tickets.len() as u64 {
-            let acks = sent.iter().filter(|m| matches!(m, Sent::Ack { seq: s, .. } if *s == seq)).count();
+            let is_ack = |m: &&Sent| matches!(m, Sent::Ack { seq: s, .. } | Sent::AckFreed { seq: s, .. } if *s == seq);
+            let acks = sent.iter().filter(is_ack).count();
             let backs: Vec<bool> = sent.iter().filter_map(|m| match m {
                 Sent::Release { seq: s, returned, .. } if *s == seq => Some(*returned),
+                Sent::AckFreed { seq: s, .. } if *s == seq => Some(false),
                 _ => None,
             }).collect();
             prop_assert!(acks <= 1 && backs.len() <= 1);
@@ -197,8 +213,9 @@ proptest! {
                 prop_assert_eq!(*returned, acks == 0);
             }
         }
-        let releases = sent.iter().filter(|m| matches!(m, Sent::Release { .. })).count();
-        prop_assert_eq!(releases, sent.iter().filter(|m| matches!(m, Sent::Credit(1))).count());
+        let releases = sent.iter().filter(|m| matches!(m, Sent::Release { .. } | Sent::AckFreed { .. })).count();
+        let credits = sent.iter().filter(|m| matches!(m, Sent::Credit(1) | Sent::AckFreed { more: 1, .. })).count();
+        prop_assert_eq!(releases, credits);
         prop_assert_eq!(holds.slots() + releases, tickets.len());
     }
 }

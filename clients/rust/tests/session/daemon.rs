@@ -251,6 +251,11 @@ impl Server {
                 }
                 assert_eq!(head.last, 1);
                 self.exchange.ack(id, receipt);
+                if head.freed == 1 {
+                    self.log.lock().releases.push((head.seq, false));
+                    self.exchange.release(id, receipt, false);
+                }
+                self.exchange.credit(id, head.more.into());
             }
             Message::Release(release) => {
                 self.log.lock().releases.push((release.seq, release.returned == 1));

@@ -9,7 +9,7 @@ const ONE: ConsumerId = ConsumerId(1);
 const TWO: ConsumerId = ConsumerId(2);
 
 fn ack(first: u32, count: u32, last: u32) -> Ack {
-    Ack { kind: 0, slot: 0, seq: 5, generation: 1, first, count, last, ring: 0 }
+    Ack { kind: 0, slot: 0, seq: 5, generation: 1, first, count, last, ring: 0, freed: 0, more: 0 }
 }
 
 fn sum(low: u64) -> ClaimSum {
