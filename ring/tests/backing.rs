@@ -85,9 +85,14 @@ fn huge_pages_that_are_set_aside_are_a_rings_alone_from_the_start() {
     let region = Region::backed(geometry(SLOTS), 7, 0, backing).expect("a small ring");
     assert_eq!(region.unpopulated().bytes(), 0, "the system's free memory does not have them");
     let other = || Memory::for_ring(&backing).expect("the pool").available;
-    let kept = other();
-    region.populate(0).expect("memory for a slot");
-    assert_eq!(other(), kept, "what is populated was counted before");
+    // Other processes may take huge pages or give them back at the same moment.
+    let is_counted_before = (0..10).any(|_| {
+        let region = Region::backed(geometry(SLOTS), 7, 0, backing).expect("a small ring");
+        let kept = other();
+        region.populate(0).expect("memory for a slot");
+        other() == kept
+    });
+    assert!(is_counted_before, "populating takes what the mapping has reserved");
 }
 
 #[test]

@@ -55,7 +55,10 @@ impl Memory {
     /// What one node has left: its free memory, and the cache of files.
     pub(super) fn of_node(root: &Path, node: u32) -> io::Result<Self> {
         let path = format!("{NODES}/node{node}/meminfo");
-        let text = fs::read_to_string(root.join(&path))?;
+        let text = fs::read_to_string(root.join(&path)).map_err(|error| {
+            let words = "this kernel says nothing about NUMA nodes. Leave out ring.numa";
+            io::Error::new(error.kind(), format!("cannot read /{path} ({error}): {words}"))
+        })?;
         let left = ["MemFree", "Active(file)", "Inactive(file)"].into_iter().map(|key| meminfo_value(&text, key));
         let available = left.sum::<Option<u64>>().ok_or_else(|| io::Error::other(format!("/{path} lacks a value")))?;
         Ok(Self { available, limited_by: format!("NUMA node {node}") })
@@ -113,6 +116,7 @@ mod tests {
         let root = tree(&[("sys/devices/system/node/node1/meminfo", meminfo)]);
         let memory = Memory::of_node(root.path(), 1).unwrap();
         assert_eq!((memory.available, memory.limited_by.as_str()), (1320 << 10, "NUMA node 1"));
-        assert!(Memory::of_node(root.path(), 0).is_err());
+        let refused = Memory::of_node(root.path(), 0).unwrap_err().to_string();
+        assert!(refused.contains("/node0/meminfo") && refused.ends_with("Leave out ring.numa"), "{refused}");
     }
 }
