@@ -47,6 +47,15 @@ def by_epoch(lines):
     return {epoch: sorted(records) for epoch, records in epochs.items()}
 
 
+def reads_until_it_is_told(loader):
+    """Reads on until the group is told what it has missed."""
+    while True:
+        try:
+            loader.next(timeout=60)
+        except forebay.MissedBatches as missed:
+            return missed
+
+
 def test_rule_43_a_trainer_is_killed_and_both_groups_have_whole_epochs(service, pictures, reader):
     daemon = service(pictures(40), batch_size=4, size=8, shuffle=True, epochs=3, mode="each")
     steady = reader(daemon, waits_after=1)
@@ -96,3 +105,25 @@ def test_rule_42_a_group_is_of_a_stream_that_gives_each_group_every_batch(servic
     ]:
         with pytest.raises(forebay.SettingsError, match=words):
             forebay.Loader(source, batch_size=4, size=8, **arguments)
+
+
+def test_rule_44_a_group_is_told_once_which_batches_it_missed_when_its_daemon_died(service, pictures):
+    daemon = service(pictures(80), batch_size=4, size=8, epochs=1, mode="each")
+    fast, slow = (forebay.Loader("stream:train", socket=daemon.socket, group=group) for group in ("fast", "slow"))
+    # It may have come after the first batches were offered.
+    held = slow.next()
+    # Each call acknowledges the batch before. The last one is still in hand.
+    for _ in range(held.records[0] // 4 + 3):
+        batch = fast.next()
+    assert batch.epoch == held.epoch == 0
+    # The audit has every receipt that was sent.
+    fast.audit()
+    daemon.kill()
+    daemon.start()
+    missed = reads_until_it_is_told(slow)
+    assert "missed 4 records of epoch 0" in str(missed)
+    assert (missed.epoch, missed.from_batch, missed.records) == (0, missed.to_batch, 4)
+    # Both continue.
+    for loader in (fast, slow):
+        assert loader.next(timeout=60).valid == 4
+        loader.close()

@@ -1,5 +1,7 @@
 """The findings of the torture test, for histories with a known mistake."""
 
+import re
+
 import pytest
 from forebay.audit import EpochAudit
 from torture.history import History
@@ -39,6 +41,32 @@ def test_a_repetition_is_one_unless_the_audit_names_it(found):
     lines = ["got 0 0 1", "got 0 0 1", "got 0 2 3"]
     assert "2 repetitions, of which the audit names 1" in found(lines, audit(repeats={"daemon_died": 1}))[0]
     assert found(lines, audit(repeats={"daemon_died": 1, "trainer_ended": 1})) == []
+
+
+def test_pixels_of_another_record_are_one(tmp_path):
+    journal = tmp_path / "journal"
+    journal.write_text("got 0 0 1\nwrong 0 0 1\ngot 0 2 3\n")
+    assert [*History().read(journal).wrong()] == ["1 times the pixels of a batch were not those of its records"]
+    journal.write_text("got 0 0 1\n")
+    assert [*History().read(journal).wrong()] == []
+
+
+@pytest.mark.parametrize(
+    ("lines", "account", "words"),
+    [
+        (["got 0 0 1 2 3", "got 1 0 1 2 3"], {"records": 4, "missed": None}, None),
+        (["got 0 0", "got 1 0 1"], {"records": 2, "missed": {"records": 2}}, None),
+        (["got 0 0", "got 1 0 1"], {"records": 2, "missed": {"records": 1}}, r"did not have \[2, 3\]"),
+        (["got 0 0", "got 1 0 1"], {"records": 3, "missed": {"records": 2}}, "had 2 records, and the audit counts 3"),
+    ],
+)
+def test_what_a_group_did_not_have_is_one_unless_the_audit_says_that_it_missed_it(tmp_path, lines, account, words):
+    journal = tmp_path / "journal"
+    journal.write_text("".join(f"{line}\n" for line in lines))
+    found = [*History().read(journal).uncovered({1: account}, [0, 1], 4)]
+    assert len(found) == (words is not None)
+    if words:
+        assert re.search(words, found[0])
 
 
 def test_what_came_after_a_state_is_no_part_of_the_run_that_goes_back_to_it(found):

@@ -42,6 +42,26 @@ class History:
                 if missed := set(range(records)) - set(self.run.get(audit.epoch, ())):
                     yield f"epoch {audit.epoch}: no trainer had {sorted(missed)}, which the ledger counts as delivered"
 
+    def uncovered(self, accounts, complete, records):
+        """Differences between what this trainer's group had and what the audit counts for the group, by epoch.
+
+        `complete` has the epochs that are complete. From its second epoch on, the group is there all the time: what it
+        did not have, the audit says that it missed.
+        """
+        for epoch, account in accounts.items():
+            if (had := len(self.run.get(epoch, ()))) < account["records"]:
+                yield f"epoch {epoch}: the group had {had} records, and the audit counts {account['records']} for it"
+        for epoch in (epoch for epoch in complete if epoch > min(self.run, default=0)):
+            skipped = set(range(records)) - set(self.run.get(epoch, ()))
+            missed = accounts.get(epoch, {}).get("missed") or {"records": 0}
+            if len(skipped) > missed["records"]:
+                yield f"epoch {epoch}: the group did not have {sorted(skipped)}, and the audit says it missed {missed}"
+
+    def wrong(self):
+        """Batches whose pixels were not those of their records."""
+        if self.lines["wrong"]:
+            yield f"{self.lines['wrong']} times the pixels of a batch were not those of its records"
+
     def unnamed(self, audits):
         """Repetitions that the audit does not name."""
         for audit in audits:

@@ -1,7 +1,8 @@
 """A trainer of the torture test. It keeps a journal of what it consumes, interrupts itself, and loads earlier states.
 
 Its journal has a line for each batch (`got EPOCH RECORDS`), each state that was taken (`state ID EPOCH`) and each that
-was loaded (`loading ID`, and `loaded ID` when it is done). A line is one write, so that a kill leaves whole lines.
+was loaded (`loading ID`, and `loaded ID` when it is done). `wrong EPOCH RECORDS` is a batch whose pixels were not those
+of its records. A line is one write, so that a kill leaves whole lines.
 """
 
 import contextlib
@@ -38,6 +39,7 @@ class Trainer:
         self.fd = os.open(journal, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
         self.loader = self.batch = None
         self.in_next = self.told_to_stop = False
+        self.children = set()
         signal.signal(signal.SIGALRM, lambda _, frame: self.interrupt(frame, InterruptionError))
         signal.signal(signal.SIGTERM, self.terminate)
 
@@ -113,12 +115,37 @@ class Trainer:
             return False
         self.batch = batch
         self.note("got", batch.epoch, *batch.records[batch.mask].tolist())
+        self.look(batch)
+        if self.chance.random() < 0.02:
+            self.fork()
         time.sleep(self.chance.uniform(0, 0.01))
+        self.look(batch)
         if self.travels and self.chance.random() < 0.1:
             self.take_state()
         if self.travels and self.chance.random() < 0.02:
             self.load_state()
         return False
+
+    def look(self, batch):
+        """Compares the pixels with the records, whose numbers they are. A batch keeps them as long as it is held."""
+        reds = batch.images[..., 0].reshape(len(batch), -1)
+        others = batch.images[..., 1:].reshape(-1, 2)
+        if not ((reds == batch.records[:, None] % 256).all() and (others == (100, 200)).all()):
+            self.note("wrong", batch.epoch, *batch.records.tolist())
+
+    def fork(self):
+        """Makes a child, which keeps the connection open. It may live longer than this process."""
+        self.children = {child for child in self.children if os.waitpid(child, os.WNOHANG) == (0, 0)}
+        child = os.fork()
+        if child:
+            self.children.add(child)
+            self.note("forked")
+            return
+        try:
+            time.sleep(self.chance.uniform(0, 0.3))
+        finally:
+            # Nothing of the parent's is closed.
+            os._exit(0)
 
     def draw(self):
         """The next batch, by one of the ways in which users get it."""

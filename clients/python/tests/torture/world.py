@@ -1,5 +1,6 @@
 """The torture test's daemon and trainers, and everything that can happen to them."""
 
+import json
 import os
 import random
 import resource
@@ -12,9 +13,10 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import forebay
-from processes import Daemon
+from processes import Daemon, wait_until
 
 from torture.history import History
+from torture.stranger import Strangers
 
 RECORDS, TRAINERS = 90, 3
 # Seconds of a stop that outlasts every lease. A lease lasts 30 s.
@@ -75,6 +77,7 @@ class World:
         sockets = folder / "sockets"
         sockets.mkdir(mode=0o700)
         self.socket = sockets / "forebay.sock"
+        self.strangers = Strangers(self.socket, self.chance)
         config = folder / "forebay.toml"
         config.write_text(CONFIG.format(sockets=sockets, disk=self.disk / "state", source=source, trainers=TRAINERS))
         self.command = [binary, "serve", "--config", str(config)]
@@ -123,6 +126,9 @@ class World:
             ("daemon stopped", lambda: self.pause_daemon(self.chance.uniform(0, 1))): 2,
             ("trainer and daemon killed", lambda: (self.kill_daemon(start=False), self.kill_trainer(self.restart))): 2,
             ("no descriptors", self.starve_daemon): 2,
+            ("silent stranger", self.strangers.be_silent): 2,
+            ("nonsense of a stranger", self.strangers.say_nonsense): 3,
+            ("descriptors of a stranger", self.strangers.pass_descriptors): 2,
         }
         if not self.no_disk:
             possible["no room on the disk", self.fill_disk] = 2
@@ -213,10 +219,14 @@ class World:
     def finish(self):
         """Lets the trainers finish their epoch, and compares their journals with the audits."""
         self.check_trainers()
+        # A group is told what it has missed some time after its daemon's start, while it is there.
+        with suppress(AssertionError):
+            wait_until(lambda: not self.uncovered(), seconds=30)
         self.stop.touch()
         for (stream, journal), process in self.trainers.items():
             code = process.wait(120)
             assert code == 0, f"{journal.name} of {stream}: {code}\n{(self.folder / 'errors').read_text()}"
+        self.strangers.close()
         findings, figures = [], Counter()
         for stream, journals in self.journals.items():
             history = History()
@@ -231,14 +241,57 @@ class World:
                 figures["records seen again"] += sum(map(history.repetitions, history.tallied))
             for audit in audits:
                 figures.update({f"named as {cause}": count for cause, count in audit.repeats.items()})
-            findings += [f"{stream}: {finding}" for finding in history.missing(audits, RECORDS)]
+            findings += [f"{stream}: {finding}" for finding in [*history.missing(audits, RECORDS), *history.wrong()]]
             # Of groups, each sees a record once.
             histories = [History().read(journal) for journal in journals] if stream == "each" else [history]
             findings += [f"{stream}: {finding}" for each in histories for finding in each.unnamed(audits)]
-        return findings, figures
+        accounts, complete = self.accounts("named")
+        findings += [f"each: {finding}" for finding in self.uncovered()]
+        figures["records of the named group"] = sum(account["records"] for account in accounts.values())
+        missed = [account["missed"] for account in accounts.values() if account["missed"]]
+        figures["records that the named group missed"] = sum(each["records"] for each in missed)
+        figures["epochs of groups"] = len(complete)
+        return [*findings, *self.left_open()], figures
+
+    def left_open(self):
+        """Connections and processes that the daemon still knows after all of them have left."""
+        with suppress(AssertionError):
+            wait_until(lambda: not any(self.known()), seconds=10)
+        for what, count in zip(("connections of trainers", "processes of trainers"), self.known()):
+            if count:
+                yield f"{count} {what} are left in the daemon"
+
+    def known(self):
+        """Connections to the daemon's socket that it has open, and processes that it watches."""
+        pid = self.daemon.process.pid
+        links = [os.readlink(link) for link in Path(f"/proc/{pid}/fd").iterdir() if link.is_symlink()]
+        sockets = {link.removeprefix("socket:[").removesuffix("]") for link in links if link.startswith("socket:")}
+        rows = [line.split() for line in Path("/proc/net/unix").read_text().splitlines()[1:]]
+        # 03 is connected. Those that the daemon has accepted have its own path.
+        connected = [row for row in rows if row[5] == "03" and row[-1] == str(self.socket) and row[6] in sockets]
+        return len(connected), sum("pidfd" in link for link in links)
+
+    def accounts(self, group):
+        """What the audit says of a group, by epoch, and the epochs that add up."""
+        command = [self.command[0], "audit", "each", "--json", "--socket-dir", self.socket.parent]
+        (stream,) = json.loads(subprocess.run(command, check=False, capture_output=True, text=True).stdout)["streams"]
+        accounts = {
+            epoch["epoch"]: account
+            for epoch in stream["epochs"]
+            for account in epoch["groups"]
+            if account["group"] == group
+        }
+        return accounts, [epoch["epoch"] for epoch in stream["epochs"] if epoch["verdict"] == "adds_up"]
+
+    def uncovered(self):
+        """Differences between the journal of the named group and the audit."""
+        accounts, complete = self.accounts("named")
+        journal = self.journals["each"][GROUPS.index("named")]
+        return [*History().read(journal).uncovered(accounts, complete, RECORDS)]
 
     def close(self):
         """Ends all processes, and unmounts the disk."""
+        self.strangers.close()
         for process in self.trainers.values():
             process.kill()
             process.wait()
