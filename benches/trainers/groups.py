@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 import forebay
-from forebay import _command
+from service import STREAM, served, wait_for
 
 ROUNDS, MANY, EPOCHS = 3, 8, 2
 GOAL = 1.1
@@ -30,34 +30,24 @@ def table(folder: Path, place: Path) -> None:
 
 def cost(folder: Path, place: Path, trainers: int) -> float:
     """Seconds of processor time for each batch that the daemon makes."""
-    own = place / f"run-{time.monotonic_ns()}"
-    own.mkdir(mode=0o700)
-    config = own / "forebay.toml"
-    config.write_text(
-        f'[control]\ndir = "{own}"\n[coordinator]\npath = "{own / "state"}"\n'
-        f'[streams.bench]\nsource = "{folder}"\nbatch_size = 256\nsize = 224\nepochs = {EPOCHS}\nmode = "each"\n'
-    )
-    quiet = {**os.environ, "FOREBAY_LOG": "warn"}
-    daemon = subprocess.Popen([_command.binary(), "serve", "--config", str(config)], env=quiet)
-    socket = own / "forebay.sock"
-    running = []
-    try:
+    with served(folder, place, f'epochs = {EPOCHS}\nmode = "each"') as (daemon, socket):
         command = [sys.executable, __file__, str(socket)]
         running = [subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) for _ in range(trainers)]
-        for trainer in running:
-            # It is attached.
-            trainer.stdout.readline()
-        before = processor_time(daemon.pid)
-        for trainer in running:
-            trainer.stdin.write(b"go\n")
-            trainer.stdin.flush()
-        said = [trainer.stdout.readline().split() for trainer in running]
-        taken = processor_time(daemon.pid) - before
-        return (taken + sum(float(seconds) for seconds, _ in said)) / max(int(batches) for _, batches in said)
-    finally:
-        for process in (*running, daemon):
-            process.kill()
-            process.wait()
+        try:
+            for trainer in running:
+                # It is attached.
+                trainer.stdout.readline()
+            before = processor_time(daemon.pid)
+            for trainer in running:
+                trainer.stdin.write(b"go\n")
+                trainer.stdin.flush()
+            said = [trainer.stdout.readline().split() for trainer in running]
+            taken = processor_time(daemon.pid) - before
+            return (taken + sum(float(seconds) for seconds, _ in said)) / max(int(batches) for _, batches in said)
+        finally:
+            for trainer in running:
+                trainer.kill()
+                trainer.wait()
 
 
 def processor_time(pid: int) -> float:
@@ -68,9 +58,8 @@ def processor_time(pid: int) -> float:
 
 def train(socket: str) -> None:
     """A trainer: says that it is attached, waits for a word, and then how much time its epochs took."""
-    while not Path(socket).exists():
-        time.sleep(0.01)
-    with forebay.Loader("stream:bench", socket=socket) as loader:
+    wait_for(socket)
+    with forebay.Loader(f"stream:{STREAM}", socket=socket) as loader:
         print("attached", flush=True)
         sys.stdin.readline()
         began, batches = time.process_time(), 0

@@ -27,7 +27,7 @@ def main() -> None:
         print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.2f} at the start\n", flush=True)
         calls.table(ready)
         groups.table(photographs, Path(folder))
-        copies.table(ready)
+        copies.table(ready, Path(folder))
 
 
 if __name__ == "__main__":
