@@ -43,14 +43,14 @@ test-c: deps-test ## C and C++: programs with the library, against a freshly bui
 test-readme: deps ## The README's blocks, and the documents that are made from code
 	@.venv/bin/python scripts/test.py wheel documents systemd readme
 
-test-torch: deps ## PyTorch, Lightning, Accelerate: installs them into .venv, which is large, and runs their tests
-	.venv/bin/python -m pip install -q --disable-pip-version-check torch torchvision lightning accelerate
+test-torch: deps ## PyTorch, Lightning, Accelerate, timm: installs them into .venv, which is large, and runs their tests
+	.venv/bin/python -m pip install -q --disable-pip-version-check torch torchvision lightning accelerate timm
 	@.venv/bin/python scripts/test.py wheel torch
 
 test-tf: deps ## TensorFlow: installs it into target/tensorflow, which takes 1.6 GB, and runs its tests
 	@.venv/bin/python scripts/test.py wheel tensorflow
 
-test-jax: deps ## JAX: installs it into target/jax, and runs its tests on the CPU
+test-jax: deps ## JAX and Flax: installs them into target/jax, and runs their tests on the CPU
 	@.venv/bin/python scripts/test.py wheel jax
 
 test-paddle: deps ## Paddle: installs it into target/paddle, which takes 1 GB, and runs its tests on the CPU

@@ -8,35 +8,15 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import jax
-import numpy as np
 from jax import numpy as jnp
+from plain_loader import PlainLoader
 
 Weights = dict[str, jax.Array]
-
-
-class PlainLoader:
-    """Reads and resizes files one by one. Each `for` is an epoch of its own order."""
-
-    def __init__(self, folder: Path, *, batch_size: int, size: int, shuffle: bool, seed: int) -> None:
-        classes = sorted(entry for entry in folder.iterdir() if entry.is_dir())
-        self.files = [(file, label) for label, entry in enumerate(classes) for file in sorted(entry.iterdir())]
-        self.batch_size, self.size, self.shuffle = batch_size, size, shuffle
-        self.random = np.random.default_rng(seed)
-
-    def __iter__(self) -> Iterator[tuple[jax.Array, jax.Array]]:
-        from PIL import Image
-
-        order = self.random.permutation(len(self.files)) if self.shuffle else np.arange(len(self.files))
-        for start in range(0, len(order) - self.batch_size + 1, self.batch_size):
-            files = [self.files[place] for place in order[start : start + self.batch_size]]
-            pictures = [Image.open(file).convert("RGB") for file, _ in files]
-            images = [np.asarray(each.resize((self.size, self.size), Image.Resampling.BILINEAR)) for each in pictures]
-            yield jnp.asarray(np.stack(images)), jnp.asarray([label for _, label in files])
 
 
 def loader_of(args: argparse.Namespace) -> Any:  # noqa: ANN401 - either loader

@@ -214,7 +214,7 @@ def tensorflow() -> Tally:
 
 def jax() -> Tally:
     """Those that need JAX, whose CPU plays four devices."""
-    return beside("jax", ("jax", "pillow"), "test_jax.py", "test_jax_example.py")
+    return beside("jax", ("jax", "flax", "pillow"), "test_jax.py", "test_jax_example.py")
 
 
 def beside(name: str, packages: tuple[str, ...], *files: str) -> Tally:

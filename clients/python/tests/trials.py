@@ -1,6 +1,7 @@
 """Trials of the training loops in `examples/`: the same loop, with Forebay and with the loader of its framework."""
 
 import importlib.util
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -13,9 +14,13 @@ SEEDS = (1, 2, 3)
 
 
 def example(name):
-    """The `main` of an example."""
+    """The `main` of an example, which may import others, as it may when it is run."""
+    if str(EXAMPLES) not in sys.path:
+        sys.path.append(str(EXAMPLES))
     spec = importlib.util.spec_from_file_location(name, EXAMPLES / f"{name}.py")
     module = importlib.util.module_from_spec(spec)
+    # Data classes look for their module there.
+    sys.modules[name] = module
     spec.loader.exec_module(module)
     return module.main
 
@@ -43,6 +48,16 @@ def assert_equal(ours, theirs):
     """Every step had the same loss: the batches were the same."""
     assert len(ours["losses"]) == len(theirs["losses"]) == STEPS
     np.testing.assert_allclose(ours["losses"], theirs["losses"], rtol=0.01, atol=0.001)
+
+
+def assert_resumed(trial, checkpoint):
+    """A job that is interrupted and resumed has the losses of one that was not. `trial` runs one with further words."""
+    whole = trial()
+    first = trial("--resume", checkpoint, "--stop-after", 1)
+    rest = trial("--resume", checkpoint)
+    assert len(first["losses"]) == 2 * STEPS // EPOCHS
+    np.testing.assert_allclose(first["losses"] + rest["losses"], whole["losses"], rtol=1e-4)
+    assert first["right"] + rest["right"] == whole["right"]
 
 
 def assert_alike(ours, theirs):
