@@ -182,7 +182,8 @@ impl Walk {
         let Some(id) = person.id else { return };
         let HeldBatch { seq, slot, generation } = hand.held;
         let count = u32::try_from(sums.len()).unwrap();
-        let ack = Ack { kind: 0, slot: slot.slot, seq, generation, first: 0, count, last: 1, ring: slot.ring };
+        let (place, ring) = (slot.slot, slot.ring);
+        let ack = Ack { kind: 0, slot: place, seq, generation, first: 0, count, last: 1, ring, freed: 0, more: 0 };
         assert_eq!(self.deliveries.ack(id, &ack, &sums), Receipts::Whole);
         if slot.ring != NO_RING {
             self.deliveries.release(id, hand.held, false);

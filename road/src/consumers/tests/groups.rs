@@ -125,6 +125,8 @@ fn rule_44_what_a_trainer_has_in_its_hands_is_missed_only_when_it_ends_without_c
         count: 1,
         last: 1,
         ring: NO_RING,
+        freed: 0,
+        more: 0,
     };
     first.says(&packet(&ack, bytemuck::bytes_of(&ClaimSum { high: 0, low: 5 })));
     let Fate::Acked { items, shared: consumed, .. } = told(&mut scene) else { panic!("its receipt") };
