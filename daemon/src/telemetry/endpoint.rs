@@ -131,6 +131,7 @@ impl Drop for MetricsEndpoint {
 fn bind_tcp(address: SocketAddr) -> Result<MetricsEndpoint, EndpointError> {
     let bound = std::net::TcpListener::bind(address).and_then(|listener| {
         listener.set_nonblocking(true)?;
+        tracing::info!(metrics = %listener.local_addr()?, "metrics are served");
         Ok(MetricsEndpoint { listener: Listener::Tcp(TcpListener::from_std(listener)?), socket: None })
     });
     bound.map_err(|source| EndpointError::Address { address, source })

@@ -1,5 +1,7 @@
 //! The cluster seen as one: its nodes, where a record is, and its epochs as they are completed.
 
+use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
 use std::process::Stdio;
 
 use serde_json::Value;
@@ -121,4 +123,29 @@ fn a_record_that_no_dataset_has_is_in_no_ledger_and_a_daemon_is_not_asked_for_on
         let refused = home.command(args);
         assert!(!refused.status.success() && stderr(&refused).contains("--coordinator"), "{}", stderr(&refused));
     }
+}
+
+#[test]
+fn the_metrics_of_a_coordinator_count_workers_and_what_they_delivered() {
+    let site = Site::with(&["--metrics", "127.0.0.1:0"]);
+    let address = site.said().split("metrics=").nth(1).unwrap().split_whitespace().next().unwrap().to_owned();
+    let (home, _daemon) = site.node("one", RECORDS, "epochs = 1");
+    let mut trainer = Puppet::attach(&home);
+    trainer.run();
+    trainer.rest();
+    let wanted = [
+        "forebay_ledger_writable 1",
+        "forebay_ledger_workers{ledger=\"default/train/all\"} 1",
+        "forebay_ledger_delivered_total{ledger=\"default/train/all\"} 200",
+        "forebay_ledger_leased_positions{ledger=\"default/train/all\"} 0",
+    ];
+    until("the numbers are those of now", || {
+        let mut socket = TcpStream::connect(&address).unwrap();
+        socket.set_read_timeout(Some(PATIENCE)).unwrap();
+        socket.write_all(b"GET /metrics HTTP/1.1\r\nHost: forebay\r\nConnection: close\r\n\r\n").unwrap();
+        let mut text = String::new();
+        socket.read_to_string(&mut text).unwrap();
+        assert!(text.starts_with("HTTP/1.1 200"), "{text}");
+        wanted.iter().all(|line| text.contains(line)).then_some(())
+    });
 }
