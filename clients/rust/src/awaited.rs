@@ -80,10 +80,7 @@ impl AsyncSession {
     /// Attaches to a stream as [`Session::attach`] does. The thread asks `watch` while it waits, and tells it why it waits long.
     ///
     /// # Errors
-    /// Those of [`Session::attach`].
-    ///
-    /// # Panics
-    /// As [`std::thread::spawn`] does, if the system makes no thread.
+    /// Those of [`Session::attach`], and [`AttachError::Thread`].
     pub async fn attach(
         target: Target,
         options: Options,
@@ -107,7 +104,8 @@ impl AsyncSession {
             drop(session);
             open.give(());
         };
-        thread::spawn(work);
+        let started = thread::Builder::new().name("forebay-session".to_owned()).spawn(work);
+        started.map_err(|source| AttachError::Thread { source })?;
         answer.await?;
         Ok(Self { owner: Owner::this_process(), ending, tasks, asked: None, closed })
     }

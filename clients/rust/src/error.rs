@@ -52,6 +52,12 @@ pub enum AttachError {
         /// What the kernel said.
         source: io::Error,
     },
+    /// The thread of an [`AsyncSession`](crate::AsyncSession) could not be started.
+    #[error("cannot start the thread that waits for batches: {source}; raise the limit of processes (ulimit -u)")]
+    Thread {
+        /// What the kernel said.
+        source: io::Error,
+    },
     /// The private daemon died more often than it is started again (semantics rule 16).
     #[error("the private daemon died {deaths} times, the last time with {cause}; its last words were:\n{words}")]
     PrivateDied {
