@@ -45,6 +45,8 @@ pub(crate) struct Verdict {
 
 /// A share above which a stage counts as always busy.
 const BUSY: f64 = 0.85;
+/// A trainer that waits for less than this share of the time gets batches as fast as it takes them.
+const KEPT_UP: f64 = 0.1;
 
 impl Verdict {
     /// About a stream, from two readings of it and of its daemon. `waiting` is the share of the time in which a trainer waited for
@@ -57,7 +59,7 @@ impl Verdict {
     ) -> Self {
         let limit = match &readings.1.ledger_outage {
             Some(_) if stream.failure.is_empty() => Limit::Ledger,
-            _ => limit(stream, shares, waiting),
+            _ => limit(stream, shares, waiting, readings.1.lanes.len() > 1),
         };
         let sentence = sentence(limit, readings, stream, shares.unwrap_or_default());
         Self { limit, sentence }
@@ -69,14 +71,14 @@ pub(crate) fn earlier<'a>(before: &'a StatusReply, stream: &StreamStatus) -> Opt
     before.streams.iter().find(|was| was.name == stream.name && was.open_ms <= stream.open_ms)
 }
 
-fn limit(stream: &StreamStatus, shares: Option<Shares>, waiting: Option<f64>) -> Limit {
+fn limit(stream: &StreamStatus, shares: Option<Shares>, waiting: Option<f64>, on_gpu: bool) -> Limit {
     match shares {
         _ if !stream.failure.is_empty() => Limit::Failed,
         _ if !stream.storage.is_empty() => Limit::Storage,
         _ if waiting.is_none() && is_complete(stream) => Limit::Complete,
         _ if waiting.is_none() && stream.consumers.is_empty() => Limit::Nobody,
         None => Limit::Measuring,
-        Some(shares) => bottleneck(stream, shares, waiting),
+        Some(shares) => bottleneck(stream, shares, waiting, on_gpu),
     }
 }
 
@@ -86,14 +88,17 @@ fn is_complete(StreamStatus { epoch, epochs, epoch_len, epoch_done, .. }: &Strea
     *epochs > 0 && (epoch >= epochs || is_last && epoch_done >= epoch_len)
 }
 
-fn bottleneck(stream: &StreamStatus, shares: Shares, waiting: Option<f64>) -> Limit {
+fn bottleneck(stream: &StreamStatus, shares: Shares, waiting: Option<f64>, on_gpu: bool) -> Limit {
     // Slots that are being filled are not free either: then decoding may be what is slow.
     let is_full = shares.no_slot > 0.5 && stream.slots_ready > stream.slots_filling;
+    // Readers wait for room also where a GPU is busy, of which the threads' shares know nothing.
+    let is_budget = shares.no_room > 0.5 && shares.no_slot < 0.5 && !on_gpu;
     match () {
-        () if waiting.map_or(is_full, |share| share < 0.5) => Limit::Trainer,
+        () if waiting.map_or(is_full, |share| share < KEPT_UP) => Limit::Trainer,
         () if shares.decoding > BUSY => Limit::Decoding,
-        () if shares.reading > BUSY => Limit::Reading,
+        () if shares.reading > BUSY || is_budget => Limit::Reading,
         () if shares.no_lease > 0.5 => Limit::Ledger,
+        () if waiting.is_some_and(|share| share < 0.5) => Limit::Trainer,
         () => Limit::Elsewhere,
     }
 }

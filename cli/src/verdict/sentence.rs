@@ -4,7 +4,7 @@ use forebay_proto::printable;
 use forebay_proto::v1::{ConsumerStatus, DecoderStatus, StatusReply, StreamStatus};
 use forebay_road::cores;
 
-use super::{Limit, Shares, earlier};
+use super::{BUSY, Limit, Shares, earlier};
 use crate::group::members;
 
 /// Decoders that read whole pictures whatever is kept of them.
@@ -56,7 +56,7 @@ pub(super) fn sentence(
                 printable(&outage.cause)
             ),
             None => "The bottleneck is the ledger: readers waited for leases. A faster disk for the ledger, a nearer \
-                          coordinator or more prefetch.leases_ahead would help."
+                          coordinator, more prefetch.leases_ahead or a larger shard_size would help."
                 .to_owned(),
         },
         Limit::Storage => format!(
@@ -68,7 +68,7 @@ pub(super) fn sentence(
         Limit::Measuring => "What limits the stream is known after a second.".to_owned(),
         Limit::Trainer => format!(
             "The bottleneck is the trainer: batches were ready while it was busy. A faster loader would not help: Forebay could \
-             make about {} as many batches.{}",
+             make {} as many batches.{}",
             times(shares.decoding.max(shares.reading)),
             slowest(stream, idle(readings.0, stream))
         ),
@@ -90,6 +90,11 @@ pub(super) fn sentence(
                 times(shares.reading)
             )
         }
+        Limit::Reading if shares.reading <= BUSY => format!(
+            "The bottleneck is reading: few files fit into prefetch.budget, and decoders waited for the next ones. A larger \
+             prefetch.budget would help. Decoding could take {} as many pictures.",
+            times(shares.decoding)
+        ),
         Limit::Reading => {
             let (what, help) = match stream.requests {
                 Some(requests) => {

@@ -11,6 +11,8 @@ pub(crate) struct Shares {
     pub(crate) reading: f64,
     /// Readers had nothing to read: no lease.
     pub(crate) no_lease: f64,
+    /// Readers had something to read, and no room for it.
+    pub(crate) no_room: f64,
     /// Decode threads had pictures.
     pub(crate) decoding: f64,
     /// No slot of the ring was free for the next batch.
@@ -41,6 +43,7 @@ impl Shares {
         Self {
             reading: (1.0 - no_lease - no_room).max(0.0),
             no_lease,
+            no_room,
             decoding: 1.0 - waited("decode", |stage| stage.reader_wait_us, decoders),
             no_slot: waited("batch", |stage| stage.writer_wait_us, 1),
         }

@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use forebay_proto::v1::{ConsumerStatus, DecoderStatus, GroupStatus, LedgerOutage, SourceRequests, StageStatus};
+use forebay_proto::v1::{
+    ConsumerStatus, DecoderStatus, GroupStatus, LaneStatus, LedgerOutage, SourceRequests, StageStatus,
+};
 
 use super::*;
 
@@ -35,6 +37,7 @@ fn each_limit_is_named() {
     let no = StatusReply::default();
     let outage = LedgerOutage { cause: "no space left".into(), for_ms: 1 };
     let full_disk = StatusReply { ledger_outage: Some(outage), ..Default::default() };
+    let gpu = StatusReply { lanes: vec![LaneStatus::default(); 2], ..Default::default() };
     let pngs = vec![DecoderStatus { name: "image".into(), pictures: 9 }];
     let pngs = StatusReply { decoders: pngs, ..Default::default() };
     let cases = [
@@ -49,6 +52,14 @@ fn each_limit_is_named() {
             Limit::Reading,
             "prefetch.requests (64)",
         ),
+        (
+            "a small budget for files",
+            &no,
+            stream(|s| s.stages = busy([900, 0], 700, 0)),
+            Limit::Reading,
+            "A larger prefetch.budget would help",
+        ),
+        ("a busy GPU", &gpu, stream(|s| s.stages = busy([900, 0], 700, 0)), Limit::Elsewhere, "other work"),
         ("a slow trainer", &no, full(busy([900, 0], 900, 950)), Limit::Trainer, "over 10 times as many"),
         ("too few decode threads", &no, stream(|s| s.stages = busy([800, 0], 5, 950)), Limit::Decoding, "decode"),
         (
@@ -117,9 +128,11 @@ fn the_slowest_group_is_named() {
 #[test]
 fn where_a_trainer_was_watched_its_own_waits_decide() {
     let shares = |decoding| Shares { decoding, ..Shares::default() };
-    let of = |shares, waiting| limit(&stream(|_| ()), Some(shares), Some(waiting));
-    assert_eq!(of(shares(0.99), 0.1), Limit::Trainer);
-    assert_eq!(of(shares(0.99), 0.9), Limit::Decoding);
+    let of = |shares, waiting| limit(&stream(|_| ()), Some(shares), Some(waiting), false);
+    assert_eq!(of(shares(0.99), 0.05), Limit::Trainer);
+    // Both are busy, and the trainer has to wait.
+    assert_eq!(of(shares(0.99), 0.3), Limit::Decoding);
+    assert_eq!(of(shares(0.5), 0.3), Limit::Trainer);
     assert_eq!(of(shares(0.5), 0.9), Limit::Elsewhere);
 }
 
