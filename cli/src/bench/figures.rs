@@ -18,6 +18,8 @@ pub(super) struct Measured {
     pub(super) waited: Duration,
     /// Processor time of all threads, the trainer's among them.
     pub(super) processor: Duration,
+    /// How long the trainer rests with each batch, if it does.
+    pub(super) step: Option<Duration>,
 }
 
 /// Figures of a measurement; its JSON is documented in docs/operating.md.
@@ -27,6 +29,8 @@ pub(super) struct Figures<'a> {
     pub(super) before: &'a StatusReply,
     pub(super) after: &'a StatusReply,
     pub(super) bad: &'a BadPictures,
+    /// What differs from the stream of a running daemon.
+    pub(super) notes: &'a [String],
 }
 
 impl Measured {
@@ -35,6 +39,12 @@ impl Measured {
         #[allow(clippy::cast_precision_loss, reason = "a count of pictures, far below 2^53")]
         let pictures = self.pictures as f64;
         pictures / self.time.as_secs_f64().max(f64::EPSILON)
+    }
+
+    /// Pictures per second of its steps alone, as if it never waited.
+    fn rate_of_steps(&self) -> Option<f64> {
+        let busy = Self { time: self.time.saturating_sub(self.waited), ..*self };
+        self.step.map(|_| busy.rate())
     }
 }
 
@@ -63,10 +73,16 @@ impl Figures<'_> {
         writeln!(out, "  {} of the time {decode_threads} decode threads were at work", percent(shares.decoding))?;
         writeln!(out, "  {} of the time no slot was free for a batch", percent(shares.no_slot))?;
         writeln!(out, "  {} of the time the trainer waited for a batch", percent(self.waiting()))?;
+        if let (Some(step), Some(rate)) = (measured.step, measured.rate_of_steps()) {
+            writeln!(out, "  steps of {step:?} take {rate:.0} pictures/s if they never wait")?;
+        }
         let used = measured.processor.as_secs_f64();
         writeln!(out, "processor: {used:.2} s, {:.2} cores", used / seconds)?;
         if self.bad.count() > 0 {
             writeln!(out, "{} of {} records were left out, {}", self.bad.count(), records, self.bad)?;
+        }
+        for note in self.notes {
+            writeln!(out, "{note}")?;
         }
         writeln!(out, "{}", self.verdict().sentence)
     }
@@ -78,7 +94,7 @@ impl Figures<'_> {
 
     pub(super) fn json(&self) -> serde_json::Value {
         let (measured, stream) = (&self.measured, self.stream());
-        let shares = self.shares();
+        let (shares, verdict) = (self.shares(), self.verdict());
         let lanes: Vec<_> =
             self.lanes().map(|(name, pictures)| json!({ "name": name, "pictures": pictures })).collect();
         let gpus = self.after.gpus.iter();
@@ -97,7 +113,14 @@ impl Figures<'_> {
                 "no_free_slot": shares.no_slot,
                 "trainer_waiting": self.waiting(),
             },
-            "bottleneck": self.verdict().limit,
+            "step": measured.step.map(|step| json!({
+                "seconds": step.as_secs_f64(),
+                "pictures_per_second": measured.rate_of_steps(),
+            })),
+            "bottleneck": verdict.limit,
+            "verdict": verdict.sentence,
+            "stream": stream.name,
+            "notes": self.notes,
             "records": stream.records,
             "bad_records": self.bad.count(),
             "bad": self.bad.iter().collect::<Vec<_>>(),
