@@ -4,6 +4,7 @@
 
 mod bad_pictures;
 mod batches;
+mod bench;
 mod cache;
 mod cluster;
 mod crashes;
