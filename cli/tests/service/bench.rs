@@ -1,6 +1,7 @@
 //! `forebay bench --config`: it measures a stream beside the daemon that serves it, and takes no part in its run.
 
 use std::fs;
+use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 
@@ -33,7 +34,7 @@ impl Measured {
         let process = Daemon::spawn(command);
         let socket = || -> Option<PathBuf> {
             let folder = fs::read_dir(&temporary).unwrap().next()?.unwrap().path();
-            Some(folder.join("control.sock")).filter(|socket| socket.exists())
+            Some(folder.join("control.sock")).filter(|socket| UnixStream::connect(socket).is_ok())
         };
         let socket = until("a measurement has its sockets", socket);
         let delivered = async || {

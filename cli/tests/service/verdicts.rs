@@ -14,9 +14,10 @@
 //! | pictures above `decode.pixel_limit` | failed, both numbers | the same |
 //! | a full disk of the ledger | ledger, the file | the same |
 //! | leases of one record | ledger, `shard_size` | the same |
-//! | a slow ledger | ledger | no: it does not ask the coordinator, and a slow disk cannot be made here |
+//! | a slow disk of the ledger | ledger, leases | the same |
+//! | a slow coordinator elsewhere | ledger, leases | no: it does not ask the coordinator |
 //!
-//! That is 13 of 13 for `top` and `status`, and 12 of 13 for `bench`. What only a running daemon can meet is not among them:
+//! That is 14 of 14 for `top` and `status`, and 13 of 14 for `bench`. What only a running daemon can meet is not among them:
 //! nobody is attached, a trainer keeps its batches, one of several groups is slow, the run is over.
 
 mod ledgers;

@@ -4,14 +4,15 @@ use std::fs;
 use std::io::{Read, Write as _};
 use std::net::Shutdown;
 use std::os::unix::net::{UnixListener, UnixStream};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::thread;
 use std::time::Duration;
 
+use super::pictures::large_pictures;
 use super::{benched, limited_by, limited_while_reading};
-use crate::bench::Measured;
-use crate::daemon::{Daemon, Home};
+use crate::bench::{Measured, measure};
+use crate::daemon::{Daemon, Home, stderr};
 use crate::full_disk::{consume_until_told, fill};
 use crate::trainer::Trainer;
 
@@ -31,6 +32,39 @@ fn a_full_disk_of_the_ledger_is_named() {
     consume_until_told(&mut trainer, &mut Vec::new());
     let verdict = limited_by(&home, "ledger");
     assert!(verdict.contains("ledger.redb") && verdict.contains("too large"), "{verdict}");
+    drop(daemon);
+}
+
+/// A library that makes the disk of a process slow.
+fn slow_disk(home: &Home) -> PathBuf {
+    let [source, library] = ["slow_disk.c", "slow_disk.so"].map(|name| home.path(name));
+    fs::write(&source, include_str!("slow_disk.c")).unwrap();
+    // What links this test.
+    let compiled = Command::new("cc").args(["-shared", "-fPIC", "-o"]).args([&library, &source]).output().unwrap();
+    assert!(compiled.status.success(), "{}", stderr(&compiled));
+    library
+}
+
+#[test]
+fn a_slow_disk_of_the_ledger_is_named() {
+    let home = Home::with_pictures(0);
+    large_pictures(&home);
+    home.configure(&home.train("size = 896"));
+    let said = benched(&home, &[]);
+    assert!(said.contains("decoding"), "on the disk as it is: {said}");
+    let library = slow_disk(&home);
+    let measured = measure(&home).args(["--seconds", "3"]).env("LD_PRELOAD", &library).output().unwrap();
+    let said = String::from_utf8(measured.stdout).unwrap();
+    assert!(said.contains("The bottleneck is the ledger: readers waited for leases"), "{said}");
+    let mut daemon = Daemon::spawn({
+        let mut serve = home.serve_command();
+        serve.env("LD_PRELOAD", &library);
+        serve
+    });
+    daemon.hears("ready");
+    let mut trainer = Trainer::attach(&home);
+    let verdict = limited_while_reading(&home, &mut trainer, "ledger");
+    assert!(verdict.contains("readers waited for leases"), "{verdict}");
     drop(daemon);
 }
 
@@ -60,7 +94,7 @@ fn slow_wire(from: &Path, to: &Path, time: Duration) {
 }
 
 #[test]
-fn a_slow_ledger_is_named() {
+fn a_slow_coordinator_is_named() {
     let home = Home::with_pictures(400);
     let [coordinator, wire] = ["coordinator.sock", "wire.sock"].map(|name| home.path(name));
     let mut coordinate = Command::new(env!("CARGO_BIN_EXE_forebay"));
@@ -84,8 +118,11 @@ fn a_slow_ledger_is_named() {
 
 #[test]
 fn leases_of_one_record_are_named() {
-    let home = Home::with_pictures(400);
-    home.configure(&(home.train("batch_size = 1\nshard_size = 1") + "[prefetch]\nleases_ahead = 1\n"));
+    let home = Home::with_pictures(8);
+    for number in 8..4000 {
+        fs::hard_link(home.picture(number % 8), home.picture(number)).unwrap();
+    }
+    home.configure(&(home.train("batch_size = 64\nshard_size = 1") + "[prefetch]\nleases_ahead = 1\n"));
     let said = benched(&home, &[]);
     assert!(said.contains("readers waited for leases") && said.contains("a larger shard_size"), "{said}");
     let daemon = home.start();
