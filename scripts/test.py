@@ -19,6 +19,7 @@ from typing import Callable, NamedTuple
 ROOT = Path(__file__).resolve().parent.parent
 VENV = ROOT / ".venv" / "bin"
 BINARY = ROOT / "target" / "debug" / "forebay"
+C_PREFIX = ROOT / "target" / "c"
 FUZZ = ("--manifest-path", "fuzz/Cargo.toml")
 
 
@@ -139,8 +140,11 @@ def pytest(*arguments: str) -> Tally:
     """The Python package's tests, against the wheel in .venv."""
     command = (VENV / "python", "-m", "pytest", "-q", "--no-header", "-rs", "-p", "no:cacheprovider", *arguments)
     surroundings = {"PATH": with_venv(), "PYTHONPATH": str(libraries("originals"))}
+    # The torture has trainers in C and Rust.
+    programs = {"FOREBAY_C_PREFIX": str(C_PREFIX), "FOREBAY_EXAMPLES": str(BINARY.parent / "examples")}
+    elasticdl = str(libraries("elasticdl"))
     return counted(
-        (*command, "clients/python/tests"), pytest_tally, **surroundings, FOREBAY_ELASTICDL=str(libraries("elasticdl"))
+        (*command, "clients/python/tests"), pytest_tally, **surroundings, **programs, FOREBAY_ELASTICDL=elasticdl
     )
 
 
@@ -192,13 +196,17 @@ def gpu() -> Tally:
     return counted(command, pytest_tally, PYTHONPATH=str(ROOT / "benches" / "gpu"), PATH=with_venv())
 
 
+def install_c() -> Tally:
+    """The library for C, installed as users have it."""
+    return check("scripts/c.sh", "dev", C_PREFIX)
+
+
 def c() -> Tally:
-    """The library for C, installed as users have it: programs in C and C++ against a real daemon."""
-    prefix = ROOT / "target" / "c"
-    installed = check("scripts/c.sh", "dev", prefix)
+    """Programs in C and C++ against a real daemon."""
+    installed = install_c()
     # Daemons and datasets are those of the Python package's tests.
     command = (VENV / "python", "-m", "pytest", "-q", "--no-header", "-rs", "-p", "no:cacheprovider", "-p", "conftest")
-    beside = {"PYTHONPATH": str(ROOT / "clients" / "python" / "tests"), "FOREBAY_C_PREFIX": str(prefix)}
+    beside = {"PYTHONPATH": str(ROOT / "clients" / "python" / "tests"), "FOREBAY_C_PREFIX": str(C_PREFIX)}
     return installed + counted((*command, "clients/c/tests"), pytest_tally, PATH=with_venv(), **beside)
 
 
@@ -239,7 +247,7 @@ def paddle() -> Tally:
 
 def torture() -> Tally:
     """The one that lasts as long as it is told to."""
-    return pytest("-k", "whatever_happens")
+    return install_c() + pytest("-k", "whatever_happens")
 
 
 def chaos() -> Tally:
@@ -318,7 +326,7 @@ STAGES: dict[str, Callable[[], Tally]] = {
     ),
     "wheel": wheel,
     "ruff": ruff,
-    "pytest": pytest,
+    "pytest": lambda: install_c() + pytest(),
     "c": c,
     "compare": compare,
     "gpu": gpu,

@@ -2,7 +2,9 @@
 
 Its journal has a line for each batch (`got EPOCH RECORDS`), each state that was taken (`state ID EPOCH`) and each that
 was loaded (`loading ID`, and `loaded ID` when it is done). `wrong EPOCH RECORDS` is a batch whose pixels were not those
-of its records. A line is one write, so that a kill leaves whole lines.
+of its records. `waited FROM TO` is a time in which it had no batch, from its first call of `next()` to the one that
+gave something, and `attached AT` is the end of an attachment: in seconds of CLOCK_MONOTONIC. A line is one write, so
+that a kill leaves whole lines. The trainers in C and Rust keep the same journal.
 """
 
 import contextlib
@@ -15,9 +17,12 @@ import time
 from pathlib import Path
 
 import forebay
+from payload import is_of
 
 PACKAGE = str(Path(forebay.__file__).parent)
 KEPT_STATES = 5
+# Seconds. Waits that are shorter are of no interest.
+SHORT = 0.2
 
 
 class InterruptionError(Exception):
@@ -31,13 +36,15 @@ class Stop(BaseException):
 class Trainer:
     """The only Loader of this process, and its journal."""
 
-    def __init__(self, socket, stream, journal, stop, seed, travels, group):
+    def __init__(self, socket, stream, journal, stop, seed, group, *travels):
         self.group = group or None
         self.socket, self.stream, self.journal, self.stop = socket, stream, Path(journal), Path(stop)
         self.chance = random.Random(int(seed))
-        self.travels = travels == "travels"
+        self.travels = bool(travels)
         self.fd = os.open(journal, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
-        self.loader = self.batch = None
+        self.loader = self.batch = self.views = None
+        # Since when it waits for a batch.
+        self.hungry = time.monotonic()
         self.in_next = self.told_to_stop = False
         self.children = set()
         signal.signal(signal.SIGALRM, lambda _, frame: self.interrupt(frame, InterruptionError))
@@ -75,6 +82,7 @@ class Trainer:
                     continue
                 if ended and self.stop.exists():
                     break
+        self.eat()
         if self.batch is not None:
             # The journal has it as consumed.
             self.batch.ack()
@@ -83,16 +91,19 @@ class Trainer:
 
     def attach(self):
         """Makes a Loader, as soon as there is a daemon."""
+        self.views = None
         if self.loader is not None:
             self.loader.close()
         while True:
             with contextlib.suppress(forebay.AttachError):
                 self.loader = forebay.Loader(f"stream:{self.stream}", socket=self.socket, group=self.group)
+                self.note("attached", f"{time.monotonic():.3f}")
                 return
             time.sleep(0.02)
 
     def step(self):
         """Takes one batch. True at the end of an epoch."""
+        self.hungry = self.hungry or time.monotonic()
         try:
             self.in_next = True
             signal.setitimer(signal.ITIMER_REAL, self.chance.choice([0, self.chance.uniform(0.00001, 0.02)]))
@@ -101,11 +112,17 @@ class Trainer:
             self.note("interrupted" if isinstance(interruption, InterruptionError) else "late")
             return False
         except forebay.MissedBatches as missed:
+            self.eat()
             self.note("missed", missed.epoch, missed.records)
             return False
         finally:
             self.in_next = False
             signal.setitimer(signal.ITIMER_REAL, 0)
+        self.eat()
+        if self.views is not None:
+            # Views of a batch that was consumed keep its slot.
+            self.compare(*self.views)
+            self.views = None
         if batch is None:
             self.batch = None
             return True
@@ -120,18 +137,27 @@ class Trainer:
             self.fork()
         time.sleep(self.chance.uniform(0, 0.01))
         self.look(batch)
+        self.views = (batch.epoch, batch.images, batch.records)
         if self.travels and self.chance.random() < 0.1:
             self.take_state()
         if self.travels and self.chance.random() < 0.02:
             self.load_state()
         return False
 
+    def eat(self):
+        """Waits no longer for a batch."""
+        if self.hungry and (now := time.monotonic()) - self.hungry > SHORT:
+            self.note("waited", f"{self.hungry:.3f}", f"{now:.3f}")
+        self.hungry = None
+
     def look(self, batch):
-        """Compares the pixels with the records, whose numbers they are. A batch keeps them as long as it is held."""
-        reds = batch.images[..., 0].reshape(len(batch), -1)
-        others = batch.images[..., 1:].reshape(-1, 2)
-        if not ((reds == batch.records[:, None] % 256).all() and (others == (100, 200)).all()):
-            self.note("wrong", batch.epoch, *batch.records.tolist())
+        """Compares the pixels of a batch with its records."""
+        self.compare(batch.epoch, batch.images, batch.records)
+
+    def compare(self, epoch, images, records):
+        """Compares pixels with records. Views on a batch keep both as they are."""
+        if not all(is_of(pixels.tobytes(), int(record)) for pixels, record in zip(images, records)):
+            self.note("wrong", epoch, *records.tolist())
 
     def fork(self):
         """Makes a child, which keeps the connection open. It may live longer than this process."""

@@ -1,0 +1,59 @@
+"""The parts of the torture test that judge: waits that nothing explains, payloads, and what a daemon is left with."""
+
+import os
+import socket
+from collections import Counter
+
+import pytest
+from torture.payload import LENGTH, is_of, payload
+from torture.remains import differences, holdings
+from torture.waits import Trouble, Wait, attached, calm, gaps, waits
+
+
+@pytest.mark.parametrize(
+    ("troubles", "seconds"),
+    [
+        ([], 10),
+        ([(0, 20)], 0),
+        ([(0, 10), (17, 30)], 7),
+        # In any order, and one within another.
+        ([(16, 17), (12, 16), (13, 14)], 3),
+        ([(0, 5), (25, 30)], 10),
+        ([(13, 14), (14, float("inf"))], 3),
+    ],
+)
+def test_the_longest_part_of_a_wait_without_trouble_is_found(troubles, seconds):
+    assert calm(Wait(10, 20), [Trouble(*times) for times in troubles]) == seconds
+
+
+def test_times_in_which_a_group_has_no_trainer_are_found():
+    assert [*gaps([])] == []
+    assert [*gaps([(5, 7), (1, 3), (2, 4), (6, float("inf"))])] == [(4, 5)]
+
+
+def test_waits_and_attachments_are_read_from_journals(tmp_path):
+    journal = tmp_path / "journal"
+    journal.write_text("began\nattached 3.5\nwaited 3.250 4.500\ngot 0 1 2\nattached 7.0\n")
+    assert [*waits(journal)] == [(3.25, 4.5)]
+    assert (attached(journal, 1), attached(journal, 3.5), attached(journal, 7)) == (3.5, 7, None)
+
+
+def test_a_payload_is_of_its_record_and_whole():
+    right = payload(7)
+    assert len(right) == LENGTH
+    assert is_of(right, 7)
+    assert not is_of(right, 8)
+    assert not is_of(right[:-1], 7)
+    # Half of it is of another record's picture.
+    assert not is_of(right[: LENGTH // 2] + payload(8)[LENGTH // 2 :], 7)
+
+
+def test_what_a_process_is_left_with_is_named():
+    before = holdings(os.getpid())
+    assert [*differences(before, before)] == []
+    with socket.socket():
+        (found,) = differences(before, holdings(os.getpid()))
+    assert "descriptors of socket, and had" in found
+    assert [*differences(Counter(memory=4096), Counter(memory=8192))] == [
+        "the daemon has 8192 memory, and had 4096 before there were trainers"
+    ]
