@@ -90,7 +90,8 @@ pub(crate) fn run(args: &BenchArgs) -> Result<(), Failure> {
     let config = workload.in_folders(&sockets, beside.as_ref().unwrap_or(&sockets));
     threads::room_for(2).map_err(|error| Failure::Failed(format!("{error}.")))?;
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
-    let mut stop = Stop::at_signals(&runtime)?;
+    let folders = [Some(&sockets), beside.as_ref()].into_iter().flatten().map(|folder| folder.path().to_owned());
+    let mut stop = Stop::at_signals(&runtime, &folders.collect::<Vec<_>>())?;
     let service = runtime.spawn(serve::service(config, None, surroundings, EndedBy::Owner));
     let length = Length { time: Duration::from_secs(args.seconds), after_epochs: args.after_epochs, step: args.step };
     let measured = measure(&workload, length, sockets.path(), &mut stop, || service.is_finished());

@@ -1,6 +1,7 @@
 //! SIGINT and SIGTERM end a measurement early. The results so far are shown.
 
 use std::io;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, Ordering};
 
@@ -16,18 +17,22 @@ use crate::failure::SIGNALLED;
 pub(super) struct Stop(Arc<AtomicI32>);
 
 impl Stop {
-    /// Listens for both from now on.
-    pub(super) fn at_signals(runtime: &Runtime) -> io::Result<Self> {
+    /// Listens for both from now on. A second signal removes these folders, and ends the process at once.
+    pub(super) fn at_signals(runtime: &Runtime, folders: &[PathBuf]) -> io::Result<Self> {
         let stop = Self::default();
         let _inside = runtime.enter();
         for number in [Signal::INT, Signal::TERM].map(Signal::as_raw) {
             let mut comes = signal(SignalKind::from_raw(number))?;
-            let first = stop.clone();
+            let (first, folders) = (stop.clone(), folders.to_owned());
             runtime.spawn(async move {
                 comes.recv().await;
                 // The measurement reads nothing else that was written before it.
                 first.0.store(number, Ordering::Relaxed);
                 comes.recv().await;
+                for folder in &folders {
+                    // They are gone if the measurement has just ended.
+                    let _gone = std::fs::remove_dir_all(folder);
+                }
                 leave(number);
             });
         }

@@ -81,18 +81,23 @@ fn a_measurement_takes_no_part_in_the_run_of_its_stream() {
 }
 
 #[test]
-fn a_signal_removes_the_ledger_of_a_measurement() {
-    let home = Home::with_pictures(40);
-    fs::create_dir(home.path("state")).unwrap();
-    home.configure(&home.train(""));
-    let bench = Measured::begin(&home);
-    let ledger = home.path("state").join(&names(&home.path("state"))[0]).join("ledger.redb");
-    assert!(ledger.exists(), "it is on the disk of the stream's ledgers");
-    bench.process.signal(Signal::INT);
-    let (status, said) = bench.process.ends();
-    assert_eq!(status.code(), Some(130), "{said}");
-    assert_eq!(names(&home.path("state")), [""; 0]);
-    assert_eq!(names(&home.path("temporary")), [""; 0]);
+fn signals_remove_the_ledger_of_a_measurement() {
+    for signals in [1, 2] {
+        let home = Home::with_pictures(40);
+        fs::create_dir(home.path("state")).unwrap();
+        home.configure(&home.train(""));
+        let bench = Measured::begin(&home);
+        let ledger = home.path("state").join(&names(&home.path("state"))[0]).join("ledger.redb");
+        assert!(ledger.exists(), "it is on the disk of the stream's ledgers");
+        for _ in 0..signals {
+            bench.process.signal(Signal::INT);
+        }
+        let (status, said) = bench.process.ends();
+        assert_eq!(status.code(), Some(130), "{said}");
+        for folder in ["state", "temporary"] {
+            assert_eq!(names(&home.path(folder)), [""; 0], "{signals} signals");
+        }
+    }
 }
 
 #[test]
