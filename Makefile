@@ -43,8 +43,8 @@ test-c: deps-test ## C and C++: programs with the library, against a freshly bui
 test-readme: deps ## The README's blocks, and the documents that are made from code
 	@.venv/bin/python scripts/test.py wheel documents systemd readme
 
-test-torch: deps ## PyTorch, Lightning, Accelerate, timm: installs them into .venv, which is large, and runs their tests
-	.venv/bin/python -m pip install -q --disable-pip-version-check torch torchvision lightning accelerate timm
+test-torch: deps ## PyTorch, Lightning, Accelerate, timm, matplotlib: installs them into .venv, which is large, and runs their tests
+	.venv/bin/python -m pip install -q --disable-pip-version-check torch torchvision lightning accelerate timm matplotlib
 	@.venv/bin/python scripts/test.py wheel torch
 
 test-tf: deps ## TensorFlow: installs it into target/tensorflow, which takes 1.6 GB, and runs its tests
