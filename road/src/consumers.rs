@@ -255,7 +255,8 @@ impl RingThread {
         }
         self.deliveries.drop_unacked();
         for id in ids {
-            self.deliveries.gone(id);
+            // Its process lives, and may still read its slots: the batch thread, which ends later, is not to fill them.
+            self.deliveries.put_out(id);
         }
         self.act();
     }

@@ -197,6 +197,24 @@ fn rule_14_an_ack_may_give_its_slot_back_and_ask_for_the_next_batch() {
 }
 
 #[test]
+fn rule_14_a_stream_that_ends_fills_no_slot_of_which_a_living_trainer_may_have_views() {
+    for is_consumed in [true, false] {
+        let scene = Scene::new(|_| ());
+        let trainer = scene.attach(1);
+        scene.publish(1);
+        let offer = trainer.offer();
+        if is_consumed {
+            trainer.ack(&offer);
+        }
+        let _others: Vec<SlotMut> = scene.free.iter().take(3).collect();
+        let (done, ended) = oneshot::channel();
+        scene.outbox.post(Note::Close(done));
+        ended.blocking_recv().unwrap();
+        assert!(scene.free.try_recv().is_err(), "consumed: {is_consumed}");
+    }
+}
+
+#[test]
 fn rule_22_an_ack_that_waits_in_another_trainer_s_socket_counts_before_the_call() {
     let (came, calls) = channel::unbounded();
     let (go_on, gate) = channel::bounded(0);
