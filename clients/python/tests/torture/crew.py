@@ -72,6 +72,10 @@ class Crew:
         core = sum(language in self.commands for _, language, _ in CORE)
         return [post for post in self.posts[core:] if post in self.processes]
 
+    def lasting_groups(self):
+        """The named groups in which somebody stays to the end. A language may be missing."""
+        return sorted({group for _, language, group in CORE if group and language in self.commands})
+
     def leave(self):
         """A visitor leaves, and nobody takes the place."""
         post = self.chance.choice(self.visitors())

@@ -62,7 +62,7 @@ class Inquiry:
     def groups(self):
         """Differences between the journals of the named groups and the audit, and figures."""
         findings, figures = [], Counter()
-        for group in NAMED:
+        for group in self.crew.lasting_groups():
             accounts, complete = self.accounts(group)
             uncovered = self.history(group=group).uncovered(accounts, complete, self.records)
             findings += [f"{EACH}: group {group}: {finding}" for finding in uncovered]
