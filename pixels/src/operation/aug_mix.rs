@@ -6,6 +6,7 @@ use super::Operation;
 use super::magnitude::{Kind, Moved, Strengths};
 use super::warp::{Fill, interpolation_problem, torch_has};
 use super::workpiece::Workpiece;
+use crate::buffer::{SLACK, sized};
 use crate::draw::Draws;
 use crate::interpolation::Interpolation;
 use crate::matching::Match;
@@ -119,8 +120,7 @@ impl ChainMix {
             sum.clear();
             sum.extend(from.iter().map(|value| own * f32::from(*value)));
             for (number, weight) in (1..).zip(self.chain_weights(draws.part(1))) {
-                chain.clear();
-                chain.extend_from_slice(from);
+                sized(&mut chain, from.len() + SLACK)[..from.len()].copy_from_slice(from);
                 let size = (width, height);
                 let mut work = Workpiece::new(&mut chain, &mut spare, scratch, size, Match::Torch);
                 self.chain(draws.part(1 + number), size, |operation| operation.carry_out(&mut work));
