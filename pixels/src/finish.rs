@@ -2,6 +2,7 @@
 
 use half::{bf16, f16};
 
+use crate::mirror::mirror;
 use crate::output::{Dtype, Layout, Output};
 use crate::transform::Normalize;
 
@@ -57,6 +58,9 @@ impl OutputPlace<'_> {
         match self.values {
             Values::Uint8 if self.layout == Layout::Nhwc && !mirrored => {
                 self.out[number * rgb.len()..][..rgb.len()].copy_from_slice(rgb);
+            }
+            Values::Uint8 if self.layout == Layout::Nhwc => {
+                mirror(rgb, &mut self.out[number * rgb.len()..][..rgb.len()]);
             }
             Values::Uint8 => self.write(number, rgb, mirrored, |_, value| [value]),
             Values::TwoBytes(table) => self.write(number, rgb, mirrored, |c, value| table[c][usize::from(value)]),

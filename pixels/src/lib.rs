@@ -39,6 +39,7 @@ mod interpolation;
 mod mapping;
 mod mask;
 mod matching;
+mod mirror;
 mod mixing;
 mod mosaics;
 mod noting;

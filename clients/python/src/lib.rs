@@ -13,6 +13,7 @@ mod named;
 mod operate;
 mod order;
 mod picture;
+mod pixels;
 mod ring;
 mod session;
 mod tasks;
@@ -31,7 +32,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(picture::probed, module)?)?;
     module.add_class::<chain::Chain>()?;
     module.add_class::<picture::PyPipeline>()?;
-    module.add_class::<picture::Pixels>()?;
+    module.add_class::<pixels::Pixels>()?;
     module.add_class::<session::Session>()?;
     module.add_class::<tasks::TaskWorker>()?;
     module.add_class::<batch::Batch>()?;

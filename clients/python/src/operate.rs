@@ -3,17 +3,18 @@
 use forebay_pixels::{Match, Operation};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::PyByteArray;
+
+use crate::pixels::Pixels;
 
 /// Carries out one operation, a document such as `{"solarize": {"threshold": 128}}`, on packed RGB of `size` (width, height).
 #[pyfunction]
-pub(crate) fn operate<'py>(
-    py: Python<'py>,
+pub(crate) fn operate(
+    py: Python<'_>,
     rgb: &[u8],
     size: (u32, u32),
     operation: &str,
     matched: &str,
-) -> PyResult<Bound<'py, PyByteArray>> {
+) -> PyResult<Pixels> {
     let matched = read_match(matched)?;
     let operation: Operation =
         serde_json::from_str(operation).map_err(|error| PyValueError::new_err(error.to_string()))?;
@@ -33,7 +34,7 @@ pub(crate) fn operate<'py>(
         operation.apply(&mut made, size, matched);
         made
     });
-    Ok(PyByteArray::new(py, &made))
+    Ok(Pixels::new(made, size, "|u1"))
 }
 
 pub(crate) fn read_match(name: &str) -> PyResult<Match> {

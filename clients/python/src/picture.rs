@@ -9,11 +9,11 @@ use forebay_pixels::{
 };
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyTuple};
 use serde_json::Value;
 
 use crate::error;
 use crate::operate::read_match;
+use crate::pixels::Pixels;
 
 thread_local! {
     static DECODER: RefCell<CpuDecoder> = RefCell::new(CpuDecoder::new());
@@ -23,16 +23,6 @@ thread_local! {
 #[pyclass(frozen, name = "Pipeline", module = "forebay._native")]
 pub(crate) struct PyPipeline {
     pipeline: Pipeline,
-}
-
-/// The values of a picture that was made here, for numpy. They live as long as this.
-#[pyclass(frozen, module = "forebay._native")]
-pub(crate) struct Pixels {
-    /// Only numpy looks into it.
-    _bytes: Vec<u8>,
-    address: usize,
-    shape: [u32; 3],
-    typestr: &'static str,
 }
 
 #[pymethods]
@@ -115,28 +105,9 @@ impl PyPipeline {
         work: impl FnOnce(&mut CpuDecoder) -> Result<Transformed, Fault> + Send,
     ) -> PyResult<Pixels> {
         let made = py.detach(|| DECODER.with_borrow_mut(work));
-        let Transformed { width, height, mut bytes } = made.map_err(|fault| error::picture(py, name, &fault))?;
+        let Transformed { width, height, bytes } = made.map_err(|fault| error::picture(py, name, &fault))?;
         let typestr = if self.pipeline.output().dtype == Dtype::Float32 { "<f4" } else { "|u1" };
-        Ok(Pixels {
-            address: bytes.as_mut_ptr().expose_provenance(),
-            _bytes: bytes,
-            shape: [height, width, 3],
-            typestr,
-        })
-    }
-}
-
-#[pymethods]
-impl Pixels {
-    /// The memory's address for numpy. The array may be written: nothing else reads it.
-    #[getter]
-    fn __array_interface__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let interface = PyDict::new(py);
-        interface.set_item("version", 3)?;
-        interface.set_item("shape", PyTuple::new(py, self.shape)?)?;
-        interface.set_item("typestr", self.typestr)?;
-        interface.set_item("data", (self.address, false))?;
-        Ok(interface)
+        Ok(Pixels::new(bytes, (width, height), typestr))
     }
 }
 

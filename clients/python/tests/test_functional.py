@@ -4,6 +4,7 @@ import doctest
 
 import numpy as np
 import pytest
+from forebay import _native
 from forebay.transforms import functional
 from interpreter import rounds_until_seen
 from PIL import Image, ImageEnhance, ImageFilter, ImageOps
@@ -254,3 +255,23 @@ def test_other_threads_run_while_an_operation_does():
 def test_the_examples_run():
     found = doctest.testmod(functional)
     assert (found.failed, found.attempted > 2) == (0, True)
+
+
+@pytest.mark.parametrize("function", [functional.invert, functional.horizontal_flip])
+def test_a_result_is_the_memory_that_the_operation_wrote(function):
+    given = np.random.default_rng(3).integers(0, 256, (7, 5, 3), np.uint8)
+    kept = given.copy()
+    made, again = function(given), function(given)
+    assert isinstance(made.base, _native.Pixels)
+    assert (made.dtype, made.shape, made.flags.writeable, made.flags.c_contiguous) == (np.uint8, kept.shape, True, True)
+    expected = made.copy()
+    again[:] = 7
+    assert not np.shares_memory(made, given)
+    assert (made == expected).all()
+    assert (given == kept).all()
+
+
+@pytest.mark.parametrize("width", [*range(1, 40), 224, 225])
+def test_a_flipped_row_is_the_row_from_its_other_end(width):
+    given = np.random.default_rng(width).integers(0, 256, (3, width, 3), np.uint8)
+    assert (functional.horizontal_flip(given) == given[:, ::-1]).all()

@@ -262,6 +262,4 @@ def _plan(image: np.ndarray, match: str, name: str, **parameters: Any) -> np.nda
 
 def _operate(image: np.ndarray, match: str, name: str, **parameters: Any) -> np.ndarray:  # noqa: ANN401 - numbers
     given = {key: value for key, value in parameters.items() if value is not None}
-    pixels, (width, height) = packed(image, "image")
-    made = operate(pixels, (width, height), document({name: given}), match)
-    return np.frombuffer(made, np.uint8).reshape(height, width, 3)
+    return np.asarray(operate(*packed(image, "image"), document({name: given}), match))
