@@ -7,6 +7,8 @@ use super::pillow::Pixels;
 pub(super) struct Difference {
     pub greatest: u8,
     pub sum: u64,
+    /// Values that differ by more than 1.
+    pub over: u64,
     pub values: u64,
     /// Where the greatest stands first: column and row.
     pub at: (u32, u32),
@@ -20,6 +22,7 @@ pub(super) struct Tally {
     pub equal: u64,
     pub greatest: u8,
     sum: u64,
+    over: u64,
     values: u64,
     /// The one with the greatest mean difference.
     pub worst: Option<WorstPicture>,
@@ -43,6 +46,7 @@ impl Difference {
         for (index, (a, b)) in ours.rgb.iter().zip(&theirs.rgb).enumerate() {
             let apart = a.abs_diff(*b);
             found.sum += u64::from(apart);
+            found.over += u64::from(apart > 1);
             if apart > found.greatest {
                 (found.greatest, place) = (apart, index / 3);
             }
@@ -65,6 +69,7 @@ impl Tally {
         self.equal += u64::from(difference.greatest == 0);
         self.greatest = self.greatest.max(difference.greatest);
         self.sum += difference.sum;
+        self.over += difference.over;
         self.values += difference.values;
         let mean = difference.mean();
         let worst = mean > self.worst.as_ref().map_or(0.0, |worst| worst.mean);
@@ -77,6 +82,11 @@ impl Tally {
     /// Over all values of all pictures.
     pub(super) fn mean(&self) -> f64 {
         mean(self.sum, self.values)
+    }
+
+    /// The share of all values that differ by more than 1.
+    pub(super) fn over(&self) -> f64 {
+        mean(self.over, self.values)
     }
 }
 
@@ -96,7 +106,7 @@ mod tests {
     #[test]
     fn greatest_mean_and_place_are_those_of_single_values() {
         let found = Difference::between(&row(&[10, 10, 10, 20, 20, 20]), &row(&[10, 11, 10, 20, 20, 25])).unwrap();
-        assert_eq!((found.greatest, found.sum, found.values, found.at), (5, 6, 6, (1, 0)));
+        assert_eq!((found.greatest, found.sum, found.over, found.values, found.at), (5, 6, 1, 6, (1, 0)));
         assert!((found.mean() - 1.0).abs() < 1e-9);
     }
 
@@ -115,5 +125,6 @@ mod tests {
         assert_eq!((tally.pictures, tally.equal, tally.greatest), (3, 1, 6));
         assert_eq!(tally.worst, Some(WorstPicture { picture: "far".into(), mean: 2.0 }));
         assert!((tally.mean() - 1.0).abs() < 1e-9);
+        assert!((tally.over() - 2.0 / 9.0).abs() < 1e-9);
     }
 }

@@ -150,6 +150,8 @@ def resized(picture: Image.Image, given: dict[str, Any], by: str) -> Image.Image
 
 def operated(picture: Image.Image, name: str, given: dict[str, Any]) -> Image.Image:
     """An operation on values: torchvision's, and Pillow's where timm asks Pillow or torchvision has none."""
+    if name == "aug_mix":
+        return mixed(picture, given)
     fill = given.get("fill")
     fill = tuple(map(int, fill)) if isinstance(fill, list) else fill
     if name == "affine_matrix":
@@ -169,12 +171,30 @@ def operated(picture: Image.Image, name: str, given: dict[str, Any]) -> Image.Im
     if name == "posterize" and given["bits"] == 0:
         # Pillow refuses it.
         return Image.new("RGB", picture.size)
+    return by_torchvision(picture, name, {**given, "fill": fill} if "fill" in given else given)
+
+
+def by_torchvision(picture: Any, name: str, given: dict[str, Any]) -> Any:  # noqa: ANN401 - an image or a tensor
+    """The function of torchvision with this name, of an image or of a tensor."""
     from torchvision.transforms.v2 import InterpolationMode, functional
 
-    given = {**given, "fill": fill} if "fill" in given else given
     if "interpolation" in given:
         given = {**given, "interpolation": InterpolationMode(given["interpolation"])}
     return getattr(functional, name)(picture, **given)
+
+
+def mixed(picture: Image.Image, given: dict[str, Any]) -> Image.Image:
+    """AugMix: the operations are those for tensors, also of an image, and the sum in floats is cut off."""
+    from torchvision.transforms.v2 import functional
+
+    pixels = functional.pil_to_tensor(picture)
+    total = given["own"] * pixels
+    for chain in given["chains"]:
+        made = pixels
+        for operation in chain["operations"]:
+            made = by_torchvision(made, *next(iter(operation.items())))
+        total.add_(chain["weight"] * made)
+    return functional.to_pil_image(total.to(torch.uint8))
 
 
 def carry_out(task: dict[str, Any], picture: Image.Image, data: bytes) -> Image.Image:

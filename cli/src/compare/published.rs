@@ -1,7 +1,6 @@
 //! The recipes of published training code, compared with the libraries that this code uses.
 //!
-//! Both sides stop before a normalisation, and before what follows it: noise and erased rectangles. `AugMix` is not compared,
-//! since its inner draws are no part of a plan.
+//! Both sides stop before a normalisation, and before what follows it: noise and erased rectangles.
 
 use forebay_pixels::document::named;
 use forebay_pixels::{Output, Recipe};
@@ -41,6 +40,7 @@ impl Publisher {
                 ("recipe torchvision_train, RandAugment", train("ra"), 0),
                 ("recipe torchvision_train, TrivialAugmentWide", train("ta_wide"), 0),
                 ("recipe torchvision_train, AutoAugment of ImageNet", train("imagenet"), 0),
+                ("recipe torchvision_train, AugMix", train("augmix"), 0),
                 ("recipe torchvision_eval", json!("torchvision_eval"), 0),
             ],
             Self::Timm => vec![

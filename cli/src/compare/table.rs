@@ -9,11 +9,11 @@ use super::pillow::Versions;
 use super::report::Report;
 use super::short;
 
-const HEAD: [&str; 6] = ["", "pictures", "equal", "greatest", "mean", "worst picture"];
+const HEAD: [&str; 7] = ["", "pictures", "equal", "greatest", "over 1", "mean", "worst picture"];
 /// Names of refused pictures that are shown; the rest are counted.
 const SHOWN: usize = 5;
 
-type TableRow = [String; 6];
+type TableRow = [String; 7];
 
 /// One dataset's tables.
 pub(super) fn text(out: &mut impl Write, report: &Report) -> io::Result<()> {
@@ -41,9 +41,10 @@ pub(super) fn markdown(out: &mut impl Write, versions: &Versions, reports: &[Rep
     writeln!(
         out,
         "# Pixels beside Pillow's\n\nMade by `forebay compare`, version {}, beside Pillow {} with libjpeg-turbo {}{}.\n\n\
-         Differences are those of single channels, from 0 to 255. The table has the greatest one, and the mean over all values.\n\
-         *Equal* pictures have no difference. The worst picture has the greatest mean, which is given beside its name.\n\
-         If the greatest difference is 1, the mean is the share of values that differ.\n\
+         Differences are those of single channels, from 0 to 255. The table has the greatest one, the share of values that\n\
+         differ by more than 1, and the mean over all values. *Equal* pictures have no difference. The worst picture has the\n\
+         greatest mean, which is given beside its name. If the greatest difference is 1, the mean is the share of values that\n\
+         differ.\n\
          Both sides turn pictures upright, put transparent ones on black, and keep the upper 8 of 16 bits. Pillow is told crops\n\
          and sizes. Only in evaluation, it follows torchvision's rules by itself.",
         env!("CARGO_PKG_VERSION"),
@@ -54,7 +55,7 @@ pub(super) fn markdown(out: &mut impl Write, versions: &Versions, reports: &[Rep
     for report in reports {
         writeln!(out, "\n## {}", short(&report.path))?;
         for rows in sections(report) {
-            writeln!(out, "\n| {} |\n|---|--:|--:|--:|--:|---|", HEAD.join(" | "))?;
+            writeln!(out, "\n| {} |\n|---|--:|--:|--:|--:|--:|---|", HEAD.join(" | "))?;
             for row in rows {
                 writeln!(out, "| {} |", row.map(|cell| cell.replace('|', "\\|")).join(" | "))?;
             }
@@ -91,7 +92,7 @@ fn sections(report: &Report) -> Vec<Vec<TableRow>> {
 
 fn row(name: &str, tally: &Tally) -> TableRow {
     if tally.pictures == 0 {
-        return [name, "0", "-", "-", "-", ""].map(str::to_owned);
+        return [name, "0", "-", "-", "-", "-", ""].map(str::to_owned);
     }
     let worst =
         tally.worst.as_ref().map_or_else(String::new, |worst| format!("{} ({})", worst.picture, shown(worst.mean)));
@@ -100,9 +101,14 @@ fn row(name: &str, tally: &Tally) -> TableRow {
         tally.pictures.to_string(),
         tally.equal.to_string(),
         tally.greatest.to_string(),
+        percent(tally.over()),
         shown(tally.mean()),
         worst,
     ]
+}
+
+fn percent(share: f64) -> String {
+    if share > 0.0 { format!("{:.4} %", share * 100.0) } else { "0".to_owned() }
 }
 
 /// With three digits after the point, or as many as show that it is not 0.

@@ -1,8 +1,8 @@
 //! What both sides do with each picture: our transforms, and the same in Pillow or torch.
 
 use forebay_pixels::{
-    CenterCrop, CpuDecoder, Draw, Fault, Input, Interpolation, Limits, Match, Output, Plan, Recipe, RecipeError,
-    Resize, Size, Step, Transform,
+    CenterCrop, CpuDecoder, Draw, Fault, Input, Interpolation, Limits, Match, Operation, Output, Plan, Recipe,
+    RecipeError, Resize, Size, Step, Transform,
 };
 use serde_json::{Value, json};
 
@@ -119,7 +119,8 @@ impl Task {
             TaskKind::Planned(by) => {
                 let plan = self.plan(width, height, draw);
                 let by = if by == ResizedBy::OpenCv { "opencv" } else { "pillow" };
-                json!({ "do": "plan", "steps": plan.steps, "mirrored": plan.mirrored, "resize": by })
+                let steps: Vec<Value> = plan.steps.iter().map(|step| drawn(*step, (plan.width, plan.height))).collect();
+                json!({ "do": "plan", "steps": steps, "mirrored": plan.mirrored, "resize": by })
             }
             TaskKind::Training => {
                 let plan = self.plan(width, height, draw);
@@ -131,6 +132,15 @@ impl Task {
             }
         }
     }
+}
+
+/// A step with all that was drawn for it. `AugMix` draws its chains while it works, on a picture of the result's size.
+fn drawn(step: Step, size: (u32, u32)) -> Value {
+    let Step::Operate(Operation::ChainMix(mixture)) = step else { return json!(step) };
+    let (own, chains) = mixture.drawn(size);
+    let chains: Vec<Value> =
+        chains.iter().map(|(weight, operations)| json!({ "weight": weight, "operations": operations })).collect();
+    json!({ "operate": { "aug_mix": { "own": own, "chains": chains } } })
 }
 
 impl TaskKind {

@@ -138,6 +138,19 @@ impl ChainMix {
         });
     }
 
+    /// What is mixed: the picture's own weight, and each chain's weight and operations on a picture of this width and height.
+    /// The weights add up to 1. With these, the same mixture can be made of another library's operations.
+    pub fn drawn(&self, (width, height): (u32, u32)) -> (f32, Vec<(f32, Vec<Operation>)>) {
+        let draws = Draws::of_key(self.key);
+        let [own, mixed] = weights(draws.part(0), self.alpha);
+        let chains = (1..).zip(self.chain_weights(draws.part(1))).map(|(number, weight)| {
+            let mut operations = Vec::new();
+            self.chain(draws.part(1 + number), (width as usize, height as usize), |each| operations.push(each));
+            (weight * mixed, operations)
+        });
+        (own, chains.collect())
+    }
+
     /// The weights of the chains, which add up to 1.
     #[expect(clippy::cast_possible_truncation, reason = "weights have single precision")]
     fn chain_weights(&self, draws: Draws) -> impl Iterator<Item = f32> {
