@@ -14,14 +14,26 @@ from torch import nn
 PROTOTYPES, SHARP, SOFT, TEACHER, CENTRE = 64, 0.04, 0.1, 0.99, 0.9
 
 
-def network(outputs: int) -> nn.Module:
-    """A few convolutions for pictures of any size."""
+class Prototypes(nn.Module):
+    """How far features point to each of some directions, from -1 to 1: the last layer of DINO."""
+
+    def __init__(self, features: int, count: int) -> None:
+        super().__init__()
+        self.directions = nn.Parameter(torch.randn(count, features))
+
+    def forward(self, features: torch.Tensor) -> torch.Tensor:
+        """The n x count cosines of n x features."""
+        return nn.functional.normalize(features, dim=1) @ nn.functional.normalize(self.directions, dim=1).T
+
+
+def network(last: nn.Module) -> nn.Module:
+    """A few convolutions for pictures of any size, and a last layer for their 64 features."""
 
     def block(before: int, after: int) -> list[nn.Module]:
         return [nn.Conv2d(before, after, 3, stride=2, padding=1, bias=False), nn.BatchNorm2d(after), nn.ReLU()]
 
     body = [*block(3, 16), *block(16, 32), *block(32, 64)]
-    return nn.Sequential(*body, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(64, outputs))
+    return nn.Sequential(*body, nn.AdaptiveAvgPool2d(1), nn.Flatten(), last)
 
 
 def classification(batches: Iterator[Views], steps: int) -> list[float]:
@@ -30,7 +42,7 @@ def classification(batches: Iterator[Views], steps: int) -> list[float]:
     losses = []
     for views in itertools.islice(batches, steps):
         if model is None:
-            model = network(views.labels.shape[1])
+            model = network(nn.Linear(64, views.labels.shape[1]))
             optimizer = torch.optim.SGD(model.parameters(), lr=0.05, momentum=0.9, weight_decay=1e-4)
         loss = nn.functional.cross_entropy(model(views.pictures[0]), views.labels)
         optimizer.zero_grad()
@@ -45,7 +57,7 @@ def distillation(batches: Iterator[Views], steps: int) -> list[float]:
 
     See Caron et al., "Emerging Properties in Self-Supervised Vision Transformers", section 3.1.
     """
-    student = network(PROTOTYPES)
+    student = network(Prototypes(64, PROTOTYPES))
     teacher = copy.deepcopy(student).requires_grad_(False)
     optimizer = torch.optim.AdamW(student.parameters(), lr=1e-3)
     centre = torch.zeros(PROTOTYPES)
