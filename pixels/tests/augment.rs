@@ -1,9 +1,13 @@
 //! What random transforms draw: as torchvision draws, by its published rules. Numbers are compared with their distribution by
-//! Kolmogorov and Smirnov, over 10,000 draws of fixed seeds; choices by how often each is made.
+//! Kolmogorov and Smirnov, over 10,000 draws of fixed seeds; choices by chi-square.
 #![allow(clippy::unwrap_used, reason = "tests stop at what should not be")]
+
+#[path = "shared/chi_square.rs"]
+mod chi_square;
 
 use std::collections::BTreeMap;
 
+use chi_square::assert_as_often;
 use forebay_pixels::{
     Draw, Dtype, Erase, Filling, Layout, Limits, Match, OneOrTwo, Operation, Origin, Output, PillowBlur, Pipeline,
     Plan, Recipe, Step, Transform,
@@ -56,9 +60,8 @@ fn as_often<'n>(names: impl Iterator<Item = &'n str>, kinds: usize) {
     }
     assert_eq!(counts.len(), kinds, "{counts:?}");
     let expected = f64::from(counts.values().sum::<u32>()) / f64::from(u32::try_from(kinds).unwrap());
-    // Six standard deviations.
-    let most = 6.0 * expected.sqrt();
-    assert!(counts.values().all(|count| (f64::from(*count) - expected).abs() < most), "{counts:?}");
+    let counts: Vec<_> = counts.into_values().map(|count| (count, expected)).collect();
+    assert_as_often(&counts, "each kind");
 }
 
 #[test]
