@@ -88,6 +88,7 @@ class World:
         self.socket = sockets / "forebay.sock"
         self.strangers = Strangers(self.socket, self.chance)
         self.crew = Crew(*commands(folder), folder, self.socket, self.chance)
+        self.pictures = str(folder / "pictures")
         source = write_pictures(folder / "pictures", RECORDS)
         config = folder / "forebay.toml"
         config.write_text(CONFIG.format(sockets=sockets, disk=self.disk / "state", source=source, trainers=MANY))
@@ -102,6 +103,8 @@ class World:
             # A stream makes its ring for its first trainer.
             forebay.Loader(f"stream:{stream}", socket=self.socket).close()
         assert not [*self.left_open()]
+        # Nobody takes batches, so its readers stop after a while, with no picture open.
+        wait_until(lambda: not any(self.pictures in what for what in holdings(self.daemon.process.pid)))
         self.before = holdings(self.daemon.process.pid)
         self.crew.begin()
 
