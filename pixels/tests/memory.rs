@@ -8,7 +8,9 @@ use std::cell::Cell;
 use std::io::Cursor;
 
 use forebay_pixels::sample::{JpegForm, photograph_rgb};
-use forebay_pixels::{CpuDecoder, Draw, Fault, Form, Limits, Match, Output, Recipe, Transform, probe};
+use forebay_pixels::{
+    CpuDecoder, Draw, Fault, Form, Limits, Match, Output, Recipe, Transform, View, ViewOrder, ViewPlaces, probe,
+};
 use image::{DynamicImage, ImageFormat, RgbImage};
 use serde_json::{Value, json};
 
@@ -162,6 +164,31 @@ fn rule_31_a_mixture_of_chains_takes_its_memory_for_the_first_pictures_only() {
     (0..20).for_each(&mut transform);
     let ((), taken) = most(|| (20..40).for_each(&mut transform));
     assert!(taken < 4096, "{taken} bytes");
+}
+
+#[test]
+fn rule_49_views_decode_the_part_that_all_of_them_need_and_no_more() {
+    let cut = |left: u32, top: u32| {
+        let list = json!([{ "crop": { "top": top, "left": left, "height": 40, "width": 40 } }]);
+        Recipe::new(serde_json::from_value(list).unwrap(), Output::default()).unwrap()
+    };
+    let (bytes, limits) = (jpeg(1600, 1200), Limits::default());
+    // Bytes that a decoder takes for these two views of 40 x 40.
+    let taken = |second: (u32, u32)| {
+        let (first, view) = (cut(100, 200), View { name: "second".to_owned(), recipe: cut(second.0, second.1) });
+        let (mut place, mut further) = (vec![0; first.place_len()], vec![0; view.recipe.place_len()]);
+        let order = ViewOrder { recipe: &first, views: &[view], draw: DRAW };
+        let mut further = [further.as_mut_slice()];
+        let to = ViewPlaces { first: &mut place, further: &mut further };
+        let mut decoder = CpuDecoder::new();
+        let (made, taken) = most(|| decoder.decode_views((&bytes, None), order, &limits, to));
+        made.unwrap();
+        taken
+    };
+    // Beside each other: 100 x 40 pixels. In two corners: 1,100 x 900 of them, which are held once.
+    let (near, far) = (taken((160, 200)), taken((1160, 1060)));
+    assert!(near < 100 * 40 * 3 + FIXED, "{near} bytes");
+    assert!((1100 * 900 * 3..1100 * 900 * 3 + FIXED).contains(&far), "{far} bytes");
 }
 
 #[test]
