@@ -98,6 +98,25 @@ def test_an_older_iteration_is_ended_by_a_newer_one(pictures):
     loader.close()
 
 
+def test_set_epoch_moves_an_iteration_that_has_given_nothing_and_ends_one_that_has_given_some(pictures):
+    dataset = ImageFolder(pictures(20, classes=2), TENSOR)
+    whole = DataLoader(dataset, batch_size=4, shuffle=True, seed=7)
+    orders = [numbers(whole) for _ in range(3)]
+    whole.close()
+    later = DataLoader(dataset, batch_size=4, shuffle=True, seed=7)
+    # So does Lightning when it resumes a job.
+    begun = iter(later)
+    later.sampler.set_epoch(2)
+    assert numbers(begun) == orders[2]
+    begun = iter(later)
+    next(begun)
+    later.sampler.set_epoch(1)
+    with pytest.raises(forebay.Error, match="has ended this iteration"):
+        next(begun)
+    assert numbers(later) == orders[1]
+    later.close()
+
+
 def test_set_epoch_begins_where_a_run_without_a_state_goes_on(pictures):
     dataset = ImageFolder(pictures(20, classes=2), TENSOR)
     whole = DataLoader(dataset, batch_size=4, shuffle=True, seed=7)

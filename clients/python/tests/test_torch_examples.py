@@ -70,18 +70,36 @@ def test_a_job_of_timm_that_is_resumed_has_the_losses_of_one_that_was_not_interr
     )
 
 
-def test_the_lightning_module_has_the_same_loss_with_either_loader_and_lightning_warns_of_neither(tmp_path):
+def fitted(folder, loader, *given, seed):
+    """A trial of the Lightning module."""
     pytest.importorskip("lightning", reason="Lightning is not installed; `make test-torch` installs it")
-    folder = trials.folders(tmp_path)
-    fit = trials.example("lightning_module")
-    given = (folder / "train", folder / "val", "--plain")
+    words = trials.words(folder / "train", folder / "val", "--loader", loader, *given, seed=seed)
+    return trials.example("lightning_module")(words)
 
-    def trial(loader):
+
+def test_the_lightning_module_has_the_same_loss_with_either_loader_and_lightning_warns_of_neither(tmp_path):
+    folder = trials.folders(tmp_path)
+
+    def trial(loader, seed):
         with warnings.catch_warnings(record=True) as warned:
             warnings.simplefilter("always")
-            return fit(trials.words(*given, "--loader", loader, seed=1)), {str(each.message) for each in warned}
+            return fitted(folder, loader, "--plain", seed=seed), {str(each.message) for each in warned}
 
-    (ours, warned), (theirs, warned_of_theirs) = trial("forebay"), trial("torch")
-    trials.assert_equal(ours, theirs)
-    assert (ours["right"], ours["validated"]) == (theirs["right"], 21)
-    assert warned <= warned_of_theirs, warned - warned_of_theirs
+    for seed in trials.SEEDS:
+        (ours, warned), (theirs, warned_of_theirs) = trial("forebay", seed), trial("torch", seed)
+        trials.assert_equal(ours, theirs)
+        assert ours["right"] == theirs["right"]
+        assert ours["validated"] == theirs["validated"] == [21] * trials.EPOCHS
+        assert warned <= warned_of_theirs, warned - warned_of_theirs
+
+
+def test_the_lightning_module_learns_alike_with_orders_flips_and_mixup_of_their_own(tmp_path):
+    folder = trials.folders(tmp_path)
+    ours, theirs = ([fitted(folder, loader, seed=seed) for seed in trials.SEEDS] for loader in ("forebay", "torch"))
+    trials.assert_alike(ours, theirs)
+
+
+@pytest.mark.parametrize(("loader", "given"), [("torch", ["--plain"]), ("forebay", ["--mixup-alpha", "0"])])
+def test_a_lightning_module_that_is_resumed_has_the_losses_of_one_that_was_not_interrupted(tmp_path, loader, given):
+    folder = trials.folders(tmp_path)
+    trials.assert_resumed(lambda *words: fitted(folder, loader, *given, *words, seed=1), tmp_path / "job.ckpt")

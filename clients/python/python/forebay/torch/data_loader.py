@@ -130,7 +130,8 @@ class DataLoader:
         )
         turns = self.loader._feed.session.records * asked.get("repeats", 1)
         self._full_batches = turns // self.batch_size if drop_last and is_plain else None
-        self._iteration = 0
+        # The last iteration, and the last one that was asked for a batch.
+        self._iteration = self._read_iteration = 0
         self._is_left_early = False
         self._epoch: int | None = None
         # The sampler's epoch when it was last looked at. None after a state was loaded, which has the epoch.
@@ -167,6 +168,8 @@ class DataLoader:
     def set_epoch(self, epoch: int) -> None:
         """Makes the next `iter()` begin this epoch, which has its own order. Does nothing if it would do so anyway.
 
+        An iteration that has given no batch yet goes on in this epoch. One that has given some ends.
+
         Scripts call it in each epoch for the order; here it is only needed to begin at another epoch than 0 without a
         state. The audit does not list the epochs that were skipped.
 
@@ -179,7 +182,9 @@ class DataLoader:
         following = self.epoch + 1 if self._is_left_early else self.epoch
         if epoch != following:
             self.loader._feed.session.begin(epoch)
-            self._iteration += 1
+            # Lightning calls iter() before it says which epoch a resumed job is in.
+            if self._read_iteration == self._iteration:
+                self._iteration += 1
             self._is_left_early, self._epoch = False, epoch
 
     def state_dict(self) -> dict[str, Any]:
@@ -213,6 +218,7 @@ class DataLoader:
                 "a newer iter(), set_epoch() or load_state_dict() of this DataLoader has ended this iteration; make "
                 "one DataLoader for each iteration that lives at the same time"
             )
+        self._read_iteration = iteration
         batch = self._batches.next(self.timeout or None)
         self._has_read = True
         if batch is None:
