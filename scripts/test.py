@@ -217,12 +217,12 @@ def torch() -> Tally:
 
 def tensorflow() -> Tally:
     """Those that need TensorFlow."""
-    return beside("tensorflow", ("tensorflow-cpu",), "test_tf.py", "test_tf_example.py")
+    return beside("tensorflow", ("tensorflow-cpu",), "test_tf.py", "test_tf_example.py", "test_torch_and_others.py")
 
 
 def jax() -> Tally:
     """Those that need JAX, whose CPU plays four devices."""
-    return beside("jax", ("jax", "flax", "pillow"), "test_jax.py", "test_jax_example.py")
+    return beside("jax", ("jax", "flax", "pillow"), "test_jax.py", "test_jax_example.py", "test_torch_and_others.py")
 
 
 def beside(name: str, packages: tuple[str, ...], *files: str) -> Tally:

@@ -108,6 +108,11 @@ impl Session {
         self.info.classes.clone()
     }
 
+    /// The epoch that the caller is in. After the end of an epoch it is the next one.
+    fn epoch(&self, py: Python<'_>) -> PyResult<u64> {
+        self.look(py, Client::epoch)
+    }
+
     /// Slots that this trainer may hold at once.
     fn credits(&self, py: Python<'_>) -> PyResult<u32> {
         self.look(py, Client::credits)
@@ -128,17 +133,22 @@ impl Session {
         self.look(py, |client| client.rings().map(Ring::new).collect())
     }
 
-    /// The next batch, or None at the end of an epoch and of the stream, with the number to store in `taken`.
+    /// The next batch, or None at the end of an epoch and of the stream. Before it is the number to store in `taken`, and
+    /// behind it how often the rings have changed: the caller needs both for each batch, and a call costs more than a number.
     #[pyo3(signature = (timeout))]
-    fn next(&self, py: Python<'_>, timeout: Option<f64>) -> PyResult<(u64, Option<Py<Batch>>)> {
+    fn next(&self, py: Python<'_>, timeout: Option<f64>) -> PyResult<(u64, Option<Py<Batch>>, u64)> {
         let timeout = limit(py, timeout)?;
-        match self.ask(py, |client, watch| client.next(timeout, watch))? {
+        let next = |client: &mut Client, watch: &mut dyn Watch| {
+            client.next(timeout, watch).map(|next| (next, client.ring_changes()))
+        };
+        let (next, changes) = self.ask(py, next)?;
+        match next {
             Next::Batch(batch) => {
                 let batch = Py::new(py, Batch::new(batch, self.columns.clone()))?;
-                Ok((self.untaken.lock().hand_out(HandOut::Batch(batch.clone_ref(py))), Some(batch)))
+                Ok((self.untaken.lock().hand_out(HandOut::Batch(batch.clone_ref(py))), Some(batch), changes))
             }
-            Next::EpochEnd(epoch) => Ok((self.untaken.lock().hand_out(HandOut::EpochEnd(epoch)), None)),
-            Next::Done => Ok((NOTHING, None)),
+            Next::EpochEnd(epoch) => Ok((self.untaken.lock().hand_out(HandOut::EpochEnd(epoch)), None, changes)),
+            Next::Done => Ok((NOTHING, None, changes)),
         }
     }
 

@@ -267,6 +267,12 @@ def test_rule_11_saying_so_is_enough():
     assert "num_shards" not in settings
 
 
+def test_rule_11_a_world_size_without_a_rank_is_no_rank_0():
+    for rank in ({}, {"RANK": "first"}):
+        with pytest.raises(SettingsError, match=r"WORLD_SIZE=8 is in the environment, and RANK=.* start the job with"):
+            refuse_unsharded({}, {"WORLD_SIZE": "8", **rank}, None)
+
+
 def test_rule_40_a_rank_comes_from_the_caller_then_a_process_group_then_a_launcher():
     lockstep = {"assignment": "lockstep", "global_batch": 8}
     launchers = {"RANK": "1", "WORLD_SIZE": "2", "SLURM_PROCID": "5", "SLURM_NTASKS": "8"}

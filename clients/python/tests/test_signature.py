@@ -14,7 +14,7 @@ from forebay.settings import OF_THE_DAEMON
 pytestmark = [pytest.mark.daemon, pytest.mark.usefixtures("binary")]
 
 # Settings that say how this trainer attaches. A configuration has no such keys.
-OF_THE_TRAINER = {"shard_id", "rank", "world_size", "group", "join", "socket", "random_shuffle"}
+OF_THE_TRAINER = {"shard_id", "rank", "world_size", "group", "join", "socket", "random_shuffle", "writable"}
 # Keys that only whoever runs a service can decide on. Its `group` is one of users.
 OF_THE_SERVICE = {"fill", "shard_size", "trainers", "credits", "group"}
 
@@ -133,6 +133,6 @@ def test_rule_26_the_daemon_itself_has_these_defaults(keys, pictures, service):
     with forebay.Loader("stream:train", socket=daemon.socket, **{**defaults, **in_signature}) as attached:
         assert attached.next().valid == 4
     for name, value in {**defaults, **in_signature}.items():
-        if isinstance(value, bool) and name not in ("stick_to_shard", "pad_last_batch", "mixing_per_batch"):
+        if isinstance(value, bool) and name not in ("stick_to_shard", "pad_last_batch", "mixing_per_batch", "writable"):
             with pytest.raises(forebay.SettingsError, match=f"{name}: is {str(not value).lower()}, but the stream has"):
                 forebay.Loader("stream:train", socket=daemon.socket, **{name: not value})

@@ -123,6 +123,13 @@ def test_input_pipelines_read_shards_and_a_strategy_takes_no_batch_away(pictures
     whole = forebay.tf.dataset(folder, elements=["records"], batch_size=4, size=8, epochs=1, last_batch_policy="drop")
     assert sorted(np.concatenate(list(strategy.experimental_distribute_dataset(whole)))) == list(range(12))
 
+    def shard(context):
+        settings = {"batch_size": 4, "size": 8, "epochs": 1, "last_batch_policy": "drop"}
+        return forebay.tf.dataset(folder, elements=["records"], input_context=context, **settings)
+
+    own = strategy.distribute_datasets_from_function(shard)
+    assert sorted(np.concatenate(list(own))) == list(range(12))
+
 
 def test_what_cannot_be_is_refused_with_the_way_out(pictures):
     folder = pictures(4)
@@ -131,6 +138,8 @@ def test_what_cannot_be_is_refused_with_the_way_out(pictures):
             forebay.tf.dataset(loader, elements=["boxes"])
         with pytest.raises(forebay.SettingsError, match="it is empty"):
             forebay.tf.dataset(loader, elements=[])
+        with pytest.raises(forebay.SettingsError, match=r"give a tuple of names, such as \('images',\)"):
+            forebay.tf.dataset(loader, elements="images")
         with pytest.raises(forebay.SettingsError, match="batch_size: the Loader has its settings already"):
             forebay.tf.dataset(loader, batch_size=2)
         context = types.SimpleNamespace(num_input_pipelines=2, input_pipeline_id=1)

@@ -44,9 +44,38 @@ def test_what_a_subclass_of_loader_overrides_is_used(pictures):
 @pytest.mark.filterwarnings("error")
 def test_rule_14_views_share_the_rings_memory(pictures):
     with forebay.Loader(pictures(8), batch_size=4, size=8, epochs=1, dtype="float16") as loader:
+        (ring,) = loader._feed.session.rings()
+        start, length = ring.slots
         for batch in loader.torch(copy=False):
             assert batch.images.dtype == torch.float16
-            assert np.shares_memory(batch.images.numpy(), batch.images[1:].numpy())
+            for tensor in (batch.images, batch.labels, batch.records, batch.mask):
+                assert start <= tensor.data_ptr() < start + length
+    with forebay.Loader(pictures(8), batch_size=4, size=8, epochs=1) as loader:
+        (ring,) = loader._feed.session.rings()
+        start, length = ring.slots
+        for batch in loader.torch():
+            assert not start <= batch.images.data_ptr() < start + length, "a copy is no view"
+
+
+@pytest.mark.parametrize("copy", [True, False])
+def test_a_batch_of_named_columns_unpacks_as_them(annotated, copy):
+    with forebay.Loader(annotated, batch_size=2, size=8, epochs=1) as loader:
+        whole = loader.torch().next()
+        loader.reset()
+        assert repr(loader.torch()) == f"<forebay.torch.TorchLoader of {loader!r}>"
+    with forebay.Loader(annotated, batch_size=2, size=8, epochs=1) as loader:
+        images, labels = loader.torch(elements=("images", "labels"), copy=copy).next()
+        assert torch.equal(images, whole.images)
+        assert torch.equal(labels, whole.labels)
+        del images, labels
+        for refused, words in ((("boxen",), "'boxen' is not a column"), ((), "it is empty"), ("images", "a tuple of")):
+            with pytest.raises(forebay.SettingsError, match=words):
+                loader.torch(elements=refused)
+    with forebay.Loader(annotated, batch_size=2, size=8, epochs=1) as loader:
+        soft = loader.torch(elements=["labels", "boxes"], as_dict=True, num_classes=2).next()
+        assert list(soft) == ["labels", "boxes"]
+        assert soft["labels"].shape == (2, 2)
+        assert torch.equal(soft["boxes"].values, whole.boxes.values)
 
 
 @pytest.mark.filterwarnings("error")

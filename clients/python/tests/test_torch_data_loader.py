@@ -375,3 +375,21 @@ def test_losses_are_those_of_torchs_loader(jpegs):
     loader.close()
     np.testing.assert_allclose(losses[1], losses[0], rtol=1e-3)
     assert losses[1][-1] < losses[1][0]
+
+
+@pytest.mark.filterwarnings("error")
+def test_accelerate_takes_it_as_it_is_and_without_a_warning(pictures):
+    accelerate = pytest.importorskip("accelerate", reason="accelerate is not installed; `make test-torch` installs it")
+    accelerator = accelerate.Accelerator(cpu=True)
+    model = torch.nn.Linear(3, 2)
+    loader = DataLoader(pictures(8, classes=2), batch_size=4, size=8)
+    model, optimizer, prepared = accelerator.prepare(model, torch.optim.SGD(model.parameters(), lr=0.1), loader)
+    assert prepared is loader
+    labels = []
+    for images, targets in prepared:
+        loss = torch.nn.functional.cross_entropy(model(images.to(accelerator.device).float().mean((2, 3))), targets)
+        accelerator.backward(loss)
+        optimizer.step()
+        labels += targets.tolist()
+    assert sorted(labels) == [0] * 4 + [1] * 4
+    loader.close()

@@ -2,7 +2,9 @@
 
 import hashlib
 import os
+import re
 import signal
+import socket
 
 import forebay
 import numpy as np
@@ -148,3 +150,35 @@ def test_rule_49_a_trainer_of_a_stream_names_the_views_that_it_reads(jpegs, serv
 def test_rule_48_views_that_cannot_be_are_refused_in_words(jpegs, given, words):
     with pytest.raises(SettingsError, match=words):
         forebay.Loader(jpegs, **settings(**given))
+
+
+def test_rule_49_two_groups_with_other_views_share_one_decode(jpegs, service):
+    table = {name: {"transform": [step.to_settings() for step in steps]} for name, steps in VIEWS.items()}
+    daemon = service(jpegs, batch_size=4, size=24, views=table, epochs=2, mode="each")
+
+    def attach(group, columns):
+        return forebay.Loader("stream:train", socket=daemon.socket, group=group, columns=columns, join="epoch")
+
+    seen = []
+    with attach("whole", ["images"]) as whole, attach("local", ["local_0"]) as local:
+        # The group that comes later begins with the second epoch.
+        first = sum(batch.valid for batch in whole)
+        while len(seen) < first:
+            one, other = whole.next(), local.next()
+            assert ("local_0" in one.columns, "local_0" in other.columns) == (False, True)
+            assert one.records.tolist() == other.records.tolist()
+            seen += other.records.tolist()
+        # Everything is decoded by now. The metrics are renewed every few seconds.
+        metrics = daemon.socket.with_name("metrics.sock")
+        wait_until(lambda: pictures_decoded(metrics) >= first + len(seen))
+        assert pictures_decoded(metrics) == first + len(seen)
+    assert sorted(seen) == list(range(len(seen)))
+
+
+def pictures_decoded(socket_path):
+    """How many pictures a daemon has decoded, as its metrics say."""
+    with socket.socket(socket.AF_UNIX) as connection:
+        connection.connect(str(socket_path))
+        connection.sendall(b"GET /metrics HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+        text = connection.makefile().read()
+    return sum(int(count) for count in re.findall(r"^forebay_pictures_decoded_total\{.*\} (\d+)$", text, re.MULTILINE))

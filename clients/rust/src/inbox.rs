@@ -274,6 +274,11 @@ impl Inbox {
         *self = Self::new(epoch);
     }
 
+    /// The epoch that the caller is in. After the end of an epoch it is the next one.
+    pub(crate) fn epoch(&self) -> u64 {
+        self.epoch
+    }
+
     /// The epoch that the caller has begun and not been told the end of.
     pub(crate) fn epoch_begun(&self) -> Option<u64> {
         self.joined.then_some(self.epoch)

@@ -101,6 +101,11 @@ impl Session {
         &self.link.info
     }
 
+    /// The epoch that the caller is in. After the end of an epoch it is the next one.
+    pub fn epoch(&self) -> u64 {
+        self.inbox.epoch()
+    }
+
     /// Slots that this trainer may hold at once.
     pub fn credits(&self) -> u32 {
         self.link.welcome.credits

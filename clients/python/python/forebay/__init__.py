@@ -30,6 +30,7 @@ from forebay.errors import (
 )
 from forebay.image_folder import ImageFolder
 from forebay.loader import Loader
+from forebay.policy import LastBatchPolicy
 from forebay.ragged import Ragged
 from forebay.sharding import DataShardService
 
@@ -46,6 +47,7 @@ __all__ = [
     "ForkError",
     "GpuError",
     "ImageFolder",
+    "LastBatchPolicy",
     "Loader",
     "MissedBatches",
     "Outage",

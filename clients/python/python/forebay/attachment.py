@@ -23,10 +23,16 @@ __all__ = ["attach"]
 _log = logging.getLogger("forebay")
 
 
-def attach(asked: Request, socket: str | None, placement: str | None) -> Feed:
+def attach(asked: Request, socket: str | None, placement: str | None, *, writable: bool = False) -> Feed:
     """Attaches to a stream of a running daemon, or to this process's own daemon.
 
     If the daemon's memory of a GPU cannot be mapped here and `placement` is "auto", it attaches again with the host.
+
+    Args:
+        asked: The stream, and its settings.
+        socket: The daemon's, if the caller gave one.
+        placement: Where the caller wants the pixels.
+        writable: Whether batches are copies of the caller's own.
 
     Raises:
         SettingsError: With every setting that is wrong.
@@ -38,12 +44,13 @@ def attach(asked: Request, socket: str | None, placement: str | None) -> Feed:
     rings = Rings(releases)
     session = _session(asked, socket, _gpus_for(asked, placement))
     try:
-        rings.follow(session)
+        rings.follow(session, session.ring_changes())
     except GpuError as error:
         session.close()
         session = _session_in_host(asked, socket, placement, error)
-        rings.follow(session)
-    return Feed(session, rings, releases, shared=asked.stream is not None and asked.shard is None)
+        rings.follow(session, session.ring_changes())
+    shared = asked.stream is not None and asked.shard is None
+    return Feed(session, rings, releases, shared=shared, writable=writable)
 
 
 def _session(asked: Request, socket: str | None, gpus: list[bytes]) -> _native.Session:

@@ -73,6 +73,31 @@ class Batches(Generic[T]):
         return self._feed.session.batches_per_epoch
 
     @property
+    def batch_size(self) -> int:
+        """Places of a batch: records, unless `last_batch_policy` leaves some out or repeats some."""
+        return self._feed.batch_size
+
+    @property
+    def epoch(self) -> int:
+        """The epoch that this trainer is in, from 0. After the end of an epoch it is the next one."""
+        return self._feed.session.epoch()
+
+    def set_epoch(self, epoch: int) -> None:
+        """Makes the next `for` begin at the start of this epoch. Does nothing if this trainer is in this epoch already.
+
+        Use it to begin at another epoch than 0 without a state. Epochs follow each other without it. Batches of other
+        epochs that were not consumed are returned. The audit does not list the epochs that were skipped.
+
+        Raises:
+            SettingsError: The epoch is negative.
+            Error: Other trainers are attached to the stream.
+        """
+        if epoch < 0:
+            raise SettingsError(f"epoch={epoch}: give 0 or more")
+        if epoch != self.epoch:
+            self._feed.session.begin(epoch)
+
+    @property
     def placement(self) -> str:
         """Where the pixels are: "host", or "gpu:N" with the GPU's number in this process."""
         device = self._feed.rings.device
@@ -101,6 +126,11 @@ class Batches(Generic[T]):
     def classes(self) -> list[str]:
         """Class names in the order of their labels; empty if labels are numbers or absent."""
         return self._feed.session.classes
+
+    @property
+    def class_to_idx(self) -> dict[str, int]:
+        """The label of each class, by its name. Empty if labels are numbers or absent."""
+        return {name: label for label, name in enumerate(self.classes)}
 
     @property
     def quarantine(self) -> list[QuarantinedRecord]:

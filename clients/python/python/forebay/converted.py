@@ -38,6 +38,10 @@ class Converted(Batches[T]):
     def _feed(self) -> Feed:  # type: ignore[override] - only a Loader sets it
         return self.loader._feed
 
+    def __repr__(self) -> str:
+        kind = type(self)
+        return f"<{kind.__module__.removesuffix('.tensors')}.{kind.__name__} of {self.loader!r}>"
+
     def _draw(self, timeout: float | None = None) -> tuple[int, T | None]:
         number, batch = self.loader._draw(timeout)
         return number, None if batch is None else self._conversion(batch)

@@ -2,38 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Callable, TypeVar
 
 from forebay.batches import Batches
+from forebay.column_names import check_columns
 from forebay.errors import SettingsError
 from forebay.loader import Loader
 
 if TYPE_CHECKING:
     from forebay.settings import Source
 
-__all__ = ["names_of", "opened", "packed"]
+__all__ = ["opened", "packed"]
 
 T = TypeVar("T")
 
 
-def names_of(elements: Sequence[str]) -> list[str]:
-    """The names, unless they are one text.
-
-    Raises:
-        SettingsError: They are one text.
-    """
-    if isinstance(elements, str):
-        raise SettingsError(f"elements={elements!r}: give a tuple of names, such as ({elements!r},)")
-    return list(elements)
-
-
-def opened(source: Source | Loader, settings: dict[str, Any], names: list[str], use: Callable[[Loader], T]) -> T:
+def opened(
+    source: Source | Loader,
+    settings: dict[str, Any],
+    names: list[str],
+    use: Callable[[Loader], T],
+    *,
+    ragged: bool = False,
+) -> T:
     """What `use` makes of a Loader: of the caller's, or of one that is opened here, and closed again if `use` fails.
 
+    Args:
+        source: A Loader, or the source of one.
+        settings: The arguments of the Loader that is opened here.
+        names: The columns that `use` takes.
+        use: Called with the Loader.
+        ragged: Whether `use` takes columns with a list for each place.
+
     Raises:
-        SettingsError: There are settings beside a Loader, or there is no such column, or it has lists, or the pixels
-            are in memory of a GPU.
+        SettingsError: There are settings beside a Loader, or there is no such column, or it has lists that `use` does
+            not take, or the pixels are in memory of a GPU.
     """
     if not isinstance(source, Batches):
         loader = Loader(source, **settings)
@@ -44,7 +47,7 @@ def opened(source: Source | Loader, settings: dict[str, Any], names: list[str], 
     else:
         loader = source
     try:
-        _check(loader, names)
+        _check(loader, names, ragged=ragged)
         return use(loader)
     except BaseException:
         if loader is not source:
@@ -52,21 +55,16 @@ def opened(source: Source | Loader, settings: dict[str, Any], names: list[str], 
         raise
 
 
-def _check(loader: Loader, names: list[str]) -> None:
+def _check(loader: Loader, names: list[str], *, ragged: bool) -> None:
     if loader.placement != "host":
         raise SettingsError(
             f'the pixels are in {loader.placement}: set placement="host", or copy them as docs/operating.md shows'
         )
-    has_lists = {name: levels > 0 for name, _, levels, _ in loader._feed.session.rings()[0].columns}
-    known = ["images", "labels", "records", "mask", *has_lists]
-    unknown = [name for name in names if name not in known]
-    if unknown or not names:
-        given = f"{unknown[0]!r} is not a column" if unknown else "it is empty"
-        raise SettingsError(f"elements: {given}; the columns are {', '.join(known)}")
-    ragged = next((name for name in names if has_lists.get(name)), None)
-    if ragged is not None:
+    check_columns(loader, names)
+    lists = [name for name, _, levels, _ in loader._feed.session.rings()[0].columns if levels and name in names]
+    if lists and not ragged:
         raise SettingsError(
-            f"elements: {ragged!r} has a list for each place, which no array here can have: read the Loader"
+            f"elements: {lists[0]!r} has a list for each place, which no array here can have: read the Loader"
         )
 
 

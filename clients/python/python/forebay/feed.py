@@ -25,14 +25,22 @@ class Feed:
         rings: The stream's rings in this process.
         releases: Slots that a GPU still reads.
         shared: The ranks of a job may share the stream, on any nodes.
+        writable: Batches are copies of the caller's own.
+        batch_size: Places of a batch.
     """
 
-    def __init__(self, session: _native.Session, rings: Rings, releases: Releases, *, shared: bool = False) -> None:
+    def __init__(
+        self, session: _native.Session, rings: Rings, releases: Releases, *, shared: bool, writable: bool
+    ) -> None:
         self.session = session
         self.shared = shared
         self.rings = rings
         self.releases = releases
+        self.writable = writable
+        self.batch_size = session.rings()[0].images[0][0]
         self._lent: list[weakref.ref[Batch]] = []
+        # Slots of this trainer. There may be others after a change of the rings, and only then.
+        self._slots = session.credits()
 
     def draw(self, timeout: float | None = None) -> tuple[int, Batch | None]:
         """The next batch, or None at the epoch's end, and a number.
@@ -44,9 +52,9 @@ class Feed:
         """
         until = None if timeout is None else time.monotonic() + timeout
         while True:
-            slots = self._make_room()
+            self._make_room()
             try:
-                number, native = self.session.next(timeout)
+                number, native, ring_changes = self.session.next(timeout)
                 break
             except SlotsHeld:
                 # Another thread may have dropped arrays meanwhile. Their slots wait for the GPU, and only this loop
@@ -56,8 +64,11 @@ class Feed:
             timeout = None if until is None else max(until - time.monotonic(), 0)
         if native is None:
             return number, None
-        self.rings.follow(self.session)
-        batch = self._batch(native, copied=slots < 2 and native.gpu_images is None)
+        # In a `for`, the last batch is still bound when the next one is drawn: one slot is not enough for both.
+        copied = self._slots < 2
+        if self.rings.follow(self.session, ring_changes):
+            self._slots = self.session.credits()
+        batch = self._batch(native, copied=copied)
         self._lent.append(weakref.ref(batch))
         return number, batch
 
@@ -86,19 +97,25 @@ class Feed:
             if batch is not None:
                 batch._let_go()
 
-    def _make_room(self) -> int:
-        """Waits for the GPU if its work holds the slot of the next batch. Gives the number of slots of this trainer."""
-        slots = self.session.credits()
+    def _make_room(self) -> None:
+        """Waits for the GPU if its work holds the slot of the next batch.
+
+        It does nothing in most calls, and each call of `next()` comes here.
+        """
         # Variables often keep a batch longer than its loop. The newest batches stay, and leave a slot for the next one.
-        self.let_go(keep=slots - 1)
-        self.releases.look()
-        while self.session.viewed() >= slots and self.releases.wait():
-            pass
-        return slots
+        if len(self._lent) >= self._slots:
+            self.let_go(keep=self._slots - 1)
+        if self.releases:
+            self.releases.look()
+            while self.session.viewed() >= self._slots and self.releases.wait():
+                pass
 
     def _batch(self, native: _native.Batch, *, copied: bool) -> Batch:
-        # In a `for`, the last batch is still bound when the next one is drawn: one slot is not enough for both.
-        if copied:
+        in_host = self.rings.synchronous or native.gpu_images is None
+        if in_host and (copied or self.writable):
             return Batch(native).copy()
+        if self.rings.synchronous:
+            return Batch(native, self.releases)
         hold = self.rings.hold(native)
-        return Batch(native, self.releases, hold, self.rings.pixels(native, hold))
+        batch = Batch(native, self.releases, hold, self.rings.pixels(native, hold))
+        return batch.copy() if self.writable else batch

@@ -16,8 +16,9 @@ import jax
 import numpy as np
 
 from forebay.aligned import aligned_copy
+from forebay.column_names import names_of
 from forebay.converted import Converted
-from forebay.elements import names_of, opened, packed
+from forebay.elements import opened, packed
 from forebay.errors import SettingsError, SlotsHeld
 
 if TYPE_CHECKING:

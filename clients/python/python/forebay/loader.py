@@ -5,14 +5,18 @@ from __future__ import annotations
 import functools
 import os
 import sys
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Callable, NoReturn, TypeVar, cast
 
 from forebay import frameworks
+from forebay._cuda.driver import NoDriverError
 from forebay.attachment import attach
 from forebay.batch import Batch
 from forebay.batches import Batches
+from forebay.column_names import names_of
 from forebay.errors import GpuError, SettingsError
+from forebay.foreign import refuse_foreign
 from forebay.ranks import fill_in, refuse_unsharded
 from forebay.settings import Source, request
 
@@ -30,6 +34,7 @@ def _remember_given(init: _Init) -> _Init:
 
     @functools.wraps(init)
     def wrapper(self: Loader, source: Source, **given: Any) -> None:  # noqa: ANN401 - checked by `init`
+        refuse_foreign(given)
         self._given = given
         init(self, source, **given)
 
@@ -131,7 +136,9 @@ class Loader(Batches[Batch]):
         pin_memory: True calls `pin()` at once, and makes a ring that every driver can page-lock. Most drivers lock only
             memory that the process could write, so all trainers of the stream must belong to one user. The ring is
             locked for the GPU that PyTorch uses: call `torch.cuda.set_device` before. For a stream, the daemon's
-            configuration needs it too.
+            configuration needs it too. Without a CUDA driver it warns, as in PyTorch, and locks nothing.
+        writable: True makes each batch a copy with its own arrays in the host, which you may keep and write to, as
+            `Batch.copy()` does. False gives read-only views on the ring.
         dtype: "uint8", "float16", "bfloat16" or "float32", or a type of numpy or PyTorch with such a name. numpy has no
             bfloat16: see `Batch.images`.
         layout: "NHWC" or "NCHW".
@@ -189,8 +196,7 @@ class Loader(Batches[Batch]):
         SettingsError: With every setting that is wrong.
         DatasetError: The dataset is missing, empty or unreadable.
         AttachError: No daemon could be reached or started, or it refused this trainer.
-        GpuError: The ring cannot be page-locked. `pin_memory=torch.cuda.is_available()` asks for it only if there is a
-            GPU.
+        GpuError: The ring cannot be page-locked.
 
     Example:
         >>> loader = forebay.Loader("/data/train", batch_size=256, size=224, shuffle=True)      # doctest: +SKIP
@@ -244,6 +250,7 @@ class Loader(Batches[Batch]):
         cache: Mapping[str, str | int] | None = None,
         placement: str | None = None,
         pin_memory: bool = False,
+        writable: bool = False,
         dtype: Any = "uint8",  # noqa: ANN401 - whatever numpy or PyTorch takes
         layout: str = "NHWC",
         match: str = "pillow",
@@ -275,10 +282,13 @@ class Loader(Batches[Batch]):
         asked = request(source, given, by_name=socket is not None, interpreter=sys.executable)
         refuse_unsharded(given, os.environ, ranks, asked.stream)
         path = None if socket is None else os.path.abspath(os.fspath(socket))
-        self._feed = attach(asked, path, placement)
+        self._feed = attach(asked, path, placement, writable=writable)
+        self._source = source
         if pin_memory:
             try:
                 self.pin()
+            except NoDriverError as error:
+                warnings.warn(f"pin_memory=True has no effect: {error}", stacklevel=3)
             except GpuError:
                 self._feed.session.close()
                 raise
@@ -289,6 +299,7 @@ class Loader(Batches[Batch]):
         copy: bool = True,
         device: Any = None,  # noqa: ANN401 - whatever PyTorch takes
         as_dict: bool = False,
+        elements: Sequence[str] | None = None,
         num_classes: int | None = None,
         label_smoothing: float = 0.0,
     ) -> TorchLoader:
@@ -304,24 +315,33 @@ class Loader(Batches[Batch]):
             as_dict: True gives a dict. Its keys are the names of the columns, `valid` and `epoch`. If the dataset has
                 further columns, the dict also has the key `validity`. False gives a `forebay.torch.TorchBatch`, a named
                 tuple.
+            elements: Names of columns, such as `("images", "labels")`. A batch is then a tuple of these tensors, or a
+                dict with `as_dict=True`. None gives all columns.
             num_classes: Makes soft labels: `labels` is then `(n, num_classes)` of float32, as `Batch.soft_labels` gives
                 it. None leaves labels as numbers.
             label_smoothing: The part of each soft label that all classes share. Needs `num_classes`.
 
         Raises:
             ImportError: PyTorch is not installed.
-            SettingsError: `label_smoothing` without `num_classes`.
+            SettingsError: `label_smoothing` without `num_classes`, or `elements` names no column of the dataset.
 
         Example:
             >>> for batch in loader.torch(device="cuda"):                                       # doctest: +SKIP
             ...     loss = criterion(model(batch.images), batch.labels)
+            >>> for images, labels in loader.torch(elements=("images", "labels")):              # doctest: +SKIP
+            ...     loss = criterion(model(images), labels)
         """
         from forebay.torch.tensors import TorchLoader
 
         soft = None if num_classes is None else (num_classes, label_smoothing)
         if soft is None and label_smoothing:
             raise SettingsError("label_smoothing: give num_classes too, since only soft labels can be smoothed")
-        return TorchLoader(self, copy=copy, device=device, as_dict=as_dict, soft_labels=soft)
+        names = None if elements is None else names_of(elements)
+        return TorchLoader(self, copy=copy, device=device, as_dict=as_dict, elements=names, soft_labels=soft)
+
+    def __repr__(self) -> str:
+        source = self._source if isinstance(self._source, (str, os.PathLike)) else type(self._source).__name__
+        return f"<forebay.Loader of {str(source)!r} batch_size={self.batch_size} batches={len(self)}>"
 
     def _draw(self, timeout: float | None = None) -> tuple[int, Batch | None]:
         return self._feed.draw(timeout)

@@ -17,9 +17,10 @@ from paddle.utils.dlpack import from_dlpack
 
 from forebay._dlpack import capsule
 from forebay.aligned import aligned_copy
+from forebay.column_names import names_of
 from forebay.converted import Converted
 from forebay.dtype import signed
-from forebay.elements import names_of, opened
+from forebay.elements import opened
 
 if TYPE_CHECKING:
     from forebay.batch import Batch

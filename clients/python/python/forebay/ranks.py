@@ -66,10 +66,20 @@ def fill_in(
 
 
 def of_job(environment: Mapping[str, str], ranks: tuple[int, int, str] | None) -> tuple[int, int, str]:
-    """Rank, world size, and what they were read from. A process that trains alone has a world size of at most 1."""
+    """Rank, world size, and what they were read from. A process that trains alone has a world size of at most 1.
+
+    Raises:
+        SettingsError: The environment has a world size without a rank.
+    """
     if ranks is not None and ranks[1] > 1:
         return ranks
-    return _count(environment.get("RANK")), _count(environment.get("WORLD_SIZE")), "WORLD_SIZE"
+    rank, world = (environment.get(name, "") for name in _VARIABLES[0])
+    if _count(world) > 1 and not rank.isdecimal():
+        raise SettingsError(
+            f"WORLD_SIZE={world} is in the environment, and RANK={rank!r} is no number: start the job with torchrun, "
+            "which sets both, or give shard_id and num_shards"
+        )
+    return _count(rank), _count(world), "WORLD_SIZE"
 
 
 def refuse_unsharded(
@@ -107,7 +117,7 @@ def _of_launcher(environment: Mapping[str, str]) -> tuple[int, int, str] | None:
     return None
 
 
-def _count(text: str | None) -> int:
+def _count(text: str) -> int:
     try:
         return int(text or 0)
     except ValueError:

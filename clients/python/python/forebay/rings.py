@@ -23,12 +23,17 @@ _log = logging.getLogger("forebay")
 
 
 class Rings:
-    """The rings of a Loader, and which GPU reads their slots."""
+    """The rings of a Loader, and which GPU reads their slots.
+
+    Attributes:
+        synchronous: No GPU reads a slot asynchronously: no ring is mapped from a GPU or page-locked.
+    """
 
     def __init__(self, releases: Releases) -> None:
         self._releases = releases
         self._gpu = GpuRings()
         self._pins: Pins | None = None
+        self.synchronous = True
         # The session's count of ring changes when the rings were last looked at.
         self._seen = -1
 
@@ -37,17 +42,23 @@ class Rings:
         """Number in this process of the GPU that has the pixels; None if they are in the host."""
         return self._gpu.device
 
-    def follow(self, session: _native.Session) -> None:
+    def follow(self, session: _native.Session, changes: int) -> bool:
         """Maps and page-locks new rings, and lets go of rings that the daemon has retired.
 
         A ring that cannot be page-locked is used as it is, with a warning.
 
+        Args:
+            session: Whose rings they are.
+            changes: How often its rings have changed.
+
+        Returns:
+            Whether there were other rings the last time.
+
         Raises:
             GpuError: A ring cannot be mapped.
         """
-        changes = session.ring_changes()
         if changes == self._seen:
-            return
+            return False
         # For what was dropped while a graph was captured. Not with every batch: a wait may break a capture.
         try_again()
         rings = session.rings()
@@ -60,7 +71,9 @@ class Rings:
                 _log.warning(
                     "the new ring is not page-locked, so copies from it to the GPU are not asynchronous: %s", str(error)
                 )
+        self.synchronous = self._pins is None and self._gpu.device is None
         self._seen = changes
+        return True
 
     def pin(self, device: int | None, rings: list[_native.Ring]) -> None:
         """Page-locks these rings and all later ones. A second call does nothing.
@@ -79,6 +92,7 @@ class Rings:
             pins = Pins(frameworks.current_device() if device is None else device)
             pins.cover(rings)
             self._pins = pins
+            self.synchronous = False
 
     def hold(self, native: _native.Batch) -> Hold | None:
         """A hold on a batch's slot, if a GPU may read the slot asynchronously: its ring is mapped or page-locked.

@@ -20,6 +20,7 @@ from forebay.dtype import parse
 from forebay.errors import SettingsError
 from forebay.listed import Listed, listed
 from forebay.mixture import several
+from forebay.policy import LastBatchPolicy
 from forebay.transforms import Transform
 
 __all__ = ["OF_THE_DAEMON", "Request", "Source", "request"]
@@ -144,7 +145,7 @@ def _absolute(text: str) -> str:
 
 
 def _settings(given: Mapping[str, Any]) -> dict[str, Any]:
-    settings = {key: value for key, value in given.items() if value is not None and key != "socket"}
+    settings = {key: value for key, value in given.items() if value is not None and key not in _OF_THE_LOADER}
     if "random_shuffle" in settings:
         shuffle = bool(settings.pop("random_shuffle"))
         if bool(settings.setdefault("shuffle", shuffle)) != shuffle:
@@ -270,6 +271,14 @@ def _columns(columns: Any) -> Any:  # noqa: ANN401 - whatever the caller gave
     return columns if isinstance(columns, (str, Mapping)) else list(columns)
 
 
+# Settings that the Loader itself uses.
+_OF_THE_LOADER = ("socket", "writable")
+
+
+def _policy(policy: Any) -> str:  # noqa: ANN401 - one of an enum, or a name
+    return LastBatchPolicy.of(policy).name.lower()
+
+
 # Settings that callers give as Python objects: how each is written as the daemon reads it. All others travel as given.
 _OF_PYTHON: dict[str, Callable[[Any], Any]] = {
     "transform": _steps,
@@ -280,6 +289,7 @@ _OF_PYTHON: dict[str, Callable[[Any], Any]] = {
     "root": _root,
     "index": _index,
     "columns": _columns,
+    "last_batch_policy": _policy,
 }
 
 

@@ -15,14 +15,14 @@ import numpy as np
 import tensorflow as tf
 
 from forebay.aligned import aligned_copy
-from forebay.batches import Batches
+from forebay.column_names import names_of
 from forebay.dtype import BFLOAT16_BITS
-from forebay.errors import SettingsError
-from forebay.loader import Loader
+from forebay.elements import opened, packed
 from forebay.ragged import Ragged
 
 if TYPE_CHECKING:
     from forebay.batch import Batch
+    from forebay.loader import Loader
     from forebay.settings import Source
 
 __all__ = ["dataset"]
@@ -72,21 +72,16 @@ def dataset(
         ...     return forebay.tf.dataset("/data/train", batch_size=64, size=224, input_context=context)
         >>> train = strategy.distribute_datasets_from_function(shard)                       # doctest: +SKIP
     """
-    loader = _loader(source, input_context, settings)
-    if loader.placement != "host":
-        raise SettingsError(
-            f"the pixels are in {loader.placement}, and TensorFlow maps no memory of other processes' GPUs: set "
-            'placement="host"'
-        )
+    names = list(dict.fromkeys(names_of(elements)))
+    asked = {**settings, **_shard(input_context)}
+    return opened(source, asked, names, lambda loader: _made(loader, names, as_dict=as_dict, copy=copy), ragged=True)
+
+
+def _made(loader: Loader, names: list[str], *, as_dict: bool, copy: bool) -> tf.data.Dataset:
     specs = _specs(loader)
-    names = list(dict.fromkeys(elements))
-    unknown = [name for name in names if name not in specs]
-    if unknown or not names:
-        given = f"{unknown[0]!r} is not a column" if unknown else "it is empty"
-        raise SettingsError(f"elements: {given}; the columns are {', '.join(specs)}")
 
     def pack(values: list[Any]) -> Any:  # noqa: ANN401 - an element
-        return dict(zip(names, values)) if as_dict else tuple(values) if len(values) > 1 else values[0]
+        return packed(names, values, as_dict=as_dict)
 
     def epoch() -> Iterator[Any]:
         for batch in loader:
@@ -101,16 +96,10 @@ def dataset(
     return made.with_options(options)
 
 
-def _loader(source: Source | Loader, context: Any, settings: dict[str, Any]) -> Loader:  # noqa: ANN401 - as `dataset`
-    shard = {}
-    if context is not None and context.num_input_pipelines > 1:
-        shard = {"shard_id": context.input_pipeline_id, "num_shards": context.num_input_pipelines}
-    if not isinstance(source, Batches):
-        return Loader(source, **{**settings, **shard})
-    if settings or shard:
-        name = next(iter({**settings, **shard}))
-        raise SettingsError(f"{name}: the Loader has its settings already; give the source and all settings here")
-    return source
+def _shard(context: Any) -> dict[str, int]:  # noqa: ANN401 - as `dataset`
+    if context is None or context.num_input_pipelines < 2:
+        return {}
+    return {"shard_id": context.input_pipeline_id, "num_shards": context.num_input_pipelines}
 
 
 def _specs(loader: Loader) -> dict[str, tf.TypeSpec]:

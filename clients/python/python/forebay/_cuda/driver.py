@@ -10,13 +10,17 @@ from typing import Any
 
 from forebay.errors import GpuError
 
-__all__ = ["Driver", "ForkedError", "driver"]
+__all__ = ["Driver", "ForkedError", "NoDriverError", "driver"]
 
 _LIBRARY = "libcuda.so.1"
 
 
 class ForkedError(GpuError):
     """This process is a forked child of a process that had initialised CUDA."""
+
+
+class NoDriverError(GpuError):
+    """This machine has no CUDA driver, so it has no GPU that CUDA could use."""
 
 
 class Driver:
@@ -32,7 +36,7 @@ class Driver:
         try:
             self._library = ctypes.CDLL(path)
         except OSError as error:
-            raise GpuError(f"the CUDA driver cannot be opened: {error}") from None
+            raise NoDriverError(f"the CUDA driver cannot be opened: {error}") from None
         self("cuInit", c_uint(0))
 
     def __call__(self, name: str, *arguments: Any) -> None:  # noqa: ANN401 - whatever ctypes takes

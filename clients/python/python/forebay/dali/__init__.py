@@ -11,8 +11,8 @@ Example:
 from forebay.dali.file_reader import FileReader
 from forebay.dali.iterator import DALIClassificationIterator, DALIGenericIterator
 from forebay.dali.pipeline import Pipeline
-from forebay.dali.policy import LastBatchPolicy
 from forebay.dali.report import EpochReport
+from forebay.policy import LastBatchPolicy
 
 __all__ = [
     "DALIClassificationIterator",

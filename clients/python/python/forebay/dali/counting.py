@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from forebay.dali.policy import LastBatchPolicy
 from forebay.dali.shards import Shards
+from forebay.policy import LastBatchPolicy
 
 __all__ = ["Count", "ReaderCount", "SizeCount"]
 

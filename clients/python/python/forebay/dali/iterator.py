@@ -10,11 +10,11 @@ from typing import Any
 
 from forebay.dali.counting import Count, ReaderCount, SizeCount
 from forebay.dali.pipeline import Pipeline
-from forebay.dali.policy import LastBatchPolicy
 from forebay.dali.report import EpochReport, Showing
 from forebay.dali.rooms import rooms_for
 from forebay.dali.samples import Filling
 from forebay.errors import SettingsError
+from forebay.policy import LastBatchPolicy
 
 __all__ = ["DALIClassificationIterator", "DALIGenericIterator"]
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Callable, NamedTuple
 import numpy as np
 import torch
 
+from forebay.column_names import check_columns
 from forebay.converted import Converted
 from forebay.dtype import BFLOAT16_BITS, signed
 from forebay.errors import SettingsError
@@ -94,11 +95,14 @@ class TorchLoader(Converted[Any]):
         copy: bool,
         device: Any = None,  # noqa: ANN401 - as PyTorch
         as_dict: bool = False,
+        elements: list[str] | None = None,
         soft_labels: tuple[int, float] | None = None,
     ) -> None:
+        if elements is not None:
+            check_columns(loader, elements)
         ring = None if loader.placement == "host" else torch.device(loader.placement.replace("gpu", "cuda"))
         on = _device(device, ring)
-        super().__init__(loader, _Tensors(on, copy=copy, as_dict=as_dict, soft_labels=soft_labels))
+        super().__init__(loader, _Tensors(on, copy=copy, as_dict=as_dict, elements=elements, soft_labels=soft_labels))
         if ring is not None and on is not None and on.type == "cuda" and on != ring:
             _log.warning(
                 "the batches are on %s, and each of them is copied to %s: give the trainers of each GPU their own "
@@ -115,6 +119,7 @@ class _Tensors:
         device: Where the tensors will be; None for the host.
         copy: Whether the tensors are copies or views.
         as_dict: Whether a batch is a dict.
+        elements: The columns of a batch; None for all of them.
         soft_labels: The number of classes, and the label smoothing, if labels are soft.
     """
 
@@ -124,32 +129,43 @@ class _Tensors:
         *,
         copy: bool,
         as_dict: bool,
+        elements: list[str] | None,
         soft_labels: tuple[int, float] | None,
     ) -> None:
         self._device = device
         self._copy = copy
         self._as_dict = as_dict
+        self._elements = elements
         self._soft_labels = soft_labels
 
     def __call__(self, batch: Batch) -> Any:  # noqa: ANN401 - a dict, or a named tuple
         in_host = self._device is None or self._device.type == "cpu"
         convert = (_copied if self._copy else _viewed) if in_host else self._moved
-        tensors = {"images": convert(batch.images)}
-        tensors.update((name, _column(batch, name, convert)) for name in batch.columns[1:])
-        if self._soft_labels is not None:
-            tensors["labels"] = convert(batch.soft_labels(*self._soft_labels))
-        validity = {name: convert(batch.validity(name)) for name in batch.columns[4:]}
+        names = batch.columns if self._elements is None else self._elements
+        tensors = {name: self._column(batch, name, convert) for name in names}
+        validity = {}
+        if self._elements is None:
+            validity = {name: convert(batch.validity(name)) for name in names[4:]}
         if not in_host:
             # The copies to the GPU read the slot even after the arrays here are gone.
             moved = torch.cuda.Event()
             moved.record(torch.cuda.current_stream(self._device))
             batch.release(after=moved)
+        if self._elements is not None:
+            return tensors if self._as_dict else tuple(tensors.values())
         if self._as_dict:
             there = {"validity": validity} if validity else {}
             return {**tensors, "valid": batch.valid, "epoch": batch.epoch, **there}
         images, labels, records, mask, *further = tensors.values()
         values = (images, labels, records, mask, batch.valid, batch.epoch, *further)
         return _tuple(tuple(validity))(*values, validity) if validity else TorchBatch(*values)
+
+    def _column(self, batch: Batch, name: str, convert: Callable[[Any], torch.Tensor]) -> Any:  # noqa: ANN401 - as TorchBatch
+        if name == "images":
+            return convert(batch.images)
+        if name == "labels" and self._soft_labels is not None:
+            return convert(batch.soft_labels(*self._soft_labels))
+        return _column(batch, name, convert)
 
     def _moved(self, array: np.ndarray | GpuArray) -> torch.Tensor:
         if isinstance(array, np.ndarray):

@@ -1,4 +1,4 @@
-"""What happens to the last samples of an epoch."""
+"""What happens to the last batch of an epoch that is not full."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class LastBatchPolicy(enum.Enum):
     """What happens if an epoch's last batch is not full, under DALI's names.
 
     Attributes:
-        FILL: The batch is full: with repeated or borrowed samples.
+        FILL: The batch is full: with repeated or, under `forebay.dali`, borrowed records.
         DROP: The batch is left out.
         PARTIAL: The batch is shorter.
     """
