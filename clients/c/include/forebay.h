@@ -48,6 +48,9 @@ enum forebay_status
   FOREBAY_STATUS_BROKEN = -13,
   // A fault of this library.
   FOREBAY_STATUS_INTERNAL = -14,
+  // Other groups have consumed batches that this trainer's group does not get, because the daemon ended.
+  // `forebay_missed_info` says which. This is told once: call `forebay_next` again.
+  FOREBAY_STATUS_MISSED = -15,
 };
 #ifndef __cplusplus
 #if __STDC_VERSION__ >= 202311L
@@ -98,6 +101,25 @@ typedef uint32_t forebay_type;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
+// With which batch a group begins that comes while the stream runs.
+enum forebay_join
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint64_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+  // With the next one that no group has been offered.
+  FOREBAY_JOIN_NEXT = 0,
+  // With the first one of the next epoch, if another group is in the middle of the current one.
+  FOREBAY_JOIN_EPOCH = 1,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum forebay_join forebay_join;
+#else
+typedef uint64_t forebay_join;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
 // A batch in the caller's hands. Any thread may use it and release it.
 typedef struct forebay_batch forebay_batch;
 
@@ -126,8 +148,14 @@ typedef struct forebay_options {
   uint32_t attach_timeout_ms;
   // Longest wait for a daemon that went away, in milliseconds. 0 is 60 seconds.
   uint32_t reconnect_timeout_ms;
+  // Name of the group that the caller joins, in UTF-8, in a stream with `mode = "each"`: the trainers of a group share
+  // its batches. NULL is none: the caller is a group by itself.
+  const char *group;
+  // A `forebay_join`: with which batch the group begins, if this session is its first trainer. 0 is
+  // `FOREBAY_JOIN_NEXT`.
+  uint64_t join;
   // For options of later versions. Must be 0.
-  uint64_t reserved[8];
+  uint64_t reserved[6];
 } forebay_options;
 
 // What the daemon says of a stream.
@@ -149,6 +177,20 @@ typedef struct forebay_stream_facts {
   // For facts of later versions. This version writes 0.
   uint64_t reserved[8];
 } forebay_stream_facts;
+
+// Batches that other groups have consumed, and that the session's group does not get, because the daemon ended.
+typedef struct forebay_missed_facts {
+  // The epoch that they belong to, from 0.
+  uint64_t epoch;
+  // Number of the first batch.
+  uint64_t from_batch;
+  // Number of the last batch.
+  uint64_t to_batch;
+  // Records of these batches that the group has not had.
+  uint64_t records;
+  // For facts of later versions. This version writes 0.
+  uint64_t reserved[4];
+} forebay_missed_facts;
 
 // What a batch is.
 typedef struct forebay_batch_facts {
@@ -234,6 +276,9 @@ forebay_status forebay_class_name(const struct forebay_session *session,
 // `*batch` is NULL unless the status is `FOREBAY_STATUS_OK`. A batch keeps a slot of the ring until `forebay_release` or
 // `forebay_reject`. After `FOREBAY_STATUS_EPOCH_END`, the next call begins the next epoch.
 //
+// `FOREBAY_STATUS_MISSED` is for the trainers of a group with a name: the daemon ended, and the group does not get some
+// batches. It is told once, and the next call continues.
+//
 // `timeout_ms` is the longest wait in milliseconds. 0 only looks, -1 waits for ever. The call ends within 100 ms if another
 // thread closes the session.
 //
@@ -242,6 +287,15 @@ forebay_status forebay_class_name(const struct forebay_session *session,
 forebay_status forebay_next(struct forebay_session *session,
                             int64_t timeout_ms,
                             struct forebay_batch **batch);
+
+// What the session's group has missed, as the last call of `forebay_next` that ended with `FOREBAY_STATUS_MISSED` was told.
+//
+// The status is `FOREBAY_STATUS_INVALID` if there was no such call.
+//
+// Requires:
+// `info` is NULL or of room for a `forebay_missed_facts`.
+forebay_status forebay_missed_info(const struct forebay_session *session,
+                                   struct forebay_missed_facts *info);
 
 // The state of the run, to keep with a checkpoint: some hundred bytes. Every batch that this session has handed out counts
 // as consumed.

@@ -16,8 +16,8 @@ pub use batch::{
     forebay_reject, forebay_release,
 };
 pub use session::{
-    forebay_attach, forebay_class_name, forebay_close, forebay_next, forebay_restore, forebay_state,
-    forebay_stream_info,
+    forebay_attach, forebay_class_name, forebay_close, forebay_missed_info, forebay_next, forebay_restore,
+    forebay_state, forebay_stream_info,
 };
 
 use crate::batch::BATCHES;
@@ -60,8 +60,24 @@ pub struct Options {
     pub attach_timeout_ms: u32,
     /// Longest wait for a daemon that went away, in milliseconds. 0 is 60 seconds.
     pub reconnect_timeout_ms: u32,
+    /// Name of the group that the caller joins, in UTF-8, in a stream with `mode = "each"`: the trainers of a group share
+    /// its batches. NULL is none: the caller is a group by itself.
+    pub group: *const c_char,
+    /// A `forebay_join`: with which batch the group begins, if this session is its first trainer. 0 is
+    /// `FOREBAY_JOIN_NEXT`.
+    pub join: u64,
     /// For options of later versions. Must be 0.
-    pub reserved: [u64; 8],
+    pub reserved: [u64; 6],
+}
+
+/// With which batch a group begins that comes while the stream runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u64)]
+pub enum Join {
+    /// With the next one that no group has been offered.
+    Next = 0,
+    /// With the first one of the next epoch, if another group is in the middle of the current one.
+    Epoch = 1,
 }
 
 /// What the daemon says of a stream.
@@ -84,6 +100,22 @@ pub struct StreamFacts {
     pub credits: u32,
     /// For facts of later versions. This version writes 0.
     pub reserved: [u64; 8],
+}
+
+/// Batches that other groups have consumed, and that the session's group does not get, because the daemon ended.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct MissedFacts {
+    /// The epoch that they belong to, from 0.
+    pub epoch: u64,
+    /// Number of the first batch.
+    pub from_batch: u64,
+    /// Number of the last batch.
+    pub to_batch: u64,
+    /// Records of these batches that the group has not had.
+    pub records: u64,
+    /// For facts of later versions. This version writes 0.
+    pub reserved: [u64; 4],
 }
 
 /// What a batch is.
@@ -141,4 +173,29 @@ fn guarded(call: impl FnOnce() -> Result<Status, Failure>) -> Status {
     let outcome = panic::catch_unwind(AssertUnwindSafe(call));
     let fault = || Failure::new(Status::Internal, "a fault of this library; standard error has the details");
     outcome.unwrap_or_else(|_| Err(fault())).unwrap_or_else(Failure::keep)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::mem::{offset_of, size_of};
+
+    use super::*;
+
+    #[test]
+    fn options_have_the_size_and_the_places_of_programs_that_were_built_before() {
+        let first = [offset_of!(Options, stream), offset_of!(Options, socket), offset_of!(Options, settings)];
+        assert_eq!(first, [0, 8, 16]);
+        assert_eq!([offset_of!(Options, columns), offset_of!(Options, column_count)], [24, 32]);
+        let numbers = [
+            offset_of!(Options, credits),
+            offset_of!(Options, shard_id),
+            offset_of!(Options, num_shards),
+            offset_of!(Options, attach_timeout_ms),
+            offset_of!(Options, reconnect_timeout_ms),
+        ];
+        assert_eq!(numbers, [40, 44, 48, 52, 56]);
+        // These programs have eight reserved words from here on, all of them 0. There is no padding between them.
+        let later = [offset_of!(Options, group), offset_of!(Options, join), offset_of!(Options, reserved)];
+        assert_eq!((later, size_of::<Options>()), ([64, 72, 80], 128));
+    }
 }

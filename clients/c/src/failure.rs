@@ -45,10 +45,13 @@ pub enum Status {
     Broken = -13,
     /// A fault of this library.
     Internal = -14,
+    /// Other groups have consumed batches that this trainer's group does not get, because the daemon ended.
+    /// `forebay_missed_info` says which. This is told once: call `forebay_next` again.
+    Missed = -15,
 }
 
 /// Every status, with its text.
-const TEXTS: [(Status, &CStr); 18] = [
+const TEXTS: [(Status, &CStr); 19] = [
     (Status::Ok, c"done"),
     (Status::EpochEnd, c"the epoch is complete"),
     (Status::Done, c"the stream has no further epoch"),
@@ -67,6 +70,7 @@ const TEXTS: [(Status, &CStr); 18] = [
     (Status::Outage, c"the daemon went away and did not come back"),
     (Status::Broken, c"the connection to the daemon is broken"),
     (Status::Internal, c"a fault of this library"),
+    (Status::Missed, c"the trainer's group has missed batches"),
 ];
 
 thread_local! {
@@ -118,6 +122,7 @@ impl From<AttachError> for Failure {
     fn from(error: AttachError) -> Self {
         match error {
             AttachError::Refused(_) | AttachError::Name { .. } => Self::new(Status::Refused, error.to_string()),
+            AttachError::Group { .. } => Self::invalid(error.to_string()),
             AttachError::Broken(broken) => broken.into(),
             _ => Self::new(Status::Unreachable, error.to_string()),
         }
@@ -134,6 +139,14 @@ impl From<NextError> for Failure {
                      credits"
                 );
                 return Self::new(Status::SlotsHeld, message);
+            }
+            NextError::Missed { epoch, from, to, records } => {
+                let message = format!(
+                    "this trainer's group missed {records} records of epoch {epoch}, in batches {from} to {to}: other groups \
+                     consumed them, and the daemon or its leases ended before this group got them; to continue, call \
+                     forebay_next again"
+                );
+                return Self::new(Status::Missed, message);
             }
             NextError::Timeout { .. } => Status::Timeout,
             NextError::EpochHeld(_) => Status::EpochHeld,
@@ -189,6 +202,14 @@ mod tests {
         texts.sort_unstable();
         texts.dedup();
         assert_eq!(texts.len(), TEXTS.len() + 1);
+    }
+
+    #[test]
+    fn rule_44_missed_batches_have_a_status_of_their_own_and_a_text_with_their_numbers() {
+        let failure = Failure::from(NextError::Missed { epoch: 3, from: 17, to: 19, records: 96 });
+        assert_eq!(failure.status, Status::Missed);
+        assert!(failure.message.contains("missed 96 records of epoch 3, in batches 17 to 19"), "{}", failure.message);
+        assert!(failure.message.ends_with("to continue, call forebay_next again"), "{}", failure.message);
     }
 
     #[test]

@@ -12,10 +12,11 @@ mod session;
 mod view;
 
 pub use abi::{
-    BatchHandle, BatchInfo, Options, SessionHandle, StreamFacts, forebay_attach, forebay_batch_column_name,
-    forebay_batch_info, forebay_batch_offsets, forebay_batch_validity, forebay_batch_view, forebay_class_name,
-    forebay_close, forebay_error, forebay_next, forebay_open_handles, forebay_reject, forebay_release, forebay_restore,
-    forebay_state, forebay_status_text, forebay_stream_info, forebay_version,
+    BatchHandle, BatchInfo, Join, MissedFacts, Options, SessionHandle, StreamFacts, forebay_attach,
+    forebay_batch_column_name, forebay_batch_info, forebay_batch_offsets, forebay_batch_validity, forebay_batch_view,
+    forebay_class_name, forebay_close, forebay_error, forebay_missed_info, forebay_next, forebay_open_handles,
+    forebay_reject, forebay_release, forebay_restore, forebay_state, forebay_status_text, forebay_stream_info,
+    forebay_version,
 };
 pub use failure::Status;
 pub use view::{View, ViewType};

@@ -1,8 +1,9 @@
 //! A session for C: one thread at a time is in a call, and closing it ends that call's wait.
 
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
-use forebay_client::{Broken, Notice, Options, Patient, Session as Client, StreamInfo, Target, Watch};
+use forebay_client::{Broken, Next, NextError, Notice, Options, Patient, Session as Client, StreamInfo, Target, Watch};
 use parking_lot::Mutex;
 
 use crate::failure::{Failure, Status};
@@ -17,7 +18,17 @@ pub(crate) struct OpenSession {
     client: Mutex<Client>,
     info: StreamInfo,
     credits: u32,
+    missed: Mutex<Option<Missed>>,
     closing: AtomicBool,
+}
+
+/// Batches that the trainer's group does not get. [`NextError::Missed`] describes the fields.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Missed {
+    pub(crate) epoch: u64,
+    pub(crate) from: u64,
+    pub(crate) to: u64,
+    pub(crate) records: u64,
 }
 
 /// Ends a wait when the session is closed.
@@ -27,7 +38,13 @@ impl OpenSession {
     pub(crate) fn attach(target: Target, options: Options) -> Result<Self, Failure> {
         let client = Client::attach(target, options, &mut Patient)?;
         let (info, credits) = (client.info().clone(), client.credits());
-        Ok(Self { client: Mutex::new(client), info, credits, closing: AtomicBool::new(false) })
+        Ok(Self {
+            client: Mutex::new(client),
+            info,
+            credits,
+            missed: Mutex::new(None),
+            closing: AtomicBool::new(false),
+        })
     }
 
     /// What the daemon said of the stream when the session began.
@@ -40,6 +57,22 @@ impl OpenSession {
         self.credits
     }
 
+    /// Waits for the next batch. What the group has missed is kept for [`missed`](Self::missed).
+    pub(crate) fn next(&self, timeout: Option<Duration>) -> Result<Next, Failure> {
+        self.ask(|client, watch| client.next(timeout, watch).inspect_err(|error| self.keep_missed(error)))
+    }
+
+    /// What the group has missed, as the session was last told.
+    pub(crate) fn missed(&self) -> Result<Missed, Failure> {
+        let missing = || {
+            Failure::invalid(
+                "the session was told of no missed batches: call this after forebay_next has ended with \
+                 FOREBAY_STATUS_MISSED",
+            )
+        };
+        self.missed.lock().ok_or_else(missing)
+    }
+
     /// Asks the client, which may wait.
     pub(crate) fn ask<T, E: Into<Failure>>(
         &self,
@@ -50,6 +83,12 @@ impl OpenSession {
         let answer = act(&mut client, &mut UntilClosed(&self.closing)).map_err(Into::into)?;
         // A batch that came while the session was closed returns to the daemon with it.
         if self.closing.load(Ordering::Relaxed) { Err(Broken::Interrupted.into()) } else { Ok(answer) }
+    }
+
+    fn keep_missed(&self, error: &NextError) {
+        if let NextError::Missed { epoch, from, to, records } = *error {
+            *self.missed.lock() = Some(Missed { epoch, from, to, records });
+        }
     }
 
     /// Ends the wait of a call in another thread. The session itself ends with the last call on it.

@@ -52,9 +52,38 @@ static void options_are_checked(const char *socket) {
   options.num_shards = 2;
   EXPECT(forebay_attach(&options, &none) == FOREBAY_STATUS_INVALID && says("shard_id is 3"));
   options.shard_id = options.num_shards = 0;
-  options.reserved[7] = 1;
+  options.reserved[5] = 1;
   EXPECT(forebay_attach(&options, &none) == FOREBAY_STATUS_INVALID && says("reserved"));
   EXPECT(!none);
+}
+
+static void groups_are_checked(const char *socket, forebay_session *session) {
+  forebay_session *none;
+  forebay_options options = {0};
+  forebay_missed_facts missed;
+  char name[66] = {0};
+  options.stream = "train";
+  options.socket = socket;
+  options.group = "\xff";
+  EXPECT(forebay_attach(&options, &none) == FOREBAY_STATUS_INVALID && says("options.group is not UTF-8") && !none);
+  EXPECT(says("encode it in UTF-8"));
+  options.group = "";
+  EXPECT(forebay_attach(&options, &none) == FOREBAY_STATUS_INVALID && says("or NULL for none") && !none);
+  memset(name, 'g', 65);
+  options.group = name;
+  EXPECT(forebay_attach(&options, &none) == FOREBAY_STATUS_INVALID && says("longer than 64 bytes") && !none);
+  EXPECT(says("give a shorter name"));
+  /* The longest name is only refused because this stream has no groups. */
+  name[64] = 0;
+  EXPECT(forebay_attach(&options, &none) == FOREBAY_STATUS_REFUSED && says("mode = \"each\"") && !none);
+  options.group = NULL;
+  options.join = 2;
+  EXPECT(forebay_attach(&options, &none) == FOREBAY_STATUS_INVALID && says("options.join is 2") && !none);
+  EXPECT(says("give FOREBAY_JOIN_NEXT or FOREBAY_JOIN_EPOCH"));
+  options.join = UINT64_C(1) << 32;
+  EXPECT(forebay_attach(&options, &none) == FOREBAY_STATUS_INVALID && !none);
+  EXPECT(forebay_missed_info(NULL, &missed) == FOREBAY_STATUS_INVALID && says("session is NULL"));
+  EXPECT(forebay_missed_info(session, &missed) == FOREBAY_STATUS_INVALID && says("told of no missed batches"));
 }
 
 static void columns_are_found_by_their_names_alone(forebay_batch *batch) {
@@ -158,6 +187,7 @@ int main(int count, char **words) {
   EXPECT(forebay_open_handles() == 2);
   null_is_refused_everywhere(session, batch);
   options_are_checked(words[1]);
+  groups_are_checked(words[1], session);
   columns_are_found_by_their_names_alone(batch);
   a_small_buffer_stays_as_it_is(session, batch);
   times_are_checked(session);

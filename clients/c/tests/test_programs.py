@@ -191,6 +191,113 @@ def test_every_column_is_what_python_sees(compiled, annotated, service):
     assert sorted(np.concatenate(again)) == sorted(np.concatenate(records[1:]))
 
 
+@pytest.fixture
+def reader(compiled):
+    """Starts processes in C that read as trainers of groups. Each has attached then."""
+    running, program = [], compiled(TESTS / "groups.c")
+
+    def start(daemon, group="", join="next", waits_after=0):
+        process = subprocess.Popen(
+            [program, daemon.socket, group, join, str(waits_after)],
+            env={**os.environ, "LD_LIBRARY_PATH": str(PREFIX / "lib")},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        running.append(process)
+        assert process.stdout.readline() == "attached\n"
+        return process
+
+    yield start
+    for process in running:
+        process.kill()
+        process.wait()
+        process.stdin.close()
+        process.stdout.close()
+
+
+def go_on(process):
+    process.stdin.write("\n")
+    process.stdin.flush()
+
+
+def rest(process):
+    """What a reader prints from now on, as a list of words for each line. It must end well."""
+    lines = [line.split() for line in process.stdout]
+    assert process.wait() == 0
+    return lines
+
+
+def records_of(lines, epoch):
+    return sorted(int(record) for of, *records in lines if of == str(epoch) for record in records)
+
+
+def test_rule_42_trainers_in_c_share_the_batches_of_their_group(pictures, reader, service):
+    daemon = service(pictures(40), batch_size=4, size=8, shuffle=True, epochs=2, mode="each")
+    # The first one holds a batch and has another one on its way, so the second one gets others of this epoch.
+    pair = [reader(daemon, group="pair", waits_after=1)]
+    read = [[pair[0].stdout.readline().split()]]
+    pair.append(reader(daemon, group="pair", waits_after=1))
+    read.append([pair[1].stdout.readline().split()])
+    assert [lines[0][0] for lines in read] == ["0", "0"]
+    # Both come in the middle of the first epoch.
+    late = [reader(daemon, group="other", join="epoch"), reader(daemon, join="epoch")]
+    for process in pair:
+        go_on(process)
+    first, second = (before + rest(process) for before, process in zip(read, pair))
+    whole = list(range(40))
+    assert [records_of(first + second, epoch) for epoch in (0, 1)] == [whole, whole]
+    for lines in map(rest, late):
+        assert [records_of(lines, epoch) for epoch in (0, 1)] == [[], whole], "join is the next epoch"
+    with forebay.Loader("stream:train", socket=daemon.socket) as loader:
+        assert all(epoch.adds_up and epoch.complete for epoch in loader.audit())
+
+
+def test_rule_43_a_group_in_c_begins_with_the_next_batch_if_nothing_else_is_asked(pictures, reader, service):
+    daemon = service(pictures(40), batch_size=4, size=8, epochs=1, mode="each")
+    early = reader(daemon, group="early", waits_after=1)
+    begun = [early.stdout.readline().split()]
+    late = reader(daemon, group="late", waits_after=1)
+    first = [late.stdout.readline().split()]
+    assert first[0][0] == "0"
+    for process in (early, late):
+        go_on(process)
+    assert records_of(begun + rest(early), 0) == list(range(40))
+    read = records_of(first + rest(late), 0)
+    assert read[0] >= 4
+    assert read == list(range(read[0], 40)), "it gets each batch from its first one on"
+
+
+def test_rule_44_a_trainer_in_c_is_told_once_which_batches_its_group_missed(pictures, reader, service):
+    daemon = service(pictures(80), batch_size=4, size=8, epochs=1, mode="each")
+    fast = forebay.Loader("stream:train", socket=daemon.socket, group="fast")
+    slow = reader(daemon, group="slow", waits_after=1)
+    # It may have come after the first batches were offered.
+    held = slow.stdout.readline().split()
+    first = int(held[1])
+    # Each call acknowledges the batch before. The last one is still in hand.
+    for _ in range(first // 4 + 3):
+        fast.next()
+    # The audit has every receipt that was sent.
+    fast.audit()
+    daemon.kill()
+    daemon.start()
+    go_on(slow)
+    lines = [held]
+    # What the fast one consumes before the slow one is told is missed too.
+    while lines[-1][0] != "missed":
+        lines.append(slow.stdout.readline().split())
+    for batch in fast:
+        assert batch.valid == 4
+    epoch, from_batch, to_batch, records = map(int, lines.pop()[1:])
+    assert (epoch, from_batch, records) == (0, to_batch, 4)
+    lines += rest(slow)
+    fast.close()
+    assert all(line[0] == "0" for line in lines), "it is told once"
+    # It consumed the batch that it held, missed the one after, and got all others.
+    assert records_of(lines, 0) == [*range(first, first + 4), *range(first + 8, 80)]
+
+
 def test_the_library_has_no_other_names_and_knows_its_own():
     library = PREFIX / "lib" / "libforebay.so"
     listed = subprocess.run([tool("nm"), "-D", "--defined-only", library], check=True, capture_output=True, text=True)

@@ -18,7 +18,8 @@ pub(super) unsafe fn text<'a>(what: &str, pointer: *const c_char) -> Result<Opti
     }
     // SAFETY: it is not NULL, and the caller vouches for the text.
     let text = unsafe { CStr::from_ptr(pointer) };
-    let text = text.to_str().map_err(|error| Failure::invalid(format!("{what} is not UTF-8: {error}")))?;
+    let text =
+        text.to_str().map_err(|error| Failure::invalid(format!("{what} is not UTF-8: {error}; encode it in UTF-8")))?;
     Ok(Some(text))
 }
 

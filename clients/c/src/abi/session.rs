@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use std::ptr;
 use std::time::Duration;
 
-use forebay_client::{Next, Options as ClientOptions, Shard, State, Target};
+use forebay_client::{Join as ClientJoin, Next, Options as ClientOptions, Shard, State, Target};
 
 use super::pointer::{bytes, fill, fill_text, read, required, text, texts, write};
-use super::{BatchHandle, Options, SessionHandle, StreamFacts, guarded};
+use super::{BatchHandle, Join, MissedFacts, Options, SessionHandle, StreamFacts, guarded};
 use crate::batch::{BATCHES, OpenBatch};
 use crate::failure::{Failure, Status};
 use crate::session::{OpenSession, SESSIONS};
@@ -90,6 +90,9 @@ pub unsafe extern "C" fn forebay_class_name(
 /// `*batch` is NULL unless the status is `FOREBAY_STATUS_OK`. A batch keeps a slot of the ring until `forebay_release` or
 /// `forebay_reject`. After `FOREBAY_STATUS_EPOCH_END`, the next call begins the next epoch.
 ///
+/// `FOREBAY_STATUS_MISSED` is for the trainers of a group with a name: the daemon ended, and the group does not get some
+/// batches. It is told once, and the next call continues.
+///
 /// `timeout_ms` is the longest wait in milliseconds. 0 only looks, -1 waits for ever. The call ends within 100 ms if another
 /// thread closes the session.
 ///
@@ -111,7 +114,7 @@ pub unsafe extern "C" fn forebay_next(
             })?),
         };
         let session = SESSIONS.get(number(session))?;
-        let lent = match session.ask(|client, watch| client.next(timeout, watch))? {
+        let lent = match session.next(timeout)? {
             Next::Batch(lent) => lent,
             Next::EpochEnd(_) => return Ok(Status::EpochEnd),
             Next::Done => return Ok(Status::Done),
@@ -119,6 +122,29 @@ pub unsafe extern "C" fn forebay_next(
         let handle = BATCHES.add(OpenBatch { lent });
         // SAFETY: the caller vouches for the room.
         unsafe { write("batch", batch, ptr::without_provenance_mut(address(handle))) }?;
+        Ok(Status::Ok)
+    })
+}
+
+/// What the session's group has missed, as the last call of `forebay_next` that ended with `FOREBAY_STATUS_MISSED` was told.
+///
+/// The status is `FOREBAY_STATUS_INVALID` if there was no such call.
+///
+/// # Safety
+/// `info` is NULL or of room for a `forebay_missed_facts`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn forebay_missed_info(session: *const SessionHandle, info: *mut MissedFacts) -> Status {
+    guarded(|| {
+        let missed = SESSIONS.get(number(session))?.missed()?;
+        let facts = MissedFacts {
+            epoch: missed.epoch,
+            from_batch: missed.from,
+            to_batch: missed.to,
+            records: missed.records,
+            reserved: [0; 4],
+        };
+        // SAFETY: the caller vouches for the room.
+        unsafe { write("info", info, facts) }?;
         Ok(Status::Ok)
     })
 }
@@ -188,6 +214,12 @@ unsafe fn wanted(options: &Options) -> Result<(Target, ClientOptions), Failure> 
     let settings = unsafe { text("options.settings", options.settings) }?;
     // SAFETY: see above.
     let columns = unsafe { texts("options.columns", options.columns, options.column_count) }?;
+    // SAFETY: see above.
+    let group = unsafe { text("options.group", options.group) }?;
+    if group == Some("") {
+        return Err(Failure::invalid("options.group is empty: give the name of a group, or NULL for none"));
+    }
+    let join = join(options.join)?;
     let shard = match (options.shard_id, options.num_shards) {
         (0, 0) => None,
         (id, count) if id < count => Some(Shard { id, count }),
@@ -206,12 +238,26 @@ unsafe fn wanted(options: &Options) -> Result<(Target, ClientOptions), Failure> 
     let options = ClientOptions {
         credits: if options.credits == 0 { defaults.credits } else { options.credits },
         shard,
+        group: group.map(str::to_owned),
+        join,
         columns,
         attach_timeout: timeout(options.attach_timeout_ms, defaults.attach_timeout),
         reconnect_timeout: timeout(options.reconnect_timeout_ms, defaults.reconnect_timeout),
         ..defaults
     };
     Ok((target, options))
+}
+
+/// What a number of the options stands for.
+fn join(number: u64) -> Result<ClientJoin, Failure> {
+    match number {
+        _ if number == Join::Next as u64 => Ok(ClientJoin::Next),
+        _ if number == Join::Epoch as u64 => Ok(ClientJoin::Epoch),
+        _ => {
+            let message = format!("options.join is {number}: give FOREBAY_JOIN_NEXT or FOREBAY_JOIN_EPOCH");
+            Err(Failure::invalid(message))
+        }
+    }
 }
 
 /// The number that a handle is.
