@@ -67,8 +67,8 @@ pub struct Exchange {
     groups: Groups,
     /// The last epoch of which a batch was offered.
     begun: Option<u64>,
-    /// Batches of an earlier incarnation in a consumer's hands, with their epochs.
-    adopted: BTreeMap<(ConsumerId, u64), u64>,
+    /// Batches of earlier incarnations in consumers' hands, by the consumer's own number of each.
+    adopted: BTreeMap<(ConsumerId, u64), BatchId>,
     actions: VecDeque<Action>,
 }
 
@@ -250,11 +250,10 @@ impl Exchange {
     /// The batch was consumed. Its slot stays HELD until the [`release`](Self::release) (rule 14). False when it is
     /// not what the consumer holds.
     pub fn ack(&mut self, consumer: ConsumerId, held: HeldBatch) -> bool {
-        if held.is_handed_in() {
-            let Some(epoch) = self.adopted.remove(&(consumer, held.seq)) else { return false };
+        if let Some(hold) = held.hold() {
+            let Some(batch) = self.adopted.remove(&(consumer, hold)) else { return false };
             self.consumers.delivered(consumer);
-            let batch = BatchId { seq: held.seq, epoch };
-            self.actions.push_back(Action::AdoptedAcked(Adopted { consumer, batch }));
+            self.actions.push_back(Action::AdoptedAcked(Adopted { consumer, hold, batch }));
             return true;
         }
         let Some(delivery) = self.slots.held_mut(consumer, held) else { return false };
@@ -269,8 +268,8 @@ impl Exchange {
 
     /// True while the consumer holds this batch un-acked: a part of an ACK may be kept.
     pub fn awaits(&self, consumer: ConsumerId, held: HeldBatch) -> bool {
-        if held.is_handed_in() {
-            return self.adopted.contains_key(&(consumer, held.seq));
+        if let Some(hold) = held.hold() {
+            return self.adopted.contains_key(&(consumer, hold));
         }
         self.slots.held(consumer, held).and_then(|delivery| delivery.held_by(consumer)) == Some(false)
     }
@@ -278,10 +277,9 @@ impl Exchange {
     /// No view of the slot is left. A batch that was not acked, or is `returned`, goes to another trainer; an ack
     /// that came before stands. False when it is not what the consumer holds.
     pub fn release(&mut self, consumer: ConsumerId, held: HeldBatch, returned: bool) -> bool {
-        if held.is_handed_in() {
-            let Some(epoch) = self.adopted.remove(&(consumer, held.seq)) else { return !returned };
-            let batch = BatchId { seq: held.seq, epoch };
-            self.actions.push_back(Action::Orphaned { adopted: Adopted { consumer, batch }, seen: false });
+        if let Some(hold) = held.hold() {
+            let Some(batch) = self.adopted.remove(&(consumer, hold)) else { return !returned };
+            self.actions.push_back(Action::Orphaned { adopted: Adopted { consumer, hold, batch }, seen: false });
             return true;
         }
         if self.slots.held(consumer, held).is_none() {
@@ -293,10 +291,10 @@ impl Exchange {
         true
     }
 
-    /// The consumer holds a batch of the daemon's earlier incarnation, outside of every ring (rule 16). It ends as
-    /// [`Action::AdoptedAcked`] or [`Action::Orphaned`].
-    pub fn adopt(&mut self, consumer: ConsumerId, batch: BatchId) {
-        self.adopted.insert((consumer, batch.seq), batch.epoch);
+    /// The consumer holds a batch of an earlier incarnation, outside of every ring (rule 16). `hold` is its own number of it:
+    /// batches of two incarnations may have the same `seq`. It ends as [`Action::AdoptedAcked`] or [`Action::Orphaned`].
+    pub fn adopt(&mut self, consumer: ConsumerId, hold: u64, batch: BatchId) {
+        self.adopted.entry((consumer, hold)).or_insert(batch);
     }
 
     // Epochs.
@@ -330,8 +328,8 @@ impl Exchange {
 
     /// Whose un-acked batches an epoch waits for, by batch number.
     pub fn holders(&self, epoch: u64) -> Vec<Holder> {
-        let adopted = self.adopted.iter().filter(|(_, its)| **its == epoch);
-        let mut holders: Vec<_> = adopted.map(|(&(consumer, seq), _)| Holder { consumer, seq }).collect();
+        let adopted = self.adopted.iter().filter(|(_, batch)| batch.epoch == epoch);
+        let mut holders: Vec<_> = adopted.map(|(&(consumer, _), batch)| Holder { consumer, seq: batch.seq }).collect();
         holders.extend(self.slots.holders(epoch));
         holders.sort_by_key(|holder| holder.seq);
         holders
@@ -343,7 +341,8 @@ impl Exchange {
         let is_in = self.groups.is_in(group, epoch);
         let is_due = |delivery: &Delivery| is_in && delivery.is_due(group) || delivery.held_by(consumer) == Some(false);
         let mut of_epoch = self.slots.deliveries().filter(|delivery| delivery.batch.epoch == epoch);
-        !of_epoch.any(is_due) && !self.adopted.iter().any(|((holder, _), its)| *holder == consumer && *its == epoch)
+        let mut adopted = self.adopted.iter().filter(|(_, batch)| batch.epoch == epoch);
+        !of_epoch.any(is_due) && !adopted.any(|((holder, _), _)| *holder == consumer)
     }
 
     /// The group that is furthest behind, and the trainers that wait for it: the ring has no room for a batch that they have not

@@ -15,7 +15,7 @@ pub use attach::{Attach, attach_flags, attach_join};
 compile_error!("the ring's messages and tensors are little-endian; a big-endian machine would need swaps");
 
 /// Version of the messages and of the ring's layout. Both sides must have the same.
-pub const PROTOCOL: u32 = 10;
+pub const PROTOCOL: u32 = 11;
 /// Longest stream name in bytes.
 pub const NAME_LEN: usize = 64;
 /// Longest packet, head and tail.
@@ -25,7 +25,7 @@ pub const SUMS_PER_ACK: usize = 1024;
 /// UUIDs of GPUs in an [`Attach`].
 pub const DEVICES: usize = 16;
 /// Ring number in the ACK and RELEASE of a batch that was handed in from an earlier incarnation: it stands in no
-/// ring of this one. Slot and generation are zero then.
+/// ring of this one. The slot is zero then, and the generation is the trainer's own number of it, [`HandIn::held`].
 pub const NO_RING: u32 = u32::MAX;
 
 /// First word of each packet.
@@ -194,7 +194,7 @@ pub struct Ack {
     pub slot: u32,
     /// As offered.
     pub seq: u64,
-    /// As offered.
+    /// As offered; with [`NO_RING`] the trainer's own number of the batch.
     pub generation: u64,
     /// Claim that the first sum is of.
     pub first: u32,
@@ -230,7 +230,7 @@ pub struct Release {
     pub slot: u32,
     /// As offered.
     pub seq: u64,
-    /// As offered.
+    /// As offered; with [`NO_RING`] the trainer's own number of the batch.
     pub generation: u64,
     /// 1: the batch was not consumed and goes to another trainer.
     pub returned: u32,
@@ -363,9 +363,10 @@ pub struct HandIn {
     pub len: u64,
     /// Epoch of the lease.
     pub epoch: u64,
-    /// Batch of the older incarnation; held batches keep it for their later ACK.
+    /// Number of the batch in the older incarnation.
     pub seq: u64,
-    /// 0: consumed, the sum is set. 1: held.
+    /// 0: consumed, the sum is set. Else held: the trainer's own number of the batch, the same for all its claims. A trainer may
+    /// hold batches of several incarnations, each of which counts `seq` from the start.
     pub held: u32,
     /// As in the [`Claim`].
     pub bare: u32,

@@ -132,6 +132,7 @@ fn table_of_the_header_is_what_is_written() {
         ("columns", 0),
         ("reserved", 0),
     ];
+    assert!(PAGE.contains(&format!("| protocol | version, {PROTOCOL} |")));
     let table = table("### Header");
     assert_eq!(table.last().map(|(_, at, len)| at + len), Some(Header::LEN));
     for ((name, at, len), (expected_name, expected)) in table.into_iter().zip(expected) {

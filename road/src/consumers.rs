@@ -35,7 +35,7 @@ pub(crate) use attached::Arrival;
 pub(crate) use claims::ranges;
 use condition::Condition;
 use deliveries::{Deed, Deliveries};
-pub(crate) use held_claim::HeldClaim;
+pub(crate) use held_claim::{HandedIn, HeldClaim};
 pub(crate) use inbox::{Inbox, Note, Outbox, inbox};
 pub(crate) use parts::{Counters, RingParts};
 use readers::{Readers, number};

@@ -38,7 +38,7 @@ use thiserror::Error;
 
 use crate::box_column::NoBoxes;
 use crate::cache::CacheError;
-use crate::consumers::{Arrival, Note};
+use crate::consumers::{Arrival, HandedIn, Note};
 use crate::follow::NotFollowed;
 use crate::placement::{Credentials, PixelPlace, PlacementRefusal};
 use crate::samples::Samples;
@@ -47,7 +47,6 @@ use crate::targets::UnknownColumn;
 use attendance::{Attendance, Party};
 use dataset::Dataset;
 use elsewhere::ToldOfFailure;
-use hand_in::Adopted;
 pub use hand_in::HandIns;
 pub use identity::Identity;
 pub use open::{Node, Opening, Surplus};
@@ -271,7 +270,7 @@ impl Stream {
     }
 
     /// Tells the ledger of a trainer, before the trainer is told of the stream.
-    async fn welcome(&self, hand_ins: &HandIns, group: Option<&GroupKey>) -> Result<Adopted, CallError> {
+    async fn welcome(&self, hand_ins: &HandIns, group: Option<&GroupKey>) -> Result<Vec<HandedIn>, CallError> {
         self.standing.attended().await?;
         if let Some(group) = group.filter(|group| !group.name.is_empty()) {
             self.standing.group_is_there(group.name.clone()).await?;

@@ -2,9 +2,12 @@
 
 use std::collections::BTreeSet;
 
+use bytemuck::Zeroable;
 use forebay_client::{Next, Patient};
+use forebay_ring::{Attach, Bulk, ClaimSum, HandIn, MessageKind, NO_RING, Offer, Release, View, attach_flags, packet};
 
 use crate::daemon::Home;
+use crate::speaker::{Said, Speaker, attach};
 use crate::trainer::{Event, Puppet, Seen, Trainer, batches, records, until};
 
 const EPOCH: &str = "epochs = 1\nshuffle = true";
@@ -229,5 +232,48 @@ fn rule_16_a_batch_that_is_given_back_after_two_deaths_comes_again() {
     }
     batch.reject().unwrap();
     assert_eq!(records(&trainer.epoch()), (0..400).collect::<Vec<_>>());
+    home.audit();
+}
+
+/// A trainer that comes with these batches in its hands.
+fn comes_with(home: &Home, held: &[HandIn]) -> (Speaker, Box<View>) {
+    let mut speaker = Speaker::connect(home);
+    let resume = Attach { flags: attach_flags::RESUME, incarnation: 7, ..attach() };
+    speaker.say(&packet(&resume, &[]), &[Bulk::write(bytemuck::cast_slice(held)).unwrap().into_fd()]);
+    let Said::Welcome(view) = speaker.hear() else { panic!("it is refused") };
+    (speaker, view)
+}
+
+#[test]
+fn rule_16_batches_of_one_number_from_two_dead_daemons_are_acked_and_returned_each_by_itself() {
+    let home = Home::with_pictures(400);
+    let mut daemon = home.serve_little_ahead(EPOCH);
+    let (mut held, mut shown, mut offers) = (Vec::new(), Vec::new(), Vec::new());
+    for number in 1..=2 {
+        let (mut speaker, view) = comes_with(&home, &held);
+        let offer = speaker.offer();
+        for claim in &view.claims(offer.slot)[..offer.claims as usize] {
+            let (lease, start, len) = (claim.lease, claim.start, claim.len.into());
+            let (epoch, seq, bare, sum) = (offer.epoch, offer.seq, claim.bare, ClaimSum::zeroed());
+            held.push(HandIn { lease, start, len, epoch, seq, held: number, bare, sum });
+        }
+        let records = &view.records(offer.slot)[..offer.shown as usize];
+        shown.push(records.iter().map(|record| u64::try_from(*record).unwrap()).collect::<Vec<_>>());
+        offers.push(offer);
+        daemon.kill();
+        daemon = home.start();
+    }
+    let numbers: Vec<_> = held.iter().map(|hand_in| (hand_in.seq, hand_in.held)).collect();
+    assert_eq!(numbers, [(offers[0].seq, 1), (offers[0].seq, 2)], "one claim each, and one number for both");
+    let (speaker, _) = comes_with(&home, &held);
+    let handed_in = Offer { ring: NO_RING, slot: 0, generation: 2, ..offers[1] };
+    speaker.ack(&handed_in, &[shown[1].iter().copied().collect()]);
+    let (kind, ring, seq) = (MessageKind::Release as u32, NO_RING, offers[0].seq);
+    speaker.say(&packet(&Release { kind, slot: 0, seq, generation: 1, returned: 1, ring }, &[]), &[]);
+    home.wait_for("the second is counted", |status| status.delivered == shown[1].len() as u64);
+    drop(speaker);
+    let rest = Trainer::attach(&home).epoch();
+    let expected = (0..400).filter(|record| !shown[1].contains(record)).collect::<Vec<_>>();
+    assert_eq!(records(&rest), expected, "what was acked does not come again, and what was returned does");
     home.audit();
 }

@@ -258,7 +258,7 @@ fn rule_16_batches_that_others_hold_from_a_living_daemon_cannot_be_handed_in() {
                 len: 1,
                 epoch: 0,
                 seq: place,
-                held: u32::from(place % 2 == 1),
+                held: if place % 2 == 1 { u32::try_from(place).unwrap() } else { 0 },
                 bare: 0,
                 sum: ClaimSum { high, low },
             }
@@ -317,7 +317,7 @@ fn rule_16_more_claims_than_are_read_at_once_are_handed_in() {
     let mut speaker = Speaker::connect(&home);
     speaker.say(&resume, &[Bulk::write(bytemuck::cast_slice(&list)).unwrap().into_fd()]);
     assert!(matches!(speaker.hear(), Said::Welcome(_)));
-    speaker.ack(&Offer { ring: NO_RING, slot: 0, ..offer }, &[sum(0..u64::from(claim.len))]);
+    speaker.ack(&Offer { ring: NO_RING, slot: 0, generation: 1, ..offer }, &[sum(0..u64::from(claim.len))]);
     drop(speaker);
     assert_eq!(records(&Trainer::attach(&home).epoch()), (u64::from(claim.len)..200).collect::<Vec<_>>());
     home.audit();

@@ -3,7 +3,10 @@
 //! ACK says that the batch was consumed, RELEASE that no view of its slot is left (semantics rule 14). The slot goes back
 //! when both have come, or with an ACK that says that no view was left. Pure: events in, packets out.
 
-use forebay_ring::{HandIn, MessageKind, NO_RING, Number, Offer, Release, packet};
+use std::collections::BTreeSet;
+use std::num::NonZeroU32;
+
+use forebay_ring::{HandIn, HeldBatch, MessageKind, Number, Offer, Release, SlotId, packet};
 
 use crate::receipt::{Receipt, SentReceipts};
 
@@ -29,8 +32,9 @@ struct Hold {
     stage: HoldStage,
     /// A view of the slot is left.
     viewed: bool,
-    /// The daemon that offered it has died; its slot is this process's own memory now.
-    orphaned: bool,
+    /// The daemon that offered it has died; its slot is this process's own memory now. Later daemons know the batch by this
+    /// number, which no other batch in these hands has: those of two dead daemons may have the same `seq`.
+    orphaned: Option<NonZeroU32>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,7 +57,7 @@ impl Holds {
     pub(crate) fn take(&mut self, offer: Offer, receipt: Receipt) -> HoldTicket {
         self.tickets += 1;
         let ticket = HoldTicket(self.tickets);
-        self.entries.push(Hold { ticket, offer, receipt, stage: HoldStage::InHand, viewed: true, orphaned: false });
+        self.entries.push(Hold { ticket, offer, receipt, stage: HoldStage::InHand, viewed: true, orphaned: None });
         ticket
     }
 
@@ -65,9 +69,9 @@ impl Holds {
         let meant = |hold: &Hold| hold.ticket == ticket && hold.stage == HoldStage::InHand;
         let Some(place) = self.entries.iter().position(meant) else { return Packets::new() };
         let hold = &mut self.entries[place];
-        let freed = !hold.viewed && !hold.orphaned;
+        let freed = !hold.viewed && !hold.is_orphaned();
         let packets = hold.ack(freed.then_some(more));
-        let receipt = if freed || hold.orphaned {
+        let receipt = if freed || hold.is_orphaned() {
             self.entries.remove(place).receipt
         } else {
             hold.stage = HoldStage::Consumed;
@@ -93,7 +97,7 @@ impl Holds {
     /// its daemon has died, so that the next one must hear of its return.
     pub(crate) fn put_back(&mut self, ticket: HoldTicket) -> (bool, Packets) {
         match self.in_hand_mut(ticket) {
-            Some(hold) if !hold.orphaned => {
+            Some(hold) if !hold.is_orphaned() => {
                 hold.stage = HoldStage::Waiting;
                 (true, Packets::new())
             }
@@ -119,7 +123,7 @@ impl Holds {
                     let ticket = hold.ticket;
                     packets.extend(self.settle(ticket));
                 }
-                None => packets.extend(self.back(release(offer, true, false))),
+                None => packets.extend(self.back(release(offer, true, None))),
             }
         }
         packets
@@ -150,15 +154,18 @@ impl Holds {
     /// The daemon has died: its slots count no more, and what is in hand is to be handed in.
     pub(crate) fn orphan(&mut self) {
         self.entries.retain(|hold| hold.stage == HoldStage::InHand);
-        for hold in &mut self.entries {
-            hold.orphaned = true;
+        let taken: BTreeSet<NonZeroU32> = self.entries.iter().filter_map(|hold| hold.orphaned).collect();
+        let mut free = (1..=u32::MAX).filter_map(NonZeroU32::new).filter(|number| !taken.contains(number));
+        for hold in self.entries.iter_mut().filter(|hold| !hold.is_orphaned()) {
+            hold.orphaned = free.next();
         }
     }
 
     /// What a new daemon is told (semantics rule 16).
     pub(crate) fn hand_in(&self) -> Vec<HandIn> {
-        let consumed = self.sent.iter().flat_map(|receipt| receipt.hand_in(false));
-        let held = self.in_hand().flat_map(|hold| hold.receipt.hand_in(true));
+        let consumed = self.sent.iter().flat_map(|receipt| receipt.hand_in(None));
+        let held = self.in_hand().filter(|hold| hold.is_orphaned());
+        let held = held.flat_map(|hold| hold.receipt.hand_in(hold.orphaned));
         consumed.chain(held).collect()
     }
 
@@ -180,12 +187,12 @@ impl Holds {
 
     /// Slots of the living daemon's rings that this process holds.
     pub(crate) fn slots(&self) -> usize {
-        self.entries.iter().filter(|hold| !hold.orphaned).count()
+        self.entries.iter().filter(|hold| !hold.is_orphaned()).count()
     }
 
     /// Slots of the living daemon's rings of which a view is left.
     pub(crate) fn viewed(&self) -> usize {
-        self.entries.iter().filter(|hold| hold.viewed && !hold.orphaned).count()
+        self.entries.iter().filter(|hold| hold.viewed && !hold.is_orphaned()).count()
     }
 
     fn in_hand(&self) -> impl Iterator<Item = &Hold> {
@@ -203,14 +210,14 @@ impl Holds {
     /// Sends RELEASE, with the credit for one more offer, once the batch is decided and its last view gone.
     fn settle(&mut self, ticket: HoldTicket) -> Packets {
         let decided = |hold: &Hold| matches!(hold.stage, HoldStage::Consumed | HoldStage::Returned);
-        let done = |hold: &Hold| hold.ticket == ticket && decided(hold) && (hold.orphaned || !hold.viewed);
+        let done = |hold: &Hold| hold.ticket == ticket && decided(hold) && (hold.is_orphaned() || !hold.viewed);
         let Some(place) = self.entries.iter().position(done) else { return Packets::new() };
         let hold = self.entries.remove(place);
-        if hold.orphaned {
+        if hold.is_orphaned() {
             // It was given back: one that was consumed has ended with its ACK.
-            return vec![release(&hold.offer, true, true)];
+            return vec![release(&hold.offer, true, hold.orphaned)];
         }
-        self.back(release(&hold.offer, hold.stage == HoldStage::Returned, false))
+        self.back(release(&hold.offer, hold.stage == HoldStage::Returned, None))
     }
 
     /// A slot goes back, for one more offer unless none is wanted.
@@ -228,23 +235,27 @@ impl Holds {
 }
 
 impl Hold {
+    fn is_orphaned(&self) -> bool {
+        self.orphaned.is_some()
+    }
+
     fn ack(&self, freed: Option<u32>) -> Packets {
-        let (ring, slot) = if self.orphaned { (NO_RING, 0) } else { (self.offer.ring, self.offer.slot) };
-        self.receipt.packets(ring, slot, self.offer.generation, freed)
+        self.receipt.packets(&named(&self.offer, self.orphaned), freed)
     }
 }
 
+/// The batch as the daemon is to see it: one that another daemon had offered stands in no ring, and has this trainer's number.
+fn named(offer: &Offer, orphaned: Option<NonZeroU32>) -> HeldBatch {
+    let slot = SlotId { ring: offer.ring, slot: offer.slot };
+    let offered = HeldBatch { seq: offer.seq, slot, generation: offer.generation };
+    orphaned.map_or(offered, |number| HeldBatch::handed_in(number.get().into(), offer.seq))
+}
+
 /// A slot goes back. Offers that were never handed out go back by it as well.
-fn release(offer: &Offer, returned: bool, orphaned: bool) -> Vec<u8> {
-    let head = Release {
-        kind: MessageKind::Release as u32,
-        slot: if orphaned { 0 } else { offer.slot },
-        seq: offer.seq,
-        generation: offer.generation,
-        returned: u32::from(returned),
-        ring: if orphaned { NO_RING } else { offer.ring },
-    };
-    packet(&head, &[])
+fn release(offer: &Offer, returned: bool, orphaned: Option<NonZeroU32>) -> Vec<u8> {
+    let HeldBatch { seq, slot, generation } = named(offer, orphaned);
+    let kind = MessageKind::Release as u32;
+    packet(&Release { kind, slot: slot.slot, seq, generation, returned: u32::from(returned), ring: slot.ring }, &[])
 }
 
 /// That many more offers may be sent.

@@ -4,10 +4,11 @@
 //! hand-in after a daemon's death, and the ledger items of a snapshot. Pure.
 
 use std::collections::VecDeque;
+use std::num::NonZeroU32;
 
 use bytemuck::Zeroable;
 use forebay_proto::{RecordSum, Turn, v1};
-use forebay_ring::{Ack, Claim, ClaimSum, HandIn, MessageKind, Offer, SUMS_PER_ACK};
+use forebay_ring::{Ack, Claim, ClaimSum, HandIn, HeldBatch, MessageKind, Offer, SUMS_PER_ACK, SlotId};
 use thiserror::Error;
 
 /// Batches whose receipts are kept for a daemon that dies before it made them durable. A daemon forwards receipts at
@@ -86,9 +87,10 @@ impl Receipt {
         Ok(Self { seq: offer.seq, epoch: offer.epoch, claims: sums })
     }
 
-    /// The ACK packets: at least one, the last with `last` set. `ring` and `slot` as the daemon is to see them. `freed`: no
+    /// The ACK packets: at least one, the last with `last` set. `held`: the batch as the daemon is to see it. `freed`: no
     /// view of the slot is left, and so many more offers may come.
-    pub(crate) fn packets(&self, ring: u32, slot: u32, generation: u64, freed: Option<u32>) -> Vec<Vec<u8>> {
+    pub(crate) fn packets(&self, held: &HeldBatch, freed: Option<u32>) -> Vec<Vec<u8>> {
+        let HeldBatch { seq, slot: SlotId { ring, slot }, generation } = *held;
         let sums: Vec<ClaimSum> = self.claims.iter().map(|(_, sum)| claim_sum(*sum)).collect();
         let parts: Vec<&[ClaimSum]> = if sums.is_empty() { vec![&[]] } else { sums.chunks(SUMS_PER_ACK).collect() };
         let last = parts.len() - 1;
@@ -97,7 +99,7 @@ impl Receipt {
             let head = Ack {
                 kind: MessageKind::Ack as u32,
                 slot,
-                seq: self.seq,
+                seq,
                 generation,
                 first: small(number * SUMS_PER_ACK),
                 count: small(part.len()),
@@ -111,17 +113,17 @@ impl Receipt {
         parts.iter().enumerate().map(packet).collect()
     }
 
-    /// For a new daemon: what this trainer consumed (with sums) or still holds (without).
-    pub(crate) fn hand_in(&self, held: bool) -> impl Iterator<Item = HandIn> + '_ {
+    /// For a new daemon: what this trainer consumed (with sums), or still holds (without), by its own number of the batch.
+    pub(crate) fn hand_in(&self, held: Option<NonZeroU32>) -> impl Iterator<Item = HandIn> + '_ {
         self.claims.iter().map(move |(claim, sum)| HandIn {
             lease: claim.lease,
             start: claim.start,
             len: claim.len.into(),
             epoch: self.epoch,
             seq: self.seq,
-            held: u32::from(held),
+            held: held.map_or(0, NonZeroU32::get),
             bare: claim.bare,
-            sum: if held { ClaimSum::zeroed() } else { claim_sum(*sum) },
+            sum: if held.is_some() { ClaimSum::zeroed() } else { claim_sum(*sum) },
         })
     }
 
@@ -225,7 +227,7 @@ mod tests {
         let items: Vec<_> = receipt.ack_items().map(|item| (item.lease, item.kind(), item.count)).collect();
         let kind = v1::ack_item::Kind::Bare;
         assert_eq!(items, [(5, kind, 0), (5, v1::ack_item::Kind::Delivered, 1), (6, kind, 0)]);
-        let handed_in: Vec<_> = receipt.hand_in(false).map(|item| (item.len, item.bare, item.sum)).collect();
+        let handed_in: Vec<_> = receipt.hand_in(None).map(|item| (item.len, item.bare, item.sum)).collect();
         let none = ClaimSum::zeroed();
         assert_eq!(handed_in, [(1, 1, none), (1, 0, handed_in[1].2), (2, 1, none)]);
         assert!(Receipt::read(&offer(1), &claims[..1], &[3], None, &[1]).is_err(), "its own places are somebody's");
@@ -254,7 +256,8 @@ mod tests {
         let records: Vec<i64> = (0..i64::try_from(count).unwrap()).collect();
         let receipt = Receipt::read(&offer(1027), &claims, &records, None, &vec![1; count]).unwrap();
 
-        let packets = receipt.packets(0, 4, 9, Some(1));
+        let held = HeldBatch { seq: 7, slot: SlotId { ring: 0, slot: 4 }, generation: 9 };
+        let packets = receipt.packets(&held, Some(1));
         let heads: Vec<Ack> = packets.iter().map(|p| bytemuck::pod_read_unaligned(&p[..size_of::<Ack>()])).collect();
         assert_eq!(heads.iter().map(|a| (a.first, a.count, a.last)).collect::<Vec<_>>(), [(0, 1024, 0), (1024, 3, 1)]);
         assert_eq!(heads.iter().map(|a| (a.freed, a.more)).collect::<Vec<_>>(), [(0, 0), (1, 1)], "once");
@@ -265,9 +268,9 @@ mod tests {
     fn rule_16_what_is_held_is_handed_in_without_a_sum() {
         let claims = [Claim::new(5, 8, 2)];
         let receipt = Receipt::read(&offer(1), &claims, &[10, 12], None, &[1, 1]).unwrap();
-        let held: Vec<HandIn> = receipt.hand_in(true).collect();
-        let consumed: Vec<HandIn> = receipt.hand_in(false).collect();
-        assert_eq!((held[0].held, held[0].sum), (1, ClaimSum::zeroed()));
+        let held: Vec<HandIn> = receipt.hand_in(NonZeroU32::new(3)).collect();
+        let consumed: Vec<HandIn> = receipt.hand_in(None).collect();
+        assert_eq!((held[0].held, held[0].sum), (3, ClaimSum::zeroed()));
         assert_eq!((consumed[0].held, consumed[0].lease, consumed[0].start, consumed[0].len), (0, 5, 8, 2));
         assert_ne!(consumed[0].sum, ClaimSum::zeroed());
     }

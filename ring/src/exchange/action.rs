@@ -63,7 +63,7 @@ pub struct HeldBatch {
     pub seq: u64,
     /// Where it stood; ring [`NO_RING`] for a batch handed in from an earlier incarnation.
     pub slot: SlotId,
-    /// How often the slot had been filled.
+    /// How often the slot had been filled; the consumer's own number of a batch that was handed in.
     pub generation: u64,
 }
 
@@ -72,6 +72,8 @@ pub struct HeldBatch {
 pub struct Adopted {
     /// Who holds it.
     pub consumer: ConsumerId,
+    /// The consumer's own number of it: it may hold batches of several incarnations, whose numbers are the same.
+    pub hold: u64,
     /// Its number in the earlier incarnation, and its epoch.
     pub batch: BatchId,
 }
@@ -103,7 +105,7 @@ pub enum Action {
     /// A consumer that may have seen the batch ended, or let go of it, without an ack. The batch is offered again once
     /// [`Exchange::noted`](crate::Exchange::noted) says that this cannot be forgotten, and then before all that nobody has seen.
     Seen(BatchId),
-    /// An adopted batch was consumed. Its number is of the earlier incarnation, and may be that of a published one too.
+    /// An adopted batch was consumed. Its number is of the earlier incarnation, and may be that of another one too.
     AdoptedAcked(Adopted),
     /// The batch was void and is gone: claims of it that are not lost are given back.
     Dropped {
@@ -236,9 +238,19 @@ pub struct GroupState {
 }
 
 impl HeldBatch {
+    /// A batch of an earlier incarnation, with the consumer's own number of it.
+    pub fn handed_in(hold: u64, seq: u64) -> Self {
+        Self { seq, slot: SlotId { ring: NO_RING, slot: 0 }, generation: hold }
+    }
+
     /// True for a batch of an earlier incarnation.
     pub fn is_handed_in(&self) -> bool {
         self.slot.ring == NO_RING
+    }
+
+    /// The consumer's own number of a batch of an earlier incarnation. It alone says which batch is meant.
+    pub fn hold(&self) -> Option<u64> {
+        self.is_handed_in().then_some(self.generation)
     }
 }
 

@@ -1,7 +1,7 @@
 //! How consumers leave: put out while their process lives, gone with it, or with a BYE; and what becomes of what they held.
 
 use super::delivery::LetGo;
-use super::{Action, Adopted, BatchId, ConsumerId, Exchange, GroupId};
+use super::{Action, Adopted, ConsumerId, Exchange, GroupId};
 
 impl Exchange {
     /// The consumer's socket hung up, or it is evicted, and its process lives. Its un-acked batches go to others;
@@ -77,9 +77,9 @@ impl Exchange {
     }
 
     fn orphan(&mut self, consumer: ConsumerId, seen: bool) {
-        self.adopted.retain(|&(holder, seq), &mut epoch| {
+        self.adopted.retain(|&(holder, hold), &mut batch| {
             if holder == consumer {
-                let adopted = Adopted { consumer, batch: BatchId { seq, epoch } };
+                let adopted = Adopted { consumer, hold, batch };
                 self.actions.push_back(Action::Orphaned { adopted, seen });
             }
             holder != consumer

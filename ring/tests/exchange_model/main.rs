@@ -4,12 +4,14 @@
 //! and how much each trainer allowed. What the exchange wants done is checked against that.
 #![allow(clippy::unwrap_used, reason = "a test's own steps")]
 
+mod dead;
 mod event;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use dead::DeadDaemons;
 use event::{Event, event};
-use forebay_ring::{Action, BatchId, ConsumerId, Exchange, Granted, HeldBatch, Membership, NO_RING, SlotId, Voided};
+use forebay_ring::{Action, BatchId, ConsumerId, Exchange, Granted, HeldBatch, Membership, SlotId, Voided};
 use proptest::prelude::*;
 
 const SLOTS: u32 = 6;
@@ -44,7 +46,7 @@ struct Model {
     seen: BTreeSet<u64>,
     /// Those that were told of, and that the ledger may still forget. It answers for dropped ones too.
     unnoted: BTreeSet<u64>,
-    adopted: BTreeSet<(ConsumerId, u64)>,
+    dead: DeadDaemons,
     published: BTreeMap<u64, (BatchId, SlotId)>,
     acked: BTreeSet<u64>,
     dropped: BTreeSet<u64>,
@@ -73,7 +75,7 @@ impl Model {
             hands: Vec::new(),
             seen: BTreeSet::new(),
             unnoted: BTreeSet::new(),
-            adopted: BTreeSet::new(),
+            dead: DeadDaemons::default(),
             published: BTreeMap::new(),
             acked: BTreeSet::new(),
             dropped: BTreeSet::new(),
@@ -92,13 +94,12 @@ impl Model {
                 }
             }
             Event::Attach(asked) => self.attach(asked),
-            Event::Adopt(number) => {
+            Event::Adopt { pick: number, seq } => {
                 if let Some(consumer) = pick(self.attached(), number) {
-                    self.next_seq += 1;
-                    self.adopted.insert((consumer, self.next_seq));
-                    self.exchange.adopt(consumer, BatchId { seq: self.next_seq, epoch: self.exchange.open() });
+                    self.dead.adopt(&mut self.exchange, consumer, seq);
                 }
             }
+            Event::EndAdopted { pick: number, acked } => self.dead.end(&mut self.exchange, number, acked),
             Event::Ack(number) => self.ack(number),
             Event::Release { pick: number, returned } => self.release(number, returned),
             Event::Credit { pick: number, more } => {
@@ -188,10 +189,7 @@ impl Model {
     }
 
     fn ack(&mut self, number: usize) {
-        if let Some((consumer, seq)) = pick(self.adopted.iter().copied(), number).filter(|_| number.is_multiple_of(5)) {
-            let receipt = HeldBatch { seq, slot: SlotId { ring: NO_RING, slot: 0 }, generation: 0 };
-            assert!(self.exchange.ack(consumer, receipt));
-        } else if !self.hands.is_empty() {
+        if !self.hands.is_empty() {
             let at = number % self.hands.len();
             let InHand { consumer, receipt, acked } = self.hands[at];
             self.hands[at].acked = true;
@@ -285,20 +283,13 @@ impl Model {
                     assert!(self.seen.remove(&batch.seq), "nobody ended with batch {}", batch.seq);
                     assert!(self.unnoted.insert(batch.seq), "batch {} was offered meanwhile", batch.seq);
                 }
-                Action::AdoptedAcked(acked) => {
-                    assert!(self.adopted.remove(&(acked.consumer, acked.batch.seq)));
-                    assert!(!self.is_over(acked.batch.seq), "batch {} is over already", acked.batch.seq);
-                    self.acked.insert(acked.batch.seq);
-                }
+                Action::AdoptedAcked(adopted) => self.dead.acked(adopted),
                 Action::Dropped { batch, seen } => {
                     assert!(!self.is_over(batch.seq), "batch {} is over already", batch.seq);
                     assert_eq!(self.seen.remove(&batch.seq), seen, "batch {}", batch.seq);
                     self.dropped.insert(batch.seq);
                 }
-                Action::Orphaned { adopted: orphan, .. } => {
-                    assert!(self.adopted.remove(&(orphan.consumer, orphan.batch.seq)));
-                    assert!(!self.is_over(orphan.batch.seq));
-                }
+                Action::Orphaned { adopted, seen } => self.dead.orphaned(adopted, seen),
                 Action::Gone(consumer) => {
                     let trainer = self.trainers.remove(&consumer).expect("a consumer goes once");
                     assert!(!trainer.attached);
@@ -311,6 +302,7 @@ impl Model {
                 Action::RingEmpty(ring) => panic!("ring {ring} was not retired"),
             }
         }
+        self.dead.check(&self.exchange, &self.attached());
         assert!(self.seen.is_empty(), "somebody ended with {:?}, which is not told", self.seen);
     }
 

@@ -10,7 +10,7 @@ use forebay_ring::{
 };
 use prost::Message as _;
 
-use super::held_claim::HeldClaim;
+use super::held_claim::HandedIn;
 use crate::gpu_ring::StreamRing;
 
 /// A trainer whose request was accepted.
@@ -32,9 +32,8 @@ pub(crate) struct Arrival {
     pub incarnation: u64,
     /// What it is told of the stream.
     pub info: StreamInfo,
-    /// Batches of an earlier incarnation in its hands: number, epoch, and their claims, in the order
-    /// of the sums that it will send.
-    pub adopted: Vec<(u64, u64, Vec<HeldClaim>)>,
+    /// Batches of earlier incarnations in its hands.
+    pub adopted: Vec<HandedIn>,
     /// What its user is told first.
     pub notice: Option<String>,
 }

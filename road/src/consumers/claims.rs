@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, HashMap};
 
 use forebay_proto::RecordSum;
 use forebay_proto::v1::{AckItem, BadRecord, Cause, GroupKey, GroupReceipt, Range, ReturnedRange};
-use forebay_ring::{Ack, BatchId, Claim, ClaimSum, ConsumerId, NO_RING};
+use forebay_ring::{Ack, Adopted, Claim, ClaimSum, ConsumerId, HeldBatch};
 
-use super::held_claim::HeldClaim;
+use super::held_claim::{HandedIn, HeldClaim};
 use crate::publish::Ready;
 use crate::receipt::{group_receipt, receipt, seen};
 
@@ -14,6 +14,7 @@ use crate::receipt::{group_receipt, receipt, seen};
 #[derive(Debug, Default)]
 pub(super) struct Claims {
     published: HashMap<u64, BatchClaims>,
+    /// By the consumer's own number of each.
     adopted: BTreeMap<(ConsumerId, u64), BatchClaims>,
 }
 
@@ -75,10 +76,11 @@ impl Claims {
     }
 
     /// A consumer came with a batch of an earlier incarnation.
-    pub(super) fn adopted(&mut self, consumer: ConsumerId, seq: u64, epoch: u64, claims: Vec<HeldClaim>) {
-        let none = || BatchClaims::of(epoch, &[]);
+    pub(super) fn adopted(&mut self, consumer: ConsumerId, handed_in: HandedIn) {
+        let HandedIn { hold, batch, claims } = handed_in;
+        let none = || BatchClaims::of(batch.epoch, &[]);
         // A batch may be told in several parts.
-        self.adopted.entry((consumer, seq)).or_insert_with(none).claims.extend(claims);
+        self.adopted.entry((consumer, hold)).or_insert_with(none).claims.extend(claims);
     }
 
     /// Forgets every batch: late receipts of them lead nowhere. Answers what those of the epochs from this one on had.
@@ -111,10 +113,9 @@ impl Claims {
         ack: &Ack,
         sums: &[ClaimSum],
     ) -> Receipts {
-        let entry = if ack.ring == NO_RING {
-            self.adopted.get_mut(&(consumer, ack.seq))
-        } else {
-            self.published.get_mut(&ack.seq)
+        let entry = match HeldBatch::from(ack).hold() {
+            Some(hold) => self.adopted.get_mut(&(consumer, hold)),
+            None => self.published.get_mut(&ack.seq),
         };
         // A batch that is held and not known was fenced by a restore: its receipt leads nowhere.
         entry.map_or(Receipts::Whole, |entry| entry.take(consumer, group, ack, sums))
@@ -173,8 +174,9 @@ impl Claims {
     }
 
     /// The same of an adopted batch, of which it is not known what is wrong.
-    pub(super) fn adopted_acked(&mut self, consumer: ConsumerId, batch: BatchId) -> BatchReceipts {
-        self.adopted.remove(&(consumer, batch.seq)).map(|entry| entry.receipts(batch.seq)).unwrap_or_default()
+    pub(super) fn adopted_acked(&mut self, adopted: Adopted) -> BatchReceipts {
+        let Adopted { consumer, hold, batch } = adopted;
+        self.adopted.remove(&(consumer, hold)).map(|entry| entry.receipts(batch.seq)).unwrap_or_default()
     }
 
     /// What a dropped batch gives back, and how somebody may have seen it.
@@ -183,8 +185,9 @@ impl Claims {
     }
 
     /// What an adopted batch gives back that was returned, or whose consumer is gone.
-    pub(super) fn orphaned(&mut self, consumer: ConsumerId, batch: BatchId, cause: Cause) -> Vec<ReturnedRange> {
-        self.adopted.remove(&(consumer, batch.seq)).map(|entry| self.let_go(entry.claims, cause)).unwrap_or_default()
+    pub(super) fn orphaned(&mut self, adopted: Adopted, cause: Cause) -> Vec<ReturnedRange> {
+        let entry = self.adopted.remove(&(adopted.consumer, adopted.hold));
+        entry.map(|entry| self.let_go(entry.claims, cause)).unwrap_or_default()
     }
 
     /// What a trainer gives back that held these claims. If a trainer of another group has the same batch in its hands, that one

@@ -21,7 +21,7 @@ use forebay_ring::{
 
 use super::claims::{BatchClaims, Claims, Receipts};
 use super::epoch_end::EpochEnd;
-use super::held_claim::HeldClaim;
+use super::held_claim::{HandedIn, HeldClaim};
 use crate::ack::Fate;
 use crate::publish::Ready;
 use crate::settings::{DeliverySettings, Mode};
@@ -125,10 +125,10 @@ impl Deliveries {
         entry.back(Cause::Unseen)
     }
 
-    /// A trainer came with a batch of an earlier incarnation.
-    pub(super) fn adopt(&mut self, consumer: ConsumerId, batch: BatchId, claims: Vec<HeldClaim>) {
-        self.exchange.adopt(consumer, batch);
-        self.claims.adopted(consumer, batch.seq, batch.epoch, claims);
+    /// A trainer came with a batch of an earlier incarnation, or with a part of one.
+    pub(super) fn adopt(&mut self, consumer: ConsumerId, handed_in: HandedIn) {
+        self.exchange.adopt(consumer, handed_in.hold, handed_in.batch);
+        self.claims.adopted(consumer, handed_in);
     }
 
     /// A trainer that came with claims of an earlier incarnation is not let in. Gives what is to go back.

@@ -1,7 +1,18 @@
-//! A claim of a batch in trainers' hands, as far as the daemon answers for it.
+//! A batch that a trainer brings from an earlier incarnation, and its claims, as far as the daemon answers for them.
 
 use forebay_proto::v1::Verdict;
-use forebay_ring::Claim;
+use forebay_ring::{BatchId, Claim};
+
+/// A batch of an earlier incarnation in a trainer's hands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct HandedIn {
+    /// The trainer's own number of it.
+    pub(crate) hold: u64,
+    /// Its number in the earlier incarnation, and its epoch.
+    pub(crate) batch: BatchId,
+    /// In the order of the sums that the trainer will send.
+    pub(crate) claims: Vec<HeldClaim>,
+}
 
 /// The claim, and whose it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

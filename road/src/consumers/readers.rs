@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use forebay_proto::v1::{ConsumerStatus, GroupStatus, MissedBatches, ReturnedRange};
 use forebay_ring::{
-    Ack, BatchId, ClaimSum, ConsumerId, ConsumerState, Granted, GroupState, HeldBatch, Message, MessageKind, Missed,
-    Number, Received, Sent, packet, text, text_code,
+    Ack, ClaimSum, ConsumerId, ConsumerState, Granted, GroupState, HeldBatch, Message, MessageKind, Missed, Number,
+    Received, Sent, packet, text, text_code,
 };
 use rustix::event::{PollFd, PollFlags, poll};
 
@@ -61,12 +61,12 @@ impl Readers {
         let Some((consumer, told)) = self.let_in(arrival, rings, deliveries) else {
             (self.left)(id, self.open().count());
             // What it holds was taken back for it, and is nobody's now.
-            return deliveries.refuse(adopted.into_iter().flat_map(|(_, _, claims)| claims));
+            return deliveries.refuse(adopted.into_iter().flat_map(|handed_in| handed_in.claims));
         };
         tracing::info!(stream = self.stream, consumer = id.0, pid = consumer.pid(), "a trainer attached");
         self.by_id.insert(id, consumer);
-        for (seq, epoch, claims) in adopted {
-            deliveries.adopt(id, BatchId { seq, epoch }, claims);
+        for handed_in in adopted {
+            deliveries.adopt(id, handed_in);
         }
         // Ends since it was said which epoch the stream is in were told to those who were here.
         for ended in told..deliveries.exchange().open() {

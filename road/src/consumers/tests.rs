@@ -77,7 +77,7 @@ impl Scene {
     }
 
     /// A trainer that has batches of an earlier incarnation in its hands.
-    fn join_with(&self, id: u64, membership: Membership, adopted: Vec<(u64, u64, Vec<HeldClaim>)>) -> Trainer {
+    fn join_with(&self, id: u64, membership: Membership, adopted: Vec<HandedIn>) -> Trainer {
         let (socket, theirs) = Socket::pair().unwrap();
         let peer = Peer::of(&socket).unwrap();
         let (id, info, notice) = (ConsumerId(id), StreamInfo::default(), None);

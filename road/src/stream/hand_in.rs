@@ -6,11 +6,11 @@ use std::sync::Arc;
 
 use forebay_coordinator::CallError;
 use forebay_proto::v1::ack_item::Kind;
-use forebay_proto::v1::{AckItem, Cause, GroupKey, GroupReceipt, LeasedRange, Range, ReclaimRequest};
-use forebay_ring::{Bulk, BulkError, Claim, HandIn};
+use forebay_proto::v1::{AckItem, Cause, GroupKey, GroupReceipt, LeasedRange, Range, ReclaimRequest, Verdict};
+use forebay_ring::{BatchId, Bulk, BulkError, Claim, HandIn};
 use thiserror::Error;
 
-use crate::consumers::{HeldClaim, ranges};
+use crate::consumers::{HandedIn, HeldClaim, ranges};
 use crate::receipt::group_receipt;
 use crate::stream::standing::Standing;
 use crate::threads;
@@ -30,9 +30,6 @@ pub enum HandInError {
     #[error("the list of held batches is incomplete")]
     Cut,
 }
-
-/// Batches that the trainer goes on holding: number, epoch, and their claims.
-pub(super) type Adopted = Vec<(u64, u64, Vec<HeldClaim>)>;
 
 /// Bytes of one claim.
 const CLAIM: u64 = size_of::<HandIn>() as u64;
@@ -76,14 +73,14 @@ impl HandIns {
     }
 
     /// Acks what was consumed by a trainer of this group, unless it was leased to others meanwhile, and takes back what is
-    /// held. Where a part fails, what was taken back before it goes to others: nobody would hold it, and its epoch would
-    /// never end.
-    pub(super) async fn tell(&self, standing: &Standing, group: Option<&GroupKey>) -> Result<Adopted, CallError> {
-        let mut adopted = Adopted::new();
+    /// held. Gives the held batches, some of them in parts. Where a part of the list fails, what was taken back before it
+    /// goes to others: nobody would hold it, and its epoch would never end.
+    pub(super) async fn tell(&self, standing: &Standing, group: Option<&GroupKey>) -> Result<Vec<HandedIn>, CallError> {
+        let mut adopted = Vec::new();
         match self.tell_parts(standing, group, &mut adopted).await {
             Ok(()) => Ok(adopted),
             Err(error) => {
-                let held = adopted.into_iter().flat_map(|(_, _, claims)| claims);
+                let held = adopted.into_iter().flat_map(|handed_in| handed_in.claims);
                 standing.give_back(ranges(held, Cause::TrainerEnded));
                 Err(error)
             }
@@ -94,7 +91,7 @@ impl HandIns {
         &self,
         standing: &Standing,
         group: Option<&GroupKey>,
-        adopted: &mut Adopted,
+        adopted: &mut Vec<HandedIn>,
     ) -> Result<(), CallError> {
         let mut first = 0;
         loop {
@@ -112,9 +109,9 @@ async fn tell_part(
     part: &[HandIn],
     standing: &Standing,
     group: Option<&GroupKey>,
-    adopted: &mut Adopted,
+    adopted: &mut Vec<HandedIn>,
 ) -> Result<(), CallError> {
-    let (held, consumed): (Vec<HandIn>, Vec<HandIn>) = part.iter().partition(|hand_in| hand_in.held == 1);
+    let (held, consumed): (Vec<HandIn>, Vec<HandIn>) = part.iter().partition(|hand_in| hand_in.held != 0);
     if !consumed.is_empty() {
         let items = consumed.iter().map(|hand_in| {
             let HandIn { lease, len, bare, sum, .. } = *hand_in;
@@ -146,15 +143,24 @@ async fn tell_part(
     // Nobody misses a part of a batch that has no records.
     let groups = receipts(group, held.iter().filter(|hand_in| hand_in.bare == 0).map(held_item));
     let reply = standing.reclaim(ReclaimRequest { items, groups, ..ReclaimRequest::default() }).await?;
-    for (hand_in, verdict) in held.iter().zip(reply.verdicts()) {
-        let claim =
-            claim(hand_in).map_or(HeldClaim::Lost, |claim| HeldClaim::reclaimed(claim, verdict, group.is_some()));
+    take_back(held.iter().zip(reply.verdicts()), group.is_some(), adopted);
+    Ok(())
+}
+
+/// Adds claims that a trainer goes on holding to its batches. The trainer's own number says which batch a claim is of, and the
+/// first claim which `seq` and epoch the batch has: those of two incarnations may have the same `seq`.
+fn take_back<'a>(held: impl Iterator<Item = (&'a HandIn, Verdict)>, is_of_group: bool, adopted: &mut Vec<HandedIn>) {
+    for (hand_in, verdict) in held {
+        let claim = claim(hand_in).map_or(HeldClaim::Lost, |claim| HeldClaim::reclaimed(claim, verdict, is_of_group));
+        let hold = hand_in.held.into();
         match adopted.last_mut() {
-            Some((seq, _, claims)) if *seq == hand_in.seq => claims.push(claim),
-            _ => adopted.push((hand_in.seq, hand_in.epoch, vec![claim])),
+            Some(last) if last.hold == hold => last.claims.push(claim),
+            _ => {
+                let batch = BatchId { seq: hand_in.seq, epoch: hand_in.epoch };
+                adopted.push(HandedIn { hold, batch, claims: vec![claim] });
+            }
         }
     }
-    Ok(())
 }
 
 /// Of a group, for these parts of batches; none in `split`.
@@ -173,3 +179,6 @@ fn claim(hand_in: &HandIn) -> Option<Claim> {
 fn range(hand_in: &HandIn) -> Range {
     Range { start: hand_in.start, end: hand_in.start.saturating_add(hand_in.len) }
 }
+
+#[cfg(test)]
+mod tests;

@@ -88,7 +88,8 @@ struct Server {
     todo: BTreeSet<(u64, u64)>,
     /// Epoch and first record of each batch in the ring.
     published: HashMap<u64, (u64, u64)>,
-    adopted: HashMap<u64, (u64, u64)>,
+    /// The same of batches that were handed in, by whom and as what.
+    adopted: HashMap<(ConsumerId, u64), (u64, u64)>,
     done: BTreeMap<u64, BTreeSet<u64>>,
     seq: u64,
 }
@@ -243,8 +244,11 @@ impl Server {
             }
             Message::Ack { head, sums } => {
                 let receipt = HeldBatch::from(&head);
-                let batch = if receipt.is_handed_in() { &self.adopted } else { &self.published };
-                if let Some((_, first)) = batch.get(&head.seq) {
+                let batch = match receipt.hold() {
+                    Some(hold) => self.adopted.get(&(id, hold)),
+                    None => self.published.get(&head.seq),
+                };
+                if let Some((_, first)) = batch {
                     let sum: RecordSum = self.plan.span(*first).collect();
                     let seen = RecordSum::from_halves(sum.count, sums[0].high, sums[0].low);
                     self.log.lock().wrong_sums += usize::from(seen != sum);
@@ -336,11 +340,11 @@ impl Server {
                 self.finish(epoch, first);
             }
             Action::AdoptedAcked(adopted) => {
-                let (epoch, first) = self.adopted.remove(&adopted.batch.seq).unwrap();
+                let (epoch, first) = self.adopted.remove(&(adopted.consumer, adopted.hold)).unwrap();
                 self.finish(epoch, first);
             }
             Action::Orphaned { adopted, .. } => {
-                let (epoch, first) = self.adopted.remove(&adopted.batch.seq).unwrap();
+                let (epoch, first) = self.adopted.remove(&(adopted.consumer, adopted.hold)).unwrap();
                 self.todo.insert((epoch, first));
             }
             Action::Dropped { batch, .. } => {

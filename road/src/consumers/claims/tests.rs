@@ -1,6 +1,7 @@
 //! Tests of the ack table: receipts in parts, of several trainers and groups, and what is given back.
 
 use forebay_proto::v1::ack_item::Kind;
+use forebay_ring::{BatchId, NO_RING};
 
 use super::*;
 
@@ -10,6 +11,19 @@ const TWO: ConsumerId = ConsumerId(2);
 
 fn ack(first: u32, count: u32, last: u32) -> Ack {
     Ack { kind: 0, slot: 0, seq: 5, generation: 1, first, count, last, ring: 0, freed: 0, more: 0 }
+}
+
+/// Of a batch that was handed in, in one packet. Whatever dead daemon it is of, it was its batch 5.
+fn ack_of(hold: u64, count: u32) -> Ack {
+    Ack { ring: NO_RING, generation: hold, ..ack(0, count, 1) }
+}
+
+fn handed_in(hold: u64, epoch: u64, claims: Vec<HeldClaim>) -> HandedIn {
+    HandedIn { hold, batch: BatchId { seq: 5, epoch }, claims }
+}
+
+fn adopted(consumer: ConsumerId, hold: u64, epoch: u64) -> Adopted {
+    Adopted { consumer, hold, batch: BatchId { seq: 5, epoch } }
 }
 
 fn sum(low: u64) -> ClaimSum {
@@ -98,21 +112,41 @@ fn more_or_fewer_sums_than_claims_are_wrong() {
 #[test]
 fn rule_16_an_adopted_batch_in_two_parts_has_the_claims_of_both() {
     let mut claims = Claims::default();
-    claims.adopted(ONE, 5, 2, vec![HeldClaim::Leased(CLAIMS[0])]);
-    claims.adopted(ONE, 5, 2, vec![HeldClaim::Leased(CLAIMS[1])]);
-    let back = claims.orphaned(ONE, BatchId { seq: 5, epoch: 2 }, Cause::TrainerEnded);
+    claims.adopted(ONE, handed_in(1, 2, vec![HeldClaim::Leased(CLAIMS[0])]));
+    claims.adopted(ONE, handed_in(1, 2, vec![HeldClaim::Leased(CLAIMS[1])]));
+    let back = claims.orphaned(adopted(ONE, 1, 2), Cause::TrainerEnded);
     assert_eq!(back.iter().map(|range| range.lease).collect::<Vec<_>>(), [7, 9]);
 }
 
 #[test]
 fn rule_16_an_adopted_batch_and_a_published_one_of_its_number_are_two() {
     let mut claims = table();
-    claims.adopted(ONE, 5, 1, vec![HeldClaim::Leased(Claim::new(3, 0, 1))]);
+    claims.adopted(ONE, handed_in(1, 1, vec![HeldClaim::Leased(Claim::new(3, 0, 1))]));
     assert_eq!(claims.sums(ONE, None, &ack(0, 2, 1), &[sum(1), sum(2)]), Receipts::Whole);
     assert_eq!(claims.acked(5).items.iter().map(|item| item.lease).collect::<Vec<_>>(), [7, 9]);
-    assert_eq!(claims.sums(ONE, None, &Ack { ring: NO_RING, ..ack(0, 1, 1) }, &[sum(3)]), Receipts::Whole);
-    let BatchReceipts { items, .. } = claims.adopted_acked(ONE, BatchId { seq: 5, epoch: 1 });
+    assert_eq!(claims.sums(ONE, None, &ack_of(1, 1), &[sum(3)]), Receipts::Whole);
+    let BatchReceipts { items, .. } = claims.adopted_acked(adopted(ONE, 1, 1));
     assert_eq!(items.iter().map(|item| item.lease).collect::<Vec<_>>(), [3]);
+}
+
+#[test]
+fn rule_16_batches_of_one_number_from_two_dead_daemons_are_acked_and_orphaned_each_by_itself() {
+    let mut claims = Claims::default();
+    let one_of = |lease| vec![HeldClaim::Leased(Claim::new(lease, 0, 1))];
+    for (hold, lease) in [(1, 3), (2, 4), (3, 6)] {
+        claims.adopted(ONE, handed_in(hold, 2, one_of(lease)));
+    }
+    assert_eq!(claims.undelivered(2), 3);
+    assert_eq!(claims.sums(ONE, None, &ack_of(2, 1), &[sum(40)]), Receipts::Whole);
+    let BatchReceipts { items, .. } = claims.adopted_acked(adopted(ONE, 2, 2));
+    assert_eq!(items.iter().map(|item| (item.lease, item.sum_low)).collect::<Vec<_>>(), [(4, 40)]);
+    assert_eq!(claims.undelivered(2), 2, "the others are still in its hands");
+    let back = claims.orphaned(adopted(ONE, 3, 2), Cause::Unseen);
+    assert_eq!(back.iter().map(|range| range.lease).collect::<Vec<_>>(), [6]);
+    assert_eq!(claims.sums(ONE, None, &ack_of(1, 1), &[sum(30)]), Receipts::Whole);
+    let BatchReceipts { items, .. } = claims.adopted_acked(adopted(ONE, 1, 2));
+    assert_eq!(items.iter().map(|item| (item.lease, item.sum_low)).collect::<Vec<_>>(), [(3, 30)]);
+    assert_eq!(claims.undelivered(2), 0);
 }
 
 #[test]
@@ -147,10 +181,9 @@ fn rule_07_a_batch_s_receipt_has_what_it_was_delivered_without() {
 #[test]
 fn rule_16_a_claim_that_went_to_others_is_left_out_of_an_adopted_batch() {
     let mut claims = Claims::default();
-    claims.adopted(ONE, 5, 2, vec![HeldClaim::Lost, HeldClaim::Leased(CLAIMS[1])]);
-    let packet = Ack { ring: NO_RING, ..ack(0, 2, 1) };
-    assert_eq!(claims.sums(ONE, None, &packet, &[sum(1), sum(2)]), Receipts::Whole);
-    let BatchReceipts { items, .. } = claims.adopted_acked(ONE, BatchId { seq: 5, epoch: 2 });
+    claims.adopted(ONE, handed_in(1, 2, vec![HeldClaim::Lost, HeldClaim::Leased(CLAIMS[1])]));
+    assert_eq!(claims.sums(ONE, None, &ack_of(1, 2), &[sum(1), sum(2)]), Receipts::Whole);
+    let BatchReceipts { items, .. } = claims.adopted_acked(adopted(ONE, 1, 2));
     assert_eq!(items.iter().map(|item| item.lease).collect::<Vec<_>>(), [9]);
 }
 
@@ -158,12 +191,11 @@ fn rule_16_a_claim_that_went_to_others_is_left_out_of_an_adopted_batch() {
 fn rule_44_what_another_group_holds_is_told_of_the_group_alone_that_has_consumed_it() {
     let mut claims = Claims::default();
     let shared = vec![HeldClaim::Shared(CLAIMS[0]), HeldClaim::Leased(CLAIMS[1])];
-    claims.adopted(TWO, 5, 2, shared);
+    claims.adopted(TWO, handed_in(1, 2, shared));
     assert!(claims.has_shared(TWO) && !claims.has_shared(ONE));
     let slow = GroupKey { name: "slow".into(), ..GroupKey::default() };
-    let packet = Ack { ring: NO_RING, ..ack(0, 2, 1) };
-    assert_eq!(claims.sums(TWO, Some(&slow), &packet, &[sum(1), sum(2)]), Receipts::Whole);
-    let BatchReceipts { items, groups, shared, .. } = claims.adopted_acked(TWO, BatchId { seq: 5, epoch: 2 });
+    assert_eq!(claims.sums(TWO, Some(&slow), &ack_of(1, 2), &[sum(1), sum(2)]), Receipts::Whole);
+    let BatchReceipts { items, groups, shared, .. } = claims.adopted_acked(adopted(TWO, 1, 2));
     let lease = |receipt: &GroupReceipt| receipt.item.map(|item| (item.lease, item.sum_low));
     assert_eq!(items.iter().map(|item| item.lease).collect::<Vec<_>>(), [9]);
     assert_eq!(groups.iter().filter_map(lease).collect::<Vec<_>>(), [(9, 2)]);
@@ -173,11 +205,10 @@ fn rule_44_what_another_group_holds_is_told_of_the_group_alone_that_has_consumed
 #[test]
 fn rule_44_what_a_trainer_ends_with_stays_with_the_trainer_of_another_group_that_has_it_too() {
     let mut claims = Claims::default();
-    claims.adopted(ONE, 5, 2, CLAIMS.map(HeldClaim::Leased).to_vec());
-    claims.adopted(TWO, 5, 2, vec![HeldClaim::Shared(CLAIMS[0]), HeldClaim::Lost]);
-    let batch = BatchId { seq: 5, epoch: 2 };
+    claims.adopted(ONE, handed_in(1, 2, CLAIMS.map(HeldClaim::Leased).to_vec()));
+    claims.adopted(TWO, handed_in(1, 2, vec![HeldClaim::Shared(CLAIMS[0]), HeldClaim::Lost]));
     let back = |claims: &mut Claims, of| -> Vec<u64> {
-        claims.orphaned(of, batch, Cause::TrainerEnded).iter().map(|range| range.lease).collect()
+        claims.orphaned(adopted(of, 1, 2), Cause::TrainerEnded).iter().map(|range| range.lease).collect()
     };
     assert_eq!(back(&mut claims, ONE), [9], "nobody else has this part");
     assert!(!claims.has_shared(TWO), "it holds it now");

@@ -1,7 +1,7 @@
 //! What is to be done, and what goes to the ledger: the exchange's decisions, with what the batches answer for.
 
 use forebay_proto::v1::{Cause, GroupShare, ReturnedRange};
-use forebay_ring::{Action, Adopted, ConsumerId, HeldBatch, MessageKind, Offer};
+use forebay_ring::{Action, ConsumerId, HeldBatch, MessageKind, Offer};
 
 use super::Deliveries;
 use crate::ack::Fate;
@@ -80,17 +80,15 @@ fn deed(action: Action, claims: &mut Claims, ending: bool, deadline: u64) -> Opt
             let receipts = claims.acked(batch.seq);
             delivered(batch.epoch, receipts, claims)
         }
-        Action::AdoptedAcked(Adopted { consumer, batch }) => {
-            let receipts = claims.adopted_acked(consumer, batch);
-            delivered(batch.epoch, receipts, claims)
+        Action::AdoptedAcked(adopted) => {
+            let receipts = claims.adopted_acked(adopted);
+            delivered(adopted.batch.epoch, receipts, claims)
         }
         // Another group has acked it, so nobody gets it again: its trainer will hand it in.
         Action::Seen(_) if ending => return None,
         Action::Seen(batch) => Deed::Tell(Fate::Seen { items: claims.seen(batch.seq), batch: batch.seq }),
         Action::Dropped { batch, seen } => back(claims.dropped(batch.seq, cause(seen, ending)))?,
-        Action::Orphaned { adopted: Adopted { consumer, batch }, seen } => {
-            back(claims.orphaned(consumer, batch, cause(seen, ending)))?
-        }
+        Action::Orphaned { adopted, seen } => back(claims.orphaned(adopted, cause(seen, ending)))?,
         Action::Free(_) => Deed::Claim,
         Action::EpochEnd { consumer, epoch } => Deed::EpochEnd(consumer, epoch),
         Action::Gone(consumer) => Deed::Gone(consumer),

@@ -16,7 +16,7 @@ use tokio::sync::{mpsc, oneshot};
 
 use super::{BatchClaims, Deed, Deliveries, Receipts};
 use crate::ack::{Fate, Fates, LedgerWord};
-use crate::consumers::HeldClaim;
+use crate::consumers::{HandedIn, HeldClaim};
 use crate::receipt::{group_receipt, receipt};
 use crate::worker::Worker;
 use scene::{Had, Hand, Person, RECORDS, Step, TRAINERS, daemon, key, step};
@@ -38,6 +38,8 @@ struct Walk {
     /// First positions of leases.
     starts: HashMap<u64, u64>,
     numbers: u64,
+    /// Batches of this daemon. The next one counts from the start again.
+    published: u64,
 }
 
 impl Walk {
@@ -64,6 +66,7 @@ impl Walk {
             batches,
             starts,
             numbers: 0,
+            published: 0,
         };
         state.with_all().await
     }
@@ -149,7 +152,8 @@ impl Walk {
         if claims.is_empty() {
             return self.deliveries.exchange.give_up(slot);
         }
-        let seq = self.number();
+        self.published += 1;
+        let seq = self.published;
         self.deliveries.claims.published(seq, BatchClaims::of(0, &claims));
         self.batches.insert(seq, claims);
         self.deliveries.exchange.publish(slot, BatchId { seq, epoch: 0 });
@@ -212,16 +216,15 @@ impl Walk {
         if person.id.is_none() {
             let began = vec![TRAINERS[who].to_owned()];
             self.worker.ack(AckRequest { began, ..AckRequest::default() }).await.unwrap();
-            let claims = self.hand_in(who, &person).await;
+            let handed_in = self.hand_in(who, &person).await;
             let id = ConsumerId(number);
             let membership = Membership { group: Some(TRAINERS[who].into()), join: Join::Next };
             person.id = Some(id);
-            let adopted: Vec<u64> = person.hands.iter().map(|hand| hand.held.seq).collect();
             self.people[who] = Some(person);
             self.deliveries.attach(id, 2, membership).unwrap();
             self.deliveries.belongs_to(id, Some(key(who)));
-            for (seq, claims) in adopted.into_iter().zip(claims) {
-                self.deliveries.adopt(id, BatchId { seq, epoch: 0 }, claims);
+            for handed_in in handed_in {
+                self.deliveries.adopt(id, handed_in);
             }
         } else {
             self.people[who] = Some(person);
@@ -230,7 +233,7 @@ impl Walk {
     }
 
     /// Tells the ledger what a trainer has consumed, and takes back what it holds.
-    async fn hand_in(&self, who: usize, person: &Person) -> Vec<Vec<HeldClaim>> {
+    async fn hand_in(&self, who: usize, person: &Person) -> Vec<HandedIn> {
         let mut groups = Vec::new();
         for hand in &person.consumed {
             let receipts = hand.claims.iter().zip(self.sums(hand)).map(|(claim, sum)| receipt(claim, sum));
@@ -238,7 +241,7 @@ impl Walk {
         }
         let items = groups.iter().filter_map(|receipt| receipt.item).collect();
         self.worker.ack(AckRequest { items, groups, hand_in: true, ..AckRequest::default() }).await.unwrap();
-        let mut claims = Vec::new();
+        let mut handed_in = Vec::new();
         for hand in &person.hands {
             let range = |claim: &Claim| Some(Range { start: claim.start, end: claim.end() });
             let items =
@@ -250,9 +253,11 @@ impl Walk {
             let request = ReclaimRequest { items, groups: of_group.collect(), ..ReclaimRequest::default() };
             let reply = self.worker.reclaim(request).await.unwrap();
             let held = hand.claims.iter().zip(reply.verdicts());
-            claims.push(held.map(|(claim, verdict)| HeldClaim::reclaimed(*claim, verdict, true)).collect());
+            let claims = held.map(|(claim, verdict)| HeldClaim::reclaimed(*claim, verdict, true)).collect();
+            let (hold, batch) = (hand.held.hold().unwrap(), BatchId { seq: hand.held.seq, epoch: 0 });
+            handed_in.push(HandedIn { hold, batch, claims });
         }
-        claims
+        handed_in
     }
 
     async fn flush(&mut self) {
@@ -302,13 +307,13 @@ impl Walk {
             self.had.get_mut(missed.group.as_str()).unwrap().told += missed.records;
         }
         self.incarnation += 1;
+        self.published = 0;
+        self.batches.clear();
         (self.worker, self.fates, self.words, self.deliveries) = daemon(&self.ledgers, self.incarnation).await;
         self.now = Instant::now();
         for person in self.people.iter_mut().flatten() {
             person.id = None;
-            for hand in &mut person.hands {
-                hand.held = HeldBatch { slot: SlotId { ring: NO_RING, slot: 0 }, generation: 0, ..hand.held };
-            }
+            person.orphan();
         }
     }
 

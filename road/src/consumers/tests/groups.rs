@@ -1,7 +1,7 @@
 //! Groups of trainers: when the ledger hears of a batch, and what a late group is told.
 
 use forebay_proto::v1::MissedBatches;
-use forebay_ring::{Bulk, Join, NO_RING};
+use forebay_ring::{BatchId, Bulk, Join, NO_RING};
 
 use super::*;
 use crate::settings::Mode;
@@ -95,7 +95,8 @@ fn rule_44_the_ledger_hears_at_once_what_one_group_has_consumed_and_which_groups
 /// A trainer of group "slow" that has a batch of a dead daemon in its hands, which another group has consumed.
 fn comes_with(scene: &Scene, id: u64, adopted: Vec<HeldClaim>) -> Trainer {
     let slow = Membership { group: Some("slow".into()), join: Join::Next };
-    let adopted = if adopted.is_empty() { Vec::new() } else { vec![(7, 0, adopted)] };
+    let batch = BatchId { seq: 7, epoch: 0 };
+    let adopted = if adopted.is_empty() { Vec::new() } else { vec![HandedIn { hold: 1, batch, claims: adopted }] };
     let trainer = scene.join_with(id, slow, adopted);
     trainer.hears(|message| matches!(message, Message::Welcome { .. }).then_some(()));
     trainer
@@ -120,7 +121,7 @@ fn rule_44_what_a_trainer_has_in_its_hands_is_missed_only_when_it_ends_without_c
         kind: MessageKind::Ack as u32,
         slot: 0,
         seq: 7,
-        generation: 0,
+        generation: 1,
         first: 0,
         count: 1,
         last: 1,

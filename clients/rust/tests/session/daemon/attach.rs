@@ -26,11 +26,12 @@ impl Server {
             for item in &list {
                 let first = item.lease & 0xffff_ffff;
                 self.todo.remove(&(item.epoch, first));
-                if item.held == 1 {
-                    self.adopted.insert(item.seq, (item.epoch, first));
-                    self.exchange.adopt(id, BatchId { seq: item.seq, epoch: item.epoch });
-                } else {
+                let hold = item.held.into();
+                if hold == 0 {
                     self.finish(item.epoch, first);
+                } else {
+                    self.adopted.insert((id, hold), (item.epoch, first));
+                    self.exchange.adopt(id, hold, BatchId { seq: item.seq, epoch: item.epoch });
                 }
             }
             self.log.lock().resumed = list;

@@ -78,6 +78,17 @@ pub(super) struct Person {
     pub(super) fresh: BTreeSet<u64>,
 }
 
+impl Person {
+    /// Its daemon has died. What is in its hands gets numbers of its own, and keeps those that it has.
+    pub(super) fn orphan(&mut self) {
+        let taken: BTreeSet<u64> = self.hands.iter().filter_map(|hand| hand.held.hold()).collect();
+        let mut free = (1..).filter(|number| !taken.contains(number));
+        for hand in self.hands.iter_mut().filter(|hand| !hand.held.is_handed_in()) {
+            hand.held = HeldBatch::handed_in(free.next().unwrap(), hand.held.seq);
+        }
+    }
+}
+
 /// What the groups have really had.
 #[derive(Debug, Default)]
 pub(super) struct Had {

@@ -1,0 +1,71 @@
+//! The model of batches that trainers bring from dead daemons. All of these counted their batches from the start, so many have
+//! the same number.
+
+use std::collections::BTreeMap;
+
+use forebay_ring::{Adopted, BatchId, ConsumerId, Exchange, HeldBatch};
+
+use crate::pick;
+
+/// Batches of dead daemons in trainers' hands.
+#[derive(Debug, Default)]
+pub(crate) struct DeadDaemons {
+    /// By the trainer's own number of each.
+    held: BTreeMap<(ConsumerId, u64), BatchId>,
+    /// One that its trainer has just acked (true) or returned.
+    ended: Option<(Adopted, bool)>,
+}
+
+impl DeadDaemons {
+    /// A trainer comes with one more.
+    pub(crate) fn adopt(&mut self, exchange: &mut Exchange, consumer: ConsumerId, seq: u64) {
+        let hold = (1..=u64::MAX).find(|hold| !self.held.contains_key(&(consumer, *hold))).unwrap();
+        let batch = BatchId { seq, epoch: exchange.open() };
+        self.held.insert((consumer, hold), batch);
+        exchange.adopt(consumer, hold, batch);
+    }
+
+    /// A trainer acks or returns one: that one, and no other of its number.
+    pub(crate) fn end(&mut self, exchange: &mut Exchange, number: usize, acked: bool) {
+        let Some((consumer, hold)) = pick(self.held.keys().copied(), number) else { return };
+        let batch = self.held[&(consumer, hold)];
+        let receipt = HeldBatch::handed_in(hold, batch.seq);
+        assert!(exchange.awaits(consumer, receipt));
+        let ends = if acked { exchange.ack(consumer, receipt) } else { exchange.release(consumer, receipt, true) };
+        assert!(ends);
+        assert!(!exchange.awaits(consumer, receipt));
+        assert!(!exchange.ack(consumer, receipt));
+        assert!(!exchange.release(consumer, receipt, true));
+        self.ended = Some((Adopted { consumer, hold, batch }, acked));
+    }
+
+    /// The exchange says that one is acked.
+    pub(crate) fn acked(&mut self, adopted: Adopted) {
+        assert_eq!(self.ended.take(), Some((adopted, true)));
+        self.forget(adopted);
+    }
+
+    /// The exchange says that one is orphaned: its trainer has returned it, or is gone and may have seen it.
+    pub(crate) fn orphaned(&mut self, adopted: Adopted, seen: bool) {
+        assert_eq!(self.ended.take(), (!seen).then_some((adopted, false)));
+        self.forget(adopted);
+    }
+
+    fn forget(&mut self, adopted: Adopted) {
+        assert_eq!(self.held.remove(&(adopted.consumer, adopted.hold)), Some(adopted.batch));
+    }
+
+    /// Everything was told. Those who are attached hold the rest.
+    pub(crate) fn check(&self, exchange: &Exchange, attached: &[ConsumerId]) {
+        assert_eq!(self.ended, None, "what became of it is not told");
+        assert!(self.held.keys().all(|(holder, _)| attached.contains(holder)), "nobody holds one of {:?}", self.held);
+        for epoch in 0..=exchange.open() {
+            let of_epoch = self.held.iter().filter(|(_, batch)| batch.epoch == epoch);
+            for ((consumer, _), batch) in of_epoch {
+                let holders = exchange.holders(epoch);
+                assert!(holders.iter().any(|holder| holder.consumer == *consumer && holder.seq == batch.seq));
+                assert!(!exchange.is_done_with(*consumer, epoch));
+            }
+        }
+    }
+}
