@@ -110,7 +110,7 @@ impl Prefetch {
         first: u64,
     ) -> io::Result<Arc<Self>> {
         let (ready_sender, ready) = channel::bounded(1);
-        let shared = Arc::new(PrefetchShared::new(settings.budget, first, ready_sender, mosaics));
+        let shared = Arc::new(PrefetchShared::new(settings.budget, first, source.members(), ready_sender, mosaics));
         let requests = match source.reading() {
             Reading::Threads => None,
             // A thread reads the parts of a mosaic one after the other.
@@ -191,9 +191,9 @@ impl Prefetch {
             cause: format!("no answer within read_timeout ({timeout:?})"),
         };
         let silence = if self.requests.is_some() { Silence::Request(&outage) } else { Silence::Thread };
-        let (late, unwanted) = {
+        let (late, unwanted, wants_probe) = {
             let mut state = self.shared.state.lock();
-            (state.ahead.expire(now, timeout, silence), state.unwanted())
+            (state.ahead.expire(now, timeout, silence), state.unwanted(), state.ahead.wants_probe())
         };
         unwanted.iter().for_each(Withdrawal::withdraw);
         self.given_up.fetch_add(late as u64, Ordering::Relaxed);
@@ -204,6 +204,9 @@ impl Prefetch {
             }
         } else {
             self.replace_readers(late);
+        }
+        if wants_probe {
+            self.shared.work.notify_one();
         }
         // A record may have been judged.
         self.shared.announce();

@@ -13,6 +13,7 @@ mod model;
 mod noted;
 mod outage;
 mod pause;
+mod probe;
 mod span;
 mod stage;
 mod taken;
@@ -27,6 +28,7 @@ use crate::record::{EpochTurn, Position};
 pub(crate) use in_flight::InFlight;
 pub(crate) use noted::Noted;
 pub(crate) use outage::{Silence, Stall};
+use probe::Probe;
 pub(crate) use span::Span;
 use stage::ReadStage;
 pub(crate) use taken::{LoadedRead, TakenRead};
@@ -50,6 +52,8 @@ pub(crate) struct ReadJob {
     epoch: Option<u64>,
     /// When it began. A record may be requested again while an earlier request is under way: this tells them apart.
     pub began: Instant,
+    /// It only asks whether the storage answers: the record alone is read, without partners, and nobody gets it.
+    pub probe: bool,
 }
 
 /// The state; `B` is what a read gives.
@@ -73,6 +77,8 @@ pub(crate) struct ReadAhead<B> {
     /// Partners that the storage does not give, though it gives others: for them, the own record stands in. Each with the epoch in
     /// which that was judged. It is tried again in later ones.
     judged: BTreeMap<u64, u64>,
+    /// What asks whether the storage answers.
+    probe: Probe,
     /// Epochs below this one have nothing left to lease.
     drained: u64,
     /// Epochs below this one were reported as drained.
@@ -127,6 +133,7 @@ impl<B> ReadAhead<B> {
             hung,
             answered,
             judged: BTreeMap::new(),
+            probe: Probe::default(),
             drained: first,
             told: first,
         }
@@ -168,8 +175,11 @@ impl<B> ReadAhead<B> {
         self.in_flight
     }
 
-    /// Whether an answer to this read still counts: its record was not given yet, and is not bad.
+    /// Whether an answer to this read still counts: its record was not given yet, and is not bad. Or it is the probe that is under way.
     pub(crate) fn wants(&self, job: &ReadJob) -> bool {
+        if job.probe {
+            return self.probe.is_under_way(job.id);
+        }
         let stage = match job.epoch {
             None => self.fetches.iter().find(|fetch| fetch.id == job.id).map(|fetch| &fetch.stage),
             Some(epoch) => self.epochs.get(&epoch).and_then(|epoch| {
@@ -255,6 +265,7 @@ impl<B> ReadAhead<B> {
     pub(crate) fn close(&mut self) -> Vec<(u64, u64, u64)> {
         let mut rest: Vec<(u64, u64, u64)> = Vec::new();
         self.fetches.clear();
+        self.probe.close();
         (self.again, self.hung, self.in_flight) = (0, 0, InFlight::default());
         self.used = self.taken;
         for (_, epoch) in std::mem::take(&mut self.epochs) {

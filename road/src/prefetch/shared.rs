@@ -5,7 +5,7 @@ use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use crossbeam_channel as channel;
-use forebay_sources::{Pulse, Source, Withdrawal};
+use forebay_sources::{Member, Pulse, Source, Withdrawal};
 use parking_lot::{Condvar, Mutex};
 use tokio::sync::Notify;
 
@@ -72,8 +72,14 @@ impl PrefetchState {
 
 impl PrefetchShared {
     /// Nothing read; `ready` gets a token whenever something may be taken.
-    pub(super) fn new(budget: u64, first: u64, ready: channel::Sender<()>, mosaics: Option<MosaicReads>) -> Self {
-        let (ahead, spare) = (ReadAhead::new(budget, first), Spare::beside(budget));
+    pub(super) fn new(
+        budget: u64,
+        first: u64,
+        members: &[Member],
+        ready: channel::Sender<()>,
+        mosaics: Option<MosaicReads>,
+    ) -> Self {
+        let (ahead, spare) = (ReadAhead::new(budget, first).of(members), Spare::beside(budget));
         Self {
             state: Mutex::new(PrefetchState { ahead, spare, under_way: UnderWay::default(), closed: false }),
             work: Condvar::new(),
@@ -108,7 +114,10 @@ impl PrefetchShared {
                 None => source.size(of.turn.record()),
             };
             let size = |of, bytes| spare.needed(known(of).max(bytes));
-            if !full && let Some(job) = ahead.next_job(Instant::now(), size) {
+            let now = Instant::now();
+            let alone = |record, bytes| spare.needed(source.size(record).max(bytes));
+            let job = || ahead.next_job(now, size).or_else(|| ahead.next_probe(now, alone));
+            if let Some(job) = (!full).then(job).flatten() {
                 let buffer = spare.take(job.reserved);
                 let more = state.ahead.wants_readers();
                 drop(state);
@@ -139,9 +148,9 @@ impl PrefetchShared {
         }
     }
 
-    /// Reads a record, with its partners if there are mosaics. It is the source that blocks.
+    /// Reads a record, with its partners if there are mosaics and it is no probe. It is the source that blocks.
     pub(super) fn read(&self, source: &dyn Source, job: &ReadJob, mut buf: Vec<u8>) -> Result<Loaded, FailedRead> {
-        let Some(mosaics) = &self.mosaics else {
+        let Some(mosaics) = self.mosaics.as_ref().filter(|_| !job.probe) else {
             let record = job.record();
             let read = source.read(record, job.reserved, &mut buf).map(|()| Loaded::Read(buf));
             return read.map_err(|error| FailedRead::at(record, error));

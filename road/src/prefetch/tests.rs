@@ -47,6 +47,26 @@ fn next(prefetch: &Prefetch) -> (Position, Read) {
     }
 }
 
+/// Looks for late reads as if `read_timeout` had passed. What is under way would count as hanging, so that is waited for.
+fn look_later(prefetch: &Prefetch) {
+    let mut state = prefetch.shared.state.lock();
+    if state.ahead.in_flight().reads == 0 {
+        state.ahead.expire(Instant::now() + 2 * TIMEOUT, TIMEOUT, Silence::Thread);
+    }
+    drop(state);
+    thread::yield_now();
+}
+
+fn next_after_timeouts(prefetch: &Prefetch) -> (Position, Read) {
+    loop {
+        match prefetch.take(0, |_| true) {
+            TakenRead::Record(position, read) => return (position, read),
+            TakenRead::Wait => look_later(prefetch),
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
 #[test]
 fn records_come_in_order_from_many_threads_and_a_bad_one_is_an_outcome() {
     let shelf = Arc::new(Shelf::new(100).without(&[3]));
@@ -97,40 +117,84 @@ fn rule_28_a_read_that_hangs_is_an_outcome_and_its_thread_is_replaced() {
 #[test]
 fn rule_28_a_record_that_the_storage_never_gives_is_bad_alone_though_mosaics_show_it() {
     let settings = ReadAheadSettings { threads: 2, requests: 1, budget: 1 << 20, read_timeout: TIMEOUT };
-    let shelf = Arc::new(Shelf::new(60).failing(&[3]));
-    let prefetch = Prefetch::start(shelf, None, Some(reads(1.0)), settings, 0).unwrap();
-    prefetch.lease(span(1, 0, 60));
-    let mut left_out = 0;
-    for record in 0..60 {
-        let (position, read) = loop {
-            match prefetch.take(0, |_| true) {
-                TakenRead::Record(position, read) => break (position, read),
-                TakenRead::Wait => {
-                    let mut state = prefetch.shared.state.lock();
-                    // What is under way would count as hanging.
-                    if state.ahead.in_flight().reads == 0 {
-                        state.ahead.expire(Instant::now() + 2 * TIMEOUT, TIMEOUT, Silence::Thread);
-                    }
-                }
-                other => panic!("{other:?}"),
-            }
-            thread::yield_now();
-        };
-        let Ok(content) = read else {
-            let reason = read.unwrap_err();
-            assert!(matches!(reason, Reason::Outlasted { .. }), "{reason}");
-            assert_eq!((position.record, reason.to_string().contains("3.jpg: the storage fails")), (3, true));
-            continue;
-        };
-        let of = EpochTurn { epoch: 0, turn: Turn::first(record) };
-        let whole = reads(1.0).read(&Shelf::new(60), of, u64::MAX, Vec::new(), |_| true).unwrap();
-        let drawn = whole.partners().unwrap().each_ref().map(|partner| partner.record);
-        let expected = drawn.map(|partner| if partner == 3 { record } else { partner });
-        left_out += usize::from(drawn != expected);
-        let found = content.mosaic().unwrap().partners().unwrap().each_ref().map(|partner| partner.record);
-        assert_eq!((position.record, file(&content), found), (record, whole.own(), expected));
+    // Behind the last one, no other read begins.
+    for bad in [3, 59] {
+        let shelf = Arc::new(Shelf::new(60).failing(&[bad]));
+        let prefetch = Prefetch::start(shelf, None, Some(reads(1.0)), settings, 0).unwrap();
+        prefetch.lease(span(1, 0, 60));
+        let mut left_out = 0;
+        for record in 0..60 {
+            let (position, read) = next_after_timeouts(&prefetch);
+            let Ok(content) = read else {
+                let reason = read.unwrap_err();
+                assert!(matches!(reason, Reason::Outlasted { .. }), "{reason}");
+                let names_it = reason.to_string().contains(&format!("{bad}.jpg: the storage fails"));
+                assert_eq!((position.record, names_it), (bad, true));
+                continue;
+            };
+            let of = EpochTurn { epoch: 0, turn: Turn::first(record) };
+            let whole = reads(1.0).read(&Shelf::new(60), of, u64::MAX, Vec::new(), |_| true).unwrap();
+            let drawn = whole.partners().unwrap().each_ref().map(|partner| partner.record);
+            let expected = drawn.map(|partner| if partner == bad { record } else { partner });
+            left_out += usize::from(drawn != expected);
+            let found = content.mosaic().unwrap().partners().unwrap().each_ref().map(|partner| partner.record);
+            assert_eq!((position.record, file(&content), found), (record, whole.own(), expected));
+        }
+        assert!(left_out > 0, "it is a partner of some");
     }
-    assert!(left_out > 0, "it is a partner of some");
+}
+
+#[test]
+fn rule_28_the_last_record_is_bad_if_the_storage_fails_it_and_still_gives_one_that_it_gave_before() {
+    for threads in [1, 4] {
+        let shelf = Arc::new(Shelf::new(20).failing(&[19]));
+        let prefetch = start(&shelf, threads);
+        prefetch.lease(span(1, 0, 20));
+        for record in 0..20 {
+            let (position, read) = next_after_timeouts(&prefetch);
+            assert_eq!((position.record, read.is_ok()), (record, record < 19));
+            if let Err(reason) = read {
+                assert!(matches!(reason, Reason::Outlasted { .. }), "{reason}");
+            }
+        }
+        assert!(matches!(prefetch.take(0, |_| true), TakenRead::Wait), "no record comes twice");
+        assert_eq!((prefetch.bytes_read(), prefetch.shared.state.lock().ahead.used()), (20, 0), "one was read twice");
+    }
+}
+
+#[test]
+fn rule_28_a_read_that_hangs_at_the_end_is_an_outcome_once_a_probe_has_come_back() {
+    let shelf = Arc::new(Shelf::new(3));
+    let hangs = shelf.shut(2);
+    let prefetch = start(&shelf, 1);
+    prefetch.lease(span(1, 0, 3));
+    shelf.begun(2);
+    (0..2).for_each(|_| assert!(next(&prefetch).1.is_ok()));
+    // Its thread is replaced, and the other one asks for a record again.
+    prefetch.expire(Instant::now() + 2 * TIMEOUT);
+    let (position, read) = next_after_timeouts(&prefetch);
+    assert_eq!((position.record, prefetch.replaced(), prefetch.bytes_read()), (2, 1, 3));
+    assert_eq!(read.unwrap_err().to_string(), "Reading it took longer than read_timeout (60s).");
+    drop(hangs);
+}
+
+#[test]
+fn rule_5_a_probe_that_hangs_does_not_keep_a_stream_that_stops() {
+    let shelf = Arc::new(Shelf::new(3).failing(&[2]));
+    let prefetch = start(&shelf, 2);
+    prefetch.lease(span(1, 0, 3));
+    (0..2).for_each(|_| assert!(next(&prefetch).1.is_ok()));
+    let hangs = [0, 1].map(|record| shelf.shut(record));
+    while !prefetch.shared.state.lock().ahead.is_probing() {
+        look_later(&prefetch);
+    }
+    assert_eq!(prefetch.close(), [(1, 2, 3)]);
+    drop(hangs);
+    let shared = Arc::downgrade(&prefetch.shared);
+    drop(prefetch);
+    while shared.strong_count() > 0 {
+        thread::yield_now();
+    }
 }
 
 #[test]

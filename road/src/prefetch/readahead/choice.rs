@@ -40,7 +40,10 @@ impl<B> ReadAhead<B> {
         let round = ROUND_BYTES.min(self.budget / ROUND_PART);
         let room = self.budget.saturating_sub(self.used) >= round;
         let next = |(_, ahead)| ahead == 0 || room && ahead + ROUND_RECORDS <= MOST_AHEAD;
-        self.again > 0 || self.fetches.iter().any(|fetch| fetch.stage.waits()) || self.next_epoch().is_some_and(next)
+        self.again > 0
+            || self.fetches.iter().any(|fetch| fetch.stage.waits())
+            || self.next_epoch().is_some_and(next)
+            || self.wants_probe()
     }
 
     /// The record of the read to do next.
@@ -95,7 +98,7 @@ impl<B> ReadAhead<B> {
                 let reserved = self.grant(size(of, bytes), place == 0)?;
                 self.fetches[place].stage.begin(now, reserved);
                 self.in_flight.add(reserved);
-                Some(ReadJob { id, of, reserved, last: false, epoch: None, began: now })
+                Some(ReadJob { id, of, reserved, last: false, epoch: None, began: now, probe: false })
             }
             NextRead::Again(number, place, ahead) => {
                 let ReadTicket { id, position, stage } = self.epochs.get(&number)?.tickets.get(place)?;
@@ -104,7 +107,7 @@ impl<B> ReadAhead<B> {
                 self.epochs.get_mut(&number)?.tickets[place].stage.begin(now, reserved);
                 self.again -= 1;
                 self.in_flight.add(reserved);
-                Some(ReadJob { id, of, reserved, last: false, epoch: Some(number), began: now })
+                Some(ReadJob { id, of, reserved, last: false, epoch: Some(number), began: now, probe: false })
             }
             NextRead::Position(number, ahead) => self.next_position(now, number, ahead, size),
         }
@@ -133,12 +136,12 @@ impl<B> ReadAhead<B> {
         stage.begin(now, reserved);
         epoch.tickets.push_back(ReadTicket { id, position, stage });
         self.in_flight.add(reserved);
-        Some(ReadJob { id, of, reserved, last, epoch: Some(number), began: now })
+        Some(ReadJob { id, of, reserved, last, epoch: Some(number), began: now, probe: false })
     }
 
     /// Takes room for a read. What goes first gets it as soon as nothing is in decoding that will give some back; what
     /// takes none needs none.
-    fn grant(&mut self, bytes: u64, first: bool) -> Option<u64> {
+    pub(super) fn grant(&mut self, bytes: u64, first: bool) -> Option<u64> {
         let used = self.used.saturating_add(bytes);
         if bytes > 0 && used > self.budget && !(first && self.taken == 0) {
             return None;

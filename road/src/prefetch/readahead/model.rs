@@ -49,16 +49,16 @@ enum How {
 }
 
 impl How {
-    /// What it is for a job. What is read by requests has no mosaics.
+    /// What it is for a job. What is read by requests has no mosaics, and a probe reads a record alone.
     fn read(self, job: &ReadJob, requests: bool) -> Result<u64, FailedRead> {
-        let own = job.record();
+        let (own, with_partners) = (job.record(), !requests && !job.probe);
         let larger = ReadErrorKind::Larger { size: size(own, job.reserved) + 3 };
         let (record, kind) = match self {
             Self::Good => return Ok(own),
             Self::Bad => (own, ReadErrorKind::Missing),
-            Self::OutageOfPartner if !requests => (PARTNER, ReadErrorKind::Storage),
+            Self::OutageOfPartner if with_partners => (PARTNER, ReadErrorKind::Storage),
             Self::Outage | Self::OutageOfPartner => (own, ReadErrorKind::Storage),
-            Self::LargerPartner if !requests => (PARTNER, larger),
+            Self::LargerPartner if with_partners => (PARTNER, larger),
             Self::Larger | Self::LargerPartner => (own, larger),
         };
         Err(FailedRead::at(record, error(kind)))
@@ -145,7 +145,7 @@ impl World {
             Step::Start => {
                 let before = self.ahead.used();
                 let (wanted, idle) = (self.ahead.wants_readers(), before == 0);
-                let job = self.ahead.next_job(self.now, |of, bytes| size(of.turn.record(), bytes));
+                let job = self.next_job();
                 assert!(!idle || wanted || job.is_none(), "readers that wait would not be called");
                 if let Some(job) = job {
                     assert_eq!(self.ahead.used(), before + job.reserved);
@@ -200,6 +200,12 @@ impl World {
         let in_flight = self.jobs.iter().filter(|(_, counts)| *counts);
         let bytes = in_flight.clone().map(|(job, _)| job.reserved).sum();
         assert_eq!(self.ahead.in_flight(), InFlight { reads: in_flight.count(), bytes });
+    }
+
+    /// The read to do next. It is a probe if there is no other one.
+    fn next_job(&mut self) -> Option<ReadJob> {
+        let job = self.ahead.next_job(self.now, |of, bytes| size(of.turn.record(), bytes));
+        job.or_else(|| self.ahead.next_probe(self.now, size))
     }
 
     fn finish(&mut self, job: &ReadJob, read: Result<u64, FailedRead>) {
@@ -270,7 +276,7 @@ impl World {
             let mut moved = false;
             // By then every try that failed is due.
             self.now += TIMEOUT;
-            while let Some(job) = self.ahead.next_job(self.now, |of, bytes| size(of.turn.record(), bytes)) {
+            while let Some(job) = self.next_job() {
                 self.jobs.push((job, true));
             }
             for (job, _) in std::mem::take(&mut self.jobs) {

@@ -40,22 +40,22 @@ impl<B> ReadAhead<B> {
     /// Passes over reads: what comes next, as long as `known` has it, is done without one and takes no room. Each record
     /// is asked for once at most, if it is known: there is always room for what takes none.
     pub(crate) fn pass(&mut self, now: Instant, mut known: impl FnMut(u64) -> Option<B>) -> Passed {
-        let (mut passed, answered) = (Passed::default(), self.answered);
+        let mut passed = Passed::default();
         while let Some(content) = self.next_record(now).and_then(&mut known)
             && let Some(job) = self.next_job(now, |_of, _bytes| 0)
         {
-            passed.next |= self.done(&job, Ok(content), now) == Noted::Next;
+            passed.next |= self.note(&job, Ok(content), now, false) == Noted::Next;
             passed.records += 1;
             passed.last |= job.last;
         }
-        // A cache does not speak for the storage.
-        self.answered = answered;
         passed
     }
 
     /// Notes that bytes of a read arrive, though its record is not there yet: it is slow, and does not hang.
     pub(crate) fn goes_on(&mut self, job: &ReadJob, now: Instant) {
-        if let Some((_, stage)) = stage_of(&mut self.fetches, &mut self.epochs, job) {
+        if job.probe {
+            self.probe.goes_on(job.id, now);
+        } else if let Some((_, stage)) = stage_of(&mut self.fetches, &mut self.epochs, job) {
             stage.goes_on(job.began, now);
         }
     }
@@ -76,6 +76,14 @@ impl<B> ReadAhead<B> {
 
     /// Notes what a read gave, which may have failed at a partner of its record.
     pub(crate) fn ended(&mut self, job: &ReadJob, read: Result<B, FailedRead>, now: Instant) -> Noted {
+        if job.probe {
+            return self.probed(job, read.map(drop).map_err(|failed| failed.error.retry()), now);
+        }
+        self.note(job, read, now, true)
+    }
+
+    /// Notes it for the record. A cache does not speak for the storage.
+    fn note(&mut self, job: &ReadJob, read: Result<B, FailedRead>, now: Instant, speaks: bool) -> Noted {
         let found = stage_of(&mut self.fetches, &mut self.epochs, job);
         let found = found.and_then(|(place, stage)| Some((place, stage.end(job.began, read.is_ok())?, stage)));
         if found.is_none() || read.is_err() {
@@ -117,7 +125,9 @@ impl<B> ReadAhead<B> {
         *stage = ReadStage::Done(done);
         if given {
             self.judged.remove(&job.record());
-            self.given(job.began, failed_before || given_up, now);
+            if speaks {
+                self.given(job, failed_before || given_up, now);
+            }
         }
         match place {
             _ if given_up => Noted::Late,

@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 use forebay_sources::{ReadError, ReadErrorKind};
 
 use super::stage::ReadStage;
-use super::{InFlight, ReadAhead};
+use super::{InFlight, ReadAhead, ReadJob};
 use crate::reason::Reason;
 use crate::record::EpochTurn;
 
@@ -45,9 +45,11 @@ pub(crate) enum Silence<'a> {
 
 impl<B> ReadAhead<B> {
     /// Looks for reads that began or last went on more than `timeout` ago, and judges those that are their record's fault. Answers how
-    /// many were given up now. They may still come back: until then, their bytes stay in use.
+    /// many were given up now. They may still come back: until then, their bytes stay in use. Where no other read can tell whose fault
+    /// it is, a [probe](Self::next_probe) is wanted.
     pub(crate) fn expire(&mut self, now: Instant, timeout: Duration, silence: Silence<'_>) -> usize {
-        let (answered, troubled) = (self.answered, self.troubled());
+        let answered = self.answered;
+        let is_alone = self.culprits().len() == 1 && !self.probe.has_failed();
         let given_since = |began: Instant| answered.is_some_and(|answered| answered > began);
         let late = |began: Instant| now.saturating_duration_since(began) > timeout;
         let (mut given_up, mut again, mut judged_to_wait) = (InFlight::default(), 0, 0);
@@ -83,7 +85,7 @@ impl<B> ReadAhead<B> {
                     }
                 }
                 ReadStage::Waiting(known) => {
-                    let judged = known.failing.as_ref().filter(|failing| late(failing.since) && troubled == 1);
+                    let judged = known.failing.as_ref().filter(|failing| late(failing.since) && is_alone);
                     // What the system lacks is never in a file. A request without an answer has another limit.
                     let judged =
                         judged.filter(|failing| failing.outage.kind != ReadErrorKind::Resources && !failing.silent);
@@ -104,8 +106,12 @@ impl<B> ReadAhead<B> {
         for (partner, epoch) in partners {
             self.leave_out(partner, epoch);
         }
+        if let Some(reserved) = self.probe.expire(now, timeout, silence) {
+            given_up.add(reserved);
+        }
         self.in_flight.remove_all(given_up);
         self.hung = self.stages().filter(|(_, stage)| stage.hangs()).count();
+        self.look_for_suspect(now, timeout);
         given_up.reads
     }
 
@@ -116,15 +122,20 @@ impl<B> ReadAhead<B> {
         Some(Stall { since, record, outage: outage.cloned() })
     }
 
-    /// The storage gave a record, whose read began then. One that failed before says that an outage is over: all others that
-    /// wait for that are due. What they fail with from now on is another outage.
-    pub(super) fn given(&mut self, began: Instant, failed_before: bool, now: Instant) {
-        self.answered = self.answered.max(Some(began));
-        if failed_before {
-            for (_, _, stage) in self.stages_mut() {
-                if let Some(failing) = stage.failing() {
-                    (failing.since, failing.due) = (now, now);
-                }
+    /// The storage gave a record. One that failed before says that an outage is over, and so does the first one after a probe that
+    /// failed.
+    pub(super) fn given(&mut self, job: &ReadJob, failed_before: bool, now: Instant) {
+        self.answered = self.answered.max(Some(job.began));
+        if self.probe.given(job) || failed_before {
+            self.outage_is_over(now);
+        }
+    }
+
+    /// All that wait for the end of an outage are due. What they fail with from now on is another outage.
+    pub(super) fn outage_is_over(&mut self, now: Instant) {
+        for (_, _, stage) in self.stages_mut() {
+            if let Some(failing) = stage.failing() {
+                (failing.since, failing.due) = (now, now);
             }
         }
     }
@@ -136,13 +147,12 @@ impl<B> ReadAhead<B> {
         others.for_each(|(_, _, stage)| stage.leave_out(partner));
     }
 
-    /// How many records the storage does not give.
-    fn troubled(&self) -> usize {
-        let culprits = self.stages().filter_map(|(record, stage)| stage.culprit(record));
-        culprits.collect::<BTreeSet<u64>>().len()
+    /// The records that the storage does not give.
+    pub(super) fn culprits(&self) -> BTreeSet<u64> {
+        self.stages().filter_map(|(record, stage)| stage.culprit(record)).collect()
     }
 
-    fn stages(&self) -> impl Iterator<Item = (u64, &ReadStage<B>)> {
+    pub(super) fn stages(&self) -> impl Iterator<Item = (u64, &ReadStage<B>)> {
         let tickets = self.epochs.values().flat_map(|epoch| &epoch.tickets);
         let tickets = tickets.map(|ticket| (ticket.position.record, &ticket.stage));
         tickets.chain(self.fetches.iter().map(|fetch| (fetch.of.turn.record(), &fetch.stage)))

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use forebay_sources::ReadError;
+use forebay_sources::{ReadError, ReadErrorKind};
 
 use super::LoadedRead;
 use super::pause;
@@ -171,6 +171,29 @@ impl<B> ReadStage<B> {
             Self::Waiting(known) | Self::Reading { known, .. } => known.failing.as_ref().map(|failing| failing.record),
             Self::Done(_) => None,
         }
+    }
+
+    /// Since when what waits here has waited for the answer of another read, and the record that such an answer judges. `alone`
+    /// says that the storage fails for no other record, and `late` whether that has lasted for long enough.
+    pub(super) fn awaits(&self, own: u64, alone: bool, late: impl Fn(Instant) -> bool) -> Option<(Instant, u64)> {
+        let (heard, known) = match self {
+            Self::Reading { heard, partner, lost: true, .. } => return Some((*heard, partner.unwrap_or(own))),
+            Self::Reading { heard, known, .. } => (Some(*heard), known),
+            Self::Waiting(known) => (None, known),
+            Self::Done(_) => return None,
+        };
+        let failing = known.failing.as_ref()?;
+        if failing.silent {
+            // Its next request counts only if another one is answered meanwhile.
+            return Some((heard?, failing.record));
+        }
+        let is_judged = alone && late(failing.since) && failing.outage.kind != ReadErrorKind::Resources;
+        is_judged.then_some((failing.since, failing.record))
+    }
+
+    /// Whether it is under way, and its answer may tell of others: so far, nothing is wrong with it.
+    pub(super) fn may_answer(&self) -> bool {
+        matches!(self, Self::Reading { lost: false, known: Known { failing: None, .. }, .. })
     }
 
     /// Whether its thread was given up.

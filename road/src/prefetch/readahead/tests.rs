@@ -1,6 +1,7 @@
 //! Tests of single cases of reading ahead.
 
 mod partners;
+mod probes;
 mod requests;
 
 use std::sync::Arc;

@@ -196,6 +196,58 @@ fn rule_54_a_request_that_is_late_is_made_again_by_the_same_thread_and_its_late_
 }
 
 #[test]
+fn rule_28_the_last_record_is_bad_if_its_requests_fail_and_a_probe_is_answered() {
+    let desk = Desk::new(3, 10);
+    let prefetch = start(&desk, 10, 1 << 20, None);
+    prefetch.lease(span(1, 0, 3));
+    desk.wait_for(3);
+    let error = || ReadError { kind: ReadErrorKind::Storage, locator: desk.locator(2), cause: "broken".into() };
+    let (mut probes, mut taken) = (0, 0);
+    while taken < 3 {
+        for request in desk.take_all() {
+            if request.record == 2 {
+                request.answer(Err(error()));
+            } else {
+                probes += u32::from(taken == 2);
+                good(request);
+            }
+        }
+        match prefetch.take(0, |_| true) {
+            TakenRead::Record(position, read) => {
+                assert_eq!((position.index, read.is_ok()), (taken, taken < 2));
+                taken += 1;
+            }
+            TakenRead::Wait => look_later(&prefetch),
+            other => panic!("{other:?}"),
+        }
+    }
+    assert_eq!(probes, 1);
+    nothing_is_left(&desk, &prefetch);
+    ends(prefetch, &desk);
+}
+
+#[test]
+fn rule_31_a_probe_that_is_requested_as_the_prefetch_is_closed_is_withdrawn() {
+    let desk = Desk::new(2, 10);
+    let prefetch = start(&desk, 10, 1 << 20, None);
+    prefetch.lease(span(1, 0, 2));
+    desk.wait_for(2);
+    for request in desk.take_all() {
+        if request.record == 0 { good(request) } else { drop(request) }
+    }
+    while !desk.state.lock().requests.iter().any(|request| request.record == 0) {
+        let again: Vec<_> = desk.state.lock().requests.extract_if(.., |request| request.record == 1).collect();
+        drop(again);
+        look_later(&prefetch);
+    }
+    // It is noted as under way before it lies on the desk.
+    prefetch.close();
+    assert!(desk.withdrawn().contains(&0));
+    drop(desk.take_all());
+    ends(prefetch, &desk);
+}
+
+#[test]
 fn rule_5_closing_gives_back_what_is_requested_and_waits_for_no_answer() {
     let desk = Desk::new(100, 300);
     let cache = Arc::new(Cache::new(Keep::Encoded, 1 << 20));

@@ -1,0 +1,230 @@
+//! A probe asks whether the storage still gives records. It reads one once more that was read well before, and nobody gets that.
+//!
+//! A record at which reads fail or hang is judged by other reads. Behind the last records of a run no other read begins, and
+//! neither does one while the budget is full. Then a probe takes its place. If it gives its record, the storage is there. If it
+//! fails or hangs, the storage is away, and further probes follow after pauses, of other records in turn. There is one probe at a
+//! time, and none if no record of the same source was ever read well.
+//!
+//! It has room in the budget as any read. It may exceed the budget where the oldest record may, if that is the one in trouble.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::time::{Duration, Instant};
+
+use forebay_proto::Turn;
+use forebay_sources::{Member, Retry};
+
+use super::{Noted, ReadAhead, ReadJob, Silence, pause};
+use crate::record::EpochTurn;
+
+/// Records of each source that are kept in mind. They are those that were read first: caches below, such as the system's, are
+/// the least likely to have them.
+const MOST_GOOD: usize = 4;
+
+/// What is known for probes, and the one that is under way.
+#[derive(Debug, Default)]
+pub(super) struct Probe {
+    /// Where the records of each source end, if there are several. An outage of one says nothing of the others.
+    ends: Vec<u64>,
+    /// Records that the storage gave, by the place of their source, with the room that each had. The next to read is first.
+    good: BTreeMap<usize, VecDeque<(u64, u64)>>,
+    /// The record that waits for the answer of a probe which is to begin.
+    suspect: Option<u64>,
+    under_way: Option<ProbeRead>,
+    /// Probes that gave nothing since one last did.
+    tries: u32,
+    /// When the next one may begin.
+    due: Option<Instant>,
+    /// When the latest one failed or turned out to hang, if the storage has given nothing since.
+    failed: Option<Instant>,
+    /// When a probe last found that an outage is over. What still hangs has its time from then on.
+    over: Option<Instant>,
+}
+
+#[derive(Debug)]
+struct ProbeRead {
+    id: u64,
+    /// When it last went on, or began.
+    heard: Instant,
+    reserved: u64,
+    /// It was given up, and its thread replaced.
+    lost: bool,
+}
+
+impl Probe {
+    /// The sources of the dataset, if there are several.
+    pub(super) fn of(members: &[Member]) -> Self {
+        let ends = members.iter().scan(0, |end, member| {
+            *end += member.records;
+            Some(*end)
+        });
+        Self { ends: ends.collect(), ..Self::default() }
+    }
+
+    /// Whether the latest probe says that the storage is away.
+    pub(super) fn has_failed(&self) -> bool {
+        self.failed.is_some()
+    }
+
+    /// Whether one is to begin.
+    pub(super) fn is_wanted(&self) -> bool {
+        self.suspect.is_some()
+    }
+
+    /// Whether an answer to this one counts.
+    pub(super) fn is_under_way(&self, id: u64) -> bool {
+        self.under_way.as_ref().is_some_and(|read| read.id == id)
+    }
+
+    /// Bytes of one arrive.
+    pub(super) fn goes_on(&mut self, id: u64, now: Instant) {
+        if let Some(read) = self.under_way.as_mut().filter(|read| read.id == id) {
+            read.heard = now;
+        }
+    }
+
+    /// The storage gave the record of a read that is no probe. Answers whether that ends an outage that a probe found.
+    pub(super) fn given(&mut self, job: &ReadJob) -> bool {
+        self.suspect = None;
+        let good = self.good.entry(self.source(job.record())).or_default();
+        if good.len() < MOST_GOOD && good.iter().all(|(record, _)| *record != job.record()) {
+            good.push_back((job.record(), job.reserved));
+        }
+        self.failed.take_if(|failed| *failed < job.began).is_some()
+    }
+
+    /// Gives one up that began or last went on more than `timeout` ago. Answers its room.
+    pub(super) fn expire(&mut self, now: Instant, timeout: Duration, silence: Silence<'_>) -> Option<u64> {
+        let late = |read: &&mut ProbeRead| !read.lost && now.saturating_duration_since(read.heard) > timeout;
+        let read = self.under_way.as_mut().filter(late)?;
+        let reserved = read.reserved;
+        match silence {
+            // There is no other one before it comes back: each would take a thread.
+            Silence::Thread => read.lost = true,
+            Silence::Request(_) => self.under_way = None,
+        }
+        self.failed = Some(now);
+        self.rest(now);
+        Some(reserved)
+    }
+
+    /// Forgets the one that is under way or was to begin.
+    pub(super) fn close(&mut self) {
+        (self.suspect, self.under_way) = (None, None);
+    }
+
+    /// The next one may begin after a pause.
+    fn rest(&mut self, now: Instant) {
+        let first = self.good.values().next().and_then(|good| good.front()).map_or(0, |(record, _)| *record);
+        self.due = Some(now + pause::before_retry(first, self.tries));
+        self.tries = self.tries.saturating_add(1);
+    }
+
+    /// Whether none is to begin yet.
+    fn rests(&self, now: Instant, timeout: Duration) -> bool {
+        self.under_way.is_some()
+            || self.due.is_some_and(|due| now < due)
+            || self.over.is_some_and(|over| now.saturating_duration_since(over) <= timeout)
+    }
+
+    /// The place among the good ones of what a probe for `suspect` reads.
+    fn choose(&self, suspect: u64, culprits: &BTreeSet<u64>) -> Option<usize> {
+        let good = self.good.get(&self.source(suspect))?;
+        good.iter().position(|(record, _)| !culprits.contains(record))
+    }
+
+    /// The place of the source that has a record.
+    fn source(&self, record: u64) -> usize {
+        self.ends.partition_point(|end| *end <= record)
+    }
+}
+
+impl<B> ReadAhead<B> {
+    /// The same for a dataset of these sources.
+    pub(crate) fn of(self, members: &[Member]) -> Self {
+        Self { probe: Probe::of(members), ..self }
+    }
+
+    /// Whether a probe is to begin as soon as there is nothing else to read.
+    pub(crate) fn wants_probe(&self) -> bool {
+        self.probe.is_wanted()
+    }
+
+    /// Whether one is under way.
+    #[cfg(test)]
+    pub(crate) fn is_probing(&self) -> bool {
+        self.probe.under_way.is_some()
+    }
+
+    /// The probe to do next, if one is wanted and the budget allows it. Ask for it when there is no other read to do. `size` gives the
+    /// bytes of a record as the source knows them, or as many as it is told, if they are more.
+    pub(crate) fn next_probe(&mut self, now: Instant, size: impl Fn(u64, u64) -> u64) -> Option<ReadJob> {
+        let suspect = self.probe.suspect?;
+        let place = self.probe.choose(suspect, &self.culprits())?;
+        let source = self.probe.source(suspect);
+        let (record, bytes) = self.probe.good[&source][place];
+        let reserved = self.grant(size(record, bytes), self.oldest_is_in_trouble())?;
+        let id = self.id();
+        if let Some(good) = self.probe.good.get_mut(&source) {
+            // The next probe reads another one.
+            let chosen = good.remove(place);
+            good.extend(chosen);
+        }
+        self.probe.suspect = None;
+        self.probe.under_way = Some(ProbeRead { id, heard: now, reserved, lost: false });
+        self.in_flight.add(reserved);
+        let of = EpochTurn { epoch: 0, turn: Turn::first(record) };
+        Some(ReadJob { id, of, reserved, last: false, epoch: None, began: now, probe: true })
+    }
+
+    /// Notes what a probe gave.
+    pub(super) fn probed(&mut self, job: &ReadJob, read: Result<(), Retry>, now: Instant) -> Noted {
+        self.used = self.used.saturating_sub(job.reserved);
+        let Some(ended) = self.probe.under_way.take_if(|read| read.id == job.id) else { return Noted::Late };
+        if !ended.lost {
+            self.in_flight.remove(job.reserved);
+        }
+        match read {
+            Ok(()) => {
+                (self.probe.tries, self.probe.due) = (0, None);
+                if self.probe.failed.take().is_some() {
+                    self.probe.over = Some(now);
+                    self.outage_is_over(now);
+                } else {
+                    self.answered = self.answered.max(Some(job.began));
+                }
+            }
+            Err(Retry::Later) => {
+                self.probe.failed = Some(now);
+                self.probe.rest(now);
+            }
+            // The record has changed since it was read. That says nothing of the storage.
+            Err(Retry::Never | Retry::WithRoom(_)) => self.probe.rest(now),
+        }
+        if ended.lost { Noted::Late } else { Noted::Behind }
+    }
+
+    /// Decides whether a probe is to begin: a record waits for the answer of another read, and none is under way.
+    pub(super) fn look_for_suspect(&mut self, now: Instant, timeout: Duration) {
+        self.probe.suspect = self.suspect(now, timeout);
+    }
+
+    fn suspect(&self, now: Instant, timeout: Duration) -> Option<u64> {
+        if self.probe.rests(now, timeout) || self.stages().any(|(_, stage)| stage.may_answer()) {
+            return None;
+        }
+        let culprits = self.culprits();
+        let late = |since: Instant| now.saturating_duration_since(since) > timeout;
+        let awaited = self.stages().filter_map(|(own, stage)| stage.awaits(own, culprits.len() == 1, late));
+        let is_open = |since: Instant| self.answered.is_none_or(|answered| answered <= since);
+        // An answer to a read that began before a probe failed leaves open whether the storage is back.
+        let open = awaited.filter(|(since, _)| self.probe.has_failed() || is_open(*since));
+        let with_probe = open.filter(|(_, record)| self.probe.choose(*record, &culprits).is_some());
+        with_probe.min().map(|(_, record)| record)
+    }
+
+    fn oldest_is_in_trouble(&self) -> bool {
+        let fetch = self.fetches.front().map(|fetch| (fetch.of.turn.record(), &fetch.stage));
+        let mut oldest = self.stages().next().into_iter().chain(fetch);
+        oldest.any(|(own, stage)| stage.culprit(own).is_some())
+    }
+}
