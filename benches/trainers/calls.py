@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import multiprocessing
+import socket
 import statistics
 import time
 from collections.abc import Iterator
@@ -23,18 +24,21 @@ def table(folder: Path) -> None:
     """Prints a row for each way."""
     print(f"microseconds until a ready batch is there, p50 / p99 of {TAKEN} calls")
     print(f"{'':52}{'p50 / p99':>18}{'goal, below':>14}", flush=True)
+    row("a packet to a process that sleeps: a receipt is one", timed(packet_call()))
     with loader_of(folder) as loader:
         row("Forebay, numpy", timed(lambda: loader.next()), GOAL)
     if importlib.util.find_spec("torch") is None:
         print("Forebay, torch, and PyTorch's DataLoader: skipped: torch is not installed")
     else:
         with loader_of(folder) as loader:
-            batches = loader.torch(copy=False)
+            batches = loader.torch(copy=False, elements=("images", "labels"))
             row("Forebay, torch, copy=False", timed(lambda: batches.next()), GOAL)
         row("PyTorch's DataLoader, one worker with whole batches", timed(torch_call()))
     row("multiprocessing.Queue, one writer", timed(queue_call()))
     if importlib.util.find_spec("tensorsocket") is None:
         print("TensorSocket: skipped: it is not installed")
+    else:
+        row("TensorSocket", timed(tensorsocket_call()))
     print()
 
 
@@ -92,6 +96,53 @@ def queue_call() -> Callable[[], Any]:
     queue = multiprocessing.Queue(maxsize=2)
     multiprocessing.Process(target=fill, args=(queue,), daemon=True).start()
     return queue.get
+
+
+def swallow(end: socket.socket) -> None:
+    """Takes packets for ever, and sleeps in between."""
+    while end.recv(64):
+        pass
+
+
+def packet_call() -> Callable[[], Any]:
+    """A packet on the kind of socket that daemons and trainers share: what it costs to wake a process, and no more."""
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    multiprocessing.Process(target=swallow, args=(theirs,), daemon=True).start()
+    return lambda: ours.send(bytes(64))
+
+
+class Whole:
+    """Batches that are there already, as the loader of a producer of TensorSocket."""
+
+    def __len__(self) -> int:
+        return 100 * TAKEN
+
+    def __iter__(self) -> Iterator[tuple[Any, Any]]:
+        import torch
+
+        while True:
+            yield torch.zeros(SHAPE, dtype=torch.uint8), torch.zeros(PLACES, dtype=torch.int64)
+
+
+def produce() -> None:
+    """Gives batches to the consumers of TensorSocket for ever, by the ports that it has by default."""
+    from tensorsocket import TensorProducer
+
+    # It keeps this many batches. With one, its producer fails.
+    producer = TensorProducer(Whole(), rubber_band_pct=0, producer_batch_size=2)
+    while True:
+        for _ in producer:
+            pass
+
+
+def tensorsocket_call() -> Callable[[], Any]:
+    """The next batch of a consumer of TensorSocket, which shares the memory of its producer."""
+    # The forked child of a process that has used PyTorch may wait for a thread that it does not have.
+    multiprocessing.get_context("spawn").Process(target=produce, daemon=True).start()
+    from tensorsocket import TensorConsumer
+
+    consumer = TensorConsumer(batch_size=PLACES)
+    return lambda: next(consumer)
 
 
 def row(name: str, times: list[float], goal: str = "") -> None:

@@ -35,6 +35,7 @@ mod serve;
 mod span;
 mod status;
 mod top;
+mod user;
 mod verdict;
 mod verify;
 

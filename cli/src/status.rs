@@ -1,7 +1,7 @@
 //! `forebay status`: shows the state of a running daemon, and the records in quarantine.
 
 mod cluster;
-mod json;
+pub(crate) mod json;
 mod ledgers;
 mod quarantine;
 mod whereabouts;

@@ -5,6 +5,8 @@ mod keyboard;
 mod overview;
 mod page;
 mod screen;
+#[cfg(test)]
+mod tests;
 
 use std::collections::VecDeque;
 use std::io::{self, IsTerminal as _, Write as _};

@@ -10,10 +10,6 @@ use serde_json::{Value, json};
 use crate::group::name_of;
 
 pub(super) fn status(reply: &StatusReply) -> Value {
-    let lanes = reply.lanes.iter().map(|lane| {
-        let refused = lane.refused.iter().map(|each| json!({ "reason": each.reason, "pictures": each.pictures }));
-        json!({ "name": lane.name, "pictures": lane.pictures, "stolen": lane.stolen, "refused": list(refused) })
-    });
     let gpus = reply.gpus.iter().map(|gpu| {
         json!({
             "gpu": gpu.gpu,
@@ -23,20 +19,57 @@ pub(super) fn status(reply: &StatusReply) -> Value {
             "page_locked_bytes": gpu.page_locked,
         })
     });
-    let outage = reply.ledger_outage.as_ref();
     json!({
         "version": reply.version,
         "pid": reply.pid,
         "uptime_seconds": seconds(reply.uptime_ms * 1000),
         "socket": reply.socket,
         "ready": reply.ready,
-        "ledger_outage": outage.map(|outage| json!({ "cause": outage.cause, "seconds": seconds(outage.for_ms * 1000) })),
+        "ledger_outage": outage(reply),
         "streams": list(reply.streams.iter().map(|each| stream(reply, each))),
-        "closed": list(reply.closed.iter().map(closed)),
+        "closed": closed(reply),
         "decoders": list(reply.decoders.iter().map(|each| json!({ "name": each.name, "pictures": each.pictures }))),
-        "lanes": list(lanes),
+        "lanes": lanes(reply),
         "gpus": list(gpus),
-        "switched_off": list(reply.switched_off.iter().map(|off| json!({ "name": off.name, "reason": off.reason }))),
+        "switched_off": switched_off(reply),
+    })
+}
+
+/// Since when the ledgers cannot be reached, and why; null while they can.
+pub(crate) fn outage(reply: &StatusReply) -> Value {
+    let outage = reply.ledger_outage.as_ref();
+    outage.map_or(Value::Null, |outage| json!({ "cause": outage.cause, "seconds": seconds(outage.for_ms * 1000) }))
+}
+
+/// Each way to decode.
+pub(crate) fn lanes(reply: &StatusReply) -> Value {
+    list(reply.lanes.iter().map(|lane| {
+        let refused = lane.refused.iter().map(|each| json!({ "reason": each.reason, "pictures": each.pictures }));
+        json!({ "name": lane.name, "pictures": lane.pictures, "stolen": lane.stolen, "refused": list(refused) })
+    }))
+}
+
+/// What does not decode, and why.
+pub(crate) fn switched_off(reply: &StatusReply) -> Value {
+    list(reply.switched_off.iter().map(|off| json!({ "name": off.name, "reason": off.reason })))
+}
+
+/// The streams that are not open.
+pub(crate) fn closed(reply: &StatusReply) -> Value {
+    list(reply.closed.iter().map(|ClosedStream { name, run, source, opening, failure }| {
+        let failure = Some(failure).filter(|failure| !failure.is_empty());
+        json!({ "name": name, "run": run, "source": source, "opening": opening, "failure": failure })
+    }))
+}
+
+/// A stream's slots by their state.
+pub(crate) fn slots(stream: &StreamStatus) -> Value {
+    json!({
+        "free": stream.slots_free,
+        "filling": stream.slots_filling,
+        "ready": stream.slots_ready,
+        "held": stream.slots_held,
+        "quarantined": stream.slots_quarantined,
     })
 }
 
@@ -57,13 +90,7 @@ fn stream(reply: &StatusReply, stream: &StreamStatus) -> Value {
         "delivered": stream.delivered,
         "batches": stream.batches,
         "bad": stream.bad,
-        "slots": {
-            "free": stream.slots_free,
-            "filling": stream.slots_filling,
-            "ready": stream.slots_ready,
-            "held": stream.slots_held,
-            "quarantined": stream.slots_quarantined,
-        },
+        "slots": slots(stream),
         "ring": stream.ring.as_ref().map(ring),
         "cache": stream.cache.as_ref().map(cache),
         "seek": stream.seek.as_ref().map(seek),
@@ -76,11 +103,6 @@ fn stream(reply: &StatusReply, stream: &StreamStatus) -> Value {
         "limit": verdict.limit,
         "verdict": verdict.sentence,
     })
-}
-
-fn closed(ClosedStream { name, run, source, opening, failure }: &ClosedStream) -> Value {
-    let failure = Some(failure).filter(|failure| !failure.is_empty());
-    json!({ "name": name, "run": run, "source": source, "opening": opening, "failure": failure })
 }
 
 fn ring(RingPlace { placement, gpu_bytes, page_locked, copied }: &RingPlace) -> Value {
@@ -107,7 +129,8 @@ fn seek(SeekStatus { pictures, bytes, budget }: &SeekStatus) -> Value {
     json!({ "pictures": pictures, "bytes": bytes, "budget_bytes": budget })
 }
 
-fn requests(SourceRequests { in_flight, most, given_up }: &SourceRequests) -> Value {
+/// The requests of a stream's source.
+pub(crate) fn requests(SourceRequests { in_flight, most, given_up }: &SourceRequests) -> Value {
     json!({ "in_flight": in_flight, "most": most, "given_up": given_up })
 }
 

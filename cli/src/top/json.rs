@@ -6,12 +6,18 @@ use serde_json::{Value, json};
 
 use super::overview::{Overview, StreamRates, TrainerRate};
 use crate::group::name_of;
+use crate::status::json::{closed, lanes, outage, requests, slots, switched_off};
 
 pub(super) fn overview(overview: &Overview<'_>) -> Value {
+    let reply = overview.reply;
     json!({
-        "version": overview.reply.version,
-        "pid": overview.reply.pid,
+        "version": reply.version,
+        "pid": reply.pid,
+        "ledger_outage": outage(reply),
         "streams": overview.streams.iter().map(stream).collect::<Vec<_>>(),
+        "closed": closed(reply),
+        "lanes": lanes(reply),
+        "switched_off": switched_off(reply),
     })
 }
 
@@ -19,6 +25,8 @@ fn stream(rates: &StreamRates<'_>) -> Value {
     let StreamRates { stream, pictures, batches, left, shares, trainers, verdict } = rates;
     json!({
         "name": stream.name,
+        "source": stream.source,
+        "records": stream.records,
         "pictures_per_second": pictures,
         "batches_per_second": batches,
         "epoch": stream.epoch,
@@ -26,6 +34,10 @@ fn stream(rates: &StreamRates<'_>) -> Value {
         "epoch_done": rates.done(),
         "seconds_left": left.map(|time| time.as_secs_f64()),
         "bad": stream.bad,
+        "slots": slots(stream),
+        "readers": stream.readers,
+        "decode_threads": stream.decode_threads,
+        "requests": stream.requests.as_ref().map(requests),
         "shares": shares.map(|shares| json!({
             "reading": shares.reading,
             "no_lease": shares.no_lease,

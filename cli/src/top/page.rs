@@ -10,6 +10,7 @@ use forebay_proto::v1::{ClosedStream, StreamStatus};
 use super::overview::{Overview, StreamRates};
 use crate::group::members;
 use crate::span::span;
+use crate::user;
 use crate::verdict::Limit;
 
 /// Parts of a line, each in its own style.
@@ -93,7 +94,9 @@ fn one(rates: &StreamRates<'_>) -> Vec<Row> {
         let (who, rate) = (trainer.trainer, trainer.batches);
         lines.push(plain(format!(
             "  trainer: process {} of user {}, {rate:.1} batches/s, holds {}",
-            who.pid, who.uid, who.held
+            who.pid,
+            printable(&user::name(who.uid)),
+            who.held
         )));
     }
     for group in &stream.groups {
