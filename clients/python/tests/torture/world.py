@@ -1,5 +1,6 @@
 """The torture test's daemon and trainers, and everything that can happen to them."""
 
+import json
 import os
 import random
 import resource
@@ -10,9 +11,11 @@ from collections import Counter
 from contextlib import contextmanager, suppress
 
 import forebay
+from processes import PATIENCE as LIMIT
 from processes import Daemon, wait_until
 
 from torture.crew import ALONE, EACH, SPLIT, Crew
+from torture.guests import Guests
 from torture.inquiry import Inquiry
 from torture.payload import write_pictures
 from torture.programs import commands
@@ -31,6 +34,10 @@ BEYOND_THE_LEASE = 34
 # Seconds after a daemon's start in which groups hand in what they have had. Their epoch does not end before (rule 44).
 HANDING_IN = 2
 DISK = 8 << 20
+# Of so many seconds, a slow reader comes once.
+SLOW_READERS = 60
+# What its error must say, beside its group and its process.
+OF_AN_EVICTION = ("without consuming a batch", 'slow = "evict"', "attach again")
 
 CONFIG = """\
 drain_timeout = "1s"
@@ -64,6 +71,8 @@ transform = [{{ center_crop = {{ size = 8 }} }}]
 shuffle = true
 trainers = {trainers}
 mode = "each"
+slow = "evict"
+evict_after = "5s"
 """
 
 
@@ -71,7 +80,7 @@ class World:
     """A daemon with four streams.
 
     Trainers share two of them. The only trainer of the third loads old states. The groups of the fourth each get every
-    batch.
+    batch, and one that makes the others wait for too long is ended.
     """
 
     def __init__(self, binary, folder, seed):
@@ -87,6 +96,7 @@ class World:
         sockets.mkdir(mode=0o700)
         self.socket = sockets / "forebay.sock"
         self.strangers = Strangers(self.socket, self.chance)
+        self.slow_readers = Guests(folder, self.socket, 1)
         self.crew = Crew(*commands(folder), folder, self.socket, self.chance)
         self.pictures = str(folder / "pictures")
         source = write_pictures(folder / "pictures", RECORDS)
@@ -110,31 +120,53 @@ class World:
 
     def torture(self, seconds):
         """Lets random things happen for that long."""
-        until = time.monotonic() + seconds
+        began = time.monotonic()
         self.is_long = seconds >= LONG
-        # A long stop takes a twentieth of ten minutes.
-        stops = [until - part * seconds for part in (0.75, 0.5, 0.25)] if self.is_long else []
-        while (now := time.monotonic()) < until:
-            if stops and now >= stops[0]:
-                stops.pop(0)
-                self.happen("the daemon stopped beyond its leases", lambda: self.pause_daemon(BEYOND_THE_LEASE))
-                continue
-            what, weight = zip(*self.possible().items())
-            name, act = self.chance.choices(what, weight)[0]
-            self.happen(name, act)
-            time.sleep(self.chance.uniform(0, 0.4))
+        planned = [(began + at, *what) for at, *what in self.planned(seconds)]
+        while (now := time.monotonic()) < began + seconds:
+            if planned and now >= planned[0][0]:
+                _, name, act = planned.pop(0)
+                self.happen(name, act)
+            else:
+                self.let_happen(self.possible() | self.possible_to_the_daemon())
 
-    def possible(self):
-        """What can happen, with weights."""
+    def planned(self, seconds):
+        """What is to happen at its time, in seconds from the start, whatever else does."""
+        times = max(1, round(seconds / SLOW_READERS))
+        # Each takes several seconds in which the daemon is left alone.
+        planned = [((part + 0.5) / times * seconds, "slow reader", self.read_slowly) for part in range(times)]
+        if self.is_long:
+            # A long stop takes a twentieth of ten minutes.
+            stop = ("the daemon stopped beyond its leases", lambda: self.pause_daemon(BEYOND_THE_LEASE))
+            planned += [(part * seconds, *stop) for part in (0.25, 0.5, 0.75)]
+        return sorted(planned, key=lambda each: each[0])
+
+    def let_happen(self, possible):
+        """Lets something of this happen, and then nothing for a moment."""
+        what, weight = zip(*possible.items())
+        name, act = self.chance.choices(what, weight)[0]
+        self.happen(name, act)
+        time.sleep(self.chance.uniform(0, 0.4))
+
+    def possible_to_the_daemon(self):
+        """What can happen to the daemon and its disk, with weights."""
         possible = {
-            ("trainer killed", self.kill_trainer): 6,
-            ("trainer ended", self.end_trainer): 3,
-            ("trainer stopped", self.pause_trainer): 2,
             ("daemon killed", self.kill_daemon): 3,
             ("daemon ended", self.end_daemon): 2,
             ("daemon stopped", lambda: self.pause_daemon(self.chance.uniform(0, 1))): 2,
             ("trainer and daemon killed", self.kill_both): 2,
             ("no descriptors", self.starve_daemon): 2,
+        }
+        if not self.no_disk:
+            possible["no room on the disk", self.fill_disk] = 2
+        return possible
+
+    def possible(self):
+        """What else can happen, with weights."""
+        possible = {
+            ("trainer killed", self.kill_trainer): 6,
+            ("trainer ended", self.end_trainer): 3,
+            ("trainer stopped", self.pause_trainer): 2,
             ("silent stranger", self.strangers.be_silent): 2,
             ("nonsense of a stranger", self.strangers.say_nonsense): 3,
             ("descriptors of a stranger", self.strangers.pass_descriptors): 2,
@@ -143,8 +175,6 @@ class World:
             possible["trainer came", self.crew.visit] = 5
         if self.crew.visitors():
             possible["trainer left", self.crew.leave] = 2
-        if not self.no_disk:
-            possible["no room on the disk", self.fill_disk] = 2
         return possible
 
     def happen(self, name, act):
@@ -182,6 +212,27 @@ class World:
         post, process = self.crew.anyone()
         with self.trouble(post.stream), paused(process):
             time.sleep(self.chance.uniform(0, 1))
+
+    def read_slowly(self):
+        """A trainer holds a batch until its group is ended, and keeps it then. Meanwhile the daemon lives."""
+        group = self.chance.choice(["", "slow"])
+        with self.trouble(EACH):
+            reader = self.slow_readers.come("slow_reader.py", EACH, self.chance.randrange(1 << 30), group)
+            pid = int(reader.wait_for("holds"))
+            until = time.monotonic() + LIMIT
+            while self.has_trainer(EACH, pid):
+                assert time.monotonic() < until, f"the slow reader's group {group!r} was not ended"
+                self.let_happen(self.possible())
+            reader.tell()
+            reader.wait_for("back")
+        words = " ".join(reader.lines("evicted"))
+        for part in (f'group "{group}"', f"process {pid}", *OF_AN_EVICTION):
+            assert part in words, f"the slow reader was told {words!r}, without {part!r}"
+
+    def has_trainer(self, stream, pid):
+        """Whether a process is in a group of a stream."""
+        streams = {each["name"]: each for each in json.loads(self.daemon.says("status", "--json"))["streams"]}
+        return any(pid in group["pids"] for group in streams[stream]["groups"])
 
     def kill_daemon(self, meanwhile=lambda: None):
         """The daemon crashes."""
@@ -248,6 +299,7 @@ class World:
             wait_until(lambda: not inquiry.groups()[0], seconds=30)
         self.crew.finish()
         self.strangers.close()
+        self.slow_readers.finish()
         findings, figures = inquiry.streams()
         further, of_groups = inquiry.groups()
         longest = inquiry.longest_wait(self.troubles)
@@ -255,7 +307,8 @@ class World:
         figures["ms: the longest wait that nothing explains"] = round(1000 * longest.seconds)
         if self.is_long and longest.seconds > PATIENCE:
             further.append(f"{longest.of} waited {longest.seconds:.3f} s, which nothing explains")
-        return [*findings, *further, *self.left_over()], figures
+        figures["slow readers evicted"] = self.slow_readers.count("evicted")
+        return [*findings, *further, *self.slow_readers.findings(), *self.left_over()], figures
 
     def left_over(self):
         """What the daemon has that it had not before there were trainers, after all of them have left."""
@@ -283,6 +336,7 @@ class World:
     def close(self):
         """Ends all processes, and unmounts the disk."""
         self.strangers.close()
+        self.slow_readers.close()
         self.crew.close()
         if self.daemon is not None:
             self.daemon.kill()
