@@ -1,5 +1,6 @@
 """Processes of the torture test that are no trainers of its crew: each does one thing, and then stays for a while."""
 
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -26,8 +27,13 @@ class Guest:
     def wait_for(self, what: str) -> str:
         """What it writes of this, when it does."""
         wait_until(lambda: self.lines(what) or self.process.poll() is not None)
-        assert self.lines(what), f"{self.journal.name} ended with {self.process.returncode} and without {what!r}"
+        assert self.lines(what), self.how_it_ended()
         return self.lines(what)[-1]
+
+    def how_it_ended(self) -> str:
+        """How, and what was said meanwhile."""
+        said = self.journal.with_name("errors").read_text()
+        return f"{self.journal.name} ended with {self.process.returncode}:\n{said}"
 
     def tell(self) -> None:
         """It goes on."""
@@ -38,8 +44,7 @@ class Guest:
     def end(self) -> None:
         """It goes on to its end, and must not have failed by then."""
         self.tell()
-        code = self.process.wait(60)
-        assert code == 0, f"{self.journal.name} ended with {code}: {self.journal.with_name('errors').read_text()}"
+        assert self.process.wait(60) in (0, -signal.SIGKILL), self.how_it_ended()
 
     def close(self) -> None:
         """Ends it, whatever it does."""
@@ -75,7 +80,8 @@ class Guests:
     def findings(self) -> Iterator[str]:
         """What they saw that must not be."""
         for guest in self.all:
-            yield from (f"{guest.journal.name}: wrong {words}" for words in guest.lines("wrong"))
+            for what in ("wrong", "fault"):
+                yield from (f"{guest.journal.name}: {what} {words}" for words in guest.lines(what))
 
     def count(self, what: str) -> int:
         """How often their journals say this."""

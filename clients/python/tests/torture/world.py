@@ -14,7 +14,7 @@ import forebay
 from processes import PATIENCE as LIMIT
 from processes import Daemon, wait_until
 
-from torture.crew import ALONE, EACH, SPLIT, Crew
+from torture.crew import ALONE, EACH, NAMED, SPLIT, Crew, Post
 from torture.guests import Guests
 from torture.inquiry import Inquiry
 from torture.payload import write_pictures
@@ -97,6 +97,7 @@ class World:
         self.socket = sockets / "forebay.sock"
         self.strangers = Strangers(self.socket, self.chance)
         self.slow_readers = Guests(folder, self.socket, 1)
+        self.hostile = Guests(folder, self.socket, 3)
         self.crew = Crew(*commands(folder), folder, self.socket, self.chance)
         self.pictures = str(folder / "pictures")
         source = write_pictures(folder / "pictures", RECORDS)
@@ -170,6 +171,7 @@ class World:
             ("silent stranger", self.strangers.be_silent): 2,
             ("nonsense of a stranger", self.strangers.say_nonsense): 3,
             ("descriptors of a stranger", self.strangers.pass_descriptors): 2,
+            ("hostile trainer", self.be_hostile): 3,
         }
         if len(self.crew.processes) < (MANY if self.is_long else FEW):
             possible["trainer came", self.crew.visit] = 5
@@ -228,6 +230,16 @@ class World:
         words = " ".join(reader.lines("evicted"))
         for part in (f'group "{group}"', f"process {pid}", *OF_AN_EVICTION):
             assert part in words, f"the slow reader was told {words!r}, without {part!r}"
+
+    def be_hostile(self):
+        """A trainer does what none may. The daemon lives until it has seen what came of that."""
+        stream = self.chance.choice([*SPLIT, EACH])
+        group = self.chance.choice(["", *NAMED]) if stream == EACH else ""
+        with self.trouble(stream):
+            guest = self.hostile.come("hostile.py", stream, self.chance.randrange(1 << 30), group)
+            # What it consumes counts.
+            self.crew.posts.append(Post(stream, "hostile", group, guest.journal))
+            guest.wait_for("expelled")
 
     def has_trainer(self, stream, pid):
         """Whether a process is in a group of a stream."""
@@ -299,7 +311,8 @@ class World:
             wait_until(lambda: not inquiry.groups()[0], seconds=30)
         self.crew.finish()
         self.strangers.close()
-        self.slow_readers.finish()
+        for guests in (self.slow_readers, self.hostile):
+            guests.finish()
         findings, figures = inquiry.streams()
         further, of_groups = inquiry.groups()
         longest = inquiry.longest_wait(self.troubles)
@@ -308,7 +321,8 @@ class World:
         if self.is_long and longest.seconds > PATIENCE:
             further.append(f"{longest.of} waited {longest.seconds:.3f} s, which nothing explains")
         figures["slow readers evicted"] = self.slow_readers.count("evicted")
-        return [*findings, *further, *self.slow_readers.findings(), *self.left_over()], figures
+        of_guests = [*self.slow_readers.findings(), *self.hostile.findings()]
+        return [*findings, *further, *of_guests, *self.left_over()], figures
 
     def left_over(self):
         """What the daemon has that it had not before there were trainers, after all of them have left."""
@@ -337,6 +351,7 @@ class World:
         """Ends all processes, and unmounts the disk."""
         self.strangers.close()
         self.slow_readers.close()
+        self.hostile.close()
         self.crew.close()
         if self.daemon is not None:
             self.daemon.kill()
