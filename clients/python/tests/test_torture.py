@@ -12,7 +12,7 @@ pytestmark = [pytest.mark.daemon, pytest.mark.usefixtures("binary")]
 
 
 def test_whatever_happens_every_record_comes_and_the_audit_names_what_was_repeated(binary, tmp_path, capsys):
-    seconds = float(os.environ.get("FOREBAY_TORTURE_SECONDS", "50"))
+    seconds = float(os.environ.get("FOREBAY_TORTURE_SECONDS", "60"))
     seed = int(os.environ.get("FOREBAY_TORTURE_SEED", "1"))
     world = World(binary, tmp_path, seed)
     with capsys.disabled():
