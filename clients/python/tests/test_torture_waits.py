@@ -1,12 +1,13 @@
-"""The parts of the torture test that judge: waits that nothing explains, payloads, and what a daemon is left with."""
+"""The parts of the torture test that judge: waits that nothing explains, payloads, and what processes are left with."""
 
+import mmap
 import os
 import socket
 from collections import Counter
 
 import pytest
 from torture.payload import LENGTH, is_of, payload
-from torture.remains import differences, holdings
+from torture.remains import descriptors, differences, holdings, left_behind, rings
 from torture.waits import Trouble, Wait, attached, calm, gaps, waits
 
 
@@ -57,3 +58,21 @@ def test_what_a_process_is_left_with_is_named():
     assert [*differences(Counter(memory=4096), Counter(memory=8192))] == [
         "the daemon has 8192 memory, and had 4096 before there were trainers"
     ]
+
+
+def test_what_a_trainer_has_of_dead_daemons_is_named(tmp_path):
+    pid, before = os.getpid(), rings(os.getpid())
+    usual = descriptors(pid, tmp_path)
+    with (tmp_path / "journal").open("w"):
+        assert [*left_behind(pid, tmp_path, usual, before)] == ([] if before else ["it maps no ring of its daemon"])
+    ring = os.memfd_create("forebay")
+    os.ftruncate(ring, 4096)
+    with mmap.mmap(ring, 4096, mmap.MAP_SHARED, mmap.PROT_READ):
+        (live,) = rings(pid) - before
+        with socket.socket():
+            (_, found) = left_behind(pid, tmp_path, usual, {live, *before})
+        # The mapping keeps the ring's descriptor for itself.
+        assert "descriptors of socket, and one that has just come has" in found
+        found = [*left_behind(pid, tmp_path, descriptors(pid, tmp_path), {-1, *before})]
+        assert "it maps 1 rings that its daemon does not have" in found
+    os.close(ring)

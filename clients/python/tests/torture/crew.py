@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from processes import wait_until
 
+from torture.remains import descriptors, left_behind
 from torture.waits import Trouble, attached, gaps
 
 # The streams that trainers share, and the one whose only trainer loads old states.
@@ -25,6 +26,8 @@ CORE = [
     (EACH, "python", "first"),
     (EACH, "rust", "second"),
 ]
+# Of these, those who are never killed nor told to end: they live through all daemons, unless their language is missing.
+STEADY = [(SPLIT[0], "rust", ""), (EACH, "python", ""), (EACH, "c", "")]
 
 
 class Post(NamedTuple):
@@ -44,6 +47,8 @@ class Crew:
         self.stop = folder / "stop"
         # Those who are there, and all who were.
         self.processes, self.posts = {}, []
+        # The descriptors of a trainer that has just come, by language.
+        self.usual = {}
         # Each process: its post, and when it was started and ended.
         self.tenures = []
 
@@ -52,6 +57,11 @@ class Crew:
         for stream, language, group in CORE:
             if language in self.commands:
                 self.come(stream, language, group)
+        wait_until(lambda: all(post.journal.exists() and attached(post.journal, 0) for post in self.posts))
+        for post, process in self.processes.items():
+            has = descriptors(process.pid, self.folder)
+            # One of them may have opened something for a moment.
+            self.usual[post.language] = self.usual.get(post.language, has) & has
 
     def come(self, stream, language, group):
         """A further trainer begins."""
@@ -97,6 +107,32 @@ class Crew:
     def anyone(self):
         """A trainer's post and process."""
         return self.chance.choice(list(self.processes.items()))
+
+    def mortal(self):
+        """The post of a trainer that may be killed, or told to end."""
+        core = sum(language in self.commands for _, language, _ in CORE)
+        steady = {post for post in self.posts[:core] if (post.stream, post.language, post.group) in STEADY}
+        return self.chance.choice([post for post in self.processes if post not in steady])
+
+    def left_behind(self, live, seconds):
+        """What trainers have that they should not, while a daemon has these rings. They have time to let go of it."""
+        found = {post: ["it was not looked at"] for post in self.processes}
+
+        def nothing():
+            # One that has had only that for a moment has left nothing behind.
+            for post in [post for post, whats in found.items() if whats]:
+                usual, pid = self.usual[post.language], self.processes[post].pid
+                found[post] = [*left_behind(pid, self.folder, usual, live)]
+            return not any(found.values())
+
+        with suppress(AssertionError):
+            wait_until(nothing, seconds)
+        return [f"{post.journal.name}: {what}" for post, whats in found.items() for what in whats]
+
+    def outlived(self, starts):
+        """How many daemons each trainer has outlived, of those that were started at these times."""
+        began = {post: started for post, started, _ in self.tenures}
+        return [sum(start > began[post] for start in starts) for post in self.processes]
 
     def kill(self, post):
         """A trainer crashes."""

@@ -1,8 +1,9 @@
-"""What a daemon has: its descriptors, its shared memory, connections of trainers, and processes that it watches."""
+"""What a process has: descriptors and shared memory; a daemon also connections of trainers, and processes to watch."""
 
 import os
 import re
 from collections import Counter
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -26,6 +27,31 @@ def differences(before, after):
     for what in sorted(before | after):
         if before[what] != after[what]:
             yield f"the daemon has {after[what]} {what}, and had {before[what]} before there were trainers"
+
+
+def descriptors(pid: int, folder: Path) -> Counter:
+    """How many descriptors a process has, by what they are, without those of files in the folder."""
+    others = (link for link in links(pid) if not link.startswith(f"{folder}/"))
+    return Counter(re.sub(r":.[0-9]+.$", "", link) for link in others)
+
+
+def rings(pid: int) -> set[int]:
+    """The memory files that a process maps, by their numbers, which no two of them have."""
+    lines = (line.split(maxsplit=5) for line in Path(f"/proc/{pid}/maps").read_text().splitlines())
+    return {int(inode) for *_, inode, file in (line for line in lines if len(line) == 6) if file.startswith("/memfd:")}
+
+
+def left_behind(pid: int, folder: Path, usual: Counter, live: set[int]) -> Iterator[str]:
+    """What a trainer has beside the usual descriptors and the rings of the daemon that lives, and what it lacks."""
+    has = descriptors(pid, folder)
+    for what in sorted(usual | has):
+        if usual[what] != has[what]:
+            yield f"it has {has[what]} descriptors of {what}, and one that has just come has {usual[what]}"
+    mapped = rings(pid)
+    if dead := mapped - live:
+        yield f"it maps {len(dead)} rings that its daemon does not have"
+    if not mapped & live:
+        yield "it maps no ring of its daemon"
 
 
 def known(pid, socket):

@@ -19,7 +19,7 @@ from torture.guests import Guests
 from torture.inquiry import Inquiry
 from torture.payload import write_pictures
 from torture.programs import commands
-from torture.remains import differences, holdings, known
+from torture.remains import differences, holdings, known, rings
 from torture.stranger import Strangers
 from torture.waits import Trouble
 
@@ -91,6 +91,8 @@ class World:
         # The reason why there is no small disk, or nothing if there is one.
         self.no_disk = "it was not made"
         self.daemon = self.before = None
+        # When the daemon was started again.
+        self.starts = []
         self.is_long = False
         sockets = folder / "sockets"
         sockets.mkdir(mode=0o700)
@@ -198,14 +200,14 @@ class World:
 
     def kill_trainer(self, meanwhile=lambda: None):
         """A trainer crashes. Another one takes its place."""
-        post, _ = self.crew.anyone()
+        post = self.crew.mortal()
         self.crew.kill(post)
         meanwhile()
         self.crew.start(post)
 
     def end_trainer(self):
         """A service manager ends a trainer. Another one takes its place."""
-        post, _ = self.crew.anyone()
+        post = self.crew.mortal()
         self.crew.end(post)
         self.crew.start(post)
 
@@ -257,11 +259,12 @@ class World:
         """Starts the daemon again."""
         self.daemon.start()
         now = time.monotonic()
+        self.starts.append(now)
         self.troubles.append(Trouble(now, now + HANDING_IN, EACH))
 
     def kill_both(self):
         """The daemon crashes, and a trainer before it is there again. Another one begins when it is."""
-        post, _ = self.crew.anyone()
+        post = self.crew.mortal()
         self.kill_daemon(lambda: self.crew.kill(post))
         self.crew.start(post)
 
@@ -309,6 +312,8 @@ class World:
         # A group is told what it has missed some time after its daemon's start, while it is there.
         with suppress(AssertionError):
             wait_until(lambda: not inquiry.groups()[0], seconds=30)
+        of_trainers = self.crew.left_behind(rings(self.daemon.process.pid), seconds=30)
+        outlived = self.crew.outlived(self.starts)
         self.crew.finish()
         self.strangers.close()
         for guests in (self.slow_readers, self.hostile):
@@ -321,8 +326,9 @@ class World:
         if self.is_long and longest.seconds > PATIENCE:
             further.append(f"{longest.of} waited {longest.seconds:.3f} s, which nothing explains")
         figures["slow readers evicted"] = self.slow_readers.count("evicted")
+        figures["daemons that one trainer outlived"] = max(outlived)
         of_guests = [*self.slow_readers.findings(), *self.hostile.findings()]
-        return [*findings, *further, *of_guests, *self.left_over()], figures
+        return [*findings, *further, *of_guests, *of_trainers, *self.left_over()], figures
 
     def left_over(self):
         """What the daemon has that it had not before there were trainers, after all of them have left."""
