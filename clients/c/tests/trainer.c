@@ -113,6 +113,24 @@ static void note_records(const char *what, forebay_batch *batch, int all) {
   note("%s", line);
 }
 
+/* Writes a line with the incarnation of the daemon that made a batch's ring, whose header is where its mapping begins, and
+ * with the batch's number. */
+static void note_origin(forebay_batch *batch) {
+  forebay_batch_facts facts;
+  forebay_view images;
+  char line[LINE];
+  EXPECT(!forebay_batch_info(batch, &facts) && !forebay_batch_view(batch, "images", &images));
+  FILE *maps = fopen("/proc/self/maps", "r");
+  EXPECT(maps);
+  while (fgets(line, sizeof line, maps)) {
+    char *rest;
+    uintptr_t begin = strtoull(line, &rest, 16), end = strtoull(rest + 1, NULL, 16);
+    if (begin <= (uintptr_t)images.data && (uintptr_t)images.data < end)
+      note("of %" PRIu64 " %" PRIu64, little_endian((const unsigned char *)begin + 16, 8), facts.number);
+  }
+  EXPECT(!fclose(maps));
+}
+
 /* Compares the pixels with the records. A batch keeps both as long as it is held. */
 static void look(forebay_batch *batch) {
   forebay_view images, records;
@@ -171,7 +189,9 @@ static void drop_the_one_before(void) {
 
 static void use(forebay_batch *batch) {
   drop_the_one_before();
+  note_origin(batch);
   if (chance() < 0.05) {
+    note_records("rejected", batch, 0);
     EXPECT(!forebay_reject(batch));
     return;
   }

@@ -1,4 +1,4 @@
-"""The parts of the torture test that judge: waits that nothing explains, payloads, and what processes are left with."""
+"""The parts of the torture test that judge: unexplained waits, payloads, what was skipped, and what processes keep."""
 
 import mmap
 import os
@@ -6,6 +6,7 @@ import socket
 from collections import Counter
 
 import pytest
+from torture.order import Order, stretches
 from torture.payload import LENGTH, is_of, payload
 from torture.remains import descriptors, differences, holdings, left_behind, rings
 from torture.waits import Trouble, Wait, attached, calm, gaps, waits
@@ -76,3 +77,48 @@ def test_what_a_trainer_has_of_dead_daemons_is_named(tmp_path):
         found = [*left_behind(pid, tmp_path, descriptors(pid, tmp_path), {-1, *before})]
         assert "it maps 1 rings that its daemon does not have" in found
     os.close(ring)
+
+
+# What a trainer is told when its daemon has died.
+TOLD = "told the daemon was restarted, and its group may miss some batches of this epoch"
+
+
+def journal_of(folder, name, *batches):
+    """A journal of these batches, by daemon, number and epoch, each with its own records. Other lines stay the same."""
+    lines = []
+    for batch in batches:
+        if isinstance(batch, str):
+            lines.append(batch)
+            continue
+        daemon, number, epoch, *what = batch
+        shown = "-" if name == "python" else number
+        lines += [f"of {daemon} {shown}", f"{what[0] if what else 'got'} {epoch} {number * 2} {number * 2 + daemon}"]
+    (folder / name).write_text("\n".join(lines) + "\n")
+    return folder / name
+
+
+@pytest.mark.parametrize(
+    ("batches", "skipped"),
+    [
+        ([(8, 1, 0), (8, 2, 0), (8, 3, 1), (9, 4, 1), (9, 5, 1)], []),
+        ([(8, 1, 0), (8, 3, 1)], [2]),
+        # What comes later is of the same group, and what comes first may be in the middle.
+        ([(8, 2, 0), (8, 1, 0), (8, 3, 1)], []),
+        ([(8, 3, 1), (8, 4, 1)], []),
+        # A rejected batch may not come again before the daemon ends. After another attachment it is another group.
+        ([(8, 1, 0), (8, 2, 0, "rejected"), (8, 3, 1)], []),
+        ([(8, 1, 0), "attached 7.5", (8, 3, 1)], []),
+        ([(8, 1, 0), TOLD, (8, 3, 1)], []),
+        # Nobody has had 7. It may be of an epoch that goes on, unless a later one has begun and ended.
+        ([(9, 4, 1), (9, 6, 2), (9, 5, 1)], []),
+        ([(9, 4, 1), (9, 5, 1), (9, 6, 2), (9, 8, 2), (9, 9, 3), (9, 10, 4)], [7]),
+    ],
+)
+@pytest.mark.parametrize("name", ["c", "python"])
+def test_what_a_trainer_without_a_named_group_was_not_given_is_found(tmp_path, name, batches, skipped):
+    of_8 = [(8, number, epoch) for number, epoch in ((1, 0), (2, 0), (3, 1), (4, 1))]
+    of_9 = [(9, number, epoch) for number, epoch in ((4, 1), (5, 1), (6, 2), (8, 2), (9, 3), (10, 4))]
+    other = journal_of(tmp_path, "rust", *of_8, *of_9)
+    journal = journal_of(tmp_path, name, "began", *batches)
+    order = Order([other, journal])
+    assert [number for stretch in stretches(journal) for number in order.skipped(stretch)] == skipped

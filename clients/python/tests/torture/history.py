@@ -18,6 +18,9 @@ class History:
         """Adds a trainer's journal. A trainer that loads states is the only one of its stream."""
         for line in journal.read_text().splitlines():
             what, *words = line.split()
+            if what == "of":
+                # Where a batch is from is of no account here.
+                continue
             self.lines[what] += 1
             if what == "got":
                 epoch, *records = map(int, words)

@@ -9,6 +9,7 @@ import forebay
 
 from torture.crew import EACH, NAMED
 from torture.history import History
+from torture.order import Order, stretches
 from torture.waits import calm, waits
 
 
@@ -70,6 +71,19 @@ class Inquiry:
             figures["records of named groups"] += sum(account["records"] for account in accounts.values())
             figures["records that named groups missed"] += sum(each["records"] for each in missed)
         return findings, figures
+
+    def nameless(self):
+        """What trainers without a named group were neither given nor told of, and of how many batches that is known."""
+        posts = [post for post in self.crew.posts if post.stream == EACH and post.journal.exists()]
+        order = Order(post.journal for post in posts)
+        findings, checked = [], 0
+        for post in (post for post in posts if not post.group and post.language in self.crew.commands):
+            for stretch in stretches(post.journal):
+                checked += order.checked(stretch)
+                if skipped := order.skipped(stretch):
+                    daemon = stretch.batches[0].daemon
+                    findings.append(f"{post.journal.name}: it was not given the batches {skipped} of daemon {daemon}")
+        return findings, Counter({"batches of nameless groups in order": checked})
 
     def accounts(self, group):
         """What the audit says of a group, by epoch, and the epochs that add up."""

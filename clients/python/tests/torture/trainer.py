@@ -1,14 +1,18 @@
 """A trainer of the torture test. It keeps a journal of what it consumes, interrupts itself, and loads earlier states.
 
 Its journal has a line for each batch (`got EPOCH RECORDS`), each state that was taken (`state ID EPOCH`) and each that
-was loaded (`loading ID`, and `loaded ID` when it is done). `wrong EPOCH RECORDS` is a batch whose pixels were not those
-of its records. `waited FROM TO` is a time in which it had no batch, from its first call of `next()` to the one that
-gave something, and `attached AT` is the end of an attachment: in seconds of CLOCK_MONOTONIC. A line is one write, so
-that a kill leaves whole lines. The trainers in C and Rust keep the same journal.
+was loaded (`loading ID`, and `loaded ID` when it is done). `rejected EPOCH RECORDS` is a batch that it gave back, and
+`wrong EPOCH RECORDS` one whose pixels were not those of its records. Before each batch, `of DAEMON NUMBER` has the
+incarnation of the daemon that made it, and its number, or `-` where the language does not tell it. `told TEXT` is what
+the daemon has its user told. `waited FROM TO` is a time in which it had no batch, from its first call of `next()` to
+the one that gave something, and `attached AT` is the end of an attachment: in seconds of CLOCK_MONOTONIC. A line is one
+write, so that a kill leaves whole lines. The trainers in C and Rust keep the same journal, but are told nothing.
 """
 
 import contextlib
+import ctypes
 import json
+import logging
 import os
 import random
 import signal
@@ -47,6 +51,9 @@ class Trainer:
         self.hungry = time.monotonic()
         self.in_next = self.told_to_stop = False
         self.children = set()
+        told = logging.Handler(logging.WARNING)
+        told.emit = lambda record: self.note("told", *record.getMessage().split())
+        logging.getLogger("forebay").addHandler(told)
         signal.signal(signal.SIGALRM, lambda _, frame: self.interrupt(frame, InterruptionError))
         signal.signal(signal.SIGTERM, self.terminate)
 
@@ -126,12 +133,15 @@ class Trainer:
         if batch is None:
             self.batch = None
             return True
+        self.note("of", incarnation(batch.images.ctypes.data), "-")
+        own = batch.records[batch.mask].tolist()
         if self.chance.random() < 0.05:
             self.batch = None
+            self.note("rejected", batch.epoch, *own)
             batch.reject()
             return False
         self.batch = batch
-        self.note("got", batch.epoch, *batch.records[batch.mask].tolist())
+        self.note("got", batch.epoch, *own)
         self.look(batch)
         if self.chance.random() < 0.02:
             self.fork()
@@ -223,6 +233,15 @@ class Trainer:
         loads = self.noted("loading", "loaded")
         if loads and loads[-1][0] == "loading":
             self.load(int(loads[-1][1]))
+
+
+def incarnation(address: int) -> int:
+    """The incarnation of the daemon that made the ring in which this is, from the header with which the ring begins."""
+    for line in Path("/proc/self/maps").read_text().splitlines():
+        begin, end = (int(each, 16) for each in line.split()[0].split("-"))
+        if begin <= address < end:
+            return ctypes.c_uint64.from_address(begin + 16).value
+    raise ValueError(f"nothing is mapped at {address}")
 
 
 if __name__ == "__main__":

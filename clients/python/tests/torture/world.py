@@ -320,15 +320,16 @@ class World:
             guests.finish()
         findings, figures = inquiry.streams()
         further, of_groups = inquiry.groups()
+        skipped, in_order = inquiry.nameless()
         longest = inquiry.longest_wait(self.troubles)
-        figures += of_groups
+        figures += of_groups + in_order
         figures["ms: the longest wait that nothing explains"] = round(1000 * longest.seconds)
         if self.is_long and longest.seconds > PATIENCE:
             further.append(f"{longest.of} waited {longest.seconds:.3f} s, which nothing explains")
         figures["slow readers evicted"] = self.slow_readers.count("evicted")
         figures["daemons that one trainer outlived"] = max(outlived)
         of_guests = [*self.slow_readers.findings(), *self.hostile.findings()]
-        return [*findings, *further, *of_guests, *of_trainers, *self.left_over()], figures
+        return [*findings, *further, *skipped, *of_guests, *of_trainers, *self.left_over()], figures
 
     def left_over(self):
         """What the daemon has that it had not before there were trainers, after all of them have left."""

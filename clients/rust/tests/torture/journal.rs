@@ -1,8 +1,9 @@
 //! The journal of a trainer, which `clients/python/tests/torture/trainer.py` describes.
 
 use std::fmt::Display;
-use std::fs::{File, OpenOptions};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
+use std::os::unix::fs::FileExt as _;
 
 use forebay_client::Batch;
 use rustix::time::{ClockId, clock_gettime};
@@ -37,6 +38,22 @@ impl Journal {
         let places = batch.records().iter().zip(batch.mask()).take(batch.shown());
         let records = places.filter(|(_, mask)| all || **mask == 1).map(|(record, _)| format!(" {record}"));
         self.note(format_args!("{what} {}{}", batch.epoch(), records.collect::<String>()))
+    }
+
+    /// Writes a line with the incarnation of the daemon that made a batch's ring, and with the batch's number.
+    pub(crate) fn note_origin(&mut self, batch: &Batch) -> io::Result<()> {
+        // The ring's header says so, and is where its mapping begins. It is read as a file: the client shows its slots alone.
+        let (address, maps) = (batch.images().as_ptr().addr(), fs::read_to_string("/proc/self/maps")?);
+        let bounds = |line: &str| {
+            let (begin, rest) = line.split_once('-')?;
+            let (end, _) = rest.split_once(' ')?;
+            Some(usize::from_str_radix(begin, 16).ok()?..usize::from_str_radix(end, 16).ok()?)
+        };
+        let mapping = maps.lines().filter_map(bounds).find(|bounds| bounds.contains(&address));
+        let begin = mapping.ok_or(io::ErrorKind::NotFound)?.start as u64;
+        let mut incarnation = [0; 8];
+        File::open("/proc/self/mem")?.read_exact_at(&mut incarnation, begin + 16)?;
+        self.note(format_args!("of {} {}", u64::from_le_bytes(incarnation), batch.seq()))
     }
 
     /// The trainer waits for a batch, if it does not wait yet.

@@ -168,7 +168,9 @@ impl Trainer {
 
     async fn consume(&mut self, batch: Batch) -> Outcome<()> {
         self.drop_the_one_before()?;
+        self.journal.note_origin(&batch)?;
         if self.chance.below(20) == 0 {
+            self.journal.note_records("rejected", &batch, false)?;
             return Ok(batch.reject()?);
         }
         self.journal.note_records("got", &batch, false)?;
