@@ -10,6 +10,8 @@ from __future__ import annotations
 import argparse
 import functools
 import json
+import os
+import signal
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -38,8 +40,15 @@ def arguments(words: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--resume", type=Path, help="checkpoint, which is written after each epoch and read at the start"
     )
+    parser.add_argument("--save-every", type=int, metavar="STEPS", help="write the checkpoint within epochs too")
     parser.add_argument("--stop-after", type=int, help="end after this epoch, as an interrupted job would")
-    return parser.parse_args(words)
+    parser.add_argument(
+        "--die-at", type=int, metavar="STEP", help="kill the process then, as the loss of a machine would"
+    )
+    args = parser.parse_args(words)
+    if args.save_every and not args.resume:
+        parser.error("--save-every: name the checkpoint with --resume")
+    return args
 
 
 def loaders(args: argparse.Namespace) -> tuple[Any, Any]:
@@ -60,6 +69,12 @@ def loaders(args: argparse.Namespace) -> tuple[Any, Any]:
         PlainLoader(train, **order, **shared),
         PlainLoader(val, fill=True, **shared),
     )
+
+
+def counted(folder: Path) -> tuple[int, int]:
+    """How many classes a folder has, and how many pictures."""
+    classes = [entry for entry in folder.iterdir() if entry.is_dir()]
+    return len(classes), sum(1 for entry in classes for _ in entry.iterdir())
 
 
 class Network(linen.Module):
@@ -115,26 +130,47 @@ def main(words: Sequence[str] | None = None) -> dict[str, Any]:
     """Trains, with a line for each epoch, and gives what was printed."""
     args = arguments(words)
     train, val = loaders(args)
-    folders = [entry for entry in (args.data / "val").iterdir() if entry.is_dir()]
-    pictures = sum(1 for folder in folders for _ in folder.iterdir())
+    classes, pictures = counted(args.data / "val")
+    steps = counted(args.data / "train")[1] // args.batch_size
     first, draws = jax.random.split(jax.random.key(args.seed))
-    network = Network(len(folders))
+    network = Network(classes)
     params = network.init(first, jnp.zeros((1, args.size, args.size, 3)))["params"]
     optimizer = optax.sgd(args.lr)
     state = State.create(apply_fn=network.apply, params=params, tx=optimizer, averaged=params)
-    begun, report = 0, {"losses": [], "right": [], "validated": []}
+    begun, done, report = 0, 0, {"losses": [], "right": [], "validated": []}
     alpha = 0.0 if args.plain else args.mixup_alpha
-    settings = {"classes": len(folders), "alpha": alpha, "decay": args.ema_decay}
+    settings = {"classes": classes, "alpha": alpha, "decay": args.ema_decay}
+
+    has_state = hasattr(train, "state_dict")
+    if args.save_every and not has_state:
+        print("this loader has no state: checkpoints are written after whole epochs only", flush=True)
+        args.save_every = None
+
+    def save(epoch: int) -> None:
+        """Writes the checkpoint of a job that goes on with the rest of an epoch."""
+        kept = {"state": state, "epoch": epoch, "data": json.dumps(train.state_dict() if has_state else None)}
+        partial = args.resume.with_suffix(".partial")
+        partial.write_bytes(serialization.to_bytes(kept))
+        partial.replace(args.resume)
 
     if args.resume and args.resume.exists():
         kept = serialization.from_bytes({"state": state, "epoch": 0, "data": ""}, args.resume.read_bytes())
-        state, begun = kept["state"], kept["epoch"] + 1
-        train.load_state_dict(json.loads(kept["data"]))
+        state, begun, done = kept["state"], kept["epoch"], int(kept["state"].step)
+        if has_state:
+            train.load_state_dict(json.loads(kept["data"]))
     for epoch in range(begun, args.epochs):
         losses = []
+        if not has_state:
+            train.set_epoch(epoch)
         for images, labels in train:
             state, loss = step(state, images, labels, draws, **settings)
             losses.append(loss)
+            done += 1
+            # The checkpoint of an epoch's last step is the one after the epoch.
+            if args.save_every and done % args.save_every == 0 and done % steps:
+                save(epoch)
+            if done == args.die_at:
+                os.kill(os.getpid(), signal.SIGKILL)
         if not losses:
             raise SystemExit("there are fewer pictures than one batch has: give a smaller --batch-size")
         right, count = 0, 0
@@ -148,10 +184,7 @@ def main(words: Sequence[str] | None = None) -> dict[str, Any]:
         report["right"].append(right)
         report["validated"].append(count)
         if args.resume:
-            kept = {"state": state, "epoch": epoch, "data": json.dumps(train.state_dict())}
-            partial = args.resume.with_suffix(".partial")
-            partial.write_bytes(serialization.to_bytes(kept))
-            partial.replace(args.resume)
+            save(epoch + 1)
         if epoch == args.stop_after:
             break
     return report

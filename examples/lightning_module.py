@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
+import signal
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -58,9 +60,38 @@ class Classifier(lightning.LightningModule):
         self.report["right"].append(self.right)
         self.report["validated"].append(self.validated)
 
+    def on_save_checkpoint(self, checkpoint: dict[str, Any]) -> None:
+        """Mixup draws random numbers, of which Lightning keeps no state."""
+        checkpoint["random"] = torch.get_rng_state()
+
+    def on_load_checkpoint(self, checkpoint: dict[str, Any]) -> None:
+        """Goes on with the random numbers that would have come."""
+        torch.set_rng_state(checkpoint["random"].cpu())
+
     def configure_optimizers(self) -> torch.optim.Optimizer:
         """What trains the weights."""
         return torch.optim.SGD(self.parameters(), lr=self.lr)
+
+
+class CheckpointWithinEpochs(ModelCheckpoint):
+    """Leaves out the last step of an epoch: validation has to follow it, and another checkpoint comes then."""
+
+    def on_train_batch_end(self, trainer: lightning.Trainer, *given: Any) -> None:  # noqa: ANN401 - of Lightning
+        """Writes in time."""
+        if not trainer.is_last_batch:
+            super().on_train_batch_end(trainer, *given)
+
+
+class Death(lightning.Callback):
+    """Kills the process after a step, if one is given."""
+
+    def __init__(self, step: int | None) -> None:
+        self.step = step
+
+    def on_train_batch_end(self, trainer: lightning.Trainer, *_: object) -> None:
+        """Looks at the count of steps."""
+        if trainer.global_step == self.step:
+            os.kill(os.getpid(), signal.SIGKILL)
 
 
 def arguments(words: Sequence[str] | None) -> argparse.Namespace:
@@ -78,8 +109,15 @@ def arguments(words: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--plain", action="store_true", help="no shuffling, no random flips, no mixup")
     parser.add_argument("--resume", type=Path, help="checkpoint, a .ckpt: written after each epoch, read at the start")
+    parser.add_argument("--save-every", type=int, metavar="STEPS", help="write the checkpoint within epochs too")
     parser.add_argument("--stop-after", type=int, help="end after this epoch, as an interrupted job would")
-    return parser.parse_args(words)
+    parser.add_argument(
+        "--die-at", type=int, metavar="STEP", help="kill the process then, as the loss of a machine would"
+    )
+    args = parser.parse_args(words)
+    if args.save_every and not args.resume:
+        parser.error("--save-every: name the checkpoint with --resume")
+    return args
 
 
 def main(words: Sequence[str] | None = None) -> dict[str, Any]:
@@ -104,10 +142,15 @@ def main(words: Sequence[str] | None = None) -> dict[str, Any]:
     trained = DataLoader(train, shuffle=not args.plain, drop_last=True, collate_fn=mixes, **shared)
     validated = DataLoader(val, shuffle=False, **shared)
     model = Classifier(args.size, len(train.classes), args.lr, len(val))
-    callbacks: list[lightning.Callback] = [EMAWeightAveraging(decay=args.ema_decay)]
+    callbacks: list[lightning.Callback] = [EMAWeightAveraging(decay=args.ema_decay), Death(args.die_at)]
     if args.resume:
         place = {"dirpath": args.resume.parent, "filename": args.resume.stem, "enable_version_counter": False}
         callbacks.append(ModelCheckpoint(**place, save_on_train_epoch_end=True))
+        if args.save_every and hasattr(trained, "state_dict"):
+            # Lightning puts the state of the DataLoader into its checkpoints.
+            callbacks.append(CheckpointWithinEpochs(**place, every_n_train_steps=args.save_every))
+        elif args.save_every:
+            print("this loader has no state: checkpoints are written after whole epochs only", flush=True)
     trainer = lightning.Trainer(
         max_epochs=args.epochs if args.stop_after is None else args.stop_after + 1,
         callbacks=callbacks,

@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Iterable, Sequence
+import os
+import signal
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import timm
 import torch
 from timm.data import Mixup
@@ -40,8 +43,15 @@ def arguments(words: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--resume", type=Path, help="checkpoint, which is written after each epoch and read at the start"
     )
+    parser.add_argument("--save-every", type=int, metavar="STEPS", help="write the checkpoint within epochs too")
     parser.add_argument("--stop-after", type=int, help="end after this epoch, as an interrupted job would")
-    return parser.parse_args(words)
+    parser.add_argument(
+        "--die-at", type=int, metavar="STEP", help="kill the process then, as the loss of a machine would"
+    )
+    args = parser.parse_args(words)
+    if args.save_every and not args.resume:
+        parser.error("--save-every: name the checkpoint with --resume")
+    return args
 
 
 def loader_of(args: argparse.Namespace, part: str, *, is_training: bool) -> Any:  # noqa: ANN401 - either loader
@@ -66,10 +76,10 @@ def train_one_epoch(
     batches: Iterable[Sequence[torch.Tensor]],
     optimizer: torch.optim.Optimizer,
     mixup: Mixup | None,
-) -> list[float]:
-    """Trains on every batch, and gives the loss of each."""
+) -> Iterator[float]:
+    """Trains on every batch, and gives the loss of each after its step."""
     model.train()
-    loss_of, losses = SoftTargetCrossEntropy() if mixup else nn.CrossEntropyLoss(), []
+    loss_of = SoftTargetCrossEntropy() if mixup else nn.CrossEntropyLoss()
     device = next(model.parameters()).device
     for images, labels in batches:
         images, labels = images.to(device), labels.to(device)
@@ -80,10 +90,7 @@ def train_one_epoch(
         loss.backward()
         optimizer.step()
         averaged.update(model)
-        losses.append(loss.item())
-    if not losses:
-        raise SystemExit("there are fewer pictures than one batch has: give a smaller --batch-size")
-    return losses
+        yield loss.item()
 
 
 @torch.inference_mode()
@@ -95,6 +102,18 @@ def validate(model: nn.Module, batches: Iterable[Sequence[torch.Tensor]]) -> tup
         right += int((model(images.to(device)).argmax(1).cpu() == labels).sum())
         count += len(labels)
     return right, count
+
+
+def random_state() -> dict[str, Any]:
+    """Where the random numbers of PyTorch are, and those of numpy, which timm's mixup draws."""
+    kind, keys, *rest = np.random.get_state()
+    return {"torch": torch.get_rng_state(), "numpy": [kind, keys.tolist(), *rest]}
+
+
+def set_random_state(state: dict[str, Any]) -> None:
+    """Goes on with random numbers where `random_state()` was."""
+    torch.set_rng_state(state["torch"].cpu())
+    np.random.set_state(state["numpy"])
 
 
 def main(words: Sequence[str] | None = None) -> dict[str, Any]:
@@ -114,16 +133,41 @@ def main(words: Sequence[str] | None = None) -> dict[str, Any]:
     scheduler = CosineLRScheduler(optimizer, t_initial=args.epochs)
     kept = {"model": model, "averaged": averaged, "optimizer": optimizer, "scheduler": scheduler}
 
-    first, report = 0, {"losses": [], "right": [], "validated": []}
+    if hasattr(train, "state_dict"):
+        kept["data"] = train
+    elif args.save_every:
+        print("this loader has no state: checkpoints are written after whole epochs only", flush=True)
+        args.save_every = None
+
+    first, step, report = 0, 0, {"losses": [], "right": [], "validated": []}
+
+    def save(epoch: int) -> None:
+        """Writes the checkpoint of a job that goes on with the rest of an epoch."""
+        partial = args.resume.with_suffix(".partial")
+        states = {name: part.state_dict() for name, part in kept.items()}
+        torch.save({"epoch": epoch, "step": step, "random": random_state(), **states}, partial)
+        partial.replace(args.resume)
+
     if args.resume and args.resume.exists():
         checkpoint = torch.load(args.resume, weights_only=True, map_location=device)
         for name, part in kept.items():
             part.load_state_dict(checkpoint[name])
-        first = checkpoint["epoch"] + 1
+        first, step = checkpoint["epoch"], checkpoint["step"]
+        set_random_state(checkpoint["random"])
     for epoch in range(first, args.epochs):
         if hasattr(train.sampler, "set_epoch"):
             train.sampler.set_epoch(epoch)
-        losses = train_one_epoch(model, averaged, train, optimizer, mixup)
+        losses = []
+        for loss in train_one_epoch(model, averaged, train, optimizer, mixup):
+            losses.append(loss)
+            step += 1
+            # The checkpoint of an epoch's last step is the one after the epoch.
+            if args.save_every and step % args.save_every == 0 and step % len(train):
+                save(epoch)
+            if step == args.die_at:
+                os.kill(os.getpid(), signal.SIGKILL)
+        if not losses:
+            raise SystemExit("there are fewer pictures than one batch has: give a smaller --batch-size")
         scheduler.step(epoch + 1)
         right, count = validate(averaged, val)
         if count != pictures:
@@ -133,9 +177,7 @@ def main(words: Sequence[str] | None = None) -> dict[str, Any]:
         report["right"].append(right)
         report["validated"].append(count)
         if args.resume:
-            partial = args.resume.with_suffix(".partial")
-            torch.save({"epoch": epoch, **{name: part.state_dict() for name, part in kept.items()}}, partial)
-            partial.replace(args.resume)
+            save(epoch + 1)
         if epoch == args.stop_after:
             break
     return report

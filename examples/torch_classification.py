@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Iterable, Sequence
+import os
+import signal
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -41,8 +43,15 @@ def arguments(words: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--resume", type=Path, help="checkpoint, which is written after each epoch and read at the start"
     )
+    parser.add_argument("--save-every", type=int, metavar="STEPS", help="write the checkpoint within epochs too")
     parser.add_argument("--stop-after", type=int, help="end after this epoch, as an interrupted job would")
-    return parser.parse_args(words)
+    parser.add_argument(
+        "--die-at", type=int, metavar="STEP", help="kill the process then, as the loss of a machine would"
+    )
+    args = parser.parse_args(words)
+    if args.save_every and not args.resume:
+        parser.error("--save-every: name the checkpoint with --resume")
+    return args
 
 
 def datasets(args: argparse.Namespace) -> tuple[ImageFolder, ImageFolder]:
@@ -89,20 +98,16 @@ def train_one_epoch(
     batches: Iterable[Sequence[torch.Tensor]],
     optimizer: torch.optim.Optimizer,
     device: torch.device,
-) -> list[float]:
-    """Trains on every batch, and gives the loss of each."""
+) -> Iterator[float]:
+    """Trains on every batch, and gives the loss of each after its step."""
     model.train()
-    losses = []
     for images, labels in batches:
         loss = nn.functional.cross_entropy(model(images.to(device)), labels.to(device))
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
         averaged.update_parameters(model)
-        losses.append(loss.item())
-    if not losses:
-        raise SystemExit("there are fewer pictures than one batch has: give a smaller --batch-size")
-    return losses
+        yield loss.item()
 
 
 @torch.inference_mode()
@@ -129,15 +134,40 @@ def main(words: Sequence[str] | None = None) -> dict[str, Any]:
     scheduler = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, T_max=args.epochs)
     kept = {"model": model, "averaged": averaged, "optimizer": optimizer, "scheduler": scheduler}
 
-    first, report = 0, {"losses": [], "right": [], "validated": []}
+    if hasattr(trained, "state_dict"):
+        kept["data"] = trained
+    elif args.save_every:
+        print("this loader has no state: checkpoints are written after whole epochs only", flush=True)
+        args.save_every = None
+
+    first, step, report = 0, 0, {"losses": [], "right": [], "validated": []}
+
+    def save(epoch: int) -> None:
+        """Writes the checkpoint of a job that goes on with the rest of an epoch."""
+        partial = args.resume.with_suffix(".partial")
+        states = {name: part.state_dict() for name, part in kept.items()}
+        torch.save({"epoch": epoch, "step": step, "random": torch.get_rng_state(), **states}, partial)
+        partial.replace(args.resume)
+
     if args.resume and args.resume.exists():
         checkpoint = torch.load(args.resume, weights_only=True, map_location=device)
         for name, part in kept.items():
             part.load_state_dict(checkpoint[name])
-        first = checkpoint["epoch"] + 1
+        first, step = checkpoint["epoch"], checkpoint["step"]
+        torch.set_rng_state(checkpoint["random"].cpu())
     for epoch in range(first, args.epochs):
         sampler.set_epoch(epoch)
-        losses = train_one_epoch(model, averaged, trained, optimizer, device)
+        losses = []
+        for loss in train_one_epoch(model, averaged, trained, optimizer, device):
+            losses.append(loss)
+            step += 1
+            # The checkpoint of an epoch's last step is the one after the epoch.
+            if args.save_every and step % args.save_every == 0 and step % len(trained):
+                save(epoch)
+            if step == args.die_at:
+                os.kill(os.getpid(), signal.SIGKILL)
+        if not losses:
+            raise SystemExit("there are fewer pictures than one batch has: give a smaller --batch-size")
         scheduler.step()
         right, count = evaluate(averaged, validated, device)
         if count != len(val):
@@ -147,9 +177,7 @@ def main(words: Sequence[str] | None = None) -> dict[str, Any]:
         report["right"].append(right)
         report["validated"].append(count)
         if args.resume:
-            partial = args.resume.with_suffix(".partial")
-            torch.save({"epoch": epoch, **{name: part.state_dict() for name, part in kept.items()}}, partial)
-            partial.replace(args.resume)
+            save(epoch + 1)
         if epoch == args.stop_after:
             break
     return report

@@ -27,10 +27,15 @@ def test_the_loop_learns_alike_with_orders_of_their_own(tmp_path):
     trials.assert_alike(ours, theirs)
 
 
+def to_loop(folder, loader, *given, seed):
+    """The words of a trial of the loop of Flax."""
+    pytest.importorskip("flax", reason="Flax is not installed; `make test-jax` installs it")
+    return trials.words(folder, "--loader", loader, *given, seed=seed)
+
+
 def flax_looped(folder, loader, *given, seed):
     """A trial of the loop of Flax."""
-    pytest.importorskip("flax", reason="Flax is not installed; `make test-jax` installs it")
-    return trials.example("flax_loop")(trials.words(folder, "--loader", loader, *given, seed=seed))
+    return trials.example("flax_loop")(to_loop(folder, loader, *given, seed=seed))
 
 
 def test_the_loop_of_flax_has_the_same_loss_in_each_step_and_counts_each_picture_once_with_either_loader(tmp_path):
@@ -54,3 +59,13 @@ def test_the_loop_of_flax_learns_alike_with_orders_and_mixup_of_their_own(tmp_pa
 def test_a_job_of_flax_that_is_resumed_has_the_losses_of_one_that_was_not_interrupted(tmp_path, loader):
     folder = trials.folders(tmp_path)
     trials.assert_resumed(lambda *words: flax_looped(folder, loader, *words, seed=1), tmp_path / "job.flax")
+
+
+def test_a_job_of_flax_that_is_killed_goes_on_in_the_middle_of_its_epoch(tmp_path):
+    words = to_loop(trials.folders(tmp_path), "forebay", seed=1)
+    trials.assert_resumed_within_an_epoch("flax_loop", words, tmp_path / "job.flax")
+
+
+def test_a_job_of_flax_with_the_plain_loader_goes_on_after_its_last_epoch_and_says_so(tmp_path):
+    words = to_loop(trials.folders(tmp_path), "plain", seed=1)
+    trials.assert_resumed_after_an_epoch("flax_loop", words, tmp_path / "job.flax")

@@ -123,12 +123,16 @@ def test_input_pipelines_read_shards_and_a_strategy_takes_no_batch_away(pictures
     whole = forebay.tf.dataset(folder, elements=["records"], batch_size=4, size=8, epochs=1, last_batch_policy="drop")
     assert sorted(np.concatenate(list(strategy.experimental_distribute_dataset(whole)))) == list(range(12))
 
+    loaders = []
+
     def shard(context):
-        settings = {"batch_size": 4, "size": 8, "epochs": 1, "last_batch_policy": "drop"}
-        return forebay.tf.dataset(folder, elements=["records"], input_context=context, **settings)
+        loaders.append(forebay.Loader(folder, batch_size=4, size=8, epochs=1, last_batch_policy="drop"))
+        return forebay.tf.dataset(loaders[-1], elements=["records"], input_context=context)
 
     own = strategy.distribute_datasets_from_function(shard)
     assert sorted(np.concatenate(list(own))) == list(range(12))
+    assert len(loaders) == 1, "one input pipeline reads all shards"
+    loaders[0].close()
 
 
 def test_what_cannot_be_is_refused_with_the_way_out(pictures):

@@ -11,10 +11,14 @@ pytest.importorskip("torchvision", reason="torchvision is not installed; `make t
 pytestmark = [pytest.mark.daemon, pytest.mark.usefixtures("binary")]
 
 
+def to_classify(folder, loader, *given, seed):
+    """The words of a trial of the classification loop."""
+    return trials.words(folder, "--loader", loader, "--model", "tiny", *given, seed=seed)
+
+
 def classified(folder, loader, *given, seed):
     """A trial of the classification loop."""
-    words = trials.words(folder, "--loader", loader, "--model", "tiny", *given, seed=seed)
-    return trials.example("torch_classification")(words)
+    return trials.example("torch_classification")(to_classify(folder, loader, *given, seed=seed))
 
 
 @pytest.mark.parametrize("seed", trials.SEEDS)
@@ -32,18 +36,35 @@ def test_the_classification_loop_learns_alike_with_orders_crops_and_mixup_of_the
     trials.assert_alike(ours, theirs)
 
 
-@pytest.mark.parametrize(("loader", "given"), [("torch", ["--plain"]), ("forebay", ["--mixup-alpha", "0"])])
+@pytest.mark.parametrize(
+    ("loader", "given"), [("torch", ["--plain"]), ("torch", []), ("forebay", ["--mixup-alpha", "0"]), ("forebay", [])]
+)
 def test_a_job_that_is_resumed_has_the_losses_of_one_that_was_not_interrupted(tmp_path, loader, given):
     folder = trials.folders(tmp_path)
     trials.assert_resumed(lambda *words: classified(folder, loader, *given, *words, seed=1), tmp_path / "job.pt")
 
 
-def timm_trained(folder, loader, *given, seed):
-    """A trial of the loop of timm."""
+def test_a_job_that_is_killed_goes_on_in_the_middle_of_its_epoch(tmp_path):
+    words = to_classify(trials.folders(tmp_path), "forebay", seed=1)
+    trials.assert_resumed_within_an_epoch("torch_classification", words, tmp_path / "job.pt")
+
+
+def test_a_job_with_the_dataloader_of_pytorch_goes_on_after_its_last_epoch_and_says_so(tmp_path):
+    words = to_classify(trials.folders(tmp_path), "torch", seed=1)
+    trials.assert_resumed_after_an_epoch("torch_classification", words, tmp_path / "job.pt")
+
+
+def to_train_timm(folder, loader, *given, seed):
+    """The words of a trial of the loop of timm."""
     pytest.importorskip("timm", reason="timm is not installed; `make test-torch` installs it")
     words = trials.words(folder, "--loader", loader, "--model", "test_resnet", *given, seed=seed)
     # Batches of six make the statistics of this model coarse: it learns in smaller steps.
-    return trials.example("timm_train")([*words, "--lr", "0.02"])
+    return [*words, "--lr", "0.02"]
+
+
+def timm_trained(folder, loader, *given, seed):
+    """A trial of the loop of timm."""
+    return trials.example("timm_train")(to_train_timm(folder, loader, *given, seed=seed))
 
 
 def test_the_loop_of_timm_has_the_same_loss_in_each_step_with_either_loader(tmp_path):
@@ -70,11 +91,25 @@ def test_a_job_of_timm_that_is_resumed_has_the_losses_of_one_that_was_not_interr
     )
 
 
+def test_a_job_of_timm_that_is_killed_goes_on_in_the_middle_of_its_epoch(tmp_path):
+    words = to_train_timm(trials.folders(tmp_path), "forebay", seed=1)
+    trials.assert_resumed_within_an_epoch("timm_train", words, tmp_path / "job.pt")
+
+
+def test_a_job_with_the_loader_of_timm_goes_on_after_its_last_epoch_and_says_so(tmp_path):
+    words = to_train_timm(trials.folders(tmp_path), "timm", "--plain", seed=1)
+    trials.assert_resumed_after_an_epoch("timm_train", words, tmp_path / "job.pt")
+
+
+def to_fit(folder, loader, *given, seed):
+    """The words of a trial of the Lightning module."""
+    pytest.importorskip("lightning", reason="Lightning is not installed; `make test-torch` installs it")
+    return trials.words(folder / "train", folder / "val", "--loader", loader, *given, seed=seed)
+
+
 def fitted(folder, loader, *given, seed):
     """A trial of the Lightning module."""
-    pytest.importorskip("lightning", reason="Lightning is not installed; `make test-torch` installs it")
-    words = trials.words(folder / "train", folder / "val", "--loader", loader, *given, seed=seed)
-    return trials.example("lightning_module")(words)
+    return trials.example("lightning_module")(to_fit(folder, loader, *given, seed=seed))
 
 
 def test_the_lightning_module_has_the_same_loss_with_either_loader_and_lightning_warns_of_neither(tmp_path):
@@ -99,7 +134,19 @@ def test_the_lightning_module_learns_alike_with_orders_flips_and_mixup_of_their_
     trials.assert_alike(ours, theirs)
 
 
-@pytest.mark.parametrize(("loader", "given"), [("torch", ["--plain"]), ("forebay", ["--mixup-alpha", "0"])])
+@pytest.mark.parametrize(
+    ("loader", "given"), [("torch", ["--plain"]), ("forebay", ["--mixup-alpha", "0"]), ("forebay", [])]
+)
 def test_a_lightning_module_that_is_resumed_has_the_losses_of_one_that_was_not_interrupted(tmp_path, loader, given):
     folder = trials.folders(tmp_path)
     trials.assert_resumed(lambda *words: fitted(folder, loader, *given, *words, seed=1), tmp_path / "job.ckpt")
+
+
+def test_a_lightning_module_that_is_killed_goes_on_in_the_middle_of_its_epoch(tmp_path):
+    words = to_fit(trials.folders(tmp_path), "forebay", seed=1)
+    trials.assert_resumed_within_an_epoch("lightning_module", words, tmp_path / "job.ckpt")
+
+
+def test_a_lightning_module_with_the_dataloader_of_pytorch_goes_on_after_its_last_epoch_and_says_so(tmp_path):
+    words = to_fit(trials.folders(tmp_path), "torch", "--plain", seed=1)
+    trials.assert_resumed_after_an_epoch("lightning_module", words, tmp_path / "job.ckpt")
