@@ -74,8 +74,12 @@ class Crew:
         # A group has a name in Python and in Rust.
         language = self.chance.choices(list(self.commands), [2 if each == "python" else 3 for each in self.commands])[0]
         stream = self.chance.choice([*SPLIT, EACH])
-        group = self.chance.choice(["", *NAMED]) if stream == EACH and language != "c" else ""
+        group = self.group() if stream == EACH and language != "c" else ""
         self.come(stream, language, group)
+
+    def group(self):
+        """A group for somebody who may leave. Others would wait for one in which nobody stays."""
+        return self.chance.choice(["", *self.lasting_groups()])
 
     def visitors(self):
         """Those who may leave."""

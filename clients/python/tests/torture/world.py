@@ -14,7 +14,7 @@ import forebay
 from processes import PATIENCE as LIMIT
 from processes import Daemon, wait_until
 
-from torture.crew import ALONE, EACH, NAMED, SPLIT, Crew, Post
+from torture.crew import ALONE, EACH, SPLIT, Crew, Post
 from torture.guests import Guests
 from torture.inquiry import Inquiry
 from torture.payload import write_pictures
@@ -236,7 +236,7 @@ class World:
     def be_hostile(self):
         """A trainer does what none may. The daemon lives until it has seen what came of that."""
         stream = self.chance.choice([*SPLIT, EACH])
-        group = self.chance.choice(["", *NAMED]) if stream == EACH else ""
+        group = self.crew.group() if stream == EACH else ""
         with self.trouble(stream):
             guest = self.hostile.come("hostile.py", stream, self.chance.randrange(1 << 30), group)
             # What it consumes counts.
