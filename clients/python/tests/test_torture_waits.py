@@ -79,10 +79,6 @@ def test_what_a_trainer_has_of_dead_daemons_is_named(tmp_path):
     os.close(ring)
 
 
-# What a trainer is told when its daemon has died.
-TOLD = "told the daemon was restarted, and its group may miss some batches of this epoch"
-
-
 def journal_of(folder, name, *batches):
     """A journal of these batches, by daemon, number and epoch, each with its own records. Other lines stay the same."""
     lines = []
@@ -108,7 +104,6 @@ def journal_of(folder, name, *batches):
         # A rejected batch may not come again before the daemon ends. After another attachment it is another group.
         ([(8, 1, 0), (8, 2, 0, "rejected"), (8, 3, 1)], []),
         ([(8, 1, 0), "attached 7.5", (8, 3, 1)], []),
-        ([(8, 1, 0), TOLD, (8, 3, 1)], []),
         # Nobody has had 7. It may be of an epoch that goes on, unless a later one has begun and ended.
         ([(9, 4, 1), (9, 6, 2), (9, 5, 1)], []),
         ([(9, 4, 1), (9, 5, 1), (9, 6, 2), (9, 8, 2), (9, 9, 3), (9, 10, 4)], [7]),

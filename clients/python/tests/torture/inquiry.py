@@ -73,7 +73,7 @@ class Inquiry:
         return findings, figures
 
     def nameless(self):
-        """What trainers without a named group were neither given nor told of, and of how many batches that is known."""
+        """What trainers without a named group were not given, and of how many batches it is known that they were."""
         posts = [post for post in self.crew.posts if post.stream == EACH and post.journal.exists()]
         order = Order(post.journal for post in posts)
         findings, checked = [], 0

@@ -1,4 +1,4 @@
-"""What a trainer without a named group may claim: of one daemon it gets each batch since its first one, or is told.
+"""What a trainer without a named group may claim: of one daemon, it gets each batch since its first one.
 
 The ledger does not know such a trainer, so no audit shows what it did not get. But a daemon numbers its batches, and
 each group gets them in the order of their epochs, and of their numbers within an epoch.
@@ -7,9 +7,6 @@ each group gets them in the order of their epochs, and of their numbers within a
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
-
-# Of a notice that the trainer may have missed something.
-MISSED = "may miss some batches"
 
 
 class Batch(NamedTuple):
@@ -28,7 +25,6 @@ class Stretch:
         self.batches: list[Batch] = []
         # Those that it gave back. They come again, unless the daemon ends first.
         self.rejected: list[Batch] = []
-        self.was_told = False
 
 
 def stretches(journal: Path) -> Iterator[Stretch]:
@@ -49,8 +45,6 @@ def stretches(journal: Path) -> Iterator[Stretch]:
             epoch, *records = map(int, words)
             into = stretch.batches if what == "got" else stretch.rejected
             into.append(Batch(*origin, epoch, tuple(records)))
-        elif what == "told" and MISSED in line and stretch.batches:
-            stretch.was_told = True
     yield stretch
 
 
@@ -74,9 +68,9 @@ class Order:
         return (batch.epoch, number) if number >= 0 else None
 
     def skipped(self, stretch: Stretch) -> list[int]:
-        """Numbers of batches between a stretch's first and last one that are not in it, if its trainer was not told."""
+        """Numbers of batches between a stretch's first and last one that are not in it."""
         places = [place for batch in stretch.batches if (place := self.place(batch))]
-        if not places or stretch.was_told:
+        if not places:
             return []
         first, last = places[0], max(places)
         due = {place for place in self.known.get(stretch.batches[0].daemon, ()) if first < place < last}

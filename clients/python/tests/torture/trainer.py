@@ -3,16 +3,15 @@
 Its journal has a line for each batch (`got EPOCH RECORDS`), each state that was taken (`state ID EPOCH`) and each that
 was loaded (`loading ID`, and `loaded ID` when it is done). `rejected EPOCH RECORDS` is a batch that it gave back, and
 `wrong EPOCH RECORDS` one whose pixels were not those of its records. Before each batch, `of DAEMON NUMBER` has the
-incarnation of the daemon that made it, and its number, or `-` where the language does not tell it. `told TEXT` is what
-the daemon has its user told. `waited FROM TO` is a time in which it had no batch, from its first call of `next()` to
-the one that gave something, and `attached AT` is the end of an attachment: in seconds of CLOCK_MONOTONIC. A line is one
-write, so that a kill leaves whole lines. The trainers in C and Rust keep the same journal, but are told nothing.
+incarnation of the daemon that made it, and its number, or `-` where the language does not tell it. `waited FROM TO` is
+a time in which it had no batch, from its first call of `next()` to the one that gave something, and `attached AT` is
+the end of an attachment: in seconds of CLOCK_MONOTONIC. A line is one write, so that a kill leaves whole lines. The
+trainers in C and Rust keep the same journal.
 """
 
 import contextlib
 import ctypes
 import json
-import logging
 import os
 import random
 import signal
@@ -51,9 +50,6 @@ class Trainer:
         self.hungry = time.monotonic()
         self.in_next = self.told_to_stop = False
         self.children = set()
-        told = logging.Handler(logging.WARNING)
-        told.emit = lambda record: self.note("told", *record.getMessage().split())
-        logging.getLogger("forebay").addHandler(told)
         signal.signal(signal.SIGALRM, lambda _, frame: self.interrupt(frame, InterruptionError))
         signal.signal(signal.SIGTERM, self.terminate)
 
