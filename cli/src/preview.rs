@@ -83,7 +83,10 @@ pub(crate) fn run(args: &PreviewArgs) -> Result<(), Failure> {
     let classes = session.info().classes.clone();
     let batch = match session.next(timeout, &mut Patient) {
         Ok(Next::Batch(batch)) => batch,
-        Ok(Next::EpochEnd(_) | Next::Done) => return Err(fail(&"The stream has no further batch.")),
+        // The end of an epoch without a good record may arrive before the word that the stream has failed.
+        Ok(Next::EpochEnd(_) | Next::Done) => {
+            return Err(fail(&bad(&mut session)?.beside(&"The stream has no further batch.")));
+        }
         // The daemon names one bad picture of many.
         Err(failed @ NextError::Failed(_)) => return Err(fail(&bad(&mut session)?.beside(&failed))),
         Err(error) => return Err(fail(&error)),

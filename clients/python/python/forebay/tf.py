@@ -47,7 +47,7 @@ def dataset(
     A batch counts as consumed when TensorFlow draws the next one. TensorFlow may draw some batches ahead, for example
     in `prefetch()`; `state_dict()` of the Loader counts these as consumed. TensorFlow does not know the number of
     batches. If the Loader is the only trainer of its stream, `tf.data.experimental.assert_cardinality(len(loader))`
-    tells it.
+    tells it. Keras then does not ask for the end of an epoch, so its second epoch fails with `copy=False`.
 
     Args:
         source: A Loader, which you keep for `state_dict()`, `audit()` and `close()`; or what a Loader takes as its
