@@ -8,7 +8,8 @@ pub(crate) fn members(GroupStatus { name, pids, .. }: &GroupStatus) -> String {
     if name.is_empty() {
         format!("of process {}", pids.first().unwrap_or(&0))
     } else {
-        format!("{} ({} trainers)", printable(name), pids.len())
+        let trainers = if pids.len() == 1 { "1 trainer".to_owned() } else { format!("{} trainers", pids.len()) };
+        format!("{} ({trainers})", printable(name))
     }
 }
 

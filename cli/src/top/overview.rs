@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use forebay_proto::v1::{ConsumerStatus, StatusReply, StreamStatus};
+use forebay_proto::v1::{ConsumerStatus, LaneStatus, StatusReply, StreamStatus};
 
 use crate::verdict::{Shares, Verdict, earlier};
 
@@ -10,6 +10,8 @@ use crate::verdict::{Shares, Verdict, earlier};
 #[derive(Debug)]
 pub(super) struct Overview<'a> {
     pub(super) reply: &'a StatusReply,
+    /// Each lane's share of the pictures that were decoded, from 0 to 1; nothing if none was.
+    pub(super) lanes: Vec<(&'a str, f64)>,
     pub(super) streams: Vec<StreamRates<'a>>,
 }
 
@@ -44,7 +46,7 @@ impl<'a> Overview<'a> {
     /// Of two readings with this time in between.
     pub(super) fn of(before: &StatusReply, after: &'a StatusReply, time: Duration) -> Self {
         let streams = after.streams.iter().map(|stream| StreamRates::of(before, after, stream, time));
-        Self { reply: after, streams: streams.collect() }
+        Self { reply: after, lanes: lanes(before, after), streams: streams.collect() }
     }
 }
 
@@ -75,6 +77,18 @@ impl<'a> StreamRates<'a> {
         let StreamStatus { epoch_len, epoch_done, .. } = self.stream;
         float(*epoch_done.min(epoch_len)) / float((*epoch_len).max(1))
     }
+}
+
+fn lanes<'a>(before: &StatusReply, after: &'a StatusReply) -> Vec<(&'a str, f64)> {
+    let made = |lane: &LaneStatus| {
+        let earlier = before.lanes.iter().find(|was| was.name == lane.name).map_or(0, |was| was.pictures);
+        lane.pictures.saturating_sub(earlier)
+    };
+    let all: u64 = after.lanes.iter().map(made).sum();
+    if all == 0 {
+        return Vec::new();
+    }
+    after.lanes.iter().map(|lane| (lane.name.as_str(), float(made(lane)) / float(all))).collect()
 }
 
 fn rate(before: u64, after: u64, time: Duration) -> f64 {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crossterm::style::{Attribute, Color, ContentStyle, StyledContent, Stylize as _};
 use forebay_proto::printable;
-use forebay_proto::v1::{ClosedStream, StreamStatus};
+use forebay_proto::v1::{ClosedStream, LedgerOutage, StreamStatus};
 
 use super::overview::{Overview, StreamRates};
 use crate::group::members;
@@ -26,10 +26,12 @@ pub(super) fn lines(overview: &Overview<'_>) -> Vec<Row> {
     let reply = overview.reply;
     let up = span(Duration::from_millis(reply.uptime_ms));
     let mut lines = vec![bold(format!("forebay {}, process {}, up {up}", reply.version, reply.pid))];
-    let all: u64 = reply.lanes.iter().map(|lane| lane.pictures).sum();
-    if reply.lanes.len() > 1 {
-        let share = |pictures: u64| pictures * 100 / all.max(1);
-        let lanes = reply.lanes.iter().map(|lane| format!("{} {} %", lane.name, share(lane.pictures)));
+    if let Some(LedgerOutage { cause, for_ms }) = &reply.ledger_outage {
+        let since = span(Duration::from_millis(*for_ms));
+        lines.push(vec![format!("LEDGER  not reached for {since}: {}", printable(cause)).with(Color::Red)]);
+    }
+    if overview.lanes.len() > 1 {
+        let lanes = overview.lanes.iter().map(|(name, share)| format!("{name} {:.0} %", share * 100.0));
         lines.push(plain(format!("lanes: {}", lanes.collect::<Vec<_>>().join(", "))));
     }
     for off in &reply.switched_off {

@@ -15,8 +15,8 @@ const TIME: Duration = Duration::from_secs(5);
 /// A user whom no machine knows by a name.
 const NOBODY: u32 = 4_000_000_001;
 
-fn trainer(id: u64, group: &str, delivered: u64) -> ConsumerStatus {
-    ConsumerStatus { id, pid: 5200 + id as u32, uid: NOBODY, held: 2, delivered, group: group.into() }
+fn trainer(id: u32, group: &str, delivered: u64) -> ConsumerStatus {
+    ConsumerStatus { id: id.into(), pid: 5200 + id, uid: NOBODY, held: 2, delivered, group: group.into() }
 }
 
 fn stage(name: &str, room: u64, input: u64) -> StageStatus {
@@ -109,7 +109,7 @@ fn each_trainer_has_its_process_its_user_its_rate_and_what_it_holds() {
         { "name": "small", "pids": [5202], "behind": 3 },
     ]);
     assert_eq!(told["streams"][0]["groups"], groups);
-    assert!(text.contains("group small (1 trainers): 3 batches behind\n"), "{text}");
+    assert!(text.contains("group small (1 trainer): 3 batches behind\n"), "{text}");
 }
 
 #[test]
@@ -141,6 +141,7 @@ fn what_is_no_open_stream_is_on_the_page_and_in_the_json() {
     late.ledger_outage = Some(LedgerOutage { cause: "no space left".into(), for_ms: 1500 });
     let (text, told) = shown(&before(), &late);
     for line in [
+        "LEDGER  not reached for 1",
         "lanes: hardware 75 %, cpu 25 %\n",
         "OFF  gpu 1: it hangs\n",
         "stream val has failed: no such folder\n",
@@ -149,6 +150,8 @@ fn what_is_no_open_stream_is_on_the_page_and_in_the_json() {
     ] {
         assert!(text.contains(line), "{line}: {text}");
     }
+    let (text, _) = shown(&after(), &after());
+    assert!(!text.contains("lanes:"), "nothing was decoded between these readings: {text}");
     assert_eq!(told["lanes"][0], json!({ "name": "hardware", "pictures": 300, "stolen": 0, "refused": [] }));
     assert_eq!(told["switched_off"], json!([{ "name": "gpu 1", "reason": "it hangs" }]));
     let failures: Vec<&Value> = told["closed"].as_array().unwrap().iter().map(|closed| &closed["failure"]).collect();
