@@ -1,5 +1,6 @@
 """Several views of a record: columns with sizes, types and random choices of their own."""
 
+import contextlib
 import hashlib
 import os
 import re
@@ -160,9 +161,12 @@ def test_rule_49_two_groups_with_other_views_share_one_decode(jpegs, service):
         return forebay.Loader("stream:train", socket=daemon.socket, group=group, columns=columns, join="epoch")
 
     seen = []
-    with attach("whole", ["images"]) as whole, attach("local", ["local_0"]) as local:
-        # The group that comes later begins with the second epoch.
-        first = sum(batch.valid for batch in whole)
+    with contextlib.ExitStack() as attached:
+        whole = attached.enter_context(attach("whole", ["images"]))
+        first = whole.next().valid
+        # This group comes within the first epoch, and begins with the second one.
+        local = attached.enter_context(attach("local", ["local_0"]))
+        first += sum(batch.valid for batch in whole)
         while len(seen) < first:
             one, other = whole.next(), local.next()
             assert ("local_0" in one.columns, "local_0" in other.columns) == (False, True)
