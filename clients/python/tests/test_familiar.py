@@ -50,8 +50,10 @@ def test_a_last_batch_policy_is_one_of_an_enum_or_a_name_in_any_case(pictures, p
 
 
 def test_a_last_batch_policy_that_does_not_exist_is_refused_with_those_that_do(pictures):
-    with pytest.raises(forebay.SettingsError, match=r"'pad': give LastBatchPolicy\.FILL, DROP or PARTIAL"):
+    with pytest.raises(forebay.SettingsError, match=r'last_batch_policy: .*"pad".*"partial"'):
         forebay.Loader(pictures(4), batch_size=4, size=8, last_batch_policy="pad")
+    with pytest.raises(forebay.SettingsError, match="last_batch_policy"):
+        forebay.Loader(pictures(4), batch_size=4, size=8, last_batch_policy=7)
 
 
 def test_rule_14_writable_batches_are_the_callers_own(pictures):

@@ -20,7 +20,6 @@ from forebay.dtype import parse
 from forebay.errors import SettingsError
 from forebay.listed import Listed, listed
 from forebay.mixture import several
-from forebay.policy import LastBatchPolicy
 from forebay.transforms import Transform
 
 __all__ = ["OF_THE_DAEMON", "Request", "Source", "request"]
@@ -275,8 +274,10 @@ def _columns(columns: Any) -> Any:  # noqa: ANN401 - whatever the caller gave
 _OF_THE_LOADER = ("socket", "writable")
 
 
-def _policy(policy: Any) -> str:  # noqa: ANN401 - one of an enum, or a name
-    return LastBatchPolicy.of(policy).name.lower()
+def _policy(policy: Any) -> Any:  # noqa: ANN401 - one of an enum, or a name
+    # One of our enum or of DALI's, or its name in any case. The daemon refuses others, with all other mistakes.
+    name = getattr(policy, "name", policy)
+    return name.lower() if isinstance(name, str) else policy
 
 
 # Settings that callers give as Python objects: how each is written as the daemon reads it. All others travel as given.
