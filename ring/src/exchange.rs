@@ -279,7 +279,7 @@ impl Exchange {
     pub fn release(&mut self, consumer: ConsumerId, held: HeldBatch, returned: bool) -> bool {
         if let Some(hold) = held.hold() {
             let Some(batch) = self.adopted.remove(&(consumer, hold)) else { return !returned };
-            self.actions.push_back(Action::Orphaned { adopted: Adopted { consumer, hold, batch }, seen: false });
+            self.actions.push_back(Action::Orphaned { adopted: Adopted { consumer, hold, batch }, seen: !returned });
             return true;
         }
         if self.slots.held(consumer, held).is_none() {

@@ -115,7 +115,7 @@ pub enum Action {
         /// [`Seen`](Self::Seen).
         seen: bool,
     },
-    /// An adopted batch was returned, or its consumer is gone: its claims are given back.
+    /// An adopted batch was let go of, or its consumer is gone: its claims are given back.
     Orphaned {
         /// Which batch, and who held it.
         adopted: Adopted,

@@ -302,19 +302,23 @@ fn rule_16_a_batch_handed_in_from_an_earlier_incarnation_is_acked_or_orphaned() 
     let mut exchange = exchange(6);
     attach(&mut exchange, ANNA, 2).unwrap();
     let (hold, handed_in) = (|seq| seq - 40, |seq| HeldBatch::handed_in(seq - 40, seq));
-    for seq in [41, 42, 43] {
+    for seq in [41, 42, 43, 44] {
         exchange.adopt(ANNA, hold(seq), BatchId { seq, epoch: 0 });
     }
-    assert_eq!(exchange.holders(0).len(), 3, "the epoch waits for them");
+    assert_eq!(exchange.holders(0).len(), 4, "the epoch waits for them");
     assert!(exchange.awaits(ANNA, handed_in(41)));
     assert!(exchange.ack(ANNA, handed_in(41)));
     assert!(exchange.release(ANNA, handed_in(41), false), "its slot is in no ring: nothing to do, nothing wrong");
     assert!(exchange.release(ANNA, handed_in(42), true));
+    assert!(exchange.release(ANNA, handed_in(44), false), "it has not said that it has not used it");
     exchange.gone(ANNA);
     let adopted = |seq| Adopted { consumer: ANNA, hold: hold(seq), batch: BatchId { seq, epoch: 0 } };
     let orphan = |seq, seen| Action::Orphaned { adopted: adopted(seq), seen };
     let acked = Action::AdoptedAcked(adopted(41));
-    assert_eq!(actions(&mut exchange), [acked, orphan(42, false), orphan(43, true), Action::Gone(ANNA)]);
+    assert_eq!(
+        actions(&mut exchange),
+        [acked, orphan(42, false), orphan(44, true), orphan(43, true), Action::Gone(ANNA)]
+    );
 }
 
 #[test]

@@ -7,13 +7,23 @@ use forebay_ring::{Adopted, BatchId, ConsumerId, Exchange, HeldBatch};
 
 use crate::pick;
 
+/// How a living trainer ends with a batch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum End {
+    Acked,
+    /// Unused, for another trainer.
+    Returned,
+    /// Without a word about it: it may have been used.
+    Released,
+}
+
 /// Batches of dead daemons in trainers' hands.
 #[derive(Debug, Default)]
 pub(crate) struct DeadDaemons {
     /// By the trainer's own number of each.
     held: BTreeMap<(ConsumerId, u64), BatchId>,
-    /// One that its trainer has just acked (true) or returned.
-    ended: Option<(Adopted, bool)>,
+    /// One with which its trainer has just ended.
+    ended: Option<(Adopted, End)>,
 }
 
 impl DeadDaemons {
@@ -25,29 +35,36 @@ impl DeadDaemons {
         exchange.adopt(consumer, hold, batch);
     }
 
-    /// A trainer acks or returns one: that one, and no other of its number.
-    pub(crate) fn end(&mut self, exchange: &mut Exchange, number: usize, acked: bool) {
+    /// A trainer ends with one: that one, and no other of its number.
+    pub(crate) fn end(&mut self, exchange: &mut Exchange, number: usize, end: End) {
         let Some((consumer, hold)) = pick(self.held.keys().copied(), number) else { return };
         let batch = self.held[&(consumer, hold)];
         let receipt = HeldBatch::handed_in(hold, batch.seq);
         assert!(exchange.awaits(consumer, receipt));
-        let ends = if acked { exchange.ack(consumer, receipt) } else { exchange.release(consumer, receipt, true) };
-        assert!(ends);
+        let is_it = match end {
+            End::Acked => exchange.ack(consumer, receipt),
+            End::Returned => exchange.release(consumer, receipt, true),
+            End::Released => exchange.release(consumer, receipt, false),
+        };
+        assert!(is_it);
         assert!(!exchange.awaits(consumer, receipt));
         assert!(!exchange.ack(consumer, receipt));
         assert!(!exchange.release(consumer, receipt, true));
-        self.ended = Some((Adopted { consumer, hold, batch }, acked));
+        self.ended = Some((Adopted { consumer, hold, batch }, end));
     }
 
     /// The exchange says that one is acked.
     pub(crate) fn acked(&mut self, adopted: Adopted) {
-        assert_eq!(self.ended.take(), Some((adopted, true)));
+        assert_eq!(self.ended.take(), Some((adopted, End::Acked)));
         self.forget(adopted);
     }
 
-    /// The exchange says that one is orphaned: its trainer has returned it, or is gone and may have seen it.
+    /// The exchange says that one is orphaned: its trainer has returned it, or may have seen it and has let go of it or is gone.
     pub(crate) fn orphaned(&mut self, adopted: Adopted, seen: bool) {
-        assert_eq!(self.ended.take(), (!seen).then_some((adopted, false)));
+        match self.ended.take() {
+            Some((ended, end)) => assert_eq!((ended, end), (adopted, if seen { End::Released } else { End::Returned })),
+            None => assert!(seen, "nobody has returned {adopted:?}"),
+        }
         self.forget(adopted);
     }
 

@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 
 use crate::SLOTS;
+use crate::dead::End;
 
 /// One thing that happens. Numbers pick among what there is.
 #[derive(Clone, Copy, Debug)]
@@ -13,7 +14,7 @@ pub(crate) enum Event {
     GiveUp(usize),
     Attach(u32),
     Adopt { pick: usize, seq: u64 },
-    EndAdopted { pick: usize, acked: bool },
+    EndAdopted { pick: usize, end: End },
     Ack(usize),
     Release { pick: usize, returned: bool },
     Credit { pick: usize, more: u64 },
@@ -35,7 +36,8 @@ pub(crate) fn event() -> impl Strategy<Value = Event> {
         1 => any::<usize>().prop_map(Event::GiveUp),
         2 => (0..4_u32).prop_map(Event::Attach),
         2 => (any::<usize>(), 0..3_u64).prop_map(|(pick, seq)| Event::Adopt { pick, seq }),
-        2 => (any::<usize>(), any::<bool>()).prop_map(|(pick, acked)| Event::EndAdopted { pick, acked }),
+        2 => (any::<usize>(), prop::sample::select(vec![End::Acked, End::Returned, End::Released]))
+            .prop_map(|(pick, end)| Event::EndAdopted { pick, end }),
         5 => any::<usize>().prop_map(Event::Ack),
         5 => (any::<usize>(), prop::bool::weighted(0.2)).prop_map(|(pick, returned)| Event::Release { pick, returned }),
         5 => (any::<usize>(), 0..4_u64).prop_map(|(pick, more)| Event::Credit { pick, more }),

@@ -99,7 +99,7 @@ impl Model {
                     self.dead.adopt(&mut self.exchange, consumer, seq);
                 }
             }
-            Event::EndAdopted { pick: number, acked } => self.dead.end(&mut self.exchange, number, acked),
+            Event::EndAdopted { pick: number, end } => self.dead.end(&mut self.exchange, number, end),
             Event::Ack(number) => self.ack(number),
             Event::Release { pick: number, returned } => self.release(number, returned),
             Event::Credit { pick: number, more } => {
