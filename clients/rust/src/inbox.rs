@@ -12,6 +12,9 @@ use forebay_ring::{Missed, Offer};
 
 use crate::watch::HeldBatch;
 
+/// A trainer that takes no batch for hours is told no more than this of what the daemon has said meanwhile: the latest.
+const MOST_NOTICES: usize = 32;
+
 /// Messages in the order in which the daemon sent them, and the states that outlast them.
 #[derive(Debug)]
 pub(crate) struct Inbox {
@@ -26,8 +29,8 @@ pub(crate) struct Inbox {
     stalled: Option<String>,
     /// Batches that the trainer's group does not get, which the caller was not told of.
     missed: VecDeque<Missed>,
-    /// Latest words of the daemon for the user.
-    notice: Option<String>,
+    /// Words of the daemon for the user, which the caller was not told.
+    notices: VecDeque<String>,
     /// The call that is waited for.
     call: Option<u64>,
     answer: Option<Vec<u8>>,
@@ -71,7 +74,7 @@ impl Inbox {
             held: None,
             stalled: None,
             missed: VecDeque::new(),
-            notice: None,
+            notices: VecDeque::new(),
             call: None,
             answer: None,
             asked_beyond: None,
@@ -125,12 +128,15 @@ impl Inbox {
     }
 
     pub(crate) fn notice(&mut self, words: String) {
-        self.notice = Some(words);
+        if self.notices.len() == MOST_NOTICES {
+            self.notices.pop_front();
+        }
+        self.notices.push_back(words);
     }
 
-    /// What the daemon said last to the user, once.
+    /// What the daemon has said to the user, each once.
     pub(crate) fn take_notice(&mut self) -> Option<String> {
-        self.notice.take()
+        self.notices.pop_front()
     }
 
     /// A call goes out: answers to earlier ones, which nobody waits for any more, are to be forgotten.

@@ -168,6 +168,7 @@ impl Session {
 
     /// What there is for the caller now; None to wait on.
     fn decide(&mut self, patience: &mut Patience<'_>) -> Result<Option<Next>, NextError> {
+        self.pass_on_notices(patience);
         if let Some((code, message)) = self.inbox.failure() {
             return Err(NextError::Failed(Refusal { code, message }));
         }
@@ -188,9 +189,6 @@ impl Session {
             }
             Head::Expired(_) | Head::Nothing => {}
         }
-        if let Some(words) = self.inbox.take_notice() {
-            patience.watch().notice(&Notice::Told(words));
-        }
         if let Some(text) = self.inbox.take_stalled() {
             return Err(NextError::Stalled(text));
         }
@@ -201,6 +199,13 @@ impl Session {
             patience.watch().notice(&Notice::Held(batch));
         }
         Ok(None)
+    }
+
+    /// Tells the caller what the daemon has said.
+    fn pass_on_notices(&mut self, patience: &mut Patience<'_>) {
+        while let Some(words) = self.inbox.take_notice() {
+            patience.watch().notice(&Notice::Told(words));
+        }
     }
 
     /// No further batch can come before a view of an earlier one is dropped; an epoch's end still can.

@@ -17,7 +17,7 @@ use crate::hold::Holds;
 use crate::link::{self, Patience};
 use crate::quarantine::Quarantined;
 use crate::state::State;
-use crate::watch::{Notice, Watch};
+use crate::watch::Watch;
 
 /// How long an answer may take. A snapshot waits for receipts to be durable, an audit adds up every record.
 const TIMEOUT: Duration = Duration::from_secs(120);
@@ -157,9 +157,7 @@ impl Session {
                 if let Some(answer) = self.inbox.take_answer() {
                     return reply(&answer);
                 }
-                if let Some(words) = self.inbox.take_notice() {
-                    patience.watch().notice(&Notice::Told(words));
-                }
+                self.pass_on_notices(patience);
                 let slice = patience.slice()?;
                 self.link.socket.wait(Some(slice)).map_err(Broken::from)?;
             };

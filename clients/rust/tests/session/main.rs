@@ -263,6 +263,24 @@ fn a_failed_stream_says_so_at_every_call_before_what_is_queued() {
 }
 
 #[test]
+fn all_that_the_daemon_says_to_the_user_is_passed_on_in_its_order() {
+    let world = World::new();
+    let daemon = world.start(Plan::new(40, 4, 1));
+    let [mut session, mut other] = [world.attach(), world.attach()];
+    let words = ["the ledger cannot be written", "the ledger is back", "batches 3 to 5 were missed"];
+    for words in words {
+        daemon.say(text(MessageKind::Notice, text_code::OTHER, words));
+    }
+    daemon.say(text(MessageKind::Failed, text_code::OTHER, "the end"));
+    // When this one has read the end, everything waits in the other one's socket.
+    while next(&mut other).is_ok() {}
+    let mut watch = Impatient { slices: 100, ..Impatient::default() };
+    while session.next(None, &mut watch).is_ok() {}
+    let told = words.map(|words| Notice::Told(words.to_owned()));
+    assert_eq!(watch.notices, told);
+}
+
+#[test]
 fn pixels_that_do_not_fit_the_memory_that_they_are_said_to_stand_in_are_refused() {
     // Six slots, each with four pictures of 2 x 2 pixels.
     let (images, slots) = (48, 6);
