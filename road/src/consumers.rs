@@ -128,6 +128,7 @@ impl RingThread {
             }
             self.act();
             let (readable, dead) = self.readers.wait(self.inbox.bell(), LOOK);
+            let heard = Instant::now();
             for id in readable {
                 self.readers.receive(id, &mut buffer, &mut self.deliveries);
                 self.act();
@@ -139,7 +140,8 @@ impl RingThread {
                 self.act();
             }
             self.hand_on_calls(&mut buffer);
-            if looked.elapsed() >= LOOK {
+            // A process that has just been stopped and resumed must hear its trainers before it judges them.
+            if looked.elapsed() >= LOOK && heard.elapsed() < LOOK {
                 looked = Instant::now();
                 self.look();
                 self.act();
