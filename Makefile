@@ -74,7 +74,7 @@ model: deps ## A million random commands to ledgers against a naive model, in re
 
 STEP_KILLS ?= 2000
 single-step: deps ## Kill trainers and daemons after any instruction, STEP_KILLS (2000) times in each call
-	FOREBAY_STEP_KILLS=$(STEP_KILLS) cargo test --locked -p forebay --test service single_step -- --nocapture --test-threads 1
+	FOREBAY_STEP_KILLS=$(STEP_KILLS) cargo test --release --locked -p forebay --test service single_step -- --nocapture --test-threads 1
 
 bench: deps ## The benchmarks, which judge nothing: make bench [DATA=FOLDER_OF_PICTURES]
 	cargo build --release --locked -p forebay

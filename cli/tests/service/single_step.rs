@@ -9,30 +9,24 @@ use std::fs;
 use std::io::{Write as _, stdin, stdout};
 use std::os::fd::AsFd as _;
 use std::process::{Child, ChildStdin, Command, Stdio};
-use std::time::Duration;
+use std::thread;
 
 use crossbeam_channel as channel;
 use forebay_client::{Batch, Next, Options, Patient, Session};
+use forebay_proto::v1::StreamStatus;
 use rustix::process::{Pid, getppid};
 use rustix::thread::gettid;
 
 use crate::daemon::{Daemon, Home, PATIENCE, lines};
 use crate::part::MARK;
 use crate::trainer::{Seen, Trainer, options, records, target};
-use stepper::{Step, Stepper};
+use stepper::Stepper;
 
 /// How often each call is cut short: from the environment, or this often.
 const KILLS: &str = "FOREBAY_STEP_KILLS";
 const KILLS_OF_TRAINERS: u64 = 30;
 const KILLS_OF_DAEMONS: u64 = 4;
 const PICTURES: u64 = 60;
-/// A call of the system that takes longer waits for somebody else: the thread that publishes, for the next free slot. It looks
-/// about once a second even then.
-const IDLE: Duration = Duration::from_millis(300);
-
-/// A slow machine makes the thread look again and again meanwhile: what is behind this many instructions is not publishing.
-const MOST: u64 = 200_000;
-
 const CALL: &str = "FOREBAY_TEST_CALL";
 const SOCKET: &str = "FOREBAY_TEST_SOCKET";
 
@@ -148,32 +142,56 @@ fn length(home: &Home, call: &str) -> Option<u64> {
     Some(steps)
 }
 
+/// Shares kills out among threads, one for each processor. A thread that has stopped another one must step it itself.
+fn shared_out(kills: u64, kill_each: impl Fn(Vec<u64>) + Sync) {
+    let threads = thread::available_parallelism().unwrap().get();
+    thread::scope(|scope| {
+        for first in 0..threads {
+            let kill_each = &kill_each;
+            scope.spawn(move || kill_each((0..kills).skip(first).step_by(threads).collect()));
+        }
+    });
+}
+
+/// How many instructions are stepped before a kill: one before the first kill, all of them before the last one.
+fn steps_before(kill: u64, kills: u64, steps: u64) -> u64 {
+    1 + steps * kill / (kills - 1).max(1)
+}
+
 #[test]
 fn a_trainer_that_is_killed_after_any_instruction_harms_nobody() {
     let kills = kills(KILLS_OF_TRAINERS);
     for call in ["next", "release"] {
-        let pictures = (kills + 10) * 4;
-        let home = Home::with_pictures(pictures);
+        let home = Home::with_pictures(16);
         let daemon = home.serve("epochs = 1");
         let Some(steps) = length(&home, call) else { return };
-        println!("{call}: {steps} instructions, {kills} kills");
-        for kill in 0..kills {
-            let mut trainer = Stepped::begin(&home, call);
-            let mut stepper = trainer.stop().expect("it was permitted before");
-            for _ in 0..=steps * kill / kills {
-                stepper.step();
-            }
-            stepper.kill();
-            home.wait_for("nothing is left of the trainer", |status| {
-                status.consumers.is_empty() && status.slots_held + status.slots_quarantined == 0
-            });
-        }
-        let left = Trainer::attach(&home).epoch();
-        assert!(!left.is_empty(), "a trainer gets what the killed ones have not consumed");
-        let whole = format!("epoch 0: {pictures} of {pictures} records accounted for");
-        assert!(home.audit()[1].starts_with(&whole), "{:?}", home.audit());
         daemon.stop();
+        println!("{call}: {steps} instructions, {kills} kills");
+        shared_out(kills, |own| kill_trainers(call, &own, |kill| steps_before(kill, kills, steps)));
     }
+}
+
+/// Kills trainers of one daemon, and has another trainer read what they have left.
+fn kill_trainers(call: &str, kills: &[u64], steps: impl Fn(u64) -> u64) {
+    let pictures = (kills.len() as u64 + 10) * 4;
+    let home = Home::with_pictures(pictures);
+    let daemon = home.serve("epochs = 1");
+    for &kill in kills {
+        let mut trainer = Stepped::begin(&home, call);
+        let mut stepper = trainer.stop().expect("it was permitted before");
+        for _ in 0..steps(kill) {
+            stepper.step();
+        }
+        stepper.kill();
+        home.wait_for("nothing is left of the trainer", |status| {
+            status.consumers.is_empty() && status.slots_held + status.slots_quarantined == 0
+        });
+    }
+    let left = Trainer::attach(&home).epoch();
+    assert!(!left.is_empty(), "a trainer gets what the killed ones have not consumed");
+    let whole = format!("epoch 0: {pictures} of {pictures} records accounted for");
+    assert!(home.audit()[1].starts_with(&whole), "{:?}", home.audit());
+    daemon.stop();
 }
 
 /// The thread of a daemon that publishes.
@@ -186,12 +204,17 @@ fn batch_thread(daemon: &Daemon) -> Pid {
     task.file_name().to_str().and_then(|id| id.parse().ok()).and_then(Pid::from_raw).expect("an id")
 }
 
+fn is_full(status: &StreamStatus) -> bool {
+    status.slots_free + status.slots_filling == 0
+}
+
 /// Stops the thread that publishes while it waits for a slot, and has a slot freed. Gives the batch that came meanwhile.
 fn stop_before_publishing(home: &Home, daemon: &Daemon, trainer: &mut Trainer) -> Option<(Stepper, Batch)> {
-    home.wait_for("the ring is full", |status| status.slots_free + status.slots_filling == 0);
+    home.wait_for("the ring is full", is_full);
     let process = Pid::from_raw(daemon.pid().cast_signed()).unwrap();
     let stepper = Stepper::stop(process, batch_thread(daemon))?;
     let batch = taken(&mut trainer.session).expect("the ring is full");
+    home.wait_for("a slot is free", |status| !is_full(status));
     Some((stepper, batch))
 }
 
@@ -202,17 +225,22 @@ fn publishing() -> Home {
     home
 }
 
-/// Instructions from a free slot to a published batch.
+/// Instructions from a free slot to a published batch, which fills the ring again, and some that follow.
 fn length_of_publishing() -> Option<u64> {
     let home = &publishing();
     let daemon = home.start();
     let mut trainer = Trainer::attach(home);
     trainer.next().batch();
     let (mut stepper, _batch) = stop_before_publishing(home, &daemon, &mut trainer)?;
-    let mut steps = 0;
-    while steps < MOST && stepper.step_within(IDLE) == Step::Done {
-        steps += 1;
-    }
+    let steps = thread::scope(|scope| {
+        let published = scope.spawn(|| home.wait_for("a batch is published", is_full));
+        let mut steps = 0;
+        while !published.is_finished() {
+            stepper.step();
+            steps += 1;
+        }
+        steps
+    });
     stepper.kill();
     Some(steps)
 }
@@ -222,26 +250,29 @@ fn a_daemon_that_is_killed_after_any_instruction_of_publishing_harms_no_trainer(
     let kills = kills(KILLS_OF_DAEMONS);
     let Some(steps) = length_of_publishing() else { return };
     println!("publishing: {steps} instructions, {kills} kills");
-    for kill in 0..kills {
-        // A ledger of its own: records that are in work at several deaths are taken for their cause (rule 9).
-        let home = publishing();
-        let daemon = home.start();
-        let mut trainer = Trainer::attach(&home);
-        let mut seen = vec![trainer.next().batch()];
-        let (mut stepper, batch) =
-            stop_before_publishing(&home, &daemon, &mut trainer).expect("it was permitted before");
-        let (pixels, labels) = (batch.images().to_vec(), batch.labels().to_vec());
-        // It may have been killed where it waits.
-        let _waits = (0..=steps * kill / kills).any(|_| stepper.step_within(IDLE) == Step::Waits);
-        stepper.kill();
-        assert!((batch.images(), batch.labels()) == (&*pixels, &*labels), "what the trainer holds has changed");
-        seen.push(Seen::of(&batch));
-        drop((batch, daemon));
-        let daemon = home.start();
-        seen.extend(trainer.epoch());
-        assert_eq!(records(&seen), (0..PICTURES).collect::<Vec<_>>(), "each record once");
-        let whole = format!("epoch 0: {PICTURES} of {PICTURES} records accounted for");
-        assert!(home.audit()[1].starts_with(&whole), "{:?}", home.audit());
-        daemon.stop();
+    shared_out(kills, |own| own.iter().for_each(|&kill| kill_daemon(steps_before(kill, kills, steps))));
+}
+
+/// Kills a daemon after so many instructions of publishing, and has its trainer go on with the next one.
+fn kill_daemon(steps: u64) {
+    // A ledger of its own: records that are in work at several deaths are taken for their cause (rule 9).
+    let home = publishing();
+    let daemon = home.start();
+    let mut trainer = Trainer::attach(&home);
+    let mut seen = vec![trainer.next().batch()];
+    let (mut stepper, batch) = stop_before_publishing(&home, &daemon, &mut trainer).expect("it was permitted before");
+    let (pixels, labels) = (batch.images().to_vec(), batch.labels().to_vec());
+    for _ in 0..steps {
+        stepper.step();
     }
+    stepper.kill();
+    assert!((batch.images(), batch.labels()) == (&*pixels, &*labels), "what the trainer holds has changed");
+    seen.push(Seen::of(&batch));
+    drop((batch, daemon));
+    let daemon = home.start();
+    seen.extend(trainer.epoch());
+    assert_eq!(records(&seen), (0..PICTURES).collect::<Vec<_>>(), "each record once");
+    let whole = format!("epoch 0: {PICTURES} of {PICTURES} records accounted for");
+    assert!(home.audit()[1].starts_with(&whole), "{:?}", home.audit());
+    daemon.stop();
 }

@@ -6,7 +6,6 @@
 
 use std::io;
 use std::ptr::null_mut;
-use std::time::{Duration, Instant};
 
 use libc::{c_int, c_uint};
 use rustix::process::{Pid, Signal, kill_process};
@@ -18,14 +17,6 @@ pub(super) struct Stepper {
     thread: Pid,
     /// To be delivered with the next step; 0 for none.
     signal: c_int,
-}
-
-/// How a step went.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Step {
-    Done,
-    /// It waits in the kernel. It must not be stepped again.
-    Waits,
 }
 
 /// In the status of a thread that was interrupted, in place of a signal.
@@ -44,36 +35,16 @@ impl Stepper {
         }
         ptrace(libc::PTRACE_INTERRUPT, thread, 0).expect("it is traced");
         let mut stopped = Self { process, thread, signal: 0 };
-        stopped.stopped(wait(thread, 0).expect("it is stopped"));
+        stopped.stopped(wait(thread).expect("it is stopped"));
         Some(stopped)
     }
 
     /// Lets it run one instruction, or the whole of a call of the system.
     pub(super) fn step(&mut self) {
-        self.begin_step();
-        let status = wait(self.thread, 0).expect("it stops after one instruction");
-        self.stopped(status);
-    }
-
-    /// As [`step`](Self::step). A call of the system that takes longer than this is not waited for.
-    pub(super) fn step_within(&mut self, time: Duration) -> Step {
-        self.begin_step();
-        let until = Instant::now() + time;
-        loop {
-            match wait(self.thread, libc::WNOHANG).expect("it is traced") {
-                0 if Instant::now() < until => std::thread::yield_now(),
-                0 => return Step::Waits,
-                status => {
-                    self.stopped(status);
-                    return Step::Done;
-                }
-            }
-        }
-    }
-
-    fn begin_step(&mut self) {
         ptrace(libc::PTRACE_SINGLESTEP, self.thread, self.signal).expect("it is stopped");
         self.signal = 0;
+        let status = wait(self.thread).expect("it stops after one instruction");
+        self.stopped(status);
     }
 
     fn stopped(&mut self, status: c_int) {
@@ -87,7 +58,7 @@ impl Stepper {
     pub(super) fn kill(self) {
         kill_process(self.process, Signal::KILL).expect("it lives");
         // The kernel keeps the process until its tracer has heard of this thread's end.
-        while wait(self.thread, 0).is_ok_and(|status| libc::WIFSTOPPED(status)) {}
+        while wait(self.thread).is_ok_and(|status| libc::WIFSTOPPED(status)) {}
         std::mem::forget(self);
     }
 }
@@ -106,13 +77,10 @@ fn ptrace(request: c_uint, thread: Pid, data: c_int) -> io::Result<()> {
     if done == -1 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 
-/// The status of a traced thread; 0 if there is none yet.
-fn wait(thread: Pid, options: c_int) -> io::Result<c_int> {
+/// The next status of a traced thread.
+fn wait(thread: Pid) -> io::Result<c_int> {
     let mut status = 0;
     // SAFETY: The pointer is to a local value that outlives the call.
-    match unsafe { libc::waitpid(thread.as_raw_pid(), &raw mut status, libc::__WALL | options) } {
-        -1 => Err(io::Error::last_os_error()),
-        0 => Ok(0),
-        _ => Ok(status),
-    }
+    let waited = unsafe { libc::waitpid(thread.as_raw_pid(), &raw mut status, libc::__WALL) };
+    if waited == -1 { Err(io::Error::last_os_error()) } else { Ok(status) }
 }
