@@ -18,12 +18,15 @@ PLACES, SIDE = 256, 224
 SHAPE = (PLACES, SIDE, SIDE, 3)
 TAKEN = 200
 GOAL = "20 / 200"
+# What a step reads: as many bytes as the caches of a core have.
+WEIGHTS = np.ones(1 << 18, np.float32)
 
 
 def table(folder: Path) -> None:
     """Prints a row for each way."""
-    print(f"microseconds until a ready batch is there, p50 / p99 of {TAKEN} calls")
-    print(f"{'':52}{'p50 / p99':>18}{'goal, below':>14}", flush=True)
+    print(f"microseconds until a ready batch is there, p50 / p99 of {TAKEN} calls: of a trainer that computes between two")
+    print("calls, and of one that sleeps, which finds nothing of the loader in the processor's caches")
+    print(f"{'':52}{'computes':>18}{'sleeps':>18}{'goal, below':>14}", flush=True)
     row("a packet to a process that sleeps: a receipt is one", timed(packet_call()))
     with loader_of(folder) as loader:
         row("Forebay, numpy", timed(lambda: loader.next()), GOAL)
@@ -47,20 +50,33 @@ def loader_of(folder: Path) -> forebay.Loader:
     return forebay.Loader(str(folder), batch_size=PLACES, size=SIDE, num_threads=1, last_batch_policy="drop")
 
 
-def timed(call: Callable[[], Any]) -> list[float]:
-    """Microseconds of each call. The trainer rests before it, for three times as long as a batch takes to make.
+def computes(seconds: float) -> None:
+    """A training step on the CPU: reads numbers for so long."""
+    until = time.perf_counter() + seconds
+    while time.perf_counter() < until:
+        WEIGHTS.sum()
 
-    Between two epochs a call gives None at once; such calls are not counted.
+
+def timed(call: Callable[[], Any]) -> tuple[list[float], list[float]]:
+    """Microseconds of each call, of a trainer that computes between two of them, and of one that sleeps.
+
+    A step takes three times as long as a batch takes to make. Between two epochs a call gives None at once; such calls
+    are not counted.
     """
     warm = []
     while len(warm) < 10:
         began = time.perf_counter()
         if call() is not None:
             warm.append(time.perf_counter() - began)
-    rest = max(3 * statistics.median(warm), 0.02)
+    step = max(3 * statistics.median(warm), 0.02)
+    return taken(call, lambda: computes(step)), taken(call, lambda: time.sleep(step))
+
+
+def taken(call: Callable[[], Any], step: Callable[[], None]) -> list[float]:
+    """Microseconds of each call, with a step before it."""
     times = []
     while len(times) < TAKEN:
-        time.sleep(rest)
+        step()
         began = time.perf_counter()
         batch = call()
         took = time.perf_counter() - began
@@ -145,8 +161,10 @@ def tensorsocket_call() -> Callable[[], Any]:
     return lambda: next(consumer)
 
 
-def row(name: str, times: list[float], goal: str = "") -> None:
-    """Prints p50 and p99."""
-    times = sorted(times)
-    at = [times[(len(times) - 1) * part // 100] for part in (50, 99)]
-    print(f"{name:52}{' / '.join(f'{each:,.0f}' for each in at):>18}{goal:>14}", flush=True)
+def row(name: str, times: tuple[list[float], list[float]], goal: str = "") -> None:
+    """Prints p50 and p99 of both trainers."""
+    columns = []
+    for each in map(sorted, times):
+        at = [each[(len(each) - 1) * part // 100] for part in (50, 99)]
+        columns.append(" / ".join(f"{microseconds:,.0f}" for microseconds in at))
+    print(f"{name:52}{columns[0]:>18}{columns[1]:>18}{goal:>14}", flush=True)
