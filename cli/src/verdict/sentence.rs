@@ -55,9 +55,12 @@ pub(super) fn sentence(
                 "The ledger cannot be reached or written: {}. Trainers wait, and nothing is lost.",
                 printable(&outage.cause)
             ),
-            None => "The bottleneck is the ledger: readers waited for leases. A faster disk for the ledger, a nearer \
-                          coordinator, more prefetch.leases_ahead or a larger shard_size would help."
-                .to_owned(),
+            None => format!(
+                "The bottleneck is the ledger: readers waited for leases. A faster disk for the ledger, a nearer coordinator, \
+                 more prefetch.leases_ahead or a larger shard_size would help. Reading and decoding could take {} as many \
+                 pictures.",
+                times(shares.reading.max(shares.decoding))
+            ),
         },
         Limit::Storage => format!(
             "The storage does not answer: {}. Reads are retried, and nothing is lost.",
@@ -109,9 +112,19 @@ pub(super) fn sentence(
             )
         }
         Limit::Elsewhere => {
-            "Nothing is busy all the time: other work takes this machine's cores, or batches are too small to \
-                             keep it going."
-                .to_owned()
+            // What a GPU could do, the shares of the threads do not say.
+            let gain = if readings.1.lanes.len() > 1 {
+                String::new()
+            } else {
+                let times = times(shares.reading.max(shares.decoding));
+                format!(
+                    " Without such work, or with a larger batch_size, Forebay could make up to {times} as many pictures."
+                )
+            };
+            format!(
+                "Nothing is busy all the time: other work takes this machine's cores, or batches are too small to keep it \
+                 going.{gain}"
+            )
         }
     }
 }

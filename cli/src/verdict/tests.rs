@@ -72,9 +72,9 @@ fn each_limit_is_named() {
         (
             "a slow disk of the ledger",
             &no,
-            stream(|s| s.stages = busy([0, 900], 900, 0)),
+            stream(|s| s.stages = busy([0, 800], 900, 0)),
             Limit::Ledger,
-            "waited for leases",
+            "Reading and decoding could take 5.0 times as many pictures.",
         ),
         ("a full disk of the ledger", &full_disk, stream(|_| ()), Limit::Ledger, "no space left"),
         ("a dataset that is gone", &no, stream(|s| s.storage = "it is gone".into()), Limit::Storage, "it is gone"),
@@ -91,7 +91,13 @@ fn each_limit_is_named() {
         ),
         ("a run that is over", &no, stream(|s| (s.epoch, s.epochs) = (2, 2)), Limit::Complete, "complete"),
         ("no trainer", &no, stream(|s| s.consumers.clear()), Limit::Nobody, "No trainer"),
-        ("other programs", &no, stream(|s| s.stages = busy([300, 0], 400, 0)), Limit::Elsewhere, "other work"),
+        (
+            "other programs",
+            &no,
+            stream(|s| s.stages = busy([300, 0], 400, 0)),
+            Limit::Elsewhere,
+            "Forebay could make up to 1.4 times as many pictures.",
+        ),
     ];
     for (fault, reply, stream, limit, words) in cases {
         let verdict = judge(reply, &stream);
