@@ -182,7 +182,7 @@ def test_a_size_of_all_pipelines_leaves_out_the_last_of_them():
 @needs_daemon
 @has_vectors
 @pytest.mark.usefixtures("binary")
-@pytest.mark.parametrize(("records", "batch_size"), [(10, 4), (9, 16)])
+@pytest.mark.parametrize(("records", "batch_size"), [(10, 4), (11, 2), (12, 3), (100, 8), (9, 16)])
 def test_rule_13_the_daemon_delivers_what_dali_returned(readers, records, batch_size):
     cases = [case for case in CASES if (case["n"], case["batch_size"]) == (records, batch_size)]
     assert len(cases) >= 12
