@@ -11,8 +11,8 @@ use std::time::Duration;
 
 use forebay_proto::printable;
 use forebay_proto::v1::{
-    ClosedStream, GpuStatus, GroupStatus, LaneStatus, LedgerOutage, QuarantineRequest, RingPlace, SeekStatus,
-    SourceRequests, StatusReply, StatusRequest, StreamStatus, SwitchedOff,
+    ClosedStream, ConsumerStatus, GpuStatus, GroupStatus, LaneStatus, LedgerOutage, QuarantineRequest, RingPlace,
+    SeekStatus, SourceRequests, StatusReply, StatusRequest, StreamStatus, SwitchedOff,
 };
 use forebay_road::ByteSize;
 
@@ -21,6 +21,7 @@ use crate::failure::Failure;
 use crate::group::members;
 use crate::remote::{Coordinator, CoordinatorArgs};
 use crate::span::span;
+use crate::user;
 use crate::verdict::{Shares, Verdict, earlier};
 use cluster::Cluster;
 use quarantine::Quarantine;
@@ -222,12 +223,10 @@ fn one(out: &mut impl Write, reply: &StatusReply, stream: &StreamStatus) -> io::
         writeln!(out, "  seek     points of {pictures} pictures, {bytes:#} of {budget:#}")?;
     }
     for consumer in &stream.consumers {
-        let each = (consumer.pid, consumer.uid, consumer.held, consumer.delivered);
-        writeln!(
-            out,
-            "  trainer  process {} of user {}: holds {}, {} batches consumed",
-            each.0, each.1, each.2, each.3
-        )?;
+        let ConsumerStatus { pid, uid, held, delivered, .. } = consumer;
+        let name = user::name(*uid);
+        let user = printable(&name);
+        writeln!(out, "  trainer  process {pid} of user {user}: holds {held}, {delivered} batches consumed")?;
     }
     for group in &stream.groups {
         let GroupStatus { delivered, behind, .. } = group;
@@ -247,7 +246,7 @@ fn one(out: &mut impl Write, reply: &StatusReply, stream: &StreamStatus) -> io::
 
 #[cfg(test)]
 mod tests {
-    use forebay_proto::v1::{CacheStatus, ConsumerStatus, LaneRefusal, StageStatus};
+    use forebay_proto::v1::{CacheStatus, LaneRefusal, StageStatus};
 
     use super::*;
     use crate::verdict::Limit;
@@ -275,7 +274,7 @@ mod tests {
             }),
             requests: Some(SourceRequests { in_flight: 180, most: 256, given_up: 3 }),
             seek: Some(SeekStatus { pictures: 4, bytes: 600, budget: 900 }),
-            consumers: vec![ConsumerStatus { pid: 42, held: 2, ..Default::default() }],
+            consumers: vec![ConsumerStatus { pid: 42, uid: 4_000_000_001, held: 2, ..Default::default() }],
             groups: vec![
                 GroupStatus { name: "vision\n".into(), pids: vec![42, 43], delivered: 7, behind: 1 },
                 GroupStatus { pids: vec![44], delivered: 5, behind: 3, ..Default::default() },
@@ -288,7 +287,7 @@ mod tests {
         let mut out = Vec::new();
         status(&mut out, &reply).unwrap();
         let text = String::from_utf8(out).unwrap();
-        assert!(text.contains("up 2 h") && text.contains("process 42 of user 0: holds 2"), "{text}");
+        assert!(text.contains("up 2 h") && text.contains("process 42 of user 4000000001: holds 2"), "{text}");
         assert!(text.contains("group    vision\\n (2 trainers): 1 batches behind, 7 batches consumed"), "{text}");
         assert!(text.contains("group    of process 44: 3 batches behind, 5 batches consumed"), "{text}");
         assert!(text.contains("LEDGER  could not be reached or written for 40 s: no space left"), "{text}");
