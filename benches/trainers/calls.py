@@ -24,8 +24,8 @@ WEIGHTS = np.ones(1 << 18, np.float32)
 
 def table(folder: Path) -> None:
     """Prints a row for each way."""
-    print(f"microseconds until a ready batch is there, p50 / p99 of {TAKEN} calls: of a trainer that computes between two")
-    print("calls, and of one that sleeps, which finds nothing of the loader in the processor's caches")
+    print(f"microseconds until a ready batch is there, p50 / p99 of {TAKEN} calls: of a trainer that computes between")
+    print("two calls, and of one that sleeps")
     print(f"{'':52}{'computes':>18}{'sleeps':>18}{'goal, below':>14}", flush=True)
     row("a packet to a process that sleeps: a receipt is one", timed(packet_call()))
     with loader_of(folder) as loader:
