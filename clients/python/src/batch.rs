@@ -69,19 +69,10 @@ impl Batch {
 
 #[pymethods]
 impl Batch {
+    /// Epoch, places with records of it, and places that are shown: every batch is asked for all of them.
     #[getter]
-    fn epoch(&self) -> u64 {
-        self.batch.epoch()
-    }
-
-    #[getter]
-    fn valid(&self) -> usize {
-        self.batch.valid()
-    }
-
-    #[getter]
-    fn shown(&self) -> usize {
-        self.batch.shown()
+    fn counts(&self) -> (u64, usize, usize) {
+        (self.batch.epoch(), self.batch.valid(), self.batch.shown())
     }
 
     /// Number of the batch's ring.

@@ -30,7 +30,7 @@ def lent(shown=3, valid=3):
     }
     for array in arrays.values():
         array.flags.writeable = False
-    return SimpleNamespace(epoch=2, valid=valid, shown=shown, decision=Decision(), columns=[], **arrays)
+    return SimpleNamespace(counts=(2, valid, shown), decision=Decision(), columns=[], **arrays)
 
 
 def test_rule_06_views_show_what_the_policy_shows_and_padded_shows_all():

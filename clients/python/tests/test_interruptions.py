@@ -117,7 +117,7 @@ def test_an_exception_in_the_conversion_to_torch_gives_the_batch_again(pictures)
 def test_a_conversion_that_fails_gives_the_batch_again(pictures, monkeypatch):
     with forebay.Loader(pictures(8), batch_size=4, size=8, epochs=1) as loader:
         with monkeypatch.context() as patched:
-            patched.setattr(loader._feed.rings, "follow", lambda *_: 1 / 0)
+            patched.setattr(loader._feed, "_batch", lambda *_, **__: 1 / 0)
             for _ in range(3):
                 with pytest.raises(ZeroDivisionError):
                     loader.next()
@@ -145,8 +145,11 @@ def test_a_reset_and_a_close_give_back_what_an_exception_threw_away(pictures):
 
 def test_a_loader_that_is_used_while_next_is_at_work_says_so_and_nothing_is_lost(pictures, monkeypatch):
     with forebay.Loader(pictures(12), batch_size=4, size=8, epochs=1) as loader:
+        made = loader._feed._batch
         with monkeypatch.context() as patched:
-            patched.setattr(loader._feed.rings, "follow", lambda *_: loader.state_dict())
+            patched.setattr(
+                loader._feed, "_batch", lambda *args, **named: (made(*args, **named), loader.state_dict())[0]
+            )
             with pytest.raises(forebay.Error, match="call next\\(\\) again"):
                 loader.next()
         assert [records(batch) for batch in loader] == [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9, 10, 11]]

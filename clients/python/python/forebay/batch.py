@@ -104,10 +104,9 @@ class Batch:
         self._releases = releases
         self._hold = hold
         self._pixels = pixels
-        self._decision = native.decision
-        self._shown = native.shown
-        self.epoch: int = native.epoch
-        self.valid: int = native.valid
+        # Seldom asked for, and made of the native batch as long as there is one.
+        self._decision: _native.Decision | None = None
+        self.epoch, self.valid, self._shown = native.counts
 
     @property
     def images(self) -> np.ndarray | GpuArray:
@@ -246,7 +245,7 @@ class Batch:
         for name in self._further():
             column, validity = self._column(name)
             twin._own_columns[name] = column.copy(), validity.copy()
-        twin._decision, twin._shown, twin.epoch, twin.valid = self._decision, self._shown, self.epoch, self.valid
+        twin._decision, twin._shown, twin.epoch, twin.valid = self._right(), self._shown, self.epoch, self.valid
         return twin
 
     def ack(self) -> None:
@@ -254,7 +253,7 @@ class Batch:
 
         The slot stays in use until the batch and its arrays are gone. Does nothing if the batch was decided before.
         """
-        self._decision.ack()
+        self._right().ack()
 
     def release(self, after: Mark | None = None) -> None:
         """Gives the slot back once `after` is reached. The batch gives no arrays from now on.
@@ -291,7 +290,7 @@ class Batch:
         Raises:
             Error: The batch was acknowledged or rejected before.
         """
-        self._decision.reject()
+        self._right().reject()
         self._let_go()
 
     def __len__(self) -> int:
@@ -349,6 +348,14 @@ class Batch:
         if self._native is not None and self._hold is None:
             self._hold = rings.hold(self._native)
 
+    def _right(self) -> _native.Decision:
+        """The right to decide on the batch, which outlasts the slot."""
+        if self._decision is None:
+            self._decision = self._lent().decision
+        return self._decision
+
     def _let_go(self) -> None:
         """Stops using the slot. Arrays that were taken before still keep it in use."""
+        if self._native is not None:
+            self._right()
         self._native = self._hold = self._pixels = None

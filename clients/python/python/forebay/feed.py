@@ -66,7 +66,7 @@ class Feed:
             return number, None
         # In a `for`, the last batch is still bound when the next one is drawn: one slot is not enough for both.
         copied = self._slots < 2
-        if self.rings.follow(self.session, ring_changes):
+        if ring_changes != self.rings.changes and self.rings.follow(self.session, ring_changes):
             self._slots = self.session.credits()
         batch = self._batch(native, copied=copied)
         self._lent.append(weakref.ref(batch))
@@ -105,7 +105,7 @@ class Feed:
         # Variables often keep a batch longer than its loop. The newest batches stay, and leave a slot for the next one.
         if len(self._lent) >= self._slots:
             self.let_go(keep=self._slots - 1)
-        if self.releases:
+        if self.releases.waiting:
             self.releases.look()
             while self.session.viewed() >= self._slots and self.releases.wait():
                 pass

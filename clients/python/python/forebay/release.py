@@ -17,14 +17,17 @@ class Releases:
 
     An entry is removed only when its mark is known to be reached. It stays if the mark fails, or if the wait is
     interrupted. When nothing refers to this object any more, it waits for the entries that are left.
+
+    Attributes:
+        waiting: Marks and slots by the numbers of their entries. Only this class changes it.
     """
 
     def __init__(self) -> None:
-        self._waiting: dict[int, tuple[Event, object]] = {}
+        self.waiting: dict[int, tuple[Event, object]] = {}
         self._numbers = itertools.count()
         self._pid = os.getpid()
         # At the end of the process there is nothing to wait for: the process's work in the GPU ends with it.
-        weakref.finalize(self, _finish_quietly, self._waiting, self._pid).atexit = False
+        weakref.finalize(self, _finish_quietly, self.waiting, self._pid).atexit = False
 
     def add(self, after: Mark, slot: object) -> int:
         """Keeps `slot` until the mark is reached.
@@ -36,32 +39,32 @@ class Releases:
             TypeError: `after` is not a mark of any framework.
         """
         number, event = next(self._numbers), event_of(after)
-        self._waiting[number] = (event, slot)
+        self.waiting[number] = (event, slot)
         return number
 
     def replace(self, number: int, after: Mark) -> None:
         """Makes an entry wait for another mark, unless it was removed already."""
-        entry = self._waiting.get(number)
+        entry = self.waiting.get(number)
         if entry is not None:
             # If another thread is waiting for the old mark now, it removes the entry after this.
-            self._waiting[number] = (event_of(after), entry[1])
+            self.waiting[number] = (event_of(after), entry[1])
 
     def look(self) -> None:
         """Removes the entries whose marks are reached. Does not wait."""
-        for number, (event, _slot) in list(self._waiting.items()):
+        for number, (event, _slot) in list(self.waiting.items()):
             if event.query():
-                self._waiting.pop(number, None)
+                self.waiting.pop(number, None)
 
     def wait(self) -> bool:
         """Waits for the oldest entry and removes it. False if there is none."""
-        return _wait(self._waiting)
+        return _wait(self.waiting)
 
     def finish(self) -> None:
         """Waits for all entries. In a forked child it drops them, since they are the parent's."""
-        _finish(self._waiting, self._pid)
+        _finish(self.waiting, self._pid)
 
     def __len__(self) -> int:
-        return len(self._waiting)
+        return len(self.waiting)
 
 
 def _wait(waiting: dict[int, tuple[Event, object]]) -> bool:

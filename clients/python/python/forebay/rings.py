@@ -27,6 +27,7 @@ class Rings:
 
     Attributes:
         synchronous: No GPU reads a slot asynchronously: no ring is mapped from a GPU or page-locked.
+        changes: The session's count of ring changes when the rings were last looked at.
     """
 
     def __init__(self, releases: Releases) -> None:
@@ -34,8 +35,7 @@ class Rings:
         self._gpu = GpuRings()
         self._pins: Pins | None = None
         self.synchronous = True
-        # The session's count of ring changes when the rings were last looked at.
-        self._seen = -1
+        self.changes = -1
 
     @property
     def device(self) -> int | None:
@@ -57,7 +57,7 @@ class Rings:
         Raises:
             GpuError: A ring cannot be mapped.
         """
-        if changes == self._seen:
+        if changes == self.changes:
             return False
         # For what was dropped while a graph was captured. Not with every batch: a wait may break a capture.
         try_again()
@@ -72,7 +72,7 @@ class Rings:
                     "the new ring is not page-locked, so copies from it to the GPU are not asynchronous: %s", str(error)
                 )
         self.synchronous = self._pins is None and self._gpu.device is None
-        self._seen = changes
+        self.changes = changes
         return True
 
     def pin(self, device: int | None, rings: list[_native.Ring]) -> None:
