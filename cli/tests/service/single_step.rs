@@ -10,6 +10,7 @@ use std::io::{Write as _, stdin, stdout};
 use std::os::fd::AsFd as _;
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::thread;
+use std::time::{Duration, Instant};
 
 use crossbeam_channel as channel;
 use forebay_client::{Batch, Next, Options, Patient, Session};
@@ -225,7 +226,8 @@ fn publishing() -> Home {
     home
 }
 
-/// Instructions from a free slot to a published batch, which fills the ring again, and some that follow.
+/// Instructions from a free slot to a published batch, which fills the ring again, and some that follow. Where other processes
+/// take the processors, a step takes as long as a time slice: then only as many as there is patience for.
 fn length_of_publishing() -> Option<u64> {
     let home = &publishing();
     let daemon = home.start();
@@ -233,7 +235,13 @@ fn length_of_publishing() -> Option<u64> {
     trainer.next().batch();
     let (mut stepper, _batch) = stop_before_publishing(home, &daemon, &mut trainer)?;
     let steps = thread::scope(|scope| {
-        let published = scope.spawn(|| home.wait_for("a batch is published", is_full));
+        let until = Instant::now() + PATIENCE / 2;
+        let published = scope.spawn(move || {
+            while !is_full(&home.status()) && Instant::now() < until {
+                // Nobody unparks this thread.
+                thread::park_timeout(Duration::from_millis(10));
+            }
+        });
         let mut steps = 0;
         while !published.is_finished() {
             stepper.step();
