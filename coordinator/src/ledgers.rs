@@ -98,7 +98,10 @@ impl Ledgers {
     /// The ledger of this name.
     pub(crate) fn get(&mut self, name: &str) -> Result<&mut Ledger, CallError> {
         self.shelf.get_mut(name).ok_or_else(|| {
-            CallError::NotFound(format!("There is no ledger {name:?}; it was never opened, or a new run was begun."))
+            CallError::NotFound(format!(
+                "There is no ledger {name:?}: it was never opened, or a new run was begun. A daemon opens it when it \
+                 starts, or when its \"forebay run new\" is called."
+            ))
         })
     }
 

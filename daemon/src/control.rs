@@ -121,8 +121,7 @@ pub(crate) async fn serve(daemon: Arc<Daemon>, endpoint: ControlEndpoint, ring: 
 impl Control for Service {
     async fn status(&self, _: Request<StatusRequest>) -> Result<Response<StatusReply>, Status> {
         let running = self.daemon.streams();
-        let asked = running.iter().map(|stream| stream.status());
-        let streams = futures_util::future::try_join_all(asked).await?;
+        let streams = futures_util::future::join_all(running.iter().map(|stream| stream.status())).await;
         let ledger_outage = self.daemon.outage().map(|outage| LedgerOutage {
             for_ms: u64::try_from(outage.lasts().as_millis()).unwrap_or(u64::MAX),
             cause: outage.cause,

@@ -13,6 +13,7 @@ mod tails;
 mod visits;
 mod whole;
 
+use std::fs;
 use std::process::Stdio;
 
 use forebay_client::Patient;
@@ -296,6 +297,31 @@ fn a_run_is_forgotten_at_the_coordinator_by_its_address_or_by_a_daemon_s_configu
     by_config.args(["run", "new", "train", "--config"]).arg(&config);
     let by_config = by_config.arg("--socket-dir").arg(home.path("nowhere")).stdin(Stdio::null()).output().unwrap();
     assert!(by_config.status.success(), "{}", stderr(&by_config));
+}
+
+#[test]
+fn a_run_that_is_forgotten_under_its_daemon_fails_that_stream_alone_until_it_begins_anew() {
+    let site = Site::start();
+    let home = site.home("one", 12, "epochs = 1", "1h");
+    let file = home.path("forebay.toml");
+    fs::write(&file, fs::read_to_string(&file).unwrap() + &home.stream("other", "epochs = 1")).unwrap();
+    let daemon = home.start();
+    Puppet::attach(&home).finish();
+    let renewed = site.command(&["run", "new", "train"]);
+    assert!(renewed.status.success(), "{}", stderr(&renewed));
+
+    home.wait_for_daemon("the stream has failed, and it is told of both", |status| {
+        let failures: Vec<_> = status.streams.iter().map(|each| (&*each.name, !each.failure.is_empty())).collect();
+        failures == [("other", false), ("train", true)]
+    });
+    let status = home.command(&["status"]);
+    assert!(String::from_utf8_lossy(&status.stdout).contains("forebay run new"), "{status:?}");
+
+    let renewed = home.command(&["run", "new", "train"]);
+    assert!(renewed.status.success(), "{}", stderr(&renewed));
+    assert!(home.whole_status().streams.iter().all(|each| each.failure.is_empty()));
+    Puppet::attach(&home).finish();
+    daemon.stop();
 }
 
 impl Home {

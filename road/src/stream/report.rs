@@ -3,7 +3,6 @@
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use forebay_coordinator::CallError;
 use forebay_pixels::Layout;
 use forebay_proto::v1::{CacheStatus, RingPlace, SeekStatus, SourceRequests, StageStatus, StreamInfo, StreamStatus};
 
@@ -46,14 +45,17 @@ pub(super) fn info(stream: &Stream, epoch: u64) -> StreamInfo {
 }
 
 impl Stream {
-    /// How it is.
-    ///
-    /// # Errors
-    /// The ledger cannot be asked.
-    pub async fn status(&self) -> Result<StreamStatus, CallError> {
-        let ring = self.ring.status().await.unwrap_or_default();
-        let counted = self.standing.counted(ring.epoch).await?;
-        Ok(told(self, ring, counted))
+    /// How it is. If the ledger refuses, such as after its run was forgotten, that is the stream's failure.
+    pub async fn status(&self) -> StreamStatus {
+        let mut ring = self.ring.status().await.unwrap_or_default();
+        let counted = match self.standing.counted(ring.epoch).await {
+            Ok(counted) => counted,
+            Err(refusal) => {
+                ring.failure.get_or_insert_with(|| refusal.to_string());
+                self.standing.last_counted()
+            }
+        };
+        told(self, ring, counted)
     }
 
     /// How it is, with the counts of the ledger that were asked for last: nobody is asked.

@@ -93,7 +93,7 @@ fn rule_54_a_run_by_requests_delivers_every_record_in_order_also_after_a_restore
     let mut trainer = road.attach(folder.path());
     let seen: Vec<u64> = (0..10).flat_map(|_| batch(&mut trainer)).collect();
     assert_eq!(seen, (0..40).collect::<Vec<_>>());
-    let requests = road.runtime.block_on(road.stream.status()).unwrap().requests.unwrap();
+    let requests = road.runtime.block_on(road.stream.status()).requests.unwrap();
     assert_eq!((requests.most, requests.given_up), (16, 0), "as many as the source allows");
     let state = trainer.state(&mut Patient).unwrap();
     assert_eq!(batch(&mut trainer), [40, 41, 42, 43]);
