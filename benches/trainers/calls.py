@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import multiprocessing
+import signal
 import socket
 import statistics
 import time
@@ -17,6 +19,10 @@ import numpy as np
 PLACES, SIDE = 256, 224
 SHAPE = (PLACES, SIDE, SIDE, 3)
 TAKEN = 200
+# Seconds that the calls of one trainer may take together: a slow way is called less often.
+ALL_CALLS = 40
+# Seconds until a way that gives nothing is left out.
+PATIENCE = 240
 GOAL = "20 / 200"
 # What a step reads: as many bytes as the caches of a core have.
 WEIGHTS = np.ones(1 << 18, np.float32)
@@ -24,15 +30,19 @@ WEIGHTS = np.ones(1 << 18, np.float32)
 
 def table(folder: Path) -> None:
     """Prints a row for each way."""
-    print(f"microseconds until a ready batch is there, p50 / p99 of {TAKEN} calls: of a trainer that computes between")
-    print("two calls, and of one that sleeps")
+    print(f"microseconds until a ready batch is there, p50 / p99 of {TAKEN} calls, or of those that {ALL_CALLS} s have")
+    print("room for: of a trainer that computes between two calls, and of one that sleeps")
     print(f"{'':52}{'computes':>18}{'sleeps':>18}{'goal, below':>14}", flush=True)
-    row("a packet to a process that sleeps: a receipt is one", timed(packet_call()))
+    row("a packet that wakes nobody", timed(packet_call(wakes=False)))
+    row("a packet to a process that sleeps: a receipt is one", timed(packet_call(wakes=True)))
     with loader_of(folder) as loader:
         row("Forebay, numpy", timed(lambda: loader.next()), GOAL)
     if importlib.util.find_spec("torch") is None:
         print("Forebay, torch, and PyTorch's DataLoader: skipped: torch is not installed")
     else:
+        import torch
+
+        row("torch.empty(0)", timed(lambda: torch.empty(0)))
         with loader_of(folder) as loader:
             batches = loader.torch(copy=False, elements=("images", "labels"))
             row("Forebay, torch, copy=False", timed(lambda: batches.next()), GOAL)
@@ -41,7 +51,11 @@ def table(folder: Path) -> None:
     if importlib.util.find_spec("tensorsocket") is None:
         print("TensorSocket: skipped: it is not installed")
     else:
-        row("TensorSocket", timed(tensorsocket_call()))
+        try:
+            with patience():
+                row("TensorSocket", timed(tensorsocket_call()))
+        except TimeoutError:
+            print(f"TensorSocket: left out: its calls were not over after {PATIENCE} s")
     print()
 
 
@@ -60,22 +74,23 @@ def computes(seconds: float) -> None:
 def timed(call: Callable[[], Any]) -> tuple[list[float], list[float]]:
     """Microseconds of each call, of a trainer that computes between two of them, and of one that sleeps.
 
-    A step takes three times as long as a batch takes to make. Between two epochs a call gives None at once; such calls
-    are not counted.
+    A step takes three times as long as a batch takes to make.
     """
-    warm = []
+    warm: list[float] = []
     while len(warm) < 10:
         began = time.perf_counter()
         if call() is not None:
             warm.append(time.perf_counter() - began)
-    step = max(3 * statistics.median(warm), 0.02)
-    return taken(call, lambda: computes(step)), taken(call, lambda: time.sleep(step))
+    made = statistics.median(warm)
+    step = max(3 * made, 0.02)
+    calls = min(TAKEN, int(ALL_CALLS / (step + made)))
+    return taken(call, calls, lambda: computes(step)), taken(call, calls, lambda: time.sleep(step))
 
 
-def taken(call: Callable[[], Any], step: Callable[[], None]) -> list[float]:
-    """Microseconds of each call, with a step before it."""
-    times = []
-    while len(times) < TAKEN:
+def taken(call: Callable[[], Any], calls: int, step: Callable[[], None]) -> list[float]:
+    """Microseconds of so many calls, each behind a step. Those that give None, at an epoch's end, do not count."""
+    times: list[float] = []
+    while len(times) < calls:
         step()
         began = time.perf_counter()
         batch = call()
@@ -114,16 +129,23 @@ def queue_call() -> Callable[[], Any]:
     return queue.get
 
 
-def swallow(end: socket.socket) -> None:
-    """Takes packets for ever, and sleeps in between."""
-    while end.recv(64):
-        pass
+def swallow(end: socket.socket, wakes: bool) -> None:
+    """Takes packets for ever. One that `wakes` waits for each; else it looks once a second, when nothing wakes it."""
+    if wakes:
+        while end.recv(64):
+            pass
+    end.setblocking(False)
+    while True:
+        time.sleep(1)
+        with contextlib.suppress(BlockingIOError):
+            while end.recv(64):
+                pass
 
 
-def packet_call() -> Callable[[], Any]:
-    """A packet on the kind of socket that daemons and trainers share: what it costs to wake a process, and no more."""
+def packet_call(*, wakes: bool) -> Callable[[], Any]:
+    """A packet on the kind of socket that daemons and trainers share. It `wakes` the other process, or does not."""
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    multiprocessing.Process(target=swallow, args=(theirs,), daemon=True).start()
+    multiprocessing.Process(target=swallow, args=(theirs, wakes), daemon=True).start()
     return lambda: ours.send(bytes(64))
 
 
@@ -159,6 +181,22 @@ def tensorsocket_call() -> Callable[[], Any]:
 
     consumer = TensorConsumer(batch_size=PLACES)
     return lambda: next(consumer)
+
+
+@contextlib.contextmanager
+def patience() -> Iterator[None]:
+    """Raises a TimeoutError in what takes longer than `PATIENCE`."""
+
+    def end(*_: object) -> None:
+        raise TimeoutError
+
+    before = signal.signal(signal.SIGALRM, end)
+    signal.alarm(PATIENCE)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
 
 
 def row(name: str, times: tuple[list[float], list[float]], goal: str = "") -> None:
