@@ -2,7 +2,6 @@
 
 import json
 import logging
-import pickle
 import types
 from typing import ClassVar
 
@@ -217,6 +216,7 @@ def test_pytorch_s_own_dataloader_takes_it_in_this_process(pictures):
         batches = list(torch.utils.data.DataLoader(Stream(), batch_size=None))
         assert [batch.valid for batch in batches] == [4, 4, 4]
         assert torch.cat([batch.records for batch in batches]).tolist() == list(range(12))
+        assert all(batch.mask.all() and len([*batch]) == 2 for batch in batches)
 
 
 @pytest.mark.parametrize("mode", ["bilinear", "bicubic"])
@@ -257,19 +257,23 @@ def boxes(pictures):
     return f"coco:{file}?root={folder}"
 
 
-def test_rule_45_further_columns_are_fields_or_entries_of_a_dict(boxes):
+def test_rule_45_further_columns_are_attributes_and_keys(boxes):
     with forebay.Loader(boxes, batch_size=3, size=8, columns=["boxes", "classes"], epochs=2) as loader:
         (batch,) = loader.torch()
-        assert batch._fields[:6] == ("images", "labels", "records", "mask", "valid", "epoch")
-        images, labels, *_, classes, validity = batch
-        assert (tuple(images.shape), labels.tolist()) == ((3, 8, 8, 3), [-1, -1, -1])
-        assert classes.offsets[0].tolist() == [0, 0, 2, 3]
+        assert (list(batch.columns), list(batch.validity)) == (["boxes", "classes"], ["boxes", "classes"])
+        assert batch["classes"].offsets[0].tolist() == [0, 0, 2, 3]
+        assert (batch["boxes"] is batch.boxes, batch["mask"] is batch.mask, "boxes" in batch) == (True, True, True)
         assert tuple(batch.boxes.values.shape) == (3, 4)
         assert [len(part) for part in batch.boxes.nested().unbind()] == [0, 2, 1]
-        (batch,) = loader.torch(as_dict=True)
-        assert list(batch) == ["images", "labels", "records", "mask", "boxes", "classes", "valid", "epoch", "validity"]
-        assert (list(validity), validity["boxes"].tolist()) == (["boxes", "classes"], [True] * 3)
-        assert (batch["valid"], batch["classes"].values.tolist()) == (3, [0, 0, 0])
+        with pytest.raises(AttributeError, match=r"no column 'boxen'; its columns are images, .*, boxes, classes"):
+            _ = batch.boxen
+        with pytest.raises(KeyError, match=r"no column 'boxen'; its columns are images, .*, boxes, classes"):
+            batch["boxen"]
+        (entries,) = loader.torch(as_dict=True)
+        always = ["images", "labels", "records", "mask"]
+        assert list(entries) == [*always, "boxes", "classes", "valid", "epoch", "validity"]
+        assert entries["validity"]["boxes"].tolist() == [True] * 3
+        assert (entries["valid"], entries["classes"].values.tolist()) == (3, [0, 0, 0])
 
 
 def test_rule_45_the_validity_of_a_column_tells_a_missing_value_from_0(pictures):
@@ -285,19 +289,12 @@ def test_rule_45_the_validity_of_a_column_tells_a_missing_value_from_0(pictures)
         assert entries["validity"]["weight"].tolist() == [True, False, True]
 
 
-def test_a_column_that_cannot_be_a_field_is_refused_with_the_way_out(boxes):
-    with forebay.Loader(boxes, batch_size=3, size=8, columns={"class": "classes"}, epochs=1) as loader:
-        with pytest.raises(forebay.SettingsError, match=r"'class' cannot be a field.*as_dict=True"):
-            next(iter(loader.torch()))
-        assert "class" in next(iter(loader.torch(as_dict=True)))
-
-
-def test_a_batch_with_further_columns_can_be_pickled(boxes):
-    with forebay.Loader(boxes, batch_size=3, size=8, columns=["boxes"], epochs=1) as loader:
-        batch = next(iter(loader.torch()))
-    again = pickle.loads(pickle.dumps(batch))
-    assert again._fields == batch._fields
-    assert torch.equal(again.boxes.values, batch.boxes.values)
+def test_a_column_whose_name_cannot_be_an_attribute_is_a_key(boxes):
+    columns = {"class": "classes", "to": "boxes"}
+    with forebay.Loader(boxes, batch_size=3, size=8, columns=columns, epochs=1) as loader:
+        (batch,) = loader.torch()
+    assert batch["class"].values.tolist() == [0, 0, 0]
+    assert tuple(batch.to("cpu")["to"].values.shape) == (3, 4), "the attribute is the method"
 
 
 def test_unsigned_numbers_keep_their_values():
@@ -311,14 +308,13 @@ def test_rule_50_soft_labels_are_those_of_both_pictures(pictures, arguments):
     mixing = forebay.transforms.MixUp(0.5)
     with forebay.Loader(pictures(8, classes=2), batch_size=4, size=8, epochs=1, mixing=mixing) as loader:
         batch = loader.torch(num_classes=3, label_smoothing=0.3, **arguments).next()
-        found = batch if isinstance(batch, dict) else batch._asdict()
-    other = torch.nn.functional.one_hot(found["mixed_labels"], 3)
-    assert found["labels"].dtype == torch.float32
-    assert torch.allclose(found["labels"].sum(1), torch.ones(4))
-    weight = found["mix"][:, None]
+    other = torch.nn.functional.one_hot(batch["mixed_labels"], 3)
+    assert batch["labels"].dtype == torch.float32
+    assert torch.allclose(batch["labels"].sum(1), torch.ones(4))
+    weight = batch["mix"][:, None]
     # The labels of the first four pictures are 0.
     expected = 0.7 * (weight * torch.tensor([1, 0, 0]) + (1 - weight) * other) + 0.1
-    assert torch.allclose(found["labels"], expected)
+    assert torch.allclose(batch["labels"], expected)
 
 
 def test_rule_50_labels_are_smoothed_only_if_they_are_soft(pictures):

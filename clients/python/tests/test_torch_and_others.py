@@ -21,7 +21,7 @@ print("attached", flush=True)
 input()
 exec(loop)
 for _ in range(2):
-    for images, labels, *_ in epoch():
+    for images, labels in epoch():
         print(int(np.asarray(images).astype(np.int64).sum()), *np.asarray(labels).tolist(), flush=True)
 """
 

@@ -313,8 +313,8 @@ class Loader(Batches[Batch]):
                 they are done. Give the Loader `pin_memory=True` for that. None is the host. If the pixels are in a GPU,
                 None is the GPU that PyTorch uses now, or else the one that has the pixels.
             as_dict: True gives a dict. Its keys are the names of the columns, `valid` and `epoch`. If the dataset has
-                further columns, the dict also has the key `validity`. False gives a `forebay.torch.TorchBatch`, a named
-                tuple.
+                further columns, the dict also has the key `validity`. False gives a `forebay.torch.TorchBatch`, which
+                unpacks as `(images, labels)` and has the other columns by name.
             elements: Names of columns, such as `("images", "labels")`. A batch is then a tuple of these tensors, or a
                 dict with `as_dict=True`. None gives all columns.
             num_classes: Makes soft labels: `labels` is then `(n, num_classes)` of float32, as `Batch.soft_labels` gives
@@ -326,10 +326,12 @@ class Loader(Batches[Batch]):
             SettingsError: `label_smoothing` without `num_classes`, or `elements` names no column of the dataset.
 
         Example:
-            >>> for batch in loader.torch(device="cuda"):                                       # doctest: +SKIP
-            ...     loss = criterion(model(batch.images), batch.labels)
-            >>> for images, labels in loader.torch(elements=("images", "labels")):              # doctest: +SKIP
+            >>> for images, labels in loader.torch(device="cuda"):                              # doctest: +SKIP
             ...     loss = criterion(model(images), labels)
+            >>> for batch in loader.torch(device="cuda"):                                       # doctest: +SKIP
+            ...     losses = criterion(model(batch.images), batch.labels) * batch.mask
+            >>> for images, boxes in loader.torch(elements=("images", "boxes")):                # doctest: +SKIP
+            ...     loss = detector(images, boxes)
         """
         from forebay.torch.tensors import TorchLoader
 

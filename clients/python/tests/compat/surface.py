@@ -21,7 +21,7 @@ from forebay import _command
 
 ROOT = Path(__file__).resolve().parents[4]
 # Classes that users construct. The others come from a Loader, and their constructors are its own business.
-CONSTRUCTED = ("forebay.Loader", "forebay.transforms.")
+CONSTRUCTED = ("forebay.Loader", "forebay.transforms.", "forebay.torch.TorchBatch")
 MODULES = ("forebay", "forebay.errors", "forebay.transforms")
 # What is reached through a Loader, and has no name in a public module.
 REACHED = ("forebay.gpu.GpuArray", "forebay.torch.TorchBatch", "forebay.torch.TorchLoader")

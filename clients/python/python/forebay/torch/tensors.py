@@ -1,12 +1,9 @@
-"""Batches as named tuples or dicts of PyTorch tensors."""
+"""The conversion of batches to PyTorch tensors."""
 
 from __future__ import annotations
 
-import functools
 import logging
-from collections import namedtuple
-from keyword import iskeyword
-from typing import TYPE_CHECKING, Any, Callable, NamedTuple
+from typing import TYPE_CHECKING, Any, Callable
 
 import numpy as np
 import torch
@@ -14,8 +11,8 @@ import torch
 from forebay.column_names import check_columns
 from forebay.converted import Converted
 from forebay.dtype import BFLOAT16_BITS, signed
-from forebay.errors import SettingsError
 from forebay.ragged import Ragged
+from forebay.torch.batch import TorchBatch, TorchRagged
 
 if TYPE_CHECKING:
     from forebay.batch import Batch
@@ -27,56 +24,8 @@ __all__ = ["TorchBatch", "TorchLoader", "TorchRagged"]
 _log = logging.getLogger("forebay")
 
 
-class TorchRagged(NamedTuple):
-    """A column with a list for each place, as tensors: see `forebay.Ragged`.
-
-    Attributes:
-        values: The rows of all lists, one after the other: `(rows, ...)`.
-        offsets: For each level, `(lists + 1,)` of int64, beginning with 0.
-    """
-
-    values: torch.Tensor
-    offsets: tuple[torch.Tensor, ...]
-
-    def nested(self) -> torch.Tensor:
-        """A jagged nested tensor of `torch.nested` that shares the memory of this column.
-
-        Raises:
-            TypeError: The column has lists of lists, which a nested tensor cannot have.
-        """
-        if len(self.offsets) > 1:
-            raise TypeError(f"a nested tensor has one ragged level, and this column has {len(self.offsets)}")
-        return torch.nested.nested_tensor_from_jagged(self.values, self.offsets[0])
-
-
-class TorchBatch(NamedTuple):
-    """A batch as tensors.
-
-    Further columns of the dataset are further fields: tensors, or `TorchRagged`. A batch with such columns has its own
-    type, whose first fields are those of this type. Its last field, `validity`, is a dict. For each further column, the
-    dict has a tensor `(n,)` of bool. It is False where a place has no value; the column then has 0, an empty list, or
-    for a mask the number `mask_fill`. Unsigned numbers become signed ones: uint16 becomes int32, and uint32 and uint64
-    become int64.
-
-    Attributes:
-        images: `(n, height, width, 3)`, or `(n, 3, height, width)` with `layout="NCHW"`, of the stream's dtype.
-        labels: `(n,)` of int64; -1 without a label. With `num_classes`, `(n, num_classes)` of float32.
-        records: `(n,)` of int64: record numbers in the dataset's order; -1 where a place has no record.
-        mask: `(n,)` of bool: False where a place repeats a record or replaces a bad one.
-        valid: Number of places with records of this epoch: those where `mask` is True.
-        epoch: The epoch that the batch belongs to, from 0.
-    """
-
-    images: torch.Tensor
-    labels: torch.Tensor
-    records: torch.Tensor
-    mask: torch.Tensor
-    valid: int
-    epoch: int
-
-
 class TorchLoader(Converted[Any]):
-    """A Loader that gives `TorchBatch`, or a dict of tensors.
+    """A Loader that gives `TorchBatch`, or a tuple or dict of tensors.
 
     Everything else is the same as in the Loader, with which it shares its session.
 
@@ -84,8 +33,8 @@ class TorchLoader(Converted[Any]):
         loader: The Loader.
 
     Example:
-        >>> for batch in loader.torch(device="cuda"):                                   # doctest: +SKIP
-        ...     loss = criterion(model(batch.images), batch.labels)
+        >>> for images, labels in loader.torch(device="cuda"):                          # doctest: +SKIP
+        ...     loss = criterion(model(images), labels)
     """
 
     def __init__(
@@ -138,7 +87,7 @@ class _Tensors:
         self._elements = elements
         self._soft_labels = soft_labels
 
-    def __call__(self, batch: Batch) -> Any:  # noqa: ANN401 - a dict, or a named tuple
+    def __call__(self, batch: Batch) -> Any:  # noqa: ANN401 - a TorchBatch, a dict, or a tuple
         in_host = self._device is None or self._device.type == "cpu"
         convert = (_copied if self._copy else _viewed) if in_host else self._moved
         names = batch.columns if self._elements is None else self._elements
@@ -156,9 +105,8 @@ class _Tensors:
         if self._as_dict:
             there = {"validity": validity} if validity else {}
             return {**tensors, "valid": batch.valid, "epoch": batch.epoch, **there}
-        images, labels, records, mask, *further = tensors.values()
-        values = (images, labels, records, mask, batch.valid, batch.epoch, *further)
-        return _tuple(tuple(validity))(*values, validity) if validity else TorchBatch(*values)
+        always = {name: tensors.pop(name) for name in names[:4]}
+        return TorchBatch(**always, valid=batch.valid, epoch=batch.epoch, columns=tensors, validity=validity)
 
     def _column(self, batch: Batch, name: str, convert: Callable[[Any], torch.Tensor]) -> Any:  # noqa: ANN401 - as TorchBatch
         if name == "images":
@@ -173,25 +121,6 @@ class _Tensors:
         view = _typed(torch.as_tensor(array, device=f"cuda:{array.device}"), array)
         # A move to another GPU is a copy already.
         return view.clone() if self._copy and view.device == self._device else view.to(self._device, non_blocking=True)
-
-
-@functools.cache
-def _tuple(further: tuple[str, ...]) -> Any:  # noqa: ANN401 - a class
-    """The type of a batch with these further columns."""
-    taken = [name for name in further if iskeyword(name) or name.startswith("_") or hasattr(TorchBatch, name)]
-    if taken:
-        raise SettingsError(
-            f"the column {taken[0]!r} cannot be a field of a named tuple: give as_dict=True, or another name with the "
-            "Loader's columns"
-        )
-    made = namedtuple("TorchBatch", (*TorchBatch._fields, *further, "validity"))
-    # pickle finds no class of this module by its name: it makes the class again.
-    made.__reduce__ = lambda self: (_again, (further, tuple(self)))  # type: ignore[method-assign]
-    return made
-
-
-def _again(further: tuple[str, ...], values: tuple[Any, ...]) -> Any:  # noqa: ANN401 - of a class made here
-    return _tuple(further)(*values)
 
 
 def _column(batch: Batch, name: str, convert: Callable[[Any], torch.Tensor]) -> Any:  # noqa: ANN401 - as TorchBatch
