@@ -28,11 +28,12 @@ pub(crate) struct Decision {
 #[pyclass(frozen, module = "forebay._native")]
 #[derive(Debug)]
 pub(crate) struct View {
-    /// Only its drop counts.
-    _keep: Keep,
+    keep: Keep,
     address: usize,
     shape: Vec<usize>,
     typestr: &'static str,
+    /// What numpy is told. The memory can never be written to.
+    read_only: bool,
 }
 
 /// Pixels of a batch in memory of a GPU. It keeps the slot in use.
@@ -63,7 +64,7 @@ impl Batch {
     }
 
     fn view<T>(&self, slice: &[T], shape: Vec<usize>, typestr: &'static str) -> View {
-        View { _keep: self.batch.keep(), address: slice.as_ptr().addr(), shape, typestr }
+        View { keep: self.batch.keep(), address: slice.as_ptr().addr(), shape, typestr, read_only: true }
     }
 }
 
@@ -180,14 +181,24 @@ impl Decision {
 
 #[pymethods]
 impl View {
-    /// The memory's address for numpy, marked as read-only.
+    /// The first `places` of it, not marked as read-only: for frameworks that have no such mark and warn when they drop one.
+    fn unmarked(&self, places: usize) -> Self {
+        let mut shape = self.shape.clone();
+        if let Some(all) = shape.first_mut() {
+            *all = places.min(*all);
+        }
+        let Self { address, typestr, .. } = *self;
+        Self { keep: self.keep.clone(), address, shape, typestr, read_only: false }
+    }
+
+    /// The memory's address for numpy, with the mark.
     #[getter]
     fn __array_interface__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let interface = PyDict::new(py);
         interface.set_item("version", 3)?;
         interface.set_item("shape", PyTuple::new(py, &self.shape)?)?;
         interface.set_item("typestr", self.typestr)?;
-        interface.set_item("data", (self.address, true))?;
+        interface.set_item("data", (self.address, self.read_only))?;
         Ok(interface)
     }
 }

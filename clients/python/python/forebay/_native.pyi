@@ -128,6 +128,7 @@ class Decision:
 class View:
     """Memory of one array, for numpy. It keeps the slot in use."""
 
+    def unmarked(self, places: int) -> View: ...
     @property
     def __array_interface__(self) -> dict[str, Any]: ...
 

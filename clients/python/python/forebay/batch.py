@@ -305,6 +305,12 @@ class Batch:
             return own
         return self._viewed(getattr(self._lent(), name))
 
+    def _unmarked(self, name: str) -> np.ndarray | GpuArray:
+        """`images`, `labels`, `records` or `mask`, without numpy's mark for read-only arrays."""
+        if self._own is not None or (name == "images" and self._pixels is not None):
+            return self[name]  # type: ignore[return-value] - none of these is ragged
+        return self._viewed(getattr(self._lent(), name).unmarked(self._shown))
+
     def _further(self) -> dict[str, str]:
         """Names and types of the further columns."""
         native = None if self._own_columns is not None else self._lent()

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Callable
 import numpy as np
 import torch
 
+from forebay.batch import Padded
 from forebay.column_names import check_columns
 from forebay.converted import Converted
 from forebay.dtype import BFLOAT16_BITS, signed
@@ -109,8 +110,6 @@ class _Tensors:
         return TorchBatch(**always, valid=batch.valid, epoch=batch.epoch, columns=tensors, validity=validity)
 
     def _column(self, batch: Batch, name: str, convert: Callable[[Any], torch.Tensor]) -> Any:  # noqa: ANN401 - as TorchBatch
-        if name == "images":
-            return convert(batch.images)
         if name == "labels" and self._soft_labels is not None:
             return convert(batch.soft_labels(*self._soft_labels))
         return _column(batch, name, convert)
@@ -124,6 +123,8 @@ class _Tensors:
 
 
 def _column(batch: Batch, name: str, convert: Callable[[Any], torch.Tensor]) -> Any:  # noqa: ANN401 - as TorchBatch
+    if name in Padded._fields:
+        return convert(batch._unmarked(name))
     column = batch[name]
     if batch._is_bfloat16(name):
         # The conversion takes its bits for what they are, as those of the images.
@@ -159,7 +160,9 @@ def _copied(array: np.ndarray | GpuArray) -> torch.Tensor:
 
 def _viewed(array: np.ndarray | GpuArray) -> torch.Tensor:
     # The host has no view of memory of a GPU.
-    return tensor_of(np.asarray(_Writable(array))) if isinstance(array, np.ndarray) else _copied(array)
+    if not isinstance(array, np.ndarray):
+        return _copied(array)
+    return tensor_of(array if array.flags.writeable else np.asarray(_Writable(array)))
 
 
 def tensor_of(array: np.ndarray) -> torch.Tensor:
