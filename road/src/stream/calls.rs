@@ -144,7 +144,7 @@ async fn has_one_group(stream: &Stream, what: &str) -> Result<(), CallError> {
 }
 
 /// Ends an epoch for a sole trainer, which is in it; what it did not get is listed as abandoned (semantics rule 10).
-/// The trainer's last receipts may have completed the epoch: then nothing is left to abandon.
+/// The trainer's last receipts may have completed the epoch, or another rank may have ended it: then nothing is left to abandon.
 async fn reset(stream: &Stream, consumer: ConsumerId, epoch: u64) -> Result<(), CallError> {
     if let Some(other) = stream.attendance.other_than(consumer) {
         return Err(CallError::Invalid(format!(
@@ -157,7 +157,11 @@ async fn reset(stream: &Stream, consumer: ConsumerId, epoch: u64) -> Result<(), 
     stream.standing.flush().await;
     let floor = stream.standing.progress().floor;
     match epoch.cmp(&floor) {
-        Ordering::Less => Ok(()),
+        Ordering::Less => {
+            // Batches of the epoch that another rank has ended may still be offered until then.
+            stream.catch_up().await;
+            Ok(())
+        }
         Ordering::Equal => stream.anew(async || stream.standing.abandon(epoch).await.map(|()| Ended::Some)).await,
         Ordering::Greater => {
             Err(CallError::Invalid(format!("Epoch {epoch} cannot be ended: the stream is in epoch {floor}.")))

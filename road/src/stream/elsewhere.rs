@@ -71,8 +71,9 @@ impl Stream {
         }
     }
 
-    /// The run was taken to another place by a trainer of another node, or by another rank: the stream goes on there.
-    async fn catch_up(&self) {
+    /// The run was taken to another place by a trainer of another node, or by another rank: the stream goes on there. If it does
+    /// already, this waits until it has arrived.
+    pub(super) async fn catch_up(&self) {
         let Some(stopped) = self.pipeline.stop_if(|| self.is_behind()).await else { return };
         tracing::info!(stream = %self.identity, "another trainer has taken the run to another place: the stream goes on there");
         if let Err(error) = self.go_on_behind(stopped, async || Ok(Ended::Some)).await {
