@@ -80,9 +80,10 @@ impl Batching {
 
     /// `len(loader)` in an epoch: exact for a static plan, and for a dynamic one what the whole stream has at most.
     pub fn batches_per_epoch(&self, plan: &Plan, epoch: u64) -> u64 {
-        match plan.part() {
-            Some(_) => self.epoch(plan, epoch).batches,
-            None => plan.positions().div_ceil(self.size()),
+        match (plan.part(), self.policy) {
+            (Some(_), _) => self.epoch(plan, epoch).batches,
+            (None, LastBatchPolicy::Drop) => plan.positions() / self.size(),
+            (None, LastBatchPolicy::Fill | LastBatchPolicy::Partial) => plan.positions().div_ceil(self.size()),
         }
     }
 }
@@ -147,6 +148,14 @@ mod tests {
 
     fn batching(batch_size: u64, policy: LastBatchPolicy, pad_last_batch: bool) -> Batching {
         Batching { batch_size, policy, pad_last_batch }
+    }
+
+    #[test]
+    fn rule_13_a_stream_without_shards_counts_the_batches_that_are_delivered() {
+        let spec = LedgerSpec { fingerprint: vec![0; 32], records: 11, permutation: 1, ..LedgerSpec::default() };
+        let whole = Plan::new(&spec).unwrap();
+        let counted = |policy| batching(4, policy, false).batches_per_epoch(&whole, 0);
+        assert_eq!([LastBatchPolicy::Fill, LastBatchPolicy::Partial, LastBatchPolicy::Drop].map(counted), [3, 3, 2]);
     }
 
     #[test]

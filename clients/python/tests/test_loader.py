@@ -34,6 +34,12 @@ def test_pictures_labels_records_and_classes_of_class_folders(pictures):
         del batch
 
 
+@pytest.mark.parametrize(("policy", "batches"), [("partial", 3), ("fill", 3), ("drop", 2)])
+def test_rule_13_the_length_is_the_number_of_batches_that_come(pictures, policy, batches):
+    with forebay.Loader(pictures(10), batch_size=4, size=8, epochs=2, last_batch_policy=policy) as loader:
+        assert [len(loader), *(sum(1 for _ in loader) for _ in range(2))] == [batches] * 3
+
+
 def test_loaders_of_one_folder_share_what_is_kept_in_memory(pictures):
     folder = pictures(10)
     cache = {"keep": "decoded", "memory": "1mb"}

@@ -124,12 +124,6 @@ class DataLoader:
         is_own = self.collate_fn is not torch.utils.data.default_collate
         self._batches: TorchLoader = self.loader.torch(copy=is_own or not pin_memory)
         self.batch_size: int = self.loader._feed.session.rings()[0].images[0][0]
-        # The Loader counts the batch that is left out, unless it reads a shard.
-        is_plain = not (
-            is_stream or isinstance(source, Mapping) or {"shard_id", "global_batch", "weights"} & set(asked)
-        )
-        turns = self.loader._feed.session.records * asked.get("repeats", 1)
-        self._full_batches = turns // self.batch_size if drop_last and is_plain else None
         # The last iteration, and the last one that was asked for a batch.
         self._iteration = self._read_iteration = 0
         self._is_left_early = False
@@ -149,8 +143,7 @@ class DataLoader:
 
     def __len__(self) -> int:
         """Batches of an epoch. An upper bound if several trainers share a stream, or if sources have weights."""
-        batches = len(self.loader)
-        return batches if self._full_batches is None else min(batches, self._full_batches)
+        return len(self.loader)
 
     @property
     def epoch(self) -> int:
