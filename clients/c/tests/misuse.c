@@ -21,6 +21,13 @@ static void null_is_refused_everywhere(forebay_session *session, forebay_batch *
   EXPECT(forebay_attach(NULL, &none) == FOREBAY_STATUS_INVALID && says("options is NULL") && !none);
   EXPECT(forebay_attach(&options, NULL) == FOREBAY_STATUS_INVALID && says("session is NULL"));
   EXPECT(forebay_attach(&options, &none) == FOREBAY_STATUS_INVALID && says("options.stream is NULL"));
+  options.stream = "";
+  EXPECT(forebay_attach(&options, &none) == FOREBAY_STATUS_INVALID && says("options.stream is empty"));
+  const char *columns[] = {NULL};
+  options.stream = "train", options.columns = columns, options.column_count = 1;
+  EXPECT(forebay_attach(&options, &none) == FOREBAY_STATUS_INVALID && says("an entry of options.columns is NULL"));
+  options.columns = NULL;
+  EXPECT(forebay_attach(&options, &none) == FOREBAY_STATUS_INVALID && says("options.columns is NULL, and its count is 1"));
   EXPECT(forebay_next(NULL, 0, &batch) == FOREBAY_STATUS_INVALID && says("session is NULL") && !batch);
   EXPECT(forebay_next(session, 0, NULL) == FOREBAY_STATUS_INVALID && says("batch is NULL"));
   EXPECT(forebay_stream_info(session, NULL) == FOREBAY_STATUS_INVALID);

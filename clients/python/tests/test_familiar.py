@@ -18,6 +18,8 @@ def test_a_loader_says_what_it_reads_and_where_it_is(pictures):
         assert len(list(loader)) == 3
         assert loader.epoch == 2
     assert repr(loader).startswith("<forebay.Loader of"), "also of one that is closed"
+    with forebay.Loader([folder, folder], batch_size=4, size=8) as both:
+        assert f"'{folder} and 1 more'" in repr(both)
 
 
 def test_labels_that_are_numbers_have_no_classes(pictures):

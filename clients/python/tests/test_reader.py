@@ -180,6 +180,9 @@ def test_chains_that_no_stream_does_are_refused_with_what_to_do(pictures):
         (lambda: reader.multiple([files, reader.open_files("/data/b", size=9)]), "multiple: .*different settings"),
         (lambda: reader.multiple([files, batched]), "multiple: its readers are chains already"),
         (lambda: reader.multiple([]), "open_files: there is no file"),
+        (lambda: reader.multiple(files), r"multiple: give a list of readers, such as \[reader"),
+        (lambda: reader.batch(None, 4), "batch: NoneType is no reader"),
+        (lambda: reader.open_files("/data", (-1, 3, 8, 8)), r"shapes is a list with a shape for each column"),
     ]:
         with pytest.raises(forebay.SettingsError, match=words):
             chain()

@@ -42,6 +42,9 @@ pub(super) unsafe fn texts(
     pointer: *const *const c_char,
     count: usize,
 ) -> Result<Option<Vec<String>>, Failure> {
+    if pointer.is_null() && count > 0 {
+        return Err(Failure::invalid(format!("{what} is NULL, and its count is {count}")));
+    }
     if pointer.is_null() {
         return Ok(None);
     }
@@ -52,7 +55,7 @@ pub(super) unsafe fn texts(
     let pointers = unsafe { slice::from_raw_parts(pointer, count) };
     let text = |&pointer: &*const c_char| {
         // SAFETY: the caller vouches for each text.
-        unsafe { required(what, pointer) }.map(str::to_owned)
+        unsafe { required(&format!("an entry of {what}"), pointer) }.map(str::to_owned)
     };
     pointers.iter().map(text).collect::<Result<_, _>>().map(Some)
 }

@@ -208,6 +208,9 @@ unsafe fn wanted(options: &Options) -> Result<(Target, ClientOptions), Failure> 
     }
     // SAFETY: the caller vouches for the texts; so below.
     let name = unsafe { required("options.stream", options.stream) }?;
+    if name.is_empty() {
+        return Err(Failure::invalid("options.stream is empty: give the name of a stream"));
+    }
     // SAFETY: see above.
     let socket = unsafe { text("options.socket", options.socket) }?;
     // SAFETY: see above.

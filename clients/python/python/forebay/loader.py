@@ -342,7 +342,10 @@ class Loader(Batches[Batch]):
         return TorchLoader(self, copy=copy, device=device, as_dict=as_dict, elements=names, soft_labels=soft)
 
     def __repr__(self) -> str:
-        source = self._source if isinstance(self._source, (str, os.PathLike)) else type(self._source).__name__
+        source = self._source
+        if isinstance(source, (list, tuple)) and source:
+            source = source[0] if len(source) == 1 else f"{source[0]} and {len(source) - 1} more"
+        source = source if isinstance(source, (str, os.PathLike)) else type(source).__name__
         return f"<forebay.Loader of {str(source)!r} batch_size={self.batch_size} batches={len(self)}>"
 
     def _draw(self, timeout: float | None = None) -> tuple[int, Batch | None]:

@@ -190,6 +190,8 @@ def open_files(
         forebay.errors.SettingsError: open_files: there is no file; give at least one path
     """
     names = [filenames] if isinstance(filenames, (str, os.PathLike)) else list(filenames)
+    if shapes is not None and any(isinstance(shape, int) for shape in shapes):
+        raise SettingsError("open_files: shapes is a list with a shape for each column, such as [(-1, 3, 224, 224)]")
     axes = None if shapes is None else [[int(axis) for axis in shape] for shape in shapes]
     chain = _Chain(_native.Chain.open_files([os.fspath(name) for name in names], axes), settings)
     # A setting that is the chain's is refused where it is given.
@@ -203,6 +205,8 @@ def multiple(readers: Iterable[Reader[Batch]]) -> Reader[Batch]:
     Raises:
         SettingsError: The readers differ in more than their files, or are chains already.
     """
+    if isinstance(readers, Reader):
+        raise SettingsError("multiple: give a list of readers, such as [reader.open_files(path)]")
     chains = [_chain(reader, "multiple") for reader in readers]
     native = _native.Chain.multiple([chain.native for chain in chains])
     if any(chain.settings != chains[0].settings for chain in chains):
@@ -274,6 +278,8 @@ def over(batches: Batches[T]) -> Reader[T]:
 
 
 def _chain(reader: Reader[Any], link: str) -> _Chain:
+    if not isinstance(reader, Reader):
+        raise SettingsError(f"{link}: {type(reader).__name__} is no reader; give one that this module has made")
     if reader._chain is None:
         raise SettingsError(
             f"{link}: this reader is over a Loader, which has its settings already; give them to the Loader"
