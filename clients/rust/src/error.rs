@@ -140,7 +140,7 @@ pub enum NextError {
     /// The caller holds every slot that it may (semantics rule 14).
     #[error(
         "views of earlier batches fill all {granted} slots that this trainer may hold; keep batch.copy() instead of \
-         the views, or ask for more credits"
+         the views; the table of a stream may also give more credits"
     )]
     SlotsHeld {
         /// Slots that the daemon grants this trainer.

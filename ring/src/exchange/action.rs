@@ -168,7 +168,8 @@ pub enum NoPlace {
 /// Every credit of a group is taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "all {credits} credits of the ring's {slots} slots are taken by {trainers} trainers; raise trainers in the stream's settings"
+    "all {credits} credits of the ring's {slots} slots are taken by {trainers} trainers; raise trainers in the stream's settings, \
+     and restart the daemon"
 )]
 pub struct CreditsTaken {
     /// Slots in all.

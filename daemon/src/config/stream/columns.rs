@@ -16,8 +16,7 @@ pub(super) struct Columns {
 /// A list of names, or a table of names and parts.
 pub(super) fn read(value: &Value) -> Result<Columns, String> {
     let wrong = || {
-        "must be a list of names, such as [\"boxes\"], or a table of names and parts, such as { caption = \"txt\" }."
-            .to_owned()
+        "a list of names, such as [\"boxes\"], or a table of names and parts, such as { caption = \"txt\" }".to_owned()
     };
     match value {
         Value::Array(names) => {
@@ -35,8 +34,7 @@ pub(super) fn read(value: &Value) -> Result<Columns, String> {
 /// `masks`: a table of names of columns, and where the masks are.
 pub(super) fn masks(value: &Value) -> Result<ColumnMap, String> {
     let pairs = pairs(value).ok_or_else(|| {
-        "must be a table of names of columns and folders of masks, such as { segmentation = \"SegmentationClass\" }."
-            .to_owned()
+        "a table of names of columns and folders of masks, such as { segmentation = \"SegmentationClass\" }".to_owned()
     })?;
     Ok(pairs.into_iter().collect())
 }
@@ -44,8 +42,7 @@ pub(super) fn masks(value: &Value) -> Result<ColumnMap, String> {
 /// `source_options`: a table of texts, numbers and flags.
 pub(super) fn options(value: &Value) -> Result<OwnOptions, String> {
     let pairs = pairs(value).ok_or_else(|| {
-        "must be a table of options, such as { payload = \"picture\" }. docs/sources.md lists those of each source."
-            .to_owned()
+        "a table of options, such as { payload = \"picture\" }; docs/sources.md lists those of each source".to_owned()
     })?;
     Ok(pairs.into_iter().collect())
 }

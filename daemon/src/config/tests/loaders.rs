@@ -30,6 +30,11 @@ fn rule_45_masks_are_a_table_of_names_and_folders() {
     for (key, value) in [("masks", json!(["seg"])), ("masks", json!({ "seg": [] })), ("mask_fill", json!(65536))] {
         assert_eq!(keys(&settings(key, value).unwrap_err()), [key]);
     }
+    let told = settings("masks", json!("seg")).unwrap_err().to_string();
+    assert!(
+        told.contains("masks: is \"seg\"; give a table of names of columns and folders of masks, such as"),
+        "{told}"
+    );
 }
 
 #[test]
