@@ -196,7 +196,11 @@ impl EpochAudit {
         } else if complete || accounted.count >= expected.sum.count {
             audit.verdict = Verdict::DoesNotAddUp;
         }
-        audit.groups = tally.groups.iter().map(|group| GroupAudit::new(group, audit.delivered, complete)).collect();
+        audit.groups = tally
+            .groups
+            .iter()
+            .map(|group| GroupAudit::new(group, audit.delivered, complete, tally.renumbered))
+            .collect();
         if audit.groups.iter().any(|group| group.verdict == GroupVerdict::Differs) {
             audit.verdict = Verdict::DoesNotAddUp;
         }

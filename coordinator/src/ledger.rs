@@ -374,7 +374,10 @@ impl Ledger {
 
     fn tally(&mut self, epoch: u64) -> &mut Tallies {
         self.dirty.epochs.insert(epoch);
-        self.tallies.entry(epoch).or_default()
+        let renumbered = self.shares.renumbers(epoch);
+        let tallies = self.tallies.entry(epoch).or_default();
+        tallies.renumbered |= renumbered;
+        tallies
     }
 }
 

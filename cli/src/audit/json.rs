@@ -52,8 +52,8 @@ fn epoch(audit: &EpochAudit) -> Value {
             "pid": (group.pid > 0).then_some(group.pid),
             "verdict": verdict,
             "records": group.consumed.count,
-            "first_batch": group.batches.0,
-            "last_batch": group.batches.1,
+            "first_batch": group.batches.map(|(first, _)| first),
+            "last_batch": group.batches.map(|(_, last)| last),
             "missed": group.missed.map(|(from, to, records)| {
                 json!({ "from_batch": from, "to_batch": to, "records": records })
             }),

@@ -27,8 +27,8 @@ pub struct GroupAudit {
     pub pid: u32,
     /// What it has consumed.
     pub consumed: RecordSum,
-    /// Numbers of the first and the last batch of it.
-    pub batches: (u64, u64),
+    /// Numbers of the first and the last batch of it; none if several daemons have numbered the epoch's batches.
+    pub batches: Option<(u64, u64)>,
     /// Numbers of the first and the last batch that it has missed, and their records, if its daemon ended before it had them.
     pub missed: Option<(u64, u64, u64)>,
     /// What that says.
@@ -39,7 +39,7 @@ pub struct GroupAudit {
 
 impl GroupAudit {
     /// A group, in an epoch with these delivered records.
-    pub(super) fn new(tally: &GroupTally, delivered: RecordSum, complete: bool) -> Self {
+    pub(super) fn new(tally: &GroupTally, delivered: RecordSum, complete: bool, renumbered: bool) -> Self {
         let GroupKey { name, pid, .. } = tally.group.clone().unwrap_or_default();
         let consumed = sum(tally.consumed);
         let verdict = match () {
@@ -47,7 +47,7 @@ impl GroupAudit {
             () if consumed == delivered && complete => GroupVerdict::Whole,
             () => GroupVerdict::Part,
         };
-        let batches = (tally.first_batch, tally.last_batch);
+        let batches = (!renumbered).then_some((tally.first_batch, tally.last_batch));
         let missed = tally.missed.as_ref().map(|missed| (missed.from, missed.to, missed.records));
         let name = Some(name).filter(|name| !name.is_empty());
         Self { name, pid, consumed, batches, missed, verdict, delivered: delivered.count }
@@ -56,7 +56,7 @@ impl GroupAudit {
 
 impl fmt::Display for GroupAudit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (Self { consumed, delivered, .. }, (first, last)) = (self, self.batches);
+        let Self { consumed, delivered, .. } = self;
         match &self.name {
             Some(name) => write!(f, "group \"{}\": ", printable(name))?,
             None => write!(f, "trainer of process {}: ", self.pid)?,
@@ -64,15 +64,17 @@ impl fmt::Display for GroupAudit {
         match self.verdict {
             GroupVerdict::Whole => write!(f, "whole, {} records, checksum equal", consumed.count),
             GroupVerdict::Part if consumed.count == 0 => write!(f, "0 of {delivered} delivered records"),
-            GroupVerdict::Part => {
-                write!(f, "batches {first} to {last}, {} of {delivered} delivered records", consumed.count)
+            GroupVerdict::Part | GroupVerdict::Differs => {
+                match self.batches {
+                    Some((first, last)) => write!(f, "batches {first} to {last}, "),
+                    None => f.write_str("batches of several daemons, "),
+                }?;
+                write!(f, "{} of {delivered} delivered records", consumed.count)
             }
-            GroupVerdict::Differs => write!(
-                f,
-                "batches {first} to {last}, {} of {delivered} delivered records, DOES NOT ADD UP: checksum {:032x}",
-                consumed.count, consumed.sum
-            ),
         }?;
+        if self.verdict == GroupVerdict::Differs {
+            write!(f, ", DOES NOT ADD UP: checksum {:032x}", consumed.sum)?;
+        }
         match self.missed {
             Some((from, to, records)) => write!(f, "; missed {records} records of batches {from} to {to}"),
             None => Ok(()),

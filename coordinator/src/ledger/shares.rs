@@ -37,11 +37,18 @@ pub(super) struct Shares {
     present: BTreeSet<String>,
     /// Those that were there when the last incarnation ended, and have not ended.
     former: BTreeSet<String>,
+    /// The epoch in which the last incarnation ended, if nothing of it was counted then. Not stored.
+    renumbered: Option<u64>,
 }
 
 impl Shares {
+    /// Whether several incarnations number the batches of this epoch, of which nothing was counted before.
+    pub(super) fn renumbers(&self, epoch: u64) -> bool {
+        self.renumbered == Some(epoch)
+    }
+
     pub(super) fn stored(&self) -> Option<StoredShares> {
-        let Self { list, present, former } = self;
+        let Self { list, present, former, renumbered: _ } = self;
         let names = |names: &BTreeSet<String>| names.iter().cloned().collect();
         let stored = StoredShares { shares: list.clone(), present: names(present), former: names(former) };
         (stored != StoredShares::default()).then_some(stored)
@@ -50,7 +57,7 @@ impl Shares {
     pub(super) fn of(stored: StoredShares) -> Self {
         let StoredShares { shares, present, former } = stored;
         let names = |names: Vec<String>| names.into_iter().take(GROUPS).collect();
-        Self { list: shares, present: names(present), former: names(former) }
+        Self { list: shares, present: names(present), former: names(former), renumbered: None }
     }
 
     /// Whether all are of epochs up to this one.
@@ -106,7 +113,7 @@ impl Ledger {
     pub(super) fn note_groups(&mut self, began: &[String], ended: &[String]) {
         if !ended.is_empty() {
             self.write_off(ended, |_| true);
-            let Shares { list, present, former } = &mut self.shares;
+            let Shares { list, present, former, .. } = &mut self.shares;
             for share in list {
                 share.waiting.retain(|name| !ended.contains(name));
             }
@@ -128,6 +135,13 @@ impl Ledger {
 
     /// An incarnation has ended. Its groups may come back to the next one, which waits for them until it says that they have ended.
     pub(super) fn groups_may_come_back(&mut self) {
+        // The next one numbers its batches anew, and is handed in receipts for batches of this one.
+        let floor = self.progress().floor;
+        if self.tallies.contains_key(&floor) {
+            self.tally(floor).renumbered = true;
+        } else if !self.workers.is_empty() {
+            self.shares.renumbered = Some(floor);
+        }
         let Shares { present, former, .. } = &mut self.shares;
         if present != former {
             former.clone_from(present);

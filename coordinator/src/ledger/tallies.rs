@@ -41,6 +41,8 @@ pub(crate) struct Tallies {
     sources: Vec<SourceTally>,
     /// For each group of trainers, in the order in which they came.
     pub(super) groups: Vec<GroupTally>,
+    /// Several daemons have numbered the epoch's batches, each by itself.
+    pub(super) renumbered: bool,
 }
 
 /// What became of positions, for the counts of their sources.
@@ -67,6 +69,7 @@ impl Tallies {
             by_state: (self.by_state.count > 0).then(|| tally(self.by_state)),
             unsummed: self.unsummed.clone(),
             groups: self.groups.clone(),
+            renumbered: self.renumbered,
         }
     }
 
@@ -148,6 +151,7 @@ impl Tallies {
             repeats,
             sources: message.sources.clone(),
             groups: accounts(&message.groups),
+            renumbered: message.renumbered,
         }
     }
 

@@ -3,7 +3,7 @@
 use forebay_coordinator::{GroupAudit, GroupVerdict, Verdict as Judgement};
 use forebay_proto::v1::{AckItem, AckRequest, GroupKey, GroupReceipt, Lease, Verdict};
 
-use crate::scene::{Daemon, Scene, spec};
+use crate::scene::{Daemon, GRACE, Scene, spec};
 
 fn named(name: &str) -> GroupKey {
     GroupKey { name: name.to_owned(), ..GroupKey::default() }
@@ -47,6 +47,27 @@ fn rule_44_each_group_has_an_account_which_a_restart_keeps() {
     let lines: Vec<_> = audit[0].groups.iter().map(GroupAudit::to_string).collect();
     let of_alone = "trainer of process 4711: batches 4 to 4, 5 of 10 delivered records";
     assert_eq!(lines, ["group \"small\": whole, 10 records, checksum equal", of_alone]);
+}
+
+#[test]
+fn rule_44_batches_that_two_daemons_have_numbered_have_no_first_and_last_number() {
+    for is_counted in [true, false] {
+        let (mut scene, mut daemon, [first, _]) = begin();
+        let (early, late) = (named("early"), named("late"));
+        if is_counted {
+            let item = scene.delivered(&first);
+            consumed(&scene, &mut daemon, 96, item, &[(&early, item)]);
+        }
+        let mut daemon = scene.daemon("node", 2);
+        scene.pass(GRACE);
+        let lease = daemon.lease(&scene);
+        let item = scene.delivered(&lease);
+        assert_eq!(consumed(&scene, &mut daemon, 0, item, &[(&late, item)]), Verdict::Accepted);
+        scene.restart();
+        let of_late = scene.audit().remove(0).groups.pop().unwrap().to_string();
+        let delivered = if is_counted { 10 } else { 5 };
+        assert_eq!(of_late, format!("group \"late\": batches of several daemons, 5 of {delivered} delivered records"));
+    }
 }
 
 #[test]

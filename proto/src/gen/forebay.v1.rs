@@ -1020,6 +1020,9 @@ pub struct EpochTally {
     /// The first 256 groups of trainers that have consumed something, if the stream's groups each get every batch.
     #[prost(message, repeated, tag = "50")]
     pub groups: ::prost::alloc::vec::Vec<GroupTally>,
+    /// A daemon has ended meanwhile, and the next one numbers its batches anew: no account of a group has a first and a last one.
+    #[prost(bool, tag = "51")]
+    pub renumbered: bool,
 }
 /// Positions of one rank of a lockstep run, in its own count from 0. In other ledgers, which have no ranks, `world_size` is 0, and
 /// they are positions of the ledger's epoch. Each has a record.

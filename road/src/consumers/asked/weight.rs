@@ -226,6 +226,7 @@ mod tests {
             by_state: _,
             unsummed: _,
             groups: _,
+            renumbered: _,
         } = EpochTally::default();
         let UnsummedRange { rank: _, world_size: _, start: _, end: _, abandoned: _ } = UnsummedRange::default();
         let GroupTally { group: _, consumed: _, first_batch: _, last_batch: _, missed: _, differs: _ } =
