@@ -130,7 +130,7 @@ impl Session {
     /// Acknowledges what is in hand and waits for the next batch.
     ///
     /// The first call after an epoch's end joins the epoch that the stream is in by then. With a `timeout` of zero it
-    /// only looks.
+    /// does not wait.
     ///
     /// # Errors
     /// See [`NextError`]. After [`NextError::Timeout`], [`NextError::SlotsHeld`], [`NextError::EpochHeld`],

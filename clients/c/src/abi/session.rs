@@ -93,7 +93,7 @@ pub unsafe extern "C" fn forebay_class_name(
 /// `FOREBAY_STATUS_MISSED` is for the trainers of a group with a name: the daemon ended, and the group does not get some
 /// batches. It is told once, and the next call continues.
 ///
-/// `timeout_ms` is the longest wait in milliseconds. 0 only looks, -1 waits for ever. The call ends within 100 ms if another
+/// `timeout_ms` is the longest wait in milliseconds. 0 does not wait, -1 waits for ever. The call ends within 100 ms if another
 /// thread closes the session.
 ///
 /// # Safety
