@@ -13,6 +13,14 @@ pub(crate) fn members(GroupStatus { name, pids, .. }: &GroupStatus) -> String {
     }
 }
 
+/// So many batches, in words.
+pub(crate) fn in_batches(count: impl Into<u64>) -> String {
+    match count.into() {
+        1 => "1 batch".to_owned(),
+        count => format!("{count} batches"),
+    }
+}
+
 /// None for a trainer that is a group by itself.
 pub(crate) fn name_of(group: &str) -> Option<&str> {
     Some(group).filter(|group| !group.is_empty())

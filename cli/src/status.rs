@@ -18,7 +18,7 @@ use forebay_road::ByteSize;
 
 use crate::daemon::{Client, Daemon, duration};
 use crate::failure::Failure;
-use crate::group::members;
+use crate::group::{in_batches, members};
 use crate::remote::{Coordinator, CoordinatorArgs};
 use crate::span::span;
 use crate::user;
@@ -226,11 +226,17 @@ fn one(out: &mut impl Write, reply: &StatusReply, stream: &StreamStatus) -> io::
         let ConsumerStatus { pid, uid, held, delivered, .. } = consumer;
         let name = user::name(*uid);
         let user = printable(&name);
-        writeln!(out, "  trainer  process {pid} of user {user}: holds {held}, {delivered} batches consumed")?;
+        writeln!(out, "  trainer  process {pid} of user {user}: holds {held}, {} consumed", in_batches(*delivered))?;
     }
     for group in &stream.groups {
         let GroupStatus { delivered, behind, .. } = group;
-        writeln!(out, "  group    {}: {behind} batches behind, {delivered} batches consumed", members(group))?;
+        writeln!(
+            out,
+            "  group    {}: {} behind, {} consumed",
+            members(group),
+            in_batches(*behind),
+            in_batches(*delivered)
+        )?;
     }
     for stage in &stream.stages {
         let waits = [stage.writer_wait_us, stage.reader_wait_us].map(|us| span(Duration::from_micros(us)));
@@ -288,7 +294,7 @@ mod tests {
         status(&mut out, &reply).unwrap();
         let text = String::from_utf8(out).unwrap();
         assert!(text.contains("up 2 h") && text.contains("process 42 of user 4000000001: holds 2"), "{text}");
-        assert!(text.contains("group    vision\\n (2 trainers): 1 batches behind, 7 batches consumed"), "{text}");
+        assert!(text.contains("group    vision\\n (2 trainers): 1 batch behind, 7 batches consumed"), "{text}");
         assert!(text.contains("group    of process 44: 3 batches behind, 5 batches consumed"), "{text}");
         assert!(text.contains("LEDGER  could not be reached or written for 40 s: no space left"), "{text}");
         assert!(text.contains("FAILED   record 7 is bad"), "{text}");

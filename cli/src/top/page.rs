@@ -8,7 +8,7 @@ use forebay_proto::printable;
 use forebay_proto::v1::{ClosedStream, LedgerOutage, StreamStatus};
 
 use super::overview::{Overview, StreamRates};
-use crate::group::members;
+use crate::group::{in_batches, members};
 use crate::span::span;
 use crate::user;
 use crate::verdict::Limit;
@@ -102,7 +102,7 @@ fn one(rates: &StreamRates<'_>) -> Vec<Row> {
         )));
     }
     for group in &stream.groups {
-        lines.push(plain(format!("  group {}: {} batches behind", members(group), group.behind)));
+        lines.push(plain(format!("  group {}: {} behind", members(group), in_batches(group.behind))));
     }
     let colour = match verdict.limit {
         Limit::Failed | Limit::Ledger | Limit::Storage => Color::Red,

@@ -41,10 +41,12 @@ impl Screen {
         Ok(screen)
     }
 
-    /// Shows as many lines as there is room for. `gone` says why they are not renewed any more.
+    /// Shows as many lines as there is room for. `gone` says why they are not renewed any more: it stands above them, and they are
+    /// dim.
     pub(super) fn show(&mut self, lines: &[Row], gone: Option<&str>) -> io::Result<()> {
         let (width, height) = size()?;
         let room = usize::from(height.saturating_sub(1));
+        let lines = with_reason(lines, gone);
         let lines: Vec<Row> = lines.iter().flat_map(|line| wrapped(line, usize::from(width))).collect();
         self.above = self.above.min(lines.len().saturating_sub(room));
         queue!(self.out, BeginSynchronizedUpdate, Clear(ClearType::All))?;
@@ -55,10 +57,7 @@ impl Screen {
             }
         }
         queue!(self.out, MoveTo(0, height.saturating_sub(1)))?;
-        match gone {
-            Some(why) => queue!(self.out, PrintStyledContent(clipped(why, usize::from(width)).red()))?,
-            None => queue!(self.out, Print(clipped(KEYS, usize::from(width)).dim()))?,
-        }
+        queue!(self.out, Print(clipped(KEYS, usize::from(width)).dim()))?;
         queue!(self.out, EndSynchronizedUpdate)?;
         self.out.flush()
     }
@@ -86,6 +85,14 @@ impl Drop for Screen {
         let _shown = execute!(self.out, LeaveAlternateScreen, Show);
         let _cooked = disable_raw_mode();
     }
+}
+
+/// The lines, or what was last known behind the reason why nothing newer is.
+fn with_reason(lines: &[Row], gone: Option<&str>) -> Vec<Row> {
+    let Some(why) = gone else { return lines.to_vec() };
+    let old = |line: &Row| line.iter().map(|part| part.content().clone().dim()).collect();
+    let reason = [format!("{why} This is how it was last:").red()];
+    [reason.into(), Row::new()].into_iter().chain(lines.iter().map(old)).collect()
 }
 
 /// A line of one part is broken between words, and its further lines are indented as it is. The parts of others are clipped.
@@ -127,6 +134,15 @@ mod tests {
     fn rows(line: &Row, width: usize) -> Vec<String> {
         let text = |line: Row| line.iter().map(|part| part.content().clone()).collect();
         wrapped(line, width).into_iter().map(text).collect()
+    }
+
+    #[test]
+    fn lines_that_are_not_renewed_are_dim_and_stand_below_the_reason() {
+        let lines: [Row; 1] = [vec!["ring ".to_owned().stylize(), "HHRR".to_owned().red()]];
+        assert_eq!(with_reason(&lines, None), lines);
+        let reason = "No daemon answers. This is how it was last:".to_owned().red();
+        let old = vec!["ring ".to_owned().dim(), "HHRR".to_owned().dim()];
+        assert_eq!(with_reason(&lines, Some("No daemon answers.")), [vec![reason], Row::new(), old]);
     }
 
     #[test]

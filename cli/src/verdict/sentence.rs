@@ -5,7 +5,7 @@ use forebay_proto::v1::{ConsumerStatus, DecoderStatus, StatusReply, StreamStatus
 use forebay_road::cores;
 
 use super::{BUSY, Limit, Shares, earlier};
-use crate::group::members;
+use crate::group::{in_batches, members};
 
 /// Decoders that read whole pictures whatever is kept of them.
 const WHOLE: &str = "image";
@@ -32,9 +32,11 @@ fn idle<'a>(before: &StatusReply, stream: &'a StreamStatus) -> Option<&'a Consum
 fn slowest(stream: &StreamStatus, idle: Option<&ConsumerStatus>) -> String {
     let behind = stream.groups.iter().max_by_key(|group| group.behind).filter(|_| stream.groups.len() > 1);
     match (behind, idle) {
-        (Some(group), _) => format!(" The slowest is the group {}, {} batches behind.", members(group), group.behind),
+        (Some(group), _) => {
+            format!(" The slowest is the group {}, {} behind.", members(group), in_batches(group.behind))
+        }
         (None, Some(trainer)) => {
-            format!(" Process {} holds {} batches and has not taken another one.", trainer.pid, trainer.held)
+            format!(" Process {} holds {} and has not taken another one.", trainer.pid, in_batches(trainer.held))
         }
         (None, None) => String::new(),
     }
