@@ -66,19 +66,20 @@ fn one(rates: &StreamRates<'_>) -> Vec<Row> {
     let StreamRates { stream, pictures, batches, left, shares, trainers, verdict } = rates;
     let StreamStatus { name, source, records, epoch, epochs, bad, .. } = stream;
     let bad = if *bad > 0 { format!(", {bad} bad records") } else { String::new() };
-    let epoch = match epochs {
-        0 => format!("epoch {epoch}"),
-        all => format!("epoch {epoch} of {all}"),
-    };
     let left = left.map_or_else(String::new, |time| format!(", {} left", span(time)));
-    let done = rates.done();
+    let (done, epoch) = match epochs {
+        0 => (rates.done(), format!("epoch {epoch}{left}")),
+        // The epoch behind the last one, which never begins.
+        all if epoch >= all => (1.0, "the last epoch".to_owned()),
+        all => (rates.done(), format!("epoch {epoch} of {all}{left}")),
+    };
     let mut lines = vec![
         bold(format!("stream {name}: {}, {records} records", printable(source))),
         plain(format!("  {pictures:.0} pictures/s, {batches:.1} batches/s{bad}")),
         vec![
             "  ".to_owned().stylize(),
             bar(done, Color::Blue),
-            format!(" {:>3.0} % of {epoch}{left}", (done * 100.0).floor()).stylize(),
+            format!(" {:>3.0} % of {epoch}", (done * 100.0).floor()).stylize(),
         ],
         ring(stream),
     ];

@@ -91,6 +91,9 @@ fn rates_and_the_time_that_is_left_are_those_between_two_readings() {
     let (still, told) = shown(&after(), &after());
     assert_eq!(told["streams"][0]["seconds_left"], Value::Null, "at this rate it never ends");
     assert!(still.contains("30 % of epoch 3 of 90\n"), "{still}");
+    let mut over = after();
+    (over.streams[0].epoch, over.streams[0].epoch_done) = (90, 0);
+    assert!(shown(&after(), &over).0.contains("  ████████████████████ 100 % of the last epoch\n"));
 }
 
 #[test]
