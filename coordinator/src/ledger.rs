@@ -374,10 +374,7 @@ impl Ledger {
 
     fn tally(&mut self, epoch: u64) -> &mut Tallies {
         self.dirty.epochs.insert(epoch);
-        let renumbered = self.shares.renumbers(epoch);
-        let tallies = self.tallies.entry(epoch).or_default();
-        tallies.renumbered |= renumbered;
-        tallies
+        self.tallies.entry(epoch).or_default()
     }
 }
 

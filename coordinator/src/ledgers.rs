@@ -99,8 +99,8 @@ impl Ledgers {
     pub(crate) fn get(&mut self, name: &str) -> Result<&mut Ledger, CallError> {
         self.shelf.get_mut(name).ok_or_else(|| {
             CallError::NotFound(format!(
-                "There is no ledger {name:?}: it was never opened, or a new run was begun. A daemon opens it when it \
-                 starts, or when its \"forebay run new\" is called."
+                "There is no ledger {name:?}: it was never opened, or a new run was begun. The daemon of the \
+                 stream opens it when it starts, or when it is told \"forebay run new\"."
             ))
         })
     }

@@ -191,7 +191,7 @@ impl View {
         Self { keep: self.keep.clone(), address, shape, typestr, read_only: false }
     }
 
-    /// The memory's address for numpy, with the mark.
+    /// The memory's address for numpy, and whether it is marked as read-only.
     #[getter]
     fn __array_interface__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let interface = PyDict::new(py);

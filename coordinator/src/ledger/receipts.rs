@@ -66,7 +66,7 @@ impl Ledger {
                         tallies.count(plan, grant.epoch, &grant.range, PositionFate::of_receipt(item.kind()));
                     });
                     for receipt in of_groups {
-                        self.tally(grant.epoch).count_for_group(receipt, item);
+                        self.tally_of_groups(grant.epoch).count_for_group(receipt, item);
                     }
                 }
                 self.end_share(grant.epoch, item, of_groups);

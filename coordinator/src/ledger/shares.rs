@@ -22,7 +22,7 @@ use super::groups::{extend, has_name};
 use super::receipts::receipt_range;
 use super::returned::TakenPositions;
 use super::tallies::{NAME_LEN, PositionFate};
-use super::{LeaseOut, Ledger};
+use super::{LeaseOut, Ledger, Tallies};
 
 /// Shares that are kept. The batches of a ring have far fewer claims.
 const MOST: usize = 1 << 16;
@@ -37,16 +37,11 @@ pub(super) struct Shares {
     present: BTreeSet<String>,
     /// Those that were there when the last incarnation ended, and have not ended.
     former: BTreeSet<String>,
-    /// The epoch in which the last incarnation ended, if nothing of it was counted then. Not stored.
+    /// The epoch in which the last incarnation ended, if no group was counted in it then. Not stored.
     renumbered: Option<u64>,
 }
 
 impl Shares {
-    /// Whether several incarnations number the batches of this epoch, of which nothing was counted before.
-    pub(super) fn renumbers(&self, epoch: u64) -> bool {
-        self.renumbered == Some(epoch)
-    }
-
     pub(super) fn stored(&self) -> Option<StoredShares> {
         let Self { list, present, former, renumbered: _ } = self;
         let names = |names: &BTreeSet<String>| names.iter().cloned().collect();
@@ -133,11 +128,19 @@ impl Ledger {
         self.shares.former.iter().cloned().collect()
     }
 
+    /// The sums of an epoch, for the receipt of a group.
+    pub(super) fn tally_of_groups(&mut self, epoch: u64) -> &mut Tallies {
+        let renumbered = self.shares.renumbered == Some(epoch);
+        let tallies = self.tally(epoch);
+        tallies.renumbered |= renumbered;
+        tallies
+    }
+
     /// An incarnation has ended. Its groups may come back to the next one, which waits for them until it says that they have ended.
     pub(super) fn groups_may_come_back(&mut self) {
         // The next one numbers its batches anew, and is handed in receipts for batches of this one.
         let floor = self.progress().floor;
-        if self.tallies.contains_key(&floor) {
+        if self.tallies.get(&floor).is_some_and(|tallies| !tallies.groups.is_empty()) {
             self.tally(floor).renumbered = true;
         } else if !self.workers.is_empty() {
             self.shares.renumbered = Some(floor);
@@ -178,7 +181,7 @@ impl Ledger {
         let Some(at) = self.shares.find(part_of(item), |_| true) else { return };
         let mut share = self.shares.list.remove(at);
         for receipt in share.had.iter().filter(|had| !told.iter().any(|told| told.group == had.group)) {
-            self.tally(epoch).count_for_group(receipt, item);
+            self.tally_of_groups(epoch).count_for_group(receipt, item);
         }
         share.waiting.retain(|name| !told.iter().any(|told| is_of(told, name)));
         self.owe(StoredShare { item: Some(*item), had: Vec::new(), ..share });
@@ -238,7 +241,7 @@ impl Ledger {
             tallies.count(plan, grant.epoch, &grant.range, PositionFate::Delivered);
         });
         for receipt in &share.had {
-            self.tally(grant.epoch).count_for_group(receipt, &item);
+            self.tally_of_groups(grant.epoch).count_for_group(receipt, &item);
         }
         self.acks = self.acks.saturating_add(1);
         self.owe(StoredShare { item: Some(item), had: Vec::new(), ..share });
@@ -277,7 +280,7 @@ impl Ledger {
             if share.waiting.is_empty() {
                 self.shares.list.remove(at);
             }
-            self.tally(epoch).count_for_group(receipt, &known);
+            self.tally_of_groups(epoch).count_for_group(receipt, &known);
         } else {
             return false;
         }
