@@ -278,8 +278,14 @@ fn kill_daemon(steps: u64) {
     seen.push(Seen::of(&batch));
     drop((batch, daemon));
     let daemon = home.start();
+    let before = records(&seen);
     seen.extend(trainer.epoch());
-    assert_eq!(records(&seen), (0..PICTURES).collect::<Vec<_>>(), "each record once");
+    // A trainer that finds the new daemon too late is given again what it had (rule 16), and nothing else.
+    let mut all = records(&seen);
+    all.dedup();
+    assert_eq!(all, (0..PICTURES).collect::<Vec<_>>(), "each record");
+    let twice: Vec<u64> = records(&seen).windows(2).filter(|pair| pair[0] == pair[1]).map(|pair| pair[0]).collect();
+    assert!(twice.iter().all(|record| before.contains(record)), "{twice:?} again, after {before:?}");
     let whole = format!("epoch 0: {PICTURES} of {PICTURES} records accounted for");
     assert!(home.audit()[1].starts_with(&whole), "{:?}", home.audit());
     daemon.stop();
