@@ -279,6 +279,7 @@ impl Ledger {
             floor: self.first_open().map_or(self.cursor_epoch, |open| open.min(self.cursor_epoch)),
             drained: returned.min(issued),
             generation: self.generation,
+            failed: !self.failure.why.is_empty(),
         }
     }
 

@@ -317,6 +317,8 @@ impl BatchStage {
                 Err(panic) => {
                     let reason = format!("Batch {} could not be mixed: {panic}.", batch.sheet.batch);
                     let ready = Ready::publish(batch, None, &mut self.parts.targets);
+                    // What comes back of it would be mixed in vain again.
+                    self.failed = true;
                     (self.parts.output)(Output::Lost(ready, reason));
                 }
             }

@@ -295,6 +295,7 @@ impl RingThread {
     /// Nothing more comes before a restore or a reset mends it.
     fn fail(&mut self, code: u32, reason: String) {
         tracing::error!(stream = self.stream, reason, "the stream has failed");
+        self.deliveries.fails();
         self.readers.send_all(&self.condition.fails(code, reason), &mut self.deliveries);
     }
 

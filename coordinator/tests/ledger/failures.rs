@@ -1,7 +1,9 @@
 //! A run that fails at a bad record fails for all its workers, until a restore, a reset or another opening.
 
 use forebay_coordinator::CallError;
-use forebay_proto::v1::{AbandonRequest, HeartbeatRequest, OpenRequest, Policies, RestoreRequest, policies::OnError};
+use forebay_proto::v1::{
+    AbandonRequest, HeartbeatRequest, OpenRequest, Policies, RestoreRequest, ack_item::Kind, policies::OnError,
+};
 
 use crate::scene::{Daemon, Scene, spec};
 
@@ -39,6 +41,21 @@ fn rule_41_a_bad_record_that_stops_one_node_stops_all_also_after_a_restart_of_th
 }
 
 #[test]
+fn rule_7_a_reply_that_completes_an_epoch_by_a_bad_record_says_that_the_run_has_failed() {
+    let scene = Scene::new(spec(12), 12, 1);
+    let mut one = open(&scene, "one", 1, OnError::Fail, None);
+    let mut two = open(&scene, "two", 1, OnError::Fail, None);
+    let lease = one.lease(&scene);
+    one.ack(&scene, scene.receipt(&lease, 0, 11, Kind::Delivered));
+    assert!(!two.acquire(&scene, 1).progress.unwrap().failed);
+    one.nack(&scene, &lease, 11);
+    let progress = two.acquire(&scene, 1).progress.unwrap();
+    assert!(progress.floor == 1 && progress.failed, "trainers are not told the end: {progress:?}");
+    scene.call(AbandonRequest { caller: Some(one.next()), epoch: 0 }).unwrap();
+    assert!(!two.acquire(&scene, 1).progress.unwrap().failed, "a reset ends the failure");
+}
+
+#[test]
 fn rule_41_bad_records_of_all_nodes_count_together_and_each_record_once() {
     let scene = Scene::new(spec(40), 20, 2);
     let mut nodes = ["one", "two"].map(|name| open(&scene, name, 1, OnError::Skip, Some(2)));
@@ -65,7 +82,7 @@ fn rule_41_bad_records_of_all_nodes_count_together_and_each_record_once() {
                 third = Some(record);
                 break;
             } else {
-                let item = scene.receipt(&lease, position, position + 1, forebay_proto::v1::ack_item::Kind::Delivered);
+                let item = scene.receipt(&lease, position, position + 1, Kind::Delivered);
                 one.ack(&scene, item);
             }
         }

@@ -152,6 +152,9 @@ pub struct Progress {
     /// Rises with every restore; leases of an older generation are fenced.
     #[prost(uint64, tag = "3")]
     pub generation: u64,
+    /// The run has failed, and LedgerNews.failure says why. No epoch ends for trainers before the failure has.
+    #[prost(bool, tag = "4")]
+    pub failed: bool,
 }
 /// Opens the ledger of (run, stream, shard), or makes it; registers the worker's new incarnation, which returns
 /// what the worker's older one had.

@@ -281,14 +281,24 @@ impl Batcher {
 
     /// Quarantines a record: at once, but where places never shift with its batch. So a batch that is made again, by
     /// another daemon, is the same batch.
+    ///
+    /// If the stream fails at this record, that comes first: the ledger may end the epoch with the record, and trainers must
+    /// hear of the failure before that end.
     fn report(&mut self, at: Option<At>, bad: BadRecord) {
-        let (turn, epoch, text) = (bad.position.turn(), bad.position.epoch, bad.to_string());
+        if let Some(why) = self.judge(&bad) {
+            self.fail(why);
+        }
         match at.filter(|_| self.rules.dynamic.is_none() && !self.failed) {
             Some(at) => self.draft(at.0).bad.push(bad),
             None => self.actions.push_back(Action::Nack(bad)),
         }
+    }
+
+    /// Why the stream fails at a bad record, if it does.
+    fn judge(&mut self, bad: &BadRecord) -> Option<String> {
+        let (turn, epoch, text) = (bad.position.turn(), bad.position.epoch, bad.to_string());
         if self.rules.on_error == OnError::Fail {
-            return self.fail(format!(
+            return Some(format!(
                 "{text}. The stream stops at a bad record because on_error is \"fail\"; \"skip\" or \"replace\" go on"
             ));
         }
@@ -298,18 +308,17 @@ impl Batcher {
             bad.insert(turn);
             if bad.len() as u64 >= whole {
                 let text = format!("{}.", text.trim_end_matches('.'));
-                return self.fail(format!(
+                return Some(format!(
                     "Every record of epoch {epoch} is bad, {whole} in all; the last: {text} Mend the dataset, and begin a \
                      new run or load an earlier state"
                 ));
             }
         }
-        let Some(limit) = self.rules.max_failures else { return };
+        let limit = self.rules.max_failures?;
         self.bad.insert(turn.record());
         let count = self.bad.len();
-        if count as u64 > limit {
-            self.fail(format!("{count} bad records are more than max_failures ({limit}); the last: {text}"));
-        }
+        (count as u64 > limit)
+            .then(|| format!("{count} bad records are more than max_failures ({limit}); the last: {text}"))
     }
 
     /// How many records an epoch has, where they must not all be bad. A shard or a rank of less than a batch says too little of
@@ -323,9 +332,9 @@ impl Batcher {
 
     fn fail(&mut self, text: String) {
         if !std::mem::replace(&mut self.failed, true) {
+            self.actions.push_back(Action::Fail(text));
             let bad = self.bad_of_drafts();
             self.actions.extend(bad.into_iter().map(Action::Nack));
-            self.actions.push_back(Action::Fail(text));
         }
     }
 

@@ -244,6 +244,11 @@ impl Deliveries {
         self.end.heard(progress);
     }
 
+    /// The stream has failed: no epoch ends before it goes on.
+    pub(super) fn fails(&mut self) {
+        self.end.fails();
+    }
+
     /// Opens the next epoch where the current one is over, and says which that was.
     pub(super) fn advance(&mut self) -> Option<u64> {
         let open = self.exchange.open();

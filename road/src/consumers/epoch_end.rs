@@ -13,6 +13,8 @@ pub(super) struct EpochEnd {
     timeout: Duration,
     waiting: Option<EpochWaiting>,
     done_told: bool,
+    /// The stream has failed here: trainers get the error, whatever else is over (semantics rule 7).
+    failed: bool,
 }
 
 #[derive(Debug)]
@@ -28,8 +30,8 @@ const WORTH_A_WORD: Duration = Duration::from_secs(10);
 impl EpochEnd {
     /// The stream starts at `epoch`.
     pub(super) fn new(epoch: u64, epochs: Option<u64>, timeout: Duration) -> Self {
-        let progress = Progress { floor: epoch, drained: epoch, generation: 0 };
-        Self { progress, epochs, timeout, waiting: None, done_told: false }
+        let progress = Progress { floor: epoch, drained: epoch, ..Progress::default() };
+        Self { progress, epochs, timeout, waiting: None, done_told: false, failed: false }
     }
 
     /// News from the coordinator. What it said before a restore is no news after it.
@@ -43,11 +45,18 @@ impl EpochEnd {
     pub(super) fn reopen(&mut self, progress: Progress) {
         self.progress = progress;
         self.done_told = false;
+        self.failed = false;
     }
 
-    /// Whether every position of the epoch is complete, and so no batch of it is still to come.
+    /// The stream has failed. No epoch ends before it [goes on](Self::reopen).
+    pub(super) fn fails(&mut self) {
+        self.failed = true;
+    }
+
+    /// Whether every position of the epoch is complete, and so no batch of it is still to come. While the stream or its run has
+    /// failed, no epoch is over: the word of a failure elsewhere may come after the word of the epoch that it completed.
     pub(super) fn is_over(&self, epoch: u64) -> bool {
-        self.progress.floor > epoch
+        self.progress.floor > epoch && !self.failed && !self.progress.failed
     }
 
     /// Whether nothing of the epoch is left but what consumers hold.
@@ -93,7 +102,7 @@ mod tests {
     const SECOND: Duration = Duration::from_secs(1);
 
     fn progress(floor: u64, drained: u64) -> Progress {
-        Progress { floor, drained, generation: 1 }
+        Progress { floor, drained, generation: 1, failed: false }
     }
 
     #[test]
@@ -117,6 +126,24 @@ mod tests {
         assert!(!end.is_over(0) && end.done().is_none(), "it comes late, and from another task");
         end.heard(Progress { generation: 2, ..progress(2, 2) });
         assert_eq!(end.just_done(), Some(2), "the end is told anew");
+    }
+
+    #[test]
+    fn rule_7_no_epoch_ends_while_the_stream_or_its_run_has_failed() {
+        for is_here in [true, false] {
+            let mut end = EpochEnd::new(0, Some(2), 600 * SECOND);
+            end.heard(progress(1, 1));
+            if is_here {
+                end.fails();
+            }
+            end.heard(Progress { failed: !is_here, ..progress(2, 2) });
+            assert!(!end.is_over(0) && !end.is_over(1), "here: {is_here}");
+            assert_eq!((end.done(), end.just_done()), (None, None), "here: {is_here}");
+            // A reset ends the failure, and the epoch with it.
+            end.reopen(progress(2, 2));
+            assert!(end.is_over(0) && end.is_over(1), "here: {is_here}");
+            assert_eq!(end.just_done(), Some(2), "here: {is_here}");
+        }
     }
 
     #[test]

@@ -101,7 +101,7 @@ impl Scene {
     /// The stream goes on at epoch 0, after a restore if `fenced`.
     fn restart(&self, fenced: bool) {
         let (done, restarted) = oneshot::channel();
-        let progress = Progress { floor: 0, drained: 0, generation: 1 };
+        let progress = Progress { floor: 0, drained: 0, generation: 1, failed: false };
         // The ledger's news may come before it.
         self.outbox.post(Note::Progress(progress));
         self.outbox.post(Note::DropReady { progress, fenced, done });
@@ -243,12 +243,43 @@ fn rule_22_an_ack_that_waits_in_another_trainer_s_socket_counts_before_the_call(
 fn rule_11_an_epoch_that_ends_while_a_trainer_comes_is_told_to_it_before_the_next_one_s_batches() {
     let scene = Scene::new(|_| ());
     let trainer = scene.attach(1);
-    scene.outbox.post(Note::Progress(Progress { floor: 1, drained: 1, generation: 1 }));
+    scene.outbox.post(Note::Progress(Progress { floor: 1, drained: 1, generation: 1, failed: false }));
     let end = |message: &Message<'_>| if let Message::EpochEnd(epoch) = message { Some(*epoch) } else { None };
     assert_eq!(trainer.hears(end), 0);
     // It is welcomed to epoch 0, which is over by now.
     let late = scene.attach(2);
     assert_eq!(late.hears(end), 0);
+}
+
+#[test]
+fn rule_7_trainers_get_the_failure_and_not_the_end_of_the_epoch_that_the_bad_record_completed() {
+    let failed = |message: &Message<'_>| match message {
+        Message::Failed(_, words) => Some((*words).to_owned()),
+        Message::EpochEnd(_) | Message::Done(_) => panic!("the failure has not ended: {message:?}"),
+        _ => None,
+    };
+    let progress = Progress { floor: 1, drained: 1, generation: 1, failed: false };
+    for is_here in [true, false] {
+        let scene = Scene::new(|_| ());
+        let trainer = scene.attach(1);
+        if is_here {
+            scene.outbox.post(Note::Batch(Output::Failed("bad".into())));
+            scene.outbox.post(Note::Progress(progress));
+        } else {
+            // The words come later, from another task.
+            scene.outbox.post(Note::Progress(Progress { failed: true, ..progress }));
+            assert_eq!(scene.offered_so_far(&trainer), None);
+            scene.outbox.post(Note::RunFailed("bad".into()));
+        }
+        assert_eq!(trainer.hears(failed), "bad");
+        assert_eq!(scene.attach(2).hears(failed), "bad");
+        // A reset ends the failure, and the end of the epoch comes at last.
+        let (done, restarted) = oneshot::channel();
+        scene.outbox.post(Note::DropReady { progress, fenced: false, done });
+        restarted.blocking_recv().unwrap();
+        scene.outbox.post(Note::Progress(progress));
+        assert_eq!(scene.offered_so_far(&trainer), None);
+    }
 }
 
 #[test]

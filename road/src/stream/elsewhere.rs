@@ -28,15 +28,11 @@ impl ToldOfFailure {
     }
 }
 
-/// Watches the run until the stream is gone, if others may change it. A shard belongs to one daemon, and nobody else changes it.
+/// Watches the run until the stream is gone, if others may change it, or its ledger may fail it. A shard belongs to one daemon,
+/// which decides by itself when it fails.
 pub(super) fn watch(stream: &Arc<Stream>) {
     let worker = stream.standing.worker();
-    let is_changed = match stream.identity.part {
-        None => worker.has_others(),
-        Some(EpochPart::Shard(_)) => false,
-        Some(EpochPart::Rank(_)) => true,
-    };
-    if !is_changed {
+    if matches!(stream.identity.part, Some(EpochPart::Shard(_))) {
         return;
     }
     let (mut failure, mut progress) = (worker.failure(), worker.progress());

@@ -12,8 +12,8 @@ use tokio::sync::{MutexGuard, oneshot};
 use crate::batch::batcher::{Batcher, Rules};
 use crate::batch::order::RecordOrder;
 use crate::batch::slots::Slots;
-use crate::batch::{BatchParts, BatchStage};
-use crate::consumers::Note;
+use crate::batch::{BatchParts, BatchStage, Output};
+use crate::consumers::{Note, Outbox};
 use crate::decode::masks::Masks;
 use crate::decode::mixing::{MixSettings, Mixer};
 use crate::decode::{Decoding, Pool};
@@ -224,14 +224,17 @@ impl Pipeline {
         let prefetch =
             Prefetch::start(Arc::clone(dataset.source()), dataset.cache().cloned(), self.mosaics(), reading, first)?;
         let outbox = ring.outbox().clone();
-        let sink: Sink = Box::new(move |made| outbox.post(Note::Batch(made)));
+        let sink: Sink = {
+            let outbox = outbox.clone();
+            Box::new(move |made| outbox.post(Note::Batch(made)))
+        };
         let (output, upload) = match ring.gpu() {
             None => (sink, None),
             Some(rings) => {
                 let (output, upload) = upload::start(rings, sink).map_err(|error| {
                     io::Error::new(error.kind(), format!("copies to the GPU cannot be started: {error}"))
                 })?;
-                (output, Some(upload))
+                (overtaking(outbox, output), Some(upload))
             }
         };
         let fixed = self.identity.part.is_some().then(|| batching(settings));
@@ -295,6 +298,15 @@ impl Pipeline {
         });
         Ok(Running { stop, stop_leases, batch, upload, lease, prefetch })
     }
+}
+
+/// A failure does not wait behind batches for a GPU: the ledger hears of the bad record meanwhile, and trainers must hear of the
+/// failure before the epoch's end (semantics rule 7).
+fn overtaking(outbox: Outbox, output: Sink) -> Sink {
+    Box::new(move |made| match made {
+        Output::Failed(_) => outbox.post(Note::Batch(made)),
+        made => output(made),
+    })
 }
 
 impl Stopped<'_> {

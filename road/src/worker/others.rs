@@ -79,7 +79,7 @@ mod tests {
     fn news(holders: &[&str], recalled: u64) -> LedgerNews {
         let holders = holders.iter().map(|name| LastHolder { worker: (*name).into(), process: None }).collect();
         LedgerNews {
-            progress: Some(Progress { floor: 3, drained: 4, generation: 1 }),
+            progress: Some(Progress { floor: 3, drained: 4, generation: 1, failed: false }),
             holders,
             recalled,
             ..LedgerNews::default()

@@ -173,11 +173,10 @@ fn rule_7_fail_quarantines_the_record_and_says_which_it_was_once() {
     bad(&mut batcher, 0);
     bad(&mut batcher, 1);
     let actions = actions(&mut batcher);
-    let Action::Fail(text) = &actions[1] else { panic!("{actions:?}") };
+    let Action::Fail(text) = &actions[0] else { panic!("{actions:?}") };
     let reason = "The picture is truncated: its data ends before the picture does";
     assert!(text.starts_with(&format!("record 100 (cat.jpg): {reason}. The stream stops")), "{text}");
-    assert_eq!([&actions[0], &actions[2]], [&nack(0), &nack(1)]);
-    assert_eq!(actions.len(), 3);
+    assert_eq!(actions[1..], [nack(0), nack(1)], "the ledger may end the epoch at them, and the failure is told first");
 }
 
 #[test]
@@ -292,7 +291,7 @@ fn rule_7_max_failures_counts_records_not_how_often_they_failed() {
     assert_eq!(actions(&mut batcher), [nack(5), nack(5), nack(5)]);
     bad(&mut batcher, 6);
     let actions = actions(&mut batcher);
-    let Action::Fail(text) = &actions[1] else { panic!("{actions:?}") };
+    let Action::Fail(text) = &actions[0] else { panic!("{actions:?}") };
     assert!(text.starts_with("2 bad records are more than max_failures (1); the last: record 106"), "{text}");
 }
 

@@ -130,7 +130,7 @@ mod tests {
         publish(&mut deliveries, 1);
         read(&mut deliveries, FAST, &mut offers);
         assert!(deliveries.overstaying(start).is_none(), "more of the epoch is to come");
-        deliveries.heard(Progress { floor: 0, drained: 1, generation: 1 });
+        deliveries.heard(Progress { floor: 0, drained: 1, generation: 1, failed: false });
         assert!(deliveries.overstaying(start + 1 * SECOND).is_none());
         assert!(deliveries.overstaying(start + 31 * SECOND).is_some());
         deliveries.gone(SLOW);
@@ -142,7 +142,7 @@ mod tests {
         let (mut deliveries, start) = (evicting(Slow::Block), Instant::now());
         publish(&mut deliveries, 1);
         read(&mut deliveries, FAST, &mut Vec::new());
-        deliveries.heard(Progress { floor: 0, drained: 1, generation: 1 });
+        deliveries.heard(Progress { floor: 0, drained: 1, generation: 1, failed: false });
         assert!(deliveries.overstaying(start).is_none() && deliveries.overstaying(start + 600 * SECOND).is_none());
     }
 }

@@ -104,7 +104,7 @@ mod tests {
         let mut deliveries = Deliveries::new(0, None, 600 * SECOND, false, DeliverySettings::default());
         deliveries.add_ring(0, 4);
         deliveries.attach(ANNA, 1, Membership::default()).unwrap();
-        deliveries.heard(Progress { floor: 0, drained: 1, generation: 1 });
+        deliveries.heard(Progress { floor: 0, drained: 1, generation: 1, failed: false });
         deliveries
     }
 
@@ -146,7 +146,7 @@ mod tests {
             _ => None,
         });
         assert!(deliveries.exchange.ack(ANNA, held.unwrap()));
-        deliveries.heard(Progress { floor: 0, drained: 1, generation: 1 });
+        deliveries.heard(Progress { floor: 0, drained: 1, generation: 1, failed: false });
         let look =
             |deliveries: &mut Deliveries, second: u32| deliveries.overdue([ANNA].into_iter(), start + second * SECOND);
         assert!(look(&mut deliveries, 0).is_none());
@@ -172,7 +172,7 @@ mod tests {
         assert!(
             !deliveries.is_idle(start + 4 * SECOND, 5 * SECOND) && deliveries.is_idle(start + 5 * SECOND, 5 * SECOND)
         );
-        deliveries.heard(Progress { floor: 0, drained: 0, generation: 1 });
+        deliveries.heard(Progress { floor: 0, drained: 0, generation: 1, failed: false });
         deliveries.overdue([ANNA].into_iter(), start + 6 * SECOND);
         assert!(!deliveries.is_idle(start + 60 * SECOND, 5 * SECOND), "there is something to lease again");
     }

@@ -161,7 +161,7 @@ fn rule_7_a_static_stream_that_fails_quarantines_what_its_last_batches_were_to()
     assert_eq!(actions(&mut batcher), []);
     bad(&mut batcher, 2);
     let actions = actions(&mut batcher);
-    assert_eq!(actions[..2], [nack(0), nack(2)]);
-    assert!(matches!(&actions[2], Action::Fail(_)) && actions.len() == 3, "{actions:?}");
+    assert!(matches!(&actions[0], Action::Fail(_)), "{actions:?}");
+    assert_eq!(actions[1..], [nack(0), nack(2)]);
     assert_eq!(batcher.close(), []);
 }
