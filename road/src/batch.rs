@@ -261,10 +261,6 @@ impl BatchStage {
                 let epoch = self.batcher.epoch(at.0).unwrap_or_default();
                 self.parts.prefetch.fetch(at, EpochTurn { epoch, turn });
             }
-            Action::Probe { at, epoch, index } => {
-                let turn = self.parts.order.turn(epoch, index);
-                self.parts.prefetch.fetch(at, EpochTurn { epoch, turn });
-            }
             Action::Copy { from, to } => {
                 self.partners.copy(from, to);
                 if let Err(error) = self.parts.slots.copy(from, to) {

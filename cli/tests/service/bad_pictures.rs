@@ -53,7 +53,7 @@ fn rule_07_skip_fills_the_place_with_the_next_record_and_lists_the_bad_one() {
 }
 
 #[test]
-fn rule_07_replace_shows_a_good_record_of_the_lease_in_its_place_and_does_not_count_it() {
+fn rule_07_replace_shows_a_good_record_of_the_batch_in_its_place_and_does_not_count_it() {
     let home = damaged();
     let _daemon = home.serve("epochs = 1\non_error = \"replace\"");
     let mut trainer = Trainer::attach(&home);

@@ -6,7 +6,8 @@
 //! * `skip`, dynamic: the place of a bad record is a hole, and the next record of the order fills it. At the epoch's
 //!   end, the last pictures move into the remaining holes, so that only the last batch is short.
 //! * `skip`, static: places never shift. The place repeats a good picture, and its record is -1.
-//! * `replace`: the place repeats a good record of the same lease.
+//! * `replace`: the place repeats a good record of the same batch. If a dynamic batch has none, its places are holes, as with
+//!   `skip`.
 
 mod action;
 mod fixed;
@@ -62,8 +63,6 @@ pub(crate) struct Batcher {
     settling: BTreeSet<u64>,
     /// Static positions that no batch has room for, until their epoch ends.
     dropped: Vec<Position>,
-    /// Epoch and last published good record of a lease, for `replace`.
-    last_good: HashMap<u64, (u64, Turn)>,
     /// Bad records, as far as their number matters.
     bad: HashSet<u64>,
     /// Says which records an epoch has, where one without a good record fails the stream.
@@ -86,7 +85,6 @@ impl Batcher {
             ended: BTreeSet::new(),
             settling: BTreeSet::new(),
             dropped: Vec::new(),
-            last_good: HashMap::new(),
             bad: HashSet::new(),
             plan: None,
             bad_of: BTreeMap::new(),
@@ -150,7 +148,7 @@ impl Batcher {
         let position = bad.position;
         self.goes_on(position.epoch);
         let at = self.keeps_places().then(|| {
-            let fill = self.left_behind(position);
+            let fill = self.left_behind();
             self.seat(&position, DraftPlace { turn: position.turn(), label, fill, ..DraftPlace::HOLE })
         });
         self.report(at, bad);
@@ -170,7 +168,7 @@ impl Batcher {
         match (place.own, outcome) {
             (_, Ok(origin)) => draft.set(at.1, DraftPlace { fill: Fill::Good, origin: Some(origin), ..place }),
             (Some(position), Err((locator, reason))) => {
-                let fill = self.left_behind(position);
+                let fill = self.left_behind();
                 self.draft(at.0).set(at.1, DraftPlace { own: None, fill, ..place });
                 self.report(Some(at), BadRecord { position, locator, reason });
             }
@@ -272,9 +270,9 @@ impl Batcher {
     }
 
     /// What a bad record leaves behind in its place.
-    fn left_behind(&self, position: Position) -> Fill {
+    fn left_behind(&self) -> Fill {
         match self.rules.on_error {
-            OnError::Replace => Fill::Bad { position, probe: None },
+            OnError::Replace => Fill::Bad,
             OnError::Fail | OnError::Skip => Fill::Hole,
         }
     }
@@ -321,13 +319,12 @@ impl Batcher {
             .then(|| format!("{count} bad records are more than max_failures ({limit}); the last: {text}"))
     }
 
-    /// How many records an epoch has, where they must not all be bad. A shard or a rank of less than a batch says too little of
-    /// the dataset.
+    /// How many records an epoch has, where they must not all be bad. A shard or a rank says too little of the dataset: the
+    /// others would wait for one that fails by itself.
     fn whole(&self, epoch: u64) -> Option<u64> {
         let plan = self.plan.as_ref()?;
-        let records = plan.epoch_records(epoch);
         let is_a_part = plan.part().is_some_and(|part| part.count() > 1);
-        (!is_a_part || records >= u64::from(self.rules.batch_size)).then_some(records)
+        (!is_a_part).then(|| plan.epoch_records(epoch))
     }
 
     fn fail(&mut self, text: String) {
@@ -393,7 +390,6 @@ impl Batcher {
                 draft.repeat(last, place);
             }
         }
-        self.remember(&draft);
         // Nobody is to see the pictures of an earlier batch of this slot.
         self.actions.extend((draft.taken()..size).map(|place| Action::Clear { at: (batch, place) }));
         self.actions.push_back(Action::Publish(draft.sheet(batch)));

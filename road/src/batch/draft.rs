@@ -52,20 +52,8 @@ pub(crate) enum Fill {
     Decoding,
     /// There.
     Good,
-    /// A bad record stood here, for which another one of its lease is to stand in.
-    Bad {
-        /// Where the bad record stands.
-        position: Position,
-        /// The lease's next offset that may stand in, once one was tried in vain.
-        probe: Option<u64>,
-    },
-    /// A stand-in for a bad record is being read and decoded.
-    Probing {
-        /// Where the bad record stands.
-        position: Position,
-        /// The offset to try after this one.
-        probe: u64,
-    },
+    /// A bad record's, whose place another record of the batch is to take.
+    Bad,
     /// Is to repeat a record.
     Copy {
         /// The record was fetched, in vain.
@@ -79,15 +67,6 @@ pub(crate) enum Fill {
     Hole,
     /// Shows a picture, or black, that has no record.
     Anonymous,
-}
-
-/// Where in its lease a stand-in is looked for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Side {
-    /// Before the bad record.
-    Before,
-    /// After it.
-    After,
 }
 
 impl DraftPlace {
@@ -228,7 +207,7 @@ impl Draft {
         self.busy > 0
     }
 
-    /// Whether a place is to repeat a picture that was not found yet.
+    /// Whether a place is to repeat a picture that it does not have yet.
     pub(crate) fn is_wanting(&self) -> bool {
         self.wanting > 0
     }
@@ -236,18 +215,6 @@ impl Draft {
     /// The first hole.
     pub(crate) fn hole(&self) -> Option<u32> {
         if self.holes == 0 { None } else { self.first(|place| place.fill == Fill::Hole) }
-    }
-
-    /// The good own picture of the lease that is next to `offset`: the last before it, or the first after it.
-    #[allow(clippy::cast_possible_truncation, reason = "a batch has at most `size` places, a u32")]
-    pub(crate) fn beside(&self, lease: u64, offset: u64, side: Side) -> Option<u32> {
-        let good = self.places.iter().enumerate().filter(|(_, place)| place.fill == Fill::Good);
-        let own = good.filter_map(|(at, place)| Some((at as u32, place.own.filter(|own| own.lease == lease)?.offset)));
-        match side {
-            Side::Before => own.filter(|(_, at)| *at < offset).max_by_key(|(_, at)| *at),
-            Side::After => own.filter(|(_, at)| *at > offset).min_by_key(|(_, at)| *at),
-        }
-        .map(|(at, _)| at)
     }
 
     /// A place that shows this turn of a record.
@@ -280,8 +247,8 @@ impl Draft {
 
     fn counter(&mut self, fill: Fill) -> Option<&mut u32> {
         match fill {
-            Fill::Decoding | Fill::Fetching | Fill::Probing { .. } => Some(&mut self.busy),
-            Fill::Bad { .. } | Fill::Copy { .. } => Some(&mut self.wanting),
+            Fill::Decoding | Fill::Fetching => Some(&mut self.busy),
+            Fill::Bad | Fill::Copy { .. } => Some(&mut self.wanting),
             Fill::Hole => Some(&mut self.holes),
             Fill::Good | Fill::Anonymous | Fill::Vacant => None,
         }

@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use forebay_coordinator::{Batching, EpochBatches, Plan};
-use forebay_proto::Turn;
 use forebay_sources::{Locator, Source};
 
 use crate::record::Position;
@@ -35,11 +34,6 @@ impl RecordOrder {
     /// Where a record is read from.
     pub(crate) fn locator(&self, record: u64) -> Locator {
         self.source.locator(record)
-    }
-
-    /// The turn of a record at a place of an epoch.
-    pub(crate) fn turn(&self, epoch: u64, index: u64) -> Turn {
-        self.plan.epoch(epoch).turn(index)
     }
 
     /// Static assignment: the batches of a position's epoch, and which of them is its own. Epochs before the

@@ -18,15 +18,6 @@ pub(crate) enum Action {
         /// The record, and the turn whose random choices it has.
         turn: Turn,
     },
-    /// The same with the record at a place in the epoch's order.
-    Probe {
-        /// Where to.
-        at: At,
-        /// Epoch of the batch.
-        epoch: u64,
-        /// Place in the epoch's order.
-        index: u64,
-    },
     /// Copy a picture; neither place is in decoding.
     Copy {
         /// Where it is.

@@ -270,14 +270,9 @@ impl World {
     fn perform(&mut self) {
         while let Some(action) = self.batcher.action() {
             match action {
-                action @ (Action::Fetch { at, epoch, .. } | Action::Probe { at, epoch, .. }) => {
-                    let record = match action {
-                        Action::Fetch { turn, .. } => turn.record(),
-                        Action::Probe { index, .. } => index,
-                        _ => unreachable!("it is one of the two"),
-                    };
+                Action::Fetch { at, epoch, turn } => {
                     assert_eq!(self.batcher.epoch(at.0), Some(epoch));
-                    self.reads.push((at, record));
+                    self.reads.push((at, turn.record()));
                 }
                 Action::Copy { from, to } => {
                     let source = self.pixels.get(&from).copied();

@@ -7,14 +7,7 @@ fn rule_7_a_static_batch_without_one_good_record_is_black_and_claims_no_place() 
     for on_error in [OnError::Skip, OnError::Replace] {
         let mut batcher = fixed(on_error);
         (0..4).for_each(|index| bad(&mut batcher, index));
-        let mut actions = Vec::new();
-        while let Some(action) = batcher.action() {
-            match action {
-                // Nothing else of the lease is good either.
-                Action::Probe { at, .. } => batcher.outcome(at, Err(wrong())),
-                action => actions.push(action),
-            }
-        }
+        let mut actions = actions(&mut batcher);
         let Some(Action::Publish(sheet)) = actions.pop() else { panic!("{actions:?}") };
         assert_eq!(actions[0], Action::Clear { at: (0, 0) });
         assert_eq!((sheet.records, sheet.labels, sheet.valid), (vec![-1; 4], vec![-1; 4], 0), "{on_error:?}");
