@@ -147,6 +147,11 @@ impl Pool {
         Ok(pool)
     }
 
+    /// What a picture may have and take.
+    pub(crate) fn limits(&self) -> &Limits {
+        self.board.limits()
+    }
+
     /// Queues a picture.
     fn decode(&self, job: DecodeJob) {
         self.meter.item();

@@ -2,7 +2,7 @@
 //! (semantics rule 41).
 
 use forebay_proto::v1::{
-    Cause, OpenRequest, Policies,
+    Cause, OpenRequest, PictureLimits, Policies,
     policies::{LastBatch, OnError},
 };
 
@@ -24,7 +24,7 @@ impl Ledger {
         let (asks, reads): (Vec<_>, Vec<_>) = differences.into_iter().unzip();
         Err(CallError::SpecMismatch(format!(
             "Stream {:?} has {} on node {other:?}, and node {:?} asks for {}. Give all nodes of a run the same epochs, \
-             last_batch_policy, on_error and max_failures. To change them, end the stream on the other nodes first.",
+             last_batch_policy, on_error, max_failures and batch_size, and the same limits of pictures. To change them, end the stream on the other nodes first.",
             request.stream,
             reads.join(" and "),
             request.worker,
@@ -42,7 +42,14 @@ impl Ledger {
         if !self.policy_differences(request).is_empty() && self.plan.part().is_none() {
             self.forget_others(&request.worker, Cause::LeaseExpired);
         }
-        let policies = request.policies.or(self.policies);
+        let policies = match (request.policies, self.policies) {
+            // A daemon of an older version does not say all that the others have agreed on.
+            (Some(asked), Some(kept)) if self.living_beside(&request.worker, now).is_some() => {
+                let batch_size = if asked.batch_size > 0 { asked.batch_size } else { kept.batch_size };
+                Some(Policies { batch_size, limits: asked.limits.or(kept.limits), ..asked })
+            }
+            (asked, kept) => asked.or(kept),
+        };
         if (self.epochs, self.policies) != (request.epochs, policies) {
             (self.epochs, self.policies) = (request.epochs, policies);
             self.touch();
@@ -64,6 +71,13 @@ impl Ledger {
             all.push((last_batch(asked), last_batch(kept)));
             all.push((on_error(asked), on_error(kept)));
             all.push((max_failures(asked), max_failures(kept)));
+            // Daemons of older versions do not say these.
+            if asked.batch_size > 0 && kept.batch_size > 0 {
+                all.push((batch_size(asked), batch_size(kept)));
+            }
+            if let (Some(asked), Some(kept)) = (&asked.limits, &kept.limits) {
+                all.extend(limits(asked).into_iter().zip(limits(kept)));
+            }
         }
         all.retain(|(asked, kept)| asked != kept);
         all
@@ -96,4 +110,21 @@ fn on_error(policies: &Policies) -> String {
 
 fn max_failures(policies: &Policies) -> String {
     policies.max_failures.map_or_else(|| "no max_failures".to_owned(), |limit| format!("max_failures = {limit}"))
+}
+
+fn batch_size(policies: &Policies) -> String {
+    format!("batch_size = {}", policies.batch_size)
+}
+
+/// Each limit that decides whether a picture is good, by the name of its setting.
+fn limits(limits: &PictureLimits) -> [String; 5] {
+    let PictureLimits { pixels, bytes, scans, decode_ms, read_ms } = limits;
+    let time = if *decode_ms == 0 { "no time_limit".to_owned() } else { format!("time_limit = \"{decode_ms}ms\"") };
+    [
+        format!("pixel_limit = {pixels}"),
+        format!("byte_limit = {bytes}"),
+        format!("scan_limit = {scans}"),
+        time,
+        format!("read_timeout = \"{read_ms}ms\""),
+    ]
 }

@@ -2,7 +2,7 @@
 
 use forebay_coordinator::CallError;
 use forebay_proto::v1::{
-    AckRequest, OpenRequest, Policies,
+    AckRequest, OpenRequest, PictureLimits, Policies,
     acquire_reply::Answer,
     policies::{LastBatch, OnError},
 };
@@ -13,7 +13,7 @@ use crate::scene::{Daemon, Scene, spec, static_spec};
 const SILENCE: u64 = 11_000;
 
 fn policies(last_batch: LastBatch, on_error: OnError, max_failures: Option<u64>) -> Policies {
-    Policies { last_batch: last_batch.into(), on_error: on_error.into(), max_failures }
+    Policies { last_batch: last_batch.into(), on_error: on_error.into(), max_failures, ..Policies::default() }
 }
 
 fn open(scene: &Scene, worker: &str, incarnation: u64, epochs: u64, policies: Policies) -> Result<Daemon, String> {
@@ -58,6 +58,34 @@ fn rule_41_a_worker_that_differs_from_one_that_lives_is_refused_with_both_values
     }
     let both = open(&scene, "three", 1, 1, policies(PLAIN.0, OnError::Replace, PLAIN.2)).unwrap_err();
     assert!(both.contains("epochs = 2 and on_error = \"skip\"") && both.contains("epochs = 1 and on_error"), "{both}");
+}
+
+#[test]
+fn rule_41_nodes_agree_on_batch_size_and_on_each_limit_that_decides_whether_a_picture_is_good() {
+    let limits = PictureLimits { pixels: 100, bytes: 200, scans: 3, decode_ms: 400, read_ms: 500 };
+    let with = |batch_size, limits| Policies { batch_size, limits, ..plain() };
+    let scene = Scene::new(spec(40), 10, 2);
+    open(&scene, "one", 1, 2, with(8, Some(limits))).unwrap();
+    let others = [
+        (with(9, Some(limits)), "batch_size = 8", "batch_size = 9"),
+        (with(8, Some(PictureLimits { pixels: 101, ..limits })), "pixel_limit = 100", "pixel_limit = 101"),
+        (with(8, Some(PictureLimits { bytes: 1, ..limits })), "byte_limit = 200", "byte_limit = 1"),
+        (with(8, Some(PictureLimits { scans: 4, ..limits })), "scan_limit = 3", "scan_limit = 4"),
+        (with(8, Some(PictureLimits { decode_ms: 0, ..limits })), "time_limit = \"400ms\"", "no time_limit"),
+        (
+            with(8, Some(PictureLimits { read_ms: 501, ..limits })),
+            "read_timeout = \"500ms\"",
+            "read_timeout = \"501ms\"",
+        ),
+    ];
+    for (policies, kept, asked) in others {
+        let said = open(&scene, "two", 1, 2, policies).unwrap_err();
+        let words = format!("has {kept} on node \"one\", and node \"two\" asks for {asked}.");
+        assert!(said.contains(&words), "{said}");
+    }
+    open(&scene, "two", 1, 2, with(8, Some(limits))).unwrap();
+    // A daemon of an older version says nothing of them.
+    open(&scene, "three", 1, 2, plain()).unwrap();
 }
 
 #[test]

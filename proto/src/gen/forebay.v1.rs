@@ -203,6 +203,12 @@ pub struct Policies {
     /// More bad records than this fail the run. Absent: no number does.
     #[prost(uint64, optional, tag = "3")]
     pub max_failures: ::core::option::Option<u64>,
+    /// Places of a batch. 0: not said.
+    #[prost(uint64, tag = "4")]
+    pub batch_size: u64,
+    /// What decides beside its content whether a picture is good. Left out: not said.
+    #[prost(message, optional, tag = "5")]
+    pub limits: ::core::option::Option<PictureLimits>,
 }
 /// Nested message and enum types in `Policies`.
 pub mod policies {
@@ -292,6 +298,23 @@ pub mod policies {
             }
         }
     }
+}
+/// Limits of a record. Nodes with other ones would quarantine records by who leases them.
+#[allow(clippy::all)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct PictureLimits {
+    #[prost(uint64, tag = "1")]
+    pub pixels: u64,
+    #[prost(uint64, tag = "2")]
+    pub bytes: u64,
+    #[prost(uint32, tag = "3")]
+    pub scans: u32,
+    /// For decoding one picture. 0: there is none.
+    #[prost(uint64, tag = "4")]
+    pub decode_ms: u64,
+    /// For reading one record.
+    #[prost(uint64, tag = "5")]
+    pub read_ms: u64,
 }
 #[allow(clippy::all)]
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]

@@ -262,7 +262,7 @@ impl Opening {
             epochs: self.settings.epochs.unwrap_or(0),
             replaces: Some(0),
             process: self.node.process.clone(),
-            policies: Some(policies::of(&self.settings, self.source.len())),
+            policies: Some(policies::of(&self.settings, self.source.len(), self.pool.limits())),
         }
     }
 }

@@ -1,15 +1,18 @@
 //! What all daemons of a run have in common beside the dataset and its order, as the ledger compares it (semantics rule 41).
 
+use std::time::Duration;
+
 use forebay_coordinator::LastBatchPolicy;
+use forebay_pixels::Limits;
 use forebay_proto::v1::{
-    Policies,
+    PictureLimits, Policies,
     policies::{LastBatch, OnError},
 };
 
 use crate::settings::{self, MaxFailures, StreamSettings};
 
-/// The policies of a stream over a dataset with so many records.
-pub(super) fn of(settings: &StreamSettings, records: u64) -> Policies {
+/// The policies of a stream over a dataset with so many records, whose pictures are decoded within these limits.
+pub(super) fn of(settings: &StreamSettings, records: u64, decoding: &Limits) -> Policies {
     let last_batch = match settings.last_batch_policy {
         LastBatchPolicy::Partial => LastBatch::Partial,
         LastBatchPolicy::Fill => LastBatch::Fill,
@@ -21,7 +24,19 @@ pub(super) fn of(settings: &StreamSettings, records: u64) -> Policies {
         settings::OnError::Replace => OnError::Replace,
     };
     let max_failures = settings.max_failures.map(|limit| most_failures(limit, records));
-    Policies { last_batch: last_batch.into(), on_error: on_error.into(), max_failures }
+    let Limits { pixels, bytes, scans, time } = *decoding;
+    let limits = PictureLimits { pixels, bytes, scans, decode_ms: time.map_or(0, millis), read_ms: millis(settings.read_timeout) };
+    Policies {
+        last_batch: last_batch.into(),
+        on_error: on_error.into(),
+        max_failures,
+        batch_size: settings.batch_size.into(),
+        limits: Some(limits),
+    }
+}
+
+fn millis(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
 
 /// A limit of bad records as a number of them.
