@@ -62,15 +62,20 @@ impl Batching {
         self.batch_size.max(1)
     }
 
+    /// How many positions of each epoch of a part stand in batches if every part has as many whole ones as the smallest. DALI
+    /// drops the others.
+    pub(crate) fn positions_in_whole_batches(&self, plan: &Plan) -> u64 {
+        let parts = plan.part().map_or(1, |part| u64::from(part.count()));
+        plan.positions() / parts.max(1) / self.size() * self.size()
+    }
+
     /// The batches of an epoch of a shard's or a rank's plan.
     pub fn epoch(&self, plan: &Plan, epoch: u64) -> EpochBatches {
         let order = plan.epoch(epoch);
         let part = plan.part();
-        let (positions, parts) = (plan.positions(), part.map_or(1, |part| u64::from(part.count())));
         let batches = match self.policy {
             _ if order.is_empty() => 0,
-            // DALI drops until every shard has as many batches as the smallest.
-            LastBatchPolicy::Drop => positions / parts / self.size(),
+            LastBatchPolicy::Drop => self.positions_in_whole_batches(plan) / self.size(),
             _ if self.pad_last_batch || matches!(part, Some(EpochPart::Rank(_))) => order.len().div_ceil(self.size()),
             LastBatchPolicy::Fill | LastBatchPolicy::Partial => order.records().div_ceil(self.size()),
         };

@@ -4,6 +4,7 @@
 //! the cursor that is in neither is complete. So its size depends on what is out, never on the dataset's.
 
 mod attendance;
+mod by_plan;
 mod damage;
 mod ending;
 mod failure;

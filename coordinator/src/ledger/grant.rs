@@ -11,12 +11,13 @@ const MAX_GRANTED: u32 = 64;
 
 impl Ledger {
     pub(crate) fn acquire(&mut self, worker: &str, request: &AcquireRequest, now: u64) -> AcquireReply {
-        self.settle();
+        self.drop_by_plan();
         let mut granted = self.grant_tails(worker, request, now);
         let more = if request.tails { 0 } else { request.leases.clamp(1, MAX_GRANTED) as usize };
         while granted.len() < more {
             let Some(grant) = self.next_grant(now) else { break };
             granted.push(self.grant(worker, grant, now));
+            self.drop_by_plan();
         }
         let progress = self.progress();
         let answer = if !granted.is_empty() {

@@ -33,7 +33,7 @@ impl Ledger {
         {
             return places.end;
         }
-        (cursor / self.shard_size + 1).saturating_mul(self.shard_size).min(self.plan.epoch_len(epoch))
+        (cursor / self.shard_size + 1).saturating_mul(self.shard_size).min(self.leasable(epoch))
     }
 
     /// All leases that are out, with their workers.

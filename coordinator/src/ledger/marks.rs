@@ -38,7 +38,7 @@ impl Ledger {
             return;
         }
         let below = self.tallies.get(&at.epoch).cloned().unwrap_or_default();
-        self.marks.insert(order(at), below);
+        self.marks.insert(order(at), self.without_dropped_end(at.epoch, below));
         self.dirty.marks.insert(order(at));
         while self.marks.len() > MARKS {
             self.dirty.marks.extend(self.marks.pop_first().map(|(oldest, _)| oldest));
@@ -125,6 +125,9 @@ impl Ledger {
     /// before it counts as delivered by the state.
     pub(super) fn cut(&mut self, at: EpochPosition) {
         let goes_on = self.has_counted_behind(at);
+        if let Some(sums) = self.tallies.get(&at.epoch).cloned() {
+            *self.tally(at.epoch) = self.without_dropped_end(at.epoch, sums);
+        }
         let mut open: Vec<(u64, Range<u64>)> = self.open().collect();
         open.push((self.cursor_epoch, self.cursor..self.plan.epoch_len(self.cursor_epoch)));
         open.push((self.cursor_epoch + 1, 0..at.position));
@@ -147,6 +150,12 @@ impl Ledger {
         let mut room = SUMMED_AT_ONCE;
         for (epoch, positions) in open {
             let end = if epoch == at.epoch { positions.end.min(at.position) } else { positions.end };
+            // What the plan leaves out was never to be delivered.
+            let dropped = self.leasable(epoch).clamp(positions.start, end.max(positions.start))..end;
+            let end = dropped.start.min(end);
+            if epoch < at.epoch && !dropped.is_empty() {
+                self.drop_positions_of(epoch, &dropped);
+            }
             if epoch <= at.epoch && positions.start < end {
                 let delivered = positions.start..end;
                 match room.checked_sub(end - positions.start) {
@@ -192,7 +201,9 @@ impl Ledger {
     fn has_counted_behind(&self, at: EpochPosition) -> bool {
         (at.epoch..=self.cursor_epoch).any(|epoch| {
             let from = if epoch == at.epoch { at.position } else { 0 };
-            let to = if epoch == self.cursor_epoch { self.cursor } else { self.plan.epoch_len(epoch) };
+            // What is left out behind it counts nothing.
+            let leased = if epoch == self.cursor_epoch { self.cursor } else { self.plan.epoch_len(epoch) };
+            let to = leased.min(self.leasable(epoch));
             let open =
                 self.open().filter(|(of, _)| *of == epoch).map(|(_, positions)| overlap(&positions, &(from..to)));
             open.sum::<u64>() < to.saturating_sub(from)

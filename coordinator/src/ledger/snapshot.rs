@@ -73,7 +73,7 @@ impl Ledger {
             })
             .collect();
         ranges.sort_by_key(|range| (range.epoch, range.start));
-        let snapshot = Snapshot {
+        let mut snapshot = Snapshot {
             version: VERSION,
             spec_hash: self.spec_hash.to_vec(),
             spec: Some(self.plan.spec().clone()),
@@ -85,6 +85,7 @@ impl Ledger {
             ack_sequence: self.acks,
             tallies: tallies.range(progress.floor..).map(|(&epoch, tallies)| tallies.message(epoch)).collect(),
         };
+        self.settle_state(&mut snapshot);
         let snapshot = match self.plan.spec().lockstep {
             Some(rank) => step::of_run(&self.plan, rank, snapshot),
             None => snapshot,
@@ -97,14 +98,15 @@ impl Ledger {
     pub(crate) fn restore(&mut self, snapshot: &Snapshot, continues: bool) -> Result<RestoreReply, CallError> {
         self.check_origin(snapshot)?;
         let of_rank = self.plan.spec().lockstep.map(|rank| step::of_rank(&self.plan, rank, snapshot)).transpose()?;
-        let snapshot = of_rank.as_ref().unwrap_or(snapshot);
-        self.check_ranges(snapshot)?;
+        let mut snapshot = of_rank.clone().unwrap_or_else(|| snapshot.clone());
+        self.check_ranges(&snapshot)?;
+        self.settle_state(&mut snapshot);
         let first = snapshot.open.first().map_or(snapshot.epoch, |open| open.epoch.min(snapshot.epoch));
         let at = EpochPosition { epoch: snapshot.epoch, position: snapshot.cursor };
         match &of_rank {
             Some(_) if continues => self.cut(at),
             Some(_) => self.begin_anew(at),
-            None => self.take_tallies(snapshot, first),
+            None => self.take_tallies(&snapshot, first),
         }
         self.drop_positions();
         self.forget_shares();

@@ -96,6 +96,15 @@ impl Tallies {
             .for_each(|(tally, count)| tally.abandoned = tally.abandoned.saturating_sub(count));
     }
 
+    /// Takes positions back that were counted as dropped, and whose records have this sum.
+    pub(super) fn take_dropped(&mut self, plan: &Plan, epoch: u64, positions: &Range<u64>, sum: RecordSum) {
+        if self.dropped.count >= sum.count {
+            self.dropped -= sum;
+            self.by_source(plan, epoch, positions)
+                .for_each(|(tally, count)| tally.dropped = tally.dropped.saturating_sub(count));
+        }
+    }
+
     /// The tally of each source, and how many of these positions are the source's.
     fn by_source(
         &mut self,

@@ -107,11 +107,15 @@ impl Ledgers {
     /// Takes a rank to a state, and its run with it: ranks of another number begin a segment there, and those of before are
     /// fenced.
     pub(crate) fn restore(&mut self, request: &RestoreRequest, now: u64) -> Result<RestoreReply, CallError> {
+        let mut request = request.clone();
+        let name = &*request.caller.as_ref().map_or(String::new(), |caller| caller.ledger.clone());
+        if let (Some(ledger), Some(state)) = (self.shelf.get(name), &mut request.snapshot) {
+            ledger.behind_dropped_step(state);
+        }
         let (caller, mut is_new) = (request.caller.as_ref(), false);
-        let name = caller.map_or("", |caller| &caller.ledger);
         let origin = request.snapshot.as_ref().map_or(StateOrigin::Elsewhere, |state| self.origin_of(name, state));
         let reply = self.of_caller(caller)?.once(caller, 7, now, |ledger, worker| {
-            let reply = ledger.load_state(worker, request, origin == StateOrigin::Segment, now)?;
+            let reply = ledger.load_state(worker, &request, origin == StateOrigin::Segment, now)?;
             is_new = !reply.repeated;
             Ok(reply)
         })?;

@@ -9,7 +9,7 @@ use forebay_coordinator::{
 };
 use forebay_proto::Turn;
 use forebay_proto::v1::{
-    AckItem, AckRequest, AcquireRequest, AuditRequest, Caller, Lease, LedgerSpec, LockstepRank, OpenRequest,
+    AckItem, AckRequest, AcquireRequest, AuditRequest, Caller, Lease, LedgerSpec, LockstepRank, OpenRequest, Policies,
     RestoreRequest, Snapshot, TakeSnapshotRequest, Verdict,
 };
 use prost::Message as _;
@@ -38,10 +38,19 @@ pub(crate) fn in_lockstep(records: u64, rank: u32, world_size: u32) -> LedgerSpe
 }
 
 pub(crate) fn open(scene: &Scene, run: &str, spec: &LedgerSpec) -> Result<Rank, CallError> {
+    open_with(scene, run, spec, None)
+}
+
+pub(crate) fn open_with(
+    scene: &Scene,
+    run: &str,
+    spec: &LedgerSpec,
+    policies: Option<Policies>,
+) -> Result<Rank, CallError> {
     static INCARNATIONS: AtomicU64 = AtomicU64::new(1);
     let incarnation = INCARNATIONS.fetch_add(1, Ordering::Relaxed);
-    let request =
-        OpenRequest { run: run.to_owned(), spec: Some(spec.clone()), ..scene.open_request("node", incarnation) };
+    let (run, spec_of) = (run.to_owned(), Some(spec.clone()));
+    let request = OpenRequest { run, spec: spec_of, policies, ..scene.open_request("node", incarnation) };
     let ledger = scene.call(request)?.ledger;
     let caller = Caller { ledger, worker: "node".to_owned(), incarnation, sequence: 0, unseen: 0 };
     Ok(Rank { plan: Plan::new(spec).unwrap(), caller, leased: Vec::new() })
@@ -72,8 +81,8 @@ impl<'a> Job<'a> {
             self.scene.call(request).unwrap().snapshot.unwrap()
         };
         let states: Vec<Snapshot> = self.ranks.iter().map(state).collect();
-        let place = |state: &Snapshot| (state.epoch, state.cursor, state.spec_hash.clone(), state.open.len());
-        assert!(states.iter().all(|state| place(state) == place(&states[0])), "the ranks are in one place: {states:?}");
+        let bytes = |state: &Snapshot| state.encode_to_vec();
+        assert!(states.iter().all(|state| bytes(state) == bytes(&states[0])), "the states are equal: {states:?}");
         states.into_iter().next_back().unwrap()
     }
 

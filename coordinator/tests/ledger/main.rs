@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot set its scene has failed")]
 
 mod abandoned;
+mod by_plan;
 mod copies;
 mod crash;
 mod elastic;
