@@ -38,6 +38,8 @@ pub(crate) struct Inbox {
     epoch: u64,
     /// The caller has asked for a batch of `epoch` and not been told its end.
     joined: bool,
+    /// A state was loaded, and no batch has been handed out since: ends of epochs pass by (semantics rule 22).
+    loaded: bool,
     /// The deadline that has passed, and for a later one than which the daemon was asked.
     asked_beyond: Option<u64>,
 }
@@ -80,6 +82,7 @@ impl Inbox {
             asked_beyond: None,
             epoch,
             joined: false,
+            loaded: false,
         }
     }
 
@@ -219,12 +222,17 @@ impl Inbox {
                 Event::Offer(offer) => {
                     self.events.pop_front();
                     self.epoch = offer.epoch;
+                    self.loaded = false;
                     return Head::Offer(offer);
                 }
                 Event::EpochEnd(epoch) => {
                     self.events.pop_front();
                     if epoch >= self.epoch {
                         self.epoch = epoch + 1;
+                        // The rest of a loaded epoch may have no batch, by bad records that its state did not know of.
+                        if self.loaded {
+                            continue;
+                        }
                         self.joined = false;
                         return Head::EpochEnd(epoch);
                     }
@@ -275,9 +283,10 @@ impl Inbox {
         offers
     }
 
-    /// The run goes on from another place, in this epoch.
+    /// The run goes on from a state that was loaded, in this epoch. The caller is told no end before it has had a batch, so that its
+    /// first loop is not empty.
     pub(crate) fn restart(&mut self, epoch: u64) {
-        *self = Self::new(epoch);
+        *self = Self { loaded: true, ..Self::new(epoch) };
     }
 
     /// The epoch that the caller is in. After the end of an epoch it is the next one.
@@ -303,7 +312,7 @@ impl Inbox {
             Event::Offer(_) | Event::Done => true,
         });
         self.epoch = self.epoch.max(epoch + 1);
-        self.joined = false;
+        (self.joined, self.loaded) = (false, false);
         offers
     }
 

@@ -203,3 +203,26 @@ fn rule_05_a_batch_that_the_daemon_takes_back_is_not_handed_out_whatever_is_rene
     assert_eq!(told(&mut inbox), ["batch 3"]);
     assert!(inbox.void(3).is_none());
 }
+
+#[test]
+fn rule_22_the_first_loop_after_a_load_begins_with_a_batch_if_there_is_one() {
+    let mut inbox = Inbox::new(5);
+    inbox.restart(3);
+    inbox.epoch_end(3);
+    assert_eq!(told(&mut inbox), [""; 0], "the rest of epoch 3 had no batch, and that of epoch 4 may have one");
+    inbox.epoch_end(4);
+    inbox.offer(offer(1, 5));
+    inbox.epoch_end(5);
+    inbox.epoch_end(6);
+    assert_eq!((told(&mut inbox), inbox.epoch()), (vec!["batch 1".to_owned(), "end 5".to_owned()], 7));
+    // A batch of the loaded epoch ends the rule, and so does the end of the run.
+    inbox.restart(3);
+    inbox.offer(offer(2, 3));
+    inbox.epoch_end(3);
+    inbox.offer(offer(3, 4));
+    assert_eq!(told(&mut inbox), ["batch 2", "end 3", "batch 3"]);
+    inbox.restart(3);
+    inbox.epoch_end(3);
+    inbox.done();
+    assert_eq!(told(&mut inbox), ["done"]);
+}
