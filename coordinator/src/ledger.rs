@@ -4,6 +4,7 @@
 //! the cursor that is in neither is complete. So its size depends on what is out, never on the dataset's.
 
 mod attendance;
+mod bad_records;
 mod by_plan;
 mod damage;
 mod ending;
@@ -12,6 +13,7 @@ mod grant;
 mod groups;
 mod held;
 mod holder;
+mod lease_out;
 mod loads;
 mod locate;
 mod marks;
@@ -26,6 +28,7 @@ mod spans;
 mod status;
 mod step;
 mod stored;
+mod stored_worker;
 mod tails;
 mod tallies;
 mod worker_index;
@@ -43,7 +46,7 @@ use forebay_proto::v1::{
 pub(crate) use self::held::HeldPositions;
 pub(crate) use self::loads::Load;
 pub(crate) use self::tallies::{Tallies, cut};
-use self::{shares::Shares, spans::Spans, worker_index::WorkerIndex, workers::Replies};
+use self::{bad_records::BadRecords, shares::Shares, spans::Spans, worker_index::WorkerIndex, workers::Replies};
 use crate::{call_error::CallError, outline, plan::Plan, spec::spec_hash};
 
 /// How long things last, in milliseconds.
@@ -84,10 +87,10 @@ pub(crate) struct Ledger {
     /// The same workers, for those who look for some of them. Not stored.
     index: WorkerIndex,
     tallies: BTreeMap<u64, Tallies>,
-    /// By (epoch, record), at most `QUARANTINE_LIST`; `quarantined` goes on counting.
+    /// By (epoch, record), at most `QUARANTINE_LIST`; `quarantined` and `bad` continue beyond it.
     quarantine: BTreeMap<(u64, u64), QuarantinedRecord>,
-    /// The records of that list. Not stored: it follows from it.
-    bad: BTreeSet<u64>,
+    /// The records that were ever in quarantine.
+    bad: BadRecords,
     failure: RunFailure,
     /// The states that were loaded last with an id, the newest one last.
     loads: Vec<StoredLoad>,
@@ -130,6 +133,7 @@ struct Dirty {
     epochs: BTreeSet<u64>,
     marks: BTreeSet<(u64, u64)>,
     quarantine: BTreeSet<(u64, u64)>,
+    bad: BTreeSet<u64>,
 }
 
 /// A worker's current incarnation and what it has.
@@ -155,9 +159,10 @@ struct Worker {
 #[derive(Clone, Debug)]
 struct LeaseOut {
     lease: Lease,
-    deaths_alone: u32,
     /// Positions that are not complete, counted from the epoch's start; never empty.
     open: Spans,
+    /// Those of them that were in a finished batch, if the lease has been through a death: no later one is blamed on them.
+    made: Spans,
     /// What is open of it stands in published batches.
     is_settled: bool,
     /// When it expires. Not stored: after a restart it has a full time to live.
@@ -169,7 +174,6 @@ struct Grant {
     epoch: u64,
     range: Range<u64>,
     deaths: u32,
-    deaths_alone: u32,
     /// How somebody may have seen them already.
     cause: Cause,
 }
@@ -180,8 +184,8 @@ struct ReturnedPositions {
     epoch: u64,
     start: u64,
     end: u64,
+    /// Daemons in a row that died with them, without a receipt or a finished batch (semantics rule 9).
     deaths: u32,
-    deaths_alone: u32,
     /// The lease that they were in last, for late receipts; 0 after a restore.
     lease: u64,
     lease_start: u64,
@@ -214,7 +218,7 @@ impl Ledger {
             index: WorkerIndex::default(),
             tallies: BTreeMap::new(),
             quarantine: BTreeMap::new(),
-            bad: BTreeSet::new(),
+            bad: BadRecords::default(),
             failure: RunFailure::default(),
             loads: Vec::new(),
             quarantined: 0,

@@ -26,9 +26,9 @@ use forebay_ring::{MessageKind, PACKET_LEN, packet, text_code};
 
 use crate::ack::{Fate, Fates};
 use crate::batch::Output;
+use crate::blamed::BlamedLeases;
 use crate::gpu_ring::StreamRing;
 use crate::publish::Ready;
-use crate::suspects::Suspects;
 use crate::threads;
 pub(crate) use asked::Asked;
 pub(crate) use attached::Arrival;
@@ -49,7 +49,7 @@ pub(crate) struct RingThread {
     inbox: Inbox,
     /// Receipts, for the ledger.
     fates: Fates,
-    suspects: Arc<Suspects>,
+    blamed: Arc<BlamedLeases>,
     counters: Arc<Counters>,
     deliveries: Deliveries,
     readers: Readers,
@@ -78,7 +78,7 @@ const LOOK: Duration = Duration::from_secs(1);
 impl RingThread {
     /// Starts the thread with the first ring; it ends when the inbox says so or is dropped.
     pub(crate) fn start(parts: RingParts, first: StreamRing, inbox: Inbox, outbox: &Outbox) -> std::io::Result<()> {
-        let RingParts { stream, further, free, fates, suspects, calls, left, counters, .. } = parts;
+        let RingParts { stream, further, free, fates, blamed, calls, left, counters, .. } = parts;
         let mut state = Self {
             deliveries: Deliveries::new(
                 parts.epoch,
@@ -92,7 +92,7 @@ impl RingThread {
             stream,
             inbox,
             fates,
-            suspects,
+            blamed,
             counters,
             condition: Condition::default(),
             waiting: parts.waiting,
@@ -268,7 +268,7 @@ impl RingThread {
         if self.draining || self.deliveries.is_lost(&ready) {
             return self.drop_batch(ready);
         }
-        let items = self.suspects.finished(&ready.claims);
+        let items = self.blamed.finished(&ready.claims);
         if !items.is_empty() {
             self.tell(Fate::receipts(items));
         }

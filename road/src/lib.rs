@@ -4,6 +4,7 @@
 
 mod ack;
 mod batch;
+mod blamed;
 mod box_column;
 mod byte_size;
 mod cache;
@@ -33,7 +34,6 @@ mod seek;
 pub mod settings;
 mod sheet;
 mod stream;
-mod suspects;
 mod targets;
 mod thread_class;
 pub mod threads;

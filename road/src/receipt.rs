@@ -43,7 +43,7 @@ pub(crate) fn seen(claim: &Claim) -> AckItem {
     item(claim, RecordSum::default(), Kind::Seen)
 }
 
-/// That a claim's records stand in a finished batch, which nobody has yet.
+/// That a claim's records are in a finished batch, which no trainer has yet.
 pub(crate) fn finished(claim: &Claim) -> AckItem {
     item(claim, RecordSum::default(), Kind::Finished)
 }

@@ -28,7 +28,7 @@ use rustix::time::{ClockId, clock_gettime};
 use tokio::sync::{Mutex, mpsc, oneshot, watch};
 use tokio::time::Instant;
 
-use crate::suspects::Suspects;
+use crate::blamed::BlamedLeases;
 use asking::Doubtful;
 use granted::GrantedLeases;
 use others::OtherWorkers;
@@ -48,7 +48,7 @@ pub(crate) struct Worker {
     /// The lowest number whose reply was not seen.
     unseen: AtomicU64,
     progress: watch::Sender<Progress>,
-    suspects: Arc<Suspects>,
+    blamed: Arc<BlamedLeases>,
     /// Leases that were granted and not seen to end.
     granted: parking_lot::Mutex<GrantedLeases>,
     /// How long the coordinator keeps leases that no heartbeat names.
@@ -94,7 +94,7 @@ impl Worker {
             sequence: Mutex::new(0),
             unseen: AtomicU64::new(1),
             progress: watch::Sender::new(progress),
-            suspects: Arc::default(),
+            blamed: Arc::default(),
             granted: parking_lot::Mutex::new(GrantedLeases::until(deadline)),
             lease_ttl,
             has_others,
@@ -144,9 +144,9 @@ impl Worker {
         self.handle.outage()
     }
 
-    /// Records of its leases that may have killed a daemon.
-    pub(crate) fn suspects(&self) -> Arc<Suspects> {
-        Arc::clone(&self.suspects)
+    /// Those of its leases that a daemon had when it died.
+    pub(crate) fn blamed(&self) -> Arc<BlamedLeases> {
+        Arc::clone(&self.blamed)
     }
 
     /// Asks for so many leases, and for tails in batches of so many places (semantics rule 36); for 0 leases, only for tails.
@@ -163,9 +163,9 @@ impl Worker {
             let granted = self.granted.lock();
             reply.leases.retain(|lease| granted.has(lease.id));
         }
-        self.suspects.note(&reply.leases);
+        self.blamed.note(&reply.leases);
         if let Some(Progress { floor, .. }) = reply.progress {
-            self.suspects.completed(floor);
+            self.blamed.completed(floor);
         }
         self.heard(reply.progress);
         Ok(reply)
@@ -180,7 +180,6 @@ impl Worker {
 
     /// Quarantines records.
     pub(crate) async fn nack(&self, records: Vec<BadRecord>) -> Result<NackReply, CallError> {
-        self.suspects.ended(records.iter().map(|record| record.lease));
         let reply = self.command(|caller| NackRequest { caller: Some(caller), records }).await?;
         self.heard(reply.progress);
         Ok(reply)
@@ -188,7 +187,6 @@ impl Worker {
 
     /// Gives positions back.
     pub(crate) async fn give_back(&self, items: Vec<ReturnedRange>) -> Result<ReturnReply, CallError> {
-        self.suspects.ended(items.iter().map(|item| item.lease));
         let reply = self.command(|caller| ReturnRequest { caller: Some(caller), items }).await?;
         self.heard(reply.progress);
         Ok(reply)
@@ -220,7 +218,7 @@ impl Worker {
     pub(crate) async fn restore(&self, snapshot: Snapshot, load_id: String) -> Result<bool, CallError> {
         let request = |caller| RestoreRequest { caller: Some(caller), snapshot: Some(snapshot), load_id };
         let reply = self.command(request).await?;
-        self.suspects.clear();
+        self.blamed.clear();
         self.hear_failure(reply.progress, reply.failure);
         self.heard(reply.progress);
         Ok(!reply.repeated)

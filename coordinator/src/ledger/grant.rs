@@ -8,6 +8,8 @@ use super::{Grant, LeaseOut, Ledger, groups::GroupReceipts, returned::TakenPosit
 
 /// Leases that one Acquire gives at most.
 const MAX_GRANTED: u32 = 64;
+/// After so many deaths in a row, positions are leased as suspects (semantics rule 9).
+const SUSPECT: u32 = 2;
 
 impl Ledger {
     pub(crate) fn acquire(&mut self, worker: &str, request: &AcquireRequest, now: u64) -> AcquireReply {
@@ -75,8 +77,8 @@ impl Ledger {
         // Consumers have seen these records: whatever the worker died of, it was not them.
         let fresh = || LeaseOut {
             lease: Lease { id, epoch, start: lease_start, end: lease_start, ..Lease::default() },
-            deaths_alone: 0,
             open: Spans::default(),
+            made: Spans::default(),
             // Trainers hold them, in batches.
             is_settled: true,
             deadline,
@@ -84,7 +86,8 @@ impl Ledger {
         let leases = &mut self.workers.entry(worker.to_owned()).or_default().leases;
         let held = leases.entry(id).or_insert_with(fresh);
         held.lease.end = held.lease.end.max(range.end);
-        held.open.insert(range);
+        held.open.insert(range.clone());
+        held.note_made(&range);
         held.deadline = deadline;
         self.note(worker);
     }
@@ -125,7 +128,7 @@ impl Ledger {
         let end = self.fresh_end();
         let range = self.cursor..end;
         self.cursor = end;
-        Grant { epoch: self.cursor_epoch, range, deaths: 0, deaths_alone: 0, cause: Cause::Unseen }
+        Grant { epoch: self.cursor_epoch, range, deaths: 0, cause: Cause::Unseen }
     }
 
     /// What came back, at most a shard of it.
@@ -133,13 +136,8 @@ impl Ledger {
         let returned = &mut self.returned[index];
         let end = returned.start.saturating_add(self.shard_size).min(returned.end);
         let range = returned.start..end;
-        let grant = Grant {
-            epoch: returned.epoch,
-            range: range.clone(),
-            deaths: returned.deaths,
-            deaths_alone: returned.deaths_alone,
-            cause: returned.cause,
-        };
+        let grant =
+            Grant { epoch: returned.epoch, range: range.clone(), deaths: returned.deaths, cause: returned.cause };
         if end == returned.end {
             self.returned.remove(index);
         } else {
@@ -151,12 +149,12 @@ impl Ledger {
 
     /// Makes a lease with a fresh id.
     pub(super) fn grant(&mut self, worker: &str, grant: Grant, now: u64) -> Lease {
-        let Grant { epoch, range, deaths, deaths_alone, .. } = grant;
-        let lease =
-            Lease { id: self.next_lease, epoch, start: range.start, end: range.end, deaths, ..Lease::default() };
+        let Grant { epoch, range, deaths, .. } = grant;
+        let (start, end, suspect) = (range.start, range.end, deaths >= SUSPECT);
+        let lease = Lease { id: self.next_lease, epoch, start, end, deaths, suspect, ..Lease::default() };
         self.next_lease += 1;
         let deadline = now.saturating_add(self.times.lease_ttl);
-        let held = LeaseOut { lease, deaths_alone, open: Spans::of(range), is_settled: false, deadline };
+        let held = LeaseOut { lease, open: Spans::of(range), made: Spans::default(), is_settled: false, deadline };
         self.workers.entry(worker.to_owned()).or_default().leases.insert(lease.id, held);
         self.note(worker);
         self.touch();

@@ -32,10 +32,9 @@ impl Ledger {
         let gone = self.workers.remove(worker).unwrap_or_default();
         self.note(worker);
         for (id, held) in gone.leases {
-            for range in held.open.iter() {
+            for (range, deaths) in held.parts() {
                 self.insert_returned(ReturnedPositions {
-                    deaths: held.lease.deaths,
-                    deaths_alone: held.deaths_alone,
+                    deaths,
                     lease: id,
                     lease_start: held.lease.start,
                     worker: worker.to_owned(),

@@ -59,7 +59,7 @@ impl Ledger {
         match taken {
             Ok(TakenPositions { grant, .. }) => {
                 if item.kind() == Kind::Bare {
-                    self.account_bare(&grant, &beside.bad);
+                    self.account_bare(worker, &grant, &beside.bad);
                 } else {
                     self.account(grant.epoch, &grant.range, |tallies, plan| {
                         tallies.add(item);
@@ -85,13 +85,18 @@ impl Ledger {
     }
 
     /// Quarantines the bad records of a batch that was delivered without them. Positions without a record only end.
-    fn account_bare(&mut self, grant: &Grant, known: &HashMap<u64, &BadRecord>) {
+    fn account_bare(&mut self, worker: &str, grant: &Grant, known: &HashMap<u64, &BadRecord>) {
         let order = self.plan.epoch(grant.epoch);
         for (position, turn) in grant.range.clone().filter_map(|position| Some((position, order.own(position)?))) {
-            let bad = known.get(&turn.record());
+            let record = turn.record();
             // A daemon that found out why a record is bad, and died before it said so, leaves no better words.
-            let words = bad.map_or(("", "its batch was delivered without it"), |bad| (&bad.file, &bad.reason));
-            self.put_in_quarantine(grant.epoch, position, turn, words.0, words.1);
+            let unknown = || {
+                let reason = "its batch was delivered without it".to_owned();
+                BadRecord { record, reason, ..BadRecord::default() }
+            };
+            let bad = known.get(&record).map_or_else(unknown, |bad| (*bad).clone());
+            self.put_in_quarantine(grant.epoch, position, turn, &bad.file, &bad.reason);
+            self.judge(worker, grant.epoch, &bad);
         }
     }
 
@@ -102,14 +107,12 @@ impl Ledger {
         })
     }
 
-    /// A lease of which all that is left stands in a finished batch is not suspect any more (rule 9).
+    /// No later death is blamed on what is in a finished batch (rule 9).
     fn finished(&mut self, worker: &str, lease: u64, range: &v1::Range) -> Verdict {
         let holder = self.workers.get_mut(worker);
         let Some(held) = holder.and_then(|worker| worker.leases.get_mut(&lease)) else { return Verdict::Lost };
         let Some(positions) = positions(held.lease.start, range) else { return Verdict::Invalid };
-        if held.open.iter().all(|span| positions.start <= span.start && span.end <= positions.end) {
-            held.lease.deaths = 0;
-            held.deaths_alone = 0;
+        if held.note_made(&positions) {
             self.touch();
         }
         Verdict::Accepted
@@ -194,14 +197,13 @@ impl Ledger {
         let TakenPositions { grant, lease_start, returned } = taken;
         let Grant { epoch, range, .. } = grant;
         // What a trainer had in its hands is no poison.
-        let (deaths, deaths_alone) = if cause == Cause::Unseen { (grant.deaths, grant.deaths_alone) } else { (0, 0) };
+        let deaths = if cause == Cause::Unseen { grant.deaths } else { 0 };
         let kept_for_consumers = cause == Cause::DaemonStopped;
         let mut back = ReturnedPositions {
             epoch,
             start: range.start,
             end: range.end,
             deaths,
-            deaths_alone,
             lease,
             lease_start,
             worker: worker.to_owned(),
@@ -210,13 +212,12 @@ impl Ledger {
             not_before: if kept_for_consumers { now.saturating_add(self.times.grace) } else { 0 },
         };
         if !returned {
-            // A lease comes back in as few ranges as it may, however many batches gave it back. Halves of a lease
-            // that killed stay apart: those were returned by a death.
+            // A lease comes back in as few ranges as it may, however many batches gave it back.
             let (cause, kept) = (back.cause, back.kept_for_consumers);
             let touches = |other: &ReturnedPositions| {
                 other.epoch == epoch
                     && other.lease == lease
-                    && (other.cause, other.kept_for_consumers) == (cause, kept)
+                    && (other.cause, other.kept_for_consumers, other.deaths) == (cause, kept, deaths)
                     && (other.end == range.start || other.start == range.end)
             };
             for other in self.returned.extract_if(.., |other| touches(other)) {
@@ -238,13 +239,8 @@ impl Ledger {
             // A part that was given back is still this lease's to acknowledge.
             return self.take_returned(worker, lease, range).map_err(|_| Verdict::Invalid);
         }
-        let grant = Grant {
-            epoch: inner.epoch,
-            range: positions,
-            deaths: inner.deaths,
-            deaths_alone: held.deaths_alone,
-            cause: Cause::Unseen,
-        };
+        let deaths = held.take_deaths(&positions);
+        let grant = Grant { epoch: inner.epoch, range: positions, deaths, cause: Cause::Unseen };
         if held.open.is_empty() {
             holder.leases.remove(&lease);
             self.note(worker);

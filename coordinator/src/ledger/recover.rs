@@ -28,12 +28,11 @@ impl Ledger {
                 self.dirty.workers.insert(name.clone());
             }
             for held in leases.into_values() {
-                let position = |span| ReturnedPositions {
-                    deaths: held.lease.deaths,
-                    deaths_alone: held.deaths_alone,
+                let position = |(span, deaths)| ReturnedPositions {
+                    deaths,
                     ..ReturnedPositions::unleased(held.lease.epoch, span)
                 };
-                open.extend(held.open.iter().map(position));
+                open.extend(held.parts().map(position));
             }
         }
         self.index = WorkerIndex::of(&self.workers);
@@ -51,6 +50,6 @@ impl Ledger {
 
 /// No receipt of the lease that it was in counts any more.
 fn fenced(returned: &ReturnedPositions) -> ReturnedPositions {
-    let &ReturnedPositions { epoch, start, end, deaths, deaths_alone, cause, .. } = returned;
-    ReturnedPositions { deaths, deaths_alone, cause, ..ReturnedPositions::unleased(epoch, start..end) }
+    let &ReturnedPositions { epoch, start, end, deaths, cause, .. } = returned;
+    ReturnedPositions { deaths, cause, ..ReturnedPositions::unleased(epoch, start..end) }
 }

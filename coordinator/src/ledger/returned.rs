@@ -22,7 +22,6 @@ impl ReturnedPositions {
             start: positions.start,
             end: positions.end,
             deaths: 0,
-            deaths_alone: 0,
             lease: 0,
             lease_start: 0,
             worker: String::new(),
@@ -54,11 +53,10 @@ pub(super) fn take_out(
         return Err(Verdict::Lost);
     }
     let parts: Vec<ReturnedPositions> = list.extract_if(.., |back| ours(back) && !inside(back).is_empty()).collect();
-    let mut grant = Grant { epoch, range: wanted.clone(), deaths: 0, deaths_alone: 0, cause: Cause::Unseen };
+    let mut grant = Grant { epoch, range: wanted.clone(), deaths: 0, cause: Cause::Unseen };
     for part in parts {
         grant.cause = grant.cause.max(part.cause);
         grant.deaths = grant.deaths.max(part.deaths);
-        grant.deaths_alone = grant.deaths_alone.max(part.deaths_alone);
         let (before, after) = (part.start..wanted.start, wanted.end..part.end);
         insert(list, ReturnedPositions { start: before.start, end: before.end, ..part.clone() });
         insert(list, ReturnedPositions { start: after.start, end: after.end, ..part });

@@ -196,6 +196,7 @@ impl Ledger {
                 self.dirty.quarantine.insert((epoch, record));
             }
         }
+        self.dirty.bad.extend(self.bad.unlisted());
         self.bad = self.quarantine.keys().map(|(_, record)| *record).collect();
     }
 

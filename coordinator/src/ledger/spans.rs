@@ -35,6 +35,27 @@ impl Spans {
         self.0.insert(at, whole);
     }
 
+    /// Takes out what of `range` is in the set.
+    pub(super) fn cut(&mut self, range: &Range<u64>) {
+        let parts: Vec<Range<u64>> = self.parts(range).filter_map(|(part, is_in)| is_in.then_some(part)).collect();
+        for part in parts {
+            self.remove(&part);
+        }
+    }
+
+    /// The parts of `range`, rising, each with whether it is in the set.
+    pub(super) fn parts(&self, range: &Range<u64>) -> impl Iterator<Item = (Range<u64>, bool)> {
+        let inside = self.0.iter().map(|own| own.start.max(range.start)..own.end.min(range.end));
+        let mut parts = Vec::new();
+        let mut start = range.start;
+        for part in inside.filter(|part| !part.is_empty()) {
+            parts.extend([(start..part.start, false), (part.clone(), true)]);
+            start = part.end;
+        }
+        parts.push((start..range.end, false));
+        parts.into_iter().filter(|(part, _)| !part.is_empty())
+    }
+
     /// Takes `range` out; false, and no change, unless all of it is in the set.
     pub(super) fn remove(&mut self, range: &Range<u64>) -> bool {
         let Some(index) = self.0.iter().position(|own| own.start <= range.start && range.end <= own.end) else {
@@ -68,6 +89,27 @@ mod tests {
                 prop_assert_eq!(spans.iter().flatten().collect::<Vec<_>>(), model.iter().copied().collect::<Vec<_>>());
                 prop_assert!(Spans::try_new(spans.0.clone()).is_some());
             }
+        }
+
+        #[test]
+        fn parts_and_cuts_are_what_they_are_for_a_set_of_numbers(
+            kept in proptest::collection::vec((0u64..40, 1u64..6), 0..8), from in 0u64..40, len in 0u64..30,
+        ) {
+            let (mut spans, mut model) = (Spans::default(), std::collections::BTreeSet::new());
+            for (start, len) in kept {
+                if (start..start + len).all(|x| !model.contains(&x)) {
+                    spans.insert(start..start + len);
+                    model.extend(start..start + len);
+                }
+            }
+            let range = from..from + len;
+            let flat = spans.parts(&range).flat_map(|(part, is_in)| part.map(move |x| (x, is_in)));
+            let expected = range.clone().map(|x| (x, model.contains(&x)));
+            prop_assert_eq!(flat.collect::<Vec<_>>(), expected.collect::<Vec<_>>());
+            spans.cut(&range);
+            model.retain(|x| !range.contains(x));
+            prop_assert_eq!(spans.iter().flatten().collect::<Vec<_>>(), model.iter().copied().collect::<Vec<_>>());
+            prop_assert!(Spans::try_new(spans.0.clone()).is_some());
         }
 
         #[test]

@@ -3,17 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use forebay_proto::v1::{
-    Cause, DatasetOutline, EpochTally, QuarantinedRecord, Range, StoredHead, StoredLease, StoredReply, StoredReturned,
-    StoredWorker,
-};
+use forebay_proto::v1::{Cause, DatasetOutline, EpochTally, QuarantinedRecord, StoredHead, StoredReturned};
 use prost::Message;
 
 use super::damage::Damage;
-use super::{
-    Dirty, LeaseOut, Ledger, ReturnedPositions, Shares, Spans, Tallies, Times, Worker, WorkerIndex, marks,
-    workers::Replies,
-};
+use super::{BadRecords, Dirty, Ledger, ReturnedPositions, Shares, Tallies, Times, Worker, WorkerIndex, marks};
 use crate::{
     grains::GrainTable,
     outline,
@@ -51,6 +45,7 @@ impl Ledger {
             epochs: self.tallies.keys().copied().collect(),
             marks: self.marks.keys().copied().collect(),
             quarantine: self.quarantine.keys().copied().collect(),
+            bad: self.bad.unlisted().collect(),
         };
         self.write(everything, prefix, documents);
     }
@@ -66,6 +61,9 @@ impl Ledger {
         for (epoch, record) in dirty.quarantine {
             let entry = self.quarantine.get(&(epoch, record));
             put(quarantine_key(epoch, record), entry.map(Message::encode_to_vec));
+        }
+        for block in dirty.bad {
+            put(bad_key(block), self.bad.stored(block).map(|stored| stored.encode_to_vec()));
         }
         for epoch in dirty.epochs {
             let tallies = self.tallies.get(&epoch);
@@ -97,6 +95,7 @@ impl Ledger {
     pub(crate) fn keys(&self) -> Vec<String> {
         let epochs = self.tallies.keys().map(|&epoch| epoch_key(epoch));
         let quarantine = self.quarantine.keys().map(|&(epoch, record)| quarantine_key(epoch, record));
+        let bad = self.bad.unlisted().map(bad_key);
         let workers = self.workers.keys().map(|name| format!("worker/{name}"));
         let marks = self.marks.keys().map(|&place| mark_key(place));
         let grains = self.plan.grains().map(|_| GRAINS.to_owned());
@@ -104,6 +103,7 @@ impl Ledger {
         let shares = self.shares.stored().map(|_| SHARES.to_owned());
         epochs
             .chain(quarantine)
+            .chain(bad)
             .chain(workers)
             .chain(marks)
             .chain(grains)
@@ -149,7 +149,7 @@ impl Ledger {
             index: WorkerIndex::default(),
             tallies: BTreeMap::new(),
             quarantine: BTreeMap::new(),
-            bad: BTreeSet::new(),
+            bad: BadRecords::default(),
             failure: head.failure.clone().unwrap_or_default(),
             loads: head.loads.clone(),
             quarantined: head.quarantined,
@@ -197,7 +197,8 @@ impl Ledger {
     /// Takes in a document that is neither the head nor the table of grains.
     fn take_document(&mut self, key: &str, bytes: &[u8], now: u64) -> Result<(), Damage> {
         if let Some(name) = key.strip_prefix("worker/") {
-            let worker = worker(decode(key, bytes)?, now, self.times).ok_or_else(|| Damage::Leases(key.to_owned()))?;
+            let worker =
+                Worker::load(decode(key, bytes)?, now, self.times).ok_or_else(|| Damage::Leases(key.to_owned()))?;
             self.workers.insert(name.to_owned(), worker);
         } else if key.starts_with("epoch/") {
             let tally: EpochTally = decode(key, bytes)?;
@@ -206,8 +207,12 @@ impl Ledger {
             self.put_mark(&decode(key, bytes)?);
         } else if key.starts_with("quarantine/") {
             let entry: QuarantinedRecord = decode(key, bytes)?;
-            self.bad.insert(entry.record);
+            self.bad.list(entry.record);
             self.quarantine.insert((entry.epoch, entry.record), entry);
+        } else if key.starts_with("bad/") {
+            if !self.bad.load(&decode(key, bytes)?) {
+                return Err(Damage::Number);
+            }
         } else if key == OUTLINE {
             let outline: DatasetOutline = decode(key, bytes)?;
             if !outline::is_of(&outline, self.plan.spec().records) {
@@ -228,7 +233,6 @@ impl Ledger {
             start: back.start,
             end: back.end,
             deaths: back.deaths,
-            deaths_alone: back.deaths_alone,
             lease: back.lease,
             lease_start: back.lease_start,
             worker: back.worker.clone(),
@@ -293,59 +297,6 @@ impl Ledger {
     }
 }
 
-impl Worker {
-    fn stored(&self) -> StoredWorker {
-        let lease = |held: &LeaseOut| StoredLease {
-            lease: Some(held.lease),
-            deaths_alone: held.deaths_alone,
-            open: held.open.iter().map(|span| Range { start: span.start, end: span.end }).collect(),
-            settled: held.is_settled,
-        };
-        let reply = |(&sequence, (command, reply)): (&u64, &(u32, Vec<u8>))| StoredReply {
-            sequence,
-            command: *command,
-            reply: reply.clone(),
-        };
-        StoredWorker {
-            incarnation: self.incarnation,
-            leases: self.leases.values().map(lease).collect(),
-            replies: self.replies.0.iter().map(reply).collect(),
-            process: self.process.clone(),
-            unseen: self.unseen,
-            attended: self.attended,
-        }
-    }
-}
-
-fn worker(stored: StoredWorker, now: u64, times: Times) -> Option<Worker> {
-    let deadline = now.saturating_add(times.lease_ttl);
-    let mut leases = BTreeMap::new();
-    for StoredLease { lease, deaths_alone, open, settled } in stored.leases {
-        let lease = lease?;
-        let open = Spans::try_new(open.iter().map(|range| range.start..range.end).collect())?;
-        let bounded = open.iter().all(|span| lease.start <= span.start && span.end <= lease.end);
-        if !bounded || open.is_empty() {
-            return None;
-        }
-        let (id, out) = (lease.id, LeaseOut { lease, deaths_alone, open, is_settled: settled, deadline });
-        // An id is never used twice.
-        if leases.insert(id, out).is_some() {
-            return None;
-        }
-    }
-    let replies = stored.replies.into_iter().map(|stored| (stored.sequence, (stored.command, stored.reply)));
-    Some(Worker {
-        incarnation: stored.incarnation,
-        leases,
-        replies: Replies(replies.collect()),
-        process: stored.process,
-        unseen: stored.unseen,
-        attended: stored.attended,
-        waits: false,
-        heard: now,
-    })
-}
-
 fn returned(stored: &StoredReturned, version: u32, now: u64, times: Times) -> ReturnedPositions {
     // Version 1 counted whatever had been through a death.
     let died = version == 1 && stored.deaths > 0;
@@ -354,7 +305,6 @@ fn returned(stored: &StoredReturned, version: u32, now: u64, times: Times) -> Re
         start: stored.start,
         end: stored.end,
         deaths: stored.deaths,
-        deaths_alone: stored.deaths_alone,
         lease: stored.lease,
         lease_start: stored.lease_start,
         worker: stored.worker.clone(),
@@ -374,6 +324,10 @@ fn epoch_key(epoch: u64) -> String {
 
 fn mark_key((epoch, position): (u64, u64)) -> String {
     format!("mark/{epoch:016x}-{position:016x}")
+}
+
+fn bad_key(block: u64) -> String {
+    format!("bad/{block:016x}")
 }
 
 fn quarantine_key(epoch: u64, record: u64) -> String {

@@ -86,29 +86,29 @@ impl Ledger {
     fn take_tail(&mut self, most: u64) -> Grant {
         let tail = &mut self.tails[0];
         let end = tail.start.saturating_add(most.min(self.shard_size)).min(tail.end);
-        let ReturnedPositions { epoch, start, deaths, deaths_alone, cause, .. } = *tail;
+        let ReturnedPositions { epoch, start, deaths, cause, .. } = *tail;
         if end == tail.end {
             self.tails.remove(0);
         } else {
             tail.start = end;
         }
         self.touch();
-        Grant { epoch, range: start..end, deaths, deaths_alone, cause }
+        Grant { epoch, range: start..end, deaths, cause }
     }
 
     /// Puts positions among the tails, in their order. Neighbours of the same kind become one.
     fn add_tail(&mut self, grant: &Grant) {
-        let &Grant { epoch, range: Range { mut start, mut end }, deaths, deaths_alone, cause } = grant;
+        let &Grant { epoch, range: Range { mut start, mut end }, deaths, cause } = grant;
         let touches = |tail: &ReturnedPositions| {
             tail.epoch == epoch
-                && (tail.deaths, tail.deaths_alone, tail.cause) == (deaths, deaths_alone, cause)
+                && (tail.deaths, tail.cause) == (deaths, cause)
                 && (tail.end == start || tail.start == end)
         };
         let near: Vec<ReturnedPositions> = self.tails.extract_if(.., |tail| touches(tail)).collect();
         for tail in near {
             (start, end) = (start.min(tail.start), end.max(tail.end));
         }
-        let tail = ReturnedPositions { deaths, deaths_alone, cause, ..ReturnedPositions::unleased(epoch, start..end) };
+        let tail = ReturnedPositions { deaths, cause, ..ReturnedPositions::unleased(epoch, start..end) };
         insert(&mut self.tails, tail);
     }
 }

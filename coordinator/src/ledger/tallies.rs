@@ -258,8 +258,10 @@ impl Ledger {
         if self.quarantine.len() < QUARANTINE_LIST {
             let entry = QuarantinedRecord { record, file: cut(file), reason: cut(reason), epoch };
             self.quarantine.insert((epoch, record), entry);
-            self.bad.insert(record);
+            self.bad.list(record);
             self.dirty.quarantine.insert((epoch, record));
+        } else if let Some(block) = self.bad.add(record) {
+            self.dirty.bad.insert(block);
         }
     }
 }

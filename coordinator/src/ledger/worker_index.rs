@@ -377,7 +377,7 @@ mod tests {
                     Event::Gets((_, epoch, lasts, is_settled, whole)) => {
                         let lease = Lease { id: now, epoch, whole, ..Lease::default() };
                         let deadline = now + lasts;
-                        let held = LeaseOut { lease, deaths_alone: 0, open: Spans::of(0..1), is_settled, deadline };
+                        let held = LeaseOut { lease, open: Spans::of(0..1), made: Spans::default(), is_settled, deadline };
                         worker.leases.insert(now, held);
                     }
                     Event::Loses(_, which) => {

@@ -17,8 +17,6 @@ const REMEMBERED: u64 = 3_600_000;
 
 /// How many sequence numbers back a command may come.
 pub(super) const WINDOW: u64 = 16;
-/// A lease with this many deaths is halved; a record that is alone after that at as many more is quarantined.
-const POISON: u32 = 2;
 
 /// The stored replies of a worker, by sequence: those of its last `WINDOW` numbers. A number in the window
 /// without a reply was never applied, so that commands that overtake each other on the way are all applied, once.
@@ -108,7 +106,7 @@ impl Ledger {
         for back in self.returned.iter_mut().filter(|back| back.kept_for_consumers && back.worker == worker) {
             back.not_before = kept_until;
         }
-        let back = self.lose(worker, lost.leases, Cause::DaemonDied, Some(kept_until));
+        let back = lose(worker, lost.leases, Cause::DaemonDied, Some(kept_until));
         self.insert_all_returned(back);
         self.settle();
     }
@@ -140,7 +138,7 @@ impl Ledger {
                 "leases were not extended for their time: they are returned"
             );
             self.note(&name);
-            back.extend(self.lose(&name, late, Cause::LeaseExpired, None));
+            back.extend(lose(&name, late, Cause::LeaseExpired, None));
             self.dirty.workers.insert(name.to_string());
         }
         self.insert_all_returned(back);
@@ -258,53 +256,6 @@ impl Ledger {
         Ok(reply)
     }
 
-    /// What comes back of the leases of a worker that died, or whose incarnation did (rule 9: poison).
-    fn lose(
-        &mut self,
-        worker: &str,
-        leases: BTreeMap<u64, LeaseOut>,
-        cause: Cause,
-        kept_until: Option<u64>,
-    ) -> Vec<ReturnedPositions> {
-        let mut back = Vec::new();
-        for (id, held) in leases {
-            let lease = held.lease;
-            let deaths = lease.deaths.saturating_add(1);
-            // Before it was halved, a record is alone where its span ends there, which says nothing about it.
-            let alone = lease.end - lease.start == 1 && lease.deaths >= POISON;
-            let deaths_alone = held.deaths_alone.saturating_add(u32::from(alone));
-            // A position without a record kills nobody.
-            if let Some(turn) = self.plan.epoch(lease.epoch).own(lease.start).filter(|_| deaths_alone >= POISON) {
-                self.put_in_quarantine(
-                    lease.epoch,
-                    lease.start,
-                    turn,
-                    "",
-                    &format!("{deaths_alone} workers died with this record alone in their lease"),
-                );
-                continue;
-            }
-            for range in held.open.iter() {
-                let middle = if deaths >= POISON { range.start + (range.end - range.start) / 2 } else { range.start };
-                let halves = [range.start..middle, middle..range.end].into_iter().filter(|half| !half.is_empty());
-                back.extend(halves.map(|half| ReturnedPositions {
-                    epoch: lease.epoch,
-                    start: half.start,
-                    end: half.end,
-                    deaths,
-                    deaths_alone,
-                    lease: id,
-                    lease_start: lease.start,
-                    worker: worker.to_owned(),
-                    cause,
-                    kept_for_consumers: kept_until.is_some(),
-                    not_before: kept_until.unwrap_or_default(),
-                }));
-            }
-        }
-        back
-    }
-
     /// Puts many positions among the returned ones, in their order. To put them there one by one takes seconds if all workers
     /// of a large cluster are lost at once.
     pub(super) fn insert_all_returned(&mut self, back: Vec<ReturnedPositions>) {
@@ -322,4 +273,31 @@ impl Ledger {
             self.touch();
         }
     }
+}
+
+/// What comes back of the leases of a worker, or of its incarnation. Only a death is counted as one: a worker whose leases
+/// expired may live, cut off or paused (semantics rule 9).
+fn lose(
+    worker: &str,
+    leases: BTreeMap<u64, LeaseOut>,
+    cause: Cause,
+    kept_until: Option<u64>,
+) -> Vec<ReturnedPositions> {
+    let died = u32::from(cause == Cause::DaemonDied);
+    let mut back = Vec::new();
+    for (id, held) in leases {
+        back.extend(held.parts().map(|(range, deaths)| ReturnedPositions {
+            epoch: held.lease.epoch,
+            start: range.start,
+            end: range.end,
+            deaths: if held.is_made(&range) { 0 } else { deaths.saturating_add(died) },
+            lease: id,
+            lease_start: held.lease.start,
+            worker: worker.to_owned(),
+            cause,
+            kept_for_consumers: kept_until.is_some(),
+            not_before: kept_until.unwrap_or_default(),
+        }));
+    }
+    back
 }

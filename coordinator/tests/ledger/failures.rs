@@ -2,10 +2,11 @@
 
 use forebay_coordinator::CallError;
 use forebay_proto::v1::{
-    AbandonRequest, HeartbeatRequest, OpenRequest, Policies, RestoreRequest, ack_item::Kind, policies::OnError,
+    AbandonRequest, AckItem, AckRequest, BadRecord, HeartbeatRequest, NackRequest, OpenRequest, Policies,
+    RestoreRequest, Verdict, ack_item::Kind, policies::OnError,
 };
 
-use crate::scene::{Daemon, Scene, spec};
+use crate::scene::{Daemon, Scene, bare, spec, static_spec};
 
 fn open(scene: &Scene, worker: &str, incarnation: u64, on_error: OnError, max_failures: Option<u64>) -> Daemon {
     let policies = Policies { on_error: on_error.into(), max_failures, ..Policies::default() };
@@ -134,4 +135,62 @@ fn rule_41_a_restore_a_reset_or_an_opening_without_others_ends_the_failure() {
     assert!(matches!(scene.call(none), Err(CallError::Invalid(_))));
     scene.call(AbandonRequest { caller: Some(one.next()), epoch: epoch + 5 }).unwrap_err();
     assert_ne!(failure(&scene, &one), "");
+}
+
+#[test]
+fn rule_7_a_shard_s_bad_records_count_over_restarts_also_those_that_only_its_batches_tell_of() {
+    let mut scene = Scene::new(static_spec(40, 0, 2, true), 4, 3);
+    let mut told = String::new();
+    for (incarnation, count) in (1..=4).zip([1, 2, 3, 4]) {
+        let mut daemon = open(&scene, "node", incarnation, OnError::Skip, Some(3));
+        assert_eq!(failure(&scene, &daemon), "", "incarnation {incarnation}");
+        let lease = daemon.lease(&scene);
+        let record = scene.plan.record(lease.epoch, lease.start);
+        // Twice, one record is known by name, and twice only by its batch. Each ends with the process.
+        let known =
+            BadRecord { record, file: "7.jpg".to_owned(), reason: "no end marker".to_owned(), ..BadRecord::default() };
+        let bad = if count % 2 == 0 { vec![known] } else { vec![] };
+        let items: Vec<AckItem> =
+            vec![bare(&lease, 0, 1), scene.receipt(&lease, 1, 4, forebay_proto::v1::ack_item::Kind::Delivered)];
+        let request = AckRequest { caller: Some(daemon.next()), items, bad, ..AckRequest::default() };
+        assert!(scene.call(request).unwrap().verdicts().all(|verdict| verdict == Verdict::Accepted));
+        told = failure(&scene, &daemon);
+        scene.restart();
+    }
+    assert!(told.contains("4 bad records are more than max_failures (3)"), "{told}");
+}
+
+#[test]
+fn rule_7_bad_records_beyond_the_list_of_the_quarantine_count_once_each_over_restarts() {
+    const RECORDS: u64 = 100_010;
+    let mut scene = Scene::new(spec(RECORDS), RECORDS, 2);
+    for epoch in 0..2 {
+        let mut daemon = open(&scene, "node", epoch + 1, OnError::Skip, Some(100_008));
+        let lease = daemon.lease(&scene);
+        let record = |position| scene.plan.record(lease.epoch, position);
+        let bad = |position| BadRecord { lease: lease.id, position, record: record(position), ..BadRecord::default() };
+        // In both epochs all but the same one, which is bad in neither, and another one, which is bad in the second.
+        let good = [3, 77_777];
+        let kept = &good[..2 - usize::try_from(epoch).unwrap()];
+        let records = (0..RECORDS).map(bad).filter(|bad| !kept.contains(&bad.record)).collect();
+        assert_eq!(failure(&scene, &daemon), "");
+        scene.call(NackRequest { caller: Some(daemon.next()), records }).unwrap();
+        let told = failure(&scene, &daemon);
+        let expected =
+            if epoch == 0 { "" } else { "100009 bad records on all nodes are more than max_failures (100008)" };
+        assert!(told.contains(expected) && told.is_empty() == expected.is_empty(), "{told}");
+        if epoch == 0 {
+            let place = |record| scene.plan.positions_of(0, record)[0];
+            for record in good {
+                let item = scene.receipt(
+                    &lease,
+                    place(record),
+                    place(record) + 1,
+                    forebay_proto::v1::ack_item::Kind::Delivered,
+                );
+                assert_eq!(daemon.ack(&scene, item), Verdict::Accepted);
+            }
+        }
+        scene.restart();
+    }
 }

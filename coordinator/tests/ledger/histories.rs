@@ -87,11 +87,9 @@ impl Run {
                 (self.out, self.done) = (Vec::new(), done);
             }
             Step::Reborn => {
-                self.spare_single_turns();
                 self.daemon = self.scene.daemon("node", self.daemon.caller.incarnation + 1);
                 self.out.clear();
                 self.scene.pass(GRACE);
-                self.adopt_quarantine();
             }
             Step::CoordinatorRestarts => self.scene.restart(),
             Step::Abandon => {
@@ -107,26 +105,6 @@ impl Run {
 
     fn told(&self) -> AuditReply {
         self.scene.call(AuditRequest { ledger: self.daemon.caller.ledger.clone(), from_epoch: 0 }).unwrap()
-    }
-
-    /// A death may complete a record that was alone in its lease: the ledger says which.
-    fn adopt_quarantine(&mut self) {
-        for bad in self.scene.quarantine() {
-            let positions = self.scene.plan.positions_of(bad.epoch, bad.record);
-            if let [position] = *positions {
-                self.done.insert((bad.epoch, position));
-            }
-        }
-    }
-
-    /// The ledger's list does not say which turn of a record was alone in its lease. So none is, when its daemon dies.
-    fn spare_single_turns(&mut self) {
-        let is_alone = |(lease, _): &&(Lease, u64)| lease.end - lease.start == 1;
-        while !self.scene.plan.is_plain()
-            && let Some(which) = self.out.iter().position(|held| is_alone(&held))
-        {
-            self.ack(which, 1);
-        }
     }
 
     fn choose(&self, which: usize, len: u64) -> Option<(Lease, u64, u64)> {

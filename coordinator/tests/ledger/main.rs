@@ -35,6 +35,7 @@ mod scene;
 mod segments;
 mod shares;
 mod stalls;
+mod suspects;
 mod tails;
 mod task_worker;
 mod tasks;

@@ -271,15 +271,6 @@ impl History {
             self.truth.lose(self.holder);
         }
         self.holder = who;
-        self.adopt_quarantine();
-    }
-
-    /// A second death with a record alone in its lease completes it: the ledger says which.
-    fn adopt_quarantine(&mut self) {
-        for bad in self.scene.quarantine().iter().filter(|bad| bad.reason.contains("workers died")) {
-            let position = self.scene.plan.positions_of(bad.epoch, bad.record)[0];
-            self.truth.witness.quarantined((bad.epoch, position));
-        }
     }
 
     fn reclaim(&mut self, who: usize, which: usize, from: u64, len: u64) {
@@ -300,7 +291,6 @@ impl History {
         }
         self.pass(TTL / 2);
         self.truth.lose(who);
-        self.adopt_quarantine();
     }
 
     /// Time passes, and everybody who is alive says so.

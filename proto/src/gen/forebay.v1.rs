@@ -419,7 +419,7 @@ pub struct Lease {
     pub start: u64,
     #[prost(uint64, tag = "4")]
     pub end: u64,
-    /// How many workers died with these positions in their hands.
+    /// How many workers in a row died with these positions, without a receipt for them or a finished batch.
     #[prost(uint32, tag = "5")]
     pub deaths: u32,
     /// A part of the tails of an epoch (semantics rule 36). All such leases of one reply make a whole batch.
@@ -428,6 +428,9 @@ pub struct Lease {
     /// As `whole`, but less than a batch: the rest of the epoch, of which its worker makes the batch that is not full.
     #[prost(bool, tag = "31")]
     pub last: bool,
+    /// Two deaths in a row: its records are made in child processes (semantics rule 9).
+    #[prost(bool, tag = "40")]
+    pub suspect: bool,
 }
 #[allow(clippy::all)]
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -547,7 +550,7 @@ pub mod ack_item {
         /// Static assignment: a batch with the places of these positions reached a trainer, but none of their records. Bad
         /// records are quarantined by it. A position without a record only counts as complete.
         Bare = 3,
-        /// They stand in a finished batch and nobody has them yet: whatever their worker dies of now, it is not them.
+        /// They are in a finished batch and no trainer has them yet. A later death of their worker is not blamed on them.
         Finished = 4,
         /// A trainer that may have seen them ended without a receipt, and the daemon delivers their batch again. They are
         /// counted as repeated at once, so that a snapshot has that count whatever becomes of the batch.
@@ -5000,6 +5003,17 @@ pub struct StoredSegments {
     #[prost(message, repeated, tag = "2")]
     pub segments: ::prost::alloc::vec::Vec<LockstepSegment>,
 }
+/// Document `bad/BLOCK`: records that were in quarantine and are not all in its list. Absent while the list has them all.
+#[allow(clippy::all)]
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct StoredBadBlock {
+    /// Number of the block of 4,096 records.
+    #[prost(uint64, tag = "1")]
+    pub block: u64,
+    /// A bit for each record, the lowest one first.
+    #[prost(bytes = "vec", tag = "2")]
+    pub bits: ::prost::alloc::vec::Vec<u8>,
+}
 /// A state that was loaded with an id.
 #[allow(clippy::all)]
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -5022,9 +5036,6 @@ pub struct StoredReturned {
     pub end: u64,
     #[prost(uint32, tag = "4")]
     pub deaths: u32,
-    /// Deaths of workers that had this one position alone in its lease, after halving.
-    #[prost(uint32, tag = "5")]
-    pub deaths_alone: u32,
     /// The lease that they were in last, and its first position; 0 after a restore.
     #[prost(fixed64, tag = "6")]
     pub lease: u64,
@@ -5065,14 +5076,15 @@ pub struct StoredWorker {
 pub struct StoredLease {
     #[prost(message, optional, tag = "1")]
     pub lease: ::core::option::Option<Lease>,
-    #[prost(uint32, tag = "2")]
-    pub deaths_alone: u32,
     /// What is not complete: positions of the epoch's order, rising, not touching.
     #[prost(message, repeated, tag = "3")]
     pub open: ::prost::alloc::vec::Vec<Range>,
     /// It stands in published batches.
     #[prost(bool, tag = "30")]
     pub settled: bool,
+    /// What of it was in a finished batch, after a death: positions of the epoch's order, rising, not touching.
+    #[prost(message, repeated, tag = "40")]
+    pub made: ::prost::alloc::vec::Vec<Range>,
 }
 /// A reply that was sent, for a repetition of its request.
 #[allow(clippy::all)]

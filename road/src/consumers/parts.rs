@@ -9,9 +9,9 @@ use forebay_ring::{ConsumerId, SlotMut};
 
 use super::Asked;
 use crate::ack::Fates;
+use crate::blamed::BlamedLeases;
 use crate::gpu_ring::{NoRing, StreamRing};
 use crate::settings::DeliverySettings;
-use crate::suspects::Suspects;
 
 /// What the thread works with.
 pub(crate) struct RingParts {
@@ -24,7 +24,7 @@ pub(crate) struct RingParts {
     /// Receipts, for the ledger.
     pub fates: Fates,
     /// Records that may have killed a daemon, until they are in a finished batch.
-    pub suspects: Arc<Suspects>,
+    pub blamed: Arc<BlamedLeases>,
     /// Calls of consumers; answers come back as [`Note::Answer`](super::Note::Answer), or [`Note::Evict`](super::Note::Evict) for one that cannot be read.
     pub calls: Box<dyn Fn(ConsumerId, u64, Asked) + Send>,
     /// Told when a consumer has left, or was not let in, with how many are left.

@@ -48,7 +48,7 @@ impl Scene {
             further: Arc::new(|_| Err("no".into())),
             free: free_sender,
             fates: fates_sender,
-            suspects: Arc::default(),
+            blamed: Arc::default(),
             calls: Box::new(move |_, number, _| calls(number)),
             left: Box::new(|_, _| ()),
             epoch: 0,

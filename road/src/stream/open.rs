@@ -284,7 +284,7 @@ fn parts(stream: &Arc<Stream>, rings: Rings, free: channel::Sender<SlotMut>, sur
         further: Arc::new(move |ring| rings.make(ring).map_err(NoRing::from)),
         free,
         fates: standing.fates(),
-        suspects: standing.worker().suspects(),
+        blamed: standing.worker().blamed(),
         calls: Box::new(move |consumer, id, asked| calls.take(consumer, id, asked)),
         left: Box::new(move |consumer, left| {
             attendance.leave(consumer);

@@ -1,0 +1,137 @@
+//! Deaths in a row make suspects, and no number of them puts a record in quarantine (semantics rule 9).
+
+use forebay_proto::v1::{AckItem, Cause, Lease, Range, Verdict, ack_item::Kind, acquire_reply::Answer};
+
+use crate::scene::{Daemon, GRACE, Scene, TTL, spec, static_spec};
+
+/// The next incarnation, once what the former one had may be granted.
+fn reborn(scene: &Scene, worker: &str, incarnation: u64) -> Daemon {
+    let daemon = scene.daemon(worker, incarnation);
+    scene.pass(GRACE);
+    daemon
+}
+
+fn all(daemon: &mut Daemon, scene: &Scene) -> Vec<Lease> {
+    daemon.acquire(scene, 64).leases
+}
+
+#[test]
+fn rule_9_no_number_of_deaths_quarantines_a_record_or_splits_a_lease() {
+    for spec in [spec(37), static_spec(74, 1, 2, false)] {
+        let mut scene = Scene::new(spec, 5, 1);
+        for incarnation in 1..=20 {
+            let leases = all(&mut reborn(&scene, "node", incarnation), &scene);
+            let sizes: Vec<u64> = leases.iter().map(|lease| lease.end - lease.start).collect();
+            assert_eq!(sizes, [5, 5, 5, 5, 5, 5, 5, 2], "incarnation {incarnation}");
+            assert!(leases.iter().all(|lease| u64::from(lease.deaths) == incarnation - 1), "{leases:?}");
+            assert!(leases.iter().all(|lease| lease.suspect == (incarnation > 2)), "{leases:?}");
+            assert_eq!(scene.quarantine(), []);
+            scene.restart();
+        }
+        let mut last = reborn(&scene, "node", 21);
+        assert_eq!(scene.deliver_all(&mut last), Answer::DatasetDone);
+        assert_eq!(scene.audit()[0].delivered.count, 37);
+    }
+}
+
+#[test]
+fn rule_9_deaths_count_on_whatever_node_and_expired_leases_do_not() {
+    let scene = Scene::new(spec(8), 8, 1);
+    let lease = scene.daemon("a", 1).lease(&scene);
+    assert_eq!((lease.deaths, lease.suspect), (0, false));
+    for round in 0..9 {
+        // Cut off: nothing says that it died.
+        scene.pass(TTL);
+        let lease = scene.daemon(&format!("cut off {round}"), 1).lease(&scene);
+        assert_eq!((lease.deaths, lease.suspect), (0, false), "round {round}");
+    }
+    scene.pass(TTL);
+    let mut first = scene.daemon("b", 1);
+    first.lease(&scene);
+    reborn(&scene, "b", 2);
+    let lease = scene.daemon("c", 1).lease(&scene);
+    assert_eq!((lease.deaths, lease.suspect), (1, false));
+    reborn(&scene, "c", 2);
+    let mut other = scene.daemon("d", 1);
+    let lease = other.lease(&scene);
+    assert_eq!((lease.deaths, lease.suspect), (2, true));
+    assert_eq!(other.ack(&scene, scene.delivered(&lease)), Verdict::Accepted);
+    assert_eq!(other.acquire(&scene, 1).answer(), Answer::DatasetDone);
+}
+
+#[test]
+fn rule_9_a_stop_in_order_is_no_death() {
+    let scene = Scene::new(spec(8), 8, 1);
+    for incarnation in 1..=6 {
+        let mut daemon = reborn(&scene, "node", incarnation);
+        let lease = daemon.lease(&scene);
+        assert_eq!((lease.deaths, lease.suspect), (0, false), "incarnation {incarnation}");
+        assert_eq!(daemon.give_back_seen(&scene, &lease, 0, 8, Cause::DaemonStopped), Verdict::Accepted);
+    }
+}
+
+#[test]
+fn rule_9_only_what_was_in_no_finished_batch_counts_a_death() {
+    let mut scene = Scene::new(spec(12), 12, 1);
+    reborn(&scene, "node", 1).lease(&scene);
+    let mut second = reborn(&scene, "node", 2);
+    let lease = second.lease(&scene);
+    assert_eq!(lease.deaths, 1);
+    for range in [(2, 5), (4, 7), (9, 10)] {
+        let told = second.ack(&scene, scene.receipt(&lease, range.0, range.1, Kind::Finished));
+        assert_eq!(told, Verdict::Accepted);
+    }
+    scene.restart();
+    assert_eq!(second.ack(&scene, scene.receipt(&lease, 0, 1, Kind::Delivered)), Verdict::Accepted);
+    assert_eq!(second.give_back(&scene, &lease, 11, 12), Verdict::Accepted);
+    let mut third = reborn(&scene, "node", 3);
+    let parts: Vec<_> =
+        all(&mut third, &scene).iter().map(|lease| (lease.start, lease.end, lease.deaths, lease.suspect)).collect();
+    // What was given back, nothing happened to.
+    let expected =
+        [(11, 12, 1, false), (1, 2, 2, true), (2, 7, 0, false), (7, 9, 2, true), (9, 10, 0, false), (10, 11, 2, true)];
+    assert_eq!(parts, expected);
+    assert_eq!(scene.quarantine(), []);
+}
+
+#[test]
+fn rule_9_a_record_that_a_consumer_holds_is_not_suspect_at_any_number_of_deaths() {
+    let scene = Scene::new(spec(1), 1, 1);
+    let lease = scene.daemon("node", 1).lease(&scene);
+    let mut daemon = scene.daemon("node", 2);
+    for incarnation in 3..12 {
+        assert_eq!(daemon.reclaim(&scene, &lease, 0, 1), Verdict::Accepted);
+        daemon = scene.daemon("node", incarnation);
+    }
+    assert_eq!(daemon.hand_in(&scene, scene.delivered(&lease)), Verdict::Accepted);
+    assert_eq!(
+        scene.audit_lines(),
+        ["epoch 0: 1 of 1 records accounted for (1 delivered), checksum equal"],
+        "nor is it a repetition"
+    );
+}
+
+#[test]
+fn rule_9_a_record_in_a_finished_batch_is_not_suspect_though_nobody_has_it_yet() {
+    let mut scene = Scene::new(spec(1), 1, 1);
+    for incarnation in 1..12 {
+        let mut daemon = scene.daemon("node", incarnation);
+        scene.pass(GRACE);
+        let lease = daemon.lease(&scene);
+        assert!(lease.deaths < 2 && !lease.suspect, "at most the death before: {lease:?}");
+        assert_eq!(daemon.ack(&scene, scene.receipt(&lease, 0, 1, Kind::Finished)), Verdict::Accepted);
+        scene.restart();
+    }
+    assert_eq!(scene.audit()[0].accounted().count, 0, "finished is not delivered, nor quarantined");
+    let mut daemon = scene.daemon("node", 12);
+    scene.pass(GRACE);
+    let lease = daemon.lease(&scene);
+    for wrong in [
+        AckItem { range: Some(Range { start: u64::MAX, end: 0 }), ..scene.receipt(&lease, 0, 1, Kind::Finished) },
+        AckItem { range: None, ..scene.receipt(&lease, 0, 1, Kind::Finished) },
+    ] {
+        assert_eq!(daemon.ack(&scene, wrong), Verdict::Invalid);
+    }
+    assert_eq!(daemon.ack(&scene, scene.delivered(&lease)), Verdict::Accepted);
+    assert_eq!(daemon.ack(&scene, scene.receipt(&lease, 0, 1, Kind::Finished)), Verdict::Lost);
+}
