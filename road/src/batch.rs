@@ -8,6 +8,7 @@
 pub(crate) mod batcher;
 pub(crate) mod draft;
 mod form;
+mod left_out;
 pub(crate) mod order;
 mod parts;
 pub(crate) mod slots;
@@ -148,6 +149,7 @@ impl BatchStage {
                     self.perform();
                     return true;
                 }
+                TakenRead::Wait if self.leave_out() => {}
                 TakenRead::Wait => return false,
             }
         }

@@ -177,6 +177,20 @@ impl Prefetch {
         })
     }
 
+    /// Takes what is left of an epoch up to `limit`, read or not, if it is no more than `most` says.
+    pub(crate) fn leave_rest(&self, limit: u64, most: impl Fn(u64) -> u64) -> Vec<Position> {
+        let mut state = self.shared.state.lock();
+        let left_out = state.ahead.leave_rest(limit, most);
+        let unwanted = if left_out.is_empty() { Vec::new() } else { state.unwanted() };
+        drop(state);
+        unwanted.iter().for_each(Withdrawal::withdraw);
+        if !left_out.is_empty() {
+            // There may be room for other reads.
+            self.shared.work.notify_one();
+        }
+        left_out
+    }
+
     /// Gets a token whenever something new may be taken.
     pub(crate) fn ready(&self) -> &channel::Receiver<()> {
         &self.ready

@@ -9,8 +9,8 @@ use std::ops::Range;
 use forebay_proto::RecordSum;
 use forebay_proto::v1::{EpochTally, OpenRange, Policies, Snapshot, policies::LastBatch};
 
-use super::tallies::{PositionFate, Tallies};
 use super::Ledger;
+use super::tallies::{PositionFate, Tallies};
 use crate::batches::{Batching, LastBatchPolicy};
 use crate::lockstep::RankPositions;
 use crate::permutation::MAX_EPOCH;

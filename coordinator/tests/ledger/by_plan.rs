@@ -2,8 +2,8 @@
 
 use forebay_coordinator::Verdict as Judgement;
 use forebay_proto::v1::{
-    AcquireRequest, LedgerSpec, OpenRequest, Policies, RestoreRequest, Snapshot, TakeSnapshotRequest, ack_item::Kind, acquire_reply::Answer,
-    policies::LastBatch,
+    AcquireRequest, LedgerSpec, OpenRequest, Policies, RestoreRequest, Snapshot, TakeSnapshotRequest, ack_item::Kind,
+    acquire_reply::Answer, policies::LastBatch,
 };
 
 use crate::lockstep::{GLOBAL_BATCH, Job, in_lockstep, open_with};

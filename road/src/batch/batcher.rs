@@ -13,6 +13,7 @@ mod action;
 mod fixed;
 #[cfg(test)]
 mod invariants;
+mod left_out;
 mod mend;
 #[cfg(test)]
 mod model;
@@ -61,7 +62,7 @@ pub(crate) struct Batcher {
     ended: BTreeSet<u64>,
     /// Those of them that end without a batch that is not full.
     settling: BTreeSet<u64>,
-    /// Static positions that no batch has room for, until their epoch ends.
+    /// Positions that no batch has room for, until their epoch ends.
     dropped: Vec<Position>,
     /// Bad records, as far as their number matters.
     bad: HashSet<u64>,
@@ -196,10 +197,14 @@ impl Batcher {
 
     /// Every record of the epoch that is to be had at this moment was placed. Comes again when others came later.
     pub(crate) fn end(&mut self, epoch: u64) {
+        if !self.settling.contains(&epoch) {
+            let left_out = self.left_out(epoch);
+            self.give_up(left_out);
+        }
         if self.rules.dynamic.is_some() {
             self.ended.insert(epoch);
         } else {
-            self.end_fixed(epoch);
+            self.end_seats((epoch, 0), (epoch + 1, 0));
         }
         self.settle(epoch);
     }
@@ -209,11 +214,6 @@ impl Batcher {
     pub(crate) fn end_at_whole_batches(&mut self, epoch: u64) {
         self.settling.insert(epoch);
         self.end(epoch);
-    }
-
-    /// Notes a static position that no batch has room for: it is acked as dropped at the epoch's end.
-    pub(crate) fn drop_position(&mut self, position: Position) {
-        self.dropped.push(position);
     }
 
     /// Gives up what is not published: its positions. Every action is to be done before.
@@ -368,6 +368,7 @@ impl Batcher {
             self.finish(batch);
         }
         if self.settling.remove(&epoch) && !self.failed {
+            tail.extend(self.left_out(epoch));
             self.actions.push_back(Action::Settled { epoch, tail });
         }
         self.ended.remove(&epoch);

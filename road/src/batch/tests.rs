@@ -1,5 +1,6 @@
 //! Tests of the stage with a real ring, readers and decode threads. The test plays source, decoder, coordinator and trainer.
 
+mod left_out;
 mod mixes;
 mod shards;
 

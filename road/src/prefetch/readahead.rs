@@ -8,6 +8,7 @@
 
 mod choice;
 mod in_flight;
+mod left_out;
 #[cfg(test)]
 mod model;
 mod noted;

@@ -25,7 +25,13 @@ pub(super) fn of(settings: &StreamSettings, records: u64, decoding: &Limits) -> 
     };
     let max_failures = settings.max_failures.map(|limit| most_failures(limit, records));
     let Limits { pixels, bytes, scans, time } = *decoding;
-    let limits = PictureLimits { pixels, bytes, scans, decode_ms: time.map_or(0, millis), read_ms: millis(settings.read_timeout) };
+    let limits = PictureLimits {
+        pixels,
+        bytes,
+        scans,
+        decode_ms: time.map_or(0, millis),
+        read_ms: millis(settings.read_timeout),
+    };
     Policies {
         last_batch: last_batch.into(),
         on_error: on_error.into(),

@@ -43,13 +43,6 @@ impl Batcher {
         self.settle(position.epoch);
     }
 
-    /// Ends what is left of an epoch.
-    pub(super) fn end_fixed(&mut self, epoch: u64) {
-        let dropped: Vec<Position> = self.dropped.extract_if(.., |position| position.epoch == epoch).collect();
-        self.give_up(dropped);
-        self.end_seats((epoch, 0), (epoch + 1, 0));
-    }
-
     /// Whether a static position needs a new batch.
     pub(super) fn needs_seat(&self, position: &Position) -> bool {
         let batch = self.seats.get(&self.seat_of(position));
@@ -111,7 +104,8 @@ impl Batcher {
         }
     }
 
-    fn end_seats(&mut self, from: (u64, u64), before: (u64, u64)) {
+    /// No further position comes for the batches of these seats.
+    pub(super) fn end_seats(&mut self, from: (u64, u64), before: (u64, u64)) {
         let ended: Vec<(u64, u64)> = self.seats.range(from..before).map(|(seat, _)| *seat).collect();
         for seat in ended {
             if let Some(batch) = self.seats.remove(&seat) {

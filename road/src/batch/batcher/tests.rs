@@ -285,6 +285,29 @@ fn rule_12_partial_is_short_fill_repeats_the_last_record_and_drop_acks_them_as_d
 }
 
 #[test]
+fn rule_36_what_is_left_out_unread_goes_with_the_tail() {
+    let mut batcher = dynamic(OnError::Skip, LastBatchPolicy::Drop);
+    assert_eq!(batcher.spare(0), 3);
+    let slow = place(&mut batcher, 0);
+    good(&mut batcher, 1..4);
+    assert_eq!(batcher.spare(0), 0, "a bad record among them needs another one");
+    batcher.outcome(slow, Ok(ORIGIN));
+    published(&mut batcher);
+    good(&mut batcher, 4..5);
+    assert_eq!(batcher.spare(0), 2);
+    batcher.drop_position(position(5));
+    assert_eq!((batcher.spare(0), batcher.spare(1)), (1, 3));
+    batcher.end_at_whole_batches(0);
+    let tail = vec![position(4), position(5)];
+    assert_eq!(actions(&mut batcher), [Action::Discard { batch: 1 }, Action::Settled { epoch: 0, tail }]);
+    // The last daemon drops it.
+    batcher.drop_position(position(5));
+    batcher.end(0);
+    assert_eq!(actions(&mut batcher), [Action::Dropped(vec![position(5)])]);
+    assert_eq!(dynamic(OnError::Skip, LastBatchPolicy::Partial).spare(0), 0);
+}
+
+#[test]
 fn rule_12_records_that_come_back_after_the_end_make_one_further_batch() {
     let mut batcher = dynamic(OnError::Skip, LastBatchPolicy::Partial);
     good(&mut batcher, 0..2);

@@ -1,5 +1,6 @@
 //! Tests of single cases of reading ahead.
 
+mod left_out;
 mod partners;
 mod probes;
 mod requests;
