@@ -1,6 +1,10 @@
 //! Deaths in a row make suspects, and no number of them puts a record in quarantine (semantics rule 9).
 
+use std::collections::BTreeSet;
+
+use forebay_coordinator::Verdict as Judgement;
 use forebay_proto::v1::{AckItem, Cause, Lease, Range, Verdict, ack_item::Kind, acquire_reply::Answer};
+use proptest::prelude::*;
 
 use crate::scene::{Daemon, GRACE, Scene, TTL, spec, static_spec};
 
@@ -134,4 +138,141 @@ fn rule_9_a_record_in_a_finished_batch_is_not_suspect_though_nobody_has_it_yet()
     }
     assert_eq!(daemon.ack(&scene, scene.delivered(&lease)), Verdict::Accepted);
     assert_eq!(daemon.ack(&scene, scene.receipt(&lease, 0, 1, Kind::Finished)), Verdict::Lost);
+}
+
+/// What happens next in a history, to one of the workers.
+#[derive(Clone, Copy, Debug)]
+enum Step {
+    /// It leases, and makes so many records.
+    Work(u64),
+    /// It makes so many records, and no trainer takes them.
+    Make(u64),
+    Killed,
+    CutOff,
+    Stopped,
+    CoordinatorRestarts,
+}
+
+/// Daemons whose records may end them, as far as the ledger knows them.
+struct History {
+    scene: Scene,
+    killers: BTreeSet<u64>,
+    bad: BTreeSet<u64>,
+    workers: Vec<(Daemon, Vec<(Lease, u64)>)>,
+    ended_by_killers: usize,
+}
+
+impl History {
+    fn new(killers: BTreeSet<u64>, bad: BTreeSet<u64>) -> Self {
+        let scene = Scene::new(spec(RECORDS), 7, 1);
+        let workers = (0..WORKERS).map(|worker| (scene.daemon(&format!("w{worker}"), 1), Vec::new())).collect();
+        Self { scene, killers, bad, workers, ended_by_killers: 0 }
+    }
+
+    fn step(&mut self, worker: usize, step: Step) {
+        match step {
+            Step::Work(count) => self.work(worker, count, Kind::Delivered),
+            Step::Make(count) => self.work(worker, count, Kind::Finished),
+            Step::Killed => self.dies(worker),
+            Step::CutOff => {
+                self.workers[worker].1.clear();
+                for _ in 0..2 {
+                    for (_, (daemon, _)) in self.workers.iter().enumerate().filter(|(other, _)| *other != worker) {
+                        daemon.heartbeat(&self.scene);
+                    }
+                    self.scene.pass(TTL / 2);
+                }
+            }
+            Step::Stopped => {
+                let (daemon, leases) = &mut self.workers[worker];
+                for (lease, made) in std::mem::take(leases) {
+                    daemon.give_back(&self.scene, &lease, made, lease.end - lease.start);
+                }
+            }
+            Step::CoordinatorRestarts => self.scene.restart(),
+        }
+    }
+
+    fn dies(&mut self, worker: usize) {
+        let incarnation = self.workers[worker].0.caller.incarnation + 1;
+        self.workers[worker] = (self.scene.daemon(&format!("w{worker}"), incarnation), Vec::new());
+        self.scene.pass(GRACE);
+        self.workers.iter().for_each(|(daemon, _)| drop(daemon.heartbeat(&self.scene)));
+    }
+
+    /// What a receipt says of a record that was made, `kind` says; a record that ends its daemon ends it.
+    fn work(&mut self, worker: usize, count: u64, kind: Kind) {
+        let (daemon, leases) = &mut self.workers[worker];
+        if leases.is_empty() {
+            leases.extend(daemon.acquire(&self.scene, 2).leases.into_iter().map(|lease| (lease, 0)));
+        }
+        for _ in 0..count {
+            let (daemon, leases) = &mut self.workers[worker];
+            leases.retain(|(lease, made)| *made < lease.end - lease.start);
+            let Some((lease, made)) = leases.first_mut() else { return };
+            let record = self.scene.plan.record(lease.epoch, lease.start + *made);
+            if self.killers.contains(&record) && !lease.suspect {
+                self.ended_by_killers += 1;
+                return self.dies(worker);
+            }
+            // A lease that expired is another's: what is said of it changes nothing.
+            if self.killers.contains(&record) || self.bad.contains(&record) {
+                daemon.nack(&self.scene, lease, *made);
+            } else {
+                daemon.ack(&self.scene, self.scene.receipt(lease, *made, *made + 1, kind));
+            }
+            *made += 1;
+        }
+    }
+
+    /// All that is left is made and consumed.
+    fn ends(mut self) {
+        for worker in 0..WORKERS {
+            // What no trainer took goes with its daemon.
+            self.dies(worker);
+        }
+        let mut turns = 0;
+        while self.scene.audit().first().is_none_or(|audit| audit.accounted().count < RECORDS) {
+            turns += 1;
+            assert!(turns < 1000, "the epoch does not end");
+            self.work(turns % WORKERS, 9, Kind::Delivered);
+        }
+        let listed: BTreeSet<u64> = self.scene.quarantine().iter().map(|bad| bad.record).collect();
+        assert_eq!(listed, &self.killers | &self.bad, "these, and no healthy record");
+        let audit = &self.scene.audit()[0];
+        assert_eq!((audit.verdict, audit.delivered.count), (Judgement::AddsUp, RECORDS - listed.len() as u64));
+        let (ended, killers) = (self.ended_by_killers, self.killers.len());
+        assert!(ended <= 2 * killers, "{killers} records have ended {ended} daemons");
+    }
+}
+
+const RECORDS: u64 = 40;
+const WORKERS: usize = 3;
+
+fn any_step() -> impl Strategy<Value = Step> {
+    prop_oneof![
+        4 => (1_u64..9).prop_map(Step::Work),
+        4 => (1_u64..9).prop_map(Step::Make),
+        3 => Just(Step::Killed),
+        2 => Just(Step::CutOff),
+        1 => Just(Step::Stopped),
+        1 => Just(Step::CoordinatorRestarts),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(96))]
+
+    #[test]
+    fn rule_9_in_any_history_only_what_ends_processes_or_is_bad_is_in_quarantine_and_each_ends_at_most_two_daemons(
+        killers in proptest::collection::btree_set(0..RECORDS, 0..5),
+        bad in proptest::collection::btree_set(0..RECORDS, 0..3),
+        steps in proptest::collection::vec((0..WORKERS, any_step()), 0..60),
+    ) {
+        let mut history = History::new(killers, bad);
+        for (worker, step) in steps {
+            history.step(worker, step);
+        }
+        history.ends();
+    }
 }
