@@ -4,8 +4,8 @@ use clap::{CommandFactory as _, Parser, Subcommand};
 
 use crate::failure::Failure;
 use crate::{
-    audit, bench, compare, completions, config, coordinate, doctor, index, man, preview, reload, replay, run, sample,
-    serve, status, top, verify,
+    audit, bench, compare, completions, config, coordinate, doctor, index, make_suspects, man, preview, reload, replay,
+    run, sample, serve, status, top, verify,
 };
 
 /// Turns folders of pictures into training batches in shared memory.
@@ -55,6 +55,9 @@ enum Command {
     Completions(completions::CompletionsArgs),
     /// Write manual pages.
     Man(man::ManArgs),
+    /// Make pictures for a daemon, which runs this by itself.
+    #[command(hide = true)]
+    MakeSuspects,
 }
 
 impl Cli {
@@ -78,6 +81,7 @@ impl Cli {
             Command::Sample(args) => sample::run(&args),
             Command::Completions(args) => completions::run(&args, Self::command()),
             Command::Man(args) => man::run(&args, Self::command()),
+            Command::MakeSuspects => make_suspects::run(),
         }
     }
 }

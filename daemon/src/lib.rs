@@ -16,6 +16,7 @@ pub mod serve;
 mod service_manager;
 mod signals;
 mod socket_name;
+pub mod suspects;
 mod telemetry;
 mod visitors;
 

@@ -129,6 +129,11 @@ impl Pipeline {
         self.input
     }
 
+    /// The boxes of the records, if it was given them.
+    pub(crate) fn boxes(&self) -> Option<&RecordBoxes> {
+        self.boxes.as_deref()
+    }
+
     /// How resizes calculate.
     pub fn matched(&self) -> Match {
         self.matched

@@ -75,6 +75,11 @@ impl Recipe {
         Self { pipeline: self.pipeline.with_boxes(boxes), ..self }
     }
 
+    /// The boxes that it was given, if it was.
+    pub fn boxes(&self) -> Option<&RecordBoxes> {
+        self.pipeline.boxes()
+    }
+
     /// The same for one picture of a mosaic, if it has one.
     pub(crate) fn with_quarter(self, quarter: usize) -> Self {
         Self { pipeline: self.pipeline.with_quarter(quarter), ..self }

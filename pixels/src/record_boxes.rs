@@ -30,6 +30,16 @@ impl RecordBoxes {
         Self { give: Arc::new(give), in_fractions, annotated }
     }
 
+    /// The boxes of the record that a [`Draw`](crate::Draw) has.
+    pub fn each(&self, record: u64, give: &mut dyn FnMut([f32; 4])) {
+        (self.give)(record, give);
+    }
+
+    /// Whether they are in fractions of the picture's width and height.
+    pub fn in_fractions(&self) -> bool {
+        self.in_fractions
+    }
+
     /// Gives a plan that begins with this picture the boxes of a record.
     pub(crate) fn place(&self, record: u64, origin: &Origin, plan: &mut Plan) {
         let mut map = origin.before_the_plan(self.annotated);

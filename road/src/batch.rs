@@ -12,6 +12,7 @@ mod left_out;
 pub(crate) mod order;
 mod parts;
 pub(crate) mod slots;
+mod suspects;
 #[cfg(test)]
 mod tests;
 
@@ -39,6 +40,7 @@ use crate::sheet::{MixedLabels, SettledBatch, Sheet};
 use batcher::{Action, Batcher};
 use form::Form;
 pub(crate) use parts::{BatchParts, Output};
+use suspects::StageSuspects;
 
 /// The stage, run by one thread.
 #[derive(Debug)]
@@ -49,6 +51,7 @@ pub(crate) struct BatchStage {
     failed: bool,
     /// The last lease of each epoch that was read.
     latest: BTreeMap<u64, u64>,
+    suspects: StageSuspects,
     partners: PlacePartners,
 }
 
@@ -61,8 +64,8 @@ impl BatchStage {
     /// A stage without batches.
     pub(crate) fn new(parts: BatchParts, batcher: Batcher) -> Self {
         let patience = Patience::new(parts.storage_timeout);
-        let (latest, partners) = (BTreeMap::new(), PlacePartners::default());
-        Self { parts, batcher, patience, failed: false, latest, partners }
+        let (latest, suspects, partners) = (BTreeMap::new(), StageSuspects::default(), PlacePartners::default());
+        Self { parts, batcher, patience, failed: false, latest, suspects, partners }
     }
 
     /// Runs until `stop` closes; then gives every claim and slot back that was not handed on. Answers the number of
@@ -103,6 +106,7 @@ impl BatchStage {
     /// What time brings: reads that take too long, and a storage that gives nothing.
     fn look(&mut self, now: Instant) {
         self.parts.prefetch.expire(now);
+        self.look_at_suspects(now);
         let wait = self.parts.prefetch.storage_wait(now);
         let (stream, word) = (&self.parts.stream, self.patience.look(now, wait.as_ref().map(|wait| wait.since)));
         match (word, wait) {
@@ -168,6 +172,7 @@ impl BatchStage {
     fn record(&mut self, position: Position, read: Read) {
         let latest = self.latest.entry(position.epoch).or_default();
         *latest = position.lease.max(*latest);
+        self.note_suspect(&position);
         if !self.has_batch(&position) {
             self.batcher.drop_position(position);
             return;
@@ -177,7 +182,7 @@ impl BatchStage {
             Ok(content) => {
                 self.make_room(&position);
                 let at = self.batcher.place(position, label);
-                self.decode(at, content, position.epoch, position.turn());
+                self.decode(at, content, position.of_epoch(), position.suspect);
             }
             Err(reason) => {
                 if self.batcher.keeps_places() {
@@ -191,6 +196,7 @@ impl BatchStage {
 
     /// A position without a record: the batch that has its place answers for it, if the policy has such a batch.
     fn bare(&mut self, position: Position) {
+        self.note_suspect(&position);
         if self.has_batch(&position) {
             self.make_room(&position);
             self.batcher.bare(position);
@@ -226,16 +232,16 @@ impl BatchStage {
             Ok(content) => {
                 self.batcher.copying(at, turn, self.parts.order.label(turn.record()));
                 if let Some(epoch) = self.batcher.epoch(at.0) {
-                    self.decode(at, content, epoch, turn);
+                    self.decode(at, content, EpochTurn { epoch, turn }, self.suspects.has_some(epoch));
                 }
             }
             Err(reason) => self.batcher.outcome(at, Err(self.bad(turn.record(), reason))),
         }
     }
 
-    fn decode(&mut self, at: At, content: Buffer, epoch: u64, turn: Turn) {
+    fn decode(&mut self, at: At, content: Buffer, of: EpochTurn, suspect: bool) {
         let Some(place) = self.parts.slots.lend(at) else { return };
-        self.parts.decoding.decode(at, place, content, epoch, turn);
+        self.parts.decoding.decode(at, place, content, of, suspect);
     }
 
     fn outcome(&mut self, done: Done) {
@@ -347,6 +353,7 @@ impl BatchStage {
     }
 
     fn close(mut self) -> u64 {
+        self.parts.decoding.withdraw_suspects();
         let mut done = Vec::new();
         loop {
             self.parts.decoding.take(&mut done);

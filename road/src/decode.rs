@@ -11,6 +11,7 @@ mod job;
 mod lane_thread;
 mod lane_workers;
 pub(crate) mod lanes;
+mod maker;
 pub(crate) mod masks;
 pub(crate) mod mixing;
 pub(crate) mod mosaic;
@@ -18,6 +19,8 @@ mod outcomes;
 mod pools;
 #[cfg(test)]
 mod suite;
+pub(crate) mod suspect_order;
+pub(crate) mod suspects;
 mod switched_off;
 pub(crate) mod tally;
 pub(crate) mod views;
@@ -35,7 +38,6 @@ use crate::cache::Cache;
 use crate::cores::{self, Pins};
 use crate::gpu_threads::GpuThreads;
 use crate::meter::{Meter, SLICE};
-use crate::mosaic::Partners;
 use crate::reason::Reason;
 use crate::record::Input;
 use crate::seek::SeekStore;
@@ -46,13 +48,13 @@ use budget::Budget;
 pub(crate) use decoding::Decoding;
 use job::DecodeJob;
 pub(crate) use lanes::GpuLanes;
-use masks::{MadePicture, MaskThread};
+use maker::{PictureMaker, PictureOrder};
 use mixing::MixJob;
-use mosaic::{MosaicThread, OwnPicture};
 pub(crate) use outcomes::Done;
 #[cfg(test)]
 pub(crate) use outcomes::ORIGIN;
 pub use pools::{Pools, PoolsError};
+use suspects::{ChildLimits, SuspectLane};
 pub use switched_off::SwitchedOff;
 use views::FurtherViews;
 
@@ -101,6 +103,8 @@ pub struct Pool {
     of_gpus: GpuThreads,
     gpus: Vec<Gpu>,
     off: Vec<SwitchedOff>,
+    /// What makes suspects. Nothing in tests that have no program for it.
+    suspects: Option<SuspectLane>,
 }
 
 impl Pool {
@@ -130,7 +134,7 @@ impl Pool {
         let meter = Arc::new(Meter::new("decode"));
         // A pool before its first thread: where a later one cannot be started, those before it end with it.
         let (gpus, off) = (lanes.take_gpus(), lanes.off().to_vec());
-        let mut pool = Self { board, meter, threads, of_gpus, gpus, off };
+        let mut pool = Self { board, meter, threads, of_gpus, gpus, off, suspects: None };
         for number in 0..threads {
             let (board, make, meter) = (Arc::clone(&pool.board), Arc::clone(make), Arc::clone(&pool.meter));
             let memory = Arc::clone(memory);
@@ -152,10 +156,25 @@ impl Pool {
         self.board.limits()
     }
 
-    /// Queues a picture.
+    /// The same, with children for suspects that keep to these limits.
+    #[must_use]
+    pub(crate) fn with_children(mut self, limits: ChildLimits) -> Self {
+        self.suspects = Some(SuspectLane::new(limits, self.threads));
+        self
+    }
+
+    /// Queues a picture. A kept one is no suspect: this process has decoded it, and lives.
     fn decode(&self, job: DecodeJob) {
         self.meter.item();
-        self.board.push(job);
+        match &self.suspects {
+            Some(suspects) if job.suspect.is_some() && matches!(job.input(), Input::File(_)) => suspects.push(job),
+            _ => self.board.push(job),
+        }
+    }
+
+    /// Starts a thread for suspects that wait, if the system had none before.
+    fn mind_suspects(&self) {
+        self.suspects.as_ref().inspect(|suspects| suspects.mind());
     }
 
     /// Queues a batch to be mixed.
@@ -208,8 +227,7 @@ impl Drop for Pool {
 }
 
 fn work(board: &Board, make: &MakeDecode, memory: &Arc<Budget>, meter: &Meter) {
-    let mut decode = make();
-    let (mut mask_thread, mut mosaic_thread) = (MaskThread::new(*board.limits()), MosaicThread::default());
+    let mut maker = PictureMaker::new(make, *board.limits(), memory);
     let mut spare = Vec::new();
     loop {
         // A batch that is finished but for this goes before pictures of later ones.
@@ -227,34 +245,25 @@ fn work(board: &Board, make: &MakeDecode, memory: &Arc<Budget>, meter: &Meter) {
         let began = Instant::now();
         let made = job.is_made.then(|| job.made_by_gpu());
         let DecodeJob { content, masks, cache, seek, place, recipe, views, mosaics, record, draw, .. } = &mut job;
-        let (own, beside) = (content.input(), content.mosaic());
-        let (input, behind) = (masks.picture(own), masks.behind(own));
-        let is_decoded_here = matches!(input, Input::File(_)) && made.is_none();
-        let (recipe, record, draw) = (&**recipe, *record, *draw);
-        let whole = || -> Result<(Origin, Option<Box<Partners>>), Reason> {
-            let origin = if let Some(origin) = made {
-                origin
-            } else {
-                let (out, mut others) = place.with_views(&views.columns);
-                let further = FurtherViews { views: &views.views, out: &mut others[..views.views.len()] };
-                let (cache, seek) = (cache.as_deref(), seek.as_deref());
-                decode(Picture { input, behind, cache, seek, recipe, record, draw, out, further })?
-            };
-            for column in &views.columns {
-                *place.column(*column).0 = 1;
-            }
-            mask_thread.write(masks, behind, MadePicture { origin: &origin, recipe, draw }, memory, place)?;
-            let Some((mosaics, content)) = mosaics.as_deref().zip(beside) else { return Ok((origin, None)) };
-            let own = OwnPicture { mosaics, content, record, draw };
-            Ok((origin, mosaic_thread.write(&mut decode, own, (masks, &mut mask_thread), memory, place)?))
+        let order = PictureOrder {
+            content: content.input(),
+            mosaic: mosaics.as_deref().zip(content.mosaic()),
+            masks,
+            views,
+            cache: cache.as_deref(),
+            seek: seek.as_deref(),
+            recipe,
+            record: *record,
+            draw: *draw,
+            made,
         };
+        let is_decoded_here = matches!(order.content, Input::File(_)) && made.is_none();
         // A place whose outcome never came would hold its batch, and the epoch, for ever: a decoder's panic is an
         // outcome too. It is made anew, so no broken state is used again.
-        let outcome = match catch_unwind(AssertUnwindSafe(whole)) {
+        let outcome = match catch_unwind(AssertUnwindSafe(|| maker.make(order, place))) {
             Ok(outcome) => outcome,
             Err(panic) => {
-                decode = make();
-                (mask_thread, mosaic_thread) = (MaskThread::new(*board.limits()), MosaicThread::default());
+                maker = PictureMaker::new(make, *board.limits(), memory);
                 Err(Reason::Panic { panic: panic_text(panic.as_ref()).into() })
             }
         };

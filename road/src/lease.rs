@@ -147,6 +147,7 @@ fn span(plan: &Plan, lease: &Lease) -> Span {
         start: lease.start,
         len: records - lease.start,
         bare: lease.end.saturating_sub(records),
+        suspect: lease.suspect,
         turn: Arc::new(move |index| order.turn(index)),
     }
 }

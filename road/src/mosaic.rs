@@ -137,6 +137,11 @@ impl MosaicContent {
         Self { own, partners: None }
     }
 
+    /// What another process has read.
+    pub(crate) fn of(own: Vec<u8>, partners: Option<[PartnerContent; PARTNERS]>) -> Self {
+        Self { own, partners }
+    }
+
     /// The content of the record whose place it is.
     pub(crate) fn own(&self) -> &[u8] {
         &self.own

@@ -50,6 +50,20 @@ pub(crate) enum Reason {
         /// What the decoder said.
         panic: Box<str>,
     },
+    /// Making its picture has ended two child processes.
+    #[error("Making its picture ended each of two processes that did nothing else, the second one by {ending}.")]
+    Poison {
+        /// How the second one ended.
+        ending: Box<str>,
+    },
+    /// A child process that made its picture says so.
+    #[error("{words}")]
+    Told {
+        /// What is wrong with it.
+        words: Box<str>,
+        /// Whether the record may be good if it is read again.
+        may_pass: bool,
+    },
 }
 
 impl Reason {
@@ -60,7 +74,8 @@ impl Reason {
             Self::Outlasted { .. } | Self::Late { .. } | Self::Growing { .. } => true,
             // Time is the one limit that the same bytes may keep or not.
             Self::Decode(fault) => matches!(fault, Fault::TooSlow { .. }),
-            Self::Mask { .. } | Self::Panic { .. } => false,
+            Self::Mask { .. } | Self::Panic { .. } | Self::Poison { .. } => false,
+            Self::Told { may_pass, .. } => *may_pass,
         }
     }
 }
@@ -83,6 +98,9 @@ mod tests {
             (Fault::Truncated.into(), false),
             (Fault::TooSlow { limit: timeout }.into(), true),
             (Reason::Panic { panic: "no".into() }, false),
+            (Reason::Poison { ending: "SIGSEGV".into() }, false),
+            (Reason::Told { words: "slow".into(), may_pass: true }, true),
+            (Reason::Told { words: "cut off".into(), may_pass: false }, false),
             (Reason::Mask { column: "m".into(), fault: MaskFault::NotPng.into() }, false),
         ] {
             assert_eq!(reason.may_pass(), may_pass, "{reason}");

@@ -26,6 +26,8 @@ pub struct Position {
     pub record: u64,
     /// How often the epoch has the record at other positions that count before this one.
     pub repeat: u16,
+    /// Daemons died with it, and its picture is made in a child process (semantics rule 9).
+    pub suspect: bool,
 }
 
 impl Position {

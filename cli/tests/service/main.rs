@@ -37,6 +37,7 @@ mod speaker;
 mod start;
 mod storage;
 mod surroundings;
+mod suspects;
 mod threads;
 mod told;
 mod trainer;

@@ -6,6 +6,7 @@ mod columns;
 mod delivery;
 mod mixing;
 mod mixture;
+mod pictures;
 mod placement;
 mod sharding;
 mod shuffle;

@@ -5171,3 +5171,184 @@ pub struct StoredTaskErrors {
     #[prost(uint32, tag = "3")]
     pub errors: u32,
 }
+/// How a stream's pictures are made. Sent with the first request.
+#[allow(clippy::all)]
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ChildSetup {
+    /// The stream's settings as they were written, in JSON: its recipe, views and cache are read from it.
+    #[prost(string, tag = "1")]
+    pub settings: ::prost::alloc::string::String,
+    /// Memory that the process may take for data.
+    #[prost(uint64, tag = "2")]
+    pub memory: u64,
+    /// The limits of a picture.
+    #[prost(uint64, tag = "3")]
+    pub pixels: u64,
+    #[prost(uint64, tag = "4")]
+    pub bytes: u64,
+    #[prost(uint32, tag = "5")]
+    pub scans: u32,
+    #[prost(uint64, optional, tag = "6")]
+    pub time_us: ::core::option::Option<u64>,
+    #[prost(enumeration = "child_setup::Jpeg", tag = "7")]
+    pub jpeg: i32,
+    /// Masks that each record of the source has.
+    #[prost(uint32, tag = "8")]
+    pub masks_of_source: u32,
+    /// The columns of masks.
+    #[prost(message, repeated, tag = "9")]
+    pub masks: ::prost::alloc::vec::Vec<ChildMask>,
+    /// Boxes are in fractions of the picture's width and height.
+    #[prost(bool, tag = "10")]
+    pub boxes_in_fractions: bool,
+}
+/// Nested message and enum types in `ChildSetup`.
+pub mod child_setup {
+    #[allow(clippy::all)]
+    #[derive(
+        Clone,
+        Copy,
+        Debug,
+        PartialEq,
+        Eq,
+        Hash,
+        PartialOrd,
+        Ord,
+        ::prost::Enumeration
+    )]
+    #[repr(i32)]
+    pub enum Jpeg {
+        Auto = 0,
+        LibjpegTurbo = 1,
+        Image = 2,
+    }
+    impl Jpeg {
+        /// String value of the enum field names used in the ProtoBuf definition.
+        ///
+        /// The values are not transformed in any way and thus are considered stable
+        /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+        pub fn as_str_name(&self) -> &'static str {
+            match self {
+                Self::Auto => "JPEG_AUTO",
+                Self::LibjpegTurbo => "JPEG_LIBJPEG_TURBO",
+                Self::Image => "JPEG_IMAGE",
+            }
+        }
+        /// Creates an enum from field names used in the ProtoBuf definition.
+        pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+            match value {
+                "JPEG_AUTO" => Some(Self::Auto),
+                "JPEG_LIBJPEG_TURBO" => Some(Self::LibjpegTurbo),
+                "JPEG_IMAGE" => Some(Self::Image),
+                _ => None,
+            }
+        }
+    }
+}
+#[allow(clippy::all)]
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ChildMask {
+    #[prost(string, tag = "1")]
+    pub name: ::prost::alloc::string::String,
+    /// Which of the source's masks it has.
+    #[prost(uint32, tag = "2")]
+    pub mask: u32,
+    /// Bytes of a number.
+    #[prost(uint32, tag = "3")]
+    pub depth: u32,
+}
+/// One record.
+#[allow(clippy::all)]
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ChildRequest {
+    #[prost(message, optional, tag = "1")]
+    pub setup: ::core::option::Option<ChildSetup>,
+    #[prost(fixed64, tag = "2")]
+    pub seed: u64,
+    #[prost(uint64, tag = "3")]
+    pub epoch: u64,
+    #[prost(fixed64, tag = "4")]
+    pub key: u64,
+    #[prost(uint64, tag = "5")]
+    pub record: u64,
+    /// What was read of it.
+    #[prost(bytes = "vec", tag = "6")]
+    pub content: ::prost::alloc::vec::Vec<u8>,
+    /// The stream has mosaics. Without partners, the picture is alone.
+    #[prost(bool, tag = "7")]
+    pub is_mosaic: bool,
+    #[prost(message, repeated, tag = "8")]
+    pub partners: ::prost::alloc::vec::Vec<ChildPartner>,
+    /// Left, top, right and below of each object, if a transform draws by boxes.
+    #[prost(float, repeated, tag = "9")]
+    pub boxes: ::prost::alloc::vec::Vec<f32>,
+}
+#[allow(clippy::all)]
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ChildPartner {
+    #[prost(uint64, tag = "1")]
+    pub record: u64,
+    /// Absent: the own picture stands in.
+    #[prost(bytes = "vec", optional, tag = "2")]
+    pub content: ::core::option::Option<::prost::alloc::vec::Vec<u8>>,
+}
+#[allow(clippy::all)]
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ChildReply {
+    /// Absent: the record is bad, or the decoder has panicked.
+    #[prost(message, optional, tag = "1")]
+    pub origin: ::core::option::Option<ChildOrigin>,
+    #[prost(bytes = "vec", tag = "2")]
+    pub picture: ::prost::alloc::vec::Vec<u8>,
+    /// Masks, and behind them views.
+    #[prost(message, repeated, tag = "3")]
+    pub columns: ::prost::alloc::vec::Vec<ChildColumn>,
+    #[prost(message, repeated, tag = "4")]
+    pub partners: ::prost::alloc::vec::Vec<ChildPartnerOrigin>,
+    #[prost(bool, tag = "5")]
+    pub has_partners: bool,
+    /// What is wrong with the record, and whether another read may give a good one.
+    #[prost(string, tag = "6")]
+    pub fault: ::prost::alloc::string::String,
+    #[prost(bool, tag = "7")]
+    pub may_pass: bool,
+    #[prost(string, tag = "8")]
+    pub panic: ::prost::alloc::string::String,
+}
+/// What a picture was made of.
+#[allow(clippy::all)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ChildOrigin {
+    /// Width and height.
+    #[prost(uint32, tag = "1")]
+    pub stored_width: u32,
+    #[prost(uint32, tag = "2")]
+    pub stored_height: u32,
+    /// Numbers of EXIF.
+    #[prost(uint32, tag = "3")]
+    pub orientation: u32,
+    #[prost(uint32, tag = "4")]
+    pub turned: u32,
+    #[prost(uint32, tag = "5")]
+    pub width: u32,
+    #[prost(uint32, tag = "6")]
+    pub height: u32,
+}
+#[allow(clippy::all)]
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ChildColumn {
+    #[prost(bool, tag = "1")]
+    pub valid: bool,
+    #[prost(bytes = "vec", tag = "2")]
+    pub values: ::prost::alloc::vec::Vec<u8>,
+}
+#[allow(clippy::all)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ChildPartnerOrigin {
+    #[prost(uint32, tag = "1")]
+    pub place: u32,
+    #[prost(uint64, tag = "2")]
+    pub record: u64,
+    #[prost(message, optional, tag = "3")]
+    pub origin: ::core::option::Option<ChildOrigin>,
+}

@@ -146,6 +146,7 @@ impl Setup {
         let pool = Arc::new(Pool::start(2, None, &make, bounds, GpuLanes::default()).unwrap());
         let recipe = Recipe::training(8).unwrap();
         let mixer = self.mixing.map(|mixing| mixes::mixer(Arc::clone(&pool), mixing));
+        let recipes = (Arc::new(recipe), Arc::default());
         let parts = BatchParts {
             stream: "test".into(),
             storage_timeout: Duration::from_secs(60),
@@ -159,7 +160,7 @@ impl Setup {
             prefetch: Arc::clone(&prefetch),
             shares_tails: false,
             slots: Slots::new(slots.clone(), None, None),
-            decoding: Decoding::new(pool, (Arc::new(recipe), Arc::default()), 0, Arc::default(), (None, None), None),
+            decoding: Decoding::new(pool, recipes, 0, Arc::default(), (None, None), None, Arc::default()),
             mixer,
             progress: progress.subscribe(),
             fates,
@@ -182,14 +183,15 @@ type Seen = (Vec<u8>, Vec<i64>, Vec<u8>);
 impl Bench {
     fn lease(&mut self, epoch: u64, start: u64, len: u64) {
         self.lease += 1;
-        self.prefetch.lease(Span { lease: self.lease, epoch, start, len, bare: 0, turn: Arc::new(Turn::first) });
+        let turn = Arc::new(Turn::first);
+        self.prefetch.lease(Span { lease: self.lease, epoch, start, len, bare: 0, suspect: false, turn });
     }
 
     /// A lease of the position behind a shard's last record.
     fn lease_bare(&mut self, epoch: u64, start: u64) {
         self.lease += 1;
         let turn = Arc::new(|_| Turn::first(200));
-        self.prefetch.lease(Span { lease: self.lease, epoch, start, len: 0, bare: 1, turn });
+        self.prefetch.lease(Span { lease: self.lease, epoch, start, len: 0, bare: 1, suspect: false, turn });
     }
 
     fn ready(&self) -> Ready {

@@ -2,19 +2,21 @@
 //! outcomes.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use crossbeam_channel as channel;
 use forebay_pixels::{Draw, Mosaics, Recipe};
-use forebay_proto::Turn;
 
 use crate::cache::Cache;
 use crate::decode::Pool;
 use crate::decode::job::DecodeJob;
 use crate::decode::masks::Masks;
 use crate::decode::outcomes::{Done, Outcomes};
+use crate::decode::suspect_order::SuspectOrder;
 use crate::decode::views::Views;
 use crate::place::{At, PlaceRight};
 use crate::prefetch::Buffer;
+use crate::record::EpochTurn;
 use crate::seek::SeekStore;
 
 /// A stream's handle to the pool. Whoever has it says of a picture only where its bytes are, where its pixels go, and which
@@ -37,6 +39,8 @@ pub(crate) struct Decoding {
     seek: Option<Arc<SeekStore>>,
     /// The GPU whose lanes decode, where the stream is bound to one.
     gpu: Option<i32>,
+    /// How suspects are made.
+    suspects: Arc<SuspectOrder>,
     outcomes: Outcomes,
 }
 
@@ -49,14 +53,17 @@ impl Decoding {
         masks: Arc<Masks>,
         (cache, seek): (Option<Arc<Cache>>, Option<Arc<SeekStore>>),
         gpu: Option<i32>,
+        suspects: Arc<SuspectOrder>,
     ) -> Self {
         let mosaics = Mosaics::of(&recipe).map(Arc::new);
-        Self { pool, recipe, views, mosaics, seed, masks, cache, seek, gpu, outcomes: Outcomes::default() }
+        let outcomes = Outcomes::default();
+        Self { pool, recipe, views, mosaics, seed, masks, cache, seek, gpu, suspects, outcomes }
     }
 
     /// Sends a record's content on its way into this place. What becomes of it is among the outcomes later, with the right to
     /// the place.
-    pub(crate) fn decode(&self, at: At, place: PlaceRight, content: Buffer, epoch: u64, turn: Turn) {
+    pub(crate) fn decode(&self, at: At, place: PlaceRight, content: Buffer, of: EpochTurn, suspect: bool) {
+        let EpochTurn { epoch, turn } = of;
         self.pool.decode(DecodeJob {
             at,
             content,
@@ -72,8 +79,20 @@ impl Decoding {
             gpu: self.gpu,
             origin: None,
             is_made: false,
+            suspect: suspect.then(|| Arc::clone(&self.suspects)),
             reporter: self.outcomes.expect(at.0),
         });
+    }
+
+    /// Since when a suspect waits for the machine, and why, if one does.
+    pub(crate) fn suspect_wait(&self) -> Option<(Instant, String)> {
+        self.pool.mind_suspects();
+        self.suspects.wait()
+    }
+
+    /// The outcomes of suspects are waited for no longer.
+    pub(crate) fn withdraw_suspects(&self) {
+        self.suspects.withdraw();
     }
 
     /// Gets a token when outcomes are worth a look, as [`Outcomes::news`] says.

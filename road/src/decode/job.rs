@@ -7,6 +7,7 @@ use forebay_pixels::{Draw, Mosaics, Origin, Recipe};
 use crate::cache::Cache;
 use crate::decode::masks::Masks;
 use crate::decode::outcomes::{Done, Reporter};
+use crate::decode::suspect_order::SuspectOrder;
 use crate::decode::views::Views;
 use crate::mosaic::Partners;
 use crate::place::{At, PlaceRight};
@@ -46,6 +47,8 @@ pub(crate) struct DecodeJob {
     pub origin: Option<Origin>,
     /// A lane of a GPU has made the picture. Its masks are left.
     pub is_made: bool,
+    /// How a child process makes it, if it is a suspect.
+    pub suspect: Option<Arc<SuspectOrder>>,
     /// Where the outcome goes.
     pub reporter: Reporter,
 }

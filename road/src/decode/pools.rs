@@ -11,6 +11,7 @@ use crate::cores::Pins;
 use crate::decode::budget::Budget;
 use crate::decode::cpu::{CpuLane, CpuShared};
 use crate::decode::lanes::{LaneMissing, places};
+use crate::decode::suspects::ChildLimits;
 use crate::decode::{GpuLanes, Pool};
 use crate::memory::Promises;
 use crate::settings::DecodeSettings;
@@ -25,6 +26,7 @@ pub struct Pools {
     pins: Pins,
     pin: bool,
     lane: CpuShared,
+    children: ChildLimits,
 }
 
 /// Why the pools cannot be started.
@@ -51,8 +53,9 @@ impl Pools {
         };
         let lane = CpuShared::new(config.limits(), Arc::new(Budget::new(config.memory.0)), config.jpeg);
         let pins = Pins::default();
-        let shared = start(threads, config.pin.then_some(&pins), &lane, gpus)?;
-        Ok(Self { shared, further: Mutex::default(), pins, pin: config.pin, lane })
+        let children = ChildLimits { limits: config.limits(), memory: config.memory.0, jpeg: config.jpeg };
+        let shared = start(threads, config.pin.then_some(&pins), &lane, gpus, children)?;
+        Ok(Self { shared, further: Mutex::default(), pins, pin: config.pin, lane, children })
     }
 
     /// The pool that the streams share.
@@ -75,7 +78,7 @@ impl Pools {
         if let Some(pool) = further.get(&threads).and_then(Weak::upgrade) {
             return Ok(pool);
         }
-        let pool = start(threads, self.pin.then_some(&self.pins), &self.lane, GpuLanes::default())?;
+        let pool = start(threads, self.pin.then_some(&self.pins), &self.lane, GpuLanes::default(), self.children)?;
         further.insert(threads, Arc::downgrade(&pool));
         Ok(pool)
     }
@@ -86,6 +89,13 @@ impl Pools {
     }
 }
 
-fn start(threads: usize, pins: Option<&Pins>, lane: &CpuShared, gpus: GpuLanes) -> io::Result<Arc<Pool>> {
-    Ok(Arc::new(Pool::start(threads, pins, &CpuLane::maker(lane.clone()), (lane.limits, &lane.memory), gpus)?))
+fn start(
+    threads: usize,
+    pins: Option<&Pins>,
+    lane: &CpuShared,
+    gpus: GpuLanes,
+    children: ChildLimits,
+) -> io::Result<Arc<Pool>> {
+    let pool = Pool::start(threads, pins, &CpuLane::maker(lane.clone()), (lane.limits, &lane.memory), gpus)?;
+    Ok(Arc::new(pool.with_children(children)))
 }

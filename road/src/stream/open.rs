@@ -55,6 +55,8 @@ pub struct Opening {
     pub dataset: String,
     /// The dataset.
     pub source: Arc<dyn Source>,
+    /// The stream's settings as they were written, in JSON.
+    pub document: String,
     /// How files are read ahead.
     pub prefetch: PrefetchSettings,
     /// The ledger.
@@ -133,7 +135,7 @@ impl Opening {
 
     /// The stream, of which nothing runs yet.
     fn stream(self, dataset: Dataset, standing: Standing, ring: RingHandle) -> Arc<Stream> {
-        let Self { identity, settings, prefetch, pool, .. } = self;
+        let Self { identity, settings, document, prefetch, pool, .. } = self;
         let (settings, dataset, standing) = (Arc::new(settings), Arc::new(dataset), Arc::new(standing));
         let pipeline = Pipeline::new(
             identity.clone(),
@@ -143,6 +145,7 @@ impl Opening {
             Arc::clone(&dataset),
             Arc::clone(&standing),
             ring.clone(),
+            document,
         );
         let attendance = Arc::new(Attendance::new());
         let told_of_failure = ToldOfFailure::default();

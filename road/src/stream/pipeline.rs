@@ -16,6 +16,7 @@ use crate::batch::{BatchParts, BatchStage, Output};
 use crate::consumers::{Note, Outbox};
 use crate::decode::masks::Masks;
 use crate::decode::mixing::{MixSettings, Mixer};
+use crate::decode::suspect_order::SuspectOrder;
 use crate::decode::{Decoding, Pool};
 use crate::follow::FollowSettings;
 use crate::gpu_threads::GpuThreads;
@@ -43,6 +44,8 @@ pub(super) struct Pipeline {
     standing: Arc<Standing>,
     ring: RingHandle,
     pool: Arc<Pool>,
+    /// The settings as they were written, in JSON, for the processes that make suspects.
+    document: String,
     /// The batch stage's.
     meter: Arc<Meter>,
     stages: tokio::sync::Mutex<Stages>,
@@ -89,6 +92,7 @@ impl Pipeline {
         dataset: Arc<Dataset>,
         standing: Arc<Standing>,
         ring: RingHandle,
+        document: String,
     ) -> Self {
         let meter = Arc::new(Meter::new("batch"));
         Self {
@@ -99,6 +103,7 @@ impl Pipeline {
             standing,
             ring,
             pool,
+            document,
             meter,
             stages: tokio::sync::Mutex::default(),
         }
@@ -259,6 +264,7 @@ impl Pipeline {
                 self.masks(),
                 (dataset.cache().cloned(), dataset.seek().cloned()),
                 settings.decode_gpu,
+                Arc::new(SuspectOrder::new(self.document.clone(), settings.read_timeout)),
             ),
             mixer,
             progress: standing.worker().progress(),

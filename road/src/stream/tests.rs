@@ -109,6 +109,7 @@ impl Road {
         let bounds = (decode.limits(), memory);
         let pool = Pool::start(2, None, &CpuLane::maker(lane), bounds, GpuLanes::default()).unwrap();
         let opening = Opening {
+            document: String::new(),
             identity: Identity {
                 run: "first".into(),
                 stream: "vast".into(),

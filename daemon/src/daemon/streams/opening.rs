@@ -113,6 +113,7 @@ impl Streams {
                 identity,
                 pool: self.shared.pool(section.settings.num_threads).map_err(OpenError::from)?,
                 settings: section.settings.of_part(*shard),
+                document: section.document(),
                 dataset: section.dataset(),
                 source,
                 prefetch: self.configuration.now().prefetch.clone(),

@@ -106,8 +106,16 @@ proptest! {
 fn shard(rules: Rules, records: u64, bare: u64, open: &BTreeSet<u64>, bad: &HashSet<u64>) -> Vec<Sheet> {
     let (mut batcher, size) = (Batcher::new(rules), u64::from(rules.batch_size));
     for &index in open {
-        let position =
-            Position { epoch: 0, lease: 1, offset: index, lease_len: records, index, record: index, repeat: 0 };
+        let position = Position {
+            epoch: 0,
+            lease: 1,
+            offset: index,
+            lease_len: records,
+            index,
+            record: index,
+            repeat: 0,
+            suspect: false,
+        };
         if batcher.needs_slot(&position) {
             let first = index / size * size;
             let count = |end: u64| u32::try_from(end.saturating_sub(first).min(size)).unwrap();

@@ -123,7 +123,8 @@ impl World {
                 lease += 1;
                 for offset in 0..len {
                     let (index, record) = (start + offset, start + offset);
-                    let position = Position { epoch, lease, offset, lease_len: len, index, record, repeat: 0 };
+                    let position =
+                        Position { epoch, lease, offset, lease_len: len, index, record, repeat: 0, suspect: false };
                     feeds.push_back((epoch, Some(position)));
                 }
             };

@@ -56,6 +56,7 @@ impl Jobs {
             gpu: None,
             origin: None,
             is_made: false,
+            suspect: None,
             reporter: self.outcomes.expect(0),
         }
     }

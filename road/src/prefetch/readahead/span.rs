@@ -18,16 +18,19 @@ pub(crate) struct Span {
     pub len: u64,
     /// How many positions behind them that have none.
     pub bare: u64,
+    /// Its records are suspects.
+    pub suspect: bool,
     /// What a place in the epoch's order has.
     pub turn: Arc<dyn Fn(u64) -> Turn + Send + Sync>,
 }
 
 impl Span {
     pub(super) fn position(&self, offset: u64) -> Position {
-        let Self { lease, epoch, len, .. } = *self;
+        let Self { lease, epoch, len, suspect, .. } = *self;
         let index = self.start + offset;
         let turn = (self.turn)(index);
-        Position { epoch, lease, offset, lease_len: len, index, record: turn.record(), repeat: turn.repeat() }
+        let (record, repeat) = (turn.record(), turn.repeat());
+        Position { epoch, lease, offset, lease_len: len, index, record, repeat, suspect }
     }
 }
 

@@ -16,7 +16,7 @@ use super::noted::Passed;
 use super::*;
 
 pub(super) fn span(lease: u64, epoch: u64, start: u64, len: u64) -> Span {
-    Span { lease, epoch, start, len, bare: 0, turn: Arc::new(Turn::first) }
+    Span { lease, epoch, start, len, bare: 0, suspect: false, turn: Arc::new(Turn::first) }
 }
 
 const TIMEOUT: Duration = Duration::from_secs(60);
@@ -62,6 +62,7 @@ fn records_are_taken_in_order_however_the_reads_come_back() {
         index: 5 + offset,
         record: 5 + offset,
         repeat: 0,
+        suspect: false,
     };
     assert_eq!(ahead.take(0, |_| false), TakenRead::NoRoom(position(0)));
     assert_eq!(

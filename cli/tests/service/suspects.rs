@@ -1,0 +1,146 @@
+//! Records that daemons died with: a death makes no record bad, and a record that ends its process twice alone is bad (semantics
+//! rule 9).
+
+use std::fs;
+use std::os::unix::process::ExitStatusExt as _;
+use std::path::PathBuf;
+use std::process::Command;
+
+use forebay_client::{Next, Patient};
+use image::{ImageFormat, RgbImage};
+use rustix::process::Signal;
+
+use crate::daemon::{Daemon, Home, stderr};
+use crate::trainer::{Event, Trainer, records};
+
+const EPOCH: &str = "epochs = 1\nshuffle = true";
+/// Pictures of these widths end the process that decodes them: by a fault, not at all, and by SIGKILL while there is a file.
+const FAULT: u32 = 7919;
+const SILENCE: u32 = 8219;
+const KILLED: u32 = 8519;
+
+/// Puts a picture of this width in the place of another one.
+fn replace(home: &Home, number: u64, width: u32) {
+    RgbImage::new(width, 1).save_with_format(home.picture(number), ImageFormat::Png).unwrap();
+}
+
+fn library(home: &Home) -> PathBuf {
+    let [source, library] = ["poison.c", "poison.so"].map(|name| home.path(name));
+    fs::write(&source, include_str!("poison.c")).unwrap();
+    let compiled = Command::new("cc").args(["-shared", "-fPIC", "-o"]).args([&library, &source]).output().unwrap();
+    assert!(compiled.status.success(), "{}", stderr(&compiled));
+    library
+}
+
+fn poisoned(home: &Home) -> Daemon {
+    let mut command = home.serve_command();
+    command.env("LD_PRELOAD", library(home)).env("POISON_FILE", home.path("killing"));
+    Daemon::spawn(command)
+}
+
+/// The pixels of each record of an epoch, by their numbers, with those of a view.
+fn pixels(home: &Home) -> Vec<(i64, Vec<u8>, Vec<u8>)> {
+    let mut trainer = Trainer::attach(home);
+    let mut all = Vec::new();
+    while let Next::Batch(batch) = trainer.session.next(None, &mut Patient).unwrap() {
+        let (images, small) = (batch.images(), batch.column("small").unwrap().values().to_vec());
+        let places = batch.records().len();
+        for (place, record) in batch.records().iter().enumerate().take(batch.shown()) {
+            let part = |bytes: &[u8]| bytes[place * bytes.len() / places..(place + 1) * bytes.len() / places].to_vec();
+            all.push((*record, part(images), part(&small)));
+        }
+    }
+    all.sort();
+    all
+}
+
+#[test]
+fn rule_9_kills_while_no_trainer_consumes_make_no_record_bad_and_no_other_pixels() {
+    let settings =
+        "size = 16\nepochs = 1\nshuffle = true\nprefetch_queue_depth = 3\n[streams.train.views.small]\nsize = 16";
+    let whole = Home::with_pictures(120);
+    let daemon = whole.serve(settings);
+    let expected = pixels(&whole);
+    daemon.stop();
+    let home = Home::with_pictures(120);
+    home.configure(&home.train(settings));
+    for kill in 0..8 {
+        let daemon = home.start();
+        if kill % 3 == 0 {
+            home.wait_for("batches are ready", |status| status.slots_ready > 0);
+        }
+        daemon.kill();
+    }
+    let _daemon = home.start();
+    assert!(pixels(&home) == expected, "the same records with the same pixels");
+    let mut trainer = Trainer::attach(&home);
+    assert_eq!(trainer.session.quarantine(&mut Patient).unwrap(), []);
+    home.audit();
+}
+
+#[test]
+fn rule_9_a_record_that_ends_its_process_ends_two_daemons_and_is_an_ordinary_bad_record_then() {
+    for (settings, told) in [
+        ("on_error = \"skip\"", None),
+        ("on_error = \"fail\"", Some("on_error is \"fail\"")),
+        ("on_error = \"skip\"\nmax_failures = 0", Some("max_failures (0)")),
+    ] {
+        let home = Home::with_pictures(40);
+        replace(&home, 11, FAULT);
+        home.configure(&home.train(&format!("{EPOCH}\n{settings}")));
+        for death in 0..2 {
+            let (status, said) = poisoned(&home).ends();
+            assert_eq!(status.signal(), Some(Signal::SEGV.as_raw()), "death {death}: {said}");
+        }
+        let mut daemon = poisoned(&home);
+        daemon.hears("ready");
+        let mut trainer = Trainer::attach(&home);
+        match told {
+            None => {
+                let expected: Vec<u64> = (0..40).filter(|record| *record != 11).collect();
+                assert_eq!(records(&trainer.epoch()), expected);
+            }
+            Some(words) => loop {
+                match trainer.next() {
+                    Event::Batch(_) => {}
+                    Event::Failed(error) => {
+                        assert!(error.contains(words) && error.contains("SIGSEGV"), "{error}");
+                        break;
+                    }
+                    other => panic!("{other:?} came in place of the error"),
+                }
+            },
+        }
+        let quarantine = trainer.session.quarantine(&mut Patient).unwrap();
+        let bad: Vec<_> = quarantine.iter().map(|bad| (bad.record, bad.file.as_str(), bad.reason.as_str())).collect();
+        let file = home.picture(11);
+        let [(11, named, reason)] = bad[..] else { panic!("{bad:?}") };
+        assert!(file.ends_with(named) || named.ends_with(file.file_name().unwrap().to_str().unwrap()), "{named}");
+        assert!(reason.contains("SIGSEGV"), "{reason}");
+    }
+}
+
+#[test]
+fn rule_9_a_record_at_which_a_process_is_silent_is_bad_and_one_that_was_killed_is_made_again() {
+    let home = Home::with_pictures(12);
+    home.configure(&home.train(&format!("{EPOCH}\non_error = \"skip\"\nnum_threads = 2\nread_timeout = \"2s\"")));
+    replace(&home, 3, SILENCE);
+    replace(&home, 8, KILLED);
+    fs::write(home.path("killing"), []).unwrap();
+    for death in 0..2 {
+        let (status, said) = poisoned(&home).ends();
+        assert_eq!(status.signal(), Some(Signal::KILL.as_raw()), "death {death}: {said}");
+    }
+    let mut command = home.serve_command();
+    command.env("LD_PRELOAD", library(&home)).env("POISON_FILE", home.path("killing")).env("FOREBAY_LOG", "debug");
+    let mut daemon = Daemon::spawn(command);
+    // It is killed each time, and that is not its fault.
+    daemon.hears("its record is made again");
+    daemon.hears("its record is made again");
+    fs::remove_file(home.path("killing")).unwrap();
+    let mut trainer = Trainer::attach(&home);
+    assert_eq!(records(&trainer.epoch()), (0..12).filter(|record| *record != 3).collect::<Vec<_>>());
+    let quarantine = trainer.session.quarantine(&mut Patient).unwrap();
+    assert_eq!(quarantine.iter().map(|bad| bad.record).collect::<Vec<_>>(), [3]);
+    assert!(quarantine[0].reason.contains("silence for 2s (read_timeout)"), "{:?}", quarantine[0].reason);
+}

@@ -1,0 +1,28 @@
+//! A stream's settings as a document, from which another process of this program reads how its pictures are made.
+
+use forebay_road::settings::StreamSettings;
+use serde_json::Value;
+
+use super::super::table::Table;
+use super::{StreamSection, settings, shuffle, views};
+
+impl StreamSection {
+    /// Its keys as they were written, in JSON.
+    pub(crate) fn document(&self) -> String {
+        Value::Object(self.written.clone()).to_string()
+    }
+
+    /// How pictures are made by such a [document](Self::document): the recipe and the views, and what they depend on. It was
+    /// checked when its stream was opened. Nothing if it is none.
+    pub(crate) fn pictures(document: &str) -> Option<StreamSettings> {
+        let Ok(Value::Object(written)) = serde_json::from_str(document) else { return None };
+        let mut mistakes = Vec::new();
+        let mut table = Table::new(&written, &mut mistakes);
+        let shuffle = shuffle::read(&mut table);
+        let recipe = table.recipe(shuffle.is_on())?;
+        let named = table.named_views(&recipe);
+        let views = views::read(&mut table, shuffle.is_on(), &recipe, named);
+        let read = settings(&mut table, StreamSettings { shuffle, views, ..StreamSettings::new(1, recipe) });
+        mistakes.is_empty().then_some(read)
+    }
+}

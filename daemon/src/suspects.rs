@@ -1,0 +1,18 @@
+//! The process that makes suspects for a daemon (semantics rule 9). The daemon starts it with a socket as its standard input.
+
+use std::io;
+use std::os::fd::AsFd as _;
+use std::os::unix::net::UnixStream;
+
+use forebay_road::make_suspects;
+
+use crate::config::StreamSection;
+
+/// Makes what the daemon asks for, until the socket closes.
+///
+/// # Errors
+/// Standard input is no such socket, or what comes over it is no request.
+pub fn run() -> io::Result<()> {
+    let socket = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
+    make_suspects(socket, StreamSection::pictures)
+}

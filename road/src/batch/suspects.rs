@@ -1,0 +1,51 @@
+//! Suspects in the batch stage: which epochs have some, and what trainers are told of one that waits (semantics rule 9).
+
+use std::collections::BTreeSet;
+use std::time::Instant;
+
+use super::{BatchStage, Output, WORTH_A_WORD};
+use crate::record::Position;
+
+/// What the stage knows of suspects.
+#[derive(Debug, Default)]
+pub(super) struct StageSuspects {
+    /// Epochs with suspects.
+    epochs: BTreeSet<u64>,
+    /// Trainers were told that one waits.
+    told: bool,
+}
+
+impl StageSuspects {
+    /// Whether an epoch has some. What is read there out of turn may be one of them.
+    pub(super) fn has_some(&self, epoch: u64) -> bool {
+        self.epochs.contains(&epoch)
+    }
+}
+
+impl BatchStage {
+    /// Notes whether a position is a suspect.
+    pub(super) fn note_suspect(&mut self, position: &Position) {
+        if position.suspect && self.suspects.epochs.insert(position.epoch) {
+            let floor = self.parts.progress.borrow().floor;
+            self.suspects.epochs.retain(|epoch| *epoch >= floor);
+        }
+    }
+
+    /// Tells trainers that a suspect waits for the machine, once, and when it has been made.
+    pub(super) fn look_at_suspects(&mut self, now: Instant) {
+        match self.parts.decoding.suspect_wait() {
+            Some((since, why)) if !self.suspects.told && now.saturating_duration_since(since) >= WORTH_A_WORD => {
+                self.suspects.told = true;
+                let stream = &self.parts.stream;
+                let words = format!(
+                    "stream \"{stream}\" waits for a picture, because {why}. Nothing is lost, and it is made again: find out \
+                     what ends that process, such as too little memory"
+                );
+                tracing::warn!(stream, why, "a picture cannot be made; it is tried again");
+                (self.parts.output)(Output::Stalled { words, expired: false });
+            }
+            None if std::mem::take(&mut self.suspects.told) => (self.parts.output)(Output::Resumed),
+            _ => {}
+        }
+    }
+}

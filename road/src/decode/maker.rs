@@ -1,0 +1,80 @@
+//! Makes one record's picture in its place, with its views, masks and mosaic. A thread of the pool does that, and so does a child
+//! process: both give the same bytes.
+
+use std::sync::Arc;
+
+use forebay_pixels::{Draw, Limits, Mosaics, Origin, Recipe};
+
+use crate::cache::Cache;
+use crate::decode::budget::Budget;
+use crate::decode::masks::{MadePicture, MaskThread, Masks};
+use crate::decode::mosaic::{MosaicThread, OwnPicture};
+use crate::decode::views::{FurtherViews, Views};
+use crate::decode::{Decode, MakeDecode, Picture};
+use crate::mosaic::{MosaicContent, Partners};
+use crate::place::PlaceRight;
+use crate::reason::Reason;
+use crate::record::Input;
+use crate::seek::SeekStore;
+
+/// What one thread makes pictures with.
+pub(super) struct PictureMaker {
+    decode: Decode,
+    masks: MaskThread,
+    mosaics: MosaicThread,
+    memory: Arc<Budget>,
+}
+
+/// What is to be made.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct PictureOrder<'a> {
+    /// The record's content, with its masks.
+    pub content: Input<'a>,
+    /// The mosaics of the stream, and what was read for this one.
+    pub mosaic: Option<(&'a Mosaics, &'a MosaicContent)>,
+    pub masks: &'a Masks,
+    pub views: &'a Views,
+    pub cache: Option<&'a Cache>,
+    pub seek: Option<&'a SeekStore>,
+    pub recipe: &'a Recipe,
+    /// Number of the record.
+    pub record: u64,
+    pub draw: Draw,
+    /// A lane of a GPU has made the picture of this. Its masks are left.
+    pub made: Option<Origin>,
+}
+
+impl PictureMaker {
+    pub(super) fn new(make: &MakeDecode, limits: Limits, memory: &Arc<Budget>) -> Self {
+        let (masks, mosaics) = (MaskThread::new(limits), MosaicThread::default());
+        Self { decode: make(), masks, mosaics, memory: Arc::clone(memory) }
+    }
+
+    /// Makes it. Gives what it was made of, and the same of the pictures beside it in a mosaic.
+    ///
+    /// # Errors
+    /// The record is bad.
+    pub(super) fn make(
+        &mut self,
+        order: PictureOrder<'_>,
+        place: &mut PlaceRight,
+    ) -> Result<(Origin, Option<Box<Partners>>), Reason> {
+        let PictureOrder { content, mosaic, masks, views, cache, seek, recipe, record, draw, made } = order;
+        let (input, behind) = (masks.picture(content), masks.behind(content));
+        let origin = if let Some(origin) = made {
+            origin
+        } else {
+            let (out, mut others) = place.with_views(&views.columns);
+            let further = FurtherViews { views: &views.views, out: &mut others[..views.views.len()] };
+            (self.decode)(Picture { input, behind, cache, seek, recipe, record, draw, out, further })?
+        };
+        for column in &views.columns {
+            *place.column(*column).0 = 1;
+        }
+        self.masks.write(masks, behind, MadePicture { origin: &origin, recipe, draw }, &self.memory, place)?;
+        let Some((mosaics, content)) = mosaic else { return Ok((origin, None)) };
+        let own = OwnPicture { mosaics, content, record, draw };
+        let partners = self.mosaics.write(&mut self.decode, own, (masks, &mut self.masks), &self.memory, place)?;
+        Ok((origin, partners))
+    }
+}

@@ -1,0 +1,141 @@
+//! A suspect's job as a request to a child, and the child's answer as what is in its place.
+
+use forebay_pixels::{MaskDepth, Orientation, Origin};
+use forebay_proto::v1::child_setup::Jpeg;
+use forebay_proto::v1::{ChildMask, ChildOrigin, ChildPartner, ChildReply, ChildRequest, ChildSetup};
+
+use super::ChildLimits;
+use crate::decode::job::DecodeJob;
+use crate::decode::suspect_order::SuspectOrder;
+use crate::mosaic::Partners;
+use crate::record::Input;
+use crate::settings::JpegDecoder;
+
+/// What a child may take beside the memory for decoding: the record, what is made of it, and the program itself.
+const ALLOWANCE: u64 = 1 << 30;
+
+/// Bytes of memory of a child.
+pub(super) fn most_memory(limits: &ChildLimits) -> u64 {
+    limits.memory.saturating_add(ALLOWANCE)
+}
+
+/// How the pictures of a job's stream are made.
+pub(super) fn setup(job: &DecodeJob, order: &SuspectOrder, children: &ChildLimits) -> ChildSetup {
+    let limits = children.limits;
+    let jpeg = match children.jpeg {
+        JpegDecoder::Auto => Jpeg::Auto,
+        JpegDecoder::LibjpegTurbo => Jpeg::LibjpegTurbo,
+        JpegDecoder::Image => Jpeg::Image,
+    };
+    let masks = job.masks.targets.iter().map(|target| {
+        let depth = match target.depth {
+            MaskDepth::U8 => 1,
+            MaskDepth::U16 => 2,
+            MaskDepth::I32 => 4,
+        };
+        ChildMask { name: target.name.clone(), mask: narrow(target.mask), depth }
+    });
+    ChildSetup {
+        settings: order.settings.clone(),
+        memory: most_memory(children),
+        pixels: limits.pixels,
+        bytes: limits.bytes,
+        scans: limits.scans,
+        time_us: limits.time.map(|time| u64::try_from(time.as_micros()).unwrap_or(u64::MAX)),
+        jpeg: jpeg.into(),
+        masks_of_source: narrow(job.masks.of_source),
+        masks: masks.collect(),
+        boxes_in_fractions: recipes(job).any(|recipe| recipe.boxes().is_some_and(|boxes| boxes.in_fractions())),
+    }
+}
+
+/// One record to be made.
+pub(super) fn request(job: &DecodeJob, setup: Option<ChildSetup>) -> ChildRequest {
+    let Input::File(content) = job.content.input() else { unreachable!("a kept picture is no suspect") };
+    let mosaic = job.content.mosaic();
+    let partners = mosaic.and_then(|content| content.partners()).into_iter().flatten();
+    let partners = partners.map(|partner| ChildPartner { record: partner.record, content: partner.bytes.clone() });
+    let mut boxes = Vec::new();
+    if let Some(of) = recipes(job).find_map(|recipe| recipe.boxes()) {
+        of.each(job.draw.record, &mut |corners| boxes.extend(corners));
+    }
+    ChildRequest {
+        setup,
+        seed: job.draw.seed,
+        epoch: job.draw.epoch,
+        key: job.draw.record,
+        record: job.record,
+        content: content.to_vec(),
+        is_mosaic: mosaic.is_some(),
+        partners: partners.collect(),
+        boxes,
+    }
+}
+
+fn recipes(job: &DecodeJob) -> impl Iterator<Item = &forebay_pixels::Recipe> {
+    std::iter::once(&*job.recipe).chain(job.views.views.iter().map(|view| &view.recipe))
+}
+
+/// Puts what a child has made into the job's place. False, if it is not what was asked for.
+pub(super) fn write(reply: &ChildReply, job: &mut DecodeJob) -> bool {
+    if reply.origin.is_none() {
+        return !reply.fault.is_empty();
+    }
+    let columns = job.masks.targets.iter().map(|target| target.column).chain(job.views.columns.iter().copied());
+    let columns: Vec<usize> = columns.collect();
+    let place = &mut job.place;
+    if place.as_mut().len() != reply.picture.len() || columns.len() != reply.columns.len() {
+        return false;
+    }
+    place.as_mut().copy_from_slice(&reply.picture);
+    columns.into_iter().zip(&reply.columns).all(|(column, made)| {
+        let (validity, values) = place.column(column);
+        let fits = values.len() == made.values.len();
+        if fits {
+            *validity = made.valid.into();
+            values.copy_from_slice(&made.values);
+        }
+        fits
+    })
+}
+
+/// What the picture was made of, and those beside it in a mosaic. Nothing if the record is bad.
+pub(super) fn made_of(reply: &ChildReply) -> Option<(Origin, Option<Box<Partners>>)> {
+    let own = reply.origin.as_ref().map(origin)?;
+    let mut partners = reply.has_partners.then(Box::<Partners>::default);
+    for partner in &reply.partners {
+        let place = usize::try_from(partner.place).ok();
+        let of_place = place.and_then(|place| partners.as_mut()?.get_mut(place));
+        if let (Some(of_place), Some(made)) = (of_place, &partner.origin) {
+            *of_place = Some((partner.record, origin(made)));
+        }
+    }
+    Some((own, partners))
+}
+
+fn origin(made: &ChildOrigin) -> Origin {
+    let orientation = |number: u32| Orientation::from_exif(u16::try_from(number).unwrap_or(0));
+    Origin {
+        stored: (made.stored_width, made.stored_height),
+        orientation: orientation(made.orientation),
+        turned: orientation(made.turned),
+        size: (made.width, made.height),
+    }
+}
+
+/// The same as a message.
+pub(super) fn told(origin: &Origin) -> ChildOrigin {
+    let Origin { stored, orientation, turned, size } = *origin;
+    ChildOrigin {
+        stored_width: stored.0,
+        stored_height: stored.1,
+        orientation: orientation as u32,
+        turned: turned as u32,
+        width: size.0,
+        height: size.1,
+    }
+}
+
+fn narrow(number: usize) -> u32 {
+    u32::try_from(number).unwrap_or(u32::MAX)
+}

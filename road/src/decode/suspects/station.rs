@@ -1,0 +1,212 @@
+//! What a child process makes suspects with. It has one record at a time, and ends when its socket closes or its daemon ends.
+
+use std::io;
+use std::os::unix::net::UnixStream;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::time::Duration;
+
+use forebay_columns::{ColumnType, ElementType, Field, Role, Room, Schema};
+use forebay_pixels::{Draw, Limits, MaskDepth, Mosaics, PARTNERS, Recipe, RecordBoxes, View};
+use forebay_proto::v1::child_setup::Jpeg;
+use forebay_proto::v1::{ChildColumn, ChildPartnerOrigin, ChildReply, ChildRequest, ChildSetup};
+use forebay_ring::{Dtype, Geometry, Layout, Region, Shape};
+use parking_lot::Mutex;
+use rustix::process::{Resource, Rlimit, Signal, set_parent_process_death_signal, setrlimit};
+
+use super::{exchange, frame};
+use crate::cache::{Cache, Keep};
+use crate::decode::budget::Budget;
+use crate::decode::cpu::{CpuLane, CpuShared};
+use crate::decode::maker::{PictureMaker, PictureOrder};
+use crate::decode::masks::{MaskTarget, Masks};
+use crate::decode::panic_text;
+use crate::decode::views::Views;
+use crate::mosaic::{MosaicContent, PartnerContent};
+use crate::place::PlaceRight;
+use crate::record::Input;
+use crate::settings::{JpegDecoder, StreamSettings};
+
+/// How its own system sees a process that should end before its daemon if memory is short.
+const FIRST_TO_GO: &str = "1000";
+
+/// Makes what a daemon asks for over this socket, until it closes. `read` reads a stream's settings as they were written.
+///
+/// # Errors
+/// What comes is no request, or its stream cannot be set up.
+pub fn make_suspects(mut socket: UnixStream, read: impl Fn(&str) -> Option<StreamSettings>) -> io::Result<()> {
+    // A daemon that has ended before this has closed the socket.
+    set_parent_process_death_signal(Some(Signal::KILL))?;
+    // Where this may not be set, the system chooses by itself.
+    let _refused = std::fs::write("/proc/self/oom_score_adj", FIRST_TO_GO);
+    let mut station = None;
+    while let Some(mut request) = frame::read::<ChildRequest>(&mut socket)? {
+        if let Some(setup) = request.setup.take() {
+            let settings = read(&setup.settings).ok_or_else(|| invalid("the stream's settings cannot be read"))?;
+            station = Some(Station::new(&setup, &settings)?);
+        }
+        let station = station.as_mut().ok_or_else(|| invalid("the first request has no settings"))?;
+        let reply = catch_unwind(AssertUnwindSafe(|| station.make(request)));
+        let reply = reply.unwrap_or_else(|panic| {
+            let panic = panic_text(panic.as_ref());
+            ChildReply { panic: if panic.is_empty() { "no text" } else { panic }.to_owned(), ..ChildReply::default() }
+        });
+        frame::write(&mut socket, &reply)?;
+    }
+    Ok(())
+}
+
+/// What makes the pictures of one stream.
+struct Station {
+    maker: PictureMaker,
+    recipe: Recipe,
+    masks: Masks,
+    views: Views,
+    mosaics: Option<Mosaics>,
+    /// It has no room, and says in which form pictures would be kept.
+    cache: Option<Cache>,
+    /// The boxes of the record that is made.
+    boxes: Arc<Mutex<Vec<[f32; 4]>>>,
+    place: PlaceRight,
+}
+
+impl Station {
+    fn new(setup: &ChildSetup, settings: &StreamSettings) -> io::Result<Self> {
+        // Only memory for data is limited: address space that a library reserves costs nothing.
+        let most = Some(setup.memory);
+        setrlimit(Resource::Data, Rlimit { current: most, maximum: most })?;
+        let limits = Limits {
+            pixels: setup.pixels,
+            bytes: setup.bytes,
+            scans: setup.scans,
+            time: setup.time_us.map(Duration::from_micros),
+        };
+        let jpeg = match setup.jpeg() {
+            Jpeg::Auto => JpegDecoder::Auto,
+            Jpeg::LibjpegTurbo => JpegDecoder::LibjpegTurbo,
+            Jpeg::Image => JpegDecoder::Image,
+        };
+        let boxes = Arc::<Mutex<Vec<[f32; 4]>>>::default();
+        let bound = |recipe: &Recipe| match recipe.drawing_by_boxes() {
+            None => recipe.clone(),
+            Some(_) => {
+                let boxes = Arc::clone(&boxes);
+                let give = move |_: u64, give: &mut dyn FnMut([f32; 4])| boxes.lock().iter().copied().for_each(give);
+                recipe.clone().with_boxes(RecordBoxes::new(settings.annotated, setup.boxes_in_fractions, give))
+            }
+        };
+        let recipe = bound(&settings.recipe);
+        let views = settings.views.iter().map(|view| View { name: view.name.clone(), recipe: bound(&view.recipe) });
+        let views: Vec<View> = views.collect();
+        let targets = setup.masks.iter().enumerate().map(|(column, mask)| MaskTarget {
+            name: mask.name.clone(),
+            mask: usize::try_from(mask.mask).unwrap_or(usize::MAX),
+            column,
+            depth: match mask.depth {
+                1 => MaskDepth::U8,
+                2 => MaskDepth::U16,
+                _ => MaskDepth::I32,
+            },
+        });
+        let masks = Masks {
+            of_source: usize::try_from(setup.masks_of_source).unwrap_or(usize::MAX),
+            targets: targets.collect(),
+            annotated: settings.annotated,
+            fill: settings.mask_fill,
+        };
+        let views = Views { columns: (masks.targets.len()..).take(views.len()).collect(), views };
+        let keep = settings.cache.map(|cache| cache.keep(&settings.recipe));
+        let cache = keep.filter(|keep| matches!(keep, Keep::Decoded(_))).map(|keep| Cache::new(keep, 0));
+        // The limit of the process is the only one: it makes one record at a time.
+        let memory = Arc::new(Budget::new(u64::MAX));
+        let lane = CpuLane::maker(CpuShared::new(limits, Arc::clone(&memory), jpeg));
+        let maker = PictureMaker::new(&lane, limits, &memory);
+        let (place, mosaics) = (place(&recipe, &masks, &views)?, Mosaics::of(&recipe));
+        Ok(Self { maker, recipe, masks, views, mosaics, cache, boxes, place })
+    }
+
+    fn make(&mut self, request: ChildRequest) -> ChildReply {
+        let ChildRequest { seed, epoch, key, record, content, is_mosaic, partners, boxes, .. } = request;
+        *self.boxes.lock() = boxes.as_chunks().0.to_vec();
+        let partners: Vec<PartnerContent> =
+            partners.into_iter().map(|it| PartnerContent { record: it.record, bytes: it.content }).collect();
+        let partners = <[PartnerContent; PARTNERS]>::try_from(partners).ok();
+        let content = MosaicContent::of(content, partners);
+        let order = PictureOrder {
+            content: Input::File(content.own()),
+            mosaic: self.mosaics.as_ref().filter(|_| is_mosaic).map(|mosaics| (mosaics, &content)),
+            masks: &self.masks,
+            views: &self.views,
+            cache: self.cache.as_ref(),
+            seek: None,
+            recipe: &self.recipe,
+            record,
+            draw: Draw { seed, epoch, record: key },
+            made: None,
+        };
+        let (origin, partners) = match self.maker.make(order, &mut self.place) {
+            Ok(made) => made,
+            Err(reason) => {
+                let (fault, may_pass) = (reason.to_string(), reason.may_pass());
+                return ChildReply { fault, may_pass, ..ChildReply::default() };
+            }
+        };
+        let columns = (0..self.masks.targets.len() + self.views.columns.len()).map(|column| {
+            let (validity, values) = self.place.column(column);
+            ChildColumn { valid: *validity != 0, values: values.to_vec() }
+        });
+        let columns = columns.collect();
+        let laid = (0..).zip(partners.iter().flat_map(|partners| partners.iter()));
+        let beside = laid.filter_map(|(place, partner)| {
+            let (record, origin) = partner.as_ref()?;
+            Some(ChildPartnerOrigin { place, record: *record, origin: Some(exchange::told(origin)) })
+        });
+        ChildReply {
+            origin: Some(exchange::told(&origin)),
+            picture: self.place.as_mut().to_vec(),
+            columns,
+            partners: beside.collect(),
+            has_partners: partners.is_some(),
+            ..ChildReply::default()
+        }
+    }
+}
+
+/// A place as that of a batch, in memory of this process.
+fn place(recipe: &Recipe, masks: &Masks, views: &Views) -> io::Result<PlaceRight> {
+    let (height, width, channels) = recipe.shape();
+    let bytes = |recipe: &Recipe| u32::try_from(recipe.output().dtype.len()).unwrap_or(u32::MAX);
+    let field = |name: &str, element, dims: &[u32], role| {
+        let of = ColumnType::try_new(element, 0, dims).map_err(|_| invalid("a column is none"))?;
+        Ok::<_, io::Error>(Field::new(name, of).with_role(role))
+    };
+    let mut fields = Vec::new();
+    for target in &masks.targets {
+        let element = match target.depth {
+            MaskDepth::U8 => ElementType::U8,
+            MaskDepth::U16 => ElementType::U16,
+            MaskDepth::I32 => ElementType::I32,
+        };
+        fields.push(field(&target.name, element, &[height, width], Role::Mask)?);
+    }
+    for View { name, recipe } in &views.views {
+        let (height, width, channels) = recipe.shape();
+        // Their bytes, whatever the type of their values.
+        let width = width.saturating_mul(bytes(recipe));
+        fields.push(field(name, ElementType::U8, &[height, width, channels], Role::View)?);
+    }
+    let rooms = vec![Room::default(); fields.len()];
+    let schema = Schema::try_new(fields).map_err(|_| invalid("the columns are none"))?;
+    let width = width.saturating_mul(bytes(recipe));
+    let shape = Shape { batch: 1, height, width, channels, dtype: Dtype::U8, layout: Layout::Nhwc };
+    let geometry =
+        Geometry::with_columns(shape, 1, schema, &rooms).map_err(|_| invalid("the pictures have no room"))?;
+    let region = Region::create(geometry, 1, 0).map_err(io::Error::other)?;
+    let (_, mut places) = region.slot(0).map_err(io::Error::other)?.split();
+    let place = places.pop().ok_or_else(|| invalid("a batch has no place"))?;
+    Ok(PlaceRight::new(place, None))
+}
+
+fn invalid(what: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, what)
+}
