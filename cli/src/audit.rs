@@ -72,8 +72,9 @@ pub(crate) fn run(args: &AuditArgs) -> Result<(), Failure> {
         }
     }
     let all = audited.iter().flat_map(|audited| &audited.epochs).chain(runs.iter().flat_map(|run| &run.epochs));
-    let wrong = all.filter(|epoch| epoch.verdict == Verdict::DoesNotAddUp).count();
-    does_not_add_up(wrong)
+    let mut answer = Answer::default();
+    all.for_each(|epoch| answer.add(epoch));
+    answer.end()
 }
 
 /// A line for each epoch, and one for each of its sources and groups.
@@ -98,12 +99,31 @@ fn runs(ledgers: &[(String, AuditReply)]) -> Result<Vec<RunAudit>, Failure> {
     audits.filter_map(Result::transpose).collect()
 }
 
-/// The end of an audit in which so many epochs are wrong.
-fn does_not_add_up(wrong: usize) -> Result<(), Failure> {
-    if wrong > 0 {
-        return Err(Failure::Failed(format!("{wrong} epochs do not add up: records were lost or counted twice.")));
+/// The answer of an audit: whole, complete but for bad records, or it does not add up.
+#[derive(Debug, Default)]
+struct Answer {
+    /// Epochs that do not add up.
+    wrong: u64,
+    /// Bad records of the others.
+    bad: u64,
+}
+
+impl Answer {
+    fn add(&mut self, epoch: &EpochAudit) {
+        self.wrong += u64::from(epoch.verdict == Verdict::DoesNotAddUp);
+        self.bad += epoch.bad();
     }
-    Ok(())
+
+    /// The end of the audit. Its exit code tells the three answers apart.
+    fn end(&self) -> Result<(), Failure> {
+        match *self {
+            Self { wrong: 0, bad: 0 } => Ok(()),
+            Self { wrong: 0, bad } => Err(Failure::LacksBad(bad)),
+            Self { wrong, .. } => {
+                Err(Failure::Failed(format!("{wrong} epochs do not add up: records were lost or counted twice.")))
+            }
+        }
+    }
 }
 
 impl<'a> Audited<'a> {

@@ -20,6 +20,9 @@ pub(crate) enum Failure {
     /// The daemon or the coordinator does not answer, as a full sentence. It may come back.
     #[error("{0}")]
     Unavailable(String),
+    /// An audit adds up, and lacks so many records because they are bad.
+    #[error("Complete but for {0} bad records; `forebay status --quarantine` lists them.")]
+    LacksBad(u64),
     /// Something else, as a full sentence.
     #[error("{0}")]
     Failed(String),
@@ -33,6 +36,8 @@ pub(crate) enum Failure {
 
 /// Wrong usage, as clap's own exit code says it.
 const USAGE: u8 = 2;
+/// An audit that is complete but for bad records.
+const LACKS_BAD: u8 = 3;
 /// A signal's number beyond this, as shells say it.
 pub(crate) const SIGNALLED: i32 = 128;
 
@@ -42,6 +47,7 @@ impl Failure {
         let code = match self {
             Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe => return ExitCode::SUCCESS,
             Self::Mistakes(_) | Self::Usage(_) => ExitCode::from(USAGE),
+            Self::LacksBad(_) => ExitCode::from(LACKS_BAD),
             Self::Interrupted(signal, _) => {
                 ExitCode::from(u8::try_from(SIGNALLED + signal.as_raw()).unwrap_or(u8::MAX))
             }

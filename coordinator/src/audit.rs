@@ -207,6 +207,14 @@ impl EpochAudit {
         audit
     }
 
+    /// How many bad records it lacks, if it is complete but for them. If it adds up and lacks none, it is whole.
+    pub const fn bad(&self) -> u64 {
+        match self.verdict {
+            Verdict::AddsUp => self.quarantined.count,
+            Verdict::Incomplete | Verdict::DoesNotAddUp => 0,
+        }
+    }
+
     /// All that is accounted for, however.
     pub fn accounted(&self) -> RecordSum {
         let mut all = RecordSum::default();
@@ -232,12 +240,12 @@ impl fmt::Display for EpochAudit {
                 write!(f, ", {} {what}", sum.count)?;
             }
         }
-        let verdict = match self.verdict {
-            Verdict::AddsUp => "checksum equal",
-            Verdict::Incomplete => "not complete",
-            Verdict::DoesNotAddUp => "DOES NOT ADD UP",
-        };
-        write!(f, "), {verdict}")?;
+        match self.verdict {
+            Verdict::AddsUp if self.bad() > 0 => write!(f, "), complete but for {} bad", self.bad())?,
+            Verdict::AddsUp => write!(f, "), checksum equal")?,
+            Verdict::Incomplete => write!(f, "), not complete")?,
+            Verdict::DoesNotAddUp => write!(f, "), DOES NOT ADD UP")?,
+        }
         if self.from > 0 {
             write!(f, "; from position {} on, where a state was loaded", self.from)?;
         }

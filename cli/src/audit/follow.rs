@@ -5,11 +5,10 @@ use std::io::{self, Write};
 use std::thread;
 use std::time::Duration;
 
-use forebay_coordinator::Verdict;
 use forebay_proto::printable;
 use forebay_proto::v1::AuditReply;
 
-use super::{Audited, does_not_add_up, json};
+use super::{Answer, Audited, json};
 use crate::failure::Failure;
 
 /// What was told of each ledger: the epochs below this one.
@@ -69,7 +68,7 @@ pub(super) fn follow(
     every: Duration,
     as_json: bool,
 ) -> Result<(), Failure> {
-    let (mut told, mut wrong, mut outage) = (ToldEpochs::default(), 0, Outage::default());
+    let (mut told, mut answer, mut outage) = (ToldEpochs::default(), Answer::default(), Outage::default());
     let mut first = Some(ask()?);
     loop {
         let Some(mut ledgers) = outage.unless_one(first.take().map_or_else(&ask, Ok), &mut io::stderr())? else {
@@ -81,11 +80,11 @@ pub(super) fn follow(
         }
         for ledger in ledgers.iter().filter(|(_, reply)| !reply.epochs.is_empty()) {
             let audited = Audited::new(ledger)?;
-            wrong += audited.epochs.iter().filter(|epoch| epoch.verdict == Verdict::DoesNotAddUp).count();
+            audited.epochs.iter().for_each(|epoch| answer.add(epoch));
             tell(&mut io::stdout().lock(), &audited, as_json)?;
         }
         if !ledgers.is_empty() && ledgers.iter().all(|(_, reply)| is_done(reply)) {
-            return does_not_add_up(wrong);
+            return answer.end();
         }
         // Nobody unparks this thread: it rests between two questions.
         thread::park_timeout(every);

@@ -65,6 +65,12 @@ fn epoch(audit: &EpochAudit) -> Value {
         Verdict::Incomplete => "incomplete",
         Verdict::DoesNotAddUp => "does_not_add_up",
     };
+    let answer = match audit.verdict {
+        Verdict::AddsUp if audit.bad() > 0 => Some("complete_but_for_bad"),
+        Verdict::AddsUp => Some("whole"),
+        Verdict::Incomplete => None,
+        Verdict::DoesNotAddUp => Some("does_not_add_up"),
+    };
     let accounted = audit.accounted();
     let repeated = audit.repeats.named().into_iter().map(|(cause, _, count)| (cause.to_owned(), count.into()));
     json!({
@@ -72,6 +78,7 @@ fn epoch(audit: &EpochAudit) -> Value {
         "from_position": audit.from,
         "until_position": audit.until,
         "verdict": verdict,
+        "answer": answer,
         "records": audit.expected.count,
         "accounted": accounted.count,
         "delivered": audit.delivered.count,

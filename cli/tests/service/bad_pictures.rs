@@ -139,7 +139,7 @@ fn a_quarantine_that_no_message_could_hold_is_listed_whole_and_audited() {
     assert_eq!(quarantine(&home).len(), BAD);
     let own: Vec<u64> = trainer.session.quarantine(&mut Patient).unwrap().iter().map(|bad| bad.record).collect();
     assert_eq!(own, (0..BAD as u64).collect::<Vec<_>>());
-    let line = "epoch 0: 4101 of 4101 records accounted for (1 delivered, 4100 quarantined), checksum equal";
+    let line = "epoch 0: 4101 of 4101 records accounted for (1 delivered, 4100 quarantined), complete but for 4100 bad";
     assert_eq!(home.audit()[1], line);
     assert_eq!(home.status().bad, BAD as u64);
 }

@@ -158,7 +158,7 @@ fn rule_40_a_bad_record_keeps_its_place() {
     let told = take(&mut job(&home, 2), usize::MAX);
     assert_eq!([&told[0][1].records[..], &told[1][1].records[..]], [[6, -1, 8], [9, 10, 11]]);
     let audit = home.audit().join("\n");
-    assert!(audit.contains("(5 delivered, 1 quarantined), checksum equal"), "{audit}");
+    assert!(audit.contains("(5 delivered, 1 quarantined), complete but for 1 bad"), "{audit}");
 }
 
 #[test]

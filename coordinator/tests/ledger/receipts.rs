@@ -248,7 +248,7 @@ fn rule_24_everything_that_can_become_of_a_record_adds_up() {
     assert_eq!(
         scene.audit_lines(),
         [
-            "epoch 0: 40 of 40 records accounted for (10 delivered, 6 dropped, 1 quarantined, 23 abandoned), checksum equal"
+            "epoch 0: 40 of 40 records accounted for (10 delivered, 6 dropped, 1 quarantined, 23 abandoned), complete but for 1 bad"
         ]
     );
     assert_eq!(daemon.ack(&scene, scene.receipt(&second, 0, 1, Kind::Delivered)), Verdict::Lost, "abandoned is fenced");

@@ -188,7 +188,7 @@ fn rule_23_records_that_are_read_again_leave_the_quarantine() {
     assert_eq!(scene.deliver_all(&mut daemon), Answer::DatasetDone);
     assert_eq!(
         scene.audit_lines(),
-        ["epoch 0: 40 of 40 records accounted for (39 delivered, 1 quarantined), checksum equal"]
+        ["epoch 0: 40 of 40 records accounted for (39 delivered, 1 quarantined), complete but for 1 bad"]
     );
     let documents = scene.store.documents();
     assert_eq!(documents.iter().filter(|(key, _)| key.contains("/quarantine/")).count(), 1);
@@ -309,7 +309,7 @@ fn rule_07_a_bad_record_is_quarantined_with_its_batch_and_counts_in_the_state_of
     let rest = daemon.lease(&scene);
     assert_eq!(span(&rest), (0, 3, 6));
     daemon.ack(&scene, scene.delivered(&rest));
-    let line = "epoch 0: 6 of 6 records accounted for (5 delivered, 1 quarantined), checksum equal";
+    let line = "epoch 0: 6 of 6 records accounted for (5 delivered, 1 quarantined), complete but for 1 bad";
     assert_eq!(scene.audit_lines(), [line]);
     // The same without a state in between.
     restore(&scene, &mut daemon, &Snapshot { open: vec![], cursor: 0, tallies: vec![], ..state }).unwrap();

@@ -140,8 +140,7 @@ fn a_failed_shard_is_given_again_and_the_third_failure_quarantines_it() {
     let listed: Vec<_> = quarantine.records.iter().map(|bad| (bad.record, bad.reason.as_str())).collect();
     assert_eq!(listed[0], (0, "3 workers could not use its shard: bad zip"));
     assert_eq!(listed.len(), 5);
-    let line =
-        "epoch 0: 15 of 15 records accounted for (10 delivered, 5 quarantined), checksum equal; possibly repeated: 10";
+    let line = "epoch 0: 15 of 15 records accounted for (10 delivered, 5 quarantined), complete but for 5 bad; possibly repeated: 10";
     assert!(audit(&scene)[0].starts_with(line), "{:?}", audit(&scene));
 }
 

@@ -106,7 +106,7 @@ fn rule_41_a_load_ends_the_failure_on_all_nodes() {
     }
     let audit = site.audit();
     assert!(
-        audit[1].contains("40 of 40 records accounted for (39 delivered, 1 quarantined), checksum equal"),
+        audit[1].contains("40 of 40 records accounted for (39 delivered, 1 quarantined), complete but for 1 bad"),
         "{audit:?}"
     );
 }

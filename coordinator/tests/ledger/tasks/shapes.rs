@@ -38,7 +38,7 @@ fn a_quarantined_shard_of_a_shuffled_order_lists_its_own_records() {
     let listed = scene.call(ListQuarantineRequest { ledger: task_ledger("mnist"), after: None }).unwrap().records;
     assert_eq!(listed.iter().map(|entry| entry.record).collect::<Vec<_>>(), (bad.start..bad.end).collect::<Vec<_>>());
     rest(&scene, "worker-0");
-    assert!(audit(&scene)[0].contains("10 quarantined), checksum equal"), "{:?}", audit(&scene));
+    assert!(audit(&scene)[0].contains("10 quarantined), complete but for 10 bad"), "{:?}", audit(&scene));
 }
 
 #[test]
