@@ -59,7 +59,9 @@ pub enum AttachError {
         source: io::Error,
     },
     /// The private daemon died more often than it is started again (semantics rule 16).
-    #[error("the private daemon died {deaths} times, the last time with {cause}; its last words were:\n{words}")]
+    #[error(
+        "the private daemon died {deaths} times in a row without a batch, the last time with {cause}; its last words were:\n{words}"
+    )]
     PrivateDied {
         /// How often.
         deaths: u32,

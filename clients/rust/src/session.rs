@@ -180,7 +180,13 @@ impl Session {
         }
         self.inbox.join();
         match self.inbox.take(now()) {
-            Head::Offer(offer) => return Ok(Some(Next::Batch(self.hand_out(offer)?))),
+            Head::Offer(offer) => {
+                let batch = self.hand_out(offer)?;
+                if let Target::Private { daemon, .. } = &self.target {
+                    daemon.has_delivered();
+                }
+                return Ok(Some(Next::Batch(batch)));
+            }
             Head::EpochEnd(epoch) => return Ok(Some(Next::EpochEnd(epoch))),
             Head::Done => return Ok(Some(Next::Done)),
             Head::Expired(deadline) if self.inbox.asks_beyond(deadline) => {
