@@ -8,6 +8,7 @@ from typing import Any, Callable, Union
 
 from forebay import image
 from forebay.errors import DatasetError
+from forebay.shared_epoch import SharedEpoch
 from forebay.transforms import Compose, Transform
 from forebay.transforms.in_process import BYTE_LIMIT
 
@@ -31,8 +32,8 @@ class ImageFolder:
         root: The folder.
         transform: What is done with each picture: steps of `forebay.transforms`, or any function of a `uint8` array of
             height x width x 3. Steps decode only what they need of a file. Without it, whole pictures are given.
-        seed: If given, random steps depend on the seed, the epoch and the record's number alone, as in a Loader. If
-            not, they differ each time, as a step's own calls do.
+        seed: If given, random steps depend on the seed, the epoch and the record's number alone, as in a Loader. Call
+            `set_epoch()` then. If not, they differ each time, as a step's own calls do.
 
     Attributes:
         classes: Names of the classes, sorted. Empty if no picture is in a class folder.
@@ -53,18 +54,24 @@ class ImageFolder:
             steps = Compose(steps or [])
         self.transform: Compose | Callable[[Any], Any] = steps
         self.seed = seed
-        self.epoch = 0
+        self._epoch = SharedEpoch()
         paths = sorted(_pictures(os.fsencode(self.root), b"", ()))
         self.classes, labels = _classes(self.root, paths)
         self.class_to_idx = {name: number for number, name in enumerate(self.classes)}
         self.samples = [(os.path.join(self.root, os.fsdecode(path)), label) for path, label in zip(paths, labels)]
 
+    @property
+    def epoch(self) -> int:
+        """The epoch that random steps depend on if there is a `seed`."""
+        return self._epoch.number
+
     def set_epoch(self, epoch: int) -> None:
         """Sets the epoch, which random steps depend on if there is a `seed`.
 
-        Call it before each epoch. Workers of a DataLoader with `persistent_workers=True` do not notice it.
+        Call it before each epoch. Workers of a DataLoader notice it too, also with `persistent_workers=True`. The
+        `set_epoch()` of a sampler does not reach the dataset.
         """
-        self.epoch = epoch
+        self._epoch.set(epoch)
 
     def __len__(self) -> int:
         return len(self.samples)
@@ -80,6 +87,8 @@ class ImageFolder:
         if not isinstance(self.transform, Compose):
             return self.transform(_WHOLE(given, name=name)), label
         record = index % len(self.samples)
+        if self.seed is not None:
+            self._epoch.count(len(self.samples), self)
         return self.transform(given, seed=self.seed, epoch=self.epoch, record=record, name=name), label
 
     def __repr__(self) -> str:
