@@ -101,13 +101,22 @@ impl EpochBatches {
         let positions = size.min(self.order.len().saturating_sub(first));
         let start = first.min(self.order.records());
         let valid = size.min(self.order.records() - start);
-        let shown = match (self.batching.policy, self.part) {
-            // Ranks of lockstep show as many places, so that their steps have one shape.
-            (LastBatchPolicy::Partial, Some(EpochPart::Rank(_))) => positions,
-            (LastBatchPolicy::Partial, _) => valid,
-            (LastBatchPolicy::Fill | LastBatchPolicy::Drop, _) => size,
+        let shown = match self.batching.policy {
+            // Parts that train together have as many steps of one shape.
+            LastBatchPolicy::Partial if self.is_padded() => positions,
+            LastBatchPolicy::Partial => valid,
+            LastBatchPolicy::Fill | LastBatchPolicy::Drop => size,
         };
         StaticBatch { start, valid, positions, shown }
+    }
+
+    /// Whether a batch also shows places for positions without a record.
+    fn is_padded(&self) -> bool {
+        match self.part {
+            Some(EpochPart::Rank(_)) => true,
+            Some(EpochPart::Shard(_)) => self.batching.pad_last_batch,
+            None => false,
+        }
     }
 
     /// The turn of a record that stands at a place of a batch, `place` below `shown`: the batch's own for places below
@@ -170,10 +179,71 @@ mod tests {
         assert_eq!(shown(&plan(11, 1, 3, false), pad, 0), [[3, 4], [5, 6]]);
         assert_eq!(shown(&plan(11, 0, 3, false), pad, 1), [[3, 4], [5, 6]]);
         let partial = batching(2, LastBatchPolicy::Partial, true);
-        assert_eq!(shown(&plan(11, 0, 3, false), partial, 0), [vec![0, 1], vec![2]]);
-        // The other shard has three batches, so this one has three: the third shows nothing of its own.
-        assert_eq!(shown(&plan(9, 0, 2, false), partial, 0), [vec![0, 1], vec![2, 3], vec![]]);
+        assert_eq!(shown(&plan(11, 0, 3, false), partial, 0), [[0, 1], [2, 2]]);
+        // The other shard has three batches, so this one has three: the third shows copies alone.
+        assert_eq!(shown(&plan(9, 0, 2, false), partial, 0), [vec![0, 1], vec![2, 3], vec![3]]);
+        let last = partial.epoch(&plan(9, 0, 2, false), 0).batch(2);
+        assert_eq!(last, StaticBatch { start: 4, valid: 0, positions: 1, shown: 1 });
         assert_eq!(shown(&plan(9, 0, 2, false), pad, 0), [[0, 1], [2, 3], [3, 3]]);
+    }
+
+    /// The sizes of a rank's batches in PyTorch, with a `BatchSampler` over a `DistributedSampler`. All ranks have the same: the
+    /// sampler gives each of them `ceil(records / ranks)` pictures, and repeats some. `drop_last` is that of the batches.
+    fn distributed_sampler(records: u64, ranks: u64, batch_size: u64, drop_last: bool) -> Vec<u64> {
+        let pictures = records.div_ceil(ranks);
+        let whole = std::iter::repeat_n(batch_size, usize::try_from(pictures / batch_size).unwrap());
+        let rest = (!drop_last).then_some(pictures % batch_size).filter(|rest| *rest > 0);
+        whole.chain(rest).collect()
+    }
+
+    #[test]
+    fn rule_13_padded_shards_have_the_batches_of_a_distributed_sampler_and_none_is_empty() {
+        for (records, ranks, size) in
+            (1..=60).flat_map(|records| (1..=8).flat_map(move |ranks| (1..=9).map(move |size| (records, ranks, size))))
+        {
+            for (policy, stick) in [LastBatchPolicy::Partial, LastBatchPolicy::Fill, LastBatchPolicy::Drop]
+                .into_iter()
+                .flat_map(|policy| [(policy, true), (policy, false)])
+            {
+                let epoch = 3;
+                let mut own = Vec::new();
+                // A shard that sticks and has never a record is refused.
+                for rank in (0..ranks).filter(|_| records >= ranks || !stick) {
+                    let plan = plan(records, u32::try_from(rank).unwrap(), u32::try_from(ranks).unwrap(), stick);
+                    let batches = batching(size, policy, true).epoch(&plan, epoch);
+                    let of = |index| (0..batches.batch(index).shown).map(move |place| (index, place));
+                    let sizes: Vec<u64> = (0..batches.batches).map(|index| batches.batch(index).shown).collect();
+                    let case = format!("{records} records, rank {rank} of {ranks}, batches of {size}, {policy:?}");
+                    let expected = match policy {
+                        // Only then a shard may have no record.
+                        _ if batches.order.records() == 0 => Vec::new(),
+                        LastBatchPolicy::Partial => distributed_sampler(records, ranks, size, false),
+                        LastBatchPolicy::Fill => vec![size; distributed_sampler(records, ranks, size, false).len()],
+                        // Without a copy: as many batches as the smallest shard fills.
+                        LastBatchPolicy::Drop => distributed_sampler(records - records % ranks, ranks, size, true),
+                    };
+                    assert_eq!(sizes, expected, "{case}");
+                    assert!(batches.order.records() > 0 || records < ranks, "{case}");
+                    for (index, place) in (0..batches.batches).flat_map(of) {
+                        let StaticBatch { start, valid, .. } = batches.batch(index);
+                        let record = batches.turn(index, place).record();
+                        if place < valid {
+                            assert_eq!(record, batches.order.record(start + place), "{case}");
+                            own.push(record);
+                        } else {
+                            assert_eq!(record, batches.order.record(batches.order.records() - 1), "{case}");
+                        }
+                    }
+                }
+                own.sort_unstable();
+                if policy == LastBatchPolicy::Drop {
+                    assert!(own.is_sorted_by(|a, b| a < b), "no record is read twice");
+                } else {
+                    let all = if records >= ranks || !stick { records } else { 0 };
+                    assert_eq!(own, (0..all).collect::<Vec<_>>(), "each record is one rank's own, once");
+                }
+            }
+        }
     }
 
     #[test]

@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 
-use forebay_coordinator::{Batching, LastBatchPolicy, Plan};
+use forebay_coordinator::{Batching, LastBatchPolicy, Plan, StaticBatch};
 use forebay_proto::v1::{LedgerSpec, StaticShard};
 
 #[derive(serde::Deserialize)]
@@ -67,8 +67,15 @@ impl Case {
     fn epoch(&self, shard_id: u32, epoch: u64) -> Vec<Vec<u64>> {
         let batches = self.batching().epoch(&self.plan(shard_id), epoch);
         (0..batches.batches)
-            .map(|index| (0..batches.batch(index).shown).map(|place| batches.turn(index, place).record()).collect())
+            .map(|index| {
+                (0..self.compared(batches.batch(index))).map(|place| batches.turn(index, place).record()).collect()
+            })
             .collect()
+    }
+
+    /// Places of a batch that DALI shows too. Padded shards also show copies under "partial", as PyTorch's sampler does.
+    fn compared(&self, batch: StaticBatch) -> u64 {
+        if self.pad_last_batch && self.last_batch_policy == "partial" { batch.valid } else { batch.shown }
     }
 
     fn name(&self) -> String {

@@ -97,8 +97,8 @@ class Loader(Batches[Batch]):
         num_shards: Number of shards. Ranks that wait for each other need shards. None lets several trainers share one
             stream: each takes the next batch. If they are ranks, `num_shards=1` says that this is intended.
         stick_to_shard: True reads the same shard in every epoch. Otherwise the shards rotate. Needs `num_shards`.
-        pad_last_batch: True gives all shards the same number of batches, by repeating the last record. Needs
-            `num_shards`.
+        pad_last_batch: True gives all shards the same number of batches of the same sizes, by repeating the last
+            record. `batch.mask` is False for the copies. Needs `num_shards`.
         mode: Who gets a batch. "split": one of the stream's trainers. "each": one trainer of each group. A Loader of a
             path has no other trainers, so set it in the daemon's configuration instead. For a stream, it must agree
             with that.
