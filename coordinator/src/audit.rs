@@ -117,6 +117,8 @@ pub fn audit(reply: &AuditReply, mut progress: impl FnMut(u64)) -> Result<Vec<Ep
     let ends = |epoch| reply.ends.filter(|ends| ends.epoch == epoch).map(|ends| ends.position);
     // An account that has ended is complete up to there.
     let floor = reply.ends.map_or(floor, |ends| ends.epoch + 1);
+    // Nothing will be added to what the workers have not reported.
+    let floor = if reply.has_ended { u64::MAX } else { floor };
     let tallies = unsummed::add_up(&reply.epochs, reply, &mut progress)?;
     let parts = tallies.iter().map(|tally| (tally, (begins(tally.epoch), ends(tally.epoch))));
     Ok(judge(&plan, parts, floor, &mut progress))

@@ -313,6 +313,7 @@ impl Ledger {
             total_epochs,
             ends,
             run: None,
+            has_ended: false,
         }
     }
 

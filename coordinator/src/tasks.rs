@@ -8,6 +8,7 @@
 mod checkpoint;
 mod late;
 mod params;
+mod received;
 mod stored;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -24,6 +25,7 @@ use forebay_proto::{RecordSum, Turn};
 
 pub(crate) use self::params::TaskParams;
 pub use self::params::task_ledger;
+use self::received::ReceivedTasks;
 use crate::call_error::CallError;
 use crate::ledger::{HeldPositions, Ledger, Times, cut};
 use crate::plan::Plan;
@@ -55,6 +57,9 @@ pub(crate) struct Tasks {
     named: BTreeMap<u64, u64>,
     loaded: u64,
     looked: u64,
+    /// What workers that do not number their commands may not have received. Not stored: after a restart, such a task may be given
+    /// twice, and none is lost.
+    received: ReceivedTasks,
     /// Until when workers that got nothing count as waiting.
     waits: BTreeMap<String, u64>,
     /// All who have tasks are waiting.
@@ -84,10 +89,15 @@ impl Tasks {
         let one = AcquireRequest { leases: 1, ..AcquireRequest::default() };
         let reply = if caller.sequence == 0 {
             join(ledger, &caller.worker, now);
+            let unreported = Self::unreported(ledger, &caller.worker);
+            if let Some(lease) = self.received.missing(&caller.worker, &unreported) {
+                return Ok(self.give_again(ledger, &caller.worker, lease, now));
+            }
             let reply = ledger.acquire(&caller.worker, &one, now);
             // A worker that waits asks often, and changes nothing.
             if !reply.leases.is_empty() {
                 ledger.note_leases_of(&caller.worker);
+                self.received.gives(&caller.worker, &unreported, None);
             }
             reply
         } else {
@@ -97,10 +107,42 @@ impl Tasks {
         Ok(self.answer(ledger, &caller.worker, &reply, now))
     }
 
-    fn answer(&mut self, ledger: &Ledger, worker: &str, reply: &AcquireReply, now: u64) -> NextTaskReply {
+    /// The leases of a worker, in the order in which it was given them.
+    fn unreported(ledger: &Ledger, worker: &str) -> Vec<u64> {
+        ledger.leases_of(worker).map(|lease| lease.id).collect::<BTreeSet<u64>>().into_iter().collect()
+    }
+
+    /// Gives a task a second time, to its worker or to another one. Its records may be repeated.
+    fn give_again(&mut self, ledger: &mut Ledger, worker: &str, lease: u64, now: u64) -> NextTaskReply {
+        let found = ledger.leases().find(|(_, out)| out.id == lease).map(|(owner, out)| (owner.to_owned(), *out));
+        let Some((owner, out)) = found else {
+            return NextTaskReply { answer: TaskAnswer::Wait.into(), task: None, kind: self.stored.kind };
+        };
+        let (dataset, task) = (&self.stored.dataset, self.id(lease));
+        tracing::info!(
+            dataset,
+            worker,
+            task,
+            "a task is given a second time, since its worker may not have received it"
+        );
+        if owner == worker {
+            let unreported = Self::unreported(ledger, worker);
+            self.received.gives(worker, &unreported, Some(lease));
+        }
+        self.received.double(&owner, lease);
+        ledger.may_repeat(&owner, &out, Cause::TrainerEnded);
+        // It has its whole time again.
+        self.given.insert(lease, now);
+        self.waits.remove(worker);
+        self.continues();
+        let task = task.map(|id| self.task(ledger.plan(), id, &out));
+        NextTaskReply { answer: TaskAnswer::Given.into(), task, kind: self.stored.kind }
+    }
+
+    fn answer(&mut self, ledger: &mut Ledger, worker: &str, reply: &AcquireReply, now: u64) -> NextTaskReply {
         if let Some(lease) = reply.leases.first() {
             self.waits.remove(worker);
-            self.has_ended = false;
+            self.continues();
             self.given.entry(lease.id).or_insert(now);
             let task = self.id(lease.id).map(|id| self.task(ledger.plan(), id, lease));
             return NextTaskReply { answer: TaskAnswer::Given.into(), task, kind: self.stored.kind };
@@ -112,10 +154,54 @@ impl Tasks {
         // If a worker with the last shards dies, one that has none gets them. It hears of the end when all is reported.
         let may_end = !sends_heartbeats(ledger, worker) || ledger.has_leases(worker);
         let ends = !is_done && may_end && reply.answer() == Answer::EpochEnd && self.nobody_reports(ledger, now);
+        let given_once = if ends { self.given_once(ledger) } else { None };
+        if let Some(lease) = given_once.filter(|_| !sends_heartbeats(ledger, worker)) {
+            return self.give_again(ledger, worker, lease, now);
+        }
+        // A worker with heartbeats cannot be given the task of another one.
+        let ends = ends && given_once.is_none();
+        if ends && !self.stored.ended_open {
+            self.ends_open(ledger);
+        }
         // The others who wait hear it too.
         self.stirred |= ends && !std::mem::replace(&mut self.has_ended, ends);
         let answer = if is_done || ends { TaskAnswer::End } else { TaskAnswer::Wait };
         NextTaskReply { answer: answer.into(), task: None, kind: self.stored.kind }
+    }
+
+    /// A task of a worker that does not number its commands, if it was given only once: the reply may have been lost.
+    fn given_once(&self, ledger: &Ledger) -> Option<u64> {
+        let open = ledger.leases().filter(|(worker, _)| !sends_heartbeats(ledger, worker));
+        open.map(|(_, lease)| lease.id).find(|lease| !self.received.is_doubled(*lease))
+    }
+
+    /// The workers are given the end, and these tasks are not reported.
+    fn ends_open(&mut self, ledger: &Ledger) {
+        (self.stored.ended_open, self.is_changed) = (true, true);
+        let dataset = &self.stored.dataset;
+        for (worker, lease) in ledger.leases() {
+            let (task, epoch, start, end) = (self.id(lease.id), lease.epoch, lease.start, lease.end);
+            tracing::warn!(
+                dataset,
+                worker,
+                task,
+                epoch,
+                start,
+                end,
+                "the workers are given the end of the data, and this task is not reported: its epoch does not add up until it is"
+            );
+        }
+    }
+
+    /// A task was given: the end is still to come.
+    fn continues(&mut self) {
+        self.has_ended = false;
+        self.is_changed |= std::mem::take(&mut self.stored.ended_open);
+    }
+
+    /// Whether the workers were given the end of the data while tasks were open.
+    pub(crate) const fn has_ended(&self) -> bool {
+        self.stored.ended_open
     }
 
     /// All workers that have tasks wait for tasks themselves. A task from before a restart may have been lost on its way to its
@@ -128,6 +214,10 @@ impl Tasks {
     /// Ends a task.
     pub(crate) fn report(&mut self, ledger: &mut Ledger, request: &ReportTaskRequest, now: u64) -> ReportTaskReply {
         let lease = self.lease(ledger, request.task);
+        if let Some(lease) = lease.filter(|_| !request.unheard) {
+            let held = ledger.held(lease);
+            self.received.reported(held.as_ref().map(|held| &*held.worker), lease, held.is_some());
+        }
         let outcome = match lease.and_then(|lease| Some((lease, ledger.held(lease)?))) {
             Some((lease, held)) if request.unheard => {
                 if held.is_out {

@@ -31,7 +31,8 @@ impl AuditReply {
     /// The ledger may go on between two pages. An epoch counts as complete only where it was in all of them: its tally
     /// here may be older than the newest page.
     pub fn append(&mut self, page: Self) {
-        let Self { spec, epochs, progress, more, grains, recoveries, begins, total_epochs, ends, run } = page;
+        let Self { spec, epochs, progress, more, grains, recoveries, begins, total_epochs, ends, run, has_ended } =
+            page;
         self.spec = spec.or_else(|| self.spec.take());
         self.grains = grains.or_else(|| self.grains.take());
         self.begins.extend(begins);
@@ -40,6 +41,7 @@ impl AuditReply {
         self.more = more;
         self.total_epochs = total_epochs;
         self.ends = ends;
+        self.has_ended = has_ended;
         match (&mut self.run, run) {
             (Some(run), Some(page)) => {
                 run.epochs.extend(page.epochs);

@@ -23,6 +23,13 @@ pub(super) fn text(out: &mut impl Write, ledgers: &[LedgerStatus]) -> io::Result
             "  epoch    {}{epochs}; {} records delivered, {} bad records, {} positions returned",
             progress.floor, ledger.delivered, ledger.quarantined, ledger.returned
         )?;
+        if ledger.open_at_end > 0 {
+            let open = ledger.open_at_end;
+            writeln!(
+                out,
+                "  ENDED    the workers were given the end of the data, and {open} records are not reported"
+            )?;
+        }
         for WorkerStatus { name, process, leases, positions, silent_ms, .. } in &ledger.workers {
             let place = process.as_ref().map_or_else(String::new, |process| {
                 format!(" (process {} on {})", process.pid, printable(&process.host))
@@ -60,6 +67,7 @@ pub(super) fn json(ledgers: &[LedgerStatus]) -> Value {
             "delivered": ledger.delivered,
             "bad": ledger.quarantined,
             "returned": ledger.returned,
+            "open_at_end": ledger.open_at_end,
             "workers": ledger.workers.iter().map(worker).collect::<Value>(),
         })
     };

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use forebay_proto::v1::{self, Lease};
+use forebay_proto::v1::{self, Cause, Lease};
 
 use super::Ledger;
 
@@ -39,6 +39,17 @@ impl Ledger {
     /// All leases that are out, with their workers.
     pub(crate) fn leases(&self) -> impl Iterator<Item = (&str, &Lease)> {
         self.workers.iter().flat_map(|(name, worker)| worker.leases.values().map(|held| (&**name, &held.lease)))
+    }
+
+    /// The leases of a worker.
+    pub(crate) fn leases_of(&self, worker: &str) -> impl Iterator<Item = &Lease> {
+        self.workers.get(worker).into_iter().flat_map(|known| known.leases.values().map(|held| &held.lease))
+    }
+
+    /// What is open of a lease is given to a second reader as well, so its records may be repeated.
+    pub(crate) fn may_repeat(&mut self, worker: &str, lease: &Lease, cause: Cause) {
+        self.count_repeats(lease.epoch, &(lease.start..lease.end), cause);
+        self.note_leases_of(worker);
     }
 
     /// Whether a worker has a lease.

@@ -25,6 +25,7 @@ impl Ledger {
             lease_ttl_ms: self.times.lease_ttl,
             // Of tasks, their dataset knows.
             late_reports: 0,
+            open_at_end: 0,
             worker_count: self.index.len() as u64,
             leased: self.index.positions(),
         }

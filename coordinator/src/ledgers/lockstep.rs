@@ -17,6 +17,7 @@ use crate::ledger::Ledger;
 use crate::part::EpochPart;
 use crate::segments::{SegmentEnd, Segments, ranks};
 use crate::store::Change;
+use crate::tasks::Tasks;
 
 /// What is stored of a run beside its ledgers has a name as theirs, which ends so.
 pub(super) const RUN: &str = "lockstep";
@@ -229,6 +230,7 @@ impl Ledgers {
     pub(crate) fn audit(&mut self, request: &AuditRequest) -> Result<AuditReply, CallError> {
         let AuditRequest { ledger: name, from_epoch } = request;
         let mut reply = self.get(name)?.audit(*from_epoch);
+        reply.has_ended = self.tasks.get(name).is_some_and(Tasks::has_ended);
         let Some((stream, segments)) = self.run_of(name).map(|(stream, segments)| (stream, segments.clone())) else {
             return Ok(reply);
         };

@@ -54,6 +54,7 @@ impl Tasks {
         let open: BTreeSet<u64> = ledger.leases().map(|(_, lease)| lease.id).collect();
         self.given.retain(|lease, _| open.contains(lease));
         self.named.retain(|lease, _| open.contains(lease));
+        self.received.keep(&open);
         self.stir(ledger, now);
     }
 
@@ -65,6 +66,7 @@ impl Tasks {
     /// Adds what the ledger's own status does not know.
     pub(crate) fn complete(&self, status: &mut LedgerStatus) {
         status.late_reports = self.stored.late_reports;
+        status.open_at_end = if self.has_ended() { status.leased + status.returned } else { 0 };
         for worker in &mut status.workers {
             let sends_heartbeats = worker.incarnation > UNNUMBERED;
             worker.gone_after_ms = if sends_heartbeats { self.lease_ttl } else { self.longest() };

@@ -6,6 +6,7 @@ use forebay_proto::v1::register_tasks_request::Remainder;
 use forebay_proto::v1::{RegisterTasksRequest, StoredTaskErrors, StoredTasks};
 use prost::Message;
 
+use super::received::ReceivedTasks;
 use super::{COUNTED, Tasks};
 use crate::ledger::{Ledger, Times};
 use crate::store::Change;
@@ -38,6 +39,7 @@ impl Tasks {
             first_task: request.origin % HIGHEST_FIRST,
             longest: 0,
             late_reports: 0,
+            ended_open: false,
         };
         Self { is_changed: true, ..Self::of(stored, BTreeMap::new(), ledger, times, now) }
     }
@@ -85,6 +87,7 @@ impl Tasks {
             named: BTreeMap::new(),
             loaded: now,
             looked: 0,
+            received: ReceivedTasks::default(),
             waits: BTreeMap::new(),
             has_ended: false,
             // Those who wait are not known any more.

@@ -1190,6 +1190,9 @@ pub struct AuditReply {
     /// In lockstep: the account of the whole run.
     #[prost(message, optional, tag = "43")]
     pub run: ::core::option::Option<LockstepAudit>,
+    /// Of tasks: the workers were given the end of the data. So an epoch that is not complete does not add up.
+    #[prost(bool, tag = "44")]
+    pub has_ended: bool,
 }
 /// The account of a lockstep run: of all ranks and segments together.
 #[allow(clippy::all)]
@@ -1346,6 +1349,9 @@ pub struct LedgerStatus {
     /// Positions in the leases of all workers that are not complete.
     #[prost(uint64, tag = "52")]
     pub leased: u64,
+    /// Of tasks: the workers were given the end of the data, and these positions are not reported.
+    #[prost(uint64, tag = "53")]
+    pub open_at_end: u64,
 }
 #[allow(clippy::all)]
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -5158,6 +5164,9 @@ pub struct StoredTasks {
     /// Its name, as workers give it.
     #[prost(string, tag = "8")]
     pub dataset: ::prost::alloc::string::String,
+    /// The workers were given the end of the data, and not all tasks were reported.
+    #[prost(bool, tag = "9")]
+    pub ended_open: bool,
 }
 /// Document `task-error/EPOCH-START`: a shard whose tasks have failed.
 #[allow(clippy::all)]
