@@ -79,7 +79,7 @@ const SHORTEST: Duration = Duration::from_secs(1);
 const SNAPSHOT_EVERY: Duration = Duration::from_secs(60);
 
 pub(crate) fn run(args: &CoordinateArgs) -> Result<(), Failure> {
-    start_logs("info").map_err(|error| Failure::Failed(error.to_string()))?;
+    let _flush = start_logs("info").map_err(|error| Failure::Failed(error.to_string()))?;
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     let certificate = args.tls_certificate.clone().zip(args.tls_key.clone());
     let etcd = match args.store {

@@ -2,6 +2,7 @@
 
 mod elasticdl;
 
+use std::backtrace::{Backtrace, BacktraceStatus};
 use std::path::PathBuf;
 use std::{env, panic, process, thread};
 
@@ -51,9 +52,10 @@ pub(crate) struct ServeArgs {
 const WHAT: [&str; 6] = ["path", "config", "private", "training", "validation", "prediction"];
 
 pub(crate) fn run(args: &ServeArgs) -> Result<(), Failure> {
-    end_at_a_panic();
     let surroundings = Surroundings::of_process();
-    start_logs(if args.private { "warn" } else { "info" }).map_err(|error| Failure::Failed(error.to_string()))?;
+    let _flush =
+        start_logs(if args.private { "warn" } else { "info" }).map_err(|error| Failure::Failed(error.to_string()))?;
+    end_at_a_panic();
     threads::room_for(2).map_err(|error| Failure::Failed(format!("{error}.")))?;
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     let served = if let Some(socket) = args.socket_fd.filter(|_| args.private) {
@@ -70,13 +72,16 @@ pub(crate) fn run(args: &ServeArgs) -> Result<(), Failure> {
 /// A stage that has panicked would leave its trainers waiting for ever. The process ends instead: whoever started it
 /// starts it again, and the trainers reconnect. A decoder's panic is an outcome of its picture. That of a library that reads
 /// a file is an outcome of the file, and is not reported: the error says what is wrong.
+///
+/// The report is a line of the log, which no full pipe can hold up.
 fn end_at_a_panic() {
-    let report = panic::take_hook();
     panic::set_hook(Box::new(move |info| {
         if forebay_formats::is_panic_contained() {
             return;
         }
-        report(info);
+        let backtrace = Backtrace::capture();
+        let backtrace = (backtrace.status() == BacktraceStatus::Captured).then(|| backtrace.to_string());
+        tracing::error!(thread = thread::current().name(), backtrace, "{info}");
         let is_decoder = thread::current().name().is_some_and(|name| name.starts_with(DECODE_THREAD));
         if !is_decoder {
             process::abort();

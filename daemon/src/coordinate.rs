@@ -211,12 +211,12 @@ pub async fn coordinate(settings: CoordinateSettings, surroundings: Surroundings
             ended.await.ok();
         });
     let mut served = tokio::spawn(served);
-    notify(&[NotifyState::Ready]);
     tracing::info!(ledgers = place, "the coordinator is ready");
+    notify(NotifyState::Ready).await;
     let outcome = tokio::select! {
         signal = signals.come() => {
-            notify(&[NotifyState::Stopping]);
             tracing::info!(cause = signal, "ending: calls under way are answered");
+            notify(NotifyState::Stopping).await;
             end.send(()).ok();
             handle.end_news();
             // A watcher of the health keeps its call for ever.

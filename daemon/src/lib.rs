@@ -22,4 +22,4 @@ mod visitors;
 
 pub use daemon::ledgers::{LEDGERS, LedgersError, forget_run};
 pub use daemon::{DEFAULT_RUN, DaemonError, OpenError, open_dataset};
-pub use telemetry::{LogError, start_logs};
+pub use telemetry::{LogError, LogFlush, start_logs};

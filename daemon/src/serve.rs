@@ -125,10 +125,9 @@ pub async fn service(
         ended = &mut door => broke("the trainers' socket broke", ended),
         ended = &mut control => broke("the control socket broke", ended),
     };
-    notify(&[NotifyState::Stopping]);
     let drain = daemon.config().drain_timeout;
     tracing::info!(cause, seconds = drain.as_secs(), "draining: trainers may finish what they hold");
-    let ended = end(&daemon, drain, &mut signals).await;
+    let ((), ended) = tokio::join!(notify(NotifyState::Stopping), end(&daemon, drain, &mut signals));
     stop(door).await;
     stop(control).await;
     for task in [gauges, metrics, watchdog, reloads] {
@@ -182,11 +181,11 @@ async fn open(daemon: &Arc<Daemon>, socket: &Path) -> DaemonError {
         return error;
     }
     daemon.say_ready();
-    notify(&[NotifyState::Ready]);
     let closed = daemon.closed();
     let count = |is: fn(&ClosedStream) -> bool| closed.iter().filter(|stream| is(stream)).count();
     let (failed, opening) = (count(|stream| !stream.failure.is_empty()), count(|stream| stream.opening));
     tracing::info!(socket = %socket.display(), streams = daemon.streams().len(), failed, opening, "ready");
+    notify(NotifyState::Ready).await;
     std::future::pending().await
 }
 

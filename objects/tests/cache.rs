@@ -130,6 +130,42 @@ fn links_pipes_and_folders_in_the_place_of_entries_are_not_followed() {
 }
 
 #[test]
+fn what_is_in_the_way_of_the_cache_gets_another_name_and_stops_no_write() {
+    let (_temporary, folder) = folder();
+    let cache = open(&folder);
+    let bytes = value(1, 1000);
+    assert!(cache.write(&key(1), &bytes));
+    let file = only_entry(&folder);
+    // A folder with a file in the place of an entry.
+    fs::remove_file(&file).unwrap();
+    fs::create_dir(&file).unwrap();
+    fs::write(file.join("note"), "kept").unwrap();
+    assert!(cache.write(&key(1), &bytes));
+    assert_eq!(read(&cache, 1, 1000), Some(bytes.clone()));
+    // A file in the place of a folder of entries, and of the folder of what is being written; a folder in that of the lock.
+    let entries = file.parent().unwrap();
+    fs::remove_dir_all(entries).unwrap();
+    fs::write(entries, "kept").unwrap();
+    assert!(cache.write(&key(1), &bytes));
+    drop(cache);
+    fs::remove_dir_all(folder.join("tmp")).unwrap();
+    fs::write(folder.join("tmp"), "kept").unwrap();
+    let _none = fs::remove_file(folder.join("lock"));
+    fs::create_dir(folder.join("lock")).unwrap();
+    let cache = open(&folder);
+    assert!(cache.write(&key(1), &bytes));
+    assert_eq!(read(&cache, 1, 1000), Some(bytes));
+    assert!(folder.join("lock").is_file(), "the first write looks through the folder");
+    let foreign = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path());
+    let foreign: Vec<PathBuf> = foreign.filter(|path| path.to_str().unwrap().contains("/foreign-")).collect();
+    assert_eq!(foreign.len(), 4, "{foreign:?}");
+    let kept = foreign
+        .iter()
+        .filter(|path| fs::read(path).or_else(|_| fs::read(path.join("note"))).is_ok_and(|text| text == b"kept"));
+    assert_eq!(kept.count(), 3, "nothing is deleted");
+}
+
+#[test]
 fn a_folder_that_others_own_or_may_write_to_is_refused() {
     let (temporary, folder) = folder();
     drop(open(&folder));

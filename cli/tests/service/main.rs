@@ -19,6 +19,7 @@ mod gpu;
 mod groups;
 mod lies;
 mod limits;
+mod log;
 mod memory;
 mod openings;
 mod part;

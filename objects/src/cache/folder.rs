@@ -10,7 +10,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
 
 use forebay_proto::printable;
-use rustix::fs::{AtFlags, CWD, Dir, FlockOperation, Mode, OFlags, Timespec, Timestamps, UTIME_NOW, UTIME_OMIT};
+use rustix::fs::{
+    AtFlags, CWD, Dir, FileType, FlockOperation, Mode, OFlags, Timespec, Timestamps, UTIME_NOW, UTIME_OMIT,
+};
 use rustix::io::Errno;
 use thiserror::Error;
 
@@ -77,6 +79,8 @@ pub(super) struct Entry {
 const TEMPORARY: &str = "tmp";
 /// Whoever looks through the folder holds its lock.
 const LOCK: &str = "lock";
+/// How the names begin of what was in the cache's way.
+const FOREIGN: &str = "foreign";
 /// An entry that was used is marked so again only after this time: a mark is a write.
 const MARK: Duration = Duration::from_secs(60);
 /// Later than any use: a time for entries that are retained.
@@ -159,11 +163,13 @@ impl Folder {
         file.write_all(header.bytes())?;
         file.write_all(value)?;
         let name = name(key);
-        let renamed = match rustix::fs::renameat(&self.root, temporary, &self.root, &*name) {
-            Err(Errno::NOENT) => {
-                self.make(&name[..2])?;
-                rustix::fs::renameat(&self.root, temporary, &self.root, &*name)
-            }
+        let rename = || rustix::fs::renameat(&self.root, temporary, &self.root, &*name);
+        let renamed = match rename() {
+            Err(Errno::NOENT | Errno::NOTDIR) => self.make(&name[..2]).and_then(|()| rename()),
+            renamed => renamed,
+        };
+        let renamed = match renamed {
+            Err(Errno::ISDIR) => self.move_away(&name).and_then(|()| rename()),
             renamed => renamed,
         };
         Ok(renamed?)
@@ -185,7 +191,11 @@ impl Folder {
     /// Does something that only one process may do at a time. If another one does it, nothing is done.
     pub(super) fn exclusively(&self, work: impl FnOnce(&Self)) -> io::Result<()> {
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let lock = rustix::fs::openat(&self.root, LOCK, flags, Mode::RUSR | Mode::WUSR)?;
+        let open = || rustix::fs::openat(&self.root, LOCK, flags, Mode::RUSR | Mode::WUSR);
+        let lock = match open() {
+            Err(Errno::ISDIR) => self.move_away(LOCK).and_then(|()| open()),
+            opened => opened,
+        }?;
         match rustix::fs::flock(&lock, FlockOperation::NonBlockingLockExclusive) {
             Ok(()) => work(self),
             Err(Errno::WOULDBLOCK) => {}
@@ -237,7 +247,38 @@ impl Folder {
 
     fn make(&self, folder: &str) -> Result<(), Errno> {
         match rustix::fs::mkdirat(&self.root, folder, Mode::RWXU) {
+            Err(Errno::EXIST) if !self.has_folder(folder) => {
+                self.move_away(folder)?;
+                self.make(folder)
+            }
             Ok(()) | Err(Errno::EXIST) => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn has_folder(&self, name: &str) -> bool {
+        let stat = rustix::fs::statat(&self.root, name, AtFlags::SYMLINK_NOFOLLOW);
+        // Gone meanwhile, it is not in the way either.
+        stat.map_or(true, |stat| FileType::from_raw_mode(stat.st_mode).is_dir())
+    }
+
+    /// Gives another name to what is where the cache puts something of its own, such as a folder in the place of an entry. It
+    /// is not deleted, for the cache has not made it.
+    fn move_away(&self, name: &str) -> Result<(), Errno> {
+        let aside = format!("{FOREIGN}-{:x}-{}", self.nonce, self.number.fetch_add(1, Ordering::Relaxed));
+        match rustix::fs::renameat(&self.root, name, &self.root, &*aside) {
+            Ok(()) => {
+                let folder = printable(&self.path).to_string();
+                tracing::warn!(
+                    folder,
+                    name,
+                    aside,
+                    "what was there does not belong to the cache, and has another name now"
+                );
+                Ok(())
+            }
+            // Another process was first.
+            Err(Errno::NOENT) => Ok(()),
             Err(error) => Err(error),
         }
     }
