@@ -1,6 +1,7 @@
 """Forks, signals and kills, with real processes."""
 
 import json
+import logging
 import os
 import signal
 import threading
@@ -34,6 +35,40 @@ def test_a_forked_child_is_refused_and_leaves_its_parent_alone(pictures):
                 os._exit(code)
         assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
         assert own(batch) + [record for batch in loader for record in own(batch)] == list(range(12))
+        assert loader.audit()[0].adds_up
+
+
+class _Continues(logging.Handler):
+    """Lets a stopped process continue as soon as the log has a line."""
+
+    def __init__(self, pid):
+        super().__init__()
+        self.pid, self.lines = pid, []
+
+    def emit(self, record):
+        self.lines.append(record.getMessage())
+        os.kill(self.pid, signal.SIGCONT)
+
+
+def test_rule_11_a_trainer_is_told_that_its_daemon_does_not_answer(pictures):
+    with forebay.Loader(pictures(40), batch_size=2, size=8, epochs=1) as loader:
+        read = own(loader.next())
+        (daemon,) = private_daemons()
+        continues = _Continues(daemon)
+        logging.getLogger("forebay").addHandler(continues)
+        try:
+            for what, act in (("a state of the run", loader.state_dict), ("a batch", lambda: list(loader))):
+                continues.lines.clear()
+                os.kill(daemon, signal.SIGSTOP)
+                got = act()
+                told = continues.lines[0]
+                assert told.startswith(f"waiting for {what} for 1"), told
+                assert f"; the daemon (process {daemon}) does not answer" in told
+        finally:
+            os.kill(daemon, signal.SIGCONT)
+            logging.getLogger("forebay").removeHandler(continues)
+        assert len(got) == 19
+        assert read == [0, 1]
         assert loader.audit()[0].adds_up
 
 

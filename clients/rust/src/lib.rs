@@ -25,6 +25,7 @@ mod rings;
 mod session;
 mod state;
 mod target;
+mod vigil;
 mod watch;
 
 pub use audit::EpochAudit;

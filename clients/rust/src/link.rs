@@ -18,7 +18,8 @@ use crate::error::{AttachError, Broken, CallError, Refusal};
 use crate::mapped::Ring;
 use crate::permission;
 use crate::target::{Options, Target};
-use crate::watch::{SLICE, Watch};
+use crate::vigil::{Vigil, VigilStep};
+use crate::watch::{Notice, SLICE, Watch};
 
 /// Longest `StreamInfo` or `CallReply`: class names and pages of lists fit, a mistake does not fill the memory.
 const BODY_LIMIT: u64 = 1 << 30;
@@ -175,7 +176,10 @@ pub(crate) fn attach(
     patience: &mut Patience<'_>,
 ) -> Result<(Link, Arc<Ring>), AttachError> {
     loop {
-        match (ask(target, options, None, patience).and_then(|asked| asked.answer(target, patience)), target) {
+        match (
+            ask(target, options, None, patience).and_then(|asked| asked.answer(target, options.told_after, patience)),
+            target,
+        ) {
             (Err(AttachError::HungUp { .. }), Target::Private { .. }) => {}
             (attached, _) => return attached,
         }
@@ -266,9 +270,11 @@ impl Asked {
     pub(crate) fn answer(
         &self,
         target: &Target,
+        told_after: Duration,
         patience: &mut Patience<'_>,
     ) -> Result<(Link, Arc<Ring>), AttachError> {
         let mut buffer = vec![0; PACKET_LEN];
+        let mut vigil = Vigil::new(told_after);
         loop {
             match receive(&self.socket, &mut buffer)? {
                 Arrival::Message(Message::Welcome { head, ring, info, pixels }) => {
@@ -287,7 +293,16 @@ impl Asked {
                 }
                 Arrival::HungUp => return Err(hung_up(target)),
                 Arrival::Nothing => {
-                    self.socket.wait(Some(patience.slice()?)).map_err(Broken::from)?;
+                    let slice = patience.slice()?;
+                    if let Some(VigilStep::Tell { waited, .. }) = vigil.look(patience.waited()) {
+                        let pid = match target {
+                            Target::Private { daemon, .. } => daemon.pid(),
+                            Target::Stream { .. } => None,
+                        };
+                        let what = "the daemon";
+                        patience.watch().notice(&Notice::Waiting { what, waited, pid, answers: None });
+                    }
+                    self.socket.wait(Some(slice)).map_err(Broken::from)?;
                 }
             }
         }
@@ -296,13 +311,19 @@ impl Asked {
 
 /// Sends a packet with descriptors, waiting for room in the daemon's queue.
 pub(crate) fn send(socket: &Socket, packet: &[u8], fds: &[OwnedFd], patience: &mut Patience<'_>) -> Result<(), Unsent> {
+    while !try_send(socket, packet, fds)? {
+        pause_for_room(socket, patience)?;
+    }
+    Ok(())
+}
+
+/// Sends a packet with descriptors; false if the daemon's queue has no room for it.
+pub(crate) fn try_send(socket: &Socket, packet: &[u8], fds: &[OwnedFd]) -> Result<bool, SocketError> {
     let fds: Vec<BorrowedFd<'_>> = fds.iter().map(AsFd::as_fd).collect();
-    loop {
-        match socket.send(packet, &fds)? {
-            // A hang-up is seen where the answer is read.
-            Sent::Done | Sent::Closed => return Ok(()),
-            Sent::WouldBlock => pause_for_room(socket, patience)?,
-        }
+    match socket.send(packet, &fds)? {
+        // A hang-up is seen where the answer is read.
+        Sent::Done | Sent::Closed => Ok(true),
+        Sent::WouldBlock => Ok(false),
     }
 }
 

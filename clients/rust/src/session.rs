@@ -18,11 +18,13 @@ use crate::owner::Owner;
 use crate::receipt::Receipt;
 use crate::rings::Rings;
 use crate::target::{Options, Target};
+use crate::vigil::Vigil;
 use crate::watch::{HeldBatch, HoldingNode, Notice, Watch};
 
 mod call;
 mod put_back;
 mod reconnect;
+mod waiting;
 
 /// How long a caller that holds every slot is left to wait for the epoch's end before it is told.
 const SETTLING: Duration = Duration::from_secs(2);
@@ -54,6 +56,7 @@ pub struct Session {
     /// The batch that was put back, as long as its offer waits.
     untaken: Option<Batch>,
     calls: u64,
+    vigil: Vigil,
     buffer: Vec<u8>,
 }
 
@@ -81,6 +84,7 @@ impl Session {
         let inbox = Inbox::new(link.info.epoch);
         let rings = Rings::new(link.welcome.ring, ring);
         let buffer = vec![0; PACKET_LEN];
+        let vigil = Vigil::new(options.told_after);
         Ok(Self {
             target,
             options,
@@ -92,6 +96,7 @@ impl Session {
             rings,
             untaken: None,
             calls: 0,
+            vigil,
             buffer,
         })
     }
@@ -139,6 +144,12 @@ impl Session {
         self.hands.owner().check()?;
         self.hands.change(Holds::consume_all);
         let patience = &mut Patience::new(watch, timeout);
+        let next = self.wait_for_next(patience);
+        self.wait_is_over(next.is_ok(), patience);
+        next
+    }
+
+    fn wait_for_next(&mut self, patience: &mut Patience<'_>) -> Result<Next, NextError> {
         loop {
             // A hang-up is looked for before a queued offer is handed out: the daemon that vouched for it is gone.
             if let Some(cause) = self.read()? {
@@ -152,7 +163,9 @@ impl Session {
             if self.holds_all() && (slice.is_err() || patience.waited() >= SETTLING) {
                 return Err(NextError::SlotsHeld { granted: self.credits() });
             }
-            self.link.socket.wait(Some(slice?)).map_err(Broken::from)?;
+            let slice = slice?;
+            self.tell_of_wait("a batch", patience);
+            self.link.socket.wait(Some(slice)).map_err(Broken::from)?;
         }
     }
 
@@ -202,6 +215,7 @@ impl Session {
             if expired {
                 return Err(NextError::EpochHeld(batch));
             }
+            self.vigil.is_told();
             patience.watch().notice(&Notice::Held(batch));
         }
         Ok(None)
@@ -210,6 +224,7 @@ impl Session {
     /// Tells the caller what the daemon has said.
     fn pass_on_notices(&mut self, patience: &mut Patience<'_>) {
         while let Some(words) = self.inbox.take_notice() {
+            self.vigil.is_told();
             patience.watch().notice(&Notice::Told(words));
         }
     }
@@ -252,50 +267,53 @@ impl Session {
             match link::receive(&self.link.socket, &mut self.buffer)? {
                 Arrival::Nothing => return Ok(None),
                 Arrival::HungUp => return Ok(Some("it hung up".to_owned())),
-                Arrival::Message(message) => match message {
-                    Message::Offer(offer) => self.inbox.offer(offer),
-                    Message::EpochEnd(epoch) => {
-                        self.inbox.epoch_end(epoch);
-                        self.hands.change(|holds| holds.epoch_ended(epoch));
-                    }
-                    Message::Done(_) => self.inbox.done(),
-                    Message::Failed(code, text) => self.inbox.fail(code, link::told(text)),
-                    Message::Evict(_, text) => self.inbox.evict(link::told(text)),
-                    Message::Answer(id, body) => {
-                        // What stands behind the answer is left for the next look: the caller acts on it first.
-                        if self.inbox.answer(id, link::body(body)?) {
-                            return Ok(None);
+                Arrival::Message(message) => {
+                    self.vigil.hears();
+                    match message {
+                        Message::Offer(offer) => self.inbox.offer(offer),
+                        Message::EpochEnd(epoch) => {
+                            self.inbox.epoch_end(epoch);
+                            self.hands.change(|holds| holds.epoch_ended(epoch));
                         }
-                    }
-                    Message::Held { head, elsewhere } => {
-                        let node = |(name, host)| HoldingNode { name: link::told(name), host: link::told(host) };
-                        self.inbox.hold_up(HeldBatch::new(&head, elsewhere.map(node)), head.expired != 0);
-                    }
-                    Message::Stalled(_, text) => self.inbox.stall(link::told(text)),
-                    Message::Missed(missed) => self.inbox.miss(missed),
-                    Message::Notice(_, words) => self.inbox.notice(link::told(words)),
-                    Message::Ring { head, fd, pixels } => {
-                        let view = View::map(fd, self.link.welcome.incarnation, head.ring)?;
-                        self.rings.add(head.ring, Ring::new(view, head.pixels, pixels)?);
-                    }
-                    Message::Retired(ring) => self.rings.retire(ring)?,
-                    Message::Deadline(deadline) => self.inbox.renew(deadline),
-                    Message::Void(seq) => {
-                        if let Some(void) = self.inbox.void(seq) {
-                            self.untaken.take_if(|batch| batch.seq() == seq);
-                            self.hands.change(|holds| holds.unread(&[void]));
+                        Message::Done(_) => self.inbox.done(),
+                        Message::Failed(code, text) => self.inbox.fail(code, link::told(text)),
+                        Message::Evict(_, text) => self.inbox.evict(link::told(text)),
+                        Message::Answer(id, body) => {
+                            // What stands behind the answer is left for the next look: the caller acts on it first.
+                            if self.inbox.answer(id, link::body(body)?) {
+                                return Ok(None);
+                            }
                         }
+                        Message::Held { head, elsewhere } => {
+                            let node = |(name, host)| HoldingNode { name: link::told(name), host: link::told(host) };
+                            self.inbox.hold_up(HeldBatch::new(&head, elsewhere.map(node)), head.expired != 0);
+                        }
+                        Message::Stalled(_, text) => self.inbox.stall(link::told(text)),
+                        Message::Missed(missed) => self.inbox.miss(missed),
+                        Message::Notice(_, words) => self.inbox.notice(link::told(words)),
+                        Message::Ring { head, fd, pixels } => {
+                            let view = View::map(fd, self.link.welcome.incarnation, head.ring)?;
+                            self.rings.add(head.ring, Ring::new(view, head.pixels, pixels)?);
+                        }
+                        Message::Retired(ring) => self.rings.retire(ring)?,
+                        Message::Deadline(deadline) => self.inbox.renew(deadline),
+                        Message::Void(seq) => {
+                            if let Some(void) = self.inbox.void(seq) {
+                                self.untaken.take_if(|batch| batch.seq() == seq);
+                                self.hands.change(|holds| holds.unread(&[void]));
+                            }
+                        }
+                        Message::Fenced(epoch) => {
+                            let void = self.inbox.fence(epoch);
+                            self.untaken = None;
+                            self.hands.change(|holds| {
+                                holds.forget_sent();
+                                holds.unread(&void)
+                            });
+                        }
+                        other => return Err(Broken::Protocol(format!("{other:?} came, which only a trainer sends"))),
                     }
-                    Message::Fenced(epoch) => {
-                        let void = self.inbox.fence(epoch);
-                        self.untaken = None;
-                        self.hands.change(|holds| {
-                            holds.forget_sent();
-                            holds.unread(&void)
-                        });
-                    }
-                    other => return Err(Broken::Protocol(format!("{other:?} came, which only a trainer sends"))),
-                },
+                }
             }
         }
     }

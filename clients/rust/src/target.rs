@@ -53,6 +53,8 @@ pub struct Options {
     pub attach_timeout: Duration,
     /// How long a daemon that went away is waited for.
     pub reconnect_timeout: Duration,
+    /// After how long a wait the caller is first told what it waits for ([`Notice::Waiting`](crate::Notice::Waiting)).
+    pub told_after: Duration,
 }
 
 /// One of `count` equal parts of the dataset.
@@ -75,6 +77,7 @@ impl Default for Options {
             columns: None,
             attach_timeout: Duration::from_secs(3600),
             reconnect_timeout: Duration::from_secs(60),
+            told_after: Duration::from_secs(10),
         }
     }
 }

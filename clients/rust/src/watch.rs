@@ -51,6 +51,17 @@ pub enum Notice {
     },
     /// A daemon has taken over: another incarnation, or the same after a cut.
     DaemonBack,
+    /// A wait takes long. It is told after ten seconds, and then at growing intervals.
+    Waiting {
+        /// What for, such as "a batch".
+        what: &'static str,
+        /// For how long.
+        waited: Duration,
+        /// The daemon's process, if it is known.
+        pid: Option<u32>,
+        /// Whether the daemon answers. None if it can not be asked, because it has not accepted this trainer yet.
+        answers: Option<bool>,
+    },
 }
 
 /// The batch that an epoch waits for.
@@ -113,6 +124,23 @@ impl fmt::Display for Notice {
             Self::Told(words) => f.write_str(words),
             Self::DaemonLost { cause } => write!(f, "the daemon is gone ({cause}); trying to reach it again"),
             Self::DaemonBack => write!(f, "the daemon is back"),
+            Self::Waiting { what, waited, pid, answers } => {
+                let seconds = waited.as_secs();
+                let process = pid.map(|pid| format!(" (process {pid})")).unwrap_or_default();
+                match answers {
+                    Some(true) => write!(f, "waiting for {what} for {seconds} s; the daemon{process} answers"),
+                    Some(false) => write!(
+                        f,
+                        "waiting for {what} for {seconds} s; the daemon{process} does not answer: it was stopped, or a disk or \
+                         the machine holds it up"
+                    ),
+                    None => write!(
+                        f,
+                        "waiting for {what} for {seconds} s; the daemon{process} has not accepted this trainer yet: it may \
+                         still look through the dataset"
+                    ),
+                }
+            }
         }
     }
 }

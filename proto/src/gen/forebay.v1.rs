@@ -3843,7 +3843,11 @@ pub struct StreamInfo {
     pub layout: ::prost::alloc::string::String,
     #[prost(bytes = "vec", tag = "13")]
     pub spec_hash: ::prost::alloc::vec::Vec<u8>,
+    /// The daemon's process, for messages.
+    #[prost(uint32, tag = "14")]
+    pub daemon_pid: u32,
 }
+/// A request without a call is answered with a failure. Trainers that wait for long send one, to see whether the daemon answers.
 #[allow(clippy::all)]
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct CallRequest {

@@ -41,6 +41,7 @@ pub(super) fn info(stream: &Stream, epoch: u64) -> StreamInfo {
         }
         .into(),
         spec_hash: stream.standing.spec_hash().to_vec(),
+        daemon_pid: std::process::id(),
     }
 }
 

@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use forebay_proto::v1::{self, call_reply::Reply, call_request::Call as Request};
@@ -146,10 +147,22 @@ impl Session {
     /// twice is as good as once.
     fn call(&mut self, request: Request, watch: &mut dyn Watch) -> Result<Reply, CallError> {
         self.hands.owner().check()?;
+        let what = name(&request);
         let body = v1::CallRequest { call: Some(request) }.encode_to_vec();
         let patience = &mut Patience::new(watch, Some(TIMEOUT));
+        let reply = self.wait_for_answer(&body, what, patience);
+        self.wait_is_over(reply.is_ok(), patience);
+        reply
+    }
+
+    fn wait_for_answer(
+        &mut self,
+        body: &[u8],
+        what: &'static str,
+        patience: &mut Patience<'_>,
+    ) -> Result<Reply, CallError> {
         loop {
-            self.ask(&body, patience)?;
+            self.ask(body, what, patience)?;
             let cause = loop {
                 if let Some(cause) = self.read()? {
                     break cause;
@@ -159,6 +172,7 @@ impl Session {
                 }
                 self.pass_on_notices(patience);
                 let slice = patience.slice()?;
+                self.tell_of_wait(what, patience);
                 self.link.socket.wait(Some(slice)).map_err(Broken::from)?;
             };
             self.reconnect(&cause, patience)?;
@@ -166,7 +180,7 @@ impl Session {
     }
 
     /// Sends a call behind every receipt that had to wait.
-    fn ask(&mut self, body: &[u8], patience: &mut Patience<'_>) -> Result<(), CallError> {
+    fn ask(&mut self, body: &[u8], what: &'static str, patience: &mut Patience<'_>) -> Result<(), CallError> {
         self.calls += 1;
         let inline = body.len() <= PACKET_LEN - size_of::<Call>();
         let (tail, fds): (&[u8], Vec<OwnedFd>) =
@@ -174,11 +188,25 @@ impl Session {
         let len = u32::try_from(tail.len()).expect("it fits into a packet");
         let head = Call { kind: MessageKind::Call as u32, len, id: self.calls };
         self.inbox.expect_answer(self.calls);
-        while !self.hands.flush() {
-            link::pause_for_room(&self.link.socket, patience)?;
+        let packet = packet(&head, tail);
+        let socket = Arc::clone(&self.link.socket);
+        while !self.hands.flush() || !link::try_send(&socket, &packet, &fds).map_err(Broken::from)? {
+            self.tell_of_wait(what, patience);
+            link::pause_for_room(&socket, patience)?;
         }
-        link::send(&self.link.socket, &packet(&head, tail), &fds, patience)?;
         Ok(())
+    }
+}
+
+/// What the caller of a request waits for.
+fn name(request: &Request) -> &'static str {
+    match request {
+        Request::State(_) => "a state of the run",
+        Request::Restore(_) => "the load of a state",
+        Request::Path(_) => "the path of a record",
+        Request::Reset(_) => "the end of the epoch",
+        Request::Quarantine(_) => "the list of bad records",
+        Request::Audit(_) => "the audit",
     }
 }
 

@@ -79,7 +79,7 @@ impl Session {
             let resume = Resume { incarnation: self.link.welcome.incarnation, list: self.hands.hand_in() };
             link::ask(&self.target, &self.options, Some(&resume), patience)?
         };
-        let (link, ring) = match asked.answer(&self.target, patience) {
+        let (link, ring) = match asked.answer(&self.target, self.options.told_after, patience) {
             Err(error @ (AttachError::Timeout { .. } | AttachError::Broken(Broken::Interrupted))) => {
                 self.asked = Some(asked);
                 return Err(error);
@@ -90,6 +90,8 @@ impl Session {
         self.inbox.take_over(link.info.epoch);
         self.hands.connect(Arc::clone(&link.socket));
         self.link = link;
+        // What the former daemon was asked has no answer.
+        self.vigil.hears();
         Ok(())
     }
 }

@@ -47,6 +47,7 @@ impl Server {
             batches_per_epoch: self.plan.firsts().count() as u64,
             epochs: self.plan.epochs,
             epoch: self.exchange.open(),
+            daemon_pid: 4711,
             ..Default::default()
         };
         let info = Bulk::write(&info.encode_to_vec()).unwrap();

@@ -9,7 +9,8 @@ use super::{Server, send};
 impl Server {
     pub(super) fn call(&mut self, place: usize, id: u64, body: &Body<'_>) {
         let Body::Inline(bytes) = body else { panic!("calls of these tests are short") };
-        let call = v1::CallRequest::decode(*bytes).unwrap().call.unwrap();
+        let call = v1::CallRequest::decode(*bytes).unwrap().call;
+        let Some(call) = call else { return self.answer_ping(place, id) };
         let mut bulk = false;
         let reply = match call {
             v1::call_request::Call::State(call) => {
@@ -52,6 +53,16 @@ impl Server {
             if bulk { (&[], vec![Bulk::write(&bytes).unwrap().into_fd()]) } else { (&bytes, Vec::new()) };
         let head = Call { kind: MessageKind::Answer as u32, len: u32::try_from(tail.len()).unwrap(), id };
         send(&self.trainers[place].socket, &packet(&head, tail), &fds);
+    }
+
+    /// Answers a call without content, unless the plan says that it does not.
+    fn answer_ping(&self, place: usize, id: u64) {
+        if self.plan.answers {
+            let failure = v1::Failure { message: "unknown".to_owned() };
+            let bytes = v1::CallReply { reply: Some(v1::call_reply::Reply::Failure(failure)) }.encode_to_vec();
+            let head = Call { kind: MessageKind::Answer as u32, len: u32::try_from(bytes.len()).unwrap(), id };
+            send(&self.trainers[place].socket, &packet(&head, &bytes), &[]);
+        }
     }
 
     /// Throws batches of such epochs away.
