@@ -13,7 +13,7 @@ use crate::faults::Faults;
 use crate::folder::EXTENSIONS;
 use crate::option_key::OptionKey;
 use crate::packed::{Span, Spans};
-use crate::paths::Paths;
+use crate::paths::{Paths, RecordPaths};
 
 /// The option that says where in the archives the class folders are.
 pub(crate) const FOLDER: OptionKey = OptionKey {
@@ -115,9 +115,9 @@ impl Archived {
 }
 
 /// How a person finds a member.
-pub(crate) fn member_name(names: &Paths, record: u64) -> OsString {
+pub(crate) fn member_name(names: &RecordPaths, record: u64) -> OsString {
     let index = usize::try_from(record).expect("a list in memory is no longer than usize::MAX");
-    OsString::from_vec(names.bytes(index).to_vec())
+    OsString::from_vec(names.bytes(index).into_owned())
 }
 
 /// A name without what only says that it begins here.

@@ -1,12 +1,12 @@
 //! Indexes: what a scan of a dataset found, in a file, so that the next opening scans nothing (semantics rule 53).
 //!
-//! An index is an Arrow file with a row per record. It fits a dataset as long as the files and folders that decided which
-//! records there are have kept their times, or their versions in a store. What it says is checked before it is used, like any other input.
+//! An index is an Arrow file with a row per record, and with checksums. It fits a dataset as long as the files and folders that
+//! decided which records there are have kept their times, or their versions in a store. What it says is checked before it is
+//! used, like any other input.
 
 mod about;
 mod file;
 mod key;
-mod mapping;
 mod part_file;
 pub(crate) mod points;
 mod targets;
@@ -23,7 +23,7 @@ use crate::address::Address;
 use crate::basis::Basis;
 use crate::containers;
 use crate::folder_owner::make_folder;
-use crate::index_columns::{BadIndex, IndexColumns, NewColumns, Opening};
+use crate::index_columns::{BadIndex, NewColumns, Opening};
 use crate::journal::Journal;
 use crate::listing::Listing;
 use crate::opened::OpenDataset;
@@ -102,7 +102,7 @@ pub(crate) fn make(indexed: Indexed<'_>, output: Option<&Path>, rebuild: bool) -
         match indexed.opened(&path) {
             Ok(source) => return report(path, source.as_ref(), false),
             Err(NoIndex::Unknown(fault)) => return Err(fault),
-            Err(NoIndex::Absent | NoIndex::Bad(_)) => {}
+            Err(NoIndex::Absent | NoIndex::Earlier | NoIndex::Bad(_)) => {}
         }
     }
     let failed = |error: io::Error| SourceError::Index { path: path.clone(), problem: error.to_string() };
@@ -160,6 +160,7 @@ impl Indexed<'_> {
     /// Opens the index of the folder, or scans. What took long to scan gets an index.
     fn open_or_scan(&self, folder: &Path) -> Result<Box<dyn Source>, SourceError> {
         let path = IndexKey::new(self).path(folder);
+        let mut is_wanted = false;
         match self.opened(&path) {
             Ok(source) => {
                 tracing::info!(index = %printable(&path), records = source.len(), "opened the dataset from its index");
@@ -167,6 +168,10 @@ impl Indexed<'_> {
             }
             Err(NoIndex::Absent) => {}
             Err(NoIndex::Unknown(fault)) => return Err(fault),
+            Err(NoIndex::Earlier) => {
+                is_wanted = true;
+                tracing::info!(index = %printable(&path), "an earlier version made the index, without checksums; scanning the dataset to make it again");
+            }
             Err(NoIndex::Bad(BadIndex(problem))) => {
                 tracing::info!(index = %printable(&path), problem, "the index does not fit any more; scanning the dataset");
             }
@@ -182,7 +187,8 @@ impl Indexed<'_> {
         let scan = Scan::with_journal(journal);
         let mut dataset = self.scan(&scan)?;
         let records = dataset.records();
-        if records < FEW || start.elapsed() < SLOW && records < MANY {
+        let is_worth_it = records >= MANY || records >= FEW && start.elapsed() >= SLOW;
+        if !is_worth_it && !is_wanted {
             scan.forget();
             return Ok(dataset.into_source());
         }
@@ -198,7 +204,7 @@ impl Indexed<'_> {
                 return Ok(dataset.into_source());
             }
         }
-        // The memory of the scan is this process's own, and that of the index is shared.
+        // The scan has all records in memory, and the index few of them.
         Ok(self.opened(&path).unwrap_or_else(|_| dataset.into_source()))
     }
 
@@ -271,9 +277,7 @@ impl Indexed<'_> {
 
     /// Opens the index in this file, if it fits.
     fn opened(&self, path: &Path) -> Result<Box<dyn Source>, NoIndex> {
-        let is_kept = matches!(&self.options.index, IndexChoice::Folder(folder) if path.parent() == Some(folder));
-        let file = IndexFile::open(path, is_kept)?;
-        let dataset = self.dataset(file)?;
+        let dataset = self.dataset(IndexFile::open(path)?)?;
         // Masks are looked up in the same store.
         if let (Some(tree), OpenDataset::Files(_)) = (self.address.tree(), &dataset)
             && self.options.masks.is_empty()
@@ -284,7 +288,7 @@ impl Indexed<'_> {
     }
 
     fn dataset(&self, file: IndexFile) -> Result<OpenDataset, NoIndex> {
-        let IndexFile { about, rows } = file;
+        let IndexFile { about, columns } = file;
         let indexing = self.indexing();
         if let Indexing::Never(reason) = indexing {
             return Err(self.never(reason).into());
@@ -294,6 +298,9 @@ impl Indexed<'_> {
                 "its {what} is not that of this dataset. Make an index with \"forebay index\", with the settings of the stream"
             ))
         };
+        if about.version < VERSION {
+            return Err(NoIndex::Earlier);
+        }
         if about.version != VERSION {
             return Err(other("version").into());
         }
@@ -307,10 +314,9 @@ impl Indexed<'_> {
         for base in &about.bases {
             must_hold(&base.basis(about::address(&base.path, folder, |_| true)?))?;
         }
-        if rows.num_rows() == 0 {
+        if columns.len() == 0 {
             return Err(BadIndex("it has no record".into()).into());
         }
-        let columns = IndexColumns { rows: &rows };
         let fingerprint =
             blake3::Hash::from_hex(&about.fingerprint).map_err(|_| BadIndex("its fingerprint is not valid".into()))?;
         let targets = targets::read(&columns)?;

@@ -2,28 +2,26 @@
 
 use std::sync::Arc;
 
-use arrow_array::cast::AsArray as _;
 use arrow_array::types::{ArrowPrimitiveType, Int64Type};
-use arrow_array::{Array, ArrayRef, LargeBinaryArray, LargeStringArray, PrimitiveArray, RecordBatch};
-use arrow_buffer::{Buffer, OffsetBuffer, ScalarBuffer};
-use arrow_schema::{DataType, Field};
+use arrow_array::{Array, ArrayRef, LargeBinaryArray, LargeStringArray, PrimitiveArray};
+use arrow_buffer::OffsetBuffer;
+use arrow_schema::{DataType, Field, Schema};
 use forebay_columns::Table;
 use forebay_sources::Options;
 
 use crate::faults::Faults;
-use crate::paths::Paths;
-use crate::values::Values;
+pub(crate) use crate::index_blocks::BadIndex;
+use crate::index_blocks::IndexBlocks;
+use crate::paths::{Paths, RecordPaths};
+use crate::stored_array::{Extent, StoredArray};
+use crate::values::{IndexNumber, Values};
 
 /// What is wrong with each record that cannot be read.
 pub(crate) const FAULT: &str = "fault";
 
-/// What is wrong with an index, as the rest of a sentence.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct BadIndex(pub String);
-
 /// What every kind of dataset takes from an index.
 pub(crate) struct Opening<'a> {
-    pub columns: IndexColumns<'a>,
+    pub columns: IndexColumns,
     pub options: &'a Options,
     pub classes: Vec<String>,
     pub targets: Table,
@@ -44,7 +42,11 @@ impl NewColumns {
     }
 
     /// A column of numbers.
-    pub(crate) fn numbers<T: ArrowPrimitiveType>(&mut self, name: &str, values: &mut Values<T::Native>) {
+    pub(crate) fn numbers<T: ArrowPrimitiveType<Native: IndexNumber>>(
+        &mut self,
+        name: &str,
+        values: &mut Values<T::Native>,
+    ) {
         let array = PrimitiveArray::<T>::new(values.share(), None);
         self.array(Field::new(name, T::DATA_TYPE, false), Arc::new(array));
     }
@@ -76,27 +78,36 @@ impl NewColumns {
 
 /// The columns of an index that is opened.
 #[derive(Debug)]
-pub(crate) struct IndexColumns<'a> {
-    pub(crate) rows: &'a RecordBatch,
+pub(crate) struct IndexColumns {
+    pub schema: Schema,
+    /// How many records there are.
+    pub records: usize,
+    /// One for each field of the schema.
+    pub arrays: Vec<StoredArray>,
+    pub blocks: Arc<IndexBlocks>,
 }
 
-impl<'a> IndexColumns<'a> {
+impl IndexColumns {
     /// Records of the dataset.
     pub(crate) fn len(&self) -> usize {
-        self.rows.num_rows()
+        self.records
     }
 
     pub(crate) fn has(&self, name: &str) -> bool {
-        self.rows.column_by_name(name).is_some()
+        self.found(name).is_some()
     }
 
-    /// A column of this type, without nulls.
+    fn found(&self, name: &str) -> Option<&StoredArray> {
+        self.arrays.get(self.schema.index_of(name).ok()?)
+    }
+
+    /// A column without nulls.
     ///
     /// # Errors
     /// There is no such column.
-    pub(crate) fn array(&self, name: &str) -> Result<&'a ArrayRef, BadIndex> {
-        let array = self.rows.column_by_name(name).ok_or_else(|| BadIndex(format!("it has no column \"{name}\"")))?;
-        if array.null_count() > 0 {
+    pub(crate) fn array(&self, name: &str) -> Result<&StoredArray, BadIndex> {
+        let array = self.found(name).ok_or_else(|| BadIndex(format!("it has no column \"{name}\"")))?;
+        if array.nulls > 0 {
             return Err(BadIndex(format!("a value of its column \"{name}\" is null")));
         }
         Ok(array)
@@ -106,9 +117,15 @@ impl<'a> IndexColumns<'a> {
     ///
     /// # Errors
     /// There is no such column.
-    pub(crate) fn numbers<T: ArrowPrimitiveType>(&self, name: &str) -> Result<Values<T::Native>, BadIndex> {
-        let array = self.array(name)?.as_primitive_opt::<T>().ok_or_else(|| wrong_type(name))?;
-        Ok(Values::from(array.values().clone()))
+    pub(crate) fn numbers<T: ArrowPrimitiveType<Native: IndexNumber>>(
+        &self,
+        name: &str,
+    ) -> Result<Values<T::Native>, BadIndex> {
+        let array = self.array(name)?;
+        if array.data_type != T::DATA_TYPE {
+            return Err(wrong_type(name));
+        }
+        Ok(array.stored::<T::Native>(0, array.len)?.into())
     }
 
     /// A column of labels, which may be absent: then no record has one.
@@ -119,28 +136,18 @@ impl<'a> IndexColumns<'a> {
         if self.has(name) { self.numbers::<Int64Type>(name) } else { Ok(Values::default()) }
     }
 
-    /// A column of paths. No path has a zero byte.
+    /// A column of paths. They are checked when they are read.
     ///
     /// # Errors
-    /// There is no such column, or a path cannot be one.
-    pub(crate) fn paths(&self, name: &str) -> Result<Paths, BadIndex> {
+    /// There is no such column.
+    pub(crate) fn paths(&self, name: &str) -> Result<RecordPaths, BadIndex> {
         let array = self.array(name)?;
-        let (offsets, bytes): (&OffsetBuffer<i64>, &Buffer) = match array.data_type() {
-            DataType::LargeUtf8 => {
-                let texts = array.as_string::<i64>();
-                (texts.offsets(), texts.values())
-            }
-            DataType::LargeBinary => {
-                let texts = array.as_binary::<i64>();
-                (texts.offsets(), texts.values())
-            }
-            _ => return Err(wrong_type(name)),
-        };
-        if bytes.contains(&0) {
-            return Err(BadIndex(format!("a value of its column \"{name}\" has a zero byte")));
+        if !matches!(array.data_type, DataType::LargeUtf8 | DataType::LargeBinary) {
+            return Err(wrong_type(name));
         }
-        let bytes = ScalarBuffer::new(bytes.clone(), 0, bytes.len());
-        Ok(Paths { bytes: bytes.into(), offsets: offsets.inner().clone().into() })
+        let len = array.buffers.get(1).and_then(|bytes| usize::try_from(bytes.len).ok()).unwrap_or(0);
+        let (bytes, offsets) = (array.stored::<u8>(1, len)?, array.stored::<i64>(0, array.len.saturating_add(1))?);
+        Ok(RecordPaths::Stored { bytes, offsets })
     }
 
     /// The faults of all records that have one.
@@ -148,20 +155,39 @@ impl<'a> IndexColumns<'a> {
     /// # Errors
     /// The column is none of texts.
     pub(crate) fn faults(&self) -> Result<Faults, BadIndex> {
-        Ok(self.texts(FAULT)?.collect())
+        Ok(self.texts(FAULT)?.into_iter().collect())
     }
 
     /// The records that have a text in a column, with their texts. The column may be absent.
     ///
     /// # Errors
     /// The column is none of texts.
-    pub(crate) fn texts(&self, name: &str) -> Result<impl Iterator<Item = (u64, &'a str)>, BadIndex> {
-        let texts = match self.rows.column_by_name(name) {
-            Some(array) => Some(array.as_string_opt::<i64>().ok_or_else(|| wrong_type(name))?),
-            None => None,
-        };
-        let texts = (0..).zip(texts.into_iter().flatten());
-        Ok(texts.filter_map(|(record, text)| Some((record, text?))))
+    pub(crate) fn texts(&self, name: &str) -> Result<Vec<(u64, String)>, BadIndex> {
+        let Some(array) = self.found(name) else { return Ok(Vec::new()) };
+        if array.data_type != DataType::LargeUtf8 {
+            return Err(wrong_type(name));
+        }
+        let wrong = || BadIndex(format!("a text of its column \"{name}\" is none"));
+        let (bytes, offsets) =
+            (array.buffers.get(1).copied().unwrap_or_default(), array.stored::<i64>(0, array.len.saturating_add(1))?);
+        let is_null = array.null_places()?;
+        let (mut found, mut behind) = (Vec::new(), 0);
+        for place in (0..array.len).filter(|place| !is_null.get(*place).is_some_and(|null| *null)) {
+            let bounds = offsets.range::<i64>(place..place + 2).unwrap_or_default();
+            let bound = |which: usize| bounds.get(which).and_then(|bound| u64::try_from(*bound).ok());
+            let (start, end) = bound(0).zip(bound(1)).ok_or_else(wrong)?;
+            // Texts that overlap could take any memory.
+            if start < behind || end < start || end > bytes.len {
+                return Err(wrong());
+            }
+            behind = end;
+            let text = array.bytes(Extent { start: bytes.start + start, len: end - start })?;
+            found.push((place as u64, String::from_utf8(text).map_err(|_| wrong())?));
+        }
+        match self.blocks.failure() {
+            None => Ok(found),
+            Some(_) => Err(BadIndex(format!("its column \"{name}\" cannot be read"))),
+        }
     }
 }
 

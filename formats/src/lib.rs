@@ -2,7 +2,7 @@
 //!
 //! To add a source, add its file here, a line in `SCHEMES` and a line in `suite.rs`. Records that are ranges of larger files
 //! are read by `packed.rs`: their format only finds them.
-#![deny(unsafe_code)]
+#![forbid(unsafe_code)]
 
 mod address;
 mod annotation_file;
@@ -25,6 +25,7 @@ mod folder;
 mod folder_owner;
 mod grain_cache;
 mod index;
+mod index_blocks;
 mod index_columns;
 mod journal;
 mod label_column;
@@ -60,6 +61,7 @@ mod scheme;
 mod seen;
 mod several;
 mod stamp;
+mod stored_array;
 mod stores;
 #[cfg(test)]
 mod suite;
@@ -87,6 +89,8 @@ pub use contained::is_panic_contained;
 pub use disk_cache::check_cache;
 pub use index::IndexReport;
 pub use index::points::{PointsReport, PointsWriter};
+#[doc(hidden)]
+pub use index_blocks::seal as seal_index;
 
 use index::Indexed;
 use limited::Limited;

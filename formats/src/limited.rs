@@ -63,6 +63,10 @@ impl Source for Limited {
         self.records
     }
 
+    fn failure(&self) -> Option<String> {
+        self.inner.failure()
+    }
+
     /// All of them: a label has the same number whatever the limit is.
     fn classes(&self) -> &[String] {
         self.inner.classes()

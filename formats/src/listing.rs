@@ -18,7 +18,7 @@ use forebay_sources::{Locator, Options, PointFiles, ReadError, ReadErrorKind, Re
 use crate::address::Address;
 use crate::basis::Basis;
 use crate::faults::Faults;
-use crate::paths::Paths;
+use crate::paths::{Paths, RecordPaths};
 use crate::regular_file::open_regular;
 use crate::stores;
 use crate::values::Values;
@@ -34,7 +34,7 @@ pub(crate) struct Listing {
     /// When each file was last changed, if its read compares that.
     times: Values<i64>,
     /// The versions of objects, if they come from an index. Otherwise their store knows them.
-    versions: Paths,
+    versions: RecordPaths,
     /// Empty: no labels.
     labels: Values<i64>,
     classes: Vec<String>,
@@ -87,9 +87,9 @@ impl Listing {
         let Found { root, paths, labels, classes, targets, damaged, shard_name, bases, looks: _ } = found;
         debug_assert!(labels.is_empty() || labels.len() == paths.len(), "a label per path");
         let listing = Self {
-            files: Arc::new(ListedFiles::new(root, paths, looks.sizes.into())),
+            files: Arc::new(ListedFiles::new(root, paths.into(), looks.sizes.into())),
             times: looks.times.into(),
-            versions: Paths::default(),
+            versions: RecordPaths::default(),
             labels: labels.into(),
             classes,
             targets,
@@ -119,7 +119,7 @@ impl Listing {
     /// What a file must still be when it is read, if that is compared.
     fn expected(&self, record: u64) -> Option<(u64, i64)> {
         let index = self.files.index(record);
-        Some((self.files.sizes[index], *self.times.get(index)?))
+        Some((self.files.sizes.at(index), self.times.get(index)?))
     }
 
     /// Whether the record's file was there when the dataset was opened.
@@ -140,8 +140,9 @@ impl Listing {
     /// Adds the record's stored bytes to what is in `buf`: at most `room` of them. Otherwise as [`read`](Source::read): after an
     /// error, `buf` is what it was.
     pub(super) fn read_behind(&self, record: u64, room: u64, buf: &mut Vec<u8>) -> Result<(), ReadError> {
+        self.look_up(record);
         if let Some(cause) = self.damaged.get(record) {
-            return Err(ReadError::damaged(self.locator(record), cause));
+            return self.files.believed(record, Err(ReadError::damaged(self.locator(record), cause)));
         }
         let (address, before) = (self.address(record), buf.len());
         let read = match address.tree() {
@@ -151,10 +152,16 @@ impl Listing {
                 read.map_err(|error| objects::of_index(error, self.is_pinned()))
             }),
         };
+        let read = self.files.judged(record, read);
         if read.is_err() {
             buf.truncate(before);
         }
-        self.files.judged(record, read)
+        read
+    }
+
+    /// Reads what an index has beside the file, so that an index that cannot be read any more is known with the record.
+    fn look_up(&self, record: u64) {
+        let _label = self.label(record);
     }
 
     /// Where the record's file is.
@@ -168,13 +175,17 @@ impl Source for Listing {
         self.files.paths.len() as u64
     }
 
+    fn failure(&self) -> Option<String> {
+        Some(self.files.index.as_ref()?.blocks.failure()?.to_owned())
+    }
+
     fn classes(&self) -> &[String] {
         &self.classes
     }
 
     fn label(&self, record: u64) -> i64 {
         let index = self.files.index(record);
-        self.labels.get(index).copied().unwrap_or(-1)
+        self.labels.get(index).unwrap_or(-1)
     }
 
     fn locator(&self, record: u64) -> Locator {
@@ -182,7 +193,7 @@ impl Source for Listing {
     }
 
     fn size(&self, record: u64) -> u64 {
-        match self.files.sizes[self.files.index(record)] {
+        match self.files.sizes.at(self.files.index(record)) {
             NO_SIZE => 0,
             size => size,
         }
@@ -203,6 +214,7 @@ impl Source for Listing {
             let read = self.read(request.record, request.room, &mut request.buf);
             return request.answer(read);
         };
+        self.look_up(request.record);
         match self.wanted(request.record, request.room) {
             Ok(object) => {
                 let (is_pinned, files) = (self.is_pinned(), Arc::clone(&self.files));

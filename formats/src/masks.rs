@@ -192,6 +192,10 @@ impl Source for Masked {
         self.inner.len()
     }
 
+    fn failure(&self) -> Option<String> {
+        self.inner.failure()
+    }
+
     fn classes(&self) -> &[String] {
         self.inner.classes()
     }

@@ -23,6 +23,7 @@ use crate::basis::{self, Basis};
 use crate::contents::{SplitRange, take_head};
 use crate::finishers;
 use crate::grain_cache::{Grain, GrainCache};
+use crate::index_blocks::IndexBlocks;
 use crate::index_columns::NewColumns;
 use crate::stamp::Stamp;
 use crate::stores;
@@ -49,6 +50,8 @@ pub(crate) struct Packed {
     fingerprint: [u8; 32],
     byte_limit: u64,
     points: PointFiles,
+    /// The index that it was opened from.
+    index: Option<Arc<IndexBlocks>>,
 }
 
 /// What a format found.
@@ -83,6 +86,11 @@ pub(crate) trait Packing: fmt::Debug + Send + Sync {
     /// What was found to be wrong with the record when it was looked for. Such a record is not read.
     fn fault(&self, _record: u64) -> Option<&str> {
         None
+    }
+
+    /// Whether a record with these stored bytes may have the content that an index says.
+    fn can_be(&self, _record: u64, _span: &Span) -> bool {
+        true
     }
 
     /// Bytes of the record's content, where they differ from the stored ones.
@@ -196,7 +204,7 @@ impl Packed {
         let (open, cache) = (OpenFiles::new(parts.files.len()), grains::cache(&parts));
         let fingerprint = fingerprint(name, &parts);
         let (bases, byte_limit, points) = (Vec::new(), options.byte_limit, PointFiles::default());
-        Ok(Self { parts, shards, open, cache, bases, fingerprint, byte_limit, points })
+        Ok(Self { parts, shards, open, cache, bases, fingerprint, byte_limit, points, index: None })
     }
 
     /// Names what decided which records there are, beside the files.
@@ -217,17 +225,15 @@ impl Packed {
         index
     }
 
-    fn span(&self, record: u64) -> Span {
-        self.parts.spans.at(self.place(record))
-    }
-
     fn file(&self, span: Span) -> &ContainerFile {
         &self.parts.files[span.file as usize]
     }
 
     /// The stored bytes of a record that is to be read.
     fn wanted(&self, record: u64, room: u64) -> Result<Span, ReadError> {
-        let span = self.span(record);
+        // The label is looked up too, so that an index that cannot be read any more is known with the record.
+        let (span, _label) = (self.span(record), self.label(record));
+        self.believed(record, Ok(()))?;
         if let Some(fault) = self.parts.packing.fault(record) {
             return Err(ReadError::damaged(self.locator(record), fault));
         }
@@ -282,12 +288,16 @@ impl Source for Packed {
         self.parts.spans.len() as u64
     }
 
+    fn failure(&self) -> Option<String> {
+        Some(self.index.as_ref()?.failure()?.to_owned())
+    }
+
     fn classes(&self) -> &[String] {
         &self.parts.classes
     }
 
     fn label(&self, record: u64) -> i64 {
-        self.parts.labels.get(self.place(record)).copied().unwrap_or(-1)
+        self.parts.labels.get(self.place(record)).unwrap_or(-1)
     }
 
     fn locator(&self, record: u64) -> Locator {
@@ -307,7 +317,7 @@ impl Source for Packed {
             Some(cache) => self.read_of_grain(cache, record, room, buf),
             None => self.read_span(record, room, buf),
         };
-        read.inspect_err(|_| buf.clear())
+        self.believed(record, read).inspect_err(|_| buf.clear())
     }
 
     fn reading(&self) -> Reading {
@@ -324,6 +334,7 @@ impl Source for Packed {
         match self.stored(record, request.room) {
             Ok((file, offset, len)) => {
                 let (packing, locator) = (Arc::clone(&self.parts.packing), self.locator(record));
+                let index = self.index.clone();
                 let (buf, withdrawal) = (std::mem::take(&mut request.buf), request.withdrawal().clone());
                 let masks = self.parts.masks.reads(self.place(record), &file, &withdrawal);
                 let pending = file.request(offset, len, buf, move |mut buf, read| {
@@ -335,7 +346,8 @@ impl Source for Packed {
                         });
                         let done: masks::ReadDone = Box::new(move |buf, read: Result<(), ReadError>| {
                             request.buf = buf;
-                            request.answer(read.map_err(|error| ReadError { locator, ..error }));
+                            let read = read.map_err(|error| ReadError { locator: locator.clone(), ..error });
+                            request.answer(index::believed(index.as_deref(), read, || locator));
                         });
                         match (masks, read) {
                             (Some(masks), Ok(())) => masks.request(buf, done),

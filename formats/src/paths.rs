@@ -1,27 +1,110 @@
 //! Stores millions of paths in one allocation: the bytes of all paths, and where each path ends.
 
-use std::ffi::OsStr;
-use std::os::unix::ffi::OsStrExt as _;
-use std::path::{Component, Path};
+use std::borrow::Cow;
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
+use std::path::{Component, Path, PathBuf};
 
 use forebay_objects::{is_object_url, shown};
 use forebay_proto::printable;
 use forebay_sources::LineProblem;
 
-use crate::values::Values;
+use crate::index_blocks::BadIndex;
+use crate::values::{MemoryValues, StoredNumbers};
 
-/// A list of paths, about as large in memory as their bytes and 8 more for each. Both may be part of an index.
+/// A list of paths, about as large in memory as their bytes and 8 more for each.
 #[derive(Clone, Debug)]
 pub(super) struct Paths {
-    pub(super) bytes: Values<u8>,
+    pub(super) bytes: MemoryValues<u8>,
     /// Where each path begins, and the last one ends.
-    pub(super) offsets: Values<i64>,
+    pub(super) offsets: MemoryValues<i64>,
 }
+
+/// The paths of the records of a dataset.
+#[derive(Clone, Debug)]
+pub(super) enum RecordPaths {
+    /// Of a dataset that was scanned.
+    Memory(Paths),
+    /// Of a dataset that was opened from an index.
+    Stored {
+        bytes: StoredNumbers,
+        /// Where each path begins, and the last one ends.
+        offsets: StoredNumbers,
+    },
+}
+
+/// The longest path of an index.
+const LONGEST: usize = 1 << 16;
 
 impl Default for Paths {
     fn default() -> Self {
-        Self { bytes: Values::default(), offsets: Values::from(vec![0]) }
+        Self { bytes: MemoryValues::default(), offsets: vec![0].into() }
     }
+}
+
+impl Default for RecordPaths {
+    fn default() -> Self {
+        Self::Memory(Paths::default())
+    }
+}
+
+impl From<Paths> for RecordPaths {
+    fn from(paths: Paths) -> Self {
+        Self::Memory(paths)
+    }
+}
+
+impl RecordPaths {
+    pub(super) fn len(&self) -> usize {
+        match self {
+            Self::Memory(paths) => paths.len(),
+            Self::Stored { offsets, .. } => offsets.len.saturating_sub(1),
+        }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// A path's bytes. If an index has none that can be a path, it is empty, and the index has failed.
+    pub(super) fn bytes(&self, index: usize) -> Cow<'_, [u8]> {
+        match self {
+            Self::Memory(paths) => Cow::Borrowed(paths.bytes(index)),
+            Self::Stored { bytes, offsets } => Cow::Owned(stored_path(bytes, offsets, index).unwrap_or_else(|| {
+                bytes.blocks.fail(&BadIndex(format!("the path of record {index} cannot be one")));
+                Vec::new()
+            })),
+        }
+    }
+
+    pub(super) fn get(&self, index: usize) -> Cow<'_, Path> {
+        match self.bytes(index) {
+            Cow::Borrowed(bytes) => Cow::Borrowed(Path::new(OsStr::from_bytes(bytes))),
+            Cow::Owned(bytes) => Cow::Owned(PathBuf::from(OsString::from_vec(bytes))),
+        }
+    }
+
+    /// The paths in memory. Those of an index become a copy first.
+    pub(super) fn memory(&mut self) -> &mut Paths {
+        if let Self::Stored { .. } = self {
+            let mut copy = Paths::default();
+            (0..self.len()).for_each(|index| copy.push(&self.bytes(index)));
+            *self = Self::Memory(copy);
+        }
+        match self {
+            Self::Memory(paths) => paths,
+            Self::Stored { .. } => unreachable!("it was made a copy above"),
+        }
+    }
+}
+
+/// A path of an index, if its bytes can be one.
+fn stored_path(bytes: &StoredNumbers, offsets: &StoredNumbers, index: usize) -> Option<Vec<u8>> {
+    let bounds = offsets.range::<i64>(index..index.checked_add(2)?)?;
+    let [start, end] = <[i64; 2]>::try_from(bounds).ok()?;
+    let (start, end) = (usize::try_from(start).ok()?, usize::try_from(end).ok()?);
+    let path = (end.checked_sub(start)? <= LONGEST).then(|| bytes.range::<u8>(start..end))??;
+    (!path.contains(&0)).then_some(path)
 }
 
 impl Paths {
@@ -45,8 +128,7 @@ impl Paths {
         self.len() == 0
     }
 
-    /// A path's bytes. Those of an index were checked when it was opened; if somebody has changed the file since then, the
-    /// path may be empty.
+    /// A path's bytes.
     pub(super) fn bytes(&self, index: usize) -> &[u8] {
         let place = |offset: i64| usize::try_from(offset).unwrap_or(usize::MAX);
         self.bytes.get(place(self.offsets[index])..place(self.offsets[index + 1])).unwrap_or_default()

@@ -272,7 +272,7 @@ impl Source for RecordIo {
     fn label(&self, record: u64) -> i64 {
         assert!(record < self.records, "record {record} of {}", self.records);
         let label = usize::try_from(record).ok().and_then(|record| self.parts.labels.get(record));
-        label.copied().unwrap_or(-1)
+        label.unwrap_or(-1)
     }
 
     fn locator(&self, record: u64) -> Locator {

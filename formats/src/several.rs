@@ -85,6 +85,10 @@ impl Source for Several {
         self.bounds.last().copied().unwrap_or(0)
     }
 
+    fn failure(&self) -> Option<String> {
+        self.parts.iter().find_map(|part| part.failure())
+    }
+
     fn classes(&self) -> &[String] {
         self.classes.names()
     }

@@ -154,7 +154,7 @@ fn open(address: &Address, options: &Options, scan: &Scan) -> DatasetResult {
         Some(TarRecords::Samples(samples)) => samples.finish(path)?,
         Some(TarRecords::Files(TarFiles { archived, sparse })) => {
             let ArchivedPictures { names, spans, labels, classes, faults } = archived.finish(path, options.labels)?;
-            let members = TarMembers { names, sparse, faults };
+            let members = TarMembers { names: names.into(), sparse, faults };
             let (targets, masks) = (Table::EMPTY, PackedMasks::default());
             GatheredSamples { members, spans, labels, classes, targets, masks }
         }

@@ -16,8 +16,8 @@ use crate::containers;
 use crate::faults::Faults;
 use crate::index_columns::{BadIndex, IndexColumns, NewColumns};
 use crate::opened::DatasetResult;
-use crate::packed::{LENGTH, Packed, PackedMasks, PackedParts, Packing, Span};
-use crate::paths::Paths;
+use crate::packed::{Packed, PackedMasks, PackedParts, Packing, Span};
+use crate::paths::RecordPaths;
 use crate::progress::Progress;
 use crate::scan::Scan;
 use crate::scheme::{Indexing, Scheme};
@@ -59,7 +59,7 @@ struct ZipContents {
 /// The members of zips that are records.
 #[derive(Debug)]
 struct ZipMembers {
-    names: Paths,
+    names: RecordPaths,
     contents: ZipContents,
     faults: Faults,
 }
@@ -73,23 +73,13 @@ impl ZipContents {
 }
 
 impl ZipMembers {
-    fn from_index(columns: &IndexColumns<'_>, _options: &Options) -> Result<Arc<dyn Packing>, BadIndex> {
+    fn from_index(columns: &IndexColumns, _options: &Options) -> Result<Arc<dyn Packing>, BadIndex> {
         let contents = ZipContents {
             lens: columns.numbers::<UInt64Type>(CONTENT_LENGTH)?,
             crcs: columns.numbers::<UInt32Type>(CRC)?,
             deflated: columns.numbers::<UInt8Type>(DEFLATED)?,
         };
-        let faults = columns.faults()?;
-        let stored = columns.numbers::<UInt64Type>(LENGTH)?;
-        let fits = |place: usize| {
-            let (stored, len) = (stored[place], contents.lens[place]);
-            if contents.deflated[place] == 0 { stored == len } else { len / MOST_RATIO <= stored }
-        };
-        let wrong = (0..columns.len()).find(|&place| !fits(place) && !faults.has(place as u64));
-        if let Some(record) = wrong {
-            return Err(BadIndex(format!("record {record} cannot have so many bytes")));
-        }
-        Ok(Arc::new(Self { names: columns.paths(MEMBER)?, contents, faults }))
+        Ok(Arc::new(Self { names: columns.paths(MEMBER)?, contents, faults: columns.faults()? }))
     }
 }
 
@@ -102,16 +92,21 @@ impl Packing for ZipMembers {
         self.faults.get(record)
     }
 
+    fn can_be(&self, record: u64, span: &Span) -> bool {
+        let (place, len) = (place_of(record), self.content_len(record, span));
+        if self.contents.deflated.at(place) == 0 { span.len == len } else { len / MOST_RATIO <= span.len }
+    }
+
     fn content_len(&self, record: u64, _span: &Span) -> u64 {
-        self.contents.lens[place_of(record)]
+        self.contents.lens.at(place_of(record))
     }
 
     fn unpack(&self, record: u64, _head: &[u8], stored: &mut Vec<u8>) -> Result<(), String> {
         let place = place_of(record);
-        if self.contents.deflated[place] != 0 {
-            *stored = inflated(stored, self.contents.lens[place])?;
+        if self.contents.deflated.at(place) != 0 {
+            *stored = inflated(stored, self.contents.lens.at(place))?;
         }
-        if crc32(stored) == self.contents.crcs[place] {
+        if crc32(stored) == self.contents.crcs.at(place) {
             Ok(())
         } else {
             Err("its bytes do not have the checksum of the zip".into())
@@ -119,7 +114,7 @@ impl Packing for ZipMembers {
     }
 
     fn add_to_index(&mut self, columns: &mut NewColumns) {
-        columns.paths(MEMBER, &mut self.names);
+        columns.paths(MEMBER, self.names.memory());
         columns.numbers::<UInt64Type>(CONTENT_LENGTH, &mut self.contents.lens);
         columns.numbers::<UInt32Type>(CRC, &mut self.contents.crcs);
         columns.numbers::<UInt8Type>(DEFLATED, &mut self.contents.deflated);
@@ -176,7 +171,7 @@ fn open(address: &Address, options: &Options, scan: &Scan) -> DatasetResult {
         files.push(container);
     }
     let ArchivedPictures { names, spans, labels, classes, faults } = archived.finish(address.path(), options.labels)?;
-    let packing = Arc::new(ZipMembers { names, contents, faults });
+    let packing = Arc::new(ZipMembers { names: names.into(), contents, faults });
     let (targets, grains, masks) = (Table::EMPTY, Vec::new(), PackedMasks::default());
     let parts = PackedParts { files, spans, labels: labels.into(), classes, targets, grains, masks, packing };
     Ok(Packed::new(address, parts, options)?.into())

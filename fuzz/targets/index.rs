@@ -2,11 +2,12 @@
 //! bytes. Most cases are an index that fits, with some bytes changed.
 #![no_main]
 
-use std::fs;
+use std::fs::{self, File};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use arbitrary::Arbitrary;
-use forebay_formats::{make_index, open};
+use forebay_formats::{make_index, open, seal_index};
 use forebay_sources::{IndexChoice, Options};
 use libfuzzer_sys::fuzz_target;
 use tempfile::TempDir;
@@ -18,8 +19,9 @@ const LIMIT: u64 = 1 << 20;
 enum Case<'a> {
     /// No index, as a rule.
     Bytes { of: Kind, bytes: &'a [u8] },
-    /// An index that fits, with these bytes at these places.
-    Changed { of: Kind, changes: Vec<(u16, u8)>, cut: Option<u16> },
+    /// An index that fits, with these bytes at these places. It may get the checksums of what it is then, without which hardly
+    /// any change comes further than to the checksums.
+    Changed { of: Kind, changes: Vec<(u16, u8)>, cut: Option<u16>, is_sealed: bool },
 }
 
 /// What is indexed.
@@ -46,14 +48,17 @@ thread_local! {
 }
 
 fuzz_target!(|case: Case<'_>| {
-    let (of, bytes) = match case {
-        Case::Bytes { of, bytes } => (of, bytes.to_vec()),
-        Case::Changed { of, changes, cut } => (of, changed(of, &changes, cut)),
+    let (of, bytes, is_sealed) = match case {
+        Case::Bytes { of, bytes } => (of, bytes.to_vec(), false),
+        Case::Changed { of, changes, cut, is_sealed } => (of, changed(of, &changes, cut), is_sealed),
     };
     DATASETS.with(|datasets| {
         let dataset = &datasets[of as usize];
         fs::write(&dataset.file, &bytes).expect("room for the index");
         let options = Options { index: IndexChoice::File(dataset.file.clone()), ..options() };
+        if is_sealed && seal(&dataset.file).is_err() {
+            return;
+        }
         let Ok(source) = open(&dataset.name.to_string_lossy(), &options) else { return };
         let mut content = Vec::new();
         for record in 0..source.len() {
@@ -64,6 +69,11 @@ fuzz_target!(|case: Case<'_>| {
         }
     });
 });
+
+/// Gives a changed index right checksums.
+fn seal(path: &Path) -> io::Result<()> {
+    seal_index(&File::options().read(true).write(true).open(path)?)
+}
 
 fn options() -> Options {
     Options { byte_limit: LIMIT, ..Options::default() }

@@ -49,6 +49,8 @@ pub(crate) struct BatchStage {
     batcher: Batcher,
     patience: Patience,
     failed: bool,
+    /// A position that was taken, and has no place since the stream failed.
+    unplaced: Option<Position>,
     /// The last lease of each epoch that was read.
     latest: BTreeMap<u64, u64>,
     suspects: StageSuspects,
@@ -65,7 +67,7 @@ impl BatchStage {
     pub(crate) fn new(parts: BatchParts, batcher: Batcher) -> Self {
         let patience = Patience::new(parts.storage_timeout);
         let (latest, suspects, partners) = (BTreeMap::new(), StageSuspects::default(), PlacePartners::default());
-        Self { parts, batcher, patience, failed: false, latest, suspects, partners }
+        Self { parts, batcher, patience, failed: false, unplaced: None, latest, suspects, partners }
     }
 
     /// Runs until `stop` closes; then gives every claim and slot back that was not handed on. Answers the number of
@@ -178,6 +180,10 @@ impl BatchStage {
             return;
         }
         let label = self.parts.order.label(position.record);
+        if self.has_failed() {
+            self.unplaced = Some(position);
+            return;
+        }
         match read {
             Ok(content) => {
                 self.make_room(&position);
@@ -230,13 +236,27 @@ impl BatchStage {
     fn fetched(&mut self, at: At, turn: Turn, read: Read) {
         match read {
             Ok(content) => {
-                self.batcher.copying(at, turn, self.parts.order.label(turn.record()));
+                let label = self.parts.order.label(turn.record());
+                if self.has_failed() {
+                    return;
+                }
+                self.batcher.copying(at, turn, label);
                 if let Some(epoch) = self.batcher.epoch(at.0) {
                     self.decode(at, content, EpochTurn { epoch, turn }, self.suspects.has_some(epoch));
                 }
             }
+            Err(_) if self.has_failed() => {}
             Err(reason) => self.batcher.outcome(at, Err(self.bad(turn.record(), reason))),
         }
+    }
+
+    /// Whether the dataset as a whole cannot be used any more. Then the stream fails, and no record is to blame.
+    fn has_failed(&mut self) -> bool {
+        let Some(failure) = self.parts.order.failure() else { return false };
+        if !self.failed {
+            self.act(Action::Fail(failure));
+        }
+        true
     }
 
     fn decode(&mut self, at: At, content: Buffer, of: EpochTurn, suspect: bool) {
@@ -368,8 +388,12 @@ impl BatchStage {
                 self.mixed(done);
             }
         }
-        let made =
-            self.batcher.close().into_iter().map(|position| (position.lease, position.offset, position.offset + 1));
+        let made = self
+            .batcher
+            .close()
+            .into_iter()
+            .chain(self.unplaced)
+            .map(|position| (position.lease, position.offset, position.offset + 1));
         let rest = ranges(made.chain(self.parts.prefetch.close()));
         if !rest.is_empty() {
             let back = |(lease, start, end)| ReturnedRange {

@@ -55,6 +55,13 @@ pub trait Source: fmt::Debug + Send + Sync {
     /// Number of records; never 0.
     fn len(&self) -> u64;
 
+    /// What makes the whole dataset useless from now on, if something was found: sentences that name the file and say what to
+    /// do. It is no record's fault. Whatever the dataset has said of a record may be wrong, unless there was no failure behind
+    /// it. Once there is one, there always is.
+    fn failure(&self) -> Option<String> {
+        None
+    }
+
     /// Always false: a dataset without records is not opened.
     fn is_empty(&self) -> bool {
         self.len() == 0

@@ -60,6 +60,9 @@ pub enum ReadErrorKind {
     /// The file that holds it has another size or time than when the dataset was opened.
     #[error("the file has changed since the dataset was opened")]
     Changed,
+    /// The index that the dataset was opened from is not what it was: see [`Source::failure`](crate::Source::failure).
+    #[error("the dataset's index cannot be used")]
+    Index,
     /// The process of a custom reader gave no such record: it raised, hung or ended.
     #[error("the reader failed")]
     Reader,
@@ -142,6 +145,7 @@ impl ReadError {
             | ReadErrorKind::TooLarge { .. }
             | ReadErrorKind::Damaged
             | ReadErrorKind::Changed
+            | ReadErrorKind::Index
             | ReadErrorKind::Reader
             | ReadErrorKind::Unreadable => Retry::Never,
             ReadErrorKind::Larger { size } => Retry::WithRoom(size),

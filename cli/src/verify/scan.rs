@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
 use forebay_pixels::{CpuDecoder, Fault, Limits, MaskDecoder, Orientation, Origin, probe};
-use forebay_sources::{MaskColumn, ReadError, RecordParts, Retry, Source};
+use forebay_sources::{MaskColumn, ReadError, ReadErrorKind, RecordParts, Retry, Source};
 use indicatif::ProgressBar;
 use parking_lot::Mutex;
 
@@ -76,6 +76,10 @@ impl ScanState<'_> {
             let found = self.check(record, &mut bytes, &mut decoder);
             self.scan.bar.inc(1);
             match &found.outcome {
+                Err(Trouble::Read(error)) if error.kind == ReadErrorKind::Index => {
+                    self.next.fetch_max(records, Ordering::Relaxed);
+                    return Err(error.clone());
+                }
                 Err(Trouble::Read(error)) if found.content.is_none() && error.retry() == Retry::Later => {
                     if self.outages.fetch_add(1, Ordering::Relaxed) + 1 >= OUTAGES {
                         // The others end too.

@@ -20,13 +20,14 @@ use crate::stamp::Stamp;
 use crate::stores;
 
 /// The form of the file. A change of the columns or of this text gets a new number.
-pub(super) const VERSION: u32 = 1;
+pub(super) const VERSION: u32 = 2;
 /// The key of the text in the metadata.
 pub(super) const KEY: &str = "forebay";
 const ENCODED: &AsciiSet = &CONTROLS.add(b'%');
 
 /// What is told about a dataset.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(Default))]
 pub(crate) struct About {
     pub version: u32,
     pub scheme: String,
@@ -57,6 +58,7 @@ pub(crate) enum AboutRecords {
 
 /// The options that decide what a scan finds.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(Default))]
 pub(crate) struct Choices {
     pub labels: String,
     /// In the order of the columns.
@@ -79,6 +81,13 @@ pub(crate) struct Dated {
     /// By what a change in a store is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
+}
+
+#[cfg(test)]
+impl Default for AboutRecords {
+    fn default() -> Self {
+        Self::Ranges { files: Vec::new() }
+    }
 }
 
 impl Choices {

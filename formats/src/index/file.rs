@@ -1,4 +1,5 @@
-//! An index as an Arrow file: one batch of rows, so that each column is one piece of memory. Other programs open it too.
+//! An index as an Arrow file: one batch of rows, so that each column is one piece of the file. Other programs open it too. Its
+//! checksums are between the batch and the footer.
 
 use std::collections::HashMap;
 use std::io::{self, BufWriter, Write as _};
@@ -6,25 +7,24 @@ use std::path::Path;
 use std::sync::Arc;
 
 use arrow_array::RecordBatch;
-use arrow_buffer::Buffer;
 use arrow_ipc::convert::try_fb_to_schema;
-use arrow_ipc::reader::{FileDecoder, read_footer_length};
-use arrow_ipc::root_as_footer;
 use arrow_ipc::writer::FileWriter;
-use arrow_schema::{ArrowError, Schema};
+use arrow_ipc::{root_as_footer, root_as_message};
+use arrow_schema::{ArrowError, DataType, Schema};
 use forebay_sources::SourceError;
 
 use super::about::{About, KEY};
-use super::mapping;
 use super::part_file::PartFile;
 use crate::contained::contained;
-use crate::index_columns::{BadIndex, NewColumns};
+use crate::index_blocks::{IndexBlocks, NoBlocks, seal};
+use crate::index_columns::{BadIndex, IndexColumns, NewColumns};
+use crate::stored_array::{Extent, StoredArray};
 
-/// An index whose numbers were read, and not yet compared with the dataset.
+/// An index that is open, and not yet compared with the dataset.
 #[derive(Debug)]
 pub(super) struct IndexFile {
     pub about: About,
-    pub rows: RecordBatch,
+    pub columns: IndexColumns,
 }
 
 /// Why there is no index.
@@ -32,10 +32,17 @@ pub(super) struct IndexFile {
 pub(super) enum NoIndex {
     /// There is no such file.
     Absent,
+    /// An earlier version made it.
+    Earlier,
     Bad(BadIndex),
     /// Nobody can say whether it fits: the storage of the dataset fails.
     Unknown(SourceError),
 }
+
+/// The most of the message that says where the columns are.
+const MOST_MESSAGE: u64 = 64 << 20;
+/// How many types may be inside each other.
+const DEEPEST: usize = 64;
 
 impl From<BadIndex> for NoIndex {
     fn from(bad: BadIndex) -> Self {
@@ -52,64 +59,134 @@ impl From<SourceError> for NoIndex {
 impl NoIndex {
     /// The error of a dataset whose index must fit.
     pub(super) fn of_file(self, path: &Path) -> SourceError {
-        match self {
-            Self::Absent => SourceError::Missing { path: path.to_owned() },
-            Self::Bad(BadIndex(problem)) => SourceError::Index { path: path.to_owned(), problem },
-            Self::Unknown(fault) => fault,
-        }
+        let problem = match self {
+            Self::Absent => return SourceError::Missing { path: path.to_owned() },
+            Self::Unknown(fault) => return fault,
+            Self::Earlier => {
+                "an earlier version of Forebay made it, without checksums. Make it again with \"forebay index SOURCE --output FILE\"".to_owned()
+            }
+            Self::Bad(BadIndex(problem)) => problem,
+        };
+        SourceError::Index { path: path.to_owned(), problem }
     }
 }
 
 impl IndexFile {
-    /// Opens a file. `is_kept`: it is in the folder of indexes.
+    /// Opens a file. Only what is read of each column is needed for that is read: see [`IndexBlocks`].
     ///
     /// # Errors
     /// There is no such file, or it is no index.
-    pub(super) fn open(path: &Path, is_kept: bool) -> Result<Self, NoIndex> {
-        let (bytes, is_mapped) = mapping::bytes(path, is_kept).map_err(|error| match error.kind() {
-            io::ErrorKind::NotFound => NoIndex::Absent,
-            _ => NoIndex::Bad(BadIndex(error.to_string())),
+    pub(super) fn open(path: &Path) -> Result<Self, NoIndex> {
+        let (blocks, footer) = IndexBlocks::open(path).map_err(|no_blocks| match no_blocks {
+            NoBlocks::Absent => NoIndex::Absent,
+            NoBlocks::Earlier => NoIndex::Earlier,
+            NoBlocks::Bad(bad) => NoIndex::Bad(bad),
         })?;
-        tracing::debug!(path = %path.display(), is_mapped, "opened an index");
-        Self::of_bytes(&bytes).map_err(NoIndex::Bad)
-    }
-
-    fn of_bytes(bytes: &Buffer) -> Result<Self, BadIndex> {
+        let not_arrow = |problem: String| BadIndex(format!("it is not a complete Arrow file ({problem})"));
         // The library checks numbers before it uses them, and panics at some that it does not expect.
-        let (schema, rows) = contained(|| decode(bytes))
-            .map_err(|problem| BadIndex(format!("it is not a complete Arrow file ({problem})")))?;
-        let about = schema.metadata().get(KEY).ok_or_else(|| BadIndex("it is not an index of Forebay".into()))?;
+        let (schema, batch) = contained(|| of_footer(&footer)).map_err(not_arrow)?;
+        let columns = contained(|| columns(schema, batch, &Arc::new(blocks))).map_err(not_arrow)?;
+        let about = columns.schema.metadata().get(KEY);
+        let about = about.ok_or_else(|| BadIndex("it is not an index of Forebay".into()))?;
         let about = serde_json::from_str(about)
             .map_err(|error| BadIndex(format!("it is not an index of this version ({error})")))?;
-        Ok(Self { about, rows })
+        Ok(Self { about, columns })
     }
 }
 
-fn decode(bytes: &Buffer) -> Result<(Arc<Schema>, RecordBatch), ArrowError> {
-    let cut = || ArrowError::ParseError("it is cut".into());
-    let tail = bytes.len().checked_sub(10).ok_or_else(cut)?;
-    let footer_len = read_footer_length(bytes[tail..].try_into().map_err(|_| cut())?)?;
-    let footer = bytes.get(tail.checked_sub(footer_len).ok_or_else(cut)?..tail).ok_or_else(cut)?;
+fn cut() -> ArrowError {
+    ArrowError::ParseError("it is cut".into())
+}
+
+/// The bytes from here on, so many.
+fn extent(start: i64, len: i64) -> Result<Extent, ArrowError> {
+    let (start, len) = u64::try_from(start).ok().zip(u64::try_from(len).ok()).ok_or_else(cut)?;
+    Ok(Extent { start, len })
+}
+
+/// The schema, and where the batch of rows is: the message about it, and its body.
+fn of_footer(footer: &[u8]) -> Result<(Schema, (Extent, Extent)), ArrowError> {
     let footer = root_as_footer(footer).map_err(|error| ArrowError::ParseError(error.to_string()))?;
-    let schema = Arc::new(try_fb_to_schema(footer.schema().ok_or_else(cut)?)?);
-    let mut decoder = FileDecoder::new(Arc::clone(&schema), footer.version());
-    let slice = |block: &arrow_ipc::Block| {
-        let start = usize::try_from(block.offset()).ok();
-        let lens = usize::try_from(block.metaDataLength()).ok().zip(usize::try_from(block.bodyLength()).ok());
-        let len = lens.and_then(|(metadata, body)| metadata.checked_add(body));
-        let fits = start.zip(len).filter(|(start, len)| start.checked_add(*len).is_some_and(|end| end <= bytes.len()));
-        fits.map(|(start, len)| bytes.slice_with_length(start, len)).ok_or_else(cut)
-    };
-    for block in footer.dictionaries().iter().flatten() {
-        decoder.read_dictionary(block, &slice(block)?)?;
-    }
+    let schema = try_fb_to_schema(footer.schema().ok_or_else(cut)?)?;
     let batches = footer.recordBatches().ok_or_else(cut)?;
     if batches.len() != 1 {
         return Err(ArrowError::ParseError("it must have exactly one batch of rows".into()));
     }
     let block = batches.get(0);
-    let rows = decoder.read_record_batch(block, &slice(block)?)?.ok_or_else(cut)?;
-    Ok((schema, rows))
+    let message = extent(block.offset(), block.metaDataLength().into())?;
+    let body =
+        Extent { start: message.start.checked_add(message.len).ok_or_else(cut)?, ..extent(0, block.bodyLength())? };
+    Ok((schema, (message, body)))
+}
+
+/// The columns of the batch of rows.
+fn columns(
+    schema: Schema,
+    (message, body): (Extent, Extent),
+    blocks: &Arc<IndexBlocks>,
+) -> Result<IndexColumns, ArrowError> {
+    let bad = |BadIndex(problem)| ArrowError::ParseError(problem);
+    if message.len > MOST_MESSAGE || body.start.checked_add(body.len).is_none_or(|end| end > blocks.len()) {
+        return Err(cut());
+    }
+    let mut bytes = vec![0; usize::try_from(message.len).map_err(|_| cut())?];
+    blocks.read(message.start, &mut bytes).map_err(bad)?;
+    // Before it are a mark and its length.
+    let message = root_as_message(bytes.get(8..).ok_or_else(cut)?);
+    let message = message.map_err(|error| ArrowError::ParseError(error.to_string()))?;
+    let batch = message.header_as_record_batch().ok_or_else(cut)?;
+    if batch.compression().is_some() {
+        return Err(ArrowError::ParseError("its columns are compressed".into()));
+    }
+    let records = usize::try_from(batch.length()).map_err(|_| cut())?;
+    let nodes = batch.nodes().into_iter().flatten().map(|node| (node.length(), node.null_count()));
+    let buffers = batch.buffers().into_iter().flatten().map(|buffer| (buffer.offset(), buffer.length()));
+    let mut parts = ArrayParts { nodes, buffers, body, blocks };
+    let arrays = schema.fields().iter().map(|field| parts.array(field.data_type(), DEEPEST));
+    let arrays = arrays.collect::<Result<Vec<_>, _>>()?;
+    if arrays.iter().any(|array| array.len != records) {
+        return Err(ArrowError::ParseError("its columns have different lengths".into()));
+    }
+    Ok(IndexColumns { schema, records, arrays, blocks: Arc::clone(blocks) })
+}
+
+/// What a batch says about its arrays, in the order of the schema.
+struct ArrayParts<'a, N, B> {
+    nodes: N,
+    buffers: B,
+    body: Extent,
+    blocks: &'a Arc<IndexBlocks>,
+}
+
+impl<N: Iterator<Item = (i64, i64)>, B: Iterator<Item = (i64, i64)>> ArrayParts<'_, N, B> {
+    fn array(&mut self, data_type: &DataType, deepest: usize) -> Result<StoredArray, ArrowError> {
+        let (len, nulls) = self.nodes.next().ok_or_else(cut)?;
+        let len = usize::try_from(len).map_err(|_| cut())?;
+        let nulls = usize::try_from(nulls).ok().filter(|nulls| *nulls <= len).ok_or_else(cut)?;
+        let validity = self.buffer()?;
+        let (buffers, item) = match data_type {
+            DataType::LargeUtf8 | DataType::LargeBinary => (2, None),
+            DataType::LargeList(item) => (1, Some(item)),
+            DataType::FixedSizeList(item, _) => (0, Some(item)),
+            DataType::Dictionary(_, _) => (1, None),
+            of if of.is_primitive() => (1, None),
+            of => return Err(ArrowError::ParseError(format!("no index has a column of the type {of}"))),
+        };
+        let buffers = (0..buffers).map(|_| self.buffer()).collect::<Result<_, _>>()?;
+        let deepest = deepest.checked_sub(1).ok_or_else(cut)?;
+        let child = item.map(|item| self.array(item.data_type(), deepest).map(Box::new)).transpose()?;
+        let (data_type, blocks) = (data_type.clone(), Arc::clone(self.blocks));
+        Ok(StoredArray { data_type, len, nulls, blocks, validity, buffers, child })
+    }
+
+    fn buffer(&mut self) -> Result<Extent, ArrowError> {
+        let (offset, len) = self.buffers.next().ok_or_else(cut)?;
+        let Extent { start, len } = extent(offset, len)?;
+        if start.checked_add(len).is_none_or(|end| end > self.body.len) {
+            return Err(cut());
+        }
+        Ok(Extent { start: self.body.start + start, len })
+    }
 }
 
 /// Writes an index. The number of its bytes is the result.
@@ -126,6 +203,7 @@ pub(super) fn write(path: &Path, about: &About, columns: NewColumns) -> io::Resu
     let mut writer = FileWriter::try_new(buffered, &rows.schema()).map_err(io::Error::other)?;
     writer.write(&rows).and_then(|()| writer.finish()).map_err(io::Error::other)?;
     writer.into_inner().map_err(io::Error::other)?.flush()?;
+    seal(part.file())?;
     part.finish()
 }
 
@@ -138,9 +216,14 @@ mod tests {
     proptest! {
         #[test]
         fn rule_53_bytes_that_are_no_index_are_refused(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+            let dir = tempfile::tempdir().unwrap();
+            let path = dir.path().join("x.arrow");
             let with_ends = [b"ARROW1\0\0", &bytes[..], b"ARROW1"].concat();
             for bytes in [bytes, with_ends] {
-                prop_assert!(IndexFile::of_bytes(&Buffer::from(bytes)).is_err());
+                std::fs::write(&path, bytes).unwrap();
+                prop_assert!(IndexFile::open(&path).is_err());
+                let sealed = seal(&std::fs::File::options().read(true).write(true).open(&path).unwrap());
+                prop_assert!(sealed.is_err() || IndexFile::open(&path).is_err());
             }
         }
     }

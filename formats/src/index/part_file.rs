@@ -33,7 +33,7 @@ impl PartFile {
         for _ in 0..ATTEMPTS {
             let part = part_name(path);
             // What somebody plants there is not written through.
-            let file = match OpenOptions::new().write(true).create_new(true).mode(0o644).open(&part) {
+            let file = match OpenOptions::new().read(true).write(true).create_new(true).mode(0o644).open(&part) {
                 Ok(file) => file,
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
                 Err(error) => return Err(error),

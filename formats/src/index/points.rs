@@ -8,9 +8,11 @@ use std::path::{Path, PathBuf};
 use forebay_proto::printable;
 use forebay_sources::{PointFiles, PointsAbout, Source};
 
-use super::mapping::OTHERS_WRITE;
 use super::part_file::PartFile;
 use crate::regular_file::open_regular;
+
+/// Permissions that let others than the owner write.
+const OTHERS_WRITE: u32 = 0o022;
 
 /// Writes the seek points of a dataset's pictures into a file beside its index. The file is there once it is complete.
 #[derive(Debug)]

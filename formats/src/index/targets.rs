@@ -4,7 +4,6 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use arrow_array::cast::AsArray as _;
 use arrow_array::{
     Array, ArrayRef, FixedSizeListArray, LargeBinaryArray, LargeListArray, LargeStringArray, make_array,
 };
@@ -14,6 +13,7 @@ use arrow_schema::{DataType, Field as ArrowField};
 use forebay_columns::{Column, ColumnType, ElementType, Field, Role, Schema, Table};
 
 use crate::index_columns::{BadIndex, IndexColumns, NewColumns};
+use crate::stored_array::{Extent, StoredArray};
 
 const NAME: &str = "forebay.name";
 const TYPE: &str = "forebay.type";
@@ -41,19 +41,18 @@ pub(super) fn write(table: &Table, columns: &mut NewColumns) -> Result<(), BadIn
     Ok(())
 }
 
-/// The columns that were written.
+/// The columns that were written. All of them are read.
 ///
 /// # Errors
 /// They are no columns of a dataset.
-pub(super) fn read(columns: &IndexColumns<'_>) -> Result<Table, BadIndex> {
-    let schema = columns.rows.schema();
+pub(super) fn read(columns: &IndexColumns) -> Result<Table, BadIndex> {
     let (mut fields, mut values) = (Vec::new(), Vec::new());
-    for (field, array) in schema.fields().iter().zip(columns.rows.columns()) {
+    for (field, array) in columns.schema.fields().iter().zip(&columns.arrays) {
         let Some(name) = field.metadata().get(NAME) else { continue };
         let wrong = || BadIndex(format!("its column \"{}\" is not what its type says", field.name()));
         let of: ColumnType = field.metadata().get(TYPE).and_then(|of| of.parse().ok()).ok_or_else(wrong)?;
         let role = field.metadata().get(ROLE).and_then(|role| Role::named(role)).ok_or_else(wrong)?;
-        values.push(column(of.clone(), array).ok_or_else(wrong)?);
+        values.push(column(of.clone(), array)?.ok_or_else(wrong)?);
         let objects = field.metadata().get(OBJECTS).cloned();
         fields.push(Field { objects, ..Field::new(name, of) }.with_role(role));
     }
@@ -102,47 +101,49 @@ fn is_text(of: &ColumnType) -> bool {
 }
 
 /// A column of what an array has. Nothing if that is not of this type.
-fn column(of: ColumnType, array: &ArrayRef) -> Option<Column> {
-    let records = array.len();
-    let nulls = match array.nulls() {
-        Some(nulls) => (0..records).map(|record| nulls.is_null(record)).collect(),
-        None => Vec::new(),
-    };
+///
+/// # Errors
+/// The array cannot be read.
+fn column(of: ColumnType, array: &StoredArray) -> Result<Option<Column>, BadIndex> {
+    let (records, nulls) = (array.len, array.null_places()?);
     let mut offsets = Vec::with_capacity(of.depth());
-    let mut array = ArrayRef::clone(array);
+    let mut array = array;
     let levels = of.depth() - usize::from(is_text(&of));
     for _ in 0..levels {
-        let list = array.as_list_opt::<i64>()?;
-        offsets.push(list.offsets().to_vec());
-        array = ArrayRef::clone(list.values());
+        let (DataType::LargeList(_), Some(child)) = (&array.data_type, &array.child) else { return Ok(None) };
+        offsets.push(array.offsets()?);
+        array = child;
     }
     let values = if is_text(&of) {
-        let (ends, bytes) = match array.data_type() {
-            DataType::LargeUtf8 => (array.as_string::<i64>().offsets(), array.as_string::<i64>().values()),
-            DataType::LargeBinary => (array.as_binary::<i64>().offsets(), array.as_binary::<i64>().values()),
-            _ => return None,
-        };
-        offsets.push(ends.to_vec());
-        bytes.to_vec()
+        if !matches!(array.data_type, DataType::LargeUtf8 | DataType::LargeBinary) {
+            return Ok(None);
+        }
+        offsets.push(array.offsets()?);
+        array.buffer(1)?
     } else {
         for &dim in of.dims() {
-            let list = array.as_fixed_size_list_opt()?;
-            if u32::try_from(list.value_length()).ok()? != dim {
-                return None;
+            let (DataType::FixedSizeList(_, len), Some(child)) = (&array.data_type, &array.child) else {
+                return Ok(None);
+            };
+            if u32::try_from(*len).ok() != Some(dim) {
+                return Ok(None);
             }
-            array = ArrayRef::clone(list.values());
+            array = child;
         }
-        if *array.data_type() != stored(of.element()) {
-            return None;
+        if array.data_type != stored(of.element()) {
+            return Ok(None);
         }
-        let (data, size) = (array.to_data(), of.element().size());
-        let start = data.offset().checked_mul(size)?;
-        data.buffers().first()?.get(start..start.checked_add(data.len().checked_mul(size)?)?)?.to_vec()
+        // What pads the buffer is none of them.
+        let Some(len) = (array.len as u64).checked_mul(of.element().size() as u64) else { return Ok(None) };
+        match array.buffers.first() {
+            Some(buffer) if len <= buffer.len => array.bytes(Extent { len, ..*buffer })?,
+            _ => return Ok(None),
+        }
     };
     if of.element() == ElementType::Bool && values.iter().any(|&value| value > 1) {
-        return None;
+        return Ok(None);
     }
-    Column::try_from_parts(of, offsets, values, nulls, records)
+    Ok(Column::try_from_parts(of, offsets, values, nulls, records))
 }
 
 /// The type that keeps these values in an Arrow file.
@@ -164,6 +165,8 @@ fn stored(element: ElementType) -> DataType {
 
 #[cfg(test)]
 mod tests {
+    use super::super::about::About;
+    use super::super::file::{self, IndexFile};
     use super::*;
 
     fn filled(of: &str, fill: impl FnOnce(&mut Column)) -> Column {
@@ -174,6 +177,7 @@ mod tests {
 
     #[test]
     fn rule_53_columns_of_every_form_are_the_same_behind_an_index() {
+        let dir = tempfile::tempdir().unwrap();
         let columns = [
             filled("i64", |column| {
                 column.push(&[7_i64]);
@@ -203,8 +207,14 @@ mod tests {
             }),
         ];
         for kept in columns {
-            let made = array(&kept).unwrap();
-            let back = column(kept.column_type().clone(), &made).unwrap();
+            let mut made = NewColumns::default();
+            let values = array(&kept).unwrap();
+            made.array(ArrowField::new("x", values.data_type().clone(), true), values);
+            let path = dir.path().join("x.arrow");
+            file::write(&path, &About::default(), made).unwrap();
+            let opened = IndexFile::open(&path).unwrap().columns;
+            let made = &opened.arrays[0];
+            let back = column(kept.column_type().clone(), made).unwrap().unwrap();
             let digest = |column: &Column| {
                 let mut bytes = Vec::new();
                 column.digest(&mut |more| bytes.extend_from_slice(more));
@@ -212,7 +222,7 @@ mod tests {
             };
             assert_eq!(digest(&back), digest(&kept), "{}", kept.column_type());
             let other = if kept.column_type().depth() == 0 { "f64 [*]" } else { "f64" };
-            assert!(column(other.parse().unwrap(), &made).is_none());
+            assert!(column(other.parse().unwrap(), made).unwrap().is_none());
         }
     }
 }

@@ -5,13 +5,15 @@ mod stores;
 use std::fs::{self, File};
 use std::time::SystemTime;
 
-use forebay_sources::{Labels, OwnOptions, ReadErrorKind};
+use forebay_sources::{Labels, OwnOptions, ReadErrorKind, Retry};
 use tempfile::TempDir;
 
 use super::*;
+use crate::index_blocks::IndexBlocks;
 use crate::mutations::each;
 use crate::scene::{contents, folder, labels, says};
 use crate::tar::writer::TarWriter;
+use crate::zip::tests::writer::ZipWriter;
 use crate::{make_index, open};
 
 /// Class folders with four pictures, and a folder for indexes.
@@ -191,26 +193,133 @@ fn rule_53_the_option_root_says_where_files_are_and_is_no_part_of_the_index() {
     fs::rename(&away, dir.path()).unwrap();
 }
 
+/// A record's locator, label, size and content.
+type SaidOfRecord = (String, i64, u64, Result<Vec<u8>, ReadErrorKind>);
+
+/// What the dataset says of each record, unless it is known by now that this may be wrong.
+fn said(source: &dyn Source) -> Option<Vec<SaidOfRecord>> {
+    let of = |record| {
+        let mut content = Vec::new();
+        let read = source.read(record, 1 << 20, &mut content);
+        assert!(read.is_ok() || content.is_empty());
+        let read = read.map(|()| content).map_err(|error| error.kind);
+        (source.locator(record).to_string(), source.label(record), source.size(record), read)
+    };
+    let records = (0..source.len()).map(of).collect::<Vec<_>>();
+    let failure = source.failure();
+    if let Some(failure) = &failure {
+        says(failure, &["x.arrow", "forebay index SOURCE --rebuild"]);
+        let mut content = vec![1];
+        let refused = source.read(0, 1 << 20, &mut content).unwrap_err();
+        assert_eq!((refused.kind, refused.retry(), content.len()), (ReadErrorKind::Index, Retry::Never, 0));
+    }
+    failure.is_none().then_some(records)
+}
+
+fn reseal(path: &Path) -> io::Result<()> {
+    crate::seal_index(&File::options().read(true).write(true).open(path).unwrap())
+}
+
+/// Datasets of files and of ranges, with the classes of the folders.
+fn kinds() -> Vec<(String, TempDir)> {
+    let zips = tempfile::tempdir().unwrap();
+    let mut zip = ZipWriter::default();
+    zip.deflated("cat/1.jpg", b"first").stored("dog/2.jpg", b"second");
+    fs::write(zips.path().join("0.zip"), zip.end()).unwrap();
+    let kinds = [(classes().0, ""), (tars(2), ""), (zips, "/0.zip")].into_iter();
+    kinds.map(|(dir, file)| (format!("{}{file}", name(&dir)), dir)).collect()
+}
+
 #[test]
-fn rule_53_an_index_with_any_damage_is_refused_or_gives_records_or_their_errors() {
-    let datasets = [classes().0, tars(2)];
-    for dir in &datasets {
-        let index = tempfile::tempdir().unwrap();
-        let path = index.path().join("x.arrow");
-        make_index(name(dir), &Options::default(), Some(&path), false).unwrap();
+fn rule_53_an_index_with_any_bit_flipped_or_cut_anywhere_is_refused_or_says_the_very_same_of_each_record() {
+    for (dataset, _dir) in kinds() {
+        let indexes = tempfile::tempdir().unwrap();
+        let path = indexes.path().join("x.arrow");
+        make_index(&dataset, &Options::default(), Some(&path), false).unwrap();
+        let open = || open(&dataset, &from(&path));
+        let good = fs::read(&path).unwrap();
+        let kept = open().unwrap();
+        let expected = said(&*kept).unwrap();
+        let mut found_late = 0;
+        for at in 0..good.len() {
+            let mut flipped = good.clone();
+            flipped[at] ^= 1 << (at % 8);
+            for damaged in [&flipped[..], &good[..at]] {
+                // A new opening, with nothing in memory.
+                fs::write(&path, damaged).unwrap();
+                IndexBlocks::forget_all();
+                let opened = open().ok().and_then(|source| said(&*source));
+                assert!(opened.is_none_or(|records| records == expected), "byte {at}");
+            }
+            if at % 7 == 0 {
+                // In place, while the dataset is open: blocks are in memory, or are read again.
+                fs::write(&path, &good).unwrap();
+                let source = open().unwrap();
+                fs::write(&path, if at % 2 == 0 { &flipped[..] } else { &good[..at] }).unwrap();
+                let records = said(&*source);
+                assert!(records.is_none_or(|records| records == expected), "byte {at}");
+                IndexBlocks::forget_all();
+                let records = said(&*source);
+                found_late += usize::from(records.is_none());
+                assert!(records.is_none_or(|records| records == expected), "byte {at}");
+            }
+        }
+        assert!(found_late > good.len() / 14, "{found_late} of {} were found while it was open", good.len());
+    }
+}
+
+#[test]
+fn rule_53_an_index_that_is_wrong_with_right_checksums_gives_records_or_errors() {
+    for (dataset, _dir) in kinds() {
+        let indexes = tempfile::tempdir().unwrap();
+        let path = indexes.path().join("x.arrow");
+        make_index(&dataset, &Options::default(), Some(&path), false).unwrap();
         let bytes = fs::read(&path).unwrap();
-        let mut opened = 0;
+        let (mut opened, mut failed) = (0, 0);
         each(&bytes, 1500, |damaged| {
             fs::write(&path, damaged).unwrap();
-            let Ok(source) = open(name(dir), &from(&path)) else { return };
-            opened += 1;
-            for record in 0..source.len() {
-                let mut content = Vec::new();
-                let read = source.read(record, 1 << 20, &mut content);
-                assert!(read.is_ok() || content.is_empty());
-                let _shown = (source.locator(record).to_string(), source.label(record), source.size(record));
+            if reseal(&path).is_err() {
+                return;
             }
+            let Ok(source) = open(&dataset, &from(&path)) else { return };
+            opened += 1;
+            failed += usize::from(said(&*source).is_none());
         });
-        assert!(opened > 0, "some damage is not seen, and does no harm");
+        assert!(opened > 0 && failed > 0, "{opened} were opened, and {failed} failed");
     }
+}
+
+#[test]
+fn rule_53_an_index_of_an_earlier_version_is_made_again() {
+    let (dir, indexes) = classes();
+    let options = Options { index: IndexChoice::Folder(indexes.path().to_owned()), ..Options::default() };
+    let made = make_index(name(&dir), &options, None, false).unwrap();
+    let bytes = fs::read(&made.path).unwrap();
+    // Such an index has the footer behind the columns.
+    let place = bytes.windows(8).position(|bytes| bytes == b"FBSUMS1\0").unwrap();
+    let columns = usize::try_from(u64::from_le_bytes(bytes[place - 24..place - 16].try_into().unwrap())).unwrap();
+    let earlier = [&bytes[..columns], &bytes[place + 8..]].concat();
+    fs::write(&made.path, &earlier).unwrap();
+    says(&refusal(name(&dir), &from(&made.path)), &["earlier version", "forebay index SOURCE --output FILE"]);
+    assert_eq!(open(name(&dir), &options).unwrap().fingerprint(), made.fingerprint);
+    assert_eq!(fs::read(&made.path).unwrap(), bytes, "it was made again by that");
+    fs::write(&made.path, &earlier).unwrap();
+    assert!(make_index(name(&dir), &options, None, false).unwrap().is_new);
+    assert!(!make_index(name(&dir), &options, None, false).unwrap().is_new);
+}
+
+#[test]
+fn rule_53_a_dataset_of_several_fails_with_the_index_of_one() {
+    let (one, other, indexes) = (classes().0, classes().0, tempfile::tempdir().unwrap());
+    let options = Options { index: IndexChoice::Folder(indexes.path().to_owned()), ..Options::default() };
+    let names = [name(&one).to_owned(), name(&other).to_owned()];
+    let made = names.each_ref().map(|dataset| make_index(dataset, &options, None, false).unwrap().path);
+    let limited = Options { own: OwnOptions::from_iter([("limit", "7")]), ..options };
+    let source = crate::open_all(&names, &limited).unwrap();
+    assert_eq!((source.label(4), source.failure()), (0, None));
+    File::options().write(true).open(&made[1]).unwrap().set_len(100).unwrap();
+    IndexBlocks::forget_all();
+    assert_eq!((source.label(0), source.failure()), (0, None));
+    let _wrong = source.label(6);
+    says(&source.failure().unwrap(), &[made[1].to_str().unwrap()]);
 }

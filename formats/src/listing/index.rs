@@ -6,11 +6,11 @@ use arrow_array::types::{Int64Type, TimestampNanosecondType, UInt64Type};
 use forebay_sources::PointFiles;
 
 use super::Listing;
-use super::listed_files::ListedFiles;
+use super::listed_files::{IndexedPaths, ListedFiles};
 use crate::address::Address;
 use crate::basis::Basis;
 use crate::index_columns::{BadIndex, NewColumns, Opening};
-use crate::paths::{Paths, escapes};
+use crate::paths::RecordPaths;
 use crate::values::Values;
 
 /// The columns of an index of files.
@@ -39,14 +39,12 @@ impl Listing {
     pub(crate) fn add_to_index(&mut self, columns: &mut NewColumns) -> Result<(), BadIndex> {
         let versions = self.found_versions().map_err(|error| BadIndex(error.to_string()))?;
         let files = Arc::get_mut(&mut self.files).expect("nobody reads the records yet");
-        if versions.is_some()
-            && files.root.tree().is_some_and(|tree| !tree.can_list())
-            && files.paths.bytes.contains(&b'?')
-        {
+        let paths = files.paths.memory();
+        if versions.is_some() && files.root.tree().is_some_and(|tree| !tree.can_list()) && paths.bytes.contains(&b'?') {
             let problem = "a path has a query, such as that of a signed URL, which must not be kept in a file";
             return Err(BadIndex(problem.to_owned()));
         }
-        columns.paths(PATH, &mut files.paths);
+        columns.paths(PATH, paths);
         columns.numbers::<UInt64Type>(SIZE, &mut files.sizes);
         match versions {
             Some(mut versions) => columns.paths(OBJECT_VERSION, &mut versions),
@@ -59,10 +57,11 @@ impl Listing {
         Ok(())
     }
 
-    /// The list that an index has. Paths start at `root`, or at the one that the user has given.
+    /// The list that an index has. Paths start at `root`, or at the one that the user has given. Each is checked when it is
+    /// used.
     ///
     /// # Errors
-    /// The columns are not those of a list of files, or a path leads out of the dataset.
+    /// The columns are not those of a list of files.
     pub(crate) fn from_index(
         opening: Opening<'_>,
         root: Option<Address>,
@@ -73,18 +72,14 @@ impl Listing {
         let Opening { columns, options, classes, targets, fingerprint } = opening;
         let root =
             root.or_else(|| given.cloned()).ok_or_else(|| BadIndex("its paths start at the option \"root\"".into()))?;
-        let paths = columns.paths(PATH)?;
-        // Hardly any dataset has such paths, and looking at each path takes longer.
-        let is_suspect =
-            paths.bytes.windows(2).any(|two| two == b"..") || paths.iter().any(|path| path.starts_with(b"/"));
-        if !may_leave && is_suspect && paths.iter().any(|path| escapes(path, given.map(Address::path))) {
-            return Err(BadIndex("a path of it leads out of the dataset".into()));
-        }
-        let is_remote = root.tree().is_some();
+        let mut files = ListedFiles::new(root, columns.paths(PATH)?, columns.numbers::<UInt64Type>(SIZE)?);
+        let given = given.map(|given| given.path().to_owned());
+        files.index = Some(IndexedPaths { blocks: Arc::clone(&columns.blocks), may_leave, given });
+        let is_remote = files.root.tree().is_some();
         let times = if is_remote { Values::default() } else { columns.numbers::<TimestampNanosecondType>(MODIFIED)? };
-        let versions = if is_remote { columns.paths(OBJECT_VERSION)? } else { Paths::default() };
+        let versions = if is_remote { columns.paths(OBJECT_VERSION)? } else { RecordPaths::default() };
         Ok(Self {
-            files: Arc::new(ListedFiles::new(root, paths, columns.numbers::<UInt64Type>(SIZE)?)),
+            files: Arc::new(files),
             times,
             versions,
             labels: columns.labels(LABEL)?,

@@ -1,5 +1,6 @@
 //! The files of a list, and what it means that one of them cannot be read: it is to blame, or the dataset is gone as a whole.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread;
 
@@ -8,7 +9,8 @@ use parking_lot::Mutex;
 
 use super::NO_SIZE;
 use crate::address::Address;
-use crate::paths::Paths;
+use crate::index_blocks::{BadIndex, IndexBlocks};
+use crate::paths::{RecordPaths, escapes};
 use crate::values::Values;
 use crate::witnesses::Witnesses;
 
@@ -16,12 +18,23 @@ use crate::witnesses::Witnesses;
 #[derive(Debug)]
 pub(super) struct ListedFiles {
     pub(super) root: Address,
-    pub(super) paths: Paths,
+    pub(super) paths: RecordPaths,
     /// One per path, in bytes; [`NO_SIZE`] where there is no file.
     pub(super) sizes: Values<u64>,
+    /// The index that they come from.
+    pub(super) index: Option<IndexedPaths>,
     witnesses: Witnesses,
     /// Failures that wait for the thread that judges. Nothing if there is no such thread.
     waiting: Mutex<Option<Vec<FailedRequest>>>,
+}
+
+/// The index of a list, and where its paths may lead.
+#[derive(Debug)]
+pub(super) struct IndexedPaths {
+    pub blocks: Arc<IndexBlocks>,
+    pub may_leave: bool,
+    /// The root that the user has given.
+    pub given: Option<PathBuf>,
 }
 
 /// A request whose file may be gone alone, or with all others.
@@ -32,18 +45,33 @@ struct FailedRequest {
 }
 
 impl ListedFiles {
-    pub(super) fn new(root: Address, paths: Paths, sizes: Values<u64>) -> Self {
-        Self { root, paths, sizes, witnesses: Witnesses::default(), waiting: Mutex::default() }
+    pub(super) fn new(root: Address, paths: RecordPaths, sizes: Values<u64>) -> Self {
+        Self { root, paths, sizes, index: None, witnesses: Witnesses::default(), waiting: Mutex::default() }
     }
 
-    /// Where the record's file is.
+    /// Where the record's file is. No path of an index leads out of the dataset.
     pub(super) fn address(&self, record: u64) -> Address {
-        self.root.join(self.paths.get(self.index(record)))
+        let path = self.paths.get(self.index(record));
+        if let Some(index) = &self.index
+            && !index.may_leave
+            && escapes(path.as_os_str().as_encoded_bytes(), index.given.as_deref())
+        {
+            index.blocks.fail(&BadIndex(format!("the path of record {record} leads out of the dataset")));
+            return self.root.clone();
+        }
+        self.root.join(path)
+    }
+
+    /// What a read is worth: nothing, if the index may have said something wrong of the record.
+    pub(super) fn believed(&self, record: u64, read: Result<(), ReadError>) -> Result<(), ReadError> {
+        let Some(cause) = self.index.as_ref().and_then(|index| index.blocks.failure()) else { return read };
+        let error = ReadError::new(ReadErrorKind::Index, self.address(record).locator());
+        Err(ReadError { cause: cause.to_owned(), ..error })
     }
 
     /// Whether the record's file was there when the dataset was opened.
     pub(super) fn is_there(&self, record: u64) -> bool {
-        self.sizes[self.index(record)] != NO_SIZE
+        self.sizes.at(self.index(record)) != NO_SIZE
     }
 
     /// The index in the list. The plan never asks for one beyond the end.
@@ -56,7 +84,7 @@ impl ListedFiles {
     /// What came of a read. A file that is gone or not readable for this user is not to blame if all witnesses are gone too.
     /// Blocks.
     pub(super) fn judged(&self, record: u64, read: Result<(), ReadError>) -> Result<(), ReadError> {
-        match read {
+        match self.believed(record, read) {
             Ok(()) => {
                 self.witnesses.saw(record);
                 Ok(())
@@ -72,7 +100,7 @@ impl ListedFiles {
     /// needed.
     pub(super) fn answer(self: &Arc<Self>, request: Request, read: Result<(), ReadError>) {
         let record = request.record;
-        let error = match read {
+        let error = match self.believed(record, read) {
             Err(error) if self.suspicion(record, &error).is_some() => error,
             read => {
                 if read.is_ok() {

@@ -30,13 +30,13 @@ impl Listing {
     fn pinned(&self, record: u64) -> Option<Object> {
         let (index, address) = (self.files.index(record), self.address(record));
         let (_, key) = address.key()?;
-        let size = Some(self.files.sizes[index]).filter(|size| *size != NO_SIZE)?;
+        let size = Some(self.files.sizes.at(index)).filter(|size| *size != NO_SIZE)?;
         Some(Object { key: key?, size, version: self.pinned_version(record) })
     }
 
     fn pinned_version(&self, record: u64) -> Option<String> {
-        let version = str::from_utf8(self.versions.bytes(self.files.index(record))).ok()?;
-        (!version.is_empty()).then(|| version.to_owned())
+        let version = String::from_utf8(self.versions.bytes(self.files.index(record)).into_owned()).ok()?;
+        (!version.is_empty()).then_some(version)
     }
 
     /// Where an object is, with the version that an index has.

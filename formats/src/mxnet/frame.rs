@@ -213,7 +213,7 @@ impl ImageHeader {
 
 impl MxPacking {
     /// Reads it from an index.
-    pub(super) fn from_index(columns: &IndexColumns<'_>, options: &Options) -> Result<Arc<dyn Packing>, BadIndex> {
+    pub(super) fn from_index(columns: &IndexColumns, options: &Options) -> Result<Arc<dyn Packing>, BadIndex> {
         let payload = super::payload(options).map_err(|error| BadIndex(error.to_string()))?;
         Ok(Arc::new(Self { is_image: payload == MxPayload::Image, damaged: columns.faults()? }))
     }

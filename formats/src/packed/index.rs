@@ -3,14 +3,15 @@
 use std::sync::Arc;
 
 use arrow_array::types::{Int64Type, UInt32Type, UInt64Type};
-use arrow_array::{Array as _, DictionaryArray, StringArray, UInt32Array};
+use arrow_array::{DictionaryArray, StringArray, UInt32Array};
 use arrow_schema::{DataType, Field};
-use forebay_sources::{Options, PointFiles};
+use forebay_sources::{Locator, Options, PointFiles, ReadError, ReadErrorKind, Source as _};
 
 use super::open_files::OpenFiles;
-use super::{ContainerFile, Packed, PackedMasks, PackedParts, Packing, Spans, shard_names};
+use super::{ContainerFile, Packed, PackedMasks, PackedParts, Packing, Span, Spans, shard_names};
 use crate::basis::Basis;
-use crate::index_columns::{BadIndex, IndexColumns, NewColumns, Opening};
+use crate::index_blocks::IndexBlocks;
+use crate::index_columns::{BadIndex, IndexColumns, NewColumns, Opening, wrong_type};
 use crate::values::Values;
 
 /// The columns of an index of ranges.
@@ -20,7 +21,7 @@ pub(crate) const LENGTH: &str = "length";
 const LABEL: &str = "label";
 
 /// Makes a packing of what an index has.
-pub(crate) type ReadPacking = fn(&IndexColumns<'_>, &Options) -> Result<Arc<dyn Packing>, BadIndex>;
+pub(crate) type ReadPacking = fn(&IndexColumns, &Options) -> Result<Arc<dyn Packing>, BadIndex>;
 
 impl Packed {
     /// What decided which records there are, beside the files.
@@ -57,7 +58,7 @@ impl Packed {
         columns.faults(records, |record| packing.known_fault(record));
     }
 
-    /// The ranges that an index has.
+    /// The ranges that an index has. Each is checked when it is used.
     ///
     /// # Errors
     /// The columns are not those of ranges of these files.
@@ -73,33 +74,59 @@ impl Packed {
             lens: columns.numbers::<UInt64Type>(LENGTH)?,
         };
         let masks = PackedMasks::from_index(&columns, &options.masks)?;
-        let is_inside = |place: usize| {
-            let span = spans.at(place);
-            let file = files.get(span.file as usize);
-            let fits = |file: &ContainerFile, offset: u64, len: u64| {
-                offset.checked_add(len).is_some_and(|end| end <= file.stamp.len)
-            };
-            file.is_some_and(|file| {
-                fits(file, span.offset, span.len) && masks.of(place).all(|(offset, len)| fits(file, offset, len))
-            })
-        };
-        if let Some(record) = (0..spans.len()).find(|place| !is_inside(*place)) {
-            return Err(BadIndex(format!("record {record} would be outside of its file")));
+        if files.is_empty() {
+            return Err(BadIndex("it names no file".into()));
         }
         let packing = packing(&columns, options)?;
         let labels = columns.labels(LABEL)?;
         let (shards, open) = (shard_names(&files), OpenFiles::new(files.len()));
         let parts = PackedParts { files, spans, labels, classes, targets, grains: Vec::new(), masks, packing };
         let (bases, byte_limit, points) = (Vec::new(), options.byte_limit, PointFiles::default());
-        Ok(Self { parts, shards, open, cache: None, bases, fingerprint, byte_limit, points })
+        let index = Some(Arc::clone(&columns.blocks));
+        Ok(Self { parts, shards, open, cache: None, bases, fingerprint, byte_limit, points, index })
+    }
+
+    /// The stored bytes of a record. Those of an index are in its file, or the index has failed.
+    pub(super) fn span(&self, record: u64) -> Span {
+        let (place, PackedParts { files, spans, packing, masks, .. }) = (self.place(record), &self.parts);
+        let span = spans.at(place);
+        let Some(index) = &self.index else { return span };
+        let fits = |file: &ContainerFile, offset: u64, len: u64| {
+            offset.checked_add(len).is_some_and(|end| end <= file.stamp.len)
+        };
+        let is_inside = files.get(span.file as usize).is_some_and(|file| {
+            fits(file, span.offset, span.len) && masks.of(place).all(|(offset, len)| fits(file, offset, len))
+        });
+        let problem = match is_inside {
+            true if packing.can_be(record, &span) || packing.fault(record).is_some() => return span,
+            true => format!("record {record} cannot have so many bytes"),
+            false => format!("record {record} would be outside of its file"),
+        };
+        index.fail(&BadIndex(problem));
+        Span { file: 0, offset: 0, len: 0 }
+    }
+
+    /// What a read is worth: nothing, if the index may have said something wrong of the record.
+    pub(super) fn believed(&self, record: u64, read: Result<(), ReadError>) -> Result<(), ReadError> {
+        believed(self.index.as_deref(), read, || self.locator(record))
     }
 }
 
+/// What a read is worth, of a dataset that was opened from this index.
+pub(super) fn believed(
+    index: Option<&IndexBlocks>,
+    read: Result<(), ReadError>,
+    locator: impl FnOnce() -> Locator,
+) -> Result<(), ReadError> {
+    let Some(cause) = index.and_then(IndexBlocks::failure) else { return read };
+    Err(ReadError { cause: cause.to_owned(), ..ReadError::new(ReadErrorKind::Index, locator()) })
+}
+
 /// The number of each record's file.
-fn file_numbers(columns: &IndexColumns<'_>) -> Result<Values<u32>, BadIndex> {
+fn file_numbers(columns: &IndexColumns) -> Result<Values<u32>, BadIndex> {
     let array = columns.array(FILE)?;
-    let files = array.as_any().downcast_ref::<DictionaryArray<UInt32Type>>();
-    let files =
-        files.ok_or_else(|| BadIndex(format!("its column \"{FILE}\" has another type than an index has there")))?;
-    Ok(Values::from(files.keys().values().clone()))
+    match &array.data_type {
+        DataType::Dictionary(keys, _) if **keys == DataType::UInt32 => Ok(array.stored::<u32>(0, array.len)?.into()),
+        _ => Err(wrong_type(FILE)),
+    }
 }

@@ -61,7 +61,7 @@ impl PackedMasks {
 
     /// The masks of a record.
     pub(super) fn of(&self, record: usize) -> impl Iterator<Item = MaskRange> {
-        self.places.iter().map(move |places| (places.offsets[record], places.lens[record]))
+        self.places.iter().map(move |places| (places.offsets.at(record), places.lens.at(record)))
     }
 
     /// Adds a record's masks to its picture.
@@ -94,7 +94,7 @@ impl PackedMasks {
     }
 
     /// Those of an index, in the order of these columns. None, if it has none.
-    pub(super) fn from_index(columns: &IndexColumns<'_>, masks: &ColumnMap) -> Result<Self, BadIndex> {
+    pub(super) fn from_index(columns: &IndexColumns, masks: &ColumnMap) -> Result<Self, BadIndex> {
         let mut found = Self::default();
         for (name, _) in masks.targets() {
             let (offset, length) = names(name);
@@ -116,7 +116,7 @@ impl PackedMasks {
             part(b"mask");
             part(column.name.as_bytes());
             part(column.element.name().as_bytes());
-            for (offset, len) in places.offsets.iter().zip(&*places.lens) {
+            for (offset, len) in places.offsets.iter().zip(places.lens.iter()) {
                 part(&offset.to_le_bytes());
                 part(&len.to_le_bytes());
             }
@@ -129,8 +129,8 @@ fn names(mask: &str) -> (String, String) {
     (format!("{mask}_mask_offset"), format!("{mask}_mask_length"))
 }
 
-fn element(columns: &IndexColumns<'_>, name: &str) -> Option<ElementType> {
-    let schema = columns.rows.schema();
+fn element(columns: &IndexColumns, name: &str) -> Option<ElementType> {
+    let schema = &columns.schema;
     let element = ElementType::named(schema.field_with_name(name).ok()?.metadata().get(ELEMENT)?)?;
     [ElementType::U8, ElementType::U16, ElementType::I32].contains(&element).then_some(element)
 }

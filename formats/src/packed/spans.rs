@@ -41,7 +41,7 @@ impl Spans {
     /// # Panics
     /// There is no such record.
     pub(crate) fn at(&self, index: usize) -> Span {
-        Span { file: self.files[index], offset: self.offsets[index], len: self.lens[index] }
+        Span { file: self.files.at(index), offset: self.offsets.at(index), len: self.lens.at(index) }
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = Span> {

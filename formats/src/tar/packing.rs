@@ -12,12 +12,12 @@ use crate::archived::{MEMBER, member_name};
 use crate::faults::Faults;
 use crate::index_columns::{BadIndex, IndexColumns, NewColumns};
 use crate::packed::{LENGTH, Packing, Span};
-use crate::paths::Paths;
+use crate::paths::RecordPaths;
 
 /// The members that are records.
 #[derive(Debug)]
 pub(super) struct TarMembers {
-    pub names: Paths,
+    pub names: RecordPaths,
     /// Of the records that are stored without their holes.
     pub sparse: SparseMaps,
     pub faults: Faults,
@@ -30,12 +30,12 @@ pub(super) type SparseMaps = BTreeMap<u64, Box<SparseMap>>;
 const SPARSE: &str = "sparse";
 
 impl TarMembers {
-    pub(super) fn from_index(columns: &IndexColumns<'_>, _options: &Options) -> Result<Arc<dyn Packing>, BadIndex> {
+    pub(super) fn from_index(columns: &IndexColumns, _options: &Options) -> Result<Arc<dyn Packing>, BadIndex> {
         let stored = columns.numbers::<UInt64Type>(LENGTH)?;
         let mut sparse = BTreeMap::new();
         for (record, text) in columns.texts(SPARSE)? {
-            let len = usize::try_from(record).ok().and_then(|place| stored.get(place)).copied().unwrap_or(0);
-            let map = SparseMap::parse(text, len);
+            let len = usize::try_from(record).ok().and_then(|place| stored.get(place)).unwrap_or(0);
+            let map = SparseMap::parse(&text, len);
             let map = map.ok_or_else(|| BadIndex(format!("record {record} cannot have such holes")))?;
             sparse.insert(record, Box::new(map));
         }
@@ -70,7 +70,7 @@ impl Packing for TarMembers {
 
     fn add_to_index(&mut self, columns: &mut NewColumns) {
         let records = self.names.len();
-        columns.paths(MEMBER, &mut self.names);
+        columns.paths(MEMBER, self.names.memory());
         if !self.sparse.is_empty() {
             columns.texts(SPARSE, records, |record| self.sparse.get(&record).map(ToString::to_string));
         }

@@ -252,7 +252,7 @@ impl<'a> Samples<'a> {
         if !self.columns.masks.is_empty() {
             masks.columns = self.elements.finish(targets.schema(), dataset)?;
         }
-        let members = TarMembers { names, sparse, faults };
+        let members = TarMembers { names: names.into(), sparse, faults };
         Ok(GatheredSamples { members, spans, labels, classes, targets, masks })
     }
 }

@@ -56,11 +56,11 @@ impl TfPacking {
     /// Where the record's picture is in its data: the first byte, and how many. None, if the data are the picture.
     fn picture(&self, record: u64) -> Option<(u32, u32)> {
         let (pictures, place) = (self.pictures.as_ref()?, usize::try_from(record).ok()?);
-        Some((pictures.starts[place], pictures.lens[place]))
+        Some((pictures.starts.at(place), pictures.lens.at(place)))
     }
 
     /// Reads it from an index.
-    pub(super) fn from_index(columns: &IndexColumns<'_>, options: &Options) -> Result<Arc<dyn Packing>, BadIndex> {
+    pub(super) fn from_index(columns: &IndexColumns, options: &Options) -> Result<Arc<dyn Packing>, BadIndex> {
         let wrong = |error: SourceError| BadIndex(error.to_string());
         let payload = payload(options).map_err(wrong)?;
         let mut packing = Self::new(is_checked(options).map_err(wrong)?, payload == TfPayload::Example);
@@ -116,7 +116,7 @@ impl Packing for TfPacking {
     fn digest(&self, part: &mut dyn FnMut(&[u8])) {
         let Some(pictures) = &self.pictures else { return };
         part(b"pictures");
-        for (start, len) in pictures.starts.iter().zip(&*pictures.lens) {
+        for (start, len) in pictures.starts.iter().zip(pictures.lens.iter()) {
             part(&start.to_le_bytes());
             part(&len.to_le_bytes());
         }

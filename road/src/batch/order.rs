@@ -31,6 +31,11 @@ impl RecordOrder {
         self.source.label(record)
     }
 
+    /// What makes the whole dataset useless, if something was found. To be asked behind [`label`](Self::label).
+    pub(crate) fn failure(&self) -> Option<String> {
+        self.source.failure()
+    }
+
     /// Where a record is read from.
     pub(crate) fn locator(&self, record: u64) -> Locator {
         self.source.locator(record)

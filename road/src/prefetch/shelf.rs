@@ -3,6 +3,7 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use crossbeam_channel as channel;
@@ -19,6 +20,8 @@ pub(crate) struct Shelf {
     missing: Vec<u64>,
     /// Records that the storage does not give.
     failing: Vec<u64>,
+    /// The record whose label cannot be read from the dataset's index, and whether that was found.
+    unlabelled: (Option<u64>, AtomicBool),
     targets: Table,
     /// Reads of these records wait until the other end is dropped.
     shut: Mutex<HashMap<u64, channel::Receiver<()>>>,
@@ -36,6 +39,7 @@ impl Shelf {
             len,
             missing: Vec::new(),
             failing: Vec::new(),
+            unlabelled: (None, AtomicBool::new(false)),
             targets,
             shut: Mutex::default(),
             begun: channel::unbounded(),
@@ -49,6 +53,12 @@ impl Shelf {
 
     pub(crate) fn failing(mut self, failing: &[u64]) -> Self {
         self.failing = failing.to_vec();
+        self
+    }
+
+    /// The dataset fails when the label of this record is looked up.
+    pub(crate) fn failing_at_label(mut self, record: u64) -> Self {
+        self.unlabelled.0 = Some(record);
         self
     }
 
@@ -92,7 +102,15 @@ impl Source for Shelf {
         &[]
     }
 
+    fn failure(&self) -> Option<String> {
+        self.unlabelled.1.load(Ordering::Relaxed).then(|| "The index is cut.".to_owned())
+    }
+
     fn label(&self, record: u64) -> i64 {
+        if self.unlabelled.0 == Some(record) {
+            self.unlabelled.1.store(true, Ordering::Relaxed);
+            return 0;
+        }
         i64::try_from(record).unwrap() * 10
     }
 

@@ -84,9 +84,10 @@ impl Calls {
                 let snapshot = restore.snapshot.unwrap_or_default();
                 self.restore(stream, consumer, snapshot, restore.load_id).await.map(|()| Reply::Done(Done {}))
             }
-            Some(Call::Path(call)) => match stream.dataset.locator(call.record) {
-                Some(locator) => Ok(Reply::Path(locator.name().into_vec())),
-                None => Err(CallError::Invalid(format!(
+            Some(Call::Path(call)) => match (stream.dataset.locator(call.record), stream.dataset.source().failure()) {
+                (Some(_), Some(failure)) => Err(CallError::Invalid(failure)),
+                (Some(locator), None) => Ok(Reply::Path(locator.name().into_vec())),
+                (None, _) => Err(CallError::Invalid(format!(
                     "The dataset has records 0 to {}; there is no record {}.",
                     stream.dataset.records() - 1,
                     call.record

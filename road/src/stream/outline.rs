@@ -100,7 +100,8 @@ fn outline(source: &dyn Source, is_needed: impl Fn() -> bool) -> Option<DatasetO
             }
         }
     }
-    (outline.sums.len() as u64 == records.div_ceil(outline.block)).then_some(outline)
+    let is_whole = outline.sums.len() as u64 == records.div_ceil(outline.block);
+    (is_whole && source.failure().is_none()).then_some(outline)
 }
 
 /// The records of each source of the dataset. Each may be mounted elsewhere.

@@ -60,7 +60,7 @@ fn rule_54_an_index_of_a_folder_pins_the_version_of_each_object_and_opening_cost
     }
     fs::remove_file(dir.path().join("train/0/1.jpg")).unwrap();
     let error = again.read(1, u64::MAX, &mut Vec::new()).unwrap_err();
-    assert_eq!((error.kind, error.retry()), (ReadErrorKind::Missing, forebay_sources::Retry::Never));
+    assert_eq!((error.kind, error.retry()), (ReadErrorKind::Missing, Retry::Never));
 }
 
 #[test]
