@@ -9,12 +9,12 @@ use forebay_proto::v1::{
 use crate::lockstep::{GLOBAL_BATCH, Job, in_lockstep, open_with};
 use crate::scene::{Daemon, Scene, spec, static_spec};
 
-fn dropping(batch_size: u64) -> Option<Policies> {
-    Some(Policies { last_batch: LastBatch::Drop.into(), batch_size, ..Policies::default() })
+fn dropping(batch_size: u64) -> Policies {
+    Policies { last_batch: LastBatch::Drop.into(), batch_size, ..Policies::default() }
 }
 
 fn open(scene: &Scene, worker: &str, batch_size: u64) -> Daemon {
-    scene.call(OpenRequest { policies: dropping(batch_size), ..scene.open_request(worker, 1) }).unwrap();
+    scene.call(OpenRequest { policies: Some(dropping(batch_size)), ..scene.open_request(worker, 1) }).unwrap();
     scene.known(worker, 1)
 }
 
@@ -127,7 +127,7 @@ fn rule_22_what_others_have_of_a_dynamic_epoch_may_still_fill_a_batch() {
 
 /// A job in lockstep that leaves its last step out.
 fn job<'a>(scene: &'a Scene, run: &str, records: u64, world_size: u32) -> Job<'a> {
-    let policies = dropping(GLOBAL_BATCH / u64::from(world_size));
+    let policies = Some(dropping(GLOBAL_BATCH / u64::from(world_size)));
     let rank = |rank| open_with(scene, run, &in_lockstep(records, rank, world_size), policies).unwrap();
     Job { scene, ranks: (0..world_size).map(rank).collect() }
 }
