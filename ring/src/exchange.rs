@@ -19,6 +19,7 @@ mod delivery;
 mod groups;
 mod leaving;
 mod moves;
+mod room;
 mod slots;
 
 use std::collections::{BTreeMap, VecDeque};

@@ -8,9 +8,12 @@
 pub(crate) mod batcher;
 pub(crate) mod draft;
 mod form;
+mod later;
 mod left_out;
+mod look;
 pub(crate) mod order;
 mod parts;
+mod returns;
 pub(crate) mod slots;
 mod suspects;
 #[cfg(test)]
@@ -20,9 +23,9 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::{self as channel, select};
-use forebay_proto::v1::{Cause, LeasedRange, Range, ReturnedRange};
+use forebay_proto::v1::{LeasedRange, Range};
 use forebay_proto::{RecordSum, Turn};
-use forebay_ring::Claim;
+use forebay_ring::{Claim, SlotMut};
 use forebay_sources::Locator;
 
 use crate::ack::{Fate, SettledEpoch};
@@ -31,7 +34,7 @@ use crate::decode::mixing::{MixedBatch, Mixer};
 use crate::mosaic::PlacePartners;
 use crate::place::At;
 use crate::prefetch::readahead::TakenRead;
-use crate::prefetch::{Buffer, Patience, Read, StorageNotice, StorageWait};
+use crate::prefetch::{Buffer, Patience, Read};
 use crate::publish::Ready;
 use crate::reason::Reason;
 use crate::receipt;
@@ -39,7 +42,9 @@ use crate::record::{BadRecord, EpochTurn, Position};
 use crate::sheet::{MixedLabels, SettledBatch, Sheet};
 use batcher::{Action, Batcher};
 use form::Form;
+use later::LaterBatches;
 pub(crate) use parts::{BatchParts, Output};
+use returns::ranges;
 use suspects::StageSuspects;
 
 /// The stage, run by one thread.
@@ -55,19 +60,19 @@ pub(crate) struct BatchStage {
     latest: BTreeMap<u64, u64>,
     suspects: StageSuspects,
     partners: PlacePartners,
+    later: LaterBatches,
 }
 
 /// How often reads are looked at that may have taken too long.
 const LOOK: Duration = Duration::from_secs(1);
-/// Trainers that wait for a shorter time are not told why.
-const WORTH_A_WORD: Duration = Duration::from_secs(10);
 
 impl BatchStage {
     /// A stage without batches.
     pub(crate) fn new(parts: BatchParts, batcher: Batcher) -> Self {
         let patience = Patience::new(parts.storage_timeout);
         let (latest, suspects, partners) = (BTreeMap::new(), StageSuspects::default(), PlacePartners::default());
-        Self { parts, batcher, patience, failed: false, unplaced: None, latest, suspects, partners }
+        let later = LaterBatches::new(parts.order.is_fixed());
+        Self { parts, batcher, patience, failed: false, unplaced: None, latest, suspects, partners, later }
     }
 
     /// Runs until `stop` closes; then gives every claim and slot back that was not handed on. Answers the number of
@@ -78,13 +83,14 @@ impl BatchStage {
         loop {
             self.parts.decoding.take(&mut done);
             done.drain(..).for_each(|done| self.outcome(done));
+            self.parts.gave_way.try_iter().for_each(|batch| self.later.gave_way(batch));
             let blocked = self.fill();
             let began = Instant::now();
             let (news, free) = (self.parts.decoding.news(), self.parts.slots.free());
             select! {
                 recv(news) -> _ => {}
                 recv(free) -> slot => match slot {
-                    Ok(slot) => self.parts.slots.keep(slot),
+                    Ok(slot) => self.keep(slot),
                     Err(channel::RecvError) => break,
                 },
                 recv(mixed) -> batch => if let Ok(batch) = batch { self.mixed(batch) },
@@ -105,36 +111,6 @@ impl BatchStage {
         self.close()
     }
 
-    /// What time brings: reads that take too long, and a storage that gives nothing.
-    fn look(&mut self, now: Instant) {
-        self.parts.prefetch.expire(now);
-        self.look_at_suspects(now);
-        let wait = self.parts.prefetch.storage_wait(now);
-        let (stream, word) = (&self.parts.stream, self.patience.look(now, wait.as_ref().map(|wait| wait.since)));
-        match (word, wait) {
-            (Some(StorageNotice::Waits { time, log, expired }), Some(StorageWait { reason, .. })) => {
-                let seconds = time.as_secs();
-                if log {
-                    tracing::warn!(stream, seconds, reason, "the storage gives no files; reads are retried");
-                }
-                let words = format!(
-                    "stream \"{stream}\" has waited {seconds} s for its files ({reason}). Nothing is lost, and reads are \
-                     retried: fix the cause"
-                );
-                if expired || time >= WORTH_A_WORD {
-                    (self.parts.output)(Output::Stalled { words, expired });
-                }
-            }
-            (Some(StorageNotice::Over(time)), _) => {
-                tracing::info!(stream, seconds = time.as_secs(), "the storage gives files again");
-                if time >= WORTH_A_WORD {
-                    (self.parts.output)(Output::Resumed);
-                }
-            }
-            _ => {}
-        }
-    }
-
     /// Goes on until nothing more can be done now. Answers whether that is for want of a slot.
     fn fill(&mut self) -> bool {
         loop {
@@ -153,7 +129,9 @@ impl BatchStage {
                 TakenRead::NoRoom(position) => {
                     self.batcher.pass(&position);
                     self.perform();
-                    return true;
+                    if !self.make_way(&position) {
+                        return true;
+                    }
                 }
                 TakenRead::Wait if self.leave_out() => {}
                 TakenRead::Wait => return false,
@@ -161,17 +139,21 @@ impl BatchStage {
         }
     }
 
-    /// Takes what the readers have. The next epoch's batches never take the last free slot: a record of this one that
-    /// comes back late must find room.
-    fn take(&self) -> TakenRead<Read> {
+    /// Takes what the readers have.
+    fn take(&mut self) -> TakenRead<Read> {
         let floor = self.parts.progress.borrow().floor;
-        let room = |position: &Position| {
-            !self.batcher.needs_slot(position) || self.parts.slots.spare() > usize::from(position.epoch > floor)
-        };
-        self.parts.prefetch.take(floor + 1, room)
+        self.later.completed(floor);
+        let Self { batcher, later, parts: BatchParts { slots, prefetch, .. }, .. } = self;
+        prefetch.take(floor + 1, |position| {
+            let has_room = || LaterBatches::has_room(position.epoch, floor, slots.spare());
+            !batcher.needs_slot(position) || has_room() || later.is_out_of_order(position)
+        })
     }
 
     fn record(&mut self, position: Position, read: Read) {
+        if !self.admits(&position) {
+            return;
+        }
         let latest = self.latest.entry(position.epoch).or_default();
         *latest = position.lease.max(*latest);
         self.note_suspect(&position);
@@ -202,6 +184,9 @@ impl BatchStage {
 
     /// A position without a record: the batch that has its place answers for it, if the policy has such a batch.
     fn bare(&mut self, position: Position) {
+        if !self.admits(&position) {
+            return;
+        }
         self.note_suspect(&position);
         if self.has_batch(&position) {
             self.make_room(&position);
@@ -223,6 +208,7 @@ impl BatchStage {
                 }
                 None => self.batcher.begin(position.epoch),
             };
+            self.later.begin(batch, position);
             self.parts.slots.open(batch);
         }
     }
@@ -367,6 +353,12 @@ impl BatchStage {
         (locator, reason)
     }
 
+    /// Keeps a free slot for the next batch.
+    fn keep(&mut self, slot: SlotMut) {
+        self.later.slot_came();
+        self.parts.slots.keep(slot);
+    }
+
     fn tell(&self, fate: Fate) {
         // The ledger's task outlives the stage, but for a daemon that ends at once.
         let _gone = self.parts.fates.send(fate);
@@ -388,36 +380,12 @@ impl BatchStage {
                 self.mixed(done);
             }
         }
-        let made = self
-            .batcher
-            .close()
-            .into_iter()
-            .chain(self.unplaced)
-            .map(|position| (position.lease, position.offset, position.offset + 1));
-        let rest = ranges(made.chain(self.parts.prefetch.close()));
-        if !rest.is_empty() {
-            let back = |(lease, start, end)| ReturnedRange {
-                lease,
-                range: Some(Range { start, end }),
-                cause: Cause::Unseen.into(),
-            };
-            self.tell(Fate::Returned(rest.into_iter().map(back).collect()));
-        }
+        let made = self.batcher.close().into_iter().chain(self.unplaced);
+        let made = made.map(|position| (position.lease, position.offset, position.offset + 1));
+        self.give_back(made.chain(self.parts.prefetch.close()));
         for slot in self.parts.slots.close_all() {
             (self.parts.output)(Output::Unused(slot));
         }
         self.batcher.next_number()
     }
-}
-
-/// Parts of leases, as (lease, first offset, end), with neighbours put together.
-fn ranges(parts: impl Iterator<Item = (u64, u64, u64)>) -> Vec<(u64, u64, u64)> {
-    let mut whole: Vec<(u64, u64, u64)> = Vec::new();
-    for (lease, start, end) in parts {
-        match whole.last_mut() {
-            Some(last) if last.0 == lease && last.2 == start => last.2 = end,
-            _ => whole.push((lease, start, end)),
-        }
-    }
-    whole
 }

@@ -37,7 +37,7 @@ use condition::Condition;
 use deliveries::{Deed, Deliveries};
 pub(crate) use held_claim::{HandedIn, HeldClaim};
 pub(crate) use inbox::{Inbox, Note, Outbox, inbox};
-pub(crate) use parts::{Counters, RingParts};
+pub(crate) use parts::{Counters, RingParts, Vacancies};
 use readers::{Readers, number};
 use rings::RingSet;
 pub(crate) use status::RingStatus;
@@ -78,7 +78,7 @@ const LOOK: Duration = Duration::from_secs(1);
 impl RingThread {
     /// Starts the thread with the first ring; it ends when the inbox says so or is dropped.
     pub(crate) fn start(parts: RingParts, first: StreamRing, inbox: Inbox, outbox: &Outbox) -> std::io::Result<()> {
-        let RingParts { stream, further, free, fates, blamed, calls, left, counters, .. } = parts;
+        let RingParts { stream, further, vacancies, fates, blamed, calls, left, counters, .. } = parts;
         let mut state = Self {
             deliveries: Deliveries::new(
                 parts.epoch,
@@ -88,7 +88,7 @@ impl RingThread {
                 parts.delivery,
             ),
             readers: Readers::new(stream.clone(), calls, left),
-            rings: RingSet::start(stream.clone(), free, further, outbox.clone())?,
+            rings: RingSet::start(stream.clone(), vacancies, further, outbox.clone())?,
             stream,
             inbox,
             fates,
@@ -212,6 +212,7 @@ impl RingThread {
                 self.fail(text_code::OTHER, reason);
             }
             Output::Unused(slot) => self.rings.hand_out(slot),
+            Output::NeedsSlot { epoch } => self.rings.make_way(epoch, deliveries),
             Output::Stalled { words, expired } => {
                 readers.send_all(&condition.storage_stalls(words, expired), deliveries);
             }

@@ -2,6 +2,7 @@
 //! and the audit still adds up.
 
 mod agreement;
+mod border;
 mod chaos;
 mod etcd;
 mod loads;

@@ -128,6 +128,11 @@ impl Delivery {
         share.offers - 1
     }
 
+    /// Whether any group was ever offered it.
+    pub(super) fn was_offered(&self) -> bool {
+        self.shares.is_some() || self.before > 0
+    }
+
     /// The ledger knows for good of one sight that it was told of.
     pub(super) fn noted(&mut self) {
         self.unnoted = self.unnoted.saturating_sub(1);

@@ -1,5 +1,6 @@
 //! The table of slots: what state each is in, who watches it, and how to find one.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::delivery::{Delivery, Due};
@@ -111,6 +112,19 @@ impl Slots {
     /// The batches that stand in slots.
     pub(super) fn deliveries(&self) -> impl Iterator<Item = &Delivery> {
         self.by_id.values().filter_map(Slot::delivery)
+    }
+
+    /// READY batches of epochs behind this one that no group was ever offered, the youngest first. Each with whether its slot
+    /// can be filled when it is gone.
+    pub(super) fn unoffered_after(&self, epoch: u64) -> Vec<(BatchId, bool)> {
+        let is_later = |delivery: &&Delivery| delivery.batch.epoch > epoch && !delivery.was_offered();
+        let found = self.by_id.iter().filter_map(|(id, entry)| {
+            let delivery = entry.delivery().filter(is_later)?;
+            Some((delivery.batch, !self.is_retired(id.ring)))
+        });
+        let mut later: Vec<_> = found.collect();
+        later.sort_by_key(|(batch, _)| Reverse((batch.epoch, batch.seq)));
+        later
     }
 
     pub(super) fn holders(&self, epoch: u64) -> impl Iterator<Item = Holder> + '_ {

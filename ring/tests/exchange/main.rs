@@ -1,6 +1,7 @@
 //! The exchange's rules, told as stories of trainers that attach, read, die and come back.
 
 mod leaving;
+mod room;
 
 use forebay_ring::{
     Action, Adopted, BatchId, ConsumerId, CreditsTaken, Exchange, HeldBatch, Holder, Membership, NO_RING, NoPlace,

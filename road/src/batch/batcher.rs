@@ -19,6 +19,7 @@ mod mend;
 mod model;
 #[cfg(test)]
 mod tests;
+mod withdraw;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 use std::sync::Arc;

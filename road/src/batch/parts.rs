@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crossbeam_channel as channel;
 use forebay_proto::v1::Progress;
 use forebay_ring::SlotMut;
 use tokio::sync::watch;
@@ -27,6 +28,11 @@ pub(crate) enum Output {
     Lost(Ready, String),
     /// A slot that was not needed.
     Unused(SlotMut),
+    /// A position of this epoch needs a slot, and none is free: a batch of a later epoch is to give way.
+    NeedsSlot {
+        /// The epoch.
+        epoch: u64,
+    },
     /// The storage gives nothing, in words for trainers.
     Stalled {
         /// How long, which file, and why.
@@ -56,6 +62,8 @@ pub(crate) struct BatchParts {
     pub shares_tails: bool,
     /// Where batches are made.
     pub slots: Slots,
+    /// Numbers of batches that have given way in the ring. Each is told before its slot comes.
+    pub gave_way: channel::Receiver<u64>,
     /// What becomes of pictures.
     pub decoding: Decoding,
     /// What mixes the pictures of settled batches, if the stream does that.

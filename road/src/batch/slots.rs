@@ -125,6 +125,11 @@ impl Slots {
         Some((slot, in_gpu))
     }
 
+    /// Whether every right to write in the batch's slot is here.
+    pub(crate) fn is_home(&self, batch: u64) -> bool {
+        self.open.get(&batch).is_some_and(|slot| slot.places.iter().all(Option::is_some))
+    }
+
     /// Keeps the slot of a batch, which is not made after all, for another one.
     pub(crate) fn discard(&mut self, batch: u64) {
         let slot = self.close(batch).map(|(slot, _)| slot);

@@ -1,8 +1,10 @@
 //! Tests of the stage with a real ring, readers and decode threads. The test plays source, decoder, coordinator and trainer.
 
+mod border;
 mod left_out;
 mod mixes;
 mod shards;
+mod way;
 
 use std::sync::Arc;
 use std::thread;
@@ -10,7 +12,7 @@ use std::thread;
 use crossbeam_channel as channel;
 use forebay_coordinator::{Batching, LastBatchPolicy, Plan};
 use forebay_pixels::{Annotated, Fault, Limits, Mixing, Origin, Recipe};
-use forebay_proto::v1::{AckItem, LedgerSpec, Progress, StaticShard};
+use forebay_proto::v1::{AckItem, LedgerSpec, Progress, ReturnedRange, StaticShard};
 use forebay_ring::{Dtype, Geometry, Layout, Region, Shape, SlotMut, View};
 use forebay_sources::Source;
 use tokio::sync::{mpsc, watch};
@@ -62,6 +64,7 @@ impl Painter {
 struct Bench {
     prefetch: Arc<Prefetch>,
     free: channel::Sender<SlotMut>,
+    gave_way: channel::Sender<u64>,
     /// What the stage has not taken of them.
     untaken: channel::Receiver<SlotMut>,
     region: Region,
@@ -113,7 +116,7 @@ impl Setup {
         let (schema, rooms) = (targets.schema().clone(), targets.rooms());
         let geometry = Geometry::with_columns(shape, self.slots, schema, &rooms).unwrap();
         let region = Region::create(geometry, 1, 0).unwrap();
-        let (free, slots) = channel::unbounded();
+        let ((free, slots), (gave_way, given)) = (channel::unbounded(), channel::unbounded());
         for slot in 0..self.slots {
             region.populate(slot).unwrap();
             let mut right = region.slot(slot).unwrap();
@@ -137,8 +140,7 @@ impl Setup {
             let painter = Painter { gates: Arc::clone(&gates) };
             Box::new(move |picture| painter.decode(picture))
         });
-        let (outbox, output) = channel::unbounded();
-        let (fates, told) = mpsc::unbounded_channel();
+        let ((outbox, output), (fates, told)) = (channel::unbounded(), mpsc::unbounded_channel());
         let progress = watch::Sender::new(Progress::default());
         let batching = Batching { batch_size: 4, policy: self.policy, pad_last_batch: true };
         let dynamic = self.shard.is_none().then_some(self.policy);
@@ -160,6 +162,7 @@ impl Setup {
             prefetch: Arc::clone(&prefetch),
             shares_tails: false,
             slots: Slots::new(slots.clone(), None, None),
+            gave_way: given,
             decoding: Decoding::new(pool, recipes, 0, Arc::default(), (None, None), None, Arc::default()),
             mixer,
             progress: progress.subscribe(),
@@ -170,10 +173,9 @@ impl Setup {
         };
         let rules = Rules { batch_size: 4, on_error: self.on_error, max_failures: None, dynamic };
         let (stop, stopped) = channel::bounded(0);
-        let untaken = slots;
         let stage = BatchStage::new(parts, Batcher::new(rules).numbered_from(100));
         let stage = thread::spawn(move || stage.run(&stopped));
-        Bench { prefetch, free, untaken, region, output, fates: told, progress, stop, stage, lease: 0 }
+        Bench { prefetch, free, gave_way, untaken: slots, region, output, fates: told, progress, stop, stage, lease: 0 }
     }
 }
 

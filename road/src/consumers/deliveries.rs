@@ -289,6 +289,11 @@ impl Deliveries {
         self.exchange.retire_ring(ring);
     }
 
+    /// A batch of this epoch needs a slot: later batches give way that no trainer has seen. Gives these.
+    pub(super) fn give_way(&mut self, epoch: u64) -> Vec<BatchId> {
+        self.exchange.give_way(epoch)
+    }
+
     /// A slot to be filled, while there is one.
     pub(super) fn claim(&mut self) -> Option<SlotId> {
         self.exchange.claim()

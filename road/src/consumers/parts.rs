@@ -13,14 +13,23 @@ use crate::blamed::BlamedLeases;
 use crate::gpu_ring::{NoRing, StreamRing};
 use crate::settings::DeliverySettings;
 
+/// The way of free slots to the batch thread.
+#[derive(Clone, Debug)]
+pub(crate) struct Vacancies {
+    /// Rights to slots that may be filled.
+    pub free: channel::Sender<SlotMut>,
+    /// Numbers of batches that have given way. Each is told before its slot.
+    pub gave_way: channel::Sender<u64>,
+}
+
 /// What the thread works with.
 pub(crate) struct RingParts {
     /// Name of the stream, for messages.
     pub stream: String,
     /// Makes a further ring, by its number. Another thread calls it: the kernel may take its time.
     pub further: Arc<dyn Fn(u32) -> Result<StreamRing, NoRing> + Send + Sync>,
-    /// Rights to free slots, for the batch thread.
-    pub free: channel::Sender<SlotMut>,
+    /// Where free slots go.
+    pub vacancies: Vacancies,
     /// Receipts, for the ledger.
     pub fates: Fates,
     /// Records that may have killed a daemon, until they are in a finished batch.

@@ -9,7 +9,7 @@ use forebay_ring::{MessageKind, NewRing, SlotId, SlotMut, packet};
 
 use super::attached::Consumer;
 use super::deliveries::Deliveries;
-use super::{Note, Outbox};
+use super::{Note, Outbox, Vacancies};
 use crate::gpu_ring::{NoRing, StreamRing};
 use crate::threads;
 
@@ -40,8 +40,7 @@ pub(super) struct RingSet {
     /// Name of the stream, for messages.
     stream: String,
     rings: BTreeMap<u32, StreamRing>,
-    /// Rights to free slots, for the batch thread.
-    free: channel::Sender<SlotMut>,
+    vacancies: Vacancies,
     works: channel::Sender<RingWork>,
     further: Further,
 }
@@ -53,12 +52,12 @@ impl RingSet {
     /// There is no room for that thread.
     pub(super) fn start(
         stream: String,
-        free: channel::Sender<SlotMut>,
+        vacancies: Vacancies,
         make: Arc<dyn Fn(u32) -> Result<StreamRing, NoRing> + Send + Sync>,
         outbox: Outbox,
     ) -> std::io::Result<Self> {
         let works = ring_work(outbox, make)?;
-        Ok(Self { stream, rings: BTreeMap::new(), free, works, further: Further::default() })
+        Ok(Self { stream, rings: BTreeMap::new(), vacancies, works, further: Further::default() })
     }
 
     /// Takes a ring up, and its slots' memory from the kernel.
@@ -121,7 +120,19 @@ impl RingSet {
     /// Hands out the right to a slot.
     pub(super) fn hand_out(&self, slot: SlotMut) {
         // The batch thread may be between two lives; the next one takes over the same channel.
-        self.free.send(slot).ok();
+        self.vacancies.free.send(slot).ok();
+    }
+
+    /// The batch thread has a position of this epoch, and no slot: a later batch gives way, unless a slot is on its way.
+    pub(super) fn make_way(&self, epoch: u64, deliveries: &mut Deliveries) {
+        if !self.vacancies.free.is_empty() {
+            return;
+        }
+        for batch in deliveries.give_way(epoch) {
+            let (stream, batch, of) = (&self.stream, batch.seq, batch.epoch);
+            tracing::debug!(stream, batch, of, epoch, "a batch of a later epoch gives way");
+            self.vacancies.gave_way.send(batch).ok();
+        }
     }
 
     /// Asks for a further ring when too few slots of this one can still become free.

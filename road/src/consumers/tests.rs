@@ -46,7 +46,7 @@ impl Scene {
         let parts = RingParts {
             stream: "train".into(),
             further: Arc::new(|_| Err("no".into())),
-            free: free_sender,
+            vacancies: Vacancies { free: free_sender, gave_way: channel::unbounded().0 },
             fates: fates_sender,
             blamed: Arc::default(),
             calls: Box::new(move |_, number, _| calls(number)),

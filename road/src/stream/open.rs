@@ -4,16 +4,15 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::{Duration, Instant};
 
-use crossbeam_channel as channel;
 use forebay_coordinator::{CallError, Handle, LastBatchPolicy};
 use forebay_pixels::{Dtype, Layout, Mosaics, View};
 use forebay_proto::v1::{OpenRequest, WorkerProcess};
-use forebay_ring::{Dtype as RingDtype, Geometry, Layout as RingLayout, Shape, SlotMut};
+use forebay_ring::{Dtype as RingDtype, Geometry, Layout as RingLayout, Shape};
 use forebay_sources::Source;
 
 use crate::box_column::NoBoxes;
 use crate::cache::{Cache, CacheKey, Caches};
-use crate::consumers::{self, RingThread};
+use crate::consumers::{self, RingThread, Vacancies};
 use crate::decode::Pool;
 use crate::gpu_ring::{Gpus, NoRing, StreamRing};
 use crate::placement::Credentials;
@@ -118,7 +117,8 @@ impl Opening {
         };
         let (ring, ends) = RingHandle::new(rings.site())?;
         let stream = self.stream(dataset, standing, ring);
-        RingThread::start(parts(&stream, rings, ends.free, surplus), first, ends.inbox, stream.ring.outbox())?;
+        let parts = parts(&stream, rings, ends.vacancies, surplus);
+        RingThread::start(parts, first, ends.inbox, stream.ring.outbox())?;
         stream.standing.tell(told, stream.ring.outbox());
         if let Err(error) = stream.pipeline.begin().await {
             // The ring, its threads and its descriptors go, as if the stream had never been opened.
@@ -279,13 +279,13 @@ fn mixed(targets: Targets) -> Result<Targets, StreamError> {
 }
 
 /// What the ring's thread works with.
-fn parts(stream: &Arc<Stream>, rings: Rings, free: channel::Sender<SlotMut>, surplus: Surplus) -> consumers::RingParts {
+fn parts(stream: &Arc<Stream>, rings: Rings, vacancies: Vacancies, surplus: Surplus) -> consumers::RingParts {
     let (calls, attendance) = (Calls::to(stream), Arc::clone(&stream.attendance));
     let Stream { identity, settings, standing, ring, .. } = &**stream;
     consumers::RingParts {
         stream: identity.to_string(),
         further: Arc::new(move |ring| rings.make(ring).map_err(NoRing::from)),
-        free,
+        vacancies,
         fates: standing.fates(),
         blamed: standing.worker().blamed(),
         calls: Box::new(move |consumer, id, asked| calls.take(consumer, id, asked)),

@@ -257,6 +257,7 @@ impl Pipeline {
             prefetch: Arc::clone(&prefetch),
             shares_tails,
             slots: Slots::new(ring.free(), gpu, watched),
+            gave_way: ring.gave_way(),
             decoding: Decoding::new(
                 Arc::clone(&self.pool),
                 (Arc::clone(dataset.recipe()), dataset.targets().views()),

@@ -8,7 +8,7 @@ use forebay_ring::SlotMut;
 use tokio::sync::oneshot;
 
 use super::rings::Site;
-use crate::consumers::{Counters, Inbox, Note, Outbox, RingStatus, inbox};
+use crate::consumers::{Counters, Inbox, Note, Outbox, RingStatus, Vacancies, inbox};
 use crate::gpu_ring::{GpuRings, RingCosts};
 use crate::placement::{Credentials, PixelPlace, PlacementRefusal};
 
@@ -17,6 +17,7 @@ use crate::placement::{Credentials, PixelPlace, PlacementRefusal};
 pub(super) struct RingHandle {
     outbox: Outbox,
     free: channel::Receiver<SlotMut>,
+    gave_way: channel::Receiver<u64>,
     site: Arc<Site>,
     counters: Arc<Counters>,
 }
@@ -27,7 +28,7 @@ pub(super) struct RingEnds {
     /// The reading end of what it is told.
     pub(super) inbox: Inbox,
     /// Where free slots go.
-    pub(super) free: channel::Sender<SlotMut>,
+    pub(super) vacancies: Vacancies,
 }
 
 impl RingHandle {
@@ -37,8 +38,9 @@ impl RingHandle {
     /// The process has no descriptor left.
     pub(super) fn new(site: Arc<Site>) -> std::io::Result<(Self, RingEnds)> {
         let (outbox, inbox) = inbox()?;
-        let (sender, free) = channel::unbounded();
-        Ok((Self { outbox, free, site, counters: Arc::default() }, RingEnds { inbox, free: sender }))
+        let ((free, freed), (gave_way, given)) = (channel::unbounded(), channel::unbounded());
+        let handle = Self { outbox, free: freed, gave_way: given, site, counters: Arc::default() };
+        Ok((handle, RingEnds { inbox, vacancies: Vacancies { free, gave_way } }))
     }
 
     /// Leaves a note for the ring's thread.
@@ -54,6 +56,11 @@ impl RingHandle {
     /// Rights to slots that may be filled.
     pub(super) fn free(&self) -> channel::Receiver<SlotMut> {
         self.free.clone()
+    }
+
+    /// Numbers of batches that have given way to one of an earlier epoch, before their slots.
+    pub(super) fn gave_way(&self) -> channel::Receiver<u64> {
+        self.gave_way.clone()
     }
 
     /// What the ring's thread counts.

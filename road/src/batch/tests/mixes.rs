@@ -11,7 +11,7 @@ pub(super) fn mixer(pool: Arc<Pool>, mixing: Mixing) -> Mixer {
     Mixer::new(pool, MixSettings { mixing, per_batch: false, seed: 0, form })
 }
 
-fn mixing() -> Mixing {
+pub(super) fn mixing() -> Mixing {
     Mixing::MixUp(MixUp { alpha: 1.0 })
 }
 

@@ -1,0 +1,41 @@
+//! What the batch stage looks at once a second: reads that take too long, and a storage that gives nothing.
+
+use std::time::{Duration, Instant};
+
+use super::{BatchStage, Output};
+use crate::prefetch::{StorageNotice, StorageWait};
+
+/// Trainers that wait for a shorter time are not told why.
+const WORTH_A_WORD: Duration = Duration::from_secs(10);
+
+impl BatchStage {
+    /// What time brings: reads that take too long, and a storage that gives nothing.
+    pub(super) fn look(&mut self, now: Instant) {
+        self.parts.prefetch.expire(now);
+        self.look_at_suspects(now);
+        let wait = self.parts.prefetch.storage_wait(now);
+        let (stream, word) = (&self.parts.stream, self.patience.look(now, wait.as_ref().map(|wait| wait.since)));
+        match (word, wait) {
+            (Some(StorageNotice::Waits { time, log, expired }), Some(StorageWait { reason, .. })) => {
+                let seconds = time.as_secs();
+                if log {
+                    tracing::warn!(stream, seconds, reason, "the storage gives no files; reads are retried");
+                }
+                let words = format!(
+                    "stream \"{stream}\" has waited {seconds} s for its files ({reason}). Nothing is lost, and reads are \
+                     retried: fix the cause"
+                );
+                if expired || time >= WORTH_A_WORD {
+                    (self.parts.output)(Output::Stalled { words, expired });
+                }
+            }
+            (Some(StorageNotice::Over(time)), _) => {
+                tracing::info!(stream, seconds = time.as_secs(), "the storage gives files again");
+                if time >= WORTH_A_WORD {
+                    (self.parts.output)(Output::Resumed);
+                }
+            }
+            _ => {}
+        }
+    }
+}
