@@ -31,6 +31,8 @@ pub(crate) enum Limit {
     Measuring,
     /// Trainers take batches more slowly than they are made.
     Trainer,
+    /// Trainers keep the slots of batches that they have consumed, and none is left for the next batch.
+    Slots,
     Decoding,
     Reading,
     Elsewhere,
@@ -93,7 +95,10 @@ fn bottleneck(stream: &StreamStatus, shares: Shares, waiting: Option<f64>, on_gp
     let is_full = shares.no_slot > 0.5 && stream.slots_ready > stream.slots_filling;
     // Readers wait for room also where a GPU is busy, of which the threads' shares know nothing.
     let is_budget = shares.no_room > 0.5 && shares.no_slot < 0.5 && !on_gpu;
+    // Then trainers wait as well: no batch is ready for them.
+    let is_kept = shares.no_slot > 0.5 && stream.slots_ready + stream.slots_filling + stream.slots_free == 0;
     match () {
+        () if is_kept && waiting.is_none_or(|share| share >= KEPT_UP) => Limit::Slots,
         () if waiting.map_or(is_full, |share| share < KEPT_UP) => Limit::Trainer,
         () if shares.decoding > BUSY => Limit::Decoding,
         () if shares.reading > BUSY || is_budget => Limit::Reading,

@@ -43,7 +43,7 @@ use crate::sheet::{MixedLabels, SettledBatch, Sheet};
 use batcher::{Action, Batcher};
 use form::Form;
 use later::LaterBatches;
-pub(crate) use parts::{BatchParts, Output};
+pub(crate) use parts::{BatchParts, Output, StageWait};
 use returns::ranges;
 use suspects::StageSuspects;
 
@@ -61,6 +61,10 @@ pub(crate) struct BatchStage {
     suspects: StageSuspects,
     partners: PlacePartners,
     later: LaterBatches,
+    /// A position of the current epoch has no slot.
+    lacks_slot: bool,
+    /// What the ring knows that the stage waits for.
+    told: StageWait,
 }
 
 /// How often reads are looked at that may have taken too long.
@@ -72,7 +76,8 @@ impl BatchStage {
         let patience = Patience::new(parts.storage_timeout);
         let (latest, suspects, partners) = (BTreeMap::new(), StageSuspects::default(), PlacePartners::default());
         let later = LaterBatches::new(parts.order.is_fixed());
-        Self { parts, batcher, patience, failed: false, unplaced: None, latest, suspects, partners, later }
+        let (failed, unplaced, lacks_slot, told) = (false, None, false, StageWait::default());
+        Self { parts, batcher, patience, failed, unplaced, latest, suspects, partners, later, lacks_slot, told }
     }
 
     /// Runs until `stop` closes; then gives every claim and slot back that was not handed on. Answers the number of
@@ -113,6 +118,7 @@ impl BatchStage {
 
     /// Goes on until nothing more can be done now. Answers whether that is for want of a slot.
     fn fill(&mut self) -> bool {
+        self.lacks_slot = false;
         loop {
             self.perform();
             if self.failed {

@@ -21,7 +21,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use forebay_proto::v1::{Progress, ReturnedRange};
+use forebay_proto::v1::{LastHolder, Progress, ReturnedRange};
 use forebay_ring::{MessageKind, PACKET_LEN, packet, text_code};
 
 use crate::ack::{Fate, Fates};
@@ -46,6 +46,8 @@ pub(crate) use status::RingStatus;
 pub(crate) struct RingThread {
     /// Name of the stream, for messages.
     stream: String,
+    /// This daemon, for trainers that wait for it.
+    node: LastHolder,
     inbox: Inbox,
     /// Receipts, for the ledger.
     fates: Fates,
@@ -78,7 +80,7 @@ const LOOK: Duration = Duration::from_secs(1);
 impl RingThread {
     /// Starts the thread with the first ring; it ends when the inbox says so or is dropped.
     pub(crate) fn start(parts: RingParts, first: StreamRing, inbox: Inbox, outbox: &Outbox) -> std::io::Result<()> {
-        let RingParts { stream, further, vacancies, fates, blamed, calls, left, counters, .. } = parts;
+        let RingParts { stream, node, further, vacancies, fates, blamed, calls, left, counters, .. } = parts;
         let mut state = Self {
             deliveries: Deliveries::new(
                 parts.epoch,
@@ -90,6 +92,7 @@ impl RingThread {
             readers: Readers::new(stream.clone(), calls, left),
             rings: RingSet::start(stream.clone(), vacancies, further, outbox.clone())?,
             stream,
+            node,
             inbox,
             fates,
             blamed,
@@ -213,6 +216,7 @@ impl RingThread {
             }
             Output::Unused(slot) => self.rings.hand_out(slot),
             Output::NeedsSlot { epoch } => self.rings.make_way(epoch, deliveries),
+            Output::Waits(wait) => deliveries.stage_waits(wait),
             Output::Stalled { words, expired } => {
                 readers.send_all(&condition.storage_stalls(words, expired), deliveries);
             }

@@ -254,6 +254,11 @@ impl Prefetch {
         self.shared.state.lock().ahead.leases_ahead(epoch)
     }
 
+    /// Whether positions of `epoch` are leased and were not taken.
+    pub(crate) fn has(&self, epoch: u64) -> bool {
+        self.shared.state.lock().ahead.has(epoch)
+    }
+
     /// Waits until a lease may be wanted.
     pub(crate) async fn hungry(&self) {
         self.shared.hungry.notified().await;

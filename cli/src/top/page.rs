@@ -108,7 +108,9 @@ fn one(rates: &StreamRates<'_>) -> Vec<Row> {
     let colour = match verdict.limit {
         Limit::Failed | Limit::Ledger | Limit::Storage => Color::Red,
         Limit::Trainer | Limit::Complete => Color::Green,
-        Limit::Nobody | Limit::Measuring | Limit::Decoding | Limit::Reading | Limit::Elsewhere => Color::Yellow,
+        Limit::Slots | Limit::Nobody | Limit::Measuring | Limit::Decoding | Limit::Reading | Limit::Elsewhere => {
+            Color::Yellow
+        }
     };
     lines.push(vec![format!("  {}", verdict.sentence).with(colour)]);
     lines

@@ -42,6 +42,17 @@ fn slowest(stream: &StreamStatus, idle: Option<&ConsumerStatus>) -> String {
     }
 }
 
+/// Who keeps the slots of the ring.
+fn kept(StreamStatus { slots_held, slots_quarantined, consumers, .. }: &StreamStatus) -> String {
+    let keeper = consumers.iter().max_by_key(|trainer| trainer.held).filter(|trainer| trainer.held > 0);
+    let keeper = keeper.map(|ConsumerStatus { pid, held, .. }| format!(" Process {pid} holds {}.", in_batches(*held)));
+    format!(
+        "No slot is free, and no batch is ready: trainers hold {slots_held} slots, and trainers that were evicted may still \
+         read {slots_quarantined}.{} Keep batch.copy() instead of arrays of earlier batches.",
+        keeper.unwrap_or_default()
+    )
+}
+
 /// What limits the stream, then what would help; from the same two readings as the limit.
 pub(super) fn sentence(
     limit: Limit,
@@ -77,6 +88,7 @@ pub(super) fn sentence(
             times(shares.decoding.max(shares.reading)),
             slowest(stream, idle(readings.0, stream))
         ),
+        Limit::Slots => kept(stream),
         Limit::Decoding => {
             let (images, cores) = (images(readings), cores::usable());
             let help = match () {

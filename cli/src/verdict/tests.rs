@@ -122,6 +122,26 @@ fn a_trainer_that_keeps_its_batches_is_named() {
 }
 
 #[test]
+fn rule_11_trainers_that_wait_for_a_slot_are_not_slow() {
+    let stages = vec![stage("decode", 0, 900), stage("batch", 950, 0), stage("prefetch", 900, 0)];
+    let of = |ready, held, watched| {
+        let consumers = vec![
+            ConsumerStatus { pid: 41, held: 1, ..Default::default() },
+            ConsumerStatus { pid: 42, held, ..Default::default() },
+        ];
+        stream(|s| {
+            (s.slots_free, s.slots_ready, s.slots_held, s.slots_quarantined) = (0, ready, held + 1, watched);
+            (s.consumers, s.stages) = (consumers, stages.clone());
+        })
+    };
+    let verdict = judge(&StatusReply::default(), &of(0, 3, 2));
+    assert_eq!(verdict.limit, Limit::Slots, "{verdict:?}");
+    let words = "trainers hold 4 slots, and trainers that were evicted may still read 2. Process 42 holds 3 batches.";
+    assert!(verdict.sentence.contains(words), "{verdict:?}");
+    assert_eq!(judge(&StatusReply::default(), &of(1, 3, 1)).limit, Limit::Trainer, "a batch is ready");
+}
+
+#[test]
 fn the_slowest_group_is_named() {
     let group = |pid, behind| GroupStatus { pids: vec![pid], behind, ..Default::default() };
     let groups = vec![group(8, 1), group(9, 6)];

@@ -271,6 +271,8 @@ fn rule_11_an_epoch_that_waits_for_another_node_names_it_with_its_daemon() {
     let why = loop {
         match trainer.next() {
             Event::Batch(_) => {}
+            // On a busy machine, it may have waited as long for a batch of its own node before.
+            Event::Failed(why) if why.contains("node \"quick\"") => {}
             Event::Failed(why) => break why,
             other => panic!("{other:?} while another node has a batch"),
         }

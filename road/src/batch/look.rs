@@ -1,8 +1,9 @@
-//! What the batch stage looks at once a second: reads that take too long, and a storage that gives nothing.
+//! What the batch stage looks at once a second: reads that take too long, a storage that gives nothing, and what the current
+//! epoch waits for.
 
 use std::time::{Duration, Instant};
 
-use super::{BatchStage, Output};
+use super::{BatchStage, Output, StageWait};
 use crate::prefetch::{StorageNotice, StorageWait};
 
 /// Trainers that wait for a shorter time are not told why.
@@ -11,6 +12,7 @@ const WORTH_A_WORD: Duration = Duration::from_secs(10);
 impl BatchStage {
     /// What time brings: reads that take too long, and a storage that gives nothing.
     pub(super) fn look(&mut self, now: Instant) {
+        self.tell_wait();
         self.parts.prefetch.expire(now);
         self.look_at_suspects(now);
         let wait = self.parts.prefetch.storage_wait(now);
@@ -36,6 +38,21 @@ impl BatchStage {
                 }
             }
             _ => {}
+        }
+    }
+
+    /// Tells the ring what a batch of the current epoch waits for, if that has changed.
+    fn tell_wait(&mut self) {
+        let current = self.parts.progress.borrow().floor;
+        let is_mixing = || self.parts.mixer.as_ref().is_some_and(|mixer| !mixer.is_idle());
+        let wait = match () {
+            () if self.lacks_slot => StageWait::Slot,
+            () if self.batcher.is_busy_with(current) || is_mixing() => StageWait::Decoding,
+            () if self.parts.prefetch.has(current) => StageWait::Reading,
+            () => StageWait::Nothing,
+        };
+        if std::mem::replace(&mut self.told, wait) != wait {
+            (self.parts.output)(Output::Waits(wait));
         }
     }
 }

@@ -19,6 +19,20 @@ use crate::prefetch::Prefetch;
 use crate::publish::Ready;
 use crate::targets::TargetWriter;
 
+/// What the stage waits for before it can make a batch of the current epoch.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum StageWait {
+    /// It has nothing of the epoch.
+    #[default]
+    Nothing,
+    /// A free slot.
+    Slot,
+    /// Records that are being read.
+    Reading,
+    /// Pictures that are being decoded or mixed.
+    Decoding,
+}
+
 /// What leaves the stage.
 #[derive(Debug)]
 pub(crate) enum Output {
@@ -33,6 +47,8 @@ pub(crate) enum Output {
         /// The epoch.
         epoch: u64,
     },
+    /// What the stage waits for by now.
+    Waits(StageWait),
     /// The storage gives nothing, in words for trainers.
     Stalled {
         /// How long, which file, and why.

@@ -17,6 +17,7 @@ impl BatchStage {
         if self.parts.slots.spare() > 0 {
             return true;
         }
+        self.lacks_slot = true;
         let drafts = self.batcher.youngest_after(position.epoch);
         let is_mixing = self.parts.mixer.as_ref().is_some_and(|mixer| !mixer.is_idle());
         let youngest = match drafts {

@@ -48,6 +48,11 @@ impl Condition {
         self.failure = None;
     }
 
+    /// The storage or the ledger gives nothing, which has its own words.
+    pub(super) fn is_outage(&self) -> bool {
+        self.storage.is_some() || self.ledger.is_some()
+    }
+
     /// Why it has failed, if it has.
     pub(super) fn failure(&self) -> Option<&str> {
         self.failure.as_ref().map(|(_, reason)| reason.as_str())

@@ -23,6 +23,7 @@ use super::claims::{BatchClaims, Claims, Receipts};
 use super::epoch_end::EpochEnd;
 use super::held_claim::{HandedIn, HeldClaim};
 use crate::ack::Fate;
+use crate::batch::StageWait;
 use crate::publish::Ready;
 use crate::settings::{DeliverySettings, Mode};
 use crate::worker::Others;
@@ -31,7 +32,8 @@ pub(super) use deeds::Deed;
 use eviction::Eviction;
 use lag::Lag;
 use missing::Missing;
-pub(super) use waits::{Holding, Overdue};
+use waits::Asking;
+pub(super) use waits::{Doing, Holding, Overdue};
 
 /// The published batches of a stream, and those of an earlier incarnation in trainers' hands.
 #[derive(Debug)]
@@ -63,6 +65,10 @@ pub(super) struct Deliveries {
     lost: BTreeSet<u64>,
     /// What other daemons have and want.
     others: Others,
+    /// What the batch stage waits for.
+    stage: StageWait,
+    /// Since when trainers have waited for a batch.
+    asking: Asking,
     /// Since when trainers have had nothing to do here, while nothing of the epoch is left but what others have.
     idle: Option<Instant>,
 }
@@ -100,6 +106,8 @@ impl Deliveries {
             expired,
             lost,
             others,
+            stage: StageWait::default(),
+            asking: Asking::default(),
             idle,
         }
     }

@@ -20,7 +20,8 @@ pub(super) struct EpochEnd {
 #[derive(Debug)]
 struct EpochWaiting {
     since: Instant,
-    logged: bool,
+    /// What it waited for when that was told last.
+    told: Option<(&'static str, Instant)>,
     expired: bool,
 }
 
@@ -76,19 +77,28 @@ impl EpochEnd {
         done
     }
 
-    /// Notes whether an epoch's end waits for a holder. Answers when that is worth a word: how long it has been, and
-    /// whether it is too long.
-    pub(super) fn waits(&mut self, waits: bool, now: Instant) -> Option<(Duration, bool)> {
-        if !waits {
+    /// Notes since when trainers have waited for a batch, if they do, and for what. Answers when that is worth a word: how long
+    /// it has been, and whether it is too long.
+    pub(super) fn waits(
+        &mut self,
+        since: Option<Instant>,
+        now: Instant,
+        what: &'static str,
+    ) -> Option<(Duration, bool)> {
+        let Some(since) = since else {
             self.waiting = None;
             return None;
-        }
-        let waiting = self.waiting.get_or_insert(EpochWaiting { since: now, logged: false, expired: false });
+        };
+        // If it is later, those who had waited for longest have got a batch.
+        let before = self.waiting.take().filter(|waiting| waiting.since >= since);
+        let waiting = self.waiting.insert(before.unwrap_or(EpochWaiting { since, told: None, expired: false }));
         let time = now.saturating_duration_since(waiting.since);
         if time >= self.timeout && !std::mem::replace(&mut waiting.expired, time >= self.timeout) {
             return Some((time, true));
         }
-        if time >= WORTH_A_WORD && !std::mem::replace(&mut waiting.logged, time >= WORTH_A_WORD) {
+        let is_new = |(told, at): (&str, Instant)| told != what && now.saturating_duration_since(at) >= WORTH_A_WORD;
+        if time >= WORTH_A_WORD && waiting.told.is_none_or(is_new) {
+            waiting.told = Some((what, now));
             return Some((time, false));
         }
         None
@@ -150,13 +160,18 @@ mod tests {
     fn rule_11_a_wait_is_told_after_ten_seconds_and_ended_after_the_timeout() {
         let mut end = EpochEnd::new(0, None, 60 * SECOND);
         let start = Instant::now();
-        assert_eq!(end.waits(true, start), None);
-        assert_eq!(end.waits(true, start + 9 * SECOND), None);
-        assert_eq!(end.waits(true, start + 11 * SECOND), Some((11 * SECOND, false)));
-        assert_eq!(end.waits(true, start + 12 * SECOND), None);
-        assert_eq!(end.waits(true, start + 60 * SECOND), Some((60 * SECOND, true)));
-        assert_eq!(end.waits(true, start + 61 * SECOND), None);
-        assert_eq!(end.waits(false, start + 62 * SECOND), None);
-        assert_eq!(end.waits(true, start + 63 * SECOND), None, "the next wait starts anew");
+        let second = |count: u32| start + count * SECOND;
+        let mut look = |since, now| end.waits(Some(second(since)), second(now), "a holder");
+        assert_eq!((look(0, 0), look(0, 9)), (None, None));
+        assert_eq!(look(0, 11), Some((11 * SECOND, false)));
+        assert_eq!(look(0, 12), None);
+        assert_eq!(look(0, 60), Some((60 * SECOND, true)));
+        assert_eq!(look(0, 61), None);
+        assert_eq!(look(61, 65), None, "who waited for longest has got a batch, and another one waits");
+        assert_eq!(look(61, 71), Some((10 * SECOND, false)));
+        assert_eq!(end.waits(Some(second(61)), second(72), "a slot"), None, "so soon there is nothing to say again");
+        assert_eq!(end.waits(Some(second(61)), second(81), "a slot"), Some((20 * SECOND, false)));
+        assert_eq!(end.waits(None, second(82), "a slot"), None);
+        assert_eq!(end.waits(Some(second(83)), second(84), "a slot"), None, "the next wait begins from zero");
     }
 }

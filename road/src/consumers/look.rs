@@ -9,7 +9,7 @@ use forebay_ring::{ConsumerId, GroupState, Held, MessageKind, packet};
 
 use super::RingThread;
 use super::condition::notice;
-use super::deliveries::{Holding, Overdue};
+use super::deliveries::{Doing, Holding, Overdue};
 use super::readers::number;
 use crate::ack::Fate;
 use crate::publish;
@@ -18,7 +18,9 @@ impl RingThread {
     /// What time brings: an epoch that waits for a holder, batches that others wait for, a ring whose slots are stuck.
     pub(super) fn look(&mut self) {
         let now = Instant::now();
-        if let Some(overdue) = self.deliveries.overdue(self.readers.open(), now) {
+        // A failure has its own words.
+        let is_silent = self.condition.is_outage() || self.condition.failure().is_some();
+        if let Some(overdue) = self.deliveries.overdue(self.readers.open(), is_silent, now) {
             self.tell_of(overdue);
         }
         let delivers = !self.draining && self.condition.failure().is_none();
@@ -91,10 +93,35 @@ impl RingThread {
         }
     }
 
-    /// Tells the log, and the trainers that wait, whom an epoch's end waits for.
+    /// Tells the log, and the trainers that wait, what they wait for.
     fn tell_of(&mut self, Overdue { epoch, holding, for_how_long, expired, waiting }: Overdue) {
         let seconds = for_how_long.as_secs();
         let (pid, seq, place) = match holding {
+            Holding::Slot { keeper } => {
+                let slots = self.deliveries.exchange().in_service();
+                let words = "trainers wait, and no slot is free for their next batch";
+                let (pid, held, seq) =
+                    keeper.map_or((0, 0, 0), |(state, seq)| (self.readers.pid(state.id), state.held, seq));
+                tracing::warn!(stream = self.stream, epoch, pid, held, slots, seconds, "{words}");
+                if !expired || pid == 0 {
+                    let words = format!(
+                        "epoch {epoch} has waited {seconds} s for a free slot: process {pid} keeps {held} of {slots}. Keep \
+                         batch.copy() instead of arrays of earlier batches"
+                    );
+                    return self.tell_waiting(waiting, &words);
+                }
+                (pid, seq, String::new())
+            }
+            Holding::Daemon(doing) => {
+                tracing::warn!(stream = self.stream, epoch, seconds, "trainers wait for a batch: {}", in_words(doing));
+                if !expired {
+                    let words = format!("waiting for a batch of epoch {epoch} for {seconds} s: {}", in_words(doing));
+                    return self.tell_waiting(waiting, &words);
+                }
+                let LastHolder { worker, process } = &self.node;
+                let host = process.as_ref().map_or("localhost", |process| &process.host);
+                (std::process::id(), 0, format!("{worker}\0{host}"))
+            }
             Holding::Here { holder, batch } => {
                 let pid = self.readers.pid(holder);
                 let words = "the end of the epoch waits for a batch that a trainer holds";
@@ -132,6 +159,16 @@ impl RingThread {
         for id in waiting {
             self.readers.send(id, &packet(&held, place.as_bytes()), &mut self.deliveries);
         }
+    }
+}
+
+/// What a daemon does while its trainers wait.
+fn in_words(doing: Doing) -> &'static str {
+    match doing {
+        Doing::Reading => "the daemon is reading its records",
+        Doing::Decoding => "the daemon is decoding its pictures",
+        Doing::Leasing => "the ledger has no records for this daemon at this moment",
+        Doing::Completing => "every record here is done, and the ledger has not said that the epoch is complete",
     }
 }
 

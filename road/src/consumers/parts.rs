@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::time::Duration;
 
 use crossbeam_channel as channel;
+use forebay_proto::v1::LastHolder;
 use forebay_ring::{ConsumerId, SlotMut};
 
 use super::Asked;
@@ -26,6 +27,8 @@ pub(crate) struct Vacancies {
 pub(crate) struct RingParts {
     /// Name of the stream, for messages.
     pub stream: String,
+    /// This daemon, for trainers that wait for it.
+    pub node: LastHolder,
     /// Makes a further ring, by its number. Another thread calls it: the kernel may take its time.
     pub further: Arc<dyn Fn(u32) -> Result<StreamRing, NoRing> + Send + Sync>,
     /// Where free slots go.

@@ -45,6 +45,7 @@ impl Scene {
         let (fates_sender, fates) = mpsc::unbounded_channel();
         let parts = RingParts {
             stream: "train".into(),
+            node: LastHolder::default(),
             further: Arc::new(|_| Err("no".into())),
             vacancies: Vacancies { free: free_sender, gave_way: channel::unbounded().0 },
             fates: fates_sender,

@@ -166,6 +166,11 @@ impl<B> ReadAhead<B> {
         self.epochs.get(&epoch).map_or(0, |epoch| epoch.spans.len())
     }
 
+    /// Whether positions of `epoch` are leased and were not taken.
+    pub(crate) fn has(&self, epoch: u64) -> bool {
+        self.epochs.get(&epoch).is_some_and(|epoch| !epoch.is_empty())
+    }
+
     /// Leases whose records are not all being read.
     pub(crate) fn leases(&self) -> usize {
         self.epochs.values().map(|epoch| epoch.spans.len()).sum()

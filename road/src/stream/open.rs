@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use forebay_coordinator::{CallError, Handle, LastBatchPolicy};
 use forebay_pixels::{Dtype, Layout, Mosaics, View};
-use forebay_proto::v1::{OpenRequest, WorkerProcess};
+use forebay_proto::v1::{LastHolder, OpenRequest, WorkerProcess};
 use forebay_ring::{Dtype as RingDtype, Geometry, Layout as RingLayout, Shape};
 use forebay_sources::Source;
 
@@ -116,8 +116,9 @@ impl Opening {
             opened => opened?,
         };
         let (ring, ends) = RingHandle::new(rings.site())?;
+        let Node { name: worker, process } = self.node.clone();
         let stream = self.stream(dataset, standing, ring);
-        let parts = parts(&stream, rings, ends.vacancies, surplus);
+        let parts = parts(&stream, LastHolder { worker, process }, rings, ends.vacancies, surplus);
         RingThread::start(parts, first, ends.inbox, stream.ring.outbox())?;
         stream.standing.tell(told, stream.ring.outbox());
         if let Err(error) = stream.pipeline.begin().await {
@@ -279,11 +280,18 @@ fn mixed(targets: Targets) -> Result<Targets, StreamError> {
 }
 
 /// What the ring's thread works with.
-fn parts(stream: &Arc<Stream>, rings: Rings, vacancies: Vacancies, surplus: Surplus) -> consumers::RingParts {
+fn parts(
+    stream: &Arc<Stream>,
+    node: LastHolder,
+    rings: Rings,
+    vacancies: Vacancies,
+    surplus: Surplus,
+) -> consumers::RingParts {
     let (calls, attendance) = (Calls::to(stream), Arc::clone(&stream.attendance));
     let Stream { identity, settings, standing, ring, .. } = &**stream;
     consumers::RingParts {
         stream: identity.to_string(),
+        node,
         further: Arc::new(move |ring| rings.make(ring).map_err(NoRing::from)),
         vacancies,
         fates: standing.fates(),

@@ -1,4 +1,5 @@
-//! A batch in the making that gives its slot to an earlier epoch (semantics rule 11).
+//! Batches in the making by epoch: which are being made, and the one that gives its slot to an earlier epoch (semantics rule
+//! 11).
 
 use crate::batch::batcher::Batcher;
 use crate::batch::draft::Draft;
@@ -9,6 +10,11 @@ impl Batcher {
     pub(crate) fn youngest_after(&self, epoch: u64) -> Option<u64> {
         let later = |(_, draft): &(&u64, &Draft)| draft.epoch() > epoch;
         self.drafts.iter().rev().find(later).map(|(batch, _)| *batch)
+    }
+
+    /// Whether pictures of the epoch are being made.
+    pub(crate) fn is_busy_with(&self, epoch: u64) -> bool {
+        self.of_epoch(epoch).any(|(_, draft)| draft.is_busy())
     }
 
     /// Gives a batch in the making up, whose slot the caller takes. Gives the positions that it answers for. If they all

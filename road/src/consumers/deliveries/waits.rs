@@ -1,15 +1,17 @@
-//! The end of an epoch that waits for somebody: who holds it up, here or on another node, and what is given back to those who
-//! wait elsewhere (semantics rules 11 and 35). Pure.
+//! Trainers that wait for a batch: what they wait for, here or on another node, and what is given back to those who wait
+//! elsewhere (semantics rules 11 and 35). Pure.
 
+use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use forebay_proto::v1::LastHolder;
-use forebay_ring::{ConsumerId, GroupState, Voided};
+use forebay_ring::{ConsumerId, ConsumerState, Exchange, GroupState, Voided};
 
 use super::Deliveries;
+use crate::batch::StageWait;
 use crate::worker::Others;
 
-/// An epoch's end that waits.
+/// Trainers that wait for a batch of the open epoch, or for its end.
 #[derive(Debug)]
 pub(in crate::consumers) struct Overdue {
     pub(in crate::consumers) epoch: u64,
@@ -21,9 +23,13 @@ pub(in crate::consumers) struct Overdue {
     pub(in crate::consumers) waiting: Vec<ConsumerId>,
 }
 
-/// Who holds it up.
+/// What they wait for.
 #[derive(Debug)]
 pub(in crate::consumers) enum Holding {
+    /// A free slot. The trainer that has the most slots in its hands has this batch.
+    Slot { keeper: Option<(ConsumerState, u64)> },
+    /// Something that this daemon does.
+    Daemon(Doing),
     /// A trainer here, with a batch.
     Here { holder: ConsumerId, batch: u64 },
     /// A group here that has not taken its batches. It may have no trainer.
@@ -32,38 +38,103 @@ pub(in crate::consumers) enum Holding {
     Elsewhere(Vec<LastHolder>),
 }
 
+/// What a daemon does while its trainers wait.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::consumers) enum Doing {
+    /// It reads records.
+    Reading,
+    /// It decodes pictures, or mixes them.
+    Decoding,
+    /// It asks the ledger for positions.
+    Leasing,
+    /// It waits until the ledger says that the epoch is complete.
+    Completing,
+}
+
+/// Since when trainers have waited, each with how many batches it had consumed.
+#[derive(Debug, Default)]
+pub(super) struct Asking(BTreeMap<ConsumerId, (u64, Instant)>);
+
+impl Holding {
+    /// One word for each kind.
+    fn kind(&self) -> &'static str {
+        match self {
+            Self::Slot { .. } => "slot",
+            Self::Daemon(Doing::Reading) => "reading",
+            Self::Daemon(Doing::Decoding) => "decoding",
+            Self::Daemon(Doing::Leasing) => "lease",
+            Self::Daemon(Doing::Completing) => "ledger",
+            Self::Here { .. } => "trainer",
+            Self::Group(_) => "group",
+            Self::Elsewhere(_) => "node",
+        }
+    }
+}
+
+impl Asking {
+    /// Since when the one of these trainers has waited that has waited for longest.
+    fn since(&mut self, waiting: &[ConsumerId], exchange: &Exchange, now: Instant) -> Option<Instant> {
+        let states = exchange.consumers().filter(|state| waiting.contains(&state.id));
+        let known = std::mem::take(&mut self.0);
+        let entry = |ConsumerState { id, delivered, .. }| {
+            let since = known.get(&id).filter(|(before, _)| *before == delivered).map_or(now, |(_, since)| *since);
+            (id, (delivered, since))
+        };
+        self.0 = states.map(entry).collect();
+        self.0.values().map(|(_, since)| *since).min()
+    }
+}
+
 impl Deliveries {
+    /// What the batch stage waits for by now.
+    pub(in crate::consumers) fn stage_waits(&mut self, wait: StageWait) {
+        self.stage = wait;
+    }
+
     /// What other daemons have and want.
     pub(in crate::consumers) fn hear_of(&mut self, others: Others) {
         self.others = others;
     }
 
-    /// Looks whether the open epoch's end waits for somebody while others of those that are `here` have nothing to do. Nothing
-    /// where that is not worth a word.
+    /// Looks whether trainers of those that are `here` have nothing to do in the open epoch, for long enough to say so. The time
+    /// of an outage does not count: it has its own words.
     pub(in crate::consumers) fn overdue(
         &mut self,
         here: impl Iterator<Item = ConsumerId>,
+        is_outage: bool,
         now: Instant,
     ) -> Option<Overdue> {
         let epoch = self.exchange.open();
-        let holders = self.exchange.holders(epoch);
-        let waiting: Vec<_> = if self.end.only_held_left(epoch) {
-            here.filter(|id| self.exchange.is_done_with(*id, epoch)).collect()
-        } else {
-            Vec::new()
-        };
-        self.idle = (!waiting.is_empty()).then(|| self.idle.unwrap_or(now));
-        let elsewhere = if self.others.epoch == epoch { self.others.holders.as_slice() } else { &[] };
+        let is_last = self.end.only_held_left(epoch);
+        let waits =
+            |id: &ConsumerId| (is_last || self.exchange.may_get(*id, epoch)) && self.exchange.is_done_with(*id, epoch);
+        let waiting: Vec<_> = here.filter(waits).collect();
+        self.idle = (is_last && !waiting.is_empty()).then(|| self.idle.unwrap_or(now));
+        let counts = !is_outage && self.end.done().is_none();
+        let since = self.asking.since(if counts { &waiting } else { &[] }, &self.exchange, now);
+        let holding = self.holding(epoch, is_last);
+        let (for_how_long, expired) = self.end.waits(since, now, holding.kind())?;
+        Some(Overdue { epoch, holding, for_how_long, expired, waiting })
+    }
+
+    /// What trainers wait for that have nothing to do: first what keeps this daemon from making a batch for them.
+    fn holding(&self, epoch: u64, is_last: bool) -> Holding {
+        match self.stage {
+            StageWait::Slot => return Holding::Slot { keeper: self.exchange.keeper() },
+            StageWait::Decoding => return Holding::Daemon(Doing::Decoding),
+            StageWait::Reading => return Holding::Daemon(Doing::Reading),
+            StageWait::Nothing if !is_last => return Holding::Daemon(Doing::Leasing),
+            StageWait::Nothing => {}
+        }
         let behind = self.exchange.groups().filter(|group| group.behind > 0).max_by_key(|group| group.behind);
-        let somebody_has_it = !holders.is_empty() || behind.is_some() || !elsewhere.is_empty();
-        let waits = !waiting.is_empty() && somebody_has_it;
-        let (for_how_long, expired) = self.end.waits(waits, now)?;
-        let holding = match (holders.first(), behind) {
+        match (self.exchange.holders(epoch).first(), behind) {
             (Some(holder), _) => Holding::Here { holder: holder.consumer, batch: holder.seq },
             (None, Some(group)) => Holding::Group(group),
-            (None, None) => Holding::Elsewhere(elsewhere.to_vec()),
-        };
-        Some(Overdue { epoch, holding, for_how_long, expired, waiting })
+            (None, None) if self.others.epoch == epoch && !self.others.holders.is_empty() => {
+                Holding::Elsewhere(self.others.holders.clone())
+            }
+            (None, None) => Holding::Daemon(Doing::Completing),
+        }
     }
 
     /// Whether trainers have had nothing to do for so long that nothing of the epoch can be on its way to them from here.
@@ -101,10 +172,14 @@ mod tests {
     const ANNA: ConsumerId = ConsumerId(1);
 
     fn drained() -> Deliveries {
+        drained_to(1)
+    }
+
+    fn drained_to(drained: u64) -> Deliveries {
         let mut deliveries = Deliveries::new(0, None, 600 * SECOND, false, DeliverySettings::default());
         deliveries.add_ring(0, 4);
         deliveries.attach(ANNA, 1, Membership::default()).unwrap();
-        deliveries.heard(Progress { floor: 0, drained: 1, generation: 1, failed: false });
+        deliveries.heard(Progress { floor: 0, drained, generation: 1, failed: false });
         deliveries
     }
 
@@ -116,17 +191,73 @@ mod tests {
     #[test]
     fn rule_11_an_epoch_that_waits_for_another_node_is_told_with_its_name() {
         let (mut deliveries, start) = (drained(), Instant::now());
-        let look =
-            |deliveries: &mut Deliveries, second: u32| deliveries.overdue([ANNA].into_iter(), start + second * SECOND);
+        let look = |deliveries: &mut Deliveries, second: u32| {
+            deliveries.overdue([ANNA].into_iter(), false, start + second * SECOND)
+        };
         assert!(look(&mut deliveries, 0).is_none());
-        assert!(look(&mut deliveries, 20).is_none(), "nobody is known to have it");
+        let overdue = look(&mut deliveries, 20).expect("no node is known to have it, which is worth a word too");
+        assert!(matches!(overdue.holding, Holding::Daemon(Doing::Completing)), "{overdue:?}");
         deliveries.hear_of(others(0));
-        assert!(look(&mut deliveries, 21).is_none());
+        assert!(look(&mut deliveries, 21).is_none(), "so soon after the last word");
         let overdue = look(&mut deliveries, 31).unwrap();
         let Holding::Elsewhere(holders) = &overdue.holding else { panic!("{overdue:?}") };
         assert_eq!((holders[0].worker.as_str(), overdue.epoch, &overdue.waiting[..]), ("slow", 0, &[ANNA][..]));
         assert!(!overdue.expired && look(&mut deliveries, 32).is_none());
         assert!(look(&mut deliveries, 621).unwrap().expired);
+    }
+
+    #[test]
+    fn rule_11_whatever_a_trainer_waits_for_is_told_and_the_time_counts_unless_it_is_an_outage() {
+        let doing = |doing| Holding::Daemon(doing).kind();
+        let slot = Holding::Slot { keeper: None }.kind();
+        for (drained, stage, kind) in [
+            (1, StageWait::Slot, slot),
+            (0, StageWait::Slot, slot),
+            (1, StageWait::Decoding, doing(Doing::Decoding)),
+            (0, StageWait::Reading, doing(Doing::Reading)),
+            (0, StageWait::Nothing, doing(Doing::Leasing)),
+            (1, StageWait::Nothing, doing(Doing::Completing)),
+        ] {
+            let (mut deliveries, start) = (drained_to(drained), Instant::now());
+            deliveries.stage_waits(stage);
+            let mut look =
+                |outage, second: u32| deliveries.overdue([ANNA].into_iter(), outage, start + second * SECOND);
+            assert!(look(false, 0).is_none() && look(true, 50).is_none() && look(false, 51).is_none());
+            let overdue = look(false, 61).unwrap();
+            assert_eq!(
+                (overdue.holding.kind(), overdue.for_how_long, &overdue.waiting[..]),
+                (kind, 10 * SECOND, &[ANNA][..])
+            );
+            assert!(look(false, 651).unwrap().expired);
+        }
+    }
+
+    #[test]
+    fn rule_11_a_trainer_that_gets_batches_does_not_wait_and_none_waits_behind_the_last_epoch() {
+        let (mut deliveries, start) = (drained_to(0), Instant::now());
+        for second in 0..40 {
+            assert!(deliveries.overdue([ANNA].into_iter(), false, start + second * SECOND).is_none());
+            if second % 8 == 0 {
+                deliveries.populated(SlotId { ring: 0, slot: second / 8 % 4 });
+                let (slot, batch) = (deliveries.claim().unwrap(), BatchId { seq: second.into(), epoch: 0 });
+                deliveries.exchange.publish(slot, batch);
+                let generation = deliveries.exchange.drain().find_map(|action| match action {
+                    Action::Offer { generation, .. } => Some(generation),
+                    _ => None,
+                });
+                let held = HeldBatch { seq: batch.seq, slot, generation: generation.unwrap() };
+                assert!(deliveries.exchange.ack(ANNA, held) && deliveries.exchange.release(ANNA, held, false));
+                deliveries.credit(ANNA, 1);
+            }
+        }
+        let mut over = Deliveries::new(0, Some(1), 600 * SECOND, false, DeliverySettings::default());
+        over.add_ring(0, 4);
+        over.attach(ANNA, 1, Membership::default()).unwrap();
+        over.heard(Progress { floor: 1, drained: 1, generation: 1, failed: false });
+        assert_eq!(over.advance(), Some(0));
+        for second in 0..40 {
+            assert!(over.overdue([ANNA].into_iter(), false, start + second * SECOND).is_none());
+        }
     }
 
     #[test]
@@ -147,8 +278,9 @@ mod tests {
         });
         assert!(deliveries.exchange.ack(ANNA, held.unwrap()));
         deliveries.heard(Progress { floor: 0, drained: 1, generation: 1, failed: false });
-        let look =
-            |deliveries: &mut Deliveries, second: u32| deliveries.overdue([ANNA].into_iter(), start + second * SECOND);
+        let look = |deliveries: &mut Deliveries, second: u32| {
+            deliveries.overdue([ANNA].into_iter(), false, start + second * SECOND)
+        };
         assert!(look(&mut deliveries, 0).is_none());
         let overdue = look(&mut deliveries, 10).unwrap();
         let Holding::Group(group) = &overdue.holding else { panic!("{overdue:?}") };
@@ -160,20 +292,20 @@ mod tests {
     fn rule_11_holders_of_another_epoch_hold_up_nothing() {
         let (mut deliveries, start) = (drained(), Instant::now());
         deliveries.hear_of(others(1));
-        for second in 0..30 {
-            assert!(deliveries.overdue([ANNA].into_iter(), start + second * SECOND).is_none());
-        }
+        let told = (0..30).filter_map(|second| deliveries.overdue([ANNA].into_iter(), false, start + second * SECOND));
+        let kinds: Vec<_> = told.map(|overdue| overdue.holding.kind()).collect();
+        assert_eq!(kinds, [Holding::Daemon(Doing::Completing).kind()], "no node is named");
     }
 
     #[test]
     fn rule_35_trainers_that_have_had_nothing_to_do_for_a_while_wait_for_others() {
         let (mut deliveries, start) = (drained(), Instant::now());
-        deliveries.overdue([ANNA].into_iter(), start);
+        deliveries.overdue([ANNA].into_iter(), false, start);
         assert!(
             !deliveries.is_idle(start + 4 * SECOND, 5 * SECOND) && deliveries.is_idle(start + 5 * SECOND, 5 * SECOND)
         );
         deliveries.heard(Progress { floor: 0, drained: 0, generation: 1, failed: false });
-        deliveries.overdue([ANNA].into_iter(), start + 6 * SECOND);
+        deliveries.overdue([ANNA].into_iter(), false, start + 6 * SECOND);
         assert!(!deliveries.is_idle(start + 60 * SECOND, 5 * SECOND), "there is something to lease again");
     }
 }
