@@ -93,7 +93,7 @@ impl IndexBlocks {
     }
 
     /// Reads bytes of an index that is in use. If that fails, they are zeros, and [`failure`](Self::failure) says why from then
-    /// on: whoever uses the bytes must ask it behind their use.
+    /// on. The caller asks it after it has used the bytes.
     pub(crate) fn read_or_fail(&self, start: u64, bytes: &mut [u8]) {
         if let Err(bad) = self.read(start, bytes) {
             bytes.fill(0);

@@ -72,7 +72,7 @@ impl NoIndex {
 }
 
 impl IndexFile {
-    /// Opens a file. Only what is read of each column is needed for that is read: see [`IndexBlocks`].
+    /// Opens a file. Its columns are not read yet.
     ///
     /// # Errors
     /// There is no such file, or it is no index.

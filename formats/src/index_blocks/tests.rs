@@ -34,7 +34,7 @@ fn rule_53_any_bytes_of_an_index_are_read_within_a_block_and_across_blocks_and_n
     for (start, len) in [(content.len() as u64, 1), (content.len() as u64 - 7, 8), (u64::MAX - 3, 2), (1 << 40, 8)] {
         read(&blocks, start, len).unwrap_err();
     }
-    assert_eq!(blocks.failure(), None, "whoever asked was told");
+    assert_eq!(blocks.failure(), None, "the caller has the error");
 }
 
 #[test]

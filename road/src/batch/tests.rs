@@ -1,6 +1,7 @@
 //! Tests of the stage with a real ring, readers and decode threads. The test plays source, decoder, coordinator and trainer.
 
 mod border;
+mod failures;
 mod left_out;
 mod mixes;
 mod shards;
@@ -12,7 +13,7 @@ use std::thread;
 use crossbeam_channel as channel;
 use forebay_coordinator::{Batching, LastBatchPolicy, Plan};
 use forebay_pixels::{Annotated, Fault, Limits, Mixing, Origin, Recipe};
-use forebay_proto::v1::{AckItem, LedgerSpec, Progress, ReturnedRange, StaticShard};
+use forebay_proto::v1::{AckItem, LedgerSpec, Progress, Range, ReturnedRange, StaticShard};
 use forebay_ring::{Dtype, Geometry, Layout, Region, Shape, SlotMut, View};
 use forebay_sources::Source;
 use tokio::sync::{mpsc, watch};
@@ -344,37 +345,6 @@ fn rule_7_fail_tells_record_file_and_reason_and_nothing_further_is_published() {
     assert!(outputs.iter().all(|output| matches!(output, Output::Unused(_))), "{outputs:?}");
     assert!(matches!(&fates[0], Fate::Bad(bad) if bad.record == 66), "{fates:?}");
     assert!(matches!(&fates[1], Fate::Returned(items) if *items == [returned(1, 1, 8)]), "{fates:?}");
-}
-
-#[test]
-fn rule_53_an_index_that_fails_fails_the_stream_and_no_record_is_bad_or_has_a_wrong_label() {
-    for on_error in [OnError::Skip, OnError::Replace, OnError::Fail] {
-        let mut setup = Setup::new(Shelf::new(100).failing_at_label(6));
-        setup.on_error = on_error;
-        let mut bench = setup.start();
-        bench.lease(0, 0, 12);
-        let sheets = std::iter::from_fn(|| match bench.output.recv().unwrap() {
-            Output::Ready(ready) => Some(ready),
-            Output::Failed(text) => {
-                assert_eq!(text, "The index is cut.");
-                None
-            }
-            other => panic!("{other:?}"),
-        });
-        assert!(sheets.count() <= 1);
-        let (_, outputs, fates) = bench.stop();
-        assert!(outputs.iter().all(|output| matches!(output, Output::Unused(_) | Output::Ready(_))), "{outputs:?}");
-        let ready = outputs.iter().filter(|output| matches!(output, Output::Ready(_))).count();
-        assert!(ready <= 1, "the first batch may be whole, and no other can be");
-        match &fates[..] {
-            [Fate::Returned(items)] => {
-                let end = items.last().and_then(|item| item.range.clone()).map(|range| range.end);
-                assert_eq!(end, Some(12), "{items:?}");
-                assert!(items.iter().all(|item| item.range.as_ref().is_some_and(|range| range.start <= 6)));
-            }
-            other => panic!("{other:?}"),
-        }
-    }
 }
 
 #[test]
