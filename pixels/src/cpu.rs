@@ -282,6 +282,7 @@ fn load(
         let open = OpenOther::open(bytes, format, limits)?;
         let size @ (width, height) = open.size();
         limits.check_picture(width, height)?;
+        limits.check_memory(size, open.own_form())?;
         let stored = Stored::of_file(size, open.orientation(), input);
         let (rgb, spare) = canvas.begin(width, height, limits)?;
         // These decoders give whole pictures only, but whoever plans wants to know the size.

@@ -8,6 +8,9 @@ use thiserror::Error;
 /// takes memory for each of their pixels.
 pub const LONGEST_SIDE: u32 = 131_072;
 
+/// Memory that any picture may take which the limit of pixels allows.
+const LITTLE: u64 = 128 << 20;
+
 /// What one picture may cost. Looked at before memory is taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
@@ -43,6 +46,17 @@ pub enum Fault {
         /// Pixels that it declares or that a step would make.
         pixels: u64,
         /// [`Limits::pixels`].
+        limit: u64,
+    },
+    /// More memory than allowed.
+    #[error(
+        "The picture needs {bytes} bytes to decode it, above the limit of {limit} bytes (8 for each pixel of the limit of \
+         pixels); raise that limit, shrink the picture, or save it with 8 bits for each colour."
+    )]
+    TooMuchMemory {
+        /// Bytes that its decoder takes.
+        bytes: u64,
+        /// 8 for each of [`Limits::pixels`].
         limit: u64,
     },
     /// A longer side than any picture may have.
@@ -131,6 +145,15 @@ impl Limits {
         self.check_pixels(width, height)?;
         let side = width.max(height);
         if side > LONGEST_SIDE { Err(Fault::TooLong { side }) } else { Ok(()) }
+    }
+
+    /// Checks the memory that a picture of this size takes while it is decoded: as RGB, and as many bytes of each pixel in the
+    /// decoder's own form. A JPEG takes at most little more than the limit of pixels allows, and needs no such check.
+    pub(crate) fn check_memory(&self, (width, height): (u32, u32), own_form: u8) -> Result<(), Fault> {
+        let pixels = u64::from(width) * u64::from(height);
+        let (bytes, limit) = (pixels.saturating_mul(3 + u64::from(own_form)), self.pixels.saturating_mul(8));
+        // Where few pixels are allowed, that is to bound pixels, and not memory.
+        if bytes > limit.max(LITTLE) { Err(Fault::TooMuchMemory { bytes, limit }) } else { Ok(()) }
     }
 
     /// Checks a size in pixels and gives their number.

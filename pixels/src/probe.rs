@@ -27,6 +27,8 @@ pub struct Probe {
     pub several_scans: bool,
     /// Colour components of a JPEG; 0 of another format.
     components: u8,
+    /// Bytes of each pixel in the decoder's own form.
+    own_form: u8,
     /// Bytes of the file that its decoder copies.
     copied: u64,
 }
@@ -45,13 +47,21 @@ pub fn probe(bytes: &[u8]) -> Result<Probe, Fault> {
         let head @ JpegHead { width, height, orientation, components, .. } = JpegHead::read(bytes)?;
         let (width, height) = orientation.seen(width, height);
         let several_scans = head.several_scans();
-        return Ok(Probe { format, width, height, orientation, several_scans, components, copied: 0 });
+        let own_form = if components == 4 { 4 } else { 0 };
+        return Ok(Probe { format, width, height, orientation, several_scans, components, own_form, copied: 0 });
     }
     let open = OpenOther::open(bytes, format, &Limits::default())?;
     let orientation = open.orientation();
     let (width, height) = orientation.seen(open.size().0, open.size().1);
-    let copied = if open.is_copied() { bytes.len() as u64 } else { 0 };
-    Ok(Probe { format, width, height, orientation, several_scans: false, components: 0, copied })
+    // The decoder of GIFs keeps the profile and the text of a file in lists that grow, and that of WebP its EXIF.
+    let copies = match format {
+        Format::Gif => 2,
+        Format::WebP => 1,
+        _ => u64::from(open.is_copied()),
+    };
+    let copied = copies * bytes.len() as u64;
+    let own_form = open.own_form();
+    Ok(Probe { format, width, height, orientation, several_scans: false, components: 0, own_form, copied })
 }
 
 impl Probe {
@@ -61,20 +71,22 @@ impl Probe {
         Origin::of_file(stored, self.orientation, self.orientation.adjusted(is_turned))
     }
 
+    /// Whether the decoder will take the picture, as far as its size decides that. It depends on the file and the limits alone, so
+    /// that all nodes of a run agree, whatever their memory is.
+    ///
+    /// # Errors
+    /// [`Fault::TooLarge`], [`Fault::TooLong`] and [`Fault::TooMuchMemory`].
+    pub fn check(&self, limits: &Limits) -> Result<(), Fault> {
+        limits.check_picture(self.width, self.height)?;
+        if self.format == Format::Jpeg { Ok(()) } else { limits.check_memory((self.width, self.height), self.own_form) }
+    }
+
     /// Bytes that decoding the whole picture takes at most, beside what a recipe makes of it: its pixels as RGB; beside
     /// them, one after the other, the decoder's own form of them and the turned ones; and the coefficients of a JPEG of
     /// several scans, of two bytes.
     pub fn decode_bytes(&self) -> u64 {
         let pixels = u64::from(self.width) * u64::from(self.height);
-        let own_form = match (self.format, self.components) {
-            (Format::Jpeg, 4) => 4,
-            (Format::Jpeg, _) => 0,
-            // Four channels of 16 bits, which the decoder of TIFFs has twice.
-            (Format::Tiff, _) => 16,
-            // Four channels of 8 bits, and what a picture with transparency is made of before they are joined.
-            (Format::WebP, _) => 12,
-            _ => 8,
-        };
+        let own_form = u64::from(self.own_form);
         let turned = if self.orientation == Orientation::AsStored { 0 } else { 3 };
         let unit = |side: u32| u64::from(side).next_multiple_of(LARGEST_UNIT);
         let kept = if self.several_scans { 2 * u64::from(self.components) } else { 0 };

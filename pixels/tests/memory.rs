@@ -12,6 +12,7 @@ use forebay_pixels::{
     CpuDecoder, Draw, Fault, Form, Limits, Match, Output, Recipe, Transform, View, ViewOrder, ViewPlaces, probe,
 };
 use image::{DynamicImage, ImageFormat, RgbImage};
+use png::text_metadata::{ITXtChunk, TEXtChunk, ZTXtChunk};
 use serde_json::{Value, json};
 
 thread_local! {
@@ -216,6 +217,108 @@ fn rule_31_each_format_takes_no_more_memory_than_its_header_says() {
         let (made, taken) = most(|| decoder.decode(&bytes, &recipe, DRAW, &Limits::default(), &mut place));
         made.unwrap();
         assert!(taken <= counted + FIXED, "{name}: {taken} bytes, of which {counted} are counted");
+    }
+}
+
+/// A PNG of which more is told than its pixels.
+fn png_with(tell: impl FnOnce(&mut png::Info<'_>)) -> Vec<u8> {
+    let mut info = png::Info::with_size(31, 17);
+    (info.color_type, info.bit_depth) = (png::ColorType::Rgb, png::BitDepth::Eight);
+    tell(&mut info);
+    let mut bytes = Vec::new();
+    let mut writer = png::Encoder::with_info(&mut bytes, info).unwrap().write_header().unwrap();
+    writer.write_image_data(&photograph_rgb(3, 31, 17)).unwrap();
+    writer.finish().unwrap();
+    bytes
+}
+
+/// A GIF with this behind its header, and the picture behind that.
+fn gif_with(block: &[u8]) -> Vec<u8> {
+    let gif = stored(&DynamicImage::ImageRgba8(image::RgbaImage::new(31, 17)), ImageFormat::Gif);
+    let colours = if gif[10] & 0x80 == 0 { 0 } else { 3 << ((gif[10] & 7) + 1) };
+    [&gif[..13 + colours], block, &gif[13 + colours..]].concat()
+}
+
+#[test]
+fn rule_31_metadata_takes_no_memory_beside_what_is_counted_and_changes_no_pixel() {
+    let zeros = vec![0; 40 << 20];
+    let text = || "x".repeat(9 << 20);
+    let exif = [&b"II*\0\x08\0\0\0"[..], &zeros[..3 << 20]].concat();
+    let sub_blocks = [&[255_u8][..], &[32; 255]].concat().repeat(20_000);
+    let extension = |name: &[u8; 11]| [&[0x21, 0xff, 11][..], name, &sub_blocks, &[0]].concat();
+    let files = [
+        ("a profile", png_with(|info| info.icc_profile = Some(zeros.clone().into()))),
+        ("a compressed text", png_with(|info| info.compressed_latin1_text.push(ZTXtChunk::new("Comment", text())))),
+        ("a long text", png_with(|info| info.uncompressed_latin1_text.push(TEXtChunk::new("Comment", text())))),
+        (
+            "an international text",
+            png_with(|info| {
+                let mut chunk = ITXtChunk::new("XML:com.adobe.xmp", text());
+                chunk.compressed = true;
+                info.utf8_text.push(chunk);
+            }),
+        ),
+        ("many texts", png_with(|info| info.uncompressed_latin1_text = vec![TEXtChunk::new("key", "value"); 100_000])),
+        ("long EXIF", png_with(|info| info.exif_metadata = Some(exif.clone().into()))),
+        ("a profile in a GIF", gif_with(&extension(b"ICCRGBG1012"))),
+        ("a text in a GIF", gif_with(&extension(b"XMP DataXMP"))),
+    ];
+    let recipe = Recipe::evaluation(8).unwrap();
+    for (name, bytes) in &files {
+        let mut place = vec![0; recipe.place_len()];
+        let (probed, of_probe) = most(|| probe(bytes));
+        let (mut decoder, probed) = (CpuDecoder::new(), probed.unwrap());
+        let counted = decoder.decode_bytes(&probed, &recipe, DRAW, &Limits::default());
+        let (made, taken) = most(|| decoder.decode(bytes, &recipe, DRAW, &Limits::default(), &mut place));
+        made.unwrap();
+        assert!(taken <= counted + FIXED, "{name}: {taken} bytes, of which {counted} are counted");
+        assert!(of_probe <= counted + FIXED, "{name}: {of_probe} bytes to look at it, and {counted} are counted");
+        assert!(counted <= 3 * bytes.len() as u64 + FIXED, "{name}: {counted} bytes of {}", bytes.len());
+        let plain = if name.ends_with("GIF") { gif_with(&[]) } else { png_with(|_| {}) };
+        let mut expected = vec![0; recipe.place_len()];
+        decoder.decode(&plain, &recipe, DRAW, &Limits::default(), &mut expected).unwrap();
+        assert_eq!(place, expected, "{name}");
+    }
+}
+
+/// The head of a PNG, with the beginning of its pixels.
+fn png_head(side: u32, color: png::ColorType, depth: png::BitDepth) -> Vec<u8> {
+    let mut info = png::Info::with_size(side, side);
+    (info.color_type, info.bit_depth) = (color, depth);
+    let mut bytes = Vec::new();
+    let mut writer = png::Encoder::with_info(&mut bytes, info).unwrap().write_header().unwrap();
+    writer.write_chunk(png::chunk::IDAT, &[0x78, 0x9c]).unwrap();
+    drop(writer);
+    bytes
+}
+
+#[test]
+fn rule_31_a_picture_that_needs_more_memory_than_the_limit_of_pixels_allows_is_refused_before_it_takes_any() {
+    use png::BitDepth::{Eight, Sixteen};
+    use png::ColorType::{Grayscale, Rgb, Rgba};
+    let (recipe, all) = (Recipe::evaluation(8).unwrap(), Limits::default());
+    let few = Limits { pixels: 10_000_000, ..all };
+    for (side, color, depth, limits, most) in [
+        (13_000, Rgba, Sixteen, all, Some(all.pixels * 8)),
+        (13_000, Rgba, Eight, all, None),
+        (13_000, Grayscale, Sixteen, all, None),
+        (12_700, Rgb, Sixteen, all, Some(all.pixels * 8)),
+        (11_000, Rgba, Sixteen, all, None),
+        (3_162, Rgba, Sixteen, few, None),
+    ] {
+        let bytes = png_head(side, color, depth);
+        let checked = probe(&bytes).unwrap().check(&limits);
+        let refused = |outcome: &Result<_, Fault>| match outcome {
+            Err(Fault::TooMuchMemory { bytes, limit }) if *bytes > *limit => Some(*limit),
+            _ => None,
+        };
+        assert_eq!(refused(&checked), most, "{side}, {color:?}, {depth:?}: {checked:?}");
+        if most.is_some() {
+            let mut place = vec![0; recipe.place_len()];
+            let (made, taken) = self::most(|| CpuDecoder::new().decode(&bytes, &recipe, DRAW, &limits, &mut place));
+            assert_eq!(refused(&made.map(|_| ())), most);
+            assert!(taken < 2 * FIXED, "{taken} bytes");
+        }
     }
 }
 

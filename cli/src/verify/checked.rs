@@ -73,6 +73,9 @@ impl Trouble {
             },
             Self::Decode(fault) => match &**fault {
                 Fault::TooLarge { limit, .. } => format!("The picture has more than {limit} pixels."),
+                Fault::TooMuchMemory { limit, .. } => {
+                    format!("The picture needs more than {limit} bytes to decode it.")
+                }
                 Fault::TooLong { .. } => format!("The picture has a side of more than {LONGEST_SIDE} pixels."),
                 Fault::TooManyBytes { limit, .. } => format!("The file has more than {limit} bytes."),
                 fault => fault.to_string(),

@@ -161,7 +161,7 @@ pub(crate) fn overtaken(py: Python<'_>) -> PyErr {
 /// A picture that gives no pixels, with the file's name and what to do.
 pub(crate) fn picture(py: Python<'_>, name: &str, fault: &Fault) -> PyErr {
     let remedy = match fault {
-        Fault::TooLarge { .. } => "Set pixel_limit to change the limit.",
+        Fault::TooLarge { .. } | Fault::TooMuchMemory { .. } => "Set pixel_limit to change the limit.",
         Fault::TooManyBytes { .. } => "Set byte_limit to change the limit.",
         _ => "Replace the file, or catch forebay.PictureError to go on without it.",
     };

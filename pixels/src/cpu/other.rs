@@ -2,18 +2,21 @@
 //!
 //! 16-bit values keep their upper byte, as Pillow does; alpha is blended over the recipe's background.
 
+mod lean_png;
 mod palette;
 
 use std::borrow::Cow;
 use std::io::Cursor;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use image::codecs::png::PngDecoder;
 use image::{ColorType, ImageDecoder, ImageReader};
 
 use crate::buffer::cleared;
 use crate::fault::{Fault, Limits};
 use crate::format::Format;
 use crate::orientation::Orientation;
+use lean_png::LeanPng;
 use palette::Palette;
 
 /// Index of the upper byte of a native-endian 16-bit value.
@@ -25,6 +28,7 @@ const LEAST: u64 = 4 << 20;
 /// A picture whose header has been read; its size is checked before its pixels take memory.
 pub(crate) struct OpenOther<'a> {
     decoder: Box<dyn ImageDecoder + 'a>,
+    format: Format,
     size: (u32, u32),
     orientation: Orientation,
     /// What its gray values are indices into.
@@ -35,6 +39,11 @@ impl<'a> OpenOther<'a> {
     /// Reads a picture's header.
     pub(crate) fn open(bytes: &'a [u8], format: Format, limits: &Limits) -> Result<Self, Fault> {
         contained(|| {
+            if format == Format::Png {
+                let size = LeanPng::size(bytes).ok_or(Fault::Truncated)?;
+                let decoder = PngDecoder::with_limits(LeanPng::new(bytes), png_limits(size));
+                return Self::of_decoder(decoder.map_err(|error| Fault::from_image(&error))?, format, None);
+            }
             let indexed = if format == Format::Tiff { palette::as_gray(bytes) } else { None };
             let (bytes, palette) = match indexed {
                 Some((gray, palette)) => (Cow::Owned(gray), Some(palette)),
@@ -42,19 +51,41 @@ impl<'a> OpenOther<'a> {
             };
             let mut reader = ImageReader::with_format(Cursor::new(bytes), format.of_image());
             reader.limits(image_limits(limits));
-            let mut decoder = reader.into_decoder().map_err(|error| Fault::from_image(&error))?;
-            let size = decoder.dimensions();
-            decoder.set_limits(own_limits(size, format)).map_err(|error| Fault::from_image(&error))?;
-            // Of no pixels: colours that are not taken are refused before their pixels are decoded.
-            to_rgb(decoder.color_type(), &[], [0; 3], &mut [])?;
-            let orientation = Orientation::of_image(&mut decoder);
-            Ok(Self { decoder: Box::new(decoder), size, orientation, palette })
+            let decoder = reader.into_decoder().map_err(|error| Fault::from_image(&error))?;
+            Self::of_decoder(decoder, format, palette)
         })
+    }
+
+    fn of_decoder(
+        mut decoder: impl ImageDecoder + 'a,
+        format: Format,
+        palette: Option<Box<Palette>>,
+    ) -> Result<Self, Fault> {
+        let size = decoder.dimensions();
+        decoder.set_limits(own_limits(size, format)).map_err(|error| Fault::from_image(&error))?;
+        // Of no pixels: colours that are not taken are refused before their pixels are decoded.
+        to_rgb(decoder.color_type(), &[], [0; 3], &mut [])?;
+        let orientation = Orientation::of_image(&mut decoder);
+        Ok(Self { decoder: Box::new(decoder), format, size, orientation, palette })
     }
 
     /// Width and height as stored.
     pub(crate) fn size(&self) -> (u32, u32) {
         self.size
+    }
+
+    /// Bytes of each pixel beside the picture as RGB: the decoder's own form of it.
+    pub(crate) fn own_form(&self) -> u8 {
+        let color = self.decoder.color_type().bytes_per_pixel();
+        match self.format {
+            // The decoder has it twice.
+            Format::Tiff => 2 * color,
+            // Four channels of 8 bits, and what a picture with transparency is made of before they are joined.
+            Format::WebP => 12,
+            // A frame may be larger than the picture.
+            Format::Gif => 8,
+            _ => color,
+        }
     }
 
     /// How the stored pixels are turned.
@@ -86,6 +117,13 @@ impl<'a> OpenOther<'a> {
 fn image_limits(limits: &Limits) -> image::Limits {
     let mut inner = image::Limits::default();
     inner.max_alloc = Some(limits.pixels.saturating_mul(16).max(1 << 20));
+    inner
+}
+
+/// Limits for what the decoder of a PNG of this width keeps beside the pixels: a few rows, and a short EXIF.
+fn png_limits((width, _): (u32, u32)) -> image::Limits {
+    let mut inner = image::Limits::default();
+    inner.max_alloc = Some(u64::from(width) * 8 * 4 + LEAST);
     inner
 }
 

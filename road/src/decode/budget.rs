@@ -34,8 +34,14 @@ impl Budget {
     }
 
     /// Takes `bytes`, waiting until others have given enough back. More than the total is granted when nobody else
-    /// has any.
+    /// has any. A thread takes everything that it needs at once: two that wait, each with a part of what the other needs, would
+    /// wait for ever.
+    ///
+    /// # Panics
+    /// In tests, if this thread has a share.
     pub(crate) fn take(&self, bytes: u64) -> BudgetShare<'_> {
+        #[cfg(test)]
+        tests::begin();
         let mut state = self.state.lock();
         let number = state.next;
         state.next += 1;
@@ -68,19 +74,43 @@ impl Drop for BudgetShare<'_> {
     fn drop(&mut self) {
         self.budget.state.lock().used -= self.bytes;
         self.budget.changed.notify_all();
+        #[cfg(test)]
+        tests::end();
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::cell::Cell;
+
     use super::*;
+
+    thread_local! {
+        static HAS_A_SHARE: Cell<bool> = const { Cell::new(false) };
+    }
+
+    pub(super) fn begin() {
+        let has_one = HAS_A_SHARE.replace(true);
+        assert!(!has_one, "a thread that waits for a second share may wait for ever");
+    }
+
+    pub(super) fn end() {
+        HAS_A_SHARE.set(false);
+    }
 
     #[test]
     fn rule_31_a_picture_larger_than_the_budget_is_decoded_alone_and_those_after_it_wait() {
         let budget = Budget::new(100);
-        let small = budget.take(60);
-        let other = budget.take(40);
         std::thread::scope(|scope| {
+            let [small, other] = [60, 40].map(|bytes| {
+                scope
+                    .spawn({
+                        let budget = &budget;
+                        move || budget.take(bytes)
+                    })
+                    .join()
+                    .unwrap()
+            });
             let large = scope.spawn(|| {
                 let share = budget.take(1000);
                 let used = budget.used();

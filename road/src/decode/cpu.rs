@@ -128,7 +128,7 @@ impl CpuLane {
         };
         let probe = probe(bytes)?;
         // Beyond the limits the decoder refuses before it takes any memory.
-        let allowed = limits.check_picture(probe.width, probe.height).is_ok();
+        let allowed = probe.check(&limits).is_ok();
         let keeping = cache.filter(|_| allowed).map(|cache| (cache, cache.keep()));
         let needed = match keeping {
             _ if !allowed => 0,

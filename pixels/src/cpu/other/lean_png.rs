@@ -1,0 +1,112 @@
+//! A PNG without the chunks that its pixels do not need: colour profiles and texts, which may be compressed to a thousandth of
+//! what the decoder makes of them, and EXIF that is longer than any camera writes.
+
+use std::io::{self, BufRead, Read, Seek, SeekFrom};
+
+/// Bytes before the first chunk.
+const SIGNATURE: usize = 8;
+/// Bytes of a chunk beside its data: its length and type, and its checksum.
+const BESIDE: usize = 12;
+const LEFT_OUT: [&[u8; 4]; 4] = [b"iCCP", b"tEXt", b"zTXt", b"iTXt"];
+const EXIF: &[u8; 4] = b"eXIf";
+/// The longest EXIF that is read for the orientation: a JPEG has no longer one.
+const MOST_EXIF: usize = 64 << 10;
+
+/// Reads a PNG from the beginning to the end, without these chunks.
+#[derive(Debug)]
+pub(super) struct LeanPng<'a> {
+    /// What has not been read.
+    rest: &'a [u8],
+    /// How much of it belongs to the chunk that is read.
+    chunk: usize,
+}
+
+impl<'a> LeanPng<'a> {
+    pub(super) fn new(bytes: &'a [u8]) -> Self {
+        Self { rest: bytes, chunk: SIGNATURE.min(bytes.len()) }
+    }
+
+    /// The width and height that a PNG says. Nothing if it does not begin as one.
+    pub(super) fn size(bytes: &[u8]) -> Option<(u32, u32)> {
+        let number = |at: usize| Some(u32::from_be_bytes(*bytes.get(at..)?.first_chunk()?));
+        let begins = bytes.get(SIGNATURE + 4..SIGNATURE + 8)? == b"IHDR";
+        if begins { Some((number(SIGNATURE + 8)?, number(SIGNATURE + 12)?)) } else { None }
+    }
+
+    /// Goes to the next chunk that is not left out.
+    fn next_chunk(&mut self) {
+        while self.chunk == 0 && !self.rest.is_empty() {
+            let head = self.rest.first_chunk::<4>().zip(self.rest.get(4..8));
+            // What is cut before its length or its end is read as it is: the decoder says so.
+            let Some((len, kind)) = head else {
+                self.chunk = self.rest.len();
+                return;
+            };
+            let len = usize::try_from(u32::from_be_bytes(*len)).unwrap_or(usize::MAX);
+            let whole = len.saturating_add(BESIDE).min(self.rest.len());
+            let is_left_out = LEFT_OUT.iter().any(|left_out| kind == *left_out) || kind == EXIF && len > MOST_EXIF;
+            if is_left_out {
+                self.rest = &self.rest[whole..];
+            } else {
+                self.chunk = whole;
+            }
+        }
+    }
+}
+
+impl Read for LeanPng<'_> {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        let there = self.fill_buf()?;
+        let len = there.len().min(buf.len());
+        buf[..len].copy_from_slice(&there[..len]);
+        self.consume(len);
+        Ok(len)
+    }
+}
+
+impl BufRead for LeanPng<'_> {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        self.next_chunk();
+        Ok(&self.rest[..self.chunk])
+    }
+
+    fn consume(&mut self, len: usize) {
+        self.chunk -= len;
+        self.rest = &self.rest[len..];
+    }
+}
+
+/// The decoder asks for it, and reads on without it.
+impl Seek for LeanPng<'_> {
+    fn seek(&mut self, _to: SeekFrom) -> io::Result<u64> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn chunk(kind: &[u8; 4], data: &[u8]) -> Vec<u8> {
+        [&u32::try_from(data.len()).unwrap().to_be_bytes()[..], kind, data, b"sums"].concat()
+    }
+
+    #[test]
+    fn rule_31_profiles_texts_and_long_exif_are_left_out_and_all_else_is_read_as_it_is() {
+        let kept = [&b"\x89PNG\r\n\x1a\n"[..], &chunk(b"IHDR", &[7; 13]), &chunk(b"eXIf", &[1; 100])].concat();
+        let end = [chunk(b"IDAT", &[3; 5000]), chunk(b"IEND", b"")].concat();
+        let long = vec![2; MOST_EXIF + 1];
+        let out = [b"iCCP", b"zTXt", b"tEXt", b"iTXt"].map(|kind| chunk(kind, &[9; 700])).concat();
+        let whole = [&kept[..], &out, &chunk(b"eXIf", &long), &end, &chunk(b"tEXt", b"after")].concat();
+        let mut read = Vec::new();
+        LeanPng::new(&whole).read_to_end(&mut read).unwrap();
+        assert_eq!(read, [kept.clone(), end.clone()].concat());
+        for cut in 0..whole.len() {
+            let mut read = Vec::new();
+            LeanPng::new(&whole[..cut]).read_to_end(&mut read).unwrap();
+            assert!(read.len() <= cut, "no more than there is");
+        }
+        assert_eq!(LeanPng::size(&whole), Some((0x0707_0707, 0x0707_0707)));
+        assert_eq!((LeanPng::size(&whole[..20]), LeanPng::size(b"")), (None, None));
+    }
+}
