@@ -24,7 +24,7 @@ fn rule_53_an_index_that_fails_fails_the_stream_and_no_record_is_bad_or_has_a_wr
         assert!(ready <= 1, "the first batch may be whole, and no other can be");
         match &fates[..] {
             [Fate::Returned(items)] => {
-                let end = items.last().and_then(|item| item.range.clone()).map(|range| range.end);
+                let end = items.last().and_then(|item| item.range).map(|range| range.end);
                 assert_eq!(end, Some(12), "{items:?}");
                 assert!(items.iter().all(|item| item.range.as_ref().is_some_and(|range| range.start <= 6)));
             }
