@@ -7,7 +7,7 @@ use super::{BatchStage, Output, StageWait};
 use crate::prefetch::{StorageNotice, StorageWait};
 
 /// Trainers that wait for a shorter time are not told why.
-const WORTH_A_WORD: Duration = Duration::from_secs(10);
+pub(super) const WORTH_A_WORD: Duration = Duration::from_secs(10);
 
 impl BatchStage {
     /// What time brings: reads that take too long, and a storage that gives nothing.

@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 use std::time::Instant;
 
-use super::{BatchStage, Output, WORTH_A_WORD};
+use super::look::WORTH_A_WORD;
+use super::{BatchStage, Output};
 use crate::record::Position;
 
 /// What the stage knows of suspects.
