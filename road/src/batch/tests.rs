@@ -149,12 +149,12 @@ impl Setup {
         let pool = Arc::new(Pool::start(2, None, &make, bounds, GpuLanes::default()).unwrap());
         let recipe = Recipe::training(8).unwrap();
         let mixer = self.mixing.map(|mixing| mixes::mixer(Arc::clone(&pool), mixing));
-        let recipes = (Arc::new(recipe), Arc::default());
+        let recipes = (Arc::new(recipe.clone()), Arc::default());
         let parts = BatchParts {
             stream: "test".into(),
             storage_timeout: Duration::from_secs(60),
             targets: targets.writer(FollowSettings {
-                recipe: Arc::new(recipe.clone()),
+                recipe: Arc::new(recipe),
                 seed: 0,
                 annotated: Annotated::AsSeen,
                 min_visible: 0.0,

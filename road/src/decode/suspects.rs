@@ -152,6 +152,10 @@ impl Trial<'_> {
     fn run(&mut self, job: &mut DecodeJob) -> Option<Result<ChildReply, String>> {
         let (mut has_ended_one, mut is_alone) = (false, false);
         loop {
+            // A stream that stops may have many suspects in the queue.
+            if self.order.is_withdrawn() {
+                return None;
+            }
             let ending = match self.attempt(job, is_alone) {
                 Ok(reply) => {
                     self.order.is_over();
@@ -161,9 +165,6 @@ impl Trial<'_> {
             };
             // Each record has another one after an end.
             *self.child = None;
-            if self.order.is_withdrawn() {
-                return None;
-            }
             match ending {
                 Ending::Fault(how) if has_ended_one => return Some(Err(how)),
                 Ending::Fault(how) => {
@@ -174,9 +175,7 @@ impl Trial<'_> {
                 Ending::Blameless(why) => {
                     tracing::debug!(record = job.record, why, "a child process was ended; its record is made again");
                     self.order.waits(Instant::now(), why);
-                    if !self.pause() {
-                        return None;
-                    }
+                    self.pause();
                 }
             }
         }
@@ -184,10 +183,8 @@ impl Trial<'_> {
 
     /// Asks a child once. Without others, silence is the record's fault, and not the machine's.
     fn attempt(&mut self, job: &mut DecodeJob, is_alone: bool) -> Result<ChildReply, Ending> {
-        let (_among_others, _only) = match is_alone {
-            true => (None, Some(self.shared.alone.write())),
-            false => (Some(self.shared.alone.read()), None),
-        };
+        let _only = is_alone.then(|| self.shared.alone.write());
+        let _among_others = (!is_alone).then(|| self.shared.alone.read());
         let blameless = |error: std::io::Error| Ending::Blameless(format!("its process cannot be started: {error}"));
         let is_new = !self.child.as_ref().is_some_and(|child| child.is_of(self.order));
         if is_new {
@@ -221,16 +218,12 @@ impl Trial<'_> {
         }
     }
 
-    /// Waits before the next try. False if the stream has stopped meanwhile.
-    fn pause(&self) -> bool {
+    /// Waits before the next try, unless the stream stops.
+    fn pause(&self) {
         let until = Instant::now() + PAUSE;
         let never = channel::never::<()>();
-        while Instant::now() < until {
-            if self.order.is_withdrawn() {
-                return false;
-            }
+        while Instant::now() < until && !self.order.is_withdrawn() {
             let _timeout = never.recv_timeout(child::LOOK);
         }
-        true
     }
 }

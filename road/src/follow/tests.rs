@@ -27,6 +27,7 @@ use crate::memory::Promises;
 use crate::place::PlaceRight;
 use crate::prefetch::shelf;
 use crate::publish::Ready;
+use crate::record::EpochTurn;
 use crate::settings::{DecodeSettings, JpegDecoder, Lanes};
 use crate::sheet::SettledBatch;
 use crate::targets::Targets;
@@ -297,14 +298,15 @@ fn boxes_are_where_pixels_are(pool: &Arc<Pool>, adjust_orientation: bool, cache:
     let recipe = Recipe::new(list, Output::default()).unwrap().with_input(input).unwrap();
     let masks = Arc::new(Masks { annotated: Annotated::AsStored, ..targets.masks().clone() });
     let order = (Arc::new(recipe.clone()), Arc::default());
-    let decoding = Decoding::new(Arc::clone(pool), order, 9, masks, (cache.cloned(), None), None);
+    let decoding = Decoding::new(Arc::clone(pool), order, 9, masks, (cache.cloned(), None), None, Arc::default());
     let region = region(&recipe, &targets, 16);
     let (frame, places) = region.slot(0).unwrap().split();
     for (place, number) in places.into_iter().zip(0_u8..) {
         let (size, at) = ((120 + u32::from(number), 90), blocks[usize::from(number)]);
         let bytes = with_mask(number, size, at, &block(size, at, number % 8 + 1));
         let place = PlaceRight::new(place, None);
-        decoding.decode((0, number.into()), place, shelf::read(bytes), 3, Turn::first(number.into()));
+        let of = EpochTurn { epoch: 3, turn: Turn::first(number.into()) };
+        decoding.decode((0, number.into()), place, shelf::read(bytes), of, false);
     }
     let (mut places, mut origins) = (Vec::new(), vec![None; 16]);
     while places.len() < 16 {

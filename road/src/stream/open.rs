@@ -140,13 +140,12 @@ impl Opening {
         let (settings, dataset, standing) = (Arc::new(settings), Arc::new(dataset), Arc::new(standing));
         let pipeline = Pipeline::new(
             identity.clone(),
-            Arc::clone(&settings),
+            (Arc::clone(&settings), document),
             prefetch,
             pool,
             Arc::clone(&dataset),
             Arc::clone(&standing),
             ring.clone(),
-            document,
         );
         let attendance = Arc::new(Attendance::new());
         let told_of_failure = ToldOfFailure::default();

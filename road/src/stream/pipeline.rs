@@ -86,13 +86,12 @@ impl Pipeline {
     /// The stages of a stream, of which none runs yet. `pool` decodes, and `prefetch` says how files are read ahead.
     pub(super) fn new(
         identity: Identity,
-        settings: Arc<StreamSettings>,
+        (settings, document): (Arc<StreamSettings>, String),
         prefetch: PrefetchSettings,
         pool: Arc<Pool>,
         dataset: Arc<Dataset>,
         standing: Arc<Standing>,
         ring: RingHandle,
-        document: String,
     ) -> Self {
         let meter = Arc::new(Meter::new("batch"));
         Self {

@@ -1,6 +1,6 @@
 //! A suspect's job as a request to a child, and the child's answer as what is in its place.
 
-use forebay_pixels::{MaskDepth, Orientation, Origin};
+use forebay_pixels::{MaskDepth, Orientation, Origin, Recipe, RecordBoxes};
 use forebay_proto::v1::child_setup::Jpeg;
 use forebay_proto::v1::{ChildMask, ChildOrigin, ChildPartner, ChildReply, ChildRequest, ChildSetup};
 
@@ -45,7 +45,7 @@ pub(super) fn setup(job: &DecodeJob, order: &SuspectOrder, children: &ChildLimit
         jpeg: jpeg.into(),
         masks_of_source: narrow(job.masks.of_source),
         masks: masks.collect(),
-        boxes_in_fractions: recipes(job).any(|recipe| recipe.boxes().is_some_and(|boxes| boxes.in_fractions())),
+        boxes_in_fractions: recipes(job).any(|recipe| recipe.boxes().is_some_and(RecordBoxes::in_fractions)),
     }
 }
 
@@ -72,7 +72,7 @@ pub(super) fn request(job: &DecodeJob, setup: Option<ChildSetup>) -> ChildReques
     }
 }
 
-fn recipes(job: &DecodeJob) -> impl Iterator<Item = &forebay_pixels::Recipe> {
+fn recipes(job: &DecodeJob) -> impl Iterator<Item = &Recipe> {
     std::iter::once(&*job.recipe).chain(job.views.views.iter().map(|view| &view.recipe))
 }
 

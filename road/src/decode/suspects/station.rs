@@ -87,13 +87,13 @@ impl Station {
             Jpeg::Image => JpegDecoder::Image,
         };
         let boxes = Arc::<Mutex<Vec<[f32; 4]>>>::default();
-        let bound = |recipe: &Recipe| match recipe.drawing_by_boxes() {
-            None => recipe.clone(),
-            Some(_) => {
-                let boxes = Arc::clone(&boxes);
-                let give = move |_: u64, give: &mut dyn FnMut([f32; 4])| boxes.lock().iter().copied().for_each(give);
-                recipe.clone().with_boxes(RecordBoxes::new(settings.annotated, setup.boxes_in_fractions, give))
+        let bound = |recipe: &Recipe| {
+            if recipe.drawing_by_boxes().is_none() {
+                return recipe.clone();
             }
+            let boxes = Arc::clone(&boxes);
+            let give = move |_: u64, give: &mut dyn FnMut([f32; 4])| boxes.lock().iter().copied().for_each(give);
+            recipe.clone().with_boxes(RecordBoxes::new(settings.annotated, setup.boxes_in_fractions, give))
         };
         let recipe = bound(&settings.recipe);
         let views = settings.views.iter().map(|view| View { name: view.name.clone(), recipe: bound(&view.recipe) });
