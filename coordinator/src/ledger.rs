@@ -146,6 +146,8 @@ struct Worker {
     process: Option<WorkerProcess>,
     /// Trainers read the stream there.
     attended: bool,
+    /// It has said that it ends itself: its end is no death of rule 9.
+    ends_itself: bool,
     /// The worker has seen the replies below this number: a command below it that was never applied is not applied any
     /// more (semantics rule 34).
     unseen: u64,

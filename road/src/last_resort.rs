@@ -1,8 +1,47 @@
 //! When the daemon ends itself: if nothing in this process can use a GPU any more, or if continuing would give other
-//! pixels than were requested. Its supervisor restarts it, and trainers reconnect. They keep what they hold.
+//! pixels than were requested. Its supervisor restarts it, and trainers reconnect. They keep what they hold. The ledgers are told
+//! before, so that no record is suspected of the end (semantics rule 9).
 
-use std::process::abort;
+use std::process;
+use std::sync::{Weak, mpsc};
 use std::time::Duration;
+
+use forebay_proto::v1::attend_request::Attendance;
+use parking_lot::Mutex;
+use tokio::runtime::Handle;
+
+use crate::worker::Worker;
+
+/// How long the ledgers may take to hear it.
+const MOMENT: Duration = Duration::from_secs(2);
+
+/// The workers of this process, each with what runs its commands.
+static WORKERS: Mutex<Vec<(Weak<Worker>, Handle)>> = Mutex::new(Vec::new());
+
+/// Has the ledger of a worker told if the daemon ends itself.
+pub(crate) fn watch(worker: Weak<Worker>, runtime: Handle) {
+    let mut workers = WORKERS.lock();
+    workers.retain(|(worker, _)| worker.strong_count() > 0);
+    workers.push((worker, runtime));
+}
+
+fn abort() -> ! {
+    let (told, all) = mpsc::channel::<()>();
+    for (worker, runtime) in WORKERS.lock().iter() {
+        if let Some(worker) = worker.upgrade() {
+            let told = told.clone();
+            runtime.spawn(async move {
+                // It ends in any case, and then its leases make suspects at worst.
+                let _heard = worker.attend(Attendance::Ending).await;
+                drop(told);
+            });
+        }
+    }
+    drop(told);
+    // The channel closes when all are told.
+    let _late = all.recv_timeout(MOMENT);
+    process::abort()
+}
 
 /// The GPU's context is broken.
 pub(crate) fn broken(error: &dyn std::error::Error) -> ! {

@@ -19,6 +19,11 @@ impl Ledger {
                 self.touch();
                 return Ok(AttendReply { progress: Some(self.progress()) });
             }
+            Attendance::Ending => {
+                self.workers.get_mut(worker).into_iter().for_each(|known| known.ends_itself = true);
+                self.touch();
+                return Ok(AttendReply { progress: Some(self.progress()) });
+            }
             Attendance::Empty => false,
             Attendance::Attended => true,
         };

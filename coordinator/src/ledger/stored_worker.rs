@@ -27,6 +27,7 @@ impl Worker {
             process: self.process.clone(),
             unseen: self.unseen,
             attended: self.attended,
+            ends_itself: self.ends_itself,
         }
     }
 
@@ -55,6 +56,7 @@ impl Worker {
             process: stored.process,
             unseen: stored.unseen,
             attended: stored.attended,
+            ends_itself: stored.ends_itself,
             waits: false,
             heard: now,
         })

@@ -106,7 +106,7 @@ impl Ledger {
         for back in self.returned.iter_mut().filter(|back| back.kept_for_consumers && back.worker == worker) {
             back.not_before = kept_until;
         }
-        let back = lose(worker, lost.leases, Cause::DaemonDied, Some(kept_until));
+        let back = lose(worker, lost.leases, Cause::DaemonDied, u32::from(!lost.ends_itself), Some(kept_until));
         self.insert_all_returned(back);
         self.settle();
     }
@@ -138,7 +138,7 @@ impl Ledger {
                 "leases were not extended for their time: they are returned"
             );
             self.note(&name);
-            back.extend(lose(&name, late, Cause::LeaseExpired, None));
+            back.extend(lose(&name, late, Cause::LeaseExpired, 0, None));
             self.dirty.workers.insert(name.to_string());
         }
         self.insert_all_returned(back);
@@ -281,9 +281,9 @@ fn lose(
     worker: &str,
     leases: BTreeMap<u64, LeaseOut>,
     cause: Cause,
+    died: u32,
     kept_until: Option<u64>,
 ) -> Vec<ReturnedPositions> {
-    let died = u32::from(cause == Cause::DaemonDied);
     let mut back = Vec::new();
     for (id, held) in leases {
         back.extend(held.parts().map(|(range, deaths)| ReturnedPositions {

@@ -3,7 +3,10 @@
 use std::collections::BTreeSet;
 
 use forebay_coordinator::Verdict as Judgement;
-use forebay_proto::v1::{AckItem, Cause, Lease, Range, Verdict, ack_item::Kind, acquire_reply::Answer};
+use forebay_proto::v1::{
+    AckItem, AttendRequest, Cause, Lease, Range, Verdict, ack_item::Kind, acquire_reply::Answer,
+    attend_request::Attendance,
+};
 use proptest::prelude::*;
 
 use crate::scene::{Daemon, GRACE, Scene, TTL, spec, static_spec};
@@ -71,6 +74,19 @@ fn rule_9_a_stop_in_order_is_no_death() {
         let lease = daemon.lease(&scene);
         assert_eq!((lease.deaths, lease.suspect), (0, false), "incarnation {incarnation}");
         assert_eq!(daemon.give_back_seen(&scene, &lease, 0, 8, Cause::DaemonStopped), Verdict::Accepted);
+    }
+}
+
+#[test]
+fn rule_9_a_daemon_that_says_that_it_ends_itself_has_died_of_no_record() {
+    let mut scene = Scene::new(spec(8), 8, 1);
+    for incarnation in 1..=6 {
+        let mut daemon = reborn(&scene, "node", incarnation);
+        let lease = daemon.lease(&scene);
+        assert_eq!((lease.deaths, lease.suspect), (0, false), "incarnation {incarnation}");
+        let attendance = Attendance::Ending.into();
+        scene.call(AttendRequest { caller: Some(daemon.next()), attendance }).unwrap();
+        scene.restart();
     }
 }
 

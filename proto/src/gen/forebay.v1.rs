@@ -869,6 +869,8 @@ pub mod attend_request {
         Attended = 2,
         /// The caller has closed the stream, and sends no more commands. It is forgotten.
         Closed = 3,
+        /// The caller ends itself at once, because a GPU cannot be used. What it has is not to blame (semantics rule 9).
+        Ending = 40,
     }
     impl Attendance {
         /// String value of the enum field names used in the ProtoBuf definition.
@@ -881,6 +883,7 @@ pub mod attend_request {
                 Self::Empty => "EMPTY",
                 Self::Attended => "ATTENDED",
                 Self::Closed => "CLOSED",
+                Self::Ending => "ENDING",
             }
         }
         /// Creates an enum from field names used in the ProtoBuf definition.
@@ -890,6 +893,7 @@ pub mod attend_request {
                 "EMPTY" => Some(Self::Empty),
                 "ATTENDED" => Some(Self::Attended),
                 "CLOSED" => Some(Self::Closed),
+                "ENDING" => Some(Self::Ending),
                 _ => None,
             }
         }
@@ -5080,6 +5084,9 @@ pub struct StoredWorker {
     /// Trainers read the stream there.
     #[prost(bool, tag = "30")]
     pub attended: bool,
+    /// It has said that it ends itself.
+    #[prost(bool, tag = "40")]
+    pub ends_itself: bool,
 }
 #[allow(clippy::all)]
 #[derive(Clone, PartialEq, ::prost::Message)]

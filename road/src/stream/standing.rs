@@ -15,6 +15,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 
 use crate::ack::{Fate, FateReceiver, Fates, ReceiptCounts};
 use crate::consumers::Outbox;
+use crate::last_resort;
 use crate::stream::news;
 use crate::worker::{LeaseWords, Worker};
 
@@ -72,9 +73,11 @@ impl Standing {
         let part = request.spec.as_ref().and_then(EpochPart::of);
         let has_others = ledgers.is_remote();
         let (worker, leases, opened) = Worker::open(ledgers, request, has_others).await?;
+        let worker = Arc::new(worker);
+        last_resort::watch(Arc::downgrade(&worker), tokio::runtime::Handle::current());
         let (fates, receipts) = mpsc::unbounded_channel();
         let standing = Self {
-            worker: Arc::new(worker),
+            worker,
             fates,
             counts: Arc::default(),
             spec_hash: opened.spec_hash,
