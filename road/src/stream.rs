@@ -235,7 +235,9 @@ impl Stream {
     }
 
     /// Admits a trainer, with what it consumed and holds from an earlier incarnation of the daemon.
+    /// If it asks for no number of credits, it asks for those of the stream.
     pub async fn attach(&self, socket: Socket, peer: Peer, credits: u32, membership: Membership, hand_ins: HandIns) {
+        let credits = if credits == 0 { self.settings.credits } else { credits };
         let id = self.attendance.number();
         self.see_who_left().await;
         let notice = self.may_have_missed(&membership, &hand_ins);

@@ -38,6 +38,18 @@ fn rule_12_drop_leaves_the_rest_out_and_the_audit_counts_it() {
 }
 
 #[test]
+fn rule_04_trainers_get_the_credits_of_their_stream_unless_they_ask_for_others() {
+    for (credits, trainers, asked, granted) in [(1, 4, 0, 1), (3, 2, 0, 3), (2, 3, 0, 2), (5, 1, 2, 2)] {
+        let home = Home::with_pictures(8);
+        let _daemon = home.serve(&format!("credits = {credits}\ntrainers = {trainers}"));
+        // The last of as many trainers as the ring has room for.
+        let _others: Vec<Puppet> = (1..trainers).map(|_| Puppet::attach(&home)).collect();
+        let last = Trainer::with(&home, Options { credits: asked, ..options() }).unwrap();
+        assert_eq!(last.session.credits(), granted, "credits = {credits}");
+    }
+}
+
+#[test]
 fn rule_12_two_trainers_get_one_partial_batch_in_each_epoch() {
     let home = Home::with_pictures(30);
     let _daemon = home.serve("epochs = 3\nshuffle = true");

@@ -15,14 +15,14 @@ pub(crate) fn slots(status: &StreamStatus) -> u32 {
 #[test]
 fn rule_04_a_further_trainer_gets_the_credits_that_are_left_and_the_next_one_is_refused_with_the_number() {
     let home = Home::with_pictures(40);
-    let _daemon = home.serve("trainers = 1\ncredits = 3");
-    let _first = Puppet::attach(&home);
-    let second = Puppet::attach(&home);
+    let _daemon = home.serve("trainers = 2\ncredits = 2");
+    let (_first, _second) = (Puppet::attach(&home), Puppet::with_one_credit(&home));
+    let third = Puppet::attach(&home);
     let refused = Trainer::with(&home, options()).map(drop).unwrap_err().to_string();
-    assert!(refused.contains('3') && refused.contains('2'), "{refused}");
-    second.close();
-    let third = Trainer::with(&home, options()).unwrap();
-    assert_eq!(third.session.credits(), 1, "what the first one left");
+    assert!(refused.contains('4') && refused.contains('3'), "{refused}");
+    third.close();
+    let fourth = Trainer::with(&home, options()).unwrap();
+    assert_eq!(fourth.session.credits(), 1, "what the others left");
 }
 
 #[test]

@@ -107,9 +107,9 @@ impl Trainer {
 }
 
 impl Puppet {
-    /// A trainer that may have two batches in its hands.
+    /// A trainer that may have as many batches in its hands as its stream gives.
     pub(crate) fn attach(home: &Home) -> Self {
-        Self::play(home, 2, None)
+        Self::play(home, 0, None)
     }
 
     /// A trainer that may have one.
@@ -119,7 +119,7 @@ impl Puppet {
 
     /// The trainer of one shard.
     pub(crate) fn of_shard(home: &Home, id: u32, count: u32) -> Self {
-        Self::play(home, 2, Some((id, count)))
+        Self::play(home, 0, Some((id, count)))
     }
 
     /// A trainer of a group, or one that is a group by itself; a `late` one begins with the next epoch.

@@ -138,7 +138,7 @@ typedef struct forebay_options {
   const char *const *columns;
   // How many names `columns` has.
   size_t column_count;
-  // Batches that the caller may hold at once. 0 is 2.
+  // Batches that the caller may hold at once. 0 is the `credits` of the stream, which are 2 by default.
   uint32_t credits;
   // The shard that this trainer reads, from 0.
   uint32_t shard_id;

@@ -50,7 +50,7 @@ pub struct Options {
     pub columns: *const *const c_char,
     /// How many names `columns` has.
     pub column_count: usize,
-    /// Batches that the caller may hold at once. 0 is 2.
+    /// Batches that the caller may hold at once. 0 is the `credits` of the stream, which are 2 by default.
     pub credits: u32,
     /// The shard that this trainer reads, from 0.
     pub shard_id: u32,

@@ -36,7 +36,8 @@ pub enum Target {
 /// What a session asks for, whatever the target.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Batches that may wait or be in use at once.
+    /// Batches that may wait or be in use at once. 0: as many as the stream's `credits`, which is 2 by default. With 1, drop each
+    /// batch before you ask for the next one, or copy it.
     pub credits: u32,
     /// The shard of static assignment.
     pub shard: Option<Shard>,
@@ -69,7 +70,7 @@ pub struct Shard {
 impl Default for Options {
     fn default() -> Self {
         Self {
-            credits: 2,
+            credits: 0,
             shard: None,
             group: None,
             join: Join::Next,

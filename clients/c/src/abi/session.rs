@@ -239,7 +239,7 @@ unsafe fn wanted(options: &Options) -> Result<(Target, ClientOptions), Failure> 
         settings: settings.map(str::to_owned),
     };
     let options = ClientOptions {
-        credits: if options.credits == 0 { defaults.credits } else { options.credits },
+        credits: options.credits,
         shard,
         group: group.map(str::to_owned),
         join,

@@ -19,7 +19,11 @@ impl Server {
         if let Some(settings) = settings {
             self.log.lock().settings.push(Bulk::accept(settings).unwrap().read(1 << 20).unwrap());
         }
-        let granted = self.exchange.attach(id, head.credits, Membership::default()).unwrap().credits;
+        let granted = self
+            .exchange
+            .attach(id, if head.credits == 0 { 2 } else { head.credits }, Membership::default())
+            .unwrap()
+            .credits;
         if let Some(resume) = resume {
             let bytes = Bulk::accept(resume).unwrap().read(1 << 20).unwrap();
             let list: Vec<HandIn> = bytes.chunks_exact(size_of::<HandIn>()).map(bytemuck::pod_read_unaligned).collect();
