@@ -1,5 +1,6 @@
 """A batch over plain arrays, in place of the ring's memory."""
 
+import pickle
 from types import SimpleNamespace
 
 import numpy as np
@@ -62,6 +63,21 @@ def test_rejecting_lets_go_of_the_slot_but_not_of_arrays_in_hand():
     assert images.shape == (3, 2, 2, 3)
     with pytest.raises(ClosedError):
         _ = batch.labels
+
+
+def test_a_copy_can_be_pickled_and_a_batch_of_the_ring_cannot():
+    batch = Batch(lent())
+    with pytest.raises(TypeError, match=r"batch\.copy\(\)"):
+        pickle.dumps(batch)
+    copy = batch.copy()
+    copies = [pickle.loads(pickle.dumps(copy, protocol)) for protocol in range(2, pickle.HIGHEST_PROTOCOL + 1)]
+    for twin in [*copies, copies[0].copy()]:
+        assert all(np.array_equal(ours, theirs) for ours, theirs in zip(copy.padded, twin.padded))
+        assert (len(twin), twin.valid, twin.epoch, twin.columns) == (3, 3, 2, copy.columns)
+        twin.images[:] = 1
+        for decide in (twin.ack, twin.reject):
+            with pytest.raises(ClosedError, match="pickled"):
+                decide()
 
 
 def test_a_copy_decides_for_its_batch():

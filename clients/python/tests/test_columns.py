@@ -1,6 +1,7 @@
 """Columns beside pictures and labels, from a dataset's annotations to a trainer."""
 
 import json
+import pickle
 
 import forebay
 import numpy as np
@@ -135,6 +136,8 @@ def test_a_copy_has_its_own_columns_and_the_slot_goes_back(coco):
         assert not hasattr(batch, "boxes")
         assert kept.columns[4:] == ("boxes", "classes", "crowd", "area")
         assert kept.boxes.tolist() == view.tolist()
+        pickled = pickle.loads(pickle.dumps(kept))
+        assert (pickled.columns, pickled.boxes.tolist()) == (kept.columns, kept.boxes.tolist())
         kept.boxes.values[:] = 0
         with pytest.raises(ValueError, match="read-only"):
             view.values[:] = 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, Callable, NamedTuple
 
 import numpy as np
 
@@ -245,8 +245,22 @@ class Batch:
         for name in self._further():
             column, validity = self._column(name)
             twin._own_columns[name] = column.copy(), validity.copy()
-        twin._decision, twin._shown, twin.epoch, twin.valid = self._right(), self._shown, self.epoch, self.valid
+        twin._decision = self._decision if self._own is not None else self._right()
+        twin._shown, twin.epoch, twin.valid = self._shown, self.epoch, self.valid
         return twin
+
+    def __reduce__(self) -> tuple[Callable[..., Batch], tuple[Any, ...]]:
+        """What the pickle of a copy has. Only a copy can be pickled, and the result cannot decide on the batch."""
+        if self._own is None:
+            raise TypeError("a batch of a ring cannot be pickled: pickle batch.copy()")
+        return _unpickled, (
+            tuple(self._own),
+            self._further_types,
+            self._own_columns,
+            self._shown,
+            self.epoch,
+            self.valid,
+        )
 
     def ack(self) -> None:
         """Acknowledges the batch as consumed now. Otherwise the next call of `next()` does that.
@@ -356,6 +370,8 @@ class Batch:
 
     def _right(self) -> _native.Decision:
         """The right to decide on the batch, which outlasts the slot."""
+        if self._decision is None and self._own is not None:
+            raise ClosedError("this batch was pickled: acknowledge or reject it where it was copied")
         if self._decision is None:
             self._decision = self._lent().decision
         return self._decision
@@ -365,3 +381,17 @@ class Batch:
         if self._native is not None:
             self._right()
         self._native = self._hold = self._pixels = None
+
+
+def _unpickled(
+    arrays: tuple[np.ndarray, ...],
+    types: dict[str, str],
+    columns: dict[str, tuple[np.ndarray | Ragged, np.ndarray]],
+    *counts: int,
+) -> Batch:
+    """A batch of what was pickled of a copy."""
+    twin = Batch.__new__(Batch)
+    twin._native = twin._releases = twin._hold = twin._pixels = twin._decision = None
+    twin._own, twin._further_types, twin._own_columns = Padded(*arrays), types, columns
+    twin._shown, twin.epoch, twin.valid = counts
+    return twin
