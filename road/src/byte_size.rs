@@ -19,8 +19,13 @@ pub struct ByteSize(pub u64);
 
 /// A text that is no size.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("\"{0}\" is not a size; write a number and b, kb, mb, gb, tb, kib, mib, gib or tib, such as \"1.5gb\"")]
+#[error(
+    "\"{0}\" is not a size below 1024 PiB; write a number and b, kb, mb, gb, tb, kib, mib, gib or tib, such as \"1.5gb\""
+)]
 pub struct NoSize(String);
+
+/// Sizes are below it, so that sums of a few of them fit into 64 bits.
+const LIMIT: u64 = 1 << 60;
 
 const SIZE_UNITS: [(&str, u64); 10] = [
     ("tib", 1 << 40),
@@ -35,6 +40,13 @@ const SIZE_UNITS: [(&str, u64); 10] = [
     ("", 1),
 ];
 
+impl ByteSize {
+    /// So many bytes, if they are below 1024 PiB.
+    pub fn of(bytes: u64) -> Option<Self> {
+        (bytes < LIMIT).then_some(Self(bytes))
+    }
+}
+
 impl FromStr for ByteSize {
     type Err = NoSize;
 
@@ -44,7 +56,7 @@ impl FromStr for ByteSize {
         let unit = unit.to_ascii_lowercase();
         let &(_, factor) = SIZE_UNITS.iter().find(|(name, _)| *name == unit).ok_or_else(no_size)?;
         if let Ok(number) = number.parse::<u64>() {
-            return number.checked_mul(factor).map(Self).ok_or_else(no_size);
+            return number.checked_mul(factor).and_then(Self::of).ok_or_else(no_size);
         }
         let number: f64 = number.parse().map_err(|_| no_size())?;
         #[expect(clippy::cast_precision_loss, reason = "every factor is exact in an f64")]
@@ -119,14 +131,25 @@ mod tests {
         ] {
             assert_eq!(text.parse(), Ok(ByteSize(bytes)), "{text}");
         }
-        for text in ["", "gb", "-1gb", "1e3mb", "1..5gb", "5 parsecs", "99999999999tb", "5g"] {
+        for text in [
+            "",
+            "gb",
+            "-1gb",
+            "1e3mb",
+            "1..5gb",
+            "5 parsecs",
+            "99999999999tb",
+            "5g",
+            "1152921504606846976",
+            "2000000tb",
+        ] {
             assert!(text.parse::<ByteSize>().is_err(), "{text}");
         }
     }
 
     #[test]
     fn a_size_is_written_so_that_it_reads_back() {
-        for bytes in [0, 1, 1000, 1024, 1500, 128_000_000, 1 << 30, u64::MAX] {
+        for bytes in [0, 1, 1000, 1024, 1500, 128_000_000, 1 << 30, LIMIT - 1] {
             let text = ByteSize(bytes).to_string();
             assert_eq!(text.parse(), Ok(ByteSize(bytes)), "{text}");
         }

@@ -5,19 +5,34 @@ use std::time::Duration;
 const DURATION_UNITS: [(&str, f64); 6] =
     [("us", 1e-6), ("ms", 1e-3), ("s", 1.0), ("m", 60.0), ("h", 3600.0), ("d", 86_400.0)];
 
-/// Parses `"500ms"`, `"5s"`, `"10m"`, `"1.5h"` or `"2d"`. Returns `None` for any other text.
+/// Longest duration: 100 years. Any clock can count on by it.
+const LONGEST: Duration = Duration::from_secs(100 * 365 * 86_400);
+
+/// Parses `"500ms"`, `"5s"`, `"10m"`, `"1.5h"` or `"2d"`. Returns `None` for any other text, and for more than 100 years.
 pub fn parse_duration(text: &str) -> Option<Duration> {
     let text = text.trim();
     let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
     let (number, unit) = (&text[..end], text[end..].trim_start());
     let &(_, factor) = DURATION_UNITS.iter().find(|(name, _)| *name == unit)?;
     let number: f64 = number.parse().ok()?;
-    Duration::try_from_secs_f64(number * factor).ok()
+    of_seconds(number * factor)
+}
+
+/// A number of seconds; `None` if it is negative, no number, or more than 100 years.
+pub(super) fn of_seconds(seconds: f64) -> Option<Duration> {
+    Duration::try_from_secs_f64(seconds).ok().filter(|duration| *duration <= LONGEST)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_clock_can_count_on_by_the_longest_duration() {
+        let longest = parse_duration("36500d").unwrap();
+        assert!(std::time::Instant::now().checked_add(longest).is_some());
+        assert!(i64::try_from(longest.as_nanos()).is_ok());
+    }
 
     #[test]
     fn durations_are_read_as_people_write_them() {
@@ -26,7 +41,8 @@ mod tests {
         {
             assert_eq!(parse_duration(text), Some(Duration::from_millis(millis)), "{text}");
         }
-        for text in ["", "5", "s", "-5s", "5 min", "1e3s", "99999999999999999999999d"] {
+        for text in ["", "5", "s", "-5s", "5 min", "1e3s", "99999999999999999999999d", "9223372036854775808s", "36501d"]
+        {
             assert_eq!(parse_duration(text), None, "{text}");
         }
     }

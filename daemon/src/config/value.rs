@@ -8,7 +8,7 @@ pub(super) use forebay_pixels::document::{choice, flag, shown, whole};
 use forebay_road::ByteSize;
 use serde_json::Value;
 
-use super::duration::parse_duration;
+use super::duration::{of_seconds, parse_duration};
 
 pub(super) fn text(value: &Value) -> Result<String, String> {
     match value.as_str() {
@@ -28,19 +28,19 @@ pub(super) fn path(value: &Value) -> Result<PathBuf, String> {
 pub(super) fn size(value: &Value) -> Result<ByteSize, String> {
     let size = match value {
         Value::String(text) => text.parse().ok(),
-        value => value.as_u64().map(ByteSize),
+        value => value.as_u64().and_then(ByteSize::of),
     };
     size.filter(|size: &ByteSize| size.0 > 0)
-        .ok_or_else(|| "a size above 0, such as \"512kb\", \"1.5gb\" or \"64MiB\"".to_owned())
+        .ok_or_else(|| "a size above 0 and below 1024 PiB, such as \"512kb\", \"1.5gb\" or \"64MiB\"".to_owned())
 }
 
 /// `"5s"`, or a number of seconds.
 pub(super) fn duration(value: &Value) -> Result<Duration, String> {
     let duration = match value {
         Value::String(text) => parse_duration(text),
-        value => value.as_f64().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()),
+        value => value.as_f64().and_then(of_seconds),
     };
-    duration
-        .filter(|duration| !duration.is_zero())
-        .ok_or_else(|| "a duration above 0, such as \"500ms\", \"5s\", \"10m\" or \"2h\"".to_owned())
+    duration.filter(|duration| !duration.is_zero()).ok_or_else(|| {
+        "a duration above 0 and up to 100 years (\"36500d\"), such as \"500ms\", \"5s\", \"10m\" or \"2h\"".to_owned()
+    })
 }
