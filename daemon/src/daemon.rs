@@ -9,6 +9,7 @@ mod gates;
 pub(crate) mod ledgers;
 mod node;
 mod open_error;
+mod private_ledger;
 mod served;
 mod shared;
 mod streams;

@@ -1,7 +1,6 @@
 //! Decides which trainer may attach to which stream. A request is read and checked before anything is opened for it.
 
 use std::os::fd::OwnedFd;
-use std::path::Path;
 use std::sync::Arc;
 
 use forebay_coordinator::check_rank;
@@ -16,7 +15,7 @@ use thiserror::Error;
 
 use crate::config::StreamSection;
 use crate::daemon::gates::StreamKey;
-use crate::daemon::ledgers::Ledgers;
+use crate::daemon::private_ledger::private_ledger;
 use crate::daemon::streams::{Entered, Streams};
 use crate::daemon::wanted::Wanted;
 use crate::group;
@@ -183,8 +182,9 @@ impl Admission<'_> {
         let streams = self.streams;
         let section = StreamSection::from_json(settings, &streams.configuration().now().ring)
             .map_err(|mistakes| (text_code::SETTINGS, mistakes.to_string()))?;
-        let (ledgers, run, stream) =
-            private_ledger(streams.configuration().runs(), self.name(), &section, files.as_deref())?;
+        let runs = streams.configuration().runs();
+        let ledger = private_ledger(runs, self.name(), &section, files.as_deref());
+        let (ledgers, run, stream) = ledger.map_err(|reason| (text_code::SETTINGS, reason))?;
         let (files, trainer) = (files.map(Arc::new), Some(self.trainer.clone()));
         let shard = section.settings.sharding.part(None);
         suited(streams, Wanted { key: StreamKey { run, stream }, shard, section, files, trainer, ledgers }).await
@@ -209,29 +209,6 @@ async fn suited(streams: &Arc<Streams>, wanted: Wanted) -> Result<Entered, Admis
             return Err((text_code::BUSY, reason));
         }
     }
-}
-
-/// A Loader without a run has a ledger of its own in the trainer's memory; a named run has a file, in which the
-/// dataset's path tells one Loader's ledger from another's.
-fn private_ledger(
-    runs: Option<&Path>,
-    name: &str,
-    section: &StreamSection,
-    files: Option<&[u8]>,
-) -> Result<(Ledgers, String, String), AdmissionRefusal> {
-    let Some(run) = &section.run else { return Ok((Ledgers::Kept, "private".into(), name.into())) };
-    if run.contains(['/', '\0']) || run.starts_with('.') {
-        let reason = format!("run \"{run}\" cannot be used as a file name; leave out slashes and a leading dot");
-        return Err((text_code::SETTINGS, reason));
-    }
-    let Some(folder) = runs else {
-        let reason = "a named run needs a folder for its ledger: set XDG_STATE_HOME or HOME".to_owned();
-        return Err((text_code::SETTINGS, reason));
-    };
-    // A single source has the name that it had before there could be several.
-    let sources = section.source.as_ref().map(|sources| sources.join("\0")).unwrap_or_default();
-    let stream = blake3::hash(files.unwrap_or(sources.as_bytes())).to_hex()[..16].to_owned();
-    Ok((Ledgers::File(folder.join(format!("{run}.redb"))), run.clone(), stream))
 }
 
 /// The shard or rank that a trainer of a service asks for.
@@ -340,6 +317,7 @@ mod tests {
     use super::*;
     use crate::config::{Config, Surroundings};
     use crate::daemon::configuration::Configuration;
+    use crate::daemon::ledgers::Ledgers;
     use crate::daemon::{DaemonKind, Shared};
 
     #[tokio::test(flavor = "multi_thread")]
