@@ -187,7 +187,7 @@ mod tests {
         assert_eq!(shown(&plan(9, 0, 2, false), pad, 0), [[0, 1], [2, 3], [3, 3]]);
     }
 
-    /// The sizes of a rank's batches in PyTorch, with a `BatchSampler` over a `DistributedSampler`. All ranks have the same: the
+    /// The sizes of a rank's batches in `PyTorch`, with a `BatchSampler` over a `DistributedSampler`. All ranks have the same: the
     /// sampler gives each of them `ceil(records / ranks)` pictures, and repeats some. `drop_last` is that of the batches.
     fn distributed_sampler(records: u64, ranks: u64, batch_size: u64, drop_last: bool) -> Vec<u64> {
         let pictures = records.div_ceil(ranks);

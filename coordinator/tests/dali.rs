@@ -73,7 +73,7 @@ impl Case {
             .collect()
     }
 
-    /// Places of a batch that DALI shows too. Padded shards also show copies under "partial", as PyTorch's sampler does.
+    /// Places of a batch that DALI shows too. Padded shards also show copies under "partial", as `PyTorch`'s sampler does.
     fn compared(&self, batch: StaticBatch) -> u64 {
         if self.pad_last_batch && self.last_batch_policy == "partial" { batch.valid } else { batch.shown }
     }

@@ -215,7 +215,7 @@ impl Session {
             if expired {
                 return Err(NextError::EpochHeld(batch));
             }
-            self.vigil.is_told();
+            self.vigil.hears_why();
             patience.watch().notice(&Notice::Held(batch));
         }
         Ok(None)
@@ -224,7 +224,7 @@ impl Session {
     /// Tells the caller what the daemon has said.
     fn pass_on_notices(&mut self, patience: &mut Patience<'_>) {
         while let Some(words) = self.inbox.take_notice() {
-            self.vigil.is_told();
+            self.vigil.hears_why();
             patience.watch().notice(&Notice::Told(words));
         }
     }

@@ -53,7 +53,7 @@ impl Vigil {
     }
 
     /// The daemon has said why nothing comes.
-    pub(crate) fn is_told(&mut self) {
+    pub(crate) fn hears_why(&mut self) {
         self.is_told = true;
     }
 
@@ -61,7 +61,7 @@ impl Vigil {
     /// needs no further notice.
     pub(crate) fn look(&mut self, waited: Duration) -> Option<VigilStep> {
         let waited = self.before + waited;
-        if !self.is_asked && waited >= self.due - self.due.min(LONGEST) / 5 {
+        if !self.is_asked && waited >= self.due.saturating_sub(self.due.min(LONGEST) / 5) {
             self.is_asked = true;
             // If an earlier question has no answer yet, the daemon needs no further one.
             return (!std::mem::replace(&mut self.is_silent, true)).then_some(VigilStep::Ask);
@@ -125,10 +125,10 @@ mod tests {
     #[test]
     fn a_daemon_that_says_itself_why_nothing_comes_is_not_doubled_unless_it_falls_silent() {
         let mut vigil = Vigil::new(FIRST);
-        vigil.is_told();
+        vigil.hears_why();
         assert_eq!(steps(&mut vigil, 15, true), [(8, VigilStep::Ask)]);
         let mut vigil = Vigil::new(FIRST);
-        vigil.is_told();
+        vigil.hears_why();
         assert_eq!(steps(&mut vigil, 15, false), [(8, VigilStep::Ask), tell(10, false)]);
     }
 
