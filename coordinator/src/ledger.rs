@@ -17,6 +17,7 @@ mod lease_out;
 mod loads;
 mod locate;
 mod marks;
+mod missing;
 mod news;
 mod policies;
 mod receipts;
@@ -40,13 +41,16 @@ use std::ops::{Bound, Range};
 use forebay_proto::page;
 use forebay_proto::v1::{
     AuditReply, Cause, DatasetOutline, DescribeReply, EpochPosition, Lease, ListQuarantineReply, Policies, Progress,
-    QuarantineKey, QuarantinedRecord, Recovery, RunFailure, StoredLoad, WorkerProcess,
+    QuarantineKey, QuarantinedRecord, Recovery, RunFailure, WorkerProcess,
 };
 
 pub(crate) use self::held::HeldPositions;
 pub(crate) use self::loads::Load;
 pub(crate) use self::tallies::{Tallies, cut};
-use self::{bad_records::BadRecords, shares::Shares, spans::Spans, worker_index::WorkerIndex, workers::Replies};
+use self::{
+    bad_records::BadRecords, loads::Loads, missing::Missing, shares::Shares, spans::Spans, worker_index::WorkerIndex,
+    workers::Replies,
+};
 use crate::{call_error::CallError, outline, plan::Plan, spec::spec_hash};
 
 /// How long things last, in milliseconds.
@@ -92,8 +96,8 @@ pub(crate) struct Ledger {
     /// The records that were ever in quarantine.
     bad: BadRecords,
     failure: RunFailure,
-    /// The states that were loaded last with an id, the newest one last.
-    loads: Vec<StoredLoad>,
+    loads: Loads,
+    missing: Missing,
     quarantined: u64,
     /// Where the accounts of epochs begin that a restore in lockstep began in the middle.
     begins: Vec<EpochPosition>,
@@ -148,6 +152,8 @@ struct Worker {
     attended: bool,
     /// It has said that it ends itself: its end is no death of rule 9.
     ends_itself: bool,
+    /// Their numbers. `None`: it does not name them.
+    trainers: Option<BTreeSet<u64>>,
     /// The worker has seen the replies below this number: a command below it that was never applied is not applied any
     /// more (semantics rule 34).
     unseen: u64,
@@ -222,7 +228,8 @@ impl Ledger {
             quarantine: BTreeMap::new(),
             bad: BadRecords::default(),
             failure: RunFailure::default(),
-            loads: Vec::new(),
+            loads: Loads::default(),
+            missing: Missing::default(),
             quarantined: 0,
             begins: Vec::new(),
             marks: BTreeMap::new(),

@@ -247,6 +247,7 @@ impl Ledgers {
             incumbent: 0,
             wants_outline,
             groups: ledger.former_groups(),
+            awaits_trainers: ledger.awaits_trainers(&request.worker),
         })
     }
 

@@ -25,7 +25,7 @@ use forebay_formats::check_cache;
 use forebay_proto::printable;
 use forebay_proto::v1::{ClosedStream, ReloadReply};
 use forebay_ring::{Peer, Socket};
-use forebay_road::{ByteSize, PoolsError, Samples, Stream, incarnation};
+use forebay_road::{AttachRequest, ByteSize, PoolsError, Samples, Stream, incarnation};
 use forebay_sources::SourceError;
 use thiserror::Error;
 use tokio::sync::watch;
@@ -127,7 +127,7 @@ impl Daemon {
         request: Request,
         gives_up: impl Future<Output = Option<AdmissionRefusal>>,
     ) {
-        let credits = request.head.credits;
+        let (number, credits) = (request.head.trainer, request.head.credits);
         let admitted = tokio::select! {
             admitted = admission::admit(&self.streams, &peer, request) => admitted,
             reason = gives_up => match reason {
@@ -137,7 +137,7 @@ impl Daemon {
         };
         match admitted {
             Ok(Admitted { entered: (served, _stays), membership, hand_ins }) => {
-                served.stream.attach(socket, peer, credits, membership, hand_ins).await;
+                served.stream.attach(socket, peer, AttachRequest { number, credits, membership, hand_ins }).await;
             }
             Err(refusal) => {
                 tracing::info!(pid = peer.pid(), uid = peer.uid(), reason = refusal.1, "a trainer was refused");

@@ -15,7 +15,7 @@ pub use attach::{Attach, attach_flags, attach_join};
 compile_error!("the ring's messages and tensors are little-endian; a big-endian machine would need swaps");
 
 /// Version of the messages and of the ring's layout. Both sides must have the same.
-pub const PROTOCOL: u32 = 11;
+pub const PROTOCOL: u32 = 12;
 /// Longest stream name in bytes.
 pub const NAME_LEN: usize = 64;
 /// Longest packet, head and tail.

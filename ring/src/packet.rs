@@ -273,6 +273,9 @@ impl<'a> Reader<'a> {
         if ![attach_join::NEXT, attach_join::EPOCH].contains(&head.join) || head.reserved != 0 {
             return Err(PacketError::Field { kind, field: "join" });
         }
+        if head.trainer == 0 {
+            return Err(PacketError::Field { kind, field: "a trainer's number" });
+        }
         if head.shard_id >= head.num_shards.max(1) {
             return Err(PacketError::Field { kind, field: "shard_id" });
         }

@@ -36,6 +36,7 @@ fn attach(flags: u32) -> Attach {
         group: [0; forebay_ring::NAME_LEN],
         join: 0,
         reserved: 0,
+        trainer: 7,
     }
 }
 
@@ -133,7 +134,12 @@ fn a_group_and_when_it_joins_mean_something_or_are_refused() {
     assert_eq!((head.group_name(), head.join), (Some("debug"), attach_join::EPOCH));
     let mut broken = named("debug");
     broken.group[60] = 1;
-    for wrong in [broken, Attach { join: 2, ..attach(0) }, Attach { reserved: 1, ..attach(0) }] {
+    for wrong in [
+        broken,
+        Attach { join: 2, ..attach(0) },
+        Attach { reserved: 1, ..attach(0) },
+        Attach { trainer: 0, ..attach(0) },
+    ] {
         let parsed = Message::parse(&packet(&wrong, &[]), Vec::new()).map(|_| ());
         assert!(matches!(parsed, Err(PacketError::Field { .. })), "{parsed:?}");
     }

@@ -55,5 +55,5 @@ pub use placement::{Credentials, PixelPlace, PlacementRefusal};
 pub use replay::{ReplayError, ReplayedView, replay};
 pub use samples::{Registry, Samples};
 pub use seek::SeekStores;
-pub use stream::{HandIns, Identity, Node, Opening, RingMemory, Stream, StreamError, Surplus};
+pub use stream::{AttachRequest, HandIns, Identity, Node, Opening, RingMemory, Stream, StreamError, Surplus};
 pub use targets::UnknownColumn;

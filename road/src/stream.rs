@@ -3,6 +3,7 @@
 //! The pipeline can be stopped and started again (for a restore, a reset or another run). The ring and its trainers
 //! stay.
 
+mod admission;
 mod anew;
 mod attendance;
 mod calls;
@@ -18,6 +19,7 @@ mod order;
 mod outline;
 mod pipeline;
 mod policies;
+mod presence;
 mod report;
 mod ring_handle;
 mod ring_memory;
@@ -32,25 +34,26 @@ use std::time::{Duration, Instant};
 
 use forebay_columns::SchemaError;
 use forebay_coordinator::{Batching, CallError};
-use forebay_proto::v1::{AckItem, AuditReply, GroupKey, ListQuarantineReply, QuarantineKey, Snapshot};
-use forebay_ring::{Membership, Peer, RegionError, ShapeError, Socket, TooLittle, text_code};
+use forebay_proto::v1::{AckItem, AuditReply, ListQuarantineReply, QuarantineKey, Snapshot};
+use forebay_ring::{RegionError, ShapeError, TooLittle, text_code};
 use thiserror::Error;
 
 use crate::box_column::NoBoxes;
 use crate::cache::CacheError;
-use crate::consumers::{Arrival, HandedIn, Note};
 use crate::follow::NotFollowed;
 use crate::placement::{Credentials, PixelPlace, PlacementRefusal};
 use crate::samples::Samples;
-use crate::settings::{Mode, Sharding, StreamSettings};
+use crate::settings::{Sharding, StreamSettings};
 use crate::targets::UnknownColumn;
-use attendance::{Attendance, Party};
+pub use admission::AttachRequest;
+use attendance::Attendance;
 use dataset::Dataset;
 use elsewhere::ToldOfFailure;
 pub use hand_in::HandIns;
 pub use identity::Identity;
 pub use open::{Node, Opening, Surplus};
 use pipeline::Pipeline;
+use presence::Presence;
 use ring_handle::RingHandle;
 pub use ring_memory::RingMemory;
 use standing::Standing;
@@ -64,6 +67,7 @@ pub struct Stream {
     standing: Arc<Standing>,
     ring: RingHandle,
     attendance: Arc<Attendance>,
+    presence: Presence,
     pipeline: Pipeline,
     told_of_failure: ToldOfFailure,
     /// Generation of the ledger in which the stream has begun.
@@ -234,54 +238,6 @@ impl Stream {
         self.dataset.targets().has(names)
     }
 
-    /// Admits a trainer, with what it consumed and holds from an earlier incarnation of the daemon.
-    /// If it asks for no number of credits, it asks for those of the stream.
-    pub async fn attach(&self, socket: Socket, peer: Peer, credits: u32, membership: Membership, hand_ins: HandIns) {
-        let credits = if credits == 0 { self.settings.credits } else { credits };
-        let id = self.attendance.number();
-        self.see_who_left().await;
-        let notice = self.may_have_missed(&membership, &hand_ins);
-        let party = self.party(&membership);
-        let key = party.key(peer.pid(), self.identity.incarnation ^ id.0);
-        let (adopted, refusal) = match self.attendance.enter(id, peer.pid(), party, &self.identity) {
-            None => match self.welcome(&hand_ins, key.as_ref()).await {
-                Ok(adopted) => (adopted, None),
-                Err(error) => (Vec::new(), Some((ledger_code(&error), error.to_string()))),
-            },
-            Some(reason) => (Vec::new(), Some((text_code::BUSY, reason))),
-        };
-        let incarnation = self.identity.incarnation;
-        let info = report::info(self, self.standing.progress().floor);
-        let arrival = Arrival { id, socket, peer, credits, membership, key, incarnation, info, adopted, notice };
-        match refusal {
-            None => self.ring.post(Note::Attach(Box::new(arrival))),
-            Some((code, reason)) => {
-                self.attendance.leave(id);
-                arrival.refuse(code, &reason);
-            }
-        }
-    }
-
-    /// Whom a trainer shares its batches with.
-    fn party(&self, membership: &Membership) -> Party {
-        match (self.settings.delivery.mode, &membership.group) {
-            (Mode::Split, _) => Party::All,
-            (Mode::Each, Some(group)) => Party::Group(group.clone()),
-            (Mode::Each, None) => Party::Alone,
-        }
-    }
-
-    /// Tells the ledger of a trainer, before the trainer is told of the stream.
-    async fn welcome(&self, hand_ins: &HandIns, group: Option<&GroupKey>) -> Result<Vec<HandedIn>, CallError> {
-        self.standing.attended().await?;
-        if let Some(group) = group.filter(|group| !group.name.is_empty()) {
-            self.standing.group_is_there(group.name.clone()).await?;
-        }
-        let adopted = hand_ins.tell(&self.standing, group).await?;
-        self.standing.trainer_is_heard();
-        Ok(adopted)
-    }
-
     /// Makes sure that whoever left before this moment does not count any more: the ring's thread looks at all its
     /// sockets between two notes.
     async fn see_who_left(&self) {
@@ -377,6 +333,8 @@ impl Stream {
     }
 
     async fn end(&self) {
+        self.tell_who_left().await;
+        self.presence.end().await;
         self.ring.close().await;
         self.standing.flush().await;
         self.standing.farewell().await;

@@ -21,8 +21,8 @@ use forebay_proto::v1::{
     AbandonReply, AbandonRequest, AckItem, AckReply, AckRequest, AcquireReply, AcquireRequest, AttendRequest,
     AuditReply, AuditRequest, BadRecord, Caller, DatasetOutline, DescribeRequest, HeartbeatRequest, LeasedRange,
     LedgerNews, ListQuarantineReply, ListQuarantineRequest, NackReply, NackRequest, OpenReply, OpenRequest, Progress,
-    QuarantineKey, ReclaimReply, ReclaimRequest, RestoreRequest, ReturnReply, ReturnRequest, ReturnedRange, RunFailure,
-    SettleReply, SettleRequest, Snapshot, TakeSnapshotRequest, Verdict,
+    QuarantineKey, ReclaimReply, ReclaimRequest, RestoreReply, RestoreRequest, ReturnReply, ReturnRequest,
+    ReturnedRange, RunFailure, SettleReply, SettleRequest, Snapshot, TakeSnapshotRequest, Verdict,
 };
 use rustix::time::{ClockId, clock_gettime};
 use tokio::sync::{Mutex, mpsc, oneshot, watch};
@@ -206,28 +206,27 @@ impl Worker {
         Ok(reply)
     }
 
-    /// Ends an epoch early.
-    pub(crate) async fn abandon(&self, epoch: u64) -> Result<AbandonReply, CallError> {
-        let reply = self.command(|caller| AbandonRequest { caller: Some(caller), epoch }).await?;
+    /// Ends an epoch early, unless the run is in another generation by then.
+    pub(crate) async fn abandon(&self, epoch: u64, generation: u64) -> Result<AbandonReply, CallError> {
+        let reply = self.command(|caller| AbandonRequest { caller: Some(caller), epoch, generation }).await?;
         self.hear_failure(reply.progress, reply.failure.clone());
         self.heard(reply.progress);
         Ok(reply)
     }
 
-    /// Goes back to a snapshot. False if that was done before, for another rank with this load id.
-    pub(crate) async fn restore(&self, snapshot: Snapshot, load_id: String) -> Result<bool, CallError> {
-        let request = |caller| RestoreRequest { caller: Some(caller), snapshot: Some(snapshot), load_id };
-        let reply = self.command(request).await?;
+    /// Goes back to a snapshot, unless that was done before.
+    pub(crate) async fn restore(&self, load: RestoreRequest) -> Result<RestoreReply, CallError> {
+        let reply = self.command(|caller| RestoreRequest { caller: Some(caller), ..load }).await?;
         self.blamed.clear();
-        self.hear_failure(reply.progress, reply.failure);
+        self.hear_failure(reply.progress, reply.failure.clone());
         self.heard(reply.progress);
-        Ok(!reply.repeated)
+        Ok(reply)
     }
 
-    /// Says whether trainers are here, or that the stream is closed.
-    pub(crate) async fn attend(&self, attendance: Attendance) -> Result<(), CallError> {
+    /// Says which trainers are here, or that the stream is closed.
+    pub(crate) async fn attend(&self, attendance: Attendance, trainers: Vec<u64>) -> Result<(), CallError> {
         let attendance = attendance.into();
-        let reply = self.command(|caller| AttendRequest { caller: Some(caller), attendance }).await?;
+        let reply = self.command(|caller| AttendRequest { caller: Some(caller), attendance, trainers }).await?;
         self.heard(reply.progress);
         Ok(())
     }

@@ -3,12 +3,12 @@
 use std::collections::BTreeSet;
 
 use bytemuck::Zeroable;
-use forebay_client::{Next, Patient};
+use forebay_client::{Next, Options, Patient, Shard};
 use forebay_ring::{Attach, Bulk, ClaimSum, HandIn, MessageKind, NO_RING, Offer, Release, View, attach_flags, packet};
 
 use crate::daemon::Home;
 use crate::speaker::{Said, Speaker, attach};
-use crate::trainer::{Event, Puppet, Seen, Trainer, batches, records, until};
+use crate::trainer::{Event, Puppet, Seen, Trainer, batches, options, records, until};
 
 const EPOCH: &str = "epochs = 1\nshuffle = true";
 
@@ -30,6 +30,27 @@ fn rule_15_a_killed_trainer_s_batches_reach_another_and_what_it_acked_does_not()
     // With the batch in its hand those count that it was offered and may not have looked at.
     assert!((held..=2 * held).contains(&repeats.trainer_ended), "{repeats:?}");
     home.audit();
+}
+
+#[test]
+fn rule_15_a_trainer_that_comes_back_to_the_next_daemon_tells_that_nothing_was_seen_twice() {
+    for settings in [EPOCH, "epochs = 1\nnum_shards = 1"] {
+        let home = Home::with_pictures(400);
+        let mut daemon = home.serve(settings);
+        let shard = settings.contains("num_shards").then_some(Shard { id: 0, count: 1 });
+        let mut trainer = Trainer::with(&home, Options { shard, ..options() }).unwrap();
+        let mut seen = Vec::new();
+        for _ in 0..3 {
+            seen.extend((0..5).map(|_| trainer.next().batch()));
+            daemon.kill();
+            daemon = home.start();
+        }
+        seen.extend(trainer.epoch());
+        assert_eq!(records(&seen), (0..400).collect::<Vec<_>>());
+        let audit = trainer.session.audit(&mut Patient).unwrap();
+        assert_eq!((audit[0].delivered, audit[0].repeats.total()), (400, 0), "{settings}: {audit:?}");
+        home.audit();
+    }
 }
 
 #[test]

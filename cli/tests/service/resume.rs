@@ -107,6 +107,33 @@ fn rule_23_a_state_that_every_rank_restores_is_applied_once() {
 }
 
 #[test]
+fn rule_23_the_daemon_is_killed_between_the_loads_of_two_ranks_and_the_state_is_applied_once() {
+    let home = Home::with_pictures(40);
+    let daemon = home.serve("epochs = 1\nshuffle = true");
+    let mut ranks = [Puppet::with_one_credit(&home), Puppet::with_one_credit(&home)];
+    let mine: Vec<Seen> = ranks.iter_mut().map(|rank| rank.next().batch()).collect();
+    let state = ranks[0].state();
+    ranks[0].restore(&state);
+    let mut first = vec![ranks[0].next().batch(), ranks[0].next().batch()];
+    daemon.kill();
+    let daemon = home.start();
+    first.push(ranks[0].next().batch());
+    ranks[1].restore(&state);
+    // The next daemon knows as well who has loaded it.
+    daemon.kill();
+    let _daemon = home.start();
+    first.push(ranks[0].next().batch());
+    let mut third = Puppet::with_one_credit(&home);
+    third.restore(&state);
+    ranks.iter_mut().for_each(Puppet::run);
+    third.run();
+    let rest: Vec<Seen> = ranks.iter().chain([&third]).flat_map(|rank| batches(&rank.rest())).collect();
+    let all = [&mine[0]].into_iter().chain(&first).chain(&rest);
+    assert_eq!(records(all), (0..40).collect::<Vec<_>>(), "each once, but for what the other one had before the state");
+    home.audit();
+}
+
+#[test]
 fn rule_23_a_trainer_that_did_not_ask_for_the_restore_hands_out_nothing_of_before() {
     let home = Home::with_pictures(40);
     let _daemon = home.serve("epochs = 1\nshuffle = true");

@@ -137,6 +137,7 @@ pub(crate) fn attach() -> Attach {
         protocol: PROTOCOL,
         credits: 2,
         name: Attach::pad_name("train").unwrap(),
+        trainer: 7,
         ..Attach::zeroed()
     }
 }

@@ -13,6 +13,7 @@ use forebay_ring::{
     SocketError, View, Welcome, attach_flags, attach_join, is_own_socket_dir, packet, socket_dir,
 };
 use prost::Message as _;
+use rustix::rand::{GetRandomFlags, getrandom};
 
 use crate::error::{AttachError, Broken, CallError, Refusal};
 use crate::mapped::Ring;
@@ -173,11 +174,13 @@ pub(crate) fn body(body: Body<'_>) -> Result<Vec<u8>, Broken> {
 pub(crate) fn attach(
     target: &Target,
     options: &Options,
+    trainer: u64,
     patience: &mut Patience<'_>,
 ) -> Result<(Link, Arc<Ring>), AttachError> {
     loop {
         match (
-            ask(target, options, None, patience).and_then(|asked| asked.answer(target, options.told_after, patience)),
+            ask(target, options, trainer, None, patience)
+                .and_then(|asked| asked.answer(target, options.told_after, patience)),
             target,
         ) {
             (Err(AttachError::HungUp { .. }), Target::Private { .. }) => {}
@@ -207,10 +210,19 @@ fn dial(target: &Target) -> Result<Socket, AttachError> {
     Err(denied.or(absent).expect("there is always a socket to try"))
 }
 
+/// A trainer's number. Forked children of one process draw different ones.
+pub(crate) fn number() -> Result<u64, Broken> {
+    let mut bytes = [0; 8];
+    getrandom(&mut bytes, GetRandomFlags::empty()).map_err(io::Error::from)?;
+    // 0 is no number.
+    Ok(u64::from_le_bytes(bytes) | 1)
+}
+
 /// Asks a daemon to accept this trainer, and does not wait for the answer.
 pub(crate) fn ask(
     target: &Target,
     options: &Options,
+    trainer: u64,
     resume: Option<&Resume>,
     patience: &mut Patience<'_>,
 ) -> Result<Asked, AttachError> {
@@ -255,6 +267,7 @@ pub(crate) fn ask(
             Join::Next | Join::Epoch => attach_join::NEXT,
         },
         reserved: 0,
+        trainer,
     };
     send(&socket, &packet(&head, &[]), &fds, patience)?;
     Ok(Asked { socket: Arc::new(socket) })

@@ -45,6 +45,8 @@ const SETTLING: Duration = Duration::from_secs(2);
 pub struct Session {
     target: Target,
     options: Options,
+    /// The ledger knows this trainer by it, whatever becomes of its daemons.
+    number: u64,
     hands: Arc<Hands>,
     inbox: Inbox,
     link: Link,
@@ -57,6 +59,8 @@ pub struct Session {
     untaken: Option<Batch>,
     calls: u64,
     vigil: Vigil,
+    /// How many states this trainer has loaded.
+    loads: u64,
     buffer: Vec<u8>,
 }
 
@@ -78,7 +82,8 @@ impl Session {
     /// When no daemon answers, or it refuses, with its reason.
     pub fn attach(target: Target, options: Options, watch: &mut dyn Watch) -> Result<Self, AttachError> {
         let timeout = options.attach_timeout;
-        let (link, ring) = link::attach(&target, &options, &mut Patience::new(watch, Some(timeout)))?;
+        let number = link::number()?;
+        let (link, ring) = link::attach(&target, &options, number, &mut Patience::new(watch, Some(timeout)))?;
         let hands = Arc::new(Hands::new(Owner::this_process()));
         hands.connect(Arc::clone(&link.socket));
         let inbox = Inbox::new(link.info.epoch);
@@ -88,6 +93,7 @@ impl Session {
         Ok(Self {
             target,
             options,
+            number,
             hands,
             inbox,
             link,
@@ -97,6 +103,7 @@ impl Session {
             untaken: None,
             calls: 0,
             vigil,
+            loads: 0,
             buffer,
         })
     }

@@ -1,12 +1,17 @@
-//! On which nodes trainers read the stream, and who may therefore reset or restore it (semantics rule 38).
+//! Which trainers read the stream on which nodes, and who may therefore reset or restore it (semantics rules 15, 23 and 38).
+
+use std::collections::BTreeSet;
 
 use forebay_proto::v1::{AttendReply, AttendRequest, Cause, attend_request::Attendance};
 
 use super::Ledger;
 use crate::call_error::CallError;
 
+/// Most trainers of a worker.
+const MOST: usize = 65_536;
+
 impl Ledger {
-    /// Notes whether a worker has trainers. One that has closed the stream is forgotten: nobody waits for it, and others
+    /// Notes which trainers a worker has. One that has closed the stream is forgotten: nobody waits for it, and others
     /// need not agree with it.
     pub(crate) fn attend(&mut self, worker: &str, request: &AttendRequest) -> Result<AttendReply, CallError> {
         let attended = match request.attendance() {
@@ -14,6 +19,11 @@ impl Ledger {
                 return Err(CallError::Invalid("The request does not say whether trainers are there.".to_owned()));
             }
             Attendance::Closed => {
+                // Its trainers come back when it is started again.
+                if let Some(ended) = self.workers.get(worker).cloned() {
+                    self.miss_trainers(worker, &ended);
+                    self.forget_missing();
+                }
                 // It has given all back. What is left all the same is nobody's.
                 self.forget(worker, Cause::DaemonStopped);
                 self.touch();
@@ -27,11 +37,22 @@ impl Ledger {
             Attendance::Empty => false,
             Attendance::Attended => true,
         };
-        let known = self.workers.get_mut(worker);
-        if known.is_some_and(|known| std::mem::replace(&mut known.attended, attended) != attended) {
-            self.note(worker);
-            self.dirty.workers.insert(worker.to_owned());
-            self.touch();
+        if request.trainers.len() > MOST {
+            return Err(CallError::Invalid(format!("A worker may have at most {MOST} trainers.")));
+        }
+        let here: BTreeSet<u64> = request.trainers.iter().copied().filter(|trainer| *trainer != 0).collect();
+        if let Some(known) = self.workers.get_mut(worker) {
+            let names = known.trainers.is_some() || !here.is_empty();
+            let trainers = names.then(|| here.clone());
+            if (known.attended, &known.trainers) != (attended, &trainers) {
+                let before = std::mem::replace(&mut known.trainers, trainers).unwrap_or_default();
+                known.attended = attended;
+                self.strike_off(|trainer| before.contains(&trainer) && !here.contains(&trainer));
+                self.note(worker);
+                self.dirty.workers.insert(worker.to_owned());
+                self.touch();
+            }
+            self.trainers_are_back(worker, &here);
         }
         Ok(AttendReply { progress: Some(self.progress()) })
     }

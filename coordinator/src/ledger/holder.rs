@@ -2,7 +2,7 @@
 
 use forebay_proto::v1::{Caller, Cause};
 
-use super::{Ledger, ReturnedPositions, Worker};
+use super::{Ledger, ReturnedPositions, Worker, missing::seen_by};
 use crate::part::EpochPart;
 
 impl Ledger {
@@ -29,6 +29,8 @@ impl Ledger {
 
     /// Forgets a worker that has not died. What it had may be granted at once, and none of its records is to blame.
     pub(super) fn forget(&mut self, worker: &str, cause: Cause) {
+        let floor = self.progress().floor;
+        let seen_until = self.seen_until(worker, floor);
         let gone = self.workers.remove(worker).unwrap_or_default();
         self.note(worker);
         for (id, held) in gone.leases {
@@ -38,7 +40,7 @@ impl Ledger {
                     lease: id,
                     lease_start: held.lease.start,
                     worker: worker.to_owned(),
-                    cause,
+                    cause: seen_by(cause, held.lease.epoch, seen_until),
                     ..ReturnedPositions::unleased(held.lease.epoch, range)
                 });
             }

@@ -1,6 +1,6 @@
-//! States that trainers load. Several ranks may load the same one together: it is applied once (semantics rule 38).
+//! States that trainers load. Several ranks may load the same one together: it is applied once (semantics rules 23 and 38).
 
-use forebay_proto::v1::{RestoreReply, RestoreRequest, StoredLoad};
+use forebay_proto::v1::{LoadedState, RestoreReply, RestoreRequest, Snapshot, StoredLoad, TrainerLoad};
 use prost::Message as _;
 
 use super::Ledger;
@@ -11,8 +11,50 @@ const LOADS: usize = 16;
 /// Longest load id, in bytes.
 const ID_LEN: usize = 200;
 
+/// The states that were loaded.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Loads {
+    /// The last ones with an id, the newest one last.
+    pub(super) with_ids: Vec<StoredLoad>,
+    /// The one that the run was taken to last, and who has loaded it.
+    pub(super) last: Option<LoadedState>,
+}
+
 /// A state under a load id.
 pub(crate) struct Load(StoredLoad);
+
+/// What becomes of a load without an id.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Decision {
+    /// The run is taken to the state.
+    Applied,
+    /// A trainer that is attached has loaded the state.
+    Repeated,
+    /// A trainer that has loaded the state may come back.
+    Awaits,
+}
+
+impl Loads {
+    /// Whether a trainer has loaded the state that the run was taken to.
+    pub(super) fn has(&self, trainer: u64) -> bool {
+        self.last.iter().flat_map(|last| &last.loads).any(|load| load.trainer == trainer)
+    }
+
+    /// The run is taken to a state.
+    fn begin(&mut self, snapshot: &[u8], load: TrainerLoad) {
+        // A trainer without a number cannot be known again.
+        let loads = Vec::from_iter((load.trainer != 0).then_some(load));
+        self.last = Some(LoadedState { snapshot: snapshot.to_vec(), loads });
+    }
+
+    /// A trainer has loaded a state as well. False if the run was taken to another one last.
+    fn join(&mut self, snapshot: &[u8], load: TrainerLoad) -> bool {
+        let Some(last) = self.last.as_mut().filter(|last| last.snapshot == snapshot) else { return false };
+        last.loads.retain(|known| known.trainer != load.trainer);
+        last.loads.extend((load.trainer != 0).then_some(load));
+        true
+    }
+}
 
 impl Load {
     /// The state is known by its bytes.
@@ -32,7 +74,7 @@ impl Load {
 }
 
 impl Ledger {
-    /// Goes to a snapshot, unless that was done for another rank under the same load id. `continues`: see
+    /// Goes to a snapshot, unless that was done before for this load, or for another rank. `continues`: see
     /// [`restore`](Self::restore).
     pub(crate) fn load_state(
         &mut self,
@@ -41,22 +83,77 @@ impl Ledger {
         continues: bool,
         now: u64,
     ) -> Result<RestoreReply, CallError> {
-        let RestoreRequest { snapshot, load_id, .. } = request;
+        let RestoreRequest { snapshot, load_id, trainer, load_number, .. } = request;
         let snapshot =
             snapshot.as_ref().ok_or_else(|| CallError::Invalid("The request holds no snapshot.".to_owned()))?;
-        if load_id.is_empty() {
+        let load = Load::of(load_id, &snapshot.encode_to_vec())?;
+        let of_trainer = TrainerLoad { trainer: *trainer, number: *load_number };
+        let decision = if load_id.is_empty() {
             let instead = "Let all ranks load the state with the same load_id, which is new for each load.";
             self.sole_reader(worker, now, "A state without load_id is for a single reader", instead)?;
-            return self.restore(snapshot, continues);
+            self.decide(worker, &load, of_trainer, now)
+        } else if self.has_loaded(&load)? {
+            Decision::Repeated
+        } else {
+            Decision::Applied
+        };
+        match decision {
+            Decision::Applied => self.apply(snapshot, load, of_trainer, continues),
+            Decision::Repeated => {
+                if self.loads.join(&load.0.snapshot, of_trainer) {
+                    self.touch();
+                }
+                Ok(self.unchanged(true))
+            }
+            Decision::Awaits => Ok(self.unchanged(false)),
         }
-        let load = Load::of(load_id, &snapshot.encode_to_vec())?;
-        if self.has_loaded(&load)? {
-            let failure = Some(self.failure.clone());
-            return Ok(RestoreReply { progress: Some(self.progress()), failure, repeated: true });
+    }
+
+    /// What becomes of a load without an id. Only trainers of the worker count: no other one has any.
+    fn decide(&self, worker: &str, load: &Load, of_trainer: TrainerLoad, now: u64) -> Decision {
+        let TrainerLoad { trainer, number } = of_trainer;
+        let last = self.loads.last.as_ref().filter(|last| last.snapshot == load.0.snapshot && trainer != 0);
+        let Some(last) = last else { return Decision::Applied };
+        if let Some(own) = last.loads.iter().find(|known| known.trainer == trainer) {
+            // A trainer asks once more after its daemon's death. A further load of its own takes the run back.
+            return if number > own.number { Decision::Applied } else { Decision::Repeated };
         }
+        let here = self.workers.get(worker).and_then(|worker| worker.trainers.as_ref());
+        let is_here = |known: &&TrainerLoad| here.is_some_and(|here| here.contains(&known.trainer));
+        let is_awaited = |known: &&TrainerLoad| self.missing.is_awaited(worker, known.trainer, now);
+        if last.loads.iter().any(|known| is_here(&known)) {
+            Decision::Repeated
+        } else if last.loads.iter().any(|known| is_awaited(&known)) {
+            Decision::Awaits
+        } else {
+            Decision::Applied
+        }
+    }
+
+    fn apply(
+        &mut self,
+        snapshot: &Snapshot,
+        load: Load,
+        of_trainer: TrainerLoad,
+        continues: bool,
+    ) -> Result<RestoreReply, CallError> {
         let reply = self.restore(snapshot, continues)?;
-        self.remember(load);
+        let has_id = !load.0.load_id.is_empty();
+        // An id says that it is another load. Who has loaded the same state without one stays known.
+        if !has_id || !self.loads.join(&load.0.snapshot, of_trainer) {
+            self.loads.begin(&load.0.snapshot, of_trainer);
+            self.forget_missing();
+        }
+        if has_id {
+            self.remember(load);
+        }
         Ok(reply)
+    }
+
+    /// The reply to a load that was applied before, or that is to be asked for again.
+    fn unchanged(&mut self, repeated: bool) -> RestoreReply {
+        let (progress, failure) = (Some(self.progress()), Some(self.failure.clone()));
+        RestoreReply { progress, failure, repeated, awaits_trainers: !repeated }
     }
 
     /// Whether a state was loaded under this id.
@@ -64,7 +161,7 @@ impl Ledger {
     /// # Errors
     /// The id was used for another state.
     pub(crate) fn has_loaded(&self, load: &Load) -> Result<bool, CallError> {
-        match self.loads.iter().find(|known| known.load_id == load.0.load_id) {
+        match self.loads.with_ids.iter().find(|known| known.load_id == load.0.load_id) {
             Some(known) if known.snapshot == load.0.snapshot => Ok(true),
             Some(_) => Err(CallError::Invalid(format!(
                 "load_id {:?} was used for another state. Each load needs a new one, which is equal on all ranks.",
@@ -76,8 +173,16 @@ impl Ledger {
 
     /// Notes a load after its restore, which has changed the ledger.
     pub(crate) fn remember(&mut self, load: Load) {
-        let first = (self.loads.len() + 1).saturating_sub(LOADS);
-        self.loads.drain(..first);
-        self.loads.push(load.0);
+        let known = &mut self.loads.with_ids;
+        let first = (known.len() + 1).saturating_sub(LOADS);
+        known.drain(..first);
+        known.push(load.0);
+    }
+
+    /// These trainers have not loaded the run's state any more: they are gone.
+    pub(super) fn strike_off(&mut self, is_gone: impl Fn(u64) -> bool) {
+        if let Some(last) = &mut self.loads.last {
+            last.loads.retain(|load| !is_gone(load.trainer));
+        }
     }
 }

@@ -24,7 +24,9 @@ impl Ledger {
         self.abandoned.0.clear();
         for (name, worker) in &mut self.workers {
             let leases = std::mem::take(&mut worker.leases);
-            if !leases.is_empty() {
+            // Others may have come since the snapshot.
+            let named = worker.trainers.take();
+            if !leases.is_empty() || named.is_some() {
                 self.dirty.workers.insert(name.clone());
             }
             for held in leases.into_values() {

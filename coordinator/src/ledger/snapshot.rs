@@ -126,7 +126,8 @@ impl Ledger {
         self.forget_quarantine_of_open(first);
         self.go_on_after_failure();
         self.touch();
-        Ok(RestoreReply { progress: Some(self.progress()), failure: Some(self.failure.clone()), repeated: false })
+        let (progress, failure) = (Some(self.progress()), Some(self.failure.clone()));
+        Ok(RestoreReply { progress, failure, ..RestoreReply::default() })
     }
 
     /// Counts go on from the snapshot's. Of the ledger's own only those of epochs stay that are complete here and in the

@@ -7,7 +7,9 @@ use forebay_proto::v1::{Cause, DatasetOutline, EpochTally, QuarantinedRecord, St
 use prost::Message;
 
 use super::damage::Damage;
-use super::{BadRecords, Dirty, Ledger, ReturnedPositions, Shares, Tallies, Times, Worker, WorkerIndex, marks};
+use super::{
+    BadRecords, Dirty, Ledger, Loads, Missing, ReturnedPositions, Shares, Tallies, Times, Worker, WorkerIndex, marks,
+};
 use crate::{
     grains::GrainTable,
     outline,
@@ -151,7 +153,8 @@ impl Ledger {
             quarantine: BTreeMap::new(),
             bad: BadRecords::default(),
             failure: head.failure.clone().unwrap_or_default(),
-            loads: head.loads.clone(),
+            loads: Loads { with_ids: head.loads, last: head.loaded },
+            missing: Missing::of(head.missing, now.saturating_add(times.grace)),
             quarantined: head.quarantined,
             begins: head.begins,
             marks: BTreeMap::new(),
@@ -258,7 +261,9 @@ impl Ledger {
             ends: self.ends,
             segment: self.segment,
             failure: Some(self.failure.clone()),
-            loads: self.loads.clone(),
+            loads: self.loads.with_ids.clone(),
+            loaded: self.loads.last.clone(),
+            missing: self.missing.stored(),
             abandoned: self.abandoned.0.iter().map(stored).collect(),
             marks: Vec::new(),
         }

@@ -28,6 +28,8 @@ impl Worker {
             unseen: self.unseen,
             attended: self.attended,
             ends_itself: self.ends_itself,
+            names_trainers: self.trainers.is_some(),
+            trainers: self.trainers.iter().flatten().copied().collect(),
         }
     }
 
@@ -57,6 +59,7 @@ impl Worker {
             unseen: stored.unseen,
             attended: stored.attended,
             ends_itself: stored.ends_itself,
+            trainers: stored.names_trainers.then(|| stored.trainers.into_iter().collect()),
             waits: false,
             heard: now,
         })

@@ -1,12 +1,12 @@
 //! Workers: their incarnations, their deaths, and that each command is applied once (semantics rules 9, 16, 18).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use forebay_proto::v1::{Caller, Cause, HeartbeatReply, HeartbeatRequest, OpenRequest};
 use prost::Message;
 
-use super::returned::insert;
 use super::{LeaseOut, Ledger, ReturnedPositions, Worker, worker_index::WorkerIndex};
+use super::{missing::seen_by, returned::insert};
 use crate::call_error::CallError;
 
 /// How long a worker must be silent before it may be gone, in milliseconds: then its name may be taken under another boot,
@@ -86,6 +86,8 @@ impl Ledger {
     /// Registers a worker's incarnation. What an older one had is returned, and kept a while for its consumers.
     pub(crate) fn register(&mut self, request: &OpenRequest, now: u64) {
         let (worker, incarnation) = (request.worker.as_str(), request.incarnation);
+        let floor = self.progress().floor;
+        let seen_until = self.seen_until(worker, floor);
         self.take_over(worker);
         if self.workers.get(worker).is_none_or(|known| known.incarnation != incarnation) {
             self.deliver_shares(worker, |_| true);
@@ -98,7 +100,8 @@ impl Ledger {
             return;
         }
         let lost = std::mem::take(known);
-        *known = Worker { incarnation, heard: now, process: request.process.clone(), ..Worker::default() };
+        let (process, trainers) = (request.process.clone(), request.names_trainers.then(BTreeSet::new));
+        *known = Worker { incarnation, heard: now, process, trainers, ..Worker::default() };
         self.note(worker);
         self.dirty.workers.insert(worker.to_owned());
         let kept_until = now.saturating_add(self.times.grace);
@@ -106,8 +109,17 @@ impl Ledger {
         for back in self.returned.iter_mut().filter(|back| back.kept_for_consumers && back.worker == worker) {
             back.not_before = kept_until;
         }
-        let back = lose(worker, lost.leases, Cause::DaemonDied, u32::from(!lost.ends_itself), Some(kept_until));
+        // 0 is no incarnation.
+        let has_ended = lost.incarnation != 0;
+        if has_ended {
+            self.miss_trainers(worker, &lost);
+        }
+        let mut back = lose(worker, lost.leases, Cause::DaemonDied, u32::from(!lost.ends_itself), Some(kept_until));
+        for lost in &mut back {
+            lost.cause = seen_by(lost.cause, lost.epoch, seen_until);
+        }
         self.insert_all_returned(back);
+        self.await_trainers(worker, has_ended, now);
         self.settle();
     }
 
@@ -124,8 +136,11 @@ impl Ledger {
             self.workers.get_mut(&*name).into_iter().for_each(|worker| worker.waits = false);
             self.note(&name);
         }
+        self.stop_waiting_for_trainers(now);
         let mut back = Vec::new();
+        let floor = self.progress().floor;
         for name in self.index.late(now) {
+            let seen_until = self.seen_until(&name, floor);
             let Some(worker) = self.workers.get_mut(&*name) else { continue };
             let leases = std::mem::take(&mut worker.leases).into_iter();
             let (late, held): (BTreeMap<u64, LeaseOut>, _) = leases.partition(|(_, held)| held.deadline <= now);
@@ -138,7 +153,10 @@ impl Ledger {
                 "leases were not extended for their time: they are returned"
             );
             self.note(&name);
-            back.extend(lose(&name, late, Cause::LeaseExpired, 0, None));
+            let lost = lose(&name, late, Cause::LeaseExpired, 0, None).into_iter();
+            back.extend(
+                lost.map(|back| ReturnedPositions { cause: seen_by(back.cause, back.epoch, seen_until), ..back }),
+            );
             self.dirty.workers.insert(name.to_string());
         }
         self.insert_all_returned(back);
@@ -164,7 +182,7 @@ impl Ledger {
         let abandoned = (!self.abandoned.0.is_empty()).then_some(self.abandoned.1);
         let idle = self.index.next_idle(self.remembered());
         let waiting = self.index.next_waiting(self.times.lease_ttl);
-        [self.index.next_deadline(), idle, waiting, abandoned].into_iter().flatten().min()
+        [self.index.next_deadline(), idle, waiting, abandoned, self.missing.until()].into_iter().flatten().min()
     }
 
     /// How long a silent worker without leases is remembered.

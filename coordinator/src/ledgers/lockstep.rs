@@ -117,7 +117,7 @@ impl Ledgers {
         let origin = request.snapshot.as_ref().map_or(StateOrigin::Elsewhere, |state| self.origin_of(name, state));
         let reply = self.of_caller(caller)?.once(caller, 7, now, |ledger, worker| {
             let reply = ledger.load_state(worker, &request, origin == StateOrigin::Segment, now)?;
-            is_new = !reply.repeated;
+            is_new = !reply.repeated && !reply.awaits_trainers;
             Ok(reply)
         })?;
         if let (true, Some(state)) = (is_new, &request.snapshot) {

@@ -16,7 +16,7 @@ use crate::segments::{RUN, lines};
 const RECORDS: u64 = 3 << 16;
 
 fn abandon(scene: &Scene, daemon: &mut Daemon, epoch: u64) -> u64 {
-    scene.call(AbandonRequest { caller: Some(daemon.next()), epoch }).unwrap().abandoned
+    scene.call(AbandonRequest { caller: Some(daemon.next()), epoch, ..AbandonRequest::default() }).unwrap().abandoned
 }
 
 /// What a ledger has left to the audit of its first epoch: how many ranges.
@@ -130,7 +130,7 @@ fn rule_40_a_receipt_on_its_way_counts_also_when_another_rank_ends_many_records(
     job.step();
     let (_, _, receipt) = job.ranks[1].take(&scene, GLOBAL_BATCH / 2).unwrap();
     let caller = Some(job.ranks[0].next());
-    let ended = scene.call(AbandonRequest { caller, epoch: 0 }).unwrap();
+    let ended = scene.call(AbandonRequest { caller, epoch: 0, ..AbandonRequest::default() }).unwrap();
     assert_eq!(ended.abandoned, RECORDS / 2 - GLOBAL_BATCH);
     let ledger = job.ranks[1].caller.ledger.clone();
     assert_eq!(unsummed(&scene, &ledger), 1);

@@ -136,7 +136,9 @@ impl<'a> Job<'a> {
         for (index, reader) in self.readers.iter_mut().enumerate() {
             let state = if states.len() == 1 { &states[0] } else { &states[index] };
             let (caller, load_id) = (Some(reader.next()), load_id.to_owned());
-            self.scene.call(RestoreRequest { caller, snapshot: Some(state.clone()), load_id }).unwrap();
+            self.scene
+                .call(RestoreRequest { caller, snapshot: Some(state.clone()), load_id, ..RestoreRequest::default() })
+                .unwrap();
         }
     }
 }

@@ -100,15 +100,17 @@ fn rule_10_abandoning_ends_an_epoch_but_no_other() {
     let mut daemon = scene.daemon("node", 1);
     let leases = daemon.acquire(&scene, 3).leases;
     daemon.ack(&scene, scene.delivered(&leases[0]));
-    let reply = scene.call(AbandonRequest { caller: Some(daemon.next()), epoch: 0 }).unwrap();
+    let reply =
+        scene.call(AbandonRequest { caller: Some(daemon.next()), epoch: 0, ..AbandonRequest::default() }).unwrap();
     assert_eq!((reply.abandoned, reply.progress.unwrap().floor), (10, 1));
     assert_eq!(daemon.ack(&scene, scene.delivered(&leases[1])), Verdict::Lost);
     assert_eq!(daemon.ack(&scene, scene.delivered(&leases[2])), Verdict::Accepted, "epoch 1 goes on");
-    let again = scene.call(AbandonRequest { caller: Some(daemon.next()), epoch: 0 }).unwrap();
+    let again =
+        scene.call(AbandonRequest { caller: Some(daemon.next()), epoch: 0, ..AbandonRequest::default() }).unwrap();
     assert_eq!(again.abandoned, 0, "nothing is left of it");
-    let early = AbandonRequest { caller: Some(daemon.next()), epoch: 2 };
+    let early = AbandonRequest { caller: Some(daemon.next()), epoch: 2, ..AbandonRequest::default() };
     assert!(matches!(scene.call(early), Err(CallError::Invalid(_))));
-    let rest = AbandonRequest { caller: Some(daemon.next()), epoch: 1 };
+    let rest = AbandonRequest { caller: Some(daemon.next()), epoch: 1, ..AbandonRequest::default() };
     assert_eq!(scene.call(rest).unwrap().abandoned, 10);
     assert_eq!(daemon.acquire(&scene, 1).answer(), Answer::DatasetDone);
     assert!(scene.audit_lines().iter().all(|line| line.ends_with("checksum equal")));

@@ -124,7 +124,7 @@ fn rule_41_a_restore_a_reset_or_an_opening_without_others_ends_the_failure() {
         .unwrap();
     assert_eq!(failure(&scene, &one), "");
     let epoch = fail(&mut one);
-    scene.call(AbandonRequest { caller: Some(one.next()), epoch }).unwrap();
+    scene.call(AbandonRequest { caller: Some(one.next()), epoch, ..AbandonRequest::default() }).unwrap();
     assert_eq!(failure(&scene, &one), "");
     fail(&mut one);
     let mut one = open(&scene, "one", 2, OnError::Fail, None);
@@ -133,7 +133,7 @@ fn rule_41_a_restore_a_reset_or_an_opening_without_others_ends_the_failure() {
     // What cannot be done ends nothing.
     let none = RestoreRequest { caller: Some(one.next()), snapshot: None, ..RestoreRequest::default() };
     assert!(matches!(scene.call(none), Err(CallError::Invalid(_))));
-    scene.call(AbandonRequest { caller: Some(one.next()), epoch: epoch + 5 }).unwrap_err();
+    scene.call(AbandonRequest { caller: Some(one.next()), epoch: epoch + 5, ..AbandonRequest::default() }).unwrap_err();
     assert_ne!(failure(&scene, &one), "");
 }
 

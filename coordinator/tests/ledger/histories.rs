@@ -94,7 +94,11 @@ impl Run {
             Step::CoordinatorRestarts => self.scene.restart(),
             Step::Abandon => {
                 let epoch = self.told().progress.unwrap().floor;
-                let reply = self.scene.call(AbandonRequest { caller: Some(self.daemon.next()), epoch });
+                let reply = self.scene.call(AbandonRequest {
+                    caller: Some(self.daemon.next()),
+                    epoch,
+                    ..AbandonRequest::default()
+                });
                 if reply.is_ok() {
                     self.done.extend((0..self.scene.plan.epoch_len(epoch)).map(|position| (epoch, position)));
                     self.out.retain(|(lease, _)| lease.epoch != epoch);

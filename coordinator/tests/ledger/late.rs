@@ -14,7 +14,10 @@ fn reset_by_the_first_rank(job: &mut Job<'_>) -> Vec<Vec<AckItem>> {
     let own = receipts.remove(0);
     job.ranks[0].acknowledge(job.scene, own);
     let caller = Some(job.ranks[0].next());
-    assert_eq!(job.scene.call(AbandonRequest { caller, epoch: 0 }).unwrap().abandoned, 75 - 32);
+    assert_eq!(
+        job.scene.call(AbandonRequest { caller, epoch: 0, ..AbandonRequest::default() }).unwrap().abandoned,
+        75 - 32
+    );
     receipts
 }
 
@@ -67,7 +70,7 @@ fn rule_40_a_second_reset_does_not_take_the_late_receipts_of_the_first() {
     first.leased.clear();
     first.take(&scene, 16).unwrap();
     let caller = Some(first.next());
-    assert_eq!(scene.call(AbandonRequest { caller, epoch: 1 }).unwrap().abandoned, 75);
+    assert_eq!(scene.call(AbandonRequest { caller, epoch: 1, ..AbandonRequest::default() }).unwrap().abandoned, 75);
     for (rank, receipts) in (1..4).zip(&late) {
         assert_eq!(verdict(&scene, &mut job.ranks[rank], receipts, false), Verdict::Accepted);
     }

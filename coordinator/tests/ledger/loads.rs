@@ -16,12 +16,13 @@ fn open(scene: &Scene, node: &str, incarnation: u64) -> Daemon {
 
 fn load(scene: &Scene, daemon: &mut Daemon, snapshot: &Snapshot, id: &str) -> Result<RestoreReply, CallError> {
     let snapshot = Some(snapshot.clone());
-    scene.call(RestoreRequest { caller: Some(daemon.next()), snapshot, load_id: id.to_owned() })
+    let load_id = id.to_owned();
+    scene.call(RestoreRequest { caller: Some(daemon.next()), snapshot, load_id, ..RestoreRequest::default() })
 }
 
 fn attend(scene: &Scene, daemon: &mut Daemon, attendance: Attendance) {
     let attendance = attendance.into();
-    scene.call(AttendRequest { caller: Some(daemon.next()), attendance }).unwrap();
+    scene.call(AttendRequest { caller: Some(daemon.next()), attendance, ..AttendRequest::default() }).unwrap();
 }
 
 fn refused<T: std::fmt::Debug>(answer: Result<T, CallError>) -> String {
@@ -99,7 +100,9 @@ fn rule_38_reset_and_a_load_without_an_id_are_for_the_only_node_with_trainers() 
     attend(&scene, &mut one, Attendance::Attended);
     attend(&scene, &mut two, Attendance::Attended);
     scene.restart();
-    let reset = |scene: &Scene, one: &mut Daemon| scene.call(AbandonRequest { caller: Some(one.next()), epoch: 0 });
+    let reset = |scene: &Scene, one: &mut Daemon| {
+        scene.call(AbandonRequest { caller: Some(one.next()), epoch: 0, ..AbandonRequest::default() })
+    };
     let said = refused(reset(&scene, &mut one));
     assert!(said.contains("ends epoch 0") && said.contains("node \"two\" (process 7 on host \"host-two\")"), "{said}");
     let said = refused(load(&scene, &mut one, &start, ""));
@@ -118,14 +121,14 @@ fn rule_38_trainers_of_a_node_that_died_count_as_long_as_its_leases_last() {
     attend(&scene, &mut dead, Attendance::Attended);
     scene.pass(TTL / 2);
     one.heartbeat(&scene);
-    scene.call(AbandonRequest { caller: Some(one.next()), epoch: 0 }).unwrap_err();
+    scene.call(AbandonRequest { caller: Some(one.next()), epoch: 0, ..AbandonRequest::default() }).unwrap_err();
     scene.pass(TTL / 2);
-    scene.call(AbandonRequest { caller: Some(one.next()), epoch: 0 }).unwrap();
+    scene.call(AbandonRequest { caller: Some(one.next()), epoch: 0, ..AbandonRequest::default() }).unwrap();
     // One that is started again has no trainers yet.
     attend(&scene, &mut dead, Attendance::Attended);
-    scene.call(AbandonRequest { caller: Some(one.next()), epoch: 1 }).unwrap_err();
+    scene.call(AbandonRequest { caller: Some(one.next()), epoch: 1, ..AbandonRequest::default() }).unwrap_err();
     open(&scene, "dead", 2);
-    scene.call(AbandonRequest { caller: Some(one.next()), epoch: 1 }).unwrap();
+    scene.call(AbandonRequest { caller: Some(one.next()), epoch: 1, ..AbandonRequest::default() }).unwrap();
 }
 
 #[test]
@@ -150,5 +153,5 @@ fn rule_38_a_worker_that_has_closed_the_stream_is_forgotten_with_all_that_it_had
 fn rule_38_a_request_that_says_nothing_is_refused() {
     let scene = Scene::new(spec(40), 10, 1);
     let mut one = open(&scene, "one", 1);
-    refused(scene.call(AttendRequest { caller: Some(one.next()), attendance: 0 }));
+    refused(scene.call(AttendRequest { caller: Some(one.next()), ..AttendRequest::default() }));
 }

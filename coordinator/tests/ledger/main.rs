@@ -39,4 +39,5 @@ mod suspects;
 mod tails;
 mod task_worker;
 mod tasks;
+mod trainers;
 mod wire;

@@ -141,7 +141,7 @@ fn rule_13_and_58_the_last_position_of_a_shard_may_have_no_record_and_an_epoch_m
     assert_eq!((lease.end, scene.plan.epoch_records(0)), (4, 3));
     assert_eq!(daemon.ack(&scene, bare(&lease, 3, 4)), Verdict::Accepted);
     assert_eq!(daemon.ack(&scene, bare(&lease, 0, 1)), Verdict::Accepted);
-    scene.call(AbandonRequest { caller: Some(daemon.next()), epoch: 0 }).unwrap();
+    scene.call(AbandonRequest { caller: Some(daemon.next()), epoch: 0, ..AbandonRequest::default() }).unwrap();
     let audit = &scene.audit()[0];
     assert_eq!(audit.verdict, Judgement::AddsUp, "{audit}");
     let sum = |of: fn(&SourceAudit) -> u64| audit.sources.iter().map(of).sum::<u64>();

@@ -63,10 +63,10 @@ fn rule_18_a_reply_is_stored_under_the_number_that_its_command_has_in_docs_ledge
     let snapshot = Some(scene.snapshot(vec![]));
     let mut next = scene.daemon("node", 2);
     next.reclaim(&scene, &leases[2], 0, 10);
-    scene.call(AbandonRequest { caller: Some(next.next()), epoch: 0 }).unwrap();
+    scene.call(AbandonRequest { caller: Some(next.next()), epoch: 0, ..AbandonRequest::default() }).unwrap();
     scene.call(RestoreRequest { caller: Some(next.next()), snapshot, ..RestoreRequest::default() }).unwrap();
     let attendance = Attendance::Attended.into();
-    scene.call(AttendRequest { caller: Some(next.next()), attendance }).unwrap();
+    scene.call(AttendRequest { caller: Some(next.next()), attendance, ..AttendRequest::default() }).unwrap();
     let outline = Some(DatasetOutline { bytes: 0, block: 1, sums: vec![0; 60] });
     scene.call(DescribeRequest { caller: Some(next.next()), outline }).unwrap();
     assert_eq!(stored(), [5, 6, 7, 8, 9]);

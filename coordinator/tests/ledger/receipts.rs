@@ -244,7 +244,13 @@ fn rule_24_everything_that_can_become_of_a_record_adds_up() {
     assert_eq!(daemon.nack(&scene, &second, 3), Verdict::Accepted);
     assert_eq!(daemon.nack(&scene, &second, 3), Verdict::Invalid, "bad once is enough");
     daemon.ack(&scene, scene.receipt(&second, 4, 10, Kind::Dropped));
-    assert_eq!(scene.call(AbandonRequest { caller: Some(daemon.next()), epoch: 0 }).unwrap().abandoned, 3 + 10 + 10);
+    assert_eq!(
+        scene
+            .call(AbandonRequest { caller: Some(daemon.next()), epoch: 0, ..AbandonRequest::default() })
+            .unwrap()
+            .abandoned,
+        3 + 10 + 10
+    );
     assert_eq!(
         scene.audit_lines(),
         [

@@ -209,7 +209,7 @@ fn rule_40_reset_of_one_rank_takes_all_ranks_to_the_start_of_the_next_epoch() {
     job.ranks[0].batch(&scene, 16).unwrap();
     let abandon = |rank: usize, job: &mut Job<'_>| {
         let caller = Some(job.ranks[rank].next());
-        job.scene.call(AbandonRequest { caller, epoch: 0 }).unwrap()
+        job.scene.call(AbandonRequest { caller, epoch: 0, ..AbandonRequest::default() }).unwrap()
     };
     let generation = |job: &Job<'_>, rank: usize| {
         let caller = Some(job.ranks[rank].caller.clone());

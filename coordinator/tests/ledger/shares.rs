@@ -312,7 +312,7 @@ fn rule_44_leases_that_end_while_the_daemon_lives_take_nothing_back_that_a_group
 fn rule_44_an_epoch_that_is_abandoned_is_shared_by_nobody() {
     let (scene, mut daemon, [first, _]) = begin();
     share(&scene, &mut daemon, "fast", 1, scene.delivered(&first), &["slow"]);
-    scene.call(AbandonRequest { caller: Some(daemon.next()), epoch: 0 }).unwrap();
+    scene.call(AbandonRequest { caller: Some(daemon.next()), epoch: 0, ..AbandonRequest::default() }).unwrap();
     let mut daemon = scene.daemon("node", 2);
     assert_eq!(missed(&scene, &mut daemon, "slow"), []);
     let audit = &scene.audit()[0];

@@ -141,7 +141,7 @@ fn rule_36_tails_are_open_for_states_and_for_the_end_of_an_epoch() {
     let [a, ..] = &mut workers;
     let snapshot = scene.snapshot(vec![]);
     assert_eq!(snapshot.open.iter().map(|open| open.end - open.start).sum::<u64>(), 40);
-    let reply = scene.call(AbandonRequest { caller: Some(a.next()), epoch: 0 }).unwrap();
+    let reply = scene.call(AbandonRequest { caller: Some(a.next()), epoch: 0, ..AbandonRequest::default() }).unwrap();
     assert_eq!(reply.abandoned, 40, "nothing of it was delivered");
     assert_eq!(ask(&scene, a, true).leases, []);
     let snapshot = Some(snapshot);

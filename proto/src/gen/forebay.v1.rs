@@ -191,6 +191,9 @@ pub struct OpenRequest {
     /// What all workers of a ledger have in common beside the spec. Left out: not compared.
     #[prost(message, optional, tag = "30")]
     pub policies: ::core::option::Option<Policies>,
+    /// The worker's Attend requests name its trainers. Otherwise, any number of trainers may have seen what it leases.
+    #[prost(bool, tag = "60")]
+    pub names_trainers: bool,
 }
 /// How the workers of a ledger treat an epoch's end and bad records (semantics rule 41).
 #[allow(clippy::all)]
@@ -343,6 +346,9 @@ pub struct OpenReply {
     /// Names of the groups of trainers that were there when the ledger's last incarnation of a worker ended. They may come back.
     #[prost(string, repeated, tag = "40")]
     pub groups: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Trainers of the worker's earlier incarnations have not come back yet.
+    #[prost(bool, tag = "60")]
+    pub awaits_trainers: bool,
 }
 /// A list of records in short.
 #[allow(clippy::all)]
@@ -800,6 +806,9 @@ pub struct AbandonRequest {
     pub caller: ::core::option::Option<Caller>,
     #[prost(uint64, tag = "2")]
     pub epoch: u64,
+    /// The generation in which the epoch is to end. If the run was taken to a state since, it is not ended. 0: the caller does not say.
+    #[prost(uint64, tag = "60")]
+    pub generation: u64,
 }
 #[allow(clippy::all)]
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -845,6 +854,9 @@ pub struct AttendRequest {
     pub caller: ::core::option::Option<Caller>,
     #[prost(enumeration = "attend_request::Attendance", tag = "2")]
     pub attendance: i32,
+    /// Numbers of all trainers that are attached, each with all that it had handed in. The numbers are random, and not 0.
+    #[prost(fixed64, repeated, tag = "60")]
+    pub trainers: ::prost::alloc::vec::Vec<u64>,
 }
 /// Nested message and enum types in `AttendRequest`.
 pub mod attend_request {
@@ -1140,6 +1152,12 @@ pub struct RestoreRequest {
     /// caller.
     #[prost(string, tag = "30")]
     pub load_id: ::prost::alloc::string::String,
+    /// The trainer that loads the state (semantics rule 23). 0: the caller does not say.
+    #[prost(fixed64, tag = "60")]
+    pub trainer: u64,
+    /// Number of this load among those of the trainer, from 1. A load that is repeated has the same number.
+    #[prost(uint64, tag = "61")]
+    pub load_number: u64,
 }
 #[allow(clippy::all)]
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -1149,9 +1167,12 @@ pub struct RestoreReply {
     /// The run goes on after a failure.
     #[prost(message, optional, tag = "30")]
     pub failure: ::core::option::Option<RunFailure>,
-    /// The load with this id was applied before: nothing has changed.
+    /// The load was applied before, for this trainer or for another one: the run is where it was.
     #[prost(bool, tag = "31")]
     pub repeated: bool,
+    /// Nothing was decided, because a trainer that has loaded the state may still come back: ask again a moment later.
+    #[prost(bool, tag = "60")]
+    pub awaits_trainers: bool,
 }
 #[allow(clippy::all)]
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -3895,6 +3916,9 @@ pub struct RestoreCall {
     /// New for each load, and equal on all ranks (semantics rule 38). Empty: the trainer has none.
     #[prost(string, tag = "2")]
     pub load_id: ::prost::alloc::string::String,
+    /// Number of this load among those of the trainer, from 1. A load that is asked for again after a daemon's death has the same one.
+    #[prost(uint64, tag = "60")]
+    pub number: u64,
 }
 #[allow(clippy::all)]
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
@@ -4994,6 +5018,12 @@ pub struct StoredHead {
     /// Lockstep: what another rank's reset() has abandoned a moment ago. Receipts for it still count.
     #[prost(message, repeated, tag = "44")]
     pub abandoned: ::prost::alloc::vec::Vec<StoredReturned>,
+    /// The state that the run was taken to last. Absent: it was never taken to one.
+    #[prost(message, optional, tag = "60")]
+    pub loaded: ::core::option::Option<LoadedState>,
+    /// Trainers of earlier incarnations that have not come back, by the name of their worker.
+    #[prost(message, repeated, tag = "61")]
+    pub missing: ::prost::alloc::vec::Vec<MissingTrainers>,
 }
 /// Document `mark/EPOCH-POSITION`, in lockstep: where a state was taken. There are at most 64.
 #[allow(clippy::all)]
@@ -5037,6 +5067,34 @@ pub struct StoredLoad {
     /// 32 bytes over the snapshot.
     #[prost(bytes = "vec", tag = "2")]
     pub snapshot: ::prost::alloc::vec::Vec<u8>,
+}
+/// A state, and the trainers that have loaded it.
+#[allow(clippy::all)]
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct LoadedState {
+    /// 32 bytes over the snapshot.
+    #[prost(bytes = "vec", tag = "1")]
+    pub snapshot: ::prost::alloc::vec::Vec<u8>,
+    #[prost(message, repeated, tag = "2")]
+    pub loads: ::prost::alloc::vec::Vec<TrainerLoad>,
+}
+#[allow(clippy::all)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct TrainerLoad {
+    #[prost(fixed64, tag = "1")]
+    pub trainer: u64,
+    /// Number of the load among those of the trainer.
+    #[prost(uint64, tag = "2")]
+    pub number: u64,
+}
+#[allow(clippy::all)]
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct MissingTrainers {
+    #[prost(string, tag = "1")]
+    pub worker: ::prost::alloc::string::String,
+    /// 0 is for trainers that have no number: they never come back.
+    #[prost(fixed64, repeated, tag = "2")]
+    pub trainers: ::prost::alloc::vec::Vec<u64>,
 }
 /// Positions that were leased, are not complete, and nobody has.
 #[allow(clippy::all)]
@@ -5087,6 +5145,12 @@ pub struct StoredWorker {
     /// It has said that it ends itself.
     #[prost(bool, tag = "40")]
     pub ends_itself: bool,
+    /// Its requests name its trainers.
+    #[prost(bool, tag = "60")]
+    pub names_trainers: bool,
+    /// The trainers that are attached there.
+    #[prost(fixed64, repeated, tag = "61")]
+    pub trainers: ::prost::alloc::vec::Vec<u64>,
 }
 #[allow(clippy::all)]
 #[derive(Clone, PartialEq, ::prost::Message)]

@@ -32,6 +32,8 @@ pub struct Attach {
     pub join: u32,
     /// Zero.
     pub reserved: u32,
+    /// Number of the trainer, drawn at random when it attaches first, and named again when it comes back to a daemon; not 0.
+    pub trainer: u64,
 }
 
 impl Attach {

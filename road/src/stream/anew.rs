@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 
 use forebay_coordinator::CallError;
-use forebay_proto::v1::Snapshot;
+use forebay_proto::v1::RestoreRequest;
 
 use crate::consumers::Note;
 use crate::stream::Stream;
@@ -58,11 +58,11 @@ impl Stream {
         changed.map(drop)
     }
 
-    /// Loads a state for a rank whose load has this id. If it was loaded for another rank already, on whichever node, the
-    /// stream only begins anew unless it has done so since.
-    pub(super) async fn load(&self, snapshot: Snapshot, load_id: String) -> Result<(), CallError> {
+    /// Loads a state for a rank. If it was loaded for another rank already, on whichever node, the stream only begins anew
+    /// unless it has done so since.
+    pub(super) async fn load(&self, load: RestoreRequest) -> Result<(), CallError> {
         self.anew(async || {
-            let is_first = self.standing.restore(snapshot, load_id).await?;
+            let is_first = self.standing.restore(&load).await?;
             Ok(match (is_first, self.is_behind()) {
                 (true, _) => Ended::All,
                 (false, true) => Ended::Some,

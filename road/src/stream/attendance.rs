@@ -114,9 +114,8 @@ impl Attendance {
         self.processes.lock().iter().find(|(other, _)| **other != id).map(|(_, process)| process.pid)
     }
 
-    /// Keeps those that are there.
-    pub(super) fn keep_present(&self, ids: &mut Vec<ConsumerId>) {
-        let processes = self.processes.lock();
-        ids.retain(|id| processes.contains_key(id));
+    /// Whether a trainer is there.
+    pub(super) fn has(&self, id: ConsumerId) -> bool {
+        self.processes.lock().contains_key(&id)
     }
 }

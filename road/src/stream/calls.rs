@@ -7,11 +7,13 @@ use std::sync::{Arc, Weak};
 use forebay_coordinator::CallError;
 use forebay_proto::v1::call_reply::Reply;
 use forebay_proto::v1::call_request::Call;
-use forebay_proto::v1::{CallReply, CallRequest, Done, Failure, ListQuarantineReply, QuarantineList, Snapshot};
+use forebay_proto::v1::{
+    CallReply, CallRequest, Done, Failure, ListQuarantineReply, Progress, QuarantineList, RestoreCall, RestoreRequest,
+};
 use forebay_ring::ConsumerId;
 use prost::Message as _;
 use tokio::runtime::Handle;
-use tokio::sync::{Mutex, Semaphore};
+use tokio::sync::Semaphore;
 
 use crate::consumers::{Asked, Note};
 use crate::stream::Stream;
@@ -26,8 +28,6 @@ pub(super) struct Calls {
     runtime: Handle,
     /// Turns of those that are too long for a packet.
     long: Semaphore,
-    /// The snapshot that was restored last, and who sent it.
-    restored: Mutex<Option<(blake3::Hash, Vec<ConsumerId>)>>,
 }
 
 /// Calls of a stream that are too long for a packet and are in memory at one time; further ones wait.
@@ -37,7 +37,7 @@ impl Calls {
     /// Of a stream, within a runtime.
     pub(super) fn to(stream: &Arc<Stream>) -> Arc<Self> {
         let (stream, runtime) = (Arc::downgrade(stream), Handle::current());
-        Arc::new(Self { stream, runtime, long: Semaphore::new(LONG_CALLS), restored: Mutex::new(None) })
+        Arc::new(Self { stream, runtime, long: Semaphore::new(LONG_CALLS) })
     }
 
     /// Takes one call, and has it answered.
@@ -62,7 +62,7 @@ impl Calls {
     /// Answers one request.
     async fn answer(&self, stream: &Stream, consumer: ConsumerId, id: u64, request: CallRequest) {
         let restores = matches!(request.call, Some(Call::Restore(_)));
-        let reply = match self.reply(stream, consumer, request).await {
+        let reply = match reply(stream, consumer, request).await {
             Ok(reply) => reply,
             Err(error) => Reply::Failure(Failure { message: error.to_string() }),
         };
@@ -72,62 +72,41 @@ impl Calls {
             stream.ring.post(Note::Restored(consumer));
         }
     }
+}
 
-    async fn reply(&self, stream: &Stream, consumer: ConsumerId, request: CallRequest) -> Result<Reply, CallError> {
-        match request.call {
-            Some(Call::State(state)) => {
-                has_one_group(stream, "state_dict()").await?;
-                stream.snapshot(state.receipts).await.map(Reply::State)
-            }
-            Some(Call::Restore(restore)) => {
-                has_one_group(stream, "load_state_dict()").await?;
-                let snapshot = restore.snapshot.unwrap_or_default();
-                self.restore(stream, consumer, snapshot, restore.load_id).await.map(|()| Reply::Done(Done {}))
-            }
-            Some(Call::Path(call)) => match (stream.dataset.locator(call.record), stream.dataset.source().failure()) {
-                (Some(_), Some(failure)) => Err(CallError::Invalid(failure)),
-                (Some(locator), None) => Ok(Reply::Path(locator.name().into_vec())),
-                (None, _) => Err(CallError::Invalid(format!(
-                    "The dataset has records 0 to {}; there is no record {}.",
-                    stream.dataset.records() - 1,
-                    call.record
-                ))),
-            },
-            Some(Call::Reset(call)) => reset(stream, consumer, call.epoch).await.map(|()| Reply::Done(Done {})),
-            Some(Call::Quarantine(call)) => {
-                let ListQuarantineReply { records, more, .. } = stream.quarantine(call.after).await?;
-                Ok(Reply::Quarantine(QuarantineList { records, more }))
-            }
-            Some(Call::Audit(call)) => stream.audit(call.from_epoch).await.map(Reply::Audit),
-            None => Err(CallError::Invalid("The request is of a kind that this daemon does not know.".into())),
+async fn reply(stream: &Stream, consumer: ConsumerId, request: CallRequest) -> Result<Reply, CallError> {
+    match request.call {
+        Some(Call::State(state)) => {
+            has_one_group(stream, "state_dict()").await?;
+            stream.snapshot(state.receipts).await.map(Reply::State)
         }
-    }
-
-    /// Goes back to a snapshot. Every rank of a job may send the same one. With a load id, the ledger decides whether it was
-    /// applied before (semantics rule 38). Without, it is applied once, as long as one that sent it is attached (rule 23).
-    async fn restore(
-        &self,
-        stream: &Stream,
-        consumer: ConsumerId,
-        snapshot: Snapshot,
-        load_id: String,
-    ) -> Result<(), CallError> {
-        let id = blake3::hash(&snapshot.encode_to_vec());
-        let mut restored = self.restored.lock().await;
-        if !load_id.is_empty() {
-            *restored = None;
-            return stream.load(snapshot, load_id).await;
+        Some(Call::Restore(restore)) => {
+            has_one_group(stream, "load_state_dict()").await?;
+            let RestoreCall { snapshot, load_id, number: load_number } = restore;
+            // A trainer that has left by now has not loaded the state.
+            stream.see_who_left().await;
+            stream.tell_who_left().await;
+            let (caller, trainer) = (None, stream.presence.number(consumer).await);
+            let snapshot = Some(snapshot.unwrap_or_default());
+            let load = RestoreRequest { caller, snapshot, load_id, trainer, load_number };
+            stream.load(load).await.map(|()| Reply::Done(Done {}))
         }
-        if let Some((last, senders)) = restored.as_mut() {
-            stream.attendance.keep_present(senders);
-            if *last == id && !senders.is_empty() && !senders.contains(&consumer) {
-                senders.push(consumer);
-                return Ok(());
-            }
+        Some(Call::Path(call)) => match (stream.dataset.locator(call.record), stream.dataset.source().failure()) {
+            (Some(_), Some(failure)) => Err(CallError::Invalid(failure)),
+            (Some(locator), None) => Ok(Reply::Path(locator.name().into_vec())),
+            (None, _) => Err(CallError::Invalid(format!(
+                "The dataset has records 0 to {}; there is no record {}.",
+                stream.dataset.records() - 1,
+                call.record
+            ))),
+        },
+        Some(Call::Reset(call)) => reset(stream, consumer, call.epoch).await.map(|()| Reply::Done(Done {})),
+        Some(Call::Quarantine(call)) => {
+            let ListQuarantineReply { records, more, .. } = stream.quarantine(call.after).await?;
+            Ok(Reply::Quarantine(QuarantineList { records, more }))
         }
-        stream.load(snapshot, load_id).await?;
-        *restored = Some((id, vec![consumer]));
-        Ok(())
+        Some(Call::Audit(call)) => stream.audit(call.from_epoch).await.map(Reply::Audit),
+        None => Err(CallError::Invalid("The request is of a kind that this daemon does not know.".into())),
     }
 }
 
@@ -156,14 +135,16 @@ async fn reset(stream: &Stream, consumer: ConsumerId, epoch: u64) -> Result<(), 
     // Batches may wait for a group whose trainers have left.
     has_one_group(stream, "reset()").await?;
     stream.standing.flush().await;
-    let floor = stream.standing.progress().floor;
+    let Progress { floor, generation, .. } = stream.standing.progress();
     match epoch.cmp(&floor) {
         Ordering::Less => {
             // Batches of the epoch that another rank has ended may still be offered until then.
             stream.catch_up().await;
             Ok(())
         }
-        Ordering::Equal => stream.anew(async || stream.standing.abandon(epoch).await.map(|()| Ended::Some)).await,
+        Ordering::Equal => {
+            stream.anew(async || stream.standing.abandon(epoch, generation).await.map(|()| Ended::Some)).await
+        }
         Ordering::Greater => {
             Err(CallError::Invalid(format!("Epoch {epoch} cannot be ended: the stream is in epoch {floor}.")))
         }

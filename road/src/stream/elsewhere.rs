@@ -1,6 +1,5 @@
 //! What others do to the run of a stream: trainers of other nodes take it to a state, a bad record of theirs fails it, and they
-//! end the failure (semantics rules 38 and 41). Another rank of a run ends the epoch (rule 40). Other nodes hear from here
-//! whether trainers read the stream.
+//! end the failure (semantics rules 38 and 41). Another rank of a run ends the epoch (rule 40).
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -36,7 +35,6 @@ pub(super) fn watch(stream: &Arc<Stream>) {
         return;
     }
     let (mut failure, mut progress) = (worker.failure(), worker.progress());
-    let mut trainers = stream.attendance.count();
     let stream = Arc::downgrade(stream);
     tokio::spawn(async move {
         loop {
@@ -44,12 +42,8 @@ pub(super) fn watch(stream: &Arc<Stream>) {
             let changed = tokio::select! {
                 changed = failure.changed() => changed,
                 changed = progress.changed() => changed,
-                changed = trainers.changed() => changed,
             };
             let Some(stream) = stream.upgrade().filter(|_| changed.is_ok()) else { return };
-            if *trainers.borrow_and_update() == 0 {
-                stream.tell_of_nobody().await;
-            }
             if stream.is_behind() {
                 stream.catch_up().await;
             }
@@ -60,13 +54,6 @@ pub(super) fn watch(stream: &Arc<Stream>) {
 }
 
 impl Stream {
-    /// The last trainer has left, unless one has come by now.
-    async fn tell_of_nobody(&self) {
-        if let Err(error) = self.standing.deserted(|| !self.attendance.is_empty()).await {
-            tracing::debug!(stream = %self.identity, %error, "the ledger is not told that the trainers have left");
-        }
-    }
-
     /// The run was taken to another place by a trainer of another node, or by another rank: the stream goes on there. If it does
     /// already, this waits until it has arrived.
     pub(super) async fn catch_up(&self) {

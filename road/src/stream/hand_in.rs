@@ -80,8 +80,7 @@ impl HandIns {
         match self.tell_parts(standing, group, &mut adopted).await {
             Ok(()) => Ok(adopted),
             Err(error) => {
-                let held = adopted.into_iter().flat_map(|handed_in| handed_in.claims);
-                standing.give_back(ranges(held, Cause::TrainerEnded));
+                give_back(adopted, standing);
                 Err(error)
             }
         }
@@ -103,6 +102,12 @@ impl HandIns {
             tell_part(&part, standing, group, adopted).await?;
         }
     }
+}
+
+/// Batches that were taken back for a trainer which is not let in go to others.
+pub(super) fn give_back(adopted: Vec<HandedIn>, standing: &Standing) {
+    let held = adopted.into_iter().flat_map(|handed_in| handed_in.claims);
+    standing.give_back(ranges(held, Cause::TrainerEnded));
 }
 
 async fn tell_part(

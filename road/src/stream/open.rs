@@ -24,6 +24,7 @@ use crate::stream::dataset::Dataset;
 use crate::stream::elsewhere::ToldOfFailure;
 use crate::stream::order::StreamOrder;
 use crate::stream::pipeline::Pipeline;
+use crate::stream::presence::{self, Presence};
 use crate::stream::ring_handle::RingHandle;
 use crate::stream::rings::{Rings, Site};
 use crate::stream::standing::Standing;
@@ -128,6 +129,7 @@ impl Opening {
         }
         idle::watch(&stream);
         elsewhere::watch(&stream);
+        presence::watch(&stream);
         if stream.standing.wants_outline() {
             outline::describe(&stream);
         }
@@ -157,6 +159,7 @@ impl Opening {
             standing,
             ring,
             attendance,
+            presence: Presence::default(),
             pipeline,
             told_of_failure,
             generation,
@@ -266,6 +269,7 @@ impl Opening {
             replaces: Some(0),
             process: self.node.process.clone(),
             policies: Some(policies::of(&self.settings, self.source.len(), self.pool.limits())),
+            names_trainers: true,
         }
     }
 }

@@ -8,7 +8,7 @@ use forebay_coordinator::{CallError, EpochPart, Handle, Outage};
 use forebay_proto::v1::attend_request::Attendance;
 use forebay_proto::v1::{
     AckItem, AckRequest, AuditReply, GroupReceipt, ListQuarantineReply, OpenRequest, Progress, QuarantineKey,
-    ReclaimReply, ReclaimRequest, ReturnedRange, Snapshot,
+    ReclaimReply, ReclaimRequest, RestoreRequest, ReturnedRange, Snapshot,
 };
 use parking_lot::Mutex;
 use tokio::sync::{mpsc, oneshot, watch};
@@ -26,11 +26,9 @@ pub(super) struct Standing {
     fates: Fates,
     counts: Arc<ReceiptCounts>,
     spec_hash: Vec<u8>,
-    /// Whether leases may be asked for. A shard or a rank has one trainer, which may hold batches of an earlier incarnation: it is
-    /// heard first, however long it takes to come.
+    /// Whether leases may be asked for. Trainers may hold batches of an earlier incarnation: one is heard first, however long it
+    /// takes to come. A shard or a rank has no other.
     heard: watch::Sender<bool>,
-    /// Whether the ledger knows that trainers are here.
-    attended: tokio::sync::Mutex<bool>,
     /// The ledger has no outline of the dataset, for other nodes.
     wants_outline: bool,
     /// Others may change the ledger: daemons of other nodes, or the other ranks of a run.
@@ -61,6 +59,8 @@ pub(super) struct Counted {
     pub(super) epochs: u64,
 }
 
+/// How long a load waits before it asks again whether a trainer has come back. The ledger waits for 0.8 s in all.
+const AWAITED: Duration = Duration::from_millis(20);
 /// How long the ledger may be unwritable before those who ask for an audit are told so.
 const MOMENT: Duration = Duration::from_secs(1);
 
@@ -81,8 +81,7 @@ impl Standing {
             fates,
             counts: Arc::default(),
             spec_hash: opened.spec_hash,
-            heard: watch::Sender::new(part.is_none()),
-            attended: tokio::sync::Mutex::default(),
+            heard: watch::Sender::new(part.is_none() && !opened.awaits_trainers),
             wants_outline: opened.wants_outline && has_others,
             is_changed_by_others: has_others || matches!(part, Some(EpochPart::Rank(_))),
             former_groups: opened.groups,
@@ -165,40 +164,16 @@ impl Standing {
         self.worker.snapshot(in_hand).await
     }
 
-    /// Goes back to a snapshot. False if that was done before, for another rank with this load id.
-    pub(super) async fn restore(&self, snapshot: Snapshot, load_id: String) -> Result<bool, CallError> {
-        self.worker.restore(snapshot, load_id).await
-    }
-
-    /// Tells the ledger that a trainer comes, if it does not know of one here and other nodes may have some (semantics rule
-    /// 38). Then the ring's thread knows which leases have ended: another node may have ended the epoch of batches that are here.
-    ///
-    /// # Errors
-    /// The ledger refuses this worker.
-    pub(super) async fn attended(&self) -> Result<(), CallError> {
-        let mut attended = self.attended.lock().await;
-        if *attended || !self.worker.has_others() {
-            return Ok(());
+    /// Goes back to a snapshot. False if that was done before, for this load or for another rank's. A trainer of an earlier
+    /// incarnation that has loaded the same state is waited for, if it may still come.
+    pub(super) async fn restore(&self, load: &RestoreRequest) -> Result<bool, CallError> {
+        loop {
+            let reply = self.worker.restore(load.clone()).await?;
+            if !reply.awaits_trainers {
+                return Ok(!reply.repeated);
+            }
+            tokio::time::sleep(AWAITED).await;
         }
-        self.worker.attend(Attendance::Attended).await?;
-        *attended = true;
-        match self.worker.heartbeat().await {
-            // The trainer waits for batches then, and is told why.
-            Ok(()) | Err(CallError::Unavailable(_)) => {}
-            Err(refusal) => return Err(refusal),
-        }
-        self.worker.was_heard().await;
-        Ok(())
-    }
-
-    /// Tells the ledger that no trainer is here, unless `is_attended` says that one has come by now.
-    pub(super) async fn deserted(&self, is_attended: impl FnOnce() -> bool) -> Result<(), CallError> {
-        let mut attended = self.attended.lock().await;
-        if *attended && !is_attended() {
-            self.worker.attend(Attendance::Empty).await?;
-            *attended = false;
-        }
-        Ok(())
     }
 
     /// Tells the ledger that this daemon is done with the stream, so that others need not wait for it. If the ledger does
@@ -206,13 +181,14 @@ impl Standing {
     pub(super) async fn farewell(&self) {
         if self.worker.has_others() {
             // Refused, if the run is gone or somebody else has its place; late, if there is an outage.
-            let _said = tokio::time::timeout(MOMENT, self.worker.attend(Attendance::Closed)).await;
+            let _said = tokio::time::timeout(MOMENT, self.worker.attend(Attendance::Closed, Vec::new())).await;
         }
     }
 
     /// Ends an epoch; what of it was not delivered is listed as abandoned.
-    pub(super) async fn abandon(&self, epoch: u64) -> Result<(), CallError> {
-        self.worker.abandon(epoch).await.map(drop)
+    /// The run is in this generation, or it was taken to a state meanwhile and nothing ends.
+    pub(super) async fn abandon(&self, epoch: u64, generation: u64) -> Result<(), CallError> {
+        self.worker.abandon(epoch, generation).await.map(drop)
     }
 
     /// Hands in receipts of an earlier incarnation's leases, and those of the trainer's group.

@@ -14,8 +14,8 @@ use forebay_client::{Next, Options, Patient, Session, State, Target};
 use forebay_coordinator::{Coordinator, CoordinatorSettings, MemoryStore, PERMUTATION, Plan, monotonic_clock};
 use forebay_pixels::{CenterCrop, Output, Recipe, Size, Transform};
 use forebay_proto::RecordSum;
-use forebay_proto::v1::{EpochTally, LedgerSpec, Tally};
-use forebay_ring::{Listener, Membership, PACKET_LEN};
+use forebay_proto::v1::{EpochTally, LedgerSpec, RestoreRequest, Tally};
+use forebay_ring::{Listener, Membership, PACKET_LEN, Peer};
 use forebay_sources::{Locator, ReadError, Source};
 use prost::Message as _;
 use rustix::event::{PollFd, PollFlags, poll};
@@ -145,13 +145,9 @@ impl Road {
         socket.wait(None).unwrap();
         socket.recv(&mut vec![0; PACKET_LEN]).unwrap();
         let peer = Peer::of(&socket).unwrap();
-        self.runtime.block_on(self.stream.attach(
-            socket,
-            peer,
-            Options::default().credits,
-            Membership::default(),
-            HandIns::default(),
-        ));
+        let (credits, membership, hand_ins) = (Options::default().credits, Membership::default(), HandIns::default());
+        let request = AttachRequest { number: 7, credits, membership, hand_ins };
+        self.runtime.block_on(self.stream.attach(socket, peer, request));
         trainer.join().unwrap().unwrap()
     }
 
@@ -274,7 +270,8 @@ fn rule_23_no_batch_number_is_used_twice_where_the_stages_could_not_be_started()
     trainer.close().unwrap();
     let snapshot = vast.road.runtime.block_on(vast.road.stream.snapshot(Vec::new())).unwrap();
     let restore = || {
-        let restoring = vast.road.stream.load(snapshot.clone(), String::new());
+        let load = RestoreRequest { snapshot: Some(snapshot.clone()), ..RestoreRequest::default() };
+        let restoring = vast.road.stream.load(load);
         vast.road.runtime.block_on(restoring)
     };
     NO_ROOM.set(true);

@@ -56,7 +56,9 @@ impl Session {
     /// # Errors
     /// Also [`CallError::Failed`] where the id was used for another state.
     pub fn load(&mut self, state: &State, load_id: &str, watch: &mut dyn Watch) -> Result<(), CallError> {
-        let call = v1::RestoreCall { snapshot: Some(state.snapshot().clone()), load_id: load_id.to_owned() };
+        self.loads += 1;
+        let (snapshot, load_id, number) = (Some(state.snapshot().clone()), load_id.to_owned(), self.loads);
+        let call = v1::RestoreCall { snapshot, load_id, number };
         self.done(Request::Restore(call), watch)?;
         // The answer stands behind everything of the old generation, and before everything of the new one.
         let offers = self.inbox.take_offers();

@@ -12,7 +12,8 @@ use crate::watch::Notice;
 
 /// Pauses between attempts: short first, since a service manager starts a daemon again within moments.
 const FIRST_PAUSE: Duration = Duration::from_millis(10);
-const LONGEST_PAUSE: Duration = Duration::from_secs(1);
+/// The next daemon waits for its trainers for 0.8 s: a pause must not take so long.
+const LONGEST_PAUSE: Duration = Duration::from_millis(400);
 
 /// Why no daemon was reached.
 pub(super) enum Unreached {
@@ -77,7 +78,7 @@ impl Session {
             asked
         } else {
             let resume = Resume { incarnation: self.link.welcome.incarnation, list: self.hands.hand_in() };
-            link::ask(&self.target, &self.options, Some(&resume), patience)?
+            link::ask(&self.target, &self.options, self.number, Some(&resume), patience)?
         };
         let (link, ring) = match asked.answer(&self.target, self.options.told_after, patience) {
             Err(error @ (AttachError::Timeout { .. } | AttachError::Broken(Broken::Interrupted))) => {

@@ -164,7 +164,8 @@ mod tests {
                 tallies: vec![tally; tallies],
                 ..Snapshot::default()
             };
-            let restore = call(Call::Restore(RestoreCall { snapshot: Some(snapshot), load_id: "first".to_owned() }));
+            let (snapshot, load_id) = (Some(snapshot), "first".to_owned());
+            let restore = call(Call::Restore(RestoreCall { snapshot, load_id, number: 1 }));
             let of_tally = sources * (size_of::<SourceTally>() + size_of::<UnsummedRange>() + size_of::<GroupTally>());
             let of_sources = sources * size_of::<SourceShare>() + tallies * of_tally;
             let lists = open * size_of::<OpenRange>() + tallies * size_of::<EpochTally>() + of_sources;
@@ -200,7 +201,7 @@ mod tests {
     #[test]
     fn the_table_knows_every_field_that_may_be_repeated() {
         let StateCall { in_hand: _, receipts: _ } = StateCall::default();
-        let RestoreCall { snapshot: _, load_id: _ } = RestoreCall::default();
+        let RestoreCall { snapshot: _, load_id: _, number: _ } = RestoreCall::default();
         let PathCall { record: _ } = PathCall::default();
         let Snapshot {
             version: _,

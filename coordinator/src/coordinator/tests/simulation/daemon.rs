@@ -5,12 +5,14 @@ use std::ops::Range;
 
 use forebay_proto::RecordSum;
 use forebay_proto::v1::{
-    AckItem, AckRequest, AcquireRequest, Caller, HeartbeatRequest, Lease, LeasedRange, OpenRequest, Range as Offsets,
-    ReturnRequest, ReturnedRange, SettleRequest, Verdict, ack_item::Kind, acquire_reply::Answer as Granting,
+    AckItem, AckRequest, AcquireRequest, AttendRequest, Caller, HeartbeatRequest, Lease, LeasedRange, OpenRequest,
+    Progress, Range as Offsets, ReturnRequest, ReturnedRange, SettleRequest, Verdict, ack_item::Kind,
+    acquire_reply::Answer as Granting, attend_request::Attendance,
 };
 
 use super::server::TIMES;
 use super::stored::name_of;
+use super::trainer::Visitors;
 use super::wire::{Answer, Ask, Message, Told};
 use crate::call_error::CallError;
 use crate::suite::{Invariant, Random, Violation};
@@ -54,6 +56,9 @@ pub(super) struct SimulatedDaemon {
     /// Which coordinator it asks.
     aim: usize,
     pub(super) is_done: bool,
+    /// All epochs below this one are complete.
+    floor: u64,
+    pub(super) trainers: Visitors,
 }
 
 /// A command that waits for its answer.
@@ -81,8 +86,8 @@ struct KnownLease {
 pub(super) struct Deeds {
     /// Messages, each to one of the coordinators.
     pub(super) sent: Vec<(usize, Message)>,
-    /// What a trainer gets: lease, epoch, positions.
-    pub(super) delivered: Option<(u64, u64, Range<u64>)>,
+    /// What a trainer gets: its number, lease, epoch, positions.
+    pub(super) delivered: Option<(u64, u64, u64, Range<u64>)>,
 }
 
 impl SimulatedDaemon {
@@ -103,6 +108,8 @@ impl SimulatedDaemon {
             deadline: 0,
             aim: 0,
             is_done: false,
+            floor: 0,
+            trainers: Visitors::default(),
         }
     }
 
@@ -164,9 +171,20 @@ impl SimulatedDaemon {
 
     /// The next command, if there is one to send, or a delivery.
     fn work(&mut self, now: u64, random: &mut Random, shape: &Shape, deeds: &mut Deeds) -> Option<Ask> {
+        // What trainers bring is told before they are let in.
+        if let Some(items) = self.trainers.hand_in() {
+            let caller = Some(self.command());
+            return Some(Ask::Ack(AckRequest { caller, items, hand_in: true, ..AckRequest::default() }));
+        }
+        if let Some(trainers) = self.trainers.to_tell() {
+            let (caller, attendance) = (Some(self.command()), Attendance::Attended.into());
+            return Some(Ask::Attend(AttendRequest { caller, attendance, trainers }));
+        }
         let mut unacked: Vec<u64> =
             self.known.iter().filter(|(_, held)| held.acked < held.seen).map(|(id, _)| *id).collect();
-        let mut ready: Vec<u64> = self.known.iter().filter(|(_, held)| held.is_ready()).map(|(id, _)| *id).collect();
+        // No batch of an epoch is offered before all earlier ones are complete.
+        let is_open = |held: &KnownLease| held.is_ready() && held.lease.epoch <= self.floor;
+        let mut ready: Vec<u64> = self.known.iter().filter(|(_, held)| is_open(held)).map(|(id, _)| *id).collect();
         if !unacked.is_empty() && (ready.is_empty() || random.once_in(2)) {
             let id = unacked.swap_remove(index(random, unacked.len()));
             return Some(self.ack(id, shape));
@@ -185,12 +203,12 @@ impl SimulatedDaemon {
         if random.once_in(12) {
             return Some(self.give_up(id, random.once_in(2)));
         }
-        if now < self.deadline {
+        if let Some(trainer) = self.trainers.one(random).filter(|_| now < self.deadline) {
             let held = self.known.get_mut(&id)?;
             let end = (held.seen + 1 + random.below(shape.portion)).min(held.end);
             let positions = held.lease.start + held.seen..held.lease.start + end;
             held.seen = end;
-            deeds.delivered = Some((id, held.lease.epoch, positions));
+            deeds.delivered = Some((trainer, id, held.lease.epoch, positions));
         }
         None
     }
@@ -231,6 +249,7 @@ impl SimulatedDaemon {
         if let Ask::Beat(request) = &message.ask {
             match answer {
                 Ok(Told::Beat(reply)) => {
+                    self.learn_floor(reply.progress);
                     self.deadline = self.deadline.max(message.sent + TIMES.lease_ttl);
                     for id in &request.leases {
                         if !reply.leases.contains(id) {
@@ -282,6 +301,7 @@ impl SimulatedDaemon {
             }
             (Ask::Acquire(_), Told::Acquire(reply)) => {
                 self.is_done = reply.answer() == Granting::DatasetDone;
+                self.learn_floor(reply.progress);
                 for lease in reply.leases {
                     let end = lease.end - lease.start;
                     let is_sure = pending.beats == self.beats;
@@ -289,6 +309,8 @@ impl SimulatedDaemon {
                     self.known.insert(lease.id, KnownLease { lease, seen: 0, acked: 0, end, is_sure });
                 }
             }
+            (Ask::Attend(request), Told::Attend) => self.trainers.are_here(&request.trainers),
+            (Ask::Ack(request), Told::Verdicts(_)) if request.hand_in => self.trainers.have_handed_in(),
             (Ask::Ack(request), Told::Verdicts(verdicts)) => {
                 for (item, verdict) in request.items.iter().zip(verdicts) {
                     match self.known.get_mut(&item.lease) {
@@ -302,6 +324,10 @@ impl SimulatedDaemon {
             }
             _ => {}
         }
+    }
+
+    fn learn_floor(&mut self, progress: Option<Progress>) {
+        self.floor = self.floor.max(progress.map_or(0, |progress| progress.floor));
     }
 
     fn message(&self, number: usize, now: u64, ask: Ask) -> Message {

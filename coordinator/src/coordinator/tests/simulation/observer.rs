@@ -200,6 +200,11 @@ impl Observer {
         Ok(())
     }
 
+    /// Where a lease begins.
+    pub(super) fn lease_start(&self, lease: u64) -> u64 {
+        self.leases.get(&lease).map_or(0, |lease| lease.start)
+    }
+
     pub(super) fn is_over(&self) -> bool {
         let head = &self.stored.head;
         let all = self.plan.epoch_len(self.epochs - 1);

@@ -1,8 +1,8 @@
 //! Messages between simulated daemons and coordinators.
 
 use forebay_proto::v1::{
-    AckRequest, AcquireReply, AcquireRequest, Caller, HeartbeatReply, HeartbeatRequest, OpenReply, OpenRequest,
-    ReturnRequest, SettleRequest, Verdict,
+    AckRequest, AcquireReply, AcquireRequest, AttendRequest, Caller, HeartbeatReply, HeartbeatRequest, OpenReply,
+    OpenRequest, ReturnRequest, SettleRequest, Verdict,
 };
 
 use crate::call::{Call, call};
@@ -17,6 +17,7 @@ pub(super) enum Ask {
     Ack(AckRequest),
     Return(ReturnRequest),
     Settle(SettleRequest),
+    Attend(AttendRequest),
     Beat(HeartbeatRequest),
 }
 
@@ -27,6 +28,7 @@ pub(super) enum Told {
     Acquire(AcquireReply),
     /// Of each item of a request.
     Verdicts(Vec<Verdict>),
+    Attend,
     Beat(HeartbeatReply),
 }
 
@@ -53,6 +55,7 @@ impl Ask {
             Self::Ack(request) => request.caller.as_mut(),
             Self::Return(request) => request.caller.as_mut(),
             Self::Settle(request) => request.caller.as_mut(),
+            Self::Attend(request) => request.caller.as_mut(),
             Self::Beat(request) => request.caller.as_mut(),
         }
     }
@@ -64,6 +67,7 @@ impl Ask {
             Self::Ack(request) => request.caller.as_ref(),
             Self::Return(request) => request.caller.as_ref(),
             Self::Settle(request) => request.caller.as_ref(),
+            Self::Attend(request) => request.caller.as_ref(),
             Self::Beat(request) => request.caller.as_ref(),
         }
     }
@@ -76,6 +80,7 @@ impl Ask {
             Self::Ack(request) => of(request, |reply| Told::Verdicts(reply.verdicts().collect())),
             Self::Return(request) => of(request, |reply| Told::Verdicts(reply.verdicts().collect())),
             Self::Settle(request) => of(request, |reply| Told::Verdicts(reply.verdicts().collect())),
+            Self::Attend(request) => of(request, |_| Told::Attend),
             Self::Beat(request) => of(request, Told::Beat),
         }
     }

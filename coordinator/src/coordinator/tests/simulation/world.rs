@@ -1,5 +1,7 @@
 //! A simulated cluster: daemons, two coordinators on one store, and all that may happen to them. One seed is one history.
 
+mod trainers;
+
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
@@ -13,6 +15,8 @@ use super::faults::{Fault, narrow_order};
 use super::network::{Direction, Network, Trouble};
 use super::observer::Observer;
 use super::server::{Server, TIMES};
+use super::setting::{Setting, Tale};
+use super::trainer::SimulatedTrainer;
 use super::wire::{Answer, Message};
 use crate::audit::{Verdict, audit};
 use crate::ledgers::Ledgers;
@@ -22,34 +26,6 @@ use crate::suite::{CommitFailure, Invariant, Place, Random, SharedStore, Violati
 /// How long a coordinator waits at most until its next turn.
 const TURN: u64 = 400;
 
-/// What a simulation is of.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Setting {
-    pub(super) records: u64,
-    pub(super) epochs: u64,
-    pub(super) workers: usize,
-    pub(super) shard_size: u64,
-    /// Most positions that a trainer gets at once.
-    pub(super) portion: u64,
-    /// How long faults happen, in milliseconds, and how long all may take after that.
-    pub(super) storm: u64,
-    pub(super) calm: u64,
-}
-
-/// What has happened in a simulation.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Tale {
-    pub(super) millis: u64,
-    pub(super) messages: u64,
-    pub(super) commits: u64,
-    /// Records that were seen more than once.
-    pub(super) repeated: u64,
-    /// Processes that another one with their name has replaced.
-    pub(super) fenced: u64,
-    pub(super) elections: u64,
-    pub(super) failed_commits: u64,
-}
-
 enum Event {
     Tick(usize),
     Asked(usize, Message),
@@ -58,6 +34,8 @@ enum Event {
     Turn(usize, bool),
     Strike,
     StartDaemon(usize),
+    /// A trainer comes to a daemon.
+    Comes(u64),
     StartServer(usize),
     IsSure,
     Calm,
@@ -80,6 +58,8 @@ pub(super) struct World {
     servers: Vec<Server>,
     stalled: [u64; 2],
     daemons: Vec<SimulatedDaemon>,
+    /// By their numbers.
+    trainers: BTreeMap<u64, SimulatedTrainer>,
     observer: Observer,
     read_in: Vec<Option<u64>>,
     is_calm: bool,
@@ -103,6 +83,7 @@ impl World {
             spec: Some(spec),
             shard_size: setting.shard_size,
             epochs: setting.epochs,
+            names_trainers: true,
             ..OpenRequest::default()
         };
         let order = |of: Plan| -> Box<dyn Fn(Place) -> u64> {
@@ -131,6 +112,7 @@ impl World {
             servers: (0..2).map(|number| Server::new(number, fault)).collect(),
             stalled: [0; 2],
             daemons: Vec::new(),
+            trainers: BTreeMap::new(),
             observer: Observer::new(plan, setting.epochs),
             read_in: vec![None; 2],
             is_calm: setting.storm == 0,
@@ -173,7 +155,7 @@ impl World {
     }
 
     /// The ledger's own account, and that it names what was seen twice.
-    fn check_audit(&self) -> Result<(), Violation> {
+    fn check_audit(&mut self) -> Result<(), Violation> {
         let ledgers = Ledgers::load(&self.store.documents(), TIMES, 0);
         let mut ledgers = ledgers.map_err(|why| Violation { invariant: Invariant::Durable, what: why.to_string() })?;
         let reply = ledgers.get("run/train/all").expect("the ledger").audit(0);
@@ -183,6 +165,7 @@ impl World {
         }
         let named: u64 = epochs.iter().map(|epoch| epoch.repeats.total()).sum();
         let seen = self.tale.repeated;
+        self.tale.named = named;
         Invariant::RepeatsExplained.check(named >= seen, || format!("{seen} records came again, {named} are named"))
     }
 
@@ -207,7 +190,10 @@ impl World {
                     self.after(stopped - self.now, Event::Told(number, message, answer));
                 } else if self.daemons[number].is_up() {
                     self.daemons[number].hear(&message, answer, self.now)?;
-                    self.tale.fenced += u64::from(!self.daemons[number].is_up());
+                    if !self.daemons[number].is_up() {
+                        self.tale.fenced += 1;
+                        self.send_trainers_home(number);
+                    }
                 }
             }
             Event::Turn(server, is_regular) => {
@@ -228,6 +214,7 @@ impl World {
                 }
             }
             Event::StartDaemon(worker) => self.start_daemon(worker),
+            Event::Comes(trainer) => self.comes(trainer),
             Event::StartServer(server) => self.start_server(server),
             Event::IsSure => self.store.make_unsure(false),
             Event::Calm => self.calm(),
@@ -246,7 +233,8 @@ impl World {
             return Ok(());
         }
         let deeds = daemon.tick(number, self.now, &mut self.random, &self.shape);
-        if let Some((lease, epoch, positions)) = deeds.delivered {
+        if let Some((trainer, lease, epoch, positions)) = deeds.delivered {
+            self.give(trainer, lease, epoch, positions.clone());
             self.observer.delivers(&self.daemons[number], number, lease, epoch, positions)?;
         }
         for (server, message) in deeds.sent {
@@ -287,6 +275,7 @@ impl World {
     }
 
     fn start_daemon(&mut self, worker: usize) {
+        self.fill_up_trainers(worker);
         let number = self.daemons.len();
         self.daemons.push(SimulatedDaemon::new(worker, 1 + number as u64));
         self.after(1, Event::Tick(number));
@@ -309,9 +298,10 @@ impl World {
     /// Something happens to somebody.
     fn strike(&mut self) {
         let until = self.now + 500 + self.random.below(12_000);
+        let kinds = if self.setting.only_kills { 3..4 } else { 0..10 };
         let number = usize::try_from(self.random.below(self.daemons.len() as u64)).expect("an index");
         let server = usize::from(self.random.once_in(2));
-        match self.random.below(10) {
+        match kinds.start + self.random.below(kinds.end - kinds.start) {
             kind @ 0..=2 => {
                 let trouble = if kind == 2 { Trouble::Held } else { Trouble::Lost };
                 let choices: [&[Direction]; 3] =
@@ -327,6 +317,8 @@ impl World {
             3 => {
                 if self.daemons[number].is_up() {
                     self.daemons[number].end();
+                    self.tale.killed += 1;
+                    self.send_trainers_home(number);
                     let wait = 100 + self.random.below(5_000);
                     self.after(wait, Event::StartDaemon(self.daemons[number].worker));
                 }

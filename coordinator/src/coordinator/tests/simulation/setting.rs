@@ -1,0 +1,35 @@
+//! What a simulation is of, and what has happened in it.
+
+/// What a simulation is of.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Setting {
+    pub(super) records: u64,
+    pub(super) epochs: u64,
+    pub(super) workers: usize,
+    pub(super) shard_size: u64,
+    /// Most positions that a trainer gets at once.
+    pub(super) portion: u64,
+    /// How long faults happen, in milliseconds, and how long all may take after that.
+    pub(super) storm: u64,
+    pub(super) calm: u64,
+    /// Nothing happens but that daemons are killed, and their trainers come back at once.
+    pub(super) only_kills: bool,
+}
+
+/// What has happened in a simulation.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Tale {
+    pub(super) millis: u64,
+    pub(super) messages: u64,
+    pub(super) commits: u64,
+    /// Records that were seen more than once.
+    pub(super) repeated: u64,
+    /// Records that the audit says may have been.
+    pub(super) named: u64,
+    /// Daemons that were killed.
+    pub(super) killed: u64,
+    /// Processes that another one with their name has replaced.
+    pub(super) fenced: u64,
+    pub(super) elections: u64,
+    pub(super) failed_commits: u64,
+}

@@ -1,0 +1,81 @@
+//! Lets trainers in: the ledger hears of one, and of what it had of an earlier daemon, before the trainer hears of the stream.
+
+use forebay_coordinator::CallError;
+use forebay_proto::v1::GroupKey;
+use forebay_ring::{ConsumerId, Membership, Peer, Socket, text_code};
+
+use crate::consumers::{Arrival, HandedIn, Note};
+use crate::settings::Mode;
+use crate::stream::attendance::Party;
+use crate::stream::{HandIns, Stream, hand_in, ledger_code, report};
+
+/// A trainer that asks to attach.
+#[derive(Debug)]
+pub struct AttachRequest {
+    /// Its number, which it keeps over the deaths of its daemons.
+    pub number: u64,
+    /// Offers that it asks for; 0 for those of the stream.
+    pub credits: u32,
+    /// The group that it joins.
+    pub membership: Membership,
+    /// What it consumed and holds from an earlier incarnation of the daemon.
+    pub hand_ins: HandIns,
+}
+
+impl Stream {
+    /// Admits a trainer.
+    pub async fn attach(&self, socket: Socket, peer: Peer, request: AttachRequest) {
+        let AttachRequest { number, credits, membership, hand_ins } = request;
+        let credits = if credits == 0 { self.settings.credits } else { credits };
+        let id = self.attendance.number();
+        self.see_who_left().await;
+        let notice = self.may_have_missed(&membership, &hand_ins);
+        let party = self.party(&membership);
+        let key = party.key(peer.pid(), self.identity.incarnation ^ id.0);
+        let (adopted, refusal) = match self.attendance.enter(id, peer.pid(), party, &self.identity) {
+            None => match self.welcome((id, number), &hand_ins, key.as_ref()).await {
+                Ok(adopted) => (adopted, None),
+                Err(error) => (Vec::new(), Some((ledger_code(&error), error.to_string()))),
+            },
+            Some(reason) => (Vec::new(), Some((text_code::BUSY, reason))),
+        };
+        let incarnation = self.identity.incarnation;
+        let info = report::info(self, self.standing.progress().floor);
+        let arrival = Arrival { id, socket, peer, credits, membership, key, incarnation, info, adopted, notice };
+        match refusal {
+            None => self.ring.post(Note::Attach(Box::new(arrival))),
+            Some((code, reason)) => {
+                self.attendance.leave(id);
+                arrival.refuse(code, &reason);
+            }
+        }
+    }
+
+    /// Whom a trainer shares its batches with.
+    fn party(&self, membership: &Membership) -> Party {
+        match (self.settings.delivery.mode, &membership.group) {
+            (Mode::Split, _) => Party::All,
+            (Mode::Each, Some(group)) => Party::Group(group.clone()),
+            (Mode::Each, None) => Party::Alone,
+        }
+    }
+
+    /// Tells the ledger of a trainer, before the trainer is told of the stream.
+    async fn welcome(
+        &self,
+        (id, number): (ConsumerId, u64),
+        hand_ins: &HandIns,
+        group: Option<&GroupKey>,
+    ) -> Result<Vec<HandedIn>, CallError> {
+        if let Some(group) = group.filter(|group| !group.name.is_empty()) {
+            self.standing.group_is_there(group.name.clone()).await?;
+        }
+        let adopted = hand_ins.tell(&self.standing, group).await?;
+        if let Err(error) = self.presence.enter(self.standing.worker(), id, number).await {
+            hand_in::give_back(adopted, &self.standing);
+            return Err(error);
+        }
+        self.standing.trainer_is_heard();
+        Ok(adopted)
+    }
+}
