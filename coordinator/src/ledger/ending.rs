@@ -1,6 +1,6 @@
 //! Epochs that end early, for the trainers of one worker or for all ranks of a run (semantics rules 10 and 40).
 
-use forebay_proto::v1::AbandonReply;
+use forebay_proto::v1::{AbandonReply, AbandonRequest};
 
 use super::{Ledger, ReturnedPositions, marks::SUMMED_AT_ONCE, tallies::PositionFate};
 use crate::call_error::CallError;
@@ -18,7 +18,13 @@ struct EndedEpoch {
 
 impl Ledger {
     /// Ends an epoch: all that is not complete in it counts as abandoned, and its leases are fenced.
-    pub(crate) fn abandon(&mut self, worker: &str, epoch: u64, now: u64) -> Result<AbandonReply, CallError> {
+    pub(crate) fn abandon(
+        &mut self,
+        worker: &str,
+        request: &AbandonRequest,
+        now: u64,
+    ) -> Result<AbandonReply, CallError> {
+        let &AbandonRequest { epoch, generation, .. } = request;
         let instead = "End those first, or let each node read a shard of its own.";
         self.sole_reader(worker, now, &format!("reset() ends epoch {epoch} for a sole reader"), instead)?;
         self.settle();
@@ -26,6 +32,12 @@ impl Ledger {
             return Err(CallError::Invalid(format!(
                 "Epoch {epoch} has not begun; the ledger leases epoch {} at most.",
                 self.cursor_epoch
+            )));
+        }
+        if generation != 0 && generation != self.generation && self.progress().floor <= epoch {
+            return Err(CallError::Invalid(format!(
+                "Epoch {epoch} is not ended: a state was loaded while reset() was under way. Call reset() again if the epoch \
+                 that the stream is in now is to end as well."
             )));
         }
         self.go_on_after_failure();

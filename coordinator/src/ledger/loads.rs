@@ -179,6 +179,11 @@ impl Ledger {
         known.push(load.0);
     }
 
+    /// The state that the run was taken to last, as a hash.
+    pub(crate) fn loaded_state(&self) -> Option<[u8; 32]> {
+        self.loads.last.as_ref().and_then(|last| last.snapshot.as_slice().try_into().ok())
+    }
+
     /// These trainers have not loaded the run's state any more: they are gone.
     pub(super) fn strike_off(&mut self, is_gone: impl Fn(u64) -> bool) {
         if let Some(last) = &mut self.loads.last {

@@ -204,10 +204,13 @@ impl Ledgers {
         let mut is_new = false;
         let reply = self.command(6, caller, now, |ledger, worker| {
             is_new = true;
-            ledger.abandon(worker, request.epoch, now)
+            ledger.abandon(worker, request, now)
         })?;
         if is_new {
-            self.ranks_beside(name).for_each(|(_, other)| other.end_epochs(request.epoch, now));
+            // A rank that has loaded another state is elsewhere, and this one will load that state too.
+            let state = self.shelf.get(name).and_then(Ledger::loaded_state);
+            let beside = self.ranks_beside(name).filter(|(_, other)| other.loaded_state() == state);
+            beside.for_each(|(_, other)| other.end_epochs(request.epoch, now));
         }
         Ok(reply)
     }

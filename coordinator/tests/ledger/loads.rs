@@ -6,7 +6,9 @@ use forebay_proto::v1::{
     WorkerProcess, attend_request::Attendance,
 };
 
+use crate::lockstep::{EPOCHS, Job, Rank};
 use crate::scene::{Daemon, Scene, TTL, span, spec};
+use crate::segments::{RUN, lines};
 
 fn open(scene: &Scene, node: &str, incarnation: u64) -> Daemon {
     let process = Some(WorkerProcess { host: format!("host-{node}"), pid: 7, boot: "boot".into() });
@@ -154,4 +156,46 @@ fn rule_38_a_request_that_says_nothing_is_refused() {
     let scene = Scene::new(spec(40), 10, 1);
     let mut one = open(&scene, "one", 1);
     refused(scene.call(AttendRequest { caller: Some(one.next()), ..AttendRequest::default() }));
+}
+
+#[test]
+fn rule_38_a_reset_that_a_load_has_overtaken_ends_nothing() {
+    let scene = Scene::new(spec(40), 10, 3);
+    let mut one = open(&scene, "one", 1);
+    let leases = one.acquire(&scene, 5).leases;
+    assert_eq!(leases[4].epoch, 1, "the next epoch has begun as well");
+    let state = scene.snapshot(vec![]);
+    for lease in &leases[..4] {
+        one.ack(&scene, scene.delivered(lease));
+    }
+    let generation = load(&scene, &mut one, &state, "").unwrap().progress.unwrap().generation;
+    let mut reset = |epoch, generation| scene.call(AbandonRequest { caller: Some(one.next()), epoch, generation });
+    let said = refused(reset(1, generation - 1));
+    assert!(said.contains("a state was loaded"), "{said}");
+    assert_eq!(reset(0, generation).unwrap().abandoned, 40);
+    assert_eq!(reset(0, generation - 1).unwrap().abandoned, 0, "it is over anyway");
+}
+
+#[test]
+fn rule_38_a_reset_of_one_rank_leaves_a_rank_where_it_is_that_has_loaded_a_state_meanwhile() {
+    let scene = Scene::new(spec(512), 64, EPOCHS);
+    let mut job = Job::start(&scene, RUN, 512, 2);
+    job.step();
+    let state = job.state();
+    while job.step().unwrap().0 == 0 {}
+    let reset = |rank: &mut Rank, epoch| {
+        scene.call(AbandonRequest { caller: Some(rank.next()), epoch, ..AbandonRequest::default() }).unwrap()
+    };
+    job.ranks[0].leased.clear();
+    job.ranks[0].restore(&scene, &state).unwrap();
+    assert!(reset(&mut job.ranks[1], 1).abandoned > 0);
+    job.ranks[1].leased.clear();
+    job.ranks[1].restore(&scene, &state).unwrap();
+    assert_eq!(job.step().unwrap().0, 0, "both are behind the state");
+    // Both have loaded it: a reset of one is one of both.
+    assert!(reset(&mut job.ranks[1], 0).abandoned > 0);
+    job.ranks.iter_mut().for_each(|rank| rank.leased.clear());
+    assert_eq!(job.step().unwrap().0, 1);
+    while job.step().is_some() {}
+    assert!(lines(&job).iter().all(|line| line.contains("checksum equal")), "{:?}", lines(&job));
 }
