@@ -261,23 +261,16 @@ impl<'a> Reader<'a> {
         let kind = self.kind;
         let head: Box<Attach> = Box::new(self.whole()?);
         let known = attach_flags::SETTINGS | attach_flags::FILES | attach_flags::RESUME | attach_flags::COLUMNS;
-        if head.flags & !known != 0 {
-            return Err(PacketError::Field { kind, field: "flags" });
-        }
-        if head.stream_name().is_none() {
-            return Err(PacketError::Field { kind, field: "a name" });
-        }
-        if head.group_name().is_none() {
-            return Err(PacketError::Field { kind, field: "a group" });
-        }
-        if ![attach_join::NEXT, attach_join::EPOCH].contains(&head.join) || head.reserved != 0 {
-            return Err(PacketError::Field { kind, field: "join" });
-        }
-        if head.trainer == 0 {
-            return Err(PacketError::Field { kind, field: "a trainer's number" });
-        }
-        if head.shard_id >= head.num_shards.max(1) {
-            return Err(PacketError::Field { kind, field: "shard_id" });
+        let wrong = [
+            ("flags", head.flags & !known != 0),
+            ("a name", head.stream_name().is_none()),
+            ("a group", head.group_name().is_none()),
+            ("join", ![attach_join::NEXT, attach_join::EPOCH].contains(&head.join) || head.reserved != 0),
+            ("a trainer's number", head.trainer == 0),
+            ("shard_id", head.shard_id >= head.num_shards.max(1)),
+        ];
+        if let Some((field, _)) = wrong.into_iter().find(|(_, is_wrong)| *is_wrong) {
+            return Err(PacketError::Field { kind, field });
         }
         let expected = head.flags.count_ones() as usize;
         if self.fds.len() != expected {
