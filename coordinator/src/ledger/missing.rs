@@ -101,7 +101,7 @@ impl Ledger {
         self.touch();
     }
 
-    /// A worker begins anew. What its former incarnation had waits for the missing trainers. If there are none, it waits for
+    /// A worker has a new incarnation. What the former one had waits for the missing trainers. If there are none, it waits for
     /// nothing.
     pub(super) fn await_trainers(&mut self, worker: &str, has_ended: bool, now: u64) {
         if self.missing.is_of(worker) {

@@ -273,7 +273,7 @@ fn rule_23_another_state_is_another_load() {
     let later = scene.snapshot(vec![]);
     assert!(!load(&scene, &mut daemon, &start, 7, 1).repeated);
     assert!(!load(&scene, &mut daemon, &later, 9, 1).repeated);
-    assert!(!load(&scene, &mut daemon, &start, 9, 2).repeated, "nobody has loaded it since the other one");
+    assert!(!load(&scene, &mut daemon, &start, 9, 2).repeated, "no trainer has loaded it since the other one");
     assert!(!load(&scene, &mut daemon, &start, 0, 0).repeated, "a trainer without a number");
     assert!(!load(&scene, &mut daemon, &start, 7, 2).repeated);
 }

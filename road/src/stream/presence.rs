@@ -60,7 +60,7 @@ impl Presence {
         known.tell(worker).await
     }
 
-    /// The daemon ends: nobody leaves any more.
+    /// The daemon ends: whichever trainers are here come to the next one.
     pub(super) async fn end(&self) {
         self.0.lock().await.is_final = true;
     }
