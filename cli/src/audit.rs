@@ -72,7 +72,7 @@ pub(crate) fn run(args: &AuditArgs) -> Result<(), Failure> {
         }
     }
     let all = audited.iter().flat_map(|audited| &audited.epochs).chain(runs.iter().flat_map(|run| &run.epochs));
-    let mut answer = Answer::default();
+    let mut answer = AuditAnswer::default();
     all.for_each(|epoch| answer.add(epoch));
     answer.end()
 }
@@ -101,14 +101,14 @@ fn runs(ledgers: &[(String, AuditReply)]) -> Result<Vec<RunAudit>, Failure> {
 
 /// The answer of an audit: whole, complete but for bad records, or it does not add up.
 #[derive(Debug, Default)]
-struct Answer {
+struct AuditAnswer {
     /// Epochs that do not add up.
     wrong: u64,
     /// Bad records of the others.
     bad: u64,
 }
 
-impl Answer {
+impl AuditAnswer {
     fn add(&mut self, epoch: &EpochAudit) {
         self.wrong += u64::from(epoch.verdict == Verdict::DoesNotAddUp);
         self.bad += epoch.bad();

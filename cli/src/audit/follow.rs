@@ -8,7 +8,7 @@ use std::time::Duration;
 use forebay_proto::printable;
 use forebay_proto::v1::AuditReply;
 
-use super::{Answer, Audited, json};
+use super::{AuditAnswer, Audited, json};
 use crate::failure::Failure;
 
 /// What was told of each ledger: the epochs below this one.
@@ -68,7 +68,7 @@ pub(super) fn follow(
     every: Duration,
     as_json: bool,
 ) -> Result<(), Failure> {
-    let (mut told, mut answer, mut outage) = (ToldEpochs::default(), Answer::default(), Outage::default());
+    let (mut told, mut answer, mut outage) = (ToldEpochs::default(), AuditAnswer::default(), Outage::default());
     let mut first = Some(ask()?);
     loop {
         let Some(mut ledgers) = outage.unless_one(first.take().map_or_else(&ask, Ok), &mut io::stderr())? else {
