@@ -102,12 +102,11 @@ mod tests {
                 return None;
             }
             received.gives("w", out, again);
-            match again {
-                Some(task) => received.double("w", task),
-                None => {
-                    out.push(next);
-                    next += 1;
-                }
+            if let Some(task) = again {
+                received.double("w", task);
+            } else {
+                out.push(next);
+                next += 1;
             }
             Some(again.unwrap_or(next - 1))
         };

@@ -32,7 +32,6 @@ pub(crate) struct Plan {
     pub(crate) refuse: Option<(u32, &'static str)>,
     /// Whether a trainer may end an epoch, because there is no other one.
     pub(crate) alone: bool,
-    /// Whether it answers when a trainer only asks for a sign of life.
     pub(crate) answers: bool,
     /// Where it says that the ring's pixels stand.
     pub(crate) pixels: Pixels,
@@ -98,17 +97,8 @@ struct Server {
 
 impl Plan {
     pub(crate) fn new(records: u64, batch: u32, epochs: u64) -> Self {
-        Self {
-            records,
-            batch,
-            epochs,
-            slots: 6,
-            deadline: u64::MAX,
-            refuse: None,
-            alone: true,
-            answers: true,
-            pixels: Pixels::HOST,
-        }
+        let (slots, deadline, refuse, pixels) = (6, u64::MAX, None, Pixels::HOST);
+        Self { records, batch, epochs, slots, deadline, refuse, alone: true, answers: true, pixels }
     }
 
     fn firsts(&self) -> impl Iterator<Item = u64> + use<> {
