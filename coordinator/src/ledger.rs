@@ -1,7 +1,7 @@
 //! The ledger of one (run, stream, shard or rank): a pure state machine without clock and without I/O.
 //!
-//! State is the cursor and the exceptions to it: leases that are out and ranges that came back. Every position below
-//! the cursor that is in neither is complete. So its size depends on what is out, never on the dataset's.
+//! State is the cursor and its exceptions: leases that are out and ranges that came back. All other positions below the cursor
+//! are complete. So the size of the state depends on what is out, never on the dataset's.
 
 mod attendance;
 mod bad_records;
@@ -44,13 +44,12 @@ use forebay_proto::v1::{
     QuarantineKey, QuarantinedRecord, Recovery, RunFailure, WorkerProcess,
 };
 
-pub(crate) use self::held::HeldPositions;
-pub(crate) use self::loads::Load;
 pub(crate) use self::tallies::{Tallies, cut};
 use self::{
     bad_records::BadRecords, loads::Loads, missing::Missing, shares::Shares, spans::Spans, worker_index::WorkerIndex,
     workers::Replies,
 };
+pub(crate) use self::{held::HeldPositions, loads::Load};
 use crate::{call_error::CallError, outline, plan::Plan, spec::spec_hash};
 
 /// How long things last, in milliseconds.

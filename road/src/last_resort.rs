@@ -32,7 +32,7 @@ fn abort() -> ! {
             let told = told.clone();
             runtime.spawn(async move {
                 // It ends in any case, and then its leases make suspects at worst.
-                let _heard = worker.attend(Attendance::Ending).await;
+                let _heard = worker.attend(Attendance::Ending, Vec::new()).await;
                 drop(told);
             });
         }

@@ -52,7 +52,7 @@ fn rule_7_a_reply_that_completes_an_epoch_by_a_bad_record_says_that_the_run_has_
     one.nack(&scene, &lease, 11);
     let progress = two.acquire(&scene, 1).progress.unwrap();
     assert!(progress.floor == 1 && progress.failed, "trainers are not told the end: {progress:?}");
-    scene.call(AbandonRequest { caller: Some(one.next()), epoch: 0 }).unwrap();
+    scene.call(AbandonRequest { caller: Some(one.next()), ..AbandonRequest::default() }).unwrap();
     assert!(!two.acquire(&scene, 1).progress.unwrap().failed, "a reset ends the failure");
 }
 
@@ -150,8 +150,7 @@ fn rule_7_a_shard_s_bad_records_count_over_restarts_also_those_that_only_its_bat
         let known =
             BadRecord { record, file: "7.jpg".to_owned(), reason: "no end marker".to_owned(), ..BadRecord::default() };
         let bad = if count % 2 == 0 { vec![known] } else { vec![] };
-        let items: Vec<AckItem> =
-            vec![bare(&lease, 0, 1), scene.receipt(&lease, 1, 4, forebay_proto::v1::ack_item::Kind::Delivered)];
+        let items: Vec<AckItem> = vec![bare(&lease, 0, 1), scene.receipt(&lease, 1, 4, Kind::Delivered)];
         let request = AckRequest { caller: Some(daemon.next()), items, bad, ..AckRequest::default() };
         assert!(scene.call(request).unwrap().verdicts().all(|verdict| verdict == Verdict::Accepted));
         told = failure(&scene, &daemon);
@@ -182,12 +181,7 @@ fn rule_7_bad_records_beyond_the_list_of_the_quarantine_count_once_each_over_res
         if epoch == 0 {
             let place = |record| scene.plan.positions_of(0, record)[0];
             for record in good {
-                let item = scene.receipt(
-                    &lease,
-                    place(record),
-                    place(record) + 1,
-                    forebay_proto::v1::ack_item::Kind::Delivered,
-                );
+                let item = scene.receipt(&lease, place(record), place(record) + 1, Kind::Delivered);
                 assert_eq!(daemon.ack(&scene, item), Verdict::Accepted);
             }
         }

@@ -85,7 +85,7 @@ fn rule_9_a_daemon_that_says_that_it_ends_itself_has_died_of_no_record() {
         let lease = daemon.lease(&scene);
         assert_eq!((lease.deaths, lease.suspect), (0, false), "incarnation {incarnation}");
         let attendance = Attendance::Ending.into();
-        scene.call(AttendRequest { caller: Some(daemon.next()), attendance }).unwrap();
+        scene.call(AttendRequest { caller: Some(daemon.next()), attendance, ..AttendRequest::default() }).unwrap();
         scene.restart();
     }
 }

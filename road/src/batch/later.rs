@@ -107,7 +107,7 @@ mod tests {
     use super::*;
 
     fn position(epoch: u64, index: u64) -> Position {
-        Position { epoch, lease: 1, offset: index, lease_len: 100, index, record: index, repeat: 0 }
+        Position { epoch, lease: 1, offset: index, lease_len: 100, index, record: index, repeat: 0, suspect: false }
     }
 
     #[test]

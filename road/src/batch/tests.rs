@@ -348,23 +348,6 @@ fn rule_7_fail_tells_record_file_and_reason_and_nothing_further_is_published() {
 }
 
 #[test]
-fn rule_12_drop_acks_the_last_records_as_dropped_and_needs_its_slot_no_more() {
-    let mut setup = Setup::new(Shelf::new(8));
-    (setup.policy, setup.slots) = (LastBatchPolicy::Drop, 1);
-    let mut bench = setup.start();
-    bench.lease(0, 0, 3);
-    bench.prefetch.drained(1);
-    let dropped: Vec<AckItem> = match bench.fates.blocking_recv().unwrap() {
-        Fate::Acked { items, .. } => items,
-        other => panic!("{other:?}"),
-    };
-    assert_eq!((dropped.len(), dropped[0].count, dropped[0].range), (1, 3, Some(Range { start: 0, end: 3 })));
-    bench.progress.send_modify(|progress| progress.floor = 1);
-    bench.lease(1, 0, 4);
-    assert_eq!(bench.ready().epoch, 1, "the only slot is free again");
-}
-
-#[test]
 fn rule_11_the_next_epoch_leaves_a_slot_for_records_that_come_back() {
     let mut setup = Setup::new(Shelf::new(8));
     setup.slots = 2;

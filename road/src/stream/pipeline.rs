@@ -212,6 +212,16 @@ impl Pipeline {
         LeaseSettings { ahead: self.prefetch.leases_ahead, batch, ..LeaseSettings::default() }
     }
 
+    /// How records are read.
+    fn reading(&self) -> ReadAheadSettings {
+        ReadAheadSettings {
+            threads: self.prefetch.threads,
+            requests: self.prefetch.requests,
+            budget: self.prefetch.budget.0,
+            read_timeout: self.settings.read_timeout,
+        }
+    }
+
     /// Starts the stages; batches are numbered from `next`.
     ///
     /// # Errors
@@ -219,19 +229,16 @@ impl Pipeline {
     fn start(&self, next: u64) -> io::Result<Running> {
         let Self { settings, dataset, standing, ring, .. } = self;
         let first = standing.progress().floor;
-        let reading = ReadAheadSettings {
-            threads: self.prefetch.threads,
-            requests: self.prefetch.requests,
-            budget: self.prefetch.budget.0,
-            read_timeout: settings.read_timeout,
-        };
-        let prefetch =
-            Prefetch::start(Arc::clone(dataset.source()), dataset.cache().cloned(), self.mosaics(), reading, first)?;
+        let prefetch = Prefetch::start(
+            Arc::clone(dataset.source()),
+            dataset.cache().cloned(),
+            self.mosaics(),
+            self.reading(),
+            first,
+        )?;
         let outbox = ring.outbox().clone();
-        let sink: Sink = {
-            let outbox = outbox.clone();
-            Box::new(move |made| outbox.post(Note::Batch(made)))
-        };
+        let posted = outbox.clone();
+        let sink: Sink = Box::new(move |made| posted.post(Note::Batch(made)));
         let (output, upload) = match ring.gpu() {
             None => (sink, None),
             Some(rings) => {

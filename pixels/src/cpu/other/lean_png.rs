@@ -87,17 +87,17 @@ impl Seek for LeanPng<'_> {
 mod tests {
     use super::*;
 
-    fn chunk(kind: &[u8; 4], data: &[u8]) -> Vec<u8> {
-        [&u32::try_from(data.len()).unwrap().to_be_bytes()[..], kind, data, b"sums"].concat()
+    fn chunk(kind: [u8; 4], data: &[u8]) -> Vec<u8> {
+        [&u32::try_from(data.len()).unwrap().to_be_bytes()[..], &kind, data, b"sums"].concat()
     }
 
     #[test]
     fn rule_31_profiles_texts_and_long_exif_are_left_out_and_all_else_is_read_as_it_is() {
-        let kept = [&b"\x89PNG\r\n\x1a\n"[..], &chunk(b"IHDR", &[7; 13]), &chunk(b"eXIf", &[1; 100])].concat();
-        let end = [chunk(b"IDAT", &[3; 5000]), chunk(b"IEND", b"")].concat();
+        let kept = [&b"\x89PNG\r\n\x1a\n"[..], &chunk(*b"IHDR", &[7; 13]), &chunk(*b"eXIf", &[1; 100])].concat();
+        let end = [chunk(*b"IDAT", &[3; 5000]), chunk(*b"IEND", b"")].concat();
         let long = vec![2; MOST_EXIF + 1];
-        let out = [b"iCCP", b"zTXt", b"tEXt", b"iTXt"].map(|kind| chunk(kind, &[9; 700])).concat();
-        let whole = [&kept[..], &out, &chunk(b"eXIf", &long), &end, &chunk(b"tEXt", b"after")].concat();
+        let out = [b"iCCP", b"zTXt", b"tEXt", b"iTXt"].map(|kind| chunk(*kind, &[9; 700])).concat();
+        let whole = [&kept[..], &out, &chunk(*b"eXIf", &long), &end, &chunk(*b"tEXt", b"after")].concat();
         let mut read = Vec::new();
         LeanPng::new(&whole).read_to_end(&mut read).unwrap();
         assert_eq!(read, [kept.clone(), end.clone()].concat());

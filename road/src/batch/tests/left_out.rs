@@ -38,3 +38,20 @@ fn rule_12_a_bad_record_of_the_last_batch_takes_one_that_would_be_left_out() {
     // The next one, or the last one if both were placed before.
     assert!([68, 69].contains(&records[2]), "{records:?}");
 }
+
+#[test]
+fn rule_12_drop_acks_the_last_records_as_dropped_and_needs_its_slot_no_more() {
+    let mut setup = Setup::new(Shelf::new(8));
+    (setup.policy, setup.slots) = (LastBatchPolicy::Drop, 1);
+    let mut bench = setup.start();
+    bench.lease(0, 0, 3);
+    bench.prefetch.drained(1);
+    let dropped: Vec<AckItem> = match bench.fates.blocking_recv().unwrap() {
+        Fate::Acked { items, .. } => items,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!((dropped.len(), dropped[0].count, dropped[0].range), (1, 3, Some(Range { start: 0, end: 3 })));
+    bench.progress.send_modify(|progress| progress.floor = 1);
+    bench.lease(1, 0, 4);
+    assert_eq!(bench.ready().epoch, 1, "the only slot is free again");
+}

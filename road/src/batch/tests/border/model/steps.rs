@@ -3,7 +3,7 @@
 use super::*;
 
 fn position((epoch, index): Place) -> Position {
-    Position { epoch, lease: epoch, offset: index, lease_len: 100, index, record: index, repeat: 0 }
+    Position { epoch, lease: epoch, offset: index, lease_len: 100, index, record: index, repeat: 0, suspect: false }
 }
 
 impl Border {
