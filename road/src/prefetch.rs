@@ -144,13 +144,13 @@ impl Prefetch {
 
     /// Says that no position of the epochs below `epoch` is left to lease at this moment.
     pub(crate) fn drained(&self, epoch: u64) {
-        self.change(|state| state.ahead.drained(epoch));
+        self.change_if(|state| state.ahead.drained(epoch));
     }
 
     /// Forgets what completed epochs left behind.
     pub(crate) fn completed(&self, floor: u64) {
         self.last.lock().retain(|epoch| *epoch >= floor);
-        self.change(|state| state.ahead.completed(floor));
+        self.change_if(|state| state.ahead.completed(floor));
     }
 
     /// Reads one record out of turn, for a place that repeats it; `tag` comes back with it.
@@ -305,9 +305,19 @@ impl Prefetch {
     }
 
     fn change(&self, change: impl FnOnce(&mut PrefetchState)) {
-        change(&mut self.shared.state.lock());
-        self.shared.work.notify_all();
-        self.shared.announce();
+        self.change_if(|state| {
+            change(state);
+            true
+        });
+    }
+
+    /// Makes a change that may turn out to be none: then it wakes no thread.
+    fn change_if(&self, change: impl FnOnce(&mut PrefetchState) -> bool) {
+        let is_changed = change(&mut self.shared.state.lock());
+        if is_changed {
+            self.shared.work.notify_all();
+            self.shared.announce();
+        }
     }
 
     fn spawn_reader(&self) -> io::Result<()> {

@@ -150,9 +150,11 @@ impl<B> ReadAhead<B> {
         }
     }
 
-    /// Epochs below `epoch` have nothing left to lease at this moment.
-    pub(crate) fn drained(&mut self, epoch: u64) {
+    /// Epochs below `epoch` have nothing left to lease at this moment. Answers whether that is new.
+    pub(crate) fn drained(&mut self, epoch: u64) -> bool {
+        let is_new = epoch > self.drained;
         self.drained = self.drained.max(epoch);
+        is_new
     }
 
     /// Asks for one record out of turn.
@@ -255,10 +257,12 @@ impl<B> ReadAhead<B> {
         TakenRead::Wait
     }
 
-    /// Forgets epochs below `floor`, which are complete.
-    pub(crate) fn completed(&mut self, floor: u64) {
+    /// Forgets epochs below `floor`, which are complete. Answers whether there were any.
+    pub(crate) fn completed(&mut self, floor: u64) -> bool {
+        let before = self.epochs.len();
         self.epochs.retain(|number, epoch| *number >= floor || !epoch.is_empty() || epoch.news);
         self.judged.retain(|_, epoch| *epoch >= floor);
+        self.epochs.len() < before
     }
 
     /// Gives the room of something that was taken back.

@@ -138,12 +138,17 @@ impl PrefetchShared {
                 Some(_) if ahead.waits_for_storage() => Wait::Storage,
                 _ => Wait::Room,
             };
+            if matches!(wait, Wait::Lease) && !state.ahead.wants_probe() {
+                // There is nothing to read, now or after a pause. Whatever brings a lease wakes this thread. So threads of an idle
+                // stream never wake for nothing.
+                let _waits = self.meter.reader_waits();
+                self.work.wait(&mut state);
+                continue;
+            }
             let waited = Instant::now();
             self.work.wait_for(&mut state, SLICE);
-            match wait {
-                Wait::Room => self.meter.writer_waited(waited.elapsed()),
-                Wait::Lease => self.meter.reader_waited(waited.elapsed()),
-                Wait::Storage => {}
+            if matches!(wait, Wait::Room) {
+                self.meter.writer_waited(waited.elapsed());
             }
         }
     }
