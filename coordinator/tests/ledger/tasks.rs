@@ -1,6 +1,7 @@
 //! Shards as tasks: what workers that read the data themselves are given, and what becomes of it.
 
 mod beats;
+mod proxy;
 mod received;
 mod shapes;
 mod states;
