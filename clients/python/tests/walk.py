@@ -17,7 +17,7 @@ from walks.walk import Walk
 
 
 def walk(seed, calls):
-    """Walks in a process of its own. Gives how many calls were made, and the finding in words."""
+    """Walks in a process of its own. Gives the numbers of calls and of states at an epoch's end, and the finding."""
     reader, writer = os.pipe()
     child = os.fork()
     if child == 0:
@@ -32,26 +32,27 @@ def walk(seed, calls):
                 words = f"seed {seed} ({scene.kind}, {scene.records} records, {scene.settings}): {told}\n"
                 words += traceback.format_exc(limit=-3)
             with os.fdopen(writer, "w") as pipe:
-                json.dump([here.calls, words], pipe)
+                json.dump([here.calls, here.borders, words], pipe)
         os._exit(0)
     os.close(writer)
     with os.fdopen(reader) as pipe:
         told = pipe.read()
     os.waitpid(child, 0)
-    return tuple(json.loads(told)) if told else (0, f"seed {seed}: the process died")
+    return tuple(json.loads(told)) if told else (0, 0, f"seed {seed}: the process died")
 
 
 def main():
     """The long form of `test_walk.py`."""
     calls, seed = int(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 1
-    made, walks, findings, began = 0, 0, 0, time.monotonic()
+    made, at_ends, walks, findings, began = 0, 0, 0, 0, time.monotonic()
     while made < calls:
-        done, words = walk(seed, random.Random(seed).randrange(5, 150))
-        made, walks, seed = made + done, walks + 1, seed + 1
+        done, borders, words = walk(seed, random.Random(seed).randrange(5, 150))
+        made, at_ends, walks, seed = made + done, at_ends + borders, walks + 1, seed + 1
         if words:
             findings += 1
             print(words, flush=True)
     print(f"{made} calls in {walks} walks, {findings} findings, {time.monotonic() - began:.0f} s")
+    print(f"{at_ends} states at the end of an epoch")
     sys.exit(findings > 0)
 
 

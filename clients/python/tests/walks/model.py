@@ -29,6 +29,11 @@ class Model:
         """Whether an epoch may have ended."""
         return epoch in self.abandoned or len(self.consumed[epoch]) >= self.least(batch_size)
 
+    def is_last(self, batch_size):
+        """Whether the batch in hand is the last one of its epoch."""
+        epoch, records = self.hand or (None, ())
+        return epoch is not None and len(self.consumed[epoch].union(records)) >= self.least(batch_size)
+
     def floor(self, batch_size):
         """The first epoch that cannot have ended."""
         epoch = 0
@@ -54,8 +59,8 @@ class Model:
         again = self.consumed[epoch].intersection(records)
         if again or len(set(records)) != len(records):
             raise MismatchError(f"records {sorted(again) or records} of epoch {epoch} were repeated")
-        if epoch in self.abandoned:
-            raise MismatchError(f"epoch {epoch} was abandoned and goes on")
+        if self.is_over(epoch, batch_size):
+            raise MismatchError(f"epoch {epoch} was over and goes on")
         if self.within not in (None, epoch):
             raise MismatchError(f"a batch of epoch {epoch} arrived within epoch {self.within}")
         for before in range(epoch):

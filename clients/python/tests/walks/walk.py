@@ -13,7 +13,7 @@ from walks.scene import Scene
 # Seconds. Nothing takes this long if all is well.
 PATIENCE = 60
 # Calls that reach the daemon.
-REACHING = {"next", "state", "load", "reset", "reopen", "audit"}
+REACHING = {"next", "state", "border", "load", "pass_on", "reset", "reopen", "audit"}
 
 
 class Walk:
@@ -25,7 +25,9 @@ class Walk:
         "reject": 2,
         "ack": 2,
         "state": 2,
+        "border": 0.7,
         "load": 1,
+        "pass_on": 0.5,
         "reset": 0.7,
         "keep": 1,
         "kill": 1,
@@ -42,6 +44,8 @@ class Walk:
         self.loaded = False
         self.kept = None
         self.calls = 0
+        # States that were taken at the end of an epoch.
+        self.borders = 0
         self.log = []
         self.loader = None
         self.batch = None
@@ -132,6 +136,26 @@ class Walk:
         state = json.loads(json.dumps(self.loader.state_dict()))
         self.states.append((state, self.model.saved()))
 
+    def _border(self):
+        """Takes a state at the end of the epoch: with its last batch in hand, or when the end was told."""
+        in_hand = self.chance.random() < 0.5
+        self._next()
+        if self.scene.is_late():
+            return
+        # The trainer has returned to its daemon.
+        self.scene.killed = None
+        self._go_on(lambda: in_hand and self.model.is_last(self.scene.batch_size))
+        self.borders += 1
+        self.log[-1] += " in hand" if self.batch is not None else ""
+        self._state()
+
+    def _pass_on(self):
+        """Another trainer comes, and loads a state. What it gets first is a batch, unless the stream is over."""
+        if self.states:
+            self._reopen()
+            self._load()
+            self._next()
+
     def _load(self):
         if self.states:
             index = self.chance.randrange(len(self.states))
@@ -185,11 +209,15 @@ class Walk:
         """Nothing was lost: the epoch comes to its end."""
         self.log.append("finish")
         self._let_go()
-        most = 3 * self.model.records + 3
-        for _ in range(most):
-            self._next()
-            if self.model.within is None:
-                break
-        else:
-            raise MismatchError("the epoch does not end")
+        self._next()
+        self._go_on(lambda: False)
         self._audit()
+
+    def _go_on(self, enough):
+        """Takes batches until there are enough, or the epoch ends."""
+        for _ in range(3 * self.model.records + 3):
+            if self.model.within is None or enough():
+                return
+            self.calls += 1
+            self._next()
+        raise MismatchError("the epoch does not end")
