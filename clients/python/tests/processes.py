@@ -22,9 +22,9 @@ class Daemon:
         self.process = None
         self.start()
 
-    def start(self):
-        """Runs it and waits until its socket answers."""
-        self.process = subprocess.Popen(self.command, stdin=subprocess.DEVNULL)
+    def start(self, log=None):
+        """Runs it and waits until its socket answers. Its log is this test's output, or the given file."""
+        self.process = subprocess.Popen(self.command, stdin=subprocess.DEVNULL, stderr=log)
         wait_until(lambda: answers(self.socket) or self.process.poll() is not None)
         assert self.process.poll() is None, "forebay serve ended at its start"
 

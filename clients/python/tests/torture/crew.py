@@ -3,7 +3,7 @@
 import signal
 import subprocess
 import time
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -137,6 +137,17 @@ class Crew:
         """How many daemons each trainer has outlived, of those that were started at these times."""
         began = {post: started for post, started, _ in self.tenures}
         return [sum(start > began[post] for start in starts) for post in self.processes]
+
+    @contextmanager
+    def all_paused(self):
+        """No trainer does anything inside a `with`."""
+        for process in self.processes.values():
+            process.send_signal(signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            for process in self.processes.values():
+                process.send_signal(signal.SIGCONT)
 
     def kill(self, post):
         """A trainer crashes."""

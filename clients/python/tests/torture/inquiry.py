@@ -21,7 +21,10 @@ class Longest(NamedTuple):
 
 
 class Inquiry:
-    """The journals of the crew, and the accounts of the daemon at a socket."""
+    """The journals of the crew, and the accounts of the daemon at a socket.
+
+    So many records are good. There may be one after them, which is bad.
+    """
 
     def __init__(self, binary, socket, crew, records):
         self.binary, self.socket, self.crew, self.records = binary, socket, crew, records
@@ -41,7 +44,7 @@ class Inquiry:
         for stream in sorted({post.stream for post in self.crew.posts}):
             history = self.history(stream=stream)
             with forebay.Loader(f"stream:{stream}", socket=self.socket) as loader:
-                audits = loader.audit()
+                audits, quarantine = loader.audit(), loader.quarantine
             figures += history.lines
             figures["epochs"] += sum(audit.complete for audit in audits)
             figures["records"] += sum(sum(seen.values()) for seen in history.run.values())
@@ -54,6 +57,8 @@ class Inquiry:
                 shares += [self.history(journal=post.journal) for post in nameless]
             figures["records seen again"] += sum(each.repetitions(epoch) for each in shares for epoch in each.tallied)
             wrong = [*history.missing(audits, self.records), *history.wrong()]
+            wrong += [f"a good record is in quarantine: {bad}" for bad in quarantine if bad.record != self.records]
+            figures["bad records in quarantine"] += len(quarantine)
             wrong += [finding for each in shares for finding in each.unnamed(audits)]
             findings += [f"{stream}: {finding}" for finding in wrong]
         for language in self.crew.commands:

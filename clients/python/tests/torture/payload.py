@@ -25,5 +25,10 @@ def write_pictures(folder, count):
     """Makes a folder of so many pictures. Their order is that of the records."""
     folder.mkdir()
     for number in range(count):
-        (folder / f"{number:05}.ppm").write_bytes(b"P6 %d %d 255\n" % (SIDE, SIDE) + payload(number))
+        write_picture(folder, number)
     return folder
+
+
+def write_picture(folder, number, length=LENGTH):
+    """Adds a picture to a folder. It is bad if it has fewer bytes."""
+    (folder / f"{number:05}.ppm").write_bytes(b"P6 %d %d 255\n" % (SIDE, SIDE) + payload(number)[:length])

@@ -12,17 +12,19 @@ from contextlib import contextmanager, suppress
 
 import forebay
 from processes import PATIENCE as LIMIT
-from processes import Daemon, wait_until
+from processes import wait_until
 
 from torture.crew import ALONE, EACH, SPLIT, Crew, Post
+from torture.deaths import Deaths, LoggingDaemon
 from torture.guests import Guests
 from torture.inquiry import Inquiry
-from torture.payload import write_pictures
 from torture.programs import commands
 from torture.remains import differences, holdings, known, rings
 from torture.stranger import Strangers
+from torture.streams import configure
 from torture.waits import Trouble
 
+# Records that are good. Most streams have one more, which is bad.
 RECORDS = 180
 # Trainers at once, in a short torture and in one of at least so many seconds. Only a long one judges how long trainers
 # wait: a machine that runs other tests may be slow.
@@ -38,42 +40,6 @@ DISK = 8 << 20
 SLOW_READERS = 60
 # What its error must say, beside its group and its process.
 OF_AN_EVICTION = ("without consuming a batch", 'slow = "evict"', "attach again")
-
-CONFIG = """\
-drain_timeout = "1s"
-[control]
-dir = "{sockets}"
-[coordinator]
-path = "{disk}"
-[streams.alone]
-source = "{source}"
-batch_size = 4
-transform = [{{ center_crop = {{ size = 8 }} }}]
-shuffle = true
-trainers = 1
-[streams.shared]
-source = "{source}"
-batch_size = 4
-transform = [{{ center_crop = {{ size = 8 }} }}]
-shuffle = true
-trainers = {trainers}
-[streams.filled]
-source = "{source}"
-batch_size = 7
-transform = [{{ center_crop = {{ size = 8 }} }}]
-last_batch_policy = "fill"
-prefetch_queue_depth = 1
-trainers = {trainers}
-[streams.each]
-source = "{source}"
-batch_size = 4
-transform = [{{ center_crop = {{ size = 8 }} }}]
-shuffle = true
-trainers = {trainers}
-mode = "each"
-slow = "evict"
-evict_after = "5s"
-"""
 
 
 class World:
@@ -100,19 +66,19 @@ class World:
         self.strangers = Strangers(self.socket, self.chance)
         self.slow_readers = Guests(folder, self.socket, 1)
         self.hostile = Guests(folder, self.socket, 3)
+        self.streams = (ALONE, *SPLIT, EACH)
+        self.deaths = Deaths(self)
         self.crew = Crew(*commands(folder), folder, self.socket, self.chance)
         self.pictures = str(folder / "pictures")
-        source = write_pictures(folder / "pictures", RECORDS)
-        config = folder / "forebay.toml"
-        config.write_text(CONFIG.format(sockets=sockets, disk=self.disk / "state", source=source, trainers=MANY))
+        config = configure(folder, sockets, self.disk / "state", RECORDS, MANY)
         self.command = [binary, "serve", "--config", str(config)]
 
     def begin(self):
         """Starts the daemon and the trainers."""
         self.disk.mkdir()
         self.no_disk = mount(self.disk)
-        self.daemon = Daemon(self.command, self.socket)
-        for stream in (ALONE, *SPLIT, EACH):
+        self.daemon = LoggingDaemon(self.command, self.socket)
+        for stream in self.streams:
             # A stream makes its ring for its first trainer.
             forebay.Loader(f"stream:{stream}", socket=self.socket).close()
         assert not [*self.left_open()]
@@ -159,6 +125,7 @@ class World:
             ("daemon stopped", lambda: self.pause_daemon(self.chance.uniform(0, 1))): 2,
             ("trainer and daemon killed", self.kill_both): 2,
             ("no descriptors", self.starve_daemon): 2,
+            **self.deaths.possible(),
         }
         if not self.no_disk:
             possible["no room on the disk", self.fill_disk] = 2
@@ -245,8 +212,12 @@ class World:
 
     def has_trainer(self, stream, pid):
         """Whether a process is in a group of a stream."""
-        streams = {each["name"]: each for each in json.loads(self.daemon.says("status", "--json"))["streams"]}
+        streams = {each["name"]: each for each in self.status()["streams"]}
         return any(pid in group["pids"] for group in streams[stream]["groups"])
+
+    def status(self):
+        """What the daemon says of itself."""
+        return json.loads(self.daemon.says("status", "--json"))
 
     def kill_daemon(self, meanwhile=lambda: None):
         """The daemon crashes."""
@@ -339,7 +310,8 @@ class World:
             return [*differences(self.before, holdings(self.daemon.process.pid))]
 
         with suppress(AssertionError):
-            wait_until(lambda: not more(), seconds=10)
+            # A child that makes suspects waits for more of them for 10 s.
+            wait_until(lambda: not more(), seconds=30)
         yield from more()
 
     def left_open(self):
@@ -362,6 +334,7 @@ class World:
         self.crew.close()
         if self.daemon is not None:
             self.daemon.kill()
+            self.daemon.close_log()
         if not self.no_disk:
             subprocess.run(["umount", "--lazy", self.disk], check=True)
 
