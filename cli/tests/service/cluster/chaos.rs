@@ -1,5 +1,5 @@
-//! Clusters in trouble, as real processes: whoever is killed, stopped, cut off or started twice, every record is delivered,
-//! each epoch adds up, and the audit names what may have been seen twice.
+//! Clusters in trouble, as real processes: whoever is killed, stopped, cut off or started twice, every good record is delivered,
+//! each epoch adds up, only the bad record is in quarantine, and the audit names what may have been seen twice.
 
 mod node;
 #[path = "../../../../coordinator/tests/etcd/proxy.rs"]
@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 
 use forebay_coordinator::suite::Random;
 use rustix::process::Signal;
+use serde_json::json;
 
 use super::visits::Visits;
 use crate::daemon::PATIENCE;
@@ -21,7 +22,11 @@ use site::TroubledSite;
 /// Records for each node.
 const RECORDS: u64 = 100;
 const EPOCHS: u64 = 2;
-const SETTINGS: &str = "epochs = 2\nshuffle = true";
+const SETTINGS: &str = "epochs = 2\nshuffle = true\non_error = \"skip\"";
+/// The only record that is bad.
+const BAD: u64 = 7;
+/// More milliseconds than leases last.
+const BEYOND_THE_LEASE: u64 = 3_000;
 /// Nodes by seed, in turn. `make test` has the first seed alone, and the second one has the largest site on etcd.
 const NODES: [u64; 3] = [3, 16, 6];
 
@@ -41,7 +46,11 @@ enum CentralTrouble {
 enum NodeTrouble {
     None,
     Killed,
+    /// Its daemon is killed several times in a row, while it has no trainer.
+    KilledWithoutTrainer,
     Stopped,
+    /// Its leases expire, although nothing dies.
+    StoppedBeyondTheLease,
     TrainerKilled,
     StartedTwice,
 }
@@ -94,7 +103,9 @@ impl Cluster {
         let local = *self.random.choose(&[
             NodeTrouble::None,
             NodeTrouble::Killed,
+            NodeTrouble::KilledWithoutTrainer,
             NodeTrouble::Stopped,
+            NodeTrouble::StoppedBeyondTheLease,
             NodeTrouble::TrainerKilled,
             NodeTrouble::StartedTwice,
         ]);
@@ -113,13 +124,17 @@ impl Cluster {
         self.goes_on(pause);
         match local {
             NodeTrouble::Killed => self.nodes[number].kill(),
-            NodeTrouble::Stopped => self.nodes[number].signal(Signal::STOP),
+            NodeTrouble::KilledWithoutTrainer => {
+                self.nodes[number].kill_trainer();
+                self.nodes[number].kill();
+            }
+            NodeTrouble::Stopped | NodeTrouble::StoppedBeyondTheLease => self.nodes[number].signal(Signal::STOP),
             NodeTrouble::TrainerKilled => self.nodes[number].kill_trainer(),
             NodeTrouble::StartedTwice | NodeTrouble::None => {}
         }
         // Longer than the leases, as often as not.
         let pause = 500 + self.random.below(3_500);
-        self.goes_on(pause);
+        self.goes_on(if local == NodeTrouble::StoppedBeyondTheLease { pause.max(BEYOND_THE_LEASE) } else { pause });
         match central {
             CentralTrouble::Killed => self.site.restart(coordinator),
             CentralTrouble::Stopped => self.site.signal(coordinator, Signal::CONT),
@@ -127,18 +142,36 @@ impl Cluster {
             CentralTrouble::DiskFull => self.site.fill(false),
             CentralTrouble::EtcdStruck | CentralTrouble::None => {}
         }
+        if local == NodeTrouble::KilledWithoutTrainer {
+            self.kill_again(number);
+        }
         let node = &mut self.nodes[number];
         match local {
             NodeTrouble::Killed => node.restart(),
-            NodeTrouble::Stopped => node.signal(Signal::CONT),
+            NodeTrouble::KilledWithoutTrainer => {
+                node.restart();
+                node.attach();
+            }
+            NodeTrouble::Stopped | NodeTrouble::StoppedBeyondTheLease => node.signal(Signal::CONT),
             NodeTrouble::TrainerKilled => node.attach(),
             NodeTrouble::StartedTwice => node.start_twice(SETTINGS),
             NodeTrouble::None => {}
         }
     }
 
+    /// The daemon of a node is started and killed, twice or three times, while it reads ahead or before.
+    fn kill_again(&mut self, number: usize) {
+        for _ in 0..2 + self.random.below(2) {
+            self.nodes[number].restart();
+            let pause = self.random.below(1_000);
+            self.goes_on(pause);
+            self.nodes[number].kill();
+        }
+    }
+
     fn check(&mut self) {
         let mut visits = Visits::default();
+        (0..EPOCHS).for_each(|epoch| visits.quarantine(epoch, BAD));
         let mut spared = 0;
         for node in &mut self.nodes {
             if node.is_spared() {
@@ -154,7 +187,8 @@ impl Cluster {
         assert_eq!(epochs.len() as u64, EPOCHS, "{epochs:?}");
         let mut named = 0;
         for epoch in &epochs {
-            assert_eq!((&epoch["verdict"], &epoch["delivered"]), (&"adds_up".into(), &self.records.into()), "{epoch}");
+            let outcome = json!([epoch["verdict"], epoch["delivered"], epoch["quarantined"]]);
+            assert_eq!(outcome, json!(["adds_up", self.records - 1, 1]), "{epoch}");
             named += epoch["possibly_repeated"]
                 .as_object()
                 .unwrap()

@@ -34,6 +34,11 @@ impl Visits {
         }
     }
 
+    /// A record is bad, so no trainer need have been told of it.
+    pub(super) fn quarantine(&mut self, epoch: u64, record: u64) {
+        self.0.quarantine(epoch, record);
+    }
+
     /// Nothing is lost, and nobody saw twice what nobody had lost.
     #[track_caller]
     pub(super) fn check(&self, records: u64, epochs: u64) {

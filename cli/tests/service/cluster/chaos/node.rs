@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use forebay_coordinator::suite::Random;
 use rustix::process::Signal;
 
+use super::BAD;
 use super::proxy::{Gate, Proxy};
 use crate::daemon::{Daemon, Home};
 use crate::trainer::{Event, Puppet};
@@ -137,6 +138,7 @@ impl TroubledNode {
 
 fn home(name: &str, pictures: u64, settings: &str, proxies: &[Proxy]) -> Home {
     let home = Home::with_pictures(pictures);
+    fs::write(home.picture(BAD), "this is no picture").unwrap();
     let endpoints: Vec<String> = proxies.iter().map(|proxy| format!("http://127.0.0.1:{}", proxy.port)).collect();
     let text = format!(
         "[prefetch]\nbudget = \"4kb\"\n[control]\ndir = \"{}\"\n[coordinator]\nendpoint = \"{}\"\nnode = \"{name}\"\n{}",
