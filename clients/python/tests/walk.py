@@ -29,7 +29,7 @@ def walk(seed, calls):
                 here.run(calls)
             except BaseException:
                 told, scene = ", ".join(here.log[-30:]), here.scene
-                words = f"seed {seed} ({scene.kind}, {scene.records} records, {scene.settings}): {told}\n"
+                words = f"seed {seed} ({scene.kind}, {scene.records} records, {scene.stream()}): {told}\n"
                 words += traceback.format_exc(limit=-3)
             with os.fdopen(writer, "w") as pipe:
                 json.dump([here.calls, here.borders, words], pipe)

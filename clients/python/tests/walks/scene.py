@@ -30,6 +30,8 @@ class Scene:
         if policy == "drop" and self.records < self.batch_size:
             policy = "fill"
         self.drops = policy == "drop"
+        # In lockstep, this trainer is the only rank.
+        self.rank = {"assignment": "lockstep", "rank": 0, "world_size": 1} if chance.random() < 0.25 else {}
         self.settings = {
             "shuffle": chance.random() < 0.5,
             "seed": chance.randrange(100),
@@ -55,9 +57,14 @@ class Scene:
         if self.kind == "service":
             if self.daemon is None:
                 self.daemon = self._service()
-            return forebay.Loader("stream:train", socket=self.daemon.socket)
+            return forebay.Loader("stream:train", socket=self.daemon.socket, **self.rank)
         run = {"run": "walk"} if self.kind == "named" else {}
-        return forebay.Loader(self.pictures, batch_size=self.batch_size, size=8, **self.settings, **run)
+        return forebay.Loader(self.pictures, **{**self.stream(), **self.rank, **run})
+
+    def stream(self):
+        """The settings of the stream."""
+        lockstep = {"assignment": "lockstep", "global_batch": self.batch_size}
+        return {"size": 8, **(lockstep if self.rank else {"batch_size": self.batch_size}), **self.settings}
 
     def _service(self):
         sockets = self.folder / "sockets"
@@ -67,14 +74,14 @@ class Scene:
         return Daemon(command, sockets / "forebay.sock")
 
     def _configure(self):
-        stream = {"source": str(self.pictures), "batch_size": self.batch_size, "size": 8, **self.settings}
+        stream = {"source": str(self.pictures), **self.stream()}
         lines = [f"{key} = {json.dumps(value)}" for key, value in stream.items()]
         head = [f'[control]\ndir = "{self.folder / "sockets"}"', f'[coordinator]\npath = "{self.folder / "state"}"']
         (self.folder / "forebay.toml").write_text("\n".join(['drain_timeout = "1s"', *head, "[streams.train]", *lines]))
 
     def resize(self):
         """Sets another batch size for the next daemon, which a run allows. Returns it in words, for the log."""
-        if self.drops:
+        if self.drops or self.rank:
             return ""
         self.batch_size = self.chance.choice(BATCH_SIZES)
         if self.daemon:
