@@ -16,6 +16,9 @@ const SHARDS: u64 = 40;
 /// Records of a shard.
 const SHARD: u64 = 5;
 
+/// Turns of workers after which all are at the end, unless one waits for what nobody reports.
+const ENOUGH: u64 = 20_000;
+
 /// What is between the workers and the coordinator.
 struct Proxy {
     random: Random,
@@ -98,7 +101,7 @@ impl Site {
             hand: VecDeque::new(),
             has_ended: false,
         };
-        let workers = (0..1 + seed % 8).map(worker).collect();
+        let workers = (0..=seed % 8).map(worker).collect();
         let proxy = Proxy { random, one_in, loses_both, lost_tasks: BTreeSet::new(), lost: 0, doubled: 0 };
         Self { scene, proxy, workers, used: BTreeMap::new() }
     }
@@ -121,14 +124,17 @@ impl Site {
         }
     }
 
-    fn run(&mut self, seed: u64) {
-        for _ in 0..100_000 {
-            if self.workers.iter().all(Worker::is_done) {
-                return;
+    /// So many turns.
+    fn turns(&mut self, count: u64) {
+        for _ in 0..count {
+            if !self.is_over() {
+                self.turn();
             }
-            self.turn();
         }
-        panic!("seed {seed}: the workers are not given the end");
+    }
+
+    fn is_over(&self) -> bool {
+        self.workers.iter().all(Worker::is_done)
     }
 
     /// The shards that were used more than once, each as often as it was used again.
@@ -164,7 +170,8 @@ fn no_reply_that_a_proxy_loses_or_doubles_loses_a_shard_of_many_workers() {
     let (mut lost, mut doubled, mut repeated) = (0, 0, 0);
     for seed in 0..64 {
         let mut site = Site::new(seed, 3 + seed % 20, false);
-        site.run(seed);
+        site.turns(ENOUGH);
+        assert!(site.is_over(), "seed {seed}: the workers are not given the end");
         assert_eq!(site.used.len() as u64, SHARDS * EPOCHS, "seed {seed}: each shard of each epoch was used");
         assert!(site.audit().1, "seed {seed}");
         site.check(seed);
@@ -177,11 +184,33 @@ fn no_reply_that_a_proxy_loses_or_doubles_loses_a_shard_of_many_workers() {
 }
 
 #[test]
+fn no_reply_that_a_proxy_loses_loses_a_shard_if_the_coordinator_restarts_meanwhile() {
+    for seed in 0..64 {
+        let mut site = Site::new(seed, 3 + seed % 20, false);
+        for _ in 0..=seed % 4 {
+            site.turns(20);
+            site.scene.restart();
+        }
+        site.turns(ENOUGH);
+        // A task of before the restart has its whole time, unless it is clear that its reply was lost.
+        if !site.is_over() {
+            site.scene.pass(TIMEOUT);
+            site.turns(ENOUGH);
+        }
+        assert!(site.is_over(), "seed {seed}: the workers are not given the end");
+        assert_eq!(site.used.len() as u64, SHARDS * EPOCHS, "seed {seed}: each shard of each epoch was used");
+        let (named, adds_up) = site.audit();
+        assert!(adds_up && named >= site.repeated() * SHARD, "seed {seed}");
+    }
+}
+
+#[test]
 fn a_shard_both_of_whose_replies_are_lost_is_open_at_the_end_and_is_given_after_its_time() {
     let mut open_at_end = 0;
     for seed in 0..64 {
         let mut site = Site::new(seed, 2 + seed % 4, true);
-        site.run(seed);
+        site.turns(ENOUGH);
+        assert!(site.is_over(), "seed {seed}: the workers are not given the end");
         let open = SHARDS * EPOCHS - site.used.len() as u64;
         assert_eq!(site.audit().1, open == 0, "seed {seed}: {open} shards are open");
         site.check(seed);
