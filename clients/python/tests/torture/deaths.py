@@ -20,16 +20,23 @@ MADE_AGAIN = 2
 class LoggingDaemon(Daemon):
     """A daemon whose log is a pipe. In each of its lives, another process reads the pipe until it is told not to."""
 
-    reader = None
+    reader, is_log_read = None, False
 
     def start(self):
         """Runs the daemon, and what reads its log."""
-        self.close_log()
+        self.end_log()
         # What is read is part of the test's output.
         self.reader = subprocess.Popen(["cat"], stdin=subprocess.PIPE, stdout=2)
         with self.reader.stdin as log:
             super().start(log)
         self.is_log_read = True
+
+    def end_log(self):
+        """What a dead daemon has written is read."""
+        if self.is_log_read:
+            self.reader.wait()
+        else:
+            self.close_log()
 
     def close_log(self):
         """Nobody has the other end of the pipe from now on."""
@@ -59,8 +66,8 @@ class Deaths:
         daemon = self.world.daemon
         possible = {("daemon killed several times, and no trainer consumed", self.kill_several_times): 2}
         if daemon.is_log_read:
-            possible["log of the daemon closed", daemon.close_log] = 1
-            possible["log of the daemon left unread", daemon.leave_log] = 1
+            possible["log of the daemon closed", daemon.close_log] = 2
+            possible["log of the daemon left unread", daemon.leave_log] = 2
         if daemon.suspects_made():
             possible["child of the daemon killed", self.kill_child] = 8
         return possible
@@ -89,8 +96,9 @@ class Deaths:
 
     def has_batches(self):
         """Whether each stream of the daemon has a batch that is ready, or with a trainer."""
-        slots = [stream["slots"] for stream in self.world.status()["streams"]]
-        return all(each["ready"] + each["held"] for each in slots)
+        status = self.world.status()
+        slots = [stream["slots"] for stream in status["streams"]]
+        return not status["closed"] and all(each["ready"] + each["held"] for each in slots)
 
     def kill_child(self):
         """A child that makes suspects is killed, as the system does if memory is short. Its record is not to blame."""

@@ -93,7 +93,9 @@ class Inquiry:
     def accounts(self, group):
         """What the audit says of a group, by epoch, and the epochs that add up."""
         command = [self.binary, "audit", EACH, "--json", "--socket-dir", self.socket.parent]
-        (stream,) = json.loads(subprocess.run(command, check=False, capture_output=True, text=True).stdout)["streams"]
+        done = subprocess.run(command, check=False, capture_output=True, text=True)
+        assert done.stdout, done.stderr
+        (stream,) = json.loads(done.stdout)["streams"]
         accounts = {
             epoch["epoch"]: account
             for epoch in stream["epochs"]

@@ -219,6 +219,10 @@ class World:
         """What the daemon says of itself."""
         return json.loads(self.daemon.says("status", "--json"))
 
+    def is_open(self):
+        """Whether the daemon has opened all of its streams."""
+        return not self.status()["closed"]
+
     def kill_daemon(self, meanwhile=lambda: None):
         """The daemon crashes."""
         with self.trouble():
@@ -280,6 +284,7 @@ class World:
         """Lets the trainers finish their epoch. Gives what is wrong, and figures."""
         self.crew.check()
         inquiry = Inquiry(self.command[0], self.socket, self.crew, RECORDS)
+        wait_until(self.is_open)
         # A group is told what it has missed some time after its daemon's start, while it is there.
         with suppress(AssertionError):
             wait_until(lambda: not inquiry.groups()[0], seconds=30)
@@ -334,7 +339,7 @@ class World:
         self.crew.close()
         if self.daemon is not None:
             self.daemon.kill()
-            self.daemon.close_log()
+            self.daemon.end_log()
         if not self.no_disk:
             subprocess.run(["umount", "--lazy", self.disk], check=True)
 
