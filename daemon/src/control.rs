@@ -11,8 +11,9 @@ use std::sync::Arc;
 use forebay_coordinator::CallError;
 use forebay_proto::v1::control_server::{Control, ControlServer};
 use forebay_proto::v1::{
-    DecoderStatus, LedgerOutage, ListQuarantineReply, QuarantineRequest, QuarantinedRecord, ReloadReply, ReloadRequest,
-    RenewRunReply, RenewRunRequest, StatusReply, StatusRequest, StreamAudit, StreamAuditRequest, StreamQuarantine,
+    ClosedStream, DecoderStatus, LedgerOutage, ListQuarantineReply, QuarantineRequest, QuarantinedRecord, ReloadReply,
+    ReloadRequest, RenewRunReply, RenewRunRequest, StatusReply, StatusRequest, StreamAudit, StreamAuditRequest,
+    StreamQuarantine,
 };
 use forebay_road::Stream;
 use tokio::net::UnixListener;
@@ -241,8 +242,50 @@ impl Service {
         let mut streams = self.daemon.streams();
         streams.retain(|stream| name.is_empty() || stream.identity().stream == name);
         if streams.is_empty() && !name.is_empty() {
-            return Err(Status::not_found(format!("No stream \"{name}\" runs here.")));
+            return Err(absent(name, &self.daemon.closed()));
         }
         Ok(streams)
+    }
+}
+
+/// Why no stream of this name is open.
+fn absent(name: &str, closed: &[ClosedStream]) -> Status {
+    match closed.iter().find(|stream| stream.name == name) {
+        Some(stream) if stream.opening => {
+            Status::failed_precondition(format!("The stream \"{name}\" is still being opened. Try again later."))
+        }
+        Some(stream) if stream.failure.is_empty() => {
+            Status::failed_precondition(format!("The stream \"{name}\" is opened when its first trainer attaches."))
+        }
+        Some(stream) => Status::failed_precondition(format!("The stream \"{name}\" is not open: {}", stream.failure)),
+        None => Status::not_found(format!("No stream \"{name}\" runs here.")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stream_that_is_not_open_yet_is_not_said_to_be_missing() {
+        let stream = |name: &str, opening, failure: &str| ClosedStream {
+            name: name.to_owned(),
+            opening,
+            failure: failure.to_owned(),
+            ..ClosedStream::default()
+        };
+        let closed = [
+            stream("slow", true, ""),
+            stream("idle", false, ""),
+            stream("gone", false, "There is no folder \"/gone\"."),
+        ];
+        for (name, told) in [
+            ("slow", "The stream \"slow\" is still being opened. Try again later."),
+            ("gone", "The stream \"gone\" is not open: There is no folder \"/gone\"."),
+            ("idle", "The stream \"idle\" is opened when its first trainer attaches."),
+            ("other", "No stream \"other\" runs here."),
+        ] {
+            assert_eq!(absent(name, &closed).message(), told);
+        }
     }
 }
