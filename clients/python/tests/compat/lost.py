@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from compat import surface
+
 
 def names(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
     """Public names of Python that are gone, or that can no longer be called as before; and lost bases of classes."""
@@ -81,8 +83,9 @@ def fields(old: Mapping[str, Sequence[str]], new: Mapping[str, Sequence[str]]) -
 
 
 def messages(old: Mapping[str, str], new: Mapping[str, str]) -> list[str]:
-    """Numbers of fields that are gone, or that mean something else."""
-    return [f"{number} was {was}, and is {new.get(number)}" for number, was in old.items() if new.get(number) != was]
+    """Numbers of fields that are gone, or that mean something else. Reserved ones are ignored in documents."""
+    found = [(number, was, new.get(number)) for number, was in old.items()]
+    return [f"{number} was {was}, and is {now}" for number, was, now in found if now not in (was, surface.RESERVED)]
 
 
 def ring(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:

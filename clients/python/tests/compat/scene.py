@@ -90,7 +90,10 @@ class Service:
     def json(self, *arguments: str) -> Any:
         """What a command prints for programs."""
         command = [_command.binary(), *arguments, "--json", "--socket-dir", str(self.sockets)]
-        return json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
+        told = subprocess.run(command, stdout=subprocess.PIPE)
+        # An audit of epochs that are complete but for bad records ends with 3.
+        assert told.returncode in ((0, 3) if "audit" in arguments else (0,)), command
+        return json.loads(told.stdout)
 
     def fields(self) -> dict[str, list[str]]:
         """Fields of everything that it tells to programs."""

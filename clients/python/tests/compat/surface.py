@@ -145,6 +145,10 @@ def fields_of_machine(dataset: Path) -> dict[str, list[str]]:
     return {"bench": fields(json.loads(said(*bench))), "doctor": sorted(json.loads(said("doctor", "--json")))}
 
 
+# A number whose field is read no more, and which no other field gets.
+RESERVED = "reserved"
+
+
 def messages() -> dict[str, str]:
     """Fields and enum values of the .proto files, by their number: `StoredHead.1` is `uint32 version`."""
     found: dict[str, str] = {}
@@ -158,6 +162,8 @@ def messages() -> dict[str, str]:
             if field := re.match(r"(?:([\w.<>, ]+) )?(\w+) = (\d+);", line):
                 kind, name, number = field.groups()
                 found[".".join([*filter(None, inside), number])] = " ".join(filter(None, (kind, name)))
+            if reserved := re.match(r"reserved (\d+);", line):
+                found[".".join([*filter(None, inside), reserved[1]])] = RESERVED
             if call := re.match(r"rpc (\w+)(.+?)[;{]", line):
                 found[".".join([*inside, call[1]])] = call[2].strip()
             if line.endswith("}"):

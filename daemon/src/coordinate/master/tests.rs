@@ -126,6 +126,10 @@ async fn the_end_is_told_when_each_worker_with_open_tasks_waits_itself() {
     let master = Arc::new(master());
     register(&master, ReportDatasetShardParamsRequest { dataset_size: 8, ..params("mnist") }).await;
     let tasks = [ask(&master, "worker", 0).await, ask(&master, "worker", 1).await];
+    // Their replies may have been lost: each task is given once more before the end is told.
+    for (worker, task) in (0..).zip(&tasks) {
+        assert_eq!(ask(&master, "worker", worker).await, *task);
+    }
     let idle = waits(&master, 2).await;
     let own = Arc::clone(&master);
     let first = tokio::spawn(async move { ask(&own, "worker", 0).await });
