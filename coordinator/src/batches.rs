@@ -62,7 +62,7 @@ impl Batching {
         self.batch_size.max(1)
     }
 
-    /// How many positions of each epoch of a part stand in batches if every part has as many whole ones as the smallest. DALI
+    /// How many positions of each epoch of a part are in batches if every part has as many whole ones as the smallest. DALI
     /// drops the others.
     pub(crate) fn positions_in_whole_batches(&self, plan: &Plan) -> u64 {
         let parts = plan.part().map_or(1, |part| u64::from(part.count()));

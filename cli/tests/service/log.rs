@@ -12,7 +12,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use crate::daemon::{Daemon, Home};
 use crate::trainer::{Trainer, records};
 
-/// A pipe that is full, with the end at which nobody reads.
+/// A pipe that is full, with the end that is not read.
 fn full_pipe() -> (OwnedFd, OwnedFd) {
     let (reader, writer) = pipe_with(PipeFlags::CLOEXEC | PipeFlags::NONBLOCK).unwrap();
     while write(&writer, &[0; 4096]).is_ok() {}

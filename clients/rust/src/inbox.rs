@@ -283,7 +283,7 @@ impl Inbox {
         offers
     }
 
-    /// The run goes on from a state that was loaded, in this epoch. The caller is told no end before it has had a batch, so that its
+    /// The run continues from a state that was loaded, in this epoch. The caller is told no end before it has had a batch, so that its
     /// first loop is not empty.
     pub(crate) fn restart(&mut self, epoch: u64) {
         *self = Self { loaded: true, ..Self::new(epoch) };

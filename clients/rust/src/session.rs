@@ -286,7 +286,7 @@ impl Session {
                         Message::Failed(code, text) => self.inbox.fail(code, link::told(text)),
                         Message::Evict(_, text) => self.inbox.evict(link::told(text)),
                         Message::Answer(id, body) => {
-                            // What stands behind the answer is left for the next look: the caller acts on it first.
+                            // Packets behind the answer are left for the next look: the caller acts on the answer first.
                             if self.inbox.answer(id, link::body(body)?) {
                                 return Ok(None);
                             }

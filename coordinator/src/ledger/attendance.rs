@@ -11,7 +11,7 @@ use crate::call_error::CallError;
 const MOST: usize = 65_536;
 
 impl Ledger {
-    /// Notes which trainers a worker has. One that has closed the stream is forgotten: nobody waits for it, and others
+    /// Notes which trainers a worker has. One that has closed the stream is forgotten: no trainer waits for it, and others
     /// need not agree with it.
     pub(crate) fn attend(&mut self, worker: &str, request: &AttendRequest) -> Result<AttendReply, CallError> {
         let attended = match request.attendance() {

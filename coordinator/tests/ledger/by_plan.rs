@@ -30,7 +30,7 @@ fn place(state: &Snapshot) -> (u64, u64, Vec<(u64, u64, u64)>) {
 
 #[test]
 fn rule_13_nothing_of_what_drop_leaves_out_of_a_shard_is_leased() {
-    // Positions of an epoch, shards, places of a batch, and how many positions stand in batches.
+    // Positions of an epoch, shards, places of a batch, and how many positions are in batches.
     for (records, shards, batch, kept) in [(23, 2, 4, 8), (24, 2, 4, 12), (65, 1, 8, 64), (29, 3, 3, 9)] {
         for shard in 0..shards {
             let scene = Scene::new(static_spec(records, shard, shards, false), 5, 3);

@@ -5372,7 +5372,7 @@ pub struct ChildRequest {
 pub struct ChildPartner {
     #[prost(uint64, tag = "1")]
     pub record: u64,
-    /// Absent: the own picture stands in.
+    /// Absent: the own picture takes its place.
     #[prost(bytes = "vec", optional, tag = "2")]
     pub content: ::core::option::Option<::prost::alloc::vec::Vec<u8>>,
 }

@@ -252,7 +252,7 @@ impl Deliveries {
         self.end.heard(progress);
     }
 
-    /// The stream has failed: no epoch ends before it goes on.
+    /// The stream has failed: no epoch ends before it continues.
     pub(super) fn fails(&mut self) {
         self.end.fails();
     }

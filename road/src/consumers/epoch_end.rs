@@ -49,7 +49,7 @@ impl EpochEnd {
         self.failed = false;
     }
 
-    /// The stream has failed. No epoch ends before it [goes on](Self::reopen).
+    /// The stream has failed. No epoch ends before it [continues](Self::reopen).
     pub(super) fn fails(&mut self) {
         self.failed = true;
     }

@@ -1,4 +1,4 @@
-//! Clusters in trouble, as real processes: whoever is killed, stopped, cut off or started twice, every good record is delivered,
+//! Clusters in trouble, as real processes: whatever is killed, stopped, cut off or started twice, every good record is delivered,
 //! each epoch adds up, only the bad record is in quarantine, and the audit names what may have been seen twice.
 
 mod node;

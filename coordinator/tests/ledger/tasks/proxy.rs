@@ -16,7 +16,7 @@ const SHARDS: u64 = 40;
 /// Records of a shard.
 const SHARD: u64 = 5;
 
-/// Turns of workers after which all are at the end, unless one waits for what nobody reports.
+/// Turns of workers after which all are at the end, unless one waits for a task that no worker reports.
 const ENOUGH: u64 = 20_000;
 
 /// What is between the workers and the coordinator.

@@ -18,7 +18,7 @@ fn rule_12_a_storage_that_does_not_give_what_drop_leaves_out_holds_up_no_epoch()
     let [AckItem { lease: 1, range: Some(Range { start: 8, end: 10 }), count: 2, .. }] = items[..] else {
         panic!("{items:?}")
     };
-    // The next epoch goes on.
+    // The next epoch continues.
     bench.lease(1, 10, 4);
     assert_eq!(bench.consume(bench.ready()).1, [10, 11, 12, 13]);
     drop(hangs);
