@@ -22,8 +22,16 @@ pub(crate) struct LeaseSettings {
     pub ahead: usize,
     /// Places of a batch, in which the tails of epochs are taken (semantics rule 36); 0 if there are none.
     pub batch: u64,
-    /// Time after which a WAIT is asked again.
+    /// Time after which a WAIT is asked again, at first.
     pub retry: Duration,
+}
+
+impl LeaseSettings {
+    /// The pause after so many requests in a row that gave nothing. It is short for longer than what a dead daemon had is kept
+    /// for its trainers (semantics rule 16), and then grows tenfold, since an idle stream has nothing to ask for.
+    fn pause(&self, in_vain: u32) -> Duration {
+        self.retry * (in_vain / 10).clamp(1, 10)
+    }
 }
 
 impl Default for LeaseSettings {
@@ -52,7 +60,7 @@ pub(crate) async fn keep(
     }
     let (mut progress, mut recalled, mut tails) = (worker.progress(), worker.recalled(), worker.tails());
     let generation = progress.borrow().generation;
-    let mut asked_again = Instant::now();
+    let (mut asked_again, mut in_vain) = (Instant::now(), 0_u32);
     // A reply under way is waited for, unless that could take for ever: a lease in it would be nobody's until it expires.
     while stop.try_recv() == Err(TryRecvError::Empty) {
         let now = *progress.borrow_and_update();
@@ -76,6 +84,7 @@ pub(crate) async fn keep(
             }
             match reply.answer() {
                 Answer::Granted => {
+                    in_vain = 0;
                     for lease in &reply.leases {
                         tell(source.as_ref(), &plan, lease);
                         if lease.last {
@@ -90,7 +99,8 @@ pub(crate) async fn keep(
                     return Ok(());
                 }
                 Answer::Wait | Answer::EpochEnd | Answer::Unspecified => {
-                    asked_again = Instant::now() + settings.retry;
+                    in_vain = in_vain.saturating_add(1);
+                    asked_again = Instant::now() + settings.pause(in_vain);
                 }
             }
         }
@@ -101,10 +111,13 @@ pub(crate) async fn keep(
         tokio::select! {
             _ = &mut stop => return Ok(()),
             () = prefetch.hungry() => {}
-            changed = progress.changed() => if changed.is_err() { return Ok(()) },
-            changed = recalled.changed() => if changed.is_err() { return Ok(()) },
-            changed = tails.changed() => if changed.is_err() { return Ok(()) },
+            changed = progress.changed() => if changed.is_err() { return Ok(()) } else { in_vain = 0 },
+            changed = recalled.changed() => if changed.is_err() { return Ok(()) } else { in_vain = 0 },
+            changed = tails.changed() => if changed.is_err() { return Ok(()) } else { in_vain = 0 },
             () = tokio::time::sleep_until(asked_again), if asks => {}
+        }
+        if in_vain == 0 {
+            asked_again = asked_again.min(Instant::now() + settings.retry);
         }
     }
     Ok(())
@@ -149,5 +162,19 @@ fn span(plan: &Plan, lease: &Lease) -> Span {
         bare: lease.end.saturating_sub(records),
         suspect: lease.suspect,
         turn: Arc::new(move |index| order.turn(index)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_idle_stream_asks_ten_times_a_second_for_two_seconds_and_then_ever_less() {
+        let settings = LeaseSettings::default();
+        let pauses: Vec<u128> = (1..=200).map(|in_vain| settings.pause(in_vain).as_millis()).collect();
+        assert!(pauses[..19].iter().all(|pause| *pause == 100), "{pauses:?}");
+        assert!(pauses.is_sorted() && pauses.last() == Some(&1000), "{pauses:?}");
+        assert_eq!(settings.pause(u32::MAX).as_millis(), 1000);
     }
 }
