@@ -58,7 +58,7 @@ impl Stream {
         changed.map(drop)
     }
 
-    /// Loads a state for a rank. If it was loaded for another rank already, on whichever node, the stream only begins anew
+    /// Loads a state for a rank. If it was loaded for another rank already, on any node, the stream only starts again
     /// unless it has done so since.
     pub(super) async fn load(&self, load: RestoreRequest) -> Result<(), CallError> {
         self.anew(async || {
