@@ -1,5 +1,6 @@
 //! The files of a list, and what it means that one of them cannot be read: it is to blame, or the dataset is gone as a whole.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread;
@@ -89,7 +90,7 @@ impl ListedFiles {
                 self.witnesses.saw(record);
                 Ok(())
             }
-            Err(error) if self.suspicion(record, &error).is_some() && !self.is_alone(&[record]) => {
+            Err(error) if self.suspicion(record, &error).is_some() && self.lost_alone(&[record]).is_empty() => {
                 Err(self.gone(record, error))
             }
             error => error,
@@ -141,10 +142,10 @@ impl ListedFiles {
             let mut records: Vec<u64> = failed.iter().map(|failed| failed.request.record).collect();
             records.sort_unstable();
             records.dedup();
-            let is_alone = self.is_alone(&records);
+            let lost_alone = self.lost_alone(&records);
             for FailedRequest { request, error } in failed {
                 let record = request.record;
-                request.answer(Err(if is_alone { error } else { self.gone(record, error) }));
+                request.answer(Err(if lost_alone.contains(&record) { error } else { self.gone(record, error) }));
             }
         }
     }
@@ -160,10 +161,11 @@ impl ListedFiles {
         }
     }
 
-    /// Whether other files than these can still be read.
-    fn is_alone(&self, failed: &[u64]) -> bool {
+    /// Which of these files are lost, and not with all others.
+    fn lost_alone(&self, failed: &[u64]) -> BTreeSet<u64> {
         let len = self.paths.len() as u64;
-        self.witnesses.stand(failed, len, |other| self.is_there(other), |other| self.address(other), &self.root)
+        let present = |other| self.is_there(other);
+        self.witnesses.lost_alone(failed, len, present, |other| self.address(other), &self.root)
     }
 
     fn gone(&self, record: u64, error: ReadError) -> ReadError {
