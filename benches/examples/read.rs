@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::Instant;
 
-use forebay_coordinator::{GRAIN_PERMUTATION, GrainTable, PERMUTATION, Plan};
+use forebay_plan::{GRAIN_PERMUTATION, GrainTable, PERMUTATION, Plan};
 use forebay_proto::v1::LedgerSpec;
 use forebay_sources::{Container, Grains, Options, Part, Source};
 use serde_json::json;

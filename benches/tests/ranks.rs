@@ -7,12 +7,14 @@ use std::process::Command;
 use serde_json::Value;
 
 /// ARCHITECTURE.md has the same table.
-const RANKS: [(&str, u32); 18] = [
+const RANKS: [(&str, u32); 20] = [
+    ("forebay-printable", 0),
     ("forebay-proto", 0),
     ("forebay-columns", 0),
     ("forebay-ring", 1),
     ("forebay-jpeg", 0),
-    ("forebay-coordinator", 1),
+    ("forebay-plan", 1),
+    ("forebay-coordinator", 2),
     ("forebay-pixels", 2),
     ("forebay-client", 2),
     ("forebay-sources", 2),

@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 use std::io::{self, Write as _};
 use std::time::Duration;
 
-use forebay_coordinator::{EpochAudit, RecoveryAudit, RunAudit, SpecError, Verdict, audit, audit_run};
-use forebay_proto::printable;
+use forebay_plan::{EpochAudit, RecoveryAudit, RunAudit, SpecError, Verdict, audit, audit_run};
+use forebay_printable::printable;
 use forebay_proto::v1::{AuditReply, LedgerSpec, StreamAudit, StreamAuditRequest};
 use indicatif::ProgressDrawTarget;
 

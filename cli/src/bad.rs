@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use forebay_proto::printable;
+use forebay_printable::printable;
 use serde::Serialize;
 
 /// Bad pictures, each once however often it was met.

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 
 use forebay_formats::open;
 use forebay_pixels::{CpuDecoder, Draw, Fault, probe};
-use forebay_proto::printable;
+use forebay_printable::printable;
 use forebay_sources::{Labels, Options, Source};
 
 use crate::failure::Failure;

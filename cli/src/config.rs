@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use forebay_daemon::config::{Config, Surroundings};
 use forebay_pixels::document::{NAMED, named};
-use forebay_proto::printable;
+use forebay_printable::printable;
 use serde_json::Value;
 
 use crate::failure::Failure;

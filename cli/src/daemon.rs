@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use forebay_daemon::config::{Surroundings, parse_duration};
 use forebay_daemon::control;
-use forebay_proto::printable;
+use forebay_printable::printable;
 use forebay_proto::v1::control_client::ControlClient;
 use forebay_ring::is_own_socket_dir;
 use hyper_util::rt::TokioIo;

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 
 use forebay_cuda::lane::LaneKind;
 use forebay_cuda::survey::{FoundGpu, FoundNvjpeg, Survey, survey};
-use forebay_proto::printable;
+use forebay_printable::printable;
 use forebay_road::{Gpus, places};
 
 use crate::failure::Failure;

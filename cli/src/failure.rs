@@ -4,7 +4,7 @@ use std::io::{self, Write as _};
 use std::process::ExitCode;
 
 use forebay_daemon::config::Mistakes;
-use forebay_proto::printable;
+use forebay_printable::printable;
 use rustix::process::Signal;
 use thiserror::Error;
 

@@ -1,6 +1,6 @@
 //! How a group of trainers is named.
 
-use forebay_proto::printable;
+use forebay_printable::printable;
 use forebay_proto::v1::GroupStatus;
 
 /// Who a group is.

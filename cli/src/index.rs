@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use forebay_daemon::config::Surroundings;
 use forebay_formats::{IndexReport, make_index, open_index};
-use forebay_proto::printable;
+use forebay_printable::printable;
 use forebay_road::{ByteSize, cores};
 use forebay_sources::{ColumnMap, IndexChoice, Labels, Options, OwnOptions};
 use serde_json::json;

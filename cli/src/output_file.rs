@@ -4,7 +4,7 @@ use std::fs::{self, OpenOptions};
 use std::io::{self, Write as _};
 use std::path::PathBuf;
 
-use forebay_proto::printable;
+use forebay_printable::printable;
 
 use crate::failure::Failure;
 

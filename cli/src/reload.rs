@@ -2,7 +2,7 @@
 
 use std::io::{self, Write as _};
 
-use forebay_proto::printable;
+use forebay_printable::printable;
 use forebay_proto::v1::{ReloadReply, ReloadRequest};
 
 use crate::daemon::Daemon;

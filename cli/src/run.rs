@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use forebay_daemon::config::{Config, Surroundings};
 use forebay_daemon::{DEFAULT_RUN, LEDGERS, forget_run};
-use forebay_proto::printable;
+use forebay_printable::printable;
 use forebay_proto::v1::{NewRunRequest, RenewRunRequest};
 
 use crate::daemon::Daemon;

@@ -7,7 +7,7 @@ use std::{fs, thread};
 
 use clap::value_parser;
 use forebay_pixels::sample::{CLASSES, photograph};
-use forebay_proto::printable;
+use forebay_printable::printable;
 use forebay_road::cores;
 
 use crate::failure::Failure;

@@ -9,7 +9,7 @@ mod whereabouts;
 use std::io::{self, Write};
 use std::time::Duration;
 
-use forebay_proto::printable;
+use forebay_printable::printable;
 use forebay_proto::v1::{
     ClosedStream, ConsumerStatus, GpuStatus, GroupStatus, LaneStatus, LedgerOutage, QuarantineRequest, RingPlace,
     SeekStatus, SourceRequests, StatusReply, StatusRequest, StreamStatus, SwitchedOff,

@@ -38,19 +38,19 @@ mod workers;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::{Bound, Range};
 
+use forebay_plan::{Plan, outline, spec_hash};
 use forebay_proto::page;
 use forebay_proto::v1::{
     AuditReply, Cause, DatasetOutline, DescribeReply, EpochPosition, Lease, ListQuarantineReply, Policies, Progress,
     QuarantineKey, QuarantinedRecord, Recovery, RunFailure, WorkerProcess,
 };
 
-pub(crate) use self::tallies::{Tallies, cut};
 use self::{
     bad_records::BadRecords, loads::Loads, missing::Missing, shares::Shares, spans::Spans, worker_index::WorkerIndex,
     workers::Replies,
 };
-pub(crate) use self::{held::HeldPositions, loads::Load};
-use crate::{call_error::CallError, outline, plan::Plan, spec::spec_hash};
+pub(crate) use self::{held::HeldPositions, loads::Load, tallies::Tallies, tallies::cut};
+use crate::call_error::CallError;
 
 /// How long things last, in milliseconds.
 #[derive(Clone, Copy, Debug)]

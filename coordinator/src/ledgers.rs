@@ -7,6 +7,7 @@ mod tasks;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use forebay_plan::{GrainTable, MAX_EPOCH, Plan, SpecError, differences, nameless, outline};
 use forebay_proto::page;
 use forebay_proto::v1::{
     Caller, CompareDatasetReply, CompareDatasetRequest, LedgerNews, LedgerSpec, ListLedgersReply, ListLedgersRequest,
@@ -18,12 +19,7 @@ use self::lockstep::{LockstepRun, RUN, SEGMENTS};
 use self::shelf::Shelf;
 use crate::{
     call_error::CallError,
-    grains::GrainTable,
     ledger::{Ledger, Times},
-    outline,
-    permutation::MAX_EPOCH,
-    plan::Plan,
-    spec::{SpecError, differences, nameless},
     store::Change,
     tasks::Tasks,
 };

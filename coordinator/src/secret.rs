@@ -9,7 +9,7 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use forebay_proto::printable;
+use forebay_printable::printable;
 use parking_lot::Mutex;
 use thiserror::Error;
 

@@ -28,7 +28,7 @@ pub use self::params::task_ledger;
 use self::received::ReceivedTasks;
 use crate::call_error::CallError;
 use crate::ledger::{HeldPositions, Ledger, Times, cut};
-use crate::plan::Plan;
+use forebay_plan::Plan;
 
 /// A shard with so many reports of errors is quarantined.
 const ERRORS: u32 = 3;

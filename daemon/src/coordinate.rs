@@ -15,7 +15,7 @@ use forebay_coordinator::{
     CertificateFiles, Coordinator, CoordinatorSettings, Handle, LedgerService, SecretError, ServerTls, SnapshotError,
     StartError, StoreError, TokenFile, monotonic_clock,
 };
-use forebay_proto::printable;
+use forebay_printable::printable;
 use forebay_proto::v1::ledger_server::LedgerServer;
 use forebay_proto::v1::{LedgerStatus, ListLedgersRequest};
 use forebay_road::{Metric, Registry, Samples};

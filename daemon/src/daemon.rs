@@ -22,7 +22,7 @@ use std::time::{Duration, Instant};
 
 use forebay_coordinator::Outage;
 use forebay_formats::check_cache;
-use forebay_proto::printable;
+use forebay_printable::printable;
 use forebay_proto::v1::{ClosedStream, ReloadReply};
 use forebay_ring::{Peer, Socket};
 use forebay_road::{AttachRequest, ByteSize, PoolsError, Samples, Stream, incarnation};

@@ -5,7 +5,7 @@ use std::io::ErrorKind;
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
-use forebay_proto::printable;
+use forebay_printable::printable;
 use rustix::fs::{AtFlags, CWD, Gid, chownat};
 use rustix::process::geteuid;
 use thiserror::Error;

@@ -7,7 +7,7 @@ mod process;
 use std::io::{IsTerminal as _, stderr};
 use std::{env, fmt, io};
 
-use forebay_proto::printable;
+use forebay_printable::printable;
 use thiserror::Error;
 use tracing::field::Field;
 use tracing_subscriber::EnvFilter;

@@ -5,7 +5,7 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::Path;
 
-use forebay_proto::printable;
+use forebay_printable::printable;
 use forebay_sources::{Labels, Locator, Options, SourceError};
 
 use crate::containers;

@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
 use forebay_columns::{Column, Role};
-use forebay_proto::printable;
+use forebay_printable::printable;
 use forebay_sources::{Options, SourceError};
 
 use self::document::Document;

@@ -16,7 +16,7 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 
 use csv::ByteRecord;
-use forebay_proto::printable;
+use forebay_printable::printable;
 use forebay_sources::{Labels, LineProblem, Options, SourceError};
 
 use self::boxes::BOXES;

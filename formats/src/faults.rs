@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 use std::sync::Arc;
 
-use forebay_proto::printable;
+use forebay_printable::printable;
 
 /// Different reasons that are kept. A reason may name numbers of its record, so all of them may differ.
 const MOST_REASONS: usize = 1000;

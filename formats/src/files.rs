@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use forebay_proto::printable;
+use forebay_printable::printable;
 use forebay_sources::{Labels, LineProblem, Options, Source as _, SourceError};
 
 use crate::ROOT;

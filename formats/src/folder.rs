@@ -7,7 +7,7 @@ use std::io;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
-use forebay_proto::printable;
+use forebay_printable::printable;
 use forebay_sources::{Labels, Options, SourceError};
 
 use crate::ROOT;

@@ -16,7 +16,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use forebay_proto::printable;
+use forebay_printable::printable;
 use forebay_sources::{IndexChoice, Options, Source, SourceError};
 
 use crate::address::Address;

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock, OnceLock};
 
-use forebay_proto::printable;
+use forebay_printable::printable;
 use parking_lot::Mutex;
 
 use crate::regular_file::open_regular;

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use forebay_columns::{Column, Field, Schema, Table};
-use forebay_proto::printable;
+use forebay_printable::printable;
 use forebay_sources::{Options, Part, SourceError};
 
 use crate::address::Address;

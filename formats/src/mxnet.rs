@@ -8,7 +8,7 @@ mod labels;
 use std::path::Path;
 use std::sync::Arc;
 
-use forebay_proto::printable;
+use forebay_printable::printable;
 use forebay_sources::{Options, SourceError};
 
 use self::frame::{ImageHeader, MxPacking, MxRecord};

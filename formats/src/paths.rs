@@ -6,7 +6,7 @@ use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Component, Path, PathBuf};
 
 use forebay_objects::{is_object_url, shown};
-use forebay_proto::printable;
+use forebay_printable::printable;
 use forebay_sources::LineProblem;
 
 use crate::index_blocks::BadIndex;

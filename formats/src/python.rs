@@ -17,7 +17,7 @@ pub(crate) mod tests;
 
 use std::path::Path;
 
-use forebay_proto::printable;
+use forebay_printable::printable;
 use forebay_sources::{Labels, Options, Source as _, SourceError};
 use serde_json::{Map, Value};
 

@@ -6,7 +6,7 @@ mod layout;
 use std::collections::HashMap;
 
 use forebay_columns::{Column, Role};
-use forebay_proto::printable;
+use forebay_printable::printable;
 use forebay_sources::{Options, SourceError};
 
 use self::annotation::{VocAnnotation, VocObject};

@@ -10,7 +10,7 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 
 use forebay_columns::{Column, Role};
-use forebay_proto::printable;
+use forebay_printable::printable;
 use forebay_sources::{Options, SourceError};
 
 use self::label_file::YoloObject;

@@ -5,7 +5,7 @@ use std::fmt;
 use std::io;
 use std::time::Duration;
 
-use forebay_proto::printable;
+use forebay_printable::printable;
 use forebay_sources::{Locator, ReadError, ReadErrorKind};
 use reqwest::StatusCode;
 use rustix::io::Errno;

@@ -10,14 +10,12 @@
 mod checksum;
 mod groups;
 mod pages;
-mod printable;
 mod repeats;
 mod turn;
 
 pub use checksum::{RecordSum, record_hash};
 pub use generated::{elasticdl, etcd, v1};
 pub use pages::page;
-pub use printable::{Printable, printable};
 pub use turn::Turn;
 
 /// What `forebay/v1/ledger.proto` defines, without its comments: a `FileDescriptorSet`, for the reflection of gRPC.

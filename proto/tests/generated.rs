@@ -3,6 +3,12 @@
 
 use std::path::Path;
 
+/// Clients and servers are behind the feature of services.
+fn configure() -> tonic_prost_build::Builder {
+    let services = "#[cfg(feature = \"services\")]";
+    tonic_prost_build::configure().client_mod_attribute(".", services).server_mod_attribute(".", services)
+}
+
 #[test]
 fn generated_code_is_current() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -15,18 +21,15 @@ fn generated_code_is_current() {
         .iter()
         .map(|name| root.join(format!("forebay/v1/{name}.proto")))
         .collect();
-    tonic_prost_build::configure()
-        .out_dir(out.path())
-        .compile_protos(&files, &[root.to_path_buf()])
-        .expect("the .proto files compile");
+    configure().out_dir(out.path()).compile_protos(&files, &[root.to_path_buf()]).expect("the .proto files compile");
     // etcd serves its own part.
-    tonic_prost_build::configure()
+    configure()
         .build_server(false)
         .out_dir(out.path())
         .compile_protos(&[root.join("etcd.proto")], &[root.to_path_buf()])
         .expect("etcd.proto compiles");
     // The client is ElasticDL's.
-    tonic_prost_build::configure()
+    configure()
         .build_client(false)
         .out_dir(out.path())
         .compile_protos(&[root.join("elasticdl.proto")], &[root.to_path_buf()])

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use forebay_coordinator::{CallError, Plan};
+use forebay_coordinator::CallError;
+use forebay_plan::Plan;
 use forebay_proto::v1::acquire_reply::Answer;
 use forebay_proto::v1::{Cause, Lease, Progress, Range, ReturnedRange};
 use forebay_sources::Source;

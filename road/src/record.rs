@@ -4,7 +4,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use forebay_pixels::KeptPicture;
-use forebay_proto::{Turn, printable, v1};
+use forebay_printable::printable;
+use forebay_proto::{Turn, v1};
 use forebay_sources::{Locator, ReadError};
 
 use crate::reason::Reason;

@@ -12,9 +12,9 @@ mod shuffle;
 use std::num::NonZero;
 use std::time::Duration;
 
-use forebay_coordinator::EpochPart;
-pub use forebay_coordinator::LastBatchPolicy;
 use forebay_pixels::{Annotated, Mixing, Recipe, View};
+use forebay_plan::EpochPart;
+pub use forebay_plan::LastBatchPolicy;
 use forebay_proto::v1::{LockstepRank, StaticShard};
 
 pub use cache::{CacheKind, CacheSettings};

@@ -33,7 +33,8 @@ use std::sync::atomic::AtomicU64;
 use std::time::{Duration, Instant};
 
 use forebay_columns::SchemaError;
-use forebay_coordinator::{Batching, CallError};
+use forebay_coordinator::CallError;
+use forebay_plan::Batching;
 use forebay_proto::v1::{AckItem, AuditReply, ListQuarantineReply, QuarantineKey, Snapshot};
 use forebay_ring::{RegionError, ShapeError, TooLittle, text_code};
 use thiserror::Error;
@@ -143,7 +144,7 @@ pub enum StreamError {
     },
     /// The record numbers of the dataset cannot be planned.
     #[error("{0}")]
-    Plan(#[from] forebay_coordinator::SpecError),
+    Plan(#[from] forebay_plan::SpecError),
     /// Every epoch would be dropped completely, without end.
     #[error(
         "{records} records over {shards} shards never fill a batch of {batch_size}, and last_batch_policy = \"drop\" \

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::fmt;
 use std::path::PathBuf;
 
-use forebay_proto::printable;
+use forebay_printable::printable;
 
 /// Where a record is read from. Its printed form is enough for a person to find the record.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

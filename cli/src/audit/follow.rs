@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::thread;
 use std::time::Duration;
 
-use forebay_proto::printable;
+use forebay_printable::printable;
 use forebay_proto::v1::AuditReply;
 
 use super::{AuditAnswer, Audited, json};

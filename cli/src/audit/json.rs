@@ -1,6 +1,6 @@
 //! What `forebay audit --json` prints.
 
-use forebay_coordinator::{EpochAudit, GroupAudit, GroupVerdict, RecoveryAudit, RunAudit, SourceAudit, Verdict};
+use forebay_plan::{EpochAudit, GroupAudit, GroupVerdict, RecoveryAudit, RunAudit, SourceAudit, Verdict};
 use forebay_proto::v1::LockstepSegment;
 use serde_json::{Value, json};
 

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use forebay_proto::printable;
+use forebay_printable::printable;
 
 use crate::failure::Failure;
 

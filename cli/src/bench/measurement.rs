@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use forebay_client::{AttachError, Next, NextError, Options, Session, Target};
 use forebay_daemon::serve;
-use forebay_proto::printable;
+use forebay_printable::printable;
 use forebay_proto::v1::{QuarantineRequest, StatusReply, StatusRequest, StreamQuarantine};
 use forebay_ring::SocketError;
 

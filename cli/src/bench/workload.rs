@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use forebay_daemon::config::{Config, Control, Coordinator, Metrics, StreamSection, Surroundings};
-use forebay_proto::printable;
+use forebay_printable::printable;
 use forebay_road::settings::{DeliverySettings, Placement, SeekKeeping, Sharding};
 use serde_json::{Map, Value, json};
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use forebay_proto::printable;
+use forebay_printable::printable;
 
 use super::difference::{Difference, Tally};
 use super::pillow::Opened;

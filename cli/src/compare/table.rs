@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use forebay_proto::printable;
+use forebay_printable::printable;
 
 use super::difference::Tally;
 use super::pillow::Versions;

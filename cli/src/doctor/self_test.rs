@@ -14,7 +14,7 @@ use forebay_cuda::lane::trial::{Trial, kernel_trials, trials};
 use forebay_cuda::lane::whole::Whole;
 use forebay_cuda::lane::worker::Worker;
 use forebay_cuda::survey::Places;
-use forebay_proto::printable;
+use forebay_printable::printable;
 
 use crate::failure::Failure;
 

@@ -9,7 +9,7 @@ use std::thread;
 
 use forebay_formats::{PointsReport, PointsWriter};
 use forebay_pixels::SeekPointFinder;
-use forebay_proto::printable;
+use forebay_printable::printable;
 use forebay_road::ByteSize;
 use forebay_sources::{ReadError, RecordParts, Retry, Source};
 use indicatif::ProgressBar;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::time::Duration;
 
-use forebay_proto::printable;
+use forebay_printable::printable;
 use forebay_proto::v1::{LedgerStatus, WorkerProcess, WorkerStatus};
 use serde_json::{Value, json};
 

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::time::Duration;
 
-use forebay_proto::printable;
+use forebay_printable::printable;
 use forebay_proto::v1::{LedgerStatus, WorkerStatus};
 use serde_json::{Value, json};
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-use forebay_proto::printable;
+use forebay_printable::printable;
 use forebay_proto::v1::{QuarantinedRecord, StreamQuarantine};
 use serde_json::{Value, json};
 

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::time::Duration;
 
 use crossterm::style::{Attribute, Color, ContentStyle, StyledContent, Stylize as _};
-use forebay_proto::printable;
+use forebay_printable::printable;
 use forebay_proto::v1::{ClosedStream, LedgerOutage, StreamStatus};
 
 use super::overview::{Overview, StreamRates};

@@ -1,6 +1,6 @@
 //! A limit in words: what limits the stream, then what would help.
 
-use forebay_proto::printable;
+use forebay_printable::printable;
 use forebay_proto::v1::{ConsumerStatus, DecoderStatus, StatusReply, StreamStatus};
 use forebay_road::cores;
 

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use forebay_proto::printable;
+use forebay_printable::printable;
 use forebay_sources::Source;
 
 /// The names in a dataset.

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use forebay_pixels::Limits;
-use forebay_proto::printable;
+use forebay_printable::printable;
 use forebay_road::ByteSize;
 use indicatif::HumanCount;
 

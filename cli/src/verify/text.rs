@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use forebay_proto::printable;
+use forebay_printable::printable;
 use forebay_road::ByteSize;
 use indicatif::HumanCount;
 

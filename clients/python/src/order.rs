@@ -1,6 +1,6 @@
 //! The order of a shuffled epoch, for samplers: any position of it at once, without a list of all records.
 
-use forebay_coordinator::{PERMUTATION, Plan};
+use forebay_plan::{PERMUTATION, Plan};
 use forebay_proto::v1::LedgerSpec;
 use pyo3::prelude::*;
 

@@ -4,7 +4,7 @@ use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use forebay_proto::printable;
+use forebay_printable::printable;
 use forebay_ring::{BulkError, PacketError, SocketError, ViewError};
 use thiserror::Error;
 

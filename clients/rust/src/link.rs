@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use forebay_proto::printable;
+use forebay_printable::printable;
 use forebay_proto::v1::StreamInfo;
 use forebay_ring::{
     Attach, Body, Bulk, HandIn, Join, Message, MessageKind, NAME_LEN, PACKET_LEN, PROTOCOL, Received, Sent, Socket,

@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-use forebay_proto::printable;
+use forebay_printable::printable;
 
 /// Says who may, and what to do, by the rights of the socket or of the folder that hides it.
 pub(crate) fn who_may_use(socket: &Path) -> String {

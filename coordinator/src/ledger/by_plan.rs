@@ -11,10 +11,10 @@ use forebay_proto::v1::{EpochTally, OpenRange, Policies, Snapshot, policies::Las
 
 use super::Ledger;
 use super::tallies::{PositionFate, Tallies};
-use crate::batches::{Batching, LastBatchPolicy};
-use crate::lockstep::RankPositions;
-use crate::permutation::MAX_EPOCH;
-use crate::plan::Plan;
+use forebay_plan::MAX_EPOCH;
+use forebay_plan::Plan;
+use forebay_plan::RankPositions;
+use forebay_plan::{Batching, LastBatchPolicy};
 
 impl Ledger {
     /// Counts positions of fixed places that no batch has as dropped, once all before them are leased.

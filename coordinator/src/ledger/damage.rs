@@ -3,7 +3,7 @@
 use prost::DecodeError;
 use thiserror::Error;
 
-use crate::spec::SpecError;
+use forebay_plan::SpecError;
 
 /// A stored ledger that is none.
 #[derive(Debug, Error)]

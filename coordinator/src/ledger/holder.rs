@@ -3,7 +3,7 @@
 use forebay_proto::v1::{Caller, Cause};
 
 use super::{Ledger, ReturnedPositions, Worker, missing::seen_by};
-use crate::part::EpochPart;
+use forebay_plan::EpochPart;
 
 impl Ledger {
     /// The worker of another name that has the shard or rank, if the ledger is of one.

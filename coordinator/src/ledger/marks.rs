@@ -9,7 +9,7 @@ use super::Ledger;
 use super::receipts::overlap;
 use super::tallies::{PositionFate, Tallies, between};
 use super::worker_index::WorkerIndex;
-use crate::lockstep::RankPositions;
+use forebay_plan::RankPositions;
 
 /// Marks that are kept. Older ones are forgotten.
 const MARKS: usize = 64;

@@ -3,7 +3,7 @@
 use forebay_proto::v1::Recovery;
 
 use super::{Ledger, ReturnedPositions, first_lease, worker_index::WorkerIndex};
-use crate::permutation::MAX_EPOCH;
+use forebay_plan::MAX_EPOCH;
 
 /// Recoveries that are remembered.
 const REMEMBERED: usize = 16;

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use forebay_plan::{MAX_EPOCH, Plan, differences};
 use forebay_proto::v1::{
     AckItem, Cause, EpochPosition, EpochTally, OpenRange, RestoreReply, Snapshot, TakeSnapshotReply, UnsummedRange,
     ack_item::Kind,
@@ -15,7 +16,7 @@ use super::{
     tallies::{PositionFate, Tallies},
     worker_index::WorkerIndex,
 };
-use crate::{call_error::CallError, permutation::MAX_EPOCH, plan::Plan, spec::differences};
+use crate::call_error::CallError;
 
 /// Layout of `Snapshot`. Version 1, which has no causes and no positions without a record, is read as well.
 const VERSION: u32 = 2;

@@ -3,9 +3,10 @@
 //! Such a state says nothing of a rank. Its cursor is a position of the whole epoch's order, and nothing is open below
 //! it. So each rank of any number of ranks can go on from it.
 
+use forebay_plan::{Plan, RankPositions};
 use forebay_proto::v1::{LedgerSpec, LockstepRank, Snapshot};
 
-use crate::{call_error::CallError, lockstep::RankPositions, plan::Plan};
+use crate::call_error::CallError;
 
 /// A rank's snapshot as the state of its run. A step of which a position is open counts as not done.
 pub(super) fn of_run(plan: &Plan, rank: LockstepRank, snapshot: Snapshot) -> Snapshot {

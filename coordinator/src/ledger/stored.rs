@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use forebay_plan::{GrainTable, MAX_EPOCH, Plan, SpecError, outline, spec_hash};
 use forebay_proto::v1::{Cause, DatasetOutline, EpochTally, QuarantinedRecord, StoredHead, StoredReturned};
 use prost::Message;
 
@@ -10,14 +11,7 @@ use super::damage::Damage;
 use super::{
     BadRecords, Dirty, Ledger, Loads, Missing, ReturnedPositions, Shares, Tallies, Times, Worker, WorkerIndex, marks,
 };
-use crate::{
-    grains::GrainTable,
-    outline,
-    permutation::MAX_EPOCH,
-    plan::Plan,
-    spec::{SpecError, spec_hash},
-    store::Change,
-};
+use crate::store::Change;
 
 /// Layout of the documents. Older versions are read as well. The builds that write versions 1 and 2 do not know tails, and would
 /// count these positions as delivered. Version 3 has marks in the head.

@@ -12,7 +12,7 @@ use forebay_proto::{
 };
 
 use super::Ledger;
-use crate::plan::Plan;
+use forebay_plan::Plan;
 
 /// The quarantine lists at most so many records; the count and the sums go on.
 pub(super) const QUARANTINE_LIST: usize = 100_000;

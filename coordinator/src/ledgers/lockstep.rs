@@ -14,10 +14,10 @@ use prost::Message as _;
 use super::{Ledgers, PREFIX};
 use crate::call_error::CallError;
 use crate::ledger::Ledger;
-use crate::part::EpochPart;
-use crate::segments::{SegmentEnd, Segments, ranks};
 use crate::store::Change;
 use crate::tasks::Tasks;
+use forebay_plan::EpochPart;
+use forebay_plan::{SegmentEnd, Segments, ranks};
 
 /// What is stored of a run beside its ledgers has a name as theirs, which ends so.
 pub(super) const RUN: &str = "lockstep";

@@ -167,7 +167,7 @@ mod tests {
 
     use super::*;
     use crate::ledger::Times;
-    use crate::plan::Plan;
+    use forebay_plan::Plan;
 
     /// What a worker of a ledger does.
     #[derive(Clone, Copy, Debug)]

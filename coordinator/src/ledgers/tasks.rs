@@ -12,9 +12,9 @@ use forebay_proto::v1::{
 use super::{Ledgers, NAME_LEN, check_name, check_process};
 use crate::call_error::CallError;
 use crate::ledger::Ledger;
-use crate::plan::Plan;
-use crate::spec::differences;
 use crate::tasks::{TaskParams, Tasks, UNNUMBERED, task_ledger};
+use forebay_plan::Plan;
+use forebay_plan::differences;
 
 impl Ledgers {
     /// Makes a dataset's ledger, or compares what is said about it with what was said first. Joins it in the name of a worker

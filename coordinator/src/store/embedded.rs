@@ -8,7 +8,7 @@ use std::{
     sync::Arc,
 };
 
-use forebay_proto::printable;
+use forebay_printable::printable;
 use redb::{Database, Durability, ReadableDatabase, StorageBackend, TableDefinition};
 
 use super::{Change, Store, StoreError};

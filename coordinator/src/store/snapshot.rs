@@ -9,7 +9,7 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use forebay_proto::printable;
+use forebay_printable::printable;
 use thiserror::Error;
 
 use super::{Change, parts};

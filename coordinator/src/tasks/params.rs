@@ -7,9 +7,9 @@ use forebay_proto::v1::register_tasks_request::Remainder;
 use forebay_proto::v1::{LedgerSpec, RegisterTasksRequest};
 
 use crate::call_error::CallError;
-use crate::grains::{GRAIN_PERMUTATION, GrainTable};
-use crate::permutation::MAX_EPOCH;
-use crate::spec::PERMUTATION;
+use forebay_plan::MAX_EPOCH;
+use forebay_plan::PERMUTATION;
+use forebay_plan::{GRAIN_PERMUTATION, GrainTable};
 
 /// The run of all datasets of tasks, as that of streams whose configuration names none.
 const RUN: &str = "default";

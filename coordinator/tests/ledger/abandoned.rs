@@ -1,6 +1,6 @@
 //! Epochs that end early with more records than a ledger adds up at once: the audit adds them up (semantics rules 10 and 24).
 
-use forebay_coordinator::{Plan, Verdict as Judgement};
+use forebay_plan::{Plan, Verdict as Judgement};
 use forebay_proto::v1::{
     AbandonRequest, AckRequest, AuditRequest, Lease, RestoreRequest, Snapshot, SourceTally, UnsummedRange, Verdict,
     acquire_reply::Answer,

@@ -1,6 +1,6 @@
 //! What `drop` leaves out: it is never leased where places are fixed, and no state has it open once no batch can have it.
 
-use forebay_coordinator::Verdict as Judgement;
+use forebay_plan::Verdict as Judgement;
 use forebay_proto::v1::{
     AcquireRequest, LedgerSpec, OpenRequest, Policies, RestoreRequest, Snapshot, TakeSnapshotRequest, ack_item::Kind,
     acquire_reply::Answer, policies::LastBatch,

@@ -3,9 +3,10 @@
 use std::collections::BTreeSet;
 
 use forebay_coordinator::{
-    CallError, Request, Verdict as Judgement,
+    CallError, Request,
     suite::{CommitFailure, SharedStore, check_leadership, check_mending, check_unknown},
 };
+use forebay_plan::Verdict as Judgement;
 use forebay_proto::v1::{
     AckRequest, AcquireRequest, BadRecord, NackRequest, Range, ReturnRequest, ReturnedRange, Verdict, ack_item::Kind,
     acquire_reply::Answer,

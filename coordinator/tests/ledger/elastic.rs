@@ -3,8 +3,8 @@
 
 use std::rc::Rc;
 
-use forebay_coordinator::Plan;
 use forebay_coordinator::suite::{Random, Visits};
+use forebay_plan::Plan;
 use forebay_proto::Turn;
 use forebay_proto::v1::{
     AckItem, AckRequest, AcquireRequest, Caller, Lease, LedgerSpec, OpenRequest, RestoreRequest, Snapshot,

@@ -1,7 +1,7 @@
 //! States of another run of the same dataset, which the ranks of a lockstep run load. Whether such a state continues what was
 //! counted is decided once for all ranks, so that the sums of the run have all of it or nothing (semantics rule 40).
 
-use forebay_coordinator::{RunAudit, Verdict as Judgement};
+use forebay_plan::{RunAudit, Verdict as Judgement};
 use forebay_proto::v1::Snapshot;
 
 use crate::lockstep::{GLOBAL_BATCH, Job};

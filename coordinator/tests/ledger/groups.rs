@@ -1,6 +1,6 @@
 //! What each group of trainers has consumed of an epoch (semantics rule 44).
 
-use forebay_coordinator::{GroupAudit, GroupVerdict, Verdict as Judgement};
+use forebay_plan::{GroupAudit, GroupVerdict, Verdict as Judgement};
 use forebay_proto::v1::{AckItem, AckRequest, GroupKey, GroupReceipt, Lease, Verdict};
 
 use crate::scene::{Daemon, GRACE, Scene, spec};

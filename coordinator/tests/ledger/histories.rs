@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use forebay_coordinator::{Plan, SourceAudit, Verdict as Judgement};
+use forebay_plan::{Plan, SourceAudit, Verdict as Judgement};
 use forebay_proto::v1::{
     AbandonRequest, AuditReply, AuditRequest, Lease, RestoreRequest, Snapshot, Verdict, acquire_reply::Answer,
 };

@@ -3,10 +3,10 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use forebay_coordinator::{
-    CallError, EpochAudit, Plan, Verdict as Judgement, audit,
+    CallError,
     suite::{Random, Visits},
-    world_sizes,
 };
+use forebay_plan::{EpochAudit, Plan, Verdict as Judgement, audit, world_sizes};
 use forebay_proto::Turn;
 use forebay_proto::v1::{
     AckItem, AckRequest, AcquireRequest, AuditRequest, Caller, Lease, LedgerSpec, LockstepRank, OpenRequest, Policies,

@@ -1,9 +1,7 @@
 //! Runs over several sources with shares of their own, and over a source that is repeated: each turn of a record is
 //! accounted for by itself, and each source has a line in the audit.
 
-use forebay_coordinator::{
-    MIXTURE_PERMUTATION, PERMUTATION, Plan, SourceAudit, Verdict as Judgement, shares, spec_hash,
-};
+use forebay_plan::{MIXTURE_PERMUTATION, PERMUTATION, Plan, SourceAudit, Verdict as Judgement, shares, spec_hash};
 use forebay_proto::RecordSum;
 use forebay_proto::v1::{
     AbandonRequest, AuditRequest, Cause, LedgerSpec, RestoreRequest, SourceShare, Verdict, ack_item::Kind,

@@ -1,6 +1,7 @@
 //! Receipts, repetitions and deaths.
 
-use forebay_coordinator::{CallError, Verdict as Judgement};
+use forebay_coordinator::CallError;
+use forebay_plan::Verdict as Judgement;
 use forebay_proto::v1::{
     AbandonRequest, AckItem, AckRequest, AcquireRequest, HeartbeatRequest, Range, Repeats, Verdict, ack_item::Kind,
     acquire_reply::Answer,

@@ -1,6 +1,7 @@
 //! A store that is lost, and recovered from an older snapshot of it.
 
-use forebay_coordinator::{RecoveredStore, RecoveryAudit, StoreSnapshot, Verdict as Judgement};
+use forebay_coordinator::{RecoveredStore, StoreSnapshot};
+use forebay_plan::{RecoveryAudit, Verdict as Judgement};
 use forebay_proto::v1::{AuditRequest, Verdict, acquire_reply::Answer};
 
 use crate::scene::{Scene, span, spec};

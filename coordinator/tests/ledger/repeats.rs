@@ -1,6 +1,6 @@
 //! What may be seen twice, and that the audit names its cause (rule 15).
 
-use forebay_coordinator::Verdict as Judgement;
+use forebay_plan::Verdict as Judgement;
 use forebay_proto::v1::{
     Cause, EpochTally, Repeats, RestoreRequest, Snapshot, StoredHead, Verdict, ack_item::Kind, acquire_reply::Answer,
 };

@@ -5,9 +5,8 @@ use std::sync::{
     atomic::{AtomicU64, Ordering},
 };
 
-use forebay_coordinator::{
-    CallError, Coordinator, CoordinatorSettings, EpochAudit, Handle, Plan, Request, audit, suite::SharedStore,
-};
+use forebay_coordinator::{CallError, Coordinator, CoordinatorSettings, Handle, Request, suite::SharedStore};
+use forebay_plan::{EpochAudit, Plan, audit};
 use forebay_proto::{
     RecordSum,
     v1::{

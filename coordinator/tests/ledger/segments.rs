@@ -2,10 +2,10 @@
 //! rule 40).
 
 use forebay_coordinator::{
-    CallError, RunAudit, Verdict as Judgement, audit_run,
+    CallError,
     suite::{Random, Visits},
-    world_sizes,
 };
+use forebay_plan::{RunAudit, Verdict as Judgement, audit_run, world_sizes};
 use forebay_proto::v1::{
     AbandonRequest, AcquireRequest, AuditReply, AuditRequest, HeartbeatRequest, LockstepSegment, NewRunRequest,
     Snapshot, TakeSnapshotRequest,

@@ -1,6 +1,6 @@
 //! What some groups of trainers have consumed and others have not, when their daemon dies (semantics rule 44).
 
-use forebay_coordinator::{GroupAudit, GroupVerdict, Verdict as Judgement};
+use forebay_plan::{GroupAudit, GroupVerdict, Verdict as Judgement};
 use forebay_proto::v1::{
     AbandonRequest, AckItem, AckReply, AckRequest, GroupKey, GroupReceipt, GroupShare, HeartbeatRequest, Lease,
     LeasedRange, MissedBatches, Range, ReclaimRequest, Verdict, acquire_reply::Answer,

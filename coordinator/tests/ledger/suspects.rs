@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use forebay_coordinator::Verdict as Judgement;
+use forebay_plan::Verdict as Judgement;
 use forebay_proto::v1::{
     AckItem, AttendRequest, Cause, Lease, Range, Verdict, ack_item::Kind, acquire_reply::Answer,
     attend_request::Attendance,

@@ -74,7 +74,7 @@ fn rule_36_tails_of_all_workers_are_put_together_and_an_epoch_has_one_batch_that
     for lease in &whole {
         a.ack(&scene, scene.delivered(lease));
     }
-    assert_eq!(scene.audit()[0].verdict, forebay_coordinator::Verdict::AddsUp);
+    assert_eq!(scene.audit()[0].verdict, forebay_plan::Verdict::AddsUp);
     assert_eq!(scene.call(b.beat(false)).unwrap().progress.unwrap().floor, 1);
 }
 
@@ -148,7 +148,7 @@ fn rule_36_tails_are_open_for_states_and_for_the_end_of_an_epoch() {
     scene.call(RestoreRequest { caller: Some(a.next()), snapshot, ..RestoreRequest::default() }).unwrap();
     assert_eq!(ask(&scene, a, true).leases, [], "all of them are leased again as they come");
     assert_eq!(scene.deliver_all(a), Answer::DatasetDone);
-    assert!(scene.audit().iter().all(|epoch| epoch.verdict == forebay_coordinator::Verdict::AddsUp));
+    assert!(scene.audit().iter().all(|epoch| epoch.verdict == forebay_plan::Verdict::AddsUp));
 }
 
 #[test]

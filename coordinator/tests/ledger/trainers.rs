@@ -1,6 +1,6 @@
 //! Trainers that a daemon names to the ledger, and what they may have seen of it when it ends (semantics rules 15 and 23).
 
-use forebay_coordinator::Verdict as Judgement;
+use forebay_plan::Verdict as Judgement;
 use forebay_proto::v1::{
     AttendRequest, Cause, Lease, OpenReply, OpenRequest, Repeats, RestoreReply, RestoreRequest, Snapshot, Verdict,
     ack_item::Kind, acquire_reply::Answer, attend_request::Attendance,

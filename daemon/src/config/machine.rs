@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use forebay_proto::printable;
+use forebay_printable::printable;
 use forebay_ring::numa_nodes;
 use forebay_road::ByteSize;
 use forebay_road::settings::Numa;

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::{fmt, io};
 
-use forebay_proto::printable;
+use forebay_printable::printable;
 
 /// One mistake.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use forebay_proto::printable;
+use forebay_printable::printable;
 use forebay_road::ByteSize;
 use forebay_sources::{DiskCache, ObjectRoots, ReaderFolders};
 use serde_json::Value;

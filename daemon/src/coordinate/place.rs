@@ -9,7 +9,7 @@ use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-use forebay_proto::printable;
+use forebay_printable::printable;
 use thiserror::Error;
 use tokio::net::{TcpListener, UnixListener};
 

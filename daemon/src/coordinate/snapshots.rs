@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use forebay_coordinator::{EmbeddedStore, Handle, RecoveredStore, RecoveryAudit, Store, StoreFault, StoreSnapshot};
+use forebay_coordinator::{EmbeddedStore, Handle, RecoveredStore, Store, StoreFault, StoreSnapshot};
+use forebay_plan::RecoveryAudit;
 use forebay_road::threads;
 use parking_lot::Mutex;
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep};

@@ -3,8 +3,8 @@
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
-use forebay_coordinator::check_rank;
 use forebay_cuda::Uuid;
+use forebay_plan::check_rank;
 use forebay_proto::v1::LockstepRank;
 use forebay_ring::{
     Attach, Bulk, BulkError, Join, Membership, Memory, MessageKind, Peer, Socket, attach_join, text, text_code,

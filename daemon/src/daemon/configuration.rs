@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use forebay_proto::printable;
+use forebay_printable::printable;
 use forebay_road::settings::{AskedPart, Sharding};
 use forebay_road::{Credentials, Node, threads};
 use forebay_sources::DiskCache;

@@ -9,7 +9,7 @@ use forebay_coordinator::{
     Coordinator, CoordinatorSettings, EmbeddedStore, Handle, Outage, Remote, RemoteError, StartError, StoreError,
     monotonic_clock,
 };
-use forebay_proto::printable;
+use forebay_printable::printable;
 use forebay_proto::v1::NewRunRequest;
 use forebay_road::threads;
 use parking_lot::Mutex;

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use std::{fs, io};
 
-use forebay_proto::printable;
+use forebay_printable::printable;
 use forebay_road::Registry;
 use http_body_util::Full;
 use hyper::body::{Bytes, Incoming};

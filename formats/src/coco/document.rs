@@ -117,8 +117,8 @@ impl Document {
                 return refuse(format!(
                     "two images have the id {id}: \"{}\" and \"{}\". Give each its own id, in \"images\" and \
                      \"annotations\".",
-                    forebay_proto::printable(&names[0]),
-                    forebay_proto::printable(&names[1])
+                    forebay_printable::printable(&names[0]),
+                    forebay_printable::printable(&names[1])
                 ));
             }
         }

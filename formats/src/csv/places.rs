@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use csv::ByteRecord;
-use forebay_proto::printable;
+use forebay_printable::printable;
 use forebay_sources::{LineProblem, Options, SourceError};
 
 use super::PATTERN;

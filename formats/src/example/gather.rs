@@ -8,7 +8,7 @@ use std::ops::Range;
 use std::path::Path;
 
 use forebay_columns::{Schema, Table};
-use forebay_proto::printable;
+use forebay_printable::printable;
 use forebay_sources::{Options, SourceError};
 
 use self::column::{FeatureCell, GatheredColumn};

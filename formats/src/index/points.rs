@@ -5,7 +5,7 @@ use std::io::{self, BufWriter, Seek as _, SeekFrom, Write as _};
 use std::os::unix::fs::{FileExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 
-use forebay_proto::printable;
+use forebay_printable::printable;
 use forebay_sources::{PointFiles, PointsAbout, Source};
 
 use super::part_file::PartFile;

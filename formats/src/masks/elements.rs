@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use forebay_columns::{ColumnType, ElementType, Field, Schema};
-use forebay_proto::printable;
+use forebay_printable::printable;
 use forebay_sources::{ColumnMap, MaskColumn, SourceError};
 
 /// Masks that are looked at for the type of a column.

@@ -5,7 +5,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Component, Path, PathBuf};
 
 use forebay_columns::ColumnType;
-use forebay_proto::printable;
+use forebay_printable::printable;
 use forebay_sources::{Container, Source, SourceError};
 
 use crate::address::Address;

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use forebay_proto::printable;
+use forebay_printable::printable;
 use forebay_sources::{Labels, Options, SourceError};
 
 use super::encoding::MdsEncoding;

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use forebay_proto::printable;
+use forebay_printable::printable;
 use forebay_sources::{LineProblem, SourceError};
 
 use super::frame::MxRecord;

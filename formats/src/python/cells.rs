@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use forebay_columns::{Column, ColumnType, Element, ElementType, Field, Schema, Table};
-use forebay_proto::printable;
+use forebay_printable::printable;
 use half::{bf16, f16};
 
 use super::channel::Silence;

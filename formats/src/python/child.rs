@@ -9,7 +9,7 @@ use std::sync::mpsc::{self, Receiver, SendError, Sender};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use forebay_proto::printable;
+use forebay_printable::printable;
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
 use serde_json::{Value, json};
 

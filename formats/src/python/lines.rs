@@ -4,7 +4,7 @@
 
 use std::os::fd::{AsFd, BorrowedFd};
 
-use forebay_proto::printable;
+use forebay_printable::printable;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use rustix::process::Pid;

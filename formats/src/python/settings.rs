@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, SystemTime};
 
-use forebay_proto::printable;
+use forebay_printable::printable;
 use forebay_sources::{ColumnMap, Container, Labels, Options, ReaderFolders, SourceError};
 use serde_json::{Map, Value, json};
 

@@ -7,7 +7,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
 use forebay_columns::{Field, Schema, Table};
-use forebay_proto::printable;
+use forebay_printable::printable;
 use forebay_sources::{Locator, Options, SourceError};
 
 use super::member::TarMember;

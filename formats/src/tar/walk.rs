@@ -5,7 +5,7 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
-use forebay_proto::printable;
+use forebay_printable::printable;
 use forebay_sources::SourceError;
 
 use super::header::{BLOCK, TarHeader, is_zero, until_nul};

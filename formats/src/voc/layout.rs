@@ -99,7 +99,7 @@ impl VocLayout {
             if let Some(wrong) = lines.iter().find(|line| line.contains(&b'/') || line.contains(&0)) {
                 let problem = format!(
                     "the list names \"{}\". Each line must be the name of an XML file without its extension.",
-                    forebay_proto::printable(&*String::from_utf8_lossy(wrong))
+                    forebay_printable::printable(&*String::from_utf8_lossy(wrong))
                 );
                 return Err(SourceError::malformed_at(file.path(), 0, problem));
             }
@@ -124,7 +124,7 @@ impl VocLayout {
         let more = if names.len() > NAMED { " and more" } else { "" };
         let expected = format!(
             "a list in \"{}\" ({}{more}), or \"all\" for all pictures with an XML",
-            forebay_proto::printable(&lists.shown()),
+            forebay_printable::printable(&lists.shown()),
             if shown.is_empty() { "there is none".to_owned() } else { shown.join(", ") }
         );
         Err(SourceError::bad_option(SET.name, chosen.unwrap_or_default(), &expected))

@@ -1,6 +1,6 @@
 //! Opens the buckets of each vendor, with the variables that the vendor's own tools know.
 
-use forebay_proto::printable;
+use forebay_printable::printable;
 use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey};
 use object_store::azure::{AzureConfigKey, MicrosoftAzureBuilder};
 use object_store::gcp::{GoogleCloudStorageBuilder, GoogleConfigKey};

@@ -308,6 +308,7 @@ pub struct AuthenticateResponse {
     pub token: ::prost::alloc::string::String,
 }
 /// Generated client implementations.
+#[cfg(feature = "services")]
 pub mod kv_client {
     #![allow(
         unused_variables,
@@ -437,6 +438,7 @@ pub mod kv_client {
     }
 }
 /// Generated client implementations.
+#[cfg(feature = "services")]
 pub mod lease_client {
     #![allow(
         unused_variables,
@@ -604,6 +606,7 @@ pub mod lease_client {
     }
 }
 /// Generated client implementations.
+#[cfg(feature = "services")]
 pub mod auth_client {
     #![allow(
         unused_variables,

@@ -1883,6 +1883,7 @@ impl Cause {
     }
 }
 /// Generated client implementations.
+#[cfg(feature = "services")]
 pub mod ledger_client {
     #![allow(
         unused_variables,
@@ -2491,6 +2492,7 @@ pub mod ledger_client {
     }
 }
 /// Generated server implementations.
+#[cfg(feature = "services")]
 pub mod ledger_server {
     #![allow(
         unused_variables,
@@ -4365,6 +4367,7 @@ pub struct ReloadReply {
     pub closed: ::prost::alloc::vec::Vec<ClosedStream>,
 }
 /// Generated client implementations.
+#[cfg(feature = "services")]
 pub mod control_client {
     #![allow(
         unused_variables,
@@ -4569,6 +4572,7 @@ pub mod control_client {
     }
 }
 /// Generated server implementations.
+#[cfg(feature = "services")]
 pub mod control_server {
     #![allow(
         unused_variables,

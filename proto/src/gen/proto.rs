@@ -165,6 +165,7 @@ impl TaskType {
     }
 }
 /// Generated server implementations.
+#[cfg(feature = "services")]
 pub mod master_server {
     #![allow(
         unused_variables,

@@ -24,8 +24,8 @@ mod withdraw;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 
-use forebay_coordinator::{LastBatchPolicy, Plan};
 use forebay_pixels::Origin;
+use forebay_plan::{LastBatchPolicy, Plan};
 use forebay_proto::Turn;
 use forebay_sources::Locator;
 

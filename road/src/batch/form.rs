@@ -1,7 +1,7 @@
 //! The form of a batch of static assignment: how many places it has for positions and for copies, known before any record
 //! comes.
 
-use forebay_coordinator::EpochBatches;
+use forebay_plan::EpochBatches;
 use forebay_proto::Turn;
 
 /// What a batch of a static epoch looks like.

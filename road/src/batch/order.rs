@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use forebay_coordinator::{Batching, EpochBatches, Plan};
+use forebay_plan::{Batching, EpochBatches, Plan};
 use forebay_sources::{Locator, Source};
 
 use crate::record::Position;

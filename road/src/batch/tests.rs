@@ -11,8 +11,8 @@ use std::sync::Arc;
 use std::thread;
 
 use crossbeam_channel as channel;
-use forebay_coordinator::{Batching, LastBatchPolicy, Plan};
 use forebay_pixels::{Annotated, Fault, Limits, Mixing, Origin, Recipe};
+use forebay_plan::{Batching, LastBatchPolicy, Plan};
 use forebay_proto::v1::{AckItem, LedgerSpec, Progress, Range, ReturnedRange, StaticShard};
 use forebay_ring::{Dtype, Geometry, Layout, Region, Shape, SlotMut, View};
 use forebay_sources::Source;

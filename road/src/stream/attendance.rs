@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use forebay_coordinator::EpochPart;
+use forebay_plan::EpochPart;
 use forebay_proto::v1::GroupKey;
 use forebay_ring::ConsumerId;
 use parking_lot::Mutex;

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use forebay_coordinator::Plan;
 use forebay_pixels::Recipe;
+use forebay_plan::Plan;
 use forebay_sources::{Locator, Source};
 
 use crate::cache::Cache;

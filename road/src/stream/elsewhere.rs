@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use forebay_coordinator::EpochPart;
+use forebay_plan::EpochPart;
 use forebay_proto::v1::RunFailure;
 
 use crate::consumers::Note;

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use forebay_coordinator::EpochPart;
+use forebay_plan::EpochPart;
 
 use crate::settings::{AskedPart, Sharding};
 

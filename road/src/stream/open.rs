@@ -4,8 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::{Duration, Instant};
 
-use forebay_coordinator::{CallError, Handle, LastBatchPolicy};
+use forebay_coordinator::{CallError, Handle};
 use forebay_pixels::{Dtype, Layout, Mosaics, View};
+use forebay_plan::LastBatchPolicy;
 use forebay_proto::v1::{LastHolder, OpenRequest, WorkerProcess};
 use forebay_ring::{Dtype as RingDtype, Geometry, Layout as RingLayout, Shape};
 use forebay_sources::Source;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use forebay_coordinator::{
+use forebay_plan::{
     EpochPart, GRAIN_MIXTURE_PERMUTATION, GRAIN_PERMUTATION, GrainTable, MIXTURE_PERMUTATION, PERMUTATION, Plan,
     SpecError, shares,
 };

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use forebay_coordinator::LastBatchPolicy;
 use forebay_pixels::Limits;
+use forebay_plan::LastBatchPolicy;
 use forebay_proto::v1::{
     PictureLimits, Policies,
     policies::{LastBatch, OnError},

@@ -11,8 +11,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
 use forebay_client::{Next, Options, Patient, Session, State, Target};
-use forebay_coordinator::{Coordinator, CoordinatorSettings, MemoryStore, PERMUTATION, Plan, monotonic_clock};
+use forebay_coordinator::{Coordinator, CoordinatorSettings, MemoryStore, monotonic_clock};
 use forebay_pixels::{CenterCrop, Output, Recipe, Size, Transform};
+use forebay_plan::{PERMUTATION, Plan};
 use forebay_proto::RecordSum;
 use forebay_proto::v1::{EpochTally, LedgerSpec, RestoreRequest, Tally};
 use forebay_ring::{Listener, Membership, PACKET_LEN, Peer};

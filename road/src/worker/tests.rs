@@ -2,9 +2,8 @@
 
 use std::sync::atomic::AtomicBool;
 
-use forebay_coordinator::{
-    Change, Coordinator, CoordinatorSettings, MemoryStore, PERMUTATION, Store, StoreError, monotonic_clock,
-};
+use forebay_coordinator::{Change, Coordinator, CoordinatorSettings, MemoryStore, Store, StoreError, monotonic_clock};
+use forebay_plan::PERMUTATION;
 use forebay_proto::v1::{Lease, LedgerSpec};
 
 use super::*;

@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use forebay_coordinator::{RankPositions, suite::Place};
+use forebay_coordinator::suite::Place;
+use forebay_plan::RankPositions;
 use forebay_proto::v1::Snapshot;
 
 use crate::scene::Scene;

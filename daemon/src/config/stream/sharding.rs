@@ -1,6 +1,6 @@
 //! Who reads what: `assignment`, with the keys of shards and of lockstep.
 
-use forebay_coordinator::check_rank;
+use forebay_plan::check_rank;
 use forebay_proto::v1::LockstepRank;
 use forebay_road::settings::{AskedPart, Sharding};
 

@@ -1,7 +1,7 @@
 //! Positions that `drop` leaves out: those that a static epoch has no batch for, and those that are too few for a batch at the end
 //! of a dynamic one.
 
-use forebay_coordinator::LastBatchPolicy;
+use forebay_plan::LastBatchPolicy;
 
 use crate::batch::batcher::Batcher;
 use crate::record::Position;

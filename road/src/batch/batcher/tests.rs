@@ -2,8 +2,8 @@
 
 mod places;
 
-use forebay_coordinator::PERMUTATION;
 use forebay_pixels::Fault;
+use forebay_plan::PERMUTATION;
 use forebay_proto::v1::{LedgerSpec, StaticShard};
 use forebay_ring::Claim;
 

@@ -6,9 +6,9 @@ use forebay_proto::v1::{StoredHead, StoredWorker};
 use prost::Message as _;
 
 use super::wire::Ask;
-use crate::permutation::Permutation;
 use crate::store::{Change, Store, StoreError};
 use crate::suite::Replica;
+use forebay_plan::Permutation;
 
 /// What is wrong with a simulated coordinator.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

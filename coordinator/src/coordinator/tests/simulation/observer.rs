@@ -9,8 +9,8 @@ use super::daemon::SimulatedDaemon;
 use super::stored::Stored;
 use super::wire::{Answer, Ask, Message, Told};
 use crate::call_error::CallError;
-use crate::plan::Plan;
 use crate::suite::{Invariant, Place, Violation, Visits, Witness};
+use forebay_plan::Plan;
 
 /// See the module.
 pub(super) struct Observer {

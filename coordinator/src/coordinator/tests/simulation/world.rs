@@ -18,10 +18,10 @@ use super::server::{Server, TIMES};
 use super::setting::{Setting, Tale};
 use super::trainer::SimulatedTrainer;
 use super::wire::{Answer, Message};
-use crate::audit::{Verdict, audit};
 use crate::ledgers::Ledgers;
-use crate::plan::Plan;
 use crate::suite::{CommitFailure, Invariant, Place, Random, SharedStore, Violation};
+use forebay_plan::Plan;
+use forebay_plan::{Verdict, audit};
 
 /// How long a coordinator waits at most until its next turn.
 const TURN: u64 = 400;

@@ -1,4 +1,5 @@
 //! Text from outside, such as file names and reasons, as it may be shown to a person.
+#![forbid(unsafe_code)]
 
 use std::ffi::OsStr;
 use std::fmt::{self, Write as _};
@@ -15,7 +16,7 @@ pub struct Printable<'a> {
 /// direction of what follows, and bytes that are no UTF-8 are escaped. All else is as it was.
 ///
 /// ```
-/// # use forebay_proto::printable;
+/// # use forebay_printable::printable;
 /// assert_eq!(printable("cat\u{1b}[2J.jpg").to_string(), r"cat\u{1b}[2J.jpg");
 /// assert_eq!(printable("日本 \"é\".jpg").to_string(), "日本 \"é\".jpg");
 /// ```

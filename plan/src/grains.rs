@@ -73,7 +73,7 @@ impl GrainTable {
     ///
     /// # Errors
     /// As [`new`](Self::new), or the lengths do not add up to `records`.
-    pub(crate) fn from_lengths(lengths: &GrainLengths, records: u64) -> Result<Self, GrainProblem> {
+    pub fn from_lengths(lengths: &GrainLengths, records: u64) -> Result<Self, GrainProblem> {
         let (mut bounds, mut last, mut end) = (vec![0_u64], 0_u64, 0_u64);
         let mut numbers = lengths.lengths.iter().copied();
         while let Some(number) = numbers.next() {
@@ -126,7 +126,7 @@ impl GrainTable {
     }
 
     /// Pinned: specs on disk hold it.
-    pub(crate) fn digest(&self) -> [u8; 32] {
+    pub fn digest(&self) -> [u8; 32] {
         let mut hasher = blake3::Hasher::new_derive_key("forebay grains 1");
         for bound in &self.bounds {
             hasher.update(&bound.to_le_bytes());
@@ -135,29 +135,29 @@ impl GrainTable {
     }
 
     /// How many grains there are.
-    pub(crate) const fn count(&self) -> u64 {
+    pub const fn count(&self) -> u64 {
         self.bounds.len() as u64 - 1
     }
 
     /// How many records they have together.
-    pub(crate) fn records(&self) -> u64 {
+    pub fn records(&self) -> u64 {
         self.bounds.last().copied().unwrap_or(0)
     }
 
     /// The records of a grain.
-    pub(crate) fn records_of(&self, grain: u64) -> Range<u64> {
+    pub fn records_of(&self, grain: u64) -> Range<u64> {
         let grain = usize::try_from(grain).expect("a table in memory is no longer than usize::MAX");
         self.bounds[grain]..self.bounds[grain + 1]
     }
 
     /// The grains that have these records, and no others.
-    pub(crate) fn grains_of(&self, records: &Range<u64>) -> Option<Range<u64>> {
+    pub fn grains_of(&self, records: &Range<u64>) -> Option<Range<u64>> {
         let grain = |record| self.bounds.binary_search(record).ok().map(|grain| grain as u64);
         Some(grain(&records.start)?..grain(&records.end)?)
     }
 
     /// The grain of a record.
-    pub(crate) fn grain_of(&self, record: u64) -> u64 {
+    pub fn grain_of(&self, record: u64) -> u64 {
         self.bounds.partition_point(|&bound| bound <= record) as u64 - 1
     }
 }

@@ -2,8 +2,9 @@
 
 use std::fmt;
 
+use forebay_printable::printable;
+use forebay_proto::RecordSum;
 use forebay_proto::v1::{GroupKey, GroupTally};
-use forebay_proto::{RecordSum, printable};
 
 use super::sum;
 

@@ -29,7 +29,7 @@ impl EpochPart {
     }
 
     /// The last part of a ledger's name. In lockstep, each segment after the first one has ledgers of its own.
-    pub(crate) fn name(part: Option<Self>, segment: u64) -> String {
+    pub fn name(part: Option<Self>, segment: u64) -> String {
         match part {
             None => "all".to_owned(),
             Some(Self::Shard(shard)) => format!("shard-{}", shard.shard_id),

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use forebay_proto::printable;
+use forebay_printable::printable;
 use forebay_proto::v1::{SourceShare, SourceTally};
 
 /// One source's account of an epoch, by positions. Its `Display` is the line that users read.

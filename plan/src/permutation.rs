@@ -9,11 +9,11 @@ const ROUNDS: usize = 12;
 const MIN_BITS: u32 = 8;
 
 /// Epoch numbers beyond this are no run's, so that sums with them cannot overflow.
-pub(crate) const MAX_EPOCH: u64 = 1 << 48;
+pub const MAX_EPOCH: u64 = 1 << 48;
 
 /// A permutation of `0..n`.
 #[derive(Clone, Debug)]
-pub(crate) struct Permutation {
+pub struct Permutation {
     n: u64,
     low_bits: u32,
     low_mask: u64,
@@ -23,7 +23,7 @@ pub(crate) struct Permutation {
 
 impl Permutation {
     /// The permutation of `0..n` for an epoch of a dataset. `domain` keeps different uses of one seed apart.
-    pub(crate) fn new(n: u64, seed: u64, epoch: u64, fingerprint: &[u8], domain: &str) -> Self {
+    pub fn new(n: u64, seed: u64, epoch: u64, fingerprint: &[u8], domain: &str) -> Self {
         let bits = (u64::BITS - n.saturating_sub(1).leading_zeros()).max(MIN_BITS);
         let low_bits = bits.div_ceil(2);
         let mut hasher = blake3::Hasher::new_derive_key("forebay permutation 1");
@@ -42,7 +42,7 @@ impl Permutation {
     }
 
     /// A permutation of `0..n` for one part of what this one is for, from its keys. It costs much less than hashing.
-    pub(crate) fn part(&self, part: u64, n: u64) -> Self {
+    pub fn part(&self, part: u64, n: u64) -> Self {
         let bits = (u64::BITS - n.saturating_sub(1).leading_zeros()).max(MIN_BITS);
         let low_bits = bits.div_ceil(2);
         // Each key is mixed once more, so that the keys of two parts do not differ by the same bits everywhere.
@@ -52,12 +52,12 @@ impl Permutation {
     }
 
     /// Where `x` goes; for `x < n` the result is below `n`. Other `x` give `x`.
-    pub(crate) fn forward(&self, x: u64) -> u64 {
+    pub fn forward(&self, x: u64) -> u64 {
         self.walk(x, Self::encrypt)
     }
 
     /// The number that goes to `y`: the inverse of [`forward`](Self::forward).
-    pub(crate) fn inverse(&self, y: u64) -> u64 {
+    pub fn inverse(&self, y: u64) -> u64 {
         self.walk(y, Self::decrypt)
     }
 

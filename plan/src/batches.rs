@@ -64,7 +64,7 @@ impl Batching {
 
     /// How many positions of each epoch of a part are in batches if every part has as many whole ones as the smallest. DALI
     /// drops the others.
-    pub(crate) fn positions_in_whole_batches(&self, plan: &Plan) -> u64 {
+    pub fn positions_in_whole_batches(&self, plan: &Plan) -> u64 {
         let parts = plan.part().map_or(1, |part| u64::from(part.count()));
         plan.positions() / parts.max(1) / self.size() * self.size()
     }

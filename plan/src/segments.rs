@@ -9,11 +9,11 @@ const VERSION: u32 = 1;
 
 /// The segments of one run of a stream, by rising step and generation. There is at least one.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Segments(Vec<LockstepSegment>);
+pub struct Segments(Vec<LockstepSegment>);
 
 /// What has become of a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum SegmentEnd {
+pub enum SegmentEnd {
     /// The run is in it.
     Current,
     /// The run went on before this step of this epoch with other ranks.
@@ -24,52 +24,53 @@ pub(crate) enum SegmentEnd {
 
 impl Segments {
     /// Of a run that so many ranks begin.
-    pub(crate) fn of(world_size: u32) -> Self {
+    pub fn of(world_size: u32) -> Self {
         Self(vec![LockstepSegment { epoch: 0, step: 0, world_size, generation: 1 }])
     }
 
     /// From a document; none if no build wrote it.
-    pub(crate) fn from_stored(stored: &StoredSegments) -> Option<Self> {
+    pub fn from_stored(stored: &StoredSegments) -> Option<Self> {
         let rises = |a: &LockstepSegment, b: &LockstepSegment| a.generation < b.generation && place(a) < place(b);
         let good = stored.version == VERSION && !stored.segments.is_empty() && stored.segments.is_sorted_by(rises);
         let possible = stored.segments.iter().all(|segment| segment.generation > 0 && segment.world_size > 0);
         (good && possible).then(|| Self(stored.segments.clone()))
     }
 
-    pub(crate) fn stored(&self) -> StoredSegments {
+    /// The document that keeps them.
+    pub fn stored(&self) -> StoredSegments {
         StoredSegments { version: VERSION, segments: self.0.clone() }
     }
 
     /// All of them.
-    pub(crate) fn all(&self) -> &[LockstepSegment] {
+    pub fn all(&self) -> &[LockstepSegment] {
         &self.0
     }
 
     /// The one that the run is in.
-    pub(crate) fn current(&self) -> &LockstepSegment {
+    pub fn current(&self) -> &LockstepSegment {
         self.0.last().expect("there is at least one")
     }
 
     /// The generation to which ranks of this number belong: the current one, or that of the segment that they may begin.
-    pub(crate) fn generation_of(&self, world_size: u32) -> u64 {
+    pub fn generation_of(&self, world_size: u32) -> u64 {
         let LockstepSegment { world_size: current, generation, .. } = *self.current();
         if world_size == current { generation } else { generation + 1 }
     }
 
     /// The segment in which a state before this step was taken, if it is one of the run.
-    pub(crate) fn at(&self, epoch: u64, step: u64) -> Option<&LockstepSegment> {
+    pub fn at(&self, epoch: u64, step: u64) -> Option<&LockstepSegment> {
         self.0.iter().rev().find(|segment| place(segment) <= (epoch, step))
     }
 
     /// A rank of so many has loaded a state of another run before this step. The account of the run begins there.
-    pub(crate) fn begin_anew(&mut self, world_size: u32, epoch: u64, step: u64) {
+    pub fn begin_anew(&mut self, world_size: u32, epoch: u64, step: u64) {
         let generation = self.generation_of(world_size);
         self.0 = vec![LockstepSegment { epoch, step, world_size, generation }];
     }
 
     /// A rank of so many has loaded a state before this step. The run goes on there: with a new segment if their number is
     /// another one. `anew` says that the rank's account begins there, whatever its segment had before.
-    pub(crate) fn go_on(&mut self, world_size: u32, epoch: u64, step: u64, anew: bool) {
+    pub fn go_on(&mut self, world_size: u32, epoch: u64, step: u64, anew: bool) {
         let generation = self.generation_of(world_size);
         let own = self.0.pop_if(|last| last.generation == generation);
         let begins = own.filter(|own| !anew && place(own) < (epoch, step)).map_or((epoch, step), |own| place(&own));
@@ -78,7 +79,7 @@ impl Segments {
     }
 
     /// What has become of the segment with this generation, of so many ranks.
-    pub(crate) fn end_of(&self, generation: u64, world_size: u32) -> SegmentEnd {
+    pub fn end_of(&self, generation: u64, world_size: u32) -> SegmentEnd {
         let is_it = |segment: &LockstepSegment| (segment.generation, segment.world_size) == (generation, world_size);
         match self.0.iter().position(is_it) {
             None => SegmentEnd::Void,
@@ -90,7 +91,7 @@ impl Segments {
 }
 
 /// A number of ranks in words.
-pub(crate) fn ranks(world_size: u32) -> String {
+pub fn ranks(world_size: u32) -> String {
     if world_size == 1 { "1 rank".to_owned() } else { format!("{world_size} ranks") }
 }
 

@@ -19,13 +19,13 @@ pub const fn outline_block(records: u64) -> u64 {
 }
 
 /// Whether this may be the outline of so many records.
-pub(crate) fn is_of(outline: &DatasetOutline, records: u64) -> bool {
+pub fn is_of(outline: &DatasetOutline, records: u64) -> bool {
     outline.block == outline_block(records) && outline.sums.len() as u64 == records.div_ceil(outline.block)
 }
 
 /// The first records that differ, as far as the blocks tell. Each outline comes with the number of its records, which it is
 /// of. Nothing if all blocks are equal.
-pub(crate) fn first_difference(one: (u64, &DatasetOutline), other: (u64, &DatasetOutline)) -> Option<Range<u64>> {
+pub fn first_difference(one: (u64, &DatasetOutline), other: (u64, &DatasetOutline)) -> Option<Range<u64>> {
     let block = one.1.block.max(other.1.block);
     let (a, b) = (merged(one.1, block), merged(other.1, block));
     let differs = (0..a.len().max(b.len())).find(|&at| a.get(at) != b.get(at))? as u64;

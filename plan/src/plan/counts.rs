@@ -9,7 +9,7 @@ use super::{EpochOrder, Places};
 
 impl EpochOrder {
     /// How many of these positions each of the sources has. Positions without a record are nobody's.
-    pub(crate) fn count_sources(&self, sources: &[SourceShare], positions: &Range<u64>) -> Vec<u64> {
+    pub fn count_sources(&self, sources: &[SourceShare], positions: &Range<u64>) -> Vec<u64> {
         let mut counts = vec![0; sources.len()];
         for places in self.extent.spans(positions) {
             let of_span = self.count_places(sources, places);

@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 
-use forebay_coordinator::{Batching, LastBatchPolicy, Plan, StaticBatch};
+use forebay_plan::{Batching, LastBatchPolicy, Plan, StaticBatch};
 use forebay_proto::v1::{LedgerSpec, StaticShard};
 
 #[derive(serde::Deserialize)]

@@ -141,7 +141,7 @@ pub fn spec_hash(spec: &LedgerSpec) -> [u8; 32] {
 }
 
 /// The spec without what two specs of one ledger may differ in: the names of sources, which are for people.
-pub(crate) fn nameless(spec: &LedgerSpec) -> LedgerSpec {
+pub fn nameless(spec: &LedgerSpec) -> LedgerSpec {
     let sources = spec.sources.iter().map(|source| SourceShare { name: String::new(), ..source.clone() });
     LedgerSpec { sources: sources.collect(), ..spec.clone() }
 }

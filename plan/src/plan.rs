@@ -178,7 +178,7 @@ impl Plan {
     }
 
     /// The places and the records of the grain at a place, if grains are permuted one by one.
-    pub(crate) fn grain_at(&self, epoch: u64, place: u64) -> Option<(Range<u64>, Range<u64>)> {
+    pub fn grain_at(&self, epoch: u64, place: u64) -> Option<(Range<u64>, Range<u64>)> {
         match &self.orders {
             Orders::Grains(passes) => passes.epoch(&self.spec, epoch).grain_at(place),
             Orders::Records | Orders::Mixture(_) => None,
@@ -260,7 +260,7 @@ impl EpochOrder {
     }
 
     /// Calls `visit` with each of these records and each of its positions, in whatever order is the cheapest.
-    pub(crate) fn visit_positions(&self, records: &BTreeSet<u64>, mut visit: impl FnMut(u64, u64)) {
+    pub fn visit_positions(&self, records: &BTreeSet<u64>, mut visit: impl FnMut(u64, u64)) {
         if let Places::Mixed(mixed) = &self.places {
             mixed.visit_positions(records, |record, place| {
                 if let Some(position) = self.extent.position(place) {

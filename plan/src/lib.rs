@@ -1,0 +1,35 @@
+//! Which record is at which position of an epoch, and what the audit makes of what was delivered.
+//!
+//! A [`Plan`] is a pure function of a dataset's order: seeded permutation, grains, mixtures, static shards, lockstep. It never
+//! holds a list of records, so it costs the same for a hundred records and for six billion. [`audit()`] adds up what a ledger has
+//! noted of each epoch, with what the plan expects. Nothing here does I/O, reads a clock or knows a worker.
+#![forbid(unsafe_code)]
+
+mod audit;
+mod batches;
+mod grain_passes;
+mod grains;
+mod lockstep;
+mod mixture;
+pub mod outline;
+mod part;
+mod permutation;
+mod plan;
+mod recent;
+mod segments;
+mod spec;
+
+pub use audit::{
+    EpochAudit, Expected, GroupAudit, GroupVerdict, RecoveryAudit, RunAudit, SourceAudit, Verdict, audit, audit_run,
+    expected,
+};
+pub use batches::{Batching, EpochBatches, LastBatchPolicy, StaticBatch};
+pub use grains::{GRAIN_MIXTURE_PERMUTATION, GRAIN_PERMUTATION, GrainProblem, GrainTable};
+pub use lockstep::{RankPositions, RankProblem, check_rank, world_sizes};
+pub use mixture::shares::{MIXTURE_PERMUTATION, MixtureProblem, shares};
+pub use outline::outline_block;
+pub use part::EpochPart;
+pub use permutation::{MAX_EPOCH, Permutation};
+pub use plan::{EpochOrder, Plan};
+pub use segments::{SegmentEnd, Segments, ranks};
+pub use spec::{PERMUTATION, SpecError, differences, nameless, spec_hash};
