@@ -7,20 +7,21 @@ use std::process::Command;
 use serde_json::Value;
 
 /// ARCHITECTURE.md has the same table.
-const RANKS: [(&str, u32); 20] = [
+const RANKS: [(&str, u32); 21] = [
     ("forebay-printable", 0),
     ("forebay-proto", 0),
     ("forebay-columns", 0),
     ("forebay-ring", 1),
     ("forebay-jpeg", 0),
     ("forebay-plan", 1),
-    ("forebay-coordinator", 2),
+    ("forebay-ledger", 2),
+    ("forebay-coordinator", 3),
     ("forebay-pixels", 2),
     ("forebay-client", 2),
     ("forebay-sources", 2),
     ("forebay-cuda", 3),
     ("forebay-fake-gpu", 3),
-    ("forebay-python", 3),
+    ("forebay-python", 4),
     ("forebay-c", 3),
     ("forebay-objects", 3),
     ("forebay-formats", 4),
@@ -65,6 +66,14 @@ const FENCES: [(&str, &[&str]); 30] = [
     ("arrow-data", &["forebay-formats"]),
     ("arrow-ipc", &["forebay-formats"]),
     ("arrow-schema", &["forebay-formats"]),
+];
+
+/// Libraries that must not be below a crate, however far: pure state machines link neither gRPC nor a runtime nor a store.
+const FREE_OF: [(&str, &[&str]); 4] = [
+    ("forebay-plan", &["tonic", "tokio", "redb", "rustls"]),
+    ("forebay-ledger", &["tonic", "tokio", "redb", "rustls"]),
+    ("forebay-sources", &["tonic", "tokio", "redb", "prost"]),
+    ("forebay-formats", &["tonic", "redb", "prost"]),
 ];
 
 /// A crate and what it depends on, tests aside.
@@ -114,4 +123,35 @@ fn a_foreign_library_is_named_only_behind_its_fence() {
             .extend(outside.map(|(library, within)| format!("{package} names {library}, which belongs to {within:?}")));
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn what_is_pure_links_no_library_of_the_edges() {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    for (package, without) in FREE_OF {
+        let output = Command::new(&cargo)
+            .args([
+                "tree",
+                "--offline",
+                "--locked",
+                "-e",
+                "normal",
+                "--prefix",
+                "none",
+                "--format",
+                "{p}",
+                "-p",
+                package,
+            ])
+            .arg("--manifest-path")
+            .arg(concat!(env!("CARGO_MANIFEST_DIR"), "/../Cargo.toml"))
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let tree = String::from_utf8(output.stdout).unwrap();
+        let linked: Vec<&str> = tree.lines().filter_map(|line| line.split(' ').next()).collect();
+        assert!(linked.contains(&package), "{tree}");
+        let wrong: Vec<&&str> = without.iter().filter(|library| linked.contains(library)).collect();
+        assert!(wrong.is_empty(), "{package} links {wrong:?}");
+    }
 }

@@ -3,10 +3,10 @@
 use std::pin::Pin;
 use std::sync::Arc;
 
+use forebay_ledger::Ledgers;
 use tokio::sync::oneshot;
 
 use crate::call_error::CallError;
-use crate::ledgers::Ledgers;
 use crate::line::Line;
 use crate::request::Request;
 
@@ -42,7 +42,7 @@ pub(crate) fn call<R: Request>(request: R) -> (Box<dyn Call>, oneshot::Receiver<
 
 impl<R: Request> Call for Asked<R> {
     fn apply(&mut self, ledgers: &mut Ledgers, now: u64) {
-        self.reply = self.request.take().map(|request| request.apply(ledgers, now));
+        self.reply = self.request.take().map(|request| request.apply(ledgers, now).map_err(CallError::from));
     }
 
     fn answer(self: Box<Self>, durable: Result<(), CallError>) {

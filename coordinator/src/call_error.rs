@@ -1,5 +1,6 @@
 //! How a call to a coordinator is refused, here and over gRPC.
 
+use forebay_ledger::LedgerError;
 use tonic::{Code, Status};
 
 /// The header of a refusal that says who leads.
@@ -43,6 +44,20 @@ pub enum CallError {
     /// What the store holds is not a ledger.
     #[error("{0}")]
     Corrupt(String),
+}
+
+impl From<LedgerError> for CallError {
+    fn from(error: LedgerError) -> Self {
+        match error {
+            LedgerError::Invalid(text) => Self::Invalid(text),
+            LedgerError::NotFound(text) => Self::NotFound(text),
+            LedgerError::SpecMismatch(text) => Self::SpecMismatch(text),
+            LedgerError::NameTaken(text) => Self::NameTaken(text),
+            LedgerError::Fenced(text) => Self::Fenced(text),
+            LedgerError::SequenceTooOld(text) => Self::SequenceTooOld(text),
+            LedgerError::Corrupt(text) => Self::Corrupt(text),
+        }
+    }
 }
 
 impl From<CallError> for Status {

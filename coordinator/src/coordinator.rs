@@ -6,6 +6,7 @@ mod settings;
 
 use std::{sync::Arc, thread, time::Duration};
 
+use forebay_ledger::{Ledgers, PREFIX, Times};
 use tokio::{
     sync::{Notify, mpsc, oneshot, watch},
     time::timeout,
@@ -14,8 +15,6 @@ use tokio::{
 use crate::{
     call::{Call, call},
     call_error::CallError,
-    ledger::Times,
-    ledgers::{Ledgers, PREFIX},
     news_board::NewsBoard,
     outage::{Outage, Outages},
     request::Request,

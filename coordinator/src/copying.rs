@@ -3,14 +3,15 @@
 use std::pin::Pin;
 use std::sync::Arc;
 
+use forebay_ledger::Change;
+use forebay_ledger::Ledgers;
 use tokio::sync::oneshot;
 
 use crate::call::Call;
 use crate::call_error::CallError;
 use crate::coordinator::Handle;
-use crate::ledgers::Ledgers;
 use crate::line::Line;
-use crate::store::{Change, StoreSnapshot};
+use crate::store::StoreSnapshot;
 
 type Documents = Result<Vec<Change>, CallError>;
 

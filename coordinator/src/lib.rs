@@ -1,6 +1,6 @@
-//! Who reads what, and what has been delivered.
+//! The process around the ledgers, and the stores that keep them.
 //!
-//! `forebay-plan` says which record is at which position of an epoch, as a pure function. The ledger is the pure state
+//! `forebay-plan` says which record is at which position of an epoch, as a pure function. `forebay-ledger` is the pure state
 //! machine of leases and receipts, [`Store`] keeps it, and [`Coordinator`] starts the one thread that owns both and
 //! answers through [`Handle`] after each durable commit. [`Remote`] gives a [`Handle`] on a coordinator in another
 //! process: who has a handle does not know the difference. `docs/ledger.md` is the long form.
@@ -15,8 +15,6 @@ mod call_error;
 mod coordinator;
 mod copying;
 mod dial;
-mod ledger;
-mod ledgers;
 mod line;
 mod news;
 mod news_board;
@@ -32,7 +30,6 @@ mod served;
 mod store;
 pub mod suite;
 mod task_worker;
-mod tasks;
 mod tls;
 mod token;
 mod visitor;
@@ -49,11 +46,9 @@ pub use remote::{Remote, RemoteError};
 pub use request::Request;
 pub use secret::SecretError;
 pub use store::{
-    Change, EmbeddedStore, EtcdSettings, EtcdStore, MemoryStore, SnapshotError, Store, StoreError, StoreFault,
-    StoreSnapshot,
+    EmbeddedStore, EtcdSettings, EtcdStore, MemoryStore, SnapshotError, Store, StoreError, StoreFault, StoreSnapshot,
 };
 pub use task_worker::{GivenTask, Pending, TaskWorker};
-pub use tasks::task_ledger;
 pub use tls::{CertificateFiles, ServerTls};
 pub use token::TokenFile;
 pub use visitor::Visitor;

@@ -4,6 +4,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
+use forebay_ledger::Ledgers;
 use forebay_proto::v1::{Caller, HeartbeatRequest, LedgerNews, NewsRequest};
 use tokio::sync::mpsc;
 use tonic::Status;
@@ -12,7 +13,6 @@ use tonic::codegen::tokio_stream::Stream;
 use crate::call::Call;
 use crate::call_error::CallError;
 use crate::coordinator::Handle;
-use crate::ledgers::Ledgers;
 use crate::line::Line;
 
 /// The news of one ledger, as a gRPC stream.

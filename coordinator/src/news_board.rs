@@ -4,11 +4,10 @@ use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use forebay_ledger::Ledgers;
 use forebay_proto::v1::LedgerNews;
 use parking_lot::Mutex;
 use tokio::sync::watch;
-
-use crate::ledgers::Ledgers;
 
 /// Who follows which ledger of a coordinator, with the latest news of each.
 #[derive(Clone, Debug, Default)]

@@ -3,6 +3,7 @@
 //! Requests and replies are the messages of `ledger.proto`, and an entry has the name of its rpc there. It makes the
 //! message a [`Request`], which every [`Handle`] takes, and serves the rpc.
 
+use forebay_ledger::{LedgerError, Ledgers};
 use forebay_proto::v1::{
     AbandonReply, AbandonRequest, AckReply, AckRequest, AcquireReply, AcquireRequest, AttendReply, AttendRequest,
     AuditReply, AuditRequest, Caller, CompareDatasetReply, CompareDatasetRequest, DescribeReply, DescribeRequest,
@@ -15,9 +16,7 @@ use forebay_proto::v1::{
 };
 use tonic::{Response, Status, async_trait, transport::Channel};
 
-use crate::{
-    call_error::CallError, coordinator::Handle, ledgers::Ledgers, news::NewsFeed, request::Request, visitor::Visitor,
-};
+use crate::{coordinator::Handle, news::NewsFeed, request::Request, visitor::Visitor};
 
 /// The coordinator over gRPC. Wrap it in `forebay_proto::v1::ledger_server::LedgerServer`.
 ///
@@ -35,7 +34,7 @@ macro_rules! procedures {
             impl Request for $Request {
                 type Reply = $Reply;
 
-                fn apply(self, $ledgers: &mut Ledgers, $now: u64) -> Result<$Reply, CallError> {
+                fn apply(self, $ledgers: &mut Ledgers, $now: u64) -> Result<$Reply, LedgerError> {
                     let $request = self;
                     $body
                 }

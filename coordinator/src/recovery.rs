@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use forebay_ledger::Change;
+use forebay_ledger::Times;
+use forebay_ledger::{Ledgers, split};
 use forebay_proto::v1::StoredHead;
 use prost::Message as _;
 
 use crate::call_error::CallError;
-use crate::ledger::Times;
-use crate::ledgers::{Ledgers, split};
-use crate::store::{Change, StoreSnapshot};
+use crate::store::StoreSnapshot;
 
 /// Documents for a new, empty store, from which a coordinator goes on.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,19 +1,17 @@
 //! What a coordinator can be asked: each message of `ledger.proto` that has a reply.
 
+use forebay_ledger::{LedgerError, Ledgers};
 use forebay_proto::v1::ledger_client::LedgerClient;
 use prost::Message;
 use tonic::transport::Channel;
 use tonic::{Response, Status};
-
-use crate::call_error::CallError;
-use crate::ledgers::Ledgers;
 
 /// A request to any of the coordinator's procedures: the messages of `ledger.proto` are, and `procedures.rs` lists them.
 pub trait Request: Message + Clone + Sync + 'static {
     /// What it gives.
     type Reply: Send + 'static;
     #[doc(hidden)]
-    fn apply(self, ledgers: &mut Ledgers, now: u64) -> Result<Self::Reply, CallError>;
+    fn apply(self, ledgers: &mut Ledgers, now: u64) -> Result<Self::Reply, LedgerError>;
     #[doc(hidden)]
     fn send(
         request: tonic::Request<Self>,

@@ -11,22 +11,7 @@ pub use etcd::{EtcdSettings, EtcdStore};
 pub use memory::MemoryStore;
 pub use snapshot::{SnapshotError, StoreSnapshot};
 
-/// One change of a document.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Change {
-    /// Sets the document.
-    Put {
-        /// Its key.
-        key: String,
-        /// Its new bytes.
-        value: Vec<u8>,
-    },
-    /// Removes the document; nothing happens if there is none.
-    Delete {
-        /// Its key.
-        key: String,
-    },
-}
+use forebay_ledger::Change;
 
 /// A store that could not do what it was asked to.
 #[derive(Debug, thiserror::Error)]

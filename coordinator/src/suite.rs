@@ -10,7 +10,9 @@ mod witness;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::store::{Change, Store, StoreError, StoreFault};
+use forebay_ledger::Change;
+
+use crate::store::{Store, StoreError, StoreFault};
 
 pub use random::Random;
 pub use shared_store::{CommitFailure, Replica, SharedStore};

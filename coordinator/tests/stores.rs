@@ -4,9 +4,10 @@
 use std::{os::unix::fs::PermissionsExt, path::Path};
 
 use forebay_coordinator::{
-    Change, Coordinator, CoordinatorSettings, EmbeddedStore, Handle, MemoryStore, Store, monotonic_clock,
+    Coordinator, CoordinatorSettings, EmbeddedStore, Handle, MemoryStore, Store, monotonic_clock,
     suite::{check_leadership, check_store},
 };
+use forebay_ledger::Change;
 use forebay_proto::v1::{AcquireRequest, Caller, LedgerSpec, ListLedgersRequest, OpenReply, OpenRequest};
 
 #[test]

@@ -292,7 +292,8 @@ fn show(ledger: &LedgerStatus, samples: &mut Samples) {
 
 #[cfg(test)]
 mod tests {
-    use forebay_coordinator::{Change, Store};
+    use forebay_coordinator::Store;
+    use forebay_ledger::Change;
 
     use super::*;
 

@@ -42,6 +42,7 @@ impl Permutation {
     }
 
     /// A permutation of `0..n` for one part of what this one is for, from its keys. It costs much less than hashing.
+    #[must_use]
     pub fn part(&self, part: u64, n: u64) -> Self {
         let bits = (u64::BITS - n.saturating_sub(1).leading_zeros()).max(MIN_BITS);
         let low_bits = bits.div_ceil(2);

@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
+use forebay_ledger::Times;
+
 use super::millis;
-use crate::ledger::Times;
 
 /// Times of a coordinator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

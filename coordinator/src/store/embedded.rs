@@ -8,10 +8,11 @@ use std::{
     sync::Arc,
 };
 
+use forebay_ledger::Change;
 use forebay_printable::printable;
 use redb::{Database, Durability, ReadableDatabase, StorageBackend, TableDefinition};
 
-use super::{Change, Store, StoreError};
+use super::{Store, StoreError};
 
 const DOCUMENTS: TableDefinition<'_, &str, &[u8]> = TableDefinition::new("documents");
 

@@ -15,6 +15,7 @@ use std::sync::mpsc as answers;
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
+use forebay_ledger::Change;
 use tokio::sync::{Notify, mpsc};
 
 use self::election::Election;
@@ -22,7 +23,7 @@ use self::layout::Layout;
 use self::members::Members;
 use self::standing::Standing;
 use self::transactions::Transactions;
-use super::{Change, Store, StoreError};
+use super::{Store, StoreError};
 use crate::address::Address;
 use crate::secret::SecretError;
 use crate::tls::CertificateFiles;

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::{Change, Store, StoreError};
+use forebay_ledger::Change;
+
+use super::{Store, StoreError};
 
 /// A map. Clones are copies of what it holds at that moment.
 #[derive(Clone, Debug, Default)]

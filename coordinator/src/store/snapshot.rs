@@ -9,10 +9,11 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use forebay_ledger::Change;
 use forebay_printable::printable;
 use thiserror::Error;
 
-use super::{Change, parts};
+use super::parts;
 
 const MAGIC: [u8; 8] = *b"FBLEDGER";
 const VERSION: u32 = 1;

@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
+use forebay_ledger::Change;
 use parking_lot::Mutex;
 
-use crate::store::{Change, MemoryStore, Store, StoreError};
+use crate::store::{MemoryStore, Store, StoreError};
 
 /// See the module. Clones are the same store.
 #[derive(Clone, Debug, Default)]

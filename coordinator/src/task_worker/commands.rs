@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use forebay_ledger::task_ledger;
 use forebay_proto::v1::next_task_reply::Answer;
 use forebay_proto::v1::report_task_reply::Outcome;
 use forebay_proto::v1::{
@@ -20,7 +21,6 @@ use crate::coordinator::Handle;
 use crate::outage::Outage;
 use crate::pauses::Pauses;
 use crate::request::Request;
-use crate::tasks::task_ledger;
 
 /// How long joining waits for a coordinator that does not answer.
 const JOINING: Duration = Duration::from_secs(15);

@@ -4,7 +4,8 @@ use std::thread;
 use std::time::Duration;
 
 use forebay_coordinator::suite::check_unknown;
-use forebay_coordinator::{Change, EtcdSettings, EtcdStore, Store, StoreError};
+use forebay_coordinator::{EtcdSettings, EtcdStore, Store, StoreError};
+use forebay_ledger::Change;
 use forebay_proto::etcd::compare::{CompareResult, CompareTarget, TargetUnion};
 use forebay_proto::etcd::request_op::Request;
 use forebay_proto::etcd::{Compare, DeleteRangeRequest, PutRequest, RequestOp, TxnRequest};

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use forebay_coordinator::{CallError, GivenTask, Pending, TaskWorker, task_ledger};
+use forebay_coordinator::{CallError, GivenTask, Pending, TaskWorker};
+use forebay_ledger::task_ledger;
 use forebay_proto::v1::RegisterTasksRequest;
 use forebay_proto::v1::report_task_reply::Outcome;
 

@@ -2,7 +2,8 @@
 
 use std::sync::atomic::AtomicBool;
 
-use forebay_coordinator::{Change, Coordinator, CoordinatorSettings, MemoryStore, Store, StoreError, monotonic_clock};
+use forebay_coordinator::{Coordinator, CoordinatorSettings, MemoryStore, Store, StoreError, monotonic_clock};
+use forebay_ledger::Change;
 use forebay_plan::PERMUTATION;
 use forebay_proto::v1::{Lease, LedgerSpec};
 

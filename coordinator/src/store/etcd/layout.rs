@@ -6,7 +6,9 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use crate::store::{Change, parts};
+use forebay_ledger::Change;
+
+use crate::store::parts;
 
 /// Most operations of a transaction. etcd takes 128, unless it is told otherwise.
 pub(super) const OPERATIONS: usize = 100;

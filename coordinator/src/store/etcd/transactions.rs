@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use forebay_ledger::Change;
 use forebay_proto::etcd::compare::{CompareResult, CompareTarget, TargetUnion};
 use forebay_proto::etcd::request_op::Request;
 use forebay_proto::etcd::response_op::Response;
@@ -13,7 +14,7 @@ use forebay_proto::etcd::{
 use super::layout::{self, Attempt, Layout, Operation, StoreHead};
 use super::members::{CallFault, Members};
 use super::standing::Standing;
-use crate::store::{Change, StoreError};
+use crate::store::StoreError;
 
 /// Keys of one answer. Values are at most 256 KiB.
 const PAGE: i64 = 64;

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use forebay_coordinator::suite::Random;
-use forebay_coordinator::task_ledger;
+use forebay_ledger::task_ledger;
 use forebay_plan::Verdict;
 use forebay_proto::v1::next_task_reply::Answer;
 use forebay_proto::v1::{NextTaskReply, Task};

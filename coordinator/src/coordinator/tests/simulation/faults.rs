@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use forebay_ledger::Change;
+use forebay_plan::Permutation;
 use forebay_proto::v1::{StoredHead, StoredWorker};
 use prost::Message as _;
 
 use super::wire::Ask;
-use crate::store::{Change, Store, StoreError};
+use crate::store::{Store, StoreError};
 use crate::suite::Replica;
-use forebay_plan::Permutation;
 
 /// What is wrong with a simulated coordinator.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

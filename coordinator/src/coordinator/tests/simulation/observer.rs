@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
+use forebay_plan::Plan;
 use forebay_proto::v1::{Lease, Verdict};
 
 use super::daemon::SimulatedDaemon;
@@ -10,7 +11,6 @@ use super::stored::Stored;
 use super::wire::{Answer, Ask, Message, Told};
 use crate::call_error::CallError;
 use crate::suite::{Invariant, Place, Violation, Visits, Witness};
-use forebay_plan::Plan;
 
 /// See the module.
 pub(super) struct Observer {

@@ -3,11 +3,12 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
+use forebay_ledger::Times;
+
 use super::faults::{Fault, SpoiledStore};
 use super::wire::{Answer, Message};
 use crate::coordinator::Keeper;
 use crate::coordinator::tests::keeper;
-use crate::ledger::Times;
 use crate::suite::SharedStore;
 
 /// How long things last in a simulation.

@@ -7,6 +7,9 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use forebay_ledger::Ledgers;
+use forebay_plan::Plan;
+use forebay_plan::{Verdict, audit};
 use forebay_proto::v1::{LedgerSpec, OpenRequest};
 use forebay_proto::{RecordSum, Turn};
 
@@ -18,10 +21,7 @@ use super::server::{Server, TIMES};
 use super::setting::{Setting, Tale};
 use super::trainer::SimulatedTrainer;
 use super::wire::{Answer, Message};
-use crate::ledgers::Ledgers;
 use crate::suite::{CommitFailure, Invariant, Place, Random, SharedStore, Violation};
-use forebay_plan::Plan;
-use forebay_plan::{Verdict, audit};
 
 /// How long a coordinator waits at most until its next turn.
 const TURN: u64 = 400;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use forebay_proto::v1::register_tasks_request::Remainder;
 use forebay_proto::v1::{LedgerSpec, RegisterTasksRequest};
 
-use crate::call_error::CallError;
+use crate::error::LedgerError;
 use forebay_plan::MAX_EPOCH;
 use forebay_plan::PERMUTATION;
 use forebay_plan::{GRAIN_PERMUTATION, GrainTable};
@@ -38,8 +38,8 @@ impl TaskParams {
     ///
     /// # Errors
     /// Some number is impossible, or too large.
-    pub(crate) fn check(request: &RegisterTasksRequest, shard_size: Option<u64>) -> Result<Self, CallError> {
-        let invalid = |text: String| Err(CallError::Invalid(text));
+    pub(crate) fn check(request: &RegisterTasksRequest, shard_size: Option<u64>) -> Result<Self, LedgerError> {
+        let invalid = |text: String| Err(LedgerError::Invalid(text));
         let batch = request.batch_size;
         for (what, number, most) in [
             ("batch_size", batch, MAX_SHARD),
@@ -86,7 +86,7 @@ impl TaskParams {
                 ));
             }
             let starts: Vec<u64> = (0..records.div_ceil(shard_size)).map(|shard| shard * shard_size).collect();
-            let grains = GrainTable::new(&starts, records).map_err(|error| CallError::Invalid(error.to_string()))?;
+            let grains = GrainTable::new(&starts, records).map_err(|error| LedgerError::Invalid(error.to_string()))?;
             (spec.permutation, spec.grains) = (GRAIN_PERMUTATION, Some(grains.order(1)));
             table = Some(Arc::new(grains));
         }
@@ -98,7 +98,7 @@ impl TaskParams {
 /// each byte.
 ///
 /// ```
-/// # use forebay_coordinator::task_ledger;
+/// # use forebay_ledger::task_ledger;
 /// assert_eq!(task_ledger("mnist"), "default/mnist/all");
 /// assert_eq!(task_ledger("project/table"), "default/project%2ftable/all");
 /// ```

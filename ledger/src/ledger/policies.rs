@@ -7,7 +7,7 @@ use forebay_proto::v1::{
 };
 
 use super::{Ledger, workers::SILENCE};
-use crate::call_error::CallError;
+use crate::error::LedgerError;
 
 impl Ledger {
     /// Refuses a worker that would read a run in another way than a worker that reads it now. A shard has one worker, so
@@ -15,14 +15,14 @@ impl Ledger {
     ///
     /// # Errors
     /// Epochs or policies differ from those of a worker that lives.
-    pub(crate) fn agree(&self, request: &OpenRequest, now: u64) -> Result<(), CallError> {
+    pub(crate) fn agree(&self, request: &OpenRequest, now: u64) -> Result<(), LedgerError> {
         let differences = self.policy_differences(request);
         if differences.is_empty() || self.plan.part().is_some() {
             return Ok(());
         }
         let Some(other) = self.living_beside(&request.worker, now) else { return Ok(()) };
         let (asks, reads): (Vec<_>, Vec<_>) = differences.into_iter().unzip();
-        Err(CallError::SpecMismatch(format!(
+        Err(LedgerError::SpecMismatch(format!(
             "Stream {:?} has {} on node {other:?}, and node {:?} asks for {}. Give all nodes of a run the same epochs, \
              last_batch_policy, on_error, max_failures and batch_size, and the same limits of pictures. To change them, end the stream on the other nodes first.",
             request.stream,

@@ -50,11 +50,11 @@ use self::{
     workers::Replies,
 };
 pub(crate) use self::{held::HeldPositions, loads::Load, tallies::Tallies, tallies::cut};
-use crate::call_error::CallError;
+use crate::error::LedgerError;
 
 /// How long things last, in milliseconds.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Times {
+pub struct Times {
     /// A lease that no heartbeat names for this long is returned.
     pub lease_ttl: u64,
     /// What a dead incarnation had is not granted for this long, so that its consumers can hand in (rule 16).
@@ -69,7 +69,7 @@ pub(crate) struct Times {
 /// looks at one. Leases expire by [`expire`](Self::expire) alone, when all that waited has been answered. What changed
 /// since the last commit is taken out as documents by its owner, the coordinator's thread.
 #[derive(Clone, Debug)]
-pub(crate) struct Ledger {
+pub struct Ledger {
     plan: Plan,
     spec_hash: [u8; 32],
     shard_size: u64,
@@ -272,9 +272,9 @@ impl Ledger {
     }
 
     /// Takes an outline of its dataset, unless it has one.
-    pub(crate) fn describe(&mut self, outline: Option<DatasetOutline>) -> Result<DescribeReply, CallError> {
+    pub fn describe(&mut self, outline: Option<DatasetOutline>) -> Result<DescribeReply, LedgerError> {
         let outline = outline.filter(|outline| outline::is_of(outline, self.plan.spec().records));
-        let outline = outline.ok_or_else(|| CallError::Invalid("The outline is none of this dataset.".to_owned()))?;
+        let outline = outline.ok_or_else(|| LedgerError::Invalid("The outline is none of this dataset.".to_owned()))?;
         if self.outline.is_none() {
             self.outline = Some(outline);
             self.dirty.outline = true;
@@ -297,7 +297,7 @@ impl Ledger {
     }
 
     /// A page of the tallies.
-    pub(crate) fn audit(&mut self, from_epoch: u64) -> AuditReply {
+    pub fn audit(&mut self, from_epoch: u64) -> AuditReply {
         let tallies = self.tallies.range(from_epoch..).map(|(&epoch, tallies)| tallies.message(epoch));
         let (epochs, more) = page(tallies);
         let spec = self.plan.spec().clone();
@@ -326,7 +326,7 @@ impl Ledger {
     }
 
     /// A page of the quarantine's list.
-    pub(crate) fn list_quarantine(&self, after: Option<QuarantineKey>) -> ListQuarantineReply {
+    pub fn list_quarantine(&self, after: Option<QuarantineKey>) -> ListQuarantineReply {
         let start = after.map_or(Bound::Unbounded, |key| Bound::Excluded((key.epoch, key.record)));
         let (records, more) = page(self.quarantine.range((start, Bound::Unbounded)).map(|(_, entry)| entry.clone()));
         let quarantined = self.tallies.values().map(|tallies| tallies.quarantined.count).sum();

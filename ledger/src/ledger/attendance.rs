@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use forebay_proto::v1::{AttendReply, AttendRequest, Cause, attend_request::Attendance};
 
 use super::Ledger;
-use crate::call_error::CallError;
+use crate::error::LedgerError;
 
 /// Most trainers of a worker.
 const MOST: usize = 65_536;
@@ -13,10 +13,10 @@ const MOST: usize = 65_536;
 impl Ledger {
     /// Notes which trainers a worker has. One that has closed the stream is forgotten: no trainer waits for it, and others
     /// need not agree with it.
-    pub(crate) fn attend(&mut self, worker: &str, request: &AttendRequest) -> Result<AttendReply, CallError> {
+    pub fn attend(&mut self, worker: &str, request: &AttendRequest) -> Result<AttendReply, LedgerError> {
         let attended = match request.attendance() {
             Attendance::Unspecified => {
-                return Err(CallError::Invalid("The request does not say whether trainers are there.".to_owned()));
+                return Err(LedgerError::Invalid("The request does not say whether trainers are there.".to_owned()));
             }
             Attendance::Closed => {
                 // Its trainers come back when it is started again.
@@ -38,7 +38,7 @@ impl Ledger {
             Attendance::Attended => true,
         };
         if request.trainers.len() > MOST {
-            return Err(CallError::Invalid(format!("A worker may have at most {MOST} trainers.")));
+            return Err(LedgerError::Invalid(format!("A worker may have at most {MOST} trainers.")));
         }
         let here: BTreeSet<u64> = request.trainers.iter().copied().filter(|trainer| *trainer != 0).collect();
         if let Some(known) = self.workers.get_mut(worker) {
@@ -59,12 +59,12 @@ impl Ledger {
 
     /// Refuses what only the sole reader of the stream may do, if a living worker beside this one has trainers. `what` says
     /// what that is, and `instead` what to do.
-    pub(super) fn sole_reader(&self, worker: &str, now: u64, what: &str, instead: &str) -> Result<(), CallError> {
+    pub(super) fn sole_reader(&self, worker: &str, now: u64, what: &str, instead: &str) -> Result<(), LedgerError> {
         let attended =
             self.index.attended_beside(worker).filter(|(_, heard)| now.saturating_sub(*heard) < self.times.lease_ttl);
         match attended.and_then(|(name, _)| Some((name, self.workers.get(name)?))) {
             None => Ok(()),
-            Some((name, other)) => Err(CallError::Invalid(format!(
+            Some((name, other)) => Err(LedgerError::Invalid(format!(
                 "{what}, but node {name:?} ({}) has trainers of the stream as well. {instead}",
                 other.whereabouts()
             ))),

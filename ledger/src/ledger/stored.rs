@@ -11,7 +11,7 @@ use super::damage::Damage;
 use super::{
     BadRecords, Dirty, Ledger, Loads, Missing, ReturnedPositions, Shares, Tallies, Times, Worker, WorkerIndex, marks,
 };
-use crate::store::Change;
+use crate::change::Change;
 
 /// Layout of the documents. Older versions are read as well. The builds that write versions 1 and 2 do not know tails, and would
 /// count these positions as delivered. Version 3 has marks in the head.

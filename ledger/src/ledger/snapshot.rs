@@ -16,7 +16,7 @@ use super::{
     tallies::{PositionFate, Tallies},
     worker_index::WorkerIndex,
 };
-use crate::call_error::CallError;
+use crate::error::LedgerError;
 
 /// Layout of `Snapshot`. Version 1, which has no causes and no positions without a record, is read as well.
 const VERSION: u32 = 2;
@@ -33,7 +33,7 @@ struct SnapshotLease {
 
 impl Ledger {
     /// The run's state in O(outstanding), in which `consumed` counts as delivered. The ledger stays as it is.
-    pub(crate) fn take_snapshot(&mut self, consumed: &[AckItem]) -> Result<TakeSnapshotReply, CallError> {
+    pub(crate) fn take_snapshot(&mut self, consumed: &[AckItem]) -> Result<TakeSnapshotReply, LedgerError> {
         let progress = self.progress();
         let mut open: Vec<SnapshotLease> = self
             .workers
@@ -96,7 +96,7 @@ impl Ledger {
 
     /// Goes back, or ahead, to a snapshot. What was outstanding in it is leased again; all older leases are fenced. In lockstep,
     /// the account of the ledger goes on there if it `continues`, and otherwise begins there.
-    pub(crate) fn restore(&mut self, snapshot: &Snapshot, continues: bool) -> Result<RestoreReply, CallError> {
+    pub(crate) fn restore(&mut self, snapshot: &Snapshot, continues: bool) -> Result<RestoreReply, LedgerError> {
         self.check_origin(snapshot)?;
         let of_rank = self.plan.spec().lockstep.map(|rank| step::of_rank(&self.plan, rank, snapshot)).transpose()?;
         let mut snapshot = of_rank.clone().unwrap_or_else(|| snapshot.clone());
@@ -203,9 +203,9 @@ impl Ledger {
     }
 
     /// Whether it is of this dataset and order.
-    fn check_origin(&self, snapshot: &Snapshot) -> Result<(), CallError> {
+    fn check_origin(&self, snapshot: &Snapshot) -> Result<(), LedgerError> {
         if !(1..=VERSION).contains(&snapshot.version) {
-            return Err(CallError::Invalid(format!(
+            return Err(LedgerError::Invalid(format!(
                 "The snapshot has version {}; this build reads versions 1 to {VERSION}. Load it with the build that \
                  made it, or a later one.",
                 snapshot.version
@@ -213,7 +213,7 @@ impl Ledger {
         }
         if snapshot.spec_hash != self.spec_hash {
             let words = snapshot.spec.as_ref().map(|spec| differences(spec, self.plan.spec())).unwrap_or_default();
-            return Err(CallError::SpecMismatch(format!(
+            return Err(LedgerError::SpecMismatch(format!(
                 "The snapshot was taken of another dataset or order: {}. Load it where these are the same.",
                 if words.is_empty() { "its spec hash differs" } else { &words }
             )));
@@ -222,8 +222,8 @@ impl Ledger {
     }
 
     /// Whether its positions are some that this ledger can have.
-    fn check_ranges(&self, snapshot: &Snapshot) -> Result<(), CallError> {
-        let invalid = |text: String| Err(CallError::Invalid(text));
+    fn check_ranges(&self, snapshot: &Snapshot) -> Result<(), LedgerError> {
+        let invalid = |text: String| Err(LedgerError::Invalid(text));
         let (epoch, cursor) = (snapshot.epoch, snapshot.cursor);
         let ends = |of: u64| if of == epoch { cursor } else { self.plan.epoch_len(of) };
         // What is stored next must be possible too, or no coordinator could read it.
@@ -264,9 +264,9 @@ fn consume(
     open: &mut [SnapshotLease],
     tallies: &mut BTreeMap<u64, Tallies>,
     item: &AckItem,
-) -> Result<(), CallError> {
+) -> Result<(), LedgerError> {
     let wrong = || {
-        CallError::Invalid(format!(
+        LedgerError::Invalid(format!(
             "The receipt of lease {} contradicts itself: its range and its count must agree.",
             item.lease
         ))

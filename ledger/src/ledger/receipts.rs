@@ -22,7 +22,7 @@ struct BesideReceipts<'a> {
 
 impl Ledger {
     /// Counts receipts. Each is accepted once, and only while its positions are nobody else's.
-    pub(crate) fn ack(&mut self, worker: &str, request: &AckRequest) -> AckReply {
+    pub fn ack(&mut self, worker: &str, request: &AckRequest) -> AckReply {
         let beside = BesideReceipts {
             hand_in: request.hand_in,
             // Of two entries for a record, the first counts.
@@ -150,7 +150,7 @@ impl Ledger {
     }
 
     /// Quarantines bad records.
-    pub(crate) fn nack(&mut self, worker: &str, records: &[BadRecord]) -> NackReply {
+    pub fn nack(&mut self, worker: &str, records: &[BadRecord]) -> NackReply {
         let verdicts = records.iter().map(|bad| self.nack_record(worker, bad).into()).collect();
         NackReply { verdicts, progress: Some(self.progress()) }
     }
@@ -174,7 +174,7 @@ impl Ledger {
 
     /// Gives positions back, to be leased again before all others. What consumers of a dead incarnation were waited
     /// for is waited for no more.
-    pub(crate) fn give_back(&mut self, worker: &str, items: &[ReturnedRange], now: u64) -> ReturnReply {
+    pub fn give_back(&mut self, worker: &str, items: &[ReturnedRange], now: u64) -> ReturnReply {
         let verdicts = items
             .iter()
             .map(|item| {

@@ -8,8 +8,8 @@ use prost::Message;
 
 use super::received::ReceivedTasks;
 use super::{COUNTED, Tasks};
+use crate::change::Change;
 use crate::ledger::{Ledger, Times};
-use crate::store::Change;
 
 /// Layout of the documents.
 const VERSION: u32 = 1;

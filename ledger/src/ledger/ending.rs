@@ -3,7 +3,7 @@
 use forebay_proto::v1::{AbandonReply, AbandonRequest};
 
 use super::{Ledger, ReturnedPositions, marks::SUMMED_AT_ONCE, tallies::PositionFate};
-use crate::call_error::CallError;
+use crate::error::LedgerError;
 
 /// Epochs, ended one shortly after the other by other ranks, whose late receipts count. It bounds what is kept of them.
 const LATE_EPOCHS: u64 = 8;
@@ -23,19 +23,19 @@ impl Ledger {
         worker: &str,
         request: &AbandonRequest,
         now: u64,
-    ) -> Result<AbandonReply, CallError> {
+    ) -> Result<AbandonReply, LedgerError> {
         let &AbandonRequest { epoch, generation, .. } = request;
         let instead = "End those first, or let each node read a shard of its own.";
         self.sole_reader(worker, now, &format!("reset() ends epoch {epoch} for a sole reader"), instead)?;
         self.settle();
         if !self.has_begun(epoch) {
-            return Err(CallError::Invalid(format!(
+            return Err(LedgerError::Invalid(format!(
                 "Epoch {epoch} has not begun; the ledger leases epoch {} at most.",
                 self.cursor_epoch
             )));
         }
         if generation != 0 && generation != self.generation && self.progress().floor <= epoch {
-            return Err(CallError::Invalid(format!(
+            return Err(LedgerError::Invalid(format!(
                 "Epoch {epoch} is not ended: a state was loaded while reset() was under way. Call reset() again if the epoch \
                  that the stream is in now is to end as well."
             )));

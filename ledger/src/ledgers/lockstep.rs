@@ -12,9 +12,9 @@ use forebay_proto::v1::{
 use prost::Message as _;
 
 use super::{Ledgers, PREFIX};
-use crate::call_error::CallError;
+use crate::change::Change;
+use crate::error::LedgerError;
 use crate::ledger::Ledger;
-use crate::store::Change;
 use crate::tasks::Tasks;
 use forebay_plan::EpochPart;
 use forebay_plan::{SegmentEnd, Segments, ranks};
@@ -48,11 +48,11 @@ enum StateOrigin {
 
 impl LockstepRun {
     /// From its document.
-    pub(super) fn load(stream: &str, bytes: &[u8]) -> Result<Self, CallError> {
+    pub(super) fn load(stream: &str, bytes: &[u8]) -> Result<Self, LedgerError> {
         let stored = StoredSegments::decode(bytes).ok().and_then(|stored| Segments::from_stored(&stored));
         let segments = stored.ok_or_else(|| {
             let why = "Restore it from a backup, or begin a new run.";
-            CallError::Corrupt(format!("The stored segments of {stream:?} are damaged. {why}"))
+            LedgerError::Corrupt(format!("The stored segments of {stream:?} are damaged. {why}"))
         })?;
         Ok(Self { segments, is_dirty: false, is_stored: true })
     }
@@ -107,7 +107,7 @@ impl Ledgers {
 
     /// Takes a rank to a state, and its run with it: ranks of another number begin a segment there, and those of before are
     /// fenced.
-    pub(crate) fn restore(&mut self, request: &RestoreRequest, now: u64) -> Result<RestoreReply, CallError> {
+    pub fn restore(&mut self, request: &RestoreRequest, now: u64) -> Result<RestoreReply, LedgerError> {
         let mut request = request.clone();
         let name = &*request.caller.as_ref().map_or(String::new(), |caller| caller.ledger.clone());
         if let (Some(ledger), Some(state)) = (self.shelf.get(name), &mut request.snapshot) {
@@ -191,13 +191,13 @@ impl Ledgers {
     }
 
     /// Grants leases, unless the run is read by ranks of another number.
-    pub(crate) fn acquire(&mut self, request: &AcquireRequest, now: u64) -> Result<AcquireReply, CallError> {
+    pub fn acquire(&mut self, request: &AcquireRequest, now: u64) -> Result<AcquireReply, LedgerError> {
         self.is_in_segment(request.caller.as_ref().map_or("", |caller| &caller.ledger))?;
         self.command(1, request.caller.as_ref(), now, |ledger, worker| Ok(ledger.acquire(worker, request, now)))
     }
 
     /// Ends an epoch. If it is that of a rank, the other ranks go on behind it as well.
-    pub(crate) fn abandon(&mut self, request: &AbandonRequest, now: u64) -> Result<AbandonReply, CallError> {
+    pub fn abandon(&mut self, request: &AbandonRequest, now: u64) -> Result<AbandonReply, LedgerError> {
         let caller = request.caller.as_ref();
         let name = caller.map_or("", |caller| &caller.ledger);
         self.is_in_segment(name)?;
@@ -216,7 +216,7 @@ impl Ledgers {
     }
 
     /// A state. If it is that of a rank, all ranks keep their sums of what is before it.
-    pub(crate) fn take_snapshot(&mut self, request: &TakeSnapshotRequest) -> Result<TakeSnapshotReply, CallError> {
+    pub fn take_snapshot(&mut self, request: &TakeSnapshotRequest) -> Result<TakeSnapshotReply, LedgerError> {
         let name = &*request.ledger;
         self.is_in_segment(name)?;
         let ledger = self.current(name)?;
@@ -230,7 +230,7 @@ impl Ledgers {
     }
 
     /// A page of a ledger's tallies. With that of a rank goes the account of its run.
-    pub(crate) fn audit(&mut self, request: &AuditRequest) -> Result<AuditReply, CallError> {
+    pub fn audit(&mut self, request: &AuditRequest) -> Result<AuditReply, LedgerError> {
         let AuditRequest { ledger: name, from_epoch } = request;
         let mut reply = self.get(name)?.audit(*from_epoch);
         reply.has_ended = self.tasks.get(name).is_some_and(Tasks::has_ended);
@@ -287,10 +287,10 @@ impl Ledgers {
     }
 
     /// Why a ledger's ranks get no more of their run, if that has gone on with others.
-    pub(super) fn superseded(&self, name: &str) -> Option<CallError> {
+    pub(super) fn superseded(&self, name: &str) -> Option<LedgerError> {
         let (stream, segments) = self.run_of(name).filter(|_| self.shelf.get(name).is_some_and(Ledger::has_ended))?;
         let LockstepSegment { epoch, step, world_size, .. } = *segments.current();
-        Some(CallError::Fenced(format!(
+        Some(LedgerError::Fenced(format!(
             "{}Ledger {name:?} has ended: the run continues with {} from step {step} of epoch {epoch}. To change the \
              number of ranks again, restart all ranks and load a state on each.",
             shown(stream),
@@ -299,7 +299,7 @@ impl Ledgers {
     }
 
     /// Refuses to go on with ranks of another number than the run has, which have loaded no state.
-    fn is_in_segment(&self, name: &str) -> Result<(), CallError> {
+    fn is_in_segment(&self, name: &str) -> Result<(), LedgerError> {
         let Some((stream, segments)) = self.run_of(name) else { return Ok(()) };
         let current = segments.current();
         let Some(ledger) = self.shelf.get(name).filter(|ledger| ledger.segment() > current.generation) else {
@@ -308,7 +308,7 @@ impl Ledgers {
         let asked = ledger.plan().spec().lockstep.unwrap_or_default().world_size;
         let LockstepSegment { epoch, step, world_size, .. } = *current;
         let short = stream.split('/').nth(1).unwrap_or_default();
-        Err(CallError::SpecMismatch(format!(
+        Err(LedgerError::SpecMismatch(format!(
             "{}It is read by {} from step {step} of epoch {epoch}, but this rank is one of {asked}. Load a state of the run on each \
              rank before its first batch, use world_size {world_size}, or begin a new run: `forebay run new {short}` for a \
              service's stream, another run= for a Loader.",

@@ -10,16 +10,16 @@ use forebay_proto::v1::{AcquireRequest, Lease, SettleReply, SettleRequest, Verdi
 
 use super::returned::{TakenPositions, insert};
 use super::{Grant, Ledger, ReturnedPositions};
-use crate::call_error::CallError;
+use crate::error::LedgerError;
 
 impl Ledger {
     /// Takes a worker's tail of an epoch. The leases that the worker had then are settled.
     ///
     /// # Errors
     /// A shard has no tails: its positions have fixed places.
-    pub(crate) fn settle_epoch(&mut self, worker: &str, request: &SettleRequest) -> Result<SettleReply, CallError> {
+    pub fn settle_epoch(&mut self, worker: &str, request: &SettleRequest) -> Result<SettleReply, LedgerError> {
         if self.plan.part().is_some() {
-            return Err(CallError::Invalid("A shard or a rank has no tails.".to_owned()));
+            return Err(LedgerError::Invalid("A shard or a rank has no tails.".to_owned()));
         }
         let verdicts = request
             .tail

@@ -11,7 +11,7 @@ use prost::Message;
 use serde_json::{Value, json};
 
 use super::{Tasks, shard};
-use crate::call_error::CallError;
+use crate::error::LedgerError;
 use crate::ledger::{Ledger, Load};
 
 /// Most shards that are listed. Only people read the lists.
@@ -24,7 +24,7 @@ impl Tasks {
     ///
     /// # Errors
     /// None in practice: the ledger takes each snapshot that names no receipts.
-    pub(crate) fn checkpoint(&self, ledger: &mut Ledger) -> Result<String, CallError> {
+    pub(crate) fn checkpoint(&self, ledger: &mut Ledger) -> Result<String, LedgerError> {
         let snapshot = snapshot(ledger)?;
         let plan = ledger.plan();
         let out: Vec<(u64, Range<u64>)> =
@@ -69,7 +69,7 @@ impl Tasks {
     ///
     /// # Errors
     /// It is none, or one of another dataset or order, or its load id was used for another one. Nothing has changed then.
-    pub(crate) fn restore(&mut self, ledger: &mut Ledger, request: &RestoreTasksRequest) -> Result<(), CallError> {
+    pub(crate) fn restore(&mut self, ledger: &mut Ledger, request: &RestoreTasksRequest) -> Result<(), LedgerError> {
         let RestoreTasksRequest { checkpoint, load_id, .. } = request;
         let load = (!load_id.is_empty()).then(|| Load::of(load_id, checkpoint.as_bytes())).transpose()?;
         if let Some(load) = &load
@@ -81,14 +81,14 @@ impl Tasks {
             Snapshot { epoch: 0, cursor: 0, open: Vec::new(), tallies: Vec::new(), ..snapshot(ledger)? }
         } else {
             let checkpoint: Value = serde_json::from_str(checkpoint)
-                .map_err(|error| CallError::Invalid(format!("The checkpoint is not JSON: {error}.")))?;
+                .map_err(|error| LedgerError::Invalid(format!("The checkpoint is not JSON: {error}.")))?;
             match &checkpoint["ledger"] {
                 Value::Null => imported(ledger, &checkpoint)?,
                 own => own
                     .as_str()
                     .and_then(unhex)
                     .and_then(|bytes| Snapshot::decode(&*bytes).ok())
-                    .ok_or_else(|| CallError::Invalid("The checkpoint's \"ledger\" is damaged.".to_owned()))?,
+                    .ok_or_else(|| LedgerError::Invalid("The checkpoint's \"ledger\" is damaged.".to_owned()))?,
             }
         };
         ledger.restore(&snapshot, false)?;
@@ -104,13 +104,13 @@ impl Tasks {
     }
 }
 
-fn snapshot(ledger: &mut Ledger) -> Result<Snapshot, CallError> {
+fn snapshot(ledger: &mut Ledger) -> Result<Snapshot, LedgerError> {
     Ok(ledger.take_snapshot(&[])?.snapshot.unwrap_or_default())
 }
 
 /// What a checkpoint of `DLRover` means: all but the listed shards of its last epoch is done, and so are all epochs before.
-fn imported(ledger: &mut Ledger, checkpoint: &Value) -> Result<Snapshot, CallError> {
-    let wrong = |text: &str| CallError::Invalid(format!("The checkpoint cannot be used: {text}."));
+fn imported(ledger: &mut Ledger, checkpoint: &Value) -> Result<Snapshot, LedgerError> {
+    let wrong = |text: &str| LedgerError::Invalid(format!("The checkpoint cannot be used: {text}."));
     if ledger.plan().spec().shuffle {
         return Err(wrong("it lists shards in the dataset's order. Register the dataset without shuffle"));
     }
@@ -148,8 +148,8 @@ fn imported(ledger: &mut Ledger, checkpoint: &Value) -> Result<Snapshot, CallErr
 }
 
 /// A list of shards as pairs of records.
-fn shards(checkpoint: &Value, key: &str) -> Result<Vec<Range<u64>>, CallError> {
-    let wrong = |text: &str| CallError::Invalid(format!("The checkpoint cannot be used: \"{key}\" {text}."));
+fn shards(checkpoint: &Value, key: &str) -> Result<Vec<Range<u64>>, LedgerError> {
+    let wrong = |text: &str| LedgerError::Invalid(format!("The checkpoint cannot be used: \"{key}\" {text}."));
     let list = checkpoint[key].as_array().ok_or_else(|| wrong("is no list"))?;
     list.iter()
         .map(|pair| match pair.as_array().map(Vec::as_slice) {

@@ -18,9 +18,9 @@ use prost::Message;
 use self::lockstep::{LockstepRun, RUN, SEGMENTS};
 use self::shelf::Shelf;
 use crate::{
-    call_error::CallError,
+    change::Change,
+    error::LedgerError,
     ledger::{Ledger, Times},
-    store::Change,
     tasks::Tasks,
 };
 
@@ -29,7 +29,7 @@ const NAME_LEN: usize = 200;
 /// Longest host name and boot id of a worker's process, in bytes.
 const PROCESS_LEN: usize = 256;
 /// What the keys of all ledgers' documents start with.
-pub(crate) const PREFIX: &str = "ledger/";
+pub const PREFIX: &str = "ledger/";
 
 /// Ledgers by name: `RUN/STREAM/all`, `RUN/STREAM/shard-3` for a static one, `RUN/STREAM/rank-3-of-8` for one in lockstep.
 #[derive(Debug)]
@@ -46,11 +46,11 @@ pub struct Ledgers {
 
 impl Ledgers {
     /// From all documents of a store.
-    pub(crate) fn load(documents: &[(String, Vec<u8>)], times: Times, now: u64) -> Result<Self, CallError> {
+    pub fn load(documents: &[(String, Vec<u8>)], times: Times, now: u64) -> Result<Self, LedgerError> {
         let mut by_name = BTreeMap::<&str, Vec<(&str, &[u8])>>::new();
         for (key, bytes) in documents {
             let (name, document) = split(key).ok_or_else(|| {
-                CallError::Corrupt(format!("The store holds {key:?}, which is not a document of a ledger."))
+                LedgerError::Corrupt(format!("The store holds {key:?}, which is not a document of a ledger."))
             })?;
             by_name.entry(name).or_default().push((document, bytes));
         }
@@ -62,7 +62,7 @@ impl Ledgers {
                 continue;
             }
             let damaged = |why: String| {
-                CallError::Corrupt(format!(
+                LedgerError::Corrupt(format!(
                     "The stored ledger {name:?} is damaged: {why}. Restore it from a backup, or begin a new run."
                 ))
             };
@@ -71,7 +71,7 @@ impl Ledgers {
             let lasting = if of_tasks.is_empty() { times } else { Tasks::times(times) };
             let mut ledger = Ledger::load(&documents, lasting, now).map_err(|why| {
                 if why.is_newer() {
-                    CallError::Corrupt(format!("The stored ledger {name:?} {why}."))
+                    LedgerError::Corrupt(format!("The stored ledger {name:?} {why}."))
                 } else {
                     damaged(why.to_string())
                 }
@@ -92,9 +92,9 @@ impl Ledgers {
     }
 
     /// The ledger of this name.
-    pub(crate) fn get(&mut self, name: &str) -> Result<&mut Ledger, CallError> {
+    pub fn get(&mut self, name: &str) -> Result<&mut Ledger, LedgerError> {
         self.shelf.get_mut(name).ok_or_else(|| {
-            CallError::NotFound(format!(
+            LedgerError::NotFound(format!(
                 "There is no ledger {name:?}: it was never opened, or a new run was begun. The daemon of the \
                  stream opens it when it starts, or when it is told \"forebay run new\"."
             ))
@@ -102,12 +102,12 @@ impl Ledgers {
     }
 
     /// What those are told who follow a ledger; nothing of one that is gone.
-    pub(crate) fn news(&mut self, name: &str) -> Option<LedgerNews> {
+    pub fn news(&mut self, name: &str) -> Option<LedgerNews> {
         self.shelf.shown_one(name).map(Ledger::news)
     }
 
     /// The ledger that a caller names.
-    pub(crate) fn of_caller(&mut self, caller: Option<&Caller>) -> Result<&mut Ledger, CallError> {
+    pub fn of_caller(&mut self, caller: Option<&Caller>) -> Result<&mut Ledger, LedgerError> {
         self.current(caller.map_or("", |caller| &caller.ledger))
     }
 
@@ -115,24 +115,24 @@ impl Ledgers {
     ///
     /// # Errors
     /// There is none, or its run has gone on without it.
-    fn current(&mut self, name: &str) -> Result<&mut Ledger, CallError> {
+    fn current(&mut self, name: &str) -> Result<&mut Ledger, LedgerError> {
         self.superseded(name).map_or(Ok(()), Err)?;
         self.get(name)
     }
 
     /// Lets a worker's command act on its ledger, once: see [`Ledger::once`].
-    pub(crate) fn command<R: Message + Default>(
+    pub fn command<R: Message + Default>(
         &mut self,
         number: u32,
         caller: Option<&Caller>,
         now: u64,
-        act: impl FnOnce(&mut Ledger, &str) -> Result<R, CallError>,
-    ) -> Result<R, CallError> {
+        act: impl FnOnce(&mut Ledger, &str) -> Result<R, LedgerError>,
+    ) -> Result<R, LedgerError> {
         self.of_caller(caller)?.once(caller, number, now, act)
     }
 
     /// Returns the leases of silent workers, and the tasks that take too long.
-    pub(crate) fn expire(&mut self, now: u64) {
+    pub fn expire(&mut self, now: u64) {
         for (name, tasks) in &mut self.tasks {
             if let Some(ledger) = self.shelf.get_mut(name) {
                 tasks.expire(ledger, now);
@@ -142,17 +142,17 @@ impl Ledgers {
     }
 
     /// When the next lease expires.
-    pub(crate) fn next_deadline(&self) -> Option<u64> {
+    pub fn next_deadline(&self) -> Option<u64> {
         self.shelf.next_deadline()
     }
 
     /// The names of all ledgers that may have changed since the last call. Some may be gone.
-    pub(crate) fn take_touched(&mut self) -> BTreeSet<String> {
+    pub fn take_touched(&mut self) -> BTreeSet<String> {
         self.shelf.take_touched()
     }
 
     /// What is to be committed: all changes since the last call.
-    pub(crate) fn take_changes(&mut self) -> Vec<Change> {
+    pub fn take_changes(&mut self) -> Vec<Change> {
         let mut changes = std::mem::take(&mut self.forgotten);
         self.shelf.for_touched(|name, ledger| ledger.take_changes(&format!("{PREFIX}{name}/"), &mut changes));
         for (name, tasks) in &mut self.tasks {
@@ -163,7 +163,7 @@ impl Ledgers {
     }
 
     /// All documents of all ledgers, as they are.
-    pub(crate) fn documents(&self) -> Vec<Change> {
+    pub fn documents(&self) -> Vec<Change> {
         let mut documents = Vec::new();
         for (name, ledger) in self.shelf.iter() {
             ledger.documents(&format!("{PREFIX}{name}/"), &mut documents);
@@ -176,7 +176,7 @@ impl Ledgers {
     }
 
     /// Lets every ledger go on from a snapshot that was taken at this time: see [`Ledger::recover`].
-    pub(crate) fn recover(&mut self, taken: u64, origin: &[u8]) {
+    pub fn recover(&mut self, taken: u64, origin: &[u8]) {
         for (name, ledger) in self.shelf.iter_mut() {
             if let Some(tasks) = self.tasks.get_mut(name) {
                 tasks.recover(ledger);
@@ -186,12 +186,13 @@ impl Ledgers {
     }
 
     /// The generation of each ledger, by name.
-    pub(crate) fn generations(&self) -> Vec<(String, u64)> {
+    pub fn generations(&self) -> Vec<(String, u64)> {
         self.shelf.iter().map(|(name, ledger)| (name.clone(), ledger.generation())).collect()
     }
 
-    pub(crate) fn open(&mut self, request: &OpenRequest, now: u64) -> Result<OpenReply, CallError> {
-        let invalid = |text: String| CallError::Invalid(text);
+    /// Opens a ledger for a worker, or makes it. A name that is taken by a living worker is refused.
+    pub fn open(&mut self, request: &OpenRequest, now: u64) -> Result<OpenReply, LedgerError> {
+        let invalid = |text: String| LedgerError::Invalid(text);
         for (what, name) in [("run", &request.run), ("stream", &request.stream), ("worker", &request.worker)] {
             check_name(what, name)?;
         }
@@ -218,7 +219,7 @@ impl Ledgers {
         }
         let ledger = self.shelf.get_mut(&name).expect("it was there or has just been made");
         if request.shard_size_required && request.shard_size != ledger.shard_size() {
-            return Err(CallError::SpecMismatch(format!(
+            return Err(LedgerError::SpecMismatch(format!(
                 "Run {:?} of stream {:?} was made with shard_size {}, and now {} is asked for. A run keeps its \
                  shard_size: leave it out, or begin a new run.",
                 request.run,
@@ -248,9 +249,9 @@ impl Ledgers {
     }
 
     /// Where a dataset differs from that of a stream's run.
-    pub(crate) fn compare_dataset(&self, request: &CompareDatasetRequest) -> Result<CompareDatasetReply, CallError> {
+    pub fn compare_dataset(&self, request: &CompareDatasetRequest) -> Result<CompareDatasetReply, LedgerError> {
         if request.outline.as_ref().is_some_and(|asked| !outline::is_of(asked, request.records)) {
-            return Err(CallError::Invalid("The outline in the request is none of its records.".to_owned()));
+            return Err(LedgerError::Invalid("The outline in the request is none of its records.".to_owned()));
         }
         let stream = format!("{}/{}/", request.run, request.stream);
         let known = self.of_stream(&stream).find_map(|(_, ledger)| Some((ledger.plan().spec(), ledger.outline()?)));
@@ -266,7 +267,7 @@ impl Ledgers {
     }
 
     /// A page of the ledgers, by name.
-    pub(crate) fn list(&mut self, request: &ListLedgersRequest, now: u64) -> ListLedgersReply {
+    pub fn list(&mut self, request: &ListLedgersRequest, now: u64) -> ListLedgersReply {
         let ledgers = self.shelf.shown(&request.after);
         let status = |(name, ledger): (&String, &mut Ledger)| {
             let mut status = ledger.status(name, !request.without_workers, now);
@@ -291,7 +292,7 @@ impl Ledgers {
     }
 
     /// All ledgers of a run's stream agree in everything but the number of the shard, and the number and count of ranks.
-    fn compare(&self, stream: &str, request: &OpenRequest) -> Result<(), CallError> {
+    fn compare(&self, stream: &str, request: &OpenRequest) -> Result<(), LedgerError> {
         let asked = request.spec.as_ref().map(nameless).unwrap_or_default();
         // They agree with each other.
         if let Some((_, ledger)) = self.of_stream(stream).next() {
@@ -303,7 +304,7 @@ impl Ledgers {
                 (kept.rank, kept.world_size) = (asked.rank, asked.world_size);
             }
             if kept != asked {
-                return Err(CallError::SpecMismatch(format!(
+                return Err(LedgerError::SpecMismatch(format!(
                     "Run {:?} of stream {:?} was made for something else: {}. Undo the change, or begin a new run: \
                      `forebay run new {}` for a service's stream, another run= for a Loader.",
                     request.run,
@@ -316,7 +317,8 @@ impl Ledgers {
         Ok(())
     }
 
-    pub(crate) fn new_run(&mut self, request: &NewRunRequest) -> Result<NewRunReply, CallError> {
+    /// Begins a run with a name of its own.
+    pub fn new_run(&mut self, request: &NewRunRequest) -> Result<NewRunReply, LedgerError> {
         for (what, name) in [("run", &request.run), ("stream", &request.stream)] {
             check_name(what, name)?;
         }
@@ -348,9 +350,9 @@ impl Ledgers {
 }
 
 /// Names are parts of keys, divided by '/'.
-fn check_name(what: &str, name: &str) -> Result<(), CallError> {
+fn check_name(what: &str, name: &str) -> Result<(), LedgerError> {
     if name.is_empty() || name.len() > NAME_LEN || name.contains(|c: char| c == '/' || c.is_control()) {
-        return Err(CallError::Invalid(format!(
+        return Err(LedgerError::Invalid(format!(
             "The {what} name {name:?} cannot be used: it must have 1 to {NAME_LEN} bytes, without '/' and control \
              characters."
         )));
@@ -359,16 +361,16 @@ fn check_name(what: &str, name: &str) -> Result<(), CallError> {
 }
 
 /// What a worker says of its process is stored.
-fn check_process(process: Option<&WorkerProcess>) -> Result<(), CallError> {
+fn check_process(process: Option<&WorkerProcess>) -> Result<(), LedgerError> {
     if process.is_some_and(|process| process.host.len().max(process.boot.len()) > PROCESS_LEN) {
         let text = format!("A worker's host and boot may have at most {PROCESS_LEN} bytes each.");
-        return Err(CallError::Invalid(text));
+        return Err(LedgerError::Invalid(text));
     }
     Ok(())
 }
 
 /// A key's ledger name and document.
-pub(crate) fn split(key: &str) -> Option<(&str, &str)> {
+pub fn split(key: &str) -> Option<(&str, &str)> {
     let rest = key.strip_prefix(PREFIX)?;
     let (end, _) = rest.match_indices('/').nth(2)?;
     Some((&rest[..end], &rest[end + 1..]))

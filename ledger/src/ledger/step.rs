@@ -6,7 +6,7 @@
 use forebay_plan::{Plan, RankPositions};
 use forebay_proto::v1::{LedgerSpec, LockstepRank, Snapshot};
 
-use crate::call_error::CallError;
+use crate::error::LedgerError;
 
 /// A rank's snapshot as the state of its run. A step of which a position is open counts as not done.
 pub(super) fn of_run(plan: &Plan, rank: LockstepRank, snapshot: Snapshot) -> Snapshot {
@@ -27,10 +27,10 @@ pub(super) fn of_run(plan: &Plan, rank: LockstepRank, snapshot: Snapshot) -> Sna
 }
 
 /// The state of a run as a rank's snapshot, to go on from.
-pub(super) fn of_rank(plan: &Plan, rank: LockstepRank, state: &Snapshot) -> Result<Snapshot, CallError> {
+pub(super) fn of_rank(plan: &Plan, rank: LockstepRank, state: &Snapshot) -> Result<Snapshot, LedgerError> {
     let (cursor, global_batch) = (state.cursor, rank.global_batch);
     if !cursor.is_multiple_of(global_batch) || cursor >= plan.positions().max(1) || !state.open.is_empty() {
-        return Err(CallError::Invalid(format!(
+        return Err(LedgerError::Invalid(format!(
             "The state is not one between two steps of {global_batch}: it is at position {cursor} of epoch {}, with {} open \
              ranges.",
             state.epoch,

@@ -26,7 +26,7 @@ use forebay_proto::{RecordSum, Turn};
 pub(crate) use self::params::TaskParams;
 pub use self::params::task_ledger;
 use self::received::ReceivedTasks;
-use crate::call_error::CallError;
+use crate::error::LedgerError;
 use crate::ledger::{HeldPositions, Ledger, Times, cut};
 use forebay_plan::Plan;
 
@@ -81,10 +81,15 @@ impl Tasks {
     ///
     /// # Errors
     /// The caller is another incarnation than the worker's, or there are no ids left.
-    pub(crate) fn next(&mut self, ledger: &mut Ledger, caller: &Caller, now: u64) -> Result<NextTaskReply, CallError> {
+    pub(crate) fn next(
+        &mut self,
+        ledger: &mut Ledger,
+        caller: &Caller,
+        now: u64,
+    ) -> Result<NextTaskReply, LedgerError> {
         if self.id(ledger.next_lease()).is_none() {
             let text = "All ids of tasks are used up: begin a new run with `forebay run new`.";
-            return Err(CallError::Invalid(text.to_owned()));
+            return Err(LedgerError::Invalid(text.to_owned()));
         }
         let one = AcquireRequest { leases: 1, ..AcquireRequest::default() };
         let reply = if caller.sequence == 0 {

@@ -4,7 +4,7 @@ use forebay_proto::v1::{LoadedState, RestoreReply, RestoreRequest, Snapshot, Sto
 use prost::Message as _;
 
 use super::Ledger;
-use crate::call_error::CallError;
+use crate::error::LedgerError;
 
 /// Loads that are remembered.
 const LOADS: usize = 16;
@@ -61,9 +61,9 @@ impl Load {
     ///
     /// # Errors
     /// The id is too long, or no text for people.
-    pub(crate) fn of(load_id: &str, state: &[u8]) -> Result<Self, CallError> {
+    pub(crate) fn of(load_id: &str, state: &[u8]) -> Result<Self, LedgerError> {
         if load_id.len() > ID_LEN || load_id.contains(char::is_control) {
-            return Err(CallError::Invalid(format!(
+            return Err(LedgerError::Invalid(format!(
                 "load_id has {} bytes; it may have at most {ID_LEN}, without control characters.",
                 load_id.len()
             )));
@@ -82,10 +82,10 @@ impl Ledger {
         request: &RestoreRequest,
         continues: bool,
         now: u64,
-    ) -> Result<RestoreReply, CallError> {
+    ) -> Result<RestoreReply, LedgerError> {
         let RestoreRequest { snapshot, load_id, trainer, load_number, .. } = request;
         let snapshot =
-            snapshot.as_ref().ok_or_else(|| CallError::Invalid("The request holds no snapshot.".to_owned()))?;
+            snapshot.as_ref().ok_or_else(|| LedgerError::Invalid("The request holds no snapshot.".to_owned()))?;
         let load = Load::of(load_id, &snapshot.encode_to_vec())?;
         let of_trainer = TrainerLoad { trainer: *trainer, number: *load_number };
         let decision = if load_id.is_empty() {
@@ -136,7 +136,7 @@ impl Ledger {
         load: Load,
         of_trainer: TrainerLoad,
         continues: bool,
-    ) -> Result<RestoreReply, CallError> {
+    ) -> Result<RestoreReply, LedgerError> {
         let reply = self.restore(snapshot, continues)?;
         let has_id = !load.0.load_id.is_empty();
         // An id says that it is another load. Who has loaded the same state without one stays known.
@@ -160,10 +160,10 @@ impl Ledger {
     ///
     /// # Errors
     /// The id was used for another state.
-    pub(crate) fn has_loaded(&self, load: &Load) -> Result<bool, CallError> {
+    pub(crate) fn has_loaded(&self, load: &Load) -> Result<bool, LedgerError> {
         match self.loads.with_ids.iter().find(|known| known.load_id == load.0.load_id) {
             Some(known) if known.snapshot == load.0.snapshot => Ok(true),
-            Some(_) => Err(CallError::Invalid(format!(
+            Some(_) => Err(LedgerError::Invalid(format!(
                 "load_id {:?} was used for another state. Each load needs a new one, which is equal on all ranks.",
                 load.0.load_id
             ))),

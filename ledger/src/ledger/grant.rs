@@ -41,7 +41,7 @@ impl Ledger {
     }
 
     /// Gives a worker's earlier positions to its current incarnation, for what consumers still hold (rule 16).
-    pub(crate) fn reclaim(&mut self, worker: &str, request: &ReclaimRequest, now: u64) -> ReclaimReply {
+    pub fn reclaim(&mut self, worker: &str, request: &ReclaimRequest, now: u64) -> ReclaimReply {
         let groups = GroupReceipts::of(&request.groups);
         let verdicts = request
             .items

@@ -7,7 +7,7 @@ use prost::Message;
 
 use super::{LeaseOut, Ledger, ReturnedPositions, Worker, worker_index::WorkerIndex};
 use super::{missing::seen_by, returned::insert};
-use crate::call_error::CallError;
+use crate::error::LedgerError;
 
 /// How long a worker must be silent before it may be gone, in milliseconds: then its name may be taken under another boot,
 /// and others need not agree with it. Two machines with the same name must not take the worker from each other in turns.
@@ -25,18 +25,20 @@ pub(super) struct Replies(pub(super) BTreeMap<u64, (u32, Vec<u8>)>);
 
 impl Replies {
     /// The reply that a repetition gets; `None` for a command that was not applied yet.
-    fn find(&self, sequence: u64, command: u32) -> Result<Option<&[u8]>, CallError> {
+    fn find(&self, sequence: u64, command: u32) -> Result<Option<&[u8]>, LedgerError> {
         match self.0.get(&sequence) {
             Some((stored, reply)) if *stored == command => Ok(Some(reply)),
-            Some(_) => Err(CallError::Invalid(format!(
+            Some(_) => Err(LedgerError::Invalid(format!(
                 "Sequence number {sequence} was used for another command; each command needs a number of its own."
             ))),
-            None if sequence == 0 => Err(CallError::Invalid("Sequence numbers start at 1.".to_owned())),
+            None if sequence == 0 => Err(LedgerError::Invalid("Sequence numbers start at 1.".to_owned())),
             None => match self.0.last_key_value() {
-                Some((last, _)) if sequence.saturating_add(WINDOW) <= *last => Err(CallError::SequenceTooOld(format!(
-                    "Sequence number {sequence} is too old: the worker is at {last}, and replies are kept for \
+                Some((last, _)) if sequence.saturating_add(WINDOW) <= *last => {
+                    Err(LedgerError::SequenceTooOld(format!(
+                        "Sequence number {sequence} is too old: the worker is at {last}, and replies are kept for \
                          the last {WINDOW}. A command must be repeated before {WINDOW} others are sent."
-                ))),
+                    )))
+                }
                 _ => Ok(None),
             },
         }
@@ -55,7 +57,7 @@ impl Ledger {
     ///
     /// # Errors
     /// The name belongs to a process under another boot that spoke a moment ago.
-    pub(crate) fn incumbent(&self, request: &OpenRequest, now: u64) -> Result<Option<u64>, CallError> {
+    pub(crate) fn incumbent(&self, request: &OpenRequest, now: u64) -> Result<Option<u64>, LedgerError> {
         if let Some(holder) = self.holder_beside(&request.worker) {
             // Whoever opens a shard last has it, whatever its name; one that knew of another holder is told of this one.
             let known = request.replaces.is_none_or(|replaces| replaces == holder.incarnation);
@@ -71,7 +73,7 @@ impl Ledger {
         let boot = request.process.as_ref().map_or("", |process| &process.boot);
         let silent = known.silent(now);
         if known.process.as_ref().is_some_and(|process| process.boot != boot) && silent < SILENCE {
-            return Err(CallError::NameTaken(format!(
+            return Err(LedgerError::NameTaken(format!(
                 "Worker {:?} is {}, which was heard {} s ago. If that process still runs, give this daemon another name \
                  with node in [coordinator]. If not, the name is free {} s after its last sign of life.",
                 request.worker,
@@ -192,7 +194,7 @@ impl Ledger {
     }
 
     /// Extends the leases that the caller names.
-    pub(crate) fn heartbeat(&mut self, request: &HeartbeatRequest, now: u64) -> Result<HeartbeatReply, CallError> {
+    pub(crate) fn heartbeat(&mut self, request: &HeartbeatRequest, now: u64) -> Result<HeartbeatReply, LedgerError> {
         let (caller, deadline) = (request.caller.as_ref(), now.saturating_add(self.times.lease_ttl));
         let worker = self.known(caller, now)?;
         worker.unseen = worker.unseen.max(caller.map_or(0, |caller| caller.unseen));
@@ -209,14 +211,14 @@ impl Ledger {
     }
 
     /// The worker behind a caller, if it is its current incarnation; it was heard.
-    pub(super) fn known(&mut self, caller: Option<&Caller>, now: u64) -> Result<&mut Worker, CallError> {
-        let caller = caller.ok_or_else(|| CallError::Invalid("The request names no caller.".to_owned()))?;
+    pub(super) fn known(&mut self, caller: Option<&Caller>, now: u64) -> Result<&mut Worker, LedgerError> {
+        let caller = caller.ok_or_else(|| LedgerError::Invalid("The request names no caller.".to_owned()))?;
         if !self.workers.contains_key(&caller.worker) {
-            return Err(CallError::Fenced(self.why_unknown(caller)));
+            return Err(LedgerError::Fenced(self.why_unknown(caller)));
         }
         let worker = self.workers.get_mut(&caller.worker).expect("it has just been looked up");
         if worker.incarnation != caller.incarnation {
-            return Err(CallError::Fenced(format!(
+            return Err(LedgerError::Fenced(format!(
                 "Worker {:?} was started again as incarnation {:x}, which is {}; incarnation {:x} no longer counts. If both \
                  are to run, give each a name of its own with node in [coordinator].",
                 caller.worker,
@@ -241,23 +243,23 @@ impl Ledger {
         caller: Option<&Caller>,
         command: u32,
         now: u64,
-        act: impl FnOnce(&mut Self, &str) -> Result<R, CallError>,
-    ) -> Result<R, CallError> {
+        act: impl FnOnce(&mut Self, &str) -> Result<R, LedgerError>,
+    ) -> Result<R, LedgerError> {
         let worker = self.known(caller, now)?;
         let caller = caller.expect("a known caller");
         if let Some(reply) = worker.replies.find(caller.sequence, command)? {
             return R::decode(reply).map_err(|error| {
-                CallError::Corrupt(format!("A stored reply of worker {:?} cannot be read: {error}.", caller.worker))
+                LedgerError::Corrupt(format!("A stored reply of worker {:?} cannot be read: {error}.", caller.worker))
             });
         }
         if caller.unseen > caller.sequence {
-            return Err(CallError::Invalid(format!(
+            return Err(LedgerError::Invalid(format!(
                 "The command has number {}, and its caller waits only for the replies from {} on.",
                 caller.sequence, caller.unseen
             )));
         }
         if caller.sequence < worker.unseen {
-            return Err(CallError::SequenceTooOld(format!(
+            return Err(LedgerError::SequenceTooOld(format!(
                 "Command {} of worker {:?} came too late: the worker has gone on to {}.",
                 caller.sequence, caller.worker, worker.unseen
             )));

@@ -4,16 +4,16 @@
 use forebay_proto::v1::{LocateReply, RecordPlace, record_place::State};
 
 use super::{LeaseOut, Ledger, Worker};
-use crate::call_error::CallError;
+use crate::error::LedgerError;
 
 impl Ledger {
     /// The record's positions in the first epoch that is not complete, and in the next one if it has begun. Of a run that is
     /// done, those of its last epoch. A ledger of a shard or of a rank has a record in some epochs only.
-    pub(crate) fn places_of(&mut self, record: u64) -> Result<LocateReply, CallError> {
+    pub fn places_of(&mut self, record: u64) -> Result<LocateReply, LedgerError> {
         let records = self.plan.spec().records;
         if record >= records {
             let last = records.saturating_sub(1);
-            return Err(CallError::Invalid(format!(
+            return Err(LedgerError::Invalid(format!(
                 "The dataset has records 0 to {last}; there is no record {record}."
             )));
         }

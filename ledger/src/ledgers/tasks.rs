@@ -10,7 +10,7 @@ use forebay_proto::v1::{
 };
 
 use super::{Ledgers, NAME_LEN, check_name, check_process};
-use crate::call_error::CallError;
+use crate::error::LedgerError;
 use crate::ledger::Ledger;
 use crate::tasks::{TaskParams, Tasks, UNNUMBERED, task_ledger};
 use forebay_plan::Plan;
@@ -19,15 +19,15 @@ use forebay_plan::differences;
 impl Ledgers {
     /// Makes a dataset's ledger, or compares what is said about it with what was said first. Joins it in the name of a worker
     /// that numbers its commands.
-    pub(crate) fn register_tasks(
+    pub fn register_tasks(
         &mut self,
         request: &RegisterTasksRequest,
         now: u64,
-    ) -> Result<RegisterTasksReply, CallError> {
+    ) -> Result<RegisterTasksReply, LedgerError> {
         let name = task_ledger(&request.dataset);
         let stream = name.split('/').nth(1).unwrap_or_default();
         if request.dataset.is_empty() || stream.len() > NAME_LEN {
-            return Err(CallError::Invalid(format!(
+            return Err(LedgerError::Invalid(format!(
                 "The dataset's name must have 1 to {NAME_LEN} bytes, and {:?} has {}.",
                 request.dataset,
                 stream.len()
@@ -38,11 +38,11 @@ impl Ledgers {
             check_name("worker", &worker)?;
             check_process(process.as_ref())?;
             if incarnation <= UNNUMBERED {
-                return Err(CallError::Invalid(format!("incarnation must be above {UNNUMBERED}.")));
+                return Err(LedgerError::Invalid(format!("incarnation must be above {UNNUMBERED}.")));
             }
         }
         if self.shelf.contains(&name) && !self.tasks.contains_key(&name) {
-            return Err(CallError::SpecMismatch(format!(
+            return Err(LedgerError::SpecMismatch(format!(
                 "The ledger {name:?} belongs to a stream of daemons. Choose another name for the dataset."
             )));
         }
@@ -58,7 +58,7 @@ impl Ledgers {
     }
 
     /// Extends the leases that the caller names, tasks or not.
-    pub(crate) fn heartbeat(&mut self, request: &HeartbeatRequest, now: u64) -> Result<HeartbeatReply, CallError> {
+    pub fn heartbeat(&mut self, request: &HeartbeatRequest, now: u64) -> Result<HeartbeatReply, LedgerError> {
         let mut reply = self.of_caller(request.caller.as_ref())?.heartbeat(request, now)?;
         let name = request.caller.as_ref().map_or("", |caller| &caller.ledger);
         if let Some(tasks) = self.tasks.get_mut(name) {
@@ -69,11 +69,11 @@ impl Ledgers {
         Ok(reply)
     }
 
-    fn make_or_compare(&mut self, name: &str, request: &RegisterTasksRequest, now: u64) -> Result<(), CallError> {
+    fn make_or_compare(&mut self, name: &str, request: &RegisterTasksRequest, now: u64) -> Result<(), LedgerError> {
         let kept = self.shelf.get(name);
         let TaskParams { spec, table, shard_size } = TaskParams::check(request, kept.map(Ledger::shard_size))?;
         let Some(ledger) = self.shelf.get_mut(name) else {
-            let plan = Plan::with_grains(&spec, table).map_err(|error| CallError::Invalid(error.to_string()))?;
+            let plan = Plan::with_grains(&spec, table).map_err(|error| LedgerError::Invalid(error.to_string()))?;
             let origin = format!("{name} {:x}", request.origin);
             let times = Tasks::times(self.times);
             let mut ledger = Ledger::new(plan, shard_size, request.epochs, origin.as_bytes(), times);
@@ -83,7 +83,7 @@ impl Ledgers {
         };
         let differences = differences(ledger.plan().spec(), &spec);
         if !differences.is_empty() {
-            return Err(CallError::SpecMismatch(format!(
+            return Err(LedgerError::SpecMismatch(format!(
                 "The dataset {:?} was registered as something else: {differences}. Undo the change, choose another name, or \
                  begin anew with `forebay run new`.",
                 request.dataset
@@ -107,7 +107,7 @@ impl Ledgers {
     }
 
     /// A task for the worker. A dataset that nobody has registered yet is waited for.
-    pub(crate) fn next_task(&mut self, request: &NextTaskRequest, now: u64) -> Result<NextTaskReply, CallError> {
+    pub fn next_task(&mut self, request: &NextTaskRequest, now: u64) -> Result<NextTaskReply, LedgerError> {
         let caller = request.caller.clone().unwrap_or_default();
         check_name("worker", &caller.worker)?;
         match self.tasks_of(&caller.ledger) {
@@ -117,7 +117,8 @@ impl Ledgers {
         }
     }
 
-    pub(crate) fn report_task(&mut self, request: &ReportTaskRequest, now: u64) -> Result<ReportTaskReply, CallError> {
+    /// What became of a task.
+    pub fn report_task(&mut self, request: &ReportTaskRequest, now: u64) -> Result<ReportTaskReply, LedgerError> {
         let caller = request.caller.clone().unwrap_or_default();
         let (ledger, tasks) = self.tasks_of(&caller.ledger)?;
         if caller.sequence == 0 {
@@ -126,23 +127,25 @@ impl Ledgers {
         ledger.once(Some(&caller), 12, now, |ledger, _| Ok(tasks.report(ledger, request, now)))
     }
 
-    pub(crate) fn show_tasks(&mut self, request: &ShowTasksRequest) -> Result<ShowTasksReply, CallError> {
+    /// All tasks of a ledger, with the workers that have them.
+    pub fn show_tasks(&mut self, request: &ShowTasksRequest) -> Result<ShowTasksReply, LedgerError> {
         let (ledger, tasks) = self.tasks_of(&task_ledger(&request.dataset))?;
         Ok(ShowTasksReply { epoch: ledger.begun(), checkpoint: tasks.checkpoint(ledger)? })
     }
 
-    pub(crate) fn restore_tasks(&mut self, request: &RestoreTasksRequest) -> Result<RestoreTasksReply, CallError> {
+    /// Puts the tasks of a ledger back to what a checkpoint says.
+    pub fn restore_tasks(&mut self, request: &RestoreTasksRequest) -> Result<RestoreTasksReply, LedgerError> {
         let (ledger, tasks) = self.tasks_of(&task_ledger(&request.dataset))?;
         tasks.restore(ledger, request).map(|()| RestoreTasksReply {})
     }
 
-    fn tasks_of(&mut self, name: &str) -> Result<(&mut Ledger, &mut Tasks), CallError> {
-        let missing = || CallError::NotFound(format!("No worker has registered the dataset of {name:?} yet."));
+    fn tasks_of(&mut self, name: &str) -> Result<(&mut Ledger, &mut Tasks), LedgerError> {
+        let missing = || LedgerError::NotFound(format!("No worker has registered the dataset of {name:?} yet."));
         self.shelf.get_mut(name).zip(self.tasks.get_mut(name)).ok_or_else(missing)
     }
 
     /// Whether workers that wait for tasks are to ask again; once.
-    pub(crate) fn take_stirred(&mut self) -> bool {
+    pub fn take_stirred(&mut self) -> bool {
         self.tasks.values_mut().fold(false, |stirred, tasks| stirred | tasks.take_stirred())
     }
 }
