@@ -7,10 +7,10 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use forebay_coordinator::CertificateFiles;
 use forebay_daemon::config::{Metrics, Surroundings};
 use forebay_daemon::coordinate::{CoordinateSettings, KeptIn, Place, coordinate};
 use forebay_daemon::start_logs;
+use forebay_ledger_client::CertificateFiles;
 
 use crate::coordinate::elasticdl::ElasticdlArgs;
 use crate::coordinate::etcd::EtcdArgs;

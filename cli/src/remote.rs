@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 use std::{process, thread};
 
-use forebay_coordinator::{Address, CallError, CertificateFiles, Handle, Pauses, Remote, Request};
+use forebay_ledger_client::{Address, CallError, CertificateFiles, Handle, Pauses, Remote, Request};
 use forebay_proto::v1::{
     AuditReply, AuditRequest, LedgerStatus, ListLedgersRequest, ListQuarantineRequest, LocateReply, LocateRequest,
     QuarantinedRecord, StreamQuarantine,

@@ -1,4 +1,4 @@
-//! The one thread that owns the ledgers and their store, and the handle that others talk to it through.
+//! The one thread that owns the ledgers and their store.
 //!
 //! It drains its queue, applies every command, commits all changes at once, and only then replies (group commit).
 
@@ -7,25 +7,19 @@ mod settings;
 use std::{sync::Arc, thread, time::Duration};
 
 use forebay_ledger::{Ledgers, PREFIX, Times};
+use forebay_ledger_client::{Call, CallError, CallQueue, Handle, NewsBoard, Outages, QUEUE};
 use tokio::{
-    sync::{Notify, mpsc, oneshot, watch},
+    sync::{Notify, mpsc},
     time::timeout,
 };
 
 use crate::{
-    call::{Call, call},
-    call_error::CallError,
-    news_board::NewsBoard,
-    outage::{Outage, Outages},
-    request::Request,
     served::{Served, TICK},
-    store::Store,
+    store::{Store, StoreError, StoreFault},
 };
 
 pub use settings::CoordinatorSettings;
 
-/// Commands that may wait; further callers wait until there is room.
-const QUEUE: usize = 1024;
 /// How long it waits for commands while no lease is out.
 const IDLE: Duration = Duration::from_secs(60);
 /// How often a store that cannot be written is tried, where no command does it.
@@ -51,20 +45,6 @@ pub enum StartError {
 /// Starts the thread of a coordinator.
 #[derive(Debug)]
 pub struct Coordinator;
-
-/// Talks to a coordinator's thread. When the last clone is dropped, the thread answers what was asked, closes its
-/// store and ends.
-///
-/// [`call`](Self::call) may be awaited on any runtime or none; [`wait`](Self::wait) is for plain threads.
-#[derive(Clone, Debug)]
-pub struct Handle {
-    /// Of the thread here that owns the ledgers, or of the one that asks a coordinator elsewhere.
-    queue: mpsc::Sender<Box<dyn Call>>,
-    outage: watch::Receiver<Option<Outage>>,
-    board: NewsBoard,
-    end: Arc<Notify>,
-    is_remote: bool,
-}
 
 struct Keeper<S> {
     store: S,
@@ -103,9 +83,8 @@ impl Coordinator {
     /// ```
     pub fn start(store: impl Store, clock: Clock, settings: CoordinatorSettings) -> Result<Handle, StartError> {
         let times = settings.times();
-        let (handle, calls, outages) = Handle::new(false);
+        let (handle, CallQueue { calls, outages, board, end }) = Handle::new(false);
         let served = Served::new(clock());
-        let (board, end) = (handle.board.clone(), Arc::clone(&handle.end));
         let mut keeper = Keeper { store, clock, served, times, term: None, ledgers: None, board, end, outages };
         // It waits until it leads.
         if let Ok(term) = keeper.leads() {
@@ -119,71 +98,6 @@ impl Coordinator {
             .name("forebay-ledger".to_owned())
             .spawn(move || runtime.block_on(keeper.serve(calls)))?;
         Ok(handle)
-    }
-}
-
-impl Handle {
-    pub(crate) fn new(is_remote: bool) -> (Self, mpsc::Receiver<Box<dyn Call>>, Outages) {
-        let (queue, calls) = mpsc::channel(QUEUE);
-        let (outages, outage) = Outages::new();
-        (Self { queue, outage, board: NewsBoard::default(), end: Arc::default(), is_remote }, calls, outages)
-    }
-
-    /// Sends any request and awaits its reply, which comes after the durable commit.
-    pub async fn call<R: Request>(&self, request: R) -> Result<R::Reply, CallError> {
-        let (call, reply) = call(request);
-        self.ask(call, reply).await
-    }
-
-    /// Sends a call, and awaits what comes at its other end.
-    pub(crate) async fn ask<T>(
-        &self,
-        call: Box<dyn Call>,
-        reply: oneshot::Receiver<Result<T, CallError>>,
-    ) -> Result<T, CallError> {
-        self.send(call).await?;
-        reply.await.map_err(|_| gone())?
-    }
-
-    /// As [`call`](Self::call), for a thread that is not part of a tokio runtime; inside of one it panics.
-    pub fn wait<R: Request>(&self, request: R) -> Result<R::Reply, CallError> {
-        let (call, reply) = call(request);
-        self.queue.blocking_send(call).map_err(|_| gone())?;
-        reply.blocking_recv().map_err(|_| gone())?
-    }
-
-    /// Sends a call without waiting for its end.
-    pub(crate) async fn send(&self, call: Box<dyn Call>) -> Result<(), CallError> {
-        self.queue.send(call).await.map_err(|_| gone())
-    }
-
-    /// Where the coordinator's thread in this process tells its news.
-    pub(crate) const fn board(&self) -> &NewsBoard {
-        &self.board
-    }
-
-    /// Changes whenever workers that wait for tasks are to ask again. Only a coordinator in this process tells it.
-    pub fn task_stirs(&self) -> watch::Receiver<u64> {
-        self.board.stirs()
-    }
-
-    /// Whether the coordinator is in another process: then what it has given holds only until a deadline (semantics rule
-    /// 19).
-    pub const fn is_remote(&self) -> bool {
-        self.is_remote
-    }
-
-    /// Lets a coordinator in this process answer what it was asked before, close its store and end. Later calls are refused.
-    /// Returns when the store is closed, and another coordinator may lead.
-    pub async fn end(&self) {
-        self.end.notify_one();
-        let mut outage = self.outage();
-        while outage.changed().await.is_ok() {}
-    }
-
-    /// Since when the store cannot be written, and why, if that is so. Later values tell of changes.
-    pub fn outage(&self) -> watch::Receiver<Option<Outage>> {
-        self.outage.clone()
     }
 }
 
@@ -249,8 +163,17 @@ impl<S: Store> Keeper<S> {
         self.store.term().map_err(|error| {
             self.served.pause((self.clock)());
             self.board.clear();
-            self.outages.failed(&error)
+            self.failed(&error)
         })
+    }
+
+    /// The store has failed: what callers are told.
+    fn failed(&self, error: &StoreError) -> CallError {
+        let cause = error.to_string();
+        match error.fault() {
+            StoreFault::NotLeader { leader } => self.outages.follows(leader.clone(), &cause),
+            StoreFault::Failed | StoreFault::Unknown => self.outages.goes_on(&cause),
+        }
     }
 
     /// The ledgers; read from the store where a commit has failed, and in another term.
@@ -259,7 +182,7 @@ impl<S: Store> Keeper<S> {
         let ledgers = if let Some(ledgers) = self.ledgers.take().filter(|_| same) {
             ledgers
         } else {
-            let documents = self.store.load(PREFIX).map_err(|error| self.outages.failed(&error))?;
+            let documents = self.store.load(PREFIX).map_err(|error| self.failed(&error))?;
             Ledgers::load(&documents, self.times, now)?
         };
         Ok(self.ledgers.insert(ledgers))
@@ -289,7 +212,7 @@ impl<S: Store> Keeper<S> {
             Err(error) => {
                 // What is in the store may be ahead of what is here as well.
                 self.ledgers = None;
-                let refusal = self.outages.failed(&error);
+                let refusal = self.failed(&error);
                 // Nothing but the attempt has failed: the replies tell what the store holds.
                 if changes.is_empty() { Ok(()) } else { Err(refusal) }
             }
@@ -318,10 +241,6 @@ pub fn monotonic_clock() -> Clock {
 
 fn millis(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
-}
-
-fn gone() -> CallError {
-    CallError::Unavailable("The coordinator has ended.".to_owned())
 }
 
 #[cfg(test)]

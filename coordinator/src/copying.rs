@@ -3,14 +3,10 @@
 use std::pin::Pin;
 use std::sync::Arc;
 
-use forebay_ledger::Change;
-use forebay_ledger::Ledgers;
+use forebay_ledger::{Change, Ledgers};
+use forebay_ledger_client::{Call, CallError, Handle, Line};
 use tokio::sync::oneshot;
 
-use crate::call::Call;
-use crate::call_error::CallError;
-use crate::coordinator::Handle;
-use crate::line::Line;
 use crate::store::StoreSnapshot;
 
 type Documents = Result<Vec<Change>, CallError>;
@@ -20,16 +16,14 @@ struct Copying {
     caller: oneshot::Sender<Documents>,
 }
 
-impl Handle {
-    /// All documents of the store, as they are in it when this is answered.
-    ///
-    /// # Errors
-    /// The store cannot be used now, or the coordinator is in another process, which has the store.
-    pub async fn take_store_snapshot(&self) -> Result<StoreSnapshot, CallError> {
-        let (caller, reply) = oneshot::channel();
-        let documents = self.ask(Box::new(Copying { documents: Vec::new(), caller }), reply).await?;
-        Ok(StoreSnapshot::now(documents))
-    }
+/// All documents of the coordinator's store, as they are in it when this is answered.
+///
+/// # Errors
+/// The store cannot be used now, or the coordinator is in another process, which has the store.
+pub async fn take_store_snapshot(handle: &Handle) -> Result<StoreSnapshot, CallError> {
+    let (caller, reply) = oneshot::channel();
+    let documents = handle.ask(Box::new(Copying { documents: Vec::new(), caller }), reply).await?;
+    Ok(StoreSnapshot::now(documents))
 }
 
 impl Call for Copying {

@@ -8,8 +8,8 @@ use forebay_ledger::{Ledgers, split};
 use forebay_proto::v1::StoredHead;
 use prost::Message as _;
 
-use crate::call_error::CallError;
 use crate::store::StoreSnapshot;
+use forebay_ledger_client::CallError;
 
 /// Documents for a new, empty store, from which a coordinator goes on.
 #[derive(Clone, Debug, PartialEq, Eq)]

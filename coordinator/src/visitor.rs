@@ -7,7 +7,7 @@ use rustls::pki_types::{CertificateDer, ServerName};
 use rustls::server::ParsedCertificate;
 use tonic::Status;
 
-use crate::request::Request;
+use forebay_ledger_client::Request;
 
 /// The other end of a connection. A server's connections give it as tonic's `ConnectInfo`.
 #[derive(Clone, Debug, Default)]

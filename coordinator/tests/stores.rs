@@ -4,10 +4,11 @@
 use std::{os::unix::fs::PermissionsExt, path::Path};
 
 use forebay_coordinator::{
-    Coordinator, CoordinatorSettings, EmbeddedStore, Handle, MemoryStore, Store, monotonic_clock,
+    Coordinator, CoordinatorSettings, EmbeddedStore, MemoryStore, Store, monotonic_clock,
     suite::{check_leadership, check_store},
 };
 use forebay_ledger::Change;
+use forebay_ledger_client::Handle;
 use forebay_proto::v1::{AcquireRequest, Caller, LedgerSpec, ListLedgersRequest, OpenReply, OpenRequest};
 
 #[test]

@@ -8,7 +8,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use forebay_coordinator::CallError;
+use forebay_ledger_client::CallError;
 use forebay_proto::v1::control_server::{Control, ControlServer};
 use forebay_proto::v1::{
     ClosedStream, DecoderStatus, LedgerOutage, ListQuarantineReply, QuarantineRequest, QuarantinedRecord, ReloadReply,

@@ -12,9 +12,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use forebay_coordinator::{
-    CertificateFiles, Coordinator, CoordinatorSettings, Handle, LedgerService, SecretError, ServerTls, SnapshotError,
-    StartError, StoreError, TokenFile, monotonic_clock,
+    Coordinator, CoordinatorSettings, LedgerService, SnapshotError, StartError, StoreError, monotonic_clock,
 };
+use forebay_ledger_client::{CertificateFiles, Handle, SecretError, ServerTls, TokenFile};
 use forebay_printable::printable;
 use forebay_proto::v1::ledger_server::LedgerServer;
 use forebay_proto::v1::{LedgerStatus, ListLedgersRequest};

@@ -20,8 +20,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use forebay_coordinator::Outage;
 use forebay_formats::check_cache;
+use forebay_ledger_client::Outage;
 use forebay_printable::printable;
 use forebay_proto::v1::{ClosedStream, ReloadReply};
 use forebay_ring::{Peer, Socket};

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use forebay_coordinator::CallError;
+use forebay_ledger_client::CallError;
 use forebay_proto::v1::{
     AckItem, AckRequest, BadRecord, GroupReceipt, GroupShare, LeasedRange, MissedBatches, ReturnedRange, Verdict,
 };

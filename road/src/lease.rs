@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use forebay_coordinator::CallError;
+use forebay_ledger_client::CallError;
 use forebay_plan::Plan;
 use forebay_proto::v1::acquire_reply::Answer;
 use forebay_proto::v1::{Cause, Lease, Progress, Range, ReturnedRange};

@@ -33,7 +33,7 @@ use std::sync::atomic::AtomicU64;
 use std::time::{Duration, Instant};
 
 use forebay_columns::SchemaError;
-use forebay_coordinator::CallError;
+use forebay_ledger_client::CallError;
 use forebay_plan::Batching;
 use forebay_proto::v1::{AckItem, AuditReply, ListQuarantineReply, QuarantineKey, Snapshot};
 use forebay_ring::{RegionError, ShapeError, TooLittle, text_code};

@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use forebay_coordinator::{CallError, Handle, Outage};
+use forebay_ledger_client::{CallError, Handle, Outage};
 use forebay_proto::v1::attend_request::Attendance;
 use forebay_proto::v1::{
     AbandonReply, AbandonRequest, AckItem, AckReply, AckRequest, AcquireReply, AcquireRequest, AttendRequest,

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use forebay_coordinator::{Address, Handle, Remote};
+use forebay_ledger_client::{Address, Handle, Remote};
 use forebay_proto::v1::ListLedgersRequest;
 
 use crate::figures::Bare;

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use forebay_coordinator::Handle;
+use forebay_ledger_client::Handle;
 
 use crate::BILLIONS;
 use crate::coordinator::{Launch, remote};

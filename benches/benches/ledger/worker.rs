@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
-use forebay_coordinator::{CallError, Handle};
+use forebay_ledger_client::{CallError, Handle};
 use forebay_plan::{PERMUTATION, Plan};
 use forebay_proto::RecordSum;
 use forebay_proto::v1::{

@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use forebay_coordinator::{Address, CertificateFiles, EtcdSettings};
+use forebay_coordinator::EtcdSettings;
 use forebay_daemon::coordinate::Place;
+use forebay_ledger_client::{Address, CertificateFiles};
 
 use crate::daemon::duration;
 use crate::failure::Failure;

@@ -1,7 +1,7 @@
 //! From the client's errors to the classes of `forebay.errors`: the one place that knows both.
 
 use forebay_client::{AttachError, Broken, CallError, NextError, Refusal, StateError, text_code};
-use forebay_coordinator::{CallError as CoordinatorError, Outage};
+use forebay_ledger_client::{CallError as CoordinatorError, Outage};
 use forebay_pixels::Fault;
 use pyo3::call::PyCallArgs;
 use pyo3::exceptions::PyTimeoutError;

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use forebay_coordinator::{
+use forebay_ledger_client::{
     Address, CallError, CertificateFiles, GivenTask, Outage, Pending, Remote, TaskWorker as Client,
 };
 use forebay_proto::v1::report_task_reply::Outcome;

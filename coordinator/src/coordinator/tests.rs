@@ -4,6 +4,7 @@ mod simulation;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use forebay_ledger_client::{Request, call};
 use forebay_proto::v1::{AcquireRequest, Caller, HeartbeatRequest, LedgerSpec, OpenRequest};
 
 use super::*;

@@ -24,9 +24,9 @@ use self::members::Members;
 use self::standing::Standing;
 use self::transactions::Transactions;
 use super::{Store, StoreError};
-use crate::address::Address;
-use crate::secret::SecretError;
-use crate::tls::CertificateFiles;
+use forebay_ledger_client::Address;
+use forebay_ledger_client::CertificateFiles;
+use forebay_ledger_client::SecretError;
 
 /// Commands that share a commit at most. Each changes about three documents, and etcd takes 128 in a transaction.
 const COMMANDS: usize = 32;

@@ -5,7 +5,8 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use forebay_coordinator::{CertificateFiles, EtcdSettings, EtcdStore, Store as _};
+use forebay_coordinator::{EtcdSettings, EtcdStore, Store as _};
+use forebay_ledger_client::CertificateFiles;
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
 
 use crate::cluster::EtcdCluster;

@@ -9,8 +9,9 @@ mod proxy;
 use std::time::{Duration, Instant};
 
 use forebay_coordinator::suite::{check_leadership, check_mending, check_store};
-use forebay_coordinator::{Address, EtcdSettings, EtcdStore, Store as _, StoreFault};
+use forebay_coordinator::{EtcdSettings, EtcdStore, Store as _, StoreFault};
 use forebay_ledger::Change;
+use forebay_ledger_client::Address;
 use forebay_proto::etcd::kv_client::KvClient;
 use forebay_proto::etcd::request_op::Request;
 use forebay_proto::etcd::{DeleteRangeRequest, KeyValue, RangeRequest, RequestOp, TxnRequest, TxnResponse};

@@ -1,6 +1,6 @@
 //! Copies of commands that come late, and leases whose grant nobody heard of.
 
-use forebay_coordinator::CallError;
+use forebay_ledger_client::CallError;
 use forebay_proto::v1::{AcquireRequest, Caller, HeartbeatRequest, acquire_reply::Answer};
 
 use crate::scene::{Daemon, Scene, TTL, spec};

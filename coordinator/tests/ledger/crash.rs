@@ -2,10 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use forebay_coordinator::{
-    CallError, Request,
-    suite::{CommitFailure, SharedStore, check_leadership, check_mending, check_unknown},
-};
+use forebay_coordinator::suite::{CommitFailure, SharedStore, check_leadership, check_mending, check_unknown};
+use forebay_ledger_client::{CallError, Request};
 use forebay_plan::Verdict as Judgement;
 use forebay_proto::v1::{
     AckRequest, AcquireRequest, BadRecord, NackRequest, Range, ReturnRequest, ReturnedRange, Verdict, ack_item::Kind,

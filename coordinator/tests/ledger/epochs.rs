@@ -1,6 +1,6 @@
 //! Epochs: their order, their ends, and how large a ledger is.
 
-use forebay_coordinator::CallError;
+use forebay_ledger_client::CallError;
 use forebay_proto::v1::{AbandonRequest, AcquireReply, OpenRequest, Verdict, acquire_reply::Answer};
 
 use crate::scene::{Scene, TTL, span, spec, static_spec};

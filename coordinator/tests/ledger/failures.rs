@@ -1,6 +1,6 @@
 //! A run that fails at a bad record fails for all its workers, until a restore, a reset or another opening.
 
-use forebay_coordinator::CallError;
+use forebay_ledger_client::CallError;
 use forebay_proto::v1::{
     AbandonRequest, AckItem, AckRequest, BadRecord, HeartbeatRequest, NackRequest, OpenRequest, Policies,
     RestoreRequest, Verdict, ack_item::Kind, policies::OnError,

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use forebay_coordinator::CallError;
+use forebay_ledger_client::CallError;
 use forebay_plan::{GRAIN_MIXTURE_PERMUTATION, GRAIN_PERMUTATION, GrainTable, Plan, Verdict as Judgement};
 use forebay_proto::v1::{
     GrainLengths, LedgerSpec, NewRunRequest, OpenRequest, RestoreRequest, Verdict, acquire_reply::Answer,

@@ -1,6 +1,6 @@
 //! States that several ranks load together, and what only the sole reader of a stream may do.
 
-use forebay_coordinator::CallError;
+use forebay_ledger_client::CallError;
 use forebay_proto::v1::{
     AbandonRequest, AttendRequest, HeartbeatRequest, OpenRequest, RestoreReply, RestoreRequest, Snapshot,
     WorkerProcess, attend_request::Attendance,

@@ -1,6 +1,6 @@
 //! Where a record is, as the ledger knows it.
 
-use forebay_coordinator::CallError;
+use forebay_ledger_client::CallError;
 use forebay_proto::v1::{LocateRequest, RecordPlace, record_place::State};
 
 use crate::scene::{Scene, spec, static_spec};

@@ -2,10 +2,8 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use forebay_coordinator::{
-    CallError,
-    suite::{Random, Visits},
-};
+use forebay_coordinator::suite::{Random, Visits};
+use forebay_ledger_client::CallError;
 use forebay_plan::{EpochAudit, Plan, Verdict as Judgement, audit, world_sizes};
 use forebay_proto::Turn;
 use forebay_proto::v1::{

@@ -6,7 +6,8 @@ mod tails;
 mod truth;
 mod unheard;
 
-use forebay_coordinator::{CallError, suite::Invariant};
+use forebay_coordinator::suite::Invariant;
+use forebay_ledger_client::CallError;
 use forebay_plan::{Plan, Verdict as Judgement};
 use forebay_proto::v1::{
     AckRequest, AcquireReply, AcquireRequest, Caller, HeartbeatRequest, Lease, LedgerSpec, LockstepRank,

@@ -1,6 +1,6 @@
 //! A shard that moves from node to node: the worker that opened it last has it.
 
-use forebay_coordinator::CallError;
+use forebay_ledger_client::CallError;
 use forebay_proto::v1::{
     AckRequest, AcquireRequest, HeartbeatRequest, OpenReply, OpenRequest, WorkerProcess, acquire_reply::Answer,
 };

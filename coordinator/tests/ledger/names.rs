@@ -1,6 +1,6 @@
 //! Workers that run in different places: whose name it is, who takes over, and what a delayed message may still do.
 
-use forebay_coordinator::CallError;
+use forebay_ledger_client::CallError;
 use forebay_proto::v1::{
     AcquireRequest, Caller, ListLedgersRequest, OpenReply, OpenRequest, WorkerProcess, acquire_reply::Answer,
 };

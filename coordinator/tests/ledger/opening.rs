@@ -1,6 +1,6 @@
 //! Opening ledgers: who may, with what, and what the store may hold.
 
-use forebay_coordinator::CallError;
+use forebay_ledger_client::CallError;
 use forebay_proto::v1::{
     AbandonRequest, AcquireRequest, AttendRequest, AuditRequest, DatasetOutline, DescribeRequest, LedgerSpec,
     NewRunRequest, OpenRequest, RestoreRequest, StoredWorker, acquire_reply::Answer, attend_request::Attendance,

@@ -1,6 +1,6 @@
 //! What a node with another dataset is told.
 
-use forebay_coordinator::CallError;
+use forebay_ledger_client::CallError;
 use forebay_proto::v1::{
     CompareDatasetReply, CompareDatasetRequest, DatasetOutline, DescribeRequest, NewRunRequest, Range,
 };

@@ -1,6 +1,6 @@
 //! What all workers of a ledger have in common: epochs, and how an epoch's end and bad records are treated.
 
-use forebay_coordinator::CallError;
+use forebay_ledger_client::CallError;
 use forebay_proto::v1::{
     AckRequest, OpenRequest, PictureLimits, Policies,
     acquire_reply::Answer,

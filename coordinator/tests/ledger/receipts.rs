@@ -1,6 +1,6 @@
 //! Receipts, repetitions and deaths.
 
-use forebay_coordinator::CallError;
+use forebay_ledger_client::CallError;
 use forebay_plan::Verdict as Judgement;
 use forebay_proto::v1::{
     AbandonRequest, AckItem, AckRequest, AcquireRequest, HeartbeatRequest, Range, Repeats, Verdict, ack_item::Kind,

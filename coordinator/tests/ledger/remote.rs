@@ -4,10 +4,8 @@
 use std::path::Path;
 use std::time::Duration;
 
-use forebay_coordinator::{
-    Address, CallError, Coordinator, CoordinatorSettings, Handle, LedgerService, Remote, monotonic_clock,
-    suite::SharedStore,
-};
+use forebay_coordinator::{Coordinator, CoordinatorSettings, LedgerService, monotonic_clock, suite::SharedStore};
+use forebay_ledger_client::{Address, CallError, Handle, Remote};
 use forebay_proto::v1::{
     AcquireRequest, HeartbeatRequest, OpenRequest, WorkerProcess, acquire_reply::Answer, ledger_server::LedgerServer,
 };

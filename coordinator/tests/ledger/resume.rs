@@ -1,6 +1,6 @@
 //! Snapshots and going back to them.
 
-use forebay_coordinator::CallError;
+use forebay_ledger_client::CallError;
 use forebay_plan::Verdict as Judgement;
 use forebay_proto::v1::{
     AckItem, AckRequest, BadRecord, EpochTally, OpenRange, RestoreRequest, Snapshot, TakeSnapshotRequest, Verdict,

@@ -5,7 +5,8 @@ use std::sync::{
     atomic::{AtomicU64, Ordering},
 };
 
-use forebay_coordinator::{CallError, Coordinator, CoordinatorSettings, Handle, Request, suite::SharedStore};
+use forebay_coordinator::{Coordinator, CoordinatorSettings, suite::SharedStore};
+use forebay_ledger_client::{CallError, Handle, Request};
 use forebay_plan::{EpochAudit, Plan, audit};
 use forebay_proto::{
     RecordSum,

@@ -1,10 +1,8 @@
 //! Segments of a lockstep run: other numbers of ranks in one run, what of it is counted, and what one rank does to all (semantics
 //! rule 40).
 
-use forebay_coordinator::{
-    CallError,
-    suite::{Random, Visits},
-};
+use forebay_coordinator::suite::{Random, Visits};
+use forebay_ledger_client::CallError;
 use forebay_plan::{RunAudit, Verdict as Judgement, audit_run, world_sizes};
 use forebay_proto::v1::{
     AbandonRequest, AcquireRequest, AuditReply, AuditRequest, HeartbeatRequest, LockstepSegment, NewRunRequest,

@@ -1,6 +1,6 @@
 //! What fills no batch at one worker is put together with what fills none at others.
 
-use forebay_coordinator::CallError;
+use forebay_ledger_client::CallError;
 use forebay_proto::v1::{
     AbandonRequest, AcquireReply, AcquireRequest, HeartbeatRequest, Lease, LeasedRange, Range, RestoreRequest,
     SettleRequest, Verdict, acquire_reply::Answer,

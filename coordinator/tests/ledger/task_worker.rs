@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use forebay_coordinator::{CallError, GivenTask, Pending, TaskWorker};
 use forebay_ledger::task_ledger;
+use forebay_ledger_client::{CallError, GivenTask, Pending, TaskWorker};
 use forebay_proto::v1::RegisterTasksRequest;
 use forebay_proto::v1::report_task_reply::Outcome;
 

@@ -6,8 +6,8 @@ mod received;
 mod shapes;
 mod states;
 
-use forebay_coordinator::CallError;
 use forebay_ledger::task_ledger;
+use forebay_ledger_client::CallError;
 use forebay_proto::v1::next_task_reply::Answer;
 use forebay_proto::v1::report_task_reply::Outcome;
 use forebay_proto::v1::{

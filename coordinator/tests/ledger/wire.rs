@@ -1,6 +1,7 @@
 //! The same coordinator over gRPC, through a pipe in memory.
 
-use forebay_coordinator::{CallError, LedgerService};
+use forebay_coordinator::LedgerService;
+use forebay_ledger_client::CallError;
 use forebay_proto::v1::{
     AckRequest, AcquireRequest, BadRecord, Caller, HeartbeatRequest, ListQuarantineRequest, NackRequest,
     QuarantinedRecord, Verdict, acquire_reply::Answer, ledger_client::LedgerClient, ledger_server::LedgerServer,

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use forebay_coordinator::{Address, CertificateFiles, Remote};
+use forebay_ledger_client::{Address, CertificateFiles, Remote};
 use serde_json::Value;
 
 use super::table::Table;

@@ -7,8 +7,8 @@
 use std::io;
 use std::time::Duration;
 
-use forebay_coordinator::{CallError, Handle};
 use forebay_ledger::task_ledger;
+use forebay_ledger_client::{CallError, Handle};
 use forebay_proto::elasticdl::master_server::{Master, MasterServer};
 use forebay_proto::elasticdl::{
     GetDatasetEpochRequest, GetDatasetEpochResponse, GetDatasetTaskRequest, GetShardCheckpointRequest, GetTaskRequest,

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use forebay_coordinator::{EmbeddedStore, Handle, RecoveredStore, Store, StoreFault, StoreSnapshot};
+use forebay_coordinator::{EmbeddedStore, RecoveredStore, Store, StoreFault, StoreSnapshot, take_store_snapshot};
+use forebay_ledger_client::Handle;
 use forebay_plan::RecoveryAudit;
 use forebay_road::threads;
 use parking_lot::Mutex;
@@ -33,7 +34,7 @@ pub(super) async fn keep(handle: Handle, file: PathBuf, every: Duration) {
     loop {
         tick.tick().await;
         // In an outage there is nothing to keep that was answered.
-        let Ok(snapshot) = handle.take_store_snapshot().await else { continue };
+        let Ok(snapshot) = take_store_snapshot(&handle).await else { continue };
         let (file, kept) = (file.clone(), Arc::clone(&kept));
         let take = move || kept.lock().get_or_insert_with(|| KeptSnapshot::open(file)).take(snapshot);
         let outcome = threads::beside("forebay-snapshot", take).await;
@@ -193,7 +194,7 @@ mod tests {
             ..RegisterTasksRequest::default()
         };
         handle.call(request).await.unwrap();
-        let snapshot = handle.take_store_snapshot().await.unwrap();
+        let snapshot = take_store_snapshot(&handle).await.unwrap();
         snapshot.write(file).unwrap();
         snapshot
     }

@@ -5,10 +5,8 @@ use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use forebay_coordinator::{
-    Coordinator, CoordinatorSettings, EmbeddedStore, Handle, Outage, Remote, RemoteError, StartError, StoreError,
-    monotonic_clock,
-};
+use forebay_coordinator::{Coordinator, CoordinatorSettings, EmbeddedStore, StartError, StoreError, monotonic_clock};
+use forebay_ledger_client::{Handle, Outage, Remote, RemoteError};
 use forebay_printable::printable;
 use forebay_proto::v1::NewRunRequest;
 use forebay_road::threads;

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use forebay_coordinator::CallError;
+use forebay_ledger_client::CallError;
 use forebay_ring::text_code;
 use forebay_road::StreamError;
 use forebay_sources::SourceError;

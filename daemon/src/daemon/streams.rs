@@ -5,7 +5,7 @@ mod opening;
 
 use std::sync::Arc;
 
-use forebay_coordinator::Handle;
+use forebay_ledger_client::Handle;
 use forebay_proto::v1::NewRunRequest;
 use parking_lot::Mutex;
 use tokio::sync::OwnedRwLockReadGuard;

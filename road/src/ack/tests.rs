@@ -1,6 +1,7 @@
 //! Tests of what is told to the ledger, and in which order.
 
-use forebay_coordinator::{Coordinator, CoordinatorSettings, Handle, MemoryStore, monotonic_clock};
+use forebay_coordinator::{Coordinator, CoordinatorSettings, MemoryStore, monotonic_clock};
+use forebay_ledger_client::Handle;
 use forebay_plan::PERMUTATION;
 use forebay_proto::RecordSum;
 use forebay_proto::v1::{AuditRequest, EpochTally, GroupKey, LedgerSpec, OpenRequest, Range};

@@ -1,6 +1,6 @@
 //! Lets trainers in: the ledger hears of one, and of what it had of an earlier daemon, before the trainer hears of the stream.
 
-use forebay_coordinator::CallError;
+use forebay_ledger_client::CallError;
 use forebay_proto::v1::GroupKey;
 use forebay_ring::{ConsumerId, Membership, Peer, Socket, text_code};
 

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::Ordering;
 
-use forebay_coordinator::CallError;
+use forebay_ledger_client::CallError;
 use forebay_proto::v1::RestoreRequest;
 
 use crate::consumers::Note;

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::os::unix::ffi::OsStringExt as _;
 use std::sync::{Arc, Weak};
 
-use forebay_coordinator::CallError;
+use forebay_ledger_client::CallError;
 use forebay_proto::v1::call_reply::Reply;
 use forebay_proto::v1::call_request::Call;
 use forebay_proto::v1::{

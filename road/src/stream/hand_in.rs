@@ -4,7 +4,7 @@
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
-use forebay_coordinator::CallError;
+use forebay_ledger_client::CallError;
 use forebay_proto::v1::ack_item::Kind;
 use forebay_proto::v1::{AckItem, Cause, GroupKey, GroupReceipt, LeasedRange, Range, ReclaimRequest, Verdict};
 use forebay_ring::{BatchId, Bulk, BulkError, Claim, HandIn};

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use forebay_coordinator::{CallError, Outage};
+use forebay_ledger_client::{CallError, Outage};
 use tokio::sync::watch;
 use tokio::time::{MissedTickBehavior, interval};
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::{Duration, Instant};
 
-use forebay_coordinator::{CallError, Handle};
+use forebay_ledger_client::{CallError, Handle};
 use forebay_pixels::{Dtype, Layout, Mosaics, View};
 use forebay_plan::LastBatchPolicy;
 use forebay_proto::v1::{LastHolder, OpenRequest, WorkerProcess};

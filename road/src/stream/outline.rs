@@ -5,7 +5,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::sync::{Arc, Weak};
 use std::{io, iter};
 
-use forebay_coordinator::Handle;
+use forebay_ledger_client::Handle;
 use forebay_plan::outline_block;
 use forebay_proto::v1::{CompareDatasetReply, CompareDatasetRequest, DatasetOutline, OpenRequest};
 use forebay_sources::{Container, Locator, Source};

@@ -4,7 +4,7 @@ use std::io;
 use std::sync::Arc;
 
 use crossbeam_channel as channel;
-use forebay_coordinator::CallError;
+use forebay_ledger_client::CallError;
 use forebay_pixels::{Mosaics, PlaceForm};
 use forebay_sources::Reading;
 use tokio::sync::{MutexGuard, oneshot};

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use forebay_coordinator::CallError;
+use forebay_ledger_client::CallError;
 use forebay_proto::v1::attend_request::Attendance;
 use forebay_ring::ConsumerId;
 use tokio::sync::Mutex;

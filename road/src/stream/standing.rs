@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use forebay_coordinator::{CallError, Handle, Outage};
+use forebay_ledger_client::{CallError, Handle, Outage};
 use forebay_plan::EpochPart;
 use forebay_proto::v1::attend_request::Attendance;
 use forebay_proto::v1::{

@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use forebay_coordinator::{CallError, Pauses, Request};
+use forebay_ledger_client::{CallError, Pauses, Request};
 use forebay_proto::v1::Caller;
 use tokio::time::{sleep, sleep_until};
 

@@ -9,10 +9,10 @@ use tonic::{Code, Status};
 
 use super::EtcdSettings;
 use super::way::Way;
-use crate::address::Address;
-use crate::dial;
-use crate::secret::{SecretError, check_closed, read};
-use crate::tls::ClientTls;
+use forebay_ledger_client::Address;
+use forebay_ledger_client::ClientTls;
+use forebay_ledger_client::channel;
+use forebay_ledger_client::{SecretError, check_closed, read};
 
 /// See the module. Each has connections of its own.
 pub(super) struct Members {
@@ -95,7 +95,7 @@ impl Members {
 
     async fn way(&mut self) -> Result<&mut Way, CallFault> {
         if self.way.is_none() {
-            let mut way = Way::new(dial::channel(&self.addresses[self.current], self.tls.clone(), self.deadline));
+            let mut way = Way::new(channel(&self.addresses[self.current], self.tls.clone(), self.deadline));
             if let Some((name, file)) = &self.user {
                 // It may have been replaced.
                 let secret = password(file).map_err(|error| CallFault::Refused(error.to_string()))?;

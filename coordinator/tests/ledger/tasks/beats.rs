@@ -1,6 +1,6 @@
 //! Workers that number their commands and send heartbeats: when their tasks go to others, and what they hear at the end.
 
-use forebay_coordinator::CallError;
+use forebay_ledger_client::CallError;
 use forebay_proto::v1::next_task_reply::Answer;
 use forebay_proto::v1::report_task_reply::Outcome;
 use forebay_proto::v1::{

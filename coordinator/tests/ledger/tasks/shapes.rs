@@ -1,7 +1,7 @@
 //! Which records tasks have: shuffled or not, in whole batches or not, and datasets that cannot be.
 
-use forebay_coordinator::CallError;
 use forebay_ledger::task_ledger;
+use forebay_ledger_client::CallError;
 use forebay_proto::v1::register_tasks_request::Remainder;
 use forebay_proto::v1::{ListQuarantineRequest, OpenRequest, RegisterTasksRequest};
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use forebay_coordinator::CallError;
+use forebay_ledger_client::CallError;
 use forebay_proto::v1::next_task_reply::Answer;
 use forebay_proto::v1::report_task_reply::Outcome;
 use forebay_proto::v1::{NewRunRequest, RegisterTasksRequest, RestoreTasksRequest, ShowTasksRequest, Snapshot};

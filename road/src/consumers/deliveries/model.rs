@@ -7,7 +7,8 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use forebay_coordinator::{Coordinator, CoordinatorSettings, Handle, MemoryStore, monotonic_clock};
+use forebay_coordinator::{Coordinator, CoordinatorSettings, MemoryStore, monotonic_clock};
+use forebay_ledger_client::Handle;
 use forebay_proto::RecordSum;
 use forebay_proto::v1::{AckItem, AckRequest, AuditRequest, LeasedRange, Range, ReclaimRequest, ack_item::Kind};
 use forebay_ring::{Ack, BatchId, Claim, ClaimSum, ConsumerId, HeldBatch, Join, Membership, NO_RING, SlotId};

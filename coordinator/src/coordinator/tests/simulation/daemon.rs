@@ -14,8 +14,8 @@ use super::server::TIMES;
 use super::stored::name_of;
 use super::trainer::Visitors;
 use super::wire::{Answer, Ask, Message, Told};
-use crate::call_error::CallError;
 use crate::suite::{Invariant, Random, Violation};
+use forebay_ledger_client::CallError;
 
 /// Time between two heartbeats.
 const BEAT: u64 = 1_500;

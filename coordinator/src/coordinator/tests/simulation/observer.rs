@@ -9,8 +9,8 @@ use forebay_proto::v1::{Lease, Verdict};
 use super::daemon::SimulatedDaemon;
 use super::stored::Stored;
 use super::wire::{Answer, Ask, Message, Told};
-use crate::call_error::CallError;
 use crate::suite::{Invariant, Place, Violation, Visits, Witness};
+use forebay_ledger_client::CallError;
 
 /// See the module.
 pub(super) struct Observer {

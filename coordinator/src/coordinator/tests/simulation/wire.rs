@@ -5,9 +5,9 @@ use forebay_proto::v1::{
     OpenRequest, ReturnRequest, SettleRequest, Verdict,
 };
 
-use crate::call::{Call, call};
-use crate::call_error::CallError;
-use crate::request::Request;
+use forebay_ledger_client::CallError;
+use forebay_ledger_client::Request;
+use forebay_ledger_client::{Call, call};
 
 /// What a daemon asks.
 #[derive(Clone, Debug)]

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use forebay_coordinator::Handle;
+use forebay_ledger_client::Handle;
 use forebay_plan::PERMUTATION;
 use forebay_proto::v1::{GroupKey, LedgerSpec, OpenRequest};
 use forebay_ring::{Claim, ConsumerId, HeldBatch, SlotId};

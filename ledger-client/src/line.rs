@@ -22,7 +22,7 @@ const REPLY: usize = 64 << 20;
 
 /// The ways to a coordinator.
 #[derive(Debug)]
-pub(crate) struct Line {
+pub struct Line {
     ways: Vec<(Address, Channel)>,
     /// The one that is asked now.
     current: AtomicUsize,

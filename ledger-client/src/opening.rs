@@ -6,7 +6,7 @@ use forebay_proto::v1::{OpenReply, OpenRequest};
 use tokio::time::{Instant, sleep};
 
 use crate::call_error::CallError;
-use crate::coordinator::Handle;
+use crate::handle::Handle;
 use crate::pauses::Pauses;
 
 impl Handle {

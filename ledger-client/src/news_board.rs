@@ -11,7 +11,7 @@ use tokio::sync::watch;
 
 /// Who follows which ledger of a coordinator, with the latest news of each.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct NewsBoard(Arc<Mutex<Followed>>);
+pub struct NewsBoard(Arc<Mutex<Followed>>);
 
 #[derive(Debug, Default)]
 struct Followed {
@@ -37,7 +37,7 @@ impl NewsBoard {
 
     /// Tells what is durable by now of the ledgers that were touched. Ledgers that nobody follows, or that are gone, are
     /// forgotten.
-    pub(crate) fn tell(&self, ledgers: &mut Ledgers) {
+    pub fn tell(&self, ledgers: &mut Ledgers) {
         let mut followed = self.0.lock();
         if ledgers.take_stirred() {
             followed.stirs.send_modify(|stirs| *stirs += 1);
@@ -60,7 +60,7 @@ impl NewsBoard {
     }
 
     /// The news end for all who follow them. They may follow again.
-    pub(crate) fn clear(&self) {
+    pub fn clear(&self) {
         self.0.lock().by_ledger.clear();
     }
 
@@ -70,7 +70,7 @@ impl NewsBoard {
     }
 
     /// Nobody is told anything any more.
-    pub(crate) fn end(&self) {
+    pub fn end(&self) {
         *self.0.lock() = Followed { has_ended: true, ..Followed::default() };
     }
 }

@@ -14,8 +14,8 @@ use tokio::task::JoinSet;
 
 use crate::address::Address;
 use crate::call::Call;
-use crate::coordinator::Handle;
 use crate::dial;
+use crate::handle::{CallQueue, Handle};
 use crate::line::Line;
 use crate::secret::SecretError;
 use crate::tls::{CertificateFiles, ClientTls};
@@ -83,7 +83,7 @@ impl Remote {
         let tls = self.authority.as_deref().map(|authority| ClientTls::open(authority, self.certificate.as_ref()));
         let tls = tls.transpose()?.map(Arc::new);
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        let (handle, calls, outages) = Handle::new(true);
+        let (handle, CallQueue { calls, outages, .. }) = Handle::new(true);
         let ways = {
             // A channel keeps a task on the runtime that it is made on.
             let _on_it = runtime.enter();

@@ -11,7 +11,7 @@ use crate::line::Line;
 use crate::request::Request;
 
 /// A request on its way to a coordinator, whichever it is.
-pub(crate) trait Call: Send {
+pub trait Call: Send {
     /// Carries the request out at a time `now` in milliseconds.
     fn apply(&mut self, ledgers: &mut Ledgers, now: u64);
     /// Sends the reply, or why what was carried out is not `durable`.
@@ -35,7 +35,7 @@ struct Asked<R: Request> {
 }
 
 /// A call, and where its reply comes.
-pub(crate) fn call<R: Request>(request: R) -> (Box<dyn Call>, oneshot::Receiver<Answer<R>>) {
+pub fn call<R: Request>(request: R) -> (Box<dyn Call>, oneshot::Receiver<Answer<R>>) {
     let (caller, reply) = oneshot::channel();
     (Box::new(Asked { request: Some(request), reply: None, caller }), reply)
 }

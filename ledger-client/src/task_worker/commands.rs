@@ -17,7 +17,7 @@ use tokio::time::{sleep, timeout};
 
 use super::pending::Waiter;
 use crate::call_error::CallError;
-use crate::coordinator::Handle;
+use crate::handle::Handle;
 use crate::outage::Outage;
 use crate::pauses::Pauses;
 use crate::request::Request;

@@ -7,10 +7,7 @@ use std::{
 
 use tokio::sync::watch;
 
-use crate::{
-    call_error::CallError,
-    store::{StoreError, StoreFault},
-};
+use crate::call_error::CallError;
 
 /// The store cannot be used here. Commands wait; nothing that was acknowledged is lost.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,7 +22,7 @@ pub struct Outage {
 
 /// Tells whoever asks, and the log once, when an outage begins and ends.
 #[derive(Debug)]
-pub(crate) struct Outages(watch::Sender<Option<Outage>>);
+pub struct Outages(watch::Sender<Option<Outage>>);
 
 impl Outage {
     /// How long it has lasted.
@@ -41,29 +38,25 @@ impl fmt::Display for Outage {
 }
 
 impl Outages {
-    pub(crate) fn new() -> (Self, watch::Receiver<Option<Outage>>) {
+    /// None yet, and where they are told.
+    pub fn new() -> (Self, watch::Receiver<Option<Outage>>) {
         let (sender, receiver) = watch::channel(None);
         (Self(sender), receiver)
     }
 
-    pub(crate) fn is_one(&self) -> bool {
+    /// Whether there is one now.
+    pub fn is_one(&self) -> bool {
         self.0.borrow().is_some()
     }
 
-    /// An attempt has failed: what its callers are told.
-    pub(crate) fn failed(&self, error: &StoreError) -> CallError {
-        let cause = error.to_string();
-        match error.fault() {
-            StoreFault::NotLeader { leader } => {
-                self.tell(&cause, true);
-                CallError::NotLeader { leader: leader.clone(), why: format!("{cause}.") }
-            }
-            StoreFault::Failed | StoreFault::Unknown => self.goes_on(&cause),
-        }
+    /// Another coordinator leads, or will in a moment: what callers are told. The cause is without a full stop.
+    pub fn follows(&self, leader: Option<String>, cause: &str) -> CallError {
+        self.tell(cause, true);
+        CallError::NotLeader { leader, why: format!("{cause}.") }
     }
 
-    /// As [`failed`](Self::failed), with the cause in words, without a full stop.
-    pub(crate) fn goes_on(&self, cause: &str) -> CallError {
+    /// An attempt has failed: what its callers are told. The cause is without a full stop.
+    pub fn goes_on(&self, cause: &str) -> CallError {
         self.tell(cause, false);
         CallError::Unavailable(format!("{cause}."))
     }
@@ -91,7 +84,7 @@ impl Outages {
     }
 
     /// An attempt has succeeded.
-    pub(crate) fn is_over(&self) {
+    pub fn is_over(&self) {
         self.0.send_if_modified(|known| {
             let Some(outage) = known.take() else { return false };
             let seconds = outage.lasts().as_secs();

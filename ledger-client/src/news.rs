@@ -12,7 +12,7 @@ use tonic::codegen::tokio_stream::Stream;
 
 use crate::call::Call;
 use crate::call_error::CallError;
-use crate::coordinator::Handle;
+use crate::handle::Handle;
 use crate::line::Line;
 
 /// The news of one ledger, as a gRPC stream.
@@ -24,7 +24,7 @@ impl Handle {
     ///
     /// # Errors
     /// It does not have the ledger open.
-    pub(crate) async fn news(&self, request: NewsRequest) -> Result<NewsFeed, CallError> {
+    pub async fn news(&self, request: NewsRequest) -> Result<NewsFeed, CallError> {
         let ledger = request.caller.as_ref().map_or("", |caller| &caller.ledger);
         let mut news = self.board().follow(ledger);
         // When this is answered, the worker is known, and what it is told first is on the board.

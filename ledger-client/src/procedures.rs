@@ -1,32 +1,25 @@
 //! Everything that may be asked of a coordinator: an entry each, with what it gives and what it does.
 //!
 //! Requests and replies are the messages of `ledger.proto`, and an entry has the name of its rpc there. It makes the
-//! message a [`Request`], which every [`Handle`] takes, and serves the rpc.
+//! message a [`Request`], which every [`Handle`](crate::Handle) takes.
 
 use forebay_ledger::{LedgerError, Ledgers};
 use forebay_proto::v1::{
     AbandonReply, AbandonRequest, AckReply, AckRequest, AcquireReply, AcquireRequest, AttendReply, AttendRequest,
     AuditReply, AuditRequest, Caller, CompareDatasetReply, CompareDatasetRequest, DescribeReply, DescribeRequest,
     HeartbeatReply, HeartbeatRequest, ListLedgersReply, ListLedgersRequest, ListQuarantineReply, ListQuarantineRequest,
-    LocateReply, LocateRequest, NackReply, NackRequest, NewRunReply, NewRunRequest, NewsRequest, NextTaskReply,
-    NextTaskRequest, OpenReply, OpenRequest, ReclaimReply, ReclaimRequest, RegisterTasksReply, RegisterTasksRequest,
-    ReportTaskReply, ReportTaskRequest, RestoreReply, RestoreRequest, RestoreTasksReply, RestoreTasksRequest,
-    ReturnReply, ReturnRequest, SettleReply, SettleRequest, ShowTasksReply, ShowTasksRequest, TakeSnapshotReply,
-    TakeSnapshotRequest, ledger_client::LedgerClient, ledger_server,
+    LocateReply, LocateRequest, NackReply, NackRequest, NewRunReply, NewRunRequest, NextTaskReply, NextTaskRequest,
+    OpenReply, OpenRequest, ReclaimReply, ReclaimRequest, RegisterTasksReply, RegisterTasksRequest, ReportTaskReply,
+    ReportTaskRequest, RestoreReply, RestoreRequest, RestoreTasksReply, RestoreTasksRequest, ReturnReply,
+    ReturnRequest, SettleReply, SettleRequest, ShowTasksReply, ShowTasksRequest, TakeSnapshotReply,
+    TakeSnapshotRequest, ledger_client::LedgerClient,
 };
-use tonic::{Response, Status, async_trait, transport::Channel};
+use tonic::{Response, Status, transport::Channel};
 
-use crate::{coordinator::Handle, news::NewsFeed, request::Request, visitor::Visitor};
-
-/// The coordinator over gRPC. Wrap it in `forebay_proto::v1::ledger_server::LedgerServer`.
-///
-/// If a connection gives a [`Visitor`] with a certificate, its requests may name only the workers that the certificate
-/// names (semantics rule 25).
-#[derive(Clone, Debug)]
-pub struct LedgerService(pub Handle);
+use crate::request::Request;
 
 /// `fn name(ledgers, request: Request, now) -> Reply { what it does }` is a function of the set of ledgers, the message
-/// and the time in milliseconds, which gives a `Result<Reply, CallError>`. What is behind `by` is the worker that the
+/// and the time in milliseconds, which gives a `Result<Reply, LedgerError>`. What is behind `by` is the worker that the
 /// request speaks for, as an `Option` of its name.
 macro_rules! procedures {
     ($(fn $name:ident($ledgers:ident, $request:ident: $Request:ty, $now:ident) -> $Reply:ty, by $worker:expr; $body:block)*) => {
@@ -52,24 +45,6 @@ macro_rules! procedures {
                 }
             }
         )*
-
-        #[async_trait]
-        impl ledger_server::Ledger for LedgerService {
-            type NewsStream = NewsFeed;
-
-            async fn news(&self, request: tonic::Request<NewsRequest>) -> Result<Response<NewsFeed>, Status> {
-                let caller = request.get_ref().caller.as_ref();
-                Visitor::check_name(&request, speaker(caller))?;
-                Ok(Response::new(self.0.news(request.into_inner()).await?))
-            }
-
-            $(
-                async fn $name(&self, request: tonic::Request<$Request>) -> Result<Response<$Reply>, Status> {
-                    Visitor::check(&request)?;
-                    Ok(Response::new(self.0.call(request.into_inner()).await?))
-                }
-            )*
-        }
     };
 }
 

@@ -31,7 +31,7 @@ pub struct ServerTls(Reread<Arc<ServerConfig>>);
 
 /// A daemon's side. As [`ServerTls`].
 #[derive(Debug)]
-pub(crate) struct ClientTls(Reread<Arc<ClientConfig>>);
+pub struct ClientTls(Reread<Arc<ClientConfig>>);
 
 impl ServerTls {
     /// Shows this certificate. With `clients`, each daemon must show one that an authority in that file has signed.
@@ -55,14 +55,14 @@ impl ClientTls {
     ///
     /// # Errors
     /// A file cannot be used.
-    pub(crate) fn open(authority: &Path, own: Option<&CertificateFiles>) -> Result<Self, SecretError> {
+    pub fn open(authority: &Path, own: Option<&CertificateFiles>) -> Result<Self, SecretError> {
         let (authority, own) = (authority.to_owned(), own.cloned());
         let files = own.iter().flat_map(CertificateFiles::all).chain([authority.clone()]).collect();
         Ok(Self(Reread::new(files, move || client(&authority, own.as_ref()))?))
     }
 
     /// For the next connection.
-    pub(crate) fn now(&self) -> Arc<ClientConfig> {
+    pub fn now(&self) -> Arc<ClientConfig> {
         Arc::clone(&self.0.now())
     }
 }

@@ -40,7 +40,8 @@ struct Stamp {
 }
 
 impl SecretError {
-    pub(crate) fn new(file: &Path, reason: impl Into<String>) -> Self {
+    /// What is wrong with a file.
+    pub fn new(file: &Path, reason: impl Into<String>) -> Self {
         Self { file: file.to_owned(), reason: reason.into() }
     }
 }
@@ -86,7 +87,7 @@ impl<T> Reread<T> {
 }
 
 /// The content of a file that must not be longer than [`LONGEST`].
-pub(crate) fn read(file: &Path) -> Result<Vec<u8>, SecretError> {
+pub fn read(file: &Path) -> Result<Vec<u8>, SecretError> {
     let failed = |error: io::Error| SecretError::new(file, error.to_string());
     let mut bytes = Vec::new();
     File::open(file).map_err(failed)?.take(LONGEST + 1).read_to_end(&mut bytes).map_err(failed)?;
@@ -97,7 +98,7 @@ pub(crate) fn read(file: &Path) -> Result<Vec<u8>, SecretError> {
 }
 
 /// Refuses a secret that other users can read.
-pub(crate) fn check_closed(file: &Path) -> Result<(), SecretError> {
+pub fn check_closed(file: &Path) -> Result<(), SecretError> {
     let found = fs::metadata(file).map_err(|error| SecretError::new(file, error.to_string()))?;
     if found.mode() & 0o007 != 0 {
         return Err(SecretError::new(file, "every user can read or change it; run chmod o= on it"));

@@ -18,7 +18,7 @@ use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
 use crate::call_error::CallError;
-use crate::coordinator::Handle;
+use crate::handle::Handle;
 use crate::outage::Outage;
 
 pub use self::commands::GivenTask;

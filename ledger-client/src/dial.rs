@@ -24,7 +24,7 @@ trait Wire: AsyncRead + AsyncWrite + Send + Unpin {}
 impl<T: AsyncRead + AsyncWrite + Send + Unpin> Wire for T {}
 
 /// A way there that connects when it is used, and again after a failure.
-pub(crate) fn channel(address: &Address, tls: Option<Arc<ClientTls>>, within: Duration) -> Channel {
+pub fn channel(address: &Address, tls: Option<Arc<ClientTls>>, within: Duration) -> Channel {
     connect(&Endpoint::from_static("http://coordinator").connect_timeout(within), address, tls)
 }
 
