@@ -8,6 +8,7 @@ mod bad_records;
 mod by_plan;
 mod damage;
 mod ending;
+mod expired;
 mod failure;
 mod grant;
 mod groups;
@@ -46,8 +47,8 @@ use forebay_proto::v1::{
 };
 
 use self::{
-    bad_records::BadRecords, loads::Loads, missing::Missing, shares::Shares, spans::Spans, worker_index::WorkerIndex,
-    workers::Replies,
+    bad_records::BadRecords, expired::ExpiredPositions, loads::Loads, missing::Missing, shares::Shares, spans::Spans,
+    worker_index::WorkerIndex, workers::Replies,
 };
 pub(crate) use self::{held::HeldPositions, loads::Load, tallies::Tallies, tallies::cut};
 use crate::error::LedgerError;
@@ -100,11 +101,9 @@ pub struct Ledger {
     quarantined: u64,
     /// Where the accounts of epochs begin that a restore in lockstep began in the middle.
     begins: Vec<EpochPosition>,
-    /// In lockstep: where states were taken, as epoch and position, and what was counted of this epoch before there. The epochs
-    /// before are whole.
+    /// In lockstep: where states were taken, and what was counted of the epoch before there. Earlier epochs are whole.
     marks: BTreeMap<(u64, u64), Tallies>,
-    /// In lockstep: what another rank's `reset()` has abandoned, by (epoch, start), until this time. Receipts for it may be
-    /// under way. The time is not stored.
+    /// In lockstep: what another rank's `reset()` abandoned, until this time, which is not stored. Receipts may be under way.
     abandoned: (Vec<ReturnedPositions>, u64),
     /// In lockstep: where the account ends, because the run went on with another number of ranks.
     ends: Option<EpochPosition>,
@@ -151,10 +150,11 @@ struct Worker {
     attended: bool,
     /// It has said that it ends itself: its end is no death of rule 9.
     ends_itself: bool,
+    /// What expired of its leases since it was heard last.
+    expired: ExpiredPositions,
     /// Their numbers. `None`: it does not name them.
     trainers: Option<BTreeSet<u64>>,
-    /// The worker has seen the replies below this number: a command below it that was never applied is not applied any
-    /// more (semantics rule 34).
+    /// It has seen the replies below this number: an earlier command is not applied any more (semantics rule 34).
     unseen: u64,
     /// Its trainers wait for the end of an epoch of which others have the last positions. Not stored.
     waits: bool,

@@ -155,7 +155,8 @@ impl Ledger {
     /// Nobody has a position any more, and no receipt is awaited.
     pub(super) fn drop_positions(&mut self) {
         for (name, worker) in &mut self.workers {
-            if !std::mem::take(&mut worker.leases).is_empty() {
+            let had_leases = !std::mem::take(&mut worker.leases).is_empty();
+            if worker.expired.forget() || had_leases {
                 self.dirty.workers.insert(name.clone());
             }
         }

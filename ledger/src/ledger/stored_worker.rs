@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use forebay_proto::v1::{Range, StoredLease, StoredReply, StoredWorker};
 
-use super::{LeaseOut, Spans, Times, Worker, workers::Replies};
+use super::{ExpiredPositions, LeaseOut, Spans, Times, Worker, workers::Replies};
 
 impl Worker {
     /// Its document.
@@ -28,6 +28,7 @@ impl Worker {
             unseen: self.unseen,
             attended: self.attended,
             ends_itself: self.ends_itself,
+            expired: self.expired.stored(),
             names_trainers: self.trainers.is_some(),
             trainers: self.trainers.iter().flatten().copied().collect(),
         }
@@ -59,6 +60,7 @@ impl Worker {
             unseen: stored.unseen,
             attended: stored.attended,
             ends_itself: stored.ends_itself,
+            expired: ExpiredPositions::of(&stored.expired),
             trainers: stored.names_trainers.then(|| stored.trainers.into_iter().collect()),
             waits: false,
             heard: now,

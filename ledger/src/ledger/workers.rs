@@ -121,6 +121,9 @@ impl Ledger {
             lost.cause = seen_by(lost.cause, lost.epoch, seen_until);
         }
         self.insert_all_returned(back);
+        if !lost.ends_itself {
+            self.count_late_death(&lost.expired);
+        }
         self.await_trainers(worker, has_ended, now);
         self.settle();
     }
@@ -147,6 +150,7 @@ impl Ledger {
             let leases = std::mem::take(&mut worker.leases).into_iter();
             let (late, held): (BTreeMap<u64, LeaseOut>, _) = leases.partition(|(_, held)| held.deadline <= now);
             worker.leases = held;
+            late.values().for_each(|lease| worker.expired.note(lease));
             let (leases, silent) = (late.len(), worker.silent(now) / 1000);
             tracing::warn!(
                 worker = &*name,
@@ -228,6 +232,9 @@ impl Ledger {
             )));
         }
         worker.heard = now;
+        if worker.expired.forget() {
+            self.dirty.workers.insert(caller.worker.clone());
+        }
         self.index.note(&caller.worker, Some(worker));
         Ok(worker)
     }

@@ -5152,6 +5152,9 @@ pub struct StoredWorker {
     /// Its requests name its trainers.
     #[prost(bool, tag = "60")]
     pub names_trainers: bool,
+    /// What of its leases expired since it was heard last. Deaths and causes are left out.
+    #[prost(message, repeated, tag = "50")]
+    pub expired: ::prost::alloc::vec::Vec<OpenRange>,
     /// The trainers that are attached there.
     #[prost(fixed64, repeated, tag = "61")]
     pub trainers: ::prost::alloc::vec::Vec<u64>,
