@@ -6,7 +6,7 @@ use forebay_ledger_client::CallError;
 use forebay_plan::{RunAudit, Verdict as Judgement, audit_run, world_sizes};
 use forebay_proto::v1::{
     AbandonRequest, AcquireRequest, AuditReply, AuditRequest, HeartbeatRequest, LockstepSegment, NewRunRequest,
-    Snapshot, TakeSnapshotRequest,
+    RestoreRequest, Snapshot, TakeSnapshotRequest,
 };
 
 use crate::lockstep::{EPOCHS, GLOBAL_BATCH, Job, in_lockstep, open};
@@ -196,6 +196,70 @@ fn rule_40_the_sums_are_kept_at_each_of_the_last_64_states() {
     assert_eq!(by_state, (1..7).rev().collect::<Vec<u64>>());
     while one.step().is_some() {}
     assert_eq!(account(&one).epochs[0].verdict, Judgement::AddsUp);
+}
+
+/// The trainer of a rank calls reset().
+fn reset(job: &mut Job<'_>, rank: usize, epoch: u64) -> u64 {
+    let caller = Some(job.ranks[rank].next());
+    job.scene.call(AbandonRequest { caller, epoch, ..AbandonRequest::default() }).unwrap().abandoned
+}
+
+/// The trainer of a rank loads a state.
+fn load(job: &mut Job<'_>, rank: usize, state: &Snapshot, load_id: &str) {
+    let (caller, snapshot) = (Some(job.ranks[rank].next()), Some(state.clone()));
+    let load_id = load_id.to_owned();
+    job.scene.call(RestoreRequest { caller, snapshot, load_id, ..RestoreRequest::default() }).unwrap();
+    job.ranks[rank].leased.clear();
+}
+
+#[test]
+fn rule_40_a_rank_that_has_gone_back_to_the_state_of_all_stays_there_when_another_one_resets() {
+    // Each load without an id, and with one; with and without a reset() before it.
+    for (ids, resets) in [(["", ""], false), (["", ""], true), (["one", "two"], false), (["one", "two"], true)] {
+        let mut scene = scene();
+        let records = RECORDS;
+        let mut job = Job::start(&scene, RUN, records, 2);
+        job.step();
+        let state = job.state();
+        for rank in 0..2 {
+            load(&mut job, rank, &state, ids[0]);
+        }
+        assert_eq!(job.step().unwrap().0, 0);
+        if resets {
+            reset(&mut job, 1, 0);
+        }
+        load(&mut job, 1, &state, ids[1]);
+        let ranks = std::mem::take(&mut job.ranks);
+        scene.restart();
+        let mut job = Job { scene: &scene, ranks };
+        // The other rank ends what it was in. It will load the state as well.
+        reset(&mut job, 0, 0);
+        load(&mut job, 0, &state, ids[1]);
+        let (epoch, again) = job.step().unwrap();
+        assert_eq!(epoch, 0, "{ids:?}, {resets}");
+        assert_eq!(again.concat().len() as u64, GLOBAL_BATCH);
+        // They are together again: now a reset() is one for both.
+        reset(&mut job, 0, 0);
+        job.ranks.iter_mut().for_each(|rank| rank.leased.clear());
+        assert_eq!(job.step().unwrap().0, 1, "{ids:?}, {resets}");
+        while job.step().is_some() {}
+        assert!(lines(&job).iter().all(|line| line.contains("checksum equal")), "{:?}", lines(&job));
+    }
+}
+
+#[test]
+fn rule_40_a_rank_that_loads_the_state_again_before_it_reads_goes_back_nowhere() {
+    let scene = scene();
+    let mut job = Job::start(&scene, RUN, RECORDS, 4);
+    job.step();
+    let state = job.state();
+    for rank in [1, 0, 1, 2, 3, 3] {
+        load(&mut job, rank, &state, "");
+    }
+    job.step();
+    reset(&mut job, 2, 0);
+    job.ranks.iter_mut().for_each(|rank| rank.leased.clear());
+    assert_eq!(job.step().unwrap().0, 1, "all ranks are in one epoch");
 }
 
 #[test]

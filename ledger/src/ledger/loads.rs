@@ -44,7 +44,7 @@ impl Loads {
     fn begin(&mut self, snapshot: &[u8], load: TrainerLoad) {
         // A trainer without a number cannot be known again.
         let loads = Vec::from_iter((load.trainer != 0).then_some(load));
-        self.last = Some(LoadedState { snapshot: snapshot.to_vec(), loads });
+        self.last = Some(LoadedState { snapshot: snapshot.to_vec(), loads, round: 0 });
     }
 
     /// A trainer has loaded a state as well. False if the run was taken to another one last.
@@ -68,8 +68,7 @@ impl Load {
                 load_id.len()
             )));
         }
-        let snapshot = blake3::derive_key("forebay load 1", state).to_vec();
-        Ok(Self(StoredLoad { load_id: load_id.to_owned(), snapshot }))
+        Ok(Self(StoredLoad { load_id: load_id.to_owned(), snapshot: digest(state) }))
     }
 }
 
@@ -179,9 +178,23 @@ impl Ledger {
         known.push(load.0);
     }
 
-    /// The state that the run was taken to last, as a hash.
-    pub(crate) fn loaded_state(&self) -> Option<[u8; 32]> {
-        self.loads.last.as_ref().and_then(|last| last.snapshot.as_slice().try_into().ok())
+    /// The state that the run was taken to last, as a hash, and the round of this load.
+    pub(crate) fn loaded_state(&self) -> Option<(&[u8], u64)> {
+        self.loads.last.as_ref().map(|last| (&*last.snapshot, last.round))
+    }
+
+    /// The round in which the run was taken to this state. None if it was taken to another one last.
+    pub(crate) fn round_of(&self, state: &Snapshot) -> Option<u64> {
+        let (loaded, round) = self.loaded_state()?;
+        (loaded == digest(&state.encode_to_vec())).then_some(round)
+    }
+
+    /// The run was taken to the state of the last load in this round.
+    pub(crate) fn begin_round(&mut self, round: u64) {
+        if let Some(last) = self.loads.last.as_mut().filter(|last| last.round != round) {
+            last.round = round;
+            self.touch();
+        }
     }
 
     /// These trainers have not loaded the run's state any more: they are gone.
@@ -190,4 +203,9 @@ impl Ledger {
             last.loads.retain(|load| !is_gone(load.trainer));
         }
     }
+}
+
+/// A state as a hash of its bytes.
+fn digest(state: &[u8]) -> Vec<u8> {
+    blake3::derive_key("forebay load 1", state).to_vec()
 }

@@ -115,15 +115,35 @@ impl Ledgers {
         }
         let (caller, mut is_new) = (request.caller.as_ref(), false);
         let origin = request.snapshot.as_ref().map_or(StateOrigin::Elsewhere, |state| self.origin_of(name, state));
+        let round = self.round_of(name, &request);
         let reply = self.of_caller(caller)?.once(caller, 7, now, |ledger, worker| {
             let reply = ledger.load_state(worker, &request, origin == StateOrigin::Segment, now)?;
             is_new = !reply.repeated && !reply.awaits_trainers;
+            if is_new {
+                ledger.begin_round(round);
+            }
             Ok(reply)
         })?;
         if let (true, Some(state)) = (is_new, &request.snapshot) {
             self.run_goes_on(name, origin, state.epoch, state.cursor);
         }
         Ok(reply)
+    }
+
+    /// The round in which a rank is to be taken to a state. Ranks that load one state together do so in one round. The first of
+    /// them that goes back to the same state begins another one, and the others follow it there. One that still is at the state
+    /// goes back nowhere, unless a new load id says so.
+    fn round_of(&mut self, name: &str, request: &RestoreRequest) -> u64 {
+        let (Some(state), Some(ledger)) = (&request.snapshot, self.shelf.get_mut(name)) else { return 0 };
+        if ledger.plan().spec().lockstep.is_none() {
+            return 0;
+        }
+        let own = ledger.round_of(state);
+        let is_at = |now: Snapshot| (now.epoch, now.cursor) == (state.epoch, state.cursor);
+        let goes_back = !request.load_id.is_empty()
+            || !ledger.take_snapshot(&[]).is_ok_and(|reply| reply.snapshot.is_some_and(is_at));
+        let newest = self.ranks_beside(name).filter_map(|(_, other)| other.round_of(state)).max().max(own);
+        newest.map_or(0, |newest| newest + u64::from(own == Some(newest) && goes_back))
     }
 
     /// Whose account a state is of that a rank is to be taken to.
@@ -207,9 +227,12 @@ impl Ledgers {
             ledger.abandon(worker, request, now)
         })?;
         if is_new {
-            // A rank that has loaded another state is elsewhere, and this one will load that state too.
+            // A rank that has loaded another state, or gone back to the same one, is elsewhere. This one will load that state too.
             let state = self.shelf.get(name).and_then(Ledger::loaded_state);
-            let beside = self.ranks_beside(name).filter(|(_, other)| other.loaded_state() == state);
+            let state = state.map(|(state, round)| (state.to_vec(), round));
+            let is_beside =
+                |other: &Ledger| other.loaded_state() == state.as_ref().map(|(state, round)| (&**state, *round));
+            let beside = self.ranks_beside(name).filter(|(_, other)| is_beside(other));
             beside.for_each(|(_, other)| other.end_epochs(request.epoch, now));
         }
         Ok(reply)

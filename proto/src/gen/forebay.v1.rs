@@ -5081,6 +5081,9 @@ pub struct LoadedState {
     pub snapshot: ::prost::alloc::vec::Vec<u8>,
     #[prost(message, repeated, tag = "2")]
     pub loads: ::prost::alloc::vec::Vec<TrainerLoad>,
+    /// In lockstep: how often the ranks of the run were taken back to it.
+    #[prost(uint64, tag = "20")]
+    pub round: u64,
 }
 #[allow(clippy::all)]
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
@@ -5149,12 +5152,12 @@ pub struct StoredWorker {
     /// It has said that it ends itself.
     #[prost(bool, tag = "40")]
     pub ends_itself: bool,
-    /// Its requests name its trainers.
-    #[prost(bool, tag = "60")]
-    pub names_trainers: bool,
     /// What of its leases expired since it was heard last. Deaths and causes are left out.
     #[prost(message, repeated, tag = "50")]
     pub expired: ::prost::alloc::vec::Vec<OpenRange>,
+    /// Its requests name its trainers.
+    #[prost(bool, tag = "60")]
+    pub names_trainers: bool,
     /// The trainers that are attached there.
     #[prost(fixed64, repeated, tag = "61")]
     pub trainers: ::prost::alloc::vec::Vec<u64>,
