@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::{self as channel, RecvTimeoutError};
-use forebay_pixels::Limits;
+use forebay_pixels::{Limits, PARTNERS};
 use forebay_proto::v1::ChildReply;
 use parking_lot::{Mutex, RwLock};
 
@@ -123,7 +123,7 @@ fn work(shared: &LaneShared) {
 fn make(shared: &LaneShared, child: &mut Option<ChildProcess>, mut job: DecodeJob) {
     let order = Arc::clone(job.suspect.as_ref().expect("only suspects are queued here"));
     shared.busy.fetch_add(1, Ordering::SeqCst);
-    let outcome = Trial { shared, order: &order, child }.run(&mut job);
+    let outcome = Trial { shared, order: &order, child, shown: [true; PARTNERS] }.run(&mut job);
     shared.busy.fetch_sub(1, Ordering::SeqCst);
     match outcome {
         Some(Ok(reply)) => match exchange::made_of(&reply) {
@@ -139,17 +139,63 @@ fn make(shared: &LaneShared, child: &mut Option<ChildProcess>, mut job: DecodeJo
     }
 }
 
+/// The partners whose pictures are in a mosaic, by their numbers in it, with their records.
+fn partners(job: &DecodeJob) -> Vec<(usize, u64)> {
+    let partners = job.content.mosaic().and_then(|content| content.partners()).into_iter().flatten().enumerate();
+    partners.filter_map(|(number, partner)| partner.bytes.is_some().then_some((number, partner.record))).collect()
+}
+
 /// One record's way to its picture.
 struct Trial<'a> {
     shared: &'a LaneShared,
     order: &'a Arc<SuspectOrder>,
     child: &'a mut Option<ChildProcess>,
+    /// The partners that a mosaic is made of. The own picture stands in for the others.
+    shown: [bool; PARTNERS],
 }
 
 impl Trial<'_> {
-    /// A child's answer, which is in the place; or how the second of two ended that it is to blame for. Nothing if the stream
-    /// has stopped.
+    /// A child's answer, which is in the place; or how the second of two ended that the record is to blame for. Nothing if the
+    /// stream has stopped.
+    ///
+    /// A mosaic has the pictures of other records too. If it ends two children, each of its pictures is tried without the others:
+    /// a record is to blame for its own picture, and a partner's is left out, as that of any bad partner is.
     fn run(&mut self, job: &mut DecodeJob) -> Option<Result<ChildReply, String>> {
+        let together = self.proven(job)?;
+        let partners = partners(job);
+        if together.is_ok() || partners.is_empty() {
+            return Some(together);
+        }
+        self.shown = [false; PARTNERS];
+        let alone = self.proven(job)?;
+        if alone.as_ref().map_or(true, |reply| reply.origin.is_none()) {
+            return Some(alone);
+        }
+        let mut good = self.shown;
+        for (number, record) in &partners {
+            self.shown = [false; PARTNERS];
+            self.shown[*number] = true;
+            match self.proven(job)? {
+                Ok(_) => good[*number] = true,
+                Err(ending) => {
+                    tracing::warn!(
+                        record,
+                        ending,
+                        mosaic = job.record,
+                        "a picture is left out of a mosaic: it ended two child processes"
+                    );
+                }
+            }
+        }
+        if partners.iter().all(|(number, _)| good[*number]) {
+            return Some(together);
+        }
+        self.shown = good;
+        self.proven(job)
+    }
+
+    /// A child's answer; or how the second of two ended that what is made is to blame for. Nothing if the stream has stopped.
+    fn proven(&mut self, job: &mut DecodeJob) -> Option<Result<ChildReply, String>> {
         let (mut has_ended_one, mut is_alone) = (false, false);
         loop {
             // A stream that stops may have many suspects in the queue.
@@ -194,7 +240,7 @@ impl Trial<'_> {
         let setup = is_new.then(|| exchange::setup(job, self.order, &self.shared.limits));
         let answers = self.shared.answers.load(Ordering::SeqCst);
         let began = Instant::now();
-        let heard = child.ask(&exchange::request(job, setup), || {
+        let heard = child.ask(&exchange::request(job, setup, &self.shown), || {
             let is_late = began.elapsed() >= self.order.read_timeout;
             self.order.is_withdrawn() || is_late
         });

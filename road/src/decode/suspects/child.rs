@@ -53,6 +53,7 @@ impl ChildProcess {
         command.arg(COMMAND).stdin(Stdio::from(OwnedFd::from(theirs))).stdout(Stdio::null());
         // A signal from a terminal is for the daemon, which ends its children.
         let child = command.process_group(0).spawn()?;
+        tracing::info!(child = child.id(), "a child process makes suspects");
         Ok(Self { child, socket, order: Arc::clone(order) })
     }
 

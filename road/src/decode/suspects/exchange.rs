@@ -1,6 +1,6 @@
 //! A suspect's job as a request to a child, and the child's answer as what is in its place.
 
-use forebay_pixels::{MaskDepth, Orientation, Origin, Recipe, RecordBoxes};
+use forebay_pixels::{MaskDepth, Orientation, Origin, PARTNERS, Recipe, RecordBoxes};
 use forebay_proto::v1::child_setup::Jpeg;
 use forebay_proto::v1::{ChildMask, ChildOrigin, ChildPartner, ChildReply, ChildRequest, ChildSetup};
 
@@ -49,12 +49,15 @@ pub(super) fn setup(job: &DecodeJob, order: &SuspectOrder, children: &ChildLimit
     }
 }
 
-/// One record to be made.
-pub(super) fn request(job: &DecodeJob, setup: Option<ChildSetup>) -> ChildRequest {
+/// One record to be made. Of the partners of a mosaic, only those that are `shown` go with it.
+pub(super) fn request(job: &DecodeJob, setup: Option<ChildSetup>, shown: &[bool; PARTNERS]) -> ChildRequest {
     let Input::File(content) = job.content.input() else { unreachable!("a kept picture is no suspect") };
     let mosaic = job.content.mosaic();
     let partners = mosaic.and_then(|content| content.partners()).into_iter().flatten();
-    let partners = partners.map(|partner| ChildPartner { record: partner.record, content: partner.bytes.clone() });
+    let partners = partners.zip(shown).map(|(partner, is_shown)| ChildPartner {
+        record: partner.record,
+        content: partner.bytes.clone().filter(|_| *is_shown),
+    });
     let mut boxes = Vec::new();
     if let Some(of) = recipes(job).find_map(|recipe| recipe.boxes()) {
         of.each(job.draw.record, &mut |corners| boxes.extend(corners));
