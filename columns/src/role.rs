@@ -23,6 +23,9 @@ pub enum Role {
     FractionBoxes,
     /// As [`Points`](Self::Points), in fractions of the picture's width and height. In a batch they are pixels.
     FractionPoints,
+    /// As [`Keypoints`](Self::Keypoints), with x and y in fractions of the picture's width and height. In a batch they are
+    /// pixels.
+    FractionKeypoints,
     /// A number for each pixel of the result: `u8`, `u16` or `i32` `[height, width]`. It is no column of a table: it is decoded
     /// with its picture.
     Mask,
@@ -35,13 +38,14 @@ pub enum Role {
 
 impl Role {
     /// Those that a dataset's table can have.
-    const ALL: [Self; 8] = [
+    const ALL: [Self; 9] = [
         Self::Plain,
         Self::Boxes,
         Self::Points,
         Self::Keypoints,
         Self::FractionBoxes,
         Self::FractionPoints,
+        Self::FractionKeypoints,
         Self::Mask,
         Self::Classes,
     ];
@@ -55,6 +59,7 @@ impl Role {
             Self::Keypoints => "keypoints",
             Self::FractionBoxes => "fraction boxes",
             Self::FractionPoints => "fraction points",
+            Self::FractionKeypoints => "fraction keypoints",
             Self::Mask => "mask",
             Self::View => "view",
             Self::Classes => "classes",
@@ -81,7 +86,7 @@ impl Role {
             Self::Classes => column.element() == ElementType::I64,
             Self::Boxes | Self::FractionBoxes => is_f32 && column.depth() == 1 && column.dims() == [4],
             Self::Points | Self::FractionPoints => is_f32 && column.dims().last() == Some(&2),
-            Self::Keypoints => is_f32 && column.dims().last() == Some(&3),
+            Self::Keypoints | Self::FractionKeypoints => is_f32 && column.dims().last() == Some(&3),
             Self::Mask => {
                 let can_count = [ElementType::U8, ElementType::U16, ElementType::I32].contains(&column.element());
                 can_count && column.depth() == 0 && column.dims().len() == 2
@@ -98,6 +103,16 @@ impl Role {
     /// Whether its places are written one by one, with those of the pictures.
     pub fn is_of_places(self) -> bool {
         matches!(self, Self::Mask | Self::View)
+    }
+
+    /// Whether its numbers are keypoints.
+    pub fn is_of_keypoints(self) -> bool {
+        matches!(self, Self::Keypoints | Self::FractionKeypoints)
+    }
+
+    /// Whether its places count in fractions of the picture's width and height.
+    pub fn is_of_fractions(self) -> bool {
+        matches!(self, Self::FractionBoxes | Self::FractionPoints | Self::FractionKeypoints)
     }
 
     /// Whether its boxes say which of the objects are shown.

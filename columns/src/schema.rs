@@ -29,6 +29,9 @@ pub struct Field {
     pub objects: Option<String>,
     /// What its numbers are. Trainers do not see it: what is in a batch has followed its picture already.
     pub role: Role,
+    /// Of keypoints: for each, the number of the one that takes its place in a mirrored picture, such as the right eye for the
+    /// left one. The keypoints of an object are as many. Empty if that is not known: then each stays where it is in its list.
+    pub flip: Vec<u32>,
 }
 
 /// The columns of a dataset or a batch, checked. Their order is part of it.
@@ -69,6 +72,17 @@ pub enum SchemaError {
         /// The role.
         role: Role,
     },
+    /// Keypoints that cannot change places so.
+    #[error(
+        "the keypoints of the column \"{name}\" cannot change places as {flip:?} says: that must be the numbers of all keypoints \
+         from 0 on, each once"
+    )]
+    Flip {
+        /// The column.
+        name: String,
+        /// What was said.
+        flip: Vec<u32>,
+    },
     /// No column can have this type.
     #[error("the column \"{name}\": {problem}")]
     Type {
@@ -85,7 +99,7 @@ pub enum SchemaError {
 impl Field {
     /// A column of its own.
     pub fn new(name: impl Into<String>, column_type: ColumnType) -> Self {
-        Self { name: name.into(), column_type, objects: None, role: Role::Plain }
+        Self { name: name.into(), column_type, objects: None, role: Role::Plain, flip: Vec::new() }
     }
 
     /// A column of these objects.
@@ -105,6 +119,31 @@ impl Field {
     #[must_use]
     pub fn with_role(self, role: Role) -> Self {
         Self { role, ..self }
+    }
+
+    /// The same with keypoints that change places in a mirrored picture.
+    ///
+    /// ```
+    /// use forebay_columns::{Field, Role, Schema};
+    ///
+    /// let eyes = Field::of_objects("eyes", "f32 [*, 2, 3]".parse()?, "objects").with_role(Role::Keypoints).with_flip(&[1, 0]);
+    /// assert_eq!(Schema::try_new(vec![eyes])?.fields()[0].flip, [1, 0]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn with_flip(self, flip: &[u32]) -> Self {
+        Self { flip: flip.to_vec(), ..self }
+    }
+
+    /// Whether the keypoints can change places so: each number is there once, and only keypoints have such.
+    fn can_flip(&self) -> bool {
+        let mut sorted = self.flip.clone();
+        sorted.sort_unstable();
+        let is_order = (0..).zip(sorted).all(|(place, number): (u32, u32)| place == number);
+        let dims = self.column_type.dims();
+        let fixed: usize = dims.iter().rev().skip(1).map(|&dim| dim as usize).product();
+        let fits = dims.len() < 2 || fixed % self.flip.len().max(1) == 0;
+        self.flip.is_empty() || self.role.is_of_keypoints() && is_order && fits
     }
 }
 
@@ -133,6 +172,9 @@ impl Schema {
             if !field.role.suits(&field.column_type) {
                 let (name, column_type) = (field.name.clone(), field.column_type.clone());
                 return Err(SchemaError::Role { name, column_type, role: field.role });
+            }
+            if !field.can_flip() {
+                return Err(SchemaError::Flip { name: field.name.clone(), flip: field.flip.clone() });
             }
             if field.objects.is_some() && field.column_type.depth() == 0 {
                 let (name, column_type) = (field.name.clone(), field.column_type.clone());
@@ -207,7 +249,7 @@ impl Schema {
     #[must_use]
     pub fn for_slots(&self) -> Self {
         let role = |field: &Field| if field.role.is_of_places() { field.role } else { Role::Plain };
-        let fields = self.fields.iter().map(|field| field.clone().with_role(role(field)));
+        let fields = self.fields.iter().map(|field| field.clone().with_role(role(field)).with_flip(&[]));
         Self { fields: fields.collect() }
     }
 
@@ -313,6 +355,7 @@ mod tests {
             (Role::Boxes, &["f32 [*, 4]"][..]),
             (Role::Points, &["f32 [2]", "f32 [*, 2]", "f32 [*][*][*, 2]", "f32 [*, 4, 2]"]),
             (Role::Keypoints, &["f32 [*, 3]", "f32 [*, 17, 3]"]),
+            (Role::FractionKeypoints, &["f32 [*, 3]", "f32 [*, 17, 3]"]),
         ] {
             for column_type in
                 ["f32 [2]", "f32 [*, 2]", "f32 [*][*][*, 2]", "f32 [*, 4, 2]", "f32 [*, 3]", "f32 [*, 17, 3]"]
@@ -331,6 +374,21 @@ mod tests {
                 assert!(suits(Role::Plain, column_type));
             }
         }
+    }
+
+    #[test]
+    fn rule_45_only_keypoints_change_places_and_each_number_is_there_once() {
+        let keypoints =
+            |flip: &[u32]| field("points", "f32 [*, 3, 3]", None).with_role(Role::Keypoints).with_flip(flip);
+        let schema = Schema::try_new(vec![keypoints(&[0, 2, 1])]).unwrap();
+        assert!(schema.for_slots().fields()[0].flip.is_empty(), "a ring has what has changed places already");
+        for flip in [&[0, 1][..], &[0, 2, 2], &[1, 2, 3], &[0, 1, 2, 3]] {
+            assert!(matches!(Schema::try_new(vec![keypoints(flip)]), Err(SchemaError::Flip { .. })), "{flip:?}");
+        }
+        let points = field("points", "f32 [*, 2]", None).with_role(Role::Points).with_flip(&[1, 0]);
+        assert!(Schema::try_new(vec![points]).is_err());
+        let ragged = field("points", "f32 [*][*, 3]", None).with_role(Role::FractionKeypoints).with_flip(&[1, 0]);
+        assert!(Schema::try_new(vec![ragged]).is_ok());
     }
 
     #[test]

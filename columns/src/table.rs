@@ -105,6 +105,10 @@ impl Table {
                 update(field.role.name().as_bytes());
                 update(&[0]);
             }
+            if !field.flip.is_empty() {
+                update(b"\x02");
+                field.flip.iter().for_each(|number| update(&number.to_le_bytes()));
+            }
             column.digest(update);
         }
     }
@@ -135,5 +139,17 @@ mod tests {
         expected.extend([1.0_f32, 2.0, 3.0, 4.0].iter().flat_map(|value| value.to_le_bytes()));
         assert_eq!(plain, expected);
         assert_ne!(digest(field().with_role(Role::Boxes)), plain);
+        let keypoints = |flip: &[u32]| {
+            let field = Field::new("eyes", "f32 [*, 2, 3]".parse().unwrap()).with_role(Role::Keypoints).with_flip(flip);
+            let table = Table::try_new(
+                Schema::try_new(vec![field]).unwrap(),
+                vec![Column::new("f32 [*, 2, 3]".parse().unwrap())],
+                0,
+            );
+            let mut bytes = Vec::new();
+            table.unwrap().digest(&mut |more| bytes.extend_from_slice(more));
+            bytes
+        };
+        assert_ne!(keypoints(&[1, 0]), keypoints(&[]));
     }
 }

@@ -89,6 +89,38 @@ impl ValueBuf {
         }
     }
 
+    /// Lets groups of values change places: of each `partners.len()` groups of `N` values that follow each other, the one with
+    /// the number `partners[i]` comes to place i. Values that are left over stay as they are.
+    ///
+    /// ```
+    /// use forebay_columns::{Column, ValueBuf};
+    ///
+    /// let mut eyes = Column::new("f32 [*, 2, 3]".parse()?);
+    /// eyes.push(&[1.0_f32, 1.0, 2.0, 5.0, 1.0, 0.0]);
+    /// let mut copy = ValueBuf::default();
+    /// copy.copy(&eyes.value(0), eyes.column_type(), |_| true);
+    /// copy.exchange::<f32, 3>(&[1, 0]);
+    /// assert_eq!(copy.value().numbers::<f32>(eyes.column_type()), Some(vec![5.0, 1.0, 0.0, 1.0, 1.0, 2.0]));
+    /// # Ok::<(), forebay_columns::TypeError>(())
+    /// ```
+    ///
+    /// # Panics
+    /// A partner's number is not below the number of partners.
+    pub fn exchange<T: Element, const N: usize>(&mut self, partners: &[u32]) {
+        let each = size_of::<[T; N]>();
+        if partners.is_empty() {
+            return;
+        }
+        let mut before = vec![0; each * partners.len()];
+        for bytes in self.bytes.chunks_exact_mut(each * partners.len()) {
+            before.copy_from_slice(bytes);
+            for (place, &partner) in partners.iter().enumerate() {
+                let partner = partner as usize * each;
+                bytes[place * each..(place + 1) * each].copy_from_slice(&before[partner..partner + each]);
+            }
+        }
+    }
+
     /// The value.
     pub fn value(&self) -> Value<'_> {
         Value::new(self.items, self.inner.each_ref().map(Vec::as_slice), &self.bytes, self.is_null)

@@ -6,8 +6,9 @@ use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::Path;
 
 use forebay_printable::printable;
-use forebay_sources::{Labels, Locator, Options, SourceError};
+use forebay_sources::{Labels, Locator, Options, SourceError, Oversight};
 
+use crate::beside::Beside;
 use crate::containers;
 use crate::faults::Faults;
 use crate::folder::EXTENSIONS;
@@ -36,6 +37,7 @@ pub(crate) struct Archived {
     /// Only what is below this folder counts; it ends with a slash, or is empty.
     below: Vec<u8>,
     others: u64,
+    beside: Beside,
 }
 
 /// All pictures, with their labels.
@@ -46,6 +48,7 @@ pub(crate) struct ArchivedPictures {
     pub labels: Vec<i64>,
     pub classes: Vec<String>,
     pub faults: Faults,
+    pub oversights: Vec<Oversight>,
 }
 
 impl Archived {
@@ -83,34 +86,41 @@ impl Archived {
         record
     }
 
-    /// Counts a member that is no picture.
-    pub(crate) fn leave_out(&mut self) {
+    /// Counts a member that is no picture of the dataset.
+    pub(crate) fn leave_out(&mut self, name: &[u8]) {
         self.others += 1;
+        let path = plain(name);
+        // What is not below the folder was left out on purpose.
+        if path.starts_with(&self.below) && !path.split(|&byte| byte == b'/').any(|part| part.starts_with(b".")) {
+            self.beside.see(path);
+        }
     }
 
     /// Makes classes of the folders.
     ///
     /// # Errors
     /// There is no picture, or one is beside the class folders.
-    pub(crate) fn finish(self, dataset: &Path, labels: Labels) -> Result<ArchivedPictures, SourceError> {
+    pub(crate) fn finish(self, dataset: &Path, of_labels: Labels) -> Result<ArchivedPictures, SourceError> {
         if self.spans.is_empty() {
             let problem = format!(
-                "no member is a picture, of {} that there are. Pictures are recognised by their extension: {}.{}",
+                "no member is a picture, of {} that there are. Pictures are recognised by their extension: {}.{}{}",
                 self.others,
                 EXTENSIONS.join(", "),
-                if self.below.is_empty() { "" } else { " Check the option \"folder\" too." }
+                if self.below.is_empty() { "" } else { " Check the option \"folder\" too." },
+                self.beside.told()
             );
             return Err(SourceError::Malformed { locator: Locator::file(dataset), problem });
         }
         if self.others > 0 {
             tracing::info!(dataset = %printable(dataset), others = self.others, "left out members that are not pictures");
         }
-        let (labels, classes) = match labels {
+        let (labels, classes) = match of_labels {
             Labels::None => (Vec::new(), Vec::new()),
             Labels::Auto | Labels::Text => classes(dataset, &self.paths)?,
         };
-        let Self { names, spans, faults, .. } = self;
-        Ok(ArchivedPictures { names, spans, labels, classes, faults })
+        let Self { names, spans, faults, beside, .. } = self;
+        let oversights = beside.oversights(of_labels, &classes);
+        Ok(ArchivedPictures { names, spans, labels, classes, faults, oversights })
     }
 }
 
@@ -176,7 +186,7 @@ mod tests {
             if archived.takes(name) {
                 archived.add(name, name, Span { file: 0, offset: 0, len: 1 }, None);
             } else {
-                archived.leave_out();
+                archived.leave_out(name);
             }
         }
         archived.finish(Path::new("x.tar"), Labels::Auto).map(|found| (found.labels, found.classes))

@@ -2,6 +2,7 @@
 //! pictures that it names. Records are ordered by image id, as torchvision's `CocoDetection` orders them.
 
 mod document;
+mod flip;
 mod loose;
 mod masks;
 mod rows;
@@ -14,7 +15,7 @@ use forebay_printable::printable;
 use forebay_sources::{Options, SourceError};
 
 use self::document::Document;
-use self::rows::{Annotations, Wanted};
+use self::rows::{Annotations, Objects, Wanted};
 use crate::ROOT;
 use crate::address::Address;
 use crate::basis::Basis;
@@ -64,7 +65,7 @@ const PARTS: [KnownPart<CocoPart>; 13] = [
     part("area", CocoPart::Area, "f32 [*]", true, true),
     part("captions", CocoPart::Captions, "u8 [*][*]", false, true),
     part("category_ids", CocoPart::CategoryIds, "i64 [*]", true, false),
-    part("keypoints", CocoPart::Keypoints, "f32 [*][*, 3]", true, false).with_role(Role::Keypoints),
+    part("keypoints", CocoPart::Keypoints, "f32 [*][*, 3]", true, true).with_role(Role::Keypoints),
     part("polygons", CocoPart::Polygons, "f32 [*][*][*, 2]", true, false).with_role(Role::Points),
     part("rle", CocoPart::Rle, "u32 [*][*]", true, false),
     part("image_ids", CocoPart::ImageIds, "i64", false, false),
@@ -121,9 +122,18 @@ fn open(address: &Address, options: &Options) -> DatasetResult {
     if options.columns.is_empty() {
         let captions_only = document.annotations.captions.len() > 0 && document.annotations.objects.len() == 0;
         let is_panoptic = document.annotations.is_panoptic;
-        chosen.retain(|part| (part == CocoPart::Captions) == captions_only && (part != CocoPart::Ids || is_panoptic));
+        let has_keypoints = !document.keypoint_names.is_empty();
+        chosen.retain(|part| match part {
+            CocoPart::Captions => captions_only,
+            CocoPart::Ids => is_panoptic && !captions_only,
+            CocoPart::Keypoints => has_keypoints && !captions_only,
+            _ => !captions_only,
+        });
     }
     let categories = Categories::new(file, &document, &chosen)?;
+    if chosen.has(CocoPart::Keypoints) {
+        chosen.set_flip(&categories.flip(&document));
+    }
     let pictures = Pictures::new(&document, &categories, keep_empty);
     if pictures.order.is_empty() {
         return Err(SourceError::NoRecords { path: file.to_owned() });
@@ -188,6 +198,8 @@ struct Categories {
     class_of: HashMap<i64, i64>,
     /// Whether objects must have one.
     are_wanted: bool,
+    /// How many keypoints the objects of a category have, by its id; empty if keypoints are not wanted.
+    keypoints: HashMap<i64, usize>,
 }
 
 impl Categories {
@@ -207,7 +219,37 @@ impl Categories {
             }
         }
         let class_of = by_id.keys().copied().zip(0..).collect();
-        Ok(Self { names: by_id.into_values().cloned().collect(), class_of, are_wanted })
+        let counts = document.keypoint_names.iter().map(|(id, names)| (*id, names.len()));
+        let keypoints = counts.filter(|_| chosen.has(CocoPart::Keypoints)).collect();
+        Ok(Self { names: by_id.into_values().cloned().collect(), class_of, are_wanted, keypoints })
+    }
+
+    /// Which keypoints change places in a mirrored picture. Nothing if that is not the same for all categories, since a column
+    /// has one such list.
+    fn flip(&self, document: &Document) -> Vec<u32> {
+        let mut flips = document.keypoint_names.iter().map(|(_, names)| (names.len(), flip::of_names(names)));
+        let Some(first) = flips.next() else { return Vec::new() };
+        if flips.all(|other| other == first) {
+            return first.1;
+        }
+        tracing::warn!(
+            categories = self.keypoints.len(),
+            "the categories have different keypoints, so left and right ones do not change places in mirrored pictures"
+        );
+        Vec::new()
+    }
+
+    /// What is wrong with the number of an object's keypoints.
+    fn wrong_keypoints(&self, objects: &Objects, row: usize) -> Option<String> {
+        let named = *self.keypoints.get(objects.category_ids.get(row)?)?;
+        let found = objects.keypoints.list(row).len() / 3;
+        let (annotation, image) = (objects.ids[row], objects.images[row]);
+        (found != 0 && found != named).then(|| {
+            format!(
+                "annotation {annotation} of image {image} has {found} keypoints, but its category names {named}. Correct the \
+                 annotation, or remove it."
+            )
+        })
     }
 }
 
@@ -259,6 +301,8 @@ impl Pictures {
                      Add the category, or remove the annotation."
                 )
             });
+            let unlisted =
+                unlisted.or_else(|| objects_of.iter().find_map(|&row| categories.wrong_keypoints(objects, row)));
             let unlisted = unlisted.or_else(|| {
                 let said = document.image_level.get(image)?;
                 let mut ids = said.negatives.iter().chain(&said.not_exhaustive);

@@ -13,6 +13,7 @@ use forebay_sources::{Labels, Options, SourceError};
 use crate::ROOT;
 use crate::address::{Address, Sight};
 use crate::basis::Basis;
+use crate::beside::Beside;
 use crate::containers::is_named;
 use crate::listing::{Found, Listing};
 use crate::opened::DatasetResult;
@@ -77,13 +78,15 @@ fn table_below(root: &Address) -> Result<Option<Address>, SourceError> {
 }
 
 fn open(root: &Address, options: &Options) -> Result<Listing, SourceError> {
-    let Walk { pictures: paths, looks, mut top_folders, bases, hidden, others } = walk(root, Look::AtSizes)?;
+    let Walk { pictures: paths, looks, mut top_folders, bases, hidden, others, beside, .. } =
+        walk(root, Look::AtSizes)?;
     if paths.is_empty() {
         let path = root.path().to_owned();
         return Err(if others + hidden == 0 && top_folders.is_empty() {
             SourceError::EmptyFolder { path }
         } else {
-            SourceError::NoPictures { path, others, hidden, extensions: EXTENSIONS.join(", ") }
+            let (extensions, beside) = (EXTENSIONS.join(", "), beside.told());
+            SourceError::NoPictures { path, others, hidden, extensions, beside }
         });
     }
     if hidden + others > 0 {
@@ -93,16 +96,19 @@ fn open(root: &Address, options: &Options) -> Result<Listing, SourceError> {
         (Vec::new(), Vec::new())
     } else {
         top_folders.sort_unstable();
-        (class_labels(root.path(), &paths, &top_folders)?, top_folders.iter().map(|name| lossy(name)).collect())
+        let labels = class_labels(root.path(), &paths, &top_folders, &beside)?;
+        (labels, top_folders.iter().map(|name| lossy(name)).collect())
     };
     // Those of objects are known to their store.
     let (shard_name, looks) = (root.last_name(), root.tree().is_none().then_some(looks));
-    let found = Found { root: root.clone(), paths, labels, classes, shard_name, bases, looks, ..Found::default() };
+    let oversights = beside.oversights(options.labels, &classes);
+    let root = root.clone();
+    let found = Found { root, paths, labels, classes, shard_name, bases, looks, oversights, ..Found::default() };
     Ok(Listing::new(found, options)?.0)
 }
 
 /// Each picture's place in the sorted class folders.
-fn class_labels(root: &Path, paths: &Paths, classes: &[Vec<u8>]) -> Result<Vec<i64>, SourceError> {
+fn class_labels(root: &Path, paths: &Paths, classes: &[Vec<u8>], beside: &Beside) -> Result<Vec<i64>, SourceError> {
     let below = |name: &[u8]| root.join(OsStr::from_bytes(name));
     let mut filled = vec![false; classes.len()];
     let mut labels = Vec::with_capacity(paths.len());
@@ -124,7 +130,7 @@ fn class_labels(root: &Path, paths: &Paths, classes: &[Vec<u8>]) -> Result<Vec<i
         labels.push(i64::try_from(label).expect("a folder has fewer than i64::MAX folders"));
     }
     match filled.iter().position(|&filled| !filled) {
-        Some(empty) => Err(SourceError::EmptyClass { path: below(&classes[empty]) }),
+        Some(empty) => Err(SourceError::EmptyClass { path: below(&classes[empty]), beside: beside.told() }),
         None => Ok(labels),
     }
 }
@@ -138,9 +144,10 @@ fn lossy(name: &[u8]) -> String {
     String::from_utf8_lossy(name).into_owned()
 }
 
-/// The pictures below a folder, as paths from there, sorted by their bytes.
-pub(super) fn pictures_below(root: &Address) -> Result<Paths, SourceError> {
-    Ok(walk(root, Look::AtNames)?.pictures)
+/// The pictures below a folder, and the other files, as paths from there, sorted by their bytes.
+pub(super) fn files_below(root: &Address) -> Result<(Paths, Paths), SourceError> {
+    let Walk { pictures, other_names, .. } = walk(root, Look::AtNames)?;
+    Ok((pictures, other_names))
 }
 
 /// Of objects, all is known once they are listed.
@@ -149,13 +156,13 @@ fn walk(root: &Address, look: Look) -> Result<Walk, SourceError> {
         None => walk_files(root.path(), look),
         Some((tree, Some(key))) if root.look()? == Sight::Folder => {
             let bases = vec![Basis::look(root)?];
-            Ok(Walk { bases, ..walk_objects(&*tree.listed(&key)?, &key) })
+            Ok(Walk { bases, ..walk_objects(&*tree.listed(&key)?, &key, look) })
         }
         Some(_) => Err(SourceError::NotAFolder { path: root.path().to_owned() }),
     }
 }
 
-fn walk_objects(listed: &Listed, folder: &str) -> Walk {
+fn walk_objects(listed: &Listed, folder: &str, look: Look) -> Walk {
     let mut walk = Walk::default();
     for name in listed.names_below(folder) {
         if is_hidden(name) {
@@ -171,10 +178,16 @@ fn walk_objects(listed: &Listed, folder: &str) -> Walk {
             walk.pictures.push(name);
         } else {
             walk.others += 1;
+            match look {
+                Look::AtNames => walk.other_names.push(name),
+                Look::AtSizes => walk.beside.see(name),
+            }
         }
     }
-    if let Some(order) = walk.pictures.order() {
-        walk.pictures = walk.pictures.permuted(&order);
+    for names in [&mut walk.pictures, &mut walk.other_names] {
+        if let Some(order) = names.order() {
+            *names = names.permuted(&order);
+        }
     }
     walk
 }

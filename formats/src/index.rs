@@ -30,7 +30,7 @@ use crate::opened::OpenDataset;
 use crate::packed::{ContainerFile, Packed, ReadPacking};
 use crate::scan::Scan;
 use crate::scheme::{Indexing, Scheme};
-use about::{About, AboutRecords, Choices, Dated, VERSION, folder_of, is_folder, told};
+use about::{About, AboutOversight, AboutRecords, Choices, Dated, VERSION, folder_of, is_folder, told};
 use file::{IndexFile, NoIndex};
 use key::IndexKey;
 
@@ -219,6 +219,7 @@ impl Indexed<'_> {
             }
         }
         let mut columns = NewColumns::default();
+        let oversights = dataset.oversights().iter().map(AboutOversight::of).collect();
         let (kind, source): (_, &dyn Source) = match dataset {
             OpenDataset::Files(listing) => {
                 listing.add_to_index(&mut columns)?;
@@ -249,6 +250,7 @@ impl Indexed<'_> {
             fingerprint: blake3::Hash::from_bytes(source.fingerprint()).to_hex().to_string(),
             classes: source.classes().to_vec(),
             bases: bases.iter().map(|basis| Dated::of(basis, folder)).collect(),
+            oversights,
             kind,
         };
         file::write(path, &about, columns).map_err(|error| BadIndex(error.to_string()))
@@ -326,6 +328,7 @@ impl Indexed<'_> {
             classes: about.classes,
             targets,
             fingerprint: *fingerprint.as_bytes(),
+            oversights: about.oversights.into_iter().filter_map(AboutOversight::oversight).collect(),
         };
         match (about.kind, indexing) {
             (AboutRecords::Files { root, shard_name }, Indexing::Files) => {

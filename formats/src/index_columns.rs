@@ -7,7 +7,7 @@ use arrow_array::{Array, ArrayRef, LargeBinaryArray, LargeStringArray, Primitive
 use arrow_buffer::OffsetBuffer;
 use arrow_schema::{DataType, Field, Schema};
 use forebay_columns::Table;
-use forebay_sources::Options;
+use forebay_sources::{Options, Oversight};
 
 use crate::faults::Faults;
 pub(crate) use crate::index_blocks::BadIndex;
@@ -26,6 +26,7 @@ pub(crate) struct Opening<'a> {
     pub classes: Vec<String>,
     pub targets: Table,
     pub fingerprint: [u8; 32],
+    pub oversights: Vec<Oversight>,
 }
 
 /// The columns of an index that is being made.

@@ -9,6 +9,7 @@ mod annotation_file;
 mod archived;
 mod arrow;
 mod basis;
+mod beside;
 mod checksum;
 mod coco;
 mod contained;
@@ -82,6 +83,7 @@ mod zip;
 use std::num::NonZeroU64;
 use std::path::Path;
 
+use forebay_printable::printable;
 use forebay_sources::{Options, Source, SourceError};
 
 use address::Address;
@@ -129,6 +131,9 @@ pub fn open(name: &str, options: &Options) -> Opened {
     let opened = index::open(Indexed { scheme, address: &address, options: &options });
     let opened = address.settled(opened.map_err(wrong_file::explained))?;
     let opened = address.settled(masks::with_masks(opened, &address, &options))?;
+    for oversight in opened.oversights() {
+        tracing::warn!(dataset = %printable(&address.shown()), "{oversight}");
+    }
     Ok(Limited::of(opened, limit))
 }
 
@@ -221,6 +226,10 @@ fn resolve(name: &str, options: &Options) -> Result<Resolved, SourceError> {
             None => (recognised(&as_path)?, as_path, options.clone()),
         };
     let limit = limited::take(&mut options)?;
+    beside::is_accepted(&options)?;
+    if scheme.takes_any() {
+        options.own = options.own.without(beside::UNREAD.name);
+    }
     let reads_objects = address.tree().is_some() || has_remote_root(&options);
     scheme.check(&options, store_options(reads_objects))?;
     Ok(Resolved { scheme, address, options, limit })

@@ -7,7 +7,7 @@ use std::num::NonZeroU64;
 
 use forebay_columns::Table;
 use forebay_sources::{
-    Grains, Locator, MaskColumn, Options, PointFiles, ReadError, Reading, Request, Source, SourceError,
+    Grains, Locator, MaskColumn, Options, Oversight, PointFiles, ReadError, Reading, Request, Source, SourceError,
 };
 
 use crate::option_key::OptionKey;
@@ -119,6 +119,10 @@ impl Source for Limited {
 
     fn point_files(&self) -> PointFiles {
         self.inner.point_files().first(self.records)
+    }
+
+    fn oversights(&self) -> Vec<Oversight> {
+        self.inner.oversights()
     }
 
     fn shard_name(&self, record: u64) -> &str {

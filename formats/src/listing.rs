@@ -13,10 +13,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use forebay_columns::Table;
-use forebay_sources::{Locator, Options, PointFiles, ReadError, ReadErrorKind, Reading, Request, Source, SourceError};
+use forebay_sources::{
+    Locator, Options, Oversight, PointFiles, ReadError, ReadErrorKind, Reading, Request, Source, SourceError,
+};
 
 use crate::address::Address;
 use crate::basis::Basis;
+use crate::beside::Oversights;
 use crate::faults::Faults;
 use crate::paths::{Paths, RecordPaths};
 use crate::regular_file::open_regular;
@@ -42,6 +45,7 @@ pub(crate) struct Listing {
     damaged: Faults,
     shard_name: String,
     bases: Vec<Basis>,
+    oversights: Oversights,
     fingerprint: [u8; 32],
     byte_limit: u64,
     points: PointFiles,
@@ -65,6 +69,8 @@ pub(super) struct Found {
     pub bases: Vec<Basis>,
     /// The sizes and times of the files, if the format has looked at them.
     pub looks: Option<Looks>,
+    /// What lies beside the files and is not used.
+    pub oversights: Vec<Oversight>,
 }
 
 /// Bytes of a file without a size that are read before any room is made for them, and those that are read at all.
@@ -84,7 +90,7 @@ impl Listing {
         };
         let present = looks.sizes.iter().filter(|&&size| size != NO_SIZE).count() as u64;
         let fingerprint = fingerprint(&found, &looks.sizes);
-        let Found { root, paths, labels, classes, targets, damaged, shard_name, bases, looks: _ } = found;
+        let Found { root, paths, labels, classes, targets, damaged, shard_name, bases, looks: _, oversights } = found;
         debug_assert!(labels.is_empty() || labels.len() == paths.len(), "a label per path");
         let listing = Self {
             files: Arc::new(ListedFiles::new(root, paths.into(), looks.sizes.into())),
@@ -96,6 +102,7 @@ impl Listing {
             damaged,
             shard_name,
             bases,
+            oversights: Oversights::new(oversights, options),
             fingerprint,
             byte_limit: options.byte_limit,
             points: PointFiles::default(),
@@ -239,6 +246,10 @@ impl Source for Listing {
 
     fn point_files(&self) -> PointFiles {
         self.points.clone()
+    }
+
+    fn oversights(&self) -> Vec<Oversight> {
+        self.oversights.told()
     }
 
     fn shard_name(&self, record: u64) -> &str {

@@ -13,8 +13,8 @@ use std::sync::Arc;
 
 use forebay_columns::{ElementType, Table};
 use forebay_sources::{
-    Grains, Locator, MaskColumn, Options, Part, PointFiles, ReadError, ReadErrorKind, Reading, RecordParts, Request,
-    Retry, Source, SourceError,
+    Grains, Locator, MaskColumn, Options, Oversight, Part, PointFiles, ReadError, ReadErrorKind, Reading, RecordParts,
+    Request, Retry, Source, SourceError,
 };
 
 pub(crate) use self::elements::MaskElements;
@@ -248,6 +248,10 @@ impl Source for Masked {
 
     fn point_files(&self) -> PointFiles {
         self.inner.point_files()
+    }
+
+    fn oversights(&self) -> Vec<Oversight> {
+        self.inner.oversights()
     }
 
     fn shard_name(&self, record: u64) -> &str {

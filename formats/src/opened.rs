@@ -1,6 +1,6 @@
 //! A dataset that a format has opened, before anybody else sees it: an index is made of what is in it.
 
-use forebay_sources::{PointFiles, Source, SourceError};
+use forebay_sources::{Oversight, PointFiles, Source, SourceError};
 
 use crate::listing::Listing;
 use crate::packed::Packed;
@@ -25,6 +25,15 @@ impl OpenDataset {
             Self::Files(listing) => listing.len(),
             Self::Ranges(packed) => packed.len(),
             Self::Other(source) => source.len(),
+        }
+    }
+
+    /// What lies beside its records and is not used, whether or not the user has accepted it.
+    pub(crate) fn oversights(&self) -> &[Oversight] {
+        match self {
+            Self::Files(listing) => listing.found_oversights(),
+            Self::Ranges(packed) => packed.found_oversights(),
+            Self::Other(_) => &[],
         }
     }
 

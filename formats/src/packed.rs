@@ -14,12 +14,13 @@ use std::sync::Arc;
 
 use forebay_columns::Table;
 use forebay_sources::{
-    Grains, Locator, MaskColumn, Options, Part, PointFiles, ReadError, ReadErrorKind, Reading, Request, Source,
-    SourceError,
+    Grains, Locator, MaskColumn, Options, Oversight, Part, PointFiles, ReadError, ReadErrorKind, Reading, Request,
+    Source, SourceError,
 };
 
 use crate::address::{Address, Sight};
 use crate::basis::{self, Basis};
+use crate::beside::Oversights;
 use crate::contents::{SplitRange, take_head};
 use crate::finishers;
 use crate::grain_cache::{Grain, GrainCache};
@@ -47,6 +48,8 @@ pub(crate) struct Packed {
     cache: Option<Box<GrainCache>>,
     /// What decided which records there are, beside the files.
     bases: Vec<Basis>,
+    /// What lies beside the records and is not used.
+    oversights: Oversights,
     fingerprint: [u8; 32],
     byte_limit: u64,
     points: PointFiles,
@@ -204,19 +207,8 @@ impl Packed {
         let (open, cache) = (OpenFiles::new(parts.files.len()), grains::cache(&parts));
         let fingerprint = fingerprint(name, &parts);
         let (bases, byte_limit, points) = (Vec::new(), options.byte_limit, PointFiles::default());
-        Ok(Self { parts, shards, open, cache, bases, fingerprint, byte_limit, points, index: None })
-    }
-
-    /// Names what decided which records there are, beside the files.
-    pub(crate) fn with_bases(mut self, bases: Vec<Basis>) -> Self {
-        self.bases = bases;
-        self
-    }
-
-    /// Gives it the seek points that its index has.
-    pub(crate) fn with_points(mut self, points: PointFiles) -> Self {
-        self.points = points;
-        self
+        let oversights = Oversights::default();
+        Ok(Self { parts, shards, open, cache, bases, oversights, fingerprint, byte_limit, points, index: None })
     }
 
     fn place(&self, record: u64) -> usize {
@@ -382,6 +374,10 @@ impl Source for Packed {
 
     fn point_files(&self) -> PointFiles {
         self.points.clone()
+    }
+
+    fn oversights(&self) -> Vec<Oversight> {
+        self.oversights.told()
     }
 
     fn shard_name(&self, record: u64) -> &str {

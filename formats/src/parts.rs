@@ -25,6 +25,8 @@ pub(super) struct KnownPart<P> {
 #[derive(Clone, Debug)]
 pub(super) struct Chosen<P> {
     columns: Vec<(String, KnownPart<P>)>,
+    /// Which keypoints change places in a mirrored picture; empty if that is not known.
+    flip: Vec<u32>,
 }
 
 /// The objects that boxes, classes and the like share.
@@ -46,7 +48,8 @@ impl<P: Copy + PartialEq> Chosen<P> {
     pub(super) fn new(options: &Options, known: &[KnownPart<P>]) -> Result<Self, SourceError> {
         if options.columns.is_empty() {
             let defaults = known.iter().filter(|known| known.by_default);
-            return Ok(Self { columns: defaults.map(|known| (known.name.to_owned(), *known)).collect() });
+            let columns = defaults.map(|known| (known.name.to_owned(), *known)).collect();
+            return Ok(Self { columns, flip: Vec::new() });
         }
         for taken in ["images", "labels"] {
             if let Some(parts) = options.columns.parts(taken) {
@@ -64,7 +67,12 @@ impl<P: Copy + PartialEq> Chosen<P> {
             };
             columns.push((name.to_owned(), *found));
         }
-        Ok(Self { columns })
+        Ok(Self { columns, flip: Vec::new() })
+    }
+
+    /// Says which keypoints change places in a mirrored picture.
+    pub(super) fn set_flip(&mut self, flip: &[u32]) {
+        flip.clone_into(&mut self.flip);
     }
 
     /// Only the columns of these parts.
@@ -92,7 +100,8 @@ impl<P: Copy + PartialEq> Chosen<P> {
         for (name, known) in &self.columns {
             let column_type: ColumnType = known.column_type.parse().expect("the types of the format's table");
             let objects = known.of_objects.then(|| OBJECTS.to_owned());
-            fields.push(Field { objects, ..Field::new(name, column_type).with_role(known.role) });
+            let field = Field { objects, ..Field::new(name, column_type).with_role(known.role) };
+            fields.push(if known.role.is_of_keypoints() { field.with_flip(&self.flip) } else { field });
         }
         let schema = Schema::try_new(fields).map_err(|error| of_columns(error.to_string()))?;
         let mut columns = Vec::new();

@@ -6,6 +6,7 @@ use forebay_sources::{Options, SourceError};
 use percent_encoding::percent_decode_str;
 
 use crate::address::Address;
+use crate::beside::UNREAD;
 use crate::limited::LIMIT;
 use crate::opened::DatasetResult;
 pub(super) use crate::option_key::OptionKey;
@@ -45,9 +46,14 @@ pub(super) enum Indexing {
 pub(super) const ANY_OTHER: &str = "*";
 
 impl Scheme {
+    /// Whether it takes options of any name.
+    pub(super) fn takes_any(&self) -> bool {
+        self.options.iter().any(|option| option.name == ANY_OTHER)
+    }
+
     /// Refuses options that the scheme does not have. Those of stores are options of a dataset that has objects.
     pub(super) fn check(&self, options: &Options, of_stores: &[OptionKey]) -> Result<(), SourceError> {
-        let known = || self.options.iter().chain(of_stores).chain(&[LIMIT]);
+        let known = || self.options.iter().chain(of_stores).chain(&[LIMIT, UNREAD]);
         let has = |key: &str| known().any(|own| own.name == key || own.name == ANY_OTHER);
         if let Some(key) = options.own.keys().find(|key| !has(key)) {
             let (scheme, key) = (self.name, key.to_owned());

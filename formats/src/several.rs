@@ -7,7 +7,8 @@ mod tests;
 
 use forebay_columns::Table;
 use forebay_sources::{
-    Grains, Locator, MaskColumn, Member, Options, PointFiles, ReadError, Reading, Request, Source, SourceError,
+    Grains, Locator, MaskColumn, Member, Options, Oversight, PointFiles, ReadError, Reading, Request, Source,
+    SourceError,
 };
 
 use crate::Opened;
@@ -159,6 +160,10 @@ impl Source for Several {
 
     fn point_files(&self) -> PointFiles {
         PointFiles::join(self.bounds.iter().copied().zip(self.parts.iter().map(|part| part.point_files())))
+    }
+
+    fn oversights(&self) -> Vec<Oversight> {
+        self.parts.iter().flat_map(|part| part.oversights()).collect()
     }
 
     fn shard_name(&self, record: u64) -> &str {

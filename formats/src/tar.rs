@@ -153,16 +153,17 @@ fn open(address: &Address, options: &Options, scan: &Scan) -> DatasetResult {
         None => return Err(SourceError::NoRecords { path: path.to_owned() }),
         Some(TarRecords::Samples(samples)) => samples.finish(path)?,
         Some(TarRecords::Files(TarFiles { archived, sparse })) => {
-            let ArchivedPictures { names, spans, labels, classes, faults } = archived.finish(path, options.labels)?;
+            let ArchivedPictures { names, spans, labels, classes, faults, oversights } =
+                archived.finish(path, options.labels)?;
             let members = TarMembers { names: names.into(), sparse, faults };
             let (targets, masks) = (Table::EMPTY, PackedMasks::default());
-            GatheredSamples { members, spans, labels, classes, targets, masks }
+            GatheredSamples { members, spans, labels, classes, targets, masks, oversights }
         }
     };
-    let GatheredSamples { members, spans, labels, classes, targets, masks } = found;
+    let GatheredSamples { members, spans, labels, classes, targets, masks, oversights } = found;
     let (labels, packing, grains) = (labels.into(), Arc::new(members), Vec::new());
     let parts = PackedParts { files, spans, labels, classes, targets, grains, masks, packing };
-    Ok(Packed::new(address, parts, options)?.into())
+    Ok(Packed::new(address, parts, options)?.with_oversights(oversights, options).into())
 }
 
 /// Whether members are samples, if the user has said so.

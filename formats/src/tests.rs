@@ -1,5 +1,6 @@
 //! Tests of what each source accepts and refuses, with the error texts.
 
+mod beside;
 mod changes;
 mod http;
 mod hub;

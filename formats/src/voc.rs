@@ -73,7 +73,9 @@ fn open(address: &Address, options: &Options) -> DatasetResult {
     let chosen = Chosen::new(options, &PARTS)?;
     let layout = VocLayout::find(address, options)?;
     let stems = layout.stems()?;
-    let records = match layout.set(options)? {
+    let set = layout.set(options)?;
+    let is_list = set.is_some();
+    let records = match set {
         Some(lines) => lines.into_iter().map(|line| layout::stem_of(line, &stems)).collect(),
         None => stems.clone(),
     };
@@ -120,7 +122,9 @@ fn open(address: &Address, options: &Options) -> DatasetResult {
     let targets = chosen.table(folder, records.len(), fill)?;
     let shard_name = layout.shard_name(options);
     let root = layout.pictures.clone();
-    existing(folder, Found { root, paths, classes, targets, damaged, shard_name, ..Found::default() }, options)
+    let oversights = layout.beside(&paths, is_list)?.oversights(options.labels, &[]);
+    let found = Found { root, paths, classes, targets, damaged, shard_name, oversights, ..Found::default() };
+    existing(folder, found, options)
 }
 
 fn read_all(layout: &VocLayout, stems: &[Vec<u8>]) -> Result<HashMap<Vec<u8>, Parsed>, SourceError> {

@@ -2,9 +2,11 @@
 //! them. Boxes are fractions of the picture's sides, because a text does not say how large its picture is. They become
 //! pixels when the picture is decoded.
 
+mod keypoints;
 mod label_file;
 mod layout;
 mod names;
+mod texts;
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
@@ -13,10 +15,12 @@ use forebay_columns::{Column, Role};
 use forebay_printable::printable;
 use forebay_sources::{Options, SourceError};
 
-use self::label_file::YoloObject;
+use self::keypoints::{FLIP, PoseLines, SHAPE};
+use self::label_file::{LabelLines, YoloObject};
 use self::layout::YoloLayout;
+use self::texts::Texts;
 use crate::address::Address;
-use crate::annotation_file::{self, FileProblem};
+use crate::annotation_file;
 use crate::faults::Faults;
 use crate::files::existing;
 use crate::listing::Found;
@@ -30,7 +34,7 @@ use crate::{CLASSES, crew};
 pub(super) const SCHEME: Scheme = Scheme {
     name: "yolo",
     takes: "a folder with \"images\" and \"labels\" in YOLO's form, or its data.yaml",
-    options: &[SET, CLASSES],
+    options: &[SET, CLASSES, SHAPE, FLIP],
     has_columns: true,
     recognises: YoloLayout::is_one,
     open: |path, options, _| open(path, options),
@@ -45,14 +49,17 @@ enum YoloPart {
     Boxes,
     Classes,
     Polygons,
+    Keypoints,
 }
 
-const PARTS: [KnownPart<YoloPart>; 5] = [
+const PARTS: [KnownPart<YoloPart>; 7] = [
     part("boxes", YoloPart::Boxes, "f32 [*, 4]", true).with_role(Role::FractionBoxes),
     part("classes", YoloPart::Classes, "i64 [*]", true).with_role(Role::Classes),
     part("polygons", YoloPart::Polygons, "f32 [*][*, 2]", false).with_role(Role::FractionPoints),
+    part("keypoints", YoloPart::Keypoints, "f32 [*][*, 3]", true).with_role(Role::FractionKeypoints),
     part("boxes_normalised", YoloPart::Boxes, "f32 [*, 4]", false),
     part("polygons_normalised", YoloPart::Polygons, "f32 [*][*, 2]", false),
+    part("keypoints_normalised", YoloPart::Keypoints, "f32 [*][*, 3]", false),
 ];
 
 const fn part(name: &'static str, part: YoloPart, column_type: &'static str, by_default: bool) -> KnownPart<YoloPart> {
@@ -61,45 +68,91 @@ const fn part(name: &'static str, part: YoloPart, column_type: &'static str, by_
 
 fn open(address: &Address, options: &Options) -> DatasetResult {
     let path = address.path();
-    let chosen = Chosen::new(options, &PARTS)?;
+    let mut chosen = Chosen::new(options, &PARTS)?;
     let layout = YoloLayout::find(address)?;
+    let yaml = layout.yaml()?;
     let classes = match crate::classes(options)? {
         Some(given) => given,
-        None => layout.class_names()?,
+        None => layout.class_names(yaml.as_ref())?,
     };
-    let paths = layout.pictures(options)?;
+    let yaml = yaml.as_ref().and_then(|text| text.as_deref().ok());
+    let pose = PoseLines::find(options, yaml)?
+        .map_err(|problem| layout.wrong_yaml(&problem, "Correct it, or give kpt_shape= and flip_idx=."))?;
+    match &pose {
+        PoseLines::Keypoints(keypoints) => chosen.set_flip(&keypoints.flip),
+        PoseLines::Unknown | PoseLines::None if options.columns.is_empty() => {
+            chosen.retain(|part| part != YoloPart::Keypoints);
+        }
+        PoseLines::Unknown | PoseLines::None if chosen.has(YoloPart::Keypoints) => {
+            let problem =
+                "no \"kpt_shape\" says how many keypoints a line has. Write it into data.yaml, or give kpt_shape=.";
+            return Err(SourceError::Columns { path: path.to_owned(), problem: problem.to_owned() });
+        }
+        PoseLines::Unknown | PoseLines::None => {}
+    }
+    let (paths, others) = layout.files(options)?;
     if paths.is_empty() {
         return Err(SourceError::NoRecords { path: path.to_owned() });
     }
+    let texts = Texts::new(others);
     let mut damaged = Faults::default();
-    let records = read_labels(&layout, &paths, classes.len(), &mut damaged)?;
+    let lines = LabelLines { classes: classes.len(), pose: &pose };
+    let records = read_labels(&layout, &texts, &paths, lines, &mut damaged)?;
+    let used = texts.used();
+    let beside = texts.beside();
+    if used == 0 {
+        let problem = format!(
+            "none of the {} pictures has a text of labels: for \"images/a.jpg\" it would be \"labels/a.txt\". For pictures \
+             without labels, open the folder \"images\" itself with \"folder:\".{}",
+            paths.len(),
+            beside.told()
+        );
+        return Err(SourceError::malformed_at(path, 0, problem));
+    }
+    if used < paths.len() {
+        let (pictures, background) = (paths.len(), paths.len() - used);
+        tracing::info!(pictures, background, "pictures without a text of labels show only background");
+    }
+    if pose == PoseLines::Unknown && label_file::look_like_poses(records.iter().flatten()) {
+        let problem = "each line has a box and then points of x, y and 0 or 1, as lines of keypoints have, but no \
+                       \"kpt_shape\" says so. Write kpt_shape into data.yaml, such as \"kpt_shape: [17, 3]\", or give it as an \
+                       option. If the lines have polygons, give kpt_shape=\"none\".";
+        return Err(SourceError::malformed_at(path, 0, problem));
+    }
     let targets = chosen.table(path, records.len(), |part, column| fill(part, column, &records))?;
     let shard_name = layout.shard_name(options);
-    let found = Found { root: layout.folder, paths, classes, targets, damaged, shard_name, ..Found::default() };
-    existing(path, found, options)
+    let oversights = beside.oversights(options.labels, &[]);
+    let root = layout.folder;
+    existing(
+        path,
+        Found { root, paths, classes, targets, damaged, shard_name, oversights, ..Found::default() },
+        options,
+    )
 }
 
 /// The objects of each picture. A picture without a text has none: it shows the background.
 fn read_labels(
     layout: &YoloLayout,
+    texts: &Texts,
     paths: &Paths,
-    classes: usize,
+    lines: LabelLines<'_>,
     damaged: &mut Faults,
 ) -> Result<Vec<Vec<YoloObject>>, SourceError> {
     let progress = Progress::new("reading labels");
     let mut records = Vec::with_capacity(paths.len());
-    let text = |record: usize| layout.folder.join(OsStr::from_bytes(&layout::label_path(paths.bytes(record))));
+    let address = |text: &[u8]| layout.folder.join(OsStr::from_bytes(text));
     let read = |record: usize| {
         progress.step();
-        Ok(match annotation_file::read(&text(record))? {
-            Ok(bytes) => label_file::parse(&bytes, classes),
-            Err(FileProblem::Missing) => Ok(Vec::new()),
+        let Some(text) = texts.of(paths.bytes(record)) else { return Ok(Ok(Vec::new())) };
+        Ok(match annotation_file::read(&address(text))? {
+            Ok(bytes) => label_file::parse(&bytes, lines),
             Err(problem) => Err(problem.to_string()),
         })
     };
     crew::in_order(paths.len(), crew::threads_for(layout.folder.tree().is_some()), read, |record, objects| {
         records.push(objects.unwrap_or_else(|problem| {
-            damaged.add(record as u64, &format!("its labels \"{}\": {problem}", printable(&text(record).shown())));
+            let text = texts.of(paths.bytes(record)).unwrap_or_default();
+            damaged.add(record as u64, &format!("its labels \"{}\": {problem}", printable(&address(text).shown())));
             Vec::new()
         }));
         Ok(())
@@ -115,6 +168,10 @@ fn fill(part: YoloPart, column: &mut Column, records: &[Vec<YoloObject>]) {
                 YoloPart::Classes => column.extend(&[object.class]),
                 YoloPart::Polygons => {
                     column.extend(&object.polygon);
+                    column.close(2);
+                }
+                YoloPart::Keypoints => {
+                    column.extend(&object.keypoints);
                     column.close(2);
                 }
             }

@@ -156,7 +156,7 @@ fn open(address: &Address, options: &Options, scan: &Scan) -> DatasetResult {
                 continue;
             }
             if !archived.takes(&entry.name) {
-                archived.leave_out();
+                archived.leave_out(&entry.name);
                 continue;
             }
             let (span, fault) = match place(entry, directory.start, &mut window)? {
@@ -170,11 +170,12 @@ fn open(address: &Address, options: &Options, scan: &Scan) -> DatasetResult {
         scan.done(window, &container);
         files.push(container);
     }
-    let ArchivedPictures { names, spans, labels, classes, faults } = archived.finish(address.path(), options.labels)?;
+    let ArchivedPictures { names, spans, labels, classes, faults, oversights } =
+        archived.finish(address.path(), options.labels)?;
     let packing = Arc::new(ZipMembers { names: names.into(), contents, faults });
     let (targets, grains, masks) = (Table::EMPTY, Vec::new(), PackedMasks::default());
     let parts = PackedParts { files, spans, labels: labels.into(), classes, targets, grains, masks, packing };
-    Ok(Packed::new(address, parts, options)?.into())
+    Ok(Packed::new(address, parts, options)?.with_oversights(oversights, options).into())
 }
 
 /// Where a member's bytes are: behind its own header, which must agree with the directory and end before it. The inner

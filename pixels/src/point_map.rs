@@ -65,6 +65,13 @@ impl PointMap {
         self.bends.clone_from(&of.bends);
     }
 
+    /// Whether the result is a mirror image of the picture: mirrored in one direction, and not in both, whatever else was done.
+    pub fn is_mirrored(&self) -> bool {
+        self.bends
+            .iter()
+            .fold(self.first.is_mirrored(), |mirrored, bend| mirrored ^ bend.by.is_mirrored() ^ bend.then.is_mirrored())
+    }
+
     /// Where a point is, which may be outside of the result. Polygons are mapped point by point, and are not clipped.
     #[expect(clippy::cast_possible_truncation, reason = "what is written has single precision")]
     pub fn point(&self, [x, y]: [f32; 2]) -> [f32; 2] {

@@ -16,7 +16,7 @@ impl Projective {
     pub(crate) fn inverse(self) -> Self {
         let [first, second, third] = self.rows;
         let columns = [cross(second, third), cross(third, first), cross(first, second)];
-        let determinant: f64 = first.iter().zip(columns[0]).map(|(one, other)| one * other).sum();
+        let determinant = self.determinant();
         let divisor = if determinant == 0.0 { f64::NAN } else { determinant };
         Self { rows: std::array::from_fn(|row| columns.map(|column| column[row] / divisor)) }
     }
@@ -30,6 +30,16 @@ impl Projective {
     /// Where a point is. None behind the horizon of a perspective: nothing of there is in the result.
     pub(crate) fn at_in_front(self, point: [f64; 2]) -> Option<[f64; 2]> {
         (self.sums(point)[2] > 0.0).then(|| self.at(point))
+    }
+
+    /// Whether it makes a mirror image of what is in front of the horizon.
+    pub(crate) fn is_mirrored(self) -> bool {
+        self.determinant() < 0.0
+    }
+
+    fn determinant(self) -> f64 {
+        let [first, second, third] = self.rows;
+        first.iter().zip(cross(second, third)).map(|(one, other)| one * other).sum()
     }
 
     fn sums(self, [x, y]: [f64; 2]) -> [f64; 3] {

@@ -114,8 +114,13 @@ impl Follower {
             let visible = map.xyxy(corners(bytes)).visible;
             visible > 0.0 && visible >= least_visible
         };
-        copy.copy(&table.value(column, record), &table.schema().fields()[column].column_type, shown);
+        let field = &table.schema().fields()[column];
+        copy.copy(&table.value(column, record), &field.column_type, shown);
         maps.follow(role, copy);
+        // In a mirrored picture, what was a left hand is a right one.
+        if !field.flip.is_empty() && maps.of(role).is_mirrored() {
+            copy.exchange::<f32, 3>(&field.flip);
+        }
     }
 }
 
@@ -143,13 +148,13 @@ impl PictureMaps {
             Role::Plain | Role::Classes | Role::Mask | Role::View => {}
             Role::Boxes | Role::FractionBoxes => numbers.each(|corners| map.xyxy(corners).clipped),
             Role::Points | Role::FractionPoints => numbers.each(|point| map.point(point)),
-            Role::Keypoints => numbers.each(|keypoint| map.keypoint(keypoint)),
+            Role::Keypoints | Role::FractionKeypoints => numbers.each(|keypoint| map.keypoint(keypoint)),
         }
     }
 
     /// The map for what a column has.
     fn of(&self, role: Role) -> &PointMap {
-        if matches!(role, Role::FractionBoxes | Role::FractionPoints) { &self.fractions } else { &self.pixels }
+        if role.is_of_fractions() { &self.fractions } else { &self.pixels }
     }
 }
 

@@ -63,7 +63,7 @@ pub enum SourceError {
         path: PathBuf,
     },
     /// A folder with files, but without one picture.
-    #[error("The folder \"{path}\" holds no picture, only {others} other files and {hidden} hidden ones. Pictures are recognised by their extension: {extensions}.", path = printable(path))]
+    #[error("The folder \"{path}\" holds no picture, only {others} other files and {hidden} hidden ones. Pictures are recognised by their extension: {extensions}.{beside}", path = printable(path))]
     NoPictures {
         /// The folder.
         path: PathBuf,
@@ -73,12 +73,16 @@ pub enum SourceError {
         hidden: u64,
         /// The known extensions.
         extensions: String,
+        /// What the other files are, as sentences with a space before each; empty if that is not known.
+        beside: String,
     },
     /// A class folder without a picture.
-    #[error("The class folder \"{path}\" holds no picture. Move it away, or give labels=\"none\" if folders are not classes.", path = printable(path))]
+    #[error("The class folder \"{path}\" holds no picture. Move it away, or give labels=\"none\" if folders are not classes.{beside}", path = printable(path))]
     EmptyClass {
         /// The class folder.
         path: PathBuf,
+        /// What lies in it and elsewhere beside pictures, as sentences with a space before each.
+        beside: String,
     },
     /// Pictures and class folders side by side.
     #[error("The picture \"{picture}\" is beside the class folder \"{class}\". Move it into a class folder, or give labels=\"none\" to take all pictures without labels.", picture = printable(picture), class = printable(class))]
@@ -319,7 +323,7 @@ impl SourceError {
             | Self::Unrecognised { path, .. }
             | Self::EmptyFolder { path }
             | Self::NoPictures { path, .. }
-            | Self::EmptyClass { path }
+            | Self::EmptyClass { path, .. }
             | Self::Loop { path }
             | Self::EmptyList { file: path }
             | Self::NoRecords { path }

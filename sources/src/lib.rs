@@ -10,6 +10,7 @@ mod locator;
 mod member;
 mod object_roots;
 mod options;
+mod oversight;
 mod parts;
 mod point_files;
 mod pulse;
@@ -30,6 +31,7 @@ pub use locator::{Container, Locator, Part};
 pub use member::Member;
 pub use object_roots::{ObjectRoots, is_straight};
 pub use options::{ColumnMap, IndexChoice, Labels, Options, OwnOptions, ReaderFolders};
+pub use oversight::{MOST_EXAMPLES, Oversight, OversightKind};
 pub use parts::{MaskColumn, RecordParts};
 pub use point_files::{PointFiles, PointsAbout};
 pub use pulse::{Pulse, Pulses};
@@ -130,6 +132,11 @@ pub trait Source: fmt::Debug + Send + Sync {
     /// or of what the record was before.
     fn point_files(&self) -> PointFiles {
         PointFiles::default()
+    }
+
+    /// What the dataset has beside its records that is not used, as far as it was found when the records were.
+    fn oversights(&self) -> Vec<Oversight> {
+        Vec::new()
     }
 
     /// The shard that the record belongs to, under the name that the user knows: the CSV file or the folder.

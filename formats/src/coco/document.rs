@@ -25,6 +25,8 @@ pub(super) struct Document {
     pub image_level: Vec<ImageLevel>,
     /// Ids and names.
     pub categories: Vec<(i64, String)>,
+    /// The names of the keypoints of those categories that have some, by the categories' ids.
+    pub keypoint_names: Vec<(i64, Vec<String>)>,
     pub annotations: Annotations,
     /// Images are named by their URLs, with their folders.
     pub named_by_urls: bool,
@@ -69,6 +71,16 @@ impl ImageEntry {
 struct CategoryEntry {
     id: i64,
     name: String,
+    /// A list of names, in files of keypoints.
+    #[serde(default)]
+    keypoints: serde_json::Value,
+}
+
+impl CategoryEntry {
+    fn keypoint_names(&self) -> Option<Vec<String>> {
+        let names = self.keypoints.as_array().filter(|names| !names.is_empty())?;
+        names.iter().map(|name| name.as_str().map(str::to_owned)).collect()
+    }
 }
 
 impl Document {
@@ -224,6 +236,9 @@ impl<'de> Visitor<'de> for Items<'_> {
             }
             Self::Categories(document) => {
                 while let Some(category) = seq.next_element::<CategoryEntry>()? {
+                    if let Some(names) = category.keypoint_names() {
+                        document.keypoint_names.push((category.id, names));
+                    }
                     document.categories.push((category.id, category.name));
                 }
             }

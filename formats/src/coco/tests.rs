@@ -58,6 +58,42 @@ const OBJECTS: &str = r#"{"segmentation": [[1, 2, 3, 4, 5, 6.5], [0, 0, 1, 1, 2,
     {"id": 4, "image_id": 40, "category_id": 1, "bbox": [0, 0, 1, 1],
         "segmentation": {"counts": "61X13mN000`0", "size": [9, 10]}}"#;
 
+/// Pictures 1 and 2 with these annotations, and categories with keypoints of these names.
+fn with_keypoints(annotations: &str, categories: &[&str]) -> (TempDir, PathBuf) {
+    let categories: Vec<String> = (1..)
+        .zip(categories)
+        .map(|(id, names)| format!(r#"{{"id": {id}, "name": "c{id}", "keypoints": [{names}]}}"#))
+        .collect();
+    dataset(&format!(
+        r#"{{"images": [{{"id": 1, "file_name": "1.jpg"}}, {{"id": 2, "file_name": "2.jpg"}}],
+        "annotations": [{annotations}], "categories": [{}]}}"#,
+        categories.join(", ")
+    ))
+}
+
+#[test]
+fn rule_45_keypoints_are_a_column_of_a_file_that_names_them_and_left_and_right_change_places() {
+    let annotations = r#"{"id": 1, "image_id": 1, "category_id": 1, "bbox": [0, 0, 9, 9], "keypoints": [1, 2, 2, 3, 4, 1, 0, 0, 0]},
+        {"id": 2, "image_id": 1, "category_id": 1, "bbox": [0, 0, 9, 9]},
+        {"id": 3, "image_id": 2, "category_id": 1, "bbox": [0, 0, 9, 9], "keypoints": [1, 2, 2]}"#;
+    let names = r#""left_hand", "nose", "right_hand""#;
+    let (_dir, file) = with_keypoints(annotations, &[names]);
+    let source = opened(&file, &Options::default());
+    let field = source.targets().schema().fields().iter().find(|field| field.name == "keypoints").unwrap();
+    assert_eq!((field.role, &*field.flip), (Role::Keypoints, &[2, 1, 0][..]));
+    assert_eq!(values::<f32>(&*source, "keypoints", 0), [1.0, 2.0, 2.0, 3.0, 4.0, 1.0, 0.0, 0.0, 0.0]);
+    let problem = damage(&*source, 1);
+    assert!(problem.contains("has 1 keypoints, but its category names 3"), "{problem}");
+    // Two skeletons have no common partners, and equal ones have.
+    let partners = |categories: &[&str]| {
+        let (_dir, file) = with_keypoints("", categories);
+        opened(&file, &columns(&[("points", "keypoints")])).targets().schema().fields()[0].flip.clone()
+    };
+    assert!(partners(&[names, r#""left_wing", "right_wing""#]).is_empty());
+    assert_eq!(partners(&[names, r#""L_foot", "tail", "R_foot""#]), [2, 1, 0]);
+    assert!(partners(&[r#""nose", "tail""#]).is_empty() && partners(&["7"]).is_empty());
+}
+
 #[test]
 fn records_are_ordered_by_image_id_and_have_lists_of_objects() {
     let (_dir, file) = with(OBJECTS);

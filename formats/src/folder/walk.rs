@@ -16,6 +16,7 @@ use rustix::fs::{AtFlags, FileType, OFlags, RawDir, statat};
 use super::{failure, is_picture};
 use crate::address::Address;
 use crate::basis::Basis;
+use crate::beside::Beside;
 use crate::listing::{Looks, absent, time};
 use crate::paths::Paths;
 use crate::progress::Progress;
@@ -39,12 +40,18 @@ pub(super) struct Walk {
     pub hidden: u64,
     /// Files that are no pictures.
     pub others: u64,
+    /// What these are; only if sizes were looked at.
+    pub beside: Beside,
+    /// Their paths, in the order of their raw bytes; only if names were looked at.
+    pub other_names: Paths,
 }
 
 /// What is looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Look {
+    /// The names of all files.
     AtNames,
+    /// The names and sizes of pictures.
     AtSizes,
 }
 
@@ -60,6 +67,9 @@ struct WalkedFolder {
     basis: Basis,
     hidden: u64,
     others: u64,
+    beside: Beside,
+    /// The other files, in no order.
+    other_names: Paths,
 }
 
 /// Folders that wait for a thread. The last one that was found is the next, so that a loop of symbolic links meets the
@@ -147,6 +157,13 @@ fn joined(mut folders: Vec<WalkedFolder>) -> Walk {
         walk.bases.push(folder.basis);
         walk.hidden += folder.hidden;
         walk.others += folder.others;
+        walk.beside.append(folder.beside);
+        for name in folder.other_names.iter() {
+            walk.other_names.push_parts(&[&folder.prefix, name]);
+        }
+    }
+    if let Some(order) = walk.other_names.order() {
+        walk.other_names = walk.other_names.permuted(&order);
     }
     let Some(order) = walk.pictures.order() else { return walk };
     walk.pictures = walk.pictures.permuted(&order);
@@ -175,12 +192,15 @@ impl WalkedFolder {
             basis: Basis::of(Address::file(&path), &metadata),
             hidden: 0,
             others: 0,
+            beside: Beside::default(),
+            other_names: Paths::default(),
         };
         let mut buffer = Vec::with_capacity(ENTRIES);
         let mut entries = RawDir::new(&folder, buffer.spare_capacity_mut());
         while let Some(entry) = entries.next() {
             let entry = entry.map_err(|error| failed(error.into()))?;
-            found.add(&path, &folder, entry.file_name(), entry.file_type(), progress)?;
+            found.add(&path, &folder, entry.file_name(), entry.file_type(), look)?;
+            progress.step();
         }
         if let Some(order) = found.names.order() {
             found.names = found.names.permuted(&order);
@@ -192,19 +212,11 @@ impl WalkedFolder {
         Ok(found)
     }
 
-    fn add(
-        &mut self,
-        path: &Path,
-        folder: &File,
-        name: &CStr,
-        kind: FileType,
-        progress: &Progress,
-    ) -> Result<(), SourceError> {
+    fn add(&mut self, path: &Path, folder: &File, name: &CStr, kind: FileType, look: Look) -> Result<(), SourceError> {
         let bytes = name.to_bytes();
         if bytes == b"." || bytes == b".." {
             return Ok(());
         }
-        progress.step();
         if bytes.starts_with(b".") {
             self.hidden += 1;
         } else if is_folder(path, folder, name, kind)? {
@@ -213,6 +225,10 @@ impl WalkedFolder {
             self.names.push(bytes);
         } else {
             self.others += 1;
+            match look {
+                Look::AtNames => self.other_names.push(bytes),
+                Look::AtSizes => self.beside.see(&[&self.prefix, bytes].concat()),
+            }
         }
         Ok(())
     }
@@ -268,5 +284,6 @@ mod tests {
         assert_eq!((walked.bases.len(), walked.hidden, walked.others), (5, 1, 1));
         let names = walk_files(dir.path(), Look::AtNames).unwrap();
         assert!(names.pictures.iter().eq(paths) && names.looks.sizes.is_empty());
+        assert!(names.other_names.iter().eq([b"b/notes.txt"]) && walked.other_names.is_empty());
     }
 }

@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Component, Path};
 use std::sync::Arc;
 
-use forebay_sources::{Labels, Options};
+use forebay_sources::{Labels, Options, Oversight, OversightKind};
 use percent_encoding::{AsciiSet, CONTROLS, percent_decode_str, percent_encode};
 use serde::{Deserialize, Serialize};
 
@@ -37,6 +37,9 @@ pub(crate) struct About {
     pub classes: Vec<String>,
     /// What decided which records there are.
     pub bases: Vec<Dated>,
+    /// What lies beside the records and is not used. Earlier versions have not looked for it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub oversights: Vec<AboutOversight>,
     #[serde(flatten)]
     pub kind: AboutRecords,
 }
@@ -67,6 +70,16 @@ pub(crate) struct Choices {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub masks: Vec<(String, Vec<String>)>,
     pub own: BTreeMap<String, String>,
+}
+
+/// What lies beside the records and is not used.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct AboutOversight {
+    pub kind: String,
+    pub what: String,
+    pub count: u64,
+    pub examples: Vec<String>,
+    pub remedy: String,
 }
 
 /// A file or folder, and what it was.
@@ -110,6 +123,19 @@ impl Choices {
         let own = scheme.options.iter().map(|option| option.name).filter(|key| *key != ROOT.name);
         let own = own.filter_map(|key| Some((key.to_owned(), options.own.get(key)?.to_owned())));
         Self { labels: labels.to_owned(), columns: columns.collect(), masks: masks.collect(), own: own.collect() }
+    }
+}
+
+impl AboutOversight {
+    pub(super) fn of(oversight: &Oversight) -> Self {
+        let Oversight { kind, what, count, examples, remedy } = oversight.clone();
+        Self { kind: kind.name().to_owned(), what, count, examples, remedy }
+    }
+
+    /// Nothing if a later version wrote it, of a kind that this one does not know.
+    pub(super) fn oversight(self) -> Option<Oversight> {
+        let Self { kind, what, count, examples, remedy } = self;
+        Some(Oversight { kind: OversightKind::named(&kind)?, what, count, examples, remedy })
     }
 }
 

@@ -19,6 +19,8 @@ const NAME: &str = "forebay.name";
 const TYPE: &str = "forebay.type";
 const ROLE: &str = "forebay.role";
 const OBJECTS: &str = "forebay.objects";
+/// Which keypoints change places in a mirrored picture, if that is known.
+const FLIP: &str = "forebay.flip";
 
 /// Adds the columns of a table.
 pub(super) fn write(table: &Table, columns: &mut NewColumns) -> Result<(), BadIndex> {
@@ -34,6 +36,10 @@ pub(super) fn write(table: &Table, columns: &mut NewColumns) -> Result<(), BadIn
         ]);
         if let Some(objects) = &field.objects {
             metadata.insert(OBJECTS.to_owned(), objects.clone());
+        }
+        if !field.flip.is_empty() {
+            let numbers: Vec<String> = field.flip.iter().map(u32::to_string).collect();
+            metadata.insert(FLIP.to_owned(), numbers.join(","));
         }
         let of = array.data_type().clone();
         columns.array(ArrowField::new(name, of, array.null_count() > 0).with_metadata(metadata), array);
@@ -54,7 +60,11 @@ pub(super) fn read(columns: &IndexColumns) -> Result<Table, BadIndex> {
         let role = field.metadata().get(ROLE).and_then(|role| Role::named(role)).ok_or_else(wrong)?;
         values.push(column(of.clone(), array)?.ok_or_else(wrong)?);
         let objects = field.metadata().get(OBJECTS).cloned();
-        fields.push(Field { objects, ..Field::new(name, of) }.with_role(role));
+        let flip = field.metadata().get(FLIP).map_or(Some(Vec::new()), |flip| {
+            flip.split(',').map(|number| number.parse().ok()).collect::<Option<Vec<u32>>>()
+        });
+        let flip = flip.ok_or_else(wrong)?;
+        fields.push(Field { objects, ..Field::new(name, of) }.with_role(role).with_flip(&flip));
     }
     let schema = Schema::try_new(fields).map_err(|error| BadIndex(error.to_string()))?;
     Table::try_new(schema, values, columns.len()).map_err(|error| BadIndex(error.to_string()))

@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use arrow_array::types::{Int64Type, TimestampNanosecondType, UInt64Type};
-use forebay_sources::PointFiles;
+use forebay_sources::{Oversight, PointFiles};
 
 use super::Listing;
 use super::listed_files::{IndexedPaths, ListedFiles};
 use crate::address::Address;
 use crate::basis::Basis;
+use crate::beside::Oversights;
 use crate::index_columns::{BadIndex, NewColumns, Opening};
 use crate::paths::RecordPaths;
 use crate::values::Values;
@@ -25,6 +26,11 @@ impl Listing {
     /// What decided which files there are.
     pub(crate) fn bases(&self) -> &[Basis] {
         &self.bases
+    }
+
+    /// What lies beside the files and is not used.
+    pub(crate) fn found_oversights(&self) -> &[Oversight] {
+        self.oversights.found()
     }
 
     /// The folder where the paths start.
@@ -69,7 +75,7 @@ impl Listing {
         shard_name: String,
         may_leave: bool,
     ) -> Result<Self, BadIndex> {
-        let Opening { columns, options, classes, targets, fingerprint } = opening;
+        let Opening { columns, options, classes, targets, fingerprint, oversights } = opening;
         let root =
             root.or_else(|| given.cloned()).ok_or_else(|| BadIndex("its paths start at the option \"root\"".into()))?;
         let mut files = ListedFiles::new(root, columns.paths(PATH)?, columns.numbers::<UInt64Type>(SIZE)?);
@@ -88,6 +94,7 @@ impl Listing {
             damaged: columns.faults()?,
             shard_name,
             bases: Vec::new(),
+            oversights: Oversights::new(oversights, options),
             fingerprint,
             byte_limit: options.byte_limit,
             points: PointFiles::default(),

@@ -5,11 +5,12 @@ use std::sync::Arc;
 use arrow_array::types::{Int64Type, UInt32Type, UInt64Type};
 use arrow_array::{DictionaryArray, StringArray, UInt32Array};
 use arrow_schema::{DataType, Field};
-use forebay_sources::{Locator, Options, PointFiles, ReadError, ReadErrorKind, Source as _};
+use forebay_sources::{Locator, Options, Oversight, PointFiles, ReadError, ReadErrorKind, Source as _};
 
 use super::open_files::OpenFiles;
 use super::{ContainerFile, Packed, PackedMasks, PackedParts, Packing, Span, Spans, shard_names};
 use crate::basis::Basis;
+use crate::beside::Oversights;
 use crate::index_blocks::IndexBlocks;
 use crate::index_columns::{BadIndex, IndexColumns, NewColumns, Opening, wrong_type};
 use crate::values::Values;
@@ -24,9 +25,32 @@ const LABEL: &str = "label";
 pub(crate) type ReadPacking = fn(&IndexColumns, &Options) -> Result<Arc<dyn Packing>, BadIndex>;
 
 impl Packed {
+    /// Names what decided which records there are, beside the files.
+    pub(crate) fn with_bases(mut self, bases: Vec<Basis>) -> Self {
+        self.bases = bases;
+        self
+    }
+
+    /// Says what lies beside the records and is not used.
+    pub(crate) fn with_oversights(mut self, found: Vec<Oversight>, options: &Options) -> Self {
+        self.oversights = Oversights::new(found, options);
+        self
+    }
+
+    /// Gives it the seek points that its index has.
+    pub(crate) fn with_points(mut self, points: PointFiles) -> Self {
+        self.points = points;
+        self
+    }
+
     /// What decided which records there are, beside the files.
     pub(crate) fn bases(&self) -> &[Basis] {
         &self.bases
+    }
+
+    /// What lies beside the records and is not used.
+    pub(crate) fn found_oversights(&self) -> &[Oversight] {
+        self.oversights.found()
     }
 
     /// The files, as they were when they were scanned.
@@ -67,7 +91,7 @@ impl Packed {
         files: Vec<ContainerFile>,
         packing: ReadPacking,
     ) -> Result<Self, BadIndex> {
-        let Opening { columns, options, classes, targets, fingerprint } = opening;
+        let Opening { columns, options, classes, targets, fingerprint, oversights } = opening;
         let spans = Spans {
             files: file_numbers(&columns)?,
             offsets: columns.numbers::<UInt64Type>(OFFSET)?,
@@ -83,7 +107,8 @@ impl Packed {
         let parts = PackedParts { files, spans, labels, classes, targets, grains: Vec::new(), masks, packing };
         let (bases, byte_limit, points) = (Vec::new(), options.byte_limit, PointFiles::default());
         let index = Some(Arc::clone(&columns.blocks));
-        Ok(Self { parts, shards, open, cache: None, bases, fingerprint, byte_limit, points, index })
+        let oversights = Oversights::new(oversights, options);
+        Ok(Self { parts, shards, open, cache: None, bases, oversights, fingerprint, byte_limit, points, index })
     }
 
     /// The stored bytes of a record. Those of an index are in its file, or the index has failed.

@@ -78,7 +78,9 @@ fn renumbered(column: &Column, number: impl Fn(i64) -> i64) -> Cow<'_, Column> {
 fn unlike(first: &Field, first_of: &str, second: &Field, second_of: &str) -> SourceError {
     let name = &first.name;
     let problem = if first.column_type == second.column_type {
-        format!("the column \"{name}\" belongs to different objects, or has boxes or points in only one of them.")
+        format!(
+            "the column \"{name}\" belongs to different objects, has boxes or points in only one of them, or other keypoints change places when a picture is mirrored."
+        )
     } else {
         format!(
             "the column \"{name}\" has the type {} in the first and {} in the second.",

@@ -70,7 +70,7 @@ impl TarFiles {
     /// Adds a picture that is at this place in the tar.
     fn add_member(&mut self, tar: &Tar<'_>, place: &[u8], class: Option<&[u8]>, member: TarMember) {
         if !self.archived.takes(&member.name) {
-            self.archived.leave_out();
+            self.archived.leave_out(&[place, &member.name].concat());
             return;
         }
         let span = Span { file: tar.number, offset: member.offset, len: member.len };

@@ -1,18 +1,19 @@
-//! Samples of a `WebDataset`: runs of members with the same key. The part of the name behind the first dot says what a member
-//! is to its sample.
+//! Samples of a `WebDataset`: members with the same key. The part of the name behind the first dot says what a member is to
+//! its sample.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
 use forebay_columns::{Field, Schema, Table};
 use forebay_printable::printable;
-use forebay_sources::{Locator, Options, SourceError};
+use forebay_sources::{Locator, Options, SourceError, Labels, Oversight};
 
 use super::member::TarMember;
 use super::packing::{SparseMaps, TarMembers};
 use super::parts::{SampleColumn, SampleColumns, SamplePart};
+use crate::beside::{Beside, BesideKind};
 use crate::faults::Faults;
 use crate::labelled::{Labelled, Mixed};
 use crate::loose::{LooseColumn, LooseNumber, LooseValue};
@@ -40,6 +41,9 @@ pub(super) struct Samples<'a> {
     pictures: u64,
     /// Suffixes of the first samples, for the message that no sample has a picture.
     suffixes: Vec<String>,
+    /// Members that no column is made of. A user who names columns has left out the others.
+    beside: Option<Beside>,
+    of_labels: Labels,
 }
 
 /// All records, with their labels and further columns.
@@ -51,6 +55,7 @@ pub(super) struct GatheredSamples {
     pub classes: Vec<String>,
     pub targets: Table,
     pub masks: PackedMasks,
+    pub oversights: Vec<Oversight>,
 }
 
 /// The key and the suffix of a member, as `WebDataset` splits them. Nothing for what belongs to no sample.
@@ -62,11 +67,52 @@ pub(super) fn split(name: &[u8]) -> Option<(&[u8], String)> {
     (!is_meta).then_some((name.get(..dot)?, suffix))
 }
 
-/// Whether members beside each other share a key.
+/// Whether members beside each other share a key, or members anywhere in the tar that are different parts of a sample.
 pub(super) fn are_samples(members: &[TarMember]) -> bool {
-    let mut keys = members.iter().filter_map(|member| split(&member.name)).map(|(key, _)| key);
-    let mut last = keys.next();
-    keys.any(|key| last.replace(key) == Some(key))
+    let mut last = None;
+    let mut first_suffixes: HashMap<&[u8], String> = HashMap::with_capacity(members.len());
+    members.iter().filter_map(|member| split(&member.name)).any(|(key, suffix)| {
+        // A file that was added to the tar once more has the suffix that it had.
+        let is_part = first_suffixes.get(key).is_some_and(|first| *first != suffix);
+        first_suffixes.entry(key).or_insert(suffix);
+        last.replace(key) == Some(key) || is_part
+    })
+}
+
+/// A sample whose members are being looked for.
+#[derive(Default)]
+struct OpenSample {
+    members: Vec<(String, TarMember)>,
+}
+
+/// Groups members by their keys, in the order of the first member of each sample. Members of one sample need not be beside
+/// each other: tars are also packed kind by kind, first all pictures and then all labels.
+///
+/// A key that comes back with a part that its sample has already begins another sample.
+///
+/// # Errors
+/// A sample has too many members. The key of that sample, and the member.
+fn grouped(members: Vec<TarMember>) -> Result<Vec<OpenSample>, (Vec<u8>, u64)> {
+    let mut samples: Vec<OpenSample> = Vec::new();
+    let mut of_key: HashMap<Vec<u8>, usize> = HashMap::new();
+    let mut last = usize::MAX;
+    for member in members {
+        let Some((key, suffix)) = split(&member.name) else { continue };
+        let known = of_key.get(key).copied();
+        let joins =
+            known.filter(|&place| place == last || samples[place].members.iter().all(|(own, _)| *own != suffix));
+        let place = joins.unwrap_or_else(|| {
+            samples.push(OpenSample::default());
+            of_key.insert(key.to_vec(), samples.len() - 1);
+            samples.len() - 1
+        });
+        if samples[place].members.len() == MOST_MEMBERS {
+            return Err((key.to_vec(), member.offset));
+        }
+        last = place;
+        samples[place].members.push((suffix, member));
+    }
+    Ok(samples)
 }
 
 impl<'a> Samples<'a> {
@@ -84,6 +130,8 @@ impl<'a> Samples<'a> {
             elements: MaskElements::new(&options.masks),
             pictures: 0,
             suffixes: Vec::new(),
+            beside: options.columns.is_empty().then(Beside::default),
+            of_labels: options.labels,
         }
     }
 
@@ -92,25 +140,17 @@ impl<'a> Samples<'a> {
     /// # Errors
     /// Some labels are numbers and some are text, or a sample has too many members.
     pub(super) fn add(&mut self, file: u32, path: &Path, members: Vec<TarMember>) -> Result<(), SourceError> {
-        let mut key = Vec::new();
-        let mut sample: Vec<(String, TarMember)> = Vec::new();
-        for member in members {
-            let Some((own, suffix)) = split(&member.name) else { continue };
-            if own != key {
-                self.close(file, path, &sample)?;
-                key = own.to_vec();
-                sample.clear();
-            }
-            if sample.len() == MOST_MEMBERS {
-                let problem = format!(
-                    "the sample \"{}\" has more than {MOST_MEMBERS} members. Give members=\"files\" if the members are not samples.",
-                    printable(OsStr::from_bytes(&key))
-                );
-                return Err(SourceError::malformed_at(path, member.offset, problem));
-            }
-            sample.push((suffix, member));
+        let samples = grouped(members).map_err(|(key, offset)| {
+            let problem = format!(
+                "the sample \"{}\" has more than {MOST_MEMBERS} members. Give members=\"files\" if the members are not samples.",
+                printable(OsStr::from_bytes(&key))
+            );
+            SourceError::malformed_at(path, offset, problem)
+        })?;
+        for OpenSample { members } in samples {
+            self.close(file, path, &members)?;
         }
-        self.close(file, path, &sample)
+        Ok(())
     }
 
     fn close(&mut self, file: u32, path: &Path, sample: &[(String, TarMember)]) -> Result<(), SourceError> {
@@ -129,6 +169,7 @@ impl<'a> Samples<'a> {
             self.remember(sample);
             fault.get_or_insert_with(|| format!("the sample has no member {}", self.columns.images));
         }
+        self.note_unused(sample);
         self.names.push(&shown.name);
         self.spans.push(Span { file, offset: shown.offset, len: shown.len });
         if let Err(wrong) = self.label(path, &shown.name, sample)? {
@@ -152,6 +193,17 @@ impl<'a> Samples<'a> {
             self.faults.add(record, &fault);
         }
         Ok(())
+    }
+
+    /// Notes the members that no column is made of.
+    fn note_unused(&mut self, sample: &[(String, TarMember)]) {
+        let Self { beside: Some(beside), columns, .. } = self else { return };
+        let of_columns = [&columns.images].into_iter().chain(&columns.labels).chain(&columns.masks);
+        for (suffix, member) in sample {
+            if !of_columns.clone().any(|column| column.parts.iter().any(|part| part.suffix == *suffix)) {
+                beside.see_as(BesideKind::Members, &member.name);
+            }
+        }
     }
 
     /// Takes the sample's mask of a column.
@@ -253,7 +305,8 @@ impl<'a> Samples<'a> {
             masks.columns = self.elements.finish(targets.schema(), dataset)?;
         }
         let members = TarMembers { names: names.into(), sparse, faults };
-        Ok(GatheredSamples { members, spans, labels, classes, targets, masks })
+        let oversights = self.beside.map_or_else(Vec::new, |beside| beside.oversights(self.of_labels, &[]));
+        Ok(GatheredSamples { members, spans, labels, classes, targets, masks, oversights })
     }
 }
 

@@ -1,6 +1,6 @@
 //! Where a folder of Pascal VOC has its annotations, pictures and lists.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
@@ -9,8 +9,10 @@ use forebay_sources::{Options, SourceError};
 
 use super::SET;
 use crate::address::{Address, Sight};
+use crate::beside::{Beside, BesideKind};
 use crate::containers::{has, is_named};
 use crate::folder::is_picture;
+use crate::paths::Paths;
 
 /// Most bytes of a list of pictures.
 const MOST_LIST: u64 = 256 << 20;
@@ -142,6 +144,29 @@ impl VocLayout {
             of_stem.entry(stem).or_insert_with(|| name.clone());
         }
         Ok(PictureNames { names, of_stem })
+    }
+
+    /// What lies beside the annotations and the pictures. `used` are the pictures of the records; if these are not those of
+    /// a list, the other pictures have no annotations.
+    pub(super) fn beside(&self, used: &Paths, is_list: bool) -> Result<Beside, SourceError> {
+        let mut beside = Beside::default();
+        let used: HashSet<&[u8]> = used.iter().collect();
+        let are_apart = self.annotations != self.pictures;
+        for folder in [Some(&self.pictures), are_apart.then_some(&self.annotations)].into_iter().flatten() {
+            let prefix = folder.path().strip_prefix(self.folder.path()).unwrap_or(Path::new(""));
+            for entry in folder.entries()?.into_iter().filter(|entry| !entry.is_folder) {
+                let path = entry.address.path();
+                let whole = prefix.join(&entry.name);
+                let of_pictures = *folder == self.pictures;
+                match is_picture(path) {
+                    true if of_pictures && (is_list || used.contains(entry.name.as_bytes())) => {}
+                    true => beside.see_as(BesideKind::PicturesAlone, whole.as_os_str().as_bytes()),
+                    false if *folder == self.annotations && is_named(path, &["xml"]) => {}
+                    false => beside.see(whole.as_os_str().as_bytes()),
+                }
+            }
+        }
+        Ok(beside)
     }
 
     pub(super) fn shard_name(&self, options: &Options) -> String {

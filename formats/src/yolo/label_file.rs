@@ -1,5 +1,6 @@
 //! The text of one picture: a line for each object, with its class and a box or a polygon as fractions of the picture.
 
+use super::keypoints::{Keypoints, PoseLines};
 use crate::numbers::single;
 
 #[derive(Clone, Debug, PartialEq)]
@@ -9,21 +10,33 @@ pub(super) struct YoloObject {
     pub corners: [f32; 4],
     /// The coordinates of its points; empty for a box.
     pub polygon: Vec<f32>,
+    /// x, y and visibility of each of its keypoints.
+    pub keypoints: Vec<f32>,
+    /// Whether its polygon could as well be a box and keypoints whose visibilities are 0 or 1.
+    pub could_be_pose: bool,
+}
+
+/// What the lines of a dataset have.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct LabelLines<'a> {
+    /// The number of classes; 0 if it is not known.
+    pub classes: usize,
+    pub pose: &'a PoseLines,
 }
 
 /// Tools round, so a fraction may be a little more than 1. Ultralytics has the same limit.
 const MOST: f64 = 1.01;
 
 /// # Errors
-/// A line is no object. The error names it. Without `classes`, any class is accepted.
-pub(super) fn parse(text: &[u8], classes: usize) -> Result<Vec<YoloObject>, String> {
+/// A line is no object. The error names it.
+pub(super) fn parse(text: &[u8], of: LabelLines<'_>) -> Result<Vec<YoloObject>, String> {
     let text = str::from_utf8(text).map_err(|_| "the file is not text".to_owned())?;
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let lines = (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty());
-    lines.map(|(number, line)| object(line, classes).map_err(|problem| format!("line {number} {problem}"))).collect()
+    lines.map(|(number, line)| object(line, of).map_err(|problem| format!("line {number} {problem}"))).collect()
 }
 
-fn object(line: &str, classes: usize) -> Result<YoloObject, String> {
+fn object(line: &str, LabelLines { classes, pose }: LabelLines<'_>) -> Result<YoloObject, String> {
     let mut words = line.split_ascii_whitespace();
     let class = words.next().unwrap_or_default();
     let wrong_class = || format!("begins with \"{class}\", which is not the number of a class");
@@ -33,24 +46,96 @@ fn object(line: &str, classes: usize) -> Result<YoloObject, String> {
     if classes > 0 && place >= classes {
         return Err(format!("has the class {class_number}, but the last class is {}", classes - 1));
     }
-    let fractions: Vec<f64> = words.map(fraction).collect::<Result<_, _>>()?;
+    let words: Vec<&str> = words.collect();
+    if let PoseLines::Keypoints(keypoints) = pose {
+        return posed(class_number, &words, keypoints);
+    }
+    let visibilities = if *pose == PoseLines::Unknown { visibilities(&words) } else { None };
+    // No polygon has a 2, or an odd number of coordinates.
+    if visibilities.as_ref().is_some_and(|found| found.contains(&2) || words.len() % 2 != 0) {
+        return Err(format!(
+            "has {} numbers behind the class, which look like a box and {} keypoints of x, y and visibility. Write \
+             \"kpt_shape: [{1}, 3]\" into data.yaml, or give kpt_shape=\"{1},3\".",
+            words.len(),
+            (words.len() - 4) / 3
+        ));
+    }
+    let fractions: Vec<f64> = words.into_iter().map(fraction).collect::<Result<_, _>>()?;
     let (corners, polygon) = match fractions[..] {
-        [x, y, width, height] => ([x - width / 2.0, y - height / 2.0, x + width / 2.0, y + height / 2.0], &[][..]),
+        [x, y, width, height] => (box_of([x, y, width, height]), &[][..]),
         ref points if points.len() >= 6 && points.len() % 2 == 0 => (around(points), points),
         ref others => {
             let count = others.len();
             return Err(format!(
                 "has {count} numbers behind the class. A box has 4 (middle, width and height), and a polygon has 2 for \
-                 each of at least 3 points."
+                 each of at least 3 points. Keypoints need \"kpt_shape\" in data.yaml."
             ));
         }
     };
-    let small = |number: f64| single(number).expect("fractions are small");
     Ok(YoloObject {
         class: class_number,
         corners: corners.map(small),
         polygon: polygon.iter().copied().map(small).collect(),
+        keypoints: Vec::new(),
+        could_be_pose: visibilities.is_some(),
     })
+}
+
+/// An object with a box and keypoints.
+fn posed(class: i64, words: &[&str], keypoints: &Keypoints) -> Result<YoloObject, String> {
+    if words.len() != keypoints.numbers() {
+        return Err(format!(
+            "has {} numbers behind the class. With kpt_shape [{}, {}], a line has {}: a box of 4 and the keypoints.",
+            words.len(),
+            keypoints.count,
+            keypoints.each(),
+            keypoints.numbers()
+        ));
+    }
+    let (corners, points) = words.split_at(4);
+    let corners = corners.iter().map(|word| fraction(word)).collect::<Result<Vec<f64>, _>>()?;
+    let corners: [f64; 4] = corners.try_into().expect("four words are four numbers");
+    let mut found = Vec::with_capacity(3 * keypoints.count);
+    for point in points.chunks_exact(keypoints.each()) {
+        let (x, y) = (fraction(point[0])?, fraction(point[1])?);
+        let visibility = match point.get(2) {
+            Some(word) => {
+                visibility(word).ok_or_else(|| format!("has the visibility \"{word}\", which is not 0, 1 or 2"))?
+            }
+            // What has no place is not labelled, as in COCO.
+            None => u8::from(x != 0.0 || y != 0.0),
+        };
+        found.extend([small(x), small(y), visibility.into()]);
+    }
+    let corners = box_of(corners).map(small);
+    Ok(YoloObject { class, corners, polygon: Vec::new(), keypoints: found, could_be_pose: false })
+}
+
+fn small(number: f64) -> f32 {
+    single(number).expect("fractions are small")
+}
+
+/// The corners of a box of its middle, width and height.
+fn box_of([x, y, width, height]: [f64; 4]) -> [f64; 4] {
+    [x - width / 2.0, y - height / 2.0, x + width / 2.0, y + height / 2.0]
+}
+
+fn visibility(word: &str) -> Option<u8> {
+    let number: f64 = word.parse().ok()?;
+    [0_u8, 1, 2].into_iter().find(|known| f64::from(*known) == number)
+}
+
+/// The visibilities of keypoints, if the numbers behind a class could be a box and keypoints.
+fn visibilities(words: &[&str]) -> Option<Vec<u8>> {
+    let (_, points) = words.split_at_checked(4)?;
+    let is_whole = !points.is_empty() && points.len() % 3 == 0;
+    if is_whole { points.chunks_exact(3).map(|point| visibility(point[2])).collect() } else { None }
+}
+
+/// Whether all objects could be boxes with keypoints, and none is a box alone.
+pub(super) fn look_like_poses<'a>(objects: impl Iterator<Item = &'a YoloObject>) -> bool {
+    let mut objects = objects.peekable();
+    objects.peek().is_some() && objects.all(|object| object.could_be_pose)
 }
 
 fn fraction(word: &str) -> Result<f64, String> {
@@ -76,14 +161,22 @@ fn around(points: &[f64]) -> [f64; 4] {
 mod tests {
     use super::*;
 
+    fn of(classes: usize) -> LabelLines<'static> {
+        LabelLines { classes, pose: &PoseLines::Unknown }
+    }
+
+    fn plain(class: i64, corners: [f32; 4], polygon: Vec<f32>) -> YoloObject {
+        YoloObject { class, corners, polygon, keypoints: Vec::new(), could_be_pose: false }
+    }
+
     #[test]
     fn boxes_and_polygons_become_corners() {
-        let objects = parse(b"\xef\xbb\xbf3 0.5 0.5 0.25 1\r\n\n0.0 0 0.25 1 0.5 0.5 1\n", 4).unwrap();
-        assert_eq!(objects[0], YoloObject { class: 3, corners: [0.375, 0.0, 0.625, 1.0], polygon: Vec::new() });
+        let objects = parse(b"\xef\xbb\xbf3 0.5 0.5 0.25 1\r\n\n0.0 0 0.25 1 0.5 0.5 1\n", of(4)).unwrap();
+        assert_eq!(objects[0], plain(3, [0.375, 0.0, 0.625, 1.0], Vec::new()));
         let polygon = vec![0.0, 0.25, 1.0, 0.5, 0.5, 1.0];
-        assert_eq!(objects[1], YoloObject { class: 0, corners: [0.0, 0.25, 1.0, 1.0], polygon });
-        assert!(parse(b" \n", 0).unwrap().is_empty());
-        assert_eq!(parse(b"70 0 0 0 0", 0).unwrap()[0].class, 70);
+        assert_eq!(objects[1], plain(0, [0.0, 0.25, 1.0, 1.0], polygon));
+        assert!(parse(b" \n", of(0)).unwrap().is_empty());
+        assert_eq!(parse(b"70 0 0 0 0", of(0)).unwrap()[0].class, 70);
     }
 
     #[test]
@@ -101,16 +194,58 @@ mod tests {
             (b"0 -0.1 0.5 0.1 0.1", "\"-0.1\""),
             (b"\xff", "not text"),
         ] {
-            let problem = parse(text, 2).unwrap_err();
+            let problem = parse(text, of(2)).unwrap_err();
             assert!(problem.contains(words), "{words}: {problem}");
         }
+    }
+
+    #[test]
+    fn a_line_of_a_pose_has_a_box_and_keypoints_and_nothing_else() {
+        let pose =
+            |count, have_visibility| PoseLines::Keypoints(Keypoints { count, have_visibility, flip: Vec::new() });
+        let three = pose(2, true);
+        let lines = LabelLines { classes: 0, pose: &three };
+        let object = &parse(b"0 0.5 0.5 0.5 1 0.25 0.75 2 0 0 0", lines).unwrap()[0];
+        assert_eq!(
+            (object.corners, &*object.keypoints),
+            ([0.25, 0.0, 0.75, 1.0], &[0.25, 0.75, 2.0, 0.0, 0.0, 0.0][..])
+        );
+        assert!(object.polygon.is_empty());
+        let two = pose(3, false);
+        let object = &parse(b"0 0.5 0.5 1 1 0 0.5 0 0 0.125 0", LabelLines { classes: 0, pose: &two }).unwrap()[0];
+        assert_eq!(*object.keypoints, [0.0, 0.5, 1.0, 0.0, 0.0, 0.0, 0.125, 0.0, 1.0]);
+        for (text, words) in [
+            (&b"0 0.5 0.5 0.5 1"[..], "has 4 numbers behind the class. With kpt_shape [2, 3], a line has 10"),
+            (b"0 0.5 0.5 0.5 1 0.25 0.75 2 0 0 0 0", "has 11 numbers"),
+            (b"0 0.5 0.5 0.5 1 0.25 0.75 3 0 0 0", "the visibility \"3\""),
+            (b"0 0.5 0.5 0.5 1 25 0.75 2 0 0 0", "\"25\", which is not a fraction"),
+        ] {
+            let problem = parse(text, lines).unwrap_err();
+            assert!(problem.contains(words), "{words}: {problem}");
+        }
+    }
+
+    #[test]
+    fn keypoints_without_a_shape_are_never_taken_for_a_polygon() {
+        for line in
+            ["0 .5 .5 .1 .1 .5 .5 2 .25 .5 0", "0 .5 .5 .1 .1 .5 .5 1 .25 .5 1 .75 .5 0", "3 .5 .5 .1 .1 .1 .1 1"]
+        {
+            let problem = parse(line.as_bytes(), of(0)).unwrap_err();
+            assert!(problem.contains("look like a box and") && problem.contains("kpt_shape"), "{problem}");
+        }
+        let ambiguous = parse(b"0 .5 .5 .1 .1 .5 .5 1 .25 .5 1", of(0)).unwrap();
+        let polygon = parse(b"0 .5 .5 .1 .1 .5 .5 .75 .25 .5 1", of(0)).unwrap();
+        assert!(look_like_poses(ambiguous.iter()) && !look_like_poses(ambiguous.iter().chain(&polygon)));
+        assert!(!look_like_poses([].iter()));
+        let none = LabelLines { classes: 0, pose: &PoseLines::None };
+        assert!(!look_like_poses(parse(b"0 .5 .5 .1 .1 .5 .5 1 .25 .5 1", none).unwrap().iter()));
     }
 
     #[test]
     fn bytes_that_were_changed_cause_no_panic() {
         let mut right = 0;
         crate::mutations::each(b"0 0.5 0.5 0.25 0.125\n1 0.1 0.2 0.3 0.4 0.5 0.6\n", 5000, |bytes| {
-            let Ok(objects) = parse(bytes, 2) else { return };
+            let Ok(objects) = parse(bytes, of(2)) else { return };
             right += 1;
             assert!(objects.iter().all(|object| (0..2).contains(&object.class)));
             assert!(objects.iter().flat_map(|object| object.corners).all(|corner| (-1.0..2.1).contains(&corner)));

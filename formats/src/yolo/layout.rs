@@ -10,7 +10,7 @@ use forebay_sources::{Options, SourceError};
 use super::{SET, names};
 use crate::address::{Address, Sight, of_dataset};
 use crate::containers::{has, is_named};
-use crate::folder::pictures_below;
+use crate::folder::files_below;
 use crate::paths::Paths;
 
 /// The folders of a dataset.
@@ -27,6 +27,8 @@ const MOST_BYTES: u64 = 1 << 20;
 /// A folder with a folder for each set is recognised by one of these.
 const USUAL_SETS: [&str; 4] = ["train", "val", "valid", "test"];
 const YAML: [&str; 2] = ["yaml", "yml"];
+/// Where DOTA has its texts of oriented boxes.
+const ORIENTED: &str = "labelTxt";
 
 impl YoloLayout {
     /// Whether the path is a folder with texts in `labels`, or a YAML beside one.
@@ -51,26 +53,43 @@ impl YoloLayout {
         Ok(Self { folder: address.parent(), names: Some(address.clone()) })
     }
 
-    /// The names of the classes; none if no file has them.
-    pub(super) fn class_names(&self) -> Result<Vec<String>, SourceError> {
-        let Some(file) = &self.names else { return Ok(Vec::new()) };
+    /// The text of the file that describes the dataset, or why it cannot be read; nothing without such a file.
+    ///
+    /// # Errors
+    /// The storage fails.
+    pub(super) fn yaml(&self) -> Result<Option<Result<String, String>>, SourceError> {
+        let Some(file) = &self.names else { return Ok(None) };
         let text = file.small(MOST_BYTES).map_err(|error| of_dataset(file, error))?;
-        let named = match text.as_deref().map(str::from_utf8) {
+        Ok(Some(match text.map(String::from_utf8) {
             None => Err(format!("the file has more than {MOST_BYTES} bytes")),
-            Some(Ok(text)) => names::parse(text),
+            Some(Ok(text)) => Ok(text),
             Some(Err(_)) => Err("the file is not in UTF-8".to_owned()),
-        };
-        named.map_err(|problem| {
-            let problem = format!("{problem}. Write the names of the classes as a list \"names\", or give classes=.");
-            SourceError::malformed_at(file.path(), 0, problem)
-        })
+        }))
     }
 
-    /// The pictures of the set that the user chose, by their bytes.
+    /// The error about something in that file. The option replaces what it says.
+    pub(super) fn wrong_yaml(&self, problem: &str, remedy: &str) -> SourceError {
+        let path = self.names.as_ref().map_or_else(|| self.folder.path(), Address::path);
+        SourceError::malformed_at(path, 0, format!("{problem}. {remedy}"))
+    }
+
+    /// The names of the classes; none if no file has them.
+    pub(super) fn class_names(&self, yaml: Option<&Result<String, String>>) -> Result<Vec<String>, SourceError> {
+        let named = match yaml {
+            None => Ok(Vec::new()),
+            Some(Ok(text)) => names::parse(text),
+            Some(Err(problem)) => Err(problem.clone()),
+        };
+        let remedy = "Write the names of the classes as a list \"names\", or give classes=.";
+        named.map_err(|problem| self.wrong_yaml(&problem, remedy))
+    }
+
+    /// The pictures of the set that the user chose, and the other files beside them and in the folder of their labels, by
+    /// their bytes.
     ///
     /// # Errors
     /// There are sets and the user chose none, or there is no such set.
-    pub(super) fn pictures(&self, options: &Options) -> Result<Paths, SourceError> {
+    pub(super) fn files(&self, options: &Options) -> Result<(Paths, Paths), SourceError> {
         let known = sets(&self.folder);
         let chosen = options.own.get(SET.name);
         let start = match chosen {
@@ -88,14 +107,27 @@ impl YoloLayout {
                 return Err(SourceError::bad_option(SET.name, chosen.unwrap_or_default(), &expected));
             }
         };
-        let mut paths = Paths::default();
-        for path in pictures_below(&self.folder.join(&start))?.iter() {
-            let whole = start.join(OsStr::from_bytes(path));
-            if whole.components().any(|component| component.as_os_str() == "images") {
-                paths.push(whole.as_os_str().as_bytes());
+        let is_below = |path: &Path, names: &[&str]| {
+            path.parent().is_some_and(|above| above.iter().any(|part| names.iter().any(|name| part == *name)))
+        };
+        let (mut pictures, mut others) = (Paths::default(), Paths::default());
+        let of_labels = ["labels", ORIENTED].into_iter().filter_map(|name| renamed(&start, name));
+        let of_labels = of_labels.filter(|folder| self.folder.join(folder).is_folder());
+        for (is_first, start) in [(true, start.clone())].into_iter().chain(of_labels.map(|folder| (false, folder))) {
+            let (found, found_others) = files_below(&self.folder.join(&start))?;
+            for path in found.iter().filter(|_| is_first).map(|path| start.join(OsStr::from_bytes(path))) {
+                if is_below(&path, &["images"]) {
+                    pictures.push(path.as_os_str().as_bytes());
+                }
+            }
+            for path in found_others.iter().map(|path| start.join(OsStr::from_bytes(path))) {
+                if is_below(&path, &["images", "labels", ORIENTED]) {
+                    others.push(path.as_os_str().as_bytes());
+                }
             }
         }
-        Ok(paths)
+        let others = others.order().map_or_else(|| others.clone(), |order| others.permuted(&order));
+        Ok((pictures, others))
     }
 
     pub(super) fn shard_name(&self, options: &Options) -> String {
@@ -118,6 +150,14 @@ fn sets(folder: &Address) -> Vec<String> {
     sets.sort_unstable();
     sets.dedup();
     sets
+}
+
+/// The folder whose last `images` has another name; nothing for the folder of all sets, which has the others below it.
+fn renamed(folder: &Path, name: &str) -> Option<PathBuf> {
+    let parts: Vec<&OsStr> = folder.iter().collect();
+    let last = parts.iter().rposition(|part| *part == "images")?;
+    let rename = |(place, part): (usize, &&'_ OsStr)| if place == last { name.into() } else { (*part).to_owned() };
+    Some(parts.iter().enumerate().map(rename).collect())
 }
 
 /// The text of a picture: the last `images` in its path is `labels`, and the extension is `txt`.

@@ -95,6 +95,82 @@ fn a_wrong_text_damages_its_picture_alone_and_wrong_names_are_refused() {
     assert!(opened(dir.path(), &[("classes", "cat,dog")]).is_ok());
 }
 
+/// A pose dataset with two objects of three keypoints in the first picture, and these lines in its YAML.
+fn poses(yaml: &str) -> TempDir {
+    folder(&[
+        ("images/1.jpg", ""),
+        ("images/2.jpg", ""),
+        (
+            "labels/1.txt",
+            "0 0.5 0.5 1 1 0.25 0.5 2 0.75 0.5 1 0 0 0\n0 0.5 0.5 0.5 0.5 0.5 0.5 1 0.5 0.25 1 0.125 0.5 2\n",
+        ),
+        ("data.yaml", &format!("names: [person]\n{yaml}")),
+    ])
+}
+
+#[test]
+fn rule_45_poses_have_boxes_and_keypoints_that_change_places_in_a_mirrored_picture() {
+    let dir = poses("kpt_shape: [3, 3]\nflip_idx: [0, 2, 1]\n");
+    let source = opened(dir.path(), &[]).unwrap();
+    let fields = source.targets().schema().fields();
+    let names: Vec<&str> = fields.iter().map(|field| field.name.as_str()).collect();
+    assert_eq!(names, ["boxes", "classes", "keypoints"]);
+    assert_eq!(
+        (fields[2].role, &*fields[2].flip, fields[2].objects.as_deref()),
+        (Role::FractionKeypoints, &[0, 2, 1][..], Some("objects"))
+    );
+    assert_eq!(values::<f32>(&*source, "boxes", 0), [0.0, 0.0, 1.0, 1.0, 0.25, 0.25, 0.75, 0.75]);
+    let expected = [0.25, 0.5, 2.0, 0.75, 0.5, 1.0, 0.0, 0.0, 0.0, 0.5, 0.5, 1.0, 0.5, 0.25, 1.0, 0.125, 0.5, 2.0];
+    assert_eq!(values::<f32>(&*source, "keypoints", 0), expected);
+    assert!(values::<f32>(&*source, "keypoints", 1).is_empty());
+    let given = poses("");
+    let source = opened(given.path(), &[("kpt_shape", "3,3"), ("flip_idx", "2,1,0")]).unwrap();
+    assert_eq!(source.targets().schema().fields()[2].flip, [2, 1, 0]);
+    let wrong = poses("kpt_shape: [4, 3]\n");
+    let source = opened(wrong.path(), &[]).unwrap();
+    let error = source.read(0, u64::MAX, &mut Vec::new()).unwrap_err().to_string();
+    assert!(error.contains("With kpt_shape [4, 3], a line has 16"), "{error}");
+    for (yaml, words) in
+        [("kpt_shape: [3]", "\"kpt_shape\" must be"), ("kpt_shape: [3, 3]\nflip_idx: [1]", "\"flip_idx\" must be")]
+    {
+        let error = opened(poses(yaml).path(), &[]).unwrap_err().to_string();
+        assert!(error.contains(words) && error.contains("data.yaml"), "{error}");
+    }
+}
+
+#[test]
+fn poses_without_a_shape_are_refused_and_never_become_polygons() {
+    let error = opened(poses("").path(), &[]).unwrap();
+    let error = error.read(0, u64::MAX, &mut Vec::new()).unwrap_err().to_string();
+    assert!(error.contains("look like a box and 3 keypoints") && error.contains("kpt_shape"), "{error}");
+    // Visibilities of 0 and 1 could be coordinates of a polygon: all lines together tell.
+    let ambiguous = |line: &str| folder(&[("images/1.jpg", ""), ("labels/1.txt", line)]);
+    let dir = ambiguous("0 .5 .5 .25 .25 .5 .5 1 .5 .25 0\n0 .5 .5 .25 .25 .5 .5 1 .5 .25 1");
+    let error = opened(dir.path(), &[]).unwrap_err().to_string();
+    assert!(error.contains("kpt_shape=\"none\""), "{error}");
+    assert!(opened(dir.path(), &[("kpt_shape", "none")]).is_ok());
+    assert!(opened(ambiguous("0 .5 .5 .25 .25 .5 .5 1 .5 .25 0\n0 0 0 1 0 1 1").path(), &[]).is_ok());
+    let columns = ColumnMap::from_iter([("points", "keypoints")]);
+    let asked = open(&Address::file(poses("").path()), &Options { columns, ..Options::default() });
+    assert!(asked.unwrap_err().to_string().contains("kpt_shape"));
+}
+
+#[test]
+fn pictures_without_any_text_are_refused_with_what_lies_in_its_place() {
+    for (files, words) in [
+        (&["images/1.jpg", "images/2.jpg"][..], &["none of the 2 pictures", "\"folder:\""][..]),
+        (&["images/1.jpg", "labelTxt/1.txt"], &["texts of oriented boxes", "labelTxt/1.txt"]),
+        (&["images/1.jpg", "images/1.txt"], &["texts, as YOLO", "images/1.txt"]),
+        (&["images/1.jpg", "labels/2.txt"], &["for which there is no picture", "labels/2.txt"]),
+        (&["images/1.jpg", "labels/1.xml"], &["XML files", "labels/1.xml"]),
+    ] {
+        let dir = folder(&files.iter().map(|file| (*file, "")).collect::<Vec<_>>());
+        let error =
+            crate::open(&format!("yolo:{}", dir.path().display()), &Options::default()).unwrap_err().to_string();
+        assert!(words.iter().all(|word| error.contains(word)), "{words:?}: {error}");
+    }
+}
+
 #[test]
 fn a_folder_is_recognised_by_its_texts_and_other_folders_are_not() {
     for (files, expected) in [

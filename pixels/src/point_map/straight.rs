@@ -107,6 +107,11 @@ impl Straight {
         Self { swaps: self.swaps, columns, rows, ..Self::IDENTITY }
     }
 
+    /// Whether it makes a mirror image: one direction is turned around, or the directions change places.
+    pub(super) fn is_mirrored(&self) -> bool {
+        (self.columns.scale < 0.0) ^ (self.rows.scale < 0.0) ^ self.swaps
+    }
+
     /// Where a point is.
     pub(super) fn at(&self, [x, y]: [f64; 2]) -> [f64; 2] {
         let (x, y) = if self.swaps { (y, x) } else { (x, y) };

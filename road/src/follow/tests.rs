@@ -32,6 +32,7 @@ use crate::settings::{DecodeSettings, JpegDecoder, Lanes};
 use crate::sheet::SettledBatch;
 use crate::targets::Targets;
 
+mod poses;
 mod turns;
 
 /// A dataset of which only the columns matter, and the masks.

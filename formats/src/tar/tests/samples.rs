@@ -61,6 +61,58 @@ fn members_beside_each_other_with_one_key_are_a_sample() {
 }
 
 #[test]
+fn members_of_one_key_are_a_sample_however_they_are_ordered() {
+    let by_kind = [("0.jpg", &b"zero"[..]), ("1.jpg", b"one"), ("0.cls", b"3"), ("1.cls", b"4")];
+    let labels_first = [("0.cls", &b"3"[..]), ("1.cls", b"4"), ("1.jpg", b"one"), ("0.jpg", b"zero")];
+    let mixed = [("0.jpg", &b"zero"[..]), ("1.cls", b"4"), ("1.jpg", b"one"), ("note", b"x"), ("0.cls", b"3")];
+    for members in [&by_kind[..], &labels_first, &mixed] {
+        let (dir, source) = opened(TarWriter::of(members), &Options::default());
+        let source = source.unwrap();
+        assert_eq!(labels(&*source), [3, 4], "{members:?}");
+        let expected = [("0.jpg".to_owned(), Ok(b"zero".to_vec())), ("1.jpg".to_owned(), Ok(b"one".to_vec()))];
+        assert_eq!(read(&*source, &dir), expected);
+        assert!(source.oversights().is_empty());
+    }
+}
+
+#[test]
+fn a_key_that_comes_back_with_a_part_that_its_sample_has_begins_another_sample() {
+    let tar = TarWriter::of(&[
+        ("0.jpg", b"zero"),
+        ("0.cls", b"3"),
+        ("1.jpg", b"one"),
+        ("1.cls", b"4"),
+        ("0.jpg", b"again"),
+        ("0.cls", b"5"),
+    ]);
+    let (dir, source) = opened(tar, &Options::default());
+    let source = source.unwrap();
+    assert_eq!(labels(&*source), [3, 4, 5]);
+    assert_eq!(read(&*source, &dir)[2].1, Ok(b"again".to_vec()));
+    // A picture that was added to the tar once more makes no samples of files.
+    let files = TarWriter::of(&[("a/1.jpg", b"one"), ("b/2.jpg", b"two"), ("a/1.jpg", b"again")]);
+    assert_eq!(labels(&*opened(files, &Options::default()).1.unwrap()), [0, 1, 0]);
+}
+
+#[test]
+fn members_that_no_column_is_made_of_are_told_unless_the_user_names_columns() {
+    let tar = TarWriter::of(&[
+        ("0.jpg", b"zero"),
+        ("0.cls", b"3"),
+        ("0.json", b"{\"boxes\": [1]}"),
+        ("1.jpg", b"one"),
+        ("1.cls", b"4"),
+        ("1.seg.png", b"x"),
+    ]);
+    let found = opened(tar.clone(), &Options::default()).1.unwrap().oversights();
+    assert_eq!(
+        (found.len(), found[0].count, &*found[0].examples),
+        (1, 2, &["0.json".to_owned(), "1.seg.png".into()][..])
+    );
+    assert!(opened(tar, &mapped(&[("all", "json")])).1.unwrap().oversights().is_empty());
+}
+
+#[test]
 fn a_json_gives_its_text_or_values_by_key_and_what_is_missing_is_null() {
     let tar = TarWriter::of(&[
         ("1.jpg", b"one"),
