@@ -3,6 +3,7 @@
 //! It forgives what libjpeg forgives, so that all lanes give one verdict (rule 29), and builds no tables: `forebay_jpeg::Header`,
 //! which does, is strict, since whatever is irregular is left to libjpeg-turbo.
 
+mod ending;
 #[cfg(test)]
 mod tests;
 
@@ -11,6 +12,7 @@ use forebay_jpeg::Sampling;
 use crate::fault::Fault;
 use crate::orientation::Orientation;
 use crate::sample::JpegColors;
+use ending::Restarts;
 
 /// How an APP1 segment with EXIF begins.
 const EXIF_HEAD: &[u8] = b"Exif\0\0";
@@ -72,7 +74,7 @@ struct Segments<'a> {
 }
 
 impl JpegHead {
-    /// Reads the markers up to the first scan and looks for the end marker behind it.
+    /// Reads the markers up to the first scan, and those behind it to the end marker (rule 29).
     ///
     /// # Errors
     /// [`Fault::Truncated`], [`Fault::Unsupported`] for kinds that libjpeg-turbo does not take, [`Fault::Corrupt`].
@@ -81,6 +83,7 @@ impl JpegHead {
         let mut orientation = None;
         let mut marked = Marked::default();
         let mut frame: Option<FrameHeader<'_>> = None;
+        let mut restart_interval = 0;
         let scan = loop {
             let (code, body) = segments.next()?;
             match code {
@@ -88,6 +91,8 @@ impl JpegHead {
                 0xE0 => marked.jfif |= body.len() >= 14 && body.starts_with(b"JFIF\0"),
                 0xEE if body.len() >= 12 && body.starts_with(b"Adobe") => marked.adobe = Some(body[11]),
                 0xE1 if orientation.is_none() => orientation = exif_orientation(body),
+                // libjpeg refuses one of another length.
+                0xDD => restart_interval = body.first_chunk().map_or(0, |bytes| u16::from_be_bytes(*bytes)),
                 0xDA => break body,
                 _ => {}
             }
@@ -96,11 +101,8 @@ impl JpegHead {
             return Err(Fault::Corrupt { reason: "the scan begins before any frame header".into() });
         };
         frame.check()?;
-        if !has_end(segments.rest) {
-            return Err(Fault::Truncated);
-        }
         let colors = frame.colors(marked);
-        Ok(Self {
+        let head = Self {
             width: frame.width,
             height: frame.height,
             orientation: orientation.unwrap_or_default(),
@@ -109,7 +111,11 @@ impl JpegHead {
             sampling: frame.sampling(colors),
             process: frame.code,
             interleaved: scan.first() == Some(&frame.components),
-        })
+        };
+        let several_scans = head.several_scans();
+        let wanted = if several_scans { 0 } else { frame.restarts(restart_interval) };
+        ending::check(segments.rest, Restarts { wanted, several_scans })?;
+        Ok(head)
     }
 
     /// Whether it is baseline, with all components in one scan.
@@ -201,6 +207,17 @@ impl<'a> FrameHeader<'a> {
         self.listed.as_chunks::<3>().0.iter().map(|[id, factors, _]| (*id, [factors >> 4, factors & 15]))
     }
 
+    /// Restart markers that a scan of all components has inside.
+    fn restarts(&self, interval: u16) -> u64 {
+        // The only component of a scan comes in blocks one by one, whatever its factors (T.81, A.2.2).
+        let factors =
+            |place: usize| self.listed().map(|(_, factors)| u64::from(factors[place])).max().unwrap_or(1).max(1);
+        let [across, down] = if self.components == 1 { [1; 2] } else { [factors(0), factors(1)] };
+        let block = if self.code == 0xC3 { 1 } else { 8 };
+        let mcus = u64::from(self.width).div_ceil(across * block) * u64::from(self.height).div_ceil(down * block);
+        if interval == 0 { 0 } else { mcus.div_ceil(u64::from(interval)).saturating_sub(1) }
+    }
+
     /// As libjpeg guesses: by JFIF's segment, else by Adobe's, else by the components' numbers.
     fn colors(&self, marked: Marked) -> Option<JpegColors> {
         let named_rgb = self.listed().map(|(id, _)| id).eq(*b"RGB");
@@ -230,12 +247,6 @@ impl<'a> FrameHeader<'a> {
         };
         [Sampling::S444, Sampling::S422, Sampling::S420, Sampling::S440, Sampling::S411].into_iter().find(is)
     }
-}
-
-/// Whether an end marker stands in the data of the scans; bytes after it do no harm. Where there is none, the picture is
-/// truncated (rule 29). The look begins at the end, where it usually is.
-fn has_end(scans: &[u8]) -> bool {
-    scans.windows(2).rev().any(|pair| pair == [0xFF, 0xD9])
 }
 
 /// Tag 0x0112 of the first directory of an APP1 segment, if that is EXIF and well formed up to there.
