@@ -66,6 +66,7 @@ OPERATIONS = {
     "solarize_add 110": lambda image: f.solarize_add(image, 110),
     "pillow_gaussian_blur 2": lambda image: f.pillow_gaussian_blur(image, 2),
     "horizontal_flip": f.horizontal_flip,
+    "vertical_flip": f.vertical_flip,
     "resize": lambda image: fitted(f.resize(image, (60, 140))),
     "crop": lambda image: fitted(f.crop(image, 40, 10, 60, 80)),
     "center_crop": lambda image: fitted(f.center_crop(image, (90, 160))),

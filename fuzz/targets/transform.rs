@@ -10,7 +10,7 @@ use forebay_pixels::{
     GaussianBlur, Grayscale, Interpolation, Jitter, JpegChoice, Layout, Limits, Match, Normalize, OneOrTwo, Output,
     Pad, RandAugment, RandomAdjustSharpness, RandomAffine, RandomApply, RandomAutocontrast, RandomChoice,
     RandomEqualize, RandomGrayscale, RandomHorizontalFlip, RandomHsv, RandomInvert, RandomOrder, RandomPosterize,
-    RandomResizedCrop, RandomRotation, RandomSolarize, RandomZoomOut, Recipe, Resize, ShearRange, Size, Transform,
+    RandomResizedCrop, RandomRotation, RandomSolarize, RandomVerticalFlip, RandomZoomOut, Recipe, Resize, ShearRange, Size, Transform,
     TrivialAugmentWide,
 };
 use libfuzzer_sys::fuzz_target;
@@ -45,6 +45,7 @@ enum Step {
     Expect { height: u8, width: u8 },
     Pad { side: u8, fill: u8 },
     Flip,
+    UpsideDown,
     Values { kind: u8, amount: u8, other: u8, often: u8 },
 }
 
@@ -87,6 +88,7 @@ impl Step {
             }
             Self::Pad { side: wanted, fill } => Transform::Pad(Pad::to(Size::One(side(wanted)), fill)),
             Self::Flip => Transform::RandomHorizontalFlip(RandomHorizontalFlip { p: 0.5 }),
+            Self::UpsideDown => Transform::RandomVerticalFlip(RandomVerticalFlip { p: 0.5 }),
             Self::Values { kind, amount, other, often } => values(kind, amount, other, f64::from(often) / 255.0),
         })
     }

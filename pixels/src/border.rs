@@ -34,8 +34,13 @@ pub enum PaddingMode {
 impl PaddingMode {
     /// The border, with this value if the mode needs one.
     pub(crate) fn border(self, fill: u8) -> Border {
+        self.coloured([fill; 3])
+    }
+
+    /// The same with red, green and blue.
+    pub(crate) fn coloured(self, fill: [u8; 3]) -> Border {
         match self {
-            Self::Constant => Border::Fill([fill; 3]),
+            Self::Constant => Border::Fill(fill),
             Self::Edge => Border::Edge,
             Self::Reflect => Border::Reflect,
             Self::Symmetric => Border::Symmetric,

@@ -142,7 +142,8 @@ impl Composition {
         let mut axes = source.axes(width, height, Interpolation::Nearest);
         let mut laid: Option<(Laid, Laid)> = None;
         let (mut resized, mut fill) = (false, None);
-        let composed = plan.steps.iter().take_while(|step| !matches!(step, Step::Mirror | Step::Operate(_))).count();
+        let composed =
+            plan.steps.iter().take_while(|step| !matches!(step, Step::Mirror | Step::Flip | Step::Operate(_))).count();
         let operated = Operated::of(plan, composed, matched)?;
         for step in &plan.steps[..composed] {
             match *step {
@@ -159,7 +160,7 @@ impl Composition {
                 Step::Canvas { border: Border::Edge | Border::Reflect | Border::Symmetric, .. }
                 | Step::Resize { .. }
                 | Step::Turn { .. } => return Err(CpuOnly::Transforms),
-                Step::Mirror | Step::Operate(_) => unreachable!("the composed steps end before them"),
+                Step::Mirror | Step::Flip | Step::Operate(_) => unreachable!("the composed steps end before them"),
                 Step::Cut(Rect { left, top, width, height }) => {
                     let (columns, rows) = laid.get_or_insert_with(|| (Laid::new(size.0), Laid::new(size.1)));
                     columns.cut(left, width);
@@ -181,7 +182,7 @@ impl Composition {
             stored: (width, height),
             orientation: Orientation::AsStored,
             columns: columns.pass(axes.0, operated.sums_mirrored),
-            rows: rows.pass(axes.1, false),
+            rows: rows.pass(axes.1, operated.sums_flipped),
             down_first,
             matched,
             result: (plan.width, plan.height),

@@ -76,6 +76,17 @@ pub enum Fault {
         /// Width and height that are expected.
         expected: (u32, u32),
     },
+    /// Too small for a random crop.
+    #[error(
+        "The picture is {} pixels high and {} wide, too small for a crop of {} x {}; set pad_if_needed, or resize it first.",
+        .found.1, .found.0, .crop.1, .crop.0
+    )]
+    TooSmall {
+        /// Width and height that it has.
+        found: (u32, u32),
+        /// Width and height of the crop.
+        crop: (u32, u32),
+    },
     /// More bytes than allowed.
     #[error("The file has {bytes} bytes, above the limit of {limit} bytes.")]
     TooManyBytes {

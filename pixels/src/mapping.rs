@@ -57,6 +57,10 @@ impl Plan {
                     map.add(frame.laid(0, 0));
                     map.add(Straight::of_columns(Line::mirrored(frame.pixels().width)));
                 }
+                Step::Flip => {
+                    map.add(frame.laid(0, 0));
+                    map.add(Straight::of_rows(Line::mirrored(frame.pixels().height)));
+                }
                 Step::Operate(_) | Step::Turn { .. } => map.add(frame.laid(0, 0)),
             }
             let pixels = frame.pixels();
@@ -68,5 +72,8 @@ impl Plan {
         map.add(frame.laid(0, 0));
         let columns = if self.mirrored { Line::mirrored(self.width) } else { Line::IDENTITY };
         map.add(Straight::of_columns(columns));
+        if self.flipped {
+            map.add(Straight::of_rows(Line::mirrored(self.height)));
+        }
     }
 }

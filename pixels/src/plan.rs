@@ -1,8 +1,8 @@
 //! What is done with one picture: pure data, made of a recipe, the picture's size and its draws.
 //!
-//! Coordinates are pixels of the picture as seen, that is after its EXIF orientation. Mirroring is carried to the end: the
-//! cuts and borders that follow a mirrored step are mirrored instead, and the last pass reads rows backwards. Operations see the
-//! picture as it is at their place, so that before them it is mirrored at once.
+//! Coordinates are pixels of the picture as seen, that is after its EXIF orientation. Mirroring, in either direction, is carried
+//! to the end: the cuts and borders that follow a mirrored step are mirrored instead, and the last pass reads rows backwards, or
+//! writes them from below. Operations see the picture as it is at their place, so that before them it is mirrored at once.
 
 mod objects;
 pub(crate) mod stage;
@@ -59,6 +59,8 @@ pub enum Step {
     },
     /// Mirror it left to right.
     Mirror,
+    /// Mirror it top to bottom.
+    Flip,
     /// Change its values.
     Operate(Operation),
     /// Rotate it, with a result that shows all of it.
@@ -72,6 +74,15 @@ pub enum Step {
     },
 }
 
+/// In which directions a picture was mirrored.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Turned {
+    /// Left to right.
+    pub(crate) mirrored: bool,
+    /// Top to bottom.
+    pub(crate) flipped: bool,
+}
+
 /// What is done with one picture.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Plan {
@@ -79,15 +90,17 @@ pub struct Plan {
     pub steps: Vec<Step>,
     /// Whether the result is mirrored left to right, last of all.
     pub mirrored: bool,
+    /// Whether the result is mirrored top to bottom, last of all.
+    pub flipped: bool,
     /// Width of the result.
     pub width: u32,
     /// Height of the result.
     pub height: u32,
     /// The part of the result that the picture has in a mosaic. None if the result does not reach as far, and without a mosaic.
     pub(crate) tile: Option<Rect>,
-    /// The numbers of the steps before which the picture was mirrored, of those that resize. Only masks ask for that, whose
-    /// nearest pixel is not the same from either side.
-    pub(crate) flips: Vec<usize>,
+    /// The numbers of the steps before which the picture was mirrored, of those that resize, and in which directions. Only masks
+    /// ask for that, whose nearest pixel is not the same from either side.
+    pub(crate) turned: Vec<(usize, Turned)>,
     /// Why the picture is refused, if a transform refuses it. The steps then give a result of the right size all the same.
     pub(crate) refusal: Option<Fault>,
     /// The objects of the picture, if a transform draws by them.
@@ -132,6 +145,11 @@ impl Rect {
         Self { left: width - self.left - self.width, ..self }
     }
 
+    /// Where it is once a picture of this height was mirrored top to bottom.
+    pub(crate) fn flipped_in(self, height: u32) -> Self {
+        Self { top: height - self.top - self.height, ..self }
+    }
+
     /// The same, counted from the corner of a part that it lies in.
     pub(crate) fn seen_from(self, part: Self) -> Self {
         Self { left: self.left - part.left, top: self.top - part.top, ..self }
@@ -149,16 +167,16 @@ impl Plan {
     pub(crate) fn check(&self, limits: &Limits) -> Result<(), Fault> {
         self.refusal.clone().map_or(Ok(()), Err)?;
         self.steps.iter().try_for_each(|step| match *step {
-            Step::Cut(_) | Step::Mirror | Step::Operate(_) => Ok(()),
+            Step::Cut(_) | Step::Mirror | Step::Flip | Step::Operate(_) => Ok(()),
             Step::Resize { width, height, .. }
             | Step::Canvas { width, height, .. }
             | Step::Turn { width, height, .. } => limits.check_pixels(width, height).map(drop),
         })
     }
 
-    /// Whether the picture was mirrored before this step.
-    pub(crate) fn is_mirrored_before(&self, step: usize) -> bool {
-        self.flips.contains(&step)
+    /// In which directions the picture was mirrored before this step, which resizes.
+    pub(crate) fn turned_before(&self, step: usize) -> Turned {
+        self.turned.iter().find(|(number, _)| *number == step).map_or_else(Turned::default, |(_, turned)| *turned)
     }
 
     /// Whether a transform has dropped an object of the record, for each in the order of its boxes. Empty if the recipe does not
@@ -170,11 +188,11 @@ impl Plan {
     pub(crate) fn begin(&mut self, width: u32, height: u32) {
         assert!(width > 0 && height > 0, "a decoder has refused a picture without pixels");
         self.steps.clear();
-        self.flips.clear();
+        self.turned.clear();
         self.refusal = None;
         self.tile = None;
         self.objects.begin((width, height));
-        self.mirrored = false;
+        (self.mirrored, self.flipped) = (false, false);
         (self.width, self.height) = (width, height);
     }
 
@@ -184,6 +202,9 @@ impl Plan {
         }
         if self.mirrored {
             rect = rect.mirrored_in(self.width);
+        }
+        if self.flipped {
+            rect = rect.flipped_in(self.height);
         }
         (self.width, self.height) = (rect.width, rect.height);
         if let Some(Step::Cut(last)) = self.steps.last_mut() {
@@ -198,8 +219,9 @@ impl Plan {
             return;
         }
         (self.width, self.height) = (width, height);
-        if self.mirrored {
-            self.flips.push(self.steps.len());
+        let turned = Turned { mirrored: self.mirrored, flipped: self.flipped };
+        if turned != Turned::default() {
+            self.turned.push((self.steps.len(), turned));
         }
         self.steps.push(Step::Resize { width, height, interpolation });
     }
@@ -208,18 +230,26 @@ impl Plan {
     pub(crate) fn expect(&mut self, width: u32, height: u32) {
         if (width, height) != (self.width, self.height) {
             let found = (self.width, self.height);
-            self.refusal.get_or_insert(Fault::WrongSize { found, expected: (width, height) });
-            self.resize(width, height, Interpolation::Nearest);
+            self.refuse(Fault::WrongSize { found, expected: (width, height) }, (width, height));
         }
     }
 
+    /// Refuses a picture, of which the transforms that follow see this size all the same. The first refusal counts.
+    pub(crate) fn refuse(&mut self, fault: Fault, (width, height): (u32, u32)) {
+        self.refusal.get_or_insert(fault);
+        self.resize(width, height, Interpolation::Nearest);
+    }
+
     /// Grows to at least this size, `left` and `top` being the border on these sides.
-    pub(crate) fn grow(&mut self, width: u32, height: u32, mut left: u32, top: u32, border: Border) {
+    pub(crate) fn grow(&mut self, width: u32, height: u32, mut left: u32, mut top: u32, border: Border) {
         if (width, height) == (self.width, self.height) {
             return;
         }
         if self.mirrored {
             left = width - self.width - left;
+        }
+        if self.flipped {
+            top = height - self.height - top;
         }
         (self.width, self.height) = (width, height);
         self.steps.push(Step::Canvas { width, height, left, top, border });
@@ -278,17 +308,25 @@ impl Plan {
         self.steps.push(Step::Turn { rotate, width: self.width, height: self.height });
     }
 
-    /// Mirrors the picture.
+    /// Mirrors the picture left to right.
     pub(crate) fn mirror(&mut self) {
         self.mirrored = !self.mirrored;
         self.tile = self.tile.map(|tile| tile.mirrored_in(self.width));
     }
 
+    /// Mirrors the picture top to bottom.
+    pub(crate) fn flip(&mut self) {
+        self.flipped = !self.flipped;
+        self.tile = self.tile.map(|tile| tile.flipped_in(self.height));
+    }
+
     /// Mirrors the picture here if it was to be mirrored at the end.
     fn mirror_at_once(&mut self) {
-        if self.mirrored {
-            self.mirrored = false;
+        if std::mem::take(&mut self.mirrored) {
             self.steps.push(Step::Mirror);
+        }
+        if std::mem::take(&mut self.flipped) {
+            self.steps.push(Step::Flip);
         }
     }
 

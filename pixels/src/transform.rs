@@ -15,12 +15,14 @@ mod pad;
 mod pad_by;
 mod random_apply;
 mod random_choice;
+mod random_crop;
 mod random_horizontal_flip;
 mod random_iou_crop;
 mod random_order;
 mod random_resized_crop;
 mod random_rotation;
 mod random_shortest_size;
+mod random_vertical_flip;
 mod random_zoom_out;
 mod resize;
 mod scale_jitter;
@@ -49,12 +51,14 @@ pub use pad::Pad;
 pub use pad_by::{PadBy, Padding};
 pub use random_apply::RandomApply;
 pub use random_choice::RandomChoice;
+pub use random_crop::RandomCrop;
 pub use random_horizontal_flip::RandomHorizontalFlip;
 pub use random_iou_crop::RandomIouCrop;
 pub use random_order::RandomOrder;
 pub use random_resized_crop::RandomResizedCrop;
 pub use random_rotation::RandomRotation;
 pub use random_shortest_size::{Lengths, RandomShortestSize};
+pub use random_vertical_flip::RandomVerticalFlip;
 pub use random_zoom_out::RandomZoomOut;
 pub use resize::Resize;
 pub use scale_jitter::ScaleJitter;
@@ -128,6 +132,8 @@ transforms! {
         "resize" => Resize,
         /// A part of the picture.
         "crop" => Crop,
+        /// A part of the picture at a random place.
+        "random_crop" => RandomCrop,
         /// A border around a picture that is too small.
         "pad" => Pad,
         /// A border of a given width.
@@ -146,6 +152,8 @@ transforms! {
         "random_rotation" => RandomRotation,
         /// Mirrored left to right, by chance.
         "random_horizontal_flip" => RandomHorizontalFlip,
+        /// Mirrored top to bottom, by chance.
+        "random_vertical_flip" => RandomVerticalFlip,
         /// Mean and standard deviation per channel.
         "normalize" => Normalize,
         /// Some transforms, all of them or none, by chance.
@@ -215,6 +223,7 @@ impl Transform {
     pub(crate) fn squared(mut self) -> Self {
         match &mut self {
             Self::RandomResizedCrop(RandomResizedCrop { size, .. })
+            | Self::RandomCrop(RandomCrop { size, .. })
             | Self::CenterCrop(CenterCrop { size })
             | Self::ExpectSize(ExpectSize { size })
             | Self::Letterbox(Letterbox { size, .. })
@@ -279,10 +288,15 @@ impl Transform {
         match self {
             Self::Mosaic(_) if place > 0 => Some("it must be the first of the list".to_owned()),
             // These do with each pixel the same, wherever it is.
-            Self::Mosaic(_) | Self::RandomHorizontalFlip(_) | Self::RandomHsv(_) | Self::Normalize(_) => None,
-            _ if is_mosaic => {
-                Some("it cannot follow mosaic. Only random_horizontal_flip, random_hsv and normalize can".to_owned())
-            }
+            Self::Mosaic(_)
+            | Self::RandomHorizontalFlip(_)
+            | Self::RandomVerticalFlip(_)
+            | Self::RandomHsv(_)
+            | Self::Normalize(_) => None,
+            _ if is_mosaic => Some(
+                "it cannot follow mosaic. Only random_horizontal_flip, random_vertical_flip, random_hsv and normalize can"
+                    .to_owned(),
+            ),
             _ => None,
         }
     }

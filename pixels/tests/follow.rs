@@ -5,7 +5,8 @@
 use forebay_pixels::sample::JpegForm;
 use forebay_pixels::{
     Annotated, CenterCrop, CpuDecoder, Draw, Form, Grayscale, Input, Interpolation, Limits, MappedBox, Orientation,
-    Origin, Output, Pad, Plan, PointMap, RandomHorizontalFlip, RandomResizedCrop, Recipe, Resize, Size, Transform,
+    Origin, Output, Pad, Plan, PointMap, RandomHorizontalFlip, RandomResizedCrop, RandomVerticalFlip, Recipe, Resize,
+    Size, Transform,
 };
 use proptest::prelude::*;
 
@@ -95,6 +96,19 @@ fn rule_45_mirroring_turns_columns_around_wherever_it_stands_in_the_list() {
         // The middle 51 of 100 begin at column 24, and of the mirrored picture that is what ends at 76.
         let (map, first) = (map(transforms.clone()), if transforms[0] == flip() { 76.0 } else { 75.0 });
         assert_eq!(map.point([first, 10.0])[0], 0.0, "{transforms:?}");
+    }
+}
+
+#[test]
+fn rule_45_a_vertical_flip_turns_rows_around_wherever_it_stands_in_the_list() {
+    let flip = || Transform::RandomVerticalFlip(RandomVerticalFlip { p: 1.0 });
+    let flipped = map(vec![resize(80, 100), flip()]);
+    assert_eq!(flipped.point([7.0, 0.0]), [7.0, 80.0]);
+    assert_eq!(clipped(&flipped, [0.0, 10.0, 5.0, 30.0]), ([0.0, 50.0, 5.0, 70.0], 1.0));
+    for transforms in [vec![flip(), center(51, 99)], vec![center(51, 99), flip()]] {
+        // Of 80 rows 29 are cut off: the middle 51 begin at row 14.
+        let (map, first) = (map(transforms.clone()), if transforms[0] == flip() { 66.0 } else { 65.0 });
+        assert_eq!(map.point([10.0, first])[1], 0.0, "{transforms:?}");
     }
 }
 

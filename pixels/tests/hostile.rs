@@ -6,7 +6,8 @@ use forebay_pixels::{
     CenterCrop, ColorJitter, CpuDecoder, Crop, Draw, Dtype, ExpectSize, Fault, Form, GaussianBlur, Grayscale,
     Interpolation, Jitter, Layout, Limits, Match, Normalize, OneOrTwo, Output, Pad, PaddingMode, RandomAdjustSharpness,
     RandomApply, RandomAutocontrast, RandomChoice, RandomEqualize, RandomGrayscale, RandomHorizontalFlip, RandomInvert,
-    RandomOrder, RandomPosterize, RandomResizedCrop, RandomSolarize, Recipe, Resize, Size, Transform, probe,
+    RandomOrder, RandomPosterize, RandomResizedCrop, RandomSolarize, RandomVerticalFlip, Recipe, Resize, Size,
+    Transform, probe,
 };
 use proptest::prelude::*;
 use serde_json::{from_value, json};
@@ -48,6 +49,7 @@ fn geometry() -> impl Strategy<Value = Transform> {
         ((-60..60, -60..60), (1..40u32, 1..40u32))
             .prop_map(|((top, left), (height, width))| { Transform::Crop(Crop { top, left, height, width }) }),
         (0.0..=1.0).prop_map(|p| Transform::RandomHorizontalFlip(RandomHorizontalFlip { p })),
+        (0.0..=1.0).prop_map(|p| Transform::RandomVerticalFlip(RandomVerticalFlip { p })),
     ]
 }
 
@@ -76,6 +78,7 @@ fn documents() -> impl Strategy<Value = Transform> {
                 { "scale_jitter": { "target_size": [9, bin + 1], "scale_range": [part + 0.01, part + 1.0] } },
                 { "random_rotation": { "degrees": [far, far], "expand": true, "interpolation": filter } },
                 { "pad_by": { "padding": [bin, 1], "padding_mode": "reflect" } },
+                { "random_crop": { "size": [bin + 1, 9], "padding": bin, "pad_if_needed": true, "fill": bin } },
                 { "letterbox": { "size": bin + 1 } }] } }),
             13 => json!({ "random_zoom_out": { "fill": [bin, part, 255], "side_range": [1.0, 1.0 + part * 9.0], "p": part } }),
             14 => json!({ "random_hsv": { "hsv_h": part, "hsv_s": 1.0 - part, "hsv_v": part } }),

@@ -40,11 +40,13 @@ fn holds(part: Rect, x: u32, y: u32) -> bool {
 proptest! {
     #[test]
     fn the_parts_of_four_pictures_are_all_of_the_result_and_show_each_where_its_boxes_are(
-        record in any::<u64>(), height in 1..40_u32, width in 1..40_u32, translate in 0.0..0.5_f64, flip in any::<bool>(),
+        record in any::<u64>(), height in 1..40_u32, width in 1..40_u32, translate in 0.0..0.5_f64, flips in any::<[bool; 2]>(),
         sizes in prop::array::uniform4((1..60_u32, 1..60_u32)), planar in any::<bool>(), half in any::<bool>(),
     ) {
         let mosaic = json!({ "size": [height, width], "scale": [0.3, 1.8], "translate": translate, "fill": 9 });
-        let list = json!([{ "mosaic": mosaic }, { "random_horizontal_flip": { "p": f64::from(u8::from(flip)) } }]);
+        let [across, down] = flips.map(|flip| json!({ "p": f64::from(u8::from(flip)) }));
+        let list =
+            json!([{ "mosaic": mosaic }, { "random_horizontal_flip": across }, { "random_vertical_flip": down }]);
         let layout = if planar { Layout::Nchw } else { Layout::Nhwc };
         let dtype = if half { Dtype::Float16 } else { Dtype::Uint8 };
         let recipe = recipe(list, Output { dtype, layout, ..Output::default() });

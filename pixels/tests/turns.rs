@@ -145,6 +145,8 @@ fn list() -> impl Strategy<Value = Value> {
     let before = prop::option::of(prop::sample::select(vec![
         json!({ "center_crop": { "size": [70, 80] } }),
         json!({ "random_horizontal_flip": { "p": 0.5 } }),
+        json!({ "random_vertical_flip": { "p": 0.5 } }),
+        json!({ "random_crop": { "size": [58, 59], "padding": 4 } }),
         json!({ "resize": { "size": [90, 110] } }),
         json!({ "pad_by": { "padding": [3, 9] } }),
     ]));
@@ -154,7 +156,8 @@ fn list() -> impl Strategy<Value = Value> {
         json!({ "pad": { "size": [240, 240] } }),
     ]);
     (before, bend(), prop::option::of(bend()), any::<bool>(), after).prop_map(|(before, bend, second, flips, after)| {
-        let flip = flips.then(|| json!({ "random_horizontal_flip": { "p": 1.0 } }));
+        let kinds = ["random_horizontal_flip", "random_vertical_flip"];
+        let flip = flips.then(|| kinds.map(|kind| json!({ kind: { "p": 0.7 } }))).into_iter().flatten();
         let last = json!({ "center_crop": { "size": [200, 200] } });
         before.into_iter().chain([bend]).chain(second).chain(flip).chain([after, last]).collect()
     })

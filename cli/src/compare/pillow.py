@@ -135,8 +135,12 @@ def planned(task: dict[str, Any], picture: Image.Image) -> Image.Image:
             picture = canvas
         elif name == "mirror":
             picture = ImageOps.mirror(picture)
+        elif name == "flip":
+            picture = ImageOps.flip(picture)
         else:
             picture = operated(picture, *next(iter(given.items())))
+    if task["flipped"]:
+        picture = ImageOps.flip(picture)
     return ImageOps.mirror(picture) if task["mirrored"] else picture
 
 

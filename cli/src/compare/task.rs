@@ -120,7 +120,7 @@ impl Task {
                 let plan = self.plan(width, height, draw);
                 let by = if by == ResizedBy::OpenCv { "opencv" } else { "pillow" };
                 let steps: Vec<Value> = plan.steps.iter().map(|step| drawn(*step, (plan.width, plan.height))).collect();
-                json!({ "do": "plan", "steps": steps, "mirrored": plan.mirrored, "resize": by })
+                json!({ "do": "plan", "steps": steps, "mirrored": plan.mirrored, "flipped": plan.flipped, "resize": by })
             }
             TaskKind::Training => {
                 let plan = self.plan(width, height, draw);

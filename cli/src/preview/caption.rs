@@ -9,6 +9,9 @@ pub(super) fn steps(plan: &Plan) -> Vec<String> {
     if plan.mirrored {
         steps.push("mirror".to_owned());
     }
+    if plan.flipped {
+        steps.push("flip".to_owned());
+    }
     steps
 }
 
@@ -60,7 +63,8 @@ mod tests {
     fn a_plan_is_told_step_by_step() {
         let list = r#"[{ "resize": { "size": [20, 30] } }, { "color_jitter": { "brightness": [1.25, 1.25] } },
             { "random_invert": { "p": 1.0 } }, { "random_affine": { "degrees": [4.5, 4.5] } },
-            { "pad": { "size": 40, "fill": 7 } }, { "random_horizontal_flip": { "p": 1.0 } }]"#;
+            { "pad": { "size": 40, "fill": 7 } }, { "random_horizontal_flip": { "p": 1.0 } },
+            { "random_vertical_flip": { "p": 1.0 } }]"#;
         let recipe = Recipe::new(serde_json::from_str(list).unwrap(), Output::default()).unwrap();
         let told = steps(&recipe.plan(60, 40, Draw { seed: 0, epoch: 0, record: 0 }));
         assert_eq!(
@@ -72,6 +76,7 @@ mod tests {
                 "affine angle 4.5, translate 0 0, scale 1, shear 0 0, interpolation nearest, fill 0",
                 "canvas width 40, height 40, left 5, top 10, border 7",
                 "mirror",
+                "flip",
             ]
         );
         assert_eq!([1.0, -0.1236, 1e-9].map(rounded), ["1", "-0.124", "0"]);

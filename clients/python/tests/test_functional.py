@@ -78,6 +78,7 @@ GEOMETRY = {
     "pad",
     "perspective",
     "resize",
+    "vertical_flip",
 }
 
 

@@ -65,6 +65,7 @@ def test_a_centre_crop_beyond_the_edges_is_torchvision_s():
 def test_a_flip_mirrors_and_a_resize_is_pillow_s():
     for title, picture in pictures():
         assert np.array_equal(functional.horizontal_flip(picture), picture[:, ::-1])
+        assert np.array_equal(functional.vertical_flip(picture), picture[::-1])
         for name, size in [("bilinear", (31, 45)), ("bicubic", (5, 300)), ("nearest", (64, 64))]:
             expected = Image.fromarray(picture).resize(size[::-1], FILTERS[name])
             assert np.array_equal(functional.resize(picture, size, name), np.asarray(expected)), f"{title}, {size}"

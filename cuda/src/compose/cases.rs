@@ -4,8 +4,9 @@
 mod operations;
 
 use forebay_pixels::{
-    CenterCrop, Draws, Dtype, ExpectSize, Fill, Input, Interpolation, Layout, Match, Normalize, Output, Pad,
-    RandomHorizontalFlip, RandomResizedCrop, RandomZoomOut, Recipe, Resize, Size, Transform,
+    CenterCrop, Draws, Dtype, ExpectSize, Fill, Input, Interpolation, Layout, Match, Normalize, Output, Pad, Padding,
+    PaddingMode, RandomCrop, RandomHorizontalFlip, RandomResizedCrop, RandomVerticalFlip, RandomZoomOut, Recipe,
+    Resize, Size, Transform,
 };
 
 use operations::operations;
@@ -39,7 +40,15 @@ pub(super) fn recipe(draws: Draws, longest: u32) -> Recipe {
         side_range: [1.0, 3.0],
         p: 0.8,
     });
-    let mut transforms = match draws.below(20, 11) {
+    let upside_down = Transform::RandomVerticalFlip(RandomVerticalFlip { p: 0.5 });
+    let crop = Transform::RandomCrop(RandomCrop {
+        size: size(13),
+        padding: Some(Padding::Both([draws.below(28, 9), draws.below(29, 9)])),
+        pad_if_needed: true,
+        fill: pick(draws, 26, [Fill::Gray(0.0), Fill::Gray(77.0), Fill::Rgb([1.0, 2.0, 3.0])]),
+        padding_mode: pick(draws, 38, [PaddingMode::Constant, PaddingMode::Constant, PaddingMode::Reflect]),
+    });
+    let mut transforms = match draws.below(20, 14) {
         0 | 1 => vec![part, flip],
         2 => vec![flip, resize, center],
         3 => vec![resize, flip, pad, center],
@@ -49,6 +58,9 @@ pub(super) fn recipe(draws: Draws, longest: u32) -> Recipe {
         7 => vec![part, flip, center, pad],
         8 => vec![flip, zoom, center],
         9 => vec![center, expect, flip],
+        10 => vec![upside_down, resize, flip, center],
+        11 => vec![part, flip, upside_down],
+        12 => vec![resize, upside_down, crop],
         _ => vec![flip, center, resize, pad],
     };
     if draws.below(27, 2) == 0 {

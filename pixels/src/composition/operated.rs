@@ -2,7 +2,7 @@
 
 use crate::cpu_only::CpuOnly;
 use crate::matching::Match;
-use crate::operation::{Launched, Operation};
+use crate::operation::{Launched, Operation, upside_down};
 use crate::plan::{Plan, Step};
 use crate::rounds::{Change, Round, RoundSource};
 
@@ -10,8 +10,10 @@ use crate::rounds::{Change, Round, RoundSource};
 pub(super) struct Operated {
     /// The sums and what is done to their pixels, and the rounds after them.
     pub(super) rounds: Vec<Round>,
-    /// Whether the sums give their pixels mirrored.
+    /// Whether the sums give their pixels mirrored left to right.
     pub(super) sums_mirrored: bool,
+    /// The same top to bottom.
+    pub(super) sums_flipped: bool,
 }
 
 impl Operated {
@@ -20,12 +22,15 @@ impl Operated {
     /// # Errors
     /// The CPU alone can do one of them.
     pub(super) fn of(plan: &Plan, composed: usize, matched: Match) -> Result<Self, CpuOnly> {
-        let mut operated = Self { rounds: vec![Round::of(RoundSource::Sums)], sums_mirrored: false };
+        let rounds = vec![Round::of(RoundSource::Sums)];
+        let mut operated = Self { rounds, sums_mirrored: false, sums_flipped: false };
+        let size = (plan.width, plan.height);
         // Only such steps come here, so that all have the result's size.
         for step in &plan.steps[composed..] {
             match step {
                 Step::Mirror => operated.mirror(),
-                Step::Operate(operation) => operated.operate(operation, (plan.width, plan.height), matched)?,
+                Step::Flip => operated.flip(size),
+                Step::Operate(operation) => operated.operate(operation, size, matched)?,
                 Step::Cut(_) | Step::Resize { .. } | Step::Canvas { .. } | Step::Turn { .. } => {
                     return Err(CpuOnly::Transforms);
                 }
@@ -33,6 +38,9 @@ impl Operated {
         }
         if plan.mirrored {
             operated.mirror();
+        }
+        if plan.flipped {
+            operated.flip(size);
         }
         Ok(operated)
     }
@@ -48,6 +56,17 @@ impl Operated {
             self.sums_mirrored = !self.sums_mirrored;
         } else {
             self.last().mirrored ^= true;
+        }
+    }
+
+    /// The sums give rows in any order. After that, a round moves them.
+    fn flip(&mut self, size: (u32, u32)) {
+        if let [Round { changes, .. }] = self.rounds.as_slice()
+            && changes.is_empty()
+        {
+            self.sums_flipped = !self.sums_flipped;
+        } else {
+            self.rounds.push(Round::of(upside_down(size)));
         }
     }
 

@@ -138,7 +138,7 @@ impl Canvas {
                     if is_last {
                         let rgb = kept.unwrap_or(&self.picture);
                         let source = Source { rgb, held };
-                        self.resizer.resize(source, &task, |row, rgb| place.put(row, rgb, false));
+                        self.resizer.resize(source, &task, |row, rgb| place.put(line_of(plan, row), rgb, false));
                         return Ok(());
                     }
                     self.resize(kept, held, &task);
@@ -168,6 +168,10 @@ impl Canvas {
                         row.as_chunks_mut::<3>().0.reverse();
                     }
                 }
+                Step::Flip => {
+                    self.keep(kept, held, need);
+                    upside_down(&mut self.picture[..need.area() * 3], need.width as usize * 3);
+                }
                 Step::Turn { rotate, width, height } => {
                     self.keep(kept, held, need);
                     let turned = Rect::whole(width, height);
@@ -191,7 +195,7 @@ impl Canvas {
         let rgb = kept.unwrap_or(&self.picture);
         let result = stages.last().expect("the result is a stage").need;
         for (number, row) in result.rows().enumerate() {
-            place.put(number, row_of(rgb, held, row, result.left, result.width), plan.mirrored);
+            place.put(line_of(plan, number), row_of(rgb, held, row, result.left, result.width), plan.mirrored);
         }
         Ok(())
     }
@@ -285,6 +289,19 @@ fn surround(
         for (column, to) in window.columns().zip(to.as_chunks_mut::<3>().0) {
             *to = from[line(column, left, part.width) as usize];
         }
+    }
+}
+
+/// The line of the place that a row of the result is.
+fn line_of(plan: &Plan, row: usize) -> usize {
+    if plan.flipped { plan.height as usize - 1 - row } else { row }
+}
+
+/// Mirrors a picture top to bottom, whose rows have so many bytes.
+fn upside_down(picture: &mut [u8], row: usize) {
+    let (upper, lower) = picture.split_at_mut(picture.len() / row / 2 * row);
+    for (above, below) in upper.chunks_exact_mut(row).zip(lower.rchunks_exact_mut(row)) {
+        above.swap_with_slice(below);
     }
 }
 

@@ -98,7 +98,7 @@ fn plan_bytes(plan: &Plan, stages: &[Stage], matched: Match, is_kept: bool) -> u
                 }
             }
             Step::Canvas { .. } => buffers.write(window),
-            Step::Mirror => buffers.work_on(need),
+            Step::Mirror | Step::Flip => buffers.work_on(need),
             Step::Operate(operation) => {
                 buffers.work_on(need);
                 // A row of floats, the margins of a blur, and one of its blocks.

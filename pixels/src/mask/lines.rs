@@ -50,6 +50,9 @@ impl MaskLines {
         if plan.mirrored {
             self.last.columns.reverse();
         }
+        if plan.flipped {
+            self.last.rows.reverse();
+        }
         self.sizes(plan, origin.size);
         for number in (0..plan.steps.len()).rev() {
             let size @ (width, height) = self.sizes[number];
@@ -64,14 +67,12 @@ impl MaskLines {
                     each(rows, |row| part.top + row);
                 }
                 Step::Resize { width: to_width, height: to_height, .. } => {
-                    if plan.is_mirrored_before(number) {
-                        each(columns, |column| width - 1 - nearest(to_width - 1 - column, width, to_width));
-                    } else {
-                        each(columns, |column| nearest(column, width, to_width));
-                    }
-                    each(rows, |row| nearest(row, height, to_height));
+                    let turned = plan.turned_before(number);
+                    resized(columns, turned.mirrored, width, to_width);
+                    resized(rows, turned.flipped, height, to_height);
                 }
                 Step::Mirror => each(columns, |column| width - 1 - column),
+                Step::Flip => each(rows, |row| height - 1 - row),
                 Step::Operate(_) | Step::Turn { .. } => {}
                 Step::Canvas { left, top, border, .. } => {
                     each(columns, |column| laid(border, column, left, width));
@@ -133,7 +134,7 @@ impl MaskLines {
         for step in &plan.steps {
             self.sizes.push(size);
             size = match *step {
-                Step::Mirror | Step::Operate(_) => size,
+                Step::Mirror | Step::Flip | Step::Operate(_) => size,
                 Step::Cut(part) => (part.width, part.height),
                 Step::Resize { width, height, .. }
                 | Step::Canvas { width, height, .. }
@@ -176,6 +177,15 @@ impl LinePair {
 /// Replaces the lines that show something of the picture.
 fn each(lines: &mut [u32], source: impl Fn(u32) -> u32) {
     lines.iter_mut().filter(|line| **line != BORDER).for_each(|line| *line = source(*line));
+}
+
+/// The lines of a side before a resize, which was mirrored or not.
+fn resized(lines: &mut [u32], is_mirrored: bool, from: u32, to: u32) {
+    if is_mirrored {
+        each(lines, |line| from - 1 - nearest(to - 1 - line, from, to));
+    } else {
+        each(lines, |line| nearest(line, from, to));
+    }
 }
 
 /// The pixel that a line of a canvas shows, on which a picture of this side begins at `first`.

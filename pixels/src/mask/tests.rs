@@ -11,10 +11,12 @@ use crate::operation::{Affine, Grayscale, Operation, Perspective, Rotate};
 use crate::orientation::Orientation;
 use crate::output::Output;
 use crate::pipeline::Input;
-use crate::plan::{Rect, Step};
+use crate::plan::{Rect, Step, Turned};
 use crate::sample::{mask_png, mask_png_of};
 use crate::transform::shape::Size;
-use crate::transform::{CenterCrop, Pad, RandomHorizontalFlip, RandomResizedCrop, Resize, Transform};
+use crate::transform::{
+    CenterCrop, Pad, RandomHorizontalFlip, RandomResizedCrop, RandomVerticalFlip, Resize, Transform,
+};
 
 /// A mask as rows of numbers; -1 is the border.
 type Rows = Vec<Vec<i32>>;
@@ -75,10 +77,10 @@ fn stepwise(mut mask: Rows, plan: &Plan) -> Rows {
                 let row = |row: &Vec<i32>| row[left as usize..(left + width) as usize].to_vec();
                 mask[top as usize..(top + height) as usize].iter().map(row).collect()
             }
-            Step::Resize { width, height, .. } if plan.is_mirrored_before(number) => {
-                mirrored(resized(&mirrored(mask), width, height))
+            Step::Resize { width, height, .. } => {
+                let turned = |mask| around(mask, plan.turned_before(number));
+                turned(resized(&turned(mask), width, height))
             }
-            Step::Resize { width, height, .. } => resized(&mask, width, height),
             Step::Canvas { width, height, left, top, border } if !matches!(border, Border::Fill(_)) => {
                 let (wide, high) = (mask[0].len(), mask.len());
                 let columns = surrounded(wide, width as usize, left as usize, border);
@@ -93,7 +95,8 @@ fn stepwise(mut mask: Rows, plan: &Plan) -> Rows {
                 }
                 canvas
             }
-            Step::Mirror => mirrored(mask),
+            Step::Mirror => around(mask, Turned { mirrored: true, flipped: false }),
+            Step::Flip => around(mask, Turned { mirrored: false, flipped: true }),
             Step::Operate(operation) => operated(&mask, operation),
             Step::Turn { rotate, width, height } => {
                 let (from, size) = coloured(&mask);
@@ -104,7 +107,7 @@ fn stepwise(mut mask: Rows, plan: &Plan) -> Rows {
             }
         };
     }
-    if plan.mirrored { mirrored(mask) } else { mask }
+    around(mask, Turned { mirrored: plan.mirrored, flipped: plan.flipped })
 }
 
 /// A mask as a picture that an operation can be carried out on: its number, and whether it has one.
@@ -156,9 +159,12 @@ fn padding_mode() -> impl Strategy<Value = PaddingMode> {
     prop::sample::select(vec![Constant, Edge, Reflect, Symmetric])
 }
 
-fn mirrored(mut mask: Rows) -> Rows {
-    for row in &mut mask {
-        row.reverse();
+fn around(mut mask: Rows, turned: Turned) -> Rows {
+    if turned.mirrored {
+        mask.iter_mut().for_each(|row| row.reverse());
+    }
+    if turned.flipped {
+        mask.reverse();
     }
     mask
 }
@@ -178,6 +184,7 @@ fn transform() -> impl Strategy<Value = Transform> {
             Transform::RandomResizedCrop(RandomResizedCrop { size, scale, ratio, interpolation })
         }),
         Just(Transform::RandomHorizontalFlip(RandomHorizontalFlip { p: 0.6 })),
+        Just(Transform::RandomVerticalFlip(RandomVerticalFlip { p: 0.6 })),
         Just(Transform::Grayscale(Grayscale { num_output_channels: 3 })),
         bend(),
     ]

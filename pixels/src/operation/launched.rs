@@ -1,6 +1,7 @@
 //! Operations as a GPU carries them out: in numbers that are calculated here once for a picture. What is not here, the CPU does.
 
-use super::{Blur, Erase, Filling, Operation};
+use super::affine::nearest;
+use super::{AffineMatrix, Blur, Erase, Filling, Operation};
 use crate::cpu_only::CpuOnly;
 use crate::matching::Match;
 use crate::rounds::{BlendShares, Change, RoundSource, ValueTable};
@@ -69,6 +70,13 @@ impl Operation {
         }
         table
     }
+}
+
+/// A picture of this width and height, mirrored top to bottom. All places are whole numbers and a half, so that nothing is rounded.
+pub(crate) fn upside_down((width, height): (u32, u32)) -> RoundSource {
+    let matrix = [1.0, 0.0, 0.0, 0.0, -1.0, height.into()];
+    let warp = AffineMatrix { matrix, interpolation: nearest(), fill: None }.warp();
+    RoundSource::Moved(warp.moved_from((width as usize, height as usize), Match::Pillow))
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "as Pillow and torch calculate")]

@@ -82,6 +82,10 @@ impl Plan {
                     let frame = stage.frame.pixels();
                     need = frame.seen_through(need.mirrored_in(frame.width), 0, 0);
                 }
+                Step::Flip => {
+                    let frame = stage.frame.pixels();
+                    need = frame.seen_through(need.flipped_in(frame.height), 0, 0);
+                }
                 Step::Operate(operation) if operation.is_local() => {
                     need = stage.frame.pixels().seen_through(need, 0, 0);
                 }
@@ -118,7 +122,7 @@ impl Frame {
             | Step::Canvas { width, height, .. }
             | Step::Turn { width, height, .. } => (Self::whole(width, height), 1),
             // Nothing that comes before them is decoded at a part of its size, so that these are whole pixels.
-            Step::Mirror | Step::Operate(_) => (Self { left: 0.0, top: 0.0, ..self }, denominator),
+            Step::Mirror | Step::Flip | Step::Operate(_) => (Self { left: 0.0, top: 0.0, ..self }, denominator),
         }
     }
 

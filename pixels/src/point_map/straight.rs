@@ -78,6 +78,11 @@ impl Straight {
         Self { columns, ..Self::IDENTITY }
     }
 
+    /// A map of the rows alone, which hides nothing.
+    pub(crate) fn of_rows(rows: Line) -> Self {
+        Self { rows, ..Self::IDENTITY }
+    }
+
     /// All of a picture of this size, where it is.
     pub(crate) fn whole((width, height): (u32, u32)) -> Self {
         Self { window: [0.0, 0.0, width.into(), height.into()], ..Self::IDENTITY }

@@ -5,17 +5,18 @@ use serde::Deserialize;
 use super::shape::{MAX_SIDE, Shape};
 use crate::border::PaddingMode;
 use crate::draw::Draws;
+use crate::operation::{Fill, black};
 use crate::plan::Plan;
 
 /// Adds a border of this width: torchvision's `Pad`.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PadBy {
     /// Width of the border on each side.
     pub padding: Padding,
-    /// Value of the border in all three channels, if `padding_mode` is `Constant`.
-    #[serde(default)]
-    pub fill: u8,
+    /// Value of the border, if `padding_mode` is `Constant`.
+    #[serde(default = "black")]
+    pub fill: Fill,
     /// What the border shows.
     #[serde(default)]
     pub padding_mode: PaddingMode,
@@ -35,7 +36,7 @@ pub enum Padding {
 
 impl Padding {
     /// Left, above, right and below.
-    fn each(self) -> [u32; 4] {
+    pub(super) fn each(self) -> [u32; 4] {
         match self {
             Self::All(width) => [width; 4],
             Self::Both([beside, above]) => [beside, above, beside, above],
@@ -46,9 +47,7 @@ impl Padding {
 
 impl PadBy {
     pub(super) fn problem(&self) -> Option<String> {
-        let widths = self.padding.each();
-        let wide = widths.iter().any(|width| *width > MAX_SIDE);
-        wide.then(|| format!("padding is {widths:?}, but must be at most {MAX_SIDE} on each side"))
+        padding_problem(self.padding).or_else(|| self.fill.problem())
     }
 
     pub(super) fn shape(&self, before: Shape) -> Shape {
@@ -64,6 +63,13 @@ impl PadBy {
         // A side that was resized beyond all limits is refused with the plan.
         let grown = |side: u32, first: u32, last: u32| side.saturating_add(first).saturating_add(last);
         let (width, height) = (grown(plan.width, left, right), grown(plan.height, above, below));
-        plan.grow(width, height, left, above, self.padding_mode.border(self.fill));
+        plan.grow(width, height, left, above, self.padding_mode.coloured(self.fill.bytes()));
     }
+}
+
+/// What is wrong with the widths of a border.
+pub(super) fn padding_problem(padding: Padding) -> Option<String> {
+    let widths = padding.each();
+    let wide = widths.iter().any(|width| *width > MAX_SIDE);
+    wide.then(|| format!("padding is {widths:?}, but must be at most {MAX_SIDE} on each side"))
 }

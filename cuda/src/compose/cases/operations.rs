@@ -4,7 +4,7 @@ use forebay_pixels::{
     AutoAugment, AutoAugmentPolicy, ColorJitter, Draws, ErasingValue, Fill, GaussianBlur, Interpolation, Jitter,
     OneOrTwo, PillowGaussianBlur, RandAugment, RandomAdjustSharpness, RandomAffine, RandomAutocontrast, RandomEqualize,
     RandomErasing, RandomGrayscale, RandomHorizontalFlip, RandomHsv, RandomInvert, RandomPerspective, RandomPosterize,
-    RandomRotation, RandomSolarize, ShearRange, Transform, TrivialAugmentWide,
+    RandomRotation, RandomSolarize, RandomVerticalFlip, ShearRange, Transform, TrivialAugmentWide,
 };
 
 use super::pick;
@@ -21,7 +21,7 @@ fn operation(draws: Draws) -> Transform {
     let fill = (draws.below(3, 3) > 0).then_some(filling);
     let (degrees, center) = (Jitter::By(180.0), (draws.below(4, 4) == 0).then_some([3.5, -2.0]));
     let num_magnitude_bins = 31;
-    match draws.below(0, 19) {
+    match draws.below(0, 20) {
         0 | 1 => Transform::TrivialAugmentWide(TrivialAugmentWide { num_magnitude_bins, interpolation, fill }),
         2 => Transform::RandAugment(RandAugment { num_ops: 2, magnitude: 9, num_magnitude_bins, interpolation, fill }),
         3 => {
@@ -71,6 +71,7 @@ fn operation(draws: Draws) -> Transform {
             radius: pick(draws, 5, [OneOrTwo::Two([0.1, 2.0]), OneOrTwo::One(9.0), OneOrTwo::One(65.0)]),
             p: 1.0,
         }),
+        18 => Transform::RandomVerticalFlip(RandomVerticalFlip { p: 1.0 }),
         _ if draws.below(5, 2) == 0 => Transform::RandomHorizontalFlip(RandomHorizontalFlip { p: 1.0 }),
         _ => Transform::GaussianBlur(GaussianBlur {
             kernel_size: pick(draws, 6, [OneOrTwo::One(3), OneOrTwo::Two([9, 1]), OneOrTwo::One(33)]),

@@ -40,7 +40,8 @@ fn every_kind_of_round_and_change_in_either_arithmetic_is_among_the_random_cases
     let both = ["Table", "Saturation", "Gray", "Hue", "Gains", "Erase", "Contrast", "Autocontrast", "Equalize"];
     let sources = ["Sums", "Own", "Smoothed", "Blurred", "Boxed", "mirrored"];
     let pillow = ["WholeSteps", "Steps", "Places by Nearest", "Places by Bilinear", "Places by Bicubic"];
-    let torch = ["TorchPlaces", "TorchNearest", "TorchNearestProjected"];
+    // Steps are those of a picture that is mirrored top to bottom.
+    let torch = ["TorchPlaces", "TorchNearest", "TorchNearestProjected", "Steps"];
     let of = |matched: &str, names: &[&str]| -> BTreeSet<_> {
         both.iter().chain(&sources).chain(names).map(|name| format!("{matched}: {name}")).collect()
     };

@@ -48,6 +48,7 @@ __all__ = [
     "rotate",
     "solarize",
     "solarize_add",
+    "vertical_flip",
 ]
 
 Numbers = Union[float, Sequence[float]]
@@ -225,7 +226,7 @@ def center_crop(image: np.ndarray, output_size: int | Sequence[int], *, match: s
 def pad(
     image: np.ndarray,
     padding: int | Sequence[int],
-    fill: int = 0,
+    fill: float | Sequence[float] = 0,
     padding_mode: str = "constant",
     *,
     match: str = "pillow",
@@ -252,6 +253,11 @@ def letterbox(
 def horizontal_flip(image: np.ndarray, *, match: str = "pillow") -> np.ndarray:
     """Mirrors the picture left to right."""
     return _plan(image, match, "random_horizontal_flip", p=1.0)
+
+
+def vertical_flip(image: np.ndarray, *, match: str = "pillow") -> np.ndarray:
+    """Mirrors the picture top to bottom."""
+    return _plan(image, match, "random_vertical_flip", p=1.0)
 
 
 def _plan(image: np.ndarray, match: str, name: str, **parameters: Any) -> np.ndarray:  # noqa: ANN401 - numbers

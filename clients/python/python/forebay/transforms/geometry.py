@@ -16,10 +16,12 @@ __all__ = [
     "Mosaic",
     "Pad",
     "PadBy",
+    "RandomCrop",
     "RandomHorizontalFlip",
     "RandomIoUCrop",
     "RandomResizedCrop",
     "RandomShortestSize",
+    "RandomVerticalFlip",
     "RandomZoomOut",
     "Resize",
     "ScaleJitter",
@@ -147,7 +149,7 @@ class PadBy(Transform):
 
     Args:
         padding: Width in pixels on all sides; or (left and right, above and below); or (left, above, right, below).
-        fill: Value of the border's pixels, from 0 to 255, if they are constant.
+        fill: Value of the border's pixels, from 0 to 255, if they are constant; or red, green and blue.
         padding_mode: What the border shows, as in `Pad`.
 
     Example:
@@ -156,7 +158,31 @@ class PadBy(Transform):
     """
 
     padding: Size
-    fill: int = 0
+    fill: float | Sequence[float] = 0
+    padding_mode: str = "constant"
+
+
+@dataclass(frozen=True)
+class RandomCrop(Transform):
+    """Cuts out a part of this size at a random place, of which each is as likely.
+
+    Args:
+        size: Side of a square, or (height, width), in pixels.
+        padding: Width of a border that the picture gets first, as in `PadBy`. None is none.
+        pad_if_needed: True adds to a side that is still too short, on either end, as many pixels as it lacks. False
+            refuses such a picture: in a Loader, it is a bad record.
+        fill: Value of the border's pixels, from 0 to 255, if they are constant; or red, green and blue.
+        padding_mode: What the border shows, as in `Pad`.
+
+    Example:
+        >>> RandomCrop(32, padding=4).to_settings()["random_crop"]["padding"]
+        4
+    """
+
+    size: Size
+    padding: Size | None = None
+    pad_if_needed: bool = False
+    fill: float | Sequence[float] = 0
     padding_mode: str = "constant"
 
 
@@ -210,8 +236,7 @@ class Mosaic(Transform):
     the point. The place has the boxes, points and masks of all four. The label and the record number are the own
     record's, and it alone counts as delivered.
 
-    It must be the first step. Only `RandomHorizontalFlip`, `RandomHSV` and `Normalize` may follow, and only a Loader
-    can carry it out.
+    It must be the first step. Only flips, `RandomHSV` and `Normalize` may follow, and only a Loader can carry it out.
 
     Args:
         size: Side of a square, or (height, width), in pixels.
@@ -312,6 +337,21 @@ class RandomHorizontalFlip(Transform):
     Example:
         >>> RandomHorizontalFlip(0.25).to_settings()
         {'random_horizontal_flip': {'p': 0.25}}
+    """
+
+    p: float = 0.5
+
+
+@dataclass(frozen=True)
+class RandomVerticalFlip(Transform):
+    """Mirrors the picture top to bottom, with a probability.
+
+    Args:
+        p: The probability, from 0 to 1.
+
+    Example:
+        >>> RandomVerticalFlip(0.25).to_settings()
+        {'random_vertical_flip': {'p': 0.25}}
     """
 
     p: float = 0.5
