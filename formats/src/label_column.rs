@@ -1,5 +1,5 @@
 //! A column of labels. It holds integers if every value is one, and text if none is. A mixture is an error that names the
-//! line.
+//! line. Texts are classes in sorted order, and those that are all numbers, such as `2.0` and `10.0`, are sorted as numbers.
 
 use std::collections::HashMap;
 
@@ -63,6 +63,15 @@ impl Column {
     pub(crate) fn finish(mut self) -> (Vec<i64>, Vec<String>) {
         let mut texts: Vec<(Vec<u8>, i64)> = self.texts.into_iter().collect();
         texts.sort_unstable();
+        // With labels="text", names are asked for even if they look like numbers.
+        let are_numbers = !self.as_text && texts.iter().all(|(text, _)| number(text).is_some());
+        if are_numbers {
+            // Numbers that are written in two ways stay in the order of their texts.
+            texts.sort_by(|(one, _), (other, _)| {
+                let [one, other] = [one, other].map(|text| number(text).unwrap_or(f64::NAN));
+                one.total_cmp(&other)
+            });
+        }
         let mut sorted_place = vec![0; texts.len()];
         for (place, (_, appearance)) in (0..).zip(&texts) {
             sorted_place[usize::try_from(*appearance).expect("a place in the list")] = place;
@@ -76,6 +85,11 @@ impl Column {
     }
 }
 
+/// The number that a text is.
+fn number(text: &[u8]) -> Option<f64> {
+    str::from_utf8(text).ok()?.trim().parse().ok().filter(|number: &f64| number.is_finite())
+}
+
 impl CellKind {
     fn words(self) -> &'static str {
         match self {
@@ -83,5 +97,32 @@ impl CellKind {
             Self::Integer => "an integer",
             Self::Text => "a text",
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn labels(cells: &[&str], labels: Labels) -> (Vec<i64>, Vec<String>) {
+        let mut column = Column::new(labels);
+        for (line, cell) in (1..).zip(cells) {
+            column.push(cell.as_bytes(), line).expect("cells of one kind");
+        }
+        column.finish()
+    }
+
+    #[test]
+    fn rule_2_texts_that_are_all_numbers_are_classes_in_the_order_of_their_numbers() {
+        let cells = ["10.0", "2.0", "-1e1", "2.0", "0.25"];
+        let names = ["-1e1", "0.25", "2.0", "10.0"].map(str::to_owned).to_vec();
+        assert_eq!(labels(&cells, Labels::Auto), (vec![3, 2, 0, 2, 1], names));
+        let as_texts = ["-1e1", "0.25", "10.0", "2.0"].map(str::to_owned).to_vec();
+        assert_eq!(labels(&cells, Labels::Text), (vec![2, 3, 0, 3, 1], as_texts), "texts that were asked for");
+        // One that is no number makes texts of all.
+        let mixed = ["10.0", "2.0", "two"].map(str::to_owned).to_vec();
+        assert_eq!(labels(&["two", "2.0", "10.0"], Labels::Auto), (vec![2, 1, 0], mixed));
+        assert_eq!(labels(&["nan", "10.0", "2.0"], Labels::Auto).1, ["10.0", "2.0", "nan"]);
+        assert_eq!(labels(&["2.00", "10", "2.0"][..1], Labels::Auto).1, ["2.00"]);
     }
 }

@@ -21,6 +21,7 @@ mod packet;
 mod padded;
 mod peer;
 mod pixels;
+mod proc_files;
 mod region;
 mod region_inner;
 mod slot;

@@ -5,6 +5,7 @@ mod pools;
 use std::{fs, io, path::Path};
 
 use crate::backing::{Backing, Pages};
+use crate::proc_files::proc_error;
 
 /// The tightest bound on memory at one moment.
 ///
@@ -96,7 +97,8 @@ impl Memory {
     }
 
     fn under(root: &Path) -> io::Result<Self> {
-        let text = fs::read_to_string(root.join("proc/meminfo"))?;
+        let file = root.join("proc/meminfo");
+        let text = fs::read_to_string(&file).map_err(|error| proc_error(&file, &error))?;
         let available = meminfo_value(&text, "MemAvailable");
         let available = available.ok_or_else(|| io::Error::other("/proc/meminfo has no MemAvailable"))?;
         let machine = Self { available, limited_by: "the machine (MemAvailable)".to_owned() };

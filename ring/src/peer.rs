@@ -14,6 +14,7 @@ use rustix::{
     process::{Pid, PidfdFlags},
 };
 
+use crate::proc_files::proc_error;
 use crate::socket::Socket;
 
 /// The process that connected a socket (or made the pair).
@@ -134,8 +135,14 @@ fn opened_pidfd(pid: u32, uid: u32) -> Result<OwnedFd, PeerError> {
     // Looked at after the handle is open: if the process is the same user's now, the handle is on it.
     let found = match fs::metadata(format!("/proc/{pid}")) {
         Ok(folder) => folder.uid(),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(PeerError::Gone { pid }),
-        Err(source) => return Err(PeerError::Io { step: "looking at its /proc folder", source }),
+        // Without the proc file system, nothing is known of the process.
+        Err(error) if error.kind() == io::ErrorKind::NotFound && fs::exists("/proc/self").unwrap_or(true) => {
+            return Err(PeerError::Gone { pid });
+        }
+        Err(error) => {
+            let source = proc_error(format!("/proc/{pid}"), &error);
+            return Err(PeerError::Io { step: "looking at its /proc folder", source });
+        }
     };
     if found == uid { Ok(pidfd) } else { Err(PeerError::Changed { pid, uid, found }) }
 }

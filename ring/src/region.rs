@@ -26,6 +26,7 @@ use crate::{
     layout::{Geometry, PAGE, SLOTS_OFFSET},
     mapping::Mapping,
     numa::NoNode,
+    proc_files::proc_error,
     region_inner::RegionInner,
     slot::{SlotError, SlotMut},
 };
@@ -271,5 +272,6 @@ pub(crate) fn memory_file(size: MemfdFlags) -> io::Result<OwnedFd> {
 /// A second description of the same file: security modules look at the mode of the one that is passed.
 fn reopen_read_only(fd: &OwnedFd) -> io::Result<OwnedFd> {
     let path = format!("/proc/self/fd/{}", fd.as_raw_fd());
-    Ok(rustix::fs::open(path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?)
+    rustix::fs::open(&path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())
+        .map_err(|error| proc_error(&path, &error.into()))
 }

@@ -296,3 +296,15 @@ def test_rule_40_a_rank_comes_from_the_caller_then_a_process_group_then_a_launch
     assert settings == {"source": "/p", **lockstep, "rank": 1, "world_size": 4}
     with pytest.raises(SettingsError, match="rank=4 of world_size=4"):
         asked("/p", **lockstep, rank=4, world_size=4)
+
+
+@pytest.mark.parametrize("source", ["", "  ", "folder:", "csv:?root=/data", ["folder:", "tar:/data/a.tar"]])
+def test_a_source_without_a_path_is_refused_and_is_not_the_working_folder(source):
+    with pytest.raises(SettingsError, match=r'has no path; give one, or "\." for the working folder'):
+        request(source, {"batch_size": 1, "size": 8}, by_name=False)
+
+
+@pytest.mark.parametrize("name", ["root", "index"])
+def test_an_empty_folder_of_a_setting_is_refused(name):
+    with pytest.raises(SettingsError, match=f"{name}='' has no path"):
+        request("/data/a.csv", {"batch_size": 1, "size": 8, name: ""}, by_name=False)

@@ -7,7 +7,7 @@ import os
 import sys
 import warnings
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Callable, NoReturn, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Callable, Literal, NoReturn, TypeVar, cast, overload
 
 from forebay import frameworks
 from forebay._cuda.driver import NoDriverError
@@ -18,9 +18,10 @@ from forebay.column_names import names_of
 from forebay.errors import GpuError, SettingsError
 from forebay.foreign import refuse_foreign
 from forebay.ranks import fill_in, refuse_unsharded
-from forebay.settings import Source, request
+from forebay.settings import Source, request, socket_path
 
 if TYPE_CHECKING:
+    from forebay.torch.batch import TorchBatch
     from forebay.torch.tensors import TorchLoader
     from forebay.transforms import Transform
 
@@ -281,7 +282,7 @@ class Loader(Batches[Batch]):
         given = fill_in(given, os.environ, ranks)
         asked = request(source, given, by_name=socket is not None, interpreter=sys.executable)
         refuse_unsharded(given, os.environ, ranks, asked.stream)
-        path = None if socket is None else os.path.abspath(os.fspath(socket))
+        path = None if socket is None else socket_path(socket)
         self._feed = attach(asked, path, placement, writable=writable)
         self._source = source
         if pin_memory:
@@ -293,16 +294,52 @@ class Loader(Batches[Batch]):
                 self._feed.session.close()
                 raise
 
+    @overload
     def torch(
         self,
         *,
         copy: bool = True,
         device: Any = None,  # noqa: ANN401 - whatever PyTorch takes
+        as_dict: Literal[False] = False,
+        elements: None = None,
+        num_classes: int | None = None,
+        label_smoothing: float = 0.0,
+    ) -> TorchLoader[TorchBatch]: ...
+
+    @overload
+    def torch(
+        self,
+        *,
+        copy: bool = True,
+        device: Any = None,  # noqa: ANN401 - whatever PyTorch takes
+        as_dict: Literal[False] = False,
+        elements: Sequence[str],
+        num_classes: int | None = None,
+        label_smoothing: float = 0.0,
+    ) -> TorchLoader[tuple[Any, ...]]: ...
+
+    @overload
+    def torch(
+        self,
+        *,
+        copy: bool = True,
+        device: Any = None,  # noqa: ANN401 - whatever PyTorch takes
+        as_dict: Literal[True],
+        elements: Sequence[str] | None = None,
+        num_classes: int | None = None,
+        label_smoothing: float = 0.0,
+    ) -> TorchLoader[dict[str, Any]]: ...
+
+    def torch(
+        self,
+        *,
+        copy: bool = True,
+        device: Any = None,
         as_dict: bool = False,
         elements: Sequence[str] | None = None,
         num_classes: int | None = None,
         label_smoothing: float = 0.0,
-    ) -> TorchLoader:
+    ) -> TorchLoader[Any]:
         """A loader that gives the same batches as PyTorch tensors.
 
         Args:

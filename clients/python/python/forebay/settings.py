@@ -22,7 +22,7 @@ from forebay.listed import Listed, listed
 from forebay.mixture import several
 from forebay.transforms import Transform
 
-__all__ = ["OF_THE_DAEMON", "Request", "Source", "request"]
+__all__ = ["OF_THE_DAEMON", "Request", "Source", "request", "socket_path"]
 
 Source = Union[str, "os.PathLike[str]", Iterable[Listed], Mapping[str, float]]
 
@@ -131,6 +131,7 @@ def _absolute(text: str) -> str:
     """A relative path starts from this process's folder, while the daemon stays in the folder where it was started."""
     # Which schemes there are, the daemon knows. Behind two slashes there is a URL, or an absolute path.
     scheme = _SCHEME.fullmatch(text)
+    _refuse_empty("source", text if scheme is None else scheme["path"].partition("?")[0], text)
     if scheme is None or os.path.exists(text):
         text = os.path.abspath(text)
     elif not scheme["path"].startswith("//") and _OBJECT.match(scheme["path"]) is None:
@@ -141,6 +142,16 @@ def _absolute(text: str) -> str:
     except UnicodeEncodeError:
         raise SettingsError(f"source={text!r} is not UTF-8; give its files as a list") from None
     return text
+
+
+def _refuse_empty(name: str, path: str, given: str) -> None:
+    """Refuses a path without a character: relative to this process's folder, it would be that folder.
+
+    Raises:
+        SettingsError: It says how to name that folder.
+    """
+    if not path.strip():
+        raise SettingsError(f'{name}={given!r} has no path; give one, or "." for the working folder')
 
 
 def _settings(given: Mapping[str, Any]) -> dict[str, Any]:
@@ -256,14 +267,27 @@ def _dtype(dtype: Any) -> str:  # noqa: ANN401 - whatever numpy or PyTorch takes
     return name
 
 
-def _root(root: Any) -> Any:  # noqa: ANN401 - whatever the caller gave
+def _root(root: Any, name: str = "root") -> Any:  # noqa: ANN401 - whatever the caller gave
     path = os.fspath(root)
+    if isinstance(path, str):
+        _refuse_empty(name, path, path)
     # What is no text is refused with all other values of a wrong type.
     return path if not isinstance(path, str) or _OBJECT.match(path) else os.path.abspath(path)
 
 
+def socket_path(socket: str | os.PathLike[str]) -> str:
+    """The absolute path of a daemon's socket.
+
+    Raises:
+        SettingsError: It is empty.
+    """
+    path = os.fspath(socket)
+    _refuse_empty("socket", path, path)
+    return os.path.abspath(path)
+
+
 def _index(index: Any) -> Any:  # noqa: ANN401 - whatever the caller gave
-    return "none" if index == "none" else _root(index)
+    return "none" if index == "none" else _root(index, "index")
 
 
 def _columns(columns: Any) -> Any:  # noqa: ANN401 - whatever the caller gave
