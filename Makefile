@@ -44,7 +44,7 @@ test-readme: deps ## The README's blocks, and the documents that are made from c
 	@.venv/bin/python scripts/test.py wheel documents systemd readme
 
 test-torch: deps ## PyTorch, Lightning, Accelerate, timm, matplotlib: installs them into .venv, which is large, and runs their tests
-	.venv/bin/python -m pip install -q --disable-pip-version-check torch torchvision lightning accelerate timm matplotlib
+	.venv/bin/python -m pip install -q --disable-pip-version-check torch torchvision lightning accelerate timm matplotlib mypy
 	@.venv/bin/python scripts/test.py wheel torch
 
 test-tf: deps ## TensorFlow: installs it into target/tensorflow, which takes 1.6 GB, and runs its tests

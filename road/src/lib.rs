@@ -56,4 +56,4 @@ pub use replay::{ReplayError, ReplayedView, replay};
 pub use samples::{Registry, Samples};
 pub use seek::SeekStores;
 pub use stream::{AttachRequest, HandIns, Identity, Node, Opening, RingMemory, Stream, StreamError, Surplus};
-pub use targets::UnknownColumn;
+pub use targets::{UnknownColumn, unnamed};

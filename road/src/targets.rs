@@ -252,6 +252,17 @@ impl OwnColumn {
     }
 }
 
+/// The names that a source is to be asked for by a map of columns, if it does not have all of these columns by itself: all but its
+/// masks, and those that every batch has.
+pub fn unnamed(source: &dyn Source, names: &[String]) -> Option<Vec<String>> {
+    let is_given = |name: &String| {
+        forebay_columns::RESERVED.contains(&name.as_str()) || source.masks().iter().any(|mask| mask.name == *name)
+    };
+    let asked: Vec<String> = names.iter().filter(|name| !is_given(name)).cloned().collect();
+    let schema = source.targets().schema();
+    asked.iter().any(|name| schema.find(name).is_none()).then_some(asked)
+}
+
 /// The places of these columns. The names that every batch has are passed over, and so is what is named twice.
 fn chosen(all: &Schema, names: &[String]) -> Result<Vec<usize>, UnknownColumn> {
     let mut columns = Vec::new();

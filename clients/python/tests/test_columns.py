@@ -146,3 +146,37 @@ def test_a_copy_has_its_own_columns_and_the_slot_goes_back(coco):
 def test_an_unknown_option_of_a_source_is_refused_with_those_that_it_has(coco):
     with pytest.raises(forebay.DatasetError, match=r'no option "roof".*"root"'):
         forebay.Loader(coco, batch_size=5, size=8, source_options={"roof": "x"})
+
+
+def test_a_list_of_columns_names_parts_of_a_record_too(pictures):
+    folder = pictures(3)
+    names = [f"{number:05}.ppm" for number in range(3)]
+    table = ["file_name,label,text,score", *(f"{name},{n},t{n},{n}.5" for n, name in enumerate(names))]
+    (folder / "metadata.csv").write_text("\n".join(table))
+    settings = {"batch_size": 3, "transform": forebay.transforms.Resize((8, 8)), "epochs": 1}
+    with forebay.Loader(folder, columns=["score", "text"], **settings) as loader:
+        (batch,) = loader
+        assert batch.columns[4:] == ("score", "text")
+        assert (batch.text.text(), batch.score.tolist()) == (["t0", "t1", "t2"], [0.5, 1.5, 2.5])
+        assert batch.labels.tolist() == [0, 1, 2]
+    # A map says the same.
+    with forebay.Loader(folder, columns={"text": "text"}, **settings) as loader:
+        assert next(iter(loader)).text.text() == ["t0", "t1", "t2"]
+    with pytest.raises(forebay.SettingsError, match='no column "words"'):
+        forebay.Loader(folder, columns=["words"], **settings)
+
+
+def test_a_list_of_columns_may_name_any_that_a_format_has(coco):
+    settings = {"batch_size": 5, "transform": forebay.transforms.Resize((8, 8)), "epochs": 1}
+    with forebay.Loader(coco, columns=["category_ids", "boxes", "image_ids"], **settings) as loader:
+        (batch,) = loader
+        assert batch.columns[4:] == ("category_ids", "boxes", "image_ids")
+        assert [len(ids) for ids in batch.category_ids] == [len(boxes) for boxes in BOXES]
+        assert batch.boxes.values.shape == (4, 4)
+    with pytest.raises(forebay.Error, match="boxess"):
+        forebay.Loader(coco, columns=["boxess"], **settings)
+
+
+def test_a_list_of_columns_of_a_format_that_has_its_own_is_refused_with_these(coco):
+    with pytest.raises(forebay.Error, match="captoin"):
+        forebay.Loader(coco, batch_size=2, size=8, columns=["boxes", "captoin"])

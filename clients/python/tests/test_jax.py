@@ -235,8 +235,34 @@ def test_what_cannot_be_is_refused_with_the_way_out(pictures, annotated):
         forebay.jax.batches(folder, **several)
     with pytest.raises(forebay.SettingsError, match="batch_size=6 does not fit the sharding"):
         forebay.jax.batches(folder, **{**several, "batch_size": 6, "last_batch_policy": "drop"})
+    lists = {"elements": ["boxes"], "transform": forebay.transforms.Resize((8, 8)), "last_batch_policy": "drop"}
     with pytest.raises(forebay.SettingsError, match="'boxes' has a list for each place"):
-        forebay.jax.batches(annotated, elements=["boxes"], batch_size=2, transform=forebay.transforms.Resize((8, 8)))
+        forebay.jax.batches(annotated, batch_size=4, sharding=forebay.jax.data_sharding(), **lists)
+
+
+@pytest.mark.parametrize("copy", [True, False])
+def test_a_column_with_lists_is_used_as_that_of_numpy_is(annotated, copy):
+    settings = {"batch_size": 2, "transform": forebay.transforms.Resize((8, 8)), "epochs": 1}
+    with forebay.Loader(annotated, **settings) as loader:
+        arrays = [(batch.boxes.copy(), batch["classes"].copy()) for batch in loader]
+    with forebay.Loader(annotated, **settings) as loader:
+        columns = [
+            [(column.tolist(), len(column), column.lengths.tolist(), repr(column)) for column in batch]
+            for batch in forebay.jax.batches(loader, elements=["boxes", "classes"], copy=copy)
+        ]
+    assert len(columns) == 3
+    for expected, found in zip(arrays, columns):
+        for array, (rows, places, lengths, shown) in zip(expected, found):
+            assert (rows, places, lengths) == (array.tolist(), len(array), array.lengths.tolist())
+            assert "forebay.jax.JaxRagged" in shown
+
+
+def test_a_column_with_lists_is_an_argument_of_a_compiled_function():
+    letters = jax.numpy.frombuffer("aÄ".encode(), jax.numpy.uint8)
+    column = forebay.jax.JaxRagged(letters, (jax.numpy.array([0, 1, 3]),))
+    assert column.text() == ["a", "Ä"]
+    moved = jax.jit(lambda column: jax.tree.map(lambda part: part + 0, column))(column)
+    assert (type(moved), moved.text()) == (forebay.jax.JaxRagged, ["a", "Ä"])
 
 
 @pytest.mark.parametrize("sharding", [jax.sharding.PartitionSpec("batch"), "gpu", 0])

@@ -39,7 +39,8 @@ pub(super) const EXAMPLE: &str = r#"# One table per stream. A trainer attaches b
 # root = "/data/imagenet"
 # "auto": labels are class folders, or a CSV's second column. "text": a CSV's labels are never numbers. "none": all are -1.
 # labels = "auto"
-# The columns of batches beside pictures and labels. A list names some of the dataset's columns. A table says which part of
+# The columns of batches beside pictures and labels. A list names some of the dataset's columns, or parts of a record that become
+# columns of the same names, such as the column "caption" of a table. A table says which part of
 # a record becomes which column: a member of an archive, a feature, a column of a table. Left out: all columns that the
 # dataset has. docs/sources.md lists them.
 # columns = { images = "jpg;png", labels = "cls", caption = "txt" }

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use forebay_road::settings::Shuffle;
-use forebay_road::threads;
-use forebay_sources::{DiskCache, IndexChoice, Options, Source};
+use forebay_road::{threads, unnamed};
+use forebay_sources::{DiskCache, IndexChoice, Options, Source, SourceError};
 
 use super::OpenError;
 use crate::config::{Config, SourceRights, StreamSection, Surroundings};
@@ -30,10 +30,11 @@ pub(super) async fn dataset(
     terms: DatasetTerms,
 ) -> Result<Arc<dyn Source>, OpenError> {
     let (names, options) = (section.source.clone().unwrap_or_default(), options(section, terms));
+    let only = section.settings.columns.clone();
     // A thread of its own: a file system that does not answer keeps it, and nothing else.
     let open = move || match files {
         Some(list) => forebay_formats::open_list(&list, &options),
-        None => forebay_formats::open_all(&names, &options),
+        None => with_columns(&options, only.as_deref(), |options| forebay_formats::open_all(&names, options)),
     };
     let opened = threads::beside("forebay-open", open).await?;
     let source: Arc<dyn Source> = Arc::from(opened?);
@@ -60,7 +61,29 @@ pub fn open_dataset(
     let cache = config.sources.disk_cache(surroundings)?;
     let terms = DatasetTerms { byte_limit: config.decode.byte_limit.0, rights: config.sources.rights(), cache };
     let names = section.source.clone().unwrap_or_default();
-    Ok(forebay_formats::open_all(&names, &options(section, terms))?)
+    let only = section.settings.columns.as_deref();
+    Ok(with_columns(&options(section, terms), only, |options| forebay_formats::open_all(&names, options))?)
+}
+
+/// Opens a dataset. If a list of columns names one that the dataset does not have by itself, it is opened again with a map in which
+/// each name stands for the part of this name: a column of a table, a member of an archive.
+fn with_columns(
+    options: &Options,
+    only: Option<&[String]>,
+    open: impl Fn(&Options) -> forebay_formats::Opened,
+) -> forebay_formats::Opened {
+    let source = open(options)?;
+    let names = only.filter(|_| options.columns.is_empty()).and_then(|names| unnamed(source.as_ref(), names));
+    let Some(names) = names else { return Ok(source) };
+    let columns = names.iter().map(|name| (name.clone(), name.clone())).collect();
+    match open(&Options { columns, ..options.clone() }) {
+        // The error will list the columns that it has by itself.
+        Err(refused @ (SourceError::UnknownOption { .. } | SourceError::BadOption { .. })) => {
+            tracing::info!(%refused, "the columns are no parts of a record either");
+            Ok(source)
+        }
+        opened => opened,
+    }
 }
 
 /// How a stream's dataset is opened.

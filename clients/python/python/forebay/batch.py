@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Callable, NamedTuple
+from typing import TYPE_CHECKING, Any, Callable, NamedTuple, cast
 
 import numpy as np
 
@@ -37,7 +37,7 @@ class Padded(NamedTuple):
         >>> correct += (scores.argmax(1) == batch.padded.labels)[batch.padded.mask].sum()       # doctest: +SKIP
     """
 
-    images: np.ndarray | GpuArray
+    images: np.ndarray
     labels: np.ndarray
     records: np.ndarray
     mask: np.ndarray
@@ -109,19 +109,22 @@ class Batch:
         self.epoch, self.valid, self._shown = native.counts
 
     @property
-    def images(self) -> np.ndarray | GpuArray:
+    def images(self) -> np.ndarray:
         """Images: `(n, height, width, 3)`, or `(n, 3, height, width)` with `layout="NCHW"`, of the stream's dtype.
 
         numpy has no bfloat16, so an array of it holds the bits as uint16. `images.view(ml_dtypes.bfloat16)` gives the
         values, if that package is installed. `torch.from_numpy(images.view("int16")).view(torch.bfloat16)` gives a
         tensor, as `loader.torch()` does.
 
-        If the pixels are in a GPU, this is a `forebay.gpu.GpuArray`: pass it to `torch.as_tensor` or its like.
+        If the pixels are in a GPU, this is a `forebay.gpu.GpuArray`: pass it to `torch.as_tensor` or its like. Type
+        checkers take it for an array of numpy, which it is wherever the pixels are in the host.
 
         Raises:
             ClosedError: The batch has no slot any more.
         """
-        return self._array("images")[: self._shown] if self._pixels is None else self._pixels.first(self._shown)
+        if self._pixels is None:
+            return self._array("images")[: self._shown]
+        return cast("np.ndarray", self._pixels.first(self._shown))
 
     @property
     def dtype(self) -> str:
@@ -194,13 +197,12 @@ class Batch:
             soft = (1 - label_smoothing) * soft + known * np.float32(label_smoothing / num_classes)
         return soft
 
-    def __getitem__(self, name: str) -> np.ndarray | GpuArray | Ragged:
+    def __getitem__(self, name: str) -> Any:  # noqa: ANN401 - an array, or a Ragged
         if name in Padded._fields:
-            found: np.ndarray | GpuArray = getattr(self, name)
-            return found
+            return getattr(self, name)
         return self._column(name)[0]
 
-    def __getattr__(self, name: str) -> np.ndarray | Ragged:
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - an array, or a Ragged
         # Python calls this for names that are not attributes, and for attributes that raised an AttributeError.
         if name.startswith("_") or hasattr(type(self), name):
             return object.__getattribute__(self, name)
@@ -226,7 +228,7 @@ class Batch:
             ClosedError: The batch has no slot any more.
         """
         # If the pixels are in a GPU, the trainer must not look at the slot's room for them in the host.
-        images = self._array("images") if self._pixels is None else self._pixels
+        images = self._array("images") if self._pixels is None else cast("np.ndarray", self._pixels)
         return Padded(images, *(self._array(name) for name in Padded._fields[1:]))
 
     def copy(self) -> Batch:

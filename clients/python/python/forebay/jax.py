@@ -20,15 +20,40 @@ from forebay.column_names import names_of
 from forebay.converted import Converted
 from forebay.elements import opened, packed
 from forebay.errors import SettingsError, SlotsHeld
+from forebay.ragged import Lists, Ragged
 
 if TYPE_CHECKING:
     from forebay.batch import Batch
     from forebay.loader import Loader
     from forebay.settings import Source
 
-__all__ = ["JaxLoader", "batches", "data_sharding"]
+__all__ = ["JaxLoader", "JaxRagged", "batches", "data_sharding"]
 
 _FULL = ("drop", "fill")
+
+
+@jax.tree_util.register_pytree_node_class
+class JaxRagged(Lists[jax.Array]):
+    """A column with a list for each place, as arrays of JAX. It is used as `forebay.Ragged` is.
+
+    It is a pytree of `values` and `offsets`, so that it may be an argument of a compiled function. Use these two there:
+    the length of a place is known only when the function runs. JAX compiles again for each new number of rows.
+
+    Attributes:
+        values: The rows of all lists, one after the other: `(rows, ...)`.
+        offsets: For each level, `(lists + 1,)` of integers, beginning with 0.
+    """
+
+    __slots__ = ()
+
+    def tree_flatten(self) -> tuple[tuple[jax.Array, tuple[jax.Array, ...]], None]:
+        """The parts, for JAX."""
+        return (self.values, self.offsets), None
+
+    @classmethod
+    def tree_unflatten(cls, _: None, parts: tuple[jax.Array, tuple[jax.Array, ...]]) -> JaxRagged:
+        """A column of such parts, for JAX."""
+        return cls._whole(*parts)
 
 
 class JaxLoader(Converted[Any]):
@@ -88,7 +113,8 @@ def batches(
 
     Args:
         source: A Loader, or what a Loader takes as its source.
-        elements: Names of the columns of a batch, in their order. Columns with a list for each record are refused.
+        elements: Names of the columns of a batch, in their order. A column with a list for each record is a
+            `JaxRagged`. With a sharding of several devices, such columns are refused.
         as_dict: True gives dicts. False gives tuples, or single arrays if there is one name.
         sharding: Where the arrays are: a device, or a sharding such as `data_sharding()`. If it spans devices of other
             processes, each process gives its own part of a global batch. None is JAX's default device.
@@ -113,7 +139,8 @@ def batches(
             _refuse_unequal(loader, sharding, loader._feed.session.rings()[0].images[0])
         return JaxLoader(loader, _Conversion(names, sharding, as_dict=as_dict, copy=copy))
 
-    return opened(source, settings, names, use)
+    # Several devices cannot have equal parts of lists.
+    return opened(source, settings, names, use, ragged=not isinstance(sharding, jax.sharding.Sharding))
 
 
 def _refuse_unequal(loader: Loader, sharding: jax.sharding.Sharding, images: Sequence[int]) -> None:
@@ -150,8 +177,14 @@ class _Conversion:
 
     def __call__(self, batch: Batch) -> Any:  # noqa: ANN401 - a tuple, a dict or an array
         bits = batch.dtype == "bfloat16"
-        values = [self._converted(np.asarray(batch[name]), bits=bits and name == "images") for name in self._elements]
+        values = [self._column(batch[name], bits=bits and name == "images") for name in self._elements]
         return packed(self._elements, values, as_dict=self._as_dict)
+
+    def _column(self, column: Any, *, bits: bool) -> jax.Array | JaxRagged:  # noqa: ANN401 - of a batch
+        if not isinstance(column, Ragged):
+            return self._converted(np.asarray(column), bits=bits)
+        values, *offsets = (self._converted(part, bits=False) for part in (column.values, *column.offsets))
+        return JaxRagged._whole(values, tuple(offsets))
 
     def _converted(self, array: np.ndarray, *, bits: bool) -> jax.Array:
         if self.copy:

@@ -4,23 +4,32 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator, Mapping
-from typing import Any, Callable, NamedTuple
+from typing import Any, Callable
 
+import numpy as np
 import torch
+
+from forebay.ragged import Lists
 
 __all__ = ["TorchBatch", "TorchRagged"]
 
 
-class TorchRagged(NamedTuple):
-    """A column with a list for each place, as tensors: see `forebay.Ragged`.
+class TorchRagged(Lists[torch.Tensor]):
+    """A column with a list for each place, as tensors. It is used as `forebay.Ragged` is.
+
+    `len(column)` is the number of places, `column[i]` the rows of place `i`, and `column.text()` gives texts as `str`.
 
     Attributes:
         values: The rows of all lists, one after the other: `(rows, ...)`.
         offsets: For each level, `(lists + 1,)` of int64, beginning with 0.
+
+    Example:
+        >>> for batch in loader.torch():                                                    # doctest: +SKIP
+        ...     for image, boxes, caption in zip(batch.images, batch.boxes, batch.caption.text()):
+        ...         show(image, boxes, caption)
     """
 
-    values: torch.Tensor
-    offsets: tuple[torch.Tensor, ...]
+    __slots__ = ()
 
     def nested(self) -> torch.Tensor:
         """A jagged nested tensor of `torch.nested` that shares the memory of this column.
@@ -40,8 +49,12 @@ class TorchRagged(NamedTuple):
         """The column in page-locked memory, as `torch.Tensor.pin_memory` copies each tensor."""
         return self._each(lambda tensor: tensor.pin_memory())
 
+    @staticmethod
+    def _numpy(array: torch.Tensor) -> np.ndarray:
+        return array.detach().cpu().numpy()
+
     def _each(self, change: Callable[[torch.Tensor], torch.Tensor]) -> TorchRagged:
-        return TorchRagged(change(self.values), tuple(map(change, self.offsets)))
+        return TorchRagged._whole(change(self.values), tuple(map(change, self.offsets)))
 
 
 # dataclass(slots=True) needs Python 3.10.

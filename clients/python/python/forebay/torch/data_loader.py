@@ -4,19 +4,26 @@ from __future__ import annotations
 
 import os
 import warnings
+import weakref
 from collections.abc import Iterator, Mapping
 from typing import Any, Callable
 
 import torch
 
-from forebay.errors import Error
+from forebay.errors import ClosedError, Error
 from forebay.loader import Loader
+from forebay.torch.asked import asked_columns
+from forebay.torch.company import Company
 from forebay.torch.dataset import source_of
 from forebay.torch.options import Options
+from forebay.torch.seed import has_choices, seed_of_torch, tell
 from forebay.torch.tensors import TorchBatch, TorchLoader
+from forebay.torch.translation import is_daemons, translated
 
 __all__ = ["DataLoader"]
 
+# Settings that decide on the transforms, in place of the dataset's.
+_TRANSFORMED = {"size", "transform", "recipe"}
 _NO_GPU = "'pin_memory' argument is set as true but no accelerator is found, then device pinned memory won't be used."
 
 
@@ -44,12 +51,18 @@ class DataLoader:
         timeout: Longest wait for a batch in seconds. 0 is without end.
         worker_init_fn: Refused.
         multiprocessing_context: Refused.
-        generator: Its initial seed is the seed of the order and of the transforms. Else the seed is 0, or `seed`.
+        generator: Its initial seed is the seed of the order and of the transforms, if there is no `seed`. Without both,
+            it is `torch.initial_seed()`, which `torch.manual_seed()` sets, and several ranks take that of rank 0. The
+            seed is told once. A `DistributedSampler` has its own seed. A state brings the seed that it was saved with.
         prefetch_factor: Batches that are ready, for each of `num_workers`.
         persistent_workers: The daemon lives from epoch to epoch in any case.
         pin_memory_device: As in torch, which ignores it.
         in_order: Batches are in the order of the epoch in any case.
-        **settings: Further settings of a `forebay.Loader`, such as `size`, `seed`, `cache` and `on_error`.
+        **settings: Further settings of a `forebay.Loader`, such as `size`, `recipe`, `seed`, `cache` and `on_error`.
+            `transform` may also be one of torchvision. `size`, `transform` and `recipe` take the place of the dataset's
+            own transform. If you give `columns`, `masks`, `views`, `mixing`, or a recipe with views, a batch is a list
+            of images, labels and these columns in their order. Pictures of an `ImageFolder` are not turned as EXIF
+            says, as in torchvision, and those of any other source are; `adjust_orientation` decides otherwise.
 
     Attributes:
         dataset: As given.
@@ -101,11 +114,23 @@ class DataLoader:
             generator=generator,
             prefetch_factor=prefetch_factor,
         )
-        source, found = source_of(dataset, is_transformed=not {"size", "transform"}.isdisjoint(settings))
+        given = settings.get("transform")
+        if given is not None and not is_daemons(given):
+            # One of torchvision, beside a source that has none.
+            settings = {**translated(given), **settings, "transform": translated(given)["transform"]}
+        source, found = source_of(dataset, is_transformed=not _TRANSFORMED.isdisjoint(settings))
         is_stream = "socket" in settings or (isinstance(source, str) and source.startswith("stream:"))
         if not is_stream:
             found = {"layout": "NCHW", **found}
         asked = options.settings(settings, is_stream=is_stream)
+        self._asked = asked_columns(settings)
+        # A state may bring another seed, unless the caller has decided.
+        self._has_own_seed = is_stream or "seed" in asked
+        if not self._has_own_seed and has_choices({**found, **asked}):
+            seed = seed_of_torch(asked)
+            if seed is not None:
+                tell(seed, "torch.initial_seed()")
+                asked["seed"] = seed
         if pin_memory and not torch.cuda.is_available():
             warnings.warn(_NO_GPU, stacklevel=2)
             pin_memory = False
@@ -119,11 +144,11 @@ class DataLoader:
         self.timeout = timeout
         self.persistent_workers = persistent_workers
         self.collate_fn = torch.utils.data.default_collate if collate_fn is None else collate_fn
-        self.loader = Loader(os.fspath(source) if isinstance(source, os.PathLike) else source, **{**found, **asked})
-        # A copy to page-locked memory is the only one, unless `collate_fn` makes something of the tensors first.
-        is_own = self.collate_fn is not torch.utils.data.default_collate
-        self._batches: TorchLoader = self.loader.torch(copy=is_own or not pin_memory)
-        self.batch_size: int = self.loader._feed.session.rings()[0].images[0][0]
+        self._source = os.fspath(source) if isinstance(source, os.PathLike) else source
+        self._open({**found, **asked})
+        # Which part a rank reads was not the caller's decision.
+        is_shared = not is_stream and sampler is None and "num_shards" in asked and "num_shards" not in settings
+        self._company = Company(self._settings, self.loader._feed.session.records) if is_shared else None
         # The last iteration, and the last one that was asked for a batch.
         self._iteration = self._read_iteration = 0
         self._is_left_early = False
@@ -132,6 +157,14 @@ class DataLoader:
         self._sampled_epoch: int | None = 0
         self._has_read = False
 
+    def _open(self, settings: dict[str, Any]) -> None:
+        self.loader = Loader(self._source, **settings)
+        self._settings = settings
+        # A copy to page-locked memory is the only one, unless `collate_fn` makes something of the tensors first.
+        is_own = self.collate_fn is not torch.utils.data.default_collate
+        self._batches: TorchLoader[TorchBatch] = self.loader.torch(copy=is_own or not self.pin_memory)
+        self.batch_size: int = self.loader._feed.session.rings()[0].images[0][0]
+
     def __iter__(self) -> Iterator[Any]:
         """The batches of the next epoch, or after `load_state_dict()` those that were left of the state's epoch."""
         self._iteration += 1
@@ -139,6 +172,8 @@ class DataLoader:
             self.loader.reset()
             self._end_epoch()
         self._follow_sampler()
+        if self._company is not None:
+            self._company.begin()
         return _Iteration(self, self._iteration)
 
     def __len__(self) -> int:
@@ -151,6 +186,11 @@ class DataLoader:
         if self._epoch is None:
             self._epoch = self.loader._feed.session.state()[0]
         return self._epoch
+
+    @property
+    def seed(self) -> int:
+        """The seed of the order and of the random transforms. For a stream, the daemon's configuration has it."""
+        return int(self._settings.get("seed", 0))
 
     @property
     def class_to_idx(self) -> dict[str, int]:
@@ -181,16 +221,20 @@ class DataLoader:
             self._is_left_early, self._epoch = False, epoch
 
     def state_dict(self) -> dict[str, Any]:
-        """The state of the run, as `Loader.state_dict()` gives it. Batches that were yielded count as consumed."""
-        return self.loader.state_dict()
+        """The state of the run, as of `Loader.state_dict()`, and the seed. Batches that were yielded are consumed."""
+        return {**self.loader.state_dict(), "seed": self.seed}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Takes the run back to a state: the next `iter()` yields what was not consumed then.
+
+        The seed is that of the state, unless you gave `seed`, `generator` or a `DistributedSampler`. If it is another
+        one, `loader` is another Loader afterwards.
 
         Raises:
             SettingsError: `state` is not a state, or it contradicts itself.
             Error: The state is of another dataset, order or seed.
         """
+        self._take_seed(state)
         self.loader.load_state_dict(state)
         self._iteration += 1
         self._is_left_early, self._epoch = False, None
@@ -216,6 +260,8 @@ class DataLoader:
         self._has_read = True
         if batch is None:
             self._end_epoch()
+            if self._company is not None:
+                self._company.end()
             raise StopIteration
         self._epoch, self._is_left_early = batch.epoch, True
         return self._made(batch)
@@ -234,14 +280,30 @@ class DataLoader:
             self.set_epoch(sampled)
         self._sampled_epoch, self._has_read = sampled, False
 
+    def _take_seed(self, state: Mapping[str, Any]) -> None:
+        """Goes on with the seed of a state. States of before version 0.2 have none, and were of seed 0."""
+        seed = state.get("seed", 0) if isinstance(state, Mapping) else None
+        if self._has_own_seed or not isinstance(seed, int) or seed == self.seed:
+            return
+        former, settings, batches = self.loader, self._settings, self._batches
+        self._open({**settings, "seed": seed})
+        try:
+            self.loader.load_state_dict(state)
+        except BaseException:
+            self.loader.close()
+            self.loader, self._settings, self._batches = former, settings, batches
+            raise
+        former.close()
+        tell(seed, "the state")
+
     def _end_epoch(self) -> None:
         self._is_left_early = False
         self._epoch = None if self._epoch is None else self._epoch + 1
 
     def _made(self, batch: TorchBatch) -> Any:  # noqa: ANN401 - what `collate_fn` makes
-        images, labels = batch.images, batch.labels
+        images, labels, columns = batch.images, batch.labels, [batch[name] for name in self._asked]
         is_own = self.collate_fn is not torch.utils.data.default_collate
-        made = self.collate_fn(list(zip(images, labels.tolist()))) if is_own else [images, labels]
+        made = self.collate_fn(list(zip(images, labels.tolist(), *columns))) if is_own else [images, labels, *columns]
         return _pinned(made) if self.pin_memory else made
 
 
@@ -280,11 +342,18 @@ class _OwnSampler:
     """What scripts look for in `loader.sampler`."""
 
     def __init__(self, loader: DataLoader) -> None:
-        self._loader = loader
+        # The DataLoader has this object. It would keep its ring until the cycle collector runs.
+        self._loader = weakref.ref(loader)
 
     def set_epoch(self, epoch: int) -> None:
         """See `DataLoader.set_epoch`."""
-        self._loader.set_epoch(epoch)
+        self._of().set_epoch(epoch)
 
     def __len__(self) -> int:
-        return int(self._loader.loader._feed.session.records)
+        return int(self._of().loader._feed.session.records)
+
+    def _of(self) -> DataLoader:
+        loader = self._loader()
+        if loader is None:
+            raise ClosedError("the DataLoader of this sampler is gone: keep the DataLoader too")
+        return loader

@@ -39,10 +39,12 @@ def source_of(dataset: Any, *, is_transformed: bool) -> tuple[Any, dict[str, Any
     _refuse_own_code(whole)
     samples = whole.samples if chosen is None else [whole.samples[index] for index in chosen]
     if is_transformed:
-        return samples, {}
+        # Its own pictures are as they are stored, whichever transforms they get.
+        return samples, {"adjust_orientation": False}
     if whole.transform is None:
         raise SettingsError(
-            "the dataset has no transform, and PyTorch makes batches of tensors only: give it one, or give size"
+            "the dataset has no transform, and PyTorch makes batches of tensors only: give it one, or give size, "
+            "transform or recipe"
         )
     return samples, translated(whole.transform)
 

@@ -92,7 +92,8 @@ class Options:
             and not sampler.replacement
             and sampler._num_samples is None
         ):
-            return {"shuffle": True}
+            own = {} if sampler.generator is None else {"seed": sampler.generator.initial_seed() % 2**63}
+            return {"shuffle": True, **own}
         raise SettingsError(
             f"sampler: the daemon decides on the order, and does not run {type(sampler).__name__}. Give shuffle, or a "
             "DistributedSampler. For weights, give a dict of sources with weights; for some of the records, a "

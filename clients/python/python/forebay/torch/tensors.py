@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING, Any, Callable
+from typing import TYPE_CHECKING, Any, Callable, TypeVar
 
 import numpy as np
 import torch
@@ -24,9 +24,11 @@ __all__ = ["TorchBatch", "TorchLoader", "TorchRagged"]
 
 _log = logging.getLogger("forebay")
 
+T = TypeVar("T")
 
-class TorchLoader(Converted[Any]):
-    """A Loader that gives `TorchBatch`, or a tuple or dict of tensors.
+
+class TorchLoader(Converted[T]):
+    """A Loader that gives `T`: `TorchBatch`, or a tuple or dict of tensors.
 
     Everything else is the same as in the Loader, with which it shares its session.
 
@@ -130,7 +132,7 @@ def _column(batch: Batch, name: str, convert: Callable[[Any], torch.Tensor]) -> 
         # The conversion takes its bits for what they are, as those of the images.
         return convert(column)
     if isinstance(column, Ragged):
-        return TorchRagged(convert(signed(column.values)), tuple(map(convert, column.offsets)))
+        return TorchRagged._whole(convert(signed(column.values)), tuple(map(convert, column.offsets)))
     return convert(signed(column))
 
 

@@ -2,26 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import dataclasses
+from collections.abc import Callable, Iterable
+from types import CodeType, FunctionType
 from typing import Any
 
 import torch
 
 from forebay import transforms
 from forebay.errors import SettingsError
+from forebay.torch.known import STEPS, filter_of
 
-__all__ = ["translated"]
+__all__ = ["is_daemons", "translated"]
 
 # What changes no value of a pixel. All others do it as torchvision does if they see tensors, and else as Pillow does.
-_MOVES = ("CenterCrop", "RandomHorizontalFlip", "Normalize")
+_FLIPS = ("RandomHorizontalFlip", "RandomVerticalFlip")
+_MOVES = ("CenterCrop", "RandomCrop", "Pad", "Normalize", "RandomErasing", *_FLIPS)
 _AFTER = "apply it to the finished batches in your loop, where a GPU can do it"
+_LISTS: dict[str, Callable[[Any, list[transforms.Transform]], transforms.Transform]] = {
+    "RandomApply": lambda step, inner: transforms.RandomApply(inner, step.p),
+    "RandomChoice": lambda step, inner: transforms.RandomChoice(inner, step.p),
+    "RandomOrder": lambda _step, inner: transforms.RandomOrder(inner),
+}
+
+
+def is_daemons(transform: Any) -> bool:  # noqa: ANN401 - whatever the caller has
+    """Whether a transform is one of `forebay.transforms`, or a list of such."""
+    steps = transform if isinstance(transform, (list, tuple)) else [transform]
+    return all(isinstance(step, transforms.Transform) for step in steps)
 
 
 def translated(transform: Any) -> dict[str, Any]:  # noqa: ANN401 - whatever the dataset has
     """The settings that give what a transform of torchvision gives.
 
     The classes of `torchvision.transforms`, those of `torchvision.transforms.v2` and the presets of its weights are
-    known. Random choices have the same distribution, and other values: they depend on seed, epoch and record.
+    known. So is an object that only calls one of its attributes, such as the presets of torchvision's reference
+    scripts: `def __call__(self, img): return self.transforms(img)`. Random choices have the same distribution, and
+    other values: they depend on seed, epoch and record.
 
     Args:
         transform: A transform, often a `Compose`; or a list of `forebay.transforms`.
@@ -29,9 +46,8 @@ def translated(transform: Any) -> dict[str, Any]:  # noqa: ANN401 - whatever the
     Raises:
         SettingsError: A transform cannot be given by the daemon. The message says what to do with it.
     """
-    steps = list(transform) if isinstance(transform, (list, tuple)) else [transform]
-    if all(isinstance(step, transforms.Transform) for step in steps):
-        return {"transform": steps}
+    if is_daemons(transform):
+        return {"transform": list(transform) if isinstance(transform, (list, tuple)) else [transform]}
     found = _Translation()
     for step in _flat(transform):
         found.take(step)
@@ -49,29 +65,16 @@ class _Translation:
         self._match = "pillow"
 
     def take(self, step: Any) -> None:  # noqa: ANN401 - of torchvision
-        name = type(step).__name__
-        known = _STEPS.get(name) if type(step).__module__.startswith("torchvision.transforms") else None
-        if known is None:
-            self._take_conversion(step, name)
+        made = self._made(step)
+        if made is None:
+            self._take_conversion(step, type(step).__name__)
             return
-        if self._scaled is not None and name not in _MOVES:
-            raise SettingsError(f"transform: {name} comes after the conversion to floats; put it before")
-        if self._is_tensor and name not in _MOVES:
-            if getattr(step, "antialias", True) is not True and _filter(step) != "nearest":
-                raise SettingsError(
-                    f"transform: {name} of a tensor has antialias={step.antialias!r}, and the daemon always "
-                    "antialiases; give it antialias=True, or put it before the conversion to a tensor"
-                )
-            self._match = "torch"
-        if name == "Normalize" and self._scaled is None:
-            raise SettingsError(
-                "transform: Normalize needs floats; put ToTensor, or ToDtype with scale=True, before it"
-            )
-        if self._steps and isinstance(self._steps[-1], transforms.Normalize) and name != "RandomHorizontalFlip":
-            raise SettingsError(f"transform: {name} comes after Normalize, which must be the last step; {_AFTER}")
-        # Normalize must be the last step. A flip moves pixels only, so that it may as well come before.
-        is_normalized = bool(self._steps) and isinstance(self._steps[-1], transforms.Normalize)
-        self._steps.insert(len(self._steps) - is_normalized, known(step))
+        # Normalize must be the last step but for RandomErasing. A flip moves pixels only, so that it may as well come
+        # before. Where a rectangle is erased is as likely on either side.
+        place = self._normalize_place()
+        if place is None or isinstance(made[0], transforms.RandomErasing):
+            place = len(self._steps)
+        self._steps[place:place] = made
 
     def settings(self) -> dict[str, Any]:
         """The settings of a Loader."""
@@ -82,11 +85,80 @@ class _Translation:
         fixed = {"layout": "NCHW", "adjust_orientation": False, "match": self._match}
         return {"transform": self._steps, "dtype": dtype, **fixed}
 
+    def _made(self, step: Any) -> list[transforms.Transform] | None:  # noqa: ANN401 - of torchvision
+        """What a step becomes. None if it is none that changes pixels."""
+        name = type(step).__name__
+        if not type(step).__module__.startswith("torchvision.transforms"):
+            return None
+        if name in _LISTS:
+            return [_LISTS[name](step, [self._inner(inner, name) for inner in step.transforms])]
+        if name not in STEPS:
+            return None
+        self._check(step, name)
+        made = STEPS[name](step)
+        return [self._in_pixels(one) for one in (made if isinstance(made, list) else [made])]
+
+    def _inner(self, step: Any, outer: str) -> transforms.Transform:  # noqa: ANN401 - of torchvision
+        """A step of a list by chance. Several in a `Compose` are one."""
+        made = []
+        for inner in _flat(step):
+            several = self._made(inner)
+            if several is None:
+                known = ", ".join((*STEPS, *_LISTS))
+                raise SettingsError(f"transform: {outer} has {type(inner).__name__}; in it, the daemon knows {known}")
+            made += several
+        if self._normalize_place() is not None and any(isinstance(one, transforms.RandomErasing) for one in made):
+            raise SettingsError(
+                f"transform: {outer} with RandomErasing comes after Normalize; give RandomErasing alone, which has a "
+                "probability of its own"
+            )
+        return made[0] if len(made) == 1 else transforms.RandomApply(made, 1.0)
+
+    def _check(self, step: Any, name: str) -> None:  # noqa: ANN401 - of torchvision
+        """Refuses a step that cannot be at its place."""
+        if self._scaled is not None and name not in _MOVES:
+            raise SettingsError(f"transform: {name} comes after the conversion to floats; put it before")
+        if self._is_tensor and name not in _MOVES:
+            if getattr(step, "antialias", True) is not True and filter_of(step) != "nearest":
+                raise SettingsError(
+                    f"transform: {name} of a tensor has antialias={step.antialias!r}, and the daemon always "
+                    "antialiases; give it antialias=True, or put it before the conversion to a tensor"
+                )
+            self._match = "torch"
+        if name == "Normalize" and self._scaled is None:
+            raise SettingsError(
+                "transform: Normalize needs floats; put ToTensor, or ToDtype with scale=True, before it"
+            )
+        is_normalized = self._normalize_place() is not None
+        if name == "RandomErasing" and not self._is_tensor:
+            raise SettingsError(
+                "transform: RandomErasing takes tensors; put ToTensor, PILToTensor or ToImage before it"
+            )
+        if is_normalized and name not in (*_FLIPS, "RandomErasing"):
+            raise SettingsError(f"transform: {name} comes after Normalize, which must be the last step; {_AFTER}")
+
+    def _in_pixels(self, step: transforms.Transform) -> transforms.Transform:
+        """The same with a value from 0 to 255, if the step is given floats from 0 to 1."""
+        is_erasing = isinstance(step, transforms.RandomErasing)
+        if is_erasing and self._normalize_place() is None and step.value == "random":
+            raise SettingsError('transform: RandomErasing with value="random" needs Normalize before it')
+        name = "value" if is_erasing else "fill"
+        value = getattr(step, name, None)
+        if not value or self._scaled is None or (is_erasing and self._normalize_place() is not None):
+            return step
+        pixels = tuple(round(255 * each) for each in value) if isinstance(value, tuple) else round(255 * value)
+        return dataclasses.replace(step, **{name: pixels})  # type: ignore[type-var] - all steps are dataclasses
+
+    def _normalize_place(self) -> int | None:
+        kinds = [type(step) for step in self._steps]
+        return kinds.index(transforms.Normalize) if transforms.Normalize in kinds else None
+
     def _take_conversion(self, step: Any, name: str) -> None:  # noqa: ANN401 - of torchvision
         """A step that changes the values' type and no pixel."""
         is_known = type(step).__module__.startswith("torchvision.transforms")
-        if is_known and name in ("PILToTensor", "ToImage", "ToImageTensor", "ToPureTensor", "Identity"):
-            self._is_tensor = self._is_tensor or name != "Identity"
+        # The daemon's pictures have three channels, so that RGB leaves them alone.
+        if is_known and name in ("PILToTensor", "ToImage", "ToImageTensor", "ToPureTensor", "Identity", "RGB"):
+            self._is_tensor = self._is_tensor or name not in ("Identity", "RGB")
         elif is_known and name == "ToTensor":
             self._is_tensor, self._scaled = True, torch.float32
         elif is_known and name in ("ConvertImageDtype", "ConvertDtype", "ToDtype"):
@@ -95,7 +167,7 @@ class _Translation:
             kind = f"{type(step).__module__}.{name}"
             raise SettingsError(
                 f"transform: {kind} is none that the daemon knows, and it runs no Python; {_AFTER}. It knows "
-                f"{', '.join(_STEPS)} and the conversions to tensors"
+                f"{', '.join((*STEPS, *_LISTS))} and the conversions to tensors"
             )
 
     def _convert(self, step: Any, name: str) -> None:  # noqa: ANN401 - of torchvision
@@ -123,79 +195,51 @@ def _flat(transform: Any) -> Iterable[Any]:  # noqa: ANN401 - of torchvision
             yield from _flat(step)
     elif type(transform).__module__ == "torchvision.transforms._presets":
         yield from _preset(transform)
+    elif (called := _called(transform)) is not None:
+        yield from _flat(called)
     else:
         yield transform
 
 
 def _preset(preset: Any) -> Iterable[Any]:  # noqa: ANN401 - of torchvision
     """What `weights.transforms()` does, as the steps that it consists of."""
-    if type(preset).__name__ != "ImageClassification":
-        raise SettingsError(f"transform: the preset {type(preset).__name__} is not for pictures with one label")
     from torchvision.transforms import CenterCrop, Normalize, Resize, ToTensor
 
-    yield Resize(preset.resize_size, preset.interpolation)
-    yield CenterCrop(preset.crop_size)
+    name = type(preset).__name__
+    if name not in ("ImageClassification", "SemanticSegmentation", "ObjectDetection"):
+        raise SettingsError(f"transform: the preset {name} is not for single pictures")
+    if getattr(preset, "resize_size", None) is not None:
+        yield Resize(preset.resize_size, preset.interpolation)
+    if hasattr(preset, "crop_size"):
+        yield CenterCrop(preset.crop_size)
     yield ToTensor()
-    yield Normalize(preset.mean, preset.std)
+    if hasattr(preset, "mean"):
+        yield Normalize(preset.mean, preset.std)
 
 
-def _size(size: int | Sequence[int]) -> int | tuple[int, ...]:
-    """A size as the daemon takes it: torchvision writes a single number also as a list of one."""
-    if isinstance(size, int):
-        return size
-    return size[0] if len(size) == 1 else tuple(size)
+def _code(function: Any) -> CodeType | None:  # noqa: ANN401 - a method, or anything else
+    return function.__code__ if isinstance(function, FunctionType) else None
 
 
-def _filter(step: Any) -> str:  # noqa: ANN401 - of torchvision
-    name = getattr(step.interpolation, "value", step.interpolation)
-    return "lanczos3" if name == "lanczos" else name
+class _Passing:
+    """What only calls an attribute, to compare others with it."""
+
+    transforms: Any
+
+    def __call__(self, img: Any) -> Any:  # noqa: ANN401 - a picture
+        return self.transforms(img)
 
 
-def _resize(step: Any) -> transforms.Transform:  # noqa: ANN401 - of torchvision
-    if step.size is None or step.max_size is not None:
-        raise SettingsError("transform: Resize has max_size, which the daemon does not know; give size alone")
-    return transforms.Resize(_size(step.size), _filter(step))
+def _called(transform: Any) -> Any:  # noqa: ANN401 - any object
+    """The attribute of an object that only calls this attribute with what it is given. None for all others.
 
-
-def _square(step: Any) -> int | tuple[int, ...]:  # noqa: ANN401 - of torchvision
-    size = _size(step.size)
-    return (size, size) if isinstance(size, int) else size
-
-
-def _within(step: Any) -> list[transforms.Transform]:  # noqa: ANN401 - of torchvision
-    """The steps of a list by chance."""
-    unknown = next((type(inner).__name__ for inner in step.transforms if type(inner).__name__ not in _STEPS), None)
-    if unknown is not None:
-        raise SettingsError(
-            f"transform: {type(step).__name__} has {unknown}; in it, the daemon knows {', '.join(_STEPS)}"
-        )
-    return [_STEPS[type(inner).__name__](inner) for inner in step.transforms]
-
-
-def _jitter(step: Any) -> transforms.Transform:  # noqa: ANN401 - of torchvision
-    names = ("brightness", "contrast", "saturation", "hue")
-    ranges = {name: getattr(step, name) for name in names}
-    return transforms.ColorJitter(**{name: tuple(given) for name, given in ranges.items() if given is not None})
-
-
-_STEPS: dict[str, Callable[[Any], transforms.Transform]] = {
-    "RandomResizedCrop": lambda step: transforms.RandomResizedCrop(
-        _square(step), tuple(step.scale), tuple(step.ratio), _filter(step)
-    ),
-    "Resize": _resize,
-    "CenterCrop": lambda step: transforms.CenterCrop(_square(step)),
-    "ColorJitter": _jitter,
-    "Grayscale": lambda step: transforms.Grayscale(step.num_output_channels),
-    "RandomGrayscale": lambda step: transforms.RandomGrayscale(step.p),
-    "RandomAdjustSharpness": lambda step: transforms.RandomAdjustSharpness(step.sharpness_factor, step.p),
-    "RandomSolarize": lambda step: transforms.RandomSolarize(step.threshold, step.p),
-    "RandomPosterize": lambda step: transforms.RandomPosterize(step.bits, step.p),
-    "RandomAutocontrast": lambda step: transforms.RandomAutocontrast(step.p),
-    "RandomEqualize": lambda step: transforms.RandomEqualize(step.p),
-    "RandomInvert": lambda step: transforms.RandomInvert(step.p),
-    "RandomApply": lambda step: transforms.RandomApply(_within(step), step.p),
-    "RandomChoice": lambda step: transforms.RandomChoice(_within(step), step.p),
-    "RandomOrder": lambda step: transforms.RandomOrder(_within(step)),
-    "RandomHorizontalFlip": lambda step: transforms.RandomHorizontalFlip(step.p),
-    "Normalize": lambda step: transforms.Normalize(list(map(float, step.mean)), list(map(float, step.std))),
-}
+    Such objects are compared by the instructions of their method, since none of them is run here.
+    """
+    kind = type(transform)
+    if kind.__module__.startswith("torchvision.transforms"):
+        return None
+    is_module = isinstance(transform, torch.nn.Module) and kind.__call__ is torch.nn.Module.__call__
+    code = _code(getattr(kind, "forward" if is_module else "__call__", None))
+    if code is None or code.co_code != _Passing.__call__.__code__.co_code or len(code.co_names) != 1:
+        return None
+    return getattr(transform, code.co_names[0], None)
