@@ -93,4 +93,5 @@ else
   printf 'failed: socket activation\n%s\n' "$(cat "$scratch/log")"
   failed=1
 fi
+scripts/lifecycle.sh || failed=1
 exit $failed
