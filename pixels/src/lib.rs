@@ -30,6 +30,7 @@ mod composition;
 mod cpu;
 mod cpu_only;
 mod decoded;
+mod directory;
 pub mod document;
 mod draw;
 mod fault;

@@ -1,6 +1,6 @@
 //! How a stored picture is turned to be seen.
 
-use image::ImageDecoder;
+pub(crate) mod metadata;
 
 use crate::plan::Rect;
 
@@ -83,9 +83,5 @@ impl Orientation {
         };
         let (width, height) = self.seen(width, height);
         back.seen_part(part, width, height)
-    }
-
-    pub(crate) fn of_image(decoder: &mut impl ImageDecoder) -> Self {
-        decoder.orientation().map_or(Self::AsStored, |orientation| Self::from_exif(orientation.to_exif().into()))
     }
 }

@@ -53,10 +53,9 @@ pub fn probe(bytes: &[u8]) -> Result<Probe, Fault> {
     let open = OpenOther::open(bytes, format, &Limits::default())?;
     let orientation = open.orientation();
     let (width, height) = orientation.seen(open.size().0, open.size().1);
-    // The decoder of GIFs keeps the profile and the text of a file in lists that grow, and that of WebP its EXIF.
+    // The decoder of GIFs keeps the profile and the text of a file in lists that grow.
     let copies = match format {
         Format::Gif => 2,
-        Format::WebP => 1,
         _ => u64::from(open.is_copied()),
     };
     let copied = copies * bytes.len() as u64;

@@ -3,74 +3,20 @@
 #![allow(unsafe_code, reason = "counts what passes by on the way to the system's allocator")]
 #![allow(clippy::unwrap_used, reason = "tests stop at what should not be")]
 
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
+#[path = "shared/counting.rs"]
+mod counting;
+
 use std::io::Cursor;
 
+use counting::{BYTES, FIXED, most};
 use forebay_pixels::sample::{JpegForm, photograph_rgb};
 use forebay_pixels::{
     CpuDecoder, Draw, Fault, Form, Limits, Match, Output, Recipe, Transform, View, ViewOrder, ViewPlaces, probe,
 };
 use image::{DynamicImage, ImageFormat, RgbImage};
-use png::text_metadata::{ITXtChunk, TEXtChunk, ZTXtChunk};
 use serde_json::{Value, json};
 
-thread_local! {
-    /// Bytes that this thread has, and the most that it had.
-    static BYTES: Cell<(i64, i64)> = const { Cell::new((0, 0)) };
-}
-
-/// The system's allocator, with a count.
-struct Counting;
-
-fn count(more: usize, less: usize) {
-    let (now, most) = BYTES.get();
-    let now = now + i64::try_from(more).unwrap_or(i64::MAX) - i64::try_from(less).unwrap_or(i64::MAX);
-    BYTES.set((now, most.max(now)));
-}
-
-// SAFETY: everything is the system's allocator's; a count without memory of its own changes nothing of it.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        count(layout.size(), 0);
-        // SAFETY: the caller keeps what the system's allocator asks for.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        count(layout.size(), 0);
-        // SAFETY: as above.
-        unsafe { System.alloc_zeroed(layout) }
-    }
-
-    unsafe fn dealloc(&self, place: *mut u8, layout: Layout) {
-        count(0, layout.size());
-        // SAFETY: as above.
-        unsafe { System.dealloc(place, layout) }
-    }
-
-    unsafe fn realloc(&self, place: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        count(size, layout.size());
-        // SAFETY: as above.
-        unsafe { System.realloc(place, layout, size) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
-
-/// What any decoder takes for its tables, and for a few rows of these pictures.
-const FIXED: u64 = 512 << 10;
-
 const DRAW: Draw = Draw { seed: 1, epoch: 0, record: 0 };
-
-/// The most bytes that this took at once, beside those that were there.
-fn most<T>(act: impl FnOnce() -> T) -> (T, u64) {
-    let (before, _) = BYTES.get();
-    BYTES.set((before, before));
-    let result = act();
-    (result, u64::try_from(BYTES.get().1 - before).unwrap())
-}
 
 fn recipe(transforms: &Value, matched: Match) -> Recipe {
     let mut list: Vec<Transform> = serde_json::from_value(transforms.clone()).unwrap();
@@ -220,67 +166,6 @@ fn rule_31_each_format_takes_no_more_memory_than_its_header_says() {
     }
 }
 
-/// A PNG of which more is told than its pixels.
-fn png_with(tell: impl FnOnce(&mut png::Info<'_>)) -> Vec<u8> {
-    let mut info = png::Info::with_size(31, 17);
-    (info.color_type, info.bit_depth) = (png::ColorType::Rgb, png::BitDepth::Eight);
-    tell(&mut info);
-    let mut bytes = Vec::new();
-    let mut writer = png::Encoder::with_info(&mut bytes, info).unwrap().write_header().unwrap();
-    writer.write_image_data(&photograph_rgb(3, 31, 17)).unwrap();
-    writer.finish().unwrap();
-    bytes
-}
-
-/// A GIF with this behind its header, and the picture behind that.
-fn gif_with(block: &[u8]) -> Vec<u8> {
-    let gif = stored(&DynamicImage::ImageRgba8(image::RgbaImage::new(31, 17)), ImageFormat::Gif);
-    let colours = if gif[10] & 0x80 == 0 { 0 } else { 3 << ((gif[10] & 7) + 1) };
-    [&gif[..13 + colours], block, &gif[13 + colours..]].concat()
-}
-
-#[test]
-fn rule_31_metadata_takes_no_memory_beside_what_is_counted_and_changes_no_pixel() {
-    let zeros = vec![0; 40 << 20];
-    let text = || "x".repeat(9 << 20);
-    let exif = [&b"II*\0\x08\0\0\0"[..], &zeros[..3 << 20]].concat();
-    let sub_blocks = [&[255_u8][..], &[32; 255]].concat().repeat(20_000);
-    let extension = |name: &[u8; 11]| [&[0x21, 0xff, 11][..], name, &sub_blocks, &[0]].concat();
-    let files = [
-        ("a profile", png_with(|info| info.icc_profile = Some(zeros.clone().into()))),
-        ("a compressed text", png_with(|info| info.compressed_latin1_text.push(ZTXtChunk::new("Comment", text())))),
-        ("a long text", png_with(|info| info.uncompressed_latin1_text.push(TEXtChunk::new("Comment", text())))),
-        (
-            "an international text",
-            png_with(|info| {
-                let mut chunk = ITXtChunk::new("XML:com.adobe.xmp", text());
-                chunk.compressed = true;
-                info.utf8_text.push(chunk);
-            }),
-        ),
-        ("many texts", png_with(|info| info.uncompressed_latin1_text = vec![TEXtChunk::new("key", "value"); 100_000])),
-        ("long EXIF", png_with(|info| info.exif_metadata = Some(exif.clone().into()))),
-        ("a profile in a GIF", gif_with(&extension(b"ICCRGBG1012"))),
-        ("a text in a GIF", gif_with(&extension(b"XMP DataXMP"))),
-    ];
-    let recipe = Recipe::evaluation(8).unwrap();
-    for (name, bytes) in &files {
-        let mut place = vec![0; recipe.place_len()];
-        let (probed, of_probe) = most(|| probe(bytes));
-        let (mut decoder, probed) = (CpuDecoder::new(), probed.unwrap());
-        let counted = decoder.decode_bytes(&probed, &recipe, DRAW, &Limits::default());
-        let (made, taken) = most(|| decoder.decode(bytes, &recipe, DRAW, &Limits::default(), &mut place));
-        made.unwrap();
-        assert!(taken <= counted + FIXED, "{name}: {taken} bytes, of which {counted} are counted");
-        assert!(of_probe <= counted + FIXED, "{name}: {of_probe} bytes to look at it, and {counted} are counted");
-        assert!(counted <= 3 * bytes.len() as u64 + FIXED, "{name}: {counted} bytes of {}", bytes.len());
-        let plain = if name.ends_with("GIF") { gif_with(&[]) } else { png_with(|_| {}) };
-        let mut expected = vec![0; recipe.place_len()];
-        decoder.decode(&plain, &recipe, DRAW, &Limits::default(), &mut expected).unwrap();
-        assert_eq!(place, expected, "{name}");
-    }
-}
-
 /// The head of a PNG, with the beginning of its pixels.
 fn png_head(side: u32, color: png::ColorType, depth: png::BitDepth) -> Vec<u8> {
     let mut info = png::Info::with_size(side, side);
@@ -315,7 +200,7 @@ fn rule_31_a_picture_that_needs_more_memory_than_the_limit_of_pixels_allows_is_r
         assert_eq!(refused(&checked), most, "{side}, {color:?}, {depth:?}: {checked:?}");
         if most.is_some() {
             let mut place = vec![0; recipe.place_len()];
-            let (made, taken) = self::most(|| CpuDecoder::new().decode(&bytes, &recipe, DRAW, &limits, &mut place));
+            let (made, taken) = counting::most(|| CpuDecoder::new().decode(&bytes, &recipe, DRAW, &limits, &mut place));
             assert_eq!(refused(&made.map(|_| ())), most);
             assert!(taken < 2 * FIXED, "{taken} bytes");
         }

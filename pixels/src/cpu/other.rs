@@ -3,6 +3,7 @@
 //! 16-bit values keep their upper byte, as Pillow does; alpha is blended over the recipe's background.
 
 mod lean_png;
+mod metadata;
 mod palette;
 
 use std::borrow::Cow;
@@ -39,10 +40,12 @@ impl<'a> OpenOther<'a> {
     /// Reads a picture's header.
     pub(crate) fn open(bytes: &'a [u8], format: Format, limits: &Limits) -> Result<Self, Fault> {
         contained(|| {
+            let orientation = metadata::of(bytes, format).orientation();
             if format == Format::Png {
                 let size = LeanPng::size(bytes).ok_or(Fault::Truncated)?;
                 let decoder = PngDecoder::with_limits(LeanPng::new(bytes), png_limits(size));
-                return Self::of_decoder(decoder.map_err(|error| Fault::from_image(&error))?, format, None);
+                let decoder = decoder.map_err(|error| Fault::from_image(&error))?;
+                return Self::of_decoder(decoder, format, orientation, None);
             }
             let indexed = if format == Format::Tiff { palette::as_gray(bytes) } else { None };
             let (bytes, palette) = match indexed {
@@ -52,20 +55,20 @@ impl<'a> OpenOther<'a> {
             let mut reader = ImageReader::with_format(Cursor::new(bytes), format.of_image());
             reader.limits(image_limits(limits));
             let decoder = reader.into_decoder().map_err(|error| Fault::from_image(&error))?;
-            Self::of_decoder(decoder, format, palette)
+            Self::of_decoder(decoder, format, orientation, palette)
         })
     }
 
     fn of_decoder(
         mut decoder: impl ImageDecoder + 'a,
         format: Format,
+        orientation: Orientation,
         palette: Option<Box<Palette>>,
     ) -> Result<Self, Fault> {
         let size = decoder.dimensions();
         decoder.set_limits(own_limits(size, format)).map_err(|error| Fault::from_image(&error))?;
         // Of no pixels: colours that are not taken are refused before their pixels are decoded.
         to_rgb(decoder.color_type(), &[], [0; 3], &mut [])?;
-        let orientation = Orientation::of_image(&mut decoder);
         Ok(Self { decoder: Box::new(decoder), format, size, orientation, palette })
     }
 

@@ -11,11 +11,12 @@ use forebay_jpeg::Sampling;
 
 use crate::fault::Fault;
 use crate::orientation::Orientation;
+use crate::orientation::metadata::{EXIF_HEAD, Metadata};
 use crate::sample::JpegColors;
 use ending::Restarts;
 
-/// How an APP1 segment with EXIF begins.
-const EXIF_HEAD: &[u8] = b"Exif\0\0";
+/// How an APP1 segment with XMP begins.
+const XMP_HEAD: &[u8] = b"http://ns.adobe.com/xap/1.0/\0";
 
 /// What a JPEG's markers say.
 ///
@@ -80,7 +81,7 @@ impl JpegHead {
     /// [`Fault::Truncated`], [`Fault::Unsupported`] for kinds that libjpeg-turbo does not take, [`Fault::Corrupt`].
     pub fn read(bytes: &[u8]) -> Result<Self, Fault> {
         let mut segments = Segments { rest: bytes.get(2..).unwrap_or_default() };
-        let mut orientation = None;
+        let mut metadata = Metadata::default();
         let mut marked = Marked::default();
         let mut frame: Option<FrameHeader<'_>> = None;
         let mut restart_interval = 0;
@@ -90,7 +91,8 @@ impl JpegHead {
                 0xC0..=0xC3 | 0xC5..=0xC7 | 0xC9..=0xCB | 0xCD..=0xCF => frame = Some(FrameHeader::read(code, body)?),
                 0xE0 => marked.jfif |= body.len() >= 14 && body.starts_with(b"JFIF\0"),
                 0xEE if body.len() >= 12 && body.starts_with(b"Adobe") => marked.adobe = Some(body[11]),
-                0xE1 if orientation.is_none() => orientation = exif_orientation(body),
+                0xE1 if body.starts_with(EXIF_HEAD) => metadata.add_exif(body),
+                0xE1 if body.starts_with(XMP_HEAD) => metadata.xmp = Some(body[XMP_HEAD.len()..].into()),
                 // libjpeg refuses one of another length.
                 0xDD => restart_interval = body.first_chunk().map_or(0, |bytes| u16::from_be_bytes(*bytes)),
                 0xDA => break body,
@@ -105,7 +107,7 @@ impl JpegHead {
         let head = Self {
             width: frame.width,
             height: frame.height,
-            orientation: orientation.unwrap_or_default(),
+            orientation: metadata.orientation(),
             components: frame.components,
             colors,
             sampling: frame.sampling(colors),
@@ -247,27 +249,4 @@ impl<'a> FrameHeader<'a> {
         };
         [Sampling::S444, Sampling::S422, Sampling::S420, Sampling::S440, Sampling::S411].into_iter().find(is)
     }
-}
-
-/// Tag 0x0112 of the first directory of an APP1 segment, if that is EXIF and well formed up to there.
-fn exif_orientation(body: &[u8]) -> Option<Orientation> {
-    let tiff = body.strip_prefix(EXIF_HEAD)?;
-    let little = match tiff.get(..4)? {
-        b"II*\0" => true,
-        b"MM\0*" => false,
-        _ => return None,
-    };
-    let u16_at = |at: usize| {
-        let bytes = *tiff.get(at..)?.first_chunk()?;
-        Some(if little { u16::from_le_bytes(bytes) } else { u16::from_be_bytes(bytes) })
-    };
-    let first = *tiff.get(4..)?.first_chunk()?;
-    let first = if little { u32::from_le_bytes(first) } else { u32::from_be_bytes(first) };
-    let first = usize::try_from(first).ok()?;
-    let count = usize::from(u16_at(first)?);
-    (0..count)
-        .map(|entry| first.saturating_add(2 + entry * 12))
-        .find(|at| u16_at(*at) == Some(0x0112))
-        .and_then(|at| u16_at(at.saturating_add(8)))
-        .map(Orientation::from_exif)
 }
