@@ -22,6 +22,8 @@ pub(crate) struct Field<'a> {
     pub(crate) kind: u16,
     /// The values as the file has them.
     pub(crate) data: &'a [u8],
+    /// Where the values are in the file.
+    pub(crate) at: usize,
     is_little: bool,
 }
 
@@ -39,6 +41,11 @@ impl<'a> Directory<'a> {
         let numbers = Numbers { is_little };
         let at = if is_big { numbers.long8(file.get(8..16)?) } else { numbers.long(file.get(4..8)?) };
         Some(Self { file, is_little, is_big, at: index(at) })
+    }
+
+    /// Whether the file's numbers begin with their lowest byte.
+    pub(crate) fn is_little(&self) -> bool {
+        self.is_little
     }
 
     /// The field of a tag. None if there is none, or if it, or one before it, leads out of the file.
@@ -68,7 +75,7 @@ impl<'a> Directory<'a> {
             }
             let data = self.file.get(index(from)..)?.get(..index(size))?;
             if tag == wanted && !data.is_empty() {
-                return Some(Field { kind, data, is_little: self.is_little });
+                return Some(Field { kind, data, at: index(from), is_little: self.is_little });
             }
         }
         None
@@ -76,6 +83,11 @@ impl<'a> Directory<'a> {
 }
 
 impl Field<'_> {
+    /// How many values it has.
+    pub(crate) fn len(&self) -> usize {
+        self.data.len() / unit(self.kind).map_or(1, index)
+    }
+
     /// One of its values, as a number. None if there are not so many, or if they are no numbers.
     pub(crate) fn number(&self, place: usize) -> Option<f64> {
         let numbers = Numbers { is_little: self.is_little };
@@ -97,6 +109,15 @@ impl Field<'_> {
             16 => Some(numbers.long8(bytes) as f64),
             _ => None,
         }
+    }
+}
+
+impl<'a> Field<'a> {
+    /// Its values, as places or lengths in a file. Those that are none are 0.
+    pub(crate) fn numbers(self) -> impl Iterator<Item = usize> + use<'a> {
+        let number = move |place: usize| self.number(place).filter(|number| (0.0..9.0e15).contains(number));
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is in the range")]
+        (0..self.len()).map(move |place| number(place).map_or(0, |number| number as usize))
     }
 }
 
@@ -177,6 +198,7 @@ mod tests {
         let found: Vec<_> = (1..9).map(|tag| number(tag, 0).unwrap()).collect();
         assert_eq!(found, [3.0, 70_000.0, -1.0, -2.0, -3.0, 1.5, 2.5, 2.5]);
         assert_eq!((number(1, 1), number(1, 2), number(9, 0)), (Some(7.0), None, None));
+        assert_eq!(directory.field(1).map(|field| (field.len(), field.at)), Some((2, 18)));
     }
 
     #[test]

@@ -55,7 +55,7 @@ pub fn probe(bytes: &[u8]) -> Result<Probe, Fault> {
     let (width, height) = orientation.seen(open.size().0, open.size().1);
     // The decoder of GIFs keeps the profile and the text of a file in lists that grow.
     let copies = match format {
-        Format::Gif => 2,
+        Format::Gif => 2 + u64::from(open.is_copied()),
         _ => u64::from(open.is_copied()),
     };
     let copied = copies * bytes.len() as u64;

@@ -2,26 +2,27 @@
 //!
 //! 16-bit values keep their upper byte, as Pillow does; alpha is blended over the recipe's background.
 
+mod bmp;
+mod colours;
+mod gif;
 mod lean_png;
 mod metadata;
-mod palette;
+mod tiff;
 
 use std::borrow::Cow;
 use std::io::Cursor;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use image::codecs::png::PngDecoder;
+use image::codecs::pnm::{PnmDecoder, PnmSubtype};
 use image::{ColorType, ImageDecoder, ImageReader};
 
 use crate::buffer::cleared;
 use crate::fault::{Fault, Limits};
 use crate::format::Format;
 use crate::orientation::Orientation;
+use colours::Colours;
 use lean_png::LeanPng;
-use palette::Palette;
-
-/// Index of the upper byte of a native-endian 16-bit value.
-const UPPER: usize = if cfg!(target_endian = "little") { 1 } else { 0 };
 
 /// Memory that the decoder of any picture may take.
 const LEAST: u64 = 4 << 20;
@@ -32,44 +33,62 @@ pub(crate) struct OpenOther<'a> {
     format: Format,
     size: (u32, u32),
     orientation: Orientation,
-    /// What its gray values are indices into.
-    palette: Option<Box<Palette>>,
+    colours: Colours,
+    is_copied: bool,
+}
+
+/// What is known of a picture before its decoder is.
+struct Opening {
+    format: Format,
+    orientation: Orientation,
+    is_copied: bool,
+}
+
+impl Opening {
+    fn with<'a>(self, mut decoder: impl ImageDecoder + 'a, colours: Colours) -> Result<OpenOther<'a>, Fault> {
+        let Self { format, orientation, is_copied } = self;
+        let size = decoder.dimensions();
+        decoder.set_limits(own_limits(size, format)).map_err(|error| Fault::from_image(&error))?;
+        // Of no pixels: colours that are not taken are refused before their pixels are decoded.
+        colours.to_rgb(decoder.color_type(), &[], [0; 3], &mut [])?;
+        Ok(OpenOther { decoder: Box::new(decoder), format, size, orientation, colours, is_copied })
+    }
 }
 
 impl<'a> OpenOther<'a> {
     /// Reads a picture's header.
     pub(crate) fn open(bytes: &'a [u8], format: Format, limits: &Limits) -> Result<Self, Fault> {
+        let from_image = |error| Fault::from_image(&error);
         contained(|| {
-            let orientation = metadata::of(bytes, format).orientation();
-            if format == Format::Png {
-                let size = LeanPng::size(bytes).ok_or(Fault::Truncated)?;
-                let decoder = PngDecoder::with_limits(LeanPng::new(bytes), png_limits(size));
-                let decoder = decoder.map_err(|error| Fault::from_image(&error))?;
-                return Self::of_decoder(decoder, format, orientation, None);
+            let mut open = Opening { format, orientation: metadata::of(bytes, format).orientation(), is_copied: false };
+            match format {
+                Format::Png => {
+                    let size = LeanPng::size(bytes).ok_or(Fault::Truncated)?;
+                    let decoder = PngDecoder::with_limits(LeanPng::new(bytes), png_limits(size)).map_err(from_image)?;
+                    open.with(decoder, Colours::AsDecoded)
+                }
+                Format::Pnm => {
+                    let decoder = PnmDecoder::new(bytes).map_err(from_image)?;
+                    let colours = stretched(&decoder);
+                    open.with(decoder, colours)
+                }
+                _ => {
+                    let (file, colours) = match format {
+                        Format::Tiff => tiff::prepared(bytes)?,
+                        Format::Gif => gif::prepared(bytes).unwrap_or((bytes.into(), Colours::AsDecoded)),
+                        Format::Bmp => match bmp::run_lengths(bytes) {
+                            Some((decoder, colours)) => return open.with(decoder, colours),
+                            None => bmp::prepared(bytes),
+                        },
+                        _ => (bytes.into(), Colours::AsDecoded),
+                    };
+                    open.is_copied = matches!(file, Cow::Owned(_));
+                    let mut reader = ImageReader::with_format(Cursor::new(file), format.of_image());
+                    reader.limits(image_limits(limits));
+                    open.with(reader.into_decoder().map_err(from_image)?, colours)
+                }
             }
-            let indexed = if format == Format::Tiff { palette::as_gray(bytes) } else { None };
-            let (bytes, palette) = match indexed {
-                Some((gray, palette)) => (Cow::Owned(gray), Some(palette)),
-                None => (Cow::Borrowed(bytes), None),
-            };
-            let mut reader = ImageReader::with_format(Cursor::new(bytes), format.of_image());
-            reader.limits(image_limits(limits));
-            let decoder = reader.into_decoder().map_err(|error| Fault::from_image(&error))?;
-            Self::of_decoder(decoder, format, orientation, palette)
         })
-    }
-
-    fn of_decoder(
-        mut decoder: impl ImageDecoder + 'a,
-        format: Format,
-        orientation: Orientation,
-        palette: Option<Box<Palette>>,
-    ) -> Result<Self, Fault> {
-        let size = decoder.dimensions();
-        decoder.set_limits(own_limits(size, format)).map_err(|error| Fault::from_image(&error))?;
-        // Of no pixels: colours that are not taken are refused before their pixels are decoded.
-        to_rgb(decoder.color_type(), &[], [0; 3], &mut [])?;
-        Ok(Self { decoder: Box::new(decoder), format, size, orientation, palette })
     }
 
     /// Width and height as stored.
@@ -98,7 +117,7 @@ impl<'a> OpenOther<'a> {
 
     /// Whether there is a copy of the file.
     pub(crate) fn is_copied(&self) -> bool {
-        self.palette.is_some()
+        self.is_copied
     }
 
     /// Decodes the picture into `rgb`, which has width x height x 3 bytes; `raw` is for the decoder's own form.
@@ -108,11 +127,20 @@ impl<'a> OpenOther<'a> {
         let raw = cleared(raw, len);
         let decoder = self.decoder;
         contained(|| decoder.read_image(raw).map_err(|error| Fault::from_image(&error)))?;
-        match (&self.palette, color) {
-            (Some(palette), ColorType::L8) => each(raw, rgb.as_chunks_mut().0, |[index]| palette[usize::from(index)]),
-            _ => to_rgb(color, raw, background, rgb)?,
+        self.colours.to_rgb(color, raw, background, rgb)
+    }
+}
+
+/// How the values of a PNM were stretched. Of gray with 16 bits, the upper byte counts, and of PAM, which Pillow does not read, what
+/// the decoder makes.
+fn stretched(decoder: &PnmDecoder<&[u8]>) -> Colours {
+    let most = decoder.header().maximal_sample();
+    let is_gray = decoder.color_type() == ColorType::L16;
+    match decoder.subtype() {
+        PnmSubtype::Graymap(_) | PnmSubtype::Pixmap(_) if !is_gray && most != 255 => {
+            Colours::Stretched(u16::try_from(most).unwrap_or(u16::MAX))
         }
-        Ok(())
+        _ => Colours::AsDecoded,
     }
 }
 
@@ -143,38 +171,4 @@ fn own_limits((width, height): (u32, u32), format: Format) -> image::Limits {
 pub(super) fn contained<T>(decode: impl FnOnce() -> Result<T, Fault>) -> Result<T, Fault> {
     catch_unwind(AssertUnwindSafe(decode))
         .unwrap_or_else(|_| Err(Fault::Corrupt { reason: "its decoder panicked on it".into() }))
-}
-
-fn to_rgb(color: ColorType, raw: &[u8], background: [u8; 3], rgb: &mut [u8]) -> Result<(), Fault> {
-    let out = rgb.as_chunks_mut::<3>().0;
-    match color {
-        ColorType::L8 => each(raw, out, |[l]| [l; 3]),
-        ColorType::La8 => each(raw, out, |[l, a]| over([l; 3], a, background)),
-        ColorType::Rgb8 => each(raw, out, |rgb| rgb),
-        ColorType::Rgba8 => each(raw, out, |[r, g, b, a]| over([r, g, b], a, background)),
-        ColorType::L16 => each(raw, out, |l: [u8; 2]| [l[UPPER]; 3]),
-        ColorType::La16 => each(raw, out, |p: [u8; 4]| over([p[UPPER]; 3], p[2 + UPPER], background)),
-        ColorType::Rgb16 => each(raw, out, |p: [u8; 6]| [p[UPPER], p[2 + UPPER], p[4 + UPPER]]),
-        ColorType::Rgba16 => {
-            let color = |p: [u8; 8]| [p[UPPER], p[2 + UPPER], p[4 + UPPER]];
-            each(raw, out, |p| over(color(p), p[6 + UPPER], background));
-        }
-        other => return Err(Fault::Unsupported { kind: format!("picture of colour type {other:?}") }),
-    }
-    Ok(())
-}
-
-fn each<const N: usize>(raw: &[u8], out: &mut [[u8; 3]], pixel: impl Fn([u8; N]) -> [u8; 3]) {
-    for (out, raw) in out.iter_mut().zip(raw.as_chunks::<N>().0) {
-        *out = pixel(*raw);
-    }
-}
-
-/// One colour over another, rounded.
-fn over(color: [u8; 3], alpha: u8, background: [u8; 3]) -> [u8; 3] {
-    let alpha = u32::from(alpha);
-    std::array::from_fn(|i| {
-        let mixed = u32::from(color[i]) * alpha + u32::from(background[i]) * (255 - alpha);
-        u8::try_from((mixed + 127) / 255).unwrap_or(u8::MAX)
-    })
 }

@@ -1,0 +1,137 @@
+//! What a decoder's values mean, and RGB of 8 bits made of them.
+
+use image::ColorType;
+
+use crate::cpu::cmyk;
+use crate::fault::Fault;
+
+/// Index of the upper byte of a native-endian 16-bit value.
+const UPPER: usize = if cfg!(target_endian = "little") { 1 } else { 0 };
+
+/// The colours of a picture with 8 bits per pixel.
+pub(super) type Palette = [[u8; 3]; 256];
+
+/// What values mean beside what the decoder says of them.
+#[derive(Clone, Debug, Default)]
+pub(super) enum Colours {
+    /// Nothing.
+    #[default]
+    AsDecoded,
+    /// Gray values are indices into this.
+    Palette(Box<Palette>),
+    /// Colours are multiplied by alpha already.
+    Premultiplied,
+    /// Four channels are the four inks.
+    Inks,
+    /// This is where there is nothing: alpha is 0 there, and nowhere else.
+    Behind([u8; 3]),
+    /// Values were stretched from this greatest one, in another way than Pillow does it.
+    Stretched(u16),
+    /// Channels have so many bits, which were stretched in another way than Pillow does it.
+    Bits([u8; 3]),
+}
+
+impl Colours {
+    /// Makes RGB of what a decoder gave, over the background.
+    ///
+    /// # Errors
+    /// [`Fault::Unsupported`] for values that are not taken.
+    pub(super) fn to_rgb(
+        &self,
+        color: ColorType,
+        raw: &[u8],
+        background: [u8; 3],
+        rgb: &mut [u8],
+    ) -> Result<(), Fault> {
+        let out = rgb.as_chunks_mut::<3>().0;
+        let upper = |p: [u8; 8]| [p[UPPER], p[2 + UPPER], p[4 + UPPER], p[6 + UPPER]];
+        match (self, color) {
+            (Self::Palette(palette), ColorType::L8) => each(raw, out, |[index]| palette[usize::from(index)]),
+            (Self::Premultiplied, ColorType::Rgba8) => each(raw, out, |p| over_multiplied(p, background)),
+            (Self::Premultiplied, ColorType::Rgba16) => each(raw, out, |p| over_multiplied(upper(p), background)),
+            (Self::Inks, ColorType::Rgba8) => each(raw, out, |inks: [u8; 4]| cmyk::pixel(inks.map(|ink| 255 - ink))),
+            (Self::Inks, ColorType::Rgba16) => each(raw, out, |p| cmyk::pixel(upper(p).map(|ink| 255 - ink))),
+            (Self::Behind(colour), ColorType::Rgba8) => {
+                each(raw, out, |[r, g, b, a]| if a == 0 { *colour } else { [r, g, b] });
+            }
+            (Self::Stretched(most), ColorType::L8) => {
+                let table = stretches::<256>(*most);
+                each(raw, out, |[l]| [table[usize::from(l)]; 3]);
+            }
+            (Self::Stretched(most), ColorType::Rgb8) => {
+                let table = stretches::<256>(*most);
+                each(raw, out, |rgb: [u8; 3]| rgb.map(|value| table[usize::from(value)]));
+            }
+            (Self::Stretched(most), ColorType::Rgb16) => {
+                let table = stretches::<65536>(*most);
+                let value = |low: u8, high: u8| table[usize::from(u16::from_ne_bytes([low, high]))];
+                each(raw, out, |p: [u8; 6]| [value(p[0], p[1]), value(p[2], p[3]), value(p[4], p[5])]);
+            }
+            (Self::Bits(bits), ColorType::Rgb8) => {
+                let tables = bits.map(widths);
+                each(raw, out, |rgb: [u8; 3]| std::array::from_fn(|i| tables[i][usize::from(rgb[i])]));
+            }
+            _ => plain(color, raw, background, out)?,
+        }
+        Ok(())
+    }
+}
+
+fn plain(color: ColorType, raw: &[u8], background: [u8; 3], out: &mut [[u8; 3]]) -> Result<(), Fault> {
+    match color {
+        ColorType::L8 => each(raw, out, |[l]| [l; 3]),
+        ColorType::La8 => each(raw, out, |[l, a]| over([l; 3], a, background)),
+        ColorType::Rgb8 => each(raw, out, |rgb| rgb),
+        ColorType::Rgba8 => each(raw, out, |[r, g, b, a]| over([r, g, b], a, background)),
+        ColorType::L16 => each(raw, out, |l: [u8; 2]| [l[UPPER]; 3]),
+        ColorType::La16 => each(raw, out, |p: [u8; 4]| over([p[UPPER]; 3], p[2 + UPPER], background)),
+        ColorType::Rgb16 => each(raw, out, |p: [u8; 6]| [p[UPPER], p[2 + UPPER], p[4 + UPPER]]),
+        ColorType::Rgba16 => {
+            let color = |p: [u8; 8]| [p[UPPER], p[2 + UPPER], p[4 + UPPER]];
+            each(raw, out, |p| over(color(p), p[6 + UPPER], background));
+        }
+        other => return Err(Fault::Unsupported { kind: format!("picture of colour type {other:?}") }),
+    }
+    Ok(())
+}
+
+fn each<const N: usize>(raw: &[u8], out: &mut [[u8; 3]], pixel: impl Fn([u8; N]) -> [u8; 3]) {
+    for (out, raw) in out.iter_mut().zip(raw.as_chunks::<N>().0) {
+        *out = pixel(*raw);
+    }
+}
+
+/// One colour over another, rounded.
+fn over(color: [u8; 3], alpha: u8, background: [u8; 3]) -> [u8; 3] {
+    let alpha = u32::from(alpha);
+    std::array::from_fn(|i| {
+        let mixed = u32::from(color[i]) * alpha + u32::from(background[i]) * (255 - alpha);
+        u8::try_from((mixed + 127) / 255).unwrap_or(u8::MAX)
+    })
+}
+
+/// A colour that is multiplied by its alpha, over another. It is divided first, as Pillow does it.
+fn over_multiplied([r, g, b, alpha]: [u8; 4], background: [u8; 3]) -> [u8; 3] {
+    let divided = |value: u8| (u32::from(value) * 255).checked_div(alpha.into()).unwrap_or(0).min(255);
+    over([r, g, b].map(|value| u8::try_from(divided(value)).unwrap_or(u8::MAX)), alpha, background)
+}
+
+/// By value that was stretched to the whole range from this greatest one: what Pillow stretches to 8 bits.
+fn stretches<const N: usize>(most: u16) -> Vec<u8> {
+    let (most, range) = (f64::from(most), f64::from(u32::try_from(N - 1).unwrap_or(u32::MAX)));
+    let stretch = |value: u32| (f64::from(value) * most / range).round() / most * 255.0;
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is between 0 and 255")]
+    (0..N).map(|value| stretch(u32::try_from(value).unwrap_or(0)).round_ties_even().min(255.0) as u8).collect()
+}
+
+/// By value whose upper bits alone were in the file: what Pillow makes of these bits.
+fn widths(bits: u8) -> Values {
+    let most = (1_u32 << bits.clamp(1, 8)) - 1;
+    std::array::from_fn(|value| {
+        let stored = u32::try_from(value).unwrap_or(0) >> (8 - bits.clamp(1, 8));
+        u8::try_from(stored * 255 / most).unwrap_or(u8::MAX)
+    })
+}
+
+/// A channel's values.
+type Values = [u8; 256];

@@ -1,0 +1,104 @@
+//! TIFF pictures that the `image` crate does not take, or takes for others. They are read as something that it takes, from a copy
+//! of the file with a few other bytes, and [`Colours`] has what their values mean.
+
+use std::borrow::Cow;
+
+use super::colours::{Colours, Palette};
+use crate::directory::{Directory, Field, SHORT};
+use crate::fault::Fault;
+
+/// Tags of TIFF 6.0, section 8.
+const BITS_PER_SAMPLE: u16 = 258;
+const COMPRESSION: u16 = 259;
+const PHOTOMETRIC_INTERPRETATION: u16 = 262;
+const FILL_ORDER: u16 = 266;
+const PLANAR_CONFIGURATION: u16 = 284;
+const COLOR_MAP: u16 = 320;
+const EXTRA_SAMPLES: u16 = 338;
+/// Offsets and lengths of strips, and of tiles.
+const DATA: [[u16; 2]; 2] = [[273, 279], [324, 325]];
+
+/// Values of the photometric interpretation.
+const BLACK_IS_ZERO: u16 = 1;
+const RGB: u16 = 2;
+const PALETTE_COLOR: u16 = 3;
+const SEPARATED: u16 = 5;
+
+/// JPEG as a compression: the old way and the new one. Their bits have one order.
+const JPEG: [f64; 2] = [6.0, 7.0];
+
+/// The file as the `image` crate is to read it, and what the values mean.
+///
+/// # Errors
+/// [`Fault::Unsupported`] for tiles of one channel each.
+pub(super) fn prepared(bytes: &[u8]) -> Result<(Cow<'_, [u8]>, Colours), Fault> {
+    let Some(directory) = Directory::first(bytes) else { return Ok((bytes.into(), Colours::AsDecoded)) };
+    let number = |tag: u16| directory.field(tag).and_then(|field| field.number(0));
+    let (planar, tiled) = (number(PLANAR_CONFIGURATION) == Some(2.0), directory.field(DATA[1][0]).is_some());
+    if planar && tiled {
+        // The decoder takes each channel's tiles for further ones of the first channel.
+        return Err(Fault::Unsupported { kind: "TIFF with tiles of one channel each".into() });
+    }
+    let mut file = Cow::Borrowed(bytes);
+    if number(FILL_ORDER) == Some(2.0) && !number(COMPRESSION).is_some_and(|kind| JPEG.contains(&kind)) {
+        reverse_bits(&directory, file.to_mut());
+    }
+    let interpretation = directory.field(PHOTOMETRIC_INTERPRETATION).filter(|field| field.kind == SHORT);
+    let mut colours = Colours::AsDecoded;
+    if let Some(interpretation) = interpretation {
+        let mut read_as = |value: u16| set(file.to_mut(), interpretation, value, directory.is_little());
+        if is(interpretation, PALETTE_COLOR) {
+            if let Some(palette) = palette(&directory) {
+                colours = Colours::Palette(palette);
+                read_as(BLACK_IS_ZERO);
+            }
+        } else if is(interpretation, SEPARATED) && !planar {
+            colours = Colours::Inks;
+            read_as(RGB);
+        } else if number(EXTRA_SAMPLES) == Some(1.0) {
+            colours = Colours::Premultiplied;
+        }
+    }
+    Ok((file, colours))
+}
+
+fn is(field: Field<'_>, value: u16) -> bool {
+    field.number(0) == Some(value.into())
+}
+
+/// Writes another value of 16 bits.
+fn set(file: &mut [u8], field: Field<'_>, value: u16, is_little: bool) {
+    let value = if is_little { value.to_le_bytes() } else { value.to_be_bytes() };
+    if let Some(place) = file.get_mut(field.at..field.at + 2) {
+        place.copy_from_slice(&value);
+    }
+}
+
+/// The colours of a picture with 8 bits per pixel: their upper bytes, as Pillow takes them.
+fn palette(directory: &Directory<'_>) -> Option<Box<Palette>> {
+    let bits = directory.field(BITS_PER_SAMPLE)?;
+    let map = directory.field(COLOR_MAP)?;
+    if bits.len() != 1 || bits.number(0) != Some(8.0) || (map.kind, map.len()) != (SHORT, 3 * 256) {
+        return None;
+    }
+    let upper = if directory.is_little() { 1 } else { 0 };
+    // First all the reds, then the greens, then the blues.
+    let value = |index: usize, channel: usize| map.data[2 * (256 * channel + index) + upper];
+    Some(Box::new(std::array::from_fn(|index| std::array::from_fn(|channel| value(index, channel)))))
+}
+
+/// Turns the bits of each byte of the picture's data around: they come lowest first (fill order 2).
+fn reverse_bits(directory: &Directory<'_>, file: &mut [u8]) {
+    let mut left = file.len();
+    for [offsets, lengths] in DATA {
+        let (Some(offsets), Some(lengths)) = (directory.field(offsets), directory.field(lengths)) else { continue };
+        for (offset, length) in offsets.numbers().zip(lengths.numbers()) {
+            // Parts that lie over each other are no reason to go on for ever.
+            let length = length.min(left);
+            left -= length;
+            for byte in file.get_mut(offset..offset.saturating_add(length)).unwrap_or_default() {
+                *byte = byte.reverse_bits();
+            }
+        }
+    }
+}
