@@ -177,7 +177,7 @@ class ShardingClient:
         """Counts records as used. When this returns, shards that it has completed are counted durably.
 
         Args:
-            batch_size: How many. Left out: those of a full batch.
+            batch_size: How many. Left out, or 0: those of a full batch, as in DLRover.
             err_msg: Why they could not be used. Their shards are then given out again when all their records are
                 counted. At the third error of a shard, its records are in quarantine.
             task_ids: The tasks that they belong to. Left out: the tasks in the order in which they were fetched.
@@ -185,7 +185,7 @@ class ShardingClient:
         Returns:
             Whether a shard is complete by this.
         """
-        count = self._batch_size if batch_size is None else batch_size
+        count = batch_size or self._batch_size
         is_complete = False
         with self._own():
             for task_id in list(task_ids) or list(self._pending):
