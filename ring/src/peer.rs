@@ -1,5 +1,5 @@
 //! Who is at the other end of a socket, with a handle on the process that cannot come to mean another one.
-#![allow(unsafe_code, reason = "SO_PEERPIDFD and a peer of pid 0 are not in rustix")]
+#![allow(unsafe_code, reason = "SO_PEERPIDFD, SO_PEERGROUPS and a peer of pid 0 are not in rustix")]
 
 use std::{
     fs, io,
@@ -23,6 +23,9 @@ pub struct Peer {
     pid: u32,
     uid: u32,
     gid: u32,
+    groups: Vec<u32>,
+    /// What it calls itself.
+    named: u32,
     pidfd: OwnedFd,
 }
 
@@ -75,13 +78,25 @@ impl Peer {
             Err(error) if error.raw_os_error() == Some(libc::ESRCH) => return Err(PeerError::Gone { pid }),
             Err(source) => return Err(PeerError::Io { step: "SO_PEERPIDFD", source }),
         };
-        let peer = Self { pid, uid, gid, pidfd };
+        let groups = peer_groups(socket.as_fd()).map_err(|source| PeerError::Io { step: "SO_PEERGROUPS", source })?;
+        let peer = Self { pid, uid, gid, groups, named: 0, pidfd };
         if peer.exited() { Err(PeerError::Gone { pid }) } else { Ok(peer) }
     }
 
-    /// Process number, for people; 0 when it is of another PID namespace.
+    /// Process number, as the kernel gives it; 0 when it is of another PID namespace.
     pub fn pid(&self) -> u32 {
         self.pid
+    }
+
+    /// The same peer, which says that its process has this number in its own PID namespace.
+    #[must_use]
+    pub fn named(self, pid: u32) -> Self {
+        Self { named: pid, ..self }
+    }
+
+    /// Process number, for people: its own, if it is of another PID namespace. It names no process here then.
+    pub fn shown_pid(&self) -> u32 {
+        if self.pid == 0 { self.named } else { self.pid }
     }
 
     /// User.
@@ -92,6 +107,12 @@ impl Peer {
     /// Primary group.
     pub fn gid(&self) -> u32 {
         self.gid
+    }
+
+    /// Its other groups, as they were when it opened the connection. The kernel knows them, whatever `/etc/group` lists: a
+    /// container's or a login's may come from elsewhere.
+    pub fn groups(&self) -> &[u32] {
+        &self.groups
     }
 
     /// Becomes readable when the process has ended: all its threads and mappings are gone by then.
@@ -122,6 +143,35 @@ fn peer_pidfd(socket: BorrowedFd<'_>) -> io::Result<OwnedFd> {
     }
     // SAFETY: the kernel has just made this descriptor for us, and nobody else knows its number.
     Ok(unsafe { OwnedFd::from_raw_fd(number) })
+}
+
+/// The supplementary groups of the peer.
+fn peer_groups(socket: BorrowedFd<'_>) -> io::Result<Vec<u32>> {
+    // Most processes have a few. Where there are more, the kernel says how many bytes they take, and is asked again.
+    let mut groups = vec![0_u32; 64];
+    loop {
+        let mut len = libc::socklen_t::try_from(size_of_val(&*groups)).map_err(io::Error::other)?;
+        // SAFETY: groups has len bytes to be written, the option gives numbers of four bytes, and every bit pattern is one.
+        let asked = unsafe {
+            libc::getsockopt(
+                socket.as_raw_fd(),
+                libc::SOL_SOCKET,
+                libc::SO_PEERGROUPS,
+                groups.as_mut_ptr().cast::<libc::c_void>(),
+                &raw mut len,
+            )
+        };
+        let count = len as usize / size_of::<u32>();
+        if asked == 0 {
+            groups.truncate(count);
+            return Ok(groups);
+        }
+        let error = io::Error::last_os_error();
+        match error.raw_os_error() {
+            Some(libc::ERANGE) if count > groups.len() => groups.resize(count, 0),
+            _ => return Err(error),
+        }
+    }
 }
 
 /// The process by its number, if it still belongs to the connection's user.
@@ -174,9 +224,30 @@ mod tests {
         let (one, _other) = Socket::pair().unwrap();
         let peer = Peer::of(&one).unwrap();
         assert_eq!(peer.pid(), std::process::id());
+        let peer = peer.named(7);
+        assert_eq!(peer.shown_pid(), std::process::id(), "the kernel's number is the one to believe");
+        let foreign = Peer { pid: 0, ..Peer::of(&one).unwrap() }.named(7);
+        assert_eq!((foreign.pid(), foreign.shown_pid()), (0, 7));
         assert_eq!(peer.uid(), rustix::process::getuid().as_raw());
         assert_eq!(peer.gid(), rustix::process::getgid().as_raw());
         assert!(!peer.exited());
+    }
+
+    #[test]
+    fn rule_25_the_groups_of_a_peer_are_those_that_its_process_has_however_many_they_are() {
+        if !rustix::process::geteuid().is_root() {
+            return println!("skipped: only root may give itself groups");
+        }
+        for count in [0_u32, 1, 64, 65, 300] {
+            // Groups belong to a thread, so no other test sees these.
+            let thread = std::thread::spawn(move || {
+                let own: Vec<_> = (0..count).map(|group| rustix::process::Gid::from_raw(900_000 + group)).collect();
+                rustix::thread::set_thread_groups(&own).unwrap();
+                let (one, _other) = Socket::pair().unwrap();
+                Peer::of(&one).unwrap().groups().to_vec()
+            });
+            assert_eq!(thread.join().unwrap(), (0..count).map(|group| 900_000 + group).collect::<Vec<_>>());
+        }
     }
 
     #[test]

@@ -42,7 +42,7 @@ fn program_of(home: &Home, of: impl AsRef<std::ffi::OsStr>) -> PathBuf {
 /// Serves a stream with these settings on a socket that members of the group can reach.
 fn serve_to_group(home: &Home, group: &str, settings: &str) -> Daemon {
     let _first = fs::remove_dir_all(home.path("sockets"));
-    let control = format!("[control]\ngroup = {group:?}\ndir = \"{}\"\n", home.path("sockets").display());
+    let control = format!("[control]\ngroup = {group}\ndir = \"{}\"\n", home.path("sockets").display());
     let state = format!("[coordinator]\npath = \"{}\"\n", home.path("state").display());
     fs::write(home.path("forebay.toml"), control + &state + &home.train(settings)).unwrap();
     home.start()
@@ -109,7 +109,7 @@ fn rule_25_a_user_of_the_socket_s_group_attaches_only_to_streams_that_name_it() 
     }
     let Some(group) = nobodys_group() else { return println!("skipped: group {NOBODY} has no name here") };
     let home = Home::with_pictures(4);
-    let serve = |settings: &str| serve_to_group(&home, &group, settings);
+    let serve = |settings: &str| serve_to_group(&home, &format!("{group:?}"), settings);
     let program = program(&home);
     let daemon = serve("");
     let Event::Failed(reason) = Puppet::answer_to_user(&home, &program, NOBODY, NOBODY) else {
@@ -126,8 +126,43 @@ fn rule_25_a_user_of_the_socket_s_group_attaches_only_to_streams_that_name_it() 
     let Event::Failed(reason) = Puppet::answer_to_user(&home, &program, NOBODY, NOBODY) else {
         panic!("it was let in")
     };
-    assert!(reason.contains("only members of group \"root\" may attach"), "{reason}");
+    assert!(reason.contains("only processes with group \"root\" may attach, and this one has 65534"), "{reason}");
     daemon.stop();
+}
+
+#[test]
+fn rule_25_a_trainer_with_a_supplementary_group_attaches_whatever_etc_group_has() {
+    if !is_root("groups of a process are asked of the kernel") {
+        return;
+    }
+    // No file of this machine lists it, as in a container, or where groups come from a directory service.
+    let group = 70_000 + std::process::id() % 10_000;
+    for (settings, control) in
+        [(format!("group = {group}"), group.to_string()), (format!("group = \"{group}\""), format!("\"{group}\""))]
+    {
+        let home = Home::with_pictures(4);
+        let _daemon = serve_to_group(&home, &control, &settings);
+        let program = program(&home);
+        let told = |groups: &[u32]| Puppet::answer_to_groups(&home, &program, stranger(), groups);
+        assert_eq!(told(&[group]), Event::Well);
+        assert_eq!(told(&[group + 1, group]), Event::Well);
+        let Event::Failed(reason) = told(&[group + 1]) else { panic!("it was let in") };
+        assert!(reason.contains(&format!("--group-add {group}")), "{reason}");
+    }
+}
+
+#[test]
+fn rule_25_who_reaches_the_socket_by_another_group_is_told_which_groups_its_process_has() {
+    if !is_root("groups of a process are asked of the kernel") {
+        return;
+    }
+    let home = Home::with_pictures(4);
+    let _daemon = serve_to_group(&home, "70001", "group = 70002");
+    let told = |groups: &[u32]| Puppet::answer_to_groups(&home, &program(&home), stranger(), groups);
+    let Event::Failed(reason) = told(&[70_001]) else { panic!("it was let in") };
+    let has = format!("only processes with group \"70002\" may attach, and this one has {}, 70001", stranger());
+    assert!(reason.contains(&has), "{reason}");
+    assert_eq!(told(&[70_001, 70_002]), Event::Well);
 }
 
 #[test]
@@ -137,7 +172,7 @@ fn rule_25_a_ring_that_trainers_may_page_lock_is_for_the_daemon_s_own_user_alone
     }
     let Some(group) = nobodys_group() else { return println!("skipped: group {NOBODY} has no name here") };
     let home = Home::with_pictures(4);
-    let daemon = serve_to_group(&home, &group, &format!("group = {group:?}\npin_memory = true"));
+    let daemon = serve_to_group(&home, &format!("{group:?}"), &format!("group = {group:?}\npin_memory = true"));
     let Event::Failed(reason) = Puppet::answer_to_user(&home, &program(&home), NOBODY, NOBODY) else {
         panic!("it was let in")
     };

@@ -144,6 +144,18 @@ impl Puppet {
         Self::spawn(command(program, &role).uid(uid).gid(gid).current_dir("/")).told()
     }
 
+    /// The same, with these supplementary groups.
+    pub(crate) fn answer_to_groups(home: &Home, program: &Path, user: u32, groups: &[u32]) -> Event {
+        let role = Role { socket: home.socket(), credits: 2, ..Role::default() };
+        let trainer = command(program, &role);
+        let groups = groups.iter().map(u32::to_string).collect::<Vec<_>>().join(",");
+        let mut begun = Command::new("setpriv");
+        begun.args([format!("--reuid={user}"), format!("--regid={user}"), format!("--groups={groups}")]).arg("--");
+        begun.arg(trainer.get_program()).args(trainer.get_args()).current_dir("/");
+        begun.envs(trainer.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        Self::spawn(&mut begun).told()
+    }
+
     fn spawn(command: &mut Command) -> Self {
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("a child");
         let told = lines(child.stdout.take().unwrap());

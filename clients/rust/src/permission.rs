@@ -18,7 +18,8 @@ pub(crate) fn who_may_use(socket: &Path) -> String {
 
 fn told(path: &Path, mode: u32, user: u32, group: u32, groups: &str) -> String {
     let path = printable(path);
-    if mode & 0o070 == 0 {
+    // A user who joins the group root gets far more than this socket.
+    if mode & 0o070 == 0 || group == 0 {
         return format!(
             "{path} is for the user with number {user} alone; give [control] group in the daemon's configuration"
         );
@@ -27,7 +28,10 @@ fn told(path: &Path, mode: u32, user: u32, group: u32, groups: &str) -> String {
         Some(name) => format!(
             "{path} is for members of the group {name:?}; become one (`sudo usermod -aG {name} USER`), and log in again"
         ),
-        None => format!("{path} is for members of the group with number {group}; become one, and log in again"),
+        None => format!(
+            "{path} is for processes with the group of number {group}; give it to the trainer (`docker run --group-add {group}`, \
+             supplementalGroups or fsGroup in Kubernetes), or become a member and log in again"
+        ),
     }
 }
 
@@ -49,8 +53,16 @@ mod tests {
     fn the_group_that_may_use_a_socket_is_named() {
         let told = |mode, group| told(Path::new("/run/forebay/forebay.sock"), mode, 998, group, GROUPS);
         assert!(told(0o140_660, 700).contains("usermod -aG trainers"), "{}", told(0o140_660, 700));
-        assert!(told(0o140_660, 701).contains("the group with number 701"), "{}", told(0o140_660, 701));
+        assert!(told(0o140_660, 701).contains("--group-add 701"), "{}", told(0o140_660, 701));
         assert!(told(0o140_600, 700).contains("the user with number 998 alone"), "{}", told(0o140_600, 700));
+    }
+
+    #[test]
+    fn no_user_is_told_to_join_the_group_of_root() {
+        for mode in [0o040_750, 0o140_660, 0o140_600] {
+            let told = told(Path::new("/run/forebay"), mode, 0, 0, GROUPS);
+            assert!(told.contains("[control] group") && !told.contains("usermod"), "{told}");
+        }
     }
 
     #[test]

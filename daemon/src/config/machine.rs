@@ -5,7 +5,7 @@ use std::path::Path;
 use forebay_printable::printable;
 use forebay_ring::numa_nodes;
 use forebay_road::ByteSize;
-use forebay_road::settings::Numa;
+use forebay_road::settings::{Mode, Numa};
 use forebay_sources::Options;
 use rustix::system::sysinfo;
 
@@ -62,7 +62,10 @@ impl Found {
 
     fn group(&mut self, key: impl Into<String>, name: Option<&String>) {
         if let Some(name) = name.filter(|name| group::number(name).is_none()) {
-            self.add(key, format!("is {name:?}, and this machine has no such group; name one from /etc/group."));
+            self.add(
+                key,
+                format!("is {name:?}, and this machine has no such group; {REMEDY}.", REMEDY = group::REMEDY),
+            );
         }
     }
 
@@ -100,6 +103,11 @@ impl Found {
                 self.path(key("root"), root);
             }
             self.group(key("group"), stream.group.as_ref());
+            if stream.settings.delivery.mode == Mode::Each && config.coordinator.remote.is_some() {
+                let problem = "is \"each\", which does not work with coordinator.endpoint. Leave the endpoint out, so that each \
+                               node runs the stream for itself, or give each trainer a shard with num_shards.";
+                self.add(key("mode"), problem.to_owned());
+            }
         }
     }
 

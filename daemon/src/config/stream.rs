@@ -22,7 +22,7 @@ use serde_json::{Map, Value};
 use super::mistake::{Mistake, Mistakes};
 use super::ring::{CREDITS, Ring, TRAINERS};
 use super::table::Table;
-use super::value::{choice, duration, flag, path, text, whole};
+use super::value::{choice, duration, flag, group, path, text, whole};
 
 pub(super) const EXAMPLE: &str = r#"# One table per stream. A trainer attaches by the name: forebay.Loader("stream:train").
 # [streams.train]
@@ -161,7 +161,7 @@ pub(super) const EXAMPLE: &str = r#"# One table per stream. A trainer attaches b
 # trainers = 2
 # Batches that one trainer may hold. Left out: as in [ring].
 # credits = 2
-# A group whose members may attach. Left out: only the daemon's own user.
+# A group whose members may attach, by name or number. Left out: only the daemon's own user.
 # group = "trainers"
 # How long the end of an epoch waits for a batch that a trainer holds, before next() raises EpochHeld.
 # epoch_end_timeout = "10m"
@@ -190,7 +190,7 @@ pub struct StreamSection {
     pub index: Option<PathBuf>,
     /// Name of the run.
     pub run: Option<String>,
-    /// Group whose members may attach.
+    /// Group whose members may attach: its name, or its number as text.
     pub group: Option<String>,
     /// The settings for the stream itself.
     pub settings: StreamSettings,
@@ -294,7 +294,7 @@ impl StreamSection {
                 choice(&[("auto", Labels::Auto), ("text", Labels::Text), ("none", Labels::None)]),
             ),
             run: table.take("run", text),
-            group: table.take("group", text),
+            group: table.take("group", group),
             settings: settings(table, default),
             written: table.values().clone(),
             source: source?,

@@ -17,6 +17,14 @@ pub(super) fn text(value: &Value) -> Result<String, String> {
     }
 }
 
+/// A group's name, or its number.
+pub(super) fn group(value: &Value) -> Result<String, String> {
+    match value.as_u64() {
+        Some(number) if number < u64::from(u32::MAX) => Ok(number.to_string()),
+        _ => text(value).map_err(|_| "a group's name or number".to_owned()),
+    }
+}
+
 pub(super) fn path(value: &Value) -> Result<PathBuf, String> {
     match value.as_str() {
         Some(text) if !text.is_empty() && !text.contains('\0') => Ok(PathBuf::from(text)),

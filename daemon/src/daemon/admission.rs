@@ -18,7 +18,7 @@ use crate::daemon::gates::StreamKey;
 use crate::daemon::private_ledger::private_ledger;
 use crate::daemon::streams::{Entered, Streams};
 use crate::daemon::wanted::Wanted;
-use crate::group;
+use crate::group::{self, Unnamed};
 
 /// A request to attach, as it was received.
 #[derive(Debug)]
@@ -135,12 +135,20 @@ impl Admission<'_> {
         let Some(section) = streams.configuration().now().streams.get(name).cloned() else {
             return Err((text_code::NOT_FOUND, streams.configuration().no_stream(name)));
         };
-        if peer.uid() != streams.uid() && !section.group.as_deref().is_some_and(|name| group::has(name, peer)) {
+        let certain = Unnamed::users().is_certain(peer.uid());
+        let own = peer.uid() == streams.uid() && certain;
+        if !own && !section.group.as_deref().is_some_and(|name| group::has(name, peer)) {
             let who = section.group.as_ref().map_or_else(
                 || "only the daemon's own user may attach; the stream's settings may name a group".to_owned(),
-                |group| format!("only members of group \"{group}\" may attach"),
+                |group| format!("only processes with group \"{group}\" may attach, and this one has {}", groups(peer)),
             );
-            return Err((text_code::PERMISSION, format!("stream \"{name}\" is not for user {}: {who}", peer.uid())));
+            let unnamed = if certain {
+                ""
+            } else {
+                " (a user of another user namespace, who has no number in the daemon's; run both in one user namespace)"
+            };
+            let reason = format!("stream \"{name}\" is not for user {}{unnamed}: {who}", peer.uid());
+            return Err((text_code::PERMISSION, reason));
         }
         Ok(())
     }
@@ -189,6 +197,15 @@ impl Admission<'_> {
         let shard = section.settings.sharding.part(None);
         suited(streams, Wanted { key: StreamKey { run, stream }, shard, section, files, trainer, ledgers }).await
     }
+}
+
+/// The groups of a process, for people. Who was added to a group a moment ago sees that the process has begun before.
+fn groups(peer: &Peer) -> String {
+    let mut all = vec![peer.gid()];
+    all.extend(peer.groups().iter().filter(|group| **group != peer.gid()));
+    let shown: Vec<_> = all.iter().take(16).map(u32::to_string).collect();
+    let more = if all.len() > shown.len() { ", ..." } else { "" };
+    format!("{}{more}", shown.join(", "))
 }
 
 /// The stream of a Loader, with the Loader's own settings: one of another Loader that has left, or that left while

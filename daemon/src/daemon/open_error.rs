@@ -32,7 +32,7 @@ pub enum OpenError {
     #[error("the stream cannot be opened: {0}")]
     System(#[from] std::io::Error),
     /// The group whose members may attach.
-    #[error("there is no group \"{0}\" on this machine; name one from /etc/group, or leave group out")]
+    #[error("there is no group \"{0}\" on this machine; {remedy}. Or leave group out", remedy = crate::group::REMEDY)]
     Group(String),
     /// By a reload, while it was waited for.
     #[error("the configuration no longer has it")]
