@@ -1,12 +1,16 @@
 //! Connects to a coordinator, or to etcd: over TCP, over TCP with TLS, or over a Unix socket.
 
 use std::io;
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
+use forebay_printable::system_error;
 use hyper_util::rt::TokioIo;
+use parking_lot::Mutex;
 use rustls::pki_types::ServerName;
-use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpStream, UnixStream};
 use tokio_rustls::TlsConnector;
 use tonic::transport::{Channel, Endpoint, Uri};
@@ -23,28 +27,123 @@ trait Wire: AsyncRead + AsyncWrite + Send + Unpin {}
 
 impl<T: AsyncRead + AsyncWrite + Send + Unpin> Wire for T {}
 
+/// A way to a coordinator.
+#[derive(Debug)]
+pub(crate) struct WayThere {
+    pub(crate) address: Address,
+    pub(crate) channel: Channel,
+    /// What broke its connections.
+    pub(crate) faults: LineFaults,
+}
+
+/// Why a connection broke last. gRPC only says that no answer came.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct LineFaults(Arc<Mutex<Option<String>>>);
+
+/// A connection whose faults are noted.
+struct NotedWire {
+    wire: Box<dyn Wire>,
+    faults: LineFaults,
+}
+
 /// A way there that connects when it is used, and again after a failure.
 pub fn channel(address: &Address, tls: Option<Arc<ClientTls>>, within: Duration) -> Channel {
-    connect(&Endpoint::from_static("http://coordinator").connect_timeout(within), address, tls)
+    connect(&Endpoint::from_static("http://coordinator").connect_timeout(within), address, tls, &LineFaults::default())
 }
 
 /// As [`channel`]. A connection on which the other end gives no sign of life is ended.
-pub(crate) fn asked_for_life(address: &Address, tls: Option<Arc<ClientTls>>, within: Duration) -> Channel {
+pub(crate) fn asked_for_life(address: &Address, tls: Option<Arc<ClientTls>>, within: Duration) -> WayThere {
     let endpoint = Endpoint::from_static("http://coordinator")
         .connect_timeout(within)
         .http2_keep_alive_interval(SIGN_OF_LIFE)
         .keep_alive_timeout(SIGN_OF_LIFE)
         .keep_alive_while_idle(true);
-    connect(&endpoint, address, tls)
+    let faults = LineFaults::default();
+    WayThere { address: address.clone(), channel: connect(&endpoint, address, tls, &faults), faults }
 }
 
 /// Whatever the scheme of the endpoint, TLS is spoken here and not by tonic.
-fn connect(endpoint: &Endpoint, address: &Address, tls: Option<Arc<ClientTls>>) -> Channel {
-    let address = Arc::new(address.clone());
+fn connect(endpoint: &Endpoint, address: &Address, tls: Option<Arc<ClientTls>>, faults: &LineFaults) -> Channel {
+    let (address, faults) = (Arc::new(address.clone()), faults.clone());
     endpoint.connect_with_connector_lazy(tower::service_fn(move |_: Uri| {
-        let (address, tls) = (Arc::clone(&address), tls.clone());
-        async move { dial(&address, tls.as_deref()).await.map(TokioIo::new) }
+        let (address, tls, faults) = (Arc::clone(&address), tls.clone(), faults.clone());
+        async move {
+            let dialled = dial(&address, tls.as_deref()).await;
+            let wire = dialled.inspect_err(|error| faults.note(error))?;
+            Ok::<_, io::Error>(TokioIo::new(NotedWire { wire, faults }))
+        }
     }))
+}
+
+impl LineFaults {
+    fn note(&self, error: &io::Error) {
+        *self.0.lock() = Some(told(error));
+    }
+
+    /// The last one, if nothing has come since.
+    pub(crate) fn last(&self) -> Option<String> {
+        self.0.lock().clone()
+    }
+
+    /// An answer has come.
+    pub(crate) fn forget(&self) {
+        *self.0.lock() = None;
+    }
+}
+
+/// What the system or TLS said, and what to do where that is not plain.
+pub(crate) fn told(error: &io::Error) -> String {
+    let hint = if is_refused_certificate(error) {
+        ". The coordinator does not accept the certificate of this program: give tls_certificate and tls_key (or \
+         --tls-certificate and --tls-key) of a valid certificate that its --tls-client-ca has signed"
+    } else {
+        ""
+    };
+    format!("{}{hint}", system_error(error))
+}
+
+/// Whether the other end has refused what it was shown.
+fn is_refused_certificate(error: &io::Error) -> bool {
+    use rustls::AlertDescription as Alert;
+    let refusals = [
+        Alert::BadCertificate,
+        Alert::UnsupportedCertificate,
+        Alert::CertificateRevoked,
+        Alert::CertificateExpired,
+        Alert::CertificateUnknown,
+        Alert::UnknownCA,
+        Alert::AccessDenied,
+        Alert::DecryptError,
+        Alert::CertificateRequired,
+    ];
+    let alert = error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>());
+    matches!(alert, Some(rustls::Error::AlertReceived(alert)) if refusals.contains(alert))
+}
+
+impl AsyncRead for NotedWire {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let read = ready!(Pin::new(&mut self.wire).poll_read(context, buffer));
+        Poll::Ready(read.inspect_err(|error| self.faults.note(error)))
+    }
+}
+
+impl AsyncWrite for NotedWire {
+    fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        // The other end may have said why, which is read: a write only fails.
+        Pin::new(&mut self.wire).poll_write(context, bytes)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.wire).poll_flush(context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.wire).poll_shutdown(context)
+    }
 }
 
 async fn dial(address: &Address, tls: Option<&ClientTls>) -> io::Result<Box<dyn Wire>> {
@@ -61,4 +160,23 @@ async fn dial(address: &Address, tls: Option<&ClientTls>) -> io::Result<Box<dyn 
     let tls = tls.ok_or_else(|| io::Error::other("TLS is not configured"))?;
     let name = ServerName::try_from(host.clone()).map_err(io::Error::other)?;
     Ok(Box::new(TlsConnector::from(tls.now()).connect(name, stream).await?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rule_25_a_refused_certificate_and_a_forbidden_network_are_told_with_what_to_do() {
+        let alert = |alert| io::Error::new(io::ErrorKind::InvalidData, rustls::Error::AlertReceived(alert));
+        for refusal in [rustls::AlertDescription::CertificateExpired, rustls::AlertDescription::CertificateRequired] {
+            let told = told(&alert(refusal));
+            assert!(told.contains("does not accept the certificate") && told.contains("tls_certificate"), "{told}");
+        }
+        let other = told(&alert(rustls::AlertDescription::CloseNotify));
+        assert!(!other.contains("tls_certificate"), "{other}");
+        let forbidden = told(&io::Error::from_raw_os_error(97));
+        assert!(forbidden.contains("forebay-network.conf"), "{forbidden}");
+        assert_eq!(told(&io::ErrorKind::ConnectionRefused.into()), "connection refused");
+    }
 }

@@ -1,6 +1,7 @@
 //! The line to a coordinator in another process: one call over it, with its deadline, and what an answer means.
 
 use std::error::Error;
+use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
@@ -8,11 +9,11 @@ use forebay_proto::v1::ledger_client::LedgerClient;
 use forebay_proto::v1::{LedgerNews, NewsRequest};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, timeout, timeout_at};
-use tonic::transport::Channel;
 use tonic::{Code, Status};
 
 use crate::address::Address;
 use crate::call_error::CallError;
+use crate::dial::{WayThere, told};
 use crate::outage::Outages;
 use crate::request::Request;
 use crate::token::TokenFile;
@@ -23,7 +24,7 @@ const REPLY: usize = 64 << 20;
 /// The ways to a coordinator.
 #[derive(Debug)]
 pub struct Line {
-    ways: Vec<(Address, Channel)>,
+    ways: Vec<WayThere>,
     /// The one that is asked now.
     current: AtomicUsize,
     token: Option<TokenFile>,
@@ -33,12 +34,7 @@ pub struct Line {
 
 impl Line {
     /// Over these ways, the first of which is tried first; there is at least one.
-    pub(crate) fn new(
-        ways: Vec<(Address, Channel)>,
-        token: Option<TokenFile>,
-        deadline: Duration,
-        outages: Outages,
-    ) -> Self {
+    pub(crate) fn new(ways: Vec<WayThere>, token: Option<TokenFile>, deadline: Duration, outages: Outages) -> Self {
         Self { ways, current: AtomicUsize::new(0), token, deadline, outages }
     }
 
@@ -54,8 +50,13 @@ impl Line {
                     hops -= 1;
                     continue;
                 }
+                Err(CallError::NotLeader { leader: Some(leader), .. }) if !self.knows(&leader) => format!(
+                    "it says that {leader} leads, which is not among the addresses of this program: add it to endpoint in \
+                     [coordinator], or to --coordinator, or give that coordinator an --advertise under which it is reached"
+                ),
                 Err(CallError::Unavailable(why) | CallError::NotLeader { why, .. }) => why,
                 answer => {
+                    self.ways[at].faults.forget();
                     self.outages.is_over();
                     return answer;
                 }
@@ -64,13 +65,13 @@ impl Line {
             let next = (at + 1) % self.ways.len();
             let _moved = self.current.compare_exchange(at, next, Ordering::Relaxed, Ordering::Relaxed);
             let why = why.trim_end_matches('.');
-            return Err(self.outages.goes_on(&format!("the coordinator at {}: {why}", self.ways[at].0)));
+            return Err(self.outages.goes_on(&format!("the coordinator at {}: {why}", self.ways[at].address)));
         }
     }
 
     /// Asks one of them.
     async fn ask_at<R: Request>(&self, at: usize, message: R, until: Instant) -> Result<R::Reply, CallError> {
-        let client = LedgerClient::new(self.ways[at].1.clone())
+        let client = LedgerClient::new(self.ways[at].channel.clone())
             .max_decoding_message_size(REPLY)
             .max_encoding_message_size(REPLY);
         let mut request = tonic::Request::new(message);
@@ -81,15 +82,17 @@ impl Line {
         match timeout_at(until, R::send(request, client)).await {
             Ok(Ok(reply)) => Ok(reply.into_inner()),
             // tonic watches the same deadline, and may be the first to see it pass.
-            Ok(Err(status)) if matches!(status.code(), Code::Cancelled | Code::DeadlineExceeded) => Err(self.silent()),
+            Ok(Err(status)) if matches!(status.code(), Code::Cancelled | Code::DeadlineExceeded) => {
+                Err(self.silent(at))
+            }
             Ok(Err(status)) => Err(of_status(&status)),
-            Err(_elapsed) => Err(self.silent()),
+            Err(_elapsed) => Err(self.silent(at)),
         }
     }
 
     /// Passes on what the coordinator tells of a ledger, until it cannot be asked.
     pub(crate) async fn follow(&self, message: NewsRequest, news: &mpsc::Sender<LedgerNews>) {
-        let (address, channel) = &self.ways[self.current.load(Ordering::Relaxed)];
+        let WayThere { address, channel, .. } = &self.ways[self.current.load(Ordering::Relaxed)];
         let mut client = LedgerClient::new(channel.clone());
         let mut request = tonic::Request::new(message);
         if let Some(token) = &self.token {
@@ -110,16 +113,26 @@ impl Line {
         }
     }
 
+    /// Whether it has a way to this address.
+    fn knows(&self, leader: &str) -> bool {
+        leader.parse().is_ok_and(|leader: Address| self.ways.iter().any(|way| way.address == leader))
+    }
+
     /// Goes on at this address. False if it is not one of these, or is the one that has just been asked.
     fn turn_to(&self, leader: &str, asked: usize) -> bool {
-        let leads = |(address, _): &(Address, Channel)| leader.parse().is_ok_and(|leader: Address| leader == *address);
+        let leads = |way: &WayThere| leader.parse().is_ok_and(|leader: Address| leader == way.address);
         let Some(next) = self.ways.iter().position(leads).filter(|next| *next != asked) else { return false };
         self.current.store(next, Ordering::Relaxed);
         true
     }
 
-    fn silent(&self) -> CallError {
-        CallError::Unavailable(format!("no answer within {} s", self.deadline.as_secs_f32()))
+    /// Nothing came in time. A connection that broke meanwhile is the reason: a refused certificate looks like silence.
+    fn silent(&self, at: usize) -> CallError {
+        let silence = format!("no answer within {} s", self.deadline.as_secs_f32());
+        CallError::Unavailable(match self.ways[at].faults.last() {
+            Some(fault) => format!("{silence}; the connection broke: {fault}"),
+            None => silence,
+        })
     }
 }
 
@@ -141,7 +154,11 @@ fn of_status(status: &Status) -> CallError {
 
 /// What the system said; what is around it says only that a transport failed.
 fn innermost(error: &(dyn Error + 'static)) -> String {
-    error.source().map_or_else(|| error.to_string(), innermost)
+    match (error.source(), error.downcast_ref::<io::Error>()) {
+        (Some(source), _) => innermost(source),
+        (None, Some(system)) => told(system),
+        (None, None) => error.to_string(),
+    }
 }
 
 #[cfg(test)]

@@ -87,7 +87,7 @@ impl Remote {
         let ways = {
             // A channel keeps a task on the runtime that it is made on.
             let _on_it = runtime.enter();
-            let way = |address: &Address| (address.clone(), dial::asked_for_life(address, tls.clone(), self.deadline));
+            let way = |address: &Address| dial::asked_for_life(address, tls.clone(), self.deadline);
             self.addresses.iter().map(way).collect()
         };
         let line = Arc::new(Line::new(ways, token, self.deadline, outages));

@@ -5,7 +5,7 @@ use std::fmt;
 use std::io;
 use std::time::Duration;
 
-use forebay_printable::printable;
+use forebay_printable::{printable, system_error};
 use forebay_sources::{Locator, ReadError, ReadErrorKind};
 use reqwest::StatusCode;
 use rustix::io::Errno;
@@ -174,7 +174,8 @@ fn follow(error: &(dyn Error + 'static)) -> (String, bool) {
             None => break,
         }
     }
-    (deepest.to_string(), lacks)
+    let system = deepest.downcast_ref::<io::Error>();
+    (system.map_or_else(|| deepest.to_string(), system_error), lacks)
 }
 
 /// The text inside the first `<Code>` of an XML answer.

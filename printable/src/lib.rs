@@ -1,9 +1,13 @@
-//! Text from outside, such as file names and reasons, as it may be shown to a person.
+//! Text from outside, such as file names, reasons and errors of the system, as it may be shown to a person.
 #![forbid(unsafe_code)]
+
+mod system_error;
 
 use std::ffi::OsStr;
 use std::fmt::{self, Write as _};
 use std::os::unix::ffi::OsStrExt as _;
+
+pub use system_error::system_error;
 
 /// Shows text with every character escaped that a terminal would obey or hide. See [`printable`].
 #[derive(Clone, Copy, Debug)]

@@ -34,7 +34,7 @@ impl fmt::Display for RecoveryAudit {
         write!(
             f,
             "generation {}: recovered from a snapshot of {}; what was delivered between the snapshot and the recovery was \
-             delivered again, and is counted once",
+             delivered again, and is counted once. The numbers of possible repetitions do not include it",
             self.generation,
             self.time()
         )

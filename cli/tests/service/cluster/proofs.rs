@@ -163,6 +163,15 @@ fn rule_25_with_certificates_a_daemon_speaks_only_under_a_name_that_its_own_has(
     assert!(!refused.status.success(), "it speaks TLS only");
     let refused = status(port, "https", &["--tls-ca", &ca, "--timeout", "5s"]);
     assert!(!refused.status.success(), "it asks for a certificate");
+    let words = "The coordinator does not accept the certificate of this program";
+    assert!(stderr(&refused).contains(words), "{}", stderr(&refused));
+    // One that another authority has signed.
+    let other = Authority::new();
+    other.sign("node", &["train-1"]);
+    let [shown, its_key] = ["node.pem", "node.key"].map(|name| other.file(name));
+    let shown = ["--tls-ca", &ca, "--tls-certificate", &shown, "--tls-key", &its_key, "--timeout", "5s"];
+    let refused = status(port, "https", &shown);
+    assert!(stderr(&refused).contains(words), "{}", stderr(&refused));
 
     let home = Home::with_pictures(12);
     let configure = |node: &str| {
@@ -183,6 +192,34 @@ fn rule_25_with_certificates_a_daemon_speaks_only_under_a_name_that_its_own_has(
     let daemon = home.start();
     Puppet::attach(&home).finish();
     home.audit();
+    daemon.stop();
+}
+
+#[test]
+fn rule_25_a_wildcard_of_a_certificate_needs_two_names_behind_it() {
+    let authority = Authority::new();
+    authority.sign("server", &["127.0.0.1"]);
+    authority.sign("nodes", &["*.train", "*.train.lan"]);
+    let [ca, certificate, key] = ["ca.pem", "server.pem", "server.key"].map(|name| authority.file(name));
+    let tls = ["--tls-certificate", &certificate, "--tls-key", &key, "--tls-client-ca", &ca];
+    let (_coordinator, port) = coordinate(authority.folder.path(), &tls);
+    let home = Home::with_pictures(12);
+    let configure = |node: &str| {
+        let [shown, its_key] = ["nodes.pem", "nodes.key"].map(|name| authority.file(name));
+        let sockets = home.path("sockets");
+        let text = format!(
+            "[control]\ndir = {sockets:?}\n[coordinator]\nendpoint = \"https://127.0.0.1:{port}\"\nnode = \"{node}\"\n\
+             tls_ca = \"{ca}\"\ntls_certificate = \"{shown}\"\ntls_key = \"{its_key}\"\n{}",
+            home.train("epochs = 1")
+        );
+        fs::write(home.path("forebay.toml"), text).unwrap();
+    };
+    configure("a.train");
+    let (_, said) = home.fails_to_start();
+    assert!(said.contains("is not for worker \"a.train\""), "{said}");
+    configure("a.train.lan");
+    let daemon = home.start();
+    Puppet::attach(&home).finish();
     daemon.stop();
 }
 
