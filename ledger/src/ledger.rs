@@ -46,6 +46,7 @@ use forebay_proto::v1::{
     QuarantineKey, QuarantinedRecord, Recovery, RunFailure, WorkerProcess,
 };
 
+pub(crate) use self::tallies::{EpochTallies, Tallies, cut};
 use self::{
     bad_records::BadRecords, expired::ExpiredPositions, loads::Loads, missing::Missing, shares::Shares, spans::Spans,
     worker_index::WorkerIndex, workers::Replies,
@@ -90,7 +91,7 @@ pub struct Ledger {
     workers: BTreeMap<String, Worker>,
     /// The same workers, for those who look for some of them. Not stored.
     index: WorkerIndex,
-    tallies: BTreeMap<u64, Tallies>,
+    tallies: EpochTallies,
     /// By (epoch, record), at most `QUARANTINE_LIST`; `quarantined` and `bad` continue beyond it.
     quarantine: BTreeMap<(u64, u64), QuarantinedRecord>,
     /// The records that were ever in quarantine.
@@ -223,7 +224,7 @@ impl Ledger {
             tails: Vec::new(),
             workers: BTreeMap::new(),
             index: WorkerIndex::default(),
-            tallies: BTreeMap::new(),
+            tallies: EpochTallies::default(),
             quarantine: BTreeMap::new(),
             bad: BadRecords::default(),
             failure: RunFailure::default(),
@@ -389,7 +390,7 @@ impl Ledger {
 
     fn tally(&mut self, epoch: u64) -> &mut Tallies {
         self.dirty.epochs.insert(epoch);
-        self.tallies.entry(epoch).or_default()
+        self.tallies.of(epoch)
     }
 }
 

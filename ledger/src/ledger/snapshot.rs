@@ -13,7 +13,7 @@ use super::{
     receipts::receipt_range,
     returned::positions,
     step,
-    tallies::{PositionFate, Tallies},
+    tallies::{EpochTallies, PositionFate, Tallies},
     worker_index::WorkerIndex,
 };
 use crate::error::LedgerError;
@@ -263,7 +263,7 @@ impl Ledger {
 fn consume(
     plan: &Plan,
     open: &mut [SnapshotLease],
-    tallies: &mut BTreeMap<u64, Tallies>,
+    tallies: &mut EpochTallies,
     item: &AckItem,
 ) -> Result<(), LedgerError> {
     let wrong = || {
@@ -282,7 +282,7 @@ fn consume(
     let there: u64 = parts.iter().map(|(_, part)| part.end - part.start).sum();
     let Some(&(first, _)) = parts.first().filter(|_| there == range.end - range.start) else { return Ok(()) };
     let epoch = open[first].epoch;
-    let (order, tallies) = (plan.epoch(epoch), tallies.entry(epoch).or_default());
+    let (order, tallies) = (plan.epoch(epoch), tallies.of(epoch));
     let is_bare = item.kind() == Kind::Bare;
     let fate = if is_bare { PositionFate::Quarantined } else { PositionFate::of_receipt(item.kind()) };
     if !is_bare {

@@ -9,7 +9,8 @@ use prost::Message;
 
 use super::damage::Damage;
 use super::{
-    BadRecords, Dirty, Ledger, Loads, Missing, ReturnedPositions, Shares, Tallies, Times, Worker, WorkerIndex, marks,
+    BadRecords, Dirty, EpochTallies, Ledger, Loads, Missing, ReturnedPositions, Shares, Tallies, Times, Worker,
+    WorkerIndex, marks,
 };
 use crate::change::Change;
 
@@ -143,7 +144,7 @@ impl Ledger {
             tails: head.tails.iter().map(|stored| returned(stored, head.version, now, times)).collect(),
             workers: BTreeMap::new(),
             index: WorkerIndex::default(),
-            tallies: BTreeMap::new(),
+            tallies: EpochTallies::default(),
             quarantine: BTreeMap::new(),
             bad: BadRecords::default(),
             failure: head.failure.clone().unwrap_or_default(),

@@ -1,5 +1,7 @@
 //! What became of an epoch's records, as counts and sums (semantics rule 24), and the list of quarantined ones.
 
+mod by_epoch;
+
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -13,6 +15,8 @@ use forebay_proto::{
 
 use super::Ledger;
 use forebay_plan::Plan;
+use crate::plan::Plan;
+pub(crate) use by_epoch::EpochTallies;
 
 /// The quarantine lists at most so many records; the count and the sums go on.
 pub(super) const QUARANTINE_LIST: usize = 100_000;
@@ -214,7 +218,7 @@ impl Ledger {
     pub(super) fn account(&mut self, epoch: u64, positions: &Range<u64>, count: impl Fn(&mut Tallies, &Plan)) {
         let Self { plan, tallies, marks, dirty, .. } = self;
         dirty.epochs.insert(epoch);
-        count(tallies.entry(epoch).or_default(), plan);
+        count(tallies.of(epoch), plan);
         let gone: Vec<_> = marks.range(between(epoch, positions)).map(|(place, _)| *place).collect();
         for place in gone {
             marks.remove(&place);
