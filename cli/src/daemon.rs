@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use forebay_daemon::config::{Surroundings, parse_duration};
-use forebay_daemon::control;
+use forebay_daemon::{control, Entry, is_listened_at, private_daemons};
 use forebay_printable::printable;
 use forebay_proto::v1::control_client::ControlClient;
 use forebay_ring::is_own_socket_dir;
@@ -30,9 +30,15 @@ pub(crate) struct Daemon {
     /// Folder of the daemon's sockets. Left out: that of the user's daemon, or else of the service.
     #[arg(long, value_name = "FOLDER")]
     socket_dir: Option<PathBuf>,
+    /// The private daemon of the Loaders of this process, or the private daemon with this process number.
+    #[arg(long, value_name = "PID", conflicts_with = "socket_dir")]
+    pid: Option<u32>,
     /// How long the daemon may take to answer.
     #[arg(long, value_name = "DURATION", default_value = "30s", value_parser = duration)]
     timeout: Duration,
+    /// The one that was found.
+    #[arg(skip)]
+    found: Option<Entry>,
 }
 
 /// Why a daemon does not serve yet.
@@ -55,6 +61,17 @@ impl fmt::Display for Unready {
     }
 }
 
+/// The private daemons that there are, in a part of a sentence.
+fn listed(entries: &[Entry]) -> String {
+    let each = |entry: &Entry| format!("{} (daemon {})", entry.loader, entry.daemon);
+    match entries {
+        [] => "and no other process of this user has one".to_owned(),
+        entries => {
+            format!("but processes of this user have some: {}", entries.iter().map(each).collect::<Vec<_>>().join(", "))
+        }
+    }
+}
+
 /// A time above 0, such as 10s.
 pub(crate) fn duration(text: &str) -> Result<Duration, String> {
     parse_duration(text).filter(|time| !time.is_zero()).ok_or_else(|| "give a duration, such as 10s or 5m".into())
@@ -63,7 +80,53 @@ pub(crate) fn duration(text: &str) -> Result<Duration, String> {
 impl Daemon {
     /// The one with its sockets in this folder.
     pub(crate) fn in_folder(folder: &Path) -> Self {
-        Self { socket_dir: Some(folder.to_owned()), timeout: Duration::from_secs(30) }
+        Self { socket_dir: Some(folder.to_owned()), pid: None, timeout: Duration::from_secs(30), found: None }
+    }
+
+    /// All daemons that the user means: the user's daemon or the service, and the private daemons of the user's Loaders. At
+    /// least one, which may not run.
+    pub(crate) fn all(&self) -> Result<Vec<Self>, Failure> {
+        if self.socket_dir.is_some() {
+            return Ok(vec![self.clone()]);
+        }
+        let private = private_daemons(&Surroundings::of_process().user_sockets);
+        let found = |entry| Self { found: Some(entry), ..self.clone() };
+        if let Some(pid) = self.pid {
+            let of = private.iter().find(|entry| [entry.loader, entry.daemon].contains(&pid));
+            let entry = of.ok_or_else(|| {
+                Failure::Unavailable(format!("No private daemon of process {pid} runs, {}.", listed(&private)))
+            })?;
+            return Ok(vec![found(entry.clone())]);
+        }
+        let service = private.is_empty() || is_listened_at(&self.socket(control::SOCKET));
+        let service = service.then(|| self.clone());
+        Ok(service.into_iter().chain(private.into_iter().map(found)).collect())
+    }
+
+    /// Whether one was named.
+    pub(crate) fn is_one(&self) -> bool {
+        self.pid.is_some() || self.socket_dir.is_some()
+    }
+
+    /// The process whose Loaders it serves, if it is a private one.
+    pub(crate) fn loader(&self) -> Option<u32> {
+        self.found.as_ref().map(|entry| entry.loader)
+    }
+
+    /// Where it is asked: the only private daemon is meant where no other one runs.
+    fn control(&self) -> Result<PathBuf, Failure> {
+        let all = match &self.found {
+            Some(entry) => return Ok(entry.control.clone()),
+            None => self.all()?,
+        };
+        match &*all {
+            [Self { found: Some(entry), .. }] => Ok(entry.control.clone()),
+            [Self { found: Some(_), .. }, ..] => {
+                let entries: Vec<_> = all.iter().filter_map(|daemon| daemon.found.clone()).collect();
+                Err(Failure::Unavailable(format!("No service runs, {}. Choose one with --pid.", listed(&entries))))
+            }
+            _ => Ok(self.socket(control::SOCKET)),
+        }
     }
 
     /// How long it may take to answer.
@@ -73,7 +136,7 @@ impl Daemon {
 
     /// Whether it runs.
     pub(crate) fn answers(&self) -> bool {
-        std::os::unix::net::UnixStream::connect(self.socket(control::SOCKET)).is_ok()
+        is_listened_at(&self.socket(control::SOCKET))
     }
 
     /// Asks it something.
@@ -103,7 +166,7 @@ impl Daemon {
     }
 
     fn reach<R>(&self, talk: impl AsyncFnOnce(Client) -> Result<R, Failure>) -> Result<R, Failure> {
-        let socket = self.socket(control::SOCKET);
+        let socket = self.control()?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         runtime.block_on(async {
             let connected = timeout(self.timeout, connect(&socket)).await.map_err(|_elapsed| self.silent())?;
@@ -141,9 +204,10 @@ impl Daemon {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let sign = progress::sign("waiting for the daemon");
         let mut seen = Unready::NotThere("it was not asked yet".to_owned());
+        let socket = if self.pid.is_some() { self.control()? } else { self.socket(control::SOCKET) };
         let ready = runtime.block_on(async {
             let looking = async {
-                while let Err(unready) = self.see_it_ready(&mut seen).await {
+                while let Err(unready) = see_it_ready(&socket, &mut seen).await {
                     seen = unready;
                     tokio::time::sleep(LOOK_AGAIN).await;
                 }
@@ -152,29 +216,12 @@ impl Daemon {
         });
         sign.finish_and_clear();
         ready.map_err(|_elapsed| {
-            let socket = self.socket(control::SOCKET);
             Failure::Failed(format!(
                 "No daemon serves at {} within {} s: {seen}.",
                 printable(&socket),
                 within.as_secs_f32()
             ))
         })
-    }
-
-    /// Returns once it is ready, or when it cannot be asked, or ends. What is seen meanwhile goes to `seen`.
-    async fn see_it_ready(&self, seen: &mut Unready) -> Result<(), Unready> {
-        let channel = connect(&self.socket(control::SOCKET)).await;
-        let channel = channel.map_err(|error| Unready::NotThere(cause(&error)))?;
-        let of_all = HealthCheckRequest { service: String::new() };
-        let refused = |status: tonic::Status| Unready::NotThere(status.message().to_owned());
-        let mut news = HealthClient::new(channel).watch(of_all).await.map_err(refused)?.into_inner();
-        while let Some(health) = news.message().await.map_err(refused)? {
-            if health.status() == ServingStatus::Serving {
-                return Ok(());
-            }
-            *seen = Unready::Opening;
-        }
-        Err(Unready::NotThere("it has ended".to_owned()))
     }
 
     /// One of its sockets.
@@ -203,4 +250,20 @@ async fn connect(socket: &Path) -> Result<Channel, tonic::transport::Error> {
 /// The innermost cause, which names what the system said; what is around it says only that a transport failed.
 fn cause(error: &dyn std::error::Error) -> String {
     error.source().map_or_else(|| error.to_string(), cause)
+}
+
+/// Returns once it is ready, or when it cannot be asked, or ends. What is seen meanwhile goes to `seen`.
+async fn see_it_ready(socket: &Path, seen: &mut Unready) -> Result<(), Unready> {
+    let channel = connect(socket).await;
+    let channel = channel.map_err(|error| Unready::NotThere(cause(&error)))?;
+    let of_all = HealthCheckRequest { service: String::new() };
+    let refused = |status: tonic::Status| Unready::NotThere(status.message().to_owned());
+    let mut news = HealthClient::new(channel).watch(of_all).await.map_err(refused)?.into_inner();
+    while let Some(health) = news.message().await.map_err(refused)? {
+        if health.status() == ServingStatus::Serving {
+            return Ok(());
+        }
+        *seen = Unready::Opening;
+    }
+    Err(Unready::NotThere("it has ended".to_owned()))
 }

@@ -1,7 +1,7 @@
-//! How a group of trainers is named.
+//! How trainers and groups of them are named.
 
 use forebay_printable::printable;
-use forebay_proto::v1::GroupStatus;
+use forebay_proto::v1::{GroupStatus, ConsumerStatus};
 
 /// Who a group is.
 pub(crate) fn members(GroupStatus { name, pids, .. }: &GroupStatus) -> String {
@@ -11,6 +11,12 @@ pub(crate) fn members(GroupStatus { name, pids, .. }: &GroupStatus) -> String {
         let trainers = if pids.len() == 1 { "1 trainer".to_owned() } else { format!("{} trainers", pids.len()) };
         format!("{} ({trainers})", printable(name))
     }
+}
+
+/// A trainer's process.
+pub(crate) fn process(ConsumerStatus { pid, foreign, .. }: &ConsumerStatus) -> String {
+    // The number names no process, or another one, where the daemon runs.
+    if *foreign { format!("process {pid} in a container of its own") } else { format!("process {pid}") }
 }
 
 /// So many batches, in words.

@@ -10,7 +10,7 @@ use forebay_daemon::config::{Config, Surroundings, parse_lanes};
 use forebay_daemon::serve::{self, EndedBy};
 use forebay_daemon::start_logs;
 use forebay_road::settings::Lanes;
-use forebay_road::{ByteSize, DECODE_THREAD, threads};
+use forebay_road::{ByteSize, DECODE_THREAD, TOLD, threads};
 
 use self::elasticdl::JobArgs;
 use crate::failure::Failure;
@@ -53,8 +53,8 @@ const WHAT: [&str; 6] = ["path", "config", "private", "training", "validation", 
 
 pub(crate) fn run(args: &ServeArgs) -> Result<(), Failure> {
     let surroundings = Surroundings::of_process();
-    let _flush =
-        start_logs(if args.private { "warn" } else { "info" }).map_err(|error| Failure::Failed(error.to_string()))?;
+    let level = if args.private { format!("warn,{TOLD}=off") } else { "info".to_owned() };
+    let _flush = start_logs(&level).map_err(|error| Failure::Failed(error.to_string()))?;
     end_at_a_panic();
     threads::room_for(2).map_err(|error| Failure::Failed(format!("{error}.")))?;
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;

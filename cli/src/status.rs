@@ -18,7 +18,7 @@ use forebay_road::ByteSize;
 
 use crate::daemon::{Client, Daemon, duration};
 use crate::failure::Failure;
-use crate::group::{in_batches, members};
+use crate::group::{in_batches, members, process};
 use crate::remote::{Coordinator, CoordinatorArgs};
 use crate::span::span;
 use crate::user;
@@ -72,8 +72,45 @@ pub(crate) fn run(args: &StatusArgs) -> Result<(), Failure> {
         })?;
         return Ok(if args.json { writeln!(out, "{:#}", quarantine.json()) } else { quarantine.text(&mut out) }?);
     }
-    let reply = args.daemon.ask(|mut client| async move { client.status(StatusRequest {}).await })?;
-    Ok(if args.json { writeln!(out, "{:#}", json::status(&reply)) } else { status(&mut out, &reply) }?)
+    let told = Told::of_all(&args.daemon)?;
+    if args.json {
+        return Ok(writeln!(out, "{:#}", json::all(&told, args.daemon.is_one(), json::status))?);
+    }
+    for (number, Told { loader, reply }) in told.iter().enumerate() {
+        if number > 0 {
+            writeln!(out)?;
+        }
+        match reply {
+            Ok(reply) => status(&mut out, *loader, reply)?,
+            Err(why) => writeln!(out, "private daemon of process {}: {why}", loader.unwrap_or_default())?,
+        }
+    }
+    Ok(())
+}
+
+/// What a daemon has said about itself.
+#[derive(Debug)]
+pub(crate) struct Told {
+    /// The process whose Loaders it serves, if it is a private one.
+    pub(crate) loader: Option<u32>,
+    /// Why it has not answered, otherwise.
+    pub(crate) reply: Result<StatusReply, String>,
+}
+
+impl Told {
+    /// Asks all daemons that are meant. One that does not answer is an error only if there is no other.
+    pub(crate) fn of_all(daemon: &Daemon) -> Result<Vec<Self>, Failure> {
+        let all = daemon.all()?;
+        let mut told = Vec::with_capacity(all.len());
+        for each in &all {
+            match each.ask(|mut client| async move { client.status(StatusRequest {}).await }) {
+                Ok(reply) => told.push(Self { loader: each.loader(), reply: Ok(reply) }),
+                Err(failure) if all.len() == 1 => return Err(failure),
+                Err(failure) => told.push(Self { loader: each.loader(), reply: Err(failure.to_string()) }),
+            }
+        }
+        Ok(told)
+    }
 }
 
 fn of_coordinator(args: &StatusArgs, coordinator: &Coordinator) -> Result<(), Failure> {
@@ -106,10 +143,13 @@ fn of_coordinator(args: &StatusArgs, coordinator: &Coordinator) -> Result<(), Fa
     Ok(if args.json { writeln!(out, "{:#}", quarantine.json()) } else { quarantine.text(&mut out) }?)
 }
 
-fn status(out: &mut impl Write, reply: &StatusReply) -> io::Result<()> {
+fn status(out: &mut impl Write, loader: Option<u32>, reply: &StatusReply) -> io::Result<()> {
     let uptime = Duration::from_secs(reply.uptime_ms / 1000);
     writeln!(out, "forebay {}, process {}, up {}", reply.version, reply.pid, span(uptime))?;
-    writeln!(out, "socket {}", printable(&reply.socket))?;
+    match loader {
+        Some(loader) => writeln!(out, "private daemon of the Loaders of process {loader}")?,
+        None => writeln!(out, "socket {}", printable(&reply.socket))?,
+    }
     if let Some(LedgerOutage { cause, for_ms }) = &reply.ledger_outage {
         let time = span(Duration::from_millis(*for_ms));
         writeln!(out, "LEDGER  could not be reached or written for {time}: {}", printable(cause))?;
@@ -223,10 +263,11 @@ fn one(out: &mut impl Write, reply: &StatusReply, stream: &StreamStatus) -> io::
         writeln!(out, "  seek     points of {pictures} pictures, {bytes:#} of {budget:#}")?;
     }
     for consumer in &stream.consumers {
-        let ConsumerStatus { pid, uid, held, delivered, .. } = consumer;
+        let ConsumerStatus { uid, held, delivered, .. } = consumer;
         let name = user::name(*uid);
         let user = printable(&name);
-        writeln!(out, "  trainer  process {pid} of user {user}: holds {held}, {} consumed", in_batches(*delivered))?;
+        let process = process(consumer);
+        writeln!(out, "  trainer  {process} of user {user}: holds {held}, {} consumed", in_batches(*delivered))?;
     }
     for group in &stream.groups {
         let GroupStatus { delivered, behind, .. } = group;
@@ -291,7 +332,7 @@ mod tests {
         let streams = vec![stream];
         let reply = StatusReply { pid: 1, uptime_ms: 7_300_000, streams, ledger_outage, ..Default::default() };
         let mut out = Vec::new();
-        status(&mut out, &reply).unwrap();
+        status(&mut out, None, &reply).unwrap();
         let text = String::from_utf8(out).unwrap();
         assert!(text.contains("up 2 h") && text.contains("process 42 of user 4000000001: holds 2"), "{text}");
         assert!(text.contains("group    vision\\n (2 trainers): 1 batch behind, 7 batches consumed"), "{text}");
@@ -345,7 +386,7 @@ mod tests {
         let lanes = vec![lane("cpu", 25), hardware];
         let reply = StatusReply { lanes, gpus, switched_off: vec![off], ..Default::default() };
         let mut out = Vec::new();
-        status(&mut out, &reply).unwrap();
+        status(&mut out, None, &reply).unwrap();
         let text = String::from_utf8(out).unwrap();
         assert!(text.contains("75 %") && text.contains("5 refused: kind of JPEG"), "{text}");
         assert!(

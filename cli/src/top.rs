@@ -13,10 +13,12 @@ use std::io::{self, IsTerminal as _, Write as _};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use forebay_proto::v1::{StatusReply, StatusRequest};
+use forebay_proto::v1::StatusReply;
 
 use crate::daemon::{Daemon, duration};
 use crate::failure::Failure;
+use crate::status::Told;
+use crate::status::json::all;
 use overview::Overview;
 use screen::{Screen, Wish};
 
@@ -39,7 +41,7 @@ pub(crate) struct TopArgs {
 #[derive(Debug)]
 struct Reading {
     at: Instant,
-    reply: StatusReply,
+    told: Vec<Told>,
 }
 
 /// Rates are taken over this time, so that they do not jump.
@@ -53,12 +55,12 @@ pub(crate) fn run(args: &TopArgs) -> Result<(), Failure> {
         // Nobody unparks this thread. If it wakes early, the rates are of a shorter time.
         thread::park_timeout(args.every);
         let second = look(args)?;
-        let overview = overview(&first, &second);
         let mut out = io::stdout().lock();
         return Ok(if args.json {
-            writeln!(out, "{:#}", json::overview(&overview))
+            let of = |after: &StatusReply| json::overview(&overview(&first, &second, after));
+            writeln!(out, "{:#}", all(&second.told, args.daemon.is_one(), of))
         } else {
-            page::text(&mut out, &overview)
+            page::text(&mut out, &rows(&first, &second))
         }?);
     }
     if !io::stdout().is_terminal() {
@@ -70,7 +72,7 @@ pub(crate) fn run(args: &TopArgs) -> Result<(), Failure> {
     let mut gone = None;
     loop {
         let (Some(oldest), Some(newest)) = (readings.front(), readings.back()) else { return Ok(()) };
-        match screen.show(&page::lines(&overview(oldest, newest)), gone.as_deref()) {
+        match screen.show(&rows(oldest, newest), gone.as_deref()) {
             Err(_) if screen.is_hung_up() => return Ok(()),
             shown => shown?,
         }
@@ -81,10 +83,6 @@ pub(crate) fn run(args: &TopArgs) -> Result<(), Failure> {
         }
         match look(args) {
             Ok(reading) => {
-                // Counters of another process have nothing to do with those before.
-                if readings.back().is_some_and(|last| last.reply.pid != reading.reply.pid) {
-                    readings.clear();
-                }
                 readings.push_back(reading);
                 gone = None;
             }
@@ -98,10 +96,29 @@ pub(crate) fn run(args: &TopArgs) -> Result<(), Failure> {
 }
 
 fn look(args: &TopArgs) -> Result<Reading, Failure> {
-    let reply = args.daemon.ask(|mut client| async move { client.status(StatusRequest {}).await })?;
-    Ok(Reading { at: Instant::now(), reply })
+    Ok(Reading { at: Instant::now(), told: Told::of_all(&args.daemon)? })
 }
 
-fn overview<'a>(before: &'a Reading, after: &'a Reading) -> Overview<'a> {
-    Overview::of(&before.reply, &after.reply, after.at.saturating_duration_since(before.at))
+/// What a daemon did between two readings. Counters of another process have nothing to do with its own.
+fn overview<'a>(before: &Reading, after: &Reading, reply: &'a StatusReply) -> Overview<'a> {
+    let mut earlier = before.told.iter().filter_map(|told| told.reply.as_ref().ok());
+    let earlier = earlier.find(|earlier| earlier.pid == reply.pid).unwrap_or(reply);
+    Overview::of(earlier, reply, after.at.saturating_duration_since(before.at))
+}
+
+/// All daemons, one below the other.
+fn rows(before: &Reading, after: &Reading) -> Vec<page::Row> {
+    let mut rows = Vec::new();
+    for Told { loader, reply } in &after.told {
+        if !rows.is_empty() {
+            rows.push(page::Row::new());
+        }
+        match reply {
+            Ok(reply) => rows.extend(page::lines(*loader, &overview(before, after, reply))),
+            Err(why) => {
+                rows.push(page::plain(format!("private daemon of process {}: {why}", loader.unwrap_or_default())))
+            }
+        }
+    }
+    rows
 }

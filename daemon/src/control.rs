@@ -49,7 +49,7 @@ struct Service {
 #[derive(Debug)]
 pub(crate) struct ControlEndpoint {
     listener: UnixListener,
-    _name: SocketName,
+    name: SocketName,
 }
 
 /// Takes the pages of a reply, one at a time: the next is made when the caller has taken the last.
@@ -68,17 +68,27 @@ impl ControlEndpoint {
     ///
     /// # Errors
     /// It cannot be made.
-    pub(crate) fn bind(folder: &Path, mode: u32) -> std::io::Result<Self> {
-        let path = folder.join(SOCKET);
-        // Only the daemon that holds the lock of the trainers' socket comes here: what is there is a dead one's.
-        match std::fs::remove_file(&path) {
+    pub(crate) fn bind(path: &Path, mode: u32) -> std::io::Result<Self> {
+        // Only the daemon that holds the lock of the trainers' socket comes here, or one whose number the name has: what is
+        // there is a dead one's.
+        match std::fs::remove_file(path) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error),
             _ => {}
         }
-        let listener = UnixListener::bind(&path)?;
-        let endpoint = Self { listener, _name: SocketName(path.clone()) };
-        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode))?;
+        let listener = UnixListener::bind(path)?;
+        let endpoint = Self { listener, name: SocketName(path.to_owned()) };
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode))?;
         Ok(endpoint)
+    }
+
+    /// The same with another name, in place of what has that name.
+    ///
+    /// # Errors
+    /// The folder is gone.
+    pub(crate) fn renamed(mut self, path: PathBuf) -> std::io::Result<Self> {
+        std::fs::rename(&self.name.0, &path)?;
+        self.name.0 = path;
+        Ok(self)
     }
 }
 
@@ -87,7 +97,7 @@ impl ControlEndpoint {
 /// # Errors
 /// The socket broke.
 pub(crate) async fn serve(daemon: Arc<Daemon>, endpoint: ControlEndpoint, ring: PathBuf) -> std::io::Result<()> {
-    let ControlEndpoint { listener, _name } = endpoint;
+    let ControlEndpoint { listener, name: _name } = endpoint;
     let (reporter, health) = tonic_health::server::health_reporter();
     let (ready, watched) = (Arc::clone(&daemon), Arc::clone(&daemon));
     let earlier = Arc::<Earlier>::default();
@@ -190,11 +200,13 @@ impl Control for Service {
     }
 
     async fn renew_run(&self, request: Request<RenewRunRequest>) -> Result<Response<RenewRunReply>, Status> {
+        self.is_service()?;
         let run = self.daemon.new_run(&request.get_ref().stream).await.map_err(|error| refused(&error))?;
         Ok(Response::new(RenewRunReply { run }))
     }
 
     async fn reload(&self, _: Request<ReloadRequest>) -> Result<Response<ReloadReply>, Status> {
+        self.is_service()?;
         self.daemon.reload().await.map(Response::new).map_err(|error| refused(&error))
     }
 }
@@ -237,6 +249,13 @@ impl From<CallError> for NoPage {
 }
 
 impl Service {
+    /// Whether it may be asked for changes.
+    fn is_service(&self) -> Result<(), Status> {
+        let private = "This is the private daemon of a Loader, which has no configuration and no streams of its own. \
+                       Change the Loader instead.";
+        if self.daemon.is_private() { Err(Status::failed_precondition(private)) } else { Ok(()) }
+    }
+
     /// The streams of this name, or all of them.
     fn named(&self, name: &str) -> Result<Vec<Arc<Stream>>, Status> {
         let mut streams = self.daemon.streams();

@@ -5,6 +5,7 @@ mod kept;
 mod master;
 mod place;
 mod reflection;
+mod refusals;
 mod snapshots;
 
 use std::path::{Path, PathBuf};
@@ -184,7 +185,7 @@ pub async fn coordinate(settings: CoordinateSettings, surroundings: Surroundings
 
     let registry = Arc::new(Registry::default());
     let gauges = tokio::spawn(keep_gauges(handle.clone(), Arc::clone(&registry)));
-    let metrics = metrics.map(|metrics| tokio::spawn(metrics.serve(registry)));
+    let metrics = metrics.map(|metrics| tokio::spawn(metrics.serve(registry, || std::future::ready(()))));
     let watchdog = tokio::spawn(watch());
     let snapshots = snapshots.map(|(file, every)| tokio::spawn(snapshots::keep(handle.clone(), file, every)));
     let (reporter, health) = tonic_health::server::health_reporter();

@@ -128,11 +128,12 @@ impl Daemon {
         gives_up: impl Future<Output = Option<AdmissionRefusal>>,
     ) {
         let (number, credits) = (request.head.trainer, request.head.credits);
+        let peer = peer.named(request.head.pid);
         let admitted = tokio::select! {
             admitted = admission::admit(&self.streams, &peer, request) => admitted,
             reason = gives_up => match reason {
                 Some(reason) => Err(reason),
-                None => return tracing::debug!(pid = peer.pid(), "a trainer hung up before its stream was open"),
+                None => return tracing::debug!(pid = peer.shown_pid(), "a trainer hung up before its stream was open"),
             },
         };
         match admitted {
@@ -140,7 +141,7 @@ impl Daemon {
                 served.stream.attach(socket, peer, AttachRequest { number, credits, membership, hand_ins }).await;
             }
             Err(refusal) => {
-                tracing::info!(pid = peer.pid(), uid = peer.uid(), reason = refusal.1, "a trainer was refused");
+                tracing::info!(pid = peer.shown_pid(), uid = peer.uid(), reason = refusal.1, "a trainer was refused");
                 admission::refuse(&socket, &refusal);
             }
         }
@@ -149,6 +150,11 @@ impl Daemon {
     /// Marks the daemon as ready: all configured streams that it waits for are open.
     pub(crate) fn say_ready(&self) {
         self.ready.send_replace(true);
+    }
+
+    /// Whether it serves the Loaders of one process.
+    pub(crate) fn is_private(&self) -> bool {
+        self.streams.configuration().is_private()
     }
 
     /// Whether it is ready.

@@ -64,15 +64,16 @@ pub(crate) fn own(folder: &Path, group: Option<u32>, whose: Whose) -> Result<(),
     }
     if owner != own {
         return Err(fail(format!(
-            "it belongs to user {owner}, and the daemon runs as user {own}; name a folder of its own"
+            "it belongs to user {owner}, and the daemon runs as user {own}; name a folder of its own, such as {shown}/forebay if \
+             the daemon may make that"
         )));
     }
     let managed = whose == Whose::Managed;
     let open = found.mode() & if managed { 0o002 } else { 0o007 };
     if open != 0 {
         return Err(fail(format!(
-            "every user of this machine may enter it; name a folder of the daemon's own, or close this one with \
-             `chmod {mode:o} {shown}`"
+            "every user of this machine may enter it; name a folder of the daemon's own, such as {shown}/forebay, which it makes, \
+             or close this one with `chmod {mode:o} {shown}`"
         )));
     }
     match group {
@@ -106,6 +107,22 @@ pub(crate) fn give_to_group(path: &Path, group: u32) -> Result<(), FolderError> 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn rule_27_a_volume_that_is_open_to_all_is_refused_and_a_folder_in_it_is_made_for_the_daemon_and_its_group() {
+        let home = tempfile::tempdir().unwrap();
+        let volume = home.path().join("volume");
+        std::fs::create_dir(&volume).unwrap();
+        for mode in [0o777, 0o2777, 0o1777, 0o755] {
+            std::fs::set_permissions(&volume, Permissions::from_mode(mode)).unwrap();
+            let refused = own(&volume, None, Whose::Chosen).unwrap_err().to_string();
+            assert!(refused.contains("volume/forebay, which it makes"), "{refused}");
+            let inside = volume.join(format!("sockets-{mode:o}"));
+            // A group of the process: only root may give a folder to another.
+            own(&inside, Some(rustix::process::getegid().as_raw()), Whose::Chosen).unwrap();
+            assert_eq!(inside.metadata().unwrap().mode() & 0o7777, 0o750, "{mode:o}");
+        }
+    }
 
     #[test]
     fn rule_27_a_link_is_followed_only_where_the_user_chose_it() {

@@ -12,6 +12,7 @@ mod door;
 mod folder;
 mod group;
 mod guest;
+mod registry;
 pub mod serve;
 mod service_manager;
 mod signals;
@@ -22,4 +23,5 @@ mod visitors;
 
 pub use daemon::ledgers::{LEDGERS, LedgersError, forget_run};
 pub use daemon::{DEFAULT_RUN, DaemonError, OpenError, open_dataset};
+pub use registry::{Entry, is_listened_at, private_daemons};
 pub use telemetry::{LogError, LogFlush, start_logs};

@@ -22,6 +22,7 @@ use crate::config::{Config, Surroundings};
 use crate::daemon::ledgers::{LEDGERS, Ledgers, LedgersError, NoFolder, ledgers_folder};
 use crate::daemon::{Daemon, DaemonError, DaemonKind};
 use crate::folder::{self, FolderError, Whose};
+use crate::registry::Registration;
 use crate::service_manager::{notify, watch};
 pub use crate::signals::EndedBy;
 use crate::signals::{Signals, listen};
@@ -51,7 +52,8 @@ pub enum ServeError {
     Folder(#[from] FolderError),
     /// A group that the configuration names.
     #[error(
-        "there is no group \"{0}\" on this machine; name one from /etc/group in control.group and in the group of a stream"
+        "there is no group \"{0}\" on this machine; {remedy}, in control.group and in the group of a stream",
+        remedy = group::REMEDY
     )]
     Group(String),
     /// The folder of its ledgers.
@@ -115,7 +117,7 @@ pub async fn service(
     let mut control = tokio::spawn(control::serve(Arc::clone(&daemon), control, path.clone()));
     let registry = Arc::new(Registry::default());
     let gauges = tokio::spawn(keep_gauges(Arc::clone(&daemon), Arc::clone(&registry)));
-    let metrics = tokio::spawn(metrics.serve(registry));
+    let metrics = tokio::spawn(metrics.serve(registry, || std::future::ready(())));
     let watchdog = tokio::spawn(watch());
     let reloads = tokio::spawn(reload(Arc::clone(&daemon), hangups));
 
@@ -231,6 +233,9 @@ pub async fn private(socket: i32, config: Config, surroundings: Surroundings) ->
     descriptors::raise_limit();
     let runs = surroundings.state_dir().map(|folder| folder.join("runs"));
     let daemon = Daemon::new(config, DaemonKind::Private { runs }, &surroundings)?;
+    daemon.say_ready();
+    let parent = u32::try_from(parent.as_raw_nonzero().get()).unwrap_or(0);
+    let asked = tokio::spawn(be_asked(Arc::clone(&daemon), surroundings.user_sockets.clone(), parent));
     let cause = tokio::select! {
         signal = signals.come() => signal,
         // The thread that watches lives as long as the parent: it says so, or it never does.
@@ -241,7 +246,29 @@ pub async fn private(socket: i32, config: Config, surroundings: Surroundings) ->
         }
     };
     tracing::info!(cause, "ending");
+    stop(asked).await;
     end(&daemon, Duration::ZERO, &mut signals).await
+}
+
+/// Lets the user's commands ask a private daemon how it is. Its metrics are made when they are read.
+async fn be_asked(daemon: Arc<Daemon>, sockets: PathBuf, loader: u32) {
+    let (registration, control, metrics) = match Registration::of(&sockets, loader) {
+        Ok(entered) => entered,
+        Err(error) => {
+            tracing::info!(%error, "commands such as `forebay status` do not find this private daemon");
+            return;
+        }
+    };
+    tracing::debug!(folder = %registration.folder().display(), "commands find this private daemon here");
+    let registry = Arc::new(Registry::default());
+    let refresh = || async { registry.replace(gauges(&daemon).await) };
+    tokio::select! {
+        // Its trainers come over their parent's socket, which has no name.
+        served = control::serve(Arc::clone(&daemon), control, PathBuf::new()) => if let Err(error) = served {
+            tracing::warn!(%error, "the control socket broke");
+        },
+        () = metrics.serve(Arc::clone(&registry), refresh) => {}
+    }
 }
 
 /// Tells when a process has ended.
@@ -291,7 +318,7 @@ impl ServiceFolder {
     }
 
     fn control(&self) -> Result<control::ControlEndpoint, ServeError> {
-        let endpoint = control::ControlEndpoint::bind(&self.folder, self.mode)
+        let endpoint = control::ControlEndpoint::bind(&self.folder.join(control::SOCKET), self.mode)
             .map_err(|source| ServeError::System { what: "the control socket cannot be made", source })?;
         self.give_to_group(&self.folder.join(control::SOCKET))?;
         Ok(endpoint)
@@ -322,18 +349,23 @@ async fn keep_gauges(daemon: Arc<Daemon>, registry: Arc<Registry>) {
     let mut tick = tokio::time::interval(GAUGES);
     loop {
         tick.tick().await;
-        let mut samples = Samples::default();
-        process(&mut samples);
-        daemon.shared().show_lanes(&mut samples);
-        daemon.show_streams(&mut samples);
-        samples.level(Metric::LedgerWritable, &[], daemon.outage().is_none().into());
-        for stream in daemon.streams() {
-            // One that is just stopped and started anew is left out: it holds up no other's figures.
-            let _late = tokio::time::timeout(GAUGES, stream.show(&mut samples)).await;
-        }
-        for (decoder, pictures) in daemon.shared().decoded() {
-            samples.counter(Metric::PicturesDecoded, &[("decoder", decoder)], pictures);
-        }
-        registry.replace(samples);
+        registry.replace(gauges(&daemon).await);
     }
+}
+
+/// All metrics of a daemon.
+async fn gauges(daemon: &Daemon) -> Samples {
+    let mut samples = Samples::default();
+    process(&mut samples);
+    daemon.shared().show_lanes(&mut samples);
+    daemon.show_streams(&mut samples);
+    samples.level(Metric::LedgerWritable, &[], daemon.outage().is_none().into());
+    for stream in daemon.streams() {
+        // One that is being stopped and started again is left out: it holds up no other's figures.
+        let _late = tokio::time::timeout(GAUGES, stream.show(&mut samples)).await;
+    }
+    for (decoder, pictures) in daemon.shared().decoded() {
+        samples.counter(Metric::PicturesDecoded, &[("decoder", decoder)], pictures);
+    }
+    samples
 }

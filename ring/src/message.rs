@@ -15,7 +15,7 @@ pub use attach::{Attach, attach_flags, attach_join};
 compile_error!("the ring's messages and tensors are little-endian; a big-endian machine would need swaps");
 
 /// Version of the messages and of the ring's layout. Both sides must have the same.
-pub const PROTOCOL: u32 = 12;
+pub const PROTOCOL: u32 = 13;
 /// Longest stream name in bytes.
 pub const NAME_LEN: usize = 64;
 /// Longest packet, head and tail.
@@ -86,6 +86,8 @@ pub enum MessageKind {
     Void = 23,
     /// Daemon to trainer: [`Missed`]: its group did not get some batches, and never will.
     Missed = 24,
+    /// Trainer to daemon: [`Number`]: nanoseconds that its caller waited in `next()` since it last said so.
+    Waited = 25,
 }
 
 /// The daemon accepts a trainer.

@@ -111,6 +111,8 @@ pub enum Message<'a> {
     Void(u64),
     /// The trainer's group does not get these batches.
     Missed(Missed),
+    /// The trainer's caller has waited for that many nanoseconds more.
+    Waited(u64),
 }
 
 /// Protobuf bytes of a call or its answer.
@@ -197,6 +199,7 @@ impl<'a> Message<'a> {
             MessageKind::Retired => reader.number().map(Self::Retired),
             MessageKind::Void => reader.number().map(Self::Void),
             MessageKind::Missed => reader.plain().map(Self::Missed),
+            MessageKind::Waited => reader.number().map(Self::Waited),
             MessageKind::Bye => reader.number().map(|_| Self::Bye),
             MessageKind::Call => reader.call().map(|(id, body)| Self::Call(id, body)),
             MessageKind::Answer => reader.call().map(|(id, body)| Self::Answer(id, body)),
@@ -219,7 +222,7 @@ impl TryFrom<u32> for MessageKind {
     type Error = PacketError;
 
     fn try_from(word: u32) -> Result<Self, PacketError> {
-        const KINDS: [MessageKind; 24] = [
+        const KINDS: [MessageKind; 25] = [
             MessageKind::Attach,
             MessageKind::Welcome,
             MessageKind::Refused,
@@ -244,6 +247,7 @@ impl TryFrom<u32> for MessageKind {
             MessageKind::Stalled,
             MessageKind::Void,
             MessageKind::Missed,
+            MessageKind::Waited,
         ];
         KINDS.into_iter().find(|kind| *kind as u32 == word).ok_or(PacketError::UnknownKind(word))
     }
@@ -265,7 +269,7 @@ impl<'a> Reader<'a> {
             ("flags", head.flags & !known != 0),
             ("a name", head.stream_name().is_none()),
             ("a group", head.group_name().is_none()),
-            ("join", ![attach_join::NEXT, attach_join::EPOCH].contains(&head.join) || head.reserved != 0),
+            ("join", ![attach_join::NEXT, attach_join::EPOCH].contains(&head.join)),
             ("a trainer's number", head.trainer == 0),
             ("shard_id", head.shard_id >= head.num_shards.max(1)),
         ];

@@ -44,7 +44,7 @@ fn table(heading: &str) -> Vec<Field> {
 fn tables_of_messages_have_every_field_at_its_offset() {
     let structs = [
         fields!(Claim: lease start len bare),
-        fields!(Attach: kind protocol flags credits name shard_id num_shards incarnation devices group join reserved trainer),
+        fields!(Attach: kind protocol flags credits name shard_id num_shards incarnation devices group join pid trainer),
         fields!(ColumnEntry: name objects element depth dims room validity offsets values),
         fields!(Welcome: kind protocol incarnation consumer credits ring pixels),
         fields!(Offer: kind ring seq generation epoch slot shown valid claims redelivered reserved deadline ready),

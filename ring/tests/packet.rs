@@ -64,6 +64,7 @@ fn every_kind_comes_back_as_it_was_sent() {
         (number(MessageKind::Done, 6), "Done(6)"),
         (number(MessageKind::Deadline, 7), "Deadline(7)"),
         (number(MessageKind::Fenced, 8), "Fenced(8)"),
+        (number(MessageKind::Waited, 9), "Waited(9)"),
         (number(MessageKind::Retired, 1), "Retired(1)"),
         (number(MessageKind::Bye, 0), "Bye"),
         (text(MessageKind::Refused, text_code::BUSY, "full"), "Refused(8, \"full\")"),

@@ -299,7 +299,7 @@ impl BatchStage {
                 self.tell(Fate::receipts(receipt::dropped(&positions)));
             }
             Action::Settled { epoch, tail } => self.settled(epoch, &tail),
-            Action::Nack(bad) => self.tell(Fate::Bad(bad.into())),
+            Action::Nack(bad) => self.tell_bad(bad),
             Action::Fail(text) => {
                 self.failed = true;
                 (self.parts.output)(Output::Failed(text));

@@ -15,6 +15,7 @@ mod look;
 mod parts;
 mod readers;
 mod rings;
+mod skipped;
 mod status;
 
 use std::sync::Arc;
@@ -89,7 +90,7 @@ impl RingThread {
                 parts.in_order,
                 parts.delivery,
             ),
-            readers: Readers::new(stream.clone(), calls, left),
+            readers: Readers::new(stream.clone(), calls, left, Arc::clone(&counters)),
             rings: RingSet::start(stream.clone(), vacancies, further, outbox.clone())?,
             stream,
             node,
@@ -173,7 +174,13 @@ impl RingThread {
                 let back = readers.attach(*arrival, rings, condition, deliveries);
                 self.give_back(back);
             }
-            Note::Progress(progress) => deliveries.heard(progress),
+            Note::Progress(progress) => {
+                for words in condition.skipped.ended(progress.floor) {
+                    tracing::warn!(target: crate::TOLD, stream = self.stream, "{words}");
+                    readers.send_all(&condition::notice(&words), deliveries);
+                }
+                deliveries.heard(progress);
+            }
             Note::Answer { consumer, id, reply } => readers.answer(consumer, id, &reply, deliveries),
             Note::Evict { consumer, reason } => readers.evict(consumer, &reason, deliveries),
             Note::DropReady { progress, fenced, done } => {
@@ -222,6 +229,14 @@ impl RingThread {
             }
             Output::Resumed => readers.send_all(&condition.storage_goes_on(), deliveries),
             Output::Failed(reason) => self.fail(text_code::RECORD, reason),
+            // A failed stream has told which record it was.
+            Output::Bad { epoch, reason } if condition.failure().is_none() => {
+                if let Some(words) = condition.skipped.bad(epoch, &reason) {
+                    tracing::warn!(target: crate::TOLD, stream = self.stream, "{words}");
+                    readers.send_all(&condition::notice(&words), deliveries);
+                }
+            }
+            Output::Bad { .. } => {}
         }
     }
 
@@ -229,6 +244,7 @@ impl RingThread {
         let exchange = self.deliveries.exchange();
         RingStatus {
             slots: exchange.counts(),
+            bytes: self.rings.bytes(),
             consumers: exchange.consumers().map(|state| self.readers.status(&state)).collect(),
             groups: exchange.groups().map(|state| self.readers.group_status(state)).collect(),
             epoch: exchange.open(),
@@ -299,7 +315,7 @@ impl RingThread {
 
     /// Nothing more comes before a restore or a reset mends it.
     fn fail(&mut self, code: u32, reason: String) {
-        tracing::error!(stream = self.stream, reason, "the stream has failed");
+        tracing::error!(target: crate::TOLD, stream = self.stream, reason, "the stream has failed");
         self.deliveries.fails();
         self.readers.send_all(&self.condition.fails(code, reason), &mut self.deliveries);
     }

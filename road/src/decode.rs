@@ -165,7 +165,6 @@ impl Pool {
 
     /// Queues a picture. A kept one is no suspect: this process has decoded it, and lives.
     fn decode(&self, job: DecodeJob) {
-        self.meter.item();
         match &self.suspects {
             Some(suspects) if job.suspect.is_some() && matches!(job.input(), Input::File(_)) => suspects.push(job),
             _ => self.board.push(job),

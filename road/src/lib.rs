@@ -41,6 +41,10 @@ mod upload;
 mod watch;
 mod worker;
 
+/// Target of the log lines that trainers are told as well, as an exception or a notice. The private daemon of a Loader does not
+/// write them: its user has heard them already, or has caught them.
+pub const TOLD: &str = "forebay::told";
+
 pub use box_column::NoBoxes;
 pub use byte_size::{ByteSize, NoSize};
 pub use cache::{CacheError, Caches};

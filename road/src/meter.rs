@@ -117,7 +117,8 @@ impl Meter {
     }
 }
 
-fn nanos(time: Duration) -> u64 {
+/// A time in nanoseconds.
+pub(crate) fn nanos(time: Duration) -> u64 {
     u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }
 

@@ -33,12 +33,16 @@ metrics! {
     Batches: Counter, "forebay_batches_total", "Batches published in the ring.";
     BatchesRedelivered: Counter, "forebay_batches_redelivered_total",
         "Batches offered again after a death or a return.";
-    StageItems: Counter, "forebay_stage_items_total", "Items that went through the stage's queue.";
+    StageItems: Counter, "forebay_stage_items_total", "Items of the stream that went through the stage's queue.";
     StageWriterWait: Counter, "forebay_stage_writer_wait_seconds_total",
         "Time that writers waited for a place in the stage's queue: the stage is too slow.";
     StageReaderWait: Counter, "forebay_stage_reader_wait_seconds_total",
-        "Time that the stage waited for an item of its queue: what comes before it is too slow.";
+        "Time that the stage waited for an item of its queue: what comes before it is too slow. Of the stage decode: time that \
+         the decode threads, which streams share, waited for pictures of any stream.";
     RingSlots: Gauge, "forebay_ring_slots", "Slots of the stream's rings, by state.";
+    RingBytes: Gauge, "forebay_ring_bytes", "Memory of the host that the stream's rings are in.";
+    TrainerWait: Counter, "forebay_trainer_wait_seconds_total",
+        "Time that the stream's trainers waited for a batch, all of them together.";
     Leases: Gauge, "forebay_leases", "Leases in the daemon's hands.";
     LedgerWritable: Gauge, "forebay_ledger_writable",
         "1, or 0 while the ledgers cannot be written and everything waits. 1 also while another coordinator leads.";
@@ -105,6 +109,23 @@ pub enum MetricType {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_metrics_of_alerts_and_of_the_page_about_them_are_in_the_table() {
+        let files =
+            [include_str!("../../deploy/prometheus/forebay.rules.yml"), include_str!("../../docs/operating.md")];
+        for file in files {
+            let words = file.split(|letter: char| !letter.is_ascii_lowercase() && letter != '_');
+            let is_metric = |word: &&str| {
+                ["_total", "_bytes", "_seconds", "_up", "_consumers", "_writable"].iter().any(|end| word.ends_with(end))
+            };
+            let named: Vec<_> = words.filter(|word| word.starts_with("forebay_")).filter(is_metric).collect();
+            assert!(named.len() >= 5);
+            for name in named {
+                assert!(Metric::ALL.iter().any(|metric| metric.row().0 == name), "{name}");
+            }
+        }
+    }
 
     #[test]
     fn names_are_distinct_and_say_by_their_end_what_they_are() {

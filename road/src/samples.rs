@@ -46,11 +46,11 @@ impl Samples {
         self.gauge(metric, labels, large(count));
     }
 
-    /// What a stage's queue has measured so far.
-    pub(crate) fn stage(&mut self, stream: &str, meter: &Meter) {
+    /// What a stage's queue has measured so far, and how many of its items are of this stream.
+    pub(crate) fn stage(&mut self, stream: &str, meter: &Meter, items: u64) {
         let waits = meter.waits();
         let labels = [("stream", stream), ("stage", meter.name())];
-        self.counter(Metric::StageItems, &labels, waits.items);
+        self.counter(Metric::StageItems, &labels, items);
         self.seconds(Metric::StageWriterWait, &labels, waits.writer);
         self.seconds(Metric::StageReaderWait, &labels, waits.reader);
     }
@@ -129,7 +129,7 @@ mod tests {
         let meter = Meter::new("decode");
         meter.item();
         meter.writer_waited(Duration::from_millis(2));
-        samples.stage("train", &meter);
+        samples.stage("train", &meter, 1);
         let text = samples.render();
         for line in [
             "# HELP forebay_records_delivered_total Records whose batch a trainer has consumed.",

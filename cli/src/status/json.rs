@@ -7,7 +7,30 @@ use forebay_proto::v1::{
 };
 use serde_json::{Value, json};
 
+use super::Told;
 use crate::group::name_of;
+
+/// All daemons that were asked. Those of a user's Loaders are below `private`, beside what is said of the service, if one runs.
+/// If one daemon was asked for, it alone is there.
+pub(crate) fn all(told: &[Told], is_one: bool, of: impl Fn(&StatusReply) -> Value) -> Value {
+    let one = |Told { loader, reply }: &Told| {
+        let mut value = match reply {
+            Ok(reply) => of(reply),
+            Err(why) => json!({ "unanswered": why }),
+        };
+        if let Some(loader) = loader {
+            value["loader_pid"] = json!(loader);
+        }
+        value
+    };
+    if is_one && let [only] = told {
+        return one(only);
+    }
+    let (private, services): (Vec<_>, Vec<_>) = told.iter().partition(|told| told.loader.is_some());
+    let mut value = services.first().map_or_else(|| json!({}), |service| one(service));
+    value["private"] = list(private.into_iter().map(one));
+    value
+}
 
 pub(super) fn status(reply: &StatusReply) -> Value {
     let gpus = reply.gpus.iter().map(|gpu| {
@@ -23,7 +46,7 @@ pub(super) fn status(reply: &StatusReply) -> Value {
         "version": reply.version,
         "pid": reply.pid,
         "uptime_seconds": seconds(reply.uptime_ms * 1000),
-        "socket": reply.socket,
+        "socket": Some(&reply.socket).filter(|socket| !socket.is_empty()),
         "ready": reply.ready,
         "ledger_outage": outage(reply),
         "streams": list(reply.streams.iter().map(|each| stream(reply, each))),
@@ -134,8 +157,16 @@ pub(crate) fn requests(SourceRequests { in_flight, most, given_up }: &SourceRequ
     json!({ "in_flight": in_flight, "most": most, "given_up": given_up })
 }
 
-fn trainer(ConsumerStatus { id, pid, uid, held, delivered, group }: &ConsumerStatus) -> Value {
-    json!({ "id": id, "pid": pid, "user": uid, "group": name_of(group), "held": held, "batches": delivered })
+fn trainer(ConsumerStatus { id, pid, uid, held, delivered, group, foreign }: &ConsumerStatus) -> Value {
+    json!({
+        "id": id,
+        "pid": pid,
+        "foreign": foreign,
+        "user": uid,
+        "group": name_of(group),
+        "held": held,
+        "batches": delivered,
+    })
 }
 
 fn group(GroupStatus { name, pids, delivered, behind }: &GroupStatus) -> Value {

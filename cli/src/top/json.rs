@@ -55,6 +55,7 @@ fn trainer(TrainerRate { trainer, batches }: &TrainerRate<'_>) -> Value {
     json!({
         "id": trainer.id,
         "pid": trainer.pid,
+        "foreign": trainer.foreign,
         "user": trainer.uid,
         "group": name_of(&trainer.group),
         "held": trainer.held,

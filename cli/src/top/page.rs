@@ -8,7 +8,7 @@ use forebay_printable::printable;
 use forebay_proto::v1::{ClosedStream, LedgerOutage, StreamStatus};
 
 use super::overview::{Overview, StreamRates};
-use crate::group::{in_batches, members};
+use crate::group::{in_batches, members, process};
 use crate::span::span;
 use crate::user;
 use crate::verdict::Limit;
@@ -22,10 +22,13 @@ const BAR: usize = 20;
 const SLOTS: u32 = 60;
 
 /// All lines.
-pub(super) fn lines(overview: &Overview<'_>) -> Vec<Row> {
+pub(super) fn lines(loader: Option<u32>, overview: &Overview<'_>) -> Vec<Row> {
     let reply = overview.reply;
     let up = span(Duration::from_millis(reply.uptime_ms));
     let mut lines = vec![bold(format!("forebay {}, process {}, up {up}", reply.version, reply.pid))];
+    if let Some(loader) = loader {
+        lines.push(plain(format!("private daemon of the Loaders of process {loader}")));
+    }
     if let Some(LedgerOutage { cause, for_ms }) = &reply.ledger_outage {
         let since = span(Duration::from_millis(*for_ms));
         lines.push(vec![format!("LEDGER  not reached for {since}: {}", printable(cause)).with(Color::Red)]);
@@ -54,8 +57,8 @@ pub(super) fn lines(overview: &Overview<'_>) -> Vec<Row> {
 }
 
 /// The same without colours.
-pub(super) fn text(out: &mut impl Write, overview: &Overview<'_>) -> io::Result<()> {
-    for line in lines(overview) {
+pub(super) fn text(out: &mut impl Write, rows: &[Row]) -> io::Result<()> {
+    for line in rows {
         let line: String = line.iter().map(|part| part.content().as_str()).collect();
         writeln!(out, "{}", line.trim_end())?;
     }
@@ -96,8 +99,8 @@ fn one(rates: &StreamRates<'_>) -> Vec<Row> {
     for trainer in trainers {
         let (who, rate) = (trainer.trainer, trainer.batches);
         lines.push(plain(format!(
-            "  trainer: process {} of user {}, {rate:.1} batches/s, holds {}",
-            who.pid,
+            "  trainer: {} of user {}, {rate:.1} batches/s, holds {}",
+            process(who),
             printable(&user::name(who.uid)),
             who.held
         )));
@@ -116,7 +119,7 @@ fn one(rates: &StreamRates<'_>) -> Vec<Row> {
     lines
 }
 
-fn plain(text: String) -> Row {
+pub(super) fn plain(text: String) -> Row {
     vec![text.stylize()]
 }
 

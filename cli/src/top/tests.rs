@@ -16,7 +16,8 @@ const TIME: Duration = Duration::from_secs(5);
 const NOBODY: u32 = 4_000_000_001;
 
 fn trainer(id: u32, group: &str, delivered: u64) -> ConsumerStatus {
-    ConsumerStatus { id: id.into(), pid: 5200 + id, uid: NOBODY, held: 2, delivered, group: group.into() }
+    let (pid, group, foreign) = (5200 + id, group.into(), id == 2);
+    ConsumerStatus { id: id.into(), pid, uid: NOBODY, held: 2, delivered, group, foreign }
 }
 
 fn stage(name: &str, room: u64, input: u64) -> StageStatus {
@@ -76,7 +77,7 @@ fn after() -> StatusReply {
 fn shown(before: &StatusReply, after: &StatusReply) -> (String, Value) {
     let overview = Overview::of(before, after, TIME);
     let mut text = Vec::new();
-    page::text(&mut text, &overview).unwrap();
+    page::text(&mut text, &page::lines(None, &overview)).unwrap();
     (String::from_utf8(text).unwrap(), as_json::overview(&overview))
 }
 
@@ -102,9 +103,11 @@ fn each_trainer_has_its_process_its_user_its_rate_and_what_it_holds() {
     assert!(text.contains("trainer: process 5201 of user 4000000001, 2.0 batches/s, holds 2\n"), "{text}");
     let known = &told["streams"][0]["trainers"];
     let first = json!({
-        "id": 1, "pid": 5201, "user": NOBODY, "group": null, "held": 2, "batches_per_second": 2.0,
+        "id": 1, "pid": 5201, "foreign": false, "user": NOBODY, "group": null, "held": 2, "batches_per_second": 2.0,
     });
     assert_eq!(known[0], first);
+    assert!(text.contains("trainer: process 5202 in a container of its own of user 4000000001"), "{text}");
+    assert_eq!((&known[1]["pid"], &known[1]["foreign"]), (&json!(5202), &json!(true)));
     let newcomer = (&known[1]["group"], &known[1]["batches_per_second"]);
     assert_eq!(newcomer, (&json!("small"), &json!(1.0)), "a new trainer counts from its beginning");
     let groups = json!([

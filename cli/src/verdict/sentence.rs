@@ -5,7 +5,7 @@ use forebay_proto::v1::{ConsumerStatus, DecoderStatus, StatusReply, StreamStatus
 use forebay_road::cores;
 
 use super::{BUSY, Limit, Shares, earlier};
-use crate::group::{in_batches, members};
+use crate::group::{in_batches, members, process};
 
 /// Decoders that read whole pictures whatever is kept of them.
 const WHOLE: &str = "image";
@@ -36,16 +36,21 @@ fn slowest(stream: &StreamStatus, idle: Option<&ConsumerStatus>) -> String {
             format!(" The slowest is the group {}, {} behind.", members(group), in_batches(group.behind))
         }
         (None, Some(trainer)) => {
-            format!(" Process {} holds {} and has not taken another one.", trainer.pid, in_batches(trainer.held))
+            format!(" {} holds {} and has not taken another one.", begins(trainer), in_batches(trainer.held))
         }
         (None, None) => String::new(),
     }
 }
 
+/// A trainer's process, at the beginning of a sentence.
+fn begins(trainer: &ConsumerStatus) -> String {
+    process(trainer).replacen('p', "P", 1)
+}
+
 /// Who keeps the slots of the ring.
 fn kept(StreamStatus { slots_held, slots_quarantined, consumers, .. }: &StreamStatus) -> String {
     let keeper = consumers.iter().max_by_key(|trainer| trainer.held).filter(|trainer| trainer.held > 0);
-    let keeper = keeper.map(|ConsumerStatus { pid, held, .. }| format!(" Process {pid} holds {}.", in_batches(*held)));
+    let keeper = keeper.map(|keeper| format!(" {} holds {}.", begins(keeper), in_batches(keeper.held)));
     format!(
         "No slot is free, and no batch is ready: trainers hold {slots_held} slots, and trainers that were evicted may still \
          read {slots_quarantined}.{} Keep batch.copy() instead of arrays of earlier batches.",

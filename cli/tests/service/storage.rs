@@ -80,7 +80,7 @@ fn a_dataset_that_vanishes_is_waited_for_and_trainers_are_told() {
             other => panic!("{other:?}"),
         }
     }
-    daemon.hears("the storage gives files again");
+    daemon.hears("the storage gives all files again");
     assert_eq!(home.status().storage, "");
     assert_whole(&home, &seen);
 }

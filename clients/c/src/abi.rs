@@ -66,8 +66,10 @@ pub struct Options {
     /// A `forebay_join`: with which batch the group begins, if this session is its first trainer. 0 is
     /// `FOREBAY_JOIN_NEXT`.
     pub join: u64,
+    /// How long a daemon is waited for that does not run yet, in milliseconds. 0 is an error at once.
+    pub daemon_wait_ms: u64,
     /// For options of later versions. Must be 0.
-    pub reserved: [u64; 6],
+    pub reserved: [u64; 5],
 }
 
 /// With which batch a group begins that comes while the stream runs.
@@ -195,7 +197,7 @@ mod tests {
         ];
         assert_eq!(numbers, [40, 44, 48, 52, 56]);
         // These programs have eight reserved words from here on, all of them 0. There is no padding between them.
-        let later = [offset_of!(Options, group), offset_of!(Options, join), offset_of!(Options, reserved)];
+        let later = [offset_of!(Options, group), offset_of!(Options, join), offset_of!(Options, daemon_wait_ms)];
         assert_eq!((later, size_of::<Options>()), ([64, 72, 80], 128));
     }
 }

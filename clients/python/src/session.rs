@@ -75,7 +75,7 @@ impl Session {
 
     /// Attaches to a stream of a running daemon.
     #[staticmethod]
-    #[pyo3(signature = (socket, name, settings, shard, gpus, columns, group, late))]
+    #[pyo3(signature = (socket, name, settings, shard, gpus, columns, group, late, wait))]
     #[expect(clippy::too_many_arguments, reason = "one class of our own calls it, with the fields of a request")]
     fn stream(
         py: Python<'_>,
@@ -87,9 +87,10 @@ impl Session {
         columns: Option<Vec<String>>,
         group: Option<String>,
         late: bool,
+        wait: Duration,
     ) -> PyResult<Self> {
         let join = if late { Join::Epoch } else { Join::Next };
-        let options = Options { shard: of_two(shard), gpus, columns, group, join, ..Options::default() };
+        let options = Options { shard: of_two(shard), gpus, columns, group, join, daemon_wait: wait, ..Options::default() };
         Self::attach(py, Target::Stream { socket, name, settings }, options)
     }
 

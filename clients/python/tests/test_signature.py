@@ -14,7 +14,7 @@ from forebay.settings import OF_THE_DAEMON
 pytestmark = [pytest.mark.daemon, pytest.mark.usefixtures("binary")]
 
 # Settings that say how this trainer attaches. A configuration has no such keys.
-OF_THE_TRAINER = {"shard_id", "rank", "world_size", "group", "join", "socket", "random_shuffle", "writable"}
+OF_THE_TRAINER = {"shard_id", "rank", "world_size", "group", "join", "socket", "wait", "random_shuffle", "writable"}
 # Keys that only whoever runs a service can decide on. Its `group` is one of users.
 OF_THE_SERVICE = {"fill", "shard_size", "trainers", "credits", "group"}
 

@@ -27,7 +27,7 @@ pub struct Refusal {
 pub enum AttachError {
     /// No daemon listens where one was looked for.
     #[error(
-        "no daemon answers on {}: {source}; start one with `forebay serve`, or name its socket with socket=",
+        "no daemon answers on {}: {source}; start one with `forebay serve`, name its socket with socket=, or wait for it with wait=",
         printable(socket)
     )]
     Connect {

@@ -26,6 +26,7 @@ mod session;
 mod state;
 mod target;
 mod vigil;
+mod waits;
 mod watch;
 
 pub use audit::EpochAudit;

@@ -170,23 +170,36 @@ pub(crate) fn body(body: Body<'_>) -> Result<Vec<u8>, Broken> {
     }
 }
 
-/// Attaches, and is given a ring. A private daemon that dies meanwhile is started again until it has died too often.
+/// Attaches, and is given a ring. A private daemon that dies meanwhile is started again until it has died too often. A
+/// daemon that does not run yet is waited for, if the options say so.
 pub(crate) fn attach(
     target: &Target,
     options: &Options,
     trainer: u64,
     patience: &mut Patience<'_>,
 ) -> Result<(Link, Arc<Ring>), AttachError> {
+    let mut vigil = Vigil::new(options.told_after);
     loop {
-        match (
-            ask(target, options, trainer, None, patience)
-                .and_then(|asked| asked.answer(target, options.told_after, patience)),
-            target,
-        ) {
+        let attached = ask(target, options, trainer, None, patience)
+            .and_then(|asked| asked.answer(target, options.told_after, patience));
+        match (attached, target) {
             (Err(AttachError::HungUp { .. }), Target::Private { .. }) => {}
+            (Err(error), Target::Stream { .. }) if is_to_come(&error) && patience.waited() < options.daemon_wait => {
+                let slice = patience.slice()?.min(options.daemon_wait.saturating_sub(patience.waited()));
+                if let Some(VigilStep::Tell { waited, .. }) = vigil.look(patience.waited()) {
+                    let what = "a daemon that answers on its socket";
+                    patience.watch().notice(&Notice::Waiting { what, waited, pid: None, answers: None });
+                }
+                std::thread::park_timeout(slice);
+            }
             (attached, _) => return attached,
         }
     }
+}
+
+/// Whether a daemon may still come: it is not there, it ended at this moment, or it has not opened its folder to the group yet.
+fn is_to_come(error: &AttachError) -> bool {
+    matches!(error, AttachError::Connect { .. } | AttachError::HungUp { .. } | AttachError::Denied { .. })
 }
 
 fn dial(target: &Target) -> Result<Socket, AttachError> {
@@ -266,7 +279,7 @@ pub(crate) fn ask(
             // One that comes back may be in the middle of the epoch, and the new daemon does not know that.
             Join::Next | Join::Epoch => attach_join::NEXT,
         },
-        reserved: 0,
+        pid: std::process::id(),
         trainer,
     };
     send(&socket, &packet(&head, &[]), &fds, patience)?;

@@ -19,6 +19,7 @@ use crate::receipt::Receipt;
 use crate::rings::Rings;
 use crate::target::{Options, Target};
 use crate::vigil::Vigil;
+use crate::waits::Waits;
 use crate::watch::{HeldBatch, HoldingNode, Notice, Watch};
 
 mod call;
@@ -59,6 +60,7 @@ pub struct Session {
     untaken: Option<Batch>,
     calls: u64,
     vigil: Vigil,
+    waits: Waits,
     /// How many states this trainer has loaded.
     loads: u64,
     buffer: Vec<u8>,
@@ -103,6 +105,7 @@ impl Session {
             untaken: None,
             calls: 0,
             vigil,
+            waits: Waits::default(),
             loads: 0,
             buffer,
         })
@@ -153,6 +156,8 @@ impl Session {
         let patience = &mut Patience::new(watch, timeout);
         let next = self.wait_for_next(patience);
         self.wait_is_over(next.is_ok(), patience);
+        let waited = self.waits.ends(patience.waited());
+        self.tell_waited(waited);
         next
     }
 
@@ -172,6 +177,8 @@ impl Session {
             }
             let slice = slice?;
             self.tell_of_wait("a batch", patience);
+            let waited = self.waits.waited(patience.waited());
+            self.tell_waited(waited);
             self.link.socket.wait(Some(slice)).map_err(Broken::from)?;
         }
     }

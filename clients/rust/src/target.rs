@@ -50,6 +50,9 @@ pub struct Options {
     pub gpus: Vec<[u8; 16]>,
     /// The columns that the caller looks at, beside those that every batch has. `None` means all that the stream has.
     pub columns: Option<Vec<String>>,
+    /// How long a daemon is waited for that does not run yet. Zero, the default, is an error at once. A private daemon is
+    /// started, and so never waited for.
+    pub daemon_wait: Duration,
     /// How long the daemon may take to accept: it may have to look at every file of a large folder first.
     pub attach_timeout: Duration,
     /// How long a daemon that went away is waited for.
@@ -76,6 +79,7 @@ impl Default for Options {
             join: Join::Next,
             gpus: Vec::new(),
             columns: None,
+            daemon_wait: Duration::ZERO,
             attach_timeout: Duration::from_secs(3600),
             reconnect_timeout: Duration::from_secs(60),
             told_after: Duration::from_secs(10),

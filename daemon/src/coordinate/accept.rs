@@ -4,10 +4,11 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::io;
 use std::net::IpAddr;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use forebay_coordinator::Visitor;
 use forebay_ledger_client::ServerTls;
+use parking_lot::Mutex;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream, UnixListener, UnixStream};
 use tokio::sync::mpsc;
@@ -16,6 +17,7 @@ use tokio::time::timeout;
 use tokio_rustls::TlsAcceptor;
 
 use super::place::{Door, Place, PlaceError};
+use super::refusals::Refusals;
 use crate::accepting::Accepting;
 use crate::descriptors::Shares;
 use crate::guest::Guest;
@@ -66,17 +68,23 @@ pub(super) async fn listen(
 
 async fn of_network(listener: TcpListener, tls: Option<Arc<ServerTls>>, visitors: Visitors, guests: Guests) {
     let mut accepting = Accepting::new("the coordinator's address");
+    let refusals = Arc::new(Mutex::new(Refusals::default()));
     loop {
         let room = visitors.room().await;
         let (stream, from) = accepting.next(|| listener.accept()).await;
         let visit = room.enter(number(from.ip()));
-        let (tls, guests) = (tls.clone(), guests.clone());
+        let (tls, guests, refusals) = (tls.clone(), guests.clone(), Arc::clone(&refusals));
         // A connection that begins slowly holds up no other.
         tokio::spawn(async move {
             match timeout(HANDSHAKE, begin(stream, tls, visit)).await.map_err(io::Error::from).flatten() {
                 // Nobody takes it where the coordinator ends.
                 Ok(guest) => drop(guests.send(Ok(guest)).await),
-                Err(error) => tracing::info!(%from, %error, "a connection was refused"),
+                Err(error) => {
+                    let times = refusals.lock().worth_a_line(from.ip(), &error.to_string(), Instant::now());
+                    if let Some(times) = times {
+                        tracing::info!(%from, %error, times, "a connection was refused");
+                    }
+                }
             }
         });
     }

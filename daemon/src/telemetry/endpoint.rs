@@ -10,6 +10,7 @@ use std::time::Duration;
 use std::{fs, io};
 
 use forebay_printable::printable;
+use forebay_proto::system_error;
 use forebay_road::Registry;
 use http_body_util::Full;
 use hyper::body::{Bytes, Incoming};
@@ -40,7 +41,10 @@ pub(crate) struct MetricsEndpoint {
 #[derive(Debug, Error)]
 pub enum EndpointError {
     /// The address is taken, or not this machine's.
-    #[error("metrics cannot be served at {address}: {source}. Give another metrics.address, or metrics.socket.")]
+    #[error(
+        "metrics cannot be served at {address}: {}. Give another metrics.address, or metrics.socket.",
+        system_error(source)
+    )]
     Address {
         /// The address.
         address: SocketAddr,
@@ -95,8 +99,8 @@ impl MetricsEndpoint {
         }
     }
 
-    /// Answers until it is dropped.
-    pub(crate) async fn serve(self, registry: Arc<Registry>) {
+    /// Answers until it is dropped, each time after `refresh`.
+    pub(crate) async fn serve<R: Future<Output = ()>>(self, registry: Arc<Registry>, refresh: impl Fn() -> R) {
         let visitors = Shares::of_process().metrics();
         let mut accepting = Accepting::new("metrics");
         loop {
@@ -106,11 +110,13 @@ impl MetricsEndpoint {
             match &self.listener {
                 Listener::Tcp(listener) => {
                     let (stream, _) = accepting.next(|| listener.accept()).await;
+                    refresh().await;
                     answer(stream, room.enter(NOBODY), render);
                 }
                 Listener::Unix(listener) => {
                     let (stream, _) = accepting.next(|| listener.accept()).await;
                     let user = stream.peer_cred().map_or(NOBODY, |peer| peer.uid());
+                    refresh().await;
                     answer(stream, room.enter(user), render);
                 }
             }
@@ -203,7 +209,7 @@ mod tests {
         let mut samples = Samples::default();
         samples.level(Metric::Consumers, &[], 2);
         registry.replace(samples);
-        tokio::spawn(endpoint.serve(registry))
+        tokio::spawn(endpoint.serve(registry, || std::future::ready(())))
     }
 
     #[tokio::test]

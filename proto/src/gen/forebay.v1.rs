@@ -4271,6 +4271,9 @@ pub struct ConsumerStatus {
     /// Name of its group; empty without.
     #[prost(string, tag = "6")]
     pub group: ::prost::alloc::string::String,
+    /// Its process has no number in the daemon's PID namespace: pid is the number in its own one.
+    #[prost(bool, tag = "7")]
+    pub foreign: bool,
 }
 /// A group of trainers, which gets each batch once.
 #[allow(clippy::all)]

@@ -30,8 +30,9 @@ pub struct Attach {
     pub group: [u8; NAME_LEN],
     /// One of [`attach_join`].
     pub join: u32,
-    /// Zero.
-    pub reserved: u32,
+    /// Number that the trainer's process has in its own PID namespace. It is believed only for display, and only where the
+    /// kernel has no number for it here.
+    pub pid: u32,
     /// Number of the trainer, drawn at random when it attaches first, and named again when it comes back to a daemon; not 0.
     pub trainer: u64,
 }

@@ -4,7 +4,9 @@
 use std::time::{Duration, Instant};
 
 use super::{BatchStage, Output, StageWait};
+use crate::ack::Fate;
 use crate::prefetch::{StorageNotice, StorageWait};
+use crate::record::BadRecord;
 
 /// Trainers that wait for a shorter time are not told why.
 pub(super) const WORTH_A_WORD: Duration = Duration::from_secs(10);
@@ -21,10 +23,10 @@ impl BatchStage {
             (Some(StorageNotice::Waits { time, log, expired }), Some(StorageWait { reason, .. })) => {
                 let seconds = time.as_secs();
                 if log {
-                    tracing::warn!(stream, seconds, reason, "the storage gives no files; reads are retried");
+                    tracing::warn!(stream, seconds, reason, "the storage does not give a file; reads are retried");
                 }
                 let words = format!(
-                    "stream \"{stream}\" has waited {seconds} s for its files ({reason}). Nothing is lost, and reads are \
+                    "stream \"{stream}\" has waited {seconds} s for a file ({reason}). Nothing is lost, and reads are \
                      retried: fix the cause"
                 );
                 if expired || time >= WORTH_A_WORD {
@@ -32,13 +34,19 @@ impl BatchStage {
                 }
             }
             (Some(StorageNotice::Over(time)), _) => {
-                tracing::info!(stream, seconds = time.as_secs(), "the storage gives files again");
+                tracing::info!(stream, seconds = time.as_secs(), "the storage gives all files again");
                 if time >= WORTH_A_WORD {
                     (self.parts.output)(Output::Resumed);
                 }
             }
             _ => {}
         }
+    }
+
+    /// Tells the ring, and then the ledger, of a bad record: it may be the last one of its epoch.
+    pub(super) fn tell_bad(&mut self, bad: BadRecord) {
+        (self.parts.output)(Output::Bad { epoch: bad.position.epoch, reason: bad.to_string() });
+        self.tell(Fate::Bad(bad.into()));
     }
 
     /// Tells the ring what a batch of the current epoch waits for, if that has changed.

@@ -60,6 +60,13 @@ pub(crate) enum Output {
     Resumed,
     /// The stream has failed, with the reason in words.
     Failed(String),
+    /// A record is bad. The stream continues without it, unless it has failed.
+    Bad {
+        /// The epoch.
+        epoch: u64,
+        /// Which record, its file, and why.
+        reason: String,
+    },
 }
 
 /// What the stage works with.

@@ -169,7 +169,9 @@ impl Setup {
             progress: progress.subscribe(),
             fates,
             // A test that has seen enough does not listen any more, and none listens to what is said once a second.
-            output: Box::new(move |made| _ = matches!(made, Output::Waits(_)) || outbox.send(made).is_ok()),
+            output: Box::new(move |made| {
+                _ = matches!(made, Output::Waits(_) | Output::Bad { .. }) || outbox.send(made).is_ok();
+            }),
             meter: Arc::new(Meter::new("batch")),
         };
         let rules = Rules { batch_size: 4, on_error: self.on_error, max_failures: None, dynamic };

@@ -1,6 +1,7 @@
 //! An attached trainer, with its socket and its process, and a trainer that is about to attach.
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::time::{Duration, Instant};
 
 use forebay_proto::v1::call_reply::Reply;
 use forebay_proto::v1::{CallReply, Failure, GroupKey, StreamInfo};
@@ -47,6 +48,9 @@ pub(super) struct Consumer {
     group: Option<String>,
     /// Calls that it has no answer to yet.
     calls: u32,
+    attached: Instant,
+    /// How long it says that it has waited.
+    waited: Duration,
 }
 
 /// Calls of one consumer that wait for their answers.
@@ -55,7 +59,7 @@ const CALLS_AT_ONCE: u32 = 4;
 impl Arrival {
     /// Sends it away with a reason.
     pub(crate) fn refuse(self, code: u32, reason: &str) {
-        tracing::info!(pid = self.peer.pid(), reason, "a trainer was refused");
+        tracing::info!(pid = self.peer.shown_pid(), reason, "a trainer was refused");
         // It reads the reason and sees the end, or it is gone: both are well.
         let _sent = self.socket.send(&text(MessageKind::Refused, code, reason), &[]);
     }
@@ -82,14 +86,26 @@ impl Arrival {
             }
         };
         let _sent = self.socket.send(&packet(&welcome, &[]), &ring.fds(Some(info.as_fd())))?;
-        Ok(Consumer { socket: Some(self.socket), peer: self.peer, group: self.membership.group, calls: 0 })
+        Ok(Consumer {
+            socket: Some(self.socket),
+            peer: self.peer,
+            group: self.membership.group,
+            calls: 0,
+            attached: Instant::now(),
+            waited: Duration::ZERO,
+        })
     }
 }
 
 impl Consumer {
     /// Its process, for people.
     pub(super) fn pid(&self) -> u32 {
-        self.peer.pid()
+        self.peer.shown_pid()
+    }
+
+    /// Whether its process has no number here. The one that is shown is that of its own PID namespace.
+    pub(super) fn is_foreign(&self) -> bool {
+        self.peer.pid() == 0
     }
 
     /// Its user.
@@ -110,6 +126,13 @@ impl Consumer {
     /// Its socket, until it hangs up or is put out.
     pub(super) fn socket(&self) -> Option<&Socket> {
         self.socket.as_ref()
+    }
+
+    /// It says that it has waited so long. Gives how much of that is believed: no trainer waits for longer than it is here.
+    pub(super) fn waits(&mut self, time: Duration) -> Duration {
+        let counted = time.min(self.attached.elapsed().saturating_sub(self.waited));
+        self.waited += counted;
+        counted
     }
 
     /// Whether it can be talked to.
@@ -188,10 +211,15 @@ mod tests {
 
     use super::*;
 
+    fn consumer(ours: Socket, calls: u32) -> Consumer {
+        let peer = Peer::of(&ours).unwrap();
+        Consumer { peer, socket: Some(ours), group: None, calls, attached: Instant::now(), waited: Duration::ZERO }
+    }
+
     #[test]
     fn rule_14_after_a_shut_down_what_was_sent_is_still_there_and_nothing_comes_after_it() {
         let (ours, theirs) = Socket::pair().unwrap();
-        let consumer = Consumer { peer: Peer::of(&ours).unwrap(), socket: Some(ours), group: None, calls: 0 };
+        let consumer = consumer(ours, 0);
         assert_eq!(theirs.send(b"the last receipt", &[]).unwrap(), Sent::Done);
         consumer.shut_down();
         assert!(!matches!(theirs.send(b"of a forked child", &[]), Ok(Sent::Done)));
@@ -203,7 +231,7 @@ mod tests {
     #[test]
     fn an_answer_that_cannot_be_sent_is_told_to_the_caller_in_its_place() {
         let (ours, theirs) = Socket::pair().unwrap();
-        let mut consumer = Consumer { peer: Peer::of(&ours).unwrap(), socket: Some(ours), group: None, calls: 1 };
+        let mut consumer = consumer(ours, 1);
         let long = vec![0; PACKET_LEN];
         let out_of_descriptors = |_: &[u8]| Err(BulkError::Io(std::io::Error::from_raw_os_error(24)));
         assert_eq!(consumer.answer_by(7, &long, out_of_descriptors), Sent::Done);

@@ -2,6 +2,8 @@
 
 use forebay_ring::{MessageKind, text, text_code};
 
+use super::skipped::Skipped;
+
 /// What keeps a stream.
 #[derive(Debug, Default)]
 pub(super) struct Condition {
@@ -11,6 +13,8 @@ pub(super) struct Condition {
     storage: Option<String>,
     /// Why the ledger takes nothing at this moment.
     ledger: Option<String>,
+    /// Bad records that it leaves out.
+    pub(super) skipped: Skipped,
 }
 
 impl Condition {
@@ -25,7 +29,7 @@ impl Condition {
     /// The storage gives files again.
     pub(super) fn storage_goes_on(&mut self) -> Vec<u8> {
         self.storage = None;
-        notice("the storage gives files again")
+        notice("the storage gives all files again")
     }
 
     /// Words of the ledger, which hold until others come if they are `lasting`.
@@ -69,4 +73,14 @@ impl Condition {
 /// Words for the user of a trainer.
 pub(super) fn notice(words: &str) -> Vec<u8> {
     text(MessageKind::Notice, text_code::OTHER, words)
+}
+
+/// What a trainer is told that comes when nothing is left of a run: a loop that yields nothing is no mistake of the dataset.
+pub(super) fn finished(stream: &str, epochs: u64) -> String {
+    let all = if epochs == 1 { "the only epoch".to_owned() } else { format!("all {epochs} epochs") };
+    let verb = if epochs == 1 { "has" } else { "have" };
+    format!(
+        "stream \"{stream}\": {all} of its run {verb} been delivered, so no batch comes. To train again, begin another run: \
+         another name in run= for a Loader of a path, or `forebay run new` for a stream of a service"
+    )
 }

@@ -70,6 +70,8 @@ pub(crate) struct Counters {
     pub redelivered: AtomicU64,
     /// Records whose batch was consumed.
     pub delivered: AtomicU64,
+    /// How long trainers waited for batches, in nanoseconds.
+    pub waited: AtomicU64,
 }
 
 impl std::fmt::Debug for RingParts {

@@ -3,6 +3,8 @@
 
 use std::collections::BTreeMap;
 use std::os::fd::{AsFd, OwnedFd};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use forebay_proto::v1::{ConsumerStatus, GroupStatus, MissedBatches, ReturnedRange};
@@ -17,8 +19,10 @@ use super::attached::{Arrival, Consumer};
 use super::claims::Receipts;
 use super::condition::{self, Condition};
 use super::deliveries::Deliveries;
+use super::parts::Counters;
 use super::rings::{RingSet, pass};
 use crate::gpu_ring::StreamRing;
+use crate::meter::nanos;
 
 /// Packets taken from one consumer before the next has its turn.
 const TURN: usize = 64;
@@ -36,6 +40,7 @@ pub(super) struct Readers {
     calls: Vec<Call>,
     hand_on: Box<dyn Fn(ConsumerId, u64, Asked) + Send>,
     left: Box<dyn Fn(ConsumerId, usize) + Send>,
+    counters: Arc<Counters>,
 }
 
 impl Readers {
@@ -44,8 +49,9 @@ impl Readers {
         stream: String,
         hand_on: Box<dyn Fn(ConsumerId, u64, Asked) + Send>,
         left: Box<dyn Fn(ConsumerId, usize) + Send>,
+        counters: Arc<Counters>,
     ) -> Self {
-        Self { stream, by_id: BTreeMap::new(), calls: Vec::new(), hand_on, left }
+        Self { stream, by_id: BTreeMap::new(), calls: Vec::new(), hand_on, left, counters }
     }
 
     /// A trainer has come. What it brought is to be given back where it is not let in.
@@ -72,7 +78,8 @@ impl Readers {
         for ended in told..deliveries.exchange().open() {
             self.send(id, &number(MessageKind::EpochEnd, ended), deliveries);
         }
-        for packet in notice.iter().map(|words| condition::notice(words)).chain(condition.packets()) {
+        let finished = deliveries.done().map(|epochs| condition::finished(&self.stream, epochs));
+        for packet in notice.iter().chain(&finished).map(|words| condition::notice(words)).chain(condition.packets()) {
             self.send(id, &packet, deliveries);
         }
         if condition.failure().is_none() {
@@ -122,7 +129,8 @@ impl Readers {
     fn looks_back(&self, arrival: &Arrival, deliveries: &Deliveries) -> Option<String> {
         let pid = arrival.peer.pid();
         // A process of another PID namespace has no number here that tells it from others.
-        let earlier = self.by_id.iter().filter(|(_, each)| !each.is_open() && pid != 0 && each.pid() == pid);
+        let same = |each: &Consumer| !each.is_open() && !each.is_foreign() && each.pid() == pid;
+        let earlier = self.by_id.iter().filter(|(_, each)| same(each));
         let watched: u32 = earlier.map(|(id, _)| deliveries.exchange().watched_by(*id)).sum();
         (watched > arrival.credits.max(1).saturating_mul(2)).then(|| {
             format!(
@@ -215,6 +223,10 @@ impl Readers {
                     Ok(_) => self.evict(id, "it sends calls without waiting for their answers", deliveries),
                     Err(error) => self.evict(id, &error.to_string(), deliveries),
                 }
+            }
+            Message::Waited(time) => {
+                let counted = self.by_id.get_mut(&id).map(|consumer| consumer.waits(Duration::from_nanos(time)));
+                self.counters.waited.fetch_add(counted.map_or(0, nanos), Ordering::Relaxed);
             }
             Message::Bye => {
                 self.leave(id);
@@ -371,6 +383,7 @@ impl Readers {
             held: state.held,
             delivered: state.delivered,
             group: self.by_id.get(&state.id).and_then(Consumer::group).unwrap_or_default().to_owned(),
+            foreign: self.by_id.get(&state.id).is_some_and(Consumer::is_foreign),
         }
     }
 

@@ -92,6 +92,11 @@ impl RingSet {
         self.rings.remove(&ring);
     }
 
+    /// Memory of the host that their slots are in.
+    pub(super) fn bytes(&self) -> u64 {
+        self.rings.values().map(|ring| ring.region.geometry().total_len() as u64).sum()
+    }
+
     /// The newest one, which a trainer is welcomed to.
     pub(super) fn newest(&self) -> Option<(u32, &StreamRing)> {
         self.rings.last_key_value().map(|(number, ring)| (*number, ring))

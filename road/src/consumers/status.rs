@@ -8,6 +8,8 @@ use forebay_ring::SlotCounts;
 pub(crate) struct RingStatus {
     /// Slots by state; those that the batch thread has in reserve count as being filled.
     pub slots: SlotCounts,
+    /// Memory of the host that its rings are in.
+    pub bytes: u64,
     /// The consumers.
     pub consumers: Vec<ConsumerStatus>,
     /// The groups of trainers; none in `split`.

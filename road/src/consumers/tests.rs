@@ -13,6 +13,8 @@ use tokio::sync::{mpsc, oneshot};
 
 mod deadlines;
 mod groups;
+mod told;
+mod waits;
 
 use super::*;
 use crate::settings::DeliverySettings;
@@ -25,6 +27,7 @@ struct Scene {
     outbox: Outbox,
     free: channel::Receiver<SlotMut>,
     fates: mpsc::UnboundedReceiver<Fate>,
+    counters: Arc<Counters>,
 }
 
 /// The trainer's end.
@@ -43,6 +46,7 @@ impl Scene {
         let (outbox, inbox) = inbox().unwrap();
         let (free_sender, free) = channel::unbounded();
         let (fates_sender, fates) = mpsc::unbounded_channel();
+        let counters = Arc::<Counters>::default();
         let parts = RingParts {
             stream: "train".into(),
             node: LastHolder::default(),
@@ -60,10 +64,10 @@ impl Scene {
             groups: Vec::new(),
             waiting: Arc::default(),
             untaken: Duration::ZERO,
-            counters: Arc::default(),
+            counters: Arc::clone(&counters),
         };
         RingThread::start(parts, StreamRing::new(region, None, None), inbox, &outbox).unwrap();
-        Self { outbox, free, fates }
+        Self { outbox, free, fates, counters }
     }
 
     fn attach(&self, id: u64) -> Trainer {

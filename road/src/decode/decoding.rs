@@ -2,6 +2,7 @@
 //! outcomes.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use crossbeam_channel as channel;
@@ -42,6 +43,8 @@ pub(crate) struct Decoding {
     /// How suspects are made.
     suspects: Arc<SuspectOrder>,
     outcomes: Outcomes,
+    /// Pictures that were sent on their way.
+    sent: Arc<AtomicU64>,
 }
 
 impl Decoding {
@@ -57,13 +60,21 @@ impl Decoding {
     ) -> Self {
         let mosaics = Mosaics::of(&recipe).map(Arc::new);
         let outcomes = Outcomes::default();
-        Self { pool, recipe, views, mosaics, seed, masks, cache, seek, gpu, suspects, outcomes }
+        let sent = Arc::default();
+        Self { pool, recipe, views, mosaics, seed, masks, cache, seek, gpu, suspects, outcomes, sent }
+    }
+
+    /// The same, which counts its pictures here, in addition to those before.
+    #[must_use]
+    pub(crate) fn counted_in(self, sent: Arc<AtomicU64>) -> Self {
+        Self { sent, ..self }
     }
 
     /// Sends a record's content on its way into this place. What becomes of it is among the outcomes later, with the right to
     /// the place.
     pub(crate) fn decode(&self, at: At, place: PlaceRight, content: Buffer, of: EpochTurn, suspect: bool) {
         let EpochTurn { epoch, turn } = of;
+        self.sent.fetch_add(1, Ordering::Relaxed);
         self.pool.decode(DecodeJob {
             at,
             content,

@@ -31,8 +31,8 @@ impl Stream {
         self.see_who_left().await;
         let notice = self.may_have_missed(&membership, &hand_ins);
         let party = self.party(&membership);
-        let key = party.key(peer.pid(), self.identity.incarnation ^ id.0);
-        let (adopted, refusal) = match self.attendance.enter(id, peer.pid(), party, &self.identity) {
+        let key = party.key(peer.shown_pid(), self.identity.incarnation ^ id.0);
+        let (adopted, refusal) = match self.attendance.enter(id, &peer, party, &self.identity) {
             None => match self.welcome((id, number), &hand_ins, key.as_ref()).await {
                 Ok(adopted) => (adopted, None),
                 Err(error) => (Vec::new(), Some((ledger_code(&error), error.to_string()))),

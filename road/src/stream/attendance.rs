@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use forebay_plan::EpochPart;
 use forebay_proto::v1::GroupKey;
-use forebay_ring::ConsumerId;
+use forebay_ring::{ConsumerId, Peer};
 use parking_lot::Mutex;
 use tokio::sync::watch;
 
@@ -22,7 +22,10 @@ pub(super) struct Attendance {
 /// A trainer's process, and whom the trainer shares its batches with.
 #[derive(Debug, PartialEq, Eq)]
 struct Process {
+    /// For people.
     pid: u32,
+    /// Of another PID namespace: its number does not tell it from others.
+    is_foreign: bool,
     party: Party,
 }
 
@@ -59,11 +62,11 @@ impl Attendance {
     }
 
     /// Notes a trainer, or says why it cannot come in.
-    pub(super) fn enter(&self, id: ConsumerId, pid: u32, party: Party, identity: &Identity) -> Option<String> {
+    pub(super) fn enter(&self, id: ConsumerId, peer: &Peer, party: Party, identity: &Identity) -> Option<String> {
         let mut processes = self.processes.lock();
-        let process = Process { pid, party };
-        // A process of another PID namespace has no number here that tells it from others.
-        if pid != 0 && process.party != Party::Alone && processes.values().any(|other| *other == process) {
+        let (pid, is_foreign) = (peer.shown_pid(), peer.pid() == 0);
+        let process = Process { pid, is_foreign, party };
+        if !is_foreign && process.party != Party::Alone && processes.values().any(|other| *other == process) {
             let stream = &identity.stream;
             return Some(match process.party {
                 Party::Group(group) => format!(

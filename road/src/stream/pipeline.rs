@@ -2,6 +2,7 @@
 
 use std::io;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use crossbeam_channel as channel;
 use forebay_ledger_client::CallError;
@@ -48,6 +49,8 @@ pub(super) struct Pipeline {
     document: String,
     /// The batch stage's.
     meter: Arc<Meter>,
+    /// Pictures of this stream that went to the pool.
+    decoded: Arc<AtomicU64>,
     stages: tokio::sync::Mutex<Stages>,
 }
 
@@ -104,6 +107,7 @@ impl Pipeline {
             pool,
             document,
             meter,
+            decoded: Arc::default(),
             stages: tokio::sync::Mutex::default(),
         }
     }
@@ -156,9 +160,11 @@ impl Pipeline {
         }
     }
 
-    /// The meters of the stages that run whether or not the prefetch does.
-    pub(super) fn meters(&self) -> [&Meter; 2] {
-        [self.pool.meter(), &self.meter]
+    /// The meters of the stages that run whether or not the prefetch does, with the items of this stream. The decode threads
+    /// are shared, so their waits are those for all streams.
+    pub(super) fn meters(&self) -> [(&Meter, u64); 2] {
+        let decoded = self.decoded.load(Ordering::Relaxed);
+        [(self.pool.meter(), decoded), (&self.meter, self.meter.waits().items)]
     }
 
     /// Looks at the prefetch. Nothing while the stream begins anew: there is no such stage.
@@ -272,7 +278,8 @@ impl Pipeline {
                 (dataset.cache().cloned(), dataset.seek().cloned()),
                 settings.decode_gpu,
                 Arc::new(SuspectOrder::new(self.document.clone(), settings.read_timeout)),
-            ),
+            )
+            .counted_in(Arc::clone(&self.decoded)),
             mixer,
             progress: standing.worker().progress(),
             fates: standing.fates(),

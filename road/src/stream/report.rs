@@ -69,9 +69,13 @@ impl Stream {
 fn told(stream: &Stream, ring: RingStatus, counted: Counted) -> StreamStatus {
     let Stream { identity, dataset, ring: handle, pipeline, .. } = stream;
     let Counted { delivered, bad, done, epochs } = counted;
-    let mut stages: Vec<_> = pipeline.meters().map(stage).into();
+    let mut stages: Vec<_> = pipeline.meters().map(|(meter, items)| stage(meter, items)).into();
     let reading = pipeline.look_at_prefetch(|prefetch| {
-        (stage(prefetch.meter()), prefetch.storage_wait(Instant::now()), prefetch.requests())
+        (
+            stage(prefetch.meter(), prefetch.meter().waits().items),
+            prefetch.storage_wait(Instant::now()),
+            prefetch.requests(),
+        )
     });
     let (mut storage, mut requests) = (None, None);
     if let Some((prefetch, wait, figures)) = reading {
@@ -133,11 +137,13 @@ pub(super) async fn show(stream: &Stream, samples: &mut Samples) {
     ] {
         samples.counter(metric, &labels, value);
     }
-    for meter in pipeline.meters() {
-        samples.stage(&name, meter);
+    let waited = Duration::from_nanos(counters.waited.load(Ordering::Relaxed));
+    samples.seconds(Metric::TrainerWait, &labels, waited);
+    for (meter, items) in pipeline.meters() {
+        samples.stage(&name, meter, items);
     }
     pipeline.look_at_prefetch(|prefetch| {
-        samples.stage(&name, prefetch.meter());
+        samples.stage(&name, prefetch.meter(), prefetch.meter().waits().items);
         samples.counter(Metric::BytesRead, &labels, prefetch.bytes_read());
         samples.counter(Metric::ReadersReplaced, &labels, prefetch.replaced());
         if let Some(requests) = prefetch.requests() {
@@ -178,6 +184,7 @@ pub(super) async fn show(stream: &Stream, samples: &mut Samples) {
     for (state, count) in slots {
         samples.level(Metric::RingSlots, &[labels[0], ("state", state)], count.into());
     }
+    samples.level(Metric::RingBytes, &labels, ring.bytes);
     samples.level(Metric::Consumers, &labels, ring.consumers.len() as u64);
     samples.level(Metric::Epoch, &labels, ring.epoch);
 }
@@ -199,12 +206,12 @@ fn millis(time: Duration) -> u64 {
     u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
 
-fn stage(meter: &Meter) -> StageStatus {
+fn stage(meter: &Meter, items: u64) -> StageStatus {
     let waits = meter.waits();
     let micros = |time: Duration| u64::try_from(time.as_micros()).unwrap_or(u64::MAX);
     StageStatus {
         name: meter.name().into(),
-        items: waits.items,
+        items,
         writer_wait_us: micros(waits.writer),
         reader_wait_us: micros(waits.reader),
     }

@@ -244,6 +244,7 @@ unsafe fn wanted(options: &Options) -> Result<(Target, ClientOptions), Failure> 
         group: group.map(str::to_owned),
         join,
         columns,
+        daemon_wait: Duration::from_millis(options.daemon_wait_ms),
         attach_timeout: timeout(options.attach_timeout_ms, defaults.attach_timeout),
         reconnect_timeout: timeout(options.reconnect_timeout_ms, defaults.reconnect_timeout),
         ..defaults

@@ -1,5 +1,6 @@
 """The Rust half: sessions, batches, and operations on pictures. Users see them through the modules of `forebay`."""
 
+from datetime import timedelta
 from typing import Any, Callable, final
 
 __version__: str
@@ -67,6 +68,7 @@ class Session:
         columns: list[str] | None,
         group: str | None,
         late: bool,
+        wait: timedelta,
     ) -> Session: ...
     @property
     def records(self) -> int: ...

@@ -56,7 +56,7 @@ def attach(asked: Request, socket: str | None, placement: str | None, *, writabl
 def _session(asked: Request, socket: str | None, gpus: list[bytes]) -> _native.Session:
     if asked.stream is not None:
         return _native.Session.stream(
-            socket, asked.stream, asked.settings, asked.shard, gpus, asked.columns, asked.group, asked.late
+            socket, asked.stream, asked.settings, asked.shard, gpus, asked.columns, asked.group, asked.late, asked.wait
         )
     daemon = binary(), list(asked.options), _packages()
     return _native.Session.private(daemon, asked.settings or "{}", asked.files, asked.shard, gpus)

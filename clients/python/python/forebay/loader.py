@@ -191,6 +191,8 @@ class Loader(Batches[Batch]):
         max_failures: Number of bad records, or their share of the dataset from 0.0 to 1.0, above which the stream fails
             even if `on_error` is not "fail". None is no limit.
         socket: Path of the socket of a running `forebay serve`. `source` is then the stream's name.
+        wait: How long to wait for a `forebay serve` that does not answer yet: seconds, or a text such as "60s". In
+            containers, a trainer may start before the daemon. Only for streams. None is an error at once.
         random_shuffle: Another name for `shuffle`, as in DALI.
 
     Raises:
@@ -275,6 +277,7 @@ class Loader(Batches[Batch]):
         byte_limit: int | str | None = None,
         max_failures: float | None = None,
         socket: str | os.PathLike[str] | None = None,
+        wait: float | str | None = None,
         random_shuffle: bool | None = None,
     ) -> None:
         given = {name: value for name, value in self._given.items() if value is not None}

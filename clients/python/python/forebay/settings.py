@@ -7,10 +7,12 @@ their values. This file does only what needs Python.
 from __future__ import annotations
 
 import json
+import math
 import os
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any, Callable, Union
 from urllib.parse import quote
 
@@ -31,6 +33,10 @@ _READERS = ("python:", "odps:")
 _SCHEME = re.compile(r"(?P<scheme>[a-z][a-z0-9+-]+):(?P<path>.*)", re.DOTALL)
 # A URL of an object store is not a path on this machine.
 _OBJECT = re.compile(r"[A-Za-z][A-Za-z0-9+-]+://")
+# As the daemon's configuration has durations.
+_DURATION = re.compile(r"\s*(?P<number>\d+\.?\d*|\.\d+)\s*(?P<unit>us|ms|s|m|h|d)\s*")
+_UNITS = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+_LONGEST = 36500 * 86400
 
 
 @dataclass(frozen=True)
@@ -46,6 +52,7 @@ class Request:
         columns: The columns that the caller looks at in a running daemon's stream; None for all.
         group: The group that the trainer joins in a running daemon's stream; None for a group by itself.
         late: Whether a new group begins with the next epoch.
+        wait: How long a running daemon is waited for that is not there yet.
     """
 
     stream: str | None
@@ -56,6 +63,7 @@ class Request:
     columns: list[str] | None = None
     group: str | None = None
     late: bool = False
+    wait: timedelta = timedelta(0)
 
 
 def request(source: Source, given: Mapping[str, Any], *, by_name: bool, interpreter: str | None = None) -> Request:
@@ -89,7 +97,23 @@ def request(source: Source, given: Mapping[str, Any], *, by_name: bool, interpre
         # The stream has its columns; this trainer looks at some of them.
         columns = settings.pop("columns")
     group, late = _membership(settings, stream)
-    return Request(stream, json.dumps(settings) if settings else None, files, shard, options, columns, group, late)
+    wait = _wait(given.get("wait"), stream)
+    text = json.dumps(settings) if settings else None
+    return Request(stream, text, files, shard, options, columns, group, late, wait)
+
+
+def _wait(wait: Any, stream: str | None) -> timedelta:  # noqa: ANN401 - whatever the caller gave
+    if wait is None:
+        return timedelta(0)
+    if stream is None:
+        raise SettingsError("wait: the daemon of a path is started by the Loader; give wait= with a stream alone")
+    seconds = wait
+    if isinstance(wait, str):
+        parts = _DURATION.fullmatch(wait)
+        seconds = float(parts["number"]) * _UNITS[parts["unit"]] if parts else math.nan
+    if isinstance(seconds, bool) or not isinstance(seconds, (int, float)) or not 0 <= seconds <= _LONGEST:
+        raise SettingsError(f'wait={wait!r}: give seconds from 0, or a text such as "60s" or "5m"')
+    return timedelta(seconds=seconds)
 
 
 def _source(source: Source, *, by_name: bool, rooted: bool) -> tuple[str | None, dict[str, Any], bytes | None]:
@@ -295,7 +319,7 @@ def _columns(columns: Any) -> Any:  # noqa: ANN401 - whatever the caller gave
 
 
 # Settings that the Loader itself uses.
-_OF_THE_LOADER = ("socket", "writable")
+_OF_THE_LOADER = ("socket", "wait", "writable")
 
 
 def _policy(policy: Any) -> Any:  # noqa: ANN401 - one of an enum, or a name

@@ -1,6 +1,8 @@
 //! A wait that takes long: the caller is told what it waits for, and whether the daemon answers.
 
-use forebay_ring::{Call, MessageKind, packet};
+use std::time::Duration;
+
+use forebay_ring::{Call, MessageKind, Number, packet};
 
 use super::Session;
 use crate::link::Patience;
@@ -18,6 +20,14 @@ impl Session {
                 let (pid, answers) = (self.daemon_pid(), Some(answers));
                 patience.watch().notice(&Notice::Waiting { what, waited, pid, answers });
             }
+        }
+    }
+
+    /// Tells the daemon how long its caller has waited, for the metrics of the stream.
+    pub(super) fn tell_waited(&mut self, time: Option<Duration>) {
+        if let Some(time) = time {
+            let value = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+            self.hands.change(|_| vec![packet(&Number { kind: MessageKind::Waited as u32, reserved: 0, value }, &[])]);
         }
     }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use forebay_road::settings::{Placement, Sharding, StreamSettings};
-use forebay_road::{Identity, Opening};
+use forebay_road::{Identity, Opening, TOLD};
 use forebay_sources::Source;
 use futures_util::StreamExt as _;
 use futures_util::stream::FuturesUnordered;
@@ -68,7 +68,7 @@ impl Streams {
                 gate.forget_failed();
             }
             let dataset = self.dataset(&Arc::new(wanted)).await;
-            let log = |reason: &Arc<OpenError>| tracing::error!(stream = name, %reason, "the stream cannot be opened");
+            let log = |reason: &Arc<OpenError>| tracing::error!(target: TOLD, stream = name, %reason, "the stream cannot be opened");
             dataset.inspect_err(log).map(drop)
         };
         (name.into(), prepared)
@@ -132,7 +132,7 @@ impl Streams {
         .await;
         match &opened {
             Ok(served) => tracing::info!(stream = name, records = served.stream.records(), "the stream is open"),
-            Err(reason) => tracing::error!(stream = name, %reason, "the stream cannot be opened"),
+            Err(reason) => tracing::error!(target: TOLD, stream = name, %reason, "the stream cannot be opened"),
         }
         opened
     }
