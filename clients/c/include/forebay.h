@@ -154,8 +154,10 @@ typedef struct forebay_options {
   // A `forebay_join`: with which batch the group begins, if this session is its first trainer. 0 is
   // `FOREBAY_JOIN_NEXT`.
   uint64_t join;
+  // How long a daemon is waited for that does not run yet, in milliseconds. 0 is an error at once.
+  uint64_t daemon_wait_ms;
   // For options of later versions. Must be 0.
-  uint64_t reserved[6];
+  uint64_t reserved[5];
 } forebay_options;
 
 // What the daemon says of a stream.
