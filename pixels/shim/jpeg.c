@@ -170,6 +170,13 @@ int forebay_jpeg_open(struct forebay_jpeg *jpeg, const uint8_t *data, size_t len
 
     switch (jpeg->info.num_components) {
     case 1:
+        /* The data units of a lossless picture are samples. Its colours are not converted, so that grey stays grey. */
+        if (jpeg->info.min_DCT_scaled_size == 1) {
+            jpeg->info.out_color_space = JCS_GRAYSCALE;
+            header->channels = 1;
+            break;
+        }
+        /* fall through */
     case 3:
         jpeg->info.out_color_space = JCS_RGB;
         header->channels = 3;

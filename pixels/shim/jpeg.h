@@ -20,7 +20,7 @@ enum forebay_jpeg_outcome {
 struct forebay_jpeg_header {
     uint32_t width;
     uint32_t height;
-    uint32_t channels; /* 3: red, green, blue; 4: cyan, magenta, yellow, black as stored */
+    uint32_t channels; /* 1: grey, of a lossless picture; 3: red, green, blue; 4: cyan, magenta, yellow, black as stored */
 };
 
 /* A decompressor, made once and used for one picture after the other; between them it keeps a few kilobytes. */

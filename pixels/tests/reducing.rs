@@ -91,6 +91,45 @@ fn lossless(width: u16, height: u16) -> Vec<u8> {
     bytes
 }
 
+/// A lossless JPEG in grey of 8 bits, whose samples grow by one from column to column. Each first one is that above it.
+fn lossless_grey(width: u16, height: u16, marker: &[u8]) -> Vec<u8> {
+    let mut bytes = [b"\xFF\xD8", marker, b"\xFF\xC3\0\x0B\x08"].concat();
+    bytes.extend(height.to_be_bytes().into_iter().chain(width.to_be_bytes()));
+    bytes.extend(b"\x01\x01\x11\0");
+    // A difference of 0 is the bit 0, and one of +1 the bits 10 and 1.
+    bytes.extend(b"\xFF\xC4\0\x15\0\x01\x01\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x01");
+    bytes.extend(b"\xFF\xDA\0\x08\x01\x01\0\x01\0\0");
+    let row = || std::iter::once("0").chain(std::iter::repeat_n("101", usize::from(width) - 1)).collect::<String>();
+    let mut bits: String = (0..height).map(|_| row()).collect();
+    while bits.len() % 8 > 0 {
+        bits.push('1');
+    }
+    for at in (0..bits.len()).step_by(8) {
+        let byte = u8::from_str_radix(&bits[at..at + 8], 2).unwrap();
+        bytes.push(byte);
+        // In the data, a byte of ones is followed by a zero.
+        bytes.extend((byte == 0xFF).then_some(0));
+    }
+    bytes.extend(b"\xFF\xD9");
+    bytes
+}
+
+#[test]
+fn a_lossless_jpeg_in_grey_comes_out_as_it_went_in() {
+    let jfif = b"\xFF\xE0\0\x10JFIF\0\x01\x01\0\0\x01\0\x01\0\0";
+    for marker in [&b""[..], jfif] {
+        let bytes = lossless_grey(60, 7, marker);
+        let picture = CpuDecoder::new().whole(&bytes, &Limits::default()).unwrap();
+        assert_eq!((picture.width, picture.height), (60, 7));
+        let grey: Vec<u8> = (0..7).flat_map(|_| 0..60).flat_map(|column: u8| [128 + column; 3]).collect();
+        assert_eq!(picture.rgb, grey);
+    }
+    let mut coloured = lossless(20, 20);
+    coloured.splice(2..2, jfif.iter().copied());
+    let fault = CpuDecoder::new().whole(&coloured, &Limits::default()).unwrap_err();
+    assert!(fault.to_string().contains("lossless JPEG whose colours are transformed"), "{fault}");
+}
+
 #[test]
 fn a_lossless_jpeg_cannot_be_scaled_and_is_decoded_whole() {
     let bytes = lossless(160, 120);

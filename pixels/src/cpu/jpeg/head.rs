@@ -104,6 +104,9 @@ impl JpegHead {
         };
         frame.check()?;
         let colors = frame.colors(marked);
+        if frame.code == 0xC3 && marked.transforms(frame.components) {
+            return Err(Fault::Unsupported { kind: "lossless JPEG whose colours are transformed".to_owned() });
+        }
         let head = Self {
             width: frame.width,
             height: frame.height,
@@ -149,6 +152,18 @@ impl JpegHead {
     /// Whether it can be decoded at a part of its size: a lossless one has no transform that would do it.
     pub(crate) fn scales(&self) -> bool {
         self.process != 0xC3
+    }
+}
+
+impl Marked {
+    /// Whether the markers say that red, green and blue (or their complements) were transformed. libjpeg-turbo does not undo that
+    /// in a lossless picture. Without a marker, it takes three components for red, green and blue.
+    fn transforms(self, components: u8) -> bool {
+        match components {
+            3 => self.jfif || self.adobe == Some(1),
+            4 => self.adobe == Some(2),
+            _ => false,
+        }
     }
 }
 

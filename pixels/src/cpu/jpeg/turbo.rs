@@ -122,10 +122,16 @@ impl TurboReader {
         let (rgb, spare) = canvas.begin(region.width, region.height, task.limits)?;
         if channels == 3 {
             begun.read(rgb)?;
+            return Ok(region);
+        }
+        let stored = sized(spare, rgb.len() / 3 * channels);
+        begun.read(stored)?;
+        if channels == 1 {
+            for (pixel, grey) in rgb.as_chunks_mut::<3>().0.iter_mut().zip(&*stored) {
+                *pixel = [*grey; 3];
+            }
         } else {
-            let cmyk = sized(spare, rgb.len() / 3 * channels);
-            begun.read(cmyk)?;
-            cmyk::to_rgb(cmyk, rgb);
+            cmyk::to_rgb(stored, rgb);
         }
         Ok(region)
     }
@@ -206,7 +212,7 @@ impl BegunPicture<'_> {
         self.region
     }
 
-    /// Bytes of a stored pixel: 3 for RGB, 4 for CMYK as stored.
+    /// Bytes of a stored pixel: 1 for lossless grey, 3 for RGB, 4 for CMYK as stored.
     fn channels(&self) -> usize {
         self.open.header.channels as usize
     }
