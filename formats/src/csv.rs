@@ -9,6 +9,7 @@ mod boxes;
 mod places;
 mod quotes;
 mod rows;
+mod separator;
 mod targets;
 
 use std::collections::HashMap;
@@ -22,6 +23,7 @@ use forebay_sources::{Labels, LineProblem, Options, SourceError};
 use self::boxes::BOXES;
 use self::places::{LabelPlace, Places};
 use self::rows::RowReader;
+use self::separator::SEPARATOR;
 use self::targets::{RecordRows, Targets};
 use crate::ROOT;
 use crate::address::Address;
@@ -37,10 +39,10 @@ use crate::scheme::{Indexing, OptionKey, Scheme};
 
 pub(super) const SCHEME: Scheme = Scheme {
     name: "csv",
-    takes: "a .csv file with a path and a label per line",
-    options: &[ROOT, PATTERN, GROUP, SPLIT, BOXES],
+    takes: "a .csv or .tsv file with a path and a label per line",
+    options: &[ROOT, PATTERN, GROUP, SPLIT, BOXES, SEPARATOR],
     has_columns: true,
-    recognises: |address| is_named(address.path(), &["csv"]) && address.is_file(),
+    recognises: |address| is_named(address.path(), &["csv", "tsv"]) && address.is_file(),
     open: |address, options, _| open_table(address, options),
     indexing: Indexing::Files,
 };
@@ -97,7 +99,7 @@ impl<'a> CsvTable<'a> {
 
     fn open(mut self) -> DatasetResult {
         let basis = Basis::look(self.file)?;
-        let mut reader = RowReader::open(self.file)?;
+        let mut reader = RowReader::open(self.file, separator::given(self.options)?)?;
         let own = &self.options.own;
         let has_header = !self.options.columns.is_empty()
             || self.group

@@ -16,6 +16,8 @@ pub(crate) enum LooseValue {
     Number(LooseNumber),
     Text(Vec<u8>),
     List(Vec<LooseNumber>),
+    /// Lists in lists, as JSON.
+    Nested(Vec<u8>),
     Array(NpyArray),
 }
 
@@ -32,6 +34,7 @@ enum LooseKind {
     Number,
     Text,
     List,
+    Nested,
     Array,
 }
 
@@ -46,20 +49,41 @@ pub(crate) struct LooseColumn {
 }
 
 impl LooseValue {
-    /// The value with this key in a JSON object. What is not there, or is `null`, is missing.
+    /// The value with this key in a JSON object, or behind several keys with dots between them: `a.b` is the value `b` of the
+    /// object `a`, unless there is a key `a.b`. What is not there, or is `null`, is missing.
     ///
     /// # Errors
     /// The text says what is wrong.
     pub(crate) fn of_json(json: &[u8], key: &str) -> Result<Self, String> {
         let value: Value = serde_json::from_slice(json).map_err(|error| format!("it is not JSON: {error}"))?;
-        let Value::Object(mut object) = value else { return Err("it is not a JSON object".into()) };
-        let of = |value: &Value| LooseNumber::of(value).ok_or_else(|| format!("\"{key}\" in it is {}", name(value)));
-        match object.remove(key) {
-            None | Some(Value::Null) => Ok(Self::Null),
-            Some(Value::String(text)) => Ok(Self::Text(text.into_bytes())),
-            Some(Value::Array(items)) => Ok(Self::List(items.iter().map(of).collect::<Result<_, _>>()?)),
-            Some(value) => of(&value).map(Self::Number),
+        if !value.is_object() {
+            return Err("it is not a JSON object".into());
         }
+        behind(&value, key).map_or(Ok(Self::Null), |value| Self::of_value(value, key))
+    }
+
+    /// A value of JSON, or of what has the same values.
+    ///
+    /// # Errors
+    /// A column cannot have it. The text says why.
+    pub(crate) fn of_value(value: &Value, key: &str) -> Result<Self, String> {
+        let of = |value: &Value| LooseNumber::of(value).ok_or_else(|| format!("\"{key}\" in it is {}", name(value)));
+        match value {
+            Value::Null => Ok(Self::Null),
+            Value::String(text) => Ok(Self::Text(text.clone().into_bytes())),
+            Value::Array(items) if is_nested(items) => Ok(Self::Nested(value.to_string().into_bytes())),
+            Value::Array(items) => Ok(Self::List(items.iter().map(of).collect::<Result<_, _>>()?)),
+            Value::Object(object) => {
+                let keys: Vec<String> = object.keys().take(5).map(|inner| format!("{key}.{inner}")).collect();
+                Err(format!("\"{key}\" in it is an object. Name a value in it, such as {}", keys.join(", ")))
+            }
+            value => of(value).map(Self::Number),
+        }
+    }
+
+    /// A float, which may be infinite or no number.
+    pub(crate) fn float(number: f64) -> Self {
+        Self::Number(LooseNumber::Float(number))
     }
 
     /// A file that holds an integer as text.
@@ -77,6 +101,7 @@ impl LooseValue {
             Self::Number(_) => Some(LooseKind::Number),
             Self::Text(_) => Some(LooseKind::Text),
             Self::List(_) => Some(LooseKind::List),
+            Self::Nested(_) => Some(LooseKind::Nested),
             Self::Array(_) => Some(LooseKind::Array),
         }
     }
@@ -85,7 +110,7 @@ impl LooseValue {
         match self {
             Self::Number(number) => std::slice::from_ref(number),
             Self::List(numbers) => numbers,
-            Self::Null | Self::Text(_) | Self::Array(_) => &[],
+            Self::Null | Self::Text(_) | Self::Nested(_) | Self::Array(_) => &[],
         }
     }
 }
@@ -125,6 +150,7 @@ impl LooseKind {
             Self::Number => "a number",
             Self::Text => "a text",
             Self::List => "a list of numbers",
+            Self::Nested => "a list of lists",
             Self::Array => "an array",
         }
     }
@@ -141,7 +167,19 @@ impl LooseColumn {
             return Ok(());
         };
         let expected = self.kind.unwrap_or(kind);
-        if kind != expected {
+        // An empty list may be one of numbers or of lists.
+        let is_empty = |cell: &LooseValue| matches!(cell, LooseValue::List(items) if items.is_empty());
+        if expected == LooseKind::Nested && is_empty(&cell) {
+            self.values.push(LooseValue::Nested(b"[]".to_vec()));
+            return Ok(());
+        }
+        if (expected, kind) == (LooseKind::List, LooseKind::Nested)
+            && self.values.iter().all(|value| is_empty(value) || *value == LooseValue::Null)
+        {
+            for value in self.values.iter_mut().filter(|value| is_empty(value)) {
+                *value = LooseValue::Nested(b"[]".to_vec());
+            }
+        } else if kind != expected {
             self.push_missing();
             return Err(format!("it is {}, but the first one of the dataset is {}", kind.words(), expected.words()));
         }
@@ -184,18 +222,18 @@ impl LooseColumn {
             return Some(arrays.finish());
         }
         let element = match self.kind? {
-            LooseKind::Text => ElementType::U8,
+            LooseKind::Text | LooseKind::Nested => ElementType::U8,
             _ if self.has_floats => ElementType::F64,
             _ => ElementType::I64,
         };
         let mut column = Column::new(match self.kind? {
             LooseKind::Number => ColumnType::scalar(element),
-            LooseKind::Text | LooseKind::List | LooseKind::Array => ColumnType::list(element),
+            LooseKind::Text | LooseKind::List | LooseKind::Nested | LooseKind::Array => ColumnType::list(element),
         });
         for cell in &self.values {
             match cell {
                 LooseValue::Null => column.push_null(),
-                LooseValue::Text(text) => column.push(text),
+                LooseValue::Text(text) | LooseValue::Nested(text) => column.push(text),
                 _ if self.has_floats => {
                     column.push(&cell.numbers().iter().map(|number| number.float()).collect::<Vec<_>>());
                 }
@@ -206,11 +244,25 @@ impl LooseColumn {
     }
 }
 
+/// The value behind a key, or behind several.
+fn behind<'v>(value: &'v Value, key: &str) -> Option<&'v Value> {
+    let object = value.as_object()?;
+    let dots = key.match_indices('.').map(|(dot, _)| dot);
+    object.get(key).or_else(|| dots.into_iter().find_map(|dot| behind(object.get(&key[..dot])?, &key[dot + 1..])))
+}
+
+/// Whether the items of a list are lists of numbers, or of such lists.
+fn is_nested(items: &[Value]) -> bool {
+    let of_numbers = |items: &[Value]| items.iter().all(|item| LooseNumber::of(item).is_some());
+    let is_list = |item: &Value| item.as_array().is_some_and(|inner| of_numbers(inner) || is_nested(inner));
+    !items.is_empty() && items.iter().all(is_list)
+}
+
 fn name(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
         Value::String(_) => "a list of texts",
-        Value::Array(_) => "a list of lists",
+        Value::Array(_) => "a list with lists and something else",
         Value::Object(_) => "an object",
         Value::Number(_) => "a number that does not fit in 64 bits",
         Value::Bool(_) => "true or false",
@@ -220,10 +272,11 @@ fn name(value: &Value) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::scene::says;
 
     const JSON: &[u8] =
         br#"{"n": 3, "f": 0.5, "t": "x", "l": [1, 2.5], "b": true, "o": {}, "z": null, "big": 18446744073709551615,
-        "ll": [[1]], "lt": ["a"]}"#;
+        "ll": [[1]], "lt": ["a"], "lm": [[1], 2], "e": [], "p": {"q": {"r": 4}, "q.s": 5, "l": [[1, 2], []]}, "p.x": 6}"#;
 
     fn column(keys: &[&str]) -> (Option<Column>, Vec<String>) {
         let mut cells = LooseColumn::default();
@@ -249,12 +302,41 @@ mod tests {
     }
 
     #[test]
+    fn a_key_with_dots_leads_into_objects_and_lists_of_lists_are_json() {
+        let of = |key: &str| LooseValue::of_json(JSON, key).unwrap();
+        let integer = |number| LooseValue::Number(LooseNumber::Integer(number));
+        assert_eq!(
+            [of("p.q.r"), of("p.q.s"), of("p.x"), of("p.q.z")],
+            [integer(4), integer(5), integer(6), LooseValue::Null]
+        );
+        assert_eq!([of("p.q.r.s"), of("n.a"), of(".")], [LooseValue::Null, LooseValue::Null, LooseValue::Null]);
+        assert_eq!(of("p.l"), LooseValue::Nested(b"[[1,2],[]]".to_vec()));
+        says(&LooseValue::of_json(JSON, "p").unwrap_err(), &["p.q", "p.l"]);
+        for keys in [&["e", "ll", "e"][..], &["z", "ll", "e"], &["e", "e", "ll"]] {
+            let (column, refusals) = column(keys);
+            let column = column.unwrap();
+            assert_eq!((column.column_type().to_string().as_str(), refusals.len()), ("u8 [*]", 0));
+            let texts: Vec<&[u8]> = (0..3).map(|record| column.value(record).bytes()).collect();
+            let text = |key: &&str| match *key {
+                "ll" => &b"[[1]]"[..],
+                "e" => b"[]",
+                _ => b"",
+            };
+            assert_eq!(texts, keys.iter().map(text).collect::<Vec<_>>());
+        }
+        assert_eq!(
+            column(&["l", "ll"]).1,
+            ["it is a list of lists, but the first one of the dataset is a list of numbers"]
+        );
+    }
+
+    #[test]
     fn a_value_that_is_not_what_the_others_are_is_refused_alone() {
         let (column, refusals) = column(&["n", "t", "n"]);
         let column = column.unwrap();
         assert_eq!(refusals, ["it is a text, but the first one of the dataset is a number"]);
         assert_eq!([0, 1, 2].map(|record| column.value(record).is_null()), [false, true, false]);
-        for (key, word) in [("o", "an object"), ("big", "64 bits"), ("ll", "list of lists"), ("lt", "list of texts")] {
+        for (key, word) in [("o", "an object"), ("big", "64 bits"), ("lm", "something else"), ("lt", "list of texts")] {
             assert!(LooseValue::of_json(JSON, key).unwrap_err().contains(word));
         }
         assert!(LooseValue::of_json(b"{", "x").unwrap_err().contains("not JSON"));

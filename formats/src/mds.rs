@@ -1,8 +1,10 @@
 //! `mds:`: shards of `MosaicML`'s streaming datasets, which an `index.json` lists.
 
+mod arrays;
 mod choice;
 mod encoding;
 mod index;
+mod pixels;
 mod shard;
 
 use std::path::Path;
@@ -15,13 +17,18 @@ use forebay_sources::{Options, Part, SourceError};
 use crate::address::Address;
 use crate::faults::Faults;
 use crate::labelled::{Labelled, Mixed};
+use crate::loose::{LooseColumn, LooseValue};
 use crate::opened::DatasetResult;
 use crate::packed::{Packed, PackedMasks, PackedParts, Packing, Span, Spans};
 use crate::progress::Progress;
+use crate::scan::Scan;
 use crate::scheme::{Indexing, Scheme};
+use crate::unpacked::Compression;
 use crate::window::Window;
-use choice::MdsChoice;
-use index::{MdsIndex, MdsShard};
+use choice::{MdsChoice, MdsTarget};
+use encoding::MdsEncoding;
+use index::{MdsColumn, MdsIndex, MdsShard};
+use pixels::PixelForm;
 use shard::ValuePlace;
 
 pub(super) const SCHEME: Scheme = Scheme {
@@ -30,7 +37,7 @@ pub(super) const SCHEME: Scheme = Scheme {
     options: &[],
     has_columns: true,
     recognises,
-    open: |path, options, _| open(path, options),
+    open,
     indexing: Indexing::Never("Its files have an index of their own, which is read quickly."),
 };
 
@@ -43,9 +50,25 @@ struct MdsRows {
     /// The first record of each shard.
     first: Vec<u64>,
     faults: Faults,
+    /// How pictures are kept that are no files.
+    pixels: Option<PixelForm>,
 }
 
 impl Packing for MdsRows {
+    fn content_len(&self, _record: u64, span: &Span) -> u64 {
+        span.len.saturating_add(self.pixels.as_ref().map_or(0, |_| pixels::MOST_ADDED))
+    }
+
+    fn unpack(&self, _record: u64, _head: &[u8], stored: &mut Vec<u8>) -> Result<(), String> {
+        self.pixels.as_ref().map_or(Ok(()), |form| form.unpack(stored))
+    }
+
+    fn digest(&self, part: &mut dyn FnMut(&[u8])) {
+        if self.pixels.is_some() {
+            part(b"pixels");
+        }
+    }
+
     fn fault(&self, record: u64) -> Option<&str> {
         self.faults.get(record)
     }
@@ -64,7 +87,7 @@ fn recognises(address: &Address) -> bool {
     has(b"\"shards\"") && has(b"\"mds\"")
 }
 
-fn open(address: &Address, options: &Options) -> DatasetResult {
+fn open(address: &Address, options: &Options, scan: &Scan) -> DatasetResult {
     let path = address.path();
     let is_index = path.file_name().is_some_and(|name| name == index::NAME);
     let folder = if is_index { address.parent() } else { address.clone() };
@@ -79,11 +102,14 @@ fn open(address: &Address, options: &Options) -> DatasetResult {
     let mut rows = MdsSamples::new(&index, &choice, options);
     let (mut files, mut first) = (Vec::new(), Vec::new());
     for (number, shard) in (0..).zip(&index.shards) {
-        let file = folder.join(&shard.file);
-        if !file.exists() {
-            return Err(missing(file.path(), shard));
-        }
-        let (mut window, container) = Window::open(&file)?;
+        let mut file = folder.join(&shard.file);
+        let (mut window, container) = if file.exists() {
+            Window::open(&file)?
+        } else {
+            let (zip, compression) = compressed(&folder, file.path(), shard)?;
+            file = zip;
+            scan.open_unpacked(&file, options, compression)?
+        };
         files.push(container);
         first.push(rows.spans.len() as u64);
         let places = shard::places(file.path(), &mut window, shard)?;
@@ -93,7 +119,8 @@ fn open(address: &Address, options: &Options) -> DatasetResult {
         }
     }
     let (spans, labels, classes, targets, faults) = rows.finish(path)?;
-    let packing = Arc::new(MdsRows { first, faults });
+    let pixels = index.columns.get(choice.images).and_then(|column| column.encoding.pixels());
+    let packing = Arc::new(MdsRows { first, faults, pixels });
     let parts = PackedParts {
         files,
         spans,
@@ -114,15 +141,63 @@ struct MdsSamples<'a> {
     spans: Spans,
     faults: Faults,
     labels: Labelled,
-    targets: Vec<Column>,
+    targets: Vec<MdsValues>,
+}
+
+/// The values of a column.
+enum MdsValues {
+    /// Of the type that its encoding has.
+    Typed(Column),
+    /// Of the type that they show.
+    Loose(LooseColumn),
+}
+
+impl MdsValues {
+    fn new(target: &MdsTarget, columns: &[MdsColumn]) -> Self {
+        match &columns[target.place].encoding {
+            MdsEncoding::Array(_) => Self::Loose(LooseColumn::default()),
+            _ if target.key.is_some() => Self::Loose(LooseColumn::default()),
+            encoding => Self::Typed(Column::new(encoding.column_type())),
+        }
+    }
+
+    fn push_null(&mut self) {
+        match self {
+            Self::Typed(column) => column.push_null(),
+            Self::Loose(column) => column.push(LooseValue::Null).expect("what is missing fits any column"),
+        }
+    }
+
+    /// Adds a value. If it is no such value, the record has none.
+    fn push(&mut self, value: &[u8], encoding: &MdsEncoding, key: Option<&str>) -> Result<(), String> {
+        match self {
+            Self::Typed(column) => {
+                encoding.push(value, column).inspect_err(|_| column.push_null()).map_err(str::to_owned)
+            }
+            Self::Loose(column) => match encoding.loose(value, key) {
+                Ok(value) => column.push(value),
+                Err(wrong) => {
+                    self.push_null();
+                    Err(wrong)
+                }
+            },
+        }
+    }
+
+    /// The column. Nothing if no record has a value of it.
+    fn finish(self) -> Option<Column> {
+        match self {
+            Self::Typed(column) => Some(column),
+            Self::Loose(column) => column.finish(),
+        }
+    }
 }
 
 type MdsParts = (Spans, Vec<i64>, Vec<String>, Table, Faults);
 
 impl<'a> MdsSamples<'a> {
     fn new(index: &'a MdsIndex, choice: &'a MdsChoice, options: &Options) -> Self {
-        let column = |place: &usize| Column::new(index.columns[*place].encoding.column_type());
-        let targets = choice.targets.iter().map(|(_, place)| column(place)).collect();
+        let targets = choice.targets.iter().map(|target| MdsValues::new(target, &index.columns)).collect();
         let labels = Labelled::new(options.labels);
         Self { index, choice, spans: Spans::default(), faults: Faults::default(), labels, targets }
     }
@@ -141,12 +216,19 @@ impl<'a> MdsSamples<'a> {
         let Some(places) = places else {
             self.spans.push(Span { file, offset: start, len: end - start });
             self.faults.add(record, "the lengths in it do not agree with its own length");
-            self.targets.iter_mut().for_each(Column::push_null);
+            self.targets.iter_mut().for_each(MdsValues::push_null);
             return self.labels.push(None).map_err(|mixed| mixed_labels(path, record, &mixed));
         };
-        let (offset, len) = places[self.choice.images];
-        self.spans.push(Span { file, offset, len });
         let mut fault = None;
+        let (offset, len) = match &columns[self.choice.images].encoding {
+            MdsEncoding::Pictures { before } => only_picture(window, places[self.choice.images], *before)?
+                .unwrap_or_else(|wrong| {
+                    fault = Some(wrong);
+                    places[self.choice.images]
+                }),
+            _ => places[self.choice.images],
+        };
+        self.spans.push(Span { file, offset, len });
         let mut label = None;
         if let Some(place) = self.choice.labels {
             let column = &columns[place];
@@ -154,11 +236,16 @@ impl<'a> MdsSamples<'a> {
             label = found.map_err(|wrong| fault = Some(format!("its label \"{}\": {wrong}", column.name))).ok();
         }
         self.labels.push(label.as_deref()).map_err(|mixed| mixed_labels(path, record, &mixed))?;
-        for ((_, place), target) in self.choice.targets.iter().zip(&mut self.targets) {
+        for (MdsTarget { place, key, .. }, values) in self.choice.targets.iter().zip(&mut self.targets) {
             let column = &columns[*place];
-            let pushed = value(window, places[*place])?.and_then(|value| column.encoding.push(value, target));
+            let pushed = match value(window, places[*place])? {
+                Ok(value) => values.push(value, &column.encoding, key.as_deref()),
+                Err(wrong) => {
+                    values.push_null();
+                    Err(wrong.to_owned())
+                }
+            };
             if let Err(wrong) = pushed {
-                target.push_null();
                 fault.get_or_insert_with(|| format!("its column \"{}\": {wrong}", column.name));
             }
         }
@@ -179,11 +266,15 @@ impl<'a> MdsSamples<'a> {
             }
             (labels, classes) = (found, found_classes);
         }
-        let fields = self.choice.targets.iter().zip(&self.targets);
-        let fields = fields.map(|((name, _), column)| Field::new(name, column.column_type().clone())).collect();
+        let (mut fields, mut columns) = (Vec::new(), Vec::new());
+        for (target, values) in self.choice.targets.iter().zip(self.targets) {
+            let name = &target.name;
+            let column = values.finish().ok_or_else(|| wrong(format!("no sample has a value of \"{name}\".")))?;
+            fields.push(Field::new(name, column.column_type().clone()));
+            columns.push(column);
+        }
         let schema = Schema::try_new(fields).map_err(|error| wrong(format!("{error}.")))?;
-        let targets =
-            Table::try_new(schema, self.targets, self.spans.len()).map_err(|error| wrong(format!("{error}.")))?;
+        let targets = Table::try_new(schema, columns, self.spans.len()).map_err(|error| wrong(format!("{error}.")))?;
         Ok((self.spans, labels, classes, targets, faults))
     }
 }
@@ -200,6 +291,28 @@ fn value<'w>(
     Ok(window.get(offset, len).map_err(SourceError::Outage)?.ok_or("it leads out of the shard"))
 }
 
+/// The picture of a list with one of them. The inner error is what is wrong with the list.
+fn only_picture(
+    window: &mut Window<'_>,
+    (offset, len): ValuePlace,
+    before: u64,
+) -> Result<Result<ValuePlace, String>, SourceError> {
+    let head = before + 8;
+    if len < head {
+        return Ok(Err("its list of pictures has none".into()));
+    }
+    let Some(numbers) = window.array::<8>(offset + before).map_err(SourceError::Outage)? else {
+        return Ok(Err("its list of pictures leads out of the shard".into()));
+    };
+    let [count, own] =
+        [0, 4].map(|at| u32::from_le_bytes([numbers[at], numbers[at + 1], numbers[at + 2], numbers[at + 3]]));
+    Ok(match count {
+        1 if head + u64::from(own) == len => Ok((offset + head, own.into())),
+        1 => Err("the length in its list of pictures does not agree with its own length".into()),
+        count => Err(format!("its list has {count} pictures, and only records of one picture are read")),
+    })
+}
+
 fn mixed_labels(path: &Path, record: u64, mixed: &Mixed) -> SourceError {
     let Mixed { label, is, was, other } = mixed;
     let problem = format!(
@@ -210,14 +323,32 @@ fn mixed_labels(path: &Path, record: u64, mixed: &Mixed) -> SourceError {
     SourceError::Columns { path: path.to_owned(), problem }
 }
 
-fn missing(file: &Path, shard: &MdsShard) -> SourceError {
-    let Some(compression) = &shard.compression else { return SourceError::Missing { path: file.to_owned() } };
-    let problem = format!(
-        "the shard is compressed ({}), so no sample can be read by itself. Decompress it to this name, or write the dataset \
-         again without compression.",
-        printable(compression)
-    );
-    SourceError::malformed_at(file, 0, problem)
+/// Says how a file is compressed, whatever its first bytes are: not all ways have first bytes of their own.
+type IsCompressed = fn(&[u8]) -> Option<Compression>;
+
+/// The ways to compress shards, by the names that the index has.
+const COMPRESSIONS: [(&str, IsCompressed); 4] = [
+    ("zstd", |_| Some(Compression::Zstd)),
+    ("gz", |_| Some(Compression::Gzip)),
+    ("br", |_| Some(Compression::Brotli)),
+    ("snappy", |_| Some(Compression::Snappy)),
+];
+
+/// The compressed file of a shard that is not there as it is.
+fn compressed(folder: &Address, file: &Path, shard: &MdsShard) -> Result<(Address, IsCompressed), SourceError> {
+    let Some((name, zip)) = &shard.compression else { return Err(SourceError::Missing { path: file.to_owned() }) };
+    // Behind a colon is the level.
+    let kind = name.split(':').next().unwrap_or_default();
+    let Some((_, compression)) = COMPRESSIONS.iter().find(|(own, _)| *own == kind) else {
+        let problem = format!(
+            "the shard is compressed with \"{}\", which is not unpacked. Decompress it to this name, or write the dataset again \
+             with zstd or without compression.",
+            printable(name)
+        );
+        return Err(SourceError::malformed_at(file, 0, problem));
+    };
+    let zip = folder.join(zip);
+    if zip.exists() { Ok((zip, *compression)) } else { Err(SourceError::Missing { path: zip.path().to_owned() }) }
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@
 mod files;
 mod header;
 mod member;
+mod msgpack;
 mod packing;
 mod parts;
 mod pax;

@@ -8,6 +8,7 @@ const MARK: &[u8] = b"\xef\xbb\xbf";
 #[derive(Debug)]
 pub(super) struct Quotes<R> {
     inner: R,
+    separator: u8,
     place: QuotePlace,
     /// Bytes of a mark at the file's beginning that were seen, or nothing once other bytes came.
     mark: Option<usize>,
@@ -27,8 +28,8 @@ enum QuotePlace {
 }
 
 impl<R: Read> Quotes<R> {
-    pub(super) fn new(inner: R, most: u64) -> Self {
-        Self { inner, place: QuotePlace::Start, mark: Some(0), since: 0, most }
+    pub(super) fn new(inner: R, separator: u8, most: u64) -> Self {
+        Self { inner, separator, place: QuotePlace::Start, mark: Some(0), since: 0, most }
     }
 
     /// Whether a quoted field was begun and not ended.
@@ -46,10 +47,11 @@ impl<R: Read> Quotes<R> {
         self.place = match (self.place, byte) {
             (QuotePlace::Quoted, b'"') => QuotePlace::Quote,
             (QuotePlace::Start | QuotePlace::Quote, b'"') | (QuotePlace::Quoted, _) => QuotePlace::Quoted,
-            (_, b',' | b'\n' | b'\r') => QuotePlace::Start,
+            (_, b'\n' | b'\r') => QuotePlace::Start,
+            (_, byte) if byte == self.separator => QuotePlace::Start,
             _ => QuotePlace::Plain,
         };
-        let is_end = self.place == QuotePlace::Start && byte != b',';
+        let is_end = self.place == QuotePlace::Start && byte != self.separator;
         self.since = if is_end { 0 } else { self.since + 1 };
     }
 }
@@ -86,7 +88,7 @@ mod tests {
             ("\u{feff}\"a\n", true),
             ("\r\n\"a", true),
         ] {
-            let mut quotes = Quotes::new(text.as_bytes(), u64::MAX);
+            let mut quotes = Quotes::new(text.as_bytes(), b',', u64::MAX);
             io::copy(&mut quotes, &mut io::sink()).unwrap();
             assert_eq!(quotes.is_open(), open, "{text}");
         }
@@ -95,7 +97,7 @@ mod tests {
     #[test]
     fn a_row_that_does_not_end_is_not_read_for_ever() {
         let kind = |text: &str| {
-            let read = io::copy(&mut Quotes::new(text.as_bytes(), 4), &mut io::sink());
+            let read = io::copy(&mut Quotes::new(text.as_bytes(), b',', 4), &mut io::sink());
             read.map_err(|error| error.kind())
         };
         assert_eq!(kind("a,b\nabcd\r\nefgh"), Ok(14));

@@ -8,6 +8,7 @@ use forebay_sources::{LineProblem, SourceError};
 use serde_json::{Map, Value};
 
 use super::quotes::Quotes;
+use super::separator;
 use crate::address::Address;
 use crate::containers::is_named;
 use crate::progress::Progress;
@@ -37,16 +38,18 @@ const MOST_KEYS: usize = 4096;
 const OPEN: &str = "a quote opens a value here and none closes it, so all lines below belong to that value. Close the quote, or double it";
 
 impl RowReader {
-    pub(super) fn open(address: &Address) -> Result<Self, SourceError> {
+    /// Opens a table, whose cells are separated by this byte if it is given.
+    pub(super) fn open(address: &Address, given: Option<u8>) -> Result<Self, SourceError> {
         let (file, path) = (address.reader()?, address.path());
         let form = if is_named(path, &["jsonl"]) {
             RowForm::Json { lines: BufReader::new(file), line: 0, keys: Vec::new(), waiting: None }
         } else {
+            let (file, found) = separator::found(file).map_err(|error| SourceError::of_path(path, error))?;
+            let of_name = is_named(path, &["tsv"]).then_some(b'\t');
+            let separator = given.or(of_name).unwrap_or(found);
             let mut builder = ReaderBuilder::new();
-            RowForm::Csv(
-                Box::new(builder.has_headers(false).flexible(true).from_reader(Quotes::new(file, MOST_BYTES))),
-                0,
-            )
+            builder.has_headers(false).flexible(true).delimiter(separator);
+            RowForm::Csv(Box::new(builder.from_reader(Quotes::new(file, separator, MOST_BYTES))), 0)
         };
         Ok(Self { file: path.to_owned(), form, progress: Progress::counting("reading the table", "lines") })
     }

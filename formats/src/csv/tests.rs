@@ -268,3 +268,29 @@ fn rule_54_the_error_of_a_signed_url_shows_neither_its_query_nor_a_password() {
     );
     assert!(!refused.contains("hunter"), "{refused}");
 }
+
+#[test]
+fn tables_with_tabs_or_semicolons_are_read_as_those_with_commas() {
+    let map = [("labels", "breed"), ("n", "n")];
+    for (name, text) in [
+        ("t.csv", "path;breed;n\na.jpg;\"p;ug\";3\n\"b.jpg\";akita;4\n"),
+        ("t.csv", "path\tbreed\tn\na.jpg\tp;ug\t3\nb.jpg\takita\t4\n"),
+        ("t.tsv", "path\tbreed\tn\na.jpg\tp;ug\t3\nb.jpg\takita\t4\n"),
+    ] {
+        let (_dir, file) = table(name, text);
+        let source = crate::open(file.to_str().unwrap(), &options(&map, &[])).unwrap();
+        assert_eq!(
+            (names(&*source), source.classes().join("|")),
+            (vec!["a.jpg".into(), "b.jpg".into()], "akita|p;ug".into())
+        );
+        assert_eq!(values::<i64>(&*source, "n", 1), [4]);
+    }
+    // What separates cells may be said, where the first line shows something else.
+    let (_dir, file) = table("t.csv", "a.jpg;x,y\nb.jpg;z\n");
+    let source = crate::open(file.to_str().unwrap(), &options(&[], &[("separator", "semicolon")])).unwrap();
+    assert_eq!(source.classes(), ["x,y", "z"]);
+    let message = crate::open(file.to_str().unwrap(), &options(&[], &[("separator", "|")])).unwrap_err().to_string();
+    assert!(message.contains("separator") && message.contains("\"tab\""), "{message}");
+    let quote = refusal("a.jpg;\"x\nb.jpg;y\n", &[], &[]);
+    assert!(quote.contains("none closes it"), "{quote}");
+}

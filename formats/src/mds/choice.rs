@@ -16,8 +16,18 @@ const LABELS: [&str; 6] = ["label", "labels", "class", "cls", "target", "y"];
 pub(super) struct MdsChoice {
     pub images: usize,
     pub labels: Option<usize>,
-    /// With the names that the columns have in a batch.
-    pub targets: Vec<(String, usize)>,
+    pub targets: Vec<MdsTarget>,
+}
+
+/// A column of a batch.
+#[derive(Debug)]
+pub(super) struct MdsTarget {
+    /// Its name in a batch.
+    pub name: String,
+    /// The place of the dataset's column.
+    pub place: usize,
+    /// Of a value in it, if it is JSON.
+    pub key: Option<String>,
 }
 
 impl MdsChoice {
@@ -41,7 +51,8 @@ impl MdsChoice {
             None => only_pictures(columns).map_err(|problem| wrong(format!("{problem} The dataset has {all}.")))?,
         };
         if let Some(column) = columns.get(images)
-            && !matches!(column.encoding, MdsEncoding::Picture | MdsEncoding::Bytes)
+            && !matches!(column.encoding, MdsEncoding::Picture | MdsEncoding::Pictures { .. } | MdsEncoding::Bytes)
+            && column.encoding.pixels().is_none()
         {
             return Err(refused(&column.name, &column.encoding));
         }
@@ -59,32 +70,43 @@ impl MdsChoice {
         }
         let mut targets = Vec::new();
         for (name, parts) in options.columns.targets() {
-            let place = named(name, &parts)?;
+            let (place, key) = match parts.iter().find_map(|part| in_json(columns, part)) {
+                Some((place, key)) => (place, Some(key.to_owned())),
+                None => (named(name, &parts)?, None),
+            };
             match columns.get(place).map(|column| &column.encoding) {
-                Some(MdsEncoding::Picture) => {
+                Some(MdsEncoding::Picture | MdsEncoding::Pixels | MdsEncoding::Pictures { .. }) => {
                     return Err(wrong(format!(
                         "\"{name}\" cannot be a picture: pictures are only read as images. Leave the column out."
                     )));
                 }
                 Some(encoding @ MdsEncoding::Refused(..)) => return Err(refused(name, encoding)),
-                _ => targets.push((name.to_owned(), place)),
+                _ => targets.push(MdsTarget { name: name.to_owned(), place, key }),
             }
         }
         Ok(Self { images, labels, targets })
     }
 }
 
+/// The place of a column with JSON, and the key of a value in it, of a part such as `meta:boxes`.
+fn in_json<'p>(columns: &[MdsColumn], part: &'p str) -> Option<(usize, &'p str)> {
+    let (name, key) = part.split_once(':')?;
+    let is_it = |column: &MdsColumn| column.name == name && column.encoding == MdsEncoding::Json;
+    Some((columns.iter().position(is_it)?, key))
+}
+
 /// The only column of pictures.
 fn only_pictures(columns: &[MdsColumn]) -> Result<usize, String> {
-    let mut pictures = (0..).zip(columns).filter(|(_, column)| column.encoding == MdsEncoding::Picture);
+    let is_picture = |encoding: &MdsEncoding| matches!(encoding, MdsEncoding::Picture | MdsEncoding::Pixels);
+    let mut pictures = (0..).zip(columns).filter(|(_, column)| is_picture(&column.encoding));
     let name_it = "Name the pictures' column with columns={\"images\": ...}.";
     match (pictures.next(), pictures.next()) {
         (Some((place, _)), None) => Ok(place),
-        (Some(_), Some(_)) => Err(format!("more than one column has the encoding jpeg or png. {name_it}")),
+        (Some(_), Some(_)) => Err(format!("more than one column has the encoding jpeg, png or pil. {name_it}")),
         (None, _) => {
             let raw = columns.iter().find(|column| matches!(&column.encoding, MdsEncoding::Refused(..)));
             let why = raw.map(|column| format!(" Note: {}", refusal(&column.name, &column.encoding)));
-            Err(format!("no column has the encoding jpeg or png. {name_it}{}", why.unwrap_or_default()))
+            Err(format!("no column has the encoding jpeg, png or pil. {name_it}{}", why.unwrap_or_default()))
         }
     }
 }

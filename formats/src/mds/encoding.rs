@@ -3,14 +3,27 @@
 use forebay_columns::{Column, ColumnType, ElementType};
 use half::f16;
 
+use super::arrays::ArrayForm;
+use super::pixels::PixelForm;
+use crate::loose::LooseValue;
+
 /// How values are kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum MdsEncoding {
     /// A picture as a file.
     Picture,
+    /// A picture as Pillow's pixels.
+    Pixels,
+    /// A list of pictures as files. A record may have one of them.
+    Pictures {
+        /// Bytes before the number of pictures.
+        before: u64,
+    },
     Bytes,
     /// UTF-8.
     Text,
+    Json,
+    Array(ArrayForm),
     /// One number, little-endian.
     Number(ElementType),
     /// An integer or a float as text.
@@ -23,11 +36,19 @@ pub(super) enum MdsEncoding {
 impl MdsEncoding {
     /// The encoding of this name. Behind a colon are settings that only its writer needs.
     pub(super) fn of(name: &str) -> Self {
-        let kind = name.split(':').next().unwrap_or_default();
+        let (kind, settings) = name.split_once(':').unwrap_or((name, ""));
         match kind {
+            "pil" => Self::Pixels,
+            "list[jpeg]" | "list[png]" => Self::Pictures { before: 4 },
+            "jpeg_array" | "jpegarray" => Self::Pictures { before: 0 },
+            "json" => Self::Json,
+            "ndarray" => ArrayForm::of(settings).map_or_else(
+                || Self::Refused(name.to_owned(), "its name does not say what its arrays are"),
+                Self::Array,
+            ),
             "jpeg" | "png" => Self::Picture,
             "bytes" => Self::Bytes,
-            "str" | "json" | "str_decimal" => Self::Text,
+            "str" | "str_decimal" => Self::Text,
             "int" => Self::Number(ElementType::I64),
             "str_int" => Self::IntegerText,
             "str_float" => Self::FloatText,
@@ -36,9 +57,8 @@ impl MdsEncoding {
                 None => Self::Refused(
                     name.to_owned(),
                     match kind {
-                        "pil" => "it keeps raw pixels and no picture file: write the column as jpeg or png",
+                        "list[pil]" => "it keeps lists of raw pixels: write the column as list[png] or png",
                         "pkl" => "reading it would run code of the dataset: write the column as json, or as numbers",
-                        "ndarray" => "arrays are not read yet: write numbers, or the bytes as \"bytes\"",
                         _ => "this version does not know it",
                     },
                 ),
@@ -50,7 +70,29 @@ impl MdsEncoding {
     pub(super) fn size(&self) -> Option<u64> {
         match self {
             Self::Number(element) => Some(element.size() as u64),
+            Self::Array(form) => form.size(),
             _ => None,
+        }
+    }
+
+    /// How its values are pictures. Nothing if they are none.
+    pub(super) fn pixels(&self) -> Option<PixelForm> {
+        match self {
+            Self::Pixels => Some(PixelForm::Pillow),
+            Self::Array(form) => Some(PixelForm::Array(form.clone())),
+            _ => None,
+        }
+    }
+
+    /// A value whose type only the data show: an array, or a value in JSON.
+    ///
+    /// # Errors
+    /// It has no such value. The text says why.
+    pub(super) fn loose(&self, value: &[u8], key: Option<&str>) -> Result<LooseValue, String> {
+        match (self, key) {
+            (Self::Array(form), _) => Ok(LooseValue::Array(form.array(value)?)),
+            (_, Some(key)) => LooseValue::of_json(value, key),
+            (_, None) => Err("it is neither an array nor a value in JSON".into()),
         }
     }
 
@@ -60,7 +102,7 @@ impl MdsEncoding {
             Self::Number(element) => ColumnType::scalar(*element),
             Self::IntegerText => ColumnType::scalar(ElementType::I64),
             Self::FloatText => ColumnType::scalar(ElementType::F64),
-            Self::Picture | Self::Bytes | Self::Text | Self::Refused(..) => ColumnType::text(),
+            _ => ColumnType::text(),
         }
     }
 
@@ -81,8 +123,8 @@ impl MdsEncoding {
                 column.push(&[number]);
                 Ok(())
             }
-            Self::Text if str::from_utf8(value).is_err() => Err("it is not UTF-8"),
-            Self::Picture | Self::Bytes | Self::Text | Self::Refused(..) => {
+            Self::Text | Self::Json if str::from_utf8(value).is_err() => Err("it is not UTF-8"),
+            _ => {
                 column.push(value);
                 Ok(())
             }
@@ -95,7 +137,7 @@ impl MdsEncoding {
     /// It can be none.
     pub(super) fn label(&self, value: &[u8]) -> Result<Vec<u8>, &'static str> {
         match self {
-            Self::Text | Self::Bytes => Ok(value.trim_ascii().to_vec()),
+            Self::Text | Self::Json | Self::Bytes => Ok(value.trim_ascii().to_vec()),
             Self::IntegerText => {
                 let number: i64 = parsed(value).ok_or("it is not an integer")?;
                 Ok(number.to_string().into_bytes())
@@ -104,18 +146,21 @@ impl MdsEncoding {
                 let number = integer(*element, value).ok_or("it is not an integer of 64 bits")?;
                 Ok(number.to_string().into_bytes())
             }
-            Self::Picture | Self::FloatText | Self::Refused(..) => Err("it is neither an integer nor a text"),
+            _ => Err("it is neither an integer nor a text"),
         }
     }
 
     /// Whether its values can be labels.
     pub(super) fn can_label(&self) -> bool {
-        let is_float = matches!(self, Self::Number(ElementType::F16 | ElementType::F32 | ElementType::F64));
-        !is_float && !matches!(self, Self::Picture | Self::FloatText | Self::Refused(..))
+        match self {
+            Self::Number(element) => !matches!(element, ElementType::F16 | ElementType::F32 | ElementType::F64),
+            Self::Text | Self::Json | Self::Bytes | Self::IntegerText => true,
+            _ => false,
+        }
     }
 }
 
-fn scalar(name: &str) -> Option<ElementType> {
+pub(super) fn scalar(name: &str) -> Option<ElementType> {
     Some(match name {
         "uint8" => ElementType::U8,
         "uint16" => ElementType::U16,

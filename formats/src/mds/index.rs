@@ -37,8 +37,8 @@ pub(super) struct MdsShard {
     pub file: String,
     pub bytes: u64,
     pub samples: u64,
-    /// How it is compressed.
-    pub compression: Option<String>,
+    /// How it is compressed, and the compressed file.
+    pub compression: Option<(String, String)>,
 }
 
 #[derive(Deserialize)]
@@ -58,6 +58,7 @@ struct ShardJson {
     column_sizes: Vec<Option<u64>>,
     compression: Option<String>,
     raw_data: FileJson,
+    zip_data: Option<ZipJson>,
     samples: u64,
 }
 
@@ -65,6 +66,11 @@ struct ShardJson {
 struct FileJson {
     basename: String,
     bytes: u64,
+}
+
+#[derive(Deserialize)]
+struct ZipJson {
+    basename: String,
 }
 
 impl MdsIndex {
@@ -105,8 +111,7 @@ impl MdsIndex {
                 None => columns = Some(own),
             }
             let file = shard.raw_data.basename;
-            let is_below = Path::new(&file).components().all(|part| matches!(part, Component::Normal(_)));
-            if !is_below || file.is_empty() {
+            if !is_below(&file) {
                 let file = file.escape_debug();
                 return Err(wrong(format!(
                     "shard {number} is in \"{file}\", which leads out of the folder. Correct the index."
@@ -118,11 +123,24 @@ impl MdsIndex {
                     "shard {number} is in \"{file}\", as an earlier one is. Correct the index."
                 )));
             }
-            let (bytes, samples, compression) = (shard.raw_data.bytes, shard.samples, shard.compression);
-            shards.push(MdsShard { file, bytes, samples, compression: compression.filter(|name| !name.is_empty()) });
+            let zip = shard.zip_data.map(|zip| zip.basename);
+            if let Some(zip) = zip.as_ref().filter(|zip| !is_below(zip)) {
+                let zip = zip.escape_debug();
+                return Err(wrong(format!(
+                    "shard {number} is in \"{zip}\", which leads out of the folder. Correct the index."
+                )));
+            }
+            let (bytes, samples) = (shard.raw_data.bytes, shard.samples);
+            let compression = shard.compression.filter(|name| !name.is_empty()).zip(zip);
+            shards.push(MdsShard { file, bytes, samples, compression });
         }
         Ok(Self { columns: columns.unwrap_or_default(), shards })
     }
+}
+
+/// Whether a name is one of a file below the index's folder.
+fn is_below(file: &str) -> bool {
+    !file.is_empty() && Path::new(file).components().all(|part| matches!(part, Component::Normal(_)))
 }
 
 impl ShardJson {

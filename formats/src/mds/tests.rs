@@ -1,16 +1,18 @@
 //! Tests of what a dataset in MDS may hold, and of what is wrong with one.
 
+mod values;
 pub(crate) mod writer;
 
 use std::fs;
 
-use forebay_sources::{Labels, Options, Source};
+use forebay_sources::{DiskCache, Labels, Options, Source};
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 use serde_json::json;
 use tempfile::TempDir;
 
 use self::writer::{MdsWriter, WrittenColumn};
 use crate::scene::{contents, says};
+use crate::unpacked::Compression;
 use crate::{Opened, open};
 
 const COLUMNS: [WrittenColumn; 3] = [("caption", "str", None), ("image", "jpeg:90", None), ("label", "int", Some(8))];
@@ -114,14 +116,14 @@ fn columns_that_cannot_be_used_are_refused_with_the_reason() {
     let mut mds = MdsWriter::new(&[
         ("array", "ndarray:float32", None),
         ("code", "pkl", None),
-        ("image", "pil", None),
-        ("new", "list[jpeg]", None),
+        ("image", "list[pil]", None),
+        ("new", "cube", None),
         ("score", "float32", Some(4)),
     ]);
     mds.shard(&[&[b"a", b"c", b"p", b"n", &[0; 4]]]);
     for (columns, words) in [
-        (&[][..], &["no column has the encoding jpeg or png", "\"image\"", "columns="][..]),
-        (&[("images", "image")], &["\"pil\"", "raw pixels"]),
+        (&[][..], &["no column has the encoding jpeg, png or pil", "\"image\"", "columns="][..]),
+        (&[("images", "image")], &["\"list[pil]\"", "raw pixels"]),
         (&[("images", "picture")], &["\"images\" names no column", "\"picture\"", "\"score\""]),
         (&[("images", "score")], &["\"score\"", "cannot be used"]),
     ] {
@@ -132,8 +134,8 @@ fn columns_that_cannot_be_used_are_refused_with_the_reason() {
     let mut mds = MdsWriter::new(&mds.columns);
     mds.shard(&[&[b"a", b"c", b"p", b"n", &[0; 4], b"photo"]]);
     for (columns, words) in [
-        (&[("array", "array")][..], &["arrays are not read"][..]),
-        (&[("code", "code")], &["run code"]),
+        (&[("code", "code")][..], &["run code"][..]),
+        (&[("array", "array:x")], &["\"array:x\""]),
         (&[("new", "new")], &["does not know"]),
         (&[("labels", "score")], &["\"score\"", "cannot be used"]),
         (&[("mask_of", "photo")], &["only read as images"]),
@@ -175,13 +177,38 @@ fn an_index_that_does_not_fit_is_refused() {
 }
 
 #[test]
-fn a_compressed_shard_is_refused_unless_it_was_decompressed() {
+fn compressed_shards_are_unpacked_into_the_cache_and_otherwise_refused_by_name() {
+    for (name, compression) in [
+        ("zstd:7", Compression::Zstd),
+        ("gz", Compression::Gzip),
+        ("br:11", Compression::Brotli),
+        ("snappy", Compression::Snappy),
+    ] {
+        let mut mds = plain();
+        mds.said(1)["compression"] = json!(name);
+        mds.said(1)["zip_data"] = json!({"basename": "shard.00001.mds.z", "bytes": 1, "hashes": {}});
+        assert_eq!(opened(&mds, &Options::default()).1.unwrap().len(), 3, "one that is there as it is");
+        let (_, bytes) = mds.files.pop().unwrap();
+        mds.files.push(("shard.00001.mds.z".into(), compression.compressed(&bytes)));
+        refusal(&mds, &Options::default(), &["shard.00001.mds.z", "cache_size"]);
+        let cache = tempfile::tempdir().unwrap();
+        let cache = DiskCache { folder: cache.path().join("cache"), size: DiskCache::LEAST };
+        let (_dir, source) = opened(&mds, &Options { cache: Some(cache), ..mapped(&[("text", "caption")]) });
+        let source = source.unwrap();
+        assert_eq!(contents(&*source)[1..], [Ok(b"second".to_vec()), Ok(b"3".to_vec())], "{name}");
+        assert_eq!((source.label(2), column(&*source, "text").1[2].as_slice()), (2, &b"x"[..]));
+    }
     let mut mds = plain();
-    mds.said(1)["compression"] = json!("zstd:7");
-    assert_eq!(opened(&mds, &Options::default()).1.unwrap().len(), 3);
     mds.files.pop();
-    refusal(&mds, &Options::default(), &["shard.00001.mds", "compressed (zstd:7)", "Decompress"]);
+    mds.said(1)["compression"] = json!("bz2:9");
+    mds.said(1)["zip_data"] = json!({"basename": "x.bz2"});
+    refusal(&mds, &Options::default(), &["shard.00001.mds", "\"bz2:9\"", "Decompress"]);
+    mds.said(1)["compression"] = json!("zstd");
+    refusal(&mds, &Options::default(), &["x.bz2", "does not exist"]);
+    mds.said(1)["zip_data"] = json!({"basename": "../x"});
+    refusal(&mds, &Options::default(), &["leads out of the folder"]);
     mds.said(1)["compression"] = json!(null);
+    mds.said(1)["zip_data"] = json!(null);
     refusal(&mds, &Options::default(), &["shard.00001.mds", "does not exist"]);
 }
 

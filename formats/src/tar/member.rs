@@ -34,7 +34,7 @@ pub(super) enum KeptPart {
 }
 
 /// Most bytes of a member whose contents are kept.
-const MOST_KEPT: u64 = 16 << 20;
+pub(super) const MOST_KEPT: u64 = 16 << 20;
 /// Bytes of a head: those of a PNG that say what kind of numbers it has.
 pub(super) const HEAD: u64 = 32;
 

@@ -1,11 +1,14 @@
 //! Which members of a sample become which columns.
 
 use std::fmt;
+use std::io::Read as _;
 use std::path::Path;
 
+use flate2::read::MultiGzDecoder;
 use forebay_sources::{Labels, Options, SourceError};
 
-use super::member::KeptPart;
+use super::member::{KeptPart, MOST_KEPT};
+use super::msgpack;
 use crate::folder::EXTENSIONS;
 use crate::loose::LooseValue;
 use crate::npy::NpyArray;
@@ -17,9 +20,14 @@ const LABELS: [&str; 1] = ["cls"];
 const INTEGERS: [&str; 7] = ["cls", "cls2", "class", "count", "index", "inx", "id"];
 /// Members that hold an array.
 const NPY: &str = "npy";
+/// Members that hold values as `MessagePack`.
+const MSGPACK: [&str; 3] = ["mp", "msgpack", "msg"];
+/// Members that are compressed by themselves.
+const GZ: &str = ".gz";
 /// Members whose form is not read. Their bytes would be of no use in a batch.
-const UNREAD: [&str; 14] =
-    ["npz", "pth", "pt", "pkl", "pickle", "pyd", "mp", "msg", "cbor", "ten", "tb", "gz", "bz2", "xz"];
+const UNREAD: [&str; 12] = ["npz", "pth", "pt", "pkl", "pickle", "pyd", "cbor", "ten", "tb", "gz", "bz2", "xz"];
+/// How a part begins that may be a value in a JSON object.
+const IN_JSON: &str = "json.";
 
 /// All columns that samples give.
 #[derive(Debug)]
@@ -45,7 +53,7 @@ pub(super) struct SampleColumn {
 pub(super) struct SamplePart {
     /// In lower case.
     pub suffix: String,
-    /// Of a JSON object.
+    /// Of a value in it, if it is JSON or `MessagePack`.
     pub key: Option<String>,
 }
 
@@ -60,7 +68,7 @@ impl SampleColumns {
             let parts = named.as_deref().unwrap_or(default);
             SampleColumn {
                 name: name.to_owned(),
-                parts: parts.iter().map(|part| SamplePart::new(part)).collect(),
+                parts: parts.iter().flat_map(|part| SamplePart::of(part)).collect(),
                 is_label: name == "labels",
                 is_named: named.is_some(),
             }
@@ -76,7 +84,8 @@ impl SampleColumns {
             if column.parts.is_empty() {
                 return Err(wrong("names no member. Examples are \"txt\", \"cls\" and \"json:width\".".into()));
             }
-            for part in &column.parts {
+            // Where a part may be a value of a JSON, the member of that name is only looked for.
+            for part in column.parts.iter().filter(|part| part.key.is_some() || !part.suffix.starts_with(IN_JSON)) {
                 if let Some(problem) = part.problem(column.name == "images") {
                     return Err(wrong(problem));
                 }
@@ -109,7 +118,7 @@ fn mask(name: &str, parts: &[&str]) -> Result<SampleColumn, SourceError> {
         is_label: false,
         is_named: true,
     };
-    if column.parts.is_empty() || column.parts.iter().any(|part| part.key.is_some()) {
+    if column.parts.is_empty() || column.parts.iter().any(|part| part.key.is_some() || part.suffix.ends_with(GZ)) {
         let expected = "the suffix of a member that is a PNG, such as \"seg.png\"";
         return Err(SourceError::bad_option(&format!("masks.{name}"), &parts.join(";"), expected));
     }
@@ -117,6 +126,16 @@ fn mask(name: &str, parts: &[&str]) -> Result<SampleColumn, SourceError> {
 }
 
 impl SamplePart {
+    /// What a part may be: `json.a.b` is the member of this name, or else the value `a.b` in the member `json`.
+    fn of(part: &str) -> Vec<Self> {
+        let own = Self::new(part);
+        let key = part.trim_start_matches('.').strip_prefix(IN_JSON).filter(|_| own.key.is_none());
+        let is_member = own.last() == NPY || own.suffix.ends_with(GZ);
+        let within =
+            key.filter(|_| !is_member).map(|key| Self { suffix: "json".to_owned(), key: Some(key.to_owned()) });
+        std::iter::once(own).chain(within).collect()
+    }
+
     fn new(part: &str) -> Self {
         let (suffix, key) = match part.split_once(':') {
             Some((suffix, key)) => (suffix, Some(key.to_owned())),
@@ -125,10 +144,25 @@ impl SamplePart {
         Self { suffix: suffix.trim_start_matches('.').to_lowercase(), key }
     }
 
+    /// The suffix of what it holds, if it is compressed, or else its own.
+    fn plain(&self) -> &str {
+        self.suffix.strip_suffix(GZ).unwrap_or(&self.suffix)
+    }
+
+    /// The last part of that: what kind of values it holds.
+    fn last(&self) -> &str {
+        self.plain().rsplit('.').next().unwrap_or_default()
+    }
+
     /// Why it cannot be a part of a column.
     fn problem(&self, is_images: bool) -> Option<String> {
-        let last = self.suffix.rsplit('.').next().unwrap_or_default();
+        let last = self.last();
         if is_images {
+            if self.suffix.ends_with(GZ) {
+                return Some(format!(
+                    "cannot be \"{self}\": a picture that is compressed once more is not read. Write it without gzip."
+                ));
+            }
             return self.key.is_some().then(|| format!("cannot be \"{self}\": a picture is a member of its own."));
         }
         if EXTENSIONS.contains(&last) {
@@ -137,19 +171,37 @@ impl SamplePart {
             ));
         }
         let refused = UNREAD.contains(&last);
-        refused
-            .then(|| format!("cannot be \"{self}\": such members are not read. Store the values as JSON, text or npy."))
+        refused.then(|| {
+            format!(
+                "cannot be \"{self}\": such members are not read. Store the values as JSON, MessagePack, text or npy."
+            )
+        })
     }
 
     /// The value in a member with this content. A label may be any text.
     pub(super) fn cell(&self, content: &[u8], is_label: bool) -> Result<LooseValue, String> {
+        let unpacked = self.suffix.ends_with(GZ).then(|| unpacked(content)).transpose()?;
+        let content = unpacked.as_deref().unwrap_or(content);
+        let (plain, last) = (self.plain(), self.last());
         match &self.key {
+            key if MSGPACK.contains(&last) => msgpack::value(content, key.as_deref()),
             Some(key) => LooseValue::of_json(content, key),
-            None if self.suffix.rsplit('.').next() == Some(NPY) => NpyArray::parse(content).map(LooseValue::Array),
-            None if !is_label && INTEGERS.contains(&self.suffix.as_str()) => LooseValue::of_integer(content),
+            None if last == NPY => NpyArray::parse(content).map(LooseValue::Array),
+            None if !is_label && INTEGERS.contains(&plain) => LooseValue::of_integer(content),
             None => Ok(LooseValue::Text(content.to_vec())),
         }
     }
+}
+
+/// What a member holds that is compressed by itself.
+fn unpacked(content: &[u8]) -> Result<Vec<u8>, String> {
+    let mut unpacked = Vec::new();
+    let read = MultiGzDecoder::new(content).take(MOST_KEPT + 1).read_to_end(&mut unpacked);
+    read.map_err(|error| format!("it is not gzip: {error}"))?;
+    if unpacked.len() as u64 > MOST_KEPT {
+        return Err(format!("it has more than {MOST_KEPT} bytes when it is unpacked"));
+    }
+    Ok(unpacked)
 }
 
 /// As the user would write it.

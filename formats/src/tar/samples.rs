@@ -347,9 +347,10 @@ impl SampleColumn {
                 text => Ok(Some(text.to_vec())),
             },
             LooseValue::Number(LooseNumber::Integer(number)) => Ok(Some(number.to_string().into_bytes())),
-            LooseValue::Number(LooseNumber::Float(_)) | LooseValue::List(_) | LooseValue::Array(_) => {
-                Err(format!("its label {self} is neither an integer nor a text"))
-            }
+            LooseValue::Number(LooseNumber::Float(_))
+            | LooseValue::List(_)
+            | LooseValue::Nested(_)
+            | LooseValue::Array(_) => Err(format!("its label {self} is neither an integer nor a text")),
         }
     }
 }

@@ -11,8 +11,13 @@ pub(crate) enum Compression {
     Gzip,
     Zlib,
     Zstd,
+    Brotli,
+    /// A block of Snappy, without frames.
+    Snappy,
 }
 
+/// Most times its own bytes that a block of Snappy holds.
+const SNAPPY_RATIO: u64 = 64;
 /// A larger window is not decoded: it is memory that the file asks for. `zstd --long` asks for as much.
 const ZSTD_WINDOW_LOG: u32 = 27;
 
@@ -34,6 +39,8 @@ impl Compression {
             Self::Gzip => "gzip",
             Self::Zlib => "zlib",
             Self::Zstd => "zstd",
+            Self::Brotli => "brotli",
+            Self::Snappy => "snappy",
         }
     }
 
@@ -43,10 +50,13 @@ impl Compression {
             Self::Gzip => "gunzip",
             Self::Zlib => "pigz -d -z",
             Self::Zstd => "unzstd",
+            Self::Brotli => "brotli -d",
+            Self::Snappy => "python -m snappy -d -t raw",
         }
     }
 
-    /// What a compressed file holds, from its first byte to its last. Takes a fixed amount of memory.
+    /// What a compressed file holds, from its first byte to its last. Takes a fixed amount of memory, but for Snappy, whose
+    /// block is made at once.
     pub(super) fn reader<'a>(self, compressed: impl Read + 'a) -> io::Result<Box<dyn Read + 'a>> {
         let compressed = BufReader::with_capacity(1 << 16, compressed);
         Ok(match self {
@@ -57,8 +67,22 @@ impl Compression {
                 decoder.window_log_max(ZSTD_WINDOW_LOG)?;
                 Box::new(decoder)
             }
+            Self::Brotli => Box::new(brotli_decompressor::Decompressor::new(compressed, 1 << 16)),
+            Self::Snappy => Box::new(io::Cursor::new(snappy_block(compressed)?)),
         })
     }
+}
+
+/// What a block of Snappy holds.
+fn snappy_block(mut compressed: impl Read) -> io::Result<Vec<u8>> {
+    let damaged = |error: snap::Error| io::Error::new(io::ErrorKind::InvalidData, error);
+    let mut block = Vec::new();
+    compressed.read_to_end(&mut block)?;
+    let len = snap::raw::decompress_len(&block).map_err(damaged)?;
+    if len as u64 / SNAPPY_RATIO > block.len() as u64 {
+        return Err(io::Error::new(io::ErrorKind::InvalidData, "its head says more bytes than a block can hold"));
+    }
+    snap::raw::Decoder::new().decompress_vec(&block).map_err(damaged)
 }
 
 /// A file of GZIP: members one behind the other, and perhaps zeros behind them.
@@ -160,6 +184,13 @@ pub(crate) mod tests {
                     encoder.finish().unwrap()
                 }
                 Self::Zstd => zstd::stream::encode_all(bytes, 1).unwrap(),
+                Self::Snappy => snap::raw::Encoder::new().compress_vec(bytes).unwrap(),
+                // One block of bytes as they are, and an empty last one.
+                Self::Brotli => {
+                    let len = u32::try_from(bytes.len() - 1).ok().filter(|len| *len < 1 << 16).unwrap();
+                    let head = (len << 4 | 1 << 20).to_le_bytes();
+                    [&head[..3], bytes, &[3]].concat()
+                }
             }
         }
     }
@@ -188,6 +219,19 @@ pub(crate) mod tests {
             }
         }
         assert_eq!([&b""[..], b"\x1f", b"PK", b"x\0"].map(Compression::of), [None; 4]);
+    }
+
+    #[test]
+    fn blocks_of_snappy_and_streams_of_brotli_are_read_whole_or_refused() {
+        let bytes = &bytes()[..60_000];
+        for compression in [Compression::Snappy, Compression::Brotli] {
+            let file = compression.compressed(bytes);
+            assert_eq!(read(compression, &file).unwrap(), bytes, "{compression:?}");
+            for len in [1, 100, file.len() / 2, file.len() - 1] {
+                assert!(read(compression, &file[..len]).is_err(), "{compression:?} {len}");
+            }
+        }
+        read(Compression::Snappy, b"\xff\xff\xff\xff\x0f").unwrap_err();
     }
 
     #[test]

@@ -46,6 +46,8 @@ struct ZipEnd {
     start: u64,
     /// Where the directory ends.
     behind: u64,
+    /// Bytes before the zip, such as a program that unpacks it. What the zip says of places counts from behind them.
+    before: u64,
 }
 
 /// Bytes of the last record without its comment, of the longest comment, and of the records that ZIP64 adds.
@@ -80,7 +82,9 @@ pub(super) fn read(path: &Path, window: &mut Window<'_>) -> Result<ZipDirectory,
         let lens = [name, extra].map(|len| usize::try_from(len).unwrap_or(usize::MAX));
         let rest = window.get(at + ENTRY as u64, lens[0] + lens[1]).map_err(SourceError::Outage)?;
         let (name, extra) = rest.and_then(|rest| rest.split_at_checked(lens[0])).ok_or_else(wrong)?;
-        entries.push(ZipEntry::new(&head, name, extra).ok_or_else(wrong)?);
+        let entry = ZipEntry::new(&head, name, extra).ok_or_else(wrong)?;
+        let header = entry.header.checked_add(end.before).ok_or_else(wrong)?;
+        entries.push(ZipEntry { header, ..entry });
         at = next;
     }
     let found = entries.len() as u64;
@@ -90,6 +94,14 @@ pub(super) fn read(path: &Path, window: &mut Window<'_>) -> Result<ZipDirectory,
             end.entries
         );
         return Err(SourceError::malformed_at(path, end.behind, problem));
+    }
+    // Bytes before a zip move its members. Otherwise the end is damaged.
+    if let Some(first) = entries.first().filter(|_| end.before > 0) {
+        let head = window.array::<4>(first.header).map_err(SourceError::Outage)?;
+        if head != Some(*b"PK\x03\x04") {
+            let problem = "the directory of the zip is not where its end says. Pack the zip again as one file.";
+            return Err(SourceError::malformed_at(path, end.behind, problem));
+        }
     }
     Ok(ZipDirectory { start: end.start, entries })
 }
@@ -177,10 +189,10 @@ fn find_end(path: &Path, window: &mut Window<'_>) -> Result<ZipEnd, SourceError>
     if disk != 0 {
         return Err(wrong("the zip is one of several parts."));
     }
-    if start.checked_add(size) != Some(end) {
+    let Some(before) = start.checked_add(size).and_then(|behind| end.checked_sub(behind)) else {
         return Err(wrong("the directory of the zip is not where its end says."));
-    }
-    Ok(ZipEnd { entries, is_short: end == at, start, behind: end })
+    };
+    Ok(ZipEnd { entries, is_short: end == at, start: start + before, behind: end, before })
 }
 
 /// The last record of a ZIP64, and where it is. The record that says where stands right before the common last one.
@@ -188,9 +200,14 @@ fn end_64(window: &mut Window<'_>, at: u64) -> Result<Option<(u64, [u8; END_64])
     let Some(locator) = at.checked_sub(LOCATOR as u64) else { return Ok(None) };
     let locator = window.array::<LOCATOR>(locator).map_err(SourceError::Outage)?;
     let Some(locator) = locator.filter(|locator| locator.starts_with(b"PK\x06\x07")) else { return Ok(None) };
-    let place = long(&locator, 8);
-    let record = window.array::<END_64>(place).map_err(SourceError::Outage)?;
-    Ok(record.filter(|record| record.starts_with(b"PK\x06\x06")).map(|record| (place, record)))
+    // If other bytes are before the zip, the record is not where the locator says, but right before it.
+    for place in [Some(long(&locator, 8)), at.checked_sub((LOCATOR + END_64) as u64)].into_iter().flatten() {
+        let record = window.array::<END_64>(place).map_err(SourceError::Outage)?;
+        if let Some(record) = record.filter(|record| record.starts_with(b"PK\x06\x06")) {
+            return Ok(Some((place, record)));
+        }
+    }
+    Ok(None)
 }
 
 /// The numbers that ZIP64 adds to an entry.

@@ -84,3 +84,21 @@ fn a_zip_that_the_system_s_program_wrote_is_read() {
     assert_eq!((source.classes().len(), source.label(0)), (2, 1));
     assert_eq!(contents(&*source), [Ok("one".repeat(50).into_bytes()), Ok(b"2".to_vec())]);
 }
+
+#[test]
+fn a_zip_behind_other_bytes_is_read_as_the_zip_alone() {
+    for is_zip64 in [false, true] {
+        let mut zip = ZipWriter::default();
+        (zip.is_zip64, zip.comment) = (is_zip64, b"made by x".to_vec());
+        zip.stored("cat/1.jpg", b"one").deflated("dog/2.jpg", b"two two two two");
+        for before in [&b"#!"[..], b"MZ a program PK\x03\x04", &vec![0; 70_000]] {
+            let bytes = [before, &zip.end()].concat();
+            let (_dir, source) = opened(&bytes, &Options::default());
+            assert_eq!(
+                contents(&*source.unwrap()),
+                [Ok(b"one".to_vec()), Ok(b"two two two two".to_vec())],
+                "{is_zip64}"
+            );
+        }
+    }
+}

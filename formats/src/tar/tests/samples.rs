@@ -191,7 +191,7 @@ fn columns_that_samples_cannot_give_are_refused() {
     let tar = TarWriter::of(&[("1.jpg", b"x"), ("1.txt", b"text"), ("1.seg.png", b"x"), ("1.npy", b"x")]);
     for (columns, words) in [
         (&[("mask_of", "seg.png")][..], &["\"mask_of\"", "only read as images"][..]),
-        (&[("array", "pth")], &["\"array\"", "JSON, text or npy"]),
+        (&[("array", "pth")], &["\"array\"", "JSON, MessagePack, text or npy"]),
         (&[("a b", "txt")], &["\"a b\"", "letters"]),
         (&[("none", ";")], &["\"none\" names no member"]),
         (&[("caption", "caption")], &["no sample has a member \"caption\""]),
@@ -264,4 +264,68 @@ fn members_that_are_too_many_for_a_sample_are_refused_with_the_way_out() {
     refusal(opened(tar(4097), &Options::default()), &["\"clip\" has more than 4096 members", "members=\"files\""]);
     assert_eq!(opened(tar(4097), &own("members", "files")).1.unwrap().len(), 4097);
     assert_eq!(opened(tar(4096), &mapped(&[("images", "0000000.jpg")])).1.unwrap().len(), 1);
+}
+
+/// Bytes as gzip.
+fn gz(bytes: &[u8]) -> Vec<u8> {
+    use std::io::Write as _;
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    encoder.write_all(bytes).unwrap();
+    encoder.finish().unwrap()
+}
+
+#[test]
+fn members_that_are_compressed_by_themselves_are_read_as_what_they_hold() {
+    let tar = TarWriter::of(&[
+        ("1.jpg", b"one"),
+        ("1.txt.gz", &gz(b"a cat")),
+        ("1.meta.json.gz", &gz(br#"{"a": {"b": 3}}"#)),
+        ("1.cls.gz", &gz(b"7")),
+        ("2.jpg", b"two"),
+        ("2.txt.gz", b"no gzip"),
+        ("2.cls.gz", &gz(b"9")),
+        ("3.jpg", b"three"),
+        ("3.txt.gz", &gz(&vec![0; (16 << 20) + 1])),
+        ("3.cls.gz", &gz(b"9")),
+    ]);
+    let map = [("t", "txt.gz"), ("b", "meta.json.gz:a.b"), ("labels", "cls.gz"), ("n", "cls.gz")];
+    let (dir, source) = opened(tar, &mapped(&map));
+    let source = source.unwrap();
+    assert_eq!((values(&*source, "t").1[0].bytes(), labels(&*source)), (&b"a cat"[..], vec![7, 9, 9]));
+    assert_eq!(values(&*source, "b").1[0].bytes(), 3_i64.to_le_bytes());
+    assert_eq!(
+        (values(&*source, "n").0.as_str(), values(&*source, "n").1[0].bytes()),
+        ("i64", &7_i64.to_le_bytes()[..])
+    );
+    let found: Vec<_> = read(&*source, &dir).into_iter().map(|(_, content)| content).collect();
+    assert_eq!(found[0], Ok(b"one".to_vec()));
+    assert!(found[1].as_ref().unwrap_err().contains("not gzip") && found[2].as_ref().unwrap_err().contains("unpacked"));
+    for (column, part) in [("images", "jpg.gz"), ("x", "png.gz"), ("x", "pkl.gz"), ("x", "txt.bz2")] {
+        let (_dir, refused) = opened(TarWriter::of(&[("1.jpg", b"")]), &mapped(&[(column, part)]));
+        assert!(refused.unwrap_err().to_string().contains(part), "{part}");
+    }
+}
+
+#[test]
+fn values_behind_keys_of_json_and_message_pack_are_named_with_dots() {
+    let packed = b"\x82\xa1a\x81\xa1b\x05\xa1e\xd4\x2a\0";
+    let tar = TarWriter::of(&[
+        ("1.jpg", b"one"),
+        ("1.json", br#"{"a": {"b": [1, 2]}, "a.c": 8}"#),
+        ("1.mp", packed),
+        ("1.json.own", b"text"),
+    ]);
+    let map = [("x", "json.a.b"), ("y", "json:a.c"), ("z", "mp:a.b"), ("own", "json.own")];
+    let (_dir, source) = opened(tar.clone(), &mapped(&map));
+    let source = source.unwrap();
+    assert_eq!(values(&*source, "x").0, "i64 [*]");
+    assert_eq!(
+        [values(&*source, "y").1[0].bytes(), values(&*source, "z").1[0].bytes()],
+        [8_i64.to_le_bytes(), 5_i64.to_le_bytes()]
+    );
+    assert_eq!(values(&*source, "own").1[0].bytes(), b"text");
+    let both = TarWriter::of(&[("1.jpg", b"one"), ("1.mp", packed), ("2.jpg", b"two"), ("2.mp", b"\x81\xa1e\x05")]);
+    let wrong = faults(opened(both, &mapped(&[("e", "mp:e")])));
+    assert!(wrong[0].as_ref().is_some_and(|wrong| wrong.contains("extension type 42")), "{wrong:?}");
+    assert_eq!(wrong[1], None);
 }

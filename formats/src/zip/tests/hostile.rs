@@ -16,7 +16,6 @@ fn a_zip_that_is_cut_is_refused() {
     }
     refusal(b"GIF89a, and no zip", &["byte 0", "not a zip file"]);
     refusal(&[&zip[..], b"x"].concat(), &["may be cut"]);
-    refusal(&[b"x", &zip[..]].concat(), &["not where its end says"]);
 }
 
 #[test]
@@ -26,7 +25,8 @@ fn a_directory_that_lies_is_refused_where_it_is() {
     for (place, value, word) in [
         (end + 4, 1, "one of several parts"),
         (end + 10, 3, "has 2 members, but its end says 3"),
-        (end + 12, 7, "not where its end says"),
+        (end + 12, 7, "is damaged here"),
+        (end + 13, 1, "not where its end says"),
         (end + 16, 7, "not where its end says"),
         (end - 5 - 46, b'Q', "is damaged here"),
         (end - 5 - 46 + 28, 200, "is damaged here"),
