@@ -55,6 +55,7 @@ mod ranges;
 mod recordio;
 mod refill;
 mod regular_file;
+mod roles;
 mod scan;
 #[cfg(test)]
 mod scene;
@@ -96,6 +97,7 @@ pub use index_blocks::seal as seal_index;
 
 use index::Indexed;
 use limited::Limited;
+use roles::Roles;
 use scheme::{OptionKey, Scheme, known};
 
 /// A dataset, or why it cannot be opened.
@@ -127,10 +129,11 @@ const SCHEMES: &[Scheme] = &[
 /// name exists, the name is a path, unless it has the URL of objects, such as `s3://bucket/train`. Options of the scheme may stand behind a `?`. They come
 /// before those in `options`.
 pub fn open(name: &str, options: &Options) -> Opened {
-    let Resolved { scheme, address, options, limit } = resolve(name, options)?;
+    let Resolved { scheme, address, options, limit, roles } = resolve(name, options)?;
     let opened = index::open(Indexed { scheme, address: &address, options: &options });
     let opened = address.settled(opened.map_err(wrong_file::explained))?;
     let opened = address.settled(masks::with_masks(opened, &address, &options))?;
+    let opened = roles::with_roles(opened, &roles, &address, scheme, &options)?;
     for oversight in opened.oversights() {
         tracing::warn!(dataset = %printable(&address.shown()), "{oversight}");
     }
@@ -195,9 +198,10 @@ pub fn check(name: &str, options: &Options) -> Result<(), SourceError> {
 struct Resolved {
     scheme: &'static Scheme,
     address: Address,
-    /// Without the limit.
+    /// Without the limit and the roles.
     options: Options,
     limit: Option<NonZeroU64>,
+    roles: Roles,
 }
 
 fn resolve(name: &str, options: &Options) -> Result<Resolved, SourceError> {
@@ -230,9 +234,10 @@ fn resolve(name: &str, options: &Options) -> Result<Resolved, SourceError> {
     if scheme.takes_any() {
         options.own = options.own.without(beside::UNREAD.name);
     }
+    let roles = roles::take(&mut options)?;
     let reads_objects = address.tree().is_some() || has_remote_root(&options);
     scheme.check(&options, store_options(reads_objects))?;
-    Ok(Resolved { scheme, address, options, limit })
+    Ok(Resolved { scheme, address, options, limit, roles })
 }
 
 /// Whether the name has the URL of objects. Then it is no path, even if there is one: whoever can make folders where the
@@ -256,9 +261,12 @@ fn recognised(address: &Address) -> Result<&'static Scheme, SourceError> {
 pub fn open_list(list: &[u8], options: &Options) -> Opened {
     let mut options = options.clone();
     let limit = limited::take(&mut options)?;
+    let roles = roles::take(&mut options)?;
     files::SCHEME.check(&options, store_options(has_remote_root(&options)))?;
     let listed = files::from_list(list, &options)?.into_source();
-    let listed = masks::with_masks(listed, &root(&options, &Address::default())?, &options)?;
+    let root = root(&options, &Address::default())?;
+    let listed = masks::with_masks(listed, &root, &options)?;
+    let listed = roles::with_roles(listed, &roles, &root, &files::SCHEME, &options)?;
     Ok(Limited::of(listed, limit))
 }
 

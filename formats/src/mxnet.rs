@@ -184,7 +184,11 @@ impl MxScan {
             }
             match header {
                 None => {}
-                Some(Ok(header)) => self.labels.push(&header, (path, record.start()))?,
+                Some(Ok(header)) => {
+                    if let Err(cause) = self.labels.push(&header, (path, record.start())) {
+                        self.damaged.add(self.spans.len() as u64, &cause);
+                    }
+                }
                 Some(Err(cause)) => {
                     self.damaged.add(self.spans.len() as u64, &cause);
                     self.labels.skip();

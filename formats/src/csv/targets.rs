@@ -8,11 +8,12 @@ use forebay_columns::{Column, ColumnType, ElementType, Field, Role, Schema, Tabl
 use forebay_sources::{Options, SourceError};
 
 use super::SPLIT;
-use super::boxes::{self, BoxFormat};
+use super::boxes;
 use super::places::{NamedColumn, Places};
 use crate::faults::Faults;
 use crate::numbers::single;
 use crate::paths::Paths;
+use crate::roles::BoxFormat;
 
 /// The columns so far.
 #[derive(Debug)]
@@ -96,7 +97,7 @@ impl Targets {
             return Err(SourceError::bad_option(SPLIT.name, split.unwrap_or_default(), expected));
         }
         let is_of_boxes = |(name, columns): &&(String, Vec<NamedColumn>)| name == boxes::COLUMN && columns.len() == 4;
-        let format = BoxFormat::chosen(options, group && places.targets.iter().any(|target| is_of_boxes(&target)))?;
+        let format = boxes::chosen(options, group && places.targets.iter().any(|target| is_of_boxes(&target)))?;
         let target = |(name, columns): &(String, Vec<NamedColumn>)| Target {
             name: name.clone(),
             columns: columns.clone(),
@@ -198,7 +199,7 @@ impl Target {
                 self.numbers.push(value.unwrap_or_default());
             }
             if let (Some(format), Some(numbers)) = (self.boxes, self.numbers.last_chunk_mut::<4>()) {
-                match format.corners(*numbers) {
+                match format.corners(numbers.map(f64::from)) {
                     Some(corners) => *numbers = corners,
                     None => drop(self.wrong.entry(self.rows).or_insert(self.columns.len())),
                 }

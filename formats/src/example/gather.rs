@@ -43,9 +43,6 @@ pub(crate) struct Gathered {
     pub damaged: Faults,
 }
 
-/// Widest picture whose boxes are given in pixels: floats have all integers up to here.
-const WIDEST: i64 = 1 << 24;
-
 /// Where a record begins, for messages.
 pub(crate) type RecordPlace<'a> = (&'a Path, u64);
 
@@ -151,7 +148,7 @@ impl Gatherer {
         let mut cells = Vec::with_capacity(self.columns.len());
         for (mapped, column) in self.mapping.columns.iter().zip(&self.columns) {
             let (name, cell) = match &mapped.part {
-                MappedPart::Boxes(sides) => ("image/object/bbox", self.boxes(window, sides, &features)?),
+                MappedPart::Boxes(sides) => ("image/object/bbox", Self::boxes(window, sides, &features)?),
                 MappedPart::Feature(places) => {
                     let (name, feature) = self.mapping.first_of(places, &features);
                     (name, cell(window, feature)?)
@@ -165,8 +162,8 @@ impl Gatherer {
         Ok((picture, label, cells))
     }
 
+    /// The boxes of an Example, in fractions of its picture's size.
     fn boxes(
-        &self,
         window: &mut Window<'_>,
         sides: &[usize; 4],
         features: &[Option<Feature>],
@@ -187,25 +184,7 @@ impl Gatherer {
             return Err(ExampleFault::Form("its boxes do not have four sides each".into()));
         }
         let boxes = (0..count).map(|place| [left[place], top[place], right[place], bottom[place]]).collect();
-        Ok(FeatureCell::Boxes(boxes, self.size(window, features)?))
-    }
-
-    /// The picture's width and height, if the Example has them.
-    fn size(&self, window: &mut Window<'_>, features: &[Option<Feature>]) -> Result<Option<[f32; 2]>, ExampleFault> {
-        let mut size = [0.0; 2];
-        for (own, place) in size.iter_mut().zip(self.mapping.size) {
-            let Some(feature) = features[place].as_ref().filter(|feature| feature.kind == FeatureKind::Integers) else {
-                return Ok(None);
-            };
-            match feature.integers(window)?[..] {
-                [value @ 1..=WIDEST] => *own = exact(value),
-                [value] => {
-                    return Err(ExampleFault::Form(format!("its picture cannot have a width or height of {value}")));
-                }
-                _ => return Ok(None),
-            }
-        }
-        Ok(Some(size))
+        Ok(FeatureCell::Boxes(boxes))
     }
 
     /// What was gathered, of the dataset with this name.
@@ -261,11 +240,6 @@ impl Gatherer {
         let each = self.first.iter().map(|name| format!("\"{}\"", printable(name)));
         format!("The first record has the features {}.", each.collect::<Vec<_>>().join(", "))
     }
-}
-
-#[expect(clippy::cast_precision_loss, reason = "floats have all integers up to the limit")]
-fn exact(value: i64) -> f32 {
-    value as f32
 }
 
 /// The values of a feature that becomes a column.

@@ -23,6 +23,10 @@ use crate::stores;
 pub(super) const VERSION: u32 = 2;
 /// The key of the text in the metadata.
 pub(super) const KEY: &str = "forebay";
+/// Schemes of which an earlier version kept other values: boxes in pixels, or no boxes. An index of that time does not fit.
+const READ_ANEW: [&str; 2] = ["tfrecord", "mxnet"];
+/// No scheme has an option of this name.
+const READING: &str = "reading";
 const ENCODED: &AsciiSet = &CONTROLS.add(b'%');
 
 /// What is told about a dataset.
@@ -122,7 +126,11 @@ impl Choices {
         let masks = options.masks.targets().filter(|_| has_masks).map(told);
         let own = scheme.options.iter().map(|option| option.name).filter(|key| *key != ROOT.name);
         let own = own.filter_map(|key| Some((key.to_owned(), options.own.get(key)?.to_owned())));
-        Self { labels: labels.to_owned(), columns: columns.collect(), masks: masks.collect(), own: own.collect() }
+        let mut own: BTreeMap<String, String> = own.collect();
+        if READ_ANEW.contains(&scheme.name) {
+            own.insert(READING.to_owned(), "2".to_owned());
+        }
+        Self { labels: labels.to_owned(), columns: columns.collect(), masks: masks.collect(), own }
     }
 }
 

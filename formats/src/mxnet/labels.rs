@@ -1,10 +1,14 @@
 //! The labels and columns of `MXNet`'s image headers.
 
-use std::path::Path;
+mod objects;
+
+use std::path::{Path, PathBuf};
 
 use forebay_columns::{Column, ColumnType, ElementType, Field, Schema, Table};
+use forebay_proto::printable;
 use forebay_sources::{Labels, Options, SourceError};
 
+use self::objects::Objects;
 use super::MxPayload;
 use super::frame::ImageHeader;
 use crate::example::gather::whole;
@@ -14,9 +18,16 @@ use crate::label_column::Column as TextLabels;
 #[derive(Debug)]
 pub(super) struct MxLabels {
     option: Labels,
+    /// The user named the label.
+    is_label_asked: bool,
     /// The first label of each record; nothing for a damaged one.
-    first: Vec<Option<i64>>,
+    first: Vec<Option<f32>>,
+    /// The first record whose first label is not a whole number, with that label.
+    fraction: Option<(PathBuf, u64, f32)>,
     columns: Vec<(Field, MxPart, Column)>,
+    /// Without named columns: all labels of each record, and whether they are those of objects.
+    all: Option<Column>,
+    are_objects: bool,
 }
 
 /// What becomes a column.
@@ -25,6 +36,33 @@ enum MxPart {
     /// All labels of a record.
     Label,
     Id,
+    /// Corners of the objects, in fractions of the picture's size.
+    Boxes,
+    /// Classes of the objects.
+    Classes,
+}
+
+/// Each part with its name, and the type of its column.
+const PARTS: [(&str, MxPart, &str); 4] = [
+    ("label", MxPart::Label, "f32 [*]"),
+    ("id", MxPart::Id, "u64"),
+    ("boxes", MxPart::Boxes, "f32 [*, 4]"),
+    ("classes", MxPart::Classes, "i64 [*]"),
+];
+
+/// Names of columns that are those of a dataset of objects, and of one whose labels are fractions.
+const BY_ITSELF: [(&str, MxPart); 2] = [("boxes", MxPart::Boxes), ("classes", MxPart::Classes)];
+const FRACTIONS: &str = "label";
+
+impl MxPart {
+    fn column_type(self) -> ColumnType {
+        let (_, _, of) = PARTS.iter().find(|(_, part, _)| *part == self).expect("each part is in the table");
+        of.parse().expect("the table has types of columns")
+    }
+
+    fn is_of_objects(self) -> bool {
+        matches!(self, Self::Boxes | Self::Classes)
+    }
 }
 
 impl MxLabels {
@@ -39,43 +77,60 @@ impl MxLabels {
         }
         let mut columns = Vec::new();
         for (name, parts) in options.columns.targets() {
-            let (part, column_type) = match parts[..] {
-                ["label"] => (MxPart::Label, ColumnType::list(ElementType::F32)),
-                ["id"] => (MxPart::Id, ColumnType::scalar(ElementType::U64)),
-                _ => {
-                    let (key, value) = (format!("columns.{name}"), parts.join(";"));
-                    return Err(SourceError::bad_option(&key, &value, "\"label\" or \"id\""));
-                }
+            let part = match parts[..] {
+                [part] => PARTS.iter().find(|(name, ..)| *name == part).map(|(_, part, _)| *part),
+                _ => None,
             };
-            columns.push((Field::new(name, column_type.clone()), part, Column::new(column_type)));
+            let Some(part) = part else {
+                let (key, value) = (format!("columns.{name}"), parts.join(";"));
+                return Err(SourceError::bad_option(&key, &value, "\"label\", \"id\", \"boxes\" or \"classes\""));
+            };
+            columns.push((Field::new(name, part.column_type()), part, Column::new(part.column_type())));
         }
-        Ok(Self { option: options.labels, first: Vec::new(), columns })
+        Ok(Self {
+            option: options.labels,
+            is_label_asked: options.columns.parts("labels").is_some(),
+            first: Vec::new(),
+            fraction: None,
+            all: columns.is_empty().then(|| Column::new(MxPart::Label.column_type())),
+            columns,
+            are_objects: true,
+        })
     }
 
     /// A damaged record.
     pub(super) fn skip(&mut self) {
         self.first.push(None);
+        self.all.iter_mut().for_each(Column::push_null);
         self.columns.iter_mut().for_each(|(_, _, column)| column.push_null());
     }
 
     /// The next record.
     ///
     /// # Errors
-    /// Its first label is not a whole number, and labels are wanted.
-    pub(super) fn push(&mut self, header: &ImageHeader, (path, offset): (&Path, u64)) -> Result<(), SourceError> {
-        let label = header.labels.first().copied().unwrap_or_default();
-        let integer = whole(label);
-        if integer.is_none() && self.option != Labels::None {
-            let problem = format!(
-                "the first label of this record is {label}, which is not a whole number. Give labels=\"none\", and name a column for all labels of a record (its part is \"label\")."
-            );
-            return Err(SourceError::malformed_at(path, offset, problem));
+    /// Its labels are not those of objects, and objects are wanted. The text says what is wrong.
+    pub(super) fn push(&mut self, header: &ImageHeader, (path, offset): (&Path, u64)) -> Result<(), String> {
+        let objects = Objects::of(&header.labels);
+        if let Err(wrong) = &objects
+            && self.columns.iter().any(|(_, part, _)| part.is_of_objects())
+        {
+            self.skip();
+            return Err(format!("its labels are not those of objects: {wrong}"));
         }
-        self.first.push(integer);
+        let label = header.labels.first().copied().unwrap_or_default();
+        if whole(label).is_none() && self.fraction.is_none() {
+            self.fraction = Some((path.to_owned(), offset, label));
+        }
+        self.are_objects &= objects.is_ok();
+        self.first.push(Some(label));
+        self.all.iter_mut().for_each(|all| all.push(&header.labels));
+        let objects = objects.unwrap_or_default();
         for (_, part, column) in &mut self.columns {
             match part {
                 MxPart::Label => column.push(&header.labels),
                 MxPart::Id => column.push(&[header.id]),
+                MxPart::Boxes => column.push(objects.boxes.as_flattened()),
+                MxPart::Classes => column.push(&objects.classes),
             }
         }
         Ok(())
@@ -84,17 +139,34 @@ impl MxLabels {
     /// Labels, classes and columns of the dataset with this name.
     ///
     /// # Errors
-    /// The columns cannot be.
-    pub(super) fn finish(self, name: &Path, payload: MxPayload) -> Result<(Vec<i64>, Vec<String>, Table), SourceError> {
+    /// The columns cannot be, or the user named the label, and it is not a whole number.
+    pub(super) fn finish(
+        mut self,
+        name: &Path,
+        payload: MxPayload,
+    ) -> Result<(Vec<i64>, Vec<String>, Table), SourceError> {
         let wrong = |problem: String| SourceError::Columns { path: name.to_owned(), problem };
+        let is_of_objects = self.columns_by_themselves(payload);
+        let is_fraction = self.fraction.is_some() && self.option == Labels::Auto;
+        if let Some((path, offset, label)) = self.fraction.as_ref().filter(|_| is_fraction && self.is_label_asked) {
+            let problem = format!(
+                "the first label of this record is {label}, which is not a whole number. Leave \"labels\" out, and name a column for all labels of a record (its part is \"label\"), or give labels=\"text\"."
+            );
+            return Err(SourceError::malformed_at(path, *offset, problem));
+        }
+        if is_fraction {
+            tracing::info!(dataset = %printable(name), "labels are not whole numbers, so they are no classes: a column of the part \"label\" has them");
+        }
         let (fields, columns) = self.columns.into_iter().map(|(field, _, column)| (field, column)).unzip();
         let schema = Schema::try_new(fields).map_err(|error| wrong(format!("{error}.")))?;
         let targets = Table::try_new(schema, columns, self.first.len()).map_err(|error| wrong(format!("{error}.")))?;
-        if payload == MxPayload::Picture || self.option == Labels::None {
+        let has_none = is_fraction || is_of_objects && !self.is_label_asked;
+        if payload == MxPayload::Picture || self.option == Labels::None || has_none {
             return Ok((Vec::new(), Vec::new(), targets));
         }
         if self.option != Labels::Text {
-            return Ok((self.first.iter().map(|label| label.unwrap_or(-1)).collect(), Vec::new(), targets));
+            let labels = self.first.iter().map(|label| label.and_then(whole).unwrap_or(-1));
+            return Ok((labels.collect(), Vec::new(), targets));
         }
         let mut texts = TextLabels::new(Labels::Text);
         for label in self.first.iter().flatten() {
@@ -105,4 +177,47 @@ impl MxLabels {
         let labels = self.first.iter().map(|label| label.and_then(|_| values.next()).unwrap_or(-1)).collect();
         Ok((labels, classes, targets))
     }
+
+    /// Adds the columns that a dataset has if the user names none. Says whether its labels are those of objects.
+    fn columns_by_themselves(&mut self, payload: MxPayload) -> bool {
+        let Some(all) = self.all.take().filter(|_| payload == MxPayload::Image) else {
+            return self.columns.iter().any(|(_, part, _)| part.is_of_objects());
+        };
+        let labels = |record: usize| all.value(record).numbers::<f32>(all.column_type()).unwrap_or_default();
+        let of = |record: usize| Objects::of(&labels(record)).unwrap_or_default();
+        let has_objects = || (0..all.len()).any(|record| !of(record).classes.is_empty());
+        if self.are_objects && has_objects() {
+            for (name, part) in BY_ITSELF {
+                let mut column = Column::new(part.column_type());
+                for record in 0..all.len() {
+                    match part {
+                        _ if all.is_null(record) => column.push_null(),
+                        MxPart::Boxes => column.push(of(record).boxes.as_flattened()),
+                        _ => column.push(&of(record).classes),
+                    }
+                }
+                self.columns.push((Field::new(name, part.column_type()), part, column));
+            }
+            return true;
+        }
+        if self.fraction.is_some() && self.option == Labels::Auto {
+            let is_single = (0..all.len()).all(|record| all.is_null(record) || all.value(record).items() == 1);
+            let column = if is_single { singles(&all) } else { all };
+            let of = column.column_type().clone();
+            self.columns.push((Field::new(FRACTIONS, of), MxPart::Label, column));
+        }
+        false
+    }
+}
+
+/// A column of lists with one number each as one of numbers.
+fn singles(all: &Column) -> Column {
+    let mut column = Column::new(ColumnType::scalar(ElementType::F32));
+    for record in 0..all.len() {
+        match all.value(record).numbers::<f32>(all.column_type()).as_deref() {
+            Some(numbers @ [_]) => column.push(numbers),
+            _ => column.push_null(),
+        }
+    }
+    column
 }

@@ -2,11 +2,12 @@
 
 use std::fs;
 
+use forebay_columns::Role;
 use forebay_sources::{ColumnMap, Labels, OwnOptions, ReadErrorKind, Source};
 use tempfile::TempDir;
 
 use super::*;
-use crate::scene::{labels, says};
+use crate::scene::{labels, says, values};
 use crate::tfrecord::tests::spoiled::Dice;
 
 const MAGIC: [u8; 4] = [0x0a, 0x23, 0xd7, 0xce];
@@ -122,7 +123,8 @@ fn a_record_in_parts_is_put_together_with_the_magic_between_them() {
 #[test]
 fn labels_are_whole_numbers_or_the_user_says_what_they_become() {
     let folder = Folder::new(&written(&[image(&[3.0], 0, b"a"), image(&[0.5, 1.0], 1, b"b")]), None);
-    folder.refused(&Options::default(), &["x.rec, byte 36", "0.5", "labels=\"none\"", "\"label\""]);
+    let named = Options { columns: ColumnMap::from_iter([("labels", "label")]), ..Options::default() };
+    folder.refused(&named, &["x.rec, byte 36", "0.5", "\"label\""]);
     let columns = ColumnMap::from_iter([("label", "label")]);
     let source = folder.open(&Options { columns, labels: Labels::None, ..Options::default() }).unwrap();
     assert_eq!(labels(&source), [-1, -1]);
@@ -131,7 +133,7 @@ fn labels_are_whole_numbers_or_the_user_says_what_they_become() {
     let source = folder.open(&Options { labels: Labels::Text, ..Options::default() }).unwrap();
     assert_eq!((labels(&source), source.classes()), (vec![0, 1], &["10".to_owned(), "9".to_owned()][..]));
     let bad = |name: &str, part: &str| Options { columns: ColumnMap::from_iter([(name, part)]), ..Options::default() };
-    folder.refused(&bad("x", "bbox"), &["columns.x", "\"label\" or \"id\""]);
+    folder.refused(&bad("x", "bbox"), &["columns.x", "\"boxes\" or \"classes\""]);
     folder.refused(&bad("labels", "id"), &["columns.labels", "\"label\""]);
 }
 
@@ -281,4 +283,44 @@ fn records_with_image_headers_are_another_dataset_than_the_same_ones_as_pictures
         folder.open(&options).unwrap().fingerprint()
     };
     assert_ne!(print("image"), print("picture"));
+}
+
+#[test]
+fn labels_that_are_fractions_become_a_column() {
+    let folder = Folder::new(&written(&[image(&[2.0], 0, b"a"), image(&[0.25], 1, b"b")]), None);
+    let source = folder.open(&Options::default()).unwrap();
+    assert_eq!((labels(&source), values::<f32>(&source, "label", 1)), (vec![-1, -1], vec![0.25]));
+    assert_eq!(source.targets().schema().fields()[0].column_type.to_string(), "f32");
+    let folder = Folder::new(&written(&[image(&[0.5, 1.5], 0, b"a"), image(&[0.25], 1, b"b")]), None);
+    let source = folder.open(&Options::default()).unwrap();
+    assert_eq!(values::<f32>(&source, "label", 0), [0.5, 1.5]);
+    let text = folder.open(&Options { labels: Labels::Text, ..Options::default() }).unwrap();
+    assert_eq!(text.classes(), ["0.25", "0.5"]);
+}
+
+#[test]
+fn labels_of_objects_become_boxes_and_classes_that_follow_their_picture() {
+    let packed = |objects: &[f32]| [&[2.0, 5.0][..], objects].concat();
+    let records = [
+        image(&packed(&[1.0, 0.1, 0.2, 0.5, 0.75, 0.0, 0.0, 0.0, 1.0, 1.0]), 0, b"two"),
+        image(&packed(&[]), 1, b"none"),
+        image(&packed(&[4.0, 0.25, 0.25, 0.5, 0.5]), 2, b"one"),
+    ];
+    let folder = Folder::new(&written(&records), None);
+    let path = folder.dir.path().join("x.rec").display().to_string();
+    let source = crate::open(&path, &Options::default()).unwrap();
+    let fields = source.targets().schema().fields();
+    let of = |place: usize| (fields[place].name.as_str(), fields[place].role, fields[place].objects.as_deref());
+    assert_eq!(of(0), ("boxes", Role::FractionBoxes, Some("objects")));
+    assert_eq!(of(1), ("classes", Role::Plain, Some("objects")));
+    assert_eq!(values::<f32>(&*source, "boxes", 0), [0.1, 0.2, 0.5, 0.75, 0.0, 0.0, 1.0, 1.0]);
+    assert_eq!((values::<i64>(&*source, "classes", 0), values::<i64>(&*source, "classes", 1)), (vec![1, 0], vec![]));
+    assert_eq!(labels(&*source), [-1; 3]);
+    // A record whose labels are others is bad where objects are wanted, and otherwise its labels are a list.
+    let mixed = Folder::new(&written(&[records[0].clone(), image(&[3.0], 1, b"x")]), None);
+    let named = ColumnMap::from_iter([("b", "boxes")]);
+    let source = mixed.open(&Options { columns: named, ..Options::default() }).unwrap();
+    let error = source.read(1, u64::MAX, &mut Vec::new()).unwrap_err();
+    says(&error.to_string(), &["not those of objects"]);
+    assert_eq!(labels(&mixed.open(&Options::default()).unwrap()), [2, 3]);
 }

@@ -26,6 +26,10 @@ pub(crate) struct TableChoice {
 
 const PICTURES: [&str; 3] = ["image", "img", "picture"];
 const LABELS: [&str; 2] = ["label", "labels"];
+/// The structure of a picture's objects, with its field of boxes and those that may be their classes.
+const OBJECTS: &str = "objects";
+const BOXES: &str = "bbox";
+const CLASSES: [&str; 6] = ["category", "categories", "category_id", "class", "label", "labels"];
 /// The field with the paths of pictures.
 const PATHS: &str = "file_name";
 
@@ -142,7 +146,35 @@ fn labelled(schema: &Schema, options: &Options) -> Result<(Option<FieldPath>, Ve
 /// The fields that the column map names.
 fn mapped(schema: &Schema, options: &Options) -> Result<Vec<(String, FieldPath)>, String> {
     let named = |(name, parts): (&str, Vec<&str>)| Ok((name.to_owned(), named(schema, name, &parts)?));
-    options.columns.targets().map(named).collect()
+    let mapped: Vec<_> = options.columns.targets().map(named).collect::<Result<_, String>>()?;
+    Ok(if options.columns.targets().next().is_none() { objects(schema) } else { mapped })
+}
+
+/// The boxes and classes that a table has by the convention of Hugging Face's datasets.
+fn objects(schema: &Schema) -> Vec<(String, FieldPath)> {
+    let path = |name: &str| vec![OBJECTS.to_owned(), name.to_owned()];
+    let lists = |name: &str, of: fn(&DataType) -> bool| {
+        find(schema, &path(name)).and_then(|field| items(field.data_type())).is_some_and(of)
+    };
+    if !lists(BOXES, are_boxes) {
+        return Vec::new();
+    }
+    let classes = CLASSES.iter().find(|name| lists(name, DataType::is_integer));
+    let classes = classes.map(|name| ("classes".to_owned(), path(name)));
+    std::iter::once(("boxes".to_owned(), path(BOXES))).chain(classes).collect()
+}
+
+/// Whether these are lists of numbers.
+fn are_boxes(of: &DataType) -> bool {
+    items(of).is_some_and(DataType::is_numeric)
+}
+
+/// What a list has.
+fn items(of: &DataType) -> Option<&DataType> {
+    match of {
+        DataType::List(item) | DataType::LargeList(item) | DataType::FixedSizeList(item, _) => Some(item.data_type()),
+        _ => None,
+    }
 }
 
 fn label(schema: &Schema, options: &Options) -> Result<Option<FieldPath>, String> {

@@ -4,7 +4,7 @@ pub(crate) mod spoiled;
 
 use std::fs;
 
-use forebay_columns::ElementType;
+use forebay_columns::{ElementType, Role};
 use forebay_sources::{ColumnMap, Labels, OwnOptions, ReadErrorKind, Source};
 use tempfile::TempDir;
 
@@ -47,6 +47,11 @@ impl Written {
 
     fn open(&self, options: &Options) -> Result<Packed, SourceError> {
         open(&Address::file(self.dir.path().join("x.tfrecord")), options, &Scan::default())
+    }
+
+    /// As it is opened by its name: with what the convention says of its columns.
+    fn with_roles(&self, options: &Options) -> Box<dyn Source> {
+        crate::open(&self.dir.path().join("x.tfrecord").display().to_string(), options).unwrap()
     }
 
     fn refused(&self, options: &Options, words: &[&str]) {
@@ -264,10 +269,10 @@ fn objects(boxes: usize, classes: usize, size: Option<i64>) -> Vec<u8> {
 }
 
 #[test]
-fn objects_have_boxes_in_pixels_and_classes_by_themselves() {
+fn boxes_by_themselves_are_fractions_that_follow_their_picture_whatever_size_the_examples_give() {
     let written =
         Written::of(&[objects(1, 1, Some(100)), objects(0, 0, Some(7)), with(vec![]), objects(2, 2, Some(8))]);
-    let source = written.open(&Options::default()).unwrap();
+    let source = written.with_roles(&Options::default());
     let table = source.targets();
     let fields: Vec<(String, String, Option<&str>)> = table
         .schema()
@@ -278,38 +283,34 @@ fn objects_have_boxes_in_pixels_and_classes_by_themselves() {
     let of = |name: &str, column: &str| (name.to_owned(), column.to_owned(), Some("objects"));
     assert_eq!(fields, [of("boxes", "f32 [*, 4]"), of("classes", "i64 [*]")]);
     let boxes = |record| table.value(0, record).numbers::<f32>(&table.schema().fields()[0].column_type).unwrap();
-    assert_eq!(boxes(0), [25.0, 25.0, 50.0, 50.0]);
+    assert_eq!(table.schema().fields()[0].role, Role::FractionBoxes);
+    assert_eq!(boxes(0), [0.25, 0.25, 0.5, 0.5]);
     assert_eq!((boxes(1), boxes(2)), (vec![], vec![]));
-    assert_eq!(boxes(3), [2.0, 2.0, 4.0, 4.0, 2.0, 2.0, 4.0, 4.0]);
+    assert_eq!(boxes(3), [0.25, 0.25, 0.5, 0.5, 0.25, 0.25, 0.5, 0.5]);
     assert!(!table.value(0, 2).is_null(), "a picture without objects is no missing value");
     assert_eq!(table.value(1, 3).items(), 2);
     for record in 0..4 {
-        assert_eq!(read(&source, record).unwrap(), b"jpeg");
+        assert_eq!(read(&*source, record).unwrap(), b"jpeg");
     }
-    let named = written.open(&columns(&[("kinds", "image/object/class/label"), ("b", "image/object/bbox")])).unwrap();
+    let named = written.with_roles(&columns(&[("kinds", "image/object/class/label"), ("b", "image/object/bbox")]));
     assert_eq!(named.targets().schema().find("b"), Some(1));
     assert_eq!(named.targets().schema().leader(1), 0);
-    let without_size = Written::of(&[objects(1, 1, None)]).open(&Options::default()).unwrap();
+    let without_size = Written::of(&[objects(1, 1, None)]).with_roles(&Options::default());
     assert_eq!(without_size.targets().value(0, 0).bytes()[..4], 0.25_f32.to_le_bytes());
+    assert_eq!(without_size.targets().schema().fields()[0].role, Role::FractionBoxes);
 }
 
 #[test]
 fn objects_that_do_not_agree_are_damaged_records_without_values() {
-    let written = Written::of(&[
-        objects(2, 1, Some(8)),
-        objects(1, 1, Some(8)),
-        objects(1, 1, None),
-        objects(1, 0, Some(8)),
-        objects(1, 1, Some(0)),
-    ]);
-    let source = written.open(&Options::default()).unwrap();
-    for (record, words) in [(0, "2 objects"), (2, "image/width"), (3, "0 in another"), (4, "width or height of 0")] {
-        let error = read(&source, record).unwrap_err();
+    let written = Written::of(&[objects(2, 1, Some(8)), objects(1, 1, None), objects(1, 0, Some(8))]);
+    let source = written.with_roles(&Options::default());
+    for (record, words) in [(0, "2 objects"), (2, "0 in another")] {
+        let error = read(&*source, record).unwrap_err();
         assert!(error.kind == ReadErrorKind::Damaged && error.to_string().contains(words), "{error}");
         let place = usize::try_from(record).unwrap();
         assert_eq!((source.targets().value(0, place).items(), source.targets().value(1, place).items()), (0, 0));
     }
-    assert_eq!(read(&source, 1).unwrap(), b"jpeg");
+    assert_eq!(read(&*source, 1).unwrap(), b"jpeg");
     assert_eq!(source.targets().value(1, 1).items(), 1);
 }
 

@@ -39,9 +39,14 @@ pub(super) fn masks(value: &Value) -> Result<ColumnMap, String> {
     Ok(pairs.into_iter().collect())
 }
 
-/// `source_options`: a table of texts, numbers and flags.
+/// `source_options`: a table of texts, numbers and flags. What is in a table of its own has the names of both: `roles.boxes`.
 pub(super) fn options(value: &Value) -> Result<OwnOptions, String> {
-    let pairs = pairs(value).ok_or_else(|| {
+    let flat = |(name, value): (&String, &Value)| match value.as_object() {
+        Some(inner) => inner.iter().map(|(key, value)| (format!("{name}.{key}"), value.clone())).collect(),
+        None => vec![(name.clone(), value.clone())],
+    };
+    let flat = value.as_object().map(|options| Value::Object(options.iter().flat_map(flat).collect()));
+    let pairs = flat.as_ref().and_then(pairs).ok_or_else(|| {
         "a table of options, such as { payload = \"picture\" }; docs/sources.md lists those of each source".to_owned()
     })?;
     Ok(pairs.into_iter().collect())

@@ -11,8 +11,8 @@ pub(super) enum FeatureCell {
     Integers(Vec<i64>),
     Floats(Vec<f32>),
     Texts(Vec<Vec<u8>>),
-    /// Boxes in parts of the picture's size, and the size.
-    Boxes(Vec<[f32; 4]>, Option<[f32; 2]>),
+    /// Boxes in fractions of the picture's size.
+    Boxes(Vec<[f32; 4]>),
 }
 
 /// A column whose type is known once all records are.
@@ -22,8 +22,6 @@ pub(super) struct GatheredColumn {
     /// The values of each record; nothing where the feature is absent.
     counts: Vec<Option<usize>>,
     values: FeatureValues,
-    /// Of boxes: the size of each record's picture.
-    sizes: Vec<Option<[f32; 2]>>,
 }
 
 #[derive(Debug)]
@@ -41,7 +39,7 @@ enum FeatureValues {
 
 impl GatheredColumn {
     pub(super) fn new(is_of_objects: bool) -> Self {
-        Self { is_of_objects, counts: Vec::new(), values: FeatureValues::None, sizes: Vec::new() }
+        Self { is_of_objects, counts: Vec::new(), values: FeatureValues::None }
     }
 
     /// Whether the values have the type of the earlier ones.
@@ -53,17 +51,17 @@ impl GatheredColumn {
                 | (FeatureValues::Integers(_), FeatureCell::Integers(_))
                 | (FeatureValues::Floats(_), FeatureCell::Floats(_))
                 | (FeatureValues::Texts { .. }, FeatureCell::Texts(_))
-                | (FeatureValues::Boxes(_), FeatureCell::Boxes(..))
+                | (FeatureValues::Boxes(_), FeatureCell::Boxes(_))
         )
     }
 
     /// The next record, whose values the column [`takes`](Self::takes).
     pub(super) fn push(&mut self, cell: FeatureCell) {
-        let (mut count, mut size) = (None, None);
+        let mut count = None;
         match (&mut self.values, cell) {
             (_, FeatureCell::Absent) => {}
             // A picture without objects has no boxes, and a writer may leave the lists out then.
-            (_, FeatureCell::Boxes(boxes, _)) if boxes.is_empty() => {}
+            (_, FeatureCell::Boxes(boxes)) if boxes.is_empty() => {}
             (FeatureValues::None, FeatureCell::Integers(new)) => {
                 count = Some(new.len());
                 self.values = FeatureValues::Integers(new);
@@ -72,8 +70,8 @@ impl GatheredColumn {
                 count = Some(new.len());
                 self.values = FeatureValues::Floats(new);
             }
-            (FeatureValues::None, FeatureCell::Boxes(new, of)) => {
-                (count, size) = (Some(new.len()), of);
+            (FeatureValues::None, FeatureCell::Boxes(new)) => {
+                count = Some(new.len());
                 self.values = FeatureValues::Boxes(new);
             }
             (FeatureValues::Integers(values), FeatureCell::Integers(new)) => {
@@ -84,8 +82,8 @@ impl GatheredColumn {
                 count = Some(new.len());
                 values.extend(new);
             }
-            (FeatureValues::Boxes(values), FeatureCell::Boxes(new, of)) => {
-                (count, size) = (Some(new.len()), of);
+            (FeatureValues::Boxes(values), FeatureCell::Boxes(new)) => {
+                count = Some(new.len());
                 values.extend(new);
             }
             (values, FeatureCell::Texts(new)) => {
@@ -100,22 +98,16 @@ impl GatheredColumn {
                     }
                 }
             }
-            (_, FeatureCell::Integers(_) | FeatureCell::Floats(_) | FeatureCell::Boxes(..)) => {
+            (_, FeatureCell::Integers(_) | FeatureCell::Floats(_) | FeatureCell::Boxes(_)) => {
                 unreachable!("the column takes the cell")
             }
         }
         self.counts.push(count);
-        self.sizes.push(size);
     }
 
     /// Whether no record has the feature.
     pub(super) fn is_absent(&self) -> bool {
         matches!(self.values, FeatureValues::None)
-    }
-
-    /// Whether boxes can be given in pixels: the size of at least one picture is known.
-    fn is_in_pixels(&self) -> bool {
-        self.sizes.iter().any(Option::is_some)
     }
 
     /// The column. Damaged records have no value in it.
@@ -136,31 +128,25 @@ impl GatheredColumn {
             FeatureValues::Boxes(_) => ColumnType::try_new(ElementType::F32, 1, &[4]).expect("a box has four sides"),
         };
         let mut column = Column::new(of);
-        let (mut start, is_in_pixels) = (0, self.is_in_pixels());
+        let mut start = 0;
         for (record, count) in self.counts.iter().enumerate() {
             let end = start + count.unwrap_or(0);
             match count {
                 _ if !good(record) => column.push_null(),
                 None if !self.is_of_objects => column.push_null(),
-                _ => self.push_to(&mut column, start..end, self.sizes[record].filter(|_| is_in_pixels)),
+                _ => self.push_to(&mut column, start..end),
             }
             start = end;
         }
         column
     }
 
-    fn push_to(&self, column: &mut Column, range: std::ops::Range<usize>, size: Option<[f32; 2]>) {
+    fn push_to(&self, column: &mut Column, range: std::ops::Range<usize>) {
         match &self.values {
             FeatureValues::None => column.push_null(),
             FeatureValues::Integers(values) => column.push(&values[range]),
             FeatureValues::Floats(values) => column.push(&values[range]),
-            FeatureValues::Boxes(values) => {
-                let [width, height] = size.unwrap_or([1.0; 2]);
-                let scaled =
-                    |[left, top, right, bottom]: [f32; 4]| [left * width, top * height, right * width, bottom * height];
-                let boxes: Vec<[f32; 4]> = values[range].iter().copied().map(scaled).collect();
-                column.push(boxes.as_flattened());
-            }
+            FeatureValues::Boxes(values) => column.push(values[range].as_flattened()),
             FeatureValues::Texts { bytes, ends } => {
                 let text = |place: usize| {
                     let start = if place == 0 { 0 } else { ends[place - 1] };
@@ -181,7 +167,7 @@ impl GatheredColumn {
     }
 }
 
-/// Finds records whose columns of objects do not have equal numbers of them, or whose boxes lack the picture's size.
+/// Finds records whose columns of objects do not have equal numbers of them.
 pub(super) fn agree<'c>(columns: impl Iterator<Item = &'c GatheredColumn>, damaged: &mut Faults) {
     let columns: Vec<&GatheredColumn> = columns.filter(|column| column.is_of_objects).collect();
     let Some((first, others)) = columns.split_first() else { return };
@@ -191,13 +177,6 @@ pub(super) fn agree<'c>(columns: impl Iterator<Item = &'c GatheredColumn>, damag
         {
             let cause = format!("the Example has {count} objects in one feature, and {other} in another one");
             damaged.add(record as u64, &cause);
-        }
-        let lacks_size = |column: &&&GatheredColumn| {
-            column.is_in_pixels() && column.counts[record].is_some() && column.sizes[record].is_none()
-        };
-        if columns.iter().find(lacks_size).is_some() {
-            let cause = "the Example has boxes, but not image/width and image/height, which others have";
-            damaged.add(record as u64, cause);
         }
     }
 }

@@ -17,8 +17,6 @@ pub(super) struct Mapping {
     /// The user named the label's feature.
     pub is_label_asked: bool,
     pub columns: Vec<MappedColumn>,
-    /// The width and the height of the picture.
-    pub size: [usize; 2],
 }
 
 /// A column beside pictures and labels.
@@ -52,9 +50,7 @@ impl Mapping {
             labels: Vec::new(),
             is_label_asked: false,
             columns: Vec::new(),
-            size: [0; 2],
         };
-        mapping.size = ["image/width", "image/height"].map(|name| mapping.place(name));
         let images = options.columns.parts("images").unwrap_or_else(|| vec!["image/encoded"]);
         mapping.images = mapping.places("images", &images)?;
         if options.labels != Labels::None {
