@@ -40,10 +40,14 @@ pub struct Settings {
     pub retries: Retries,
     /// The most requests for bytes that a store has under way at once. There are fewer while requests time out or are refused.
     pub requests: usize,
+    /// The most bytes that are kept in memory of the files of an HTTP server that has no ranges.
+    pub whole_files: u64,
     /// Keeps what was read on a local disk. Stores share it. None reads everything from the store each time.
     pub cache: Option<Arc<Cache>>,
 }
 
+/// Bytes of whole files.
+const WHOLE_FILES: u64 = 256 << 20;
 /// How the names of the vendors' variables begin.
 const VENDORS: [&str; 6] = ["AWS_", "AZURE_", "GOOGLE_", "STORAGE_EMULATOR_HOST", "HF_", "HUGGING_FACE_HUB_TOKEN"];
 
@@ -61,6 +65,7 @@ impl Default for Settings {
             roots: ObjectRoots::Anywhere,
             certificates: None,
             retries: Retries::default(),
+            whole_files: WHOLE_FILES,
             requests: 128,
             cache: None,
         }

@@ -5,7 +5,7 @@ mod objects;
 use std::path::{Path, PathBuf};
 
 use forebay_columns::{Column, ColumnType, ElementType, Field, Schema, Table};
-use forebay_proto::printable;
+use forebay_printable::printable;
 use forebay_sources::{Labels, Options, SourceError};
 
 use self::objects::Objects;

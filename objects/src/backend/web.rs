@@ -1,5 +1,7 @@
 //! Files of a plain HTTP server. It has ranges if we are lucky, `ETag`s if we are luckier, and no list.
 
+mod whole;
+
 use std::ops::Range;
 
 use reqwest::header::{
@@ -8,6 +10,7 @@ use reqwest::header::{
 };
 use reqwest::{Client, Method, Response, StatusCode, Url};
 
+use self::whole::WholeFiles;
 use super::Body;
 use super::ranged::{self, complaint, content_range, header, length};
 use crate::client::{Connector, is_local, refusal};
@@ -21,6 +24,7 @@ pub(crate) struct Web {
     client: Client,
     root: String,
     bearer: Option<Secret>,
+    whole: WholeFiles,
 }
 
 impl Web {
@@ -32,7 +36,8 @@ impl Web {
         if bearer.is_some() && root.scheme() != "https" && !is_local(&root) {
             return Err("a token is sent only over https; write the URL with https://".to_owned());
         }
-        Ok(Self { client, root: address.root.clone(), bearer })
+        let whole = WholeFiles::new(settings.whole_files);
+        Ok(Self { client, root: address.root.clone(), bearer, whole })
     }
 
     pub(super) async fn head(&self, key: &str) -> Result<Object, Fault> {
@@ -60,6 +65,38 @@ impl Web {
     }
 
     pub(super) async fn get(&self, object: &Object, range: Range<u64>) -> Result<Body, Fault> {
+        if range == (0..object.size) {
+            let answer = self.ask(object, &range).await?;
+            let version = version(answer.headers());
+            return ranged::body(answer, object, &range, version.as_deref());
+        }
+        let known = self.whole.known(object).await;
+        if let Some(file) = &known {
+            if file.is_refused(object) {
+                return Err(self.whole.refusal(object));
+            }
+            if let Some(bytes) = file.of(object) {
+                return whole::body(bytes, &range);
+            }
+        }
+        let answer = self.ask(object, &range).await?;
+        let version = version(answer.headers());
+        if answer.status() == StatusCode::PARTIAL_CONTENT {
+            return ranged::body(answer, object, &range, version.as_deref());
+        }
+        let place = match known {
+            Some(place) => place,
+            None => self.whole.place(object).await,
+        };
+        if let Some(bytes) = place.of(object) {
+            return whole::body(bytes, &range);
+        }
+        let bytes = self.whole.read(answer, object, version.as_deref(), place).await?;
+        whole::body(&bytes, &range)
+    }
+
+    /// An answer with a range of an object, or with all of it.
+    async fn ask(&self, object: &Object, range: &Range<u64>) -> Result<Response, Fault> {
         let mut headers = HeaderMap::new();
         let condition = match object.pin() {
             Pin::Strong(etag) => Some((IF_MATCH, format!("\"{etag}\""))),
@@ -73,10 +110,7 @@ impl Web {
         }
         let answer = self.send(Method::GET, &object.key, headers).await?;
         match answer.status() {
-            StatusCode::PARTIAL_CONTENT | StatusCode::OK => {
-                let version = version(answer.headers());
-                ranged::body(answer, object, &range, version.as_deref())
-            }
+            StatusCode::PARTIAL_CONTENT | StatusCode::OK => Ok(answer),
             _ => Err(refused(answer).await),
         }
     }

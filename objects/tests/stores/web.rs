@@ -168,20 +168,49 @@ fn rule_54_without_versions_another_size_is_a_change() {
 }
 
 #[test]
-fn a_server_that_ignores_ranges_gives_no_wrong_bytes() {
+fn a_file_of_a_server_without_ranges_is_read_once_to_its_end() {
     let shelf = Shelf::default();
     let bytes = noise(9 << 20);
     shelf.put("a", bytes.clone());
+    shelf.put("b", noise(1000));
+    for manners in [Manners::Good, Manners::Weak, Manners::Times, Manners::Nothing] {
+        let server = start(&shelf, manners);
+        let store = open(&server);
+        let object = store.head("a").unwrap();
+        server.faults.always(Some(Fault::Whole));
+        server.asked();
+        let far = (9 << 20) - 10;
+        for range in [1000..3000, far..far + 10, 0..1, 0..9 << 20] {
+            let usual = usize::try_from(range.start).unwrap()..usize::try_from(range.end).unwrap();
+            assert_eq!(read(&store, &object, range), bytes[usual], "{manners:?}");
+        }
+        assert_eq!(server.asked().len(), 2, "one for the parts, and one for the whole");
+        // A file that has changed is another one.
+        let other = store.head("b").unwrap();
+        assert_eq!(read(&store, &other, 10..20), noise(1000)[10..20]);
+    }
+}
+
+#[test]
+fn a_file_that_is_too_large_to_be_kept_is_refused_by_name_and_not_begun_again() {
+    let shelf = Shelf::default();
+    for key in ["a", "b"] {
+        shelf.put(key, noise(5000));
+    }
     let server = start(&shelf, Manners::Good);
-    let store = open(&server);
-    let object = store.head("a").unwrap();
+    let store =
+        Store::open(&server.url(), &Settings { whole_files: 9999, retries: quick(), ..Settings::default() }).unwrap();
+    let (first, second) = (store.head("a").unwrap(), store.head("b").unwrap());
     server.faults.always(Some(Fault::Whole));
-    assert_eq!(read(&store, &object, 0..9 << 20), bytes);
-    assert_eq!(read(&store, &object, 1000..3000), bytes[1000..3000]);
-    let far = (9 << 20) - 10;
-    let error = store.read(&object, far..far + 10, 10, &mut Vec::new()).unwrap_err();
-    assert_eq!(error.kind, ReadErrorKind::Unreadable);
-    assert!(error.cause.contains("whole files"), "{error}");
+    assert_eq!(read(&store, &first, 10..20), noise(5000)[10..20]);
+    server.asked();
+    for _ in 0..3 {
+        let error = store.read(&second, 10..20, 10, &mut Vec::new()).unwrap_err();
+        assert_eq!(error.kind, ReadErrorKind::Unreadable);
+        assert!(error.cause.contains("whole files") && error.cause.contains("9999 bytes"), "{error}");
+    }
+    assert_eq!(server.asked().len(), 1);
+    assert_eq!(read(&store, &second, 0..5000), noise(5000), "a read of the whole file needs no range");
 }
 
 #[test]
