@@ -39,7 +39,7 @@ use text::many;
 #[derive(Debug, clap::Args)]
 pub(crate) struct VerifyArgs {
     /// Path or URL of the dataset, such as a folder, a .csv file or another source of docs/sources.md. Exit code 1: a
-    /// record is bad or could not be read. Exit code 2: the dataset cannot be opened.
+    /// record is bad or could not be read, or annotations or files beside the records are not used. Exit code 2: the dataset cannot be opened.
     source: String,
     /// Further sources. Forebay reads all of them as one dataset.
     #[arg(value_name = "SOURCE2")]
@@ -129,16 +129,21 @@ fn limits(args: &VerifyArgs) -> Limits {
     Limits { pixels, bytes: args.byte_limit.map_or(default.bytes, |ByteSize(bytes)| bytes), ..default }
 }
 
-/// A failure, if a record was not good.
+/// A failure, if a record was not good, or if something beside the records is not used.
 fn verdict(found: &Findings) -> Result<(), Failure> {
+    let oversights: Vec<String> = found.oversights.iter().map(|oversight| format!(" There are {oversight}")).collect();
+    let oversights = oversights.concat();
     let (bad, unread) = (found.bad_records(), found.unread_records());
     let records = many(found.records, "record");
     let verb = |count: u64, one, several| if count == 1 { one } else { several };
     match (bad, unread) {
-        (0, 0) => Ok(()),
-        (bad, 0) => Err(Failure::Failed(format!("{bad} of {records} {} bad.", verb(bad, "is", "are")))),
+        (0, 0) if oversights.is_empty() => Ok(()),
+        (0, 0) => {
+            Err(Failure::Failed(format!("All {records} are good, but not all of the dataset is used.{oversights}")))
+        }
+        (bad, 0) => Err(Failure::Failed(format!("{bad} of {records} {} bad.{oversights}", verb(bad, "is", "are")))),
         (bad, unread) => Err(Failure::Failed(format!(
-            "{bad} of {records} {} bad, and {unread} {} not read because the storage failed. Try again once this is fixed.",
+            "{bad} of {records} {} bad, and {unread} {} not read because the storage failed. Try again once this is fixed.{oversights}",
             verb(bad, "is", "are"),
             verb(unread, "was", "were"),
         ))),

@@ -169,6 +169,69 @@ fn the_exit_code_tells_a_good_dataset_a_bad_one_and_none() {
 }
 
 #[test]
+fn what_lies_beside_the_pictures_and_is_not_used_fails_unless_it_is_accepted() {
+    let dir = tempfile::tempdir().unwrap();
+    for (name, index) in [("train/cat/0.jpg", 0), ("train/dog/1.jpg", 1), ("val/cat/2.jpg", 2)] {
+        let path = dir.path().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, photograph(index, 60, 40)).unwrap();
+    }
+    fs::write(dir.path().join("train/cat/0.xml"), "<annotation/>").unwrap();
+    fs::write(dir.path().join("train/dog/\u{1b}[2J.heic"), "x").unwrap();
+    let folder = dir.path().to_str().unwrap();
+    let found = json(&[folder]);
+    assert_eq!(each(&found["not_used"], "kind"), ["annotations", "unread", "classes"]);
+    assert_eq!(each(&found["not_used"], "count"), [1, 1, 2]);
+    assert_eq!(found["not_used"][2]["examples"], Value::from(vec!["train", "val"]));
+    assert_eq!(found["bad_records"], 0);
+    let refused = verify(&[folder]);
+    assert_eq!(refused.status.code(), Some(1));
+    for words in
+        ["All 3 records are good, but not all of the dataset is used.", "train/cat/0.xml", "\"train\", \"val\""]
+    {
+        assert!(said(&refused).contains(words), "{words:?} is not in: {}", said(&refused));
+    }
+    assert!(
+        printed(&refused).contains("not used    annotations that are not used: 1 XML files"),
+        "{}",
+        printed(&refused)
+    );
+    assert!(!said(&refused).contains('\u{1b}') && !printed(&refused).contains('\u{1b}'));
+    let accepted = verify(&[folder, "--option", "unread=accept"]);
+    assert_eq!((accepted.status.code(), &*said(&accepted)), (Some(0), ""));
+    fs::remove_file(dir.path().join("train/dog/\u{1b}[2J.heic")).unwrap();
+    assert_eq!(verify(&[folder, "--labels", "none"]).status.code(), Some(0), "no labels are missing");
+    assert_eq!(verify(&[&format!("{folder}/val")]).status.code(), Some(0));
+}
+
+#[test]
+fn rule_68_further_frames_are_counted_with_the_kind_and_formats_that_are_not_decoded_are_named() {
+    let dir = tempfile::tempdir().unwrap();
+    let frame = b"\x21\xf9\x04\0\0\0\0\0\x2c\0\0\0\0\x01\0\x01\0\x80\0\0\0\xff\xff\xff\x02\x02\x44\x01\0";
+    let gif = |frames: usize| [&b"GIF89a\x01\0\x01\0\0\0\0"[..], &frame.repeat(frames), b"\x3b"].concat();
+    let heic = b"\0\0\0\x18ftypheic\0\0\0\0mif1heic";
+    let bytes = [("0.gif", gif(1)), ("1.gif", gif(3)), ("2.gif", gif(5)), ("3.jpg", heic.to_vec())];
+    bytes.iter().for_each(|(name, bytes)| fs::write(dir.path().join(name), bytes).unwrap());
+    let folder = dir.path().to_str().unwrap();
+    let found = json(&[folder]);
+    let further = &found["further"][0];
+    assert_eq!(
+        (&further["name"], &further["what"], &further["count"]),
+        (&"GIF".into(), &"frames".into(), &6.into()),
+        "{found}"
+    );
+    assert_eq!(further["records"], Value::from(vec![1, 2]));
+    let text = printed(&verify(&[folder]));
+    for words in [
+        "not read    6 frames of 2 records, GIF",
+        "  #2 2.gif",
+        "The picture is not supported (HEIC); convert it first.",
+    ] {
+        assert!(text.contains(words), "{words:?} is not in: {text}");
+    }
+}
+
+#[test]
 fn options_of_the_source_and_labels_lead_to_the_records() {
     let dir = tempfile::tempdir().unwrap();
     troubled(&dir.path().join("data"));

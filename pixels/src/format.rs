@@ -1,6 +1,7 @@
 //! The formats of picture files, told apart by their first bytes.
 
 use crate::fault::Fault;
+use crate::foreign;
 
 /// Format of a picture file. The content decides, never the name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -26,7 +27,8 @@ impl Format {
     /// The format that the content's first bytes show.
     ///
     /// # Errors
-    /// [`Fault::Empty`] and [`Fault::NotAPicture`].
+    /// [`Fault::Empty`], [`Fault::NotAPicture`], and [`Fault::Unsupported`] if the content is of a format that is known but
+    /// not read, such as HEIC.
     pub fn of(bytes: &[u8]) -> Result<Self, Fault> {
         if bytes.is_empty() {
             return Err(Fault::Empty);
@@ -39,7 +41,9 @@ impl Format {
             Ok(image::ImageFormat::Gif) => Ok(Self::Gif),
             Ok(image::ImageFormat::Tiff) => Ok(Self::Tiff),
             Ok(image::ImageFormat::Pnm) => Ok(Self::Pnm),
-            _ => Err(Fault::NotAPicture),
+            _ => {
+                Err(foreign::name_of(bytes).map_or(Fault::NotAPicture, |name| Fault::Unsupported { kind: name.into() }))
+            }
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use forebay_pixels::{Fault, LONGEST_SIDE, MaskFault};
+use forebay_pixels::{Fault, Further, LONGEST_SIDE, MaskFault};
 use forebay_sources::{ReadError, ReadErrorKind, Retry};
 
 use super::kind::PictureKind;
@@ -37,6 +37,8 @@ pub(super) struct GoodPicture {
     pub height: u32,
     /// EXIF says that it is turned or mirrored.
     pub turned: bool,
+    /// What the file has beside the picture, which is not read.
+    pub further: Option<Further>,
 }
 
 /// Why a record gave no pixels.

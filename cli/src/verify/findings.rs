@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use forebay_columns::Room;
-use forebay_sources::Source;
+use forebay_pixels::FurtherKind;
+use forebay_sources::{Oversight, Source};
 
 use super::checked::{Checked, GoodPicture, Trouble};
 use super::choice::{greatest, sample};
@@ -26,7 +27,11 @@ pub(super) struct Findings {
     pub kinds: BTreeMap<PictureKind, u64>,
     /// Good pictures that EXIF turns or mirrors.
     pub turned: u64,
+    /// Good files with more than the picture that is read, by kind and by what they have.
+    pub further: BTreeMap<(PictureKind, FurtherKind), FurtherTotals>,
     pub misnamed: Vec<u64>,
+    /// What lies beside the records and is not used.
+    pub oversights: Vec<Oversight>,
     /// Records for each label; those without one have -1.
     pub labels: BTreeMap<i64, u64>,
     /// Records with equal bytes.
@@ -53,6 +58,14 @@ pub(super) struct PictureSizes {
     pub height: Option<Spread>,
     pub pixels: Option<Spread>,
     pub bytes: Option<Spread>,
+}
+
+/// Files of one kind with more than the picture that is read.
+#[derive(Default)]
+pub(super) struct FurtherTotals {
+    pub records: Vec<u64>,
+    /// Pages, frames, pictures or bands that are not read.
+    pub count: u64,
 }
 
 /// Records with equal bytes.
@@ -117,6 +130,14 @@ impl Findings {
         for (_, picture) in &good {
             *kinds.entry(picture.kind).or_default() += 1;
         }
+        let mut further: BTreeMap<_, FurtherTotals> = BTreeMap::new();
+        for (record, picture) in &good {
+            if let Some(found) = picture.further {
+                let totals = further.entry((picture.kind, found.kind)).or_default();
+                totals.records.push(*record);
+                totals.count += found.count;
+            }
+        }
         let mut labels = BTreeMap::new();
         for record in 0..source.len() {
             *labels.entry(source.label(record)).or_default() += 1;
@@ -135,7 +156,9 @@ impl Findings {
             sizes: PictureSizes::of(&good, lengths),
             kinds,
             turned: good.iter().filter(|(_, picture)| picture.turned).count() as u64,
+            further,
             misnamed,
+            oversights: source.oversights(),
             labels,
             twins: twins.collect(),
             strays,
@@ -259,7 +282,7 @@ fn columns(source: &dyn Source) -> Vec<ColumnTotals> {
 #[cfg(test)]
 mod tests {
     use forebay_columns::{Column, Field, Schema, Table};
-    use forebay_pixels::Fault;
+    use forebay_pixels::{Fault, Further};
     use forebay_sources::{Locator, ReadError, ReadErrorKind};
 
     use super::super::checked::CheckedContent;
@@ -305,7 +328,8 @@ mod tests {
 
     fn good(record: u64, content: u8, width: u32, height: u32) -> Checked {
         let content = Some(CheckedContent { len: 100 + u64::from(content), digest: [content; 16], misnamed: false });
-        let picture = GoodPicture { kind: PictureKind::Png, width, height, turned: record == 0 };
+        let further = (record < 2).then_some(Further { kind: FurtherKind::Frames, count: 3 });
+        let picture = GoodPicture { kind: PictureKind::Png, width, height, turned: record == 0, further };
         Checked { record, content, outcome: Ok(picture) }
     }
 
@@ -344,6 +368,8 @@ mod tests {
         );
         assert_eq!(found.labels, BTreeMap::from([(0, 2), (1, 3), (2, 0)]));
         assert_eq!((found.kinds[&PictureKind::Png], found.turned), (3, 1));
+        let further = &found.further[&(PictureKind::Png, FurtherKind::Frames)];
+        assert_eq!((&*further.records, further.count, found.further.len()), (&[0, 1][..], 6, 1));
         let Extremes { longest, smallest, largest } = &found.extremes;
         assert_eq!((longest[0], smallest[0], largest[0]), (2, 0, 2));
         assert_eq!((found.sample, found.shown.len()), (vec![0, 1, 2], 3));

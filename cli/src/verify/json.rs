@@ -1,5 +1,6 @@
 //! The report for programs. docs/operating.md has the fields: they keep their names and meanings, and new ones may be added.
 
+use forebay_sources::Oversight;
 use serde_json::{Value, json};
 
 use super::findings::{BadGroup, ColumnTotals, Findings};
@@ -18,6 +19,13 @@ pub(super) fn json(names: &Names<'_>, found: &Findings) -> Value {
         json!({ "records": group.records, "files": files, "labels_differ": group.labels_differ })
     });
     let misnamed = found.misnamed.iter().map(|record| json!({ "record": record, "file": names.raw(*record) }));
+    let further = found.further.iter().map(|((kind, what), totals)| {
+        let files: Vec<String> = totals.records.iter().map(|record| names.raw(*record)).collect();
+        json!({ "name": kind.name(), "what": what.name(), "count": totals.count, "records": totals.records, "files": files })
+    });
+    let oversights = found.oversights.iter().map(|Oversight { kind, what, count, examples, remedy }| {
+        json!({ "kind": kind.name(), "what": what, "count": count, "examples": examples, "remedy": remedy })
+    });
     json!({
         "source": names.datasets.join(", "),
         "sources": names.datasets,
@@ -30,6 +38,7 @@ pub(super) fn json(names: &Names<'_>, found: &Findings) -> Value {
         "unread": bad(names, &found.unread),
         "kinds": kinds.collect::<Value>(),
         "turned": found.turned,
+        "further": further.collect::<Value>(),
         "sizes": {
             "width": spread(found.sizes.width.as_ref()),
             "height": spread(found.sizes.height.as_ref()),
@@ -44,6 +53,7 @@ pub(super) fn json(names: &Names<'_>, found: &Findings) -> Value {
         "labels": labels.collect::<Value>(),
         "duplicates": twins.collect::<Value>(),
         "misnamed": misnamed.collect::<Value>(),
+        "not_used": oversights.collect::<Value>(),
         "unreferenced": found.strays.as_ref().map(strays),
         "columns": found.columns.iter().map(|totals| column(names, totals)).collect::<Value>(),
     })

@@ -16,7 +16,7 @@ use indicatif::HumanCount;
 use super::checked::Trouble;
 use super::findings::{BadGroup, Findings};
 use super::names::Names;
-use super::text::{column_line, many};
+use super::text::{column_line, further_line, many};
 use super::thumbnail::{Thumbnail, thumbnails};
 use escape::{base64, escaped};
 
@@ -62,6 +62,8 @@ impl PageWriter<'_> {
         self.sizes();
         self.counts();
         self.columns();
+        self.further();
+        self.oversights();
         self.twins();
         self.misnamed();
         self.strays();
@@ -84,6 +86,7 @@ impl PageWriter<'_> {
     fn summary(&mut self) {
         let found = self.found;
         let strays = found.strays.as_ref().map(|strays| strays.files.len().to_string());
+        let not_used: u64 = found.oversights.iter().map(|oversight| oversight.count).sum();
         let cards = [
             ("records", HumanCount(found.records).to_string(), false),
             ("bytes read", format!("{:#}", ByteSize(found.bytes)), false),
@@ -91,6 +94,7 @@ impl PageWriter<'_> {
             ("not read", found.unread_records().to_string(), found.unread_records() > 0),
             ("duplicates", found.surplus().to_string(), found.surplus() > 0),
             ("misnamed", found.misnamed.len().to_string(), !found.misnamed.is_empty()),
+            ("not used", not_used.to_string(), not_used > 0),
             ("other files", strays.unwrap_or_else(|| "unknown".to_owned()), false),
         ];
         self.add("<div class=cards>\n");
@@ -276,6 +280,26 @@ impl PageWriter<'_> {
         self.gallery("The extension is of another format", shown);
         let lines: Vec<String> = rest.iter().take(LINES).map(|record| self.names.shown(*record)).collect();
         self.list(&lines, rest.len());
+    }
+
+    fn further(&mut self) {
+        if self.found.further.is_empty() {
+            return;
+        }
+        self.heading("Pages, frames and bands that are not read");
+        let each = self.found.further.iter();
+        let lines: Vec<String> =
+            each.map(|((kind, what), totals)| further_line(kind.name(), what.name(), totals)).collect();
+        self.list(&lines, lines.len());
+    }
+
+    fn oversights(&mut self) {
+        if self.found.oversights.is_empty() {
+            return;
+        }
+        self.heading("Beside the records, and not used");
+        let lines: Vec<String> = self.found.oversights.iter().map(ToString::to_string).collect();
+        self.list(&lines, lines.len());
     }
 
     fn strays(&mut self) {

@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
-use forebay_pixels::{CpuDecoder, Fault, Limits, MaskDecoder, Orientation, Origin, probe};
+use forebay_pixels::{CpuDecoder, Fault, Further, Limits, MaskDecoder, Orientation, Origin, probe};
 use forebay_sources::{MaskColumn, ReadError, ReadErrorKind, RecordParts, Retry, Source};
 use indicatif::ProgressBar;
 use parking_lot::Mutex;
@@ -145,7 +145,7 @@ fn look(bytes: &[u8], limits: &Limits, decoder: &mut CpuDecoder) -> Result<GoodP
     let picture = decoder.whole(bytes, limits).map_err(bad)?;
     let turned = probe(bytes).map_err(bad)?.orientation != Orientation::AsStored;
     let kind = PictureKind::of(bytes).map_err(bad)?;
-    Ok(GoodPicture { kind, width: picture.width, height: picture.height, turned })
+    Ok(GoodPicture { kind, width: picture.width, height: picture.height, turned, further: Further::of(bytes) })
 }
 
 /// Reads a record, a few times if the storage fails.

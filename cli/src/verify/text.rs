@@ -6,7 +6,7 @@ use forebay_printable::printable;
 use forebay_road::ByteSize;
 use indicatif::HumanCount;
 
-use super::findings::{BadGroup, ColumnTotals, Findings};
+use super::findings::{BadGroup, ColumnTotals, Findings, FurtherTotals};
 use super::histogram::Spread;
 use super::names::Names;
 
@@ -23,6 +23,10 @@ pub(super) fn text(out: &mut impl Write, names: &Names<'_>, found: &Findings, mo
     bad(out, names, "bad", &found.bad, most)?;
     bad(out, names, "not read because the storage failed", &found.unread, most)?;
     pictures(out, found)?;
+    for ((kind, what), totals) in &found.further {
+        writeln!(out, "not read    {}", further_line(kind.name(), what.name(), totals))?;
+        list(out, "  ", totals.records.iter().map(|record| one(names, *record)), most)?;
+    }
     labels(out, names, found, most)?;
     for column in &found.columns {
         writeln!(out, "column      {}", column_line(column))?;
@@ -35,7 +39,15 @@ pub(super) fn text(out: &mut impl Write, names: &Names<'_>, found: &Findings, mo
         writeln!(out, "misnamed    {count} with the extension of another format")?;
         list(out, "  ", found.misnamed.iter().map(|record| one(names, *record)), most)?;
     }
+    for oversight in &found.oversights {
+        writeln!(out, "not used    {oversight}")?;
+    }
     strays(out, names, found, most)
+}
+
+/// What files of one kind have beside the pictures that are read, in a line.
+pub(super) fn further_line(kind: &str, what: &str, totals: &FurtherTotals) -> String {
+    format!("{} {what} of {}, {kind}", HumanCount(totals.count), many(totals.records.len() as u64, "record"))
 }
 
 /// `1 record`, `2 records`.

@@ -55,15 +55,14 @@ const ENDS: [(&[&str], BesideKind); 10] = [
 ];
 
 /// Extensions of pictures that are not decoded.
-const PICTURES: [&str; 50] = [
+const PICTURES: [&str; 48] = [
     "heic", "heif", "hif", "avif", "jxl", "jp2", "j2k", "jpf", "jpx", "jpm", "j2c", "jpc", "jxr", "wdp", "psd", "psb",
     "svg", "svgz", "pdf", "eps", "ai", "ico", "cur", "dds", "tga", "exr", "hdr", "qoi", "pcx", "sgi", "ras", "xcf",
     "dcm", "dicom", "nii", "fits", "fit", "cr2", "cr3", "nef", "arw", "dng", "orf", "rw2", "raf", "pef", "srw", "x3f",
-    "pam", "apng",
 ];
 
 /// Names, or beginnings of names with a dot, `_` or `-` behind them, of files that nobody misses.
-const HARMLESS: [&str; 18] = [
+const HARMLESS: [&str; 21] = [
     "readme",
     "license",
     "licence",
@@ -75,6 +74,9 @@ const HARMLESS: [&str; 18] = [
     "citation",
     "changelog",
     "changes",
+    "dataset_info",
+    "dataset_infos",
+    "dataset_dict",
     "thumbs",
     "desktop.ini",
     "icon\r",

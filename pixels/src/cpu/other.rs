@@ -22,6 +22,7 @@ use crate::fault::{Fault, Limits};
 use crate::format::Format;
 use crate::orientation::Orientation;
 use colours::Colours;
+use crate::tiff_tags::FirstPage;
 use lean_png::LeanPng;
 
 /// Memory that the decoder of any picture may take.
@@ -73,8 +74,17 @@ impl<'a> OpenOther<'a> {
                     open.with(decoder, colours)
                 }
                 _ => {
+                    let page = if format == Format::Tiff { FirstPage::of(bytes) } else { None };
+                    if let Some(raw) = page.as_ref().and_then(|page| page.raw(bytes)) {
+                        return Err(Fault::Unsupported { kind: raw.to_owned() });
+                    }
+                    // The decoder's own words for what it does not take are numbers.
+                    let named = |fault: Fault| match (fault, &page) {
+                        (Fault::Unsupported { .. }, Some(page)) => Fault::Unsupported { kind: page.described() },
+                        (fault, _) => fault,
+                    };
                     let (file, colours) = match format {
-                        Format::Tiff => tiff::prepared(bytes)?,
+                        Format::Tiff => tiff::prepared(bytes).map_err(named)?,
                         Format::Gif => gif::prepared(bytes).unwrap_or((bytes.into(), Colours::AsDecoded)),
                         Format::Bmp => match bmp::run_lengths(bytes) {
                             Some((decoder, colours)) => return open.with(decoder, colours),
@@ -85,7 +95,8 @@ impl<'a> OpenOther<'a> {
                     open.is_copied = matches!(file, Cow::Owned(_));
                     let mut reader = ImageReader::with_format(Cursor::new(file), format.of_image());
                     reader.limits(image_limits(limits));
-                    open.with(reader.into_decoder().map_err(from_image)?, colours)
+                    let decoder = reader.into_decoder().map_err(|error| named(from_image(error)))?;
+                    open.with(decoder, colours).map_err(named)
                 }
             }
         })

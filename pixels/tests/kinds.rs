@@ -1,0 +1,96 @@
+//! What is said of files that Pillow writes: formats that are not decoded are named, and what is beside the first picture is
+//! counted. Needs a Python with Pillow: `FOREBAY_PYTHON`, else `python3`.
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "tests stop at what should not be, and print what they skip"
+)]
+
+use std::process::Command;
+
+use forebay_pixels::{CpuDecoder, Fault, Further, FurtherKind, Limits, probe};
+
+const WRITE: &str = r#"
+import os, sys
+from PIL import Image, features
+
+os.chdir(sys.argv[1])
+frames = [Image.new("RGB", (24, 16), (60 * n, 255 - 60 * n, 40 * n)) for n in range(4)]
+first, rest = frames[0], frames[1:]
+many = dict(save_all=True, append_images=rest)
+first.save("frames.gif", **many)
+first.save("frames.png", **many)
+first.save("frames.webp", lossless=True, **many)
+first.save("pictures.mpo", **many)
+first.save("pages.tif", **many)
+first.save("one.tif")
+first.save("one.png")
+first.save("big.tif", big_tiff=True)
+first.convert("YCbCr").save("ycbcr.tif")
+first.convert("LAB").save("lab.tif")
+first.convert("F").save("floats.tif")
+first.convert("I").save("integers.tif")
+first.save("x.pdf")
+first.save("x.ico", sizes=[(16, 16)])
+first.save("x.dds")
+first.save("x.pcx")
+first.save("x.sgi")
+first.save("x.eps")
+if features.check("libtiff"):
+    first.convert("YCbCr").save("jpeg.tif", compression="jpeg")
+if features.check("avif"):
+    first.save("x.avif")
+if features.check("jpg_2000"):
+    first.save("x.jp2")
+    first.save("x.j2k")
+"#;
+
+#[test]
+fn rule_68_files_of_pillow_are_read_from_their_first_picture_or_refused_by_name() {
+    let python = std::env::var("FOREBAY_PYTHON").unwrap_or_else(|_| "python3".into());
+    let folder = tempfile::tempdir().unwrap();
+    let has_pillow = Command::new(&python).args(["-c", "import PIL"]).output();
+    if !has_pillow.is_ok_and(|output| output.status.success()) {
+        println!("skipped: {python} has no Pillow; set FOREBAY_PYTHON to one that has it");
+        return;
+    }
+    assert!(Command::new(&python).args(["-c", WRITE]).arg(folder.path()).status().unwrap().success());
+    let read = |name: &str| std::fs::read(folder.path().join(name)).ok();
+    let mut decoder = CpuDecoder::new();
+    for (name, further) in [
+        ("frames.gif", Some((FurtherKind::Frames, 3))),
+        ("frames.png", Some((FurtherKind::Frames, 3))),
+        ("frames.webp", Some((FurtherKind::Frames, 3))),
+        ("pictures.mpo", Some((FurtherKind::Pictures, 3))),
+        ("pages.tif", Some((FurtherKind::Pages, 3))),
+        ("one.tif", None),
+        ("one.png", None),
+    ] {
+        let bytes = read(name).unwrap();
+        assert_eq!(Further::of(&bytes).map(|found| (found.kind, found.count)), further, "{name}");
+        let picture = decoder.whole(&bytes, &Limits::default()).unwrap();
+        assert_eq!((picture.width, picture.height), (24, 16), "{name}");
+    }
+    for (name, word) in [
+        ("big.tif", "BigTIFF"),
+        ("ycbcr.tif", "TIFF in YCbCr, 3 bands of 8 bits"),
+        ("jpeg.tif", "TIFF in YCbCr, 3 bands of 8 bits, compressed with JPEG"),
+        ("lab.tif", "TIFF in L*a*b*, 3 bands of 8 bits"),
+        ("floats.tif", "TIFF in gray, 1 band of 32 bits floating-point"),
+        ("integers.tif", "TIFF in gray, 1 band of 32 bits signed"),
+        ("x.pdf", "PDF"),
+        ("x.ico", "icon"),
+        ("x.dds", "DDS"),
+        ("x.pcx", "PCX"),
+        ("x.sgi", "SGI"),
+        ("x.eps", "PostScript"),
+        ("x.avif", "AVIF"),
+        ("x.jp2", "JPEG 2000"),
+        ("x.j2k", "JPEG 2000"),
+    ] {
+        let Some(bytes) = read(name) else { continue };
+        let expected = Fault::Unsupported { kind: word.to_owned() };
+        assert_eq!(probe(&bytes).map(|_| ()), Err(expected.clone()), "{name}");
+        assert_eq!(decoder.whole(&bytes, &Limits::default()).map(|_| ()), Err(expected), "{name}");
+    }
+}
