@@ -39,7 +39,8 @@ use text::many;
 #[derive(Debug, clap::Args)]
 pub(crate) struct VerifyArgs {
     /// Path or URL of the dataset, such as a folder, a .csv file or another source of docs/sources.md. Exit code 1: a
-    /// record is bad or could not be read, or annotations or files beside the records are not used. Exit code 2: the dataset cannot be opened.
+    /// record is bad or could not be read, or something beside the records is not used. Exit code 2: the dataset cannot
+    /// be opened.
     source: String,
     /// Further sources. Forebay reads all of them as one dataset.
     #[arg(value_name = "SOURCE2")]

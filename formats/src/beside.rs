@@ -1,5 +1,5 @@
-//! What lies beside the pictures of a dataset: files that are annotations, files that are not read, and files that nobody
-//! misses. Every format that lists files shows them to this, by their names alone.
+//! What lies beside the pictures of a dataset: annotations, files that are not read, and others that need not be read, such as
+//! a README. Every format that lists files shows them to this, by their names alone.
 
 mod kinds;
 mod part_names;

@@ -37,8 +37,8 @@ def test_rule_45_left_and_right_change_places_in_a_mirrored_picture(poses):
     mirrored = [[4, 8, 1], [12, 8, 2], [8, 2, 2]]
     for source in poses:
         for flip, expected in ((0.0, kept), (1.0, mirrored)):
-            transform = [transforms.RandomHorizontalFlip(flip)]
-            with forebay.Loader(source, batch_size=1, size=SIDE, epochs=1, transform=transform) as loader:
+            transform = [transforms.RandomHorizontalFlip(flip), transforms.Resize((SIDE, SIDE))]
+            with forebay.Loader(source, batch_size=1, epochs=1, transform=transform) as loader:
                 batch = next(iter(loader))
                 np.testing.assert_allclose(batch.keypoints[0][0], expected, atol=1e-4, err_msg=f"{source}, {flip}")
 

@@ -61,7 +61,7 @@ const PICTURES: [&str; 48] = [
     "dcm", "dicom", "nii", "fits", "fit", "cr2", "cr3", "nef", "arw", "dng", "orf", "rw2", "raf", "pef", "srw", "x3f",
 ];
 
-/// Names, or beginnings of names with a dot, `_` or `-` behind them, of files that nobody misses.
+/// Names, or beginnings of names with a dot, `_` or `-` behind them, of files that need not be read.
 const HARMLESS: [&str; 21] = [
     "readme",
     "license",
@@ -91,7 +91,7 @@ const HARMLESS_ENDS: [&str; 22] = [
     "torrent", "cache", "lock", "part", "tmp", "bak", "gitkeep",
 ];
 
-/// What a file is by its path; nothing if nobody misses it.
+/// What a file is by its path; nothing if it need not be read.
 pub(super) fn kind_of(path: &[u8]) -> Option<BesideKind> {
     let path = Path::new(OsStr::from_bytes(path));
     let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();

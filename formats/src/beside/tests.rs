@@ -51,7 +51,7 @@ fn files_beside_pictures_are_annotations_or_not_read_by_their_names() {
 }
 
 #[test]
-fn what_was_seen_is_counted_with_the_first_names_whoever_has_seen_it() {
+fn what_was_seen_is_counted_with_the_first_names_in_whatever_order_it_was_seen() {
     let mut beside = seen(&["z.xml", "b.xml", "q.heic"]);
     beside.append(seen(&["a.xml", "y.xml", "README"]));
     beside.append(seen(&["1.cls"]));
