@@ -46,12 +46,14 @@ impl Ledger {
         for (epoch, range) in &expired.0 {
             let inside = |back: &ReturnedPositions| back.start.max(range.start)..back.end.min(range.end);
             let is_hit = |back: &mut ReturnedPositions| back.epoch == *epoch && !inside(back).is_empty();
-            for back in self.returned.extract_if(.., is_hit).collect::<Vec<_>>() {
-                let Range { start, end } = inside(&back);
-                insert(&mut self.returned, ReturnedPositions { end: start, ..back.clone() });
-                insert(&mut self.returned, ReturnedPositions { start: end, ..back.clone() });
-                let deaths = back.deaths.saturating_add(1);
-                insert(&mut self.returned, ReturnedPositions { start, end, deaths, ..back });
+            for list in [&mut self.returned, &mut self.tails] {
+                for back in list.extract_if(.., is_hit).collect::<Vec<_>>() {
+                    let Range { start, end } = inside(&back);
+                    insert(list, ReturnedPositions { end: start, ..back.clone() });
+                    insert(list, ReturnedPositions { start: end, ..back.clone() });
+                    let deaths = back.deaths.saturating_add(1);
+                    insert(list, ReturnedPositions { start, end, deaths, ..back });
+                }
             }
         }
         let is_hit = |held: &LeaseOut| {

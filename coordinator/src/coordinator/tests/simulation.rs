@@ -31,6 +31,8 @@ const STORM: Setting = Setting {
     storm: 40_000,
     calm: 300_000,
     only_kills: false,
+    killers: 0,
+    is_late: false,
 };
 /// Two slow daemons with large leases, which die with them again and again.
 const DEADLY: Setting =
@@ -42,6 +44,11 @@ const LARGE: Setting =
     Setting { records: 65_537, epochs: 1, workers: 1, shard_size: 8192, portion: 8192, storm: 0, ..STORM };
 /// Daemons that are killed again and again while their trainers live.
 const KILLS: Setting = Setting { records: 120, epochs: 2, storm: 20_000, only_kills: true, ..STORM };
+
+/// Records that end daemons, in a storm.
+const POISON: Setting = Setting { records: 120, epochs: 2, killers: 3, ..STORM };
+/// The same while nothing else happens but kills, and all daemons start again only after their leases have expired.
+const LATE: Setting = Setting { killers: 3, is_late: true, ..KILLS };
 
 fn number(variable: &str) -> Option<u64> {
     let text = std::env::var(variable).ok()?;
@@ -94,6 +101,24 @@ fn rule_15_if_all_trainers_outlive_their_daemons_the_audit_names_at_most_one_bat
 }
 
 #[test]
+fn rule_9_whatever_happens_to_a_cluster_only_what_ends_processes_is_in_quarantine_and_all_else_is_delivered() {
+    for setting in [POISON, LATE] {
+        let mut ended = 0;
+        for seed in seeds() {
+            let tale = run(seed, setting, Fault::None)
+                .unwrap_or_else(|violation| panic!("{violation}\nTo repeat it: FOREBAY_SIMULATION_SEED={seed}"));
+            println!("seed {seed}: {tale:?}");
+            // The ledger knows of no death before the next daemon has come. One that was replaced, and does not know that yet, may
+            // still make what another one has by then.
+            let most = (setting.workers as u64 + 1) * setting.killers + tale.fenced;
+            assert!(!setting.only_kills || tale.ended <= most, "seed {seed}: {tale:?}");
+            ended += tale.ended;
+        }
+        assert!(ended > 0, "no record has ended a daemon");
+    }
+}
+
+#[test]
 fn a_seed_is_one_history() {
     let first = run(5, STORM, Fault::None);
     assert_eq!(first, run(5, STORM, Fault::None));
@@ -140,4 +165,9 @@ fn an_order_from_blocks_that_are_too_short_is_found() {
     assert_eq!(run(0, LARGE, Fault::None).map(|tale| tale.repeated), Ok(0));
     let violation = run(0, LARGE, Fault::NarrowBlocks).unwrap_err();
     assert_eq!(violation.invariant, Invariant::NothingLost, "{violation}");
+}
+
+#[test]
+fn deaths_that_are_forgotten_when_leases_expire_are_found() {
+    assert_eq!(broken_by(Fault::ForgetsExpired, LATE), Invariant::Ends);
 }

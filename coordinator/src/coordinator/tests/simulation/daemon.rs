@@ -5,9 +5,9 @@ use std::ops::Range;
 
 use forebay_proto::RecordSum;
 use forebay_proto::v1::{
-    AckItem, AckRequest, AcquireRequest, AttendRequest, Caller, HeartbeatRequest, Lease, LeasedRange, OpenRequest,
-    Progress, Range as Offsets, ReturnRequest, ReturnedRange, SettleRequest, Verdict, ack_item::Kind,
-    acquire_reply::Answer as Granting, attend_request::Attendance,
+    AckItem, AckRequest, AcquireRequest, AttendRequest, BadRecord, Caller, HeartbeatRequest, Lease, LeasedRange,
+    NackRequest, OpenRequest, Progress, Range as Offsets, ReturnRequest, ReturnedRange, SettleRequest, Verdict,
+    ack_item::Kind, acquire_reply::Answer as Granting, attend_request::Attendance,
 };
 
 use super::server::TIMES;
@@ -31,6 +31,8 @@ pub(super) struct Shape {
     pub(super) portion: u64,
     /// The sum of the records at these positions of an epoch.
     pub(super) sum: Box<dyn Fn(u64, Range<u64>) -> RecordSum>,
+    /// The record at a position of an epoch, if it ends each process that makes it.
+    pub(super) killer: Box<dyn Fn(u64, u64) -> Option<u64>>,
 }
 
 /// See the module.
@@ -88,6 +90,8 @@ pub(super) struct Deeds {
     pub(super) sent: Vec<(usize, Message)>,
     /// What a trainer gets: its number, lease, epoch, positions.
     pub(super) delivered: Option<(u64, u64, u64, Range<u64>)>,
+    /// It ends, by a record that it makes.
+    pub(super) ends: bool,
 }
 
 impl SimulatedDaemon {
@@ -203,9 +207,20 @@ impl SimulatedDaemon {
         if random.once_in(12) {
             return Some(self.give_up(id, random.once_in(2)));
         }
+        let held = &self.known[&id];
+        let killer = |offset: u64| (shape.killer)(held.lease.epoch, held.lease.start + offset);
+        if let Some(record) = killer(held.seen) {
+            if !held.lease.suspect {
+                deeds.ends = true;
+                return None;
+            }
+            // A child process has shown that it is bad.
+            return Some(if held.acked < held.seen { self.ack(id, shape) } else { self.nack(id, record) });
+        }
+        let before_killer = (held.seen..held.end).find(|offset| killer(*offset).is_some()).unwrap_or(held.end);
         if let Some(trainer) = self.trainers.one(random).filter(|_| now < self.deadline) {
             let held = self.known.get_mut(&id)?;
-            let end = (held.seen + 1 + random.below(shape.portion)).min(held.end);
+            let end = (held.seen + 1 + random.below(shape.portion)).min(before_killer);
             let positions = held.lease.start + held.seen..held.lease.start + end;
             held.seen = end;
             deeds.delivered = Some((trainer, id, held.lease.epoch, positions));
@@ -222,6 +237,12 @@ impl SimulatedDaemon {
         let kind = Kind::Delivered.into();
         let item = AckItem { lease: id, range: Some(range), kind, count: sum.count, sum_high, sum_low };
         Ask::Ack(AckRequest { caller: Some(self.command()), items: vec![item], ..AckRequest::default() })
+    }
+
+    fn nack(&mut self, id: u64, record: u64) -> Ask {
+        let position = self.known[&id].seen;
+        let bad = BadRecord { lease: id, position, record, ..BadRecord::default() };
+        Ask::Nack(NackRequest { caller: Some(self.command()), records: vec![bad] })
     }
 
     /// Lets what no trainer has of a lease go: as the tail of its epoch, or back.
@@ -311,6 +332,17 @@ impl SimulatedDaemon {
             }
             (Ask::Attend(request), Told::Attend) => self.trainers.are_here(&request.trainers),
             (Ask::Ack(request), Told::Verdicts(_)) if request.hand_in => self.trainers.have_handed_in(),
+            (Ask::Nack(request), Told::Verdicts(verdicts)) => {
+                for (bad, verdict) in request.records.iter().zip(verdicts) {
+                    match self.known.get_mut(&bad.lease) {
+                        Some(held) if verdict == Verdict::Accepted => {
+                            (held.seen, held.acked) = (held.seen + 1, held.acked + 1);
+                        }
+                        _ => drop(self.known.remove(&bad.lease)),
+                    }
+                }
+                self.known.retain(|_, held| held.acked < held.end);
+            }
             (Ask::Ack(request), Told::Verdicts(verdicts)) => {
                 for (item, verdict) in request.items.iter().zip(verdicts) {
                     match self.known.get_mut(&item.lease) {

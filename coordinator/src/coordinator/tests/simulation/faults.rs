@@ -29,6 +29,8 @@ pub(super) enum Fault {
     UnnumberedAcquire,
     /// A copy of an Acquire that comes late is applied.
     DelayedCopyApplied,
+    /// Nobody remembers what a worker had when its leases expired.
+    ForgetsExpired,
 }
 
 /// Number of the command Acquire in stored replies.
@@ -75,6 +77,10 @@ impl SpoiledStore {
             let mut worker = StoredWorker::decode(value.as_slice()).expect("a worker's document");
             let ids = worker.leases.iter().filter_map(|held| held.lease.map(|lease| lease.id));
             self.highest.insert(key.to_owned(), ids.max().unwrap_or(0));
+            if self.fault == Fault::ForgetsExpired && !worker.expired.is_empty() {
+                worker.expired.clear();
+                *value = worker.encode_to_vec();
+            }
             if self.fault == Fault::UnnumberedAcquire {
                 worker.replies.retain(|reply| reply.command != ACQUIRE);
                 *value = worker.encode_to_vec();

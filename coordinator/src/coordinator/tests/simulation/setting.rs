@@ -14,6 +14,10 @@ pub(super) struct Setting {
     pub(super) calm: u64,
     /// Nothing happens but that daemons are killed, and their trainers come back at once.
     pub(super) only_kills: bool,
+    /// The first so many records end each daemon that makes them outside of a child process.
+    pub(super) killers: u64,
+    /// A daemon that such a record ends starts again only after its leases have expired.
+    pub(super) is_late: bool,
 }
 
 /// What has happened in a simulation.
@@ -28,6 +32,8 @@ pub(super) struct Tale {
     pub(super) named: u64,
     /// Daemons that were killed.
     pub(super) killed: u64,
+    /// Daemons that a record has ended.
+    pub(super) ended: u64,
     /// Processes that another one with their name has replaced.
     pub(super) fenced: u64,
     pub(super) elections: u64,

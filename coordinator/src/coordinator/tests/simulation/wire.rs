@@ -1,8 +1,8 @@
 //! Messages between simulated daemons and coordinators.
 
 use forebay_proto::v1::{
-    AckRequest, AcquireReply, AcquireRequest, AttendRequest, Caller, HeartbeatReply, HeartbeatRequest, OpenReply,
-    OpenRequest, ReturnRequest, SettleRequest, Verdict,
+    AckRequest, AcquireReply, AcquireRequest, AttendRequest, Caller, HeartbeatReply, HeartbeatRequest, NackRequest,
+    OpenReply, OpenRequest, ReturnRequest, SettleRequest, Verdict,
 };
 
 use forebay_ledger_client::CallError;
@@ -15,6 +15,7 @@ pub(super) enum Ask {
     Open(Box<OpenRequest>),
     Acquire(AcquireRequest),
     Ack(AckRequest),
+    Nack(NackRequest),
     Return(ReturnRequest),
     Settle(SettleRequest),
     Attend(AttendRequest),
@@ -53,6 +54,7 @@ impl Ask {
             Self::Open(_) => None,
             Self::Acquire(request) => request.caller.as_mut(),
             Self::Ack(request) => request.caller.as_mut(),
+            Self::Nack(request) => request.caller.as_mut(),
             Self::Return(request) => request.caller.as_mut(),
             Self::Settle(request) => request.caller.as_mut(),
             Self::Attend(request) => request.caller.as_mut(),
@@ -65,6 +67,7 @@ impl Ask {
             Self::Open(_) => None,
             Self::Acquire(request) => request.caller.as_ref(),
             Self::Ack(request) => request.caller.as_ref(),
+            Self::Nack(request) => request.caller.as_ref(),
             Self::Return(request) => request.caller.as_ref(),
             Self::Settle(request) => request.caller.as_ref(),
             Self::Attend(request) => request.caller.as_ref(),
@@ -78,6 +81,7 @@ impl Ask {
             Self::Open(request) => of(*request, Told::Open),
             Self::Acquire(request) => of(request, Told::Acquire),
             Self::Ack(request) => of(request, |reply| Told::Verdicts(reply.verdicts().collect())),
+            Self::Nack(request) => of(request, |reply| Told::Verdicts(reply.verdicts().collect())),
             Self::Return(request) => of(request, |reply| Told::Verdicts(reply.verdicts().collect())),
             Self::Settle(request) => of(request, |reply| Told::Verdicts(reply.verdicts().collect())),
             Self::Attend(request) => of(request, |_| Told::Attend),

@@ -93,14 +93,15 @@ impl World {
             }
             Box::new(move |place| of.record(place.0, place.1))
         };
-        let (record, own) = (order(plan.clone()), order(plan.clone()));
+        let (record, own, of_killer) = (order(plan.clone()), order(plan.clone()), order(plan.clone()));
+        let killer = move |epoch, position| Some(of_killer((epoch, position))).filter(|it| *it < setting.killers);
         let sum = move |epoch, positions: Range<u64>| -> RecordSum {
             positions.map(|position| Turn::first(own((epoch, position)))).collect()
         };
         let mut world = Self {
             random: Random::new(seed),
             setting,
-            shape: Shape { open, portion: setting.portion, sum: Box::new(sum) },
+            shape: Shape { open, portion: setting.portion, sum: Box::new(sum), killer: Box::new(killer) },
             record,
             clock: Arc::new(AtomicU64::new(1)),
             now: 1,
@@ -144,6 +145,9 @@ impl World {
             self.happens(event)?;
         }
         self.tale.repeated = self.observer.ends(&self.record)?;
+        let killers = 0..self.setting.killers;
+        let healthy = self.observer.stored.quarantine.iter().find(|(_, record)| !killers.contains(record));
+        Invariant::NothingLost.check(healthy.is_none(), || format!("{healthy:?} is in quarantine, and is not bad"))?;
         self.check_audit()?;
         self.tale.millis = self.now;
         self.tale.commits = self.store.commits();
@@ -237,6 +241,11 @@ impl World {
             self.give(trainer, lease, epoch, positions.clone());
             self.observer.delivers(&self.daemons[number], number, lease, epoch, positions)?;
         }
+        if deeds.ends {
+            self.tale.ended += 1;
+            self.end_daemon(number);
+            return Ok(());
+        }
         for (server, message) in deeds.sent {
             for at in self.network.arrivals((number, server, Direction::Request), self.now, &mut self.random) {
                 self.after(at - self.now, Event::Asked(server, message.clone()));
@@ -281,6 +290,15 @@ impl World {
         self.after(1, Event::Tick(number));
     }
 
+    /// A daemon ends as in a crash, and starts again after a while.
+    fn end_daemon(&mut self, number: usize) {
+        self.daemons[number].end();
+        self.send_trainers_home(number);
+        let least = if self.setting.is_late { TIMES.lease_ttl + TURN } else { 100 };
+        let wait = least + self.random.below(5_000);
+        self.after(wait, Event::StartDaemon(self.daemons[number].worker));
+    }
+
     fn start_server(&mut self, server: usize) {
         if !self.servers[server].is_up() {
             self.servers[server].start(&self.store, &self.clock);
@@ -316,11 +334,8 @@ impl World {
             }
             3 => {
                 if self.daemons[number].is_up() {
-                    self.daemons[number].end();
                     self.tale.killed += 1;
-                    self.send_trainers_home(number);
-                    let wait = 100 + self.random.below(5_000);
-                    self.after(wait, Event::StartDaemon(self.daemons[number].worker));
+                    self.end_daemon(number);
                 }
             }
             4 => self.daemons[number].stopped_until = until,
