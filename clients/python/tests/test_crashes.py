@@ -160,6 +160,28 @@ def test_rule_16_the_private_daemon_is_killed_and_every_record_still_comes_once(
         assert (audit.delivered, audit.adds_up) == (60, True)
 
 
+@pytest.mark.parametrize("holds", [False, True])
+@pytest.mark.parametrize("settings", [{}, {"shard_id": 1, "num_shards": 2}, {"last_batch_policy": "drop"}])
+def test_rule_15_of_a_private_daemon_that_is_killed_no_record_counts_as_repeated(pictures, settings, holds):
+    with forebay.Loader(pictures(90), batch_size=4, size=8, epochs=2, shuffle=True, **settings) as loader:
+        seen = {0: [], 1: []}
+        for number, batch in enumerate(loader):
+            seen[0] += own(batch)
+            if number in (2, 5):
+                if not holds:
+                    batch.ack()
+                (daemon,) = private_daemons()
+                os.kill(daemon, signal.SIGKILL)
+        for batch in loader:
+            seen[1] += own(batch)
+        audits = loader.audit()
+        # Of a shard, a Loader does not know the records that there must be.
+        assert all(audit.complete and audit.adds_up is not False for audit in audits)
+        # The Loader knows all that it was given, so the bound is exact: nothing comes twice.
+        assert [sum(audit.repeats.values()) for audit in audits] == [0, 0], audits
+        assert all(len(records) == len({*records}) for records in seen.values())
+
+
 def test_rule_16_a_private_daemon_that_died_is_started_again_where_sigchld_is_ignored(pictures, trainer):
     process = trainer(
         """
