@@ -16,6 +16,7 @@ use crate::coordinate::elasticdl::ElasticdlArgs;
 use crate::coordinate::etcd::EtcdArgs;
 use crate::daemon::duration;
 use crate::failure::Failure;
+use crate::panics;
 
 /// Where ledgers can be kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -80,6 +81,7 @@ const SNAPSHOT_EVERY: Duration = Duration::from_secs(60);
 
 pub(crate) fn run(args: &CoordinateArgs) -> Result<(), Failure> {
     let _flush = start_logs("info").map_err(|error| Failure::Failed(error.to_string()))?;
+    panics::end_the_process();
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     let certificate = args.tls_certificate.clone().zip(args.tls_key.clone());
     let etcd = match args.store {

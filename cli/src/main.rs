@@ -23,6 +23,7 @@ mod make_suspects;
 mod man;
 mod output_file;
 mod pair;
+mod panics;
 mod paper;
 mod picture;
 mod preview;

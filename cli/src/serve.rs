@@ -2,9 +2,8 @@
 
 mod elasticdl;
 
-use std::backtrace::{Backtrace, BacktraceStatus};
+use std::env;
 use std::path::PathBuf;
-use std::{env, panic, process, thread};
 
 use forebay_daemon::config::{Config, Surroundings, parse_lanes};
 use forebay_daemon::serve::{self, EndedBy};
@@ -14,6 +13,7 @@ use forebay_road::{ByteSize, DECODE_THREAD, TOLD, threads};
 
 use self::elasticdl::JobArgs;
 use crate::failure::Failure;
+use crate::panics;
 
 #[derive(Debug, clap::Args)]
 #[command(group(clap::ArgGroup::new("what").required(true).multiple(true).args(WHAT)))]
@@ -55,7 +55,7 @@ pub(crate) fn run(args: &ServeArgs) -> Result<(), Failure> {
     let surroundings = Surroundings::of_process();
     let level = if args.private { format!("warn,{TOLD}=off") } else { "info".to_owned() };
     let _flush = start_logs(&level).map_err(|error| Failure::Failed(error.to_string()))?;
-    end_at_a_panic();
+    panics::end_the_process();
     threads::room_for(2).map_err(|error| Failure::Failed(format!("{error}.")))?;
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     let served = if let Some(socket) = args.socket_fd.filter(|_| args.private) {
@@ -67,26 +67,6 @@ pub(crate) fn run(args: &ServeArgs) -> Result<(), Failure> {
     // What still runs waits for what does not come any more (a file system that hangs, say), and nobody waits for it.
     runtime.shutdown_background();
     served.map_err(|error| Failure::Failed(error.to_string()))
-}
-
-/// A stage that has panicked would leave its trainers waiting for ever. The process ends instead: whoever started it
-/// starts it again, and the trainers reconnect. A decoder's panic is an outcome of its picture. That of a library that reads
-/// a file is an outcome of the file, and is not reported: the error says what is wrong.
-///
-/// The report is a line of the log, which no full pipe can hold up.
-fn end_at_a_panic() {
-    panic::set_hook(Box::new(move |info| {
-        if forebay_formats::is_panic_contained() {
-            return;
-        }
-        let backtrace = Backtrace::capture();
-        let backtrace = (backtrace.status() == BacktraceStatus::Captured).then(|| backtrace.to_string());
-        tracing::error!(thread = thread::current().name(), backtrace, "{info}");
-        let is_decoder = thread::current().name().is_some_and(|name| name.starts_with(DECODE_THREAD));
-        if !is_decoder {
-            process::abort();
-        }
-    }));
 }
 
 fn configuration(args: &ServeArgs) -> Result<Config, Failure> {

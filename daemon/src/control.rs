@@ -256,8 +256,10 @@ impl Service {
         if self.daemon.is_private() { Err(Status::failed_precondition(private)) } else { Ok(()) }
     }
 
-    /// The streams of this name, or all of them.
+    /// The streams of this name, or all of them. None is left out because it is still being opened.
     fn named(&self, name: &str) -> Result<Vec<Arc<Stream>>, Status> {
+        // Asked before the list is made: what is open by then is in it.
+        all_open(name, &self.daemon.closed())?;
         let mut streams = self.daemon.streams();
         streams.retain(|stream| name.is_empty() || stream.identity().stream == name);
         if streams.is_empty() && !name.is_empty() {
@@ -267,12 +269,26 @@ impl Service {
     }
 }
 
+/// That streams are still being opened passes, as an outage does.
+fn still_opening(name: &str) -> Status {
+    Status::unavailable(format!(
+        "The stream \"{name}\" is still being opened. Try again later, or name another stream."
+    ))
+}
+
+/// Refuses to speak of a stream while it or a shard of it is being opened, and of all streams while any is: it would be left out.
+fn all_open(name: &str, closed: &[ClosedStream]) -> Result<(), Status> {
+    let is_meant = |stream: &&ClosedStream| {
+        let rest = stream.name.strip_prefix(name);
+        stream.opening && rest.is_some_and(|rest| name.is_empty() || rest.is_empty() || rest.starts_with(" ("))
+    };
+    closed.iter().find(is_meant).map_or(Ok(()), |stream| Err(still_opening(&stream.name)))
+}
+
 /// Why no stream of this name is open.
 fn absent(name: &str, closed: &[ClosedStream]) -> Status {
     match closed.iter().find(|stream| stream.name == name) {
-        Some(stream) if stream.opening => {
-            Status::failed_precondition(format!("The stream \"{name}\" is still being opened. Try again later."))
-        }
+        Some(stream) if stream.opening => still_opening(name),
         Some(stream) if stream.failure.is_empty() => {
             Status::failed_precondition(format!("The stream \"{name}\" is opened when its first trainer attaches."))
         }
@@ -283,6 +299,8 @@ fn absent(name: &str, closed: &[ClosedStream]) -> Status {
 
 #[cfg(test)]
 mod tests {
+    use tonic::Code;
+
     use super::*;
 
     #[test]
@@ -299,12 +317,26 @@ mod tests {
             stream("gone", false, "There is no folder \"/gone\"."),
         ];
         for (name, told) in [
-            ("slow", "The stream \"slow\" is still being opened. Try again later."),
+            ("slow", "The stream \"slow\" is still being opened. Try again later, or name another stream."),
             ("gone", "The stream \"gone\" is not open: There is no folder \"/gone\"."),
             ("idle", "The stream \"idle\" is opened when its first trainer attaches."),
             ("other", "No stream \"other\" runs here."),
         ] {
             assert_eq!(absent(name, &closed).message(), told);
+        }
+        assert_eq!(absent("slow", &closed).code(), Code::Unavailable, "it passes, so `audit --follow` waits for it");
+        let shard = [stream("slow (shard 1 of 2)", true, "")];
+        for (name, closed, is_left_out) in [
+            ("", &closed[..], true),
+            ("slow", &closed, true),
+            ("gone", &closed, false),
+            ("slow", &shard, true),
+            ("slo", &shard, false),
+            // Those that failed, or wait for a trainer, have nothing to tell.
+            ("", &closed[1..], false),
+        ] {
+            let refused = all_open(name, closed).err().map(|refused| refused.code());
+            assert_eq!(refused, is_left_out.then_some(Code::Unavailable), "{name}");
         }
     }
 }

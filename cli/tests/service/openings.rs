@@ -205,3 +205,22 @@ fn a_reload_replaces_a_source_that_does_not_answer() {
     assert!(reloaded.status.success(), "{}", stderr(&reloaded));
     assert_eq!(records(&Trainer::attach(&home).epoch()), (0..8).collect::<Vec<_>>());
 }
+
+#[test]
+fn rule_24_no_audit_and_no_quarantine_of_all_streams_leaves_out_one_that_is_still_being_opened() {
+    let home = Home::with_pictures(8);
+    home.configure(&(home.train("epochs = 1") + &silent_stream(&home, "silent", "epochs = 1")));
+    let mut daemon = Daemon::spawn(home.serve_command());
+    daemon.hears("the stream is open");
+    for all in [&["audit"][..], &["status", "--quarantine"], &["audit", "silent"]] {
+        let refused = home.command(all);
+        let said = stderr(&refused);
+        assert_eq!(refused.status.code(), Some(1), "{all:?}: {said}");
+        assert!(said.contains("The stream \"silent\" is still being opened. Try again later"), "{all:?}: {said}");
+    }
+    assert!(home.command(&["audit", "train"]).status.success(), "it has nothing to do with the other one");
+    answer(&home);
+    daemon.hears("ready");
+    let lines = home.audit();
+    assert_eq!(lines.iter().filter(|line| line.starts_with("stream ")).count(), 2, "{lines:?}");
+}
