@@ -22,6 +22,28 @@ def test_a_tensor_gives_a_tensor_with_the_pixels_of_the_array():
     assert torch.allclose(normal, tensor / 127.5 - 1)
 
 
+def test_normalize_has_every_bit_of_torchvision_s_to_tensor_and_is_near_its_to_dtype():
+    v1 = pytest.importorskip("torchvision", reason="torchvision is not installed").transforms
+    from torchvision.transforms import v2
+
+    pixels = np.arange(256, dtype=np.uint8).repeat(3).reshape(16, 16, 3)
+    tensor = torch.from_numpy(pixels).permute(2, 0, 1)
+    for mean, std in (
+        ([0.485, 0.456, 0.406], [0.229, 0.224, 0.225]),
+        ([0.48145466, 0.4578275, 0.40821073], [0.26862954, 0.26130258, 0.27577711]),
+        ([0.5, 0.1, 0.9], [0.3, 1.7, 0.01]),
+    ):
+        found = torch.as_tensor(transforms.Normalize(mean, std)(tensor))
+        for exact in (
+            v1.Compose([v1.ToTensor(), v1.Normalize(mean, std)])(pixels),
+            v1.Compose([v1.ConvertImageDtype(torch.float32), v1.Normalize(mean, std)])(tensor),
+        ):
+            assert torch.equal(found.view(torch.int32), exact.contiguous().view(torch.int32))
+        multiplied = v2.Compose([v2.ToDtype(torch.float32, scale=True), v2.Normalize(mean, std)])(tensor)
+        # It multiplies by 1 / 255: a unit in the last place, divided by the deviation.
+        assert ((found - multiplied).abs() <= 2**-23 / torch.tensor(std).view(3, 1, 1) + 1e-6).all()
+
+
 @pytest.mark.parametrize("wrong", [(3, 4, 5, 6), (4, 8, 8), (8, 8, 3)])
 def test_other_tensors_are_refused(wrong):
     with pytest.raises(ValueError, match="uint8 tensor of 3 x height x width"):

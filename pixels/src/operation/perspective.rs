@@ -83,6 +83,10 @@ impl Perspective {
     /// Where the result's pixels come from, in single precision as torchvision has it. None if there is no such way.
     #[expect(clippy::cast_possible_truncation, reason = "as torchvision calculates")]
     fn projection(&self) -> Option<Projection> {
+        // In whole numbers: what rounding makes of the equations would decide otherwise.
+        if has_three_on_a_line(self.startpoints) || has_three_on_a_line(self.endpoints) {
+            return None;
+        }
         let mut rows = [[0.0; 9]; 8];
         for (number, (to, from)) in self.endpoints.iter().zip(&self.startpoints).enumerate() {
             let ([x, y], [column, row]) = (to.map(f64::from), from.map(f64::from));
@@ -135,6 +139,14 @@ impl RandomPerspective {
     }
 }
 
+/// Whether three of the points are on one line, or in one place.
+fn has_three_on_a_line(points: Points) -> bool {
+    (0..4).any(|left_out| {
+        let [a, b, c] = [1, 2, 3].map(|step| points[(left_out + step) % 4].map(i64::from));
+        (b[0] - a[0]) * (c[1] - a[1]) == (b[1] - a[1]) * (c[0] - a[0])
+    })
+}
+
 /// The solution of eight equations, whose right sides are last. None if there is not just one.
 fn solved(mut rows: [[f64; 9]; 8]) -> Option<[f64; 8]> {
     for column in 0..8 {
@@ -152,4 +164,35 @@ fn solved(mut rows: [[f64; 9]; 8]) -> Option<[f64; 8]> {
         }
     }
     Some(std::array::from_fn(|number| rows[number][8] / rows[number][number]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn problem(startpoints: Points, endpoints: Points) -> Option<String> {
+        Perspective { startpoints, endpoints, interpolation: Interpolation::Nearest, fill: None }.problem()
+    }
+
+    #[test]
+    fn three_points_on_a_line_are_refused_wherever_they_are_and_all_others_are_taken() {
+        let square = [[0, 0], [223, 0], [223, 223], [0, 223]];
+        assert_eq!(problem(square, square), None);
+        assert_eq!(problem(square, [[3, 1], [200, 9], [219, 190], [0, 223]]), None);
+        // Of steps of 7 and 5, which no rounding hides, in each place and each direction.
+        for turn in 0..4 {
+            for (a, b) in [(1, 2), (-3, 4), (11, -2)] {
+                let mut points = [[40, 60], [40 + 7 * a, 60 + 5 * a], [40 + 7 * b, 60 + 5 * b], [3, 190]];
+                points.rotate_left(turn);
+                let refused = problem(square, points).unwrap();
+                assert!(refused.contains("on one line"), "{refused}");
+                assert_eq!(problem(points, square), Some(refused));
+                // A pixel beside the line is enough.
+                let on = points.iter().position(|point| *point == [40, 60]).unwrap();
+                points[on][1] += 1;
+                assert_eq!(problem(square, points), None, "{points:?}");
+            }
+        }
+        assert!(problem(square, [[5, 5], [5, 5], [90, 9], [9, 90]]).is_some(), "two in one place");
+    }
 }
