@@ -85,7 +85,11 @@ impl Line {
             Ok(Err(status)) if matches!(status.code(), Code::Cancelled | Code::DeadlineExceeded) => {
                 Err(self.silent(at))
             }
-            Ok(Err(status)) => Err(of_status(&status)),
+            Ok(Err(status)) => Err(match (of_status(&status), self.ways[at].faults.last()) {
+                // HTTP/2 keeps only the text of what broke its connection.
+                (CallError::Unavailable(_), Some(fault)) if status.source().is_some() => CallError::Unavailable(fault),
+                (refusal, _) => refusal,
+            }),
             Err(_elapsed) => Err(self.silent(at)),
         }
     }

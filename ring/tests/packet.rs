@@ -35,7 +35,7 @@ fn attach(flags: u32) -> Attach {
         devices,
         group: [0; forebay_ring::NAME_LEN],
         join: 0,
-        reserved: 0,
+        pid: 4711,
         trainer: 7,
     }
 }
@@ -138,7 +138,6 @@ fn a_group_and_when_it_joins_mean_something_or_are_refused() {
     for wrong in [
         broken,
         Attach { join: 2, ..attach(0) },
-        Attach { reserved: 1, ..attach(0) },
         Attach { trainer: 0, ..attach(0) },
     ] {
         let parsed = Message::parse(&packet(&wrong, &[]), Vec::new()).map(|_| ());

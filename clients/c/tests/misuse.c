@@ -59,7 +59,7 @@ static void options_are_checked(const char *socket) {
   options.num_shards = 2;
   EXPECT(forebay_attach(&options, &none) == FOREBAY_STATUS_INVALID && says("shard_id is 3"));
   options.shard_id = options.num_shards = 0;
-  options.reserved[5] = 1;
+  options.reserved[4] = 1;
   EXPECT(forebay_attach(&options, &none) == FOREBAY_STATUS_INVALID && says("reserved"));
   EXPECT(!none);
 }

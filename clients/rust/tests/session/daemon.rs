@@ -270,6 +270,7 @@ impl Server {
             Message::Credit(more) => self.exchange.credit(id, more),
             Message::Deadline(passed) => self.log.lock().asked_beyond.push(passed),
             Message::Bye => self.log.lock().byes += 1,
+            Message::Waited(_) => {}
             Message::Call(call, body) => self.call(place, call, &body),
             other => panic!("{other:?}"),
         }
