@@ -17,8 +17,8 @@ use forebay_sources::{
     Request, Retry, Source, SourceError,
 };
 
-pub(crate) use self::elements::MaskElements;
 use self::elements::{LOOKED_AT, check_names, element_of_png, no_element};
+pub(crate) use self::elements::{MASK_HEAD, MaskElements};
 use self::names::MaskNames;
 use self::requested::PartRequests;
 use crate::Opened;

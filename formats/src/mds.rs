@@ -18,6 +18,7 @@ use crate::address::Address;
 use crate::faults::Faults;
 use crate::labelled::{Labelled, Mixed};
 use crate::loose::{LooseColumn, LooseValue};
+use crate::masks::{MASK_HEAD, MaskElements};
 use crate::opened::DatasetResult;
 use crate::packed::{Packed, PackedMasks, PackedParts, Packing, Span, Spans};
 use crate::progress::Progress;
@@ -118,19 +119,11 @@ fn open(address: &Address, options: &Options, scan: &Scan) -> DatasetResult {
             rows.add(path, number, &mut window, *start, *end)?;
         }
     }
-    let (spans, labels, classes, targets, faults) = rows.finish(path)?;
+    let (spans, labels, classes, targets, masks, faults) = rows.finish(path)?;
     let pixels = index.columns.get(choice.images).and_then(|column| column.encoding.pixels());
     let packing = Arc::new(MdsRows { first, faults, pixels });
-    let parts = PackedParts {
-        files,
-        spans,
-        labels: labels.into(),
-        classes,
-        targets,
-        grains: Vec::new(),
-        masks: PackedMasks::default(),
-        packing,
-    };
+    let parts =
+        PackedParts { files, spans, labels: labels.into(), classes, targets, grains: Vec::new(), masks, packing };
     Ok(Packed::new(address, parts, options)?.into())
 }
 
@@ -142,6 +135,8 @@ struct MdsSamples<'a> {
     faults: Faults,
     labels: Labelled,
     targets: Vec<MdsValues>,
+    masks: PackedMasks,
+    elements: MaskElements,
 }
 
 /// The values of a column.
@@ -193,13 +188,15 @@ impl MdsValues {
     }
 }
 
-type MdsParts = (Spans, Vec<i64>, Vec<String>, Table, Faults);
+type MdsParts = (Spans, Vec<i64>, Vec<String>, Table, PackedMasks, Faults);
 
 impl<'a> MdsSamples<'a> {
     fn new(index: &'a MdsIndex, choice: &'a MdsChoice, options: &Options) -> Self {
         let targets = choice.targets.iter().map(|target| MdsValues::new(target, &index.columns)).collect();
         let labels = Labelled::new(options.labels);
-        Self { index, choice, spans: Spans::default(), faults: Faults::default(), labels, targets }
+        let (masks, elements) = (PackedMasks::new(choice.masks.len()), MaskElements::new(&options.masks));
+        let (spans, faults) = (Spans::default(), Faults::default());
+        Self { index, choice, spans, faults, labels, targets, masks, elements }
     }
 
     fn add(
@@ -217,6 +214,7 @@ impl<'a> MdsSamples<'a> {
             self.spans.push(Span { file, offset: start, len: end - start });
             self.faults.add(record, "the lengths in it do not agree with its own length");
             self.targets.iter_mut().for_each(MdsValues::push_null);
+            (0..self.choice.masks.len()).for_each(|column| self.masks.push(column, None));
             return self.labels.push(None).map_err(|mixed| mixed_labels(path, record, &mixed));
         };
         let mut fault = None;
@@ -249,13 +247,22 @@ impl<'a> MdsSamples<'a> {
                 fault.get_or_insert_with(|| format!("its column \"{}\": {wrong}", column.name));
             }
         }
+        for (column, place) in self.choice.masks.iter().enumerate() {
+            let (offset, len) = places[*place];
+            if self.elements.wants(column) && len > 0 {
+                let head = usize::try_from(len).unwrap_or(MASK_HEAD).min(MASK_HEAD);
+                let head = window.get(offset, head).map_err(SourceError::Outage)?.unwrap_or_default();
+                self.elements.look(column, head, || format!("{}, sample {record}", path.display()));
+            }
+            self.masks.push(column, (len > 0).then_some((offset, len)));
+        }
         if let Some(fault) = fault {
             self.faults.add(record, &fault);
         }
         Ok(())
     }
 
-    fn finish(self, path: &Path) -> Result<MdsParts, SourceError> {
+    fn finish(mut self, path: &Path) -> Result<MdsParts, SourceError> {
         let wrong = |problem: String| SourceError::Columns { path: path.to_owned(), problem };
         let mut faults = self.faults;
         let (mut labels, mut classes) = (Vec::new(), Vec::new());
@@ -275,7 +282,10 @@ impl<'a> MdsSamples<'a> {
         }
         let schema = Schema::try_new(fields).map_err(|error| wrong(format!("{error}.")))?;
         let targets = Table::try_new(schema, columns, self.spans.len()).map_err(|error| wrong(format!("{error}.")))?;
-        Ok((self.spans, labels, classes, targets, faults))
+        if !self.choice.masks.is_empty() {
+            self.masks.columns = self.elements.finish(targets.schema(), path)?;
+        }
+        Ok((self.spans, labels, classes, targets, self.masks, faults))
     }
 }
 

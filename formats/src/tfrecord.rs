@@ -16,9 +16,10 @@ use self::packing::TfPacking;
 use crate::address::Address;
 use crate::checksum::{Crc32c, crc32c};
 use crate::containers;
-use crate::example::gather::{Gathered, Gatherer};
+use crate::example::gather::{ExamplePictures, Gathered, Gatherer};
 use crate::faults::Faults;
 use crate::folder::is_picture;
+use crate::masks::{MASK_HEAD, MaskElements};
 use crate::packed::{Packed, PackedMasks, PackedParts, Span, Spans};
 use crate::progress::Progress;
 use crate::scan::Scan;
@@ -65,6 +66,8 @@ struct TfScan {
     is_checked: bool,
     spans: Spans,
     packing: TfPacking,
+    masks: PackedMasks,
+    elements: MaskElements,
     progress: Progress,
 }
 
@@ -78,6 +81,8 @@ fn open(name: &Address, options: &Options, scan: &Scan) -> Result<Packed, Source
         is_checked,
         spans: Spans::default(),
         packing: TfPacking::new(is_checked, payload == TfPayload::Example),
+        masks: PackedMasks::new(options.masks.targets().count()),
+        elements: MaskElements::new(&options.masks),
         progress: Progress::new("looking for records"),
     };
     let mut files = Vec::new();
@@ -87,11 +92,15 @@ fn open(name: &Address, options: &Options, scan: &Scan) -> Result<Packed, Source
         scan.done(window, &container);
         files.push(container);
     }
-    let TfScan { gatherer, spans, mut packing, .. } = found;
+    let TfScan { gatherer, spans, mut packing, mut masks, elements, .. } = found;
+    let has_masks = gatherer.is_some() && !options.masks.is_empty();
     let none =
         || Gathered { labels: Vec::new(), classes: Vec::new(), targets: Table::default(), damaged: Faults::default() };
     let gathered = gatherer.map_or_else(|| Ok(none()), |mut gatherer| gatherer.finish(name.path()))?;
     let Gathered { labels, classes, targets, damaged } = gathered;
+    if has_masks {
+        masks.columns = elements.finish(targets.schema(), name.path())?;
+    }
     damaged.warn(&name.shown());
     packing.damaged = damaged;
     let packing = Arc::new(packing);
@@ -103,7 +112,7 @@ fn open(name: &Address, options: &Options, scan: &Scan) -> Result<Packed, Source
         classes,
         targets,
         grains: Vec::new(),
-        masks: PackedMasks::default(),
+        masks: if has_masks { masks } else { PackedMasks::default() },
         packing,
     };
     Packed::new(name, parts, options)
@@ -142,8 +151,11 @@ impl TfScan {
                     }
                     other => other?,
                 },
-                None => Some(data..data + len),
+                None => Some(ExamplePictures { picture: data..data + len, masks: Vec::new() }),
             };
+            let masks = picture.as_ref().map(|pictures| &pictures.masks[..]);
+            self.take_masks(window, path, masks.unwrap_or_default())?;
+            let picture = picture.map(|pictures| pictures.picture);
             // A record is read from its data on. Without a check of the whole, only the picture is.
             let (span, within) = match picture {
                 Some(picture) if !self.is_checked => (picture, None),
@@ -154,6 +166,27 @@ impl TfScan {
             self.packing.push(within);
             self.progress.step();
             at = end;
+        }
+        Ok(())
+    }
+}
+
+impl TfScan {
+    /// Takes the masks of the next record, which may have none.
+    fn take_masks(
+        &mut self,
+        window: &mut Window<'_>,
+        path: &Path,
+        found: &[Option<Range<u64>>],
+    ) -> Result<(), SourceError> {
+        for column in 0..self.masks.columns_count() {
+            let mask = found.get(column).cloned().flatten();
+            if let Some(mask) = mask.clone().filter(|_| self.elements.wants(column)) {
+                let len = usize::try_from(mask.end - mask.start).unwrap_or(MASK_HEAD).min(MASK_HEAD);
+                let head = window.get(mask.start, len).map_err(SourceError::Outage)?.unwrap_or_default();
+                self.elements.look(column, head, || format!("{}, byte {}", path.display(), mask.start));
+            }
+            self.masks.push(column, mask.map(|mask| (mask.start, mask.end - mask.start)));
         }
         Ok(())
     }

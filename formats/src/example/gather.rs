@@ -43,6 +43,21 @@ pub(crate) struct Gathered {
     pub damaged: Faults,
 }
 
+/// Where the parts of an Example are that are pictures.
+#[derive(Debug)]
+pub(crate) struct ExamplePictures {
+    pub picture: Range<u64>,
+    /// One for each column of masks. Nothing where the Example has no such mask.
+    pub masks: Vec<Option<Range<u64>>>,
+}
+
+/// What an Example has.
+struct ExampleParts {
+    pictures: ExamplePictures,
+    label: Option<labels::LabelValue>,
+    cells: Vec<FeatureCell>,
+}
+
 /// Where a record begins, for messages.
 pub(crate) type RecordPlace<'a> = (&'a Path, u64);
 
@@ -66,7 +81,7 @@ impl Gatherer {
         })
     }
 
-    /// Gathers the next record, and returns where its picture is. Nothing is returned for a record that is damaged.
+    /// Gathers the next record, and returns where its picture and its masks are. Nothing is returned for a record that is damaged.
     ///
     /// # Errors
     /// The storage fails, or the record's label does not go with the others.
@@ -75,19 +90,19 @@ impl Gatherer {
         window: &mut Window<'_>,
         example: Range<u64>,
         place: RecordPlace<'_>,
-    ) -> Result<Option<Range<u64>>, SourceError> {
+    ) -> Result<Option<ExamplePictures>, SourceError> {
         if self.first.is_empty() && !self.has_picture {
             self.first = names(window, example.clone());
         }
         match self.look(window, example) {
-            Ok((picture, label, cells)) => {
+            Ok(ExampleParts { pictures, label, cells }) => {
                 self.labels.push(label, place)?;
                 for (column, cell) in self.columns.iter_mut().zip(cells) {
                     column.push(cell);
                 }
                 self.records += 1;
                 self.has_picture = true;
-                Ok(Some(picture))
+                Ok(Some(pictures))
             }
             Err(ExampleFault::Storage(error)) => Err(SourceError::Outage(error)),
             Err(ExampleFault::Form(cause)) => {
@@ -132,14 +147,11 @@ impl Gatherer {
         }
     }
 
-    #[expect(clippy::type_complexity, reason = "it is taken apart where it is called")]
-    fn look(
-        &self,
-        window: &mut Window<'_>,
-        example: Range<u64>,
-    ) -> Result<(Range<u64>, Option<labels::LabelValue>, Vec<FeatureCell>), ExampleFault> {
+    fn look(&self, window: &mut Window<'_>, example: Range<u64>) -> Result<ExampleParts, ExampleFault> {
         let features = find(window, example, &self.mapping.names)?;
         let picture = self.picture_of(window, &features)?;
+        let masks = self.mapping.masks.iter().map(|places| self.mask_of(window, places, &features));
+        let masks = masks.collect::<Result<_, _>>()?;
         let (name, feature) = self.mapping.first_of(&self.mapping.labels, &features);
         let label = match feature {
             Some(feature) => labels::value(window, name, feature)?,
@@ -159,7 +171,23 @@ impl Gatherer {
             }
             cells.push(cell);
         }
-        Ok((picture, label, cells))
+        Ok(ExampleParts { pictures: ExamplePictures { picture, masks }, label, cells })
+    }
+
+    /// The mask in the first of these features that the Example has.
+    fn mask_of(
+        &self,
+        window: &mut Window<'_>,
+        places: &[usize],
+        features: &[Option<Feature>],
+    ) -> Result<Option<Range<u64>>, ExampleFault> {
+        let (name, Some(feature)) = self.mapping.first_of(places, features) else { return Ok(None) };
+        let masks = if feature.kind == FeatureKind::Bytes { feature.texts(window)? } else { Vec::new() };
+        match &masks[..] {
+            [] if feature.kind == FeatureKind::Bytes => Ok(None),
+            [mask] => Ok(Some(mask.clone()).filter(|mask| !mask.is_empty())),
+            _ => Err(ExampleFault::Form(format!("\"{name}\" is no mask: a mask is one value of bytes, a PNG"))),
+        }
     }
 
     /// The boxes of an Example, in fractions of its picture's size.

@@ -9,6 +9,9 @@ use forebay_sources::{ColumnMap, MaskColumn, SourceError};
 /// Masks that are looked at for the type of a column.
 pub(super) const LOOKED_AT: usize = 16;
 
+/// Bytes of a mask that say of what type its numbers are.
+pub(crate) const MASK_HEAD: usize = 32;
+
 /// What is known so far of the columns of masks.
 #[derive(Debug)]
 pub(crate) struct MaskElements {

@@ -17,6 +17,8 @@ pub(super) struct MdsChoice {
     pub images: usize,
     pub labels: Option<usize>,
     pub targets: Vec<MdsTarget>,
+    /// The columns with masks.
+    pub masks: Vec<usize>,
 }
 
 /// A column of a batch.
@@ -84,7 +86,15 @@ impl MdsChoice {
                 _ => targets.push(MdsTarget { name: name.to_owned(), place, key }),
             }
         }
-        Ok(Self { images, labels, targets })
+        let mut masks = Vec::new();
+        for (name, parts) in options.masks.targets() {
+            let place = named(name, &parts)?;
+            if !matches!(columns[place].encoding, MdsEncoding::Picture | MdsEncoding::Bytes) {
+                return Err(refused(&columns[place].name, &columns[place].encoding));
+            }
+            masks.push(place);
+        }
+        Ok(Self { images, labels, targets, masks })
     }
 }
 

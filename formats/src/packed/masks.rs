@@ -42,6 +42,11 @@ impl PackedMasks {
         Self { columns: Vec::new(), places: (0..columns).map(|_| MaskPlaces::default()).collect() }
     }
 
+    /// How many columns there are.
+    pub(crate) fn columns_count(&self) -> usize {
+        self.places.len()
+    }
+
     /// Adds the mask of the next record to a column.
     pub(crate) fn push(&mut self, column: usize, place: Option<MaskRange>) {
         let (offset, len) = place.unwrap_or_default();

@@ -5,11 +5,12 @@ pub(crate) mod spoiled;
 use std::fs;
 
 use forebay_columns::{ElementType, Role};
-use forebay_sources::{ColumnMap, Labels, OwnOptions, ReadErrorKind, Source};
+use forebay_sources::{ColumnMap, IndexChoice, Labels, OwnOptions, ReadErrorKind, RecordParts, Source};
 use tempfile::TempDir;
 
 use super::*;
 use crate::example::tests::{Values, example};
+use crate::masks::tests::png;
 use crate::scene::says;
 
 /// Records as TensorFlow frames them.
@@ -339,4 +340,38 @@ fn other_pictures_of_the_same_records_are_another_dataset() {
         assert_eq!(print(options, "left"), print(options, "left"));
         assert_ne!(print(options, "left"), print(options, "right"));
     }
+}
+
+#[test]
+fn rule_45_a_feature_of_bytes_may_have_the_masks_with_and_without_a_check_and_from_an_index() {
+    let mask = png(8, 3, "the mask");
+    let written = Written::of(&[
+        with(vec![("image/segmentation/class/encoded", Values::Bytes(&[&mask]))]),
+        with(vec![]),
+        with(vec![("image/segmentation/class/encoded", Values::Bytes(&[&mask, &mask]))]),
+    ]);
+    let masks = ColumnMap::from_iter([("seg", "other;image/segmentation/class/encoded")]);
+    let index = tempfile::tempdir().unwrap();
+    let path = written.dir.path().join("x.tfrecord").display().to_string();
+    let mut prints = Vec::new();
+    for check in ["true", "false"] {
+        let options = Options { masks: masks.clone(), ..own("check", check) };
+        let file = index.path().join(check);
+        crate::make_index(&path, &options, Some(&file), false).unwrap();
+        for choice in [IndexChoice::Never, IndexChoice::File(file)] {
+            let source = crate::open(&path, &Options { index: choice, ..options.clone() }).unwrap();
+            assert_eq!((source.masks()[0].name.as_str(), source.masks()[0].element), ("seg", ElementType::U8));
+            let parts = |record| {
+                let bytes = read(&*source, record).unwrap();
+                let parts = RecordParts::of(&bytes, 1);
+                (parts.picture().to_vec(), parts.mask(0).map(<[u8]>::to_vec))
+            };
+            assert_eq!([parts(0), parts(1)], [(b"jpeg".to_vec(), Some(mask.clone())), (b"jpeg".to_vec(), None)]);
+            assert!(read(&*source, 2).unwrap_err().to_string().contains("is no mask"));
+            prints.push(source.fingerprint());
+        }
+    }
+    assert_eq!((prints[0], prints[2]), (prints[1], prints[3]));
+    let absent = Options { masks: ColumnMap::from_iter([("seg", "nothing")]), ..Options::default() };
+    written.refused(&absent, &["masks.seg", "at least one record"]);
 }

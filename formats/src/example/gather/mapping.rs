@@ -17,6 +17,8 @@ pub(super) struct Mapping {
     /// The user named the label's feature.
     pub is_label_asked: bool,
     pub columns: Vec<MappedColumn>,
+    /// The alternatives for each column of masks.
+    pub masks: Vec<Vec<usize>>,
 }
 
 /// A column beside pictures and labels.
@@ -50,6 +52,7 @@ impl Mapping {
             labels: Vec::new(),
             is_label_asked: false,
             columns: Vec::new(),
+            masks: Vec::new(),
         };
         let images = options.columns.parts("images").unwrap_or_else(|| vec!["image/encoded"]);
         mapping.images = mapping.places("images", &images)?;
@@ -66,6 +69,10 @@ impl Mapping {
         }
         for (name, parts) in asked {
             mapping.column(name, &parts, true)?;
+        }
+        for (name, parts) in options.masks.targets() {
+            let places = mapping.places(name, &parts)?;
+            mapping.masks.push(places);
         }
         Ok(mapping)
     }

@@ -1,6 +1,9 @@
 //! Tests of values that are no files and no texts: arrays, JSON, pixels, and lists of pictures.
 
+use forebay_sources::RecordParts;
+
 use super::*;
+use crate::masks::tests::png;
 
 /// An array whose dimensions are before its values.
 fn array(shape: &[u8], values: &[u8]) -> Vec<u8> {
@@ -104,4 +107,30 @@ fn a_list_with_one_picture_is_that_picture_and_a_longer_one_is_refused_by_its_nu
     assert!(shots[1].as_ref().unwrap_err().contains("has none"), "{shots:?}");
     assert!(shots[2].as_ref().unwrap_err().contains("does not agree"), "{shots:?}");
     refusal(&mds, &mapped(&[("images", "frames"), ("x", "shots")]), &["only read as images"]);
+}
+
+#[test]
+fn rule_45_a_column_of_files_may_have_the_masks() {
+    let mut mds = MdsWriter::new(&[("image", "jpeg", None), ("seg", "png", None), ("depth", "bytes", None)]);
+    let (seg, depth) = (png(8, 3, "seg of one"), png(16, 0, "depth"));
+    mds.shard(&[&[b"one", &seg, &depth], &[b"two", b"", &depth]]);
+    let masks =
+        |pairs: &[(&str, &str)]| Options { masks: pairs.iter().copied().collect(), ..mapped(&[("images", "image")]) };
+    let (_dir, source) = opened(&mds, &masks(&[("s", "mask;seg"), ("d", "depth")]));
+    let source = source.unwrap();
+    let columns: Vec<_> = source.masks().iter().map(|mask| (mask.name.as_str(), mask.element.name())).collect();
+    assert_eq!(columns, [("s", "u8"), ("d", "u16")]);
+    let mut bytes = Vec::new();
+    source.read(0, u64::MAX, &mut bytes).unwrap();
+    let parts = RecordParts::of(&bytes, 2);
+    assert_eq!((parts.picture(), parts.mask(0), parts.mask(1)), (&b"one"[..], Some(&seg[..]), Some(&depth[..])));
+    source.read(1, u64::MAX, &mut bytes).unwrap();
+    let parts = RecordParts::of(&bytes, 2);
+    assert_eq!((parts.picture(), parts.mask(0), parts.mask(1)), (&b"two"[..], None, Some(&depth[..])));
+    refusal(&mds, &masks(&[("s", "nowhere")]), &["\"s\" names no column"]);
+    mds.columns[2].1 = "str";
+    let mut text = MdsWriter::new(&mds.columns);
+    text.shard(&[&[b"one", b"no png", b"x"]]);
+    refusal(&text, &masks(&[("s", "depth")]), &["\"depth\"", "cannot be used"]);
+    refusal(&text, &masks(&[("s", "seg")]), &["masks.s", "PNG"]);
 }
