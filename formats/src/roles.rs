@@ -18,7 +18,6 @@ use crate::Opened;
 use crate::address::Address;
 use crate::faults::Faults;
 use crate::option_key::OptionKey;
-use crate::scheme::Scheme;
 
 /// The options that all schemes have: one for each column.
 pub(super) const ROLES: OptionKey = OptionKey {
@@ -103,9 +102,9 @@ impl GivenRole {
     }
 
     /// What the format's convention says of a column, if there is one.
-    fn by_convention(scheme: &Scheme, options: &Options, column: &str) -> Option<Self> {
+    fn by_convention(scheme: &str, options: &Options, column: &str) -> Option<Self> {
         let named = options.columns.parts(column);
-        let part = match (scheme.name, named.as_deref()) {
+        let part = match (scheme, named.as_deref()) {
             (_, Some([part])) => *part,
             // What these sources call their boxes if the user names no column.
             ("tfrecord" | "recordio", None) if column == "boxes" => EXAMPLE_BOXES,
@@ -113,7 +112,7 @@ impl GivenRole {
             ("mxnet", None) => column,
             _ => return None,
         };
-        match (scheme.name, part) {
+        match (scheme, part) {
             ("tfrecord" | "recordio", EXAMPLE_BOXES) | ("mxnet", "boxes") => {
                 Some(Self::Boxes(BoxFormat::CORNER_FRACTIONS))
             }
@@ -129,7 +128,7 @@ impl Roles {
     ///
     /// # Errors
     /// There is no column of a name that the user gave a role.
-    fn of(&self, schema: &Schema, scheme: &Scheme, options: &Options) -> Result<Vec<Option<GivenRole>>, SourceError> {
+    fn of(&self, schema: &Schema, scheme: &str, options: &Options) -> Result<Vec<Option<GivenRole>>, SourceError> {
         for (name, _) in &self.given {
             if schema.find(name).is_none() {
                 let names: Vec<String> = schema.fields().iter().map(|field| format!("\"{}\"", field.name)).collect();
@@ -155,7 +154,7 @@ pub(super) fn with_roles(
     inner: Box<dyn Source>,
     roles: &Roles,
     address: &Address,
-    scheme: &Scheme,
+    scheme: &str,
     options: &Options,
 ) -> Opened {
     let given = roles.of(inner.targets().schema(), scheme, options)?;
@@ -163,7 +162,7 @@ pub(super) fn with_roles(
         return Ok(inner);
     }
     let wrong = |problem: String| SourceError::Columns { path: address.path().to_owned(), problem };
-    if ["parquet", "arrow"].contains(&scheme.name) {
+    if ["parquet", "arrow"].contains(&scheme) {
         for ((field, column), role) in
             inner.targets().schema().fields().iter().zip(inner.targets().columns()).zip(&given)
         {

@@ -2,7 +2,6 @@
 
 use forebay_columns::ElementType;
 
-use super::encoding::scalar;
 use crate::npy::NpyArray;
 
 /// What the encoding's name says of its arrays.
@@ -100,4 +99,22 @@ impl ArrayForm {
         }
         Ok(NpyArray { element, shape, bytes })
     }
+}
+
+/// The type of this name.
+pub(super) fn scalar(name: &str) -> Option<ElementType> {
+    Some(match name {
+        "uint8" => ElementType::U8,
+        "uint16" => ElementType::U16,
+        "uint32" => ElementType::U32,
+        "uint64" => ElementType::U64,
+        "int8" => ElementType::I8,
+        "int16" => ElementType::I16,
+        "int32" => ElementType::I32,
+        "int64" => ElementType::I64,
+        "float16" => ElementType::F16,
+        "float32" => ElementType::F32,
+        "float64" => ElementType::F64,
+        _ => return None,
+    })
 }

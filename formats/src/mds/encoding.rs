@@ -3,7 +3,7 @@
 use forebay_columns::{Column, ColumnType, ElementType};
 use half::f16;
 
-use super::arrays::ArrayForm;
+use super::arrays::{ArrayForm, scalar};
 use super::pixels::PixelForm;
 use crate::loose::LooseValue;
 
@@ -158,23 +158,6 @@ impl MdsEncoding {
             _ => false,
         }
     }
-}
-
-pub(super) fn scalar(name: &str) -> Option<ElementType> {
-    Some(match name {
-        "uint8" => ElementType::U8,
-        "uint16" => ElementType::U16,
-        "uint32" => ElementType::U32,
-        "uint64" => ElementType::U64,
-        "int8" => ElementType::I8,
-        "int16" => ElementType::I16,
-        "int32" => ElementType::I32,
-        "int64" => ElementType::I64,
-        "float16" => ElementType::F16,
-        "float32" => ElementType::F32,
-        "float64" => ElementType::F64,
-        _ => return None,
-    })
 }
 
 fn parsed<T: std::str::FromStr>(value: &[u8]) -> Option<T> {

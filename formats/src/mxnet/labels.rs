@@ -8,7 +8,7 @@ use forebay_columns::{Column, ColumnType, ElementType, Field, Schema, Table};
 use forebay_printable::printable;
 use forebay_sources::{Labels, Options, SourceError};
 
-use self::objects::Objects;
+use self::objects::MxObjects;
 use super::MxPayload;
 use super::frame::ImageHeader;
 use crate::example::gather::whole;
@@ -110,7 +110,7 @@ impl MxLabels {
     /// # Errors
     /// Its labels are not those of objects, and objects are wanted. The text says what is wrong.
     pub(super) fn push(&mut self, header: &ImageHeader, (path, offset): (&Path, u64)) -> Result<(), String> {
-        let objects = Objects::of(&header.labels);
+        let objects = MxObjects::of(&header.labels);
         if let Err(wrong) = &objects
             && self.columns.iter().any(|(_, part, _)| part.is_of_objects())
         {
@@ -184,7 +184,7 @@ impl MxLabels {
             return self.columns.iter().any(|(_, part, _)| part.is_of_objects());
         };
         let labels = |record: usize| all.value(record).numbers::<f32>(all.column_type()).unwrap_or_default();
-        let of = |record: usize| Objects::of(&labels(record)).unwrap_or_default();
+        let of = |record: usize| MxObjects::of(&labels(record)).unwrap_or_default();
         let has_objects = || (0..all.len()).any(|record| !of(record).classes.is_empty());
         if self.are_objects && has_objects() {
             for (name, part) in BY_ITSELF {

@@ -2,12 +2,9 @@
 
 use forebay_columns::{Column, ColumnType, ElementType, Field, Role, Schema, Table};
 
-use super::nest::Nest;
+use super::nest::{Nest, is_fraction};
 use super::{BoxFormat, GivenRole, points};
 use crate::faults::Faults;
-
-/// A column with other numbers, or why there is none.
-pub(super) type Converted = Result<Column, String>;
 
 /// What columns of the same objects belong to.
 const OBJECTS: &str = "objects";
@@ -160,11 +157,6 @@ pub(super) fn are_corners(column: &Column) -> bool {
         }
     }
     found >= MANY
-}
-
-/// Whether a number can be a fraction of a picture's size. Annotations reach a little beyond their pictures.
-pub(super) fn is_fraction(number: f64) -> bool {
-    (-1.0..=2.0).contains(&number)
 }
 
 /// The same column without the values of these records.

@@ -78,6 +78,11 @@ impl Nest {
     }
 }
 
+/// Whether a number can be a fraction of a picture's size. Annotations reach a little beyond their pictures.
+pub(super) fn is_fraction(number: f64) -> bool {
+    (-1.0..=2.0).contains(&number)
+}
+
 /// The values of these bytes, little-endian.
 pub(super) fn numbers(element: ElementType, bytes: &[u8]) -> impl Iterator<Item = f64> {
     bytes.chunks_exact(element.size()).map(move |bytes| number(element, bytes).unwrap_or_default())

@@ -2,13 +2,12 @@
 
 use forebay_columns::{Column, ColumnType, ElementType, MAX_DEPTH};
 
-use super::columns::{Converted, is_fraction};
-use super::nest::{Nest, numbers};
+use super::nest::{Nest, is_fraction, numbers};
 use crate::faults::Faults;
 use crate::numbers::single;
 
 /// How the points of a column are kept.
-struct Layout {
+struct PointLayout {
     /// Numbers of a point.
     width: usize,
     /// Lists around the numbers, the innermost of which may be the point itself.
@@ -17,7 +16,7 @@ struct Layout {
     is_paired: bool,
 }
 
-impl Layout {
+impl PointLayout {
     /// Ragged levels of the column that they become.
     fn levels(&self) -> usize {
         self.lists - usize::from(self.is_paired)
@@ -28,7 +27,12 @@ impl Layout {
 ///
 /// # Errors
 /// No column can have them. The text says why.
-pub(super) fn convert(column: &Column, width: usize, in_fractions: bool, faults: &mut Faults) -> Converted {
+pub(super) fn convert(
+    column: &Column,
+    width: usize,
+    in_fractions: bool,
+    faults: &mut Faults,
+) -> Result<Column, String> {
     let of = column.column_type();
     if of.dims().last().is_some_and(|last| *last as usize == width) {
         return Ok(as_it_is(column, width, in_fractions, faults));
@@ -78,7 +82,7 @@ fn as_it_is(column: &Column, width: usize, in_fractions: bool, faults: &mut Faul
 }
 
 /// How the records keep their points. The first one that has some decides, and others that differ are bad.
-fn layout(column: &Column, width: usize, faults: &mut Faults) -> Layout {
+fn layout(column: &Column, width: usize, faults: &mut Faults) -> PointLayout {
     let (mut lists, mut is_paired) = (None, true);
     for record in (0..column.len()).filter(|record| !column.is_null(*record)) {
         let nest = match Nest::of(column, record) {
@@ -100,7 +104,7 @@ fn layout(column: &Column, width: usize, faults: &mut Faults) -> Layout {
         }
     }
     let lists = lists.unwrap_or(1).max(1);
-    Layout { width, lists, is_paired: is_paired && lists > 1 }
+    PointLayout { width, lists, is_paired: is_paired && lists > 1 }
 }
 
 /// How many lists are around the numbers. Nothing if there is no number.
@@ -121,7 +125,7 @@ fn all_are(nest: &Nest, width: usize) -> bool {
 }
 
 /// Finds what is wrong with the lists of a record.
-fn check(nest: &Nest, layout: &Layout, level: usize, in_fractions: bool) -> Result<(), String> {
+fn check(nest: &Nest, layout: &PointLayout, level: usize, in_fractions: bool) -> Result<(), String> {
     let Nest::List(items) = nest else { return Err("it has a number where a list of points is wanted".into()) };
     if level < layout.levels() {
         return items.iter().try_for_each(|item| check(item, layout, level + 1, in_fractions));
@@ -143,7 +147,7 @@ fn wrong_point(point: &[f64], in_fractions: bool) -> Option<String> {
 }
 
 /// The numbers of an innermost list of points.
-fn flat(items: &[Nest], layout: &Layout) -> Option<Vec<f64>> {
+fn flat(items: &[Nest], layout: &PointLayout) -> Option<Vec<f64>> {
     if layout.is_paired {
         let points: Option<Vec<Vec<f64>>> = items.iter().map(Nest::numbers).collect();
         return Some(points?.concat());
@@ -156,7 +160,7 @@ fn flat(items: &[Nest], layout: &Layout) -> Option<Vec<f64>> {
 }
 
 /// Adds the lists of a record, which are right.
-fn push(nest: &Nest, layout: &Layout, level: usize, points: &mut Column) {
+fn push(nest: &Nest, layout: &PointLayout, level: usize, points: &mut Column) {
     if let Nest::List(items) = nest {
         if level < layout.levels() {
             for item in items {

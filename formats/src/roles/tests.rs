@@ -31,11 +31,11 @@ fn push(column: &mut Column, value: &serde_json::Value, level: usize) {
             "f64" => column.extend(&numbers),
             "i64" => column.extend(&numbers.iter().map(|number| whole(*number)).collect::<Vec<_>>()),
             "i16" => {
-                column.extend(&numbers.iter().map(|number| i16::try_from(whole(*number)).unwrap()).collect::<Vec<_>>())
+                column.extend(&numbers.iter().map(|number| i16::try_from(whole(*number)).unwrap()).collect::<Vec<_>>());
             }
             "f32" => column.extend(&numbers.iter().map(|number| single(*number).unwrap()).collect::<Vec<_>>()),
             other => panic!("{other}"),
-        };
+        }
     } else {
         for item in items {
             push(column, item, level + 1);

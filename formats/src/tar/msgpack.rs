@@ -27,7 +27,7 @@ enum PackedValue {
 /// # Errors
 /// It is damaged, or no column can have it. The text says why.
 pub(super) fn value(content: &[u8], key: Option<&str>) -> Result<LooseValue, String> {
-    let mut rest = Rest { bytes: content, values: 0 };
+    let mut rest = UnreadBytes { bytes: content, values: 0 };
     let whole = rest.value(0)?;
     if !rest.bytes.is_empty() {
         return Err("it is not one value of MessagePack: bytes are behind it".into());
@@ -81,12 +81,12 @@ impl PackedValue {
 }
 
 /// What is not read yet.
-struct Rest<'a> {
+struct UnreadBytes<'a> {
     bytes: &'a [u8],
     values: usize,
 }
 
-impl<'a> Rest<'a> {
+impl<'a> UnreadBytes<'a> {
     fn take(&mut self, len: usize) -> Result<&'a [u8], String> {
         let (taken, rest) = self.bytes.split_at_checked(len).ok_or("it is not MessagePack: it ends inside a value")?;
         self.bytes = rest;

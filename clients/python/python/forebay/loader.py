@@ -170,8 +170,9 @@ class Loader(Batches[Batch]):
             shown.
         annotated: The picture to which the dataset's boxes and points refer: "seen" (with its EXIF orientation applied)
             or "stored" (without it).
-        source_options: Options of the source, such as `{"payload": "picture"}`. docs/sources.md lists them. None means
-            their defaults.
+        source_options: Options of the source, such as `{"payload": "picture"}`. docs/sources.md lists them. All sources
+            have `roles`: `{"roles": {"boxes": "xywh"}}` says that a column has boxes, which then follow their pictures.
+            None means their defaults.
         index: The index of the dataset, a file that `forebay index --output` wrote. "none" scans the dataset each time.
             None uses the index that a long scan has left, if it fits.
         root: Folder where relative paths in a CSV or a list start. None is the folder of that file. For a Python list
@@ -266,7 +267,7 @@ class Loader(Batches[Batch]):
         mask_fill: int | None = None,
         min_visible: float = 0.0,
         annotated: str = "seen",
-        source_options: Mapping[str, str | int | bool] | None = None,
+        source_options: Mapping[str, str | int | bool | Mapping[str, str]] | None = None,
         index: str | None = None,
         root: str | os.PathLike[str] | None = None,
         on_error: str = "fail",

@@ -6,12 +6,12 @@ use crate::example::gather::whole;
 
 /// The objects of a record.
 #[derive(Debug, Default)]
-pub(super) struct Objects {
+pub(super) struct MxObjects {
     pub boxes: Vec<[f32; 4]>,
     pub classes: Vec<i64>,
 }
 
-impl Objects {
+impl MxObjects {
     /// The objects that these labels are.
     ///
     /// # Errors
@@ -50,9 +50,9 @@ mod tests {
     #[test]
     fn objects_are_behind_a_head_of_any_length_and_rows_that_fill_up_are_none() {
         let packed = [4.0, 6.0, 640.0, 480.0, 3.0, 0.1, 0.2, 0.3, 0.4, 1.0, -1.0, -1.0, -1.0, -1.0, -1.0, -1.0];
-        let objects = Objects::of(&packed).unwrap();
+        let objects = MxObjects::of(&packed).unwrap();
         assert_eq!((objects.boxes, objects.classes), (vec![[0.1, 0.2, 0.3, 0.4]], vec![3]));
-        assert!(Objects::of(&[2.0, 5.0]).unwrap().classes.is_empty());
+        assert!(MxObjects::of(&[2.0, 5.0]).unwrap().classes.is_empty());
         for labels in [
             &[][..],
             &[7.0],
@@ -64,7 +64,7 @@ mod tests {
             &[2.0, 5.0, 0.5, 0.1, 0.2, 0.3, 0.4],
             &[2.0, 5.0, 1.0, f32::NAN, 0.2, 0.3, 0.4],
         ] {
-            assert!(Objects::of(labels).is_err(), "{labels:?}");
+            assert!(MxObjects::of(labels).is_err(), "{labels:?}");
         }
     }
 }
