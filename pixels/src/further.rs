@@ -76,7 +76,7 @@ fn gif_table(flags: u8) -> usize {
     if flags & 0x80 == 0 { 0 } else { 3 << ((flags & 7) + 1) }
 }
 
-/// The frames of a GIF (GIF89a, appendix B). What is cut counts as far as it begins.
+/// The frames of a GIF (`GIF89a`, appendix B). What is cut counts as far as it begins.
 fn gif_frames(bytes: &[u8]) -> Option<u64> {
     let mut at = 13 + gif_table(*bytes.get(10)?);
     let mut frames = 0;

@@ -98,7 +98,7 @@ impl FirstPage {
     /// The bands beyond the colour and its alpha, which no decoder here reads.
     pub(crate) fn further_bands(&self) -> u64 {
         let colours = match self.photometric {
-            Some(2 | 6 | 8 | 9 | 10) => 3,
+            Some(2 | 6 | 8..=10) => 3,
             Some(5) => 4,
             _ => 1,
         };
@@ -117,7 +117,7 @@ impl FirstPage {
             Some(4) => "that is a mask".to_owned(),
             Some(5) => "in CMYK or other inks".to_owned(),
             Some(6) => "in YCbCr".to_owned(),
-            Some(8 | 9 | 10) => "in L*a*b*".to_owned(),
+            Some(8..=10) => "in L*a*b*".to_owned(),
             Some(32_803 | 34_892) => "of a sensor's own data".to_owned(),
             Some(32_844 | 32_845) => "in LogLuv".to_owned(),
             Some(other) => format!("in colour space {other}"),
@@ -136,7 +136,7 @@ impl FirstPage {
             7 => ", compressed with JPEG".to_owned(),
             8 | 32_946 => ", compressed with deflate".to_owned(),
             32_773 => ", compressed with PackBits".to_owned(),
-            33_003 | 33_004 | 33_005 | 34_712 => ", compressed with JPEG 2000".to_owned(),
+            33_003..=33_005 | 34_712 => ", compressed with JPEG 2000".to_owned(),
             34_661 => ", compressed with JBIG".to_owned(),
             34_887 => ", compressed with LERC".to_owned(),
             34_925 => ", compressed with LZMA".to_owned(),

@@ -15,34 +15,31 @@ import os, sys
 from PIL import Image, features
 
 os.chdir(sys.argv[1])
-frames = [Image.new("RGB", (24, 16), (60 * n, 255 - 60 * n, 40 * n)) for n in range(4)]
-first, rest = frames[0], frames[1:]
-many = dict(save_all=True, append_images=rest)
-first.save("frames.gif", **many)
-first.save("frames.png", **many)
-first.save("frames.webp", lossless=True, **many)
-first.save("pictures.mpo", **many)
-first.save("pages.tif", **many)
-first.save("one.tif")
-first.save("one.png")
-first.save("big.tif", big_tiff=True)
-first.convert("YCbCr").save("ycbcr.tif")
-first.convert("LAB").save("lab.tif")
-first.convert("F").save("floats.tif")
-first.convert("I").save("integers.tif")
-first.save("x.pdf")
-first.save("x.ico", sizes=[(16, 16)])
-first.save("x.dds")
-first.save("x.pcx")
-first.save("x.sgi")
-first.save("x.eps")
+
+
+def save(name, mode="RGB", count=1, **settings):
+    # A picture keeps the settings of the format that it was saved in last, so each file has its own.
+    frames = [Image.new("RGB", (24, 16), (60 * n, 255 - 60 * n, 40 * n)).convert(mode) for n in range(count)]
+    several = dict(save_all=True, append_images=frames[1:]) if count > 1 else {}
+    frames[0].save(name, **several, **settings)
+
+
+for name in ("frames.gif", "frames.png", "pictures.mpo", "pages.tif"):
+    save(name, count=4)
+save("frames.webp", count=4, lossless=True)
+for name in ("one.tif", "one.png", "x.pdf", "x.dds", "x.pcx", "x.sgi", "x.eps"):
+    save(name)
+save("x.ico", sizes=[(16, 16)])
+save("big.tif", big_tiff=True)
+for name, mode in (("ycbcr", "YCbCr"), ("lab", "LAB"), ("floats", "F"), ("integers", "I")):
+    save(f"{name}.tif", mode)
 if features.check("libtiff"):
-    first.convert("YCbCr").save("jpeg.tif", compression="jpeg")
+    save("jpeg.tif", "YCbCr", compression="jpeg")
 if features.check("avif"):
-    first.save("x.avif")
+    save("x.avif")
 if features.check("jpg_2000"):
-    first.save("x.jp2")
-    first.save("x.j2k")
+    save("x.jp2")
+    save("x.j2k")
 "#;
 
 #[test]
