@@ -7,7 +7,7 @@ use std::process::Command;
 use forebay_client::{Join, Next, Options, Patient, Session, Shard, State};
 use serde::{Deserialize, Serialize};
 
-use crate::trainer::{Event, Seen, next, options, target};
+use crate::trainer::{Event, Seen, next_and_view, options, target};
 
 /// What a child is told to do.
 #[derive(Debug, Serialize, Deserialize)]
@@ -35,6 +35,8 @@ pub(crate) struct Role {
     pub(crate) group: Option<String>,
     /// A group that it begins takes part from the next epoch on.
     pub(crate) late: bool,
+    /// It keeps the view of a batch until it has the next one, as a `for` in Python does.
+    pub(crate) keeps: bool,
 }
 
 const ROLE: &str = "FOREBAY_TEST_TRAINER";
@@ -67,12 +69,18 @@ fn play() {
         Err(error) => return tell(&Event::Failed(error.to_string())),
     };
     tell(&Event::Well);
+    let mut view = None;
+    let mut step = |session: &mut Session| {
+        let (event, batch) = next_and_view(session);
+        view = batch.filter(|_| role.keeps);
+        event
+    };
     let mut orders = stdin().lock().lines();
     while let Some(line) = orders.next() {
         match serde_json::from_str(&line.unwrap()).unwrap() {
-            Order::Next => tell(&next(&mut session)),
+            Order::Next => tell(&step(&mut session)),
             Order::Run => loop {
-                let event = next(&mut session);
+                let event = step(&mut session);
                 tell(&event);
                 if matches!(event, Event::Done | Event::Failed(_)) {
                     break;

@@ -112,6 +112,11 @@ impl Puppet {
         Self::play(home, 0, None)
     }
 
+    /// A trainer that keeps the view of a batch until it has the next one.
+    pub(crate) fn keeper(home: &Home) -> Self {
+        Self::begin(&Role { socket: home.socket(), keeps: true, ..Role::default() })
+    }
+
     /// A trainer that may have one.
     pub(crate) fn with_one_credit(home: &Home) -> Self {
         Self::play(home, 1, None)
@@ -316,12 +321,17 @@ pub(crate) fn target(socket: &Path, name: &str, settings: Option<&str>) -> Targe
 }
 
 pub(crate) fn next(session: &mut Session) -> Event {
+    // The batch stays in hand, un-acked, when its views go.
+    next_and_view(session).0
+}
+
+/// As [`next`], with the batch that has the views.
+pub(crate) fn next_and_view(session: &mut Session) -> (Event, Option<Batch>) {
     match session.next(Some(PATIENCE), &mut Patient) {
-        // The batch stays in hand, un-acked, when its views go.
-        Ok(Next::Batch(batch)) => Event::Batch(Seen::of(&batch)),
-        Ok(Next::EpochEnd(epoch)) => Event::EpochEnd(epoch),
-        Ok(Next::Done) => Event::Done,
-        Err(error) => Event::Failed(error.to_string()),
+        Ok(Next::Batch(batch)) => (Event::Batch(Seen::of(&batch)), Some(batch)),
+        Ok(Next::EpochEnd(epoch)) => (Event::EpochEnd(epoch), None),
+        Ok(Next::Done) => (Event::Done, None),
+        Err(error) => (Event::Failed(error.to_string()), None),
     }
 }
 

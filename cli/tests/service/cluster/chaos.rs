@@ -1,6 +1,7 @@
 //! Clusters in trouble, as real processes: whatever is killed, stopped, cut off or started twice, every good record is delivered,
 //! each epoch adds up, only the bad record is in quarantine, and the audit names what may have been seen twice.
 
+mod beginning;
 mod node;
 #[path = "../../../../coordinator/tests/etcd/proxy.rs"]
 #[allow(dead_code, reason = "tests of the store use it too")]
@@ -16,6 +17,7 @@ use serde_json::json;
 
 use super::visits::Visits;
 use crate::daemon::PATIENCE;
+use beginning::LateNode;
 use node::TroubledNode;
 use site::TroubledSite;
 
@@ -61,17 +63,21 @@ struct Cluster {
     pace: Random,
     site: TroubledSite,
     nodes: Vec<TroubledNode>,
+    late: Option<LateNode>,
     records: u64,
 }
 
 impl Cluster {
     /// Every other seed has its coordinators on etcd.
     fn start(seed: u64) -> Self {
+        let mut random = Random::new(seed);
         let nodes = NODES[usize::try_from(seed % 3).unwrap()];
         let (site, records) = (TroubledSite::start(seed % 2 == 1), nodes * RECORDS);
+        let late = LateNode::draw(&mut random, records);
+        let early = nodes - u64::from(late.is_some());
         let node = |number| TroubledNode::start(&format!("node-{number}"), records, SETTINGS, site.ports());
-        let nodes = (0..nodes).map(node).collect();
-        Self { random: Random::new(seed), pace: Random::new(!seed), site, nodes, records }
+        let nodes = (0..early).map(node).collect();
+        Self { random, pace: Random::new(!seed), site, nodes, late, records }
     }
 
     /// Trainers go on for so long.
@@ -214,6 +220,8 @@ fn rule_15_a_cluster_in_chaos_delivers_every_record_and_adds_up() {
         let seed = first + round;
         println!("chaos with seed {seed}");
         let mut cluster = Cluster::start(seed);
+        cluster.may_load_together();
+        cluster.late_node_may_come();
         let until = Instant::now() + 4 * PATIENCE;
         while !cluster.is_done() {
             assert!(Instant::now() < until, "seed {seed}: the epochs do not end");

@@ -3,6 +3,7 @@
 use std::fs;
 use std::time::{Duration, Instant};
 
+use forebay_client::State;
 use forebay_coordinator::suite::Random;
 use rustix::process::Signal;
 
@@ -22,6 +23,8 @@ pub(super) struct TroubledNode {
     home: Home,
     daemon: Option<Daemon>,
     trainer: Option<Puppet>,
+    /// Its trainers keep the view of a batch until they have the next one.
+    keeps: bool,
     /// When the trainer asks for its next batch. Nothing while it waits for one.
     asks_at: Option<Instant>,
     /// What trainers were told that are gone, and the one that is here.
@@ -33,14 +36,54 @@ pub(super) struct TroubledNode {
 
 impl TroubledNode {
     pub(super) fn start(name: &str, pictures: u64, settings: &str, ports: &[u16]) -> Self {
+        Self::begin(name, pictures, settings, ports, false)
+    }
+
+    /// One whose trainers keep the view of a batch until they have the next one.
+    pub(super) fn start_keeper(name: &str, pictures: u64, settings: &str, ports: &[u16]) -> Self {
+        Self::begin(name, pictures, settings, ports, true)
+    }
+
+    fn begin(name: &str, pictures: u64, settings: &str, ports: &[u16], keeps: bool) -> Self {
         let proxies: Vec<Proxy> = ports.iter().map(|port| Proxy::to(*port)).collect();
         let home = home(name, pictures, settings, &proxies);
         let daemon = Some(home.start());
-        let trainer = Some(Puppet::attach(&home));
+        let trainer = Some(puppet(&home, keeps));
         let asks_at = Some(Instant::now());
         let name = name.to_owned();
         let (told, is_done, is_troubled) = (Vec::new(), false, false);
-        Self { name, pictures, proxies, home, daemon, trainer, asks_at, told, is_done, is_troubled }
+        Self { name, pictures, proxies, home, daemon, trainer, keeps, asks_at, told, is_done, is_troubled }
+    }
+
+    /// How many records of an epoch its trainers have seen.
+    pub(super) fn seen_of(&self, epoch: u64) -> u64 {
+        let of_event = |event: &Event| match event {
+            Event::Batch(seen) if seen.epoch == epoch => seen.own.len() as u64,
+            _ => 0,
+        };
+        self.told.iter().map(of_event).sum()
+    }
+
+    /// The state of its trainer, which has not asked for a batch yet.
+    pub(super) fn state(&mut self) -> State {
+        self.trainer.as_mut().expect("it is there").state()
+    }
+
+    /// Its trainer asks for nothing more, once it was answered.
+    pub(super) fn rests(&mut self) {
+        if self.asks_at.is_none() {
+            let event = self.trainer.as_ref().expect("it is there").told();
+            assert!(matches!(event, Event::Batch(_)), "the trainer of {}: {event:?}", self.name);
+            self.told.push(event);
+        }
+        self.asks_at = Some(Instant::now());
+    }
+
+    /// Its trainer loads a state. What it was told before does not count.
+    pub(super) fn load(&mut self, state: &State, id: &str) {
+        self.trainer.as_mut().expect("it is there").load(state, id);
+        self.told.clear();
+        self.asks_at = Some(Instant::now());
     }
 
     /// The trainer hears what it is told, and asks if it is time for that.
@@ -79,7 +122,7 @@ impl TroubledNode {
     }
 
     pub(super) fn attach(&mut self) {
-        self.trainer = Some(Puppet::attach(&self.home));
+        self.trainer = Some(puppet(&self.home, self.keeps));
         (self.asks_at, self.is_done) = (Some(Instant::now()), false);
     }
 
@@ -134,6 +177,10 @@ impl TroubledNode {
     pub(super) fn join(&self) {
         self.proxies.iter().for_each(Proxy::open);
     }
+}
+
+fn puppet(home: &Home, keeps: bool) -> Puppet {
+    if keeps { Puppet::keeper(home) } else { Puppet::attach(home) }
 }
 
 fn home(name: &str, pictures: u64, settings: &str, proxies: &[Proxy]) -> Home {
