@@ -35,10 +35,10 @@ class Guest:
         said = self.journal.with_name("errors").read_text()
         return f"{self.journal.name} ended with {self.process.returncode}:\n{said}"
 
-    def tell(self) -> None:
-        """It goes on."""
+    def tell(self, line: str = "") -> None:
+        """It goes on, or does what the line says."""
         with suppress(BrokenPipeError):
-            self.process.stdin.write(b"\n")
+            self.process.stdin.write(f"{line}\n".encode())
             self.process.stdin.flush()
 
     def end(self) -> None:

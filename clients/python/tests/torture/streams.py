@@ -30,6 +30,12 @@ transform = [{{ center_crop = {{ size = 8 }} }}]
 last_batch_policy = "fill"
 prefetch_queue_depth = 1
 trainers = {trainers}
+[streams.ranks]
+source = "{good}"
+batch_size = 4
+transform = [{{ center_crop = {{ size = 8 }} }}]
+shuffle = true
+trainers = 2
 [streams.each]
 source = "{good}"
 batch_size = 4

@@ -19,6 +19,7 @@ from torture.deaths import Deaths, LoggingDaemon
 from torture.guests import Guests
 from torture.inquiry import Inquiry
 from torture.programs import commands
+from torture.ranks import RANKS, Ranks
 from torture.remains import differences, holdings, known, rings
 from torture.stranger import Strangers
 from torture.streams import configure
@@ -43,10 +44,10 @@ OF_AN_EVICTION = ("without consuming a batch", 'slow = "evict"', "attach again")
 
 
 class World:
-    """A daemon with four streams.
+    """A daemon with five streams.
 
     Trainers share two of them. The only trainer of the third loads old states. The groups of the fourth each get every
-    batch, and one that makes the others wait for too long is ended.
+    batch, and one that makes the others wait for too long is ended. Now and then, two ranks read the fifth.
     """
 
     def __init__(self, binary, folder, seed):
@@ -66,7 +67,8 @@ class World:
         self.strangers = Strangers(self.socket, self.chance)
         self.slow_readers = Guests(folder, self.socket, 1)
         self.hostile = Guests(folder, self.socket, 3)
-        self.streams = (ALONE, *SPLIT, EACH)
+        self.ranks = Ranks(folder, self.socket, self.chance, self.kill_daemon)
+        self.streams = (ALONE, *SPLIT, EACH, RANKS)
         self.deaths = Deaths(self)
         self.crew = Crew(*commands(folder), folder, self.socket, self.chance)
         self.pictures = str(folder / "pictures")
@@ -125,6 +127,7 @@ class World:
             ("daemon stopped", lambda: self.pause_daemon(self.chance.uniform(0, 1))): 2,
             ("trainer and daemon killed", self.kill_both): 2,
             ("no descriptors", self.starve_daemon): 2,
+            ("two ranks loaded a state", self.ranks.load_together): 4,
             **self.deaths.possible(),
         }
         if not self.no_disk:
@@ -304,7 +307,7 @@ class World:
             further.append(f"{longest.of} waited {longest.seconds:.3f} s, which nothing explains")
         figures["slow readers evicted"] = self.slow_readers.count("evicted")
         figures["daemons that one trainer outlived"] = max(outlived)
-        of_guests = [*self.slow_readers.findings(), *self.hostile.findings()]
+        of_guests = [*self.slow_readers.findings(), *self.hostile.findings(), *self.ranks.findings(RECORDS)]
         return [*findings, *further, *skipped, *of_guests, *of_trainers, *self.left_over()], figures
 
     def left_over(self):
@@ -336,6 +339,7 @@ class World:
         self.strangers.close()
         self.slow_readers.close()
         self.hostile.close()
+        self.ranks.close()
         self.crew.close()
         if self.daemon is not None:
             self.daemon.kill()
