@@ -1,11 +1,11 @@
 //! A node whose ring is full of the next epoch, and to which positions of the current one come late.
 
-use forebay_client::{Batch, Next, Patient, Session};
+use forebay_client::{Batch, Patient, Session};
 
 use super::nodes::Site;
 use super::visits::Visits;
-use crate::daemon::{Home, PATIENCE};
-use crate::trainer::{Event, Puppet, Seen, options, target};
+use crate::daemon::Home;
+use crate::trainer::{Event, Puppet, next_and_view, options, target};
 
 /// Three leases. The first node has all of them, and two of the next epoch, before the second node comes.
 const RECORDS: u64 = 48;
@@ -28,16 +28,10 @@ impl Keeper {
 
     #[track_caller]
     fn next(&mut self) -> Event {
-        match self.session.next(Some(PATIENCE), &mut Patient) {
-            Ok(Next::Batch(batch)) => {
-                let seen = Seen::of(&batch);
-                self.view = Some(batch);
-                Event::Batch(seen)
-            }
-            Ok(Next::EpochEnd(epoch)) => Event::EpochEnd(epoch),
-            Ok(Next::Done) => Event::Done,
-            Err(error) => panic!("{error}"),
-        }
+        let (event, batch) = next_and_view(&mut self.session);
+        self.view = batch.or(self.view.take());
+        assert!(!matches!(event, Event::Failed(_)), "{event:?}");
+        event
     }
 
     #[track_caller]
@@ -93,5 +87,31 @@ fn rule_11_a_node_full_of_the_next_epoch_makes_what_a_dead_one_had() {
     visits.note_lost("one", &[lost, victim.kill()].concat());
     visits.note("two", &keeper.rest());
     visits.check(RECORDS, 2);
+    assert!(site.audit()[1..].iter().all(|epoch| epoch.contains("checksum equal")), "{:?}", site.audit());
+}
+
+#[test]
+fn rule_22_a_state_that_is_taken_when_later_batches_have_given_way_has_their_records_as_open() {
+    let site = Site::start();
+    let (first, _one) = site.node("one", RECORDS, EPOCHS);
+    let mut slow = Puppet::attach(&first);
+    slow.next().batch();
+    first.wait_for("a lease is in the ring", |status| status.slots_ready + status.slots_held == LATER + 1);
+    let (second, _two) = site.node("two", RECORDS, EPOCHS);
+    let mut keeper = Keeper::attach(&second);
+    fill(&second);
+    // The other one's batches come here, and later batches give way to them.
+    let mut visits = Visits::default();
+    let late = [keeper.next(), keeper.next()];
+    assert!(late.iter().all(|event| matches!(event, Event::Batch(seen) if seen.epoch == 0)), "{late:?}");
+    let state = keeper.session.state(&mut Patient).unwrap();
+    // What the slow trainer has in its hand comes again, and all that has given way.
+    keeper.next();
+    keeper.session.load(&state, "both", &mut Patient).unwrap();
+    slow.load(&state, "both");
+    slow.run();
+    visits.note("two", &[&late[..], &keeper.rest()].concat());
+    visits.note("one", &slow.rest());
+    visits.check_once(RECORDS, 2);
     assert!(site.audit()[1..].iter().all(|epoch| epoch.contains("checksum equal")), "{:?}", site.audit());
 }

@@ -1,7 +1,9 @@
 //! A model of the border between two epochs: the real exchange, the stage's real rules for slots, and stubs of everything around
-//! them. Each batch has one position. The ledger leases positions in their order, and counts what was acked. Messages between
-//! the stage, the ring and the ledger wait in queues until they are heard.
+//! them. Each batch has one position, or two. The ledger leases positions in their order, and counts what was acked. Messages
+//! between the stage, the ring and the ledger wait in queues until they are heard. A daemon may die: then the next one begins
+//! with what the ledger knows and what trainers hand in.
 
+mod ends;
 mod steps;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -28,12 +30,20 @@ pub(super) enum Policy {
     Oldest,
     /// What is behind a batch that gave way stays.
     WithGaps,
+    /// Only the first position of a batch that gave way comes back.
+    HalfReturned,
+    /// The positions that are too few for a batch are dropped, and the slot of their batch stays with it.
+    KeepsDropped,
+    /// The ledger grants again what trainers hold of a dead daemon.
+    ForgetsHandIns,
 }
 
 /// What there is in all runs of a scene.
 #[derive(Clone, Debug)]
 pub(super) struct Scene {
     pub(super) slots: u32,
+    /// Positions of a batch. Those that are too few for one are dropped; otherwise there are none.
+    pub(super) batch: usize,
     /// Positions of the first epoch that are here from the beginning, and those that come back from another node at any moment.
     pub(super) first: u64,
     pub(super) late: u64,
@@ -50,6 +60,8 @@ pub(super) struct Scene {
     pub(super) evictions: u32,
     /// Leases of the first epoch that may expire while their positions are here: another node delivers these.
     pub(super) expiries: u32,
+    /// How often the daemon may die. The next one begins at once, and all trainers that live come back to it.
+    pub(super) rebirths: u32,
 }
 
 /// How a trainer behaves.
@@ -91,6 +103,10 @@ pub(super) enum Event {
     /// The process of one that was put out ends.
     Exit(usize),
     Expire,
+    /// What is left of an epoch is too little for a batch.
+    Drop(u64),
+    /// The daemon dies, and the next one begins.
+    Rebirth,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -111,7 +127,7 @@ struct Trainer {
 
 #[derive(Clone, Debug, Hash)]
 struct Draft {
-    place: Place,
+    places: Vec<Place>,
     slot: SlotId,
 }
 
@@ -151,7 +167,8 @@ pub(super) struct Border {
     floor: u64,
     stage_floor: u64,
     trainers: Vec<Trainer>,
-    batches: BTreeMap<u64, Place>,
+    /// Those in the making, in the ring, and in the hands of trainers of a daemon that is dead.
+    batches: BTreeMap<u64, Vec<Place>>,
     was_offered: BTreeSet<u64>,
     /// The last position of the second epoch that a trainer was offered, if batches keep their order.
     reached: Option<u64>,
@@ -159,24 +176,25 @@ pub(super) struct Border {
     rings: u32,
     /// How often a batch gave way.
     gave_way: u64,
+    /// How many positions of the first epoch came back.
+    came_back: u64,
     deaths: u32,
     evictions: u32,
     expiries: u32,
+    rebirths: u32,
     /// What must not happen, and did.
     pub(super) wrong: Option<&'static str>,
 }
 
 impl Border {
     pub(super) fn new(scene: &Scene, policy: Policy) -> Self {
-        let exchange = if scene.in_order { Exchange::new(0).in_order() } else { Exchange::new(0) };
-        let exchange = if scene.each { exchange.each() } else { exchange };
         // What comes back to a shard is what its trainers had before the daemon was started: the first positions.
         let (late, here) = (0..scene.late, scene.late..scene.late + scene.first);
         let second = (0..scene.second).map(|index| (1, index));
         let mut border = Self {
             policy,
-            exchange,
-            later: LaterBatches::new(scene.in_order && policy != Policy::WithGaps),
+            exchange: exchange(scene, 0),
+            later: later(scene, policy),
             open: here.map(|index| (0, index)).chain(second).collect(),
             elsewhere: late.map(|index| (0, index)).collect(),
             done: BTreeSet::new(),
@@ -195,21 +213,27 @@ impl Border {
             next: 0,
             rings: 0,
             gave_way: 0,
+            came_back: scene.first + scene.late,
             deaths: scene.deaths,
             evictions: scene.evictions,
             expiries: scene.expiries,
+            rebirths: scene.rebirths,
             wrong: None,
         };
         border.add_ring(scene);
         while scene.trainers.get(border.trainers.len()).is_some_and(|next| !next.late) {
             border.attach(scene);
         }
-        border.act(scene);
-        // The first slots need not wait in the queue.
-        while !border.vacancies.is_empty() {
-            border.take_vacancy();
-        }
+        border.begins(scene);
         border
+    }
+
+    /// The first slots need not wait in the queue.
+    fn begins(&mut self, scene: &Scene) {
+        self.act(scene);
+        while !self.vacancies.is_empty() {
+            self.take_vacancy();
+        }
     }
 
     fn add_ring(&mut self, scene: &Scene) {
@@ -229,7 +253,7 @@ impl Border {
     /// A position of the first epoch is here and has no slot, though a batch of the second one has.
     pub(super) fn waits_for_a_later_slot(&self) -> bool {
         let waits = self.floor == 0 && self.read.first().is_some_and(|(epoch, _)| *epoch == 0) && self.spare.is_empty();
-        waits && (self.drafts.values().any(|draft| draft.place.0 == 1) || self.batches.values().any(|(of, _)| *of == 1))
+        waits && self.batches.values().any(|places| places[0].0 == 1)
     }
 
     // What may happen.
@@ -250,6 +274,7 @@ impl Border {
         step(self.exchange.usable() < 2 && self.rings < 2, Event::Ring);
         for epoch in 0..2 {
             step(self.to_decode(scene, epoch).is_some(), Event::Decoded(epoch));
+            step(!self.to_drop(scene, epoch).is_empty(), Event::Drop(epoch));
         }
         for (number, trainer) in self.trainers.iter().enumerate() {
             let (is_here, idle) = (trainer.presence == Presence::Attached, scene.trainers[number].idle);
@@ -269,6 +294,7 @@ impl Border {
         }
         let may_expire = self.expiries > 0 && self.read.first().is_some_and(|(epoch, _)| *epoch == 0);
         accidents.extend(may_expire.then_some(Event::Expire));
+        accidents.extend((self.rebirths > 0).then_some(Event::Rebirth));
         accidents
     }
 
@@ -295,7 +321,18 @@ impl Border {
                 self.expiries -= 1;
                 self.count(self.read[0], scene);
             }
+            Event::Drop(epoch) => self.drop_rest(scene, epoch),
+            Event::Rebirth => self.rebirth(scene),
         }
         self.act(scene);
     }
+}
+
+fn exchange(scene: &Scene, open: u64) -> Exchange {
+    let exchange = if scene.in_order { Exchange::new(open).in_order() } else { Exchange::new(open) };
+    if scene.each { exchange.each() } else { exchange }
+}
+
+fn later(scene: &Scene, policy: Policy) -> LaterBatches {
+    LaterBatches::new(scene.in_order && policy != Policy::WithGaps)
 }

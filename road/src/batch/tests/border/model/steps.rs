@@ -23,7 +23,9 @@ impl Border {
     }
 
     pub(super) fn count(&mut self, place: Place, scene: &Scene) {
-        self.done.insert(place);
+        if !self.done.insert(place) {
+            self.wrong = Some("a position is delivered twice");
+        }
         let of = |epoch| self.done.iter().filter(|(of, _)| *of == epoch).count() as u64;
         if of(0) == scene.first + scene.late {
             self.floor = if of(1) == scene.second { 2 } else { 1 };
@@ -47,12 +49,16 @@ impl Border {
         let Some(place) = self.read.first().copied() else { return };
         if self.later.is_out_of_order(&position(place)) {
             self.back.push_back(self.read.remove(0));
+        } else if let Some(batch) = self.to_join(scene, place) {
+            self.drafts.get_mut(&batch).expect("it was found").places.push(place);
+            self.batches.get_mut(&batch).expect("it is in the making").push(place);
+            self.read.remove(0);
         } else if self.has_room(scene, place.0) {
             self.later.came(&position(place));
             self.later.begin(self.next, &position(place));
             let slot = self.spare.pop().expect("there is room");
-            self.drafts.insert(self.next, Draft { place, slot });
-            self.batches.insert(self.next, place);
+            self.drafts.insert(self.next, Draft { places: vec![place], slot });
+            self.batches.insert(self.next, vec![place]);
             self.next += 1;
             self.read.remove(0);
         } else if place.0 <= self.stage_floor && !matches!(self.policy, Policy::OneFreeSlot | Policy::OneReservedSlot) {
@@ -60,29 +66,35 @@ impl Border {
         }
     }
 
+    /// The batch in the making that has a place for this one.
+    fn to_join(&self, scene: &Scene, (epoch, _): Place) -> Option<u64> {
+        let is_open = |draft: &Draft| draft.places[0].0 == epoch && draft.places.len() < scene.batch;
+        self.drafts.iter().find(|(_, draft)| is_open(draft)).map(|(batch, _)| *batch)
+    }
+
     fn has_room(&self, scene: &Scene, epoch: u64) -> bool {
         if self.policy != Policy::OneReservedSlot {
             return LaterBatches::has_room(epoch, self.stage_floor, self.spare.len());
         }
         let is_later = |of: u64| of > self.stage_floor;
-        let later = self.batches.values().filter(|(of, _)| is_later(*of)).count();
+        let later = self.batches.values().filter(|places| is_later(places[0].0)).count();
         !self.spare.is_empty() && (!is_later(epoch) || later + 1 < scene.slots as usize)
     }
 
     fn make_way(&mut self, scene: &Scene, epoch: u64) {
         let last =
-            self.drafts.iter().rev().find(|(_, draft)| draft.place.0 > epoch).map(|(batch, draft)| (*batch, draft));
+            self.drafts.iter().rev().find(|(_, draft)| draft.places[0].0 > epoch).map(|(batch, draft)| (*batch, draft));
         let youngest = match last {
             // What is decoded behind a batch that is not complete waits for it.
-            Some((_, draft)) if self.to_decode(scene, draft.place.0).is_none() => Youngest::Idle,
+            Some((_, draft)) if self.to_decode(scene, draft.places[0].0).is_none() => Youngest::Idle,
             Some(_) => Youngest::Busy,
             None => Youngest::Nothing,
         };
         match (self.later.way(epoch, youngest), last.map(|(batch, _)| batch)) {
             (Way::Withdraw, Some(batch)) => {
-                let Some(Draft { place, slot }) = self.drafts.remove(&batch) else { return };
+                let Some(Draft { places, slot }) = self.drafts.remove(&batch) else { return };
                 self.batches.remove(&batch);
-                self.gives_way(place);
+                self.gives_way(places);
                 self.later.gave_way(batch);
                 self.spare.push(slot);
             }
@@ -91,8 +103,11 @@ impl Border {
         }
     }
 
-    fn gives_way(&mut self, place: Place) {
-        self.back.push_back(place);
+    fn gives_way(&mut self, mut places: Vec<Place>) {
+        if self.policy == Policy::HalfReturned {
+            places.truncate(1);
+        }
+        self.back.extend(places);
         self.gave_way += 1;
     }
 
@@ -102,8 +117,9 @@ impl Border {
 
     /// Batches of an epoch are handed on in the order of their numbers.
     pub(super) fn to_decode(&self, scene: &Scene, epoch: u64) -> Option<u64> {
-        let first = self.drafts.iter().find(|(_, draft)| draft.place.0 == epoch);
-        first.filter(|(_, draft)| !self.is_starved(scene, draft.place)).map(|(batch, _)| *batch)
+        let first = self.drafts.iter().find(|(_, draft)| draft.places[0].0 == epoch);
+        let is_whole = |draft: &Draft| draft.places.len() == scene.batch && !self.is_starved(scene, draft.places[0]);
+        first.filter(|(_, draft)| is_whole(draft)).map(|(batch, _)| *batch)
     }
 
     pub(super) fn decoded(&mut self, scene: &Scene, epoch: u64) {
@@ -118,13 +134,14 @@ impl Border {
     pub(super) fn hear(&mut self) {
         match self.made.pop_front() {
             Some(Made::Ready(seq, slot)) => {
-                let place = self.batches[&seq];
-                if self.done.contains(&place) {
+                let places = &self.batches[&seq];
+                if self.done.contains(&places[0]) {
                     // Its lease is lost.
                     self.batches.remove(&seq);
                     self.exchange.give_up(slot);
                 } else {
-                    self.exchange.publish(slot, BatchId { seq, epoch: place.0 });
+                    let epoch = places[0].0;
+                    self.exchange.publish(slot, BatchId { seq, epoch });
                 }
             }
             Some(Made::NeedsSlot(epoch)) if self.vacancies.is_empty() => {
@@ -141,7 +158,7 @@ impl Border {
             let is_on_its_way = |made: &Made| matches!(made, Made::Ready(other, _) if other == seq);
             !self.drafts.contains_key(seq) && !self.made.iter().any(is_on_its_way)
         };
-        let later = |after: u64| move |(_, (of, _)): &(&u64, &Place)| *of > after;
+        let later = |after: u64| move |(_, places): &(&u64, &Vec<Place>)| places[0].0 > after;
         let (asked, border) = (later(epoch), later(epoch.max(self.exchange.open())));
         let batch = match self.policy {
             Policy::EvenOffered => {
@@ -171,15 +188,31 @@ impl Border {
                 break;
             }
         }
-        if self.gave_way > scene.first + scene.late {
+        if self.gave_way > self.came_back {
             self.wrong = Some("more batches give way than positions came back");
         }
+        // A state has each position as consumed or as open. One that expired here is another node's.
+        if scene.expiries == 0 && self.known() != scene.first + scene.late + scene.second {
+            self.wrong = Some("a state does not have each position once");
+        }
+        let slots = self.vacancies.iter().filter(|vacancy| matches!(vacancy, Vacancy::Slot(_))).count();
+        let ready = self.made.iter().filter(|made| matches!(made, Made::Ready(..))).count();
+        if self.exchange.counts().filling as usize != self.spare.len() + self.drafts.len() + slots + ready {
+            self.wrong = Some("a slot is lost");
+        }
+    }
+
+    /// How many positions are consumed, open or leased.
+    fn known(&self) -> u64 {
+        let of_batches = self.batches.values().map(Vec::len).sum::<usize>();
+        let here = self.open.len() + self.back.len() + self.read.len() + of_batches;
+        (here + self.elsewhere.len() + self.done.len()) as u64
     }
 
     fn act_on(&mut self, scene: &Scene, action: Action) {
         match action {
             Action::Offer { consumer, slot, batch, generation, redelivered } => {
-                let (epoch, index) = self.batches[&batch.seq];
+                let (epoch, index) = self.batches[&batch.seq][0];
                 if epoch > self.floor {
                     self.wrong = Some("a batch of a later epoch is offered");
                 }
@@ -194,15 +227,18 @@ impl Border {
                 self.trainers[usize::try_from(consumer.0).expect("few")].offered.push_back(held);
             }
             Action::Acked { batch, .. } => {
-                let place = self.batches.remove(&batch.seq).expect("it is acked once");
-                self.count(place, scene);
+                self.consumed(batch.seq, scene);
+            }
+            Action::AdoptedAcked(adopted) => self.consumed(adopted.batch.seq, scene),
+            Action::Orphaned { adopted, .. } => {
+                self.back.extend(self.batches.remove(&adopted.batch.seq).expect("it is orphaned once"));
             }
             Action::Dropped { batch, .. } => {
                 if self.was_offered.contains(&batch.seq) {
                     self.wrong = Some("a batch gives way that was offered");
                 }
-                let place = self.batches.remove(&batch.seq).expect("it is dropped once");
-                self.gives_way(place);
+                let places = self.batches.remove(&batch.seq).expect("it is dropped once");
+                self.gives_way(places);
             }
             Action::Seen(batch) => self.exchange.noted(batch.seq),
             Action::Free(_) => {
@@ -212,6 +248,11 @@ impl Border {
             }
             _ => {}
         }
+    }
+
+    fn consumed(&mut self, batch: u64, scene: &Scene) {
+        let places = self.batches.remove(&batch).expect("it is acked once");
+        places.into_iter().for_each(|place| self.count(place, scene));
     }
 
     // The trainers.
@@ -230,9 +271,11 @@ impl Border {
         let trainer = &mut self.trainers[number];
         trainer.asks = true;
         if let Some(held) = trainer.hand.take() {
-            trainer.views.push_back(held);
             self.exchange.ack(consumer(number), held);
-            self.exchange.credit(consumer(number), 1);
+            if !held.is_handed_in() {
+                trainer.views.push_back(held);
+                self.exchange.credit(consumer(number), 1);
+            }
         }
         self.drop_views(number, scene.trainers[number].views);
     }
@@ -271,6 +314,6 @@ impl Border {
     }
 }
 
-fn consumer(number: usize) -> ConsumerId {
+pub(super) fn consumer(number: usize) -> ConsumerId {
     ConsumerId(number as u64)
 }
