@@ -114,6 +114,7 @@ def test_a_recipe_takes_the_place_of_an_image_folders_transform(jpegs):
 
 def test_pictures_of_an_image_folder_are_as_they_are_stored_and_those_of_a_folder_are_turned(tmp_path):
     datasets = pytest.importorskip("torchvision.datasets", reason="torchvision is not installed")
+    v1 = pytest.importorskip("torchvision.transforms")
     from PIL import Image
 
     folder = tmp_path / "turned" / "class"
@@ -124,13 +125,16 @@ def test_pictures_of_an_image_folder_are_as_they_are_stored_and_those_of_a_folde
     exif[0x0112] = 3
     picture.save(folder / "0.png", exif=exif)
 
-    def left_half(source, **settings):
-        loader = DataLoader(source, batch_size=1, transform=forebay.transforms.Resize((8, 16)), **settings)
+    def left_half(source, transform=None, **settings):
+        transform = transform or forebay.transforms.Resize((8, 16))
+        loader = DataLoader(source, batch_size=1, transform=transform, **settings)
         ((images, _),) = loader
         loader.close()
         return int(images[0, 0, 4, 4])
 
     dataset = datasets.ImageFolder(tmp_path / "turned")
     assert (left_half(dataset), left_half(tmp_path / "turned")) == (255, 0)
+    theirs = v1.Compose([v1.Resize((8, 16)), v1.PILToTensor()])
+    assert (left_half(dataset, theirs), left_half(tmp_path / "turned", theirs)) == (255, 0)
     assert left_half(dataset, adjust_orientation=True) == 0
     assert left_half(tmp_path / "turned", adjust_orientation=False) == 255

@@ -61,6 +61,7 @@ def test_what_has_no_choice_or_another_decision_keeps_the_default(pictures, monk
     evaluation = {"shuffle": False, "size": None, "transform": [forebay.transforms.Resize((8, 8))]}
     assert order(folder, **evaluation)[1] == 0
     assert order(folder, shuffle=False, size=None, recipe="torchvision_train")[1] == 9
+    assert order(folder, shuffle=False, size=None, recipe={"name": "torchvision_eval", "size": 8})[1] == 0
     sampler = data.DistributedSampler(range(8), num_replicas=1, rank=0, seed=4)
     assert order(folder, shuffle=None, sampler=sampler)[1] == 4
     # Ranks that know no process group cannot agree on another one.
@@ -131,7 +132,10 @@ logging.basicConfig(level=logging.WARNING, format="%(message)s", stream=sys.stdo
 from forebay.torch import DataLoader
 torch.manual_seed(50 + int(rank))
 train = DataLoader(folder, batch_size=5, size=8, shuffle=True)
-records = [int(number) for images, _ in train for number in images[:, 0, 0, 0]]
+epoch = iter(train)
+# As in training, no rank ends its epoch before the others have begun theirs.
+torch.distributed.barrier()
+records = [int(number) for images, _ in epoch for number in images[:, 0, 0, 0]]
 print(json.dumps([train.seed, records]), flush=True)
 torch.distributed.barrier()
 evaluation = DataLoader(folder, batch_size=5, transform=forebay.transforms.Resize((8, 8)))
@@ -152,6 +156,6 @@ def test_ranks_have_the_seed_of_rank_0_and_one_that_reads_alone_is_warned(pictur
     assert lines[1][1:] == ["over"], "rank 1 did not iterate, and training was no case of one rank alone"
     (warning, count, over) = lines[0][1:]
     assert (count, over) == ("10", "over")
-    assert "rank 0 alone has read this DataLoader" in warning
+    assert "rank 0 has read this DataLoader to its end, and no other rank has begun to" in warning
     assert "10 of 20 records" in warning
     assert "num_shards=1" in warning

@@ -161,7 +161,9 @@ fn padding_mode() -> impl Strategy<Value = PaddingMode> {
 
 fn around(mut mask: Rows, turned: Turned) -> Rows {
     if turned.mirrored {
-        mask.iter_mut().for_each(|row| row.reverse());
+        for row in &mut mask {
+            row.reverse();
+        }
     }
     if turned.flipped {
         mask.reverse();

@@ -102,7 +102,7 @@ class Lists(Generic[A]):
         levels = "[*]" * (len(self.offsets) - 1) + (f"[*, {rows}]" if rows else "[*]")
         kind = type(self)
         name = f"{kind.__module__.removesuffix('.ragged').removesuffix('.batch')}.{kind.__name__}"
-        return f"<{name} {str(values.dtype).removeprefix('torch.')} {levels}, {len(self)} places>"
+        return f"<{name} {str(values.dtype).rpartition('.')[2]} {levels}, {len(self)} places>"
 
 
 class Ragged(Lists[np.ndarray]):

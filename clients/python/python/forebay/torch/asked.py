@@ -9,7 +9,7 @@ from typing import Any
 from forebay._native import named_recipe
 from forebay.transforms.in_process import document
 
-__all__ = ["asked_columns"]
+__all__ = ["asked_columns", "lists_of_recipe"]
 
 # The columns of every batch that a DataLoader gives in any case.
 _ALWAYS = ("images", "labels")
@@ -33,16 +33,18 @@ def _names(settings: Mapping[str, Any]) -> Iterator[str]:
         yield from settings.get(key) or ()
     recipe = settings.get("recipe")
     if recipe is not None:
-        yield from _views(recipe)
+        yield from lists_of_recipe(recipe)
     if settings.get("mixing") is not None:
         yield from _MIXED
 
 
-def _views(recipe: Any) -> Iterator[str]:  # noqa: ANN401 - a name, or a table with one
+def lists_of_recipe(recipe: Any) -> dict[str, list[dict[str, Any]]]:  # noqa: ANN401 - a name, or a table with one
+    """The lists of a recipe's steps, by view. Empty if there is no such recipe."""
     given = dict(recipe) if isinstance(recipe, Mapping) else {"name": recipe}
     name = given.pop("name", None)
     try:
-        yield from json.loads(named_recipe(name, document(given)))
+        lists: dict[str, list[dict[str, Any]]] = json.loads(named_recipe(name, document(given)))
     except (TypeError, ValueError):
         # The Loader refuses it, and says what is wrong.
-        return
+        return {}
+    return lists

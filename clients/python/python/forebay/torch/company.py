@@ -17,9 +17,9 @@ _log = logging.getLogger("forebay")
 # What the ranks' settings differ in.
 _OF_RANK = ("shard_id", "rank")
 _ALONE = (
-    "rank {rank} alone has read this DataLoader, and its part is 1 of {world}: {records} of {whole} records. The other "
-    "ranks have not begun to read theirs. Give num_shards=1 to read everything in each rank that iterates, or let all "
-    "ranks iterate"
+    "rank {rank} has read this DataLoader to its end, and no other rank has begun to. Its part is 1 of {world}: "
+    "{records} of {whole} records. If rank {rank} alone reads it, give num_shards=1 to read everything; otherwise let "
+    "all ranks iterate"
 )
 
 

@@ -116,8 +116,10 @@ class DataLoader:
         )
         given = settings.get("transform")
         if given is not None and not is_daemons(given):
-            # One of torchvision, beside a source that has none.
-            settings = {**translated(given), **settings, "transform": translated(given)["transform"]}
+            # One of torchvision. Whether pictures are turned depends on the dataset.
+            made = translated(given)
+            del made["adjust_orientation"]
+            settings = {**made, **settings, "transform": made["transform"]}
         source, found = source_of(dataset, is_transformed=not _TRANSFORMED.isdisjoint(settings))
         is_stream = "socket" in settings or (isinstance(source, str) and source.startswith("stream:"))
         if not is_stream:

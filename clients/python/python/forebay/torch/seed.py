@@ -14,12 +14,14 @@ import torch
 from forebay import frameworks, transforms
 from forebay.errors import SettingsError
 from forebay.ranks import of_job
+from forebay.torch.asked import lists_of_recipe
+from forebay.transforms.transform import table_name
 
 __all__ = ["has_choices", "seed_of_torch", "tell"]
 
 _log = logging.getLogger("forebay")
 
-# Steps without a random choice. A recipe may have any.
+# Steps without a random choice.
 _FIXED = (
     transforms.CenterCrop,
     transforms.Crop,
@@ -46,7 +48,11 @@ def has_choices(settings: Mapping[str, Any]) -> bool:
     Args:
         settings: All settings of the Loader.
     """
-    if settings.get("shuffle") or any(settings.get(key) is not None for key in ("recipe", "views", "mixing")):
+    if settings.get("shuffle") or any(settings.get(key) is not None for key in ("views", "mixing")):
+        return True
+    lists = lists_of_recipe(settings["recipe"]) if settings.get("recipe") is not None else {}
+    fixed = {table_name(step) for step in _FIXED}
+    if any(not fixed.issuperset(step) for steps in lists.values() for step in steps):
         return True
     steps = settings.get("transform") or ()
     steps = steps if isinstance(steps, (list, tuple)) else [steps]
