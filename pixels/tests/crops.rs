@@ -1,6 +1,7 @@
 //! Random crops and vertical flips: every crop is one that torchvision can give, each as likely, and what is mirrored top to bottom
 //! is what was there, row by row, with everything that follows it.
 #![allow(clippy::unwrap_used, reason = "tests stop at what should not be")]
+#![allow(clippy::float_cmp, reason = "what is not resized stays exact")]
 
 #[path = "shared/chi_square.rs"]
 mod chi_square;
@@ -10,7 +11,7 @@ use std::collections::BTreeMap;
 use chi_square::assert_as_often;
 use forebay_pixels::{
     Annotated, Composition, CpuDecoder, Draw, Fault, Limits, MappedBox, Orientation, Origin, Output, Plan, Recipe,
-    RoundSource,
+    RoundSource, Step,
 };
 use proptest::prelude::*;
 use serde_json::{Value, from_value, json};
@@ -99,6 +100,24 @@ fn a_picture_that_is_too_small_is_refused_or_gets_what_it_lacks_on_both_ends() {
 }
 
 #[test]
+fn rule_8_a_crop_and_a_flip_draw_by_record_epoch_and_place_in_the_list() {
+    let recipe =
+        recipe(json!([{ "random_vertical_flip": {} }, { "random_crop": { "size": [16, 20], "padding": [3, 2] } }]));
+    for (epoch, record) in [(0, 0), (0, 1), (5, 1), (5, 70_000)] {
+        let draw = Draw { seed: 4, epoch, record };
+        let plan = recipe.plan(40, 30, draw);
+        let (flip, crop) = (draw.at(0), draw.at(1));
+        assert_eq!(plan.flipped, flip.unit(0) < 0.5);
+        let (top, left) = (crop.below(0, 30 + 4 - 16 + 1), crop.below(1, 40 + 6 - 20 + 1));
+        // The border is above what is mirrored as well.
+        let top = if plan.flipped { 34 - 16 - top } else { top };
+        let Some(Step::Cut(part)) = plan.steps.last() else { panic!("{:?}", plan.steps) };
+        let (beside, above) = if plan.steps.len() == 1 { (3, 2) } else { (0, 0) };
+        assert_eq!((part.left + beside, part.top + above, part.width, part.height), (left, top, 20, 16));
+    }
+}
+
+#[test]
 fn wrong_values_of_a_crop_and_a_flip_are_refused() {
     for (list, words) in [
         (json!([{ "random_crop": { "size": 0 } }]), "size is 0 x 0"),
@@ -160,7 +179,7 @@ proptest! {
         let twice = |flip: &Value| list([&before, &[flip.clone(), flip.clone()], &after, std::slice::from_ref(&size)]);
         prop_assert_eq!(made(twice(&flip), &file, record).unwrap(), made(twice(&never), &file, record).unwrap());
         // A step that is given a flipped picture sees it flipped.
-        let seen = |file: &[u8], flip: &Value| made(list([std::slice::from_ref(flip), &after, &[size.clone()], &[]]), file, record);
+        let seen = |file: &[u8], flip: &Value| made(list([std::slice::from_ref(flip), &after, std::slice::from_ref(&size), &[]]), file, record);
         let header = file.len() - 29 * 23 * 3;
         let turned = [&file[..header], &upside_down(&file[header..], 29 * 3)].concat();
         prop_assert_eq!(seen(&file, &flip).unwrap(), seen(&turned, &never).unwrap());

@@ -87,8 +87,9 @@ def seed_of_torch(settings: Mapping[str, Any]) -> int | None:
 
 
 def tell(seed: int, source: str) -> None:
-    """Says once which seed this is: in the log, or on stderr if the log does not show it."""
-    if seed in _told:
+    """Says once which seed this is: in the log, or on stderr if the log does not show it. Of a job, rank 0 says it."""
+    ranks = frameworks.ranks()
+    if seed in _told or (ranks is not None and ranks[0] > 0):
         return
     _told.add(seed)
     text = f"the order and the random transforms have the seed {seed}, of {source}; seed={seed} repeats them"
