@@ -66,7 +66,7 @@ pub fn open_dataset(
 }
 
 /// Opens a dataset. If a list of columns names one that the dataset does not have by itself, it is opened again with a map in which
-/// each name stands for the part of this name: a column of a table, a member of an archive.
+/// each name means the part of this name: a column of a table, a member of an archive.
 fn with_columns(
     options: &Options,
     only: Option<&[String]>,

@@ -45,7 +45,7 @@ class Lists(Generic[A]):
 
     @classmethod
     def _whole(cls, values: A, offsets: tuple[A, ...]) -> Self:
-        """A column of what is whole already. Nothing is looked at, so that copies to a device go on meanwhile."""
+        """A column of what is whole already. Nothing is looked at, so that copies to a device are not waited for."""
         column = cls.__new__(cls)
         column.values, column.offsets = values, offsets
         return column

@@ -63,7 +63,7 @@ class Company:
             return None
         from torch.distributed import distributed_c10d
 
-        # The rank that has the store may have ended, and then there is nobody to warn of.
+        # The rank that has the store may have ended, and then there is no answer.
         with contextlib.suppress(RuntimeError, ValueError):
             return int(distributed_c10d._get_default_store().add(self._key, more))
         return None

@@ -283,7 +283,7 @@ class DataLoader:
         self._sampled_epoch, self._has_read = sampled, False
 
     def _take_seed(self, state: Mapping[str, Any]) -> None:
-        """Goes on with the seed of a state. States of before version 0.2 have none, and were of seed 0."""
+        """Takes the seed of a state. States of earlier versions have none, and were of seed 0."""
         seed = state.get("seed", 0) if isinstance(state, Mapping) else None
         if self._has_own_seed or not isinstance(seed, int) or seed == self.seed:
             return

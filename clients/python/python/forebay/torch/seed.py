@@ -65,7 +65,7 @@ def seed_of_torch(settings: Mapping[str, Any]) -> int | None:
     Ranks must have one seed, since they share one order. Their own ones may differ: PyTorch draws them, and scripts set
     `seed + rank`. So all ranks take that of rank 0, which is fixed when rank 0 makes its first DataLoader. Where there
     is nothing to agree by, because there is no process group, the Loader's default is the same for all ranks. A named
-    run has it too, since another process may go on with it.
+    run has it too, since another process may continue it.
 
     Args:
         settings: All settings of the Loader.
@@ -74,7 +74,7 @@ def seed_of_torch(settings: Mapping[str, Any]) -> int | None:
         SettingsError: Rank 0 has made no DataLoader.
     """
     if settings.get("run") is not None:
-        # Other processes go on with it, and it refuses another seed.
+        # Other processes continue it, and it refuses another seed.
         return None
     if settings.get("num_shards") == 1:
         # Each rank reads everything, as in PyTorch, where each has its own seed.
