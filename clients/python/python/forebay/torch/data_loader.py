@@ -2,28 +2,36 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import warnings
-import weakref
 from collections.abc import Iterator, Mapping
 from typing import Any, Callable
 
 import torch
 
-from forebay.errors import ClosedError, Error
+from forebay.errors import Error
 from forebay.loader import Loader
+from forebay.torch.accelerated import Watched, refuse_fast_schedulers
 from forebay.torch.asked import asked_columns
 from forebay.torch.company import Company
 from forebay.torch.dataset import source_of
+from forebay.torch.job import settings_of_state
 from forebay.torch.options import Options
+from forebay.torch.pinning import pinned
+from forebay.torch.samplers import OwnBatchSampler, OwnSampler
 from forebay.torch.seed import has_choices, seed_of_torch, tell
 from forebay.torch.tensors import TorchBatch, TorchLoader
 from forebay.torch.translation import is_daemons, translated
 
 __all__ = ["DataLoader"]
 
+_log = logging.getLogger("forebay")
+
 # Settings that decide on the transforms, in place of the dataset's.
 _TRANSFORMED = {"size", "transform", "recipe"}
+# Who gives one of these has decided how ranks share the dataset.
+_SHARED = ("global_batch", "num_shards", "shard_id", "world_size")
 _NO_GPU = "'pin_memory' argument is set as true but no accelerator is found, then device pinned memory won't be used."
 
 
@@ -31,8 +39,9 @@ class DataLoader:
     """Batches `[images, labels]` of tensors, in place of `torch.utils.data.DataLoader`.
 
     Each `iter()` begins an epoch. If the epoch before it was left early, its other records count as abandoned. Random
-    transforms and the order depend on the seed, and differ from torch's. In a process of several ranks, the DataLoader
-    reads the shard of its rank; `num_shards=1` reads everything in each rank.
+    transforms and the order depend on the seed, and differ from torch's. In a job of several ranks, the DataLoader
+    reads its rank's part of each step, and `len()` counts the batches of one rank; `num_shards=1` reads everything in
+    each rank.
 
     Args:
         dataset: An `ImageFolder` of torchvision with transforms that the daemon knows, a `Subset` of one, or what a
@@ -67,7 +76,9 @@ class DataLoader:
     Attributes:
         dataset: As given.
         sampler: As given, or an object whose `set_epoch()` is this DataLoader's.
+        batch_sampler: Has the length of this DataLoader. Its lists of indices are refused.
         loader: The `forebay.Loader`, for `audit()`, `quarantine` and the like.
+        end_of_dataloader: Whether the batch in hand is the last one of its epoch.
 
     Raises:
         SettingsError: What cannot be honoured, with the way out.
@@ -124,7 +135,7 @@ class DataLoader:
         is_stream = "socket" in settings or (isinstance(source, str) and source.startswith("stream:"))
         if not is_stream:
             found = {"layout": "NCHW", **found}
-        asked = options.settings(settings, is_stream=is_stream)
+        asked, self._follows_state = options.settings(settings, is_stream=is_stream)
         self._asked = asked_columns(settings)
         # A state may bring another seed, unless the caller has decided.
         self._has_own_seed = is_stream or "seed" in asked
@@ -137,19 +148,21 @@ class DataLoader:
             warnings.warn(_NO_GPU, stacklevel=2)
             pin_memory = False
         self.dataset = dataset
-        self.sampler = _OwnSampler(self) if sampler is None else sampler
-        # Lightning looks here for a sampler of its own.
-        self.batch_sampler = None
+        self.sampler = OwnSampler(self) if sampler is None else sampler
+        self.batch_sampler = OwnBatchSampler(self)
         self.num_workers = num_workers
         self.pin_memory = pin_memory
         self.drop_last = drop_last
         self.timeout = timeout
-        self.persistent_workers = persistent_workers
+        # PyTorch's own DataLoader, which frameworks make of these attributes, refuses both without workers.
+        self.persistent_workers = persistent_workers and num_workers > 0
+        self.prefetch_factor = prefetch_factor if num_workers else None
         self.collate_fn = torch.utils.data.default_collate if collate_fn is None else collate_fn
         self._source = os.fspath(source) if isinstance(source, os.PathLike) else source
         self._open({**found, **asked})
         # Which part a rank reads was not the caller's decision.
-        is_shared = not is_stream and sampler is None and "num_shards" in asked and "num_shards" not in settings
+        is_parted = max(asked.get("num_shards", 1), asked.get("world_size", 1)) > 1
+        is_shared = not is_stream and sampler is None and is_parted and not any(name in settings for name in _SHARED)
         self._company = Company(self._settings, self.loader._feed.session.records) if is_shared else None
         # The last iteration, and the last one that was asked for a batch.
         self._iteration = self._read_iteration = 0
@@ -158,6 +171,11 @@ class DataLoader:
         # The sampler's epoch when it was last looked at. None after a state was loaded, which has the epoch.
         self._sampled_epoch: int | None = 0
         self._has_read = False
+        # The epoch whose batches are counted, and how many of it are left. None if a state does not tell.
+        self._counted: int | None = None
+        self._left: int | None = None
+        # Accelerate looks here: whether the batch in hand is the last one of its epoch.
+        self.end_of_dataloader = False
 
     def _open(self, settings: dict[str, Any]) -> None:
         self.loader = Loader(self._source, **settings)
@@ -169,6 +187,7 @@ class DataLoader:
 
     def __iter__(self) -> Iterator[Any]:
         """The batches of the next epoch, or after `load_state_dict()` those that were left of the state's epoch."""
+        refuse_fast_schedulers()
         self._iteration += 1
         if self._is_left_early:
             self.loader.reset()
@@ -193,6 +212,24 @@ class DataLoader:
     def seed(self) -> int:
         """The seed of the order and of the random transforms. For a stream, the daemon's configuration has it."""
         return int(self._settings.get("seed", 0))
+
+    @property
+    def remainder(self) -> int:
+        """Accelerate looks here for the records of the last step that count. 0: all do.
+
+        Warns if the ranks' last batches have copies, because Accelerate would cut off the last places, and copies are
+        in other ones.
+        """
+        ranks = self._settings.get("world_size") or self._settings.get("num_shards") or 1
+        records = int(self.loader._feed.session.records)
+        steps = self.batch_size * ranks
+        if not self.drop_last and records % steps % ranks:
+            warnings.warn(
+                f"Accelerate: gather_for_metrics() counts copies. {ranks} ranks cannot share {records} records evenly, "
+                "so the last batches repeat some. Evaluate with num_shards=1, or with batch.mask of Loader.torch()",
+                stacklevel=2,
+            )
+        return 0
 
     @property
     def class_to_idx(self) -> dict[str, int]:
@@ -220,27 +257,53 @@ class DataLoader:
             # Lightning calls iter() before it says which epoch a resumed job is in.
             if self._read_iteration == self._iteration:
                 self._iteration += 1
-            self._is_left_early, self._epoch = False, epoch
+            self._is_left_early, self._epoch, self._counted = False, epoch, None
 
     def state_dict(self) -> dict[str, Any]:
-        """The state of the run, as of `Loader.state_dict()`, and the seed. Batches that were yielded are consumed."""
-        return {**self.loader.state_dict(), "seed": self.seed}
+        """The state of the run, as `Loader.state_dict()` gives it. Batches that were yielded count as consumed.
+
+        It also has the seed, and says how many batches of the epoch are left. In a job of several ranks it has the records of a step, all
+        ranks have the same state between two steps, and any of them is enough for a checkpoint.
+        """
+        state = self.loader.state_dict()
+        left = self._left if state["epoch"] == self._counted else len(self)
+        return {**state, "seed": self.seed, **({} if left is None else {"batches_left": left}), **self._step()}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Takes the run back to a state: the next `iter()` yields what was not consumed then.
 
-        The seed is that of the state, unless you gave `seed`, `generator` or a `DistributedSampler`. If it is another
-        one, `loader` is another Loader afterwards.
+        Every rank of a job may load the state of one rank, whatever the number of ranks was. A step keeps its records,
+        so with other numbers of ranks, `batch_size` changes. The log then says so. This does not hold if `assignment`,
+        `num_shards`, `run` or the like was given, nor for a stream. The seed is that of the state, unless you gave
+        `seed`, `generator` or a `DistributedSampler`. If the batch size or the seed changes, `loader` is another Loader
+        afterwards.
 
         Raises:
-            SettingsError: `state` is not a state, or it contradicts itself.
+            SettingsError: `state` is not a state, or it contradicts itself. Or its steps cannot be shared by so many
+                ranks.
             Error: The state is of another dataset, order or seed.
         """
-        self._take_seed(state)
-        self.loader.load_state_dict(state)
+        settings = self._seeded(state)
+        try:
+            if settings == self._settings:
+                self.loader.load_state_dict(state)
+            else:
+                self._reopen(settings, state)
+        except Error as refused:
+            # Only what the ledger says of a state. An outage, for example, is a class of its own.
+            other = settings_of_state(settings, state) if type(refused) is Error and self._follows_state else None
+            if other is None:
+                raise
+            try:
+                self._reopen(other, state)
+            except Error:
+                raise refused from None
         self._iteration += 1
         self._is_left_early, self._epoch = False, None
         self._sampled_epoch = None
+        step = self._step()
+        left = state.get("batches_left") if step.items() <= state.items() else None
+        self._counted, self._left = state["epoch"], left if isinstance(left, int) else None
 
     def close(self) -> None:
         """Detaches from the daemon. Tensors stay valid."""
@@ -266,7 +329,49 @@ class DataLoader:
                 self._company.end()
             raise StopIteration
         self._epoch, self._is_left_early = batch.epoch, True
+        if batch.epoch != self._counted:
+            self._counted, self._left = batch.epoch, len(self)
+        if self._left is not None:
+            self._left -= 1
+        self.end_of_dataloader = self._left == 0
         return self._made(batch)
+
+    def _step(self) -> dict[str, int]:
+        """What a count of batches is about: the records of a step."""
+        steps = self._settings.get("global_batch")
+        return {"batch_size": self.batch_size} if steps is None else {"global_batch": steps}
+
+    def _seeded(self, state: Mapping[str, Any]) -> dict[str, Any]:
+        """The settings with the seed of a state. States of earlier versions have none, and were of seed 0."""
+        seed = state.get("seed", 0) if isinstance(state, Mapping) else None
+        if self._has_own_seed or not isinstance(seed, int) or seed == self.seed:
+            return self._settings
+        return {**self._settings, "seed": seed}
+
+    def _reopen(self, settings: dict[str, Any], state: Mapping[str, Any]) -> None:
+        """Loads a state with other settings, which it needs. If it is refused, everything is as before."""
+        former = (self.loader, self._settings, self._batches, self.batch_size)
+        seed = self.seed
+        self._open(settings)
+        try:
+            self.loader.load_state_dict(state)
+        except BaseException:
+            self.loader.close()
+            self.loader, self._settings, self._batches, self.batch_size = former
+            raise
+        former[0].close()
+        if self.seed != seed:
+            tell(self.seed, "the state")
+        if self.batch_size != former[3]:
+            ranks = settings.get("world_size", 1)
+            _log.warning(
+                "the state is of a job whose steps have %d records. They stay so, so each of %d ranks reads %d of them "
+                "and not batch_size=%d",
+                settings["global_batch"],
+                ranks,
+                self.batch_size,
+                former[3],
+            )
 
     def _follow_sampler(self) -> None:
         """Goes to the sampler's epoch if it is not the following one: scripts tell the sampler, and not the DataLoader.
@@ -282,45 +387,15 @@ class DataLoader:
             self.set_epoch(sampled)
         self._sampled_epoch, self._has_read = sampled, False
 
-    def _take_seed(self, state: Mapping[str, Any]) -> None:
-        """Takes the seed of a state. States of earlier versions have none, and were of seed 0."""
-        seed = state.get("seed", 0) if isinstance(state, Mapping) else None
-        if self._has_own_seed or not isinstance(seed, int) or seed == self.seed:
-            return
-        former, settings, batches = self.loader, self._settings, self._batches
-        self._open({**settings, "seed": seed})
-        try:
-            self.loader.load_state_dict(state)
-        except BaseException:
-            self.loader.close()
-            self.loader, self._settings, self._batches = former, settings, batches
-            raise
-        former.close()
-        tell(seed, "the state")
-
     def _end_epoch(self) -> None:
-        self._is_left_early = False
+        self._is_left_early, self._counted = False, None
         self._epoch = None if self._epoch is None else self._epoch + 1
 
     def _made(self, batch: TorchBatch) -> Any:  # noqa: ANN401 - what `collate_fn` makes
         images, labels, columns = batch.images, batch.labels, [batch[name] for name in self._asked]
         is_own = self.collate_fn is not torch.utils.data.default_collate
         made = self.collate_fn(list(zip(images, labels.tolist(), *columns))) if is_own else [images, labels, *columns]
-        return _pinned(made) if self.pin_memory else made
-
-
-def _pinned(made: Any) -> Any:  # noqa: ANN401 - what `collate_fn` has made
-    """The same with its tensors in page-locked memory. As in torch, any other object may have `pin_memory()`."""
-    if isinstance(made, (str, bytes)):
-        return made
-    if isinstance(made, Mapping):
-        pinned = {key: _pinned(value) for key, value in made.items()}
-        return pinned if type(made) is dict else type(made)(pinned)
-    if isinstance(made, tuple) and hasattr(made, "_fields"):
-        return type(made)(*map(_pinned, made))
-    if isinstance(made, (list, tuple)):
-        return type(made)(map(_pinned, made))
-    return made.pin_memory() if hasattr(made, "pin_memory") else made
+        return pinned(made) if self.pin_memory else made
 
 
 class _Iteration(Iterator[Any]):
@@ -329,33 +404,18 @@ class _Iteration(Iterator[Any]):
     def __init__(self, loader: DataLoader, number: int) -> None:
         self._loader: DataLoader | None = loader
         self._number = number
+        self._watched: Watched | None = None
 
     def __next__(self) -> Any:  # noqa: ANN401 - what `collate_fn` makes
-        if self._loader is None:
+        loader = self._loader
+        if loader is None:
             raise StopIteration
+        if self._watched is None:
+            loader.end_of_dataloader = False
+            self._watched = Watched(loader)
         try:
-            return self._loader._next(self._number)
+            return loader._next(self._number)
         except StopIteration:
             self._loader = None
+            self._watched.end(unseen=not loader.end_of_dataloader)
             raise
-
-
-class _OwnSampler:
-    """What scripts look for in `loader.sampler`."""
-
-    def __init__(self, loader: DataLoader) -> None:
-        # The DataLoader has this object. It would keep its ring until the cycle collector runs.
-        self._loader = weakref.ref(loader)
-
-    def set_epoch(self, epoch: int) -> None:
-        """See `DataLoader.set_epoch`."""
-        self._of().set_epoch(epoch)
-
-    def __len__(self) -> int:
-        return int(self._of().loader._feed.session.records)
-
-    def _of(self) -> DataLoader:
-        loader = self._loader()
-        if loader is None:
-            raise ClosedError("the DataLoader of this sampler is gone: keep the DataLoader too")
-        return loader

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import torch
 
-from forebay import frameworks
 from forebay.errors import SettingsError
-from forebay.ranks import of_job
+from forebay.torch.job import shared
 
 __all__ = ["Options"]
 
@@ -39,8 +37,8 @@ class Options:
     generator: torch.Generator | None
     prefetch_factor: int | None
 
-    def settings(self, given: Mapping[str, Any], *, is_stream: bool) -> dict[str, Any]:
-        """The settings of the Loader.
+    def settings(self, given: Mapping[str, Any], *, is_stream: bool) -> tuple[dict[str, Any], bool]:
+        """The settings of the Loader, and whether a state may change how the ranks of a job share the dataset.
 
         Args:
             given: Settings of the Loader that the caller gave by their names there.
@@ -66,12 +64,15 @@ class Options:
             order["num_threads"] = self.num_workers
         if self.prefetch_factor is not None:
             order["prefetch_queue_depth"] = self.prefetch_factor * max(self.num_workers, 1)
+        is_open = False
         if is_stream:
             order = self._asked_of_stream(order)
+        else:
+            order, is_open = shared(order, given)
         if "global_batch" in given:
             # Each rank's batch is a part of it.
             order.pop("batch_size", None)
-        return {**({} if is_stream else _shard_of_rank(given)), **order, **given}
+        return {**order, **given}, is_open
 
     def _of_sampler(self) -> dict[str, Any]:
         if self.shuffle:
@@ -105,11 +106,3 @@ class Options:
         defaults = {"batch_size": 1, "shuffle": False, "last_batch_policy": "partial"}
         mine = ("num_threads", "prefetch_queue_depth")
         return {key: value for key, value in order.items() if key not in mine and defaults.get(key) != value}
-
-
-def _shard_of_rank(given: Mapping[str, Any]) -> dict[str, int]:
-    """The shard of this process, if it is one of several that train together and the caller says nothing of that."""
-    if "shard_id" in given or "num_shards" in given or given.get("assignment") == "lockstep":
-        return {}
-    rank, world, _ = of_job(os.environ, frameworks.ranks())
-    return {"shard_id": rank, "num_shards": world} if world > 1 else {}

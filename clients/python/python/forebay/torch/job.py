@@ -1,0 +1,81 @@
+"""How the ranks of a job share what a DataLoader reads, and which settings a state of another number of ranks needs."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from forebay import frameworks
+from forebay.errors import SettingsError
+from forebay.ranks import of_job
+
+__all__ = ["settings_of_state", "shared"]
+
+# Who gives one of these has decided how ranks share the dataset.
+_DECISIONS = ("assignment", "global_batch", "num_shards", "shard_id")
+# These mean something for shards alone. A named run goes on with the shards that it began with.
+_OF_SHARDS = ("pad_last_batch", "run", "stick_to_shard")
+
+
+def shared(order: Mapping[str, Any], given: Mapping[str, Any]) -> tuple[dict[str, Any], bool]:
+    """The settings of this rank, and whether a state may decide otherwise.
+
+    The ranks of a job read each step together, so that the state of one is the state of all. Frameworks save that of
+    rank 0 alone, and load it in all ranks.
+
+    Args:
+        order: Settings that follow from the arguments of torch, with the shard of a `DistributedSampler`.
+        given: Settings of the Loader that the caller gave by their names there.
+
+    Raises:
+        SettingsError: The environment has a world size without a rank.
+    """
+    if any(name in given for name in _DECISIONS):
+        return dict(order), False
+    found = dict(order)
+    if "num_shards" in order:
+        rank, world = order["shard_id"], order["num_shards"]
+    else:
+        rank, world, _ = of_job(os.environ, frameworks.ranks())
+    is_open = not any(name in given for name in _OF_SHARDS)
+    if world <= 1:
+        return found, is_open
+    if not is_open:
+        return {**found, "shard_id": rank, "num_shards": world}, False
+    return in_steps(found, found["batch_size"] * world, rank, world), True
+
+
+def in_steps(settings: Mapping[str, Any], global_batch: int, rank: int, world: int) -> dict[str, Any]:
+    """The same settings for a rank that reads its part of steps of so many records."""
+    found = {name: value for name, value in settings.items() if name not in ("batch_size", "shard_id", "num_shards")}
+    return {**found, "assignment": "lockstep", "global_batch": global_batch, "rank": rank, "world_size": world}
+
+
+def settings_of_state(settings: Mapping[str, Any], state: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The settings with which a Loader takes a state that it refuses with those that it has. None if there are none.
+
+    A job goes on with the steps that it had, whatever the number of ranks. A rank's state without them is of its
+    shard: DataLoaders had shards before they read in steps.
+
+    Raises:
+        SettingsError: So many ranks cannot share the steps of the state.
+    """
+    rank, world = settings.get("rank", 0), settings.get("world_size", 1)
+    steps = state.get("global_batch")
+    if not isinstance(steps, int) or isinstance(steps, bool) or steps < 1:
+        if "global_batch" not in settings:
+            return None
+        found = in_steps(settings, 0, 0, 0)
+        for name in ("assignment", "global_batch", "rank", "world_size"):
+            found.pop(name)
+        return {**found, "batch_size": settings["global_batch"] // world, "shard_id": rank, "num_shards": world}
+    if steps == settings.get("global_batch"):
+        return None
+    if steps % world:
+        fit = ", ".join(str(ranks) for ranks in range(1, min(steps, 1024) + 1) if steps % ranks == 0)
+        raise SettingsError(
+            f"this state is of a job whose steps have {steps} records, which {world} ranks cannot share. Continue with "
+            f"one of these numbers of ranks: {fit}"
+        )
+    return in_steps(settings, steps, rank, world)

@@ -1,0 +1,76 @@
+"""What scripts and frameworks look for in a DataLoader: its sampler and its batch sampler."""
+
+from __future__ import annotations
+
+import weakref
+from typing import Any, NoReturn, Protocol
+
+from forebay.errors import ClosedError, SettingsError
+
+__all__ = ["OwnBatchSampler", "OwnSampler"]
+
+_NO_INDICES = (
+    "forebay.torch.DataLoader has no lists of indices, since the daemon makes the batches. So skip_first_batches() of "
+    "Accelerate, resume_from_checkpoint of Hugging Face's Trainer within an epoch, and other code that makes another "
+    "DataLoader of it cannot work. Save state_dict() of the DataLoader in the checkpoint, and call load_state_dict() "
+    "before the first epoch. With Accelerate, accelerator.register_for_checkpointing(loader) does both. With Trainer, "
+    "give ignore_data_skip=True, and do as examples/hf_trainer.py and docs/pytorch.md do"
+)
+
+
+class Sampled(Protocol):
+    """The DataLoader whose samplers these are."""
+
+    batch_size: int
+    drop_last: bool
+    loader: Any
+
+    def __len__(self) -> int: ...
+
+    def set_epoch(self, epoch: int) -> None:
+        """Goes to an epoch."""
+
+
+class _Own:
+    """Belongs to a DataLoader, which has it. A strong reference would keep its ring until the cycle collector runs."""
+
+    def __init__(self, loader: Sampled) -> None:
+        self._of = weakref.ref(loader)
+
+    @property
+    def _loader(self) -> Sampled:
+        loader = self._of()
+        if loader is None:
+            raise ClosedError("the DataLoader of this sampler is gone: keep the DataLoader too")
+        return loader
+
+
+class OwnSampler(_Own):
+    """What scripts look for in `loader.sampler`."""
+
+    def set_epoch(self, epoch: int) -> None:
+        """See `DataLoader.set_epoch`."""
+        self._loader.set_epoch(epoch)
+
+    def __len__(self) -> int:
+        return int(self._loader.loader._feed.session.records)
+
+
+class OwnBatchSampler(_Own):
+    """What frameworks look for in `loader.batch_sampler`. A request for its lists of indices is refused by name."""
+
+    @property
+    def batch_size(self) -> int:
+        """That of the DataLoader."""
+        return self._loader.batch_size
+
+    @property
+    def drop_last(self) -> bool:
+        """That of the DataLoader."""
+        return self._loader.drop_last
+
+    def __len__(self) -> int:
+        return len(self._loader)
+
+    def __iter__(self) -> NoReturn:
+        raise SettingsError(_NO_INDICES)
