@@ -14,6 +14,7 @@ sys.path = [folder for folder in sys.path if folder]
 
 import io  # noqa: E402
 import json  # noqa: E402
+import math  # noqa: E402
 import warnings  # noqa: E402
 from importlib import metadata  # noqa: E402
 from typing import Any  # noqa: E402
@@ -138,10 +139,68 @@ def planned(task: dict[str, Any], picture: Image.Image) -> Image.Image:
         elif name == "flip":
             picture = ImageOps.flip(picture)
         else:
-            picture = operated(picture, *next(iter(given.items())))
+            picture = operated(picture, *torchvisions(task["magnitudes"], given, picture.size))
     if task["flipped"]:
         picture = ImageOps.flip(picture)
     return ImageOps.mirror(picture) if task["mirrored"] else picture
+
+
+def torchvisions(space: dict[str, Any] | None, operation: dict[str, Any], size: tuple[int, int]) -> tuple[str, Any]:
+    """An operation, with the parameters that a class of torchvision computes for it on this machine.
+
+    Where ours are none of them, the nearest ones are taken. So a magnitude with another last bit shows in pixels.
+    """
+    name, given = next(iter(operation.items()))
+    if space is None or name not in BY_MAGNITUDE:
+        if name != "aug_mix" or space is None:
+            return name, given
+        chains = [
+            {**chain, "operations": [dict([torchvisions(space, each, size)]) for each in chain["operations"]]}
+            for chain in given["chains"]
+        ]
+        return name, {**given, "chains": chains}
+    from torchvision.transforms import v2
+
+    computed = getattr(v2, space["class"])._AUGMENTATION_SPACE
+    possible = []
+    for key, parameters in BY_MAGNITUDE[name].items():
+        magnitudes, is_signed = computed[key]
+        for magnitude in magnitudes(space["bins"], size[1], size[0]).tolist():
+            for signed in (magnitude, -magnitude) if is_signed else (magnitude,):
+                made = parameters(signed, int)
+                if all(listed(made[each]) == listed(given[each]) for each in made):
+                    return name, given
+                uncut = parameters(signed, float)
+                apart = sum(abs(a - b) for each in uncut for a, b in zip(listed(uncut[each]), listed(given[each])))
+                possible.append((apart, len(possible), made))
+    return name, {**given, **min(possible)[2]}
+
+
+def listed(value: Any) -> list[float]:  # noqa: ANN401 - one number or several
+    """A parameter as numbers."""
+    return [float(number) for number in value] if isinstance(value, list) else [float(value)]
+
+
+def sheared(magnitude: float) -> float:
+    """The angle of a shear."""
+    return math.degrees(math.atan(magnitude))
+
+
+# The parameters that torchvision makes of magnitudes, by our names of operations. It cuts translations to whole pixels.
+BY_MAGNITUDE: dict[str, dict[str, Any]] = {
+    "adjust_brightness": {"Brightness": lambda magnitude, _: {"brightness_factor": 1.0 + magnitude}},
+    "adjust_saturation": {"Color": lambda magnitude, _: {"saturation_factor": 1.0 + magnitude}},
+    "adjust_contrast": {"Contrast": lambda magnitude, _: {"contrast_factor": 1.0 + magnitude}},
+    "adjust_sharpness": {"Sharpness": lambda magnitude, _: {"sharpness_factor": 1.0 + magnitude}},
+    "rotate": {"Rotate": lambda magnitude, _: {"angle": magnitude}},
+    "solarize": {"Solarize": lambda magnitude, _: {"threshold": 255.0 * magnitude}},
+    "affine": {
+        "ShearX": lambda magnitude, _: {"shear": [sheared(magnitude), 0.0], "translate": [0.0, 0.0]},
+        "ShearY": lambda magnitude, _: {"shear": [0.0, sheared(magnitude)], "translate": [0.0, 0.0]},
+        "TranslateX": lambda magnitude, cut: {"shear": [0.0, 0.0], "translate": [cut(magnitude), 0.0]},
+        "TranslateY": lambda magnitude, cut: {"shear": [0.0, 0.0], "translate": [0.0, cut(magnitude)]},
+    },
+}
 
 
 def resized(picture: Image.Image, given: dict[str, Any], by: str) -> Image.Image:
@@ -259,4 +318,5 @@ def main() -> None:
         answers.flush()
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -56,8 +56,24 @@ impl Publisher {
                 ("recipe dinov2_eval", json!("dinov2_eval"), 0),
             ],
         };
-        let task = |(row, value, view): (_, Value, _)| Task::planned(row, ResizedBy::Pillow, recipe(&value, view));
+        let task = |(row, value, view): (_, Value, _)| {
+            let recipe = recipe(&value, view);
+            match class(&value).filter(|_| self == Self::Torchvision) {
+                Some((class, bins)) => Task::augmented(row, class, bins, recipe),
+                None => Task::planned(row, ResizedBy::Pillow, recipe),
+            }
+        };
         Ok(rows.into_iter().map(task).collect())
+    }
+}
+
+/// The class of torchvision that draws a policy's operations, and in how many bins it puts magnitudes.
+fn class(recipe: &Value) -> Option<(&'static str, u32)> {
+    match recipe.get("auto_augment")?.as_str()? {
+        "ra" => Some(("RandAugment", 31)),
+        "ta_wide" => Some(("TrivialAugmentWide", 31)),
+        "augmix" => Some(("AugMix", 10)),
+        _ => Some(("AutoAugment", 10)),
     }
 }
 

@@ -31,6 +31,8 @@ enum TaskKind {
     },
     /// What a named recipe draws, step by step.
     Planned(ResizedBy),
+    /// The same, with the magnitudes that this class of torchvision computes here, in so many bins.
+    Augmented(&'static str, u32),
 }
 
 /// Whose resize a recipe is compared with.
@@ -84,6 +86,12 @@ impl Task {
         Self { name, kind: TaskKind::Planned(by), recipe: Some(recipe) }
     }
 
+    /// The same for a recipe whose operations a class of torchvision draws. Only what was drawn is ours there: magnitudes are
+    /// those that torchvision computes.
+    pub(super) fn augmented(name: &'static str, class: &'static str, bins: u32, recipe: Recipe) -> Self {
+        Self { name, kind: TaskKind::Augmented(class, bins), recipe: Some(recipe) }
+    }
+
     /// Whether it takes the picture as it is, so that formats and orientations show.
     pub(super) fn is_whole(&self) -> bool {
         self.kind == TaskKind::Whole
@@ -116,11 +124,18 @@ impl Task {
             TaskKind::Torch(filter) => json!({ "do": "torch", "filter": name(filter), "side": SIDE }),
             TaskKind::Reduced { exact: true } => json!({ "do": "resize", "filter": "bilinear", "side": SMALL }),
             TaskKind::Reduced { exact: false } => json!({ "do": "reduce", "gap": GAP, "side": SMALL }),
-            TaskKind::Planned(by) => {
+            TaskKind::Planned(_) | TaskKind::Augmented(..) => {
                 let plan = self.plan(width, height, draw);
-                let by = if by == ResizedBy::OpenCv { "opencv" } else { "pillow" };
+                let by = if self.kind == TaskKind::Planned(ResizedBy::OpenCv) { "opencv" } else { "pillow" };
                 let steps: Vec<Value> = plan.steps.iter().map(|step| drawn(*step, (plan.width, plan.height))).collect();
-                json!({ "do": "plan", "steps": steps, "mirrored": plan.mirrored, "flipped": plan.flipped, "resize": by })
+                let magnitudes = match self.kind {
+                    TaskKind::Augmented(class, bins) => json!({ "class": class, "bins": bins }),
+                    _ => Value::Null,
+                };
+                json!({
+                    "do": "plan", "steps": steps, "mirrored": plan.mirrored, "flipped": plan.flipped, "resize": by,
+                    "magnitudes": magnitudes,
+                })
             }
             TaskKind::Training => {
                 let plan = self.plan(width, height, draw);
@@ -149,7 +164,7 @@ impl TaskKind {
         let size = Size::HeightWidth([SIDE, SIDE]);
         let small = Size::HeightWidth([SMALL, SMALL]);
         Some(match self {
-            Self::Whole | Self::Planned(_) => return Ok(None),
+            Self::Whole | Self::Planned(_) | Self::Augmented(..) => return Ok(None),
             Self::Middle => one(Transform::CenterCrop(CenterCrop { size })),
             Self::Training => Recipe::training(SIDE),
             Self::Evaluation => Recipe::evaluation(SIDE),

@@ -126,13 +126,15 @@ impl Kind {
     }
 }
 
-/// `torch.linspace` in single precision: from either end towards the middle.
+/// `torch.linspace` in single precision: from either end towards the middle. Each value is rounded once, as torch does on
+/// CPUs that multiply and add in one step, which are all with AVX2. Without that, torch rounds twice, and some magnitudes
+/// have another last bit.
 #[expect(clippy::cast_possible_truncation, clippy::cast_precision_loss, reason = "as torch calculates, with few bins")]
 fn linear(first: f64, last: f64, bin: u32, bins: u32) -> f64 {
     let (first, last) = (first as f32, last as f32);
     let step = (last - first) / (bins - 1) as f32;
-    let value = if bin < bins / 2 { first + step * bin as f32 } else { last - step * (bins - 1 - bin) as f32 };
-    value.into()
+    let (steps, end) = if bin < bins / 2 { (bin as f32, first) } else { (-((bins - 1 - bin) as f32), last) };
+    libm::fmaf(step, steps, end).into()
 }
 
 /// How many bits stay, halves to even.
@@ -140,4 +142,28 @@ fn linear(first: f64, last: f64, bin: u32, bins: u32) -> f64 {
 fn bits(strengths: &Strengths, bin: u32) -> u8 {
     let per_bit = (strengths.bins - 1) as f32 / strengths.posterize;
     (strengths.bits - bin as f32 / per_bit).round_ties_even() as u8
+}
+
+#[cfg(test)]
+mod tests {
+    use super::linear;
+
+    /// `torch.linspace(first, last, bins)[bin]` with AVX2 or AVX-512, where it is another number without.
+    #[test]
+    fn magnitudes_have_the_last_bits_of_torch_on_a_cpu_with_avx2() {
+        let cases = [
+            (0.0, 32.0, 15, 31, 15.999_999_f32, 16.0),
+            (0.0, 32.0, 17, 31, 18.133_333_f32, 18.133_331_f32),
+            (0.0, 32.0, 24, 31, 25.6, 25.599_998_f32),
+            (0.0, 0.99, 19, 31, 0.627_000_03_f32, 0.626_999_97_f32),
+            (0.0, 0.99, 25, 31, 0.825_f32, 0.825_000_05_f32),
+            (1.0, 0.0, 6, 31, 0.8, 0.799_999_95_f32),
+            (1.0, 0.0, 13, 31, 0.566_666_66_f32, 0.566_666_6_f32),
+            (0.0, 0.9, 20, 31, 0.599_999_96_f32, 0.6),
+        ];
+        for (first, last, bin, bins, with, without) in cases {
+            assert_ne!(with.to_bits(), without.to_bits());
+            assert_eq!(linear(first, last, bin, bins).to_bits(), f64::from(with).to_bits(), "{bin} of {first}..{last}");
+        }
+    }
 }

@@ -12,10 +12,11 @@ import torch
 
 from forebay.errors import Error
 from forebay.loader import Loader
-from forebay.torch.accelerated import Watched, refuse_fast_schedulers
+from forebay.torch.accelerated import refuse_fast_schedulers
 from forebay.torch.asked import asked_columns
 from forebay.torch.company import Company
 from forebay.torch.dataset import source_of
+from forebay.torch.iteration import Iteration
 from forebay.torch.job import settings_of_state
 from forebay.torch.options import Options
 from forebay.torch.pinning import pinned
@@ -195,7 +196,7 @@ class DataLoader:
         self._follow_sampler()
         if self._company is not None:
             self._company.begin()
-        return _Iteration(self, self._iteration)
+        return Iteration(self, self._iteration)
 
     def __len__(self) -> int:
         """Batches of an epoch. An upper bound if several trainers share a stream, or if sources have weights."""
@@ -396,26 +397,3 @@ class DataLoader:
         is_own = self.collate_fn is not torch.utils.data.default_collate
         made = self.collate_fn(list(zip(images, labels.tolist(), *columns))) if is_own else [images, labels, *columns]
         return pinned(made) if self.pin_memory else made
-
-
-class _Iteration(Iterator[Any]):
-    """One `for` over a DataLoader. It keeps no batch."""
-
-    def __init__(self, loader: DataLoader, number: int) -> None:
-        self._loader: DataLoader | None = loader
-        self._number = number
-        self._watched: Watched | None = None
-
-    def __next__(self) -> Any:  # noqa: ANN401 - what `collate_fn` makes
-        loader = self._loader
-        if loader is None:
-            raise StopIteration
-        if self._watched is None:
-            loader.end_of_dataloader = False
-            self._watched = Watched(loader)
-        try:
-            return loader._next(self._number)
-        except StopIteration:
-            self._loader = None
-            self._watched.end(unseen=not loader.end_of_dataloader)
-            raise
