@@ -48,7 +48,7 @@ pub(super) fn markdown(out: &mut impl Write, versions: &Versions, reports: &[Rep
          Both sides turn pictures upright, put transparent ones on black, and keep the upper 8 of 16 bits. Pillow is told crops\n\
          and sizes. Only in evaluation, it follows torchvision's rules by itself. Magnitudes of torchvision's augmentations are\n\
          those that torchvision computes on this machine; ours are those of a CPU with AVX2 or AVX-512. torch's resizes are those\n\
-         of tensors of floats, as on a GPU. For tensors of bytes on a CPU, see transforms.md#whose-pixels.",
+         of tensors of floats, as on a GPU. For tensors of bytes on a CPU, see [transforms.md](transforms.md#whose-pixels).",
         env!("CARGO_PKG_VERSION"),
         versions.pillow,
         versions.libjpeg.as_deref().unwrap_or("of unknown version"),
