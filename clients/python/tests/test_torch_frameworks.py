@@ -19,7 +19,7 @@ RECORDS, STEPS = 37, 5
 DIE_AT, SAVED_AT = 7, 6
 PACKAGES = {"lightning": "lightning", "accelerate": "accelerate", "trainer": "transformers"}
 
-pytestmark = [pytest.mark.daemon, pytest.mark.usefixtures("binary")]
+pytestmark = [pytest.mark.daemon, pytest.mark.originals, pytest.mark.usefixtures("binary")]
 
 
 def job(framework, ranks, folder, output, *words):
@@ -115,15 +115,34 @@ def test_accumulate_sees_the_end_of_an_epoch_of_any_length_also_after_a_state(pi
         loader.close()
 
 
-def test_a_loader_that_accelerate_cannot_rebuild_is_refused_by_name(pictures):
+@pytest.mark.parametrize("num_workers", [0, 2])
+def test_a_loader_that_accelerate_cannot_rebuild_is_refused_by_name(pictures, num_workers):
     accelerate = pytest.importorskip("accelerate", reason="accelerate is not installed; `make originals` installs it")
     accelerator = accelerate.Accelerator(cpu=True)
-    loader = accelerator.prepare(DataLoader(pictures(12), 5, size=8, persistent_workers=True, num_workers=2))
+    given = {"num_workers": num_workers, "persistent_workers": True, "prefetch_factor": 3}
+    loader = accelerator.prepare(DataLoader(pictures(12), 5, size=8, **given))
     rest = accelerate.skip_first_batches(loader, 1)
     assert len(rest) == 2
     with pytest.raises(forebay.SettingsError, match=r"skip_first_batches.*register_for_checkpointing"):
         next(iter(rest))
     loader.close()
+
+
+def test_trainers_own_resume_within_an_epoch_is_refused_by_name(pictures, tmp_path):
+    transformers = pytest.importorskip("transformers", reason="not installed; `make originals` installs it")
+    example = torch_jobs.hf_trainer()
+    settings = transformers.TrainingArguments(
+        str(tmp_path), num_train_epochs=1, per_device_train_batch_size=4, save_steps=2, use_cpu=True, report_to=[]
+    )
+    trainer = example.Trained(str(pictures(20, classes=2)), None, model=example.Classifier(2), args=settings)
+    trainer.train()
+    assert trainer.state.global_step == 5
+    with pytest.raises(forebay.SettingsError, match=r"resume_from_checkpoint.*ignore_data_skip=True.*hf_trainer.py"):
+        trainer.train(resume_from_checkpoint=str(tmp_path / "checkpoint-2"))
+    # At the end of an epoch, there is nothing to skip.
+    settings.num_train_epochs = 2
+    trainer.train(resume_from_checkpoint=str(tmp_path / "checkpoint-5"))
+    assert trainer.state.global_step == 10
 
 
 def test_a_scheduler_that_steps_for_all_processes_is_refused_by_name(pictures, monkeypatch):

@@ -130,12 +130,18 @@ def accelerate(args, diary):
     return progress.steps
 
 
-def trainer(args, diary):
+def hf_trainer():
+    """The example as a module."""
     path = Path(__file__).resolve().parents[3] / "examples" / "hf_trainer.py"
     spec = importlib.util.spec_from_file_location("hf_trainer", path)
-    example = importlib.util.module_from_spec(spec)
-    sys.modules["hf_trainer"] = example
-    spec.loader.exec_module(example)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["hf_trainer"] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def trainer(args, diary):
+    example = hf_trainer()
     steps = []
 
     class Noted(example.Trained):
