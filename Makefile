@@ -2,7 +2,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help deps deps-test deps-fuzz build install-c demo test lint test-rust test-python test-c test-readme test-torch test-tf test-jax test-paddle test-regions torture chaos simulation model single-step bench seek compare parity gallery compat fuzz docs clean
+.PHONY: help deps deps-test deps-fuzz build install-c demo test lint test-rust test-python test-c test-readme test-torch originals test-tf test-jax test-paddle test-regions torture chaos simulation model single-step bench seek compare parity gallery compat fuzz docs clean
 
 # PyO3 would link libpython without these, and cargo would build it anew whenever maturin had been here.
 export PYO3_PYTHON := $(CURDIR)/.venv/bin/python
@@ -46,6 +46,10 @@ test-readme: deps ## The README's blocks, and the documents that are made from c
 test-torch: deps ## PyTorch, Lightning, Accelerate, timm, matplotlib: installs them into .venv, which is large, and runs their tests
 	.venv/bin/python -m pip install -q --disable-pip-version-check torch torchvision lightning accelerate timm matplotlib mypy
 	@.venv/bin/python scripts/test.py wheel torch
+
+originals: deps ## Beside the original libraries: torchvision, Pillow, Lightning, Accelerate, Trainer, readers; installs them into .venv
+	.venv/bin/python -m pip install -q --disable-pip-version-check torch torchvision lightning accelerate transformers
+	@.venv/bin/python scripts/test.py wheel originals
 
 test-tf: deps ## TensorFlow: installs it into target/tensorflow, which takes 1.6 GB, and runs its tests
 	@.venv/bin/python scripts/test.py wheel tensorflow

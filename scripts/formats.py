@@ -78,4 +78,5 @@ def main(folder: Path) -> None:
         made.save(folder / name, **how)
 
 
-main(Path(sys.argv[1]))
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

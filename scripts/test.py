@@ -116,6 +116,11 @@ def torch() -> Tally:
     return pytest("-k", "torch")
 
 
+def originals() -> Tally:
+    """Those that compare with the libraries that others use in our place."""
+    return pytest("-m", "originals")
+
+
 def tensorflow() -> Tally:
     """Those that need TensorFlow."""
     return beside("tensorflow", ("tensorflow-cpu",), "test_tf.py", "test_tf_example.py", "test_torch_and_others.py")
@@ -236,6 +241,7 @@ PYTEST_WORKERS = str(CORES + 1)
 # Not in the whole: PyTorch, TensorFlow, JAX and Paddle are large, and short forms of the others are in there.
 ASKED_FOR = {
     "torch": torch,
+    "originals": originals,
     "tensorflow": tensorflow,
     "jax": jax,
     "paddle": paddle,

@@ -11,7 +11,7 @@ from originals import FORMATS, Format, some_pictures
 from originals.dataset import SIDE, pixels_of
 from processes import private_daemons
 
-pytestmark = [pytest.mark.daemon, pytest.mark.usefixtures("binary")]
+pytestmark = [pytest.mark.daemon, pytest.mark.originals, pytest.mark.usefixtures("binary")]
 
 COUNT = 90
 # Pixels as they are in the file: of their own size, and not normalised.

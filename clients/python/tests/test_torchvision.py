@@ -15,7 +15,7 @@ pytest.importorskip("torchvision", reason="torchvision is not installed; `make t
 from torchvision import tv_tensors  # noqa: E402 - after it was looked whether it is there
 from torchvision.transforms import v2  # noqa: E402
 
-pytestmark = [pytest.mark.daemon, pytest.mark.usefixtures("binary")]
+pytestmark = [pytest.mark.daemon, pytest.mark.originals, pytest.mark.usefixtures("binary")]
 
 
 def _cut(*part):

@@ -11,6 +11,8 @@ pytest.importorskip("torchvision", reason="torchvision is not installed; `make t
 from torchvision.transforms.v2 import InterpolationMode  # noqa: E402 - after it was looked whether it is there
 from torchvision.transforms.v2 import functional as theirs  # noqa: E402
 
+pytestmark = pytest.mark.originals
+
 FACTORS = [0.0, 0.25, 0.5, 0.9999, 1.0, 1.0001, 1.3, 2.0, 7.5]
 # torchvision refuses other numbers for tensors.
 PARAMETERS = {
