@@ -219,6 +219,25 @@ def test_the_state_of_any_rank_is_that_of_all_whatever_their_number(pictures, mo
         loader.close()
 
 
+def test_a_job_that_begins_with_one_process_in_lockstep_may_grow(pictures, monkeypatch):
+    folder = pictures(31, classes=2)
+    given = {"size": 8, "seed": 5, "shuffle": True}
+    alone = DataLoader(folder, assignment="lockstep", global_batch=10, rank=0, world_size=1, **given)
+    seen = read([alone], 2)
+    state = alone.state_dict()
+    ranks = ranks_of(folder, monkeypatch, 2, 5)
+    for loader in ranks:
+        loader.load_state_dict(state)
+    assert sorted([*seen, *read(ranks)]) == list(range(31))
+    # Without that, the state of one process says nothing of steps.
+    monkeypatch.delenv("WORLD_SIZE")
+    plain = DataLoader(folder, 10, **given)
+    with pytest.raises(forebay.Error, match="another dataset or order"):
+        ranks[0].load_state_dict(plain.state_dict())
+    for loader in (alone, plain, *ranks):
+        loader.close()
+
+
 def test_steps_that_the_ranks_cannot_share_are_refused_with_the_numbers_that_can(pictures, monkeypatch):
     folder = pictures(50, classes=2)
     (first, second) = ranks_of(folder, monkeypatch, 2, 5)
