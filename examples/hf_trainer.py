@@ -1,7 +1,7 @@
 """Training with Hugging Face's Trainer, whose checkpoints have the DataLoader's state, also within an epoch.
 
 `torchrun --nproc_per_node=4 examples/hf_trainer.py /data/pictures --output jobs/1` trains with 4 ranks. Stop it, or
-kill it, and start it with 2: it goes on after the last checkpoint, with the next record. Without torchrun, it trains
+kill it, and start it with 2: it continues after the last checkpoint, with the next record. Without torchrun, it trains
 alone.
 """
 
@@ -96,7 +96,7 @@ def main(words: list[str] | None = None, kind: type[Trained] = Trained) -> None:
         num_train_epochs=args.epochs,
         per_device_train_batch_size=args.batch_size,
         save_steps=args.every,
-        # The DataLoader's state says where to go on: Trainer need not read an epoch up to there.
+        # The DataLoader's state says where to continue: Trainer need not read an epoch up to there.
         ignore_data_skip=True,
         use_cpu=not torch.cuda.is_available(),
         report_to=[],

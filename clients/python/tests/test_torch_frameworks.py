@@ -1,4 +1,4 @@
-"""Frameworks that look inside a DataLoader: jobs of two ranks that are killed, and go on with two or with one."""
+"""Frameworks that look inside a DataLoader: jobs of two ranks that are killed, and continued with two or with one."""
 
 import importlib.util
 import json
@@ -76,7 +76,7 @@ def check_paces(rank):
     steps = 0
     for line in rank:
         at = line["step"] % STEPS
-        # A state is loaded where the optimizer has just stepped, or Accelerate goes on with its own count.
+        # A state is loaded where the optimizer has just stepped, or Accelerate continues its own count.
         assert line["stepped"] == (at in (1, 3, 4)), line
         steps = line["scheduler"] if line is rank[0] else steps + line["stepped"]
         assert line["scheduler"] == steps, line
@@ -278,4 +278,18 @@ def test_a_state_of_a_shard_is_taken_by_the_rank_that_has_the_shard(pictures, mo
     after = read(ranks)
     assert (len(seen), sorted([*seen, *after])) == (10, list(range(20)))
     for loader in (*shards, *ranks):
+        loader.close()
+
+
+@pytest.mark.parametrize("given", [{"stick_to_shard": True}, {"pad_last_batch": True}, {"run": "kept"}])
+def test_who_asks_for_what_shards_have_gets_a_shard(pictures, monkeypatch, tmp_path, given):
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    folder = pictures(20, classes=2)
+    loaders = ranks_of(folder, monkeypatch, 2, 5, **given)
+    state = loaders[0].state_dict()
+    assert "global_batch" not in state
+    assert read(loaders) == list(range(20))
+    with pytest.raises(forebay.Error, match="another dataset or order"):
+        loaders[1].load_state_dict(state)
+    for loader in loaders:
         loader.close()

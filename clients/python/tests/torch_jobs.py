@@ -1,7 +1,7 @@
 """Jobs of frameworks that look inside a DataLoader, for the tests: each rank writes down what it trains on.
 
 `torchrun torch_jobs.py FRAMEWORK FOLDER OUTPUT --die-at STEP` trains with the framework's defaults, and with
-`forebay.torch.DataLoader` in place of torch's. Started again, it goes on after its last checkpoint.
+`forebay.torch.DataLoader` in place of torch's. Started again, it continues after its last checkpoint.
 """
 
 import argparse

@@ -13,9 +13,9 @@ from forebay.ranks import of_job
 __all__ = ["settings_of_state", "shared"]
 
 # Who gives one of these has decided how ranks share the dataset.
-_DECISIONS = ("assignment", "global_batch", "num_shards", "shard_id")
-# These mean something for shards alone. A named run goes on with the shards that it began with.
-_OF_SHARDS = ("pad_last_batch", "run", "stick_to_shard")
+_DECISIONS = ("global_batch", "num_shards", "shard_id")
+# These mean something for shards alone. A named run keeps the shards that it began with.
+_OF_SHARDS = ("assignment", "pad_last_batch", "run", "stick_to_shard")
 
 
 def shared(order: Mapping[str, Any], given: Mapping[str, Any]) -> tuple[dict[str, Any], bool]:
@@ -31,17 +31,17 @@ def shared(order: Mapping[str, Any], given: Mapping[str, Any]) -> tuple[dict[str
     Raises:
         SettingsError: The environment has a world size without a rank.
     """
-    if any(name in given for name in _DECISIONS):
+    if given.get("assignment") == "lockstep" or any(name in given for name in _DECISIONS):
         return dict(order), False
     found = dict(order)
     if "num_shards" in order:
         rank, world = order["shard_id"], order["num_shards"]
     else:
         rank, world, _ = of_job(os.environ, frameworks.ranks())
-    is_open = not any(name in given for name in _OF_SHARDS)
+    follows_state = not any(name in given for name in _OF_SHARDS)
     if world <= 1:
-        return found, is_open
-    if not is_open:
+        return found, follows_state
+    if not follows_state:
         return {**found, "shard_id": rank, "num_shards": world}, False
     return in_steps(found, found["batch_size"] * world, rank, world), True
 
@@ -55,7 +55,7 @@ def in_steps(settings: Mapping[str, Any], global_batch: int, rank: int, world: i
 def settings_of_state(settings: Mapping[str, Any], state: Mapping[str, Any]) -> dict[str, Any] | None:
     """The settings with which a Loader takes a state that it refuses with those that it has. None if there are none.
 
-    A job goes on with the steps that it had, whatever the number of ranks. A rank's state without them is of its
+    A job keeps the steps that it had, whatever the number of ranks. A rank's state without them is of its
     shard: DataLoaders had shards before they read in steps.
 
     Raises:

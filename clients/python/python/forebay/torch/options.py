@@ -64,15 +64,15 @@ class Options:
             order["num_threads"] = self.num_workers
         if self.prefetch_factor is not None:
             order["prefetch_queue_depth"] = self.prefetch_factor * max(self.num_workers, 1)
-        is_open = False
+        follows_state = False
         if is_stream:
             order = self._asked_of_stream(order)
         else:
-            order, is_open = shared(order, given)
+            order, follows_state = shared(order, given)
         if "global_batch" in given:
             # Each rank's batch is a part of it.
             order.pop("batch_size", None)
-        return {**order, **given}, is_open
+        return {**order, **given}, follows_state
 
     def _of_sampler(self) -> dict[str, Any]:
         if self.shuffle:
