@@ -167,6 +167,9 @@ def main():
     parser.add_argument("--die-at", type=int)
     args = parser.parse_args()
     steps = globals()[args.framework](args, Diary(args.output))
+    if torch.distributed.is_initialized():
+        # Its threads, left to the process's end, may abort it.
+        torch.distributed.destroy_process_group()
     print(json.dumps({"job": args.framework, "steps": steps}), flush=True)
 
 
