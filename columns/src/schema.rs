@@ -142,7 +142,7 @@ impl Field {
         let is_order = (0..).zip(sorted).all(|(place, number): (u32, u32)| place == number);
         let dims = self.column_type.dims();
         let fixed: usize = dims.iter().rev().skip(1).map(|&dim| dim as usize).product();
-        let fits = dims.len() < 2 || fixed % self.flip.len().max(1) == 0;
+        let fits = dims.len() < 2 || fixed.is_multiple_of(self.flip.len().max(1));
         self.flip.is_empty() || self.role.is_of_keypoints() && is_order && fits
     }
 }

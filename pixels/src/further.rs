@@ -240,7 +240,8 @@ mod tests {
     fn rule_68_a_jpeg_says_in_its_index_how_many_pictures_it_has() {
         let plain = photograph(0, 24, 16);
         assert_eq!(count(&plain), None);
-        let little = b"MPF\0II*\0\x08\0\0\0\x02\0\0\xb0\x07\0\x04\0\0\00100\x01\xb0\x04\0\x01\0\0\0\x03\0\0\0\0\0\0\0";
+        let little =
+            b"MPF\0II*\0\x08\0\0\0\x02\0\0\xb0\x07\0\x04\0\0\0\x30100\x01\xb0\x04\0\x01\0\0\0\x03\0\0\0\0\0\0\0";
         let big = b"MPF\0MM\0*\0\0\0\x08\0\x01\xb0\x01\0\x04\0\0\0\x01\0\0\0\x02\0\0\0\0";
         for (index, pictures) in [(&little[..], 2), (&big[..], 1)] {
             let len = u16::try_from(index.len() + 2).unwrap().to_be_bytes();

@@ -6,7 +6,9 @@ use super::*;
 
 fn seen(paths: &[&str]) -> Beside {
     let mut beside = Beside::default();
-    paths.iter().for_each(|path| beside.see(path.as_bytes()));
+    for path in paths {
+        beside.see(path.as_bytes());
+    }
     beside
 }
 

@@ -72,8 +72,8 @@ fn what_lies_beside_the_pictures_is_kept_in_an_index() {
     let (dir, indexes) = (folder(&["train/1.jpg", "train/1.xml", "x/2.jpg"]), tempfile::tempdir().unwrap());
     let tar = dir.path().join("x.tar");
     fs::write(&tar, TarWriter::of(&[("a/1.jpg", b"one"), ("a/1.lbl", b"x"), ("b/2.jpg", b"two")])).unwrap();
-    for name in [at(&dir).to_owned(), tar.to_str().unwrap().to_owned()] {
-        let name = if name.ends_with(".tar") { format!("tar:{name}?members=files") } else { format!("folder:{name}") };
+    let tar = tar.to_str().unwrap();
+    for name in [format!("folder:{}", at(&dir)), format!("tar:{tar}?members=files")] {
         let index = indexes.path().join("x.arrow");
         let report = make_index(&name, &Options::default(), Some(&index), true).unwrap();
         assert!(report.is_new);

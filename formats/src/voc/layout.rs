@@ -153,7 +153,7 @@ impl VocLayout {
         let used: HashSet<&[u8]> = used.iter().collect();
         let are_apart = self.annotations != self.pictures;
         for folder in [Some(&self.pictures), are_apart.then_some(&self.annotations)].into_iter().flatten() {
-            let prefix = folder.path().strip_prefix(self.folder.path()).unwrap_or(Path::new(""));
+            let prefix = folder.path().strip_prefix(self.folder.path()).unwrap_or_else(|_| Path::new(""));
             for entry in folder.entries()?.into_iter().filter(|entry| !entry.is_folder) {
                 let path = entry.address.path();
                 let whole = prefix.join(&entry.name);

@@ -52,7 +52,7 @@ fn object(line: &str, LabelLines { classes, pose }: LabelLines<'_>) -> Result<Yo
     }
     let visibilities = if *pose == PoseLines::Unknown { visibilities(&words) } else { None };
     // No polygon has a 2, or an odd number of coordinates.
-    if visibilities.as_ref().is_some_and(|found| found.contains(&2) || words.len() % 2 != 0) {
+    if visibilities.as_ref().is_some_and(|found| found.contains(&2) || !words.len().is_multiple_of(2)) {
         return Err(format!(
             "has {} numbers behind the class, which look like a box and {} keypoints of x, y and visibility. Write \
              \"kpt_shape: [{1}, 3]\" into data.yaml, or give kpt_shape=\"{1},3\".",
@@ -122,13 +122,13 @@ fn box_of([x, y, width, height]: [f64; 4]) -> [f64; 4] {
 
 fn visibility(word: &str) -> Option<u8> {
     let number: f64 = word.parse().ok()?;
-    [0_u8, 1, 2].into_iter().find(|known| f64::from(*known) == number)
+    [0_u8, 1, 2].into_iter().find(|known| (f64::from(*known) - number).abs() < 1e-9)
 }
 
 /// The visibilities of keypoints, if the numbers behind a class could be a box and keypoints.
 fn visibilities(words: &[&str]) -> Option<Vec<u8>> {
     let (_, points) = words.split_at_checked(4)?;
-    let is_whole = !points.is_empty() && points.len() % 3 == 0;
+    let is_whole = !points.is_empty() && points.len().is_multiple_of(3);
     if is_whole { points.chunks_exact(3).map(|point| visibility(point[2])).collect() } else { None }
 }
 
