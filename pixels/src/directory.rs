@@ -9,7 +9,7 @@ pub(crate) const SHORT: u16 = 3;
 pub(crate) struct Directory<'a> {
     file: &'a [u8],
     is_little: bool,
-    /// Whether it is a BigTIFF, with numbers of 64 bits.
+    /// Whether it is a big TIFF, with numbers of 64 bits.
     is_big: bool,
     /// Where it begins.
     at: usize,

@@ -144,7 +144,7 @@ fn files() -> Vec<(&'static str, Vec<u8>, Vec<u8>)> {
         (
             "EXIF in a text",
             png_with(|info| {
-                info.uncompressed_latin1_text.push(TEXtChunk::new("Raw profile type exif", digits.clone()))
+                info.uncompressed_latin1_text.push(TEXtChunk::new("Raw profile type exif", digits.clone()));
             }),
         ),
         ("many texts", png_with(|info| info.uncompressed_latin1_text = vec![TEXtChunk::new("key", "value"); 100_000])),

@@ -85,7 +85,7 @@ impl<'a> OpenOther<'a> {
                     };
                     let (file, colours) = match format {
                         Format::Tiff => tiff::prepared(bytes).map_err(named)?,
-                        Format::Gif => gif::prepared(bytes).unwrap_or((bytes.into(), Colours::AsDecoded)),
+                        Format::Gif => gif::prepared(bytes).unwrap_or_else(|| (bytes.into(), Colours::AsDecoded)),
                         Format::Bmp => match bmp::run_lengths(bytes) {
                             Some((decoder, colours)) => return open.with(decoder, colours),
                             None => bmp::prepared(bytes),

@@ -64,8 +64,8 @@ impl Colours {
             }
             (Self::Stretched(most), ColorType::Rgb16) => {
                 let table = stretches::<65536>(*most);
-                let value = |low: u8, high: u8| table[usize::from(u16::from_ne_bytes([low, high]))];
-                each(raw, out, |p: [u8; 6]| [value(p[0], p[1]), value(p[2], p[3]), value(p[4], p[5])]);
+                let value = |pair: [u8; 2]| table[usize::from(pair[UPPER]) * 256 + usize::from(pair[1 - UPPER])];
+                each(raw, out, |p: [u8; 6]| [value([p[0], p[1]]), value([p[2], p[3]]), value([p[4], p[5]])]);
             }
             (Self::Bits(bits), ColorType::Rgb8) => {
                 let tables = bits.map(widths);

@@ -81,7 +81,7 @@ fn palette(directory: &Directory<'_>) -> Option<Box<Palette>> {
     if bits.len() != 1 || bits.number(0) != Some(8.0) || (map.kind, map.len()) != (SHORT, 3 * 256) {
         return None;
     }
-    let upper = if directory.is_little() { 1 } else { 0 };
+    let upper = usize::from(directory.is_little());
     // First all the reds, then the greens, then the blues.
     let value = |index: usize, channel: usize| map.data[2 * (256 * channel + index) + upper];
     Some(Box::new(std::array::from_fn(|index| std::array::from_fn(|channel| value(index, channel)))))

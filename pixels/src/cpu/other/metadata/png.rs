@@ -1,4 +1,5 @@
-//! EXIF and XMP of a PNG: EXIF in a chunk of its own, or as hexadecimal digits in a text, as ImageMagick writes it; XMP in a text.
+//! EXIF and XMP of a PNG: EXIF in a chunk of its own, or as hexadecimal digits in a text, as some programs write it; XMP in a
+//! text.
 
 use std::borrow::Cow;
 use std::io::Read;
