@@ -263,8 +263,8 @@ class DataLoader:
     def state_dict(self) -> dict[str, Any]:
         """The state of the run, as `Loader.state_dict()` gives it. Batches that were yielded count as consumed.
 
-        It also has the seed, and says how many batches of the epoch are left. In a job of several ranks it has the records of a step, all
-        ranks have the same state between two steps, and any of them is enough for a checkpoint.
+        It also has the seed, and says how many batches of the epoch are left. In a job of several ranks it has the
+        records of a step, all ranks have the same state between two steps, and any of them is enough for a checkpoint.
         """
         state = self.loader.state_dict()
         left = self._left if state["epoch"] == self._counted else len(self)
