@@ -198,7 +198,7 @@ fn rule_40_the_sums_are_kept_at_each_of_the_last_64_states() {
     assert_eq!(account(&one).epochs[0].verdict, Judgement::AddsUp);
 }
 
-/// The trainer of a rank calls reset().
+/// The trainer of a rank calls `reset()`.
 fn reset(job: &mut Job<'_>, rank: usize, epoch: u64) -> u64 {
     let caller = Some(job.ranks[rank].next());
     job.scene.call(AbandonRequest { caller, epoch, ..AbandonRequest::default() }).unwrap().abandoned

@@ -150,7 +150,9 @@ impl Ledger {
             let leases = std::mem::take(&mut worker.leases).into_iter();
             let (late, held): (BTreeMap<u64, LeaseOut>, _) = leases.partition(|(_, held)| held.deadline <= now);
             worker.leases = held;
-            late.values().for_each(|lease| worker.expired.note(lease));
+            for lease in late.values() {
+                worker.expired.note(lease);
+            }
             let (leases, silent) = (late.len(), worker.silent(now) / 1000);
             tracing::warn!(
                 worker = &*name,

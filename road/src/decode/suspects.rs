@@ -240,7 +240,7 @@ impl Trial<'_> {
         let setup = is_new.then(|| exchange::setup(job, self.order, &self.shared.limits));
         let answers = self.shared.answers.load(Ordering::SeqCst);
         let began = Instant::now();
-        let heard = child.ask(&exchange::request(job, setup, &self.shown), || {
+        let heard = child.ask(&exchange::request(job, setup, self.shown), || {
             let is_late = began.elapsed() >= self.order.read_timeout;
             self.order.is_withdrawn() || is_late
         });

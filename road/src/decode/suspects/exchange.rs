@@ -50,13 +50,13 @@ pub(super) fn setup(job: &DecodeJob, order: &SuspectOrder, children: &ChildLimit
 }
 
 /// One record to be made. Of the partners of a mosaic, only those that are `shown` go with it.
-pub(super) fn request(job: &DecodeJob, setup: Option<ChildSetup>, shown: &[bool; PARTNERS]) -> ChildRequest {
+pub(super) fn request(job: &DecodeJob, setup: Option<ChildSetup>, shown: [bool; PARTNERS]) -> ChildRequest {
     let Input::File(content) = job.content.input() else { unreachable!("a kept picture is no suspect") };
     let mosaic = job.content.mosaic();
     let partners = mosaic.and_then(|content| content.partners()).into_iter().flatten();
     let partners = partners.zip(shown).map(|(partner, is_shown)| ChildPartner {
         record: partner.record,
-        content: partner.bytes.clone().filter(|_| *is_shown),
+        content: partner.bytes.clone().filter(|_| is_shown),
     });
     let mut boxes = Vec::new();
     if let Some(of) = recipes(job).find_map(|recipe| recipe.boxes()) {

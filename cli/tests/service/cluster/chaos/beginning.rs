@@ -91,7 +91,7 @@ impl Cluster {
                 LoadTrouble::None | LoadTrouble::LoadedNodeKilled => {}
             }
             self.nodes[number].load(&state, "together");
-            // Were the next load applied anew, what those have by then that have loaded it would come again.
+            // Were the next load applied too, what those have by then that have loaded it would come again.
             let until = Instant::now() + Duration::from_millis(self.random.below(200));
             while Instant::now() < until {
                 self.nodes[..=number].iter_mut().for_each(|node| node.turn(&mut self.pace));

@@ -29,7 +29,7 @@ pub(super) enum Fault {
     UnnumberedAcquire,
     /// A copy of an Acquire that comes late is applied.
     DelayedCopyApplied,
-    /// Nobody remembers what a worker had when its leases expired.
+    /// What a worker had is forgotten when its leases expire.
     ForgetsExpired,
 }
 

@@ -40,7 +40,9 @@ impl Border {
                 self.spare.push(draft.slot);
             }
         }
-        dropped.into_iter().for_each(|place| self.count(place, scene));
+        for place in dropped {
+            self.count(place, scene);
+        }
     }
 
     /// The daemon dies. What no trainer holds comes back. What they hold they hand in.

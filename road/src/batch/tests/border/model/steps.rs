@@ -252,7 +252,9 @@ impl Border {
 
     fn consumed(&mut self, batch: u64, scene: &Scene) {
         let places = self.batches.remove(&batch).expect("it is acked once");
-        places.into_iter().for_each(|place| self.count(place, scene));
+        for place in places {
+            self.count(place, scene);
+        }
     }
 
     // The trainers.
