@@ -211,7 +211,9 @@ fn rule_68_further_frames_are_counted_with_the_kind_and_formats_that_are_not_dec
     let gif = |frames: usize| [&b"GIF89a\x01\0\x01\0\0\0\0"[..], &frame.repeat(frames), b"\x3b"].concat();
     let heic = b"\0\0\0\x18ftypheic\0\0\0\0mif1heic";
     let bytes = [("0.gif", gif(1)), ("1.gif", gif(3)), ("2.gif", gif(5)), ("3.jpg", heic.to_vec())];
-    bytes.iter().for_each(|(name, bytes)| fs::write(dir.path().join(name), bytes).unwrap());
+    for (name, bytes) in bytes {
+        fs::write(dir.path().join(name), bytes).unwrap();
+    }
     let folder = dir.path().to_str().unwrap();
     let found = json(&[folder]);
     let further = &found["further"][0];
