@@ -169,7 +169,7 @@ def gif(
     data = bytearray(out.getvalue())
     table = 3 * (2 << (data[10] & 7))
     data[6:10] = struct.pack("<HH", *screen)
-    data[11] = 2  # The background colour, which nobody heeds.
+    data[11] = 2  # The background colour, which has no effect.
     begin = data.index(b",", 13 + table)
     data[begin + 1 : begin + 5] = struct.pack("<HH", *at)
     if local:

@@ -133,7 +133,7 @@ impl RunLengths<'_> {
     fn unpack(&self, indices: &mut [u8]) -> bool {
         let width = self.width as usize;
         let mut data = self.data;
-        // Where the next index goes. That of a row whose end has no sign goes on in the next one.
+        // Where the next index goes. That of a row whose end has no sign continues in the next one.
         let (mut at, mut column) = (0, 0);
         while at < indices.len() {
             let [count, byte, rest @ ..] = data else { return false };

@@ -125,7 +125,7 @@ impl<'a> Markers<'a> {
 
 /// What libjpeg does with a marker where it wants a restart marker.
 enum Resync {
-    /// It takes it, and goes on with the data behind it.
+    /// It takes it, and continues with the data behind it.
     Taken,
     /// It leaves it, and makes the data up to it.
     Ahead,
