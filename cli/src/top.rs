@@ -116,7 +116,7 @@ fn rows(before: &Reading, after: &Reading) -> Vec<page::Row> {
         match reply {
             Ok(reply) => rows.extend(page::lines(*loader, &overview(before, after, reply))),
             Err(why) => {
-                rows.push(page::plain(format!("private daemon of process {}: {why}", loader.unwrap_or_default())))
+                rows.push(page::plain(format!("private daemon of process {}: {why}", loader.unwrap_or_default())));
             }
         }
     }

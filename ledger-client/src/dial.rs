@@ -120,6 +120,18 @@ fn is_refused_certificate(error: &io::Error) -> bool {
     matches!(alert, Some(rustls::Error::AlertReceived(alert)) if refusals.contains(alert))
 }
 
+impl NotedWire {
+    /// A write fails because the other end is gone. What it said before is waited for: it is there, and not read otherwise.
+    fn read_why(&mut self, context: &mut Context<'_>, error: &io::Error) -> Poll<()> {
+        let mut last_words = [0];
+        match ready!(Pin::new(&mut self.wire).poll_read(context, &mut ReadBuf::new(&mut last_words))) {
+            Err(why) => self.faults.note(&why),
+            Ok(()) => self.faults.note(error),
+        }
+        Poll::Ready(())
+    }
+}
+
 impl AsyncRead for NotedWire {
     fn poll_read(
         mut self: Pin<&mut Self>,
@@ -133,12 +145,19 @@ impl AsyncRead for NotedWire {
 
 impl AsyncWrite for NotedWire {
     fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        // The other end may have said why, which is read: a write only fails.
-        Pin::new(&mut self.wire).poll_write(context, bytes)
+        let written = ready!(Pin::new(&mut self.wire).poll_write(context, bytes));
+        if let Err(error) = &written {
+            ready!(self.read_why(context, error));
+        }
+        Poll::Ready(written)
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.wire).poll_flush(context)
+        let flushed = ready!(Pin::new(&mut self.wire).poll_flush(context));
+        if let Err(error) = &flushed {
+            ready!(self.read_why(context, error));
+        }
+        Poll::Ready(flushed)
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {

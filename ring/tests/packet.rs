@@ -135,11 +135,7 @@ fn a_group_and_when_it_joins_mean_something_or_are_refused() {
     assert_eq!((head.group_name(), head.join), (Some("debug"), attach_join::EPOCH));
     let mut broken = named("debug");
     broken.group[60] = 1;
-    for wrong in [
-        broken,
-        Attach { join: 2, ..attach(0) },
-        Attach { trainer: 0, ..attach(0) },
-    ] {
+    for wrong in [broken, Attach { join: 2, ..attach(0) }, Attach { trainer: 0, ..attach(0) }] {
         let parsed = Message::parse(&packet(&wrong, &[]), Vec::new()).map(|_| ());
         assert!(matches!(parsed, Err(PacketError::Field { .. })), "{parsed:?}");
     }

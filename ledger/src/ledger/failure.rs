@@ -13,7 +13,7 @@ impl Ledger {
         let Some(policies) = self.policies.filter(|_| self.failure.why.is_empty()) else { return };
         let count = self.bad.len();
         let records = self.plan.epoch_records(epoch);
-        let of_epoch = self.tallies.get(&epoch).map_or(0, |tallies| tallies.quarantined.count);
+        let of_epoch = self.tallies.get(epoch).map_or(0, |tallies| tallies.quarantined.count);
         let words = if is_shared && policies.on_error() == OnError::Fail {
             "The stream stops at a bad record because on_error is \"fail\"; \"skip\" or \"replace\" go on".to_owned()
         } else if let Some(limit) = policies.max_failures.filter(|limit| count > *limit) {

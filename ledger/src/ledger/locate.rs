@@ -63,7 +63,7 @@ impl Ledger {
             return RecordPlace { state: State::Bad.into(), reason: bad.reason.clone(), ..place };
         }
         let others = |tallies: &super::Tallies| tallies.dropped.count + tallies.abandoned.count > 0;
-        let state = if self.tallies.get(&epoch).is_some_and(others) { State::Complete } else { State::Delivered };
+        let state = if self.tallies.get(epoch).is_some_and(others) { State::Complete } else { State::Delivered };
         RecordPlace { state: state.into(), ..place }
     }
 }

@@ -37,7 +37,7 @@ impl Ledger {
         if self.has_mark(epoch, step) || self.has_counted_behind(at) {
             return;
         }
-        let below = self.tallies.get(&at.epoch).cloned().unwrap_or_default();
+        let below = self.tallies.get(at.epoch).cloned().unwrap_or_default();
         self.marks.insert(order(at), self.without_dropped_end(at.epoch, below));
         self.dirty.marks.insert(order(at));
         while self.marks.len() > MARKS {
@@ -125,7 +125,7 @@ impl Ledger {
     /// before it counts as delivered by the state.
     pub(super) fn cut(&mut self, at: EpochPosition) {
         let goes_on = self.has_counted_behind(at);
-        if let Some(sums) = self.tallies.get(&at.epoch).cloned() {
+        if let Some(sums) = self.tallies.get(at.epoch).cloned() {
             *self.tally(at.epoch) = self.without_dropped_end(at.epoch, sums);
         }
         let mut open: Vec<(u64, Range<u64>)> = self.open().collect();
@@ -141,7 +141,7 @@ impl Ledger {
                 open.retain(|(epoch, _)| *epoch != at.epoch);
                 open.push((at.epoch, self.epoch_begins(at.epoch)..at.position));
             }
-            let behind = self.tallies.split_off(&at.epoch);
+            let behind = self.tallies.split_off(at.epoch);
             self.dirty.epochs.extend(behind.into_keys());
             if self.epoch_begins(at.epoch) < at.position {
                 *self.tally(at.epoch) = mark.unwrap_or_default();

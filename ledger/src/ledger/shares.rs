@@ -140,7 +140,7 @@ impl Ledger {
     pub(super) fn groups_may_come_back(&mut self) {
         // The next one numbers its batches anew, and is handed in receipts for batches of this one.
         let floor = self.progress().floor;
-        if self.tallies.get(&floor).is_some_and(|tallies| !tallies.groups.is_empty()) {
+        if self.tallies.get(floor).is_some_and(|tallies| !tallies.groups.is_empty()) {
             self.tally(floor).renumbered = true;
         } else if !self.workers.is_empty() {
             self.shares.renumbered = Some(floor);

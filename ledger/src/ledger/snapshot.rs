@@ -138,7 +138,7 @@ impl Ledger {
         let mut stale: Vec<u64> = self.tallies.keys().copied().collect();
         stale.retain(|&epoch| epoch >= first || !self.is_complete(epoch));
         for epoch in stale {
-            self.tallies.remove(&epoch);
+            self.tallies.remove(epoch);
             self.dirty.epochs.insert(epoch);
         }
         for tally in &snapshot.tallies {

@@ -63,7 +63,7 @@ impl Ledger {
             put(bad_key(block), self.bad.stored(block).map(|stored| stored.encode_to_vec()));
         }
         for epoch in dirty.epochs {
-            let tallies = self.tallies.get(&epoch);
+            let tallies = self.tallies.get(epoch);
             put(epoch_key(epoch), tallies.map(|tallies| tallies.message(epoch).encode_to_vec()));
         }
         for place in dirty.marks {

@@ -11,8 +11,8 @@ use super::Tallies;
 pub(crate) struct EpochTallies(BTreeMap<u64, Arc<Tallies>>);
 
 impl EpochTallies {
-    pub(crate) fn get(&self, epoch: &u64) -> Option<&Tallies> {
-        self.0.get(epoch).map(|tallies| &**tallies)
+    pub(crate) fn get(&self, epoch: u64) -> Option<&Tallies> {
+        self.0.get(&epoch).map(|tallies| &**tallies)
     }
 
     /// Those of an epoch, to be changed. A new epoch is one in which nothing is counted yet.
@@ -44,12 +44,12 @@ impl EpochTallies {
         self.0.insert(epoch, tallies);
     }
 
-    pub(crate) fn remove(&mut self, epoch: &u64) {
-        self.0.remove(epoch);
+    pub(crate) fn remove(&mut self, epoch: u64) {
+        self.0.remove(&epoch);
     }
 
-    pub(crate) fn split_off(&mut self, epoch: &u64) -> Self {
-        Self(self.0.split_off(epoch))
+    pub(crate) fn split_off(&mut self, epoch: u64) -> Self {
+        Self(self.0.split_off(&epoch))
     }
 
     pub(crate) fn range(&self, epochs: RangeFrom<u64>) -> impl Iterator<Item = (&u64, &Tallies)> {
