@@ -31,7 +31,9 @@ fn what_trainers_waited_is_added_up() {
         while since.elapsed() < Duration::from_millis(1) {
             std::hint::spin_loop();
         }
-        waits.iter().for_each(|nanos| says_it_waited(&trainer, *nanos));
+        for nanos in waits {
+            says_it_waited(&trainer, nanos);
+        }
         all += waits.iter().sum::<u64>();
         assert_eq!(leaves(&scene, &trainer), all);
     }
