@@ -29,7 +29,7 @@ impl Keeper {
     #[track_caller]
     fn next(&mut self) -> Event {
         let (event, batch) = next_and_view(&mut self.session);
-        self.view = batch.or(self.view.take());
+        self.view = batch.or_else(|| self.view.take());
         assert!(!matches!(event, Event::Failed(_)), "{event:?}");
         event
     }

@@ -64,7 +64,7 @@ impl Cluster {
         let state = self.nodes[0].state();
         let pause = self.random.below(1_500);
         self.goes_on(pause);
-        self.nodes.iter_mut().for_each(|node| node.rests());
+        self.nodes.iter_mut().for_each(TroubledNode::rests);
         for number in 0..self.nodes.len() {
             let trouble = *self.random.choose(&[
                 LoadTrouble::None,
