@@ -101,7 +101,7 @@ fn lossless_grey(width: u16, height: u16, marker: &[u8]) -> Vec<u8> {
     bytes.extend(b"\xFF\xDA\0\x08\x01\x01\0\x01\0\0");
     let row = || std::iter::once("0").chain(std::iter::repeat_n("101", usize::from(width) - 1)).collect::<String>();
     let mut bits: String = (0..height).map(|_| row()).collect();
-    while bits.len() % 8 > 0 {
+    while !bits.len().is_multiple_of(8) {
         bits.push('1');
     }
     for at in (0..bits.len()).step_by(8) {
