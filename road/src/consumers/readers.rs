@@ -129,8 +129,7 @@ impl Readers {
     fn looks_back(&self, arrival: &Arrival, deliveries: &Deliveries) -> Option<String> {
         let pid = arrival.peer.pid();
         // A process of another PID namespace has no number here that tells it from others.
-        let same = |each: &Consumer| !each.is_open() && !each.is_foreign() && each.pid() == pid;
-        let earlier = self.by_id.iter().filter(|(_, each)| same(each));
+        let earlier = self.by_id.iter().filter(|(_, each)| !each.is_open() && !each.is_foreign() && each.pid() == pid);
         let watched: u32 = earlier.map(|(id, _)| deliveries.exchange().watched_by(*id)).sum();
         (watched > arrival.credits.max(1).saturating_mul(2)).then(|| {
             format!(
