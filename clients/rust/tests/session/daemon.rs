@@ -246,10 +246,8 @@ impl Server {
             }
             Message::Ack { head, sums } => {
                 let receipt = HeldBatch::from(&head);
-                let batch = match receipt.hold() {
-                    Some(hold) => self.adopted.get(&(id, hold)),
-                    None => self.published.get(&head.seq),
-                };
+                let adopted = receipt.hold().map(|hold| self.adopted.get(&(id, hold)));
+                let batch = adopted.unwrap_or_else(|| self.published.get(&head.seq));
                 if let Some((_, first)) = batch {
                     let sum: RecordSum = self.plan.span(*first).collect();
                     let seen = RecordSum::from_halves(sum.count, sums[0].high, sums[0].low);
