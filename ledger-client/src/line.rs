@@ -50,8 +50,8 @@ impl Line {
                     hops -= 1;
                     continue;
                 }
-                Err(CallError::NotLeader { leader: Some(leader), .. }) if !self.knows(&leader) => format!(
-                    "it says that {leader} leads, which is not among the addresses of this program: add it to endpoint in \
+                Err(CallError::NotLeader { leader: Some(leader), why }) if !self.knows(&leader) => format!(
+                    "{why} It names {leader}, which is not among the addresses of this program: add it to endpoint in \
                      [coordinator], or to --coordinator, or give that coordinator an --advertise under which it is reached"
                 ),
                 Err(CallError::Unavailable(why) | CallError::NotLeader { why, .. }) => why,

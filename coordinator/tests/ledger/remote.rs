@@ -132,7 +132,9 @@ fn rule_34_a_coordinator_that_does_not_lead_names_the_leader_which_is_asked_at_o
     handle.wait(scene.open_request("far", 1)).unwrap();
     let alone = remote(&[&sockets[1]]);
     let refused = alone.wait(scene.open_request("far", 1)).unwrap_err();
-    assert!(matches!(&refused, CallError::Unavailable(why) if why.contains("another process leads")), "{refused:?}");
+    let CallError::Unavailable(why) = &refused else { panic!("{refused:?}") };
+    let missing = format!("It names {}, which is not among the addresses", address(0));
+    assert!(why.contains("another process leads") && why.contains(&missing), "{why}");
 }
 
 #[test]
