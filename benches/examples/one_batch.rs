@@ -6,10 +6,10 @@ use std::error::Error;
 
 use forebay_coordinator::{Coordinator, CoordinatorSettings, MemoryStore, monotonic_clock};
 use forebay_plan::Plan;
+use forebay_proto::RecordSum;
 use forebay_proto::v1::{
     AckItem, AckRequest, AcquireRequest, AuditRequest, Caller, LedgerSpec, OpenRequest, Range, ack_item::Kind,
 };
-use forebay_proto::RecordSum;
 use forebay_ring::{
     Action, BatchId, ConsumerId, Dtype, Exchange, Geometry, HeldBatch, Layout, Membership, Region, Shape, SlotId, View,
 };

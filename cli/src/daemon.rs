@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use forebay_daemon::config::{Surroundings, parse_duration};
-use forebay_daemon::{control, Entry, is_listened_at, private_daemons};
+use forebay_daemon::{Entry, control, is_listened_at, private_daemons};
 use forebay_printable::printable;
 use forebay_proto::v1::control_client::ControlClient;
 use forebay_ring::is_own_socket_dir;

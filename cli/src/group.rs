@@ -1,7 +1,7 @@
 //! How trainers and groups of them are named.
 
 use forebay_printable::printable;
-use forebay_proto::v1::{GroupStatus, ConsumerStatus};
+use forebay_proto::v1::{ConsumerStatus, GroupStatus};
 
 /// Who a group is.
 pub(crate) fn members(GroupStatus { name, pids, .. }: &GroupStatus) -> String {

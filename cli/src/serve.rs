@@ -9,7 +9,7 @@ use forebay_daemon::config::{Config, Surroundings, parse_lanes};
 use forebay_daemon::serve::{self, EndedBy};
 use forebay_daemon::start_logs;
 use forebay_road::settings::Lanes;
-use forebay_road::{ByteSize, DECODE_THREAD, TOLD, threads};
+use forebay_road::{ByteSize, TOLD, threads};
 
 use self::elasticdl::JobArgs;
 use crate::failure::Failure;

@@ -6,7 +6,7 @@ use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::Path;
 
 use forebay_printable::printable;
-use forebay_sources::{Labels, Locator, Options, SourceError, Oversight};
+use forebay_sources::{Labels, Locator, Options, Oversight, SourceError};
 
 use crate::beside::Beside;
 use crate::containers;

@@ -33,6 +33,7 @@ mod stored;
 mod stored_worker;
 mod tails;
 mod tallies;
+mod times;
 mod worker_index;
 mod workers;
 
@@ -46,24 +47,17 @@ use forebay_proto::v1::{
     QuarantineKey, QuarantinedRecord, Recovery, RunFailure, WorkerProcess,
 };
 
-pub(crate) use self::tallies::{EpochTallies, Tallies, cut};
+pub use self::times::Times;
 use self::{
     bad_records::BadRecords, expired::ExpiredPositions, loads::Loads, missing::Missing, shares::Shares, spans::Spans,
     worker_index::WorkerIndex, workers::Replies,
 };
-pub(crate) use self::{held::HeldPositions, loads::Load, tallies::Tallies, tallies::cut};
+pub(crate) use self::{
+    held::HeldPositions,
+    loads::Load,
+    tallies::{EpochTallies, Tallies, cut},
+};
 use crate::error::LedgerError;
-
-/// How long things last, in milliseconds.
-#[derive(Clone, Copy, Debug)]
-pub struct Times {
-    /// A lease that no heartbeat names for this long is returned.
-    pub lease_ttl: u64,
-    /// What a dead incarnation had is not granted for this long, so that its consumers can hand in (rule 16).
-    pub grace: u64,
-    /// A task that nobody reports for this long goes to another worker.
-    pub task: u64,
-}
 
 /// Who reads which positions of which epoch, and what has been delivered.
 ///

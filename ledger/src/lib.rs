@@ -1,6 +1,6 @@
 //! Who has what of an epoch, and what was delivered: pure state machines of ledgers and tasks.
 //!
-//! [`Ledgers`] takes commands with the time at which they came, and gives replies and [`Change`]s of documents. Whoever holds it
+//! [`Ledgers`] takes commands with the time at which they came, and gives replies and [`Change`]s of documents. Its owner
 //! stores the changes before it sends the reply. Nothing here does I/O, reads a clock or starts a thread.
 #![forbid(unsafe_code)]
 

@@ -90,7 +90,8 @@ impl Session {
         wait: Duration,
     ) -> PyResult<Self> {
         let join = if late { Join::Epoch } else { Join::Next };
-        let options = Options { shard: of_two(shard), gpus, columns, group, join, daemon_wait: wait, ..Options::default() };
+        let options =
+            Options { shard: of_two(shard), gpus, columns, group, join, daemon_wait: wait, ..Options::default() };
         Self::attach(py, Target::Stream { socket, name, settings }, options)
     }
 

@@ -10,7 +10,7 @@ use std::time::Duration;
 use std::{fs, io};
 
 use forebay_printable::printable;
-use forebay_proto::system_error;
+use forebay_printable::system_error;
 use forebay_road::Registry;
 use http_body_util::Full;
 use hyper::body::{Bytes, Incoming};

@@ -45,7 +45,7 @@ const PARTS: [&str; 41] = [
     "splits",
     "folds",
 ];
-/// Words that stand beside one of them.
+/// Words that are found beside one of them.
 const BESIDE: [&str; 21] = [
     "image",
     "img",

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use forebay_columns::{Field, Schema, Table};
 use forebay_printable::printable;
-use forebay_sources::{Locator, Options, SourceError, Labels, Oversight};
+use forebay_sources::{Labels, Locator, Options, Oversight, SourceError};
 
 use super::member::TarMember;
 use super::packing::{SparseMaps, TarMembers};

@@ -24,7 +24,7 @@ impl Ledger {
                     self.miss_trainers(worker, &ended);
                     self.forget_missing();
                 }
-                // It has given all back. What is left all the same is nobody's.
+                // It has given all back. What is left belongs to no worker.
                 self.forget(worker, Cause::DaemonStopped);
                 self.touch();
                 return Ok(AttendReply { progress: Some(self.progress()) });

@@ -5,6 +5,7 @@ mod by_epoch;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
+use forebay_plan::Plan;
 use forebay_proto::{
     RecordSum, Turn,
     v1::{
@@ -14,8 +15,6 @@ use forebay_proto::{
 };
 
 use super::Ledger;
-use forebay_plan::Plan;
-use crate::plan::Plan;
 pub(crate) use by_epoch::EpochTallies;
 
 /// The quarantine lists at most so many records; the count and the sums go on.

@@ -21,8 +21,8 @@ use crate::buffer::cleared;
 use crate::fault::{Fault, Limits};
 use crate::format::Format;
 use crate::orientation::Orientation;
-use colours::Colours;
 use crate::tiff_tags::FirstPage;
+use colours::Colours;
 use lean_png::LeanPng;
 
 /// Memory that the decoder of any picture may take.

@@ -150,7 +150,7 @@ struct Trial<'a> {
     shared: &'a LaneShared,
     order: &'a Arc<SuspectOrder>,
     child: &'a mut Option<ChildProcess>,
-    /// The partners that a mosaic is made of. The own picture stands in for the others.
+    /// The partners that a mosaic is made of. The own picture takes the place of the others.
     shown: [bool; PARTNERS],
 }
 

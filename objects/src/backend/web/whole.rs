@@ -1,5 +1,5 @@
 //! Files of a server that has no ranges. Each is read once, from its first byte to its last, and kept in memory, up to a limit
-//! for all of them. Otherwise each read of a range would begin the file anew and break it off.
+//! for all of them. Otherwise each read of a range would begin the file again and break it off.
 
 use std::collections::HashMap;
 use std::ops::Range;
