@@ -6,6 +6,7 @@ mod flip;
 mod loose;
 mod masks;
 mod rows;
+mod strays;
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
@@ -16,6 +17,7 @@ use forebay_sources::{Options, SourceError};
 
 use self::document::Document;
 use self::rows::{Annotations, Objects, Wanted};
+use self::strays::Strays;
 use crate::ROOT;
 use crate::address::Address;
 use crate::basis::Basis;
@@ -167,6 +169,7 @@ fn open(address: &Address, options: &Options) -> DatasetResult {
         damaged: pictures.damaged,
         shard_name,
         bases: vec![basis],
+        oversights: pictures.strays.oversights(),
         ..Found::default()
     };
     existing(file, found, options)
@@ -262,6 +265,7 @@ struct Pictures {
     objects: Vec<Vec<usize>>,
     captions: Vec<Vec<usize>>,
     damaged: Faults,
+    strays: Strays,
 }
 
 impl Pictures {
@@ -270,25 +274,19 @@ impl Pictures {
         let mut order: Vec<usize> = (0..document.ids.len()).collect();
         order.sort_unstable_by_key(|&image| document.ids[image]);
         let ids: Vec<i64> = order.iter().map(|&image| document.ids[image]).collect();
-        let by_record = |images: &[i64]| {
+        let mut strays = Strays { without_image: document.annotations.without_image, ..Strays::default() };
+        let mut by_record = |images: &[i64]| {
             let mut lists = vec![Vec::new(); ids.len()];
-            let mut strays = 0_u64;
             for (row, image) in images.iter().enumerate() {
                 match ids.binary_search(image) {
                     Ok(record) => lists[record].push(row),
-                    Err(_) => strays += 1,
+                    Err(_) => strays.note(*image),
                 }
             }
-            (lists, strays)
+            lists
         };
-        let (object_lists, stray_objects) = by_record(&objects.images);
-        let (caption_lists, stray_captions) = by_record(&captions.images);
-        let strays = stray_objects + stray_captions;
-        if strays > 0 {
-            tracing::warn!(annotations = strays, "left out annotations of images that the file does not list");
-        }
-        let mut pictures =
-            Self { order: Vec::new(), objects: Vec::new(), captions: Vec::new(), damaged: Faults::default() };
+        let (object_lists, caption_lists) = (by_record(&objects.images), by_record(&captions.images));
+        let mut pictures = Self { order: vec![], objects: vec![], captions: vec![], damaged: Faults::default(), strays };
         for ((image, objects_of), captions_of) in order.into_iter().zip(object_lists).zip(caption_lists) {
             let id = document.ids[image];
             let unknown = objects_of

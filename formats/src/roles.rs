@@ -10,7 +10,7 @@ mod tests;
 
 use forebay_columns::{Schema, Table};
 use forebay_sources::{
-    Grains, Locator, MaskColumn, Member, Options, PointFiles, ReadError, Reading, Request, Source, SourceError,
+    Grains, Locator, MaskColumn, Member, Options, Oversight, PointFiles, ReadError, Reading, Request, Source, SourceError,
 };
 
 pub(super) use self::box_form::BoxFormat;
@@ -253,6 +253,10 @@ impl Source for WithRoles {
 
     fn members(&self) -> &[Member] {
         self.inner.members()
+    }
+
+    fn oversights(&self) -> Vec<Oversight> {
+        self.inner.oversights()
     }
 
     fn point_files(&self) -> PointFiles {

@@ -71,7 +71,11 @@ impl fmt::Display for Oversight {
             OversightKind::Classes => "classes that may be none: ",
         })?;
         let shown: Vec<String> = examples.iter().map(|name| format!("\"{}\"", printable(name))).collect();
-        let of = if *count > examples.len() as u64 { ", such as " } else { ": " };
+        let of = match examples.len() as u64 {
+            0 => "",
+            shown if *count > shown => ", such as ",
+            _ => ": ",
+        };
         write!(f, "{count} {what}{of}{}. {remedy}", shown.join(", "))
     }
 }

@@ -140,10 +140,6 @@ impl Document {
                 self.ids[image]
             ));
         }
-        if self.annotations.without_image > 0 {
-            let annotations = self.annotations.without_image;
-            tracing::warn!(annotations, "left out annotations without an integer as \"image_id\"");
-        }
         Ok(self)
     }
 }
