@@ -90,9 +90,14 @@ becomes "a stop is not undone by a trainer that was attached" "inactive inactive
 kill $attached
 wait $attached || true
 systemctl --user start forebay.service
-kill -9 "$(systemctl --user show -p MainPID --value forebay.service)"
-[ -S $socket ] || { echo "the socket went with a killed daemon" && exit 1; }
-becomes "a killed daemon is started again behind its socket" "active active there"
+pid() {
+  systemctl --user show -p MainPID --value forebay.service
+}
+killed=$(pid)
+kill -9 "$killed"
+# systemd may need a moment to notice.
+for _ in {1..300}; do [ "$(pid)" != "$killed" ] && [ "$(pid)" != 0 ] && break || sleep 0.1; done
+becomes "a killed daemon is started again with its socket" "active active there"
 trainer $socket
 systemctl --user restart forebay.service
 becomes "a restart leaves the socket open" "active active there"

@@ -62,7 +62,7 @@ const FENCES: [(&str, &[&str]); 30] = [
     ("hyper", &["forebay-daemon"]),
     ("csv", &["forebay-formats"]),
     ("roxmltree", &["forebay-formats"]),
-    ("flate2", &["forebay-formats"]),
+    ("flate2", &["forebay-formats", "forebay-pixels"]),
     ("crc-fast", &["forebay-formats"]),
     ("snap", &["forebay-formats"]),
     ("brotli-decompressor", &["forebay-formats"]),

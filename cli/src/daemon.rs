@@ -204,10 +204,12 @@ impl Daemon {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let sign = progress::sign("waiting for the daemon");
         let mut seen = Unready::NotThere("it was not asked yet".to_owned());
-        let socket = if self.pid.is_some() { self.control()? } else { self.socket(control::SOCKET) };
+        let chosen = if self.pid.is_some() { Some(self.control()?) } else { None };
+        // Looked up each time: the user's own daemon may begin meanwhile, and until then the service's socket is meant.
+        let socket = || chosen.clone().unwrap_or_else(|| self.socket(control::SOCKET));
         let ready = runtime.block_on(async {
             let looking = async {
-                while let Err(unready) = see_it_ready(&socket, &mut seen).await {
+                while let Err(unready) = see_it_ready(&socket(), &mut seen).await {
                     seen = unready;
                     tokio::time::sleep(LOOK_AGAIN).await;
                 }
@@ -218,7 +220,7 @@ impl Daemon {
         ready.map_err(|_elapsed| {
             Failure::Failed(format!(
                 "No daemon serves at {} within {} s: {seen}.",
-                printable(&socket),
+                printable(&socket()),
                 within.as_secs_f32()
             ))
         })

@@ -205,7 +205,7 @@ fn what_lies_beside_the_pictures_and_is_not_used_fails_unless_it_is_accepted() {
 }
 
 #[test]
-fn rule_68_further_frames_are_counted_with_the_kind_and_formats_that_are_not_decoded_are_named() {
+fn further_frames_are_counted_with_the_kind_and_formats_that_are_not_decoded_are_named() {
     let dir = tempfile::tempdir().unwrap();
     let frame = b"\x21\xf9\x04\0\0\0\0\0\x2c\0\0\0\0\x01\0\x01\0\x80\0\0\0\xff\xff\xff\x02\x02\x44\x01\0";
     let gif = |frames: usize| [&b"GIF89a\x01\0\x01\0\0\0\0"[..], &frame.repeat(frames), b"\x3b"].concat();

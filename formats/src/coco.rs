@@ -286,7 +286,8 @@ impl Pictures {
             lists
         };
         let (object_lists, caption_lists) = (by_record(&objects.images), by_record(&captions.images));
-        let mut pictures = Self { order: vec![], objects: vec![], captions: vec![], damaged: Faults::default(), strays };
+        let mut pictures =
+            Self { order: vec![], objects: vec![], captions: vec![], damaged: Faults::default(), strays };
         for ((image, objects_of), captions_of) in order.into_iter().zip(object_lists).zip(caption_lists) {
             let id = document.ids[image];
             let unknown = objects_of

@@ -10,7 +10,8 @@ mod tests;
 
 use forebay_columns::{Schema, Table};
 use forebay_sources::{
-    Grains, Locator, MaskColumn, Member, Options, Oversight, PointFiles, ReadError, Reading, Request, Source, SourceError,
+    Grains, Locator, MaskColumn, Member, Options, Oversight, PointFiles, ReadError, Reading, Request, Source,
+    SourceError,
 };
 
 pub(super) use self::box_form::BoxFormat;

@@ -39,7 +39,8 @@ fn tensorflow_s_own_examples_have_pictures_and_the_boxes_of_their_table() {
     let Some(folder) = shared("tfrecord_raccoon") else { return };
     let source = opened(&folder.join("data/test.record"), &Options::default());
     assert_eq!(source.len(), 40);
-    let names = opened(&folder.join("data/test.record"), &columns(&[("name", "image/filename")]));
+    let sizes = [("name", "image/filename"), ("width", "image/width"), ("height", "image/height")];
+    let names = opened(&folder.join("data/test.record"), &columns(&sizes));
     let table = source.targets();
     let column = |name: &str| table.schema().find(name).unwrap();
     let (boxes, classes) = (column("boxes"), column("classes"));
@@ -54,11 +55,19 @@ fn tensorflow_s_own_examples_have_pictures_and_the_boxes_of_their_table() {
     for record in 0..40_u8 {
         let place = usize::from(record);
         let name = String::from_utf8(names.targets().value(0, place).bytes().to_vec()).unwrap();
+        // The table has pixels, the Examples have fractions.
+        let side = |name: &str| {
+            let field = names.targets().schema().find(name).unwrap();
+            let column_type = &names.targets().schema().fields()[field].column_type;
+            let sides = names.targets().value(field, place).numbers::<i64>(column_type).unwrap();
+            f32::from(u16::try_from(sides[0]).unwrap())
+        };
+        let sides = [side("width"), side("height")];
         let found = table.value(boxes, place).numbers::<f32>(&"f32 [*, 4]".parse().unwrap()).unwrap();
         let rows = &expected[&name];
         assert_eq!(found.len(), rows.len() * 4, "{name}");
-        for (found, row) in found.iter().zip(rows.as_flattened()) {
-            assert!((found - row).abs() < 0.01, "{name}: {found} is not {row}");
+        for ((found, row), side) in found.iter().zip(rows.as_flattened()).zip(sides.iter().cycle()) {
+            assert!((found * side - row).abs() < 0.01, "{name}: {found} of {side} is not {row}");
         }
         let kinds = table.value(classes, place).numbers::<i64>(&"i64 [*]".parse().unwrap()).unwrap();
         assert_eq!(kinds, vec![1; rows.len()], "{name}");

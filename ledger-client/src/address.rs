@@ -49,11 +49,11 @@ impl Address {
     /// One or several addresses, with commas between them.
     ///
     /// ```
-    /// # use forebay_coordinator::Address;
+    /// # use forebay_ledger_client::Address;
     /// let both = Address::list("http://a:7171,http://b:7171")?;
     /// assert_eq!(both[1].to_string(), "http://b:7171");
     /// assert!(Address::list("http://a").is_err(), "without a port");
-    /// # Ok::<(), forebay_coordinator::NoAddress>(())
+    /// # Ok::<(), forebay_ledger_client::NoAddress>(())
     /// ```
     ///
     /// # Errors

@@ -86,7 +86,7 @@ impl<T> Reread<T> {
     }
 }
 
-/// The content of a file that must not be longer than [`LONGEST`].
+/// The content of a small file, as tokens and certificates are. A longer one is refused.
 pub fn read(file: &Path) -> Result<Vec<u8>, SecretError> {
     let failed = |error: io::Error| SecretError::new(file, error.to_string());
     let mut bytes = Vec::new();

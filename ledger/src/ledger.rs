@@ -62,7 +62,7 @@ use crate::error::LedgerError;
 /// Who reads which positions of which epoch, and what has been delivered.
 ///
 /// `procedures.rs` drives it, with the time as an argument in milliseconds of any clock that does not go back: it never
-/// looks at one. Leases expire by [`expire`](Self::expire) alone, when all that waited has been answered. What changed
+/// looks at one. Leases expire by `expire` alone, when all that waited has been answered. What changed
 /// since the last commit is taken out as documents by its owner, the coordinator's thread.
 #[derive(Clone, Debug)]
 pub struct Ledger {

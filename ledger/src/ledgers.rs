@@ -120,7 +120,7 @@ impl Ledgers {
         self.get(name)
     }
 
-    /// Lets a worker's command act on its ledger, once: see [`Ledger::once`].
+    /// Lets a worker's command act on its ledger, once: see `Ledger::once`.
     pub fn command<R: Message + Default>(
         &mut self,
         number: u32,
@@ -175,7 +175,7 @@ impl Ledgers {
         documents
     }
 
-    /// Lets every ledger go on from a snapshot that was taken at this time: see [`Ledger::recover`].
+    /// Lets every ledger go on from a snapshot that was taken at this time: see `Ledger::recover`.
     pub fn recover(&mut self, taken: u64, origin: &[u8]) {
         for (name, ledger) in self.shelf.iter_mut() {
             if let Some(tasks) = self.tasks.get_mut(name) {

@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn rule_68_pages_frames_pictures_and_bands_beyond_what_is_read_are_counted() {
+    fn pages_frames_pictures_and_bands_beyond_what_is_read_are_counted() {
         let head = [0; 13];
         let frames = 5_u32.to_be_bytes();
         let animated = [&frames[..], &[0; 4]].concat();
@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn rule_68_a_jpeg_says_in_its_index_how_many_pictures_it_has() {
+    fn a_jpeg_says_in_its_index_how_many_pictures_it_has() {
         let plain = photograph(0, 24, 16);
         assert_eq!(count(&plain), None);
         let little =

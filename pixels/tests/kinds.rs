@@ -43,7 +43,7 @@ if features.check("jpg_2000"):
 "#;
 
 #[test]
-fn rule_68_files_of_pillow_are_read_from_their_first_picture_or_refused_by_name() {
+fn files_of_pillow_are_read_from_their_first_picture_or_refused_by_name() {
     let python = std::env::var("FOREBAY_PYTHON").unwrap_or_else(|_| "python3".into());
     let folder = tempfile::tempdir().unwrap();
     let has_pillow = Command::new(&python).args(["-c", "import PIL"]).output();

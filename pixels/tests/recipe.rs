@@ -39,7 +39,7 @@ fn size_without_shuffle_is_resize_256_and_centre_crop_224() {
 #[test]
 fn unknown_transforms_keys_and_filters_are_refused_by_name() {
     for (list, word) in [
-        (json!([{ "random_crop": { "size": 224 } }]), "random_crop"),
+        (json!([{ "random_skew": { "size": 224 } }]), "random_skew"),
         (json!([{ "resize": { "size": 224, "antialias": true } }]), "antialias"),
         (json!([{ "resize": { "size": 224, "interpolation": "area" } }]), "area"),
         (json!([{ "resize": { "size": "big" } }]), "one whole number or [height, width]"),

@@ -15,11 +15,11 @@ const MAX_GRAINS: usize = 1 << 24;
 /// The grains of a dataset, in its order. It takes 8 bytes per grain.
 ///
 /// ```
-/// use forebay_coordinator::GrainTable;
+/// use forebay_plan::GrainTable;
 ///
 /// let table = GrainTable::new(&[0, 3, 7], 10)?;
 /// assert_eq!(table.lengths().lengths, [3, 4, 3]);
-/// # Ok::<(), forebay_coordinator::GrainProblem>(())
+/// # Ok::<(), forebay_plan::GrainProblem>(())
 /// ```
 #[derive(Clone, PartialEq, Eq)]
 pub struct GrainTable {

@@ -80,7 +80,7 @@ pub fn check_rank(of: &LockstepRank) -> Result<(), RankProblem> {
 /// The positions of an epoch's order that one rank has, in its own count from 0.
 ///
 /// ```
-/// use forebay_coordinator::RankPositions;
+/// use forebay_plan::RankPositions;
 /// use forebay_proto::v1::LockstepRank;
 /// // 22 positions in steps of 8: two whole steps, and 6 positions for 4 ranks.
 /// let rank = RankPositions::new(LockstepRank { global_batch: 8, rank: 1, world_size: 4 }, 22);

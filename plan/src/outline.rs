@@ -11,8 +11,8 @@ const BLOCKS: u64 = 1024;
 /// blocks, or some that several of the other's are.
 ///
 /// ```
-/// assert_eq!(forebay_coordinator::outline_block(1024), 1);
-/// assert_eq!(forebay_coordinator::outline_block(1_281_167), 2048);
+/// assert_eq!(forebay_plan::outline_block(1024), 1);
+/// assert_eq!(forebay_plan::outline_block(1_281_167), 2048);
 /// ```
 pub const fn outline_block(records: u64) -> u64 {
     records.div_ceil(BLOCKS).next_power_of_two()

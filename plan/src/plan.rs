@@ -34,7 +34,7 @@ use crate::{
 /// The order of every epoch.
 ///
 /// ```
-/// use forebay_coordinator::Plan;
+/// use forebay_plan::Plan;
 /// use forebay_proto::v1::{LedgerSpec, StaticShard};
 /// let shard = StaticShard { shard_id: 0, num_shards: 3, stick_to_shard: false };
 /// let spec = LedgerSpec { fingerprint: vec![0; 32], records: 10, permutation: 1, shard: Some(shard), ..Default::default() };
@@ -42,7 +42,7 @@ use crate::{
 /// assert_eq!(plan.epoch_records(0), 3); // records 0, 1, 2
 /// assert_eq!(plan.epoch_len(0), 4); // the third shard has four
 /// assert_eq!(plan.record(2, 0), 6); // the third epoch reads the third shard
-/// # Ok::<(), forebay_coordinator::SpecError>(())
+/// # Ok::<(), forebay_plan::SpecError>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct Plan {

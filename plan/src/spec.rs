@@ -149,7 +149,7 @@ pub fn nameless(spec: &LedgerSpec) -> LedgerSpec {
 /// Says in words where two specs differ, the kept one first; empty where they agree.
 ///
 /// ```
-/// use forebay_coordinator::differences;
+/// use forebay_plan::differences;
 /// use forebay_proto::v1::LedgerSpec;
 /// let kept = LedgerSpec { records: 500, permutation: 1, ..Default::default() };
 /// let asked = LedgerSpec { records: 501, ..kept.clone() };

@@ -3,8 +3,7 @@
 //! The messages and services come from `forebay/v1/*.proto`; their generated Rust is checked in, and
 //! `tests/generated.rs` regenerates it and compares. Behaviour is here only where both ends must agree: [`record_hash`],
 //! because a trainer and a coordinator must compute the same sum over the same records, [`page`], because what one
-//! of them takes apart the other puts together, and [`printable`], because both show text that neither wrote; and the words
-//! for repetitions.
+//! of them takes apart the other puts together, and the words for repetitions.
 #![forbid(unsafe_code)]
 
 mod checksum;

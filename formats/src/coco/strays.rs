@@ -53,11 +53,21 @@ mod tests {
     #[test]
     fn strays_are_counted_with_the_first_images_that_are_missing() {
         let mut strays = Strays { without_image: 2, ..Strays::default() };
-        [9, 4, 9, 7, 1, 4].into_iter().for_each(|image| strays.note(image));
+        for image in [9, 4, 9, 7, 1, 4] {
+            strays.note(image);
+        }
         assert_eq!((strays.unlisted, &*strays.images), (6, &[1, 4, 7][..]));
         let said: Vec<String> = strays.oversights().iter().map(ToString::to_string).collect();
-        assert!(said[0].contains("6 annotations of images that the file does not list, such as \"image_id 1\""), "{}", said[0]);
-        assert!(said[1].contains("2 annotations without an integer as \"image_id\"") && said[1].contains("accept"), "{}", said[1]);
+        assert!(
+            said[0].contains("6 annotations of images that the file does not list, such as \"image_id 1\""),
+            "{}",
+            said[0]
+        );
+        assert!(
+            said[1].contains("2 annotations without an integer as \"image_id\"") && said[1].contains("accept"),
+            "{}",
+            said[1]
+        );
         assert!(Strays::default().oversights().is_empty());
     }
 }

@@ -84,7 +84,7 @@ impl<'a> OpenOther<'a> {
                         (fault, _) => fault,
                     };
                     let (file, colours) = match format {
-                        Format::Tiff => tiff::prepared(bytes).map_err(named)?,
+                        Format::Tiff => tiff::prepared(bytes)?,
                         Format::Gif => gif::prepared(bytes).unwrap_or_else(|| (bytes.into(), Colours::AsDecoded)),
                         Format::Bmp => match bmp::run_lengths(bytes) {
                             Some((decoder, colours)) => return open.with(decoder, colours),

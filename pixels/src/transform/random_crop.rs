@@ -32,7 +32,7 @@ pub struct RandomCrop {
 }
 
 /// One direction of a picture, of its border, and of the part.
-struct Side {
+struct CropSide {
     /// Length of the picture.
     len: u32,
     /// Length with the border.
@@ -77,16 +77,16 @@ impl RandomCrop {
     }
 
     /// One direction. None if the picture is too short for the part.
-    fn side(&self, (len, border): (u32, [u32; 2]), part: u32, (draws, number): (Draws, u64)) -> Option<Side> {
+    fn side(&self, (len, border): (u32, [u32; 2]), part: u32, (draws, number): (Draws, u64)) -> Option<CropSide> {
         let padded = |by: u32| border.into_iter().fold(len, |len, end| len.saturating_add(end).saturating_add(by));
         let lacks = if self.pad_if_needed { part.saturating_sub(padded(0)) } else { 0 };
         let padded = padded(lacks);
         let room = padded.checked_sub(part)?;
-        Some(Side { len, padded, first: border[0] + lacks, at: draws.below(number, room + 1), part })
+        Some(CropSide { len, padded, first: border[0] + lacks, at: draws.below(number, room + 1), part })
     }
 }
 
-impl Side {
+impl CropSide {
     /// Whether the part shows nothing of the border.
     fn is_within(&self) -> bool {
         self.first <= self.at && self.at + self.part <= self.first + self.len

@@ -85,10 +85,10 @@ pub enum MixtureProblem {
 /// the sources that lost most by it.
 ///
 /// ```
-/// use forebay_coordinator::shares;
+/// use forebay_plan::shares;
 /// assert_eq!(shares(&[500, 1000], None, 1)?, [500, 1000]);
 /// assert_eq!(shares(&[500, 1000], Some(&[0.7, 0.3]), 1)?, [1050, 450]);
-/// # Ok::<(), forebay_coordinator::MixtureProblem>(())
+/// # Ok::<(), forebay_plan::MixtureProblem>(())
 /// ```
 ///
 /// # Errors

@@ -125,7 +125,7 @@ fn stretches<const N: usize>(most: u16) -> Vec<u8> {
 }
 
 /// By value whose upper bits alone were in the file: what Pillow makes of these bits.
-fn widths(bits: u8) -> Values {
+fn widths(bits: u8) -> ByteValues {
     let most = (1_u32 << bits.clamp(1, 8)) - 1;
     std::array::from_fn(|value| {
         let stored = u32::try_from(value).unwrap_or(0) >> (8 - bits.clamp(1, 8));
@@ -134,4 +134,4 @@ fn widths(bits: u8) -> Values {
 }
 
 /// A channel's values.
-type Values = [u8; 256];
+type ByteValues = [u8; 256];
