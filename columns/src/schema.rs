@@ -140,9 +140,11 @@ impl Field {
         let mut sorted = self.flip.clone();
         sorted.sort_unstable();
         let is_order = (0..).zip(sorted).all(|(place, number): (u32, u32)| place == number);
-        let dims = self.column_type.dims();
-        let fixed: usize = dims.iter().rev().skip(1).map(|&dim| dim as usize).product();
-        let fits = dims.len() < 2 || fixed.is_multiple_of(self.flip.len().max(1));
+        // Several objects may be in one list, each with as many keypoints.
+        let fits = match *self.column_type.dims() {
+            [.., count, _] => (count as usize).is_multiple_of(self.flip.len().max(1)),
+            _ => true,
+        };
         self.flip.is_empty() || self.role.is_of_keypoints() && is_order && fits
     }
 }

@@ -89,8 +89,10 @@ impl ValueBuf {
         }
     }
 
-    /// Lets groups of values change places: of each `partners.len()` groups of `N` values that follow each other, the one with
-    /// the number `partners[i]` comes to place i. Values that are left over stay as they are.
+    /// Lets groups of `N` values change places within each object: each row of a column whose rows have several groups by its last
+    /// dimension but one, otherwise each innermost list, or the whole of a dense value. `partner` is given a place and how many
+    /// groups the object has. It says the number of the group that comes to this place. If the object has none of that number,
+    /// the place keeps its own one.
     ///
     /// ```
     /// use forebay_columns::{Column, ValueBuf};
@@ -99,25 +101,39 @@ impl ValueBuf {
     /// eyes.push(&[1.0_f32, 1.0, 2.0, 5.0, 1.0, 0.0]);
     /// let mut copy = ValueBuf::default();
     /// copy.copy(&eyes.value(0), eyes.column_type(), |_| true);
-    /// copy.exchange::<f32, 3>(&[1, 0]);
+    /// copy.exchange::<f32, 3>(eyes.column_type(), |eye, count| count - 1 - eye);
     /// assert_eq!(copy.value().numbers::<f32>(eyes.column_type()), Some(vec![5.0, 1.0, 0.0, 1.0, 1.0, 2.0]));
     /// # Ok::<(), forebay_columns::TypeError>(())
     /// ```
-    ///
-    /// # Panics
-    /// A partner's number is not below the number of partners.
-    pub fn exchange<T: Element, const N: usize>(&mut self, partners: &[u32]) {
+    pub fn exchange<T: Element, const N: usize>(
+        &mut self,
+        column: &ColumnType,
+        partner: impl Fn(usize, usize) -> usize,
+    ) {
         let each = size_of::<[T; N]>();
-        if partners.is_empty() {
-            return;
-        }
-        let mut before = vec![0; each * partners.len()];
-        for bytes in self.bytes.chunks_exact_mut(each * partners.len()) {
-            before.copy_from_slice(bytes);
-            for (place, &partner) in partners.iter().enumerate() {
-                let partner = partner as usize * each;
-                bytes[place * each..(place + 1) * each].copy_from_slice(&before[partner..partner + each]);
+        let mut before = Vec::new();
+        let mut exchange = |object: &mut [u8]| {
+            before.clear();
+            before.extend_from_slice(object);
+            let count = object.len() / each;
+            for (place, bytes) in object.chunks_exact_mut(each).enumerate() {
+                let from = partner(place, count);
+                if from < count {
+                    bytes.copy_from_slice(&before[from * each..(from + 1) * each]);
+                }
             }
+        };
+        if let [.., count, _] = *column.dims() {
+            let object = (count as usize * each).max(each);
+            return self.bytes.chunks_exact_mut(object).for_each(exchange);
+        }
+        if column.depth() < 2 {
+            return exchange(&mut self.bytes);
+        }
+        let row = column.row_len();
+        let place = |offset: i64| usize::try_from(offset).expect("offsets count what is in memory") * row;
+        for ends in self.inner[column.depth() - 2].windows(2) {
+            exchange(&mut self.bytes[place(ends[0])..place(ends[1])]);
         }
     }
 

@@ -87,8 +87,8 @@ impl Step {
                 Transform::ExpectSize(ExpectSize { size: Size::HeightWidth([height, width].map(side)) })
             }
             Self::Pad { side: wanted, fill } => Transform::Pad(Pad::to(Size::One(side(wanted)), fill)),
-            Self::Flip => Transform::RandomHorizontalFlip(RandomHorizontalFlip { p: 0.5 }),
-            Self::UpsideDown => Transform::RandomVerticalFlip(RandomVerticalFlip { p: 0.5 }),
+            Self::Flip => Transform::RandomHorizontalFlip(RandomHorizontalFlip::by_chance(0.5)),
+            Self::UpsideDown => Transform::RandomVerticalFlip(RandomVerticalFlip::by_chance(0.5)),
             Self::Values { kind, amount, other, often } => values(kind, amount, other, f64::from(often) / 255.0),
         })
     }

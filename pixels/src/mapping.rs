@@ -38,16 +38,23 @@ impl Origin {
     pub fn map_into(&self, recipe: &Recipe, draw: Draw, annotated: Annotated, plan: &mut Plan, map: &mut PointMap) {
         recipe.plan_into(self, draw, plan);
         map.start(self.before_the_plan(annotated));
-        plan.add_to(map, self.size);
+        plan.add_to(map, self.size, false);
+    }
+
+    /// As [`Origin::map_into`], for keypoints, which flips may take elsewhere than other points
+    /// ([`KeypointFlip`](crate::KeypointFlip)). The plan is that of the picture.
+    pub fn keypoint_map_into(&self, plan: &Plan, annotated: Annotated, map: &mut PointMap) {
+        map.start(self.before_the_plan(annotated));
+        plan.add_to(map, self.size, true);
     }
 }
 
 impl Plan {
     /// Adds to a map where the points of a picture of this size, the plan's own, are in the result. It follows the frames that
     /// the steps work on, which decide what is decoded, cut and resized too.
-    pub(crate) fn add_to(&self, map: &mut PointMap, (width, height): (u32, u32)) {
+    pub(crate) fn add_to(&self, map: &mut PointMap, (width, height): (u32, u32), is_of_keypoints: bool) {
         let (mut frame, mut denominator) = (Frame::whole(width, height), 1);
-        for step in &self.steps {
+        for (number, step) in self.steps.iter().enumerate() {
             match *step {
                 // It makes the frame smaller; the next step begins at the frame.
                 Step::Cut(_) => {}
@@ -61,7 +68,13 @@ impl Plan {
                     map.add(frame.laid(0, 0));
                     map.add(Straight::of_rows(Line::mirrored(frame.pixels().height)));
                 }
-                Step::Operate(_) | Step::Turn { .. } => map.add(frame.laid(0, 0)),
+                Step::Operate(_) | Step::Turn { .. } => {
+                    map.add(frame.laid(0, 0));
+                    let shift = self.shifts.iter().find(|(before, _)| is_of_keypoints && *before == number);
+                    if let Some((_, shift)) = shift {
+                        map.shift(*shift);
+                    }
+                }
             }
             let pixels = frame.pixels();
             if let Some(geometry) = step.geometry((pixels.width, pixels.height)) {
@@ -75,5 +88,13 @@ impl Plan {
         if self.flipped {
             map.add(Straight::of_rows(Line::mirrored(self.height)));
         }
+        if is_of_keypoints {
+            map.shift(self.shift);
+        }
+    }
+
+    /// Whether keypoints go elsewhere than other points.
+    pub fn shifts_keypoints(&self) -> bool {
+        self.shift.iter().any(|by| *by != 0.0) || !self.shifts.is_empty()
     }
 }

@@ -13,6 +13,7 @@ use crate::border::Border;
 use crate::fault::{Fault, Limits};
 use crate::interpolation::Interpolation;
 use crate::operation::{Geometry, Operation, Rotate};
+use crate::transform::KeypointFlip;
 use objects::PlanObjects;
 
 /// A part of a picture, in pixels.
@@ -101,6 +102,10 @@ pub struct Plan {
     /// The numbers of the steps before which the picture was mirrored, of those that resize, and in which directions. Only masks
     /// ask for that, whose nearest pixel is not the same from either side.
     pub(crate) turned: Vec<(usize, Turned)>,
+    /// By how much keypoints are to be moved to the right and down, last of all, beside where the picture goes.
+    pub(crate) shift: [f64; 2],
+    /// The same before a step that cannot be followed by such a move, by its number.
+    pub(crate) shifts: Vec<(usize, [f64; 2])>,
     /// Why the picture is refused, if a transform refuses it. The steps then give a result of the right size all the same.
     pub(crate) refusal: Option<Fault>,
     /// The objects of the picture, if a transform draws by them.
@@ -189,6 +194,8 @@ impl Plan {
         assert!(width > 0 && height > 0, "a decoder has refused a picture without pixels");
         self.steps.clear();
         self.turned.clear();
+        self.shifts.clear();
+        self.shift = [0.0; 2];
         self.refusal = None;
         self.tile = None;
         self.objects.begin((width, height));
@@ -218,6 +225,8 @@ impl Plan {
         if (width, height) == (self.width, self.height) {
             return;
         }
+        self.shift[0] *= f64::from(width) / f64::from(self.width);
+        self.shift[1] *= f64::from(height) / f64::from(self.height);
         (self.width, self.height) = (width, height);
         let turned = Turned { mirrored: self.mirrored, flipped: self.flipped };
         if turned != Turned::default() {
@@ -309,24 +318,30 @@ impl Plan {
     }
 
     /// Mirrors the picture left to right.
-    pub(crate) fn mirror(&mut self) {
+    pub(crate) fn mirror(&mut self, keypoints: KeypointFlip) {
         self.mirrored = !self.mirrored;
+        self.shift[0] = keypoints.shifted(self.shift[0]);
         self.tile = self.tile.map(|tile| tile.mirrored_in(self.width));
     }
 
     /// Mirrors the picture top to bottom.
-    pub(crate) fn flip(&mut self) {
+    pub(crate) fn flip(&mut self, keypoints: KeypointFlip) {
         self.flipped = !self.flipped;
+        self.shift[1] = keypoints.shifted(self.shift[1]);
         self.tile = self.tile.map(|tile| tile.flipped_in(self.height));
     }
 
-    /// Mirrors the picture here if it was to be mirrored at the end.
+    /// Mirrors the picture here if it was to be mirrored at the end, and moves its keypoints.
     fn mirror_at_once(&mut self) {
         if std::mem::take(&mut self.mirrored) {
             self.steps.push(Step::Mirror);
         }
         if std::mem::take(&mut self.flipped) {
             self.steps.push(Step::Flip);
+        }
+        let shift = std::mem::take(&mut self.shift);
+        if shift.iter().any(|by| *by != 0.0) {
+            self.shifts.push((self.steps.len(), shift));
         }
     }
 

@@ -53,6 +53,11 @@ impl PointMap {
         *last = last.then(next);
     }
 
+    /// Moves points to the right and down, but not what the result shows.
+    pub(crate) fn shift(&mut self, by: [f64; 2]) {
+        self.bends.last_mut().map_or(&mut self.first, |bend| &mut bend.then).shift(by);
+    }
+
     /// Adds a move behind, whose result has this width and height.
     pub(crate) fn bend(&mut self, by: Projective, size: (u32, u32)) {
         self.bends.push(Bend { by, then: Straight::whole(size) });

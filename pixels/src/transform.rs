@@ -8,6 +8,7 @@
 mod center_crop;
 mod crop;
 mod expect_size;
+mod keypoint_flip;
 mod letterbox;
 mod mosaic;
 mod normalize;
@@ -44,6 +45,7 @@ use crate::recipe_error::RecipeError;
 pub use center_crop::CenterCrop;
 pub use crop::Crop;
 pub use expect_size::ExpectSize;
+pub use keypoint_flip::KeypointFlip;
 pub use letterbox::Letterbox;
 pub use mosaic::{Mosaic, PARTNERS};
 pub use normalize::Normalize;
@@ -278,6 +280,15 @@ impl Transform {
         !matches!(self, Self::AugMix(_)) && self.parts().iter().all(Self::is_followed)
     }
 
+    /// The pairs of keypoints that it names, or one of those that it has in it.
+    pub(crate) fn flip_pairs(&self) -> &[[u32; 2]] {
+        match self {
+            Self::RandomHorizontalFlip(RandomHorizontalFlip { flip_pairs, .. })
+            | Self::RandomVerticalFlip(RandomVerticalFlip { flip_pairs, .. }) => flip_pairs,
+            _ => self.parts().iter().map(Self::flip_pairs).find(|pairs| !pairs.is_empty()).unwrap_or_default(),
+        }
+    }
+
     /// Whether it draws by the boxes of the record, or one of those that it has in it.
     pub(crate) fn draws_by_boxes(&self) -> bool {
         matches!(self, Self::RandomIouCrop(_)) || self.parts().iter().any(Self::draws_by_boxes)
@@ -327,7 +338,7 @@ impl Transform {
     pub fn training(size: u32) -> Vec<Self> {
         vec![
             Self::RandomResizedCrop(RandomResizedCrop::to(Size::One(size))),
-            Self::RandomHorizontalFlip(RandomHorizontalFlip { p: half() }),
+            Self::RandomHorizontalFlip(RandomHorizontalFlip::by_chance(half())),
         ]
     }
 

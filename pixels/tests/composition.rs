@@ -51,7 +51,7 @@ fn one_resize_with_cuts_and_borders_of_one_colour_around_it_composes_and_more_is
 #[test]
 fn operations_at_the_end_are_rounds_and_what_the_cpu_alone_can_do_is_left_to_it() {
     let limits = Limits::default();
-    let flip = || Transform::RandomHorizontalFlip(RandomHorizontalFlip { p: 1.0 });
+    let flip = || Transform::RandomHorizontalFlip(RandomHorizontalFlip::by_chance(1.0));
     let gray = || Transform::Grayscale(Grayscale { num_output_channels: 3 });
     let invert = || Transform::RandomInvert(RandomInvert { p: 1.0 });
     let posterize = || Transform::RandomPosterize(RandomPosterize { bits: 1, p: 1.0 });
@@ -117,7 +117,7 @@ fn what_goes_beyond_the_limits_and_what_is_decoded_smaller_is_the_cpus() {
 /// A picture of 50 x 40, cut to its middle, mirrored, on a larger canvas.
 #[test]
 fn a_pass_says_where_its_part_stands_and_which_pixels_it_is_made_of() {
-    let flip = Transform::RandomHorizontalFlip(RandomHorizontalFlip { p: 1.0 });
+    let flip = Transform::RandomHorizontalFlip(RandomHorizontalFlip::by_chance(1.0));
     let made = made(&recipe(vec![center(20), flip, pad(23, 7)]), &Limits::default()).unwrap();
     assert_eq!((made.result, made.fill, made.result_len()), ((23, 23), 7, 23 * 23 * 3));
     assert_eq!((made.columns.begin, made.columns.len(), made.columns.longest()), (1, 20, 1));

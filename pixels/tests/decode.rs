@@ -325,7 +325,7 @@ fn every_output_form_holds_the_same_values() {
     };
     for p in [0.0, 1.0] {
         let mut geometry = Transform::training(24);
-        geometry[1] = Transform::RandomHorizontalFlip(forebay_pixels::RandomHorizontalFlip { p });
+        geometry[1] = Transform::RandomHorizontalFlip(forebay_pixels::RandomHorizontalFlip::by_chance(p));
         let bytes = decode(geometry.clone(), Dtype::Uint8, Layout::Nhwc);
         let planes = decode(geometry.clone(), Dtype::Uint8, Layout::Nchw);
         let pixels = 24 * 24;
@@ -358,7 +358,7 @@ fn a_mirrored_place_is_the_mirror_of_the_other() {
     let mut decoder = CpuDecoder::new();
     let mut decode = |p| {
         let mut list = Transform::training(24);
-        list[1] = Transform::RandomHorizontalFlip(forebay_pixels::RandomHorizontalFlip { p });
+        list[1] = Transform::RandomHorizontalFlip(forebay_pixels::RandomHorizontalFlip::by_chance(p));
         let recipe = Recipe::new(list, Output::default()).unwrap();
         let mut place = vec![0; recipe.place_len()];
         decoder.decode(&photo, &recipe, DRAW, &Limits::default(), &mut place).unwrap();

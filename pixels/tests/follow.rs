@@ -26,7 +26,7 @@ fn pad(height: u32, width: u32) -> Transform {
 }
 
 fn flip() -> Transform {
-    Transform::RandomHorizontalFlip(RandomHorizontalFlip { p: 1.0 })
+    Transform::RandomHorizontalFlip(RandomHorizontalFlip::by_chance(1.0))
 }
 
 fn recipe(transforms: Vec<Transform>) -> Recipe {
@@ -101,7 +101,7 @@ fn rule_45_mirroring_turns_columns_around_wherever_it_stands_in_the_list() {
 
 #[test]
 fn rule_45_a_vertical_flip_turns_rows_around_wherever_it_stands_in_the_list() {
-    let flip = || Transform::RandomVerticalFlip(RandomVerticalFlip { p: 1.0 });
+    let flip = || Transform::RandomVerticalFlip(RandomVerticalFlip::by_chance(1.0));
     let flipped = map(vec![resize(80, 100), flip()]);
     assert_eq!(flipped.point([7.0, 0.0]), [7.0, 80.0]);
     assert_eq!(clipped(&flipped, [0.0, 10.0, 5.0, 30.0]), ([0.0, 50.0, 5.0, 70.0], 1.0));
@@ -266,6 +266,95 @@ proptest! {
                     prop_assert!((at - expected).abs() <= within[number % 2], "{bright:?} and {clipped:?}");
                 }
             }
+        }
+    }
+}
+
+fn keypoint_map(list: Vec<Transform>) -> PointMap {
+    let recipe = recipe(list);
+    let origin = Origin::of_recipe((100, 80), Orientation::AsStored, &recipe);
+    let (mut plan, mut map) = (Plan::default(), PointMap::default());
+    origin.map_into(&recipe, DRAW, Annotated::AsSeen, &mut plan, &mut map);
+    origin.keypoint_map_into(&plan, Annotated::AsSeen, &mut map);
+    map
+}
+
+/// Where torchvision's `KeyPoints` are: a flip takes x to `width - 1 - x`, a resize scales x, and a crop moves it.
+#[test]
+fn rule_45_keypoints_by_centers_of_pixels_go_where_torchvision_takes_them() {
+    let step = |document: serde_json::Value| serde_json::from_value::<Transform>(document).unwrap();
+    let across = || step(serde_json::json!({ "random_horizontal_flip": { "p": 1.0, "keypoints": "centers" } }));
+    let down = || step(serde_json::json!({ "random_vertical_flip": { "p": 1.0, "keypoints": "centers" } }));
+    let crop = |left| step(serde_json::json!({ "crop": { "top": 0, "left": left, "height": 40, "width": 50 } }));
+    let turn = || step(serde_json::json!({ "random_rotation": { "degrees": [90, 90] } }));
+    let invert = || step(serde_json::json!({ "random_invert": { "p": 1.0 } }));
+    // A picture of 100 x 80, and a keypoint at (30, 20).
+    let cases = [
+        (vec![across(), center(80, 100)], [100.0 - 1.0 - 30.0, 20.0]),
+        (vec![down(), center(80, 100)], [30.0, 80.0 - 1.0 - 20.0]),
+        (vec![down(), across(), center(80, 100)], [100.0 - 1.0 - 30.0, 80.0 - 1.0 - 20.0]),
+        (vec![across(), crop(40)], [100.0 - 1.0 - 30.0 - 40.0, 20.0]),
+        (vec![crop(9), across()], [50.0 - 1.0 - (30.0 - 9.0), 20.0]),
+        (vec![across(), resize(40, 25)], [(100.0 - 1.0 - 30.0) / 4.0, 10.0]),
+        (vec![down(), resize(240, 100)], [30.0, (80.0 - 1.0 - 20.0) * 3.0]),
+        (vec![resize(40, 25), across()], [25.0 - 1.0 - 30.0 / 4.0, 10.0]),
+        (vec![across(), resize(160, 300), across()], [300.0 - 1.0 - (100.0 - 1.0 - 30.0) * 3.0, 40.0]),
+        (vec![across(), across(), resize(80, 100)], [30.0, 20.0]),
+        (vec![across(), invert(), across(), resize(80, 100)], [30.0, 20.0]),
+        (vec![across(), invert(), resize(160, 100)], [100.0 - 1.0 - 30.0, 40.0]),
+        (vec![across(), flip(), resize(80, 100)], [100.0 - (100.0 - 1.0 - 30.0), 20.0]),
+        (vec![flip(), resize(40, 25)], [(100.0 - 30.0) / 4.0, 10.0]),
+        (vec![resize(80, 80), across(), turn()], [20.0, 80.0 - (80.0 - 1.0 - 24.0)]),
+        (vec![resize(80, 80), down(), turn()], [80.0 - 1.0 - 20.0, 80.0 - 24.0]),
+        (vec![resize(80, 80), turn(), down()], [20.0, 80.0 - 1.0 - (80.0 - 24.0)]),
+    ];
+    for (list, [x, y]) in cases {
+        let found = keypoint_map(list.clone()).keypoint([30.0, 20.0, 2.0]);
+        let near = (found[0] - x).abs() < 1e-4 && (found[1] - y).abs() < 1e-4 && found[2] == 2.0;
+        assert!(near, "{found:?}, but torchvision has {x}, {y}: {list:?}");
+        assert_eq!(map(list.clone()).point([30.0, 20.0]), map(by_corners(list)).point([30.0, 20.0]), "other points");
+    }
+    // What is in the first pixel is shown in the last one, and the reverse.
+    let both = keypoint_map(vec![across(), down(), center(80, 100)]);
+    assert_eq!(both.keypoint([0.0, 79.0, 2.0]), [99.0, 0.0, 2.0]);
+    assert_eq!(both.keypoint([99.0, 0.0, 1.0]), [0.0, 79.0, 1.0]);
+    assert_eq!(both.keypoint([100.0, 20.0, 2.0]), [-1.0, 59.0, 0.0]);
+    assert_eq!(both.keypoint([20.0, 80.0, 2.0]), [79.0, -1.0, 0.0]);
+}
+
+/// The same with flips that count from corners.
+fn by_corners(list: Vec<Transform>) -> Vec<Transform> {
+    let plain = |transform| match transform {
+        Transform::RandomHorizontalFlip(flip) => {
+            Transform::RandomHorizontalFlip(RandomHorizontalFlip::by_chance(flip.p))
+        }
+        Transform::RandomVerticalFlip(flip) => Transform::RandomVerticalFlip(RandomVerticalFlip::by_chance(flip.p)),
+        other => other,
+    };
+    list.into_iter().map(plain).collect()
+}
+
+#[test]
+fn flip_pairs_are_those_of_the_first_flip_that_names_some_and_name_each_keypoint_once() {
+    for kind in ["random_horizontal_flip", "random_vertical_flip"] {
+        let list = |pairs: serde_json::Value| {
+            let list = serde_json::json!([
+                { "random_horizontal_flip": {} },
+                { "random_apply": { "transforms": [{ (kind): { "flip_pairs": pairs } }] } },
+                { "random_vertical_flip": { "flip_pairs": [[7, 8]] } },
+                { "center_crop": { "size": 8 } },
+            ]);
+            Recipe::new(serde_json::from_value(list).unwrap(), Output::default())
+        };
+        assert_eq!(list(serde_json::json!([[1, 2], [4, 3]])).unwrap().flip_pairs(), [[1, 2], [4, 3]]);
+        assert_eq!(list(serde_json::json!([])).unwrap().flip_pairs(), [[7, 8]]);
+        for (pairs, problem) in [
+            ([[1, 1], [2, 3]], "keypoint 1 twice"),
+            ([[0, 5], [5, 2]], "keypoint 5 twice"),
+            ([[0, 10_000], [1, 2]], "below 10000"),
+        ] {
+            let refused = list(serde_json::json!(pairs)).unwrap_err().to_string();
+            assert!(refused.contains(problem), "{refused}");
         }
     }
 }

@@ -48,8 +48,8 @@ fn geometry() -> impl Strategy<Value = Transform> {
             .prop_map(|(size, fill, padding_mode)| { Transform::Pad(Pad { size, fill, padding_mode }) }),
         ((-60..60, -60..60), (1..40u32, 1..40u32))
             .prop_map(|((top, left), (height, width))| { Transform::Crop(Crop { top, left, height, width }) }),
-        (0.0..=1.0).prop_map(|p| Transform::RandomHorizontalFlip(RandomHorizontalFlip { p })),
-        (0.0..=1.0).prop_map(|p| Transform::RandomVerticalFlip(RandomVerticalFlip { p })),
+        (0.0..=1.0).prop_map(|p| Transform::RandomHorizontalFlip(RandomHorizontalFlip::by_chance(p))),
+        (0.0..=1.0).prop_map(|p| Transform::RandomVerticalFlip(RandomVerticalFlip::by_chance(p))),
     ]
 }
 

@@ -17,7 +17,7 @@ fn center_crop(height: u32, width: u32) -> Transform {
 }
 
 fn mirror() -> Transform {
-    Transform::RandomHorizontalFlip(RandomHorizontalFlip { p: 1.0 })
+    Transform::RandomHorizontalFlip(RandomHorizontalFlip::by_chance(1.0))
 }
 
 fn resize(size: Size) -> Transform {

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use forebay_columns::{ColumnMut, Full, Role, Schema, Table, ValueBuf};
+use forebay_columns::{ColumnMut, Field, Full, Role, Schema, Table, ValueBuf};
 use forebay_pixels::{Annotated, Draw, Mosaics, Origin, Plan, PointMap, Recipe};
 use thiserror::Error;
 
@@ -62,6 +62,8 @@ pub(crate) struct Follow {
     mosaics: Option<Mosaics>,
     /// For places with a mosaic, the records of the pictures beside the own one, and where their numbers are.
     beside: BTreeMap<usize, Vec<(usize, PictureMaps)>>,
+    /// For each keypoint of an object, the one that takes its place in a mirrored picture, by the recipe. Those behind stay.
+    partners: Vec<usize>,
     plan: Plan,
     copy: ValueBuf,
     /// What is added to the copy.
@@ -73,6 +75,8 @@ pub(crate) struct Follow {
 pub struct PictureMaps {
     pixels: PointMap,
     fractions: PointMap,
+    /// The same two for keypoints, if these go elsewhere than other points.
+    keypoints: Option<Box<[PointMap; 2]>>,
     /// Whether a transform has dropped an object, for each by its number.
     dropped: Vec<bool>,
 }
@@ -101,7 +105,14 @@ impl Follower {
     }
 
     /// Copies what a record has in the column, where it is in the result.
-    fn copy(self, table: &Table, record: usize, maps: &PictureMaps, least_visible: f64, copy: &mut ValueBuf) {
+    fn copy(
+        self,
+        (table, record): (&Table, usize),
+        maps: &PictureMaps,
+        least_visible: f64,
+        partners: &[usize],
+        copy: &mut ValueBuf,
+    ) {
         let Self { column, role, boxes, is_drawn } = self;
         // Objects that were dropped, or whose boxes are not shown, are left out.
         let boxes = boxes.map(|(boxes, role)| (maps.of(role), table.value(boxes, record)));
@@ -118,10 +129,39 @@ impl Follower {
         copy.copy(&table.value(column, record), &field.column_type, shown);
         maps.follow(role, copy);
         // In a mirrored picture, what was a left hand is a right one.
-        if !field.flip.is_empty() && maps.of(role).is_mirrored() {
-            copy.exchange::<f32, 3>(&field.flip);
+        if role.is_of_keypoints() && maps.of(role).is_mirrored() {
+            exchange(field, partners, copy);
         }
     }
+}
+
+/// Lets the keypoints of each object change places: by what the dataset says, or by these partners if it says nothing.
+fn exchange(field: &Field, partners: &[usize], copy: &mut ValueBuf) {
+    let column_type = &field.column_type;
+    let (own, each) = (&field.flip, field.flip.len());
+    if own.is_empty() {
+        // Objects with one keypoint each: the list is not that of one object.
+        let are_alone = field.objects.is_some() && column_type.depth() == 1 && column_type.dims().len() < 2;
+        if !are_alone && !partners.is_empty() {
+            copy.exchange::<f32, 3>(column_type, |place, _| partners.get(place).copied().unwrap_or(place));
+        }
+        return;
+    }
+    // The dataset knows how many keypoints an object has, and several objects may be in one list.
+    copy.exchange::<f32, 3>(column_type, |place, count| {
+        let first = place / each * each;
+        if first + each > count { place } else { first + own[place - first] as usize }
+    });
+}
+
+/// For each keypoint up to the last one of these pairs, the number of the one that takes its place.
+fn partners(pairs: &[[u32; 2]]) -> Vec<usize> {
+    let count = pairs.as_flattened().iter().map(|number| *number as usize + 1).max().unwrap_or(0);
+    let mut partners: Vec<usize> = (0..count).collect();
+    for pair in pairs {
+        partners.swap(pair[0] as usize, pair[1] as usize);
+    }
+    partners
 }
 
 impl PictureMaps {
@@ -136,6 +176,13 @@ impl PictureMaps {
     fn set(&mut self, origin: &Origin, recipe: &Recipe, draw: Draw, annotated: Annotated, plan: &mut Plan) {
         origin.map_into(recipe, draw, annotated, plan, &mut self.pixels);
         self.fractions.set_to_fractions(&self.pixels, origin.annotated(annotated));
+        self.keypoints = plan.shifts_keypoints().then(|| {
+            let mut maps = self.keypoints.take().unwrap_or_default();
+            let [pixels, fractions] = &mut *maps;
+            origin.keypoint_map_into(plan, annotated, pixels);
+            fractions.set_to_fractions(pixels, origin.annotated(annotated));
+            maps
+        });
         self.dropped.clear();
         self.dropped.extend_from_slice(plan.dropped());
     }
@@ -154,7 +201,11 @@ impl PictureMaps {
 
     /// The map for what a column has.
     fn of(&self, role: Role) -> &PointMap {
-        if role.is_of_fractions() { &self.fractions } else { &self.pixels }
+        let [pixels, fractions] = match &self.keypoints {
+            Some(maps) if role.is_of_keypoints() => maps.each_ref(),
+            _ => [&self.pixels, &self.fractions],
+        };
+        if role.is_of_fractions() { fractions } else { pixels }
     }
 }
 
@@ -162,8 +213,9 @@ impl Follow {
     /// No batch yet.
     pub(crate) fn new(settings: FollowSettings) -> Self {
         let mosaics = Mosaics::of(&settings.recipe);
+        let partners = partners(settings.recipe.flip_pairs());
         let (plan, copy, further) = (Plan::default(), ValueBuf::default(), ValueBuf::default());
-        Self { settings, maps: Vec::new(), mosaics, beside: BTreeMap::new(), plan, copy, further }
+        Self { settings, maps: Vec::new(), mosaics, beside: BTreeMap::new(), partners, plan, copy, further }
     }
 
     /// Takes the pictures of another batch.
@@ -205,13 +257,13 @@ impl Follow {
         into: &mut ColumnMut<'_>,
     ) -> Result<(), Full> {
         // A place that shows a record has its picture.
-        let Self { settings, maps, beside, copy, further, .. } = self;
+        let Self { settings, maps, beside, partners, copy, further, .. } = self;
         let Some((maps, true)) = maps.get(place) else { return into.push_null() };
         let least = settings.min_visible;
-        follower.copy(table, record, maps, least, copy);
+        follower.copy((table, record), maps, least, partners, copy);
         let column_type = &table.schema().fields()[follower.column].column_type;
         for (record, maps) in beside.get(&place).into_iter().flatten().filter(|_| column_type.depth() > 0) {
-            follower.copy(table, *record, maps, least, further);
+            follower.copy((table, *record), maps, least, partners, further);
             copy.extend(&further.value(), column_type, |_| true);
         }
         if copy.value().is_null() { into.push_null() } else { into.push(&copy.value()) }

@@ -245,7 +245,7 @@ def test_a_composition_shows_its_steps():
     steps = transforms.Compose([transforms.Resize(8), transforms.RandomHorizontalFlip()], match="torch")
     assert repr(steps).splitlines()[1:3] == [
         "    Resize(size=8, interpolation='bilinear'),",
-        "    RandomHorizontalFlip(p=0.5),",
+        "    RandomHorizontalFlip(p=0.5, keypoints=None, flip_pairs=None),",
     ]
     assert repr(steps).endswith("], match='torch')")
 

@@ -43,6 +43,24 @@ def test_rule_45_left_and_right_change_places_in_a_mirrored_picture(poses):
                 np.testing.assert_allclose(batch.keypoints[0][0], expected, atol=1e-4, err_msg=f"{source}, {flip}")
 
 
+def test_rule_45_pairs_of_a_flip_count_for_datasets_that_name_no_partners(poses, tmp_path):
+    # By centers of pixels, 4 and 12 are not opposite each other.
+    hands, swapped = [[11, 8, 2], [3, 8, 1], [7, 2, 2]], [[11, 8, 2], [7, 2, 2], [3, 8, 1]]
+    by_dataset = [[3, 8, 1], [11, 8, 2], [7, 2, 2]]
+    flips = transforms.RandomHorizontalFlip(1.0, keypoints="centers", flip_pairs=[(1, 2)])
+    pairless = transforms.RandomHorizontalFlip(1.0, keypoints="centers")
+    data = tmp_path / "data.yaml"
+    for keys, flip, expected in (
+        ("flip_idx: [1, 0, 2]\n", flips, by_dataset),
+        ("", flips, swapped),
+        ("", pairless, hands),
+    ):
+        data.write_text("names: [person]\nkpt_shape: [3, 3]\n" + keys)
+        transform = [flip, transforms.Resize((SIDE, SIDE))]
+        with forebay.Loader(poses[0], batch_size=1, epochs=1, transform=transform) as loader:
+            np.testing.assert_allclose(next(iter(loader)).keypoints[0][0], expected, atol=1e-4, err_msg=keys)
+
+
 def test_a_loader_says_which_annotations_it_does_not_read(tmp_path):
     for name in ("train/a", "valid/b"):
         (tmp_path / name).parent.mkdir()

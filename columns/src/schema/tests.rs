@@ -75,6 +75,9 @@ fn rule_45_only_keypoints_change_places_and_each_number_is_there_once() {
     for flip in [&[0, 1][..], &[0, 2, 2], &[1, 2, 3], &[0, 1, 2, 3]] {
         assert!(matches!(Schema::try_new(vec![keypoints(flip)]), Err(SchemaError::Flip { .. })), "{flip:?}");
     }
+    let crowds = field("points", "f32 [*, 2, 3, 3]", None).with_role(Role::Keypoints);
+    assert!(Schema::try_new(vec![crowds.clone().with_flip(&[2, 1, 0])]).is_ok());
+    assert!(Schema::try_new(vec![crowds.with_flip(&[1, 0])]).is_err(), "an object has 3 keypoints");
     let points = field("points", "f32 [*, 2]", None).with_role(Role::Points).with_flip(&[1, 0]);
     assert!(Schema::try_new(vec![points]).is_err());
     let ragged = field("points", "f32 [*][*, 3]", None).with_role(Role::FractionKeypoints).with_flip(&[1, 0]);

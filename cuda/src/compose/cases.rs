@@ -28,7 +28,7 @@ pub(super) fn recipe(draws: Draws, longest: u32) -> Recipe {
     let center = Transform::CenterCrop(CenterCrop { size: size(13) });
     let expect = Transform::ExpectSize(ExpectSize { size: size(13) });
     let pad = Transform::Pad(Pad::to(size(15), pick(draws, 17, [0, 0, 77, 255])));
-    let flip = Transform::RandomHorizontalFlip(RandomHorizontalFlip { p: 0.5 });
+    let flip = Transform::RandomHorizontalFlip(RandomHorizontalFlip::by_chance(0.5));
     let part = Transform::RandomResizedCrop(RandomResizedCrop {
         size: size(18),
         scale: [0.05, 1.0],
@@ -40,7 +40,7 @@ pub(super) fn recipe(draws: Draws, longest: u32) -> Recipe {
         side_range: [1.0, 3.0],
         p: 0.8,
     });
-    let upside_down = Transform::RandomVerticalFlip(RandomVerticalFlip { p: 0.5 });
+    let upside_down = Transform::RandomVerticalFlip(RandomVerticalFlip::by_chance(0.5));
     let crop = Transform::RandomCrop(RandomCrop {
         size: size(13),
         padding: Some(Padding::Both([draws.below(28, 9), draws.below(29, 9)])),

@@ -185,8 +185,8 @@ fn transform() -> impl Strategy<Value = Transform> {
             let (scale, ratio) = ([0.1, 1.0], [0.5, 2.0]);
             Transform::RandomResizedCrop(RandomResizedCrop { size, scale, ratio, interpolation })
         }),
-        Just(Transform::RandomHorizontalFlip(RandomHorizontalFlip { p: 0.6 })),
-        Just(Transform::RandomVerticalFlip(RandomVerticalFlip { p: 0.6 })),
+        Just(Transform::RandomHorizontalFlip(RandomHorizontalFlip::by_chance(0.6))),
+        Just(Transform::RandomVerticalFlip(RandomVerticalFlip::by_chance(0.6))),
         Just(Transform::Grayscale(Grayscale { num_output_channels: 3 })),
         bend(),
     ]

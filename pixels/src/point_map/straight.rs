@@ -83,6 +83,12 @@ impl Straight {
         Self { rows, ..Self::IDENTITY }
     }
 
+    /// Moves points to the right and down, but not what the result shows.
+    pub(super) fn shift(&mut self, [right, down]: [f64; 2]) {
+        self.columns = self.columns.then(Line::moved(right));
+        self.rows = self.rows.then(Line::moved(down));
+    }
+
     /// All of a picture of this size, where it is.
     pub(crate) fn whole((width, height): (u32, u32)) -> Self {
         Self { window: [0.0, 0.0, width.into(), height.into()], ..Self::IDENTITY }

@@ -2,6 +2,7 @@
 
 use serde::Deserialize;
 
+use super::keypoint_flip::{KeypointFlip, pairs_problem};
 use super::shape::Shape;
 use crate::draw::Draws;
 use crate::number::{half, probability_problem};
@@ -14,11 +15,22 @@ pub struct RandomHorizontalFlip {
     /// Probability from 0 to 1.
     #[serde(default = "half")]
     pub p: f64,
+    /// Where keypoints go.
+    #[serde(default)]
+    pub keypoints: KeypointFlip,
+    /// Numbers of the keypoints of an object that change places, from 0, if the dataset does not say it: left and right of a body.
+    #[serde(default)]
+    pub flip_pairs: Vec<[u32; 2]>,
 }
 
 impl RandomHorizontalFlip {
+    /// With this probability, and the default values.
+    pub fn by_chance(p: f64) -> Self {
+        Self { p, keypoints: KeypointFlip::default(), flip_pairs: Vec::new() }
+    }
+
     pub(super) fn problem(&self) -> Option<String> {
-        probability_problem(self.p)
+        probability_problem(self.p).or_else(|| pairs_problem(&self.flip_pairs))
     }
 
     #[expect(clippy::unused_self, reason = "every transform has this signature")]
@@ -28,7 +40,7 @@ impl RandomHorizontalFlip {
 
     pub(super) fn plan(&self, plan: &mut Plan, draws: Draws) {
         if draws.unit(0) < self.p {
-            plan.mirror();
+            plan.mirror(self.keypoints);
         }
     }
 }

@@ -78,7 +78,7 @@ impl RandomIouCrop {
     /// Each round has draws of its own: 0 is the overlap, and four from 1 on are for each trial.
     pub(super) fn plan(&self, plan: &mut Plan, draws: Draws) {
         let mut map = PointMap::default();
-        plan.add_to(&mut map, plan.objects.size);
+        plan.add_to(&mut map, plan.objects.size, false);
         plan.objects.locate(|corners| map.shown(corners).0);
         let mut room = (MOST_COMPARED / plan.objects.located().len().max(1)) as u64;
         for round in 0..ROUNDS {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use forebay_columns::{Column, ElementType, Field, Schema};
+use forebay_columns::{Column, ElementType, Schema};
 use forebay_cuda::NvjpegPlaces;
 use forebay_cuda::lane::LaneKind;
 use forebay_cuda::survey::Places;
@@ -293,7 +293,7 @@ fn boxes_are_where_pixels_are(pool: &Arc<Pool>, adjust_orientation: bool, cache:
         ratio: [0.75, 1.33],
         interpolation: Interpolation::Bilinear,
     };
-    let flip = RandomHorizontalFlip { p: 0.5 };
+    let flip = RandomHorizontalFlip::by_chance(0.5);
     let list = vec![Transform::RandomResizedCrop(crop), Transform::RandomHorizontalFlip(flip)];
     let input = Input { adjust_orientation, ..Input::default() };
     let recipe = Recipe::new(list, Output::default()).unwrap().with_input(input).unwrap();

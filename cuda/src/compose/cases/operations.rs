@@ -71,8 +71,8 @@ fn operation(draws: Draws) -> Transform {
             radius: pick(draws, 5, [OneOrTwo::Two([0.1, 2.0]), OneOrTwo::One(9.0), OneOrTwo::One(65.0)]),
             p: 1.0,
         }),
-        18 => Transform::RandomVerticalFlip(RandomVerticalFlip { p: 1.0 }),
-        _ if draws.below(5, 2) == 0 => Transform::RandomHorizontalFlip(RandomHorizontalFlip { p: 1.0 }),
+        18 => Transform::RandomVerticalFlip(RandomVerticalFlip::by_chance(1.0)),
+        _ if draws.below(5, 2) == 0 => Transform::RandomHorizontalFlip(RandomHorizontalFlip::by_chance(1.0)),
         _ => Transform::GaussianBlur(GaussianBlur {
             kernel_size: pick(draws, 6, [OneOrTwo::One(3), OneOrTwo::Two([9, 1]), OneOrTwo::One(33)]),
             sigma: OneOrTwo::Two([0.1, 4.0]),

@@ -333,13 +333,24 @@ class RandomHorizontalFlip(Transform):
 
     Args:
         p: The probability, from 0 to 1.
+        keypoints: Where a keypoint at `x` goes. "corners", the default: to `width - x`, as whole numbers are corners of
+            pixels. "centers": to `width - 1 - x`, as whole numbers are centers of pixels, like torchvision's
+            `KeyPoints`. A resize behind the flip scales the difference.
+        flip_pairs: Numbers of the keypoints of an object that change places in a mirrored picture, from 0 and below
+            10000, each at most once: `[(1, 2)]` for a left eye that has the number 1 and a right eye that has the
+            number 2. They count for columns whose dataset does not say it. If several flips of a list have some, the
+            first counts.
 
     Example:
         >>> RandomHorizontalFlip(0.25).to_settings()
         {'random_horizontal_flip': {'p': 0.25}}
+        >>> RandomHorizontalFlip(keypoints="centers", flip_pairs=[(1, 2), (3, 4)]).to_settings()
+        {'random_horizontal_flip': {'p': 0.5, 'keypoints': 'centers', 'flip_pairs': [[1, 2], [3, 4]]}}
     """
 
     p: float = 0.5
+    keypoints: str | None = None
+    flip_pairs: Sequence[Sequence[int]] | None = None
 
 
 @dataclass(frozen=True)
@@ -348,6 +359,9 @@ class RandomVerticalFlip(Transform):
 
     Args:
         p: The probability, from 0 to 1.
+        keypoints: Where a keypoint at `y` goes: to `height - y` ("corners") or to `height - 1 - y` ("centers"), as in
+            `RandomHorizontalFlip`.
+        flip_pairs: As in `RandomHorizontalFlip`.
 
     Example:
         >>> RandomVerticalFlip(0.25).to_settings()
@@ -355,3 +369,5 @@ class RandomVerticalFlip(Transform):
     """
 
     p: float = 0.5
+    keypoints: str | None = None
+    flip_pairs: Sequence[Sequence[int]] | None = None
