@@ -10,8 +10,8 @@ use forebay_pixels::{
     GaussianBlur, Grayscale, Interpolation, Jitter, JpegChoice, Layout, Limits, Match, Normalize, OneOrTwo, Output,
     Pad, RandAugment, RandomAdjustSharpness, RandomAffine, RandomApply, RandomAutocontrast, RandomChoice,
     RandomEqualize, RandomGrayscale, RandomHorizontalFlip, RandomHsv, RandomInvert, RandomOrder, RandomPosterize,
-    RandomResizedCrop, RandomRotation, RandomSolarize, RandomVerticalFlip, RandomZoomOut, Recipe, Resize, ShearRange, Size, Transform,
-    TrivialAugmentWide,
+    RandomResizedCrop, RandomRotation, RandomSolarize, RandomVerticalFlip, RandomZoomOut, Recipe, Resize, ShearRange,
+    Size, Transform, TrivialAugmentWide,
 };
 use libfuzzer_sys::fuzz_target;
 

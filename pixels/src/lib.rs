@@ -39,6 +39,7 @@ mod foreign;
 mod format;
 mod further;
 mod interpolation;
+mod keypoint_flip;
 mod mapping;
 mod mask;
 mod matching;
@@ -84,6 +85,7 @@ pub use forebay_jpeg::{Sampling, SeekPoints};
 pub use format::Format;
 pub use further::{Further, FurtherKind};
 pub use interpolation::Interpolation;
+pub use keypoint_flip::KeypointFlip;
 pub use mask::{MaskDecoder, MaskDepth, MaskFault, MaskOrder};
 pub use matching::Match;
 pub use mixing::{CutMix, MixUp, Mixing, MixingChoice, Mixture, PlaceForm};
@@ -113,7 +115,7 @@ pub use rounds::{
 };
 pub use transform::shape::Size;
 pub use transform::{
-    CenterCrop, Crop, ExpectSize, KeypointFlip, Lengths, Letterbox, Mosaic, Normalize, PARTNERS, Pad, PadBy, Padding,
+    CenterCrop, Crop, ExpectSize, Lengths, Letterbox, Mosaic, Normalize, PARTNERS, Pad, PadBy, Padding,
     RandomApply, RandomChoice, RandomCrop, RandomHorizontalFlip, RandomIouCrop, RandomOrder, RandomResizedCrop,
     RandomRotation, RandomShortestSize, RandomVerticalFlip, RandomZoomOut, Resize, ScaleJitter, Transform,
 };

@@ -13,7 +13,7 @@ use crate::border::Border;
 use crate::fault::{Fault, Limits};
 use crate::interpolation::Interpolation;
 use crate::operation::{Geometry, Operation, Rotate};
-use crate::transform::KeypointFlip;
+use crate::keypoint_flip::KeypointFlip;
 use objects::PlanObjects;
 
 /// A part of a picture, in pixels.

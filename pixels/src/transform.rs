@@ -8,7 +8,6 @@
 mod center_crop;
 mod crop;
 mod expect_size;
-mod keypoint_flip;
 mod letterbox;
 mod mosaic;
 mod normalize;
@@ -45,7 +44,6 @@ use crate::recipe_error::RecipeError;
 pub use center_crop::CenterCrop;
 pub use crop::Crop;
 pub use expect_size::ExpectSize;
-pub use keypoint_flip::KeypointFlip;
 pub use letterbox::Letterbox;
 pub use mosaic::{Mosaic, PARTNERS};
 pub use normalize::Normalize;

@@ -212,7 +212,10 @@ fn rule_31_a_tiff_of_floats_is_refused_before_its_pixels_take_memory() {
     let rgb = DynamicImage::ImageRgb8(RgbImage::from_raw(700, 500, photograph_rgb(2, 700, 500)).unwrap());
     let bytes = stored(&rgb.to_rgba32f().into(), ImageFormat::Tiff);
     let (outcome, taken) = most(|| CpuDecoder::new().whole(&bytes, &Limits::default()));
-    assert!(matches!(&outcome, Err(Fault::Unsupported { kind }) if kind == "TIFF in RGB, 4 bands of 32 bits floating-point"), "{outcome:?}");
+    assert!(
+        matches!(&outcome, Err(Fault::Unsupported { kind }) if kind == "TIFF in RGB, 4 bands of 32 bits floating-point"),
+        "{outcome:?}"
+    );
     assert!(taken < FIXED, "{taken} bytes");
 }
 

@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use super::keypoint_flip::{KeypointFlip, pairs_problem};
+use crate::keypoint_flip::{KeypointFlip, pairs_problem};
 use super::shape::Shape;
 use crate::draw::Draws;
 use crate::number::{half, probability_problem};
