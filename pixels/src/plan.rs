@@ -12,8 +12,8 @@ use serde::Serialize;
 use crate::border::Border;
 use crate::fault::{Fault, Limits};
 use crate::interpolation::Interpolation;
-use crate::operation::{Geometry, Operation, Rotate};
 use crate::keypoint_flip::KeypointFlip;
+use crate::operation::{Geometry, Operation, Rotate};
 use objects::PlanObjects;
 
 /// A part of a picture, in pixels.

@@ -2,9 +2,9 @@
 
 use serde::Deserialize;
 
-use crate::keypoint_flip::{KeypointFlip, pairs_problem};
 use super::shape::Shape;
 use crate::draw::Draws;
+use crate::keypoint_flip::{KeypointFlip, pairs_problem};
 use crate::number::{half, probability_problem};
 use crate::plan::Plan;
 
