@@ -1,6 +1,6 @@
 //! Connects to a coordinator, or to etcd: over TCP, over TCP with TLS, or over a Unix socket.
 
-use std::io;
+use std::io::{self, IoSlice};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
@@ -150,6 +150,23 @@ impl AsyncWrite for NotedWire {
             ready!(self.read_why(context, error));
         }
         Poll::Ready(written)
+    }
+
+    /// Without this, each part of a message would be a write, and a packet, of its own.
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        parts: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let written = ready!(Pin::new(&mut self.wire).poll_write_vectored(context, parts));
+        if let Err(error) = &written {
+            ready!(self.read_why(context, error));
+        }
+        Poll::Ready(written)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.wire.is_write_vectored()
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
