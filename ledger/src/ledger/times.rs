@@ -7,6 +7,6 @@ pub struct Times {
     pub lease_ttl: u64,
     /// What a dead incarnation had is not granted for this long, so that its consumers can hand in (rule 16).
     pub grace: u64,
-    /// A task that nobody reports for this long goes to another worker.
+    /// A task without a report for this long goes to another worker.
     pub task: u64,
 }
