@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Callable, NamedTuple
 
 from checks import programs, pytests
+from checks.failures import FAILURES
 from checks.output import in_one_block, say
 from checks.programs import CARGO_TEST, TestOutput
 from checks.pytests import VENV
@@ -293,6 +294,7 @@ def main(names: list[str]) -> int:
     began = time.monotonic()
     rows = [stage(name) for name in names] if names else whole()
     SLOWEST.show()
+    FAILURES.show()
     say(f"\n{'':12}{'passed':>8}{'failed':>8}{'skipped':>8}{'seconds':>9}")
     total = Row("all", sum((row.tally for row in rows), Tally()), time.monotonic() - began)
     for name, tally, seconds in [*rows, total]:

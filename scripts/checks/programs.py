@@ -15,6 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
 
+from checks.failures import FAILURES
 from checks.output import in_one_block, say
 from checks.slowest import SLOWEST
 from checks.tally import ROOT, Tally, counted, lines_of
@@ -116,6 +117,8 @@ class TestOutput:
         self.program = program
         self.skips: set[str] = set()
         self.section = ""
+        self.failing = False
+        self.failed: dict[str, list[str]] = {}
 
     def read(self, line: str) -> Tally:
         """Takes one line."""
@@ -123,12 +126,20 @@ class TestOutput:
         if section := re.match(r"---- (.+) stdout ----$", line):
             self.section = section[1]
             return Tally()
+        # The first such line is before what failed tests printed, the second before their names.
+        if line == "failures:":
+            self.failing = not self.failing and not self.failed
+        elif self.failing:
+            self.failed.setdefault(self.section, []).append(line)
         if timed := self.TIMED.match(line):
             SLOWEST.add(float(timed[2]), f"{self.program} {timed[1]}")
         if result := self.RESULT.match(line):
             passed, failed, ignored = map(int, result.groups())
             skipped = len(self.skips)
             self.skips.clear()
+            for test, lines in self.failed.items():
+                FAILURES.add(f"{self.program} {test}", lines)
+            self.failing, self.failed = False, {}
             say(f"    {passed - skipped} passed, {failed} failed, {ignored + skipped} skipped")
             return Tally(passed - skipped, failed, ignored + skipped)
         if line.startswith("skipped: "):

@@ -8,6 +8,7 @@ import tempfile
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
+from checks.failures import FAILURES
 from checks.output import say
 from checks.slowest import SLOWEST
 from checks.tally import ROOT, Tally, counted, lines_of
@@ -29,7 +30,7 @@ def run(*arguments: str | Path, python: Path = VENV / "python", **extra: str) ->
         command = (python, "-m", "pytest", *options, f"--basetemp={folder}/t", f"--junitxml={report}")
         environment = {"PATH": with_venv(), **extra}
         tally = counted(lines_of(*command, *arguments, **environment), _read)
-        _take_times(report)
+        _take_report(report)
     return tally
 
 
@@ -43,10 +44,13 @@ def _read(line: str) -> Tally:
     return Tally(found.get("passed", 0) + found.get("xfailed", 0), failed, found.get("skipped", 0))
 
 
-def _take_times(report: Path) -> None:
+def _take_report(report: Path) -> None:
     # Without a report, pytest did not get as far as a test, and its status says so.
     if not report.is_file():
         return
     for case in ElementTree.parse(report).iter("testcase"):
         module = case.get("classname", "").rpartition(".")[2]
-        SLOWEST.add(float(case.get("time", 0)), f"{module}.py {case.get('name')}")
+        test = f"{module}.py {case.get('name')}"
+        SLOWEST.add(float(case.get("time", 0)), test)
+        for failure in [*case.findall("failure"), *case.findall("error")]:
+            FAILURES.add(test, (failure.text or "").splitlines())

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Callable, NamedTuple
 
+from checks.failures import FAILURES
 from checks.output import say
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -42,12 +43,15 @@ def lines_of(*command: str | Path, cwd: Path = ROOT, **extra: str) -> Iterator[s
 
 def check(*command: str | Path, **extra: str) -> Tally:
     """A command that passes or fails as a whole."""
+    printed = []
     for line in lines_of(*command, **extra):
         if line == "exit 0":
             return Tally(passed=1)
         if line.startswith("exit "):
+            FAILURES.add(" ".join(str(word) for word in command), printed)
             return Tally(failed=1)
         say(line, end="")
+        printed.append(line.rstrip("\n"))
     raise AssertionError("a command's last line is its status")
 
 

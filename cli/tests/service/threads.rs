@@ -63,9 +63,8 @@ fn footprint(daemon: &Daemon) -> [usize; 3] {
     [count("task"), count("fd"), maps.lines().filter(|line| line.contains("memfd:forebay")).count()]
 }
 
-/// Lets the daemon's user have so many threads more than it has. That user sets it: not every root may.
-fn leave_room_for(daemon: &Daemon, more: usize) {
-    let limit = footprint(daemon)[0] + more;
+/// Lets the daemon's user have so many threads. That user sets it: not every root may.
+fn limit_threads(daemon: &Daemon, limit: usize) {
     let mut command = Command::new("prlimit");
     command.arg(format!("--pid={}", daemon.pid())).arg(format!("--nproc={limit}:")).uid(lonely()).gid(lonely());
     assert!(command.status().unwrap().success());
@@ -102,7 +101,9 @@ fn however_few_threads_the_system_has_left_a_refused_stream_leaves_nothing_behin
     let mut before = footprint(&daemon);
     let mut refused = Vec::new();
     let mut trainer = loop {
-        leave_room_for(&daemon, refused.len());
+        // At first there is room for none, whichever threads end meanwhile; then for one more each time.
+        let more = refused.len().checked_sub(1);
+        limit_threads(&daemon, more.map_or(1, |more| footprint(&daemon)[0] + more));
         match attach() {
             Ok(trainer) => break trainer,
             Err(AttachError::Refused(refusal)) => refused.push(refusal.message),
