@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use forebay_ledger_client::{CallError, Outage};
 use tokio::sync::watch;
-use tokio::time::{MissedTickBehavior, interval};
+use tokio::time::{MissedTickBehavior, interval, timeout};
 
 use crate::ack::{self, FateReceiver, LedgerWord, ReceiptCounts};
 use crate::consumers::{Note, Outbox};
@@ -65,12 +65,17 @@ impl From<LedgerWord> for Note {
 
 /// A task that lets the coordinator hear from the worker as long as the stream is there, with leases or without.
 pub(super) fn keep_alive(worker: &Arc<Worker>, outbox: Outbox) {
-    let (within, worker) = (HEARTBEAT.min(worker.lease_ttl() / 6), Arc::downgrade(worker));
+    let within = HEARTBEAT.min(worker.lease_ttl() / 6);
+    let (mut progress, worker) = (worker.progress(), Arc::downgrade(worker));
     tokio::spawn(async move {
         let mut tick = interval(within.max(Duration::from_millis(1)));
         tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
-            tick.tick().await;
+            tokio::select! {
+                _tick = tick.tick() => {}
+                // The descriptors of the outbox are not kept until the next tick.
+                _gone = progress.wait_for(|_| false) => return,
+            }
             let Some(worker) = worker.upgrade() else { return };
             match worker.heartbeat().await {
                 // An outage: it is tried again at the next tick.
@@ -83,11 +88,12 @@ pub(super) fn keep_alive(worker: &Arc<Worker>, outbox: Outbox) {
 
 /// A task that listens to the coordinator as long as the stream is there. While it cannot, heartbeats bring the same news.
 pub(super) fn listen(worker: &Arc<Worker>) {
-    let worker = Arc::downgrade(worker);
+    let (mut progress, worker) = (worker.progress(), Arc::downgrade(worker));
     tokio::spawn(async move {
         while worker.strong_count() > 0 {
             Worker::follow(&worker).await;
-            tokio::time::sleep(HEARTBEAT).await;
+            // It waits for less where the stream ends meanwhile.
+            let _gone = timeout(HEARTBEAT, progress.wait_for(|_| false)).await;
         }
     });
 }
