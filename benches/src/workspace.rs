@@ -2,26 +2,15 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
-/// The folders of the crates. `cuda/` has the fake GPU below it.
-pub const CRATES: [&str; 16] = [
-    "proto",
-    "columns",
-    "ring",
-    "jpeg",
-    "coordinator",
-    "pixels",
-    "cuda",
-    "sources",
-    "objects",
-    "formats",
-    "road",
-    "daemon",
-    "cli",
-    "clients/rust",
-    "clients/python",
-    "clients/c",
-];
+/// The folders of the crates, as the workspace lists them. `benches/` is not among them, and the fake GPU is below `cuda/`.
+pub static CRATES: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
+    let members = include_str!("../../Cargo.toml").split_once("members = [").and_then(|(_, rest)| rest.split_once(']'));
+    let (members, _) = members.expect("the workspace lists its members");
+    let folders = members.split(',').map(|folder| folder.trim().trim_matches('"')).filter(|folder| !folder.is_empty());
+    folders.filter(|folder| !["benches", "cuda/fakes"].contains(folder)).collect()
+});
 
 /// The folder of the whole project.
 pub fn root() -> PathBuf {

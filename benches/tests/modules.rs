@@ -157,9 +157,9 @@ fn circles(files: &[(String, String)]) -> Vec<(String, Imports)> {
 #[test]
 fn no_module_imports_one_that_imports_it() {
     let mut wrong = Vec::new();
-    for name in CRATES {
+    for name in CRATES.iter() {
         let files = workspace::files(&format!("{name}/src"), "rs");
-        assert!(files.len() > 1, "{name} has no modules");
+        assert!(!files.is_empty(), "{name} has no files");
         let circles = circles(&files).into_iter();
         wrong.extend(circles.map(|(folder, circle)| format!("{name}/src/{folder}: {circle:?}")));
     }
