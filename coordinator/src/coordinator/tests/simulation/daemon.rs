@@ -285,11 +285,14 @@ impl SimulatedDaemon {
             }
             return Ok(());
         }
-        let is_awaited = match (&self.pending, message.ask.caller()) {
-            (Some(pending), Some(caller)) => pending.ask.caller().is_some_and(|own| own.sequence == caller.sequence),
-            (Some(pending), None) => matches!(pending.ask, Ask::Open(_)),
-            (None, _) => false,
-        };
+        // The answer to a call that was given up is not heard: its connection has dropped it.
+        let is_awaited = self.pending.as_ref().is_some_and(|pending| {
+            let same = match message.ask.caller() {
+                Some(caller) => pending.ask.caller().is_some_and(|own| own.sequence == caller.sequence),
+                None => matches!(pending.ask, Ask::Open(_)),
+            };
+            same && message.sent == pending.sent
+        });
         if !is_awaited {
             return Ok(());
         }

@@ -20,6 +20,13 @@ pub(super) struct Setting {
     pub(super) is_late: bool,
 }
 
+impl Setting {
+    /// Trainers are back at the next daemon before the leases of the last one expire: nothing is lost, and it starts soon.
+    pub(super) fn outlives(&self) -> bool {
+        self.only_kills && !self.is_late
+    }
+}
+
 /// What has happened in a simulation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Tale {

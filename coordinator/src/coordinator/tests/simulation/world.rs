@@ -107,7 +107,7 @@ impl World {
             now: 1,
             events: BTreeMap::new(),
             number: 0,
-            network: Network::new(setting.storm == 0),
+            network: Network::new(setting.storm == 0 || setting.outlives()),
             store: SharedStore::default(),
             leader: 0,
             servers: (0..2).map(|number| Server::new(number, fault)).collect(),
@@ -294,8 +294,9 @@ impl World {
     fn end_daemon(&mut self, number: usize) {
         self.daemons[number].end();
         self.send_trainers_home(number);
+        let most = if self.setting.outlives() { TIMES.lease_ttl / 4 } else { 5_000 };
         let least = if self.setting.is_late { TIMES.lease_ttl + TURN } else { 100 };
-        let wait = least + self.random.below(5_000);
+        let wait = least + self.random.below(most);
         self.after(wait, Event::StartDaemon(self.daemons[number].worker));
     }
 
