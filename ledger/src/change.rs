@@ -16,3 +16,12 @@ pub enum Change {
         key: String,
     },
 }
+
+impl Change {
+    /// The removal of the same document.
+    pub(crate) fn into_delete(self) -> Self {
+        match self {
+            Self::Put { key, .. } | Self::Delete { key } => Self::Delete { key },
+        }
+    }
+}

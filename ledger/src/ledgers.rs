@@ -338,9 +338,12 @@ impl Ledgers {
     /// Removes a ledger with its documents.
     fn forget(&mut self, name: &str) {
         if let Some(ledger) = self.shelf.remove(name) {
-            let delete = |key| Change::Delete { key: format!("{PREFIX}{name}/{key}") };
-            let of_tasks = self.tasks.remove(name).map(|tasks| tasks.keys()).unwrap_or_default();
-            self.forgotten.extend(ledger.keys().into_iter().chain(of_tasks).map(delete));
+            let (prefix, mut documents) = (format!("{PREFIX}{name}/"), Vec::new());
+            ledger.documents(&prefix, &mut documents);
+            if let Some(tasks) = self.tasks.remove(name) {
+                tasks.documents(&prefix, &mut documents);
+            }
+            self.forgotten.extend(documents.into_iter().map(Change::into_delete));
         }
     }
 

@@ -101,7 +101,6 @@ impl Tasks {
             let reply = ledger.acquire(&caller.worker, &one, now);
             // A worker that waits asks often, and changes nothing.
             if !reply.leases.is_empty() {
-                ledger.note_leases_of(&caller.worker);
                 self.received.gives(&caller.worker, &unreported, None);
             }
             reply
@@ -135,7 +134,7 @@ impl Tasks {
             self.received.gives(worker, &unreported, Some(lease));
         }
         self.received.double(&owner, lease);
-        ledger.may_repeat(&owner, &out, Cause::TrainerEnded);
+        ledger.may_repeat(&out, Cause::TrainerEnded);
         // It has its whole time again.
         self.given.insert(lease, now);
         self.waits.remove(worker);
@@ -305,7 +304,6 @@ impl Tasks {
     fn take_away(&mut self, ledger: &mut Ledger, lease: u64, held: &HeldPositions, cause: Cause, now: u64) {
         let item = ReturnedRange { lease, range: Some(held.range), cause: cause.into() };
         ledger.give_back(&held.worker, &[item], now);
-        ledger.note_leases_of(&held.worker);
         self.given.remove(&lease);
     }
 
@@ -370,7 +368,6 @@ fn shard(plan: &Plan, epoch: u64, positions: Range<u64>) -> Option<Range<u64>> {
 /// Accounts for a shard; false if it is somebody else's by now.
 fn end(ledger: &mut Ledger, worker: &str, item: AckItem, bad: Vec<BadRecord>) -> bool {
     let request = AckRequest { items: vec![item], bad, ..AckRequest::default() };
-    ledger.note_leases_of(worker);
     ledger.ack(worker, &request).verdicts == [i32::from(Verdict::Accepted)]
 }
 

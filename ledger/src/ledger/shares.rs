@@ -12,17 +12,14 @@
 //! that only has in its hands what another one holds, or what is delivered, changes nothing until it has consumed it.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
-use forebay_proto::v1::{
-    AckItem, GroupReceipt, GroupShare, MissedBatches, Range, StoredShare, StoredShares, ack_item::Kind,
-};
+use forebay_proto::v1::{AckItem, GroupReceipt, MissedBatches, Range, StoredShare, StoredShares, ack_item::Kind};
 
-use super::groups::{extend, has_name};
-use super::receipts::receipt_range;
-use super::returned::TakenPositions;
-use super::tallies::{NAME_LEN, PositionFate};
-use super::{LeaseOut, Ledger, Tallies};
+use super::account::{Account, NAME_LEN, Tallies, extend};
+use super::documents::{DocumentWriter, Revision};
+
+/// The key of their document.
+pub(super) const SHARES: &str = "shares";
 
 /// Shares that are kept. The batches of a ring have far fewer claims.
 const MOST: usize = 1 << 16;
@@ -39,29 +36,272 @@ pub(super) struct Shares {
     former: BTreeSet<String>,
     /// The epoch in which the last incarnation ended, if no group was counted in it then. Not stored.
     renumbered: Option<u64>,
+    /// The document is to be written with the next commit.
+    is_dirty: bool,
+    pub(super) revision: Revision,
 }
 
 impl Shares {
-    pub(super) fn stored(&self) -> Option<StoredShares> {
-        let Self { list, present, former, renumbered: _ } = self;
+    /// From what is stored. Nothing if a share is of an epoch behind the last one.
+    pub(super) fn load(stored: StoredShares, last: u64) -> Option<Self> {
+        let StoredShares { shares, present, former } = stored;
+        let names = |names: Vec<String>| names.into_iter().take(GROUPS).collect();
+        let is_possible = shares.len() <= MOST && shares.iter().all(|share| share.epoch <= last);
+        let (present, former) = (names(present), names(former));
+        is_possible.then_some(Self { list: shares, present, former, ..Self::default() })
+    }
+
+    pub(super) fn write_changes(&mut self, documents: &mut DocumentWriter<'_>) {
+        if std::mem::take(&mut self.is_dirty) {
+            documents.put(SHARES, self.stored().as_ref());
+        }
+    }
+
+    pub(super) fn write_all(&self, documents: &mut DocumentWriter<'_>) {
+        if let Some(stored) = self.stored() {
+            documents.put(SHARES, Some(&stored));
+        }
+    }
+
+    fn stored(&self) -> Option<StoredShares> {
+        let Self { list, present, former, .. } = self;
         let names = |names: &BTreeSet<String>| names.iter().cloned().collect();
         let stored = StoredShares { shares: list.clone(), present: names(present), former: names(former) };
         (stored != StoredShares::default()).then_some(stored)
     }
 
-    pub(super) fn of(stored: StoredShares) -> Self {
-        let StoredShares { shares, present, former } = stored;
-        let names = |names: Vec<String>| names.into_iter().take(GROUPS).collect();
-        Self { list: shares, present: names(present), former: names(former), renumbered: None }
-    }
-
-    /// Whether all are of epochs up to this one.
-    pub(super) fn are_possible(&self, last: u64) -> bool {
-        self.list.len() <= MOST && self.list.iter().all(|share| share.epoch <= last)
-    }
-
     fn find(&self, at: LeasePart, which: impl Fn(&StoredShare) -> bool) -> Option<usize> {
         self.list.iter().position(|share| part(share) == at && which(share))
+    }
+
+    const fn change(&mut self) {
+        self.is_dirty = true;
+        self.revision.rise();
+    }
+
+    /// Notes groups that are there, and those that have ended. What was owed to these, nobody is told of any more.
+    pub(super) fn note_groups(&mut self, account: &mut Account, began: &[String], ended: &[String]) {
+        if !ended.is_empty() {
+            self.write_off(account, ended, |_| true);
+            for share in &mut self.list {
+                share.waiting.retain(|name| !ended.contains(name));
+            }
+            self.present.retain(|name| !ended.contains(name));
+            self.former.retain(|name| !ended.contains(name));
+            self.change();
+        }
+        for name in began.iter().filter(|name| !name.is_empty() && name.len() <= NAME_LEN) {
+            if self.present.len() < GROUPS && self.present.insert(name.clone()) {
+                self.change();
+            }
+        }
+    }
+
+    /// The groups that were there when the last incarnation ended.
+    pub(super) const fn former(&self) -> &BTreeSet<String> {
+        &self.former
+    }
+
+    /// The sums of an epoch, for the receipt of a group.
+    pub(super) fn tally<'a>(&self, account: &'a mut Account, epoch: u64) -> &'a mut Tallies {
+        let tallies = account.tally(epoch);
+        tallies.renumbered |= self.renumbered == Some(epoch);
+        tallies
+    }
+
+    /// An incarnation has ended in this epoch. Its groups may come back to the next one, which waits for them until it says that
+    /// they have ended.
+    pub(super) fn may_come_back(&mut self, account: &mut Account, epoch: u64, has_workers: bool) {
+        // The next one numbers its batches anew, and is handed in receipts for batches of this one.
+        if account.get(epoch).is_some_and(|tallies| !tallies.groups.is_empty()) {
+            account.tally(epoch).renumbered = true;
+        } else if has_workers {
+            self.renumbered = Some(epoch);
+        }
+        if self.present != self.former {
+            self.former.clone_from(&self.present);
+            self.change();
+        }
+    }
+
+    /// A group has consumed what others still wait for. A batch without records is shared by nobody.
+    pub(super) fn share(&mut self, epoch: u64, item: AckItem, receipt: &GroupReceipt, waiting: &[String]) {
+        let at = match self.find(part_of(&item), |share| !share.owed) {
+            Some(at) => at,
+            None if self.list.len() >= MOST => return,
+            None => {
+                let new = StoredShare { epoch, batch: receipt.batch, item: Some(item), ..StoredShare::default() };
+                self.list.push(new);
+                self.list.len() - 1
+            }
+        };
+        let known = &mut self.list[at];
+        known.waiting = self.present.iter().filter(|name| waiting.contains(name)).cloned().collect();
+        consume(known, receipt);
+        self.change();
+    }
+
+    /// The batch's own receipt has come, with those that are `told` beside it. Groups that consumed it in another way have it too.
+    /// Those that still wait have missed it.
+    pub(super) fn end(&mut self, account: &mut Account, epoch: u64, item: &AckItem, told: &[&GroupReceipt]) {
+        let Some(at) = self.find(part_of(item), |_| true) else { return };
+        let mut share = self.list.remove(at);
+        for receipt in share.had.iter().filter(|had| !told.iter().any(|told| told.group == had.group)) {
+            self.tally(account, epoch).count_for_group(receipt, item);
+        }
+        share.waiting.retain(|name| !told.iter().any(|told| is_of(told, name)));
+        self.owe(account, StoredShare { item: Some(*item), had: Vec::new(), ..share });
+        self.change();
+    }
+
+    /// Whether there are none.
+    pub(super) const fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    /// Takes the shares that end with their leases, by the ids of these.
+    pub(super) fn take_of_leases(&mut self, ends: impl Fn(u64) -> bool) -> Vec<StoredShare> {
+        let is_over = |share: &mut StoredShare| (!share.owed || is_held(share)) && ends(part(share).0);
+        let over: Vec<_> = self.list.extract_if(.., is_over).collect();
+        if !over.is_empty() {
+            self.change();
+        }
+        over
+    }
+
+    /// Takes the share that a trainer holds, and that begins here.
+    pub(super) fn take_held(&mut self, lease: u64, range: Option<Range>) -> Option<StoredShare> {
+        let at = self.find((lease, range.unwrap_or_default().start), is_held)?;
+        self.change();
+        Some(self.list.remove(at))
+    }
+
+    /// A share that was taken ended with its lease, as delivered in this epoch by those that have consumed it. The others are owed
+    /// it.
+    pub(super) fn deliver(&mut self, account: &mut Account, epoch: u64, item: AckItem, share: StoredShare) {
+        for receipt in &share.had {
+            self.tally(account, epoch).count_for_group(receipt, &item);
+        }
+        self.owe(account, StoredShare { item: Some(item), had: Vec::new(), ..share });
+        self.change();
+    }
+
+    /// Keeps what groups have missed until they are told, and what a trainer holds until that is decided.
+    fn owe(&mut self, account: &mut Account, share: StoredShare) {
+        let share = StoredShare { owed: true, ..share };
+        if share.waiting.is_empty() && !is_held(&share) {
+            return;
+        }
+        self.change();
+        if self.list.len() >= MOST {
+            let oldest = self.list.iter().position(|share| share.owed && !is_held(share));
+            let Some(oldest) = oldest.map(|at| self.list.remove(at)) else { return };
+            // They are not told any more, but the audit has it.
+            oldest.waiting.iter().for_each(|name| account.tally(oldest.epoch).count_missed(&missed_of(&oldest, name)));
+        }
+        self.list.push(share);
+    }
+
+    /// A group's trainer has consumed what is known already: a former incarnation had it, or its lease has ended. True if it was owed
+    /// to the group, or another trainer holds it.
+    pub(super) fn settle_owed(&mut self, account: &mut Account, receipt: &GroupReceipt) -> bool {
+        let Some(item) = receipt.item.filter(|_| is_consumed(receipt)) else { return false };
+        let Some(at) = self.find(part_of(&item), |share| share.owed) else { return false };
+        let share = &mut self.list[at];
+        let is_owed = share.waiting.iter().any(|name| is_of(receipt, name));
+        if is_held(share) {
+            // It counts when the one who holds it has consumed it, or gives it back.
+            consume(share, receipt);
+        } else if is_owed {
+            share.waiting.retain(|name| !is_of(receipt, name));
+            let (epoch, known) = (share.epoch, share.item.unwrap_or(item));
+            if share.waiting.is_empty() {
+                self.list.remove(at);
+            }
+            self.tally(account, epoch).count_for_group(receipt, &known);
+        } else {
+            return false;
+        }
+        self.change();
+        true
+    }
+
+    /// A trainer has what only another one may hold: its group waits for it too, unless it has consumed it.
+    pub(super) fn wait_for_holder(&mut self, receipt: &GroupReceipt) {
+        let (Some(item), Some(name)) = (receipt.item, name_of(receipt)) else { return };
+        let Some(at) = self.find(part_of(&item), is_held) else { return };
+        let StoredShare { had, waiting, .. } = &mut self.list[at];
+        let is_there = waiting.contains(&name) || had.iter().any(|had| is_of(had, &name));
+        if !is_there && waiting.len() < GROUPS {
+            waiting.push(name);
+            self.change();
+        }
+    }
+
+    /// A trainer of this group has consumed what a former incarnation had, or holds it: the other groups that were there do not get
+    /// it. While it holds it, its own group waits as well: the trainer may end without consuming it.
+    pub(super) fn owe_to_others(&mut self, account: &mut Account, epoch: u64, receipt: &GroupReceipt) {
+        // One of bad records alone has none.
+        let Some(item) = receipt.item.filter(|item| item.count > 0) else { return };
+        let mut waiting = self.former.clone();
+        if let Some(name) = name_of(receipt) {
+            if is_consumed(receipt) {
+                waiting.remove(&name)
+            } else {
+                waiting.insert(name)
+            };
+        }
+        let waiting = waiting.into_iter().take(GROUPS).collect();
+        let share = StoredShare { epoch, batch: receipt.batch, item: Some(item), waiting, ..StoredShare::default() };
+        self.owe(account, share);
+    }
+
+    /// What these groups have missed. It is owed to them no more. What trainers hold nobody has missed yet.
+    pub(super) fn missed(&mut self, account: &mut Account, names: &[String]) -> Vec<MissedBatches> {
+        self.write_off(account, names, |share| !is_held(share))
+    }
+
+    /// Counts what these groups were owed as missed.
+    fn write_off(
+        &mut self,
+        account: &mut Account,
+        names: &[String],
+        which: impl Fn(&StoredShare) -> bool,
+    ) -> Vec<MissedBatches> {
+        let mut missed: Vec<MissedBatches> = Vec::new();
+        for share in self.list.iter_mut().filter(|share| share.owed && which(share)) {
+            for name in share.waiting.iter().filter(|name| names.contains(name)) {
+                add(&mut missed, missed_of(share, name));
+            }
+            share.waiting.retain(|name| !names.contains(name));
+        }
+        if !missed.is_empty() {
+            // Of what a trainer holds, it is still to count who has had it.
+            self.list.retain(|share| !share.owed || is_held(share) || !share.waiting.is_empty());
+            for each in &missed {
+                account.tally(each.epoch).count_missed(each);
+            }
+            self.change();
+        }
+        missed
+    }
+
+    /// The run goes on elsewhere: nothing of it is shared, and nothing owed.
+    pub(super) fn forget(&mut self) {
+        self.drop_those(|_| true);
+    }
+
+    /// An epoch ends early: what is not delivered of it counts as abandoned.
+    pub(super) fn abandon(&mut self, epoch: u64) {
+        self.drop_those(|share| share.epoch == epoch && (!share.owed || is_held(share)));
+    }
+
+    fn drop_those(&mut self, which: impl Fn(&StoredShare) -> bool) {
+        let before = self.list.len();
+        self.list.retain(|share| !which(share));
+        if self.list.len() < before {
+            self.change();
+        }
     }
 }
 
@@ -99,271 +339,8 @@ fn name_of(receipt: &GroupReceipt) -> Option<String> {
 }
 
 /// Whether a group tells with it that it has consumed something.
-fn is_consumed(receipt: &GroupReceipt) -> bool {
+pub(super) fn is_consumed(receipt: &GroupReceipt) -> bool {
     receipt.item.is_some_and(|item| item.kind() == Kind::Delivered)
-}
-
-impl Ledger {
-    /// Notes groups that are there, and those that have ended. What was owed to these, nobody is told of any more.
-    pub(super) fn note_groups(&mut self, began: &[String], ended: &[String]) {
-        if !ended.is_empty() {
-            self.write_off(ended, |_| true);
-            let Shares { list, present, former, .. } = &mut self.shares;
-            for share in list {
-                share.waiting.retain(|name| !ended.contains(name));
-            }
-            present.retain(|name| !ended.contains(name));
-            former.retain(|name| !ended.contains(name));
-            self.touch_shares();
-        }
-        for name in began.iter().filter(|name| !name.is_empty() && name.len() <= NAME_LEN) {
-            if self.shares.present.len() < GROUPS && self.shares.present.insert(name.clone()) {
-                self.touch_shares();
-            }
-        }
-    }
-
-    /// The groups that were there when the last incarnation ended.
-    pub(crate) fn former_groups(&self) -> Vec<String> {
-        self.shares.former.iter().cloned().collect()
-    }
-
-    /// The sums of an epoch, for the receipt of a group.
-    pub(super) fn tally_of_groups(&mut self, epoch: u64) -> &mut Tallies {
-        let renumbered = self.shares.renumbered == Some(epoch);
-        let tallies = self.tally(epoch);
-        tallies.renumbered |= renumbered;
-        tallies
-    }
-
-    /// An incarnation has ended. Its groups may come back to the next one, which waits for them until it says that they have ended.
-    pub(super) fn groups_may_come_back(&mut self) {
-        // The next one numbers its batches anew, and is handed in receipts for batches of this one.
-        let floor = self.progress().floor;
-        if self.tallies.get(floor).is_some_and(|tallies| !tallies.groups.is_empty()) {
-            self.tally(floor).renumbered = true;
-        } else if !self.workers.is_empty() {
-            self.shares.renumbered = Some(floor);
-        }
-        let Shares { present, former, .. } = &mut self.shares;
-        if present != former {
-            former.clone_from(present);
-            self.touch_shares();
-        }
-    }
-
-    /// A group has consumed what others still wait for. A batch without records is shared by nobody.
-    pub(super) fn share(&mut self, worker: &str, share: &GroupShare) {
-        let Some(receipt) = share.receipt.as_ref().filter(|receipt| is_consumed(receipt) && has_name(receipt)) else {
-            return;
-        };
-        let Some(item) = receipt.item else { return };
-        let range = receipt_range(&item).filter(|range| self.has_records(worker, item.lease, range));
-        let (Some(_), Some((epoch, _))) = (range, self.locate(worker, item.lease)) else { return };
-        let at = match self.shares.find(part_of(&item), |share| !share.owed) {
-            Some(at) => at,
-            None if self.shares.list.len() >= MOST => return,
-            None => {
-                let new = StoredShare { epoch, batch: receipt.batch, item: Some(item), ..StoredShare::default() };
-                self.shares.list.push(new);
-                self.shares.list.len() - 1
-            }
-        };
-        let known = &mut self.shares.list[at];
-        known.waiting = self.shares.present.iter().filter(|name| share.waiting.contains(name)).cloned().collect();
-        consume(known, receipt);
-        self.touch_shares();
-    }
-
-    /// The batch's own receipt has come, with those that are `told` beside it. Groups that consumed it in another way have it too.
-    /// Those that still wait have missed it.
-    pub(super) fn end_share(&mut self, epoch: u64, item: &AckItem, told: &[&GroupReceipt]) {
-        let Some(at) = self.shares.find(part_of(item), |_| true) else { return };
-        let mut share = self.shares.list.remove(at);
-        for receipt in share.had.iter().filter(|had| !told.iter().any(|told| told.group == had.group)) {
-            self.tally_of_groups(epoch).count_for_group(receipt, item);
-        }
-        share.waiting.retain(|name| !told.iter().any(|told| is_of(told, name)));
-        self.owe(StoredShare { item: Some(*item), had: Vec::new(), ..share });
-        self.touch_shares();
-    }
-
-    /// Leases of a worker end: what some of its groups have consumed of them is delivered, and owed to the others. What trainers only
-    /// hold, they hand in again, or all groups get it again.
-    pub(super) fn deliver_shares(&mut self, worker: &str, ends: impl Fn(&LeaseOut) -> bool) {
-        let Self { shares, workers, index, .. } = self;
-        if shares.list.is_empty() {
-            return;
-        }
-        let goes_on = |share: &StoredShare| {
-            let (lease, _) = part(share);
-            let holder = index.holder(lease);
-            let out = holder.and_then(|name| Some((name, workers.get(&**name)?.leases.get(&lease)?)));
-            (share.owed && !is_held(share)) || out.is_some_and(|(name, held)| **name != *worker || !ends(held))
-        };
-        let (kept, ended): (Vec<_>, Vec<_>) = std::mem::take(&mut shares.list).into_iter().partition(goes_on);
-        shares.list = kept;
-        for share in ended {
-            self.deliver(worker, share);
-        }
-    }
-
-    /// The same for all leases that end at this moment because no heartbeat has named them.
-    pub(super) fn deliver_late_shares(&mut self, now: u64) {
-        if !self.shares.list.is_empty() {
-            // What is in no lease any more ends with the first worker.
-            let first = self.workers.first_key_value().map(|(name, _)| Arc::from(&**name));
-            let workers: BTreeSet<Arc<str>> = self.index.late(now).into_iter().chain(first).collect();
-            for worker in workers {
-                self.deliver_shares(&worker, |held| held.deadline <= now);
-            }
-        }
-    }
-
-    /// A trainer gives back what it held. Where another group has consumed it, it is delivered, and those that wait for it have missed
-    /// it: true then. Else all groups get it again.
-    pub(super) fn deliver_given_back(&mut self, worker: &str, lease: u64, range: Option<Range>) -> bool {
-        let Some(at) = self.shares.find((lease, range.unwrap_or_default().start), is_held) else { return false };
-        let share = self.shares.list.remove(at);
-        self.deliver(worker, share)
-    }
-
-    /// Counts a share as delivered. False if nobody has consumed it, or a position of it has ended otherwise: then all groups get it
-    /// again.
-    fn deliver(&mut self, worker: &str, share: StoredShare) -> bool {
-        self.touch_shares();
-        let Some(item) = share.had.iter().find_map(|receipt| receipt.item) else { return false };
-        let taken = self.take(worker, item.lease, &item.range.unwrap_or_default());
-        let Ok(TakenPositions { grant, .. }) = taken else { return false };
-        self.dirty.workers.insert(worker.to_owned());
-        self.account(grant.epoch, &grant.range, |tallies, plan| {
-            tallies.add(&item);
-            tallies.count(plan, grant.epoch, &grant.range, PositionFate::Delivered);
-        });
-        for receipt in &share.had {
-            self.tally_of_groups(grant.epoch).count_for_group(receipt, &item);
-        }
-        self.acks = self.acks.saturating_add(1);
-        self.owe(StoredShare { item: Some(item), had: Vec::new(), ..share });
-        true
-    }
-
-    /// Keeps what groups have missed until they are told, and what a trainer holds until that is decided.
-    fn owe(&mut self, share: StoredShare) {
-        let share = StoredShare { owed: true, ..share };
-        if share.waiting.is_empty() && !is_held(&share) {
-            return;
-        }
-        self.touch_shares();
-        if self.shares.list.len() >= MOST {
-            let oldest = self.shares.list.iter().position(|share| share.owed && !is_held(share));
-            let Some(oldest) = oldest.map(|at| self.shares.list.remove(at)) else { return };
-            // They are not told any more, but the audit has it.
-            oldest.waiting.iter().for_each(|name| self.tally(oldest.epoch).count_missed(&missed_of(&oldest, name)));
-        }
-        self.shares.list.push(share);
-    }
-
-    /// A group's trainer has consumed what is known already: a former incarnation had it, or its lease has ended. True if it was owed
-    /// to the group, or another trainer holds it.
-    pub(super) fn settle_owed(&mut self, receipt: &GroupReceipt) -> bool {
-        let Some(item) = receipt.item.filter(|_| is_consumed(receipt)) else { return false };
-        let Some(at) = self.shares.find(part_of(&item), |share| share.owed) else { return false };
-        let share = &mut self.shares.list[at];
-        let is_owed = share.waiting.iter().any(|name| is_of(receipt, name));
-        if is_held(share) {
-            // It counts when the one who holds it has consumed it, or gives it back.
-            consume(share, receipt);
-        } else if is_owed {
-            share.waiting.retain(|name| !is_of(receipt, name));
-            let (epoch, known) = (share.epoch, share.item.unwrap_or(item));
-            if share.waiting.is_empty() {
-                self.shares.list.remove(at);
-            }
-            self.tally_of_groups(epoch).count_for_group(receipt, &known);
-        } else {
-            return false;
-        }
-        self.touch_shares();
-        true
-    }
-
-    /// A trainer has what only another one may hold: its group waits for it too, unless it has consumed it.
-    pub(super) fn wait_for_holder(&mut self, receipt: &GroupReceipt) {
-        let (Some(item), Some(name)) = (receipt.item, name_of(receipt)) else { return };
-        let Some(at) = self.shares.find(part_of(&item), is_held) else { return };
-        let StoredShare { had, waiting, .. } = &mut self.shares.list[at];
-        let is_there = waiting.contains(&name) || had.iter().any(|had| is_of(had, &name));
-        if !is_there && waiting.len() < GROUPS {
-            waiting.push(name);
-            self.touch_shares();
-        }
-    }
-
-    /// A trainer of this group has consumed what a former incarnation had, or holds it: the other groups that were there do not get
-    /// it. While it holds it, its own group waits as well: the trainer may end without consuming it.
-    pub(super) fn owe_to_others(&mut self, epoch: u64, receipt: &GroupReceipt) {
-        // One of bad records alone has none.
-        let Some(item) = receipt.item.filter(|item| item.count > 0) else { return };
-        let mut waiting = self.shares.former.clone();
-        if let Some(name) = name_of(receipt) {
-            if is_consumed(receipt) {
-                waiting.remove(&name)
-            } else {
-                waiting.insert(name)
-            };
-        }
-        let waiting = waiting.into_iter().take(GROUPS).collect();
-        self.owe(StoredShare { epoch, batch: receipt.batch, item: Some(item), waiting, ..StoredShare::default() });
-    }
-
-    /// What these groups have missed. It is owed to them no more. What trainers hold nobody has missed yet.
-    pub(super) fn missed(&mut self, names: &[String]) -> Vec<MissedBatches> {
-        self.write_off(names, |share| !is_held(share))
-    }
-
-    /// Counts what these groups were owed as missed.
-    fn write_off(&mut self, names: &[String], which: impl Fn(&StoredShare) -> bool) -> Vec<MissedBatches> {
-        let mut missed: Vec<MissedBatches> = Vec::new();
-        for share in self.shares.list.iter_mut().filter(|share| share.owed && which(share)) {
-            for name in share.waiting.iter().filter(|name| names.contains(name)) {
-                add(&mut missed, missed_of(share, name));
-            }
-            share.waiting.retain(|name| !names.contains(name));
-        }
-        if !missed.is_empty() {
-            // Of what a trainer holds, it is still to count who has had it.
-            self.shares.list.retain(|share| !share.owed || is_held(share) || !share.waiting.is_empty());
-            for each in &missed {
-                self.tally(each.epoch).count_missed(each);
-            }
-            self.touch_shares();
-        }
-        missed
-    }
-
-    /// The run goes on elsewhere: nothing of it is shared, and nothing owed.
-    pub(super) fn forget_shares(&mut self) {
-        self.drop_shares(|_| true);
-    }
-
-    /// An epoch ends early: what is not delivered of it counts as abandoned.
-    pub(super) fn abandon_shares(&mut self, epoch: u64) {
-        self.drop_shares(|share| share.epoch == epoch && (!share.owed || is_held(share)));
-    }
-
-    fn drop_shares(&mut self, which: impl Fn(&StoredShare) -> bool) {
-        let before = self.shares.list.len();
-        self.shares.list.retain(|share| !which(share));
-        if self.shares.list.len() < before {
-            self.touch_shares();
-        }
-    }
-
-    fn touch_shares(&mut self) {
-        self.dirty.shares = true;
-        self.touch();
-    }
 }
 
 /// That this group has missed a share.

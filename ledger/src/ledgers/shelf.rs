@@ -113,7 +113,7 @@ impl Shelf {
             let ledger = self.by_name.get_mut(&name);
             let (deadline, due) = ledger.map_or((None, None), |ledger| {
                 ledger.expire(now);
-                (ledger.next_deadline(), ledger.next_due())
+                (ledger.next_deadline(), ledger.next_due(now))
             });
             self.deadlines.set(&name, deadline);
             self.dues.set(&name, due);

@@ -120,11 +120,6 @@ impl Tasks {
         documents.extend(self.errors.keys().map(|shard| self.error(prefix, *shard)));
     }
 
-    /// The keys of all its documents, without prefix.
-    pub(crate) fn keys(&self) -> Vec<String> {
-        self.errors.keys().map(|shard| error_key(*shard)).chain([TASKS.to_owned()]).collect()
-    }
-
     fn error(&self, prefix: &str, shard: (u64, u64)) -> Change {
         let key = format!("{prefix}{}", error_key(shard));
         match self.errors.get(&shard) {

@@ -2,32 +2,42 @@
 
 use std::ops::Range;
 
+use forebay_proto::v1;
+
 /// See the module.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Spans(Vec<Range<u64>>);
+pub(in crate::ledger) struct Spans(Vec<Range<u64>>);
 
 impl Spans {
     /// The set of one range.
-    pub(super) fn of(range: Range<u64>) -> Self {
+    pub(in crate::ledger) fn of(range: Range<u64>) -> Self {
         Self(if range.is_empty() { Vec::new() } else { vec![range] })
     }
 
     /// From stored ranges; `None` unless they are what this type keeps to.
-    pub(super) fn try_new(ranges: Vec<Range<u64>>) -> Option<Self> {
+    pub(super) fn load(stored: &[v1::Range]) -> Option<Self> {
+        Self::try_new(stored.iter().map(|range| range.start..range.end).collect())
+    }
+
+    pub(super) fn stored(&self) -> Vec<v1::Range> {
+        self.iter().map(|span| v1::Range { start: span.start, end: span.end }).collect()
+    }
+
+    fn try_new(ranges: Vec<Range<u64>>) -> Option<Self> {
         let good = ranges.iter().all(|range| !range.is_empty()) && ranges.is_sorted_by(|a, b| a.end < b.start);
         good.then_some(Self(ranges))
     }
 
-    pub(super) const fn is_empty(&self) -> bool {
+    pub(in crate::ledger) const fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    pub(super) fn iter(&self) -> impl Iterator<Item = Range<u64>> {
+    pub(in crate::ledger) fn iter(&self) -> impl Iterator<Item = Range<u64>> {
         self.0.iter().cloned()
     }
 
     /// Puts `range` in, of which nothing is in the set.
-    pub(super) fn insert(&mut self, range: Range<u64>) {
+    pub(in crate::ledger) fn insert(&mut self, range: Range<u64>) {
         let at = self.0.partition_point(|own| own.end < range.start);
         let touched = self.0[at..].iter().take_while(|own| own.start <= range.end).count();
         let near = self.0.splice(at..at + touched, []);
@@ -36,7 +46,7 @@ impl Spans {
     }
 
     /// Takes out what of `range` is in the set.
-    pub(super) fn cut(&mut self, range: &Range<u64>) {
+    pub(in crate::ledger) fn cut(&mut self, range: &Range<u64>) {
         let parts: Vec<Range<u64>> = self.parts(range).filter_map(|(part, is_in)| is_in.then_some(part)).collect();
         for part in parts {
             self.remove(&part);
@@ -44,7 +54,7 @@ impl Spans {
     }
 
     /// The parts of `range`, rising, each with whether it is in the set.
-    pub(super) fn parts(&self, range: &Range<u64>) -> impl Iterator<Item = (Range<u64>, bool)> {
+    pub(in crate::ledger) fn parts(&self, range: &Range<u64>) -> impl Iterator<Item = (Range<u64>, bool)> {
         let inside = self.0.iter().map(|own| own.start.max(range.start)..own.end.min(range.end));
         let mut parts = Vec::new();
         let mut start = range.start;
@@ -57,7 +67,7 @@ impl Spans {
     }
 
     /// Takes `range` out; false, and no change, unless all of it is in the set.
-    pub(super) fn remove(&mut self, range: &Range<u64>) -> bool {
+    pub(in crate::ledger) fn remove(&mut self, range: &Range<u64>) -> bool {
         let Some(index) = self.0.iter().position(|own| own.start <= range.start && range.end <= own.end) else {
             return false;
         };
@@ -66,6 +76,11 @@ impl Spans {
         self.0.splice(index..=index, rest.into_iter().filter(|rest| !rest.is_empty()));
         true
     }
+}
+
+/// How many positions are in both.
+pub(in crate::ledger) fn overlap(one: &Range<u64>, other: &Range<u64>) -> u64 {
+    one.end.min(other.end).saturating_sub(one.start.max(other.start))
 }
 
 #[cfg(test)]

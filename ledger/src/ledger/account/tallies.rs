@@ -1,56 +1,49 @@
-//! What became of an epoch's records, as counts and sums (semantics rule 24), and the list of quarantined ones.
+//! What became of an epoch's records, as counts and sums (semantics rule 24).
 
 mod by_epoch;
 
-use std::collections::BTreeMap;
 use std::ops::Range;
 
 use forebay_plan::Plan;
 use forebay_proto::{
-    RecordSum, Turn,
+    RecordSum,
     v1::{
-        AckItem, Cause, EpochTally, GroupTally, MissedBatches, QuarantinedRecord, Repeats, SourceTally, Tally,
-        UnsummedRange, ack_item::Kind,
+        AckItem, Cause, EpochTally, GroupTally, MissedBatches, Repeats, SourceTally, Tally, UnsummedRange,
+        ack_item::Kind,
     },
 };
 
-use super::Ledger;
-pub(crate) use by_epoch::EpochTallies;
-
-/// The quarantine lists at most so many records; the count and the sums go on.
-pub(super) const QUARANTINE_LIST: usize = 100_000;
-/// Longest file name and reason in the list, in bytes.
-const TEXT_LEN: usize = 1024;
+pub(in crate::ledger) use self::by_epoch::EpochTallies;
 
 /// Groups of an epoch that have an account. Trainers without a group may come and go without end.
-pub(super) const GROUPS: usize = 256;
+pub(in crate::ledger) const GROUPS: usize = 256;
 /// Longest name of a group, in bytes.
-pub(super) const NAME_LEN: usize = 64;
+pub(in crate::ledger) const NAME_LEN: usize = 64;
 
 /// One epoch's sums.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Tallies {
-    pub(super) delivered: RecordSum,
-    pub(super) dropped: RecordSum,
-    pub(super) quarantined: RecordSum,
-    pub(super) abandoned: RecordSum,
+    pub(in crate::ledger) delivered: RecordSum,
+    pub(in crate::ledger) dropped: RecordSum,
+    pub(in crate::ledger) quarantined: RecordSum,
+    pub(in crate::ledger) abandoned: RecordSum,
     /// Delivered as a state says that was loaded, without a receipt.
-    pub(super) by_state: RecordSum,
+    pub(in crate::ledger) by_state: RecordSum,
     /// Positions that count in `by_state` or `abandoned`, and whose sums were not computed.
     unsummed: Vec<UnsummedRange>,
     /// Positions that may have been seen twice.
-    pub(super) repeats: Repeats,
+    pub(in crate::ledger) repeats: Repeats,
     /// For each source of the dataset, by positions. Empty while there is nothing to count.
     sources: Vec<SourceTally>,
     /// For each group of trainers, in the order in which they came.
-    pub(super) groups: Vec<GroupTally>,
+    pub(in crate::ledger) groups: Vec<GroupTally>,
     /// Several daemons have numbered the epoch's batches, each by itself.
-    pub(super) renumbered: bool,
+    pub(in crate::ledger) renumbered: bool,
 }
 
 /// What became of positions, for the counts of their sources.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum PositionFate {
+pub(in crate::ledger) enum PositionFate {
     Delivered,
     Dropped,
     Quarantined,
@@ -77,12 +70,18 @@ impl Tallies {
     }
 
     /// Counts positions of an epoch for their sources.
-    pub(super) fn count(&mut self, plan: &Plan, epoch: u64, positions: &Range<u64>, fate: PositionFate) {
+    pub(in crate::ledger) fn count(&mut self, plan: &Plan, epoch: u64, positions: &Range<u64>, fate: PositionFate) {
         self.by_source(plan, epoch, positions).for_each(|(tally, count)| *fate.of(tally) += count);
     }
 
     /// Takes positions back that were counted as abandoned, and whose records have this sum.
-    pub(super) fn take_abandoned(&mut self, plan: &Plan, epoch: u64, positions: &Range<u64>, sum: RecordSum) {
+    pub(in crate::ledger) fn take_abandoned(
+        &mut self,
+        plan: &Plan,
+        epoch: u64,
+        positions: &Range<u64>,
+        sum: RecordSum,
+    ) {
         // Behind the last record, there are only positions without one.
         let records = positions.start..positions.start + sum.count;
         let has = |range: &UnsummedRange| range.abandoned && range.start <= records.start && records.end <= range.end;
@@ -100,7 +99,7 @@ impl Tallies {
     }
 
     /// Takes positions back that were counted as dropped, and whose records have this sum.
-    pub(super) fn take_dropped(&mut self, plan: &Plan, epoch: u64, positions: &Range<u64>, sum: RecordSum) {
+    pub(in crate::ledger) fn take_dropped(&mut self, plan: &Plan, epoch: u64, positions: &Range<u64>, sum: RecordSum) {
         if self.dropped.count >= sum.count {
             self.dropped -= sum;
             self.by_source(plan, epoch, positions)
@@ -124,7 +123,7 @@ impl Tallies {
     }
 
     /// Counts positions as abandoned, or as delivered by a state, and leaves their sum to the audit.
-    pub(super) fn add_unsummed(&mut self, more: UnsummedRange) {
+    pub(in crate::ledger) fn add_unsummed(&mut self, more: UnsummedRange) {
         let counted = if more.abandoned { &mut self.abandoned } else { &mut self.by_state };
         counted.count = counted.count.saturating_add(more.end - more.start);
         match self.unsummed.last_mut() {
@@ -136,12 +135,12 @@ impl Tallies {
     }
 
     /// Whether the audit has sums to add up.
-    pub(super) const fn is_unsummed(&self) -> bool {
+    pub(in crate::ledger) const fn is_unsummed(&self) -> bool {
         !self.unsummed.is_empty()
     }
 
     /// Counts a receipt of records.
-    pub(super) fn add(&mut self, item: &AckItem) {
+    pub(in crate::ledger) fn add(&mut self, item: &AckItem) {
         let sum = RecordSum::from_halves(item.count, item.sum_high, item.sum_low);
         if item.kind() == Kind::Dropped {
             self.dropped += sum;
@@ -150,7 +149,7 @@ impl Tallies {
         }
     }
 
-    pub(super) fn from_message(message: &EpochTally) -> Self {
+    pub(in crate::ledger) fn from_message(message: &EpochTally) -> Self {
         let mut repeats = message.repeats.unwrap_or_default();
         repeats.add(Cause::DaemonDied, message.regranted);
         Self {
@@ -168,7 +167,7 @@ impl Tallies {
     }
 
     /// Adds what another ledger counted of the same epoch.
-    pub(super) fn add_all(&mut self, other: &Self) {
+    pub(in crate::ledger) fn add_all(&mut self, other: &Self) {
         self.delivered += other.delivered;
         self.dropped += other.dropped;
         self.quarantined += other.quarantined;
@@ -189,7 +188,7 @@ impl Tallies {
 
 impl PositionFate {
     /// What a receipt says of its positions.
-    pub(super) fn of_receipt(kind: Kind) -> Self {
+    pub(in crate::ledger) fn of_receipt(kind: Kind) -> Self {
         if kind == Kind::Dropped { Self::Dropped } else { Self::Delivered }
     }
 
@@ -204,77 +203,6 @@ impl PositionFate {
     }
 }
 
-impl Ledger {
-    /// Adds what it has counted of the epochs from one on to the sums of several ledgers.
-    pub(crate) fn add_tallies(&self, from_epoch: u64, sums: &mut BTreeMap<u64, Tallies>) {
-        for (&epoch, tallies) in self.tallies.range(from_epoch..) {
-            sums.entry(epoch).or_default().add_all(tallies);
-        }
-    }
-
-    /// Counts something of these positions, in their epoch and at the marks behind them. A mark between them is gone: nobody
-    /// can tell what belongs to which side of it.
-    pub(super) fn account(&mut self, epoch: u64, positions: &Range<u64>, count: impl Fn(&mut Tallies, &Plan)) {
-        let Self { plan, tallies, marks, dirty, .. } = self;
-        dirty.epochs.insert(epoch);
-        count(tallies.of(epoch), plan);
-        let gone: Vec<_> = marks.range(between(epoch, positions)).map(|(place, _)| *place).collect();
-        for place in gone {
-            marks.remove(&place);
-            dirty.marks.insert(place);
-        }
-        for (place, below) in marks.range_mut((epoch, positions.end)..=(epoch, u64::MAX)) {
-            count(below, plan);
-            dirty.marks.insert(*place);
-        }
-    }
-
-    /// Counts positions whose records no receipt tells, by the plan, part by part. Says how many records they have. It computes
-    /// a hash for each of them.
-    pub(super) fn account_by_plan(
-        &mut self,
-        epoch: u64,
-        positions: &Range<u64>,
-        count: impl Fn(&mut Tallies, &Plan, &Range<u64>, RecordSum),
-    ) -> u64 {
-        let (order, mut records) = (self.plan.epoch(epoch), 0);
-        for part in self.split_at_marks(epoch, positions) {
-            let sum: RecordSum = part.clone().filter_map(|position| order.own(position)).collect();
-            records += sum.count;
-            if sum.count > 0 {
-                self.account(epoch, &part, |tallies, plan| count(tallies, plan, &part, sum));
-            }
-        }
-        records
-    }
-
-    /// Counts the turn of a record at a position as quarantined, and lists the record.
-    pub(super) fn put_in_quarantine(&mut self, epoch: u64, position: u64, turn: Turn, file: &str, reason: &str) {
-        let record = turn.record();
-        let place = position..position + 1;
-        self.account(epoch, &place, |tallies, plan| {
-            tallies.quarantined += RecordSum::from_iter([turn]);
-            tallies.count(plan, epoch, &place, PositionFate::Quarantined);
-        });
-        self.quarantined = self.quarantined.saturating_add(1);
-        self.touch();
-        if self.quarantine.len() < QUARANTINE_LIST {
-            let entry = QuarantinedRecord { record, file: cut(file), reason: cut(reason), epoch };
-            self.quarantine.insert((epoch, record), entry);
-            self.bad.list(record);
-            self.dirty.quarantine.insert((epoch, record));
-        } else if let Some(block) = self.bad.add(record) {
-            self.dirty.bad.insert(block);
-        }
-    }
-}
-
-/// The places of marks that divide these positions.
-pub(super) fn between(epoch: u64, positions: &Range<u64>) -> Range<(u64, u64)> {
-    let first = positions.start.saturating_add(1);
-    (epoch, first)..(epoch, positions.end.max(first))
-}
-
 /// The accounts of a tally that comes from outside.
 fn accounts(tallies: &[GroupTally]) -> Vec<GroupTally> {
     let is_short = |tally: &&GroupTally| tally.group.as_ref().is_some_and(|group| group.name.len() <= NAME_LEN);
@@ -284,17 +212,13 @@ fn accounts(tallies: &[GroupTally]) -> Vec<GroupTally> {
 }
 
 /// A stored sum.
-pub(super) fn sum(tally: Option<Tally>) -> RecordSum {
+pub(in crate::ledger) fn sum(tally: Option<Tally>) -> RecordSum {
     let Tally { count, sum_high, sum_low } = tally.unwrap_or_default();
     RecordSum::from_halves(count, sum_high, sum_low)
 }
 
 /// A sum as it is stored.
-pub(super) fn tally(sum: RecordSum) -> Tally {
+pub(in crate::ledger) fn tally(sum: RecordSum) -> Tally {
     let (sum_high, sum_low) = sum.halves();
     Tally { count: sum.count, sum_high, sum_low }
-}
-
-pub(crate) fn cut(text: &str) -> String {
-    text.char_indices().take_while(|(start, c)| start + c.len_utf8() <= TEXT_LEN).map(|(_, c)| c).collect()
 }

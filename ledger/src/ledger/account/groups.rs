@@ -8,10 +8,10 @@ use forebay_proto::v1::{AckItem, GroupKey, GroupReceipt, GroupTally, MissedBatch
 use super::tallies::{GROUPS, NAME_LEN, Tallies, sum, tally};
 
 /// The receipts of groups in a request, by the lease and the first position of what they are about.
-pub(super) struct GroupReceipts<'a>(HashMap<(u64, u64), Vec<&'a GroupReceipt>>);
+pub(in crate::ledger) struct GroupReceipts<'a>(HashMap<(u64, u64), Vec<&'a GroupReceipt>>);
 
 impl<'a> GroupReceipts<'a> {
-    pub(super) fn of(receipts: &'a [GroupReceipt]) -> Self {
+    pub(in crate::ledger) fn of(receipts: &'a [GroupReceipt]) -> Self {
         let mut by_item: HashMap<_, Vec<_>> = HashMap::new();
         for receipt in receipts.iter().filter(|receipt| has_name(receipt)) {
             if let Some(item) = &receipt.item {
@@ -24,19 +24,19 @@ impl<'a> GroupReceipts<'a> {
 
 impl GroupReceipts<'_> {
     /// The receipts that are about this part of a lease.
-    pub(super) fn about(&self, lease: u64, range: Option<Range>) -> &[&GroupReceipt] {
+    pub(in crate::ledger) fn about(&self, lease: u64, range: Option<Range>) -> &[&GroupReceipt] {
         self.0.get(&(lease, range.unwrap_or_default().start)).map_or(&[], Vec::as_slice)
     }
 }
 
 /// Whether its group's name is one that is kept.
-pub(super) fn has_name(receipt: &GroupReceipt) -> bool {
+pub(in crate::ledger) fn has_name(receipt: &GroupReceipt) -> bool {
     receipt.group.as_ref().is_some_and(|group| group.name.len() <= NAME_LEN)
 }
 
 impl Tallies {
     /// Counts what a group has consumed of a batch, by its own sum, and compares that with what is `delivered`.
-    pub(super) fn count_for_group(&mut self, receipt: &GroupReceipt, delivered: &AckItem) {
+    pub(in crate::ledger) fn count_for_group(&mut self, receipt: &GroupReceipt, delivered: &AckItem) {
         let GroupReceipt { group, batch, item } = receipt;
         let Some(item) = item.as_ref().filter(|item| item.kind() == Kind::Delivered) else { return };
         let Some(account) = group.as_ref().and_then(|group| self.account(group)) else { return };
@@ -53,7 +53,7 @@ impl Tallies {
     }
 
     /// Counts what a group has missed.
-    pub(super) fn count_missed(&mut self, missed: &MissedBatches) {
+    pub(in crate::ledger) fn count_missed(&mut self, missed: &MissedBatches) {
         let group = GroupKey { name: missed.group.clone(), ..GroupKey::default() };
         let Some(account) = self.account(&group) else { return };
         let more = MissedBatches { group: String::new(), ..missed.clone() };
@@ -78,7 +78,7 @@ impl Tallies {
 }
 
 /// Adds to missed batches of one group and epoch.
-pub(super) fn extend(known: &mut MissedBatches, more: &MissedBatches) {
+pub(in crate::ledger) fn extend(known: &mut MissedBatches, more: &MissedBatches) {
     known.from = known.from.min(more.from);
     known.to = known.to.max(more.to);
     known.records = known.records.saturating_add(more.records);

@@ -1,0 +1,215 @@
+//! The terms of a ledger: what its workers agreed on when they opened it. The plan, the size of a shard and the times are fixed.
+//! Epochs, policies and the outline of the dataset may be agreed on later.
+
+use forebay_plan::{Batching, LastBatchPolicy, Plan, RankPositions, spec_hash};
+use forebay_proto::v1::{DatasetOutline, EpochPosition, OpenRequest, Policies, StoredHead, policies::LastBatch};
+
+use super::documents::{DocumentWriter, Revision};
+use super::policies;
+use super::times::Times;
+
+/// The key of the table of grains, in a ledger whose spec is about one.
+pub(super) const GRAINS: &str = "grains";
+/// The key of the dataset in short.
+pub(super) const OUTLINE: &str = "outline";
+
+/// See the module.
+#[derive(Clone, Debug)]
+pub(super) struct Terms {
+    plan: Plan,
+    spec_hash: [u8; 32],
+    shard_size: u64,
+    times: Times,
+    /// Total number of epochs; 0 is without end.
+    epochs: u64,
+    /// What its workers have in common, if they have said so.
+    policies: Option<Policies>,
+    /// Its dataset in short, for nodes that have another one.
+    outline: Option<DatasetOutline>,
+    /// Its leases are tasks, and end where grains end. Not stored: its tasks say so.
+    whole_grains: bool,
+    dirty: DirtyTerms,
+    pub(super) revision: Revision,
+}
+
+/// Which documents changed since the last commit.
+#[derive(Clone, Copy, Debug, Default)]
+struct DirtyTerms {
+    /// Written once: a run keeps its table of grains.
+    grains: bool,
+    outline: bool,
+}
+
+impl Terms {
+    /// Those of a fresh ledger.
+    pub(super) fn new(plan: Plan, shard_size: u64, epochs: u64, times: Times) -> Self {
+        let mut terms = Self::of(plan, shard_size, epochs, times);
+        terms.dirty.grains = terms.plan.grains().is_some();
+        terms.revision.rise();
+        terms
+    }
+
+    fn of(plan: Plan, shard_size: u64, epochs: u64, times: Times) -> Self {
+        Self {
+            spec_hash: spec_hash(plan.spec()),
+            plan,
+            shard_size,
+            times,
+            epochs,
+            policies: None,
+            outline: None,
+            whole_grains: false,
+            dirty: DirtyTerms::default(),
+            revision: Revision::default(),
+        }
+    }
+
+    /// From the head of a stored ledger.
+    pub(super) fn load(plan: Plan, head: &StoredHead, times: Times) -> Self {
+        Self { policies: head.policies, ..Self::of(plan, head.shard_size, head.epochs, times) }
+    }
+
+    /// Takes in the outline that was stored.
+    pub(super) fn load_outline(&mut self, outline: DatasetOutline) {
+        self.outline = Some(outline);
+    }
+
+    pub(super) fn fill_head(&self, head: &mut StoredHead) {
+        head.spec = Some(self.plan.spec().clone());
+        (head.shard_size, head.epochs, head.policies) = (self.shard_size, self.epochs, self.policies);
+    }
+
+    pub(super) fn write_changes(&mut self, documents: &mut DocumentWriter<'_>) {
+        let dirty = std::mem::take(&mut self.dirty);
+        self.write(dirty, documents);
+    }
+
+    pub(super) fn write_all(&self, documents: &mut DocumentWriter<'_>) {
+        self.write(DirtyTerms { grains: self.plan.grains().is_some(), outline: self.outline.is_some() }, documents);
+    }
+
+    fn write(&self, dirty: DirtyTerms, documents: &mut DocumentWriter<'_>) {
+        if dirty.grains {
+            documents.put(GRAINS, self.plan.grains().map(|table| table.lengths()).as_ref());
+        }
+        if dirty.outline {
+            documents.put(OUTLINE, self.outline.as_ref());
+        }
+    }
+
+    pub(super) const fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    pub(super) const fn spec_hash(&self) -> &[u8; 32] {
+        &self.spec_hash
+    }
+
+    /// Positions per lease.
+    pub(super) const fn shard_size(&self) -> u64 {
+        self.shard_size
+    }
+
+    pub(super) const fn times(&self) -> Times {
+        self.times
+    }
+
+    /// Total number of epochs; 0 is without end.
+    pub(super) const fn epochs(&self) -> u64 {
+        self.epochs
+    }
+
+    pub(super) const fn policies(&self) -> Option<&Policies> {
+        self.policies.as_ref()
+    }
+
+    pub(super) const fn outline(&self) -> Option<&DatasetOutline> {
+        self.outline.as_ref()
+    }
+
+    /// Whether all workers read the same epochs together: the ledger is not one of a shard or a rank.
+    pub(super) fn is_shared(&self) -> bool {
+        self.plan.part().is_none()
+    }
+
+    /// Whether each fresh lease is a whole grain.
+    pub(super) const fn leases_whole_grains(&self) -> bool {
+        self.whole_grains
+    }
+
+    /// From now on, each fresh lease is a whole grain.
+    pub(super) const fn lease_whole_grains(&mut self) {
+        self.whole_grains = true;
+    }
+
+    /// Takes an outline of the dataset, unless there is one.
+    pub(super) fn describe(&mut self, outline: DatasetOutline) {
+        if self.outline.is_none() {
+            self.outline = Some(outline);
+            self.dirty.outline = true;
+            self.revision.rise();
+        }
+    }
+
+    /// Takes other epochs and policies. Answers whether they differ from those that were.
+    pub(super) fn agree_on(&mut self, epochs: u64, policies: Option<Policies>) -> bool {
+        let differ = (self.epochs, self.policies) != (epochs, policies);
+        if differ {
+            (self.epochs, self.policies) = (epochs, policies);
+            self.revision.rise();
+        }
+        differ
+    }
+
+    /// What the request asks for, and what there is instead.
+    pub(super) fn differences(&self, request: &OpenRequest) -> Vec<(String, String)> {
+        let mut all = vec![(policies::epochs(request.epochs), policies::epochs(self.epochs))];
+        if let (Some(asked), Some(kept)) = (&request.policies, &self.policies) {
+            all.extend(policies::compared(asked, kept));
+        }
+        all.retain(|(asked, kept)| asked != kept);
+        all
+    }
+
+    /// The rank's first position of a step.
+    pub(super) fn place_of_step(&self, epoch: u64, step: u64) -> Option<EpochPosition> {
+        let rank = RankPositions::new(self.plan.spec().lockstep?, self.plan.positions());
+        Some(EpochPosition { epoch, position: rank.before_step(step) })
+    }
+
+    /// Where the positions of an epoch end that can be leased. Positions behind it are in no batch. An epoch that has no batch at
+    /// all is leased: such epochs would follow each other without a lease, so their daemon takes them one by one.
+    pub(super) fn leasable(&self, epoch: u64) -> u64 {
+        let len = self.plan.epoch_len(epoch);
+        match self.batching_that_drops().map(|batching| batching.positions_in_whole_batches(&self.plan)) {
+            None | Some(0) => len,
+            Some(end) => end.min(len),
+        }
+    }
+
+    /// Whether the plan says which positions of an epoch are in no batch.
+    pub(super) fn drops_by_plan(&self) -> bool {
+        self.batching_that_drops().is_some()
+    }
+
+    /// How a shard or a rank makes batches, if it drops what fills none.
+    fn batching_that_drops(&self) -> Option<Batching> {
+        self.plan.part()?;
+        let policies = self.policies.filter(|_| self.drops())?;
+        let of_rank = self.plan.spec().lockstep.map(|rank| RankPositions::new(rank, self.plan.positions()).batch());
+        let batch_size = of_rank.unwrap_or(policies.batch_size);
+        let batching = Batching { batch_size, policy: LastBatchPolicy::Drop, pad_last_batch: false };
+        (batch_size > 0).then_some(batching)
+    }
+
+    /// The places of a batch of a dynamic stream that drops what fills none: all its daemons have agreed on them.
+    pub(super) fn smallest_batch(&self) -> Option<u64> {
+        let policies = self.policies.filter(|_| self.drops() && self.is_shared())?;
+        Some(policies.batch_size).filter(|batch| *batch > 0)
+    }
+
+    /// Whether what fills no batch at the end of an epoch is dropped.
+    pub(super) fn drops(&self) -> bool {
+        self.policies.is_some_and(|policies| policies.last_batch() == LastBatch::Drop)
+    }
+}
