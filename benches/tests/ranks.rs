@@ -7,8 +7,9 @@ use std::process::Command;
 use serde_json::Value;
 
 /// ARCHITECTURE.md has the same table.
-const RANKS: [(&str, u32); 22] = [
+const RANKS: [(&str, u32); 23] = [
     ("forebay-printable", 0),
+    ("forebay-threads", 0),
     ("forebay-proto", 0),
     ("forebay-columns", 0),
     ("forebay-ring", 1),
@@ -44,6 +45,7 @@ const FENCES: [(&str, &[&str]); 30] = [
     (
         "tokio",
         &[
+            "forebay-threads",
             "forebay-ledger-client",
             "forebay-coordinator",
             "forebay-objects",

@@ -35,6 +35,12 @@ use crate::upload::{self, Sink};
 
 const BATCH_THREAD: &str = "forebay-batch";
 
+#[cfg(test)]
+thread_local! {
+    /// The system has no room for the thread of a batch stage that this one starts.
+    pub(super) static NO_ROOM: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
+}
+
 /// A stream's stages: what they are made of, and those that run.
 #[derive(Debug)]
 pub(super) struct Pipeline {
@@ -296,7 +302,7 @@ impl Pipeline {
             // Whoever stops it waits for this, unless the daemon ends at once.
             let _gone = ended.send(stage.run(&stopped));
         };
-        threads::start(BATCH_THREAD, run)?;
+        start_batch_thread(run)?;
         let outbox = ring.outbox().clone();
         let ahead = self.leases(shares_tails);
         let (stop_leases, stopped_leases) = oneshot::channel();
@@ -318,6 +324,14 @@ impl Pipeline {
         });
         Ok(Running { stop, stop_leases, batch, upload, lease, prefetch })
     }
+}
+
+fn start_batch_thread(run: impl FnOnce() + Send + 'static) -> io::Result<()> {
+    #[cfg(test)]
+    if NO_ROOM.get() {
+        return Err(io::ErrorKind::WouldBlock.into());
+    }
+    threads::start(BATCH_THREAD, run).map(drop)
 }
 
 /// A failure does not wait behind batches for a GPU: the ledger hears of the bad record meanwhile, and trainers must hear of the

@@ -22,6 +22,7 @@ use prost::Message as _;
 use rustix::event::{PollFd, PollFlags, poll};
 use tokio::runtime::Runtime;
 
+use super::pipeline::NO_ROOM;
 use super::*;
 use crate::cache::Caches;
 use crate::decode::budget::Budget;
@@ -31,7 +32,6 @@ use crate::gpu_ring::Gpus;
 use crate::incarnation;
 use crate::seek::SeekStores;
 use crate::settings::{DecodeSettings, PrefetchSettings, RingSettings, SeekKeeping, Shuffle};
-use crate::threads::NO_ROOM;
 
 const RECORDS: u64 = 1 << 40;
 const BATCH: usize = 4;
@@ -278,7 +278,7 @@ fn rule_23_no_batch_number_is_used_twice_where_the_stages_could_not_be_started()
     NO_ROOM.set(true);
     let refused = restore().unwrap_err().to_string();
     NO_ROOM.set(false);
-    assert!(refused.contains("cannot be started"), "{refused}");
+    assert!(refused.contains("cannot go on"), "{refused}");
     restore().unwrap();
     let folder = tempfile::tempdir().unwrap();
     let mut trainer = vast.road.attach(folder.path());
