@@ -8,7 +8,6 @@
 pub(crate) mod batcher;
 pub(crate) mod draft;
 mod form;
-mod later;
 mod left_out;
 mod look;
 pub(crate) mod order;
@@ -31,19 +30,20 @@ use forebay_sources::Locator;
 use crate::ack::{Fate, SettledEpoch};
 use crate::decode::Done;
 use crate::decode::mixing::{MixedBatch, Mixer};
+use crate::handover::{Handover, StageWait};
+use crate::later::LaterBatches;
 use crate::mosaic::PlacePartners;
 use crate::place::At;
 use crate::prefetch::readahead::TakenRead;
 use crate::prefetch::{Buffer, Patience, Read};
-use crate::publish::Ready;
+use crate::publish::publish;
 use crate::reason::Reason;
 use crate::receipt;
 use crate::record::{BadRecord, EpochTurn, Position};
 use crate::sheet::{MixedLabels, SettledBatch, Sheet};
 use batcher::{Action, Batcher};
 use form::Form;
-use later::LaterBatches;
-pub(crate) use parts::{BatchParts, Output, StageWait};
+pub(crate) use parts::BatchParts;
 use returns::ranges;
 use suspects::StageSuspects;
 
@@ -152,7 +152,7 @@ impl BatchStage {
         let Self { batcher, later, parts: BatchParts { slots, prefetch, .. }, .. } = self;
         prefetch.take(floor + 1, |position| {
             let has_room = || LaterBatches::has_room(position.epoch, floor, slots.spare());
-            !batcher.needs_slot(position) || has_room() || later.is_out_of_order(position)
+            !batcher.needs_slot(position) || has_room() || later.is_out_of_order(position.in_epoch())
         })
     }
 
@@ -214,7 +214,7 @@ impl BatchStage {
                 }
                 None => self.batcher.begin(position.epoch),
             };
-            self.later.begin(batch, position);
+            self.later.begin(batch, position.in_epoch());
             self.parts.slots.open(batch);
         }
     }
@@ -296,13 +296,14 @@ impl BatchStage {
                 self.parts.slots.discard(batch);
             }
             Action::Dropped(positions) => {
-                self.tell(Fate::receipts(receipt::dropped(&positions)));
+                let dropped = positions.iter().map(|position| (position.lease, position.offset, position.turn()));
+                self.tell(Fate::receipts(receipt::dropped(dropped)));
             }
             Action::Settled { epoch, tail } => self.settled(epoch, &tail),
             Action::Nack(bad) => self.tell_bad(bad),
             Action::Fail(text) => {
                 self.failed = true;
-                (self.parts.output)(Output::Failed(text));
+                (self.parts.output)(Handover::Failed(text));
             }
         }
     }
@@ -320,7 +321,7 @@ impl BatchStage {
 
     fn publish(&mut self, batch: SettledBatch, mixed: Option<&MixedLabels>) {
         self.parts.meter.item();
-        (self.parts.output)(Output::Ready(Ready::publish(batch, mixed, &mut self.parts.targets)));
+        (self.parts.output)(Handover::Ready(publish(batch, mixed, &mut self.parts.targets)));
     }
 
     /// Hands on what is mixed, in the order of the batches.
@@ -332,10 +333,10 @@ impl BatchStage {
                 Ok(mixed) => self.publish(batch, Some(&mixed)),
                 Err(panic) => {
                     let reason = format!("Batch {} could not be mixed: {panic}.", batch.sheet.batch);
-                    let ready = Ready::publish(batch, None, &mut self.parts.targets);
+                    let ready = publish(batch, None, &mut self.parts.targets);
                     // What comes back of it would be mixed in vain again.
                     self.failed = true;
-                    (self.parts.output)(Output::Lost(ready, reason));
+                    (self.parts.output)(Handover::Lost(ready, reason));
                 }
             }
         }
@@ -390,7 +391,7 @@ impl BatchStage {
         let made = made.map(|position| (position.lease, position.offset, position.offset + 1));
         self.give_back(made.chain(self.parts.prefetch.close()));
         for slot in self.parts.slots.close_all() {
-            (self.parts.output)(Output::Unused(slot));
+            (self.parts.output)(Handover::Unused(slot));
         }
         self.batcher.next_number()
     }

@@ -26,10 +26,9 @@ use forebay_proto::v1::{LastHolder, Progress, ReturnedRange};
 use forebay_ring::{MessageKind, PACKET_LEN, packet, text_code};
 
 use crate::ack::{Fate, Fates};
-use crate::batch::Output;
 use crate::blamed::BlamedLeases;
-use crate::gpu_ring::StreamRing;
-use crate::publish::Ready;
+use crate::handover::{FinishedBatch, Handover};
+use crate::stream_ring::StreamRing;
 use crate::threads;
 pub(crate) use asked::Asked;
 pub(crate) use attached::Arrival;
@@ -38,7 +37,7 @@ use condition::Condition;
 use deliveries::{Deed, Deliveries};
 pub(crate) use held_claim::{HandedIn, HeldClaim};
 pub(crate) use inbox::{Inbox, Note, Outbox, inbox};
-pub(crate) use parts::{Counters, RingParts, Vacancies};
+pub(crate) use parts::{Counters, RingParts};
 use readers::{Readers, number};
 use rings::RingSet;
 pub(crate) use status::RingStatus;
@@ -213,30 +212,30 @@ impl RingThread {
         }
     }
 
-    fn batch(&mut self, output: Output) {
+    fn batch(&mut self, output: Handover) {
         let Self { deliveries, readers, condition, .. } = self;
         match output {
-            Output::Ready(ready) => self.publish(ready),
-            Output::Lost(ready, reason) => {
+            Handover::Ready(ready) => self.publish(ready),
+            Handover::Lost(ready, reason) => {
                 self.drop_batch(ready);
                 self.fail(text_code::OTHER, reason);
             }
-            Output::Unused(slot) => self.rings.hand_out(slot),
-            Output::NeedsSlot { epoch } => self.rings.make_way(epoch, deliveries),
-            Output::Waits(wait) => deliveries.stage_waits(wait),
-            Output::Stalled { words, expired } => {
+            Handover::Unused(slot) => self.rings.hand_out(slot),
+            Handover::NeedsSlot { epoch } => self.rings.make_way(epoch, deliveries),
+            Handover::Waits(wait) => deliveries.stage_waits(wait),
+            Handover::Stalled { words, expired } => {
                 readers.send_all(&condition.storage_stalls(words, expired), deliveries);
             }
-            Output::Resumed => readers.send_all(&condition.storage_goes_on(), deliveries),
-            Output::Failed(reason) => self.fail(text_code::RECORD, reason),
+            Handover::Resumed => readers.send_all(&condition.storage_goes_on(), deliveries),
+            Handover::Failed(reason) => self.fail(text_code::RECORD, reason),
             // A failed stream has told which record it was.
-            Output::Bad { epoch, reason } if condition.failure().is_none() => {
+            Handover::Bad { epoch, reason } if condition.failure().is_none() => {
                 if let Some(words) = condition.skipped.bad(epoch, &reason) {
                     tracing::warn!(target: crate::TOLD, stream = self.stream, "{words}");
                     readers.send_all(&condition::notice(&words), deliveries);
                 }
             }
-            Output::Bad { .. } => {}
+            Handover::Bad { .. } => {}
         }
     }
 
@@ -284,7 +283,7 @@ impl RingThread {
         self.act();
     }
 
-    fn publish(&mut self, ready: Ready) {
+    fn publish(&mut self, ready: FinishedBatch) {
         self.counters.published.fetch_add(1, Ordering::Relaxed);
         if self.draining || self.deliveries.is_lost(&ready) {
             return self.drop_batch(ready);
@@ -297,7 +296,7 @@ impl RingThread {
     }
 
     /// What no trainer gets: its claims and its slot go back.
-    fn drop_batch(&mut self, ready: Ready) {
+    fn drop_batch(&mut self, ready: FinishedBatch) {
         let ranges = self.deliveries.give_up(ready);
         self.give_back(ranges);
     }

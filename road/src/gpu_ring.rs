@@ -4,22 +4,22 @@
 pub(crate) mod scene;
 
 use std::collections::BTreeMap;
-use std::error::Error;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Once, OnceLock, Weak};
+use std::sync::{Arc, OnceLock, Weak};
 
 use forebay_cuda::{
     Context, CudaError, Driver, DriverError, Registered, ShareError, SharedMemory, SharedPlace, Stream, Uuid,
 };
-use forebay_ring::{Geometry, Pixels, Populated, Region, RegionError};
+use forebay_ring::{Geometry, Pixels, Region, RegionError};
 use parking_lot::Mutex;
 
 use crate::cores;
 use crate::last_resort::broken;
 use crate::placement::{Machine, PixelPlace, PlacementRefusal};
 use crate::settings::Placement;
+use crate::stream_ring::StreamRing;
 
 /// The GPUs that rings of this process use. The driver is opened when a stream first needs a GPU.
 #[derive(Debug)]
@@ -62,17 +62,6 @@ pub struct GpuRing {
     taken: Arc<RingCosts>,
 }
 
-/// A ring of a stream: its slots, where its pixels stand, and which of its slots are page-locked. Clones are handles to it.
-#[derive(Clone, Debug)]
-pub(crate) struct StreamRing {
-    /// Its slots.
-    pub region: Region,
-    gpu: Option<Arc<GpuRing>>,
-    locks: Option<Arc<Locks>>,
-    /// It was said that slots have small pages.
-    told: Arc<Once>,
-}
-
 /// Page-locked slots of a ring that a GPU copies from or to.
 #[derive(Debug)]
 pub struct Locks {
@@ -80,9 +69,6 @@ pub struct Locks {
     context: Arc<Context>,
     slots: Mutex<Vec<Registered>>,
 }
-
-/// Why a further ring cannot be made: an error of the stream, which those who ask for a ring do not know.
-pub(crate) type NoRing = Box<dyn Error + Send + Sync>;
 
 /// A slot that is not page-locked.
 #[derive(Debug, thiserror::Error)]
@@ -247,6 +233,11 @@ impl GpuRing {
         self.ordinal
     }
 
+    /// Where it is, for trainers.
+    fn pixels(&self) -> Pixels {
+        Pixels::in_gpu(self.uuid.0, self.stride as u64, self.memory.len() as u64)
+    }
+
     /// A place of a batch, each of which has `len` bytes.
     pub fn place(&self, slot: u32, place: u32, len: usize) -> SharedPlace {
         SharedPlace::new(&self.memory, slot as usize * self.stride + place as usize * len, len)
@@ -284,45 +275,34 @@ impl GpuRing {
     }
 }
 
-impl StreamRing {
-    /// A ring with its pixels here, or in its slots; its slots are page-locked as they come, if there is somebody to do it.
-    pub(crate) fn new(region: Region, gpu: Option<Arc<GpuRing>>, locks: Option<Arc<Locks>>) -> Self {
-        Self { region, gpu, locks, told: Arc::new(Once::new()) }
+impl AsFd for GpuRing {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.memory.fd().as_fd()
     }
+}
 
-    /// Takes a slot's memory from the kernel, and locks its pages where a GPU copies from them.
-    ///
-    /// # Errors
-    /// There is too little memory.
-    pub(crate) fn populate(&self, slot: u32) -> Result<(), RegionError> {
-        if let Populated::Small(reason) = self.region.populate(slot)? {
-            self.told.call_once(|| {
-                tracing::info!(slot, %reason, "the ring has small pages: the kernel has no huge ones for it now");
-            });
-        }
-        if let Some(locks) = &self.locks
-            && let Err(error) = locks.add(&self.region, slot)
-        {
-            tracing::warn!(%error, slot, "the slot is not page-locked: copies between it and the GPU take longer");
-        }
-        Ok(())
-    }
-
-    /// Where its pixels stand, for its trainers.
-    pub(crate) fn pixels(&self) -> Pixels {
-        self.gpu
-            .as_ref()
-            .map_or(Pixels::HOST, |gpu| Pixels::in_gpu(gpu.uuid.0, gpu.stride as u64, gpu.memory.len() as u64))
-    }
-
-    /// The descriptors that a trainer gets of it: the slots', and that of pixels in a GPU behind `between`.
-    pub(crate) fn fds<'a>(&'a self, between: Option<BorrowedFd<'a>>) -> Vec<BorrowedFd<'a>> {
-        let pixels = self.gpu.as_ref().map(|gpu| gpu.memory.fd().as_fd());
-        [Some(self.region.fd()), between, pixels].into_iter().flatten().collect()
+/// A ring with its pixels in a GPU's memory, or in its slots; its slots are page-locked as they come, if there is something to
+/// do it.
+pub(crate) fn stream_ring(region: Region, gpu: Option<Arc<GpuRing>>, locks: Option<Arc<Locks>>) -> StreamRing {
+    let ring = StreamRing::new(region);
+    let ring = match gpu {
+        Some(gpu) => ring.with_pixels_in(gpu.pixels(), gpu),
+        None => ring,
+    };
+    match locks {
+        Some(locks) => ring.locked_by(Arc::new(move |region, slot| locks.lock(region, slot))),
+        None => ring,
     }
 }
 
 impl Locks {
+    /// Locks the pages of a slot that has its memory.
+    fn lock(&self, region: &Region, slot: u32) {
+        if let Err(error) = self.add(region, slot) {
+            tracing::warn!(%error, slot, "the slot is not page-locked: copies between it and the GPU take longer");
+        }
+    }
+
     fn add(&self, region: &Region, slot: u32) -> Result<(), LockError> {
         let memory = region.locate(slot)?;
         let locked = Registered::new(&self.context, memory.cast(), memory.len(), region.clone())?;

@@ -118,7 +118,7 @@ impl Meter {
 }
 
 /// A time in nanoseconds.
-pub(crate) fn nanos(time: Duration) -> u64 {
+fn nanos(time: Duration) -> u64 {
     u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }
 

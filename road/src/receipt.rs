@@ -1,25 +1,20 @@
 //! The outcome of claims in the form for the ledger: delivered, dropped, finished, or without a record.
 
-use forebay_proto::RecordSum;
 use forebay_proto::v1::ack_item::Kind;
 use forebay_proto::v1::{AckItem, GroupKey, GroupReceipt, Range};
+use forebay_proto::{RecordSum, Turn};
 use forebay_ring::Claim;
 
-use crate::record::Position;
-
-/// Positions as receipts of records that policy dropped.
-pub(crate) fn dropped(positions: &[Position]) -> Vec<AckItem> {
+/// Positions as receipts of records that policy dropped. Each has its lease, its offset there, and what was read.
+pub(crate) fn dropped(positions: impl IntoIterator<Item = (u64, u64, Turn)>) -> Vec<AckItem> {
     let mut items: Vec<(Claim, RecordSum)> = Vec::new();
-    for position in positions {
+    for (lease, offset, turn) in positions {
         match items.last_mut() {
-            Some((claim, sum)) if (claim.lease, claim.end()) == (position.lease, position.offset) => {
+            Some((claim, sum)) if (claim.lease, claim.end()) == (lease, offset) => {
                 claim.len += 1;
-                sum.add(position.turn().key());
+                sum.add(turn.key());
             }
-            _ => {
-                let claim = Claim::new(position.lease, position.offset, 1);
-                items.push((claim, std::iter::once(position.turn()).collect()));
-            }
+            _ => items.push((Claim::new(lease, offset, 1), std::iter::once(turn).collect())),
         }
     }
     items.into_iter().map(|(claim, sum)| item(&claim, sum, Kind::Dropped)).collect()

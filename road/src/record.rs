@@ -8,6 +8,7 @@ use forebay_printable::printable;
 use forebay_proto::{Turn, v1};
 use forebay_sources::{Locator, ReadError};
 
+use crate::later::EpochPosition;
 use crate::reason::Reason;
 
 /// A record's place in a lease, and so in the ledger.
@@ -37,7 +38,12 @@ impl Position {
         Turn::new(self.record, self.repeat)
     }
 
-    /// The same in its epoch.
+    /// Where it is in its epoch's order.
+    pub(crate) fn in_epoch(&self) -> EpochPosition {
+        EpochPosition { epoch: self.epoch, index: self.index }
+    }
+
+    /// The record in its epoch, with its repeat.
     pub fn of_epoch(&self) -> EpochTurn {
         EpochTurn { epoch: self.epoch, turn: self.turn() }
     }

@@ -5,15 +5,12 @@
 
 mod admission;
 mod anew;
-mod attendance;
 mod calls;
 mod dataset;
 mod elsewhere;
-mod hand_in;
 mod identity;
 mod idle;
 mod missed;
-mod news;
 mod open;
 mod order;
 mod outline;
@@ -24,7 +21,6 @@ mod report;
 mod ring_handle;
 mod ring_memory;
 mod rings;
-mod standing;
 #[cfg(test)]
 mod tests;
 
@@ -39,25 +35,24 @@ use forebay_proto::v1::{AckItem, AuditReply, ListQuarantineReply, QuarantineKey,
 use forebay_ring::{RegionError, ShapeError, TooLittle, text_code};
 use thiserror::Error;
 
+use crate::attendance::Attendance;
 use crate::box_column::NoBoxes;
 use crate::cache::CacheError;
 use crate::follow::NotFollowed;
 use crate::placement::{Credentials, PixelPlace, PlacementRefusal};
+use crate::presence::Presence;
 use crate::samples::Samples;
 use crate::settings::{Sharding, StreamSettings};
+use crate::standing::Standing;
 use crate::targets::UnknownColumn;
 pub use admission::AttachRequest;
-use attendance::Attendance;
 use dataset::Dataset;
 use elsewhere::ToldOfFailure;
-pub use hand_in::HandIns;
 pub use identity::Identity;
 pub use open::{Node, Opening, Surplus};
 use pipeline::Pipeline;
-use presence::Presence;
 use ring_handle::RingHandle;
 pub use ring_memory::RingMemory;
-use standing::Standing;
 
 /// A running stream.
 #[derive(Debug)]

@@ -6,25 +6,24 @@ use std::sync::Arc;
 use crossbeam_channel as channel;
 use forebay_cuda::Stream;
 
-use crate::batch::Output;
 use crate::gpu_ring::GpuRings;
 use crate::gpu_threads::GpuThreads;
-use crate::publish::Ready;
+use crate::handover::{FinishedBatch, Handover};
 
 /// Takes what the batch stage gives.
-pub(crate) type Sink = Box<dyn Fn(Output) + Send>;
+pub(crate) type Sink = Box<dyn Fn(Handover) + Send>;
 
 /// Brings what is missing of a batch to the GPU.
-fn complete(rings: &GpuRings, stream: &mut Stream, mut ready: Ready) -> Output {
+fn complete(rings: &GpuRings, stream: &mut Stream, mut ready: FinishedBatch) -> Handover {
     // Without its ring, which has ended, nobody will be offered it.
     let ring = rings.get(ready.slot.ring());
     let (slot, images) = (ready.slot.index(), ready.slot.images());
     if let Some(Err(error)) = ring.map(|ring| ring.complete(stream, slot, images, &ready.in_gpu)) {
         let reason = format!("Batch {} cannot be copied to GPU {}: {error}.", ready.seq, rings.ordinal());
-        return Output::Lost(ready, reason);
+        return Handover::Lost(ready, reason);
     }
     ready.stamp();
-    Output::Ready(ready)
+    Handover::Ready(ready)
 }
 
 /// Starts the step's thread, which hands everything on in order. It ends when the sink that it gives back is dropped, which has to
@@ -44,7 +43,7 @@ fn start_in(mut thread: GpuThreads, rings: Arc<GpuRings>, next: Sink) -> std::io
     thread.start("forebay-upload", move |watched| {
         for made in made {
             next(match made {
-                Output::Ready(ready) => watched.during(|| complete(&rings, &mut stream, ready)),
+                Handover::Ready(ready) => watched.during(|| complete(&rings, &mut stream, ready)),
                 other => other,
             });
         }
@@ -62,30 +61,39 @@ mod tests {
     use forebay_fake_gpu::{Count, Knob};
 
     use super::*;
-    use crate::gpu_ring::StreamRing;
     use crate::gpu_ring::scene::Scene;
+    use crate::gpu_ring::stream_ring;
 
     #[test]
     fn a_batch_is_handed_on_when_its_pixels_are_in_the_gpu_and_no_earlier() {
         let Scene { fake, rings, region, ring } = Scene::new(3, 2);
-        let ring = StreamRing::new(region.clone(), Some(ring), None);
+        let ring = stream_ring(region.clone(), Some(ring), None);
         let mut slot = region.slot(0).unwrap();
         (0..3).for_each(|place| slot.place_mut(place).fill(7));
         let in_gpu = vec![false, true, false];
-        let ready =
-            Ready { slot, in_gpu, seq: 1, epoch: 0, shown: 3, valid: 3, claims: Vec::new(), bad: Vec::new(), time: 0 };
+        let ready = FinishedBatch {
+            slot,
+            in_gpu,
+            seq: 1,
+            epoch: 0,
+            shown: 3,
+            valid: 3,
+            claims: Vec::new(),
+            bad: Vec::new(),
+            time: 0,
+        };
 
         fake.set(Knob::HoldUploads, 1);
         let (next, handed_on) = channel::unbounded();
         let (sink, thread) = start(rings, Box::new(move |made| next.send(made).unwrap())).unwrap();
         let waits = fake.count(Count::Waits);
-        sink(Output::Ready(ready));
+        sink(Handover::Ready(ready));
         while fake.count(Count::Waits) == waits && handed_on.is_empty() {
             std::thread::yield_now();
         }
         assert!(handed_on.is_empty(), "it waits for the copies");
         fake.set(Knob::HoldUploads, 0);
-        let Ok(Output::Ready(_)) = handed_on.recv() else { panic!("the batch comes") };
+        let Ok(Handover::Ready(_)) = handed_on.recv() else { panic!("the batch comes") };
         let memory = File::from(ring.fds(None)[1].try_clone_to_owned().unwrap());
         let mut pixels = [0; 36];
         memory.read_exact_at(&mut pixels, 0).unwrap();

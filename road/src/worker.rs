@@ -24,11 +24,11 @@ use forebay_proto::v1::{
     QuarantineKey, ReclaimReply, ReclaimRequest, RestoreReply, RestoreRequest, ReturnReply, ReturnRequest,
     ReturnedRange, RunFailure, SettleReply, SettleRequest, Snapshot, TakeSnapshotRequest, Verdict,
 };
-use rustix::time::{ClockId, clock_gettime};
 use tokio::sync::{Mutex, mpsc, oneshot, watch};
 use tokio::time::Instant;
 
 use crate::blamed::BlamedLeases;
+use crate::clock;
 use asking::Doubtful;
 use granted::GrantedLeases;
 use others::OtherWorkers;
@@ -79,7 +79,7 @@ impl Worker {
         has_others: bool,
     ) -> Result<(Self, LeaseWords, OpenReply), CallError> {
         let (name, incarnation) = (request.worker.clone(), request.incarnation);
-        let asked = boot_time();
+        let asked = clock::boot();
         let reply = handle.open(request).await?;
         let lease_ttl = Duration::from_millis(reply.lease_ttl_ms);
         let deadline = if has_others { later(asked, lease_ttl) } else { NEVER };
@@ -269,7 +269,7 @@ impl Worker {
 
     /// Extends the leases of this incarnation. Says which of them are not its own any more, and until when the others are.
     pub(crate) async fn heartbeat(&self) -> Result<(), CallError> {
-        let asked = boot_time();
+        let asked = clock::boot();
         let leases = self.granted.lock().beat();
         let caller = Caller { unseen: self.unseen.load(Ordering::Relaxed), ..self.caller(0) };
         let waits = self.others.say();
@@ -369,13 +369,6 @@ impl Worker {
     }
 }
 
-/// Nanoseconds on the clock that goes on while the machine sleeps.
-fn boot_time() -> u64 {
-    let now = clock_gettime(ClockId::Boottime);
-    let seconds = u64::try_from(now.tv_sec).unwrap_or(0);
-    seconds.saturating_mul(1_000_000_000).saturating_add(u64::try_from(now.tv_nsec).unwrap_or(0))
-}
-
 fn later(moment: u64, by: Duration) -> u64 {
-    moment.saturating_add(u64::try_from(by.as_nanos()).unwrap_or(u64::MAX))
+    moment.saturating_add(clock::nanos(by))
 }

@@ -3,8 +3,9 @@
 
 use std::time::{Duration, Instant};
 
-use super::{BatchStage, Output, StageWait};
+use super::BatchStage;
 use crate::ack::Fate;
+use crate::handover::{Handover, StageWait};
 use crate::prefetch::{StorageNotice, StorageWait};
 use crate::record::BadRecord;
 
@@ -30,13 +31,13 @@ impl BatchStage {
                      retried: fix the cause"
                 );
                 if expired || time >= WORTH_A_WORD {
-                    (self.parts.output)(Output::Stalled { words, expired });
+                    (self.parts.output)(Handover::Stalled { words, expired });
                 }
             }
             (Some(StorageNotice::Over(time)), _) => {
                 tracing::info!(stream, seconds = time.as_secs(), "the storage gives all files again");
                 if time >= WORTH_A_WORD {
-                    (self.parts.output)(Output::Resumed);
+                    (self.parts.output)(Handover::Resumed);
                 }
             }
             _ => {}
@@ -45,7 +46,7 @@ impl BatchStage {
 
     /// Tells the ring, and then the ledger, of a bad record: it may be the last one of its epoch.
     pub(super) fn tell_bad(&mut self, bad: BadRecord) {
-        (self.parts.output)(Output::Bad { epoch: bad.position.epoch, reason: bad.to_string() });
+        (self.parts.output)(Handover::Bad { epoch: bad.position.epoch, reason: bad.to_string() });
         self.tell(Fate::Bad(bad.into()));
     }
 
@@ -60,7 +61,7 @@ impl BatchStage {
             () => StageWait::Nothing,
         };
         if std::mem::replace(&mut self.told, wait) != wait {
-            (self.parts.output)(Output::Waits(wait));
+            (self.parts.output)(Handover::Waits(wait));
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The inputs and outputs of the batch stage.
+//! What the batch stage works with.
 
 use std::fmt;
 use std::sync::Arc;
@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use crossbeam_channel as channel;
 use forebay_proto::v1::Progress;
-use forebay_ring::SlotMut;
 use tokio::sync::watch;
 
 use crate::ack::Fates;
@@ -14,60 +13,10 @@ use crate::batch::order::RecordOrder;
 use crate::batch::slots::Slots;
 use crate::decode::Decoding;
 use crate::decode::mixing::Mixer;
+use crate::handover::Handover;
 use crate::meter::Meter;
 use crate::prefetch::Prefetch;
-use crate::publish::Ready;
 use crate::targets::TargetWriter;
-
-/// What the stage waits for before it can make a batch of the current epoch.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum StageWait {
-    /// It has nothing of the epoch.
-    #[default]
-    Nothing,
-    /// A free slot.
-    Slot,
-    /// Records that are being read.
-    Reading,
-    /// Pictures that are being decoded or mixed.
-    Decoding,
-}
-
-/// What leaves the stage.
-#[derive(Debug)]
-pub(crate) enum Output {
-    /// A batch for the trainers.
-    Ready(Ready),
-    /// A batch that no trainer can be given, for which the stream has failed, with the reason in words.
-    Lost(Ready, String),
-    /// A slot that was not needed.
-    Unused(SlotMut),
-    /// A position of this epoch needs a slot, and none is free: a batch of a later epoch is to give way.
-    NeedsSlot {
-        /// The epoch.
-        epoch: u64,
-    },
-    /// What the stage waits for by now.
-    Waits(StageWait),
-    /// The storage gives nothing, in words for trainers.
-    Stalled {
-        /// How long, which file, and why.
-        words: String,
-        /// It has lasted for longer than they wait.
-        expired: bool,
-    },
-    /// The storage gives files again.
-    Resumed,
-    /// The stream has failed, with the reason in words.
-    Failed(String),
-    /// A record is bad. The stream continues without it, unless it has failed.
-    Bad {
-        /// The epoch.
-        epoch: u64,
-        /// Which record, its file, and why.
-        reason: String,
-    },
-}
 
 /// What the stage works with.
 pub(crate) struct BatchParts {
@@ -96,7 +45,7 @@ pub(crate) struct BatchParts {
     /// What became of records without a trainer.
     pub fates: Fates,
     /// Where batches go.
-    pub output: Box<dyn Fn(Output) + Send>,
+    pub output: Box<dyn Fn(Handover) + Send>,
     /// How long the stage waited for slots (writer) and for records (reader).
     pub meter: Arc<Meter>,
 }

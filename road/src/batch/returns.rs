@@ -3,9 +3,10 @@
 
 use forebay_proto::v1::{Cause, Range, ReturnedRange};
 
-use super::later::{Way, Youngest};
-use super::{BatchStage, Output};
+use super::BatchStage;
 use crate::ack::Fate;
+use crate::handover::Handover;
+use crate::later::{Way, Youngest};
 use crate::record::Position;
 
 impl BatchStage {
@@ -28,7 +29,7 @@ impl BatchStage {
         match (self.later.way(position.epoch, youngest), drafts) {
             (Way::Withdraw, Some(batch)) => self.withdraw(batch),
             // Behind every batch that was handed on: the ring knows them when it hears this.
-            (Way::Ask, _) => (self.parts.output)(Output::NeedsSlot { epoch: position.epoch }),
+            (Way::Ask, _) => (self.parts.output)(Handover::NeedsSlot { epoch: position.epoch }),
             _ => {}
         }
         self.parts.slots.spare() > 0
@@ -48,9 +49,9 @@ impl BatchStage {
 
     /// Whether a position may be in a batch now. If not, it is to be given back.
     pub(super) fn admits(&mut self, position: &Position) -> bool {
-        let admitted = !self.later.is_out_of_order(position);
+        let admitted = !self.later.is_out_of_order(position.in_epoch());
         if admitted {
-            self.later.came(position);
+            self.later.came(position.in_epoch());
         } else {
             self.give_back([(position.lease, position.offset, position.offset + 1)].into_iter());
         }

@@ -3,8 +3,9 @@
 use std::collections::BTreeSet;
 use std::time::Instant;
 
+use super::BatchStage;
 use super::look::WORTH_A_WORD;
-use super::{BatchStage, Output};
+use crate::handover::Handover;
 use crate::record::Position;
 
 /// What the stage knows of suspects.
@@ -43,9 +44,9 @@ impl BatchStage {
                      what ends that process, such as too little memory"
                 );
                 tracing::warn!(stream, why, "a picture cannot be made; it is tried again");
-                (self.parts.output)(Output::Stalled { words, expired: false });
+                (self.parts.output)(Handover::Stalled { words, expired: false });
             }
-            None if std::mem::take(&mut self.suspects.told) => (self.parts.output)(Output::Resumed),
+            None if std::mem::take(&mut self.suspects.told) => (self.parts.output)(Handover::Resumed),
             _ => {}
         }
     }

@@ -25,6 +25,7 @@ use crate::batch::slots::Slots;
 use crate::decode::budget::Budget;
 use crate::decode::{Decoding, GpuLanes, MakeDecode, ORIGIN, Picture, Pool};
 use crate::follow::FollowSettings;
+use crate::handover::FinishedBatch;
 use crate::meter::Meter;
 use crate::prefetch::readahead::Span;
 use crate::prefetch::shelf::Shelf;
@@ -69,7 +70,7 @@ struct Bench {
     /// What the stage has not taken of them.
     untaken: channel::Receiver<SlotMut>,
     region: Region,
-    output: channel::Receiver<Output>,
+    output: channel::Receiver<Handover>,
     fates: mpsc::UnboundedReceiver<Fate>,
     progress: watch::Sender<Progress>,
     stop: channel::Sender<()>,
@@ -170,7 +171,7 @@ impl Setup {
             fates,
             // A test that has seen enough does not listen any more, and none listens to what is said once a second.
             output: Box::new(move |made| {
-                _ = matches!(made, Output::Waits(_) | Output::Bad { .. }) || outbox.send(made).is_ok();
+                _ = matches!(made, Handover::Waits(_) | Handover::Bad { .. }) || outbox.send(made).is_ok();
             }),
             meter: Arc::new(Meter::new("batch")),
         };
@@ -199,15 +200,15 @@ impl Bench {
         self.prefetch.lease(Span { lease: self.lease, epoch, start, len: 0, bare: 1, suspect: false, turn });
     }
 
-    fn ready(&self) -> Ready {
+    fn ready(&self) -> FinishedBatch {
         match self.output.recv().unwrap() {
-            Output::Ready(ready) => ready,
+            Handover::Ready(ready) => ready,
             other => panic!("{other:?}"),
         }
     }
 
     /// Looks at a batch as a trainer does, and gives its slot back.
-    fn consume(&self, mut ready: Ready) -> Seen {
+    fn consume(&self, mut ready: FinishedBatch) -> Seen {
         let mut pixels = Vec::new();
         for place in 0..4 {
             let bytes = ready.slot.place(place);
@@ -227,14 +228,14 @@ impl Bench {
         seen
     }
 
-    fn give(&self, ready: Ready) {
+    fn give(&self, ready: FinishedBatch) {
         let index = ready.slot.index();
         drop(ready);
         self.free.send(self.region.slot(index).unwrap()).unwrap();
     }
 
     /// Stops the stage: the number of the next batch, what came out at last, and what became of the rest.
-    fn stop(mut self) -> (u64, Vec<Output>, Vec<Fate>) {
+    fn stop(mut self) -> (u64, Vec<Handover>, Vec<Fate>) {
         drop(self.stop);
         let next = self.stage.join().unwrap();
         let fates = std::iter::from_fn(|| self.fates.blocking_recv()).collect();
@@ -279,9 +280,9 @@ fn rule_5_stopping_gives_every_claim_and_every_slot_back() {
     drop(slow);
     let untaken = bench.untaken.clone();
     let (_, outputs, fates) = bench.stop();
-    let unused = outputs.iter().filter(|output| matches!(output, Output::Unused(_))).count();
+    let unused = outputs.iter().filter(|output| matches!(output, Handover::Unused(_))).count();
     let ready = outputs.iter().filter_map(|output| match output {
-        Output::Ready(ready) => Some(ready),
+        Handover::Ready(ready) => Some(ready),
         _ => None,
     });
     let mut published: Vec<u64> = Vec::new();
@@ -340,11 +341,11 @@ fn rule_7_fail_tells_record_file_and_reason_and_nothing_further_is_published() {
     let mut bench = setup.start();
     bench.lease(0, BAD.into(), 8);
     match bench.output.recv().unwrap() {
-        Output::Failed(text) => assert!(text.starts_with("record 66 (66.jpg): The picture is truncated"), "{text}"),
+        Handover::Failed(text) => assert!(text.starts_with("record 66 (66.jpg): The picture is truncated"), "{text}"),
         other => panic!("{other:?}"),
     }
     let (_, outputs, fates) = bench.stop();
-    assert!(outputs.iter().all(|output| matches!(output, Output::Unused(_))), "{outputs:?}");
+    assert!(outputs.iter().all(|output| matches!(output, Handover::Unused(_))), "{outputs:?}");
     assert!(matches!(&fates[0], Fate::Bad(bad) if bad.record == 66), "{fates:?}");
     assert!(matches!(&fates[1], Fate::Returned(items) if *items == [returned(1, 1, 8)]), "{fates:?}");
 }

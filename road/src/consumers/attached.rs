@@ -12,7 +12,7 @@ use forebay_ring::{
 use prost::Message as _;
 
 use super::held_claim::HandedIn;
-use crate::gpu_ring::StreamRing;
+use crate::stream_ring::StreamRing;
 
 /// A trainer whose request was accepted.
 #[derive(Debug)]

@@ -7,7 +7,7 @@ use forebay_proto::v1::{AckItem, BadRecord, Cause, GroupKey, GroupReceipt, Range
 use forebay_ring::{Ack, Adopted, Claim, ClaimSum, ConsumerId, HeldBatch};
 
 use super::held_claim::{HandedIn, HeldClaim};
-use crate::publish::Ready;
+use crate::handover::FinishedBatch;
 use crate::receipt::{group_receipt, receipt, seen};
 
 /// The table.
@@ -213,8 +213,8 @@ impl Claims {
 
 impl BatchClaims {
     /// Of a batch that is ready.
-    pub(super) fn new(ready: &mut Ready) -> Self {
-        let Ready { epoch, shown, valid, time, .. } = *ready;
+    pub(super) fn new(ready: &mut FinishedBatch) -> Self {
+        let FinishedBatch { epoch, shown, valid, time, .. } = *ready;
         let bad = std::mem::take(&mut ready.bad);
         Self { shown, valid, ready: time, bad, ..Self::of(epoch, &std::mem::take(&mut ready.claims)) }
     }

@@ -23,8 +23,7 @@ use super::claims::{BatchClaims, Claims, Receipts};
 use super::epoch_end::EpochEnd;
 use super::held_claim::{HandedIn, HeldClaim};
 use crate::ack::Fate;
-use crate::batch::StageWait;
-use crate::publish::Ready;
+use crate::handover::{FinishedBatch, StageWait};
 use crate::settings::{DeliverySettings, Mode};
 use crate::worker::Others;
 use absence::Absence;
@@ -120,14 +119,14 @@ impl Deliveries {
     // Batches.
 
     /// A batch goes to whoever is next.
-    pub(super) fn publish(&mut self, ready: Ready) {
+    pub(super) fn publish(&mut self, ready: FinishedBatch) {
         let (place, batch, entry) = split(ready);
         self.claims.published(batch.seq, entry);
         self.exchange.publish(place, batch);
     }
 
     /// No trainer gets this batch: its slot goes back, and what it answers for is to go back too.
-    pub(super) fn give_up(&mut self, ready: Ready) -> Vec<ReturnedRange> {
+    pub(super) fn give_up(&mut self, ready: FinishedBatch) -> Vec<ReturnedRange> {
         let (place, _, entry) = split(ready);
         self.exchange.give_up(place);
         entry.back(Cause::Unseen)
@@ -189,7 +188,7 @@ impl Deliveries {
     }
 
     /// Whether some of the batch's records are no longer this daemon's: no trainer may get it.
-    pub(super) fn is_lost(&self, ready: &Ready) -> bool {
+    pub(super) fn is_lost(&self, ready: &FinishedBatch) -> bool {
         !self.lost.is_empty() && ready.claims.iter().any(|claim| self.lost.contains(&claim.lease))
     }
 
@@ -366,7 +365,7 @@ impl Deliveries {
 }
 
 /// A batch's place, number and claims. From here on the slot is read, and written by nobody.
-fn split(mut ready: Ready) -> (SlotId, BatchId, BatchClaims) {
+fn split(mut ready: FinishedBatch) -> (SlotId, BatchId, BatchClaims) {
     let place = SlotId { ring: ready.slot.ring(), slot: ready.slot.index() };
     let batch = BatchId { seq: ready.seq, epoch: ready.epoch };
     (place, batch, BatchClaims::new(&mut ready))

@@ -9,16 +9,16 @@ use forebay_ring::{ConsumerId, RegionError, SlotId};
 use rustix::event::{EventfdFlags, eventfd};
 use tokio::sync::oneshot;
 
-use crate::batch::Output;
 use crate::consumers::{Arrival, RingStatus};
-use crate::gpu_ring::{NoRing, StreamRing};
+use crate::handover::Handover;
+use crate::stream_ring::{NoRing, StreamRing};
 use crate::worker::Others;
 
 /// Something that the ring's thread is to know.
 #[derive(Debug)]
 pub(crate) enum Note {
     /// From the batch thread.
-    Batch(Output),
+    Batch(Handover),
     /// A slot has its memory, or cannot get it.
     Populated(SlotId, Result<(), RegionError>),
     /// A further ring is made, or why not.

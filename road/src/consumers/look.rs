@@ -12,7 +12,7 @@ use super::condition::notice;
 use super::deliveries::{Doing, Holding, Overdue};
 use super::readers::number;
 use crate::ack::Fate;
-use crate::publish;
+use crate::clock::{monotonic, nanos};
 
 impl RingThread {
     /// What time brings: an epoch that waits for a holder, batches that others wait for, a ring whose slots are stuck.
@@ -25,8 +25,8 @@ impl RingThread {
         }
         let delivers = !self.draining && self.condition.failure().is_none();
         self.waiting.store(delivers && self.deliveries.is_idle(now, self.untaken / 2), Ordering::Relaxed);
-        let age = u64::try_from(self.untaken.as_nanos()).unwrap_or(u64::MAX);
-        for (id, seq) in self.deliveries.recall(publish::now().saturating_sub(age)) {
+        let age = nanos(self.untaken);
+        for (id, seq) in self.deliveries.recall(monotonic().saturating_sub(age)) {
             self.readers.send(id, &number(MessageKind::Void, seq), &mut self.deliveries);
         }
         for group in self.deliveries.end_absent(now) {

@@ -4,24 +4,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::time::Duration;
 
-use crossbeam_channel as channel;
 use forebay_proto::v1::LastHolder;
-use forebay_ring::{ConsumerId, SlotMut};
+use forebay_ring::ConsumerId;
 
 use super::Asked;
 use crate::ack::Fates;
 use crate::blamed::BlamedLeases;
-use crate::gpu_ring::{NoRing, StreamRing};
+use crate::handover::Vacancies;
 use crate::settings::DeliverySettings;
-
-/// The way of free slots to the batch thread.
-#[derive(Clone, Debug)]
-pub(crate) struct Vacancies {
-    /// Rights to slots that may be filled.
-    pub free: channel::Sender<SlotMut>,
-    /// Numbers of batches that have given way. Each is told before its slot.
-    pub gave_way: channel::Sender<u64>,
-}
+use crate::stream_ring::{NoRing, StreamRing};
 
 /// What the thread works with.
 pub(crate) struct RingParts {

@@ -21,8 +21,8 @@ use super::condition::{self, Condition};
 use super::deliveries::Deliveries;
 use super::parts::Counters;
 use super::rings::{RingSet, pass};
-use crate::gpu_ring::StreamRing;
-use crate::meter::nanos;
+use crate::clock::nanos;
+use crate::stream_ring::StreamRing;
 
 /// Packets taken from one consumer before the next has its turn.
 const TURN: usize = 64;

@@ -9,8 +9,9 @@ use forebay_ring::{MessageKind, NewRing, SlotId, SlotMut, packet};
 
 use super::attached::Consumer;
 use super::deliveries::Deliveries;
-use super::{Note, Outbox, Vacancies};
-use crate::gpu_ring::{NoRing, StreamRing};
+use super::{Note, Outbox};
+use crate::handover::Vacancies;
+use crate::stream_ring::{NoRing, StreamRing};
 use crate::threads;
 
 /// Rings of a stream that take memory at the same time.

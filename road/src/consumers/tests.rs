@@ -17,6 +17,7 @@ mod told;
 mod waits;
 
 use super::*;
+use crate::handover::Vacancies;
 use crate::settings::DeliverySettings;
 
 /// How long anything may take before the test has failed.
@@ -66,7 +67,7 @@ impl Scene {
             untaken: Duration::ZERO,
             counters: Arc::clone(&counters),
         };
-        RingThread::start(parts, StreamRing::new(region, None, None), inbox, &outbox).unwrap();
+        RingThread::start(parts, StreamRing::new(region), inbox, &outbox).unwrap();
         Self { outbox, free, fates, counters }
     }
 
@@ -130,9 +131,18 @@ impl Scene {
     fn publish(&self, seq: u64) {
         let slot = self.free.recv().unwrap();
         let claims = vec![Claim::new(7, 0, 1)];
-        let ready =
-            Ready { slot, in_gpu: Vec::new(), seq, epoch: 0, shown: 1, valid: 1, claims, bad: Vec::new(), time: 0 };
-        self.outbox.post(Note::Batch(Output::Ready(ready)));
+        let ready = FinishedBatch {
+            slot,
+            in_gpu: Vec::new(),
+            seq,
+            epoch: 0,
+            shown: 1,
+            valid: 1,
+            claims,
+            bad: Vec::new(),
+            time: 0,
+        };
+        self.outbox.post(Note::Batch(Handover::Ready(ready)));
     }
 }
 
@@ -268,7 +278,7 @@ fn rule_7_trainers_get_the_failure_and_not_the_end_of_the_epoch_that_the_bad_rec
         let scene = Scene::new(|_| ());
         let trainer = scene.attach(1);
         if is_here {
-            scene.outbox.post(Note::Batch(Output::Failed("bad".into())));
+            scene.outbox.post(Note::Batch(Handover::Failed("bad".into())));
             scene.outbox.post(Note::Progress(progress));
         } else {
             // The words come later, from another task.
@@ -290,7 +300,7 @@ fn rule_7_trainers_get_the_failure_and_not_the_end_of_the_epoch_that_the_bad_rec
 #[test]
 fn who_comes_during_an_outage_hears_of_the_storage_and_of_the_ledger_and_of_no_storage_from_before_a_restore() {
     let scene = Scene::new(|_| ());
-    let stall = || Note::Batch(Output::Stalled { words: "storage".into(), expired: false });
+    let stall = || Note::Batch(Handover::Stalled { words: "storage".into(), expired: false });
     let ledger = |lasting| Note::Tell { words: "ledger".into(), lasting };
     let notice = |message: &Message<'_>| {
         if let Message::Notice(_, words) = message { Some((*words).to_owned()) } else { None }

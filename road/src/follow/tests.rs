@@ -23,10 +23,11 @@ use crate::decode::budget::Budget;
 use crate::decode::cpu::{CpuLane, CpuShared};
 use crate::decode::masks::Masks;
 use crate::decode::{Decoding, GpuLanes, Pool};
+use crate::handover::FinishedBatch;
 use crate::memory::Promises;
 use crate::place::PlaceRight;
 use crate::prefetch::shelf;
-use crate::publish::Ready;
+use crate::publish::publish;
 use crate::record::EpochTurn;
 use crate::settings::{DecodeSettings, JpegDecoder, Lanes};
 use crate::sheet::SettledBatch;
@@ -159,7 +160,7 @@ fn cut(columns: Option<&[String]>, min_visible: f64) -> (Region, Vec<Vec<i64>>) 
     let mut writer = targets.writer(settings);
     let slot = region.slot(0).unwrap();
     let sheet = sheet(vec![0, -1, 1], vec![origin, origin, origin]);
-    drop(Ready::publish(SettledBatch { sheet, slot, in_gpu: vec![false; 4] }, None, &mut writer));
+    drop(publish(SettledBatch { sheet, slot, in_gpu: vec![false; 4] }, None, &mut writer));
     let view = View::map(region.fd(), 1, 0).unwrap();
     let numbers = (0..4).map(|place| {
         let bytes = view.column(0, 0).place(place).chunks_exact(8);
@@ -213,7 +214,7 @@ fn rule_45_boxes_and_points_in_fractions_of_a_picture_become_pixels_that_follow_
     let region = region(&recipe, &targets, 1);
     let settings = FollowSettings { recipe: Arc::new(recipe), seed: 0, annotated: Annotated::AsSeen, min_visible: 0.0 };
     let (sheet, slot) = (sheet(vec![0], vec![origin]), region.slot(0).unwrap());
-    drop(Ready::publish(SettledBatch { sheet, slot, in_gpu: vec![false] }, None, &mut targets.writer(settings)));
+    drop(publish(SettledBatch { sheet, slot, in_gpu: vec![false] }, None, &mut targets.writer(settings)));
     let near = |found: &[f32], expected: &[f32]| {
         found.len() == expected.len() && found.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-4)
     };
@@ -323,7 +324,7 @@ fn boxes_are_where_pixels_are(pool: &Arc<Pool>, adjust_orientation: bool, cache:
     let settings =
         FollowSettings { recipe: Arc::new(recipe), seed: 9, annotated: Annotated::AsStored, min_visible: 0.0 };
     let batch = SettledBatch { sheet: sheet((0..16).collect(), origins), slot, in_gpu: vec![false; 16] };
-    let ready = Ready::publish(batch, None, &mut targets.writer(settings));
+    let ready = publish(batch, None, &mut targets.writer(settings));
     let mut shown = 0;
     for (place, boxes) in (0..).zip(column(&region, 1, 16)) {
         match bright(ready.slot.place(place), 56) {
@@ -344,7 +345,7 @@ fn boxes_are_where_pixels_are(pool: &Arc<Pool>, adjust_orientation: bool, cache:
 }
 
 /// Compares masks with pixels: the ends of blocks are at the same places, but for a pixel for each of two resizes.
-fn masks_are_where_pixels_are(ready: &Ready, region: &Region) {
+fn masks_are_where_pixels_are(ready: &FinishedBatch, region: &Region) {
     let view = View::map(region.fd(), 1, 0).unwrap();
     let (mut compared, column) = (0, view.column(0, 6));
     for place in 0..16 {

@@ -4,10 +4,11 @@ use forebay_ledger_client::CallError;
 use forebay_proto::v1::GroupKey;
 use forebay_ring::{ConsumerId, Membership, Peer, Socket, text_code};
 
+use crate::attendance::Party;
 use crate::consumers::{Arrival, HandedIn, Note};
+use crate::hand_in::{self, HandIns};
 use crate::settings::Mode;
-use crate::stream::attendance::Party;
-use crate::stream::{HandIns, Stream, hand_in, ledger_code, report};
+use crate::stream::{Stream, ledger_code, report};
 
 /// A trainer that asks to attach.
 #[derive(Debug)]
@@ -32,7 +33,7 @@ impl Stream {
         let notice = self.may_have_missed(&membership, &hand_ins);
         let party = self.party(&membership);
         let key = party.key(peer.shown_pid(), self.identity.incarnation ^ id.0);
-        let (adopted, refusal) = match self.attendance.enter(id, &peer, party, &self.identity) {
+        let (adopted, refusal) = match self.attendance.enter(id, &peer, party) {
             None => match self.welcome((id, number), &hand_ins, key.as_ref()).await {
                 Ok(adopted) => (adopted, None),
                 Err(error) => (Vec::new(), Some((ledger_code(&error), error.to_string()))),

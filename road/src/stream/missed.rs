@@ -2,8 +2,9 @@
 
 use forebay_ring::Membership;
 
+use crate::hand_in::HandIns;
 use crate::settings::Mode;
-use crate::stream::{HandIns, Stream};
+use crate::stream::Stream;
 
 impl Stream {
     /// What a trainer without a named group is told that was here before the daemon was started again: nobody knows what it has

@@ -11,27 +11,29 @@ use forebay_proto::v1::{LastHolder, OpenRequest, WorkerProcess};
 use forebay_ring::{Dtype as RingDtype, Geometry, Layout as RingLayout, Shape};
 use forebay_sources::Source;
 
+use crate::attendance::Attendance;
 use crate::box_column::NoBoxes;
 use crate::cache::{Cache, CacheKey, Caches};
-use crate::consumers::{self, RingThread, Vacancies};
+use crate::consumers::{self, RingThread};
 use crate::decode::Pool;
-use crate::gpu_ring::{Gpus, NoRing, StreamRing};
+use crate::gpu_ring::Gpus;
+use crate::handover::Vacancies;
 use crate::placement::Credentials;
+use crate::presence::Presence;
 use crate::seek::{SeekStore, SeekStores};
 use crate::settings::{CacheKind, Mode, PrefetchSettings, StreamSettings};
-use crate::stream::attendance::Attendance;
+use crate::standing::Standing;
 use crate::stream::calls::Calls;
 use crate::stream::dataset::Dataset;
 use crate::stream::elsewhere::ToldOfFailure;
 use crate::stream::order::StreamOrder;
 use crate::stream::pipeline::Pipeline;
-use crate::stream::presence::{self, Presence};
 use crate::stream::ring_handle::RingHandle;
 use crate::stream::rings::{Rings, Site};
-use crate::stream::standing::Standing;
-use crate::stream::{Identity, RingMemory, Stream, StreamError, elsewhere, idle, outline, policies};
+use crate::stream::{Identity, RingMemory, Stream, StreamError, elsewhere, idle, outline, policies, presence};
+use crate::stream_ring::{NoRing, StreamRing};
 use crate::targets::Targets;
-use crate::{box_column, follow, incarnation, threads};
+use crate::{box_column, follow, incarnation, last_resort, threads};
 
 /// How long a batch that trainers elsewhere wait for may stand without a trainer (semantics rule 35).
 const UNTAKEN: Duration = Duration::from_secs(10);
@@ -117,6 +119,7 @@ impl Opening {
             }
             opened => opened?,
         };
+        last_resort::watch(Arc::downgrade(standing.worker()), tokio::runtime::Handle::current());
         let (ring, ends) = RingHandle::new(rings.site())?;
         let Node { name: worker, process } = self.node.clone();
         let stream = self.stream(dataset, standing, ring);
@@ -150,7 +153,7 @@ impl Opening {
             Arc::clone(&standing),
             ring.clone(),
         );
-        let attendance = Arc::new(Attendance::new());
+        let attendance = Arc::new(Attendance::new(identity.stream.clone(), identity.part));
         let told_of_failure = ToldOfFailure::default();
         let generation = AtomicU64::new(standing.progress().generation);
         Arc::new(Stream {

@@ -13,7 +13,7 @@ use tokio::sync::{MutexGuard, oneshot};
 use crate::batch::batcher::{Batcher, Rules};
 use crate::batch::order::RecordOrder;
 use crate::batch::slots::Slots;
-use crate::batch::{BatchParts, BatchStage, Output};
+use crate::batch::{BatchParts, BatchStage};
 use crate::consumers::{Note, Outbox};
 use crate::decode::masks::Masks;
 use crate::decode::mixing::{MixSettings, Mixer};
@@ -21,14 +21,15 @@ use crate::decode::suspect_order::SuspectOrder;
 use crate::decode::{Decoding, Pool};
 use crate::follow::FollowSettings;
 use crate::gpu_threads::GpuThreads;
+use crate::handover::Handover;
 use crate::lease::{self, LeaseSettings};
 use crate::meter::Meter;
 use crate::mosaic::MosaicReads;
 use crate::prefetch::{Prefetch, ReadAheadSettings};
 use crate::settings::{PrefetchSettings, StreamSettings};
+use crate::standing::Standing;
 use crate::stream::dataset::Dataset;
 use crate::stream::ring_handle::RingHandle;
-use crate::stream::standing::Standing;
 use crate::stream::{Identity, batching, policies};
 use crate::threads;
 use crate::upload::{self, Sink};
@@ -338,7 +339,7 @@ fn start_batch_thread(run: impl FnOnce() + Send + 'static) -> io::Result<()> {
 /// failure before the epoch's end (semantics rule 7).
 fn overtaking(outbox: Outbox, output: Sink) -> Sink {
     Box::new(move |made| match made {
-        Output::Failed(_) => outbox.post(Note::Batch(made)),
+        Handover::Failed(_) => outbox.post(Note::Batch(made)),
         made => output(made),
     })
 }

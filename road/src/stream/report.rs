@@ -7,7 +7,6 @@ use forebay_pixels::Layout;
 use forebay_proto::v1::{CacheStatus, RingPlace, SeekStatus, SourceRequests, StageStatus, StreamInfo, StreamStatus};
 
 use super::ring_handle::RingHandle;
-use super::standing::Counted;
 use super::{Stream, batching};
 use crate::cache::{Cache, Figures};
 use crate::consumers::RingStatus;
@@ -17,6 +16,7 @@ use crate::placement::PixelPlace;
 use crate::prefetch::RequestFigures;
 use crate::samples::Samples;
 use crate::seek::{SeekFigures, SeekStore};
+use crate::standing::Counted;
 
 /// What a trainer is told of a stream.
 pub(super) fn info(stream: &Stream, epoch: u64) -> StreamInfo {

@@ -8,8 +8,9 @@ use forebay_ring::SlotMut;
 use tokio::sync::oneshot;
 
 use super::rings::Site;
-use crate::consumers::{Counters, Inbox, Note, Outbox, RingStatus, Vacancies, inbox};
+use crate::consumers::{Counters, Inbox, Note, Outbox, RingStatus, inbox};
 use crate::gpu_ring::{GpuRings, RingCosts};
+use crate::handover::Vacancies;
 use crate::placement::{Credentials, PixelPlace, PlacementRefusal};
 
 /// The handle; clones are of the same ring.

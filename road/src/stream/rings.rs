@@ -7,10 +7,11 @@ use forebay_ring::Geometry;
 use parking_lot::Mutex;
 
 use super::ring_memory::{RingMemory, RingMemoryShare};
-use crate::gpu_ring::{GpuRing, GpuRings, Gpus, RingCosts, StreamRing};
+use crate::gpu_ring::{GpuRing, GpuRings, Gpus, RingCosts, stream_ring};
 use crate::placement::{Credentials, PixelPlace, PlacementRefusal};
 use crate::settings::Placement;
 use crate::stream::StreamError;
+use crate::stream_ring::StreamRing;
 
 /// Where the rings of a stream stand.
 #[derive(Debug)]
@@ -136,7 +137,7 @@ impl Rings {
                 |error: &PlacementRefusal| tracing::warn!(%error, "the ring is not page-locked: copies take longer");
             gpus.locks(gpu, taken).inspect_err(refused).ok()
         });
-        Ok(StreamRing::new(region, pixels, locks))
+        Ok(stream_ring(region, pixels, locks))
     }
 }
 

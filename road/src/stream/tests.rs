@@ -29,6 +29,7 @@ use crate::decode::budget::Budget;
 use crate::decode::cpu::{CpuLane, CpuShared};
 use crate::decode::{GpuLanes, Pool};
 use crate::gpu_ring::Gpus;
+use crate::hand_in::HandIns;
 use crate::incarnation;
 use crate::seek::SeekStores;
 use crate::settings::{DecodeSettings, PrefetchSettings, RingSettings, SeekKeeping, Shuffle};

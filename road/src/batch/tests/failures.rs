@@ -10,8 +10,8 @@ fn rule_53_an_index_that_fails_fails_the_stream_and_no_record_is_bad_or_has_a_wr
         let mut bench = setup.start();
         bench.lease(0, 0, 12);
         let sheets = std::iter::from_fn(|| match bench.output.recv().unwrap() {
-            Output::Ready(ready) => Some(ready),
-            Output::Failed(text) => {
+            Handover::Ready(ready) => Some(ready),
+            Handover::Failed(text) => {
                 assert_eq!(text, "The index is cut.");
                 None
             }
@@ -19,8 +19,8 @@ fn rule_53_an_index_that_fails_fails_the_stream_and_no_record_is_bad_or_has_a_wr
         });
         assert!(sheets.count() <= 1);
         let (_, outputs, fates) = bench.stop();
-        assert!(outputs.iter().all(|output| matches!(output, Output::Unused(_) | Output::Ready(_))), "{outputs:?}");
-        let ready = outputs.iter().filter(|output| matches!(output, Output::Ready(_))).count();
+        assert!(outputs.iter().all(|output| matches!(output, Handover::Unused(_) | Handover::Ready(_))), "{outputs:?}");
+        let ready = outputs.iter().filter(|output| matches!(output, Handover::Ready(_))).count();
         assert!(ready <= 1, "the first batch may be whole, and no other can be");
         match &fates[..] {
             [Fate::Returned(items)] => {

@@ -22,7 +22,7 @@ fn bench(records: u64, slots: u32) -> Bench {
 }
 
 /// What a trainer sees of a mixed batch: pixels, the other labels, weights.
-fn mixed(bench: &Bench, ready: Ready) -> (Vec<u8>, Vec<i64>, Vec<f32>) {
+fn mixed(bench: &Bench, ready: FinishedBatch) -> (Vec<u8>, Vec<i64>, Vec<f32>) {
     let view = View::map(bench.region.fd(), 1, 0).unwrap();
     let (labels, weights) = (view.column(ready.slot.index(), 1), view.column(ready.slot.index(), 2));
     let labels = labels.values().as_chunks::<8>().0.iter().map(|bytes| i64::from_le_bytes(*bytes)).collect();
@@ -72,7 +72,7 @@ fn rule_50_mixed_batches_come_in_their_order_and_none_is_lost_at_the_end() {
     let ready: Vec<_> = outputs
         .iter()
         .filter_map(|made| match made {
-            Output::Ready(ready) => Some(ready.seq),
+            Handover::Ready(ready) => Some(ready.seq),
             _ => None,
         })
         .collect();

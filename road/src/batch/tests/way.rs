@@ -13,12 +13,12 @@ impl Bench {
     }
 
     /// The stage asks for a slot for epoch 0, while a batch of it is being made or behind that.
-    fn asks(&self) -> Ready {
+    fn asks(&self) -> FinishedBatch {
         let (mut asked, mut ready) = (false, None);
         while ready.is_none() || !asked {
             match self.output.recv().unwrap() {
-                Output::NeedsSlot { epoch: 0 } => asked = true,
-                Output::Ready(made) => assert!(ready.replace(made).is_none(), "there is no slot for two"),
+                Handover::NeedsSlot { epoch: 0 } => asked = true,
+                Handover::Ready(made) => assert!(ready.replace(made).is_none(), "there is no slot for two"),
                 other => panic!("{other:?}"),
             }
         }
@@ -38,13 +38,13 @@ impl Bench {
     }
 
     /// The ring drops a batch that is ready.
-    fn drops(&self, ready: Ready) {
+    fn drops(&self, ready: FinishedBatch) {
         self.gave_way.send(ready.seq).unwrap();
         self.give(ready);
     }
 }
 
-fn of(ready: &Ready) -> (u64, u64) {
+fn of(ready: &FinishedBatch) -> (u64, u64) {
     (ready.seq, ready.epoch)
 }
 
@@ -121,9 +121,9 @@ fn rule_11_a_later_batch_that_is_being_mixed_is_with_the_ring_before_it_is_asked
     let (mut later, mut asked) = (None, false);
     while !asked {
         match bench.output.recv().unwrap() {
-            Output::Ready(ready) if ready.epoch == 1 => later = Some(ready),
-            Output::Ready(ready) => assert_eq!(of(&ready), (102, 0)),
-            Output::NeedsSlot { epoch } => asked = epoch == 0,
+            Handover::Ready(ready) if ready.epoch == 1 => later = Some(ready),
+            Handover::Ready(ready) => assert_eq!(of(&ready), (102, 0)),
+            Handover::NeedsSlot { epoch } => asked = epoch == 0,
             other => panic!("{other:?}"),
         }
     }

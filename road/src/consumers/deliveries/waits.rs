@@ -8,7 +8,7 @@ use forebay_proto::v1::LastHolder;
 use forebay_ring::{ConsumerId, ConsumerState, Exchange, GroupState, Voided};
 
 use super::Deliveries;
-use crate::batch::StageWait;
+use crate::handover::StageWait;
 use crate::worker::Others;
 
 /// Trainers that wait for a batch of the open epoch, or for its end.

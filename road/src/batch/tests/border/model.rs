@@ -10,8 +10,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use forebay_ring::{Action, BatchId, ConsumerId, Exchange, HeldBatch, Membership, SlotId, Voided};
 
-use crate::batch::later::{LaterBatches, Way, Youngest};
-use crate::record::Position;
+use crate::later::{EpochPosition, LaterBatches, Way, Youngest};
 
 /// Epoch and index of a position.
 type Place = (u64, u64);

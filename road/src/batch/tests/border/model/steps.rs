@@ -2,8 +2,8 @@
 
 use super::*;
 
-fn position((epoch, index): Place) -> Position {
-    Position { epoch, lease: epoch, offset: index, lease_len: 100, index, record: index, repeat: 0, suspect: false }
+fn position((epoch, index): Place) -> EpochPosition {
+    EpochPosition { epoch, index }
 }
 
 impl Border {
@@ -47,15 +47,15 @@ impl Border {
 
     pub(super) fn fill(&mut self, scene: &Scene) {
         let Some(place) = self.read.first().copied() else { return };
-        if self.later.is_out_of_order(&position(place)) {
+        if self.later.is_out_of_order(position(place)) {
             self.back.push_back(self.read.remove(0));
         } else if let Some(batch) = self.to_join(scene, place) {
             self.drafts.get_mut(&batch).expect("it was found").places.push(place);
             self.batches.get_mut(&batch).expect("it is in the making").push(place);
             self.read.remove(0);
         } else if self.has_room(scene, place.0) {
-            self.later.came(&position(place));
-            self.later.begin(self.next, &position(place));
+            self.later.came(position(place));
+            self.later.begin(self.next, position(place));
             let slot = self.spare.pop().expect("there is room");
             self.drafts.insert(self.next, Draft { places: vec![place], slot });
             self.batches.insert(self.next, vec![place]);

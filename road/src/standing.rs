@@ -16,13 +16,12 @@ use tokio::sync::{mpsc, oneshot, watch};
 
 use crate::ack::{Fate, FateReceiver, Fates, ReceiptCounts};
 use crate::consumers::Outbox;
-use crate::last_resort;
-use crate::stream::news;
+use crate::news;
 use crate::worker::{LeaseWords, Worker};
 
 /// A stream's worker, and what goes through it.
 #[derive(Debug)]
-pub(super) struct Standing {
+pub(crate) struct Standing {
     worker: Arc<Worker>,
     fates: Fates,
     counts: Arc<ReceiptCounts>,
@@ -42,22 +41,22 @@ pub(super) struct Standing {
 
 /// What is told by a standing: to the ledger what became of records, and to the ring's thread what became of leases.
 #[derive(Debug)]
-pub(super) struct StandingEnds {
+pub(crate) struct StandingEnds {
     receipts: FateReceiver,
     leases: LeaseWords,
 }
 
 /// What the ledger has counted of a run.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Counted {
+pub(crate) struct Counted {
     /// Records that were delivered.
-    pub(super) delivered: u64,
+    pub(crate) delivered: u64,
     /// Bad records.
-    pub(super) bad: u64,
+    pub(crate) bad: u64,
     /// Positions of the epoch in question that are complete.
-    pub(super) done: u64,
+    pub(crate) done: u64,
     /// How many epochs there are; 0 is without end.
-    pub(super) epochs: u64,
+    pub(crate) epochs: u64,
 }
 
 /// How long a load waits before it asks again whether a trainer has come back. The ledger waits for 0.8 s in all.
@@ -70,12 +69,11 @@ impl Standing {
     ///
     /// # Errors
     /// It cannot be asked, or it is about something else.
-    pub(super) async fn open(ledgers: Handle, request: OpenRequest) -> Result<(Self, StandingEnds), CallError> {
+    pub(crate) async fn open(ledgers: Handle, request: OpenRequest) -> Result<(Self, StandingEnds), CallError> {
         let part = request.spec.as_ref().and_then(EpochPart::of);
         let has_others = ledgers.is_remote();
         let (worker, leases, opened) = Worker::open(ledgers, request, has_others).await?;
         let worker = Arc::new(worker);
-        last_resort::watch(Arc::downgrade(&worker), tokio::runtime::Handle::current());
         let (fates, receipts) = mpsc::unbounded_channel();
         let standing = Self {
             worker,
@@ -92,7 +90,7 @@ impl Standing {
     }
 
     /// Starts the tasks that tell the ledger what became of records, and the ring's thread of what the ledger says.
-    pub(super) fn tell(&self, StandingEnds { receipts, leases }: StandingEnds, outbox: &Outbox) {
+    pub(crate) fn tell(&self, StandingEnds { receipts, leases }: StandingEnds, outbox: &Outbox) {
         news::follow(&self.worker, outbox.clone());
         news::tell_of_leases(leases, outbox.clone());
         news::keep_alive(&self.worker, outbox.clone());
@@ -104,47 +102,47 @@ impl Standing {
     }
 
     /// The stream ends: an outage of a coordinator in another process is not waited for any more (semantics rule 34).
-    pub(super) fn end(&self) {
+    pub(crate) fn end(&self) {
         self.worker.end();
     }
 
     /// What leases and receipts go through.
-    pub(super) fn worker(&self) -> &Arc<Worker> {
+    pub(crate) fn worker(&self) -> &Arc<Worker> {
         &self.worker
     }
 
     /// Where receipts are handed in.
-    pub(super) fn fates(&self) -> Fates {
+    pub(crate) fn fates(&self) -> Fates {
         self.fates.clone()
     }
 
     /// Names what the ledger is about.
-    pub(super) fn spec_hash(&self) -> &[u8] {
+    pub(crate) fn spec_hash(&self) -> &[u8] {
         &self.spec_hash
     }
 
     /// Whether the ledger wants an outline of the dataset, for nodes that have another one.
-    pub(super) const fn wants_outline(&self) -> bool {
+    pub(crate) const fn wants_outline(&self) -> bool {
         self.wants_outline
     }
 
     /// Names of the groups of trainers that were there when the last incarnation ended.
-    pub(super) fn former_groups(&self) -> &[String] {
+    pub(crate) fn former_groups(&self) -> &[String] {
         &self.former_groups
     }
 
     /// How far the run is.
-    pub(super) fn progress(&self) -> Progress {
+    pub(crate) fn progress(&self) -> Progress {
         *self.worker.progress().borrow()
     }
 
     /// Notes that a trainer has said what it has: leases may be asked for.
-    pub(super) fn trainer_is_heard(&self) {
+    pub(crate) fn trainer_is_heard(&self) {
         self.heard.send_replace(true);
     }
 
     /// Asks for no leases until the next trainer comes, unless `is_wanted` says that one is there.
-    pub(super) fn wait_for_a_trainer(&self, is_wanted: impl FnOnce() -> bool) -> bool {
+    pub(crate) fn wait_for_a_trainer(&self, is_wanted: impl FnOnce() -> bool) -> bool {
         self.heard.send_replace(false);
         // Whoever comes after this look says so afterwards.
         let waits = !is_wanted();
@@ -155,19 +153,19 @@ impl Standing {
     }
 
     /// Whether leases may be asked for.
-    pub(super) fn may_lease(&self) -> watch::Receiver<bool> {
+    pub(crate) fn may_lease(&self) -> watch::Receiver<bool> {
         self.heard.subscribe()
     }
 
     /// The run's state, with these receipts counted as consumed (semantics rule 22).
-    pub(super) async fn snapshot(&self, in_hand: Vec<AckItem>) -> Result<Snapshot, CallError> {
+    pub(crate) async fn snapshot(&self, in_hand: Vec<AckItem>) -> Result<Snapshot, CallError> {
         self.flush().await;
         self.worker.snapshot(in_hand).await
     }
 
     /// Goes back to a snapshot. False if that was done before, for this load or for another rank's. A trainer of an earlier
     /// incarnation that has loaded the same state is waited for, if it may still come.
-    pub(super) async fn restore(&self, load: &RestoreRequest) -> Result<bool, CallError> {
+    pub(crate) async fn restore(&self, load: &RestoreRequest) -> Result<bool, CallError> {
         loop {
             let reply = self.worker.restore(load.clone()).await?;
             if !reply.awaits_trainers {
@@ -179,7 +177,7 @@ impl Standing {
 
     /// Tells the ledger that this daemon is done with the stream, so that others need not wait for it. If the ledger does
     /// not answer, it finds out by itself.
-    pub(super) async fn farewell(&self) {
+    pub(crate) async fn farewell(&self) {
         if self.worker.has_others() {
             // Refused, if the run is gone or somebody else has its place; late, if there is an outage.
             let _said = tokio::time::timeout(MOMENT, self.worker.attend(Attendance::Closed, Vec::new())).await;
@@ -188,27 +186,27 @@ impl Standing {
 
     /// Ends an epoch; what of it was not delivered is listed as abandoned.
     /// The run is in this generation, or it was taken to a state meanwhile and nothing ends.
-    pub(super) async fn abandon(&self, epoch: u64, generation: u64) -> Result<(), CallError> {
+    pub(crate) async fn abandon(&self, epoch: u64, generation: u64) -> Result<(), CallError> {
         self.worker.abandon(epoch, generation).await.map(drop)
     }
 
     /// Hands in receipts of an earlier incarnation's leases, and those of the trainer's group.
-    pub(super) async fn consumed(&self, items: Vec<AckItem>, groups: Vec<GroupReceipt>) -> Result<(), CallError> {
+    pub(crate) async fn consumed(&self, items: Vec<AckItem>, groups: Vec<GroupReceipt>) -> Result<(), CallError> {
         self.worker.ack(AckRequest { items, groups, hand_in: true, ..AckRequest::default() }).await.map(drop)
     }
 
     /// Takes back what a trainer holds of an earlier incarnation's leases.
-    pub(super) async fn reclaim(&self, held: ReclaimRequest) -> Result<ReclaimReply, CallError> {
+    pub(crate) async fn reclaim(&self, held: ReclaimRequest) -> Result<ReclaimReply, CallError> {
         self.worker.reclaim(held).await
     }
 
     /// Tells the ledger that a group with this name is there.
-    pub(super) async fn group_is_there(&self, name: String) -> Result<(), CallError> {
+    pub(crate) async fn group_is_there(&self, name: String) -> Result<(), CallError> {
         self.worker.ack(AckRequest { began: vec![name], ..AckRequest::default() }).await.map(drop)
     }
 
     /// Gives ranges back, to go to others.
-    pub(super) fn give_back(&self, ranges: Vec<ReturnedRange>) {
+    pub(crate) fn give_back(&self, ranges: Vec<ReturnedRange>) {
         if !ranges.is_empty() {
             // The ledger's task ends after the stream.
             let _gone = self.fates.send(Fate::Returned(ranges));
@@ -216,7 +214,7 @@ impl Standing {
     }
 
     /// Waits until all that was handed in is durable.
-    pub(super) async fn flush(&self) {
+    pub(crate) async fn flush(&self) {
         let (done, flushed) = oneshot::channel();
         if self.fates.send(Fate::Flush(done)).is_ok() {
             // Answered, or the ledger's task has ended: then there is nothing to wait for.
@@ -228,7 +226,7 @@ impl Standing {
     ///
     /// # Errors
     /// The ledger cannot be asked; or it cannot be written, and something waits for that.
-    pub(super) async fn audit(&self, from_epoch: u64) -> Result<AuditReply, CallError> {
+    pub(crate) async fn audit(&self, from_epoch: u64) -> Result<AuditReply, CallError> {
         self.flush_or_outage().await?;
         self.worker.audit(from_epoch).await
     }
@@ -237,13 +235,13 @@ impl Standing {
     ///
     /// # Errors
     /// As those of [`audit`](Self::audit).
-    pub(super) async fn quarantine(&self, after: Option<QuarantineKey>) -> Result<ListQuarantineReply, CallError> {
+    pub(crate) async fn quarantine(&self, after: Option<QuarantineKey>) -> Result<ListQuarantineReply, CallError> {
         self.flush_or_outage().await?;
         self.worker.quarantine(after).await
     }
 
     /// The ledger's counts, of an epoch too; the last known ones while it cannot be written, which the status says beside them.
-    pub(super) async fn counted(&self, epoch: u64) -> Result<Counted, CallError> {
+    pub(crate) async fn counted(&self, epoch: u64) -> Result<Counted, CallError> {
         match self.totals(epoch).await {
             Ok(counted) => {
                 *self.counted.lock() = counted;
@@ -255,12 +253,12 @@ impl Standing {
     }
 
     /// The counts that were asked for last.
-    pub(super) fn last_counted(&self) -> Counted {
+    pub(crate) fn last_counted(&self) -> Counted {
         *self.counted.lock()
     }
 
     /// Bad records since the stream was opened.
-    pub(super) fn bad(&self) -> u64 {
+    pub(crate) fn bad(&self) -> u64 {
         self.counts.bad.load(Ordering::Relaxed)
     }
 

@@ -16,7 +16,7 @@ use crate::worker::{LeaseWord, LeaseWords, Worker};
 const HEARTBEAT: Duration = Duration::from_secs(5);
 
 /// A task that tells the ring's thread what the coordinator says.
-pub(super) fn follow(worker: &Worker, outbox: Outbox) {
+pub(crate) fn follow(worker: &Worker, outbox: Outbox) {
     let mut progress = worker.progress();
     tokio::spawn(async move {
         loop {
@@ -32,7 +32,7 @@ pub(super) fn follow(worker: &Worker, outbox: Outbox) {
 /// Tells the ring's thread what becomes of the worker's leases, in the order in which the worker hears of it: batches of lost
 /// leases are taken back before a later deadline lets trainers hand them out. The first deadline is told here, before there is
 /// a batch.
-pub(super) fn tell_of_leases(mut words: LeaseWords, outbox: Outbox) {
+pub(crate) fn tell_of_leases(mut words: LeaseWords, outbox: Outbox) {
     while let Some(word) = words.try_recv() {
         outbox.post(word.into());
     }
@@ -64,7 +64,7 @@ impl From<LedgerWord> for Note {
 }
 
 /// A task that lets the coordinator hear from the worker as long as the stream is there, with leases or without.
-pub(super) fn keep_alive(worker: &Arc<Worker>, outbox: Outbox) {
+pub(crate) fn keep_alive(worker: &Arc<Worker>, outbox: Outbox) {
     let within = HEARTBEAT.min(worker.lease_ttl() / 6);
     let (mut progress, worker) = (worker.progress(), Arc::downgrade(worker));
     tokio::spawn(async move {
@@ -87,7 +87,7 @@ pub(super) fn keep_alive(worker: &Arc<Worker>, outbox: Outbox) {
 }
 
 /// A task that listens to the coordinator as long as the stream is there. While it cannot, heartbeats bring the same news.
-pub(super) fn listen(worker: &Arc<Worker>) {
+pub(crate) fn listen(worker: &Arc<Worker>) {
     let (mut progress, worker) = (worker.progress(), Arc::downgrade(worker));
     tokio::spawn(async move {
         while worker.strong_count() > 0 {
@@ -99,7 +99,7 @@ pub(super) fn listen(worker: &Arc<Worker>) {
 }
 
 /// A task that hands receipts in, and tells the ring's thread what becomes of them.
-pub(super) fn hand_in(worker: Arc<Worker>, receipts: FateReceiver, counts: Arc<ReceiptCounts>, outbox: Outbox) {
+pub(crate) fn hand_in(worker: Arc<Worker>, receipts: FateReceiver, counts: Arc<ReceiptCounts>, outbox: Outbox) {
     let tell = outbox.clone();
     let forward = ack::forward(worker, receipts, counts, move |word| tell.post(word.into()));
     tokio::spawn(async move {
@@ -118,7 +118,7 @@ pub(super) fn hand_in(worker: Arc<Worker>, receipts: FateReceiver, counts: Arc<R
 }
 
 /// A task that tells trainers why they wait while the ledger cannot be written.
-pub(super) fn tell_of_outages(worker: &Worker, outbox: Outbox) {
+pub(crate) fn tell_of_outages(worker: &Worker, outbox: Outbox) {
     let (outage, mut progress) = (worker.outage(), worker.progress());
     tokio::spawn(async move {
         tokio::select! {

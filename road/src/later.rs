@@ -3,7 +3,14 @@
 
 use std::collections::BTreeMap;
 
-use crate::record::Position;
+/// A position, for the order of its epoch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct EpochPosition {
+    /// The epoch.
+    pub epoch: u64,
+    /// Its place in the epoch's order.
+    pub index: u64,
+}
 
 /// The later batches of a stream, and what was given back of them.
 #[derive(Clone, Debug, Hash)]
@@ -53,7 +60,7 @@ impl LaterBatches {
     }
 
     /// A batch was begun with this position.
-    pub(crate) fn begin(&mut self, batch: u64, position: &Position) {
+    pub(crate) fn begin(&mut self, batch: u64, position: EpochPosition) {
         self.begun.insert(batch, (position.epoch, position.index));
     }
 
@@ -90,12 +97,12 @@ impl LaterBatches {
 
     /// Whether this position is behind one that was given back and has not come again. It is to be given back too: the ledger
     /// grants both in their order.
-    pub(crate) fn is_out_of_order(&self, position: &Position) -> bool {
+    pub(crate) fn is_out_of_order(&self, position: EpochPosition) -> bool {
         self.gaps.get(&position.epoch).is_some_and(|gap| position.index > *gap)
     }
 
     /// A position has come that is not out of order.
-    pub(crate) fn came(&mut self, position: &Position) {
+    pub(crate) fn came(&mut self, position: EpochPosition) {
         if self.gaps.get(&position.epoch) == Some(&position.index) {
             self.gaps.remove(&position.epoch);
         }
@@ -106,8 +113,8 @@ impl LaterBatches {
 mod tests {
     use super::*;
 
-    fn position(epoch: u64, index: u64) -> Position {
-        Position { epoch, lease: 1, offset: index, lease_len: 100, index, record: index, repeat: 0, suspect: false }
+    fn position(epoch: u64, index: u64) -> EpochPosition {
+        EpochPosition { epoch, index }
     }
 
     #[test]
@@ -120,7 +127,7 @@ mod tests {
     fn rule_11_the_ring_is_asked_once_for_each_slot_that_comes_and_only_if_it_may_have_later_batches() {
         let mut later = LaterBatches::new(false);
         assert_eq!(later.way(2, Youngest::Nothing), Way::Wait);
-        later.begin(7, &position(3, 0));
+        later.begin(7, position(3, 0));
         assert_eq!((later.way(2, Youngest::Busy), later.way(2, Youngest::Idle)), (Way::Wait, Way::Withdraw));
         assert_eq!((later.way(3, Youngest::Nothing), later.way(2, Youngest::Nothing)), (Way::Wait, Way::Ask));
         assert_eq!(later.way(2, Youngest::Nothing), Way::Wait);
@@ -135,25 +142,25 @@ mod tests {
     fn rule_11_in_order_what_is_behind_a_batch_that_gave_way_is_given_back_until_it_comes_again() {
         let mut later = LaterBatches::new(true);
         for (batch, index) in [(5, 20), (6, 24), (7, 28)] {
-            later.begin(batch, &position(1, index));
+            later.begin(batch, position(1, index));
         }
         later.gave_way(7);
         later.gave_way(6);
-        let refuses = |later: &LaterBatches, index| later.is_out_of_order(&position(1, index));
+        let refuses = |later: &LaterBatches, index| later.is_out_of_order(position(1, index));
         assert!(refuses(&later, 28) && refuses(&later, 25) && !refuses(&later, 24) && !refuses(&later, 3));
-        assert!(!later.is_out_of_order(&position(0, 90)), "another epoch's order is whole");
-        later.came(&position(1, 3));
+        assert!(!later.is_out_of_order(position(0, 90)), "another epoch's order is whole");
+        later.came(position(1, 3));
         assert!(refuses(&later, 28));
-        later.came(&position(1, 24));
+        later.came(position(1, 24));
         assert!(!refuses(&later, 28));
     }
 
     #[test]
     fn rule_11_batches_that_keep_no_order_leave_no_gap() {
         let mut later = LaterBatches::new(false);
-        later.begin(5, &position(1, 20));
+        later.begin(5, position(1, 20));
         later.gave_way(5);
-        assert!(!later.is_out_of_order(&position(1, 21)));
+        assert!(!later.is_out_of_order(position(1, 21)));
         assert_eq!(later.way(0, Youngest::Nothing), Way::Wait, "there is no other one");
     }
 }

@@ -12,7 +12,7 @@ use thiserror::Error;
 
 use crate::consumers::{HandedIn, HeldClaim, ranges};
 use crate::receipt::group_receipt;
-use crate::stream::standing::Standing;
+use crate::standing::Standing;
 use crate::threads;
 
 /// What a trainer hands in. It is in the trainer's own sealed memory, and is read part by part, so a long list takes no
@@ -55,7 +55,7 @@ impl HandIns {
     }
 
     /// Whether the trainer was not here before the daemon was started.
-    pub(super) fn are_of_a_newcomer(&self) -> bool {
+    pub(crate) fn are_of_a_newcomer(&self) -> bool {
         self.0.is_none()
     }
 
@@ -75,7 +75,7 @@ impl HandIns {
     /// Acks what was consumed by a trainer of this group, unless it was leased to others meanwhile, and takes back what is
     /// held. Gives the held batches, some of them in parts. Where a part of the list fails, what was taken back before it
     /// goes to others: nobody would hold it, and its epoch would never end.
-    pub(super) async fn tell(&self, standing: &Standing, group: Option<&GroupKey>) -> Result<Vec<HandedIn>, CallError> {
+    pub(crate) async fn tell(&self, standing: &Standing, group: Option<&GroupKey>) -> Result<Vec<HandedIn>, CallError> {
         let mut adopted = Vec::new();
         match self.tell_parts(standing, group, &mut adopted).await {
             Ok(()) => Ok(adopted),
@@ -105,7 +105,7 @@ impl HandIns {
 }
 
 /// Batches that were taken back for a trainer which is not let in go to others.
-pub(super) fn give_back(adopted: Vec<HandedIn>, standing: &Standing) {
+pub(crate) fn give_back(adopted: Vec<HandedIn>, standing: &Standing) {
     let held = adopted.into_iter().flat_map(|handed_in| handed_in.claims);
     standing.give_back(ranges(held, Cause::TrainerEnded));
 }

@@ -9,11 +9,13 @@ use forebay_ring::{ConsumerId, Peer};
 use parking_lot::Mutex;
 use tokio::sync::watch;
 
-use crate::stream::Identity;
-
 /// The trainers of a stream.
 #[derive(Debug)]
-pub(super) struct Attendance {
+pub(crate) struct Attendance {
+    /// Name of the stream, for messages.
+    stream: String,
+    /// The shard or rank that it is. One trainer reads it.
+    part: Option<EpochPart>,
     next: AtomicU64,
     processes: Mutex<HashMap<ConsumerId, Process>>,
     count: watch::Sender<usize>,
@@ -31,7 +33,7 @@ struct Process {
 
 /// Whom a trainer shares its batches with.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Party {
+pub(crate) enum Party {
     /// All trainers of the stream.
     All,
     /// Those of its group.
@@ -42,7 +44,7 @@ pub(super) enum Party {
 
 impl Party {
     /// How the ledger knows it; nothing if all trainers share each batch. No other trainer of the stream has this number.
-    pub(super) fn key(&self, pid: u32, trainer: u64) -> Option<GroupKey> {
+    pub(crate) fn key(&self, pid: u32, trainer: u64) -> Option<GroupKey> {
         match self {
             Self::All => None,
             Self::Group(name) => Some(GroupKey { name: name.clone(), ..GroupKey::default() }),
@@ -52,22 +54,23 @@ impl Party {
 }
 
 impl Attendance {
-    pub(super) fn new() -> Self {
-        Self { next: AtomicU64::new(1), processes: Mutex::default(), count: watch::Sender::default() }
+    /// Of a stream with this name, or of one part of it.
+    pub(crate) fn new(stream: String, part: Option<EpochPart>) -> Self {
+        Self { stream, part, next: AtomicU64::new(1), processes: Mutex::default(), count: watch::Sender::default() }
     }
 
     /// A number for a trainer; none is given twice.
-    pub(super) fn number(&self) -> ConsumerId {
+    pub(crate) fn number(&self) -> ConsumerId {
         ConsumerId(self.next.fetch_add(1, Ordering::Relaxed))
     }
 
     /// Notes a trainer, or says why it cannot come in.
-    pub(super) fn enter(&self, id: ConsumerId, peer: &Peer, party: Party, identity: &Identity) -> Option<String> {
+    pub(crate) fn enter(&self, id: ConsumerId, peer: &Peer, party: Party) -> Option<String> {
         let mut processes = self.processes.lock();
         let (pid, is_foreign) = (peer.shown_pid(), peer.pid() == 0);
         let process = Process { pid, is_foreign, party };
         if !is_foreign && process.party != Party::Alone && processes.values().any(|other| *other == process) {
-            let stream = &identity.stream;
+            let stream = &self.stream;
             return Some(match process.party {
                 Party::Group(group) => format!(
                     "process {pid} has a trainer of group \"{group}\" on stream \"{stream}\" already; two of one process \
@@ -79,10 +82,10 @@ impl Attendance {
                 ),
             });
         }
-        if let (Some(part), Some(other)) = (&identity.part, processes.values().next()) {
+        if let (Some(part), Some(other)) = (&self.part, processes.values().next()) {
             return Some(format!(
                 "stream \"{}\": {part} has a trainer already, process {}; use each {} once",
-                identity.stream,
+                self.stream,
                 other.pid,
                 match part {
                     EpochPart::Shard(_) => "shard_id",
@@ -96,29 +99,29 @@ impl Attendance {
     }
 
     /// A trainer has left, or could not come in after all.
-    pub(super) fn leave(&self, id: ConsumerId) {
+    pub(crate) fn leave(&self, id: ConsumerId) {
         let mut processes = self.processes.lock();
         processes.remove(&id);
         self.count.send_replace(processes.len());
     }
 
     /// How many are there, as it changes.
-    pub(super) fn count(&self) -> watch::Receiver<usize> {
+    pub(crate) fn count(&self) -> watch::Receiver<usize> {
         self.count.subscribe()
     }
 
     /// Whether nobody is there.
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.processes.lock().is_empty()
     }
 
     /// The process of a trainer that is not this one, if there is any.
-    pub(super) fn other_than(&self, id: ConsumerId) -> Option<u32> {
+    pub(crate) fn other_than(&self, id: ConsumerId) -> Option<u32> {
         self.processes.lock().iter().find(|(other, _)| **other != id).map(|(_, process)| process.pid)
     }
 
     /// Whether a trainer is there.
-    pub(super) fn has(&self, id: ConsumerId) -> bool {
+    pub(crate) fn has(&self, id: ConsumerId) -> bool {
         self.processes.lock().contains_key(&id)
     }
 }
