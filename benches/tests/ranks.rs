@@ -7,7 +7,7 @@ use std::process::Command;
 use serde_json::Value;
 
 /// ARCHITECTURE.md has the same table.
-const RANKS: [(&str, u32); 23] = [
+const RANKS: [(&str, u32); 24] = [
     ("forebay-printable", 0),
     ("forebay-threads", 0),
     ("forebay-proto", 0),
@@ -27,10 +27,11 @@ const RANKS: [(&str, u32); 23] = [
     ("forebay-c", 3),
     ("forebay-objects", 3),
     ("forebay-formats", 4),
-    ("forebay-road", 4),
-    ("forebay-daemon", 5),
-    ("forebay", 6),
-    ("forebay-benches", 6),
+    ("forebay-delivery", 4),
+    ("forebay-road", 5),
+    ("forebay-daemon", 6),
+    ("forebay", 7),
+    ("forebay-benches", 7),
 ];
 
 /// Libraries that only these crates may name, in what they build.
@@ -49,6 +50,7 @@ const FENCES: [(&str, &[&str]); 30] = [
             "forebay-ledger-client",
             "forebay-coordinator",
             "forebay-objects",
+            "forebay-delivery",
             "forebay-road",
             "forebay-daemon",
             "forebay",
@@ -81,13 +83,27 @@ const FENCES: [(&str, &[&str]); 30] = [
 
 /// Libraries that must not be below a crate, however far. Pure state machines link neither gRPC nor a runtime nor a store, and
 /// only the coordinator and what is above it link a store.
-const FREE_OF: [(&str, &[&str]); 6] = [
+const FREE_OF: [(&str, &[&str]); 7] = [
     ("forebay-plan", &["tonic", "tokio", "redb", "rustls"]),
     ("forebay-ledger", &["tonic", "tokio", "redb", "rustls"]),
     ("forebay-sources", &["tonic", "tokio", "redb", "prost"]),
     ("forebay-formats", &["tonic", "redb", "prost"]),
+    ("forebay-delivery", FOREIGN_TO_DELIVERY),
     ("forebay-road", &["redb"]),
     ("forebay-python", &["redb"]),
+];
+
+/// Who delivers batches does not know how they are made, nor where records come from.
+const FOREIGN_TO_DELIVERY: &[&str] = &[
+    "forebay-pixels",
+    "forebay-cuda",
+    "forebay-sources",
+    "turbojpeg-sys",
+    "image",
+    "arrow-array",
+    "parquet",
+    "object_store",
+    "redb",
 ];
 
 /// A crate and what it depends on, tests aside.

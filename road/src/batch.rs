@@ -22,23 +22,20 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::{self as channel, select};
+use forebay_delivery::{Fate, Handover, LaterBatches, SettledEpoch, StageWait, receipt};
 use forebay_proto::v1::{LeasedRange, Range};
 use forebay_proto::{RecordSum, Turn};
 use forebay_ring::{Claim, SlotMut};
 use forebay_sources::Locator;
 
-use crate::ack::{Fate, SettledEpoch};
 use crate::decode::Done;
 use crate::decode::mixing::{MixedBatch, Mixer};
-use crate::handover::{Handover, StageWait};
-use crate::later::LaterBatches;
 use crate::mosaic::PlacePartners;
 use crate::place::At;
 use crate::prefetch::readahead::TakenRead;
 use crate::prefetch::{Buffer, Patience, Read};
 use crate::publish::publish;
 use crate::reason::Reason;
-use crate::receipt;
 use crate::record::{BadRecord, EpochTurn, Position};
 use crate::sheet::{MixedLabels, SettledBatch, Sheet};
 use batcher::{Action, Batcher};

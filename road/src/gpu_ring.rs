@@ -12,6 +12,7 @@ use std::sync::{Arc, OnceLock, Weak};
 use forebay_cuda::{
     Context, CudaError, Driver, DriverError, Registered, ShareError, SharedMemory, SharedPlace, Stream, Uuid,
 };
+use forebay_delivery::StreamRing;
 use forebay_ring::{Geometry, Pixels, Region, RegionError};
 use parking_lot::Mutex;
 
@@ -19,7 +20,6 @@ use crate::cores;
 use crate::last_resort::broken;
 use crate::placement::{Machine, PixelPlace, PlacementRefusal};
 use crate::settings::Placement;
-use crate::stream_ring::StreamRing;
 
 /// The GPUs that rings of this process use. The driver is opened when a stream first needs a GPU.
 #[derive(Debug)]

@@ -6,11 +6,10 @@ use std::process;
 use std::sync::{Weak, mpsc};
 use std::time::Duration;
 
+use forebay_delivery::Worker;
 use forebay_proto::v1::attend_request::Attendance;
 use parking_lot::Mutex;
 use tokio::runtime::Handle;
-
-use crate::worker::Worker;
 
 /// How long the ledgers may take to hear it.
 const MOMENT: Duration = Duration::from_secs(2);

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use forebay_delivery::Worker;
 use forebay_ledger_client::CallError;
 use forebay_plan::Plan;
 use forebay_proto::v1::acquire_reply::Answer;
@@ -14,7 +15,6 @@ use tokio::time::Instant;
 
 use crate::prefetch::Prefetch;
 use crate::prefetch::readahead::Span;
-use crate::worker::Worker;
 
 /// How leases are kept.
 #[derive(Clone, Copy, Debug)]

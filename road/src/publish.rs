@@ -1,10 +1,10 @@
 //! The last stage in the daemon before the ring. It writes a settled batch's sheet into its slot, and passes the claims
 //! on with the slot.
 
+use forebay_delivery::FinishedBatch;
 use forebay_proto::v1::BadRecord;
 use forebay_ring::SlotFrame;
 
-use crate::handover::FinishedBatch;
 use crate::sheet::{MixedLabels, SettledBatch, Sheet};
 use crate::targets::TargetWriter;
 

@@ -3,12 +3,12 @@
 use std::fmt;
 use std::sync::Arc;
 
+use forebay_delivery::EpochPosition;
 use forebay_pixels::KeptPicture;
 use forebay_printable::printable;
 use forebay_proto::{Turn, v1};
 use forebay_sources::{Locator, ReadError};
 
-use crate::later::EpochPosition;
 use crate::reason::Reason;
 
 /// A record's place in a lease, and so in the ledger.

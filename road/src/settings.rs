@@ -2,7 +2,6 @@
 
 mod cache;
 mod decode;
-mod delivery;
 mod lanes;
 mod placement;
 mod prefetch;
@@ -19,7 +18,7 @@ use forebay_proto::v1::{LockstepRank, StaticShard};
 
 pub use cache::{CacheKind, CacheSettings};
 pub use decode::{DecodeSettings, JpegDecoder, SeekKeeping};
-pub use delivery::{DeliverySettings, Mode, Slow};
+pub use forebay_delivery::{DeliverySettings, Mode, Slow};
 pub use lanes::Lanes;
 pub use placement::Placement;
 pub use prefetch::PrefetchSettings;

@@ -1,24 +1,20 @@
-//! A running stream: its dataset, its standing with the coordinator, its ring's thread and its pipeline.
+//! A running stream: its dataset, its pipeline, and the delivery of its batches.
 //!
-//! The pipeline can be stopped and started again (for a restore, a reset or another run). The ring and its trainers
-//! stay.
+//! The pipeline can be stopped and started again (for a restore, a reset or another run). The delivery with its ring and
+//! its trainers stays.
 
-mod admission;
 mod anew;
 mod calls;
 mod dataset;
 mod elsewhere;
 mod identity;
 mod idle;
-mod missed;
 mod open;
 mod order;
 mod outline;
 mod pipeline;
 mod policies;
-mod presence;
 mod report;
-mod ring_handle;
 mod ring_memory;
 mod rings;
 #[cfg(test)]
@@ -29,30 +25,27 @@ use std::sync::atomic::AtomicU64;
 use std::time::{Duration, Instant};
 
 use forebay_columns::SchemaError;
+use forebay_delivery::{AttachRequest, Delivery, DeliveryError, ledger_code};
 use forebay_ledger_client::CallError;
 use forebay_plan::Batching;
 use forebay_proto::v1::{AckItem, AuditReply, ListQuarantineReply, QuarantineKey, Snapshot};
-use forebay_ring::{RegionError, ShapeError, TooLittle, text_code};
+use forebay_ring::{Peer, RegionError, ShapeError, Socket, TooLittle, text_code};
 use thiserror::Error;
 
-use crate::attendance::Attendance;
 use crate::box_column::NoBoxes;
 use crate::cache::CacheError;
 use crate::follow::NotFollowed;
 use crate::placement::{Credentials, PixelPlace, PlacementRefusal};
-use crate::presence::Presence;
 use crate::samples::Samples;
 use crate::settings::{Sharding, StreamSettings};
-use crate::standing::Standing;
 use crate::targets::UnknownColumn;
-pub use admission::AttachRequest;
 use dataset::Dataset;
 use elsewhere::ToldOfFailure;
 pub use identity::Identity;
 pub use open::{Node, Opening, Surplus};
 use pipeline::Pipeline;
-use ring_handle::RingHandle;
 pub use ring_memory::RingMemory;
+use rings::Site;
 
 /// A running stream.
 #[derive(Debug)]
@@ -60,10 +53,9 @@ pub struct Stream {
     identity: Identity,
     settings: Arc<StreamSettings>,
     dataset: Arc<Dataset>,
-    standing: Arc<Standing>,
-    ring: RingHandle,
-    attendance: Arc<Attendance>,
-    presence: Presence,
+    delivery: Arc<Delivery>,
+    /// Where its rings are.
+    site: Arc<Site>,
     pipeline: Pipeline,
     told_of_failure: ToldOfFailure,
     /// Generation of the ledger in which the stream has begun.
@@ -186,14 +178,12 @@ impl StreamError {
     }
 }
 
-/// What a trainer is told for its program where the ledger refuses.
-fn ledger_code(error: &CallError) -> u32 {
-    match error {
-        // A name is free after a while.
-        CallError::Unavailable(_) | CallError::NameTaken(_) => text_code::BUSY,
-        // No time changes it: a new run, or the old dataset or settings, do.
-        CallError::SpecMismatch(_) => text_code::SETTINGS,
-        _ => text_code::OTHER,
+impl From<DeliveryError> for StreamError {
+    fn from(error: DeliveryError) -> Self {
+        match error {
+            DeliveryError::Ledger(error) => Self::Ledger(error),
+            DeliveryError::System(error) => Self::System(error),
+        }
     }
 }
 
@@ -215,7 +205,7 @@ impl Stream {
 
     /// Where its pixels are.
     pub fn place(&self) -> PixelPlace {
-        self.ring.place()
+        self.site.place()
     }
 
     /// Whether this trainer can read its pixels, and may.
@@ -223,7 +213,7 @@ impl Stream {
     /// # Errors
     /// It is another user's, and could write to them; or they stand in a GPU, and it sees other GPUs.
     pub fn open_to(&self, trainer: &Credentials) -> Result<(), PlacementRefusal> {
-        self.ring.open_to(trainer, self.settings.pin_memory)
+        self.site.open_to(trainer, self.settings.pin_memory)
     }
 
     /// Whether its batches have all of these columns.
@@ -234,24 +224,21 @@ impl Stream {
         self.dataset.targets().has(names)
     }
 
-    /// Makes sure that whoever left before this moment does not count any more: the ring's thread looks at all its
-    /// sockets between two notes.
-    async fn see_who_left(&self) {
-        for _ in 0..2 {
-            self.ring.status().await;
-        }
+    /// Admits a trainer.
+    pub async fn attach(&self, socket: Socket, peer: Peer, request: AttachRequest) {
+        self.delivery.attach(socket, peer, request, |epoch| report::info(self, epoch)).await;
     }
 
     /// Whether no trainer is attached at this moment.
     pub async fn is_left(&self) -> bool {
-        self.see_who_left().await;
+        self.delivery.see_who_left().await;
         self.is_idle()
     }
 
     /// Whether nobody reads it, and its shard is another daemon's by now, or its run has gone on with another number of ranks. A
     /// trainer that wants the shard or the rank here needs the stream to be opened again (semantics rules 39 and 40).
     pub async fn has_moved(&self) -> bool {
-        let worker = self.standing.worker();
+        let worker = self.delivery.ledger().worker();
         if self.identity.part.is_none() || !self.is_idle() {
             return false;
         }
@@ -264,7 +251,7 @@ impl Stream {
 
     /// Whether no trainer was attached at the last report of the ring's thread.
     pub fn is_idle(&self) -> bool {
-        self.attendance.is_empty()
+        self.delivery.is_idle()
     }
 
     /// Its metrics.
@@ -277,7 +264,7 @@ impl Stream {
     /// # Errors
     /// The ledger cannot be asked; or it cannot be written, and something waits for that.
     pub async fn audit(&self, from_epoch: u64) -> Result<AuditReply, CallError> {
-        self.standing.audit(from_epoch).await
+        self.delivery.ledger().audit(from_epoch).await
     }
 
     /// The quarantine's list behind an entry, a page of it, with all that was handed in.
@@ -285,7 +272,7 @@ impl Stream {
     /// # Errors
     /// As those of [`audit`](Self::audit).
     pub async fn quarantine(&self, after: Option<QuarantineKey>) -> Result<ListQuarantineReply, CallError> {
-        self.standing.quarantine(after).await
+        self.delivery.ledger().quarantine(after).await
     }
 
     /// The run's state, with these receipts counted as consumed (semantics rule 22).
@@ -293,14 +280,14 @@ impl Stream {
     /// # Errors
     /// The ledger cannot be asked.
     pub async fn snapshot(&self, in_hand: Vec<AckItem>) -> Result<Snapshot, CallError> {
-        self.standing.snapshot(in_hand).await
+        self.delivery.ledger().snapshot(in_hand).await
     }
 
     /// Ends the stream while the daemon continues: it has no trainers any more, or it will begin again. An outage of a
     /// coordinator in another process is not waited for (semantics rule 34).
     pub async fn close(&self) {
-        self.standing.end();
-        self.ring.drain().await;
+        self.delivery.ledger().end();
+        self.delivery.drain().await;
         drop(self.pipeline.stop().await);
         self.end().await;
     }
@@ -310,30 +297,30 @@ impl Stream {
     pub async fn leave(&self, drain: Duration) {
         let deadline = Instant::now() + drain;
         let drained = async {
-            self.ring.drain().await;
+            self.delivery.drain().await;
             self.pipeline.leave().await;
-            while Instant::now() < deadline && self.ring.status().await.is_some_and(|ring| ring.unfinished > 0) {
+            while Instant::now() < deadline && self.delivery.status().await.is_some_and(|ring| ring.unfinished > 0) {
                 tokio::time::sleep(DRAIN_STEP).await;
             }
         };
         let late = async {
             tokio::time::sleep_until(deadline.into()).await;
-            self.standing.end();
+            self.delivery.ledger().end();
             std::future::pending::<()>().await;
         };
         tokio::select! {
-            () = drained => self.standing.end(),
+            () = drained => self.delivery.ledger().end(),
             () = late => {}
         }
         self.end().await;
     }
 
     async fn end(&self) {
-        self.tell_who_left().await;
-        self.presence.end().await;
-        self.ring.close().await;
-        self.standing.flush().await;
-        self.standing.farewell().await;
+        self.delivery.tell_who_left().await;
+        self.delivery.trainers_stay().await;
+        self.delivery.close().await;
+        self.delivery.ledger().flush().await;
+        self.delivery.ledger().farewell().await;
         tracing::info!(stream = %self.identity, "the stream is closed");
     }
 }

@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use crossbeam_channel as channel;
 use forebay_cuda::Stream;
+use forebay_delivery::{FinishedBatch, Handover};
 
 use crate::gpu_ring::GpuRings;
 use crate::gpu_threads::GpuThreads;
-use crate::handover::{FinishedBatch, Handover};
 
 /// Takes what the batch stage gives.
 pub(crate) type Sink = Box<dyn Fn(Handover) + Send>;

@@ -3,9 +3,9 @@
 
 use std::time::{Duration, Instant};
 
+use forebay_delivery::{Fate, Handover, StageWait};
+
 use super::BatchStage;
-use crate::ack::Fate;
-use crate::handover::{Handover, StageWait};
 use crate::prefetch::{StorageNotice, StorageWait};
 use crate::record::BadRecord;
 

@@ -5,15 +5,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crossbeam_channel as channel;
+use forebay_delivery::{Fates, Handover};
 use forebay_proto::v1::Progress;
 use tokio::sync::watch;
 
-use crate::ack::Fates;
 use crate::batch::order::RecordOrder;
 use crate::batch::slots::Slots;
 use crate::decode::Decoding;
 use crate::decode::mixing::Mixer;
-use crate::handover::Handover;
 use crate::meter::Meter;
 use crate::prefetch::Prefetch;
 use crate::targets::TargetWriter;

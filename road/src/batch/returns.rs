@@ -1,12 +1,10 @@
 //! What the stage gives back unseen: positions that make no batch here, and slots of batches that give way to one of the current
 //! epoch (semantics rule 11).
 
+use forebay_delivery::{Fate, Handover, Way, Youngest};
 use forebay_proto::v1::{Cause, Range, ReturnedRange};
 
 use super::BatchStage;
-use crate::ack::Fate;
-use crate::handover::Handover;
-use crate::later::{Way, Youngest};
 use crate::record::Position;
 
 impl BatchStage {

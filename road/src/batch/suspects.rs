@@ -3,9 +3,10 @@
 use std::collections::BTreeSet;
 use std::time::Instant;
 
+use forebay_delivery::Handover;
+
 use super::BatchStage;
 use super::look::WORTH_A_WORD;
-use crate::handover::Handover;
 use crate::record::Position;
 
 /// What the stage knows of suspects.

@@ -1,6 +1,5 @@
 //! Tests of the stage with a real ring, readers and decode threads. The test plays source, decoder, coordinator and trainer.
 
-mod border;
 mod failures;
 mod left_out;
 mod mixes;
@@ -11,6 +10,7 @@ use std::sync::Arc;
 use std::thread;
 
 use crossbeam_channel as channel;
+use forebay_delivery::FinishedBatch;
 use forebay_pixels::{Annotated, Fault, Limits, Mixing, Origin, Recipe};
 use forebay_plan::{Batching, LastBatchPolicy, Plan};
 use forebay_proto::v1::{AckItem, LedgerSpec, Progress, Range, ReturnedRange, StaticShard};
@@ -25,7 +25,6 @@ use crate::batch::slots::Slots;
 use crate::decode::budget::Budget;
 use crate::decode::{Decoding, GpuLanes, MakeDecode, ORIGIN, Picture, Pool};
 use crate::follow::FollowSettings;
-use crate::handover::FinishedBatch;
 use crate::meter::Meter;
 use crate::prefetch::readahead::Span;
 use crate::prefetch::shelf::Shelf;

@@ -7,6 +7,7 @@ use forebay_columns::{Column, ElementType, Schema};
 use forebay_cuda::NvjpegPlaces;
 use forebay_cuda::lane::LaneKind;
 use forebay_cuda::survey::Places;
+use forebay_delivery::FinishedBatch;
 use forebay_fake_gpu::Fake;
 use forebay_pixels::sample::{JpegForm, mask_png};
 use forebay_pixels::{
@@ -23,7 +24,6 @@ use crate::decode::budget::Budget;
 use crate::decode::cpu::{CpuLane, CpuShared};
 use crate::decode::masks::Masks;
 use crate::decode::{Decoding, GpuLanes, Pool};
-use crate::handover::FinishedBatch;
 use crate::memory::Promises;
 use crate::place::PlaceRight;
 use crate::prefetch::shelf;

@@ -5,7 +5,6 @@ use std::sync::atomic::Ordering;
 use forebay_ledger_client::CallError;
 use forebay_proto::v1::RestoreRequest;
 
-use crate::consumers::Note;
 use crate::stream::Stream;
 use crate::stream::pipeline::Stopped;
 
@@ -36,15 +35,15 @@ impl Stream {
         stopped: Stopped<'_>,
         change: impl FnOnce() -> F,
     ) -> Result<(), CallError> {
-        self.standing.flush().await;
+        self.delivery.ledger().flush().await;
         let was_told = self.told_of_failure.begins_anew();
         let changed = change().await;
         match changed {
             Ok(ended @ (Ended::All | Ended::Some)) => {
-                let progress = self.standing.progress();
+                let progress = self.delivery.ledger().progress();
                 self.generation.store(progress.generation, Ordering::SeqCst);
-                self.ring.drop_ready(progress, ended == Ended::All).await;
-                self.standing.flush().await;
+                self.delivery.drop_ready(progress, ended == Ended::All).await;
+                self.delivery.ledger().flush().await;
             }
             Ok(Ended::None) | Err(_) if was_told => self.told_of_failure.tell(),
             Ok(Ended::None) | Err(_) => {}
@@ -52,7 +51,7 @@ impl Stream {
         if let Err(error) = stopped.go_on() {
             // Nothing would ever come: trainers are told, until a restore or a reset has more luck.
             let error = format!("The stream cannot go on: {error}.");
-            self.ring.post(Note::Failed(error.clone()));
+            self.delivery.inlet().fail(error.clone());
             return Err(CallError::Invalid(error));
         }
         changed.map(drop)
@@ -62,7 +61,7 @@ impl Stream {
     /// unless it has done so since.
     pub(super) async fn load(&self, load: RestoreRequest) -> Result<(), CallError> {
         self.anew(async || {
-            let is_first = self.standing.restore(&load).await?;
+            let is_first = self.delivery.ledger().restore(&load).await?;
             Ok(match (is_first, self.is_behind()) {
                 (true, _) => Ended::All,
                 (false, true) => Ended::Some,
@@ -74,6 +73,6 @@ impl Stream {
 
     /// Whether the run was taken to a state since the stream began.
     pub(super) fn is_behind(&self) -> bool {
-        self.standing.progress().generation > self.generation.load(Ordering::SeqCst)
+        self.delivery.ledger().progress().generation > self.generation.load(Ordering::SeqCst)
     }
 }

@@ -4,6 +4,7 @@ use std::cmp::Ordering;
 use std::os::unix::ffi::OsStringExt as _;
 use std::sync::{Arc, Weak};
 
+use forebay_delivery::Asked;
 use forebay_ledger_client::CallError;
 use forebay_proto::v1::call_reply::Reply;
 use forebay_proto::v1::call_request::Call;
@@ -15,7 +16,6 @@ use prost::Message as _;
 use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
 
-use crate::consumers::{Asked, Note};
 use crate::stream::Stream;
 use crate::stream::anew::Ended;
 use crate::threads;
@@ -49,11 +49,11 @@ impl Calls {
             let _turn = if asked.is_beside() { calls.long.acquire().await.ok() } else { None };
             match threads::beside("forebay-call", || asked.read()).await {
                 Ok(Ok(request)) => calls.answer(&stream, consumer, id, request).await,
-                Ok(Err(error)) => stream.ring.post(Note::Evict { consumer, reason: error.to_string() }),
+                Ok(Err(error)) => stream.delivery.evict(consumer, error.to_string()),
                 Err(error) => {
                     let failure = Failure { message: format!("The request cannot be read: {error}.") };
                     let reply = CallReply { reply: Some(Reply::Failure(failure)) }.encode_to_vec();
-                    stream.ring.post(Note::Answer { consumer, id, reply });
+                    stream.delivery.answer(consumer, id, reply);
                 }
             }
         });
@@ -67,9 +67,9 @@ impl Calls {
             Err(error) => Reply::Failure(Failure { message: error.to_string() }),
         };
         let reply = CallReply { reply: Some(reply) }.encode_to_vec();
-        stream.ring.post(Note::Answer { consumer, id, reply });
+        stream.delivery.answer(consumer, id, reply);
         if restores {
-            stream.ring.post(Note::Restored(consumer));
+            stream.delivery.restored(consumer);
         }
     }
 }
@@ -84,9 +84,9 @@ async fn reply(stream: &Stream, consumer: ConsumerId, request: CallRequest) -> R
             has_one_group(stream, "load_state_dict()").await?;
             let RestoreCall { snapshot, load_id, number: load_number } = restore;
             // A trainer that has left by now has not loaded the state.
-            stream.see_who_left().await;
-            stream.tell_who_left().await;
-            let (caller, trainer) = (None, stream.presence.number(consumer).await);
+            stream.delivery.see_who_left().await;
+            stream.delivery.tell_who_left().await;
+            let (caller, trainer) = (None, stream.delivery.trainer(consumer).await);
             let snapshot = Some(snapshot.unwrap_or_default());
             let load = RestoreRequest { caller, snapshot, load_id, trainer, load_number };
             stream.load(load).await.map(|()| Reply::Done(Done {}))
@@ -112,7 +112,7 @@ async fn reply(stream: &Stream, consumer: ConsumerId, request: CallRequest) -> R
 
 /// A state is of one place in the epoch's order, and groups may be at several (semantics rule 44).
 async fn has_one_group(stream: &Stream, what: &str) -> Result<(), CallError> {
-    let groups = stream.ring.status().await.map_or(0, |ring| ring.groups.len());
+    let groups = stream.delivery.status().await.map_or(0, |ring| ring.groups.len());
     if groups < 2 {
         return Ok(());
     }
@@ -126,7 +126,7 @@ async fn has_one_group(stream: &Stream, what: &str) -> Result<(), CallError> {
 /// Ends an epoch for a sole trainer, which is in it; what it did not get is listed as abandoned (semantics rule 10).
 /// The trainer's last receipts may have completed the epoch, or another rank may have ended it: then nothing is left to abandon.
 async fn reset(stream: &Stream, consumer: ConsumerId, epoch: u64) -> Result<(), CallError> {
-    if let Some(other) = stream.attendance.other_than(consumer) {
+    if let Some(other) = stream.delivery.other_than(consumer) {
         return Err(CallError::Invalid(format!(
             "reset() ends the epoch for a sole trainer, but process {other} reads stream \"{}\" as well.",
             stream.identity.stream
@@ -134,8 +134,8 @@ async fn reset(stream: &Stream, consumer: ConsumerId, epoch: u64) -> Result<(), 
     }
     // Batches may wait for a group whose trainers have left.
     has_one_group(stream, "reset()").await?;
-    stream.standing.flush().await;
-    let Progress { floor, generation, .. } = stream.standing.progress();
+    stream.delivery.ledger().flush().await;
+    let Progress { floor, generation, .. } = stream.delivery.ledger().progress();
     match epoch.cmp(&floor) {
         Ordering::Less => {
             // Batches of the epoch that another rank has ended may still be offered until then.
@@ -143,7 +143,7 @@ async fn reset(stream: &Stream, consumer: ConsumerId, epoch: u64) -> Result<(), 
             Ok(())
         }
         Ordering::Equal => {
-            stream.anew(async || stream.standing.abandon(epoch, generation).await.map(|()| Ended::Some)).await
+            stream.anew(async || stream.delivery.ledger().abandon(epoch, generation).await.map(|()| Ended::Some)).await
         }
         Ordering::Greater => {
             Err(CallError::Invalid(format!("Epoch {epoch} cannot be ended: the stream is in epoch {floor}.")))

@@ -7,7 +7,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use forebay_plan::EpochPart;
 use forebay_proto::v1::RunFailure;
 
-use crate::consumers::Note;
 use crate::stream::Stream;
 use crate::stream::anew::Ended;
 
@@ -30,7 +29,7 @@ impl ToldOfFailure {
 /// Watches the run until the stream is gone, if others may change it, or its ledger may fail it. A shard belongs to one daemon,
 /// which decides by itself when it fails.
 pub(super) fn watch(stream: &Arc<Stream>) {
-    let worker = stream.standing.worker();
+    let worker = stream.delivery.ledger().worker();
     if matches!(stream.identity.part, Some(EpochPart::Shard(_))) {
         return;
     }
@@ -68,7 +67,7 @@ impl Stream {
     async fn hear_of_failure(&self, why: String) {
         if !why.is_empty() {
             self.told_of_failure.tell();
-            self.ring.post(Note::RunFailed(why));
+            self.delivery.run_failed(why);
         } else if self.told_of_failure.begins_anew() {
             tracing::info!(stream = %self.identity, "a trainer of another node has ended the run's failure");
             if let Err(error) = self.anew(async || Ok(Ended::Some)).await {

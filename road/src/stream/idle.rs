@@ -38,7 +38,7 @@ impl Idleness {
 
 /// Watches a stream until it is gone, if other daemons may have its ledger. A shard or a rank belongs to one daemon.
 pub(super) fn watch(stream: &Arc<Stream>) {
-    let worker = stream.standing.worker();
+    let worker = stream.delivery.ledger().worker();
     if !worker.has_others() || stream.identity.part.is_some() {
         return;
     }
@@ -60,7 +60,7 @@ pub(super) fn watch(stream: &Arc<Stream>) {
 impl Stream {
     /// Gives back all positions, finished batches included, and asks for none until a trainer comes. False if one is there.
     async fn rest(&self) -> bool {
-        if !self.standing.wait_for_a_trainer(|| !self.is_idle()) {
+        if !self.delivery.ledger().wait_for_a_trainer(|| !self.is_idle()) {
             return false;
         }
         tracing::info!(stream = %self.identity, "no trainer reads the stream: its positions go to other nodes");

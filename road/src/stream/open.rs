@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
+use forebay_delivery::{Delivery, DeliveryError, DeliveryTerms, NoRing, RingStart, StreamRing};
 use forebay_ledger_client::{CallError, Handle};
 use forebay_pixels::{Dtype, Layout, Mosaics, View};
 use forebay_plan::LastBatchPolicy;
@@ -11,32 +12,22 @@ use forebay_proto::v1::{LastHolder, OpenRequest, WorkerProcess};
 use forebay_ring::{Dtype as RingDtype, Geometry, Layout as RingLayout, Shape};
 use forebay_sources::Source;
 
-use crate::attendance::Attendance;
 use crate::box_column::NoBoxes;
 use crate::cache::{Cache, CacheKey, Caches};
-use crate::consumers::{self, RingThread};
 use crate::decode::Pool;
 use crate::gpu_ring::Gpus;
-use crate::handover::Vacancies;
 use crate::placement::Credentials;
-use crate::presence::Presence;
 use crate::seek::{SeekStore, SeekStores};
 use crate::settings::{CacheKind, Mode, PrefetchSettings, StreamSettings};
-use crate::standing::Standing;
 use crate::stream::calls::Calls;
 use crate::stream::dataset::Dataset;
 use crate::stream::elsewhere::ToldOfFailure;
 use crate::stream::order::StreamOrder;
 use crate::stream::pipeline::Pipeline;
-use crate::stream::ring_handle::RingHandle;
 use crate::stream::rings::{Rings, Site};
-use crate::stream::{Identity, RingMemory, Stream, StreamError, elsewhere, idle, outline, policies, presence};
-use crate::stream_ring::{NoRing, StreamRing};
+use crate::stream::{Identity, RingMemory, Stream, StreamError, elsewhere, idle, outline, policies};
 use crate::targets::Targets;
 use crate::{box_column, follow, incarnation, last_resort, threads};
-
-/// How long a batch that trainers elsewhere wait for may stand without a trainer (semantics rule 35).
-const UNTAKEN: Duration = Duration::from_secs(10);
 
 /// The daemon, as the ledger knows it (semantics rule 33).
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -111,21 +102,18 @@ impl Opening {
         let dataset =
             Dataset::new(self.dataset.clone(), Arc::clone(&self.source), plan, (cache, seek), (recipe, targets));
         let request = self.request(order, incarnation::fresh()?);
-        let opened = Standing::open(self.coordinator.clone(), request.clone()).await;
-        let (standing, told) = match opened {
-            Err(CallError::SpecMismatch(why)) if self.coordinator.is_remote() => {
+        let opened = Delivery::open(self.coordinator.clone(), request.clone(), self.terms()).await;
+        let (delivery, ends) = match opened {
+            Err(DeliveryError::Ledger(CallError::SpecMismatch(why))) if self.coordinator.is_remote() => {
                 let difference = outline::difference(&self.coordinator, &request, &self.source).await;
                 return Err(CallError::SpecMismatch(why + &difference).into());
             }
             opened => opened?,
         };
-        last_resort::watch(Arc::downgrade(standing.worker()), tokio::runtime::Handle::current());
-        let (ring, ends) = RingHandle::new(rings.site())?;
+        last_resort::watch(Arc::downgrade(delivery.ledger().worker()), tokio::runtime::Handle::current());
         let Node { name: worker, process } = self.node.clone();
-        let stream = self.stream(dataset, standing, ring);
-        let parts = parts(&stream, LastHolder { worker, process }, rings, ends.vacancies, surplus);
-        RingThread::start(parts, first, ends.inbox, stream.ring.outbox())?;
-        stream.standing.tell(told, stream.ring.outbox());
+        let stream = self.stream(dataset, delivery, rings.site());
+        stream.delivery.start(ends, around(&stream, LastHolder { worker, process }, first, rings, surplus))?;
         if let Err(error) = stream.pipeline.begin().await {
             // The ring, its threads and its descriptors go, as if the stream had never been opened.
             stream.close().await;
@@ -133,37 +121,48 @@ impl Opening {
         }
         idle::watch(&stream);
         elsewhere::watch(&stream);
-        presence::watch(&stream);
-        if stream.standing.wants_outline() {
+        stream.delivery.watch_trainers();
+        if stream.delivery.ledger().wants_outline() {
             outline::describe(&stream);
         }
         Ok(stream)
     }
 
+    /// What the stream's trainers are promised.
+    fn terms(&self) -> DeliveryTerms {
+        let Self { identity, settings, .. } = self;
+        DeliveryTerms {
+            stream: identity.stream.clone(),
+            part: identity.part,
+            incarnation: identity.incarnation,
+            credits: settings.credits,
+            settings: settings.delivery,
+            epochs: settings.epochs,
+            epoch_end_timeout: settings.epoch_end_timeout,
+        }
+    }
+
     /// The stream, of which nothing runs yet.
-    fn stream(self, dataset: Dataset, standing: Standing, ring: RingHandle) -> Arc<Stream> {
+    fn stream(self, dataset: Dataset, delivery: Delivery, site: Arc<Site>) -> Arc<Stream> {
         let Self { identity, settings, document, prefetch, pool, .. } = self;
-        let (settings, dataset, standing) = (Arc::new(settings), Arc::new(dataset), Arc::new(standing));
+        let (settings, dataset, delivery) = (Arc::new(settings), Arc::new(dataset), Arc::new(delivery));
         let pipeline = Pipeline::new(
             identity.clone(),
             (Arc::clone(&settings), document),
             prefetch,
             pool,
             Arc::clone(&dataset),
-            Arc::clone(&standing),
-            ring.clone(),
+            Arc::clone(&delivery),
+            Arc::clone(&site),
         );
-        let attendance = Arc::new(Attendance::new(identity.stream.clone(), identity.part));
         let told_of_failure = ToldOfFailure::default();
-        let generation = AtomicU64::new(standing.progress().generation);
+        let generation = AtomicU64::new(delivery.ledger().progress().generation);
         Arc::new(Stream {
             identity,
             settings,
             dataset,
-            standing,
-            ring,
-            attendance,
-            presence: Presence::default(),
+            delivery,
+            site,
             pipeline,
             told_of_failure,
             generation,
@@ -286,37 +285,15 @@ fn mixed(targets: Targets) -> Result<Targets, StreamError> {
     }
 }
 
-/// What the ring's thread works with.
-fn parts(
-    stream: &Arc<Stream>,
-    node: LastHolder,
-    rings: Rings,
-    vacancies: Vacancies,
-    surplus: Surplus,
-) -> consumers::RingParts {
-    let (calls, attendance) = (Calls::to(stream), Arc::clone(&stream.attendance));
-    let Stream { identity, settings, standing, ring, .. } = &**stream;
-    consumers::RingParts {
-        stream: identity.to_string(),
+/// What the ring's thread needs of a stream.
+fn around(stream: &Arc<Stream>, node: LastHolder, first: StreamRing, rings: Rings, surplus: Surplus) -> RingStart {
+    let calls = Calls::to(stream);
+    RingStart {
         node,
+        first,
         further: Arc::new(move |ring| rings.make(ring).map_err(NoRing::from)),
-        vacancies,
-        fates: standing.fates(),
-        blamed: standing.worker().blamed(),
         calls: Box::new(move |consumer, id, asked| calls.take(consumer, id, asked)),
-        left: Box::new(move |consumer, left| {
-            attendance.leave(consumer);
-            surplus(left);
-        }),
-        epoch: standing.progress().floor,
-        epochs: settings.epochs,
-        epoch_end_timeout: settings.epoch_end_timeout,
-        in_order: identity.part.is_some(),
-        delivery: settings.delivery,
-        groups: standing.former_groups().to_vec(),
-        waiting: standing.worker().waiting(),
-        untaken: UNTAKEN.min(standing.worker().lease_ttl()),
-        counters: Arc::clone(ring.counters()),
+        surplus,
     }
 }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crossbeam_channel as channel;
+use forebay_delivery::{Delivery, Handover, Inlet};
 use forebay_ledger_client::CallError;
 use forebay_pixels::{Mosaics, PlaceForm};
 use forebay_sources::Reading;
@@ -14,22 +15,19 @@ use crate::batch::batcher::{Batcher, Rules};
 use crate::batch::order::RecordOrder;
 use crate::batch::slots::Slots;
 use crate::batch::{BatchParts, BatchStage};
-use crate::consumers::{Note, Outbox};
 use crate::decode::masks::Masks;
 use crate::decode::mixing::{MixSettings, Mixer};
 use crate::decode::suspect_order::SuspectOrder;
 use crate::decode::{Decoding, Pool};
 use crate::follow::FollowSettings;
 use crate::gpu_threads::GpuThreads;
-use crate::handover::Handover;
 use crate::lease::{self, LeaseSettings};
 use crate::meter::Meter;
 use crate::mosaic::MosaicReads;
 use crate::prefetch::{Prefetch, ReadAheadSettings};
 use crate::settings::{PrefetchSettings, StreamSettings};
-use crate::standing::Standing;
 use crate::stream::dataset::Dataset;
-use crate::stream::ring_handle::RingHandle;
+use crate::stream::rings::Site;
 use crate::stream::{Identity, batching, policies};
 use crate::threads;
 use crate::upload::{self, Sink};
@@ -49,8 +47,8 @@ pub(super) struct Pipeline {
     settings: Arc<StreamSettings>,
     prefetch: PrefetchSettings,
     dataset: Arc<Dataset>,
-    standing: Arc<Standing>,
-    ring: RingHandle,
+    delivery: Arc<Delivery>,
+    site: Arc<Site>,
     pool: Arc<Pool>,
     /// The settings as they were written, in JSON, for the processes that make suspects.
     document: String,
@@ -100,8 +98,8 @@ impl Pipeline {
         prefetch: PrefetchSettings,
         pool: Arc<Pool>,
         dataset: Arc<Dataset>,
-        standing: Arc<Standing>,
-        ring: RingHandle,
+        delivery: Arc<Delivery>,
+        site: Arc<Site>,
     ) -> Self {
         let meter = Arc::new(Meter::new("batch"));
         Self {
@@ -109,8 +107,8 @@ impl Pipeline {
             settings,
             prefetch,
             dataset,
-            standing,
-            ring,
+            delivery,
+            site,
             pool,
             document,
             meter,
@@ -240,8 +238,9 @@ impl Pipeline {
     /// # Errors
     /// The system has no room for a thread, or the GPU none for copies; nothing is left of what was started.
     fn start(&self, next: u64) -> io::Result<Running> {
-        let Self { settings, dataset, standing, ring, .. } = self;
-        let first = standing.progress().floor;
+        let Self { settings, dataset, delivery, site, .. } = self;
+        let ledger = delivery.ledger();
+        let first = ledger.progress().floor;
         let prefetch = Prefetch::start(
             Arc::clone(dataset.source()),
             dataset.cache().cloned(),
@@ -249,23 +248,22 @@ impl Pipeline {
             self.reading(),
             first,
         )?;
-        let outbox = ring.outbox().clone();
-        let posted = outbox.clone();
-        let sink: Sink = Box::new(move |made| posted.post(Note::Batch(made)));
-        let (output, upload) = match ring.gpu() {
+        let inlet = delivery.inlet();
+        let sink = direct(inlet.clone());
+        let (output, upload) = match site.gpu() {
             None => (sink, None),
             Some(rings) => {
                 let (output, upload) = upload::start(rings, sink).map_err(|error| {
                     io::Error::new(error.kind(), format!("copies to the GPU cannot be started: {error}"))
                 })?;
-                (overtaking(outbox, output), Some(upload))
+                (overtaking(inlet, output), Some(upload))
             }
         };
         let fixed = self.identity.part.is_some().then(|| batching(settings));
-        let shares_tails = fixed.is_none() && standing.worker().has_others();
+        let shares_tails = fixed.is_none() && ledger.worker().has_others();
         let mixer = self.mixer();
         // Pictures are mixed in the host, and then copied to the GPU.
-        let gpu = ring.gpu().filter(|_| mixer.is_none());
+        let gpu = site.gpu().filter(|_| mixer.is_none());
         // It gives the upload its work, and so ends before it.
         let watched = upload.as_ref().map(|upload| upload.watched(BATCH_THREAD));
         let parts = BatchParts {
@@ -275,8 +273,8 @@ impl Pipeline {
             order: RecordOrder::new(Arc::clone(dataset.source()), Arc::clone(dataset.plan()), fixed),
             prefetch: Arc::clone(&prefetch),
             shares_tails,
-            slots: Slots::new(ring.free(), gpu, watched),
-            gave_way: ring.gave_way(),
+            slots: Slots::new(delivery.free(), gpu, watched),
+            gave_way: delivery.gave_way(),
             decoding: Decoding::new(
                 Arc::clone(&self.pool),
                 (Arc::clone(dataset.recipe()), dataset.targets().views()),
@@ -288,8 +286,8 @@ impl Pipeline {
             )
             .counted_in(Arc::clone(&self.decoded)),
             mixer,
-            progress: standing.worker().progress(),
-            fates: standing.fates(),
+            progress: ledger.worker().progress(),
+            fates: ledger.fates(),
             output,
             meter: Arc::clone(&self.meter),
         };
@@ -304,23 +302,23 @@ impl Pipeline {
             let _gone = ended.send(stage.run(&stopped));
         };
         start_batch_thread(run)?;
-        let outbox = ring.outbox().clone();
+        let inlet = delivery.inlet();
         let ahead = self.leases(shares_tails);
         let (stop_leases, stopped_leases) = oneshot::channel();
         let leases = lease::keep(
-            Arc::clone(standing.worker()),
+            Arc::clone(ledger.worker()),
             Arc::clone(&prefetch),
             Arc::clone(dataset.plan()),
             Arc::clone(dataset.source()),
             ahead,
-            standing.may_lease(),
+            ledger.may_lease(),
             stopped_leases,
         );
         let lease = tokio::spawn(async move {
             match leases.await {
                 // The stream ends in an outage.
                 Ok(()) | Err(CallError::Unavailable(_)) => {}
-                Err(error) => outbox.post(Note::Failed(error.to_string())),
+                Err(error) => inlet.fail(error.to_string()),
             }
         });
         Ok(Running { stop, stop_leases, batch, upload, lease, prefetch })
@@ -335,11 +333,16 @@ fn start_batch_thread(run: impl FnOnce() + Send + 'static) -> io::Result<()> {
     threads::start(BATCH_THREAD, run).map(drop)
 }
 
+/// Hands everything over at once.
+fn direct(inlet: Inlet) -> Sink {
+    Box::new(move |made| inlet.hand_over(made))
+}
+
 /// A failure does not wait behind batches for a GPU: the ledger hears of the bad record meanwhile, and trainers must hear of the
 /// failure before the epoch's end (semantics rule 7).
-fn overtaking(outbox: Outbox, output: Sink) -> Sink {
+fn overtaking(inlet: Inlet, output: Sink) -> Sink {
     Box::new(move |made| match made {
-        Handover::Failed(_) => outbox.post(Note::Batch(made)),
+        Handover::Failed(_) => inlet.hand_over(made),
         made => output(made),
     })
 }

@@ -3,20 +3,19 @@
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
+use forebay_delivery::{LedgerCounts, RingStatus};
 use forebay_pixels::Layout;
 use forebay_proto::v1::{CacheStatus, RingPlace, SeekStatus, SourceRequests, StageStatus, StreamInfo, StreamStatus};
 
-use super::ring_handle::RingHandle;
+use super::rings::Site;
 use super::{Stream, batching};
 use crate::cache::{Cache, Figures};
-use crate::consumers::RingStatus;
 use crate::meter::Meter;
 use crate::metric::Metric;
 use crate::placement::PixelPlace;
 use crate::prefetch::RequestFigures;
 use crate::samples::Samples;
 use crate::seek::{SeekFigures, SeekStore};
-use crate::standing::Counted;
 
 /// What a trainer is told of a stream.
 pub(super) fn info(stream: &Stream, epoch: u64) -> StreamInfo {
@@ -40,7 +39,7 @@ pub(super) fn info(stream: &Stream, epoch: u64) -> StreamInfo {
             Layout::Nchw => "NCHW",
         }
         .into(),
-        spec_hash: stream.standing.spec_hash().to_vec(),
+        spec_hash: stream.delivery.ledger().spec_hash().to_vec(),
         daemon_pid: std::process::id(),
     }
 }
@@ -48,12 +47,12 @@ pub(super) fn info(stream: &Stream, epoch: u64) -> StreamInfo {
 impl Stream {
     /// How it is. If the ledger refuses, such as after its run was forgotten, that is the stream's failure.
     pub async fn status(&self) -> StreamStatus {
-        let mut ring = self.ring.status().await.unwrap_or_default();
-        let counted = match self.standing.counted(ring.epoch).await {
+        let mut ring = self.delivery.status().await.unwrap_or_default();
+        let counted = match self.delivery.ledger().counted(ring.epoch).await {
             Ok(counted) => counted,
             Err(refusal) => {
                 ring.failure.get_or_insert_with(|| refusal.to_string());
-                self.standing.last_counted()
+                self.delivery.ledger().last_counted()
             }
         };
         told(self, ring, counted)
@@ -61,14 +60,14 @@ impl Stream {
 
     /// How it is, with the counts of the ledger that were asked for last: nobody is asked.
     pub async fn reading(&self) -> StreamStatus {
-        let ring = self.ring.status().await.unwrap_or_default();
-        told(self, ring, self.standing.last_counted())
+        let ring = self.delivery.status().await.unwrap_or_default();
+        told(self, ring, self.delivery.ledger().last_counted())
     }
 }
 
-fn told(stream: &Stream, ring: RingStatus, counted: Counted) -> StreamStatus {
-    let Stream { identity, dataset, ring: handle, pipeline, .. } = stream;
-    let Counted { delivered, bad, done, epochs } = counted;
+fn told(stream: &Stream, ring: RingStatus, counted: LedgerCounts) -> StreamStatus {
+    let Stream { identity, dataset, delivery, pipeline, .. } = stream;
+    let LedgerCounts { delivered, bad, done, epochs } = counted;
     let mut stages: Vec<_> = pipeline.meters().map(|(meter, items)| stage(meter, items)).into();
     let reading = pipeline.look_at_prefetch(|prefetch| {
         (
@@ -89,7 +88,7 @@ fn told(stream: &Stream, ring: RingStatus, counted: Counted) -> StreamStatus {
         records: dataset.records(),
         epoch: ring.epoch,
         delivered,
-        batches: handle.counters().published.load(Ordering::Relaxed),
+        batches: delivery.counters().published.load(Ordering::Relaxed),
         bad,
         slots_free: ring.slots.free + ring.slots.unpopulated,
         slots_filling: ring.slots.filling,
@@ -102,7 +101,7 @@ fn told(stream: &Stream, ring: RingStatus, counted: Counted) -> StreamStatus {
         failure: ring.failure.unwrap_or_default(),
         cache: dataset.cache().map(|kept| cache(kept)),
         seek: dataset.seek().map(|kept| seek(kept)),
-        ring: Some(ring_place(handle)),
+        ring: Some(ring_place(&stream.site)),
         storage_wait_ms: storage.as_ref().map_or(0, |wait| millis(wait.since.elapsed())),
         storage: storage.map_or_else(String::new, |wait| wait.reason),
         requests: requests.map(|RequestFigures { in_flight, most, given_up }| SourceRequests {
@@ -125,15 +124,15 @@ fn threads(count: usize) -> u32 {
 
 /// A stream's metrics.
 pub(super) async fn show(stream: &Stream, samples: &mut Samples) {
-    let Stream { dataset, ring: handle, pipeline, .. } = stream;
+    let Stream { dataset, delivery, pipeline, .. } = stream;
     let name = stream.identity.to_string();
     let labels = [("stream", name.as_str())];
-    let counters = handle.counters();
+    let counters = delivery.counters();
     for (metric, value) in [
         (Metric::RecordsDelivered, counters.delivered.load(Ordering::Relaxed)),
         (Metric::Batches, counters.published.load(Ordering::Relaxed)),
         (Metric::BatchesRedelivered, counters.redelivered.load(Ordering::Relaxed)),
-        (Metric::RecordsBad, stream.standing.bad()),
+        (Metric::RecordsBad, stream.delivery.ledger().bad()),
     ] {
         samples.counter(metric, &labels, value);
     }
@@ -170,10 +169,10 @@ pub(super) async fn show(stream: &Stream, samples: &mut Samples) {
             samples.level(metric, &labels, value);
         }
     }
-    let place = ring_place(handle);
+    let place = ring_place(&stream.site);
     samples.level(Metric::RingGpu, &labels, place.gpu_bytes);
     samples.level(Metric::RingPageLocked, &labels, place.page_locked);
-    let Some(ring) = handle.status().await else { return };
+    let Some(ring) = delivery.status().await else { return };
     let slots = [
         ("free", ring.slots.free),
         ("filling", ring.slots.filling),
@@ -189,10 +188,10 @@ pub(super) async fn show(stream: &Stream, samples: &mut Samples) {
     samples.level(Metric::Epoch, &labels, ring.epoch);
 }
 
-fn ring_place(ring: &RingHandle) -> RingPlace {
-    let taken = ring.taken();
+fn ring_place(site: &Site) -> RingPlace {
+    let taken = site.taken();
     RingPlace {
-        placement: match ring.place() {
+        placement: match site.place() {
             PixelPlace::Host => "host".into(),
             PixelPlace::Gpu { ordinal, .. } => format!("gpu:{ordinal}"),
         },

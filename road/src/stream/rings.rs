@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use forebay_delivery::StreamRing;
 use forebay_ring::Geometry;
 use parking_lot::Mutex;
 
@@ -11,7 +12,6 @@ use crate::gpu_ring::{GpuRing, GpuRings, Gpus, RingCosts, stream_ring};
 use crate::placement::{Credentials, PixelPlace, PlacementRefusal};
 use crate::settings::Placement;
 use crate::stream::StreamError;
-use crate::stream_ring::StreamRing;
 
 /// Where the rings of a stream stand.
 #[derive(Debug)]
@@ -86,9 +86,19 @@ impl Site {
         &self.taken
     }
 
-    /// The daemon's user.
-    pub(super) fn uid(&self) -> u32 {
-        self.gpus.uid()
+    /// Where the pixels are.
+    pub(super) fn place(&self) -> PixelPlace {
+        self.gpu.as_ref().map_or(PixelPlace::Host, |rings| rings.place())
+    }
+
+    /// Whether this trainer can read the pixels, and may, also where it locks their pages.
+    ///
+    /// # Errors
+    /// It is another user's, and could write to them; or they are in a GPU, and it sees other GPUs.
+    pub(super) fn open_to(&self, trainer: &Credentials, pins: bool) -> Result<(), PlacementRefusal> {
+        let uid = self.gpus.uid();
+        self.place().open_to(trainer, uid)?;
+        if pins { trainer.may_pin(uid) } else { Ok(()) }
     }
 }
 

@@ -12,6 +12,7 @@ use std::thread;
 
 use forebay_client::{Next, Options, Patient, Session, State, Target};
 use forebay_coordinator::{Coordinator, CoordinatorSettings, MemoryStore, monotonic_clock};
+use forebay_delivery::HandIns;
 use forebay_pixels::{CenterCrop, Output, Recipe, Size, Transform};
 use forebay_plan::{PERMUTATION, Plan};
 use forebay_proto::RecordSum;
@@ -29,7 +30,6 @@ use crate::decode::budget::Budget;
 use crate::decode::cpu::{CpuLane, CpuShared};
 use crate::decode::{GpuLanes, Pool};
 use crate::gpu_ring::Gpus;
-use crate::hand_in::HandIns;
 use crate::incarnation;
 use crate::seek::SeekStores;
 use crate::settings::{DecodeSettings, PrefetchSettings, RingSettings, SeekKeeping, Shuffle};

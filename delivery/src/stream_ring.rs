@@ -8,7 +8,7 @@ use forebay_ring::{Pixels, Populated, Region, RegionError};
 
 /// A ring of a stream. Clones are handles to it.
 #[derive(Clone)]
-pub(crate) struct StreamRing {
+pub struct StreamRing {
     /// Its slots.
     pub region: Region,
     elsewhere: Option<Elsewhere>,
@@ -25,10 +25,10 @@ struct Elsewhere {
 }
 
 /// Locks the pages of a slot that has its memory. What it has to say, it logs.
-pub(crate) type LockSlot = Arc<dyn Fn(&Region, u32) + Send + Sync>;
+pub type LockSlot = Arc<dyn Fn(&Region, u32) + Send + Sync>;
 
 /// Why a further ring cannot be made: an error of the stream, which those who ask for a ring do not know.
-pub(crate) type NoRing = Box<dyn Error + Send + Sync>;
+pub type NoRing = Box<dyn Error + Send + Sync>;
 
 impl std::fmt::Debug for StreamRing {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -38,19 +38,19 @@ impl std::fmt::Debug for StreamRing {
 
 impl StreamRing {
     /// A ring whose pixels are in its slots.
-    pub(crate) fn new(region: Region) -> Self {
+    pub fn new(region: Region) -> Self {
         Self { region, elsewhere: None, lock: None, told: Arc::new(Once::new()) }
     }
 
     /// Its pixels are in this memory, whose descriptor its trainers get.
     #[must_use]
-    pub(crate) fn with_pixels_in(self, pixels: Pixels, memory: Arc<dyn AsFd + Send + Sync>) -> Self {
+    pub fn with_pixels_in(self, pixels: Pixels, memory: Arc<dyn AsFd + Send + Sync>) -> Self {
         Self { elsewhere: Some(Elsewhere { pixels, memory }), ..self }
     }
 
     /// The pages of its slots are locked as they come.
     #[must_use]
-    pub(crate) fn locked_by(self, lock: LockSlot) -> Self {
+    pub fn locked_by(self, lock: LockSlot) -> Self {
         Self { lock: Some(lock), ..self }
     }
 
@@ -58,7 +58,7 @@ impl StreamRing {
     ///
     /// # Errors
     /// There is too little memory.
-    pub(crate) fn populate(&self, slot: u32) -> Result<(), RegionError> {
+    pub fn populate(&self, slot: u32) -> Result<(), RegionError> {
         if let Populated::Small(reason) = self.region.populate(slot)? {
             self.told.call_once(|| {
                 tracing::info!(slot, %reason, "the ring has small pages: the kernel has no huge ones for it now");
@@ -71,12 +71,12 @@ impl StreamRing {
     }
 
     /// Where its pixels are, for its trainers.
-    pub(crate) fn pixels(&self) -> Pixels {
+    pub fn pixels(&self) -> Pixels {
         self.elsewhere.as_ref().map_or(Pixels::HOST, |elsewhere| elsewhere.pixels)
     }
 
     /// The descriptors that a trainer gets of it: the slots', and that of pixels elsewhere behind `between`.
-    pub(crate) fn fds<'a>(&'a self, between: Option<BorrowedFd<'a>>) -> Vec<BorrowedFd<'a>> {
+    pub fn fds<'a>(&'a self, between: Option<BorrowedFd<'a>>) -> Vec<BorrowedFd<'a>> {
         let pixels = self.elsewhere.as_ref().map(|elsewhere| elsewhere.memory.as_fd());
         [Some(self.region.fd()), between, pixels].into_iter().flatten().collect()
     }

@@ -1,4 +1,4 @@
-//! A stream's relation to its ledger: what it asks, what it hands in, and the ledger's last answer.
+//! A stream's client of its ledger: what the stream asks, what it hands in, and the ledger's last answer.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -21,7 +21,7 @@ use crate::worker::{LeaseWords, Worker};
 
 /// A stream's worker, and what goes through it.
 #[derive(Debug)]
-pub(crate) struct Standing {
+pub struct StreamLedger {
     worker: Arc<Worker>,
     fates: Fates,
     counts: Arc<ReceiptCounts>,
@@ -36,27 +36,27 @@ pub(crate) struct Standing {
     /// Groups of trainers that were there when the last incarnation ended.
     former_groups: Vec<String>,
     /// What the ledger said last, for the status while it cannot be asked.
-    counted: Mutex<Counted>,
+    counted: Mutex<LedgerCounts>,
 }
 
-/// What is told by a standing: to the ledger what became of records, and to the ring's thread what became of leases.
+/// What is told by the client: to the ledger what became of records, and to the ring's thread what became of leases.
 #[derive(Debug)]
-pub(crate) struct StandingEnds {
+pub(crate) struct LedgerEnds {
     receipts: FateReceiver,
     leases: LeaseWords,
 }
 
 /// What the ledger has counted of a run.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Counted {
+pub struct LedgerCounts {
     /// Records that were delivered.
-    pub(crate) delivered: u64,
+    pub delivered: u64,
     /// Bad records.
-    pub(crate) bad: u64,
+    pub bad: u64,
     /// Positions of the epoch in question that are complete.
-    pub(crate) done: u64,
+    pub done: u64,
     /// How many epochs there are; 0 is without end.
-    pub(crate) epochs: u64,
+    pub epochs: u64,
 }
 
 /// How long a load waits before it asks again whether a trainer has come back. The ledger waits for 0.8 s in all.
@@ -64,18 +64,18 @@ const AWAITED: Duration = Duration::from_millis(20);
 /// How long the ledger may be unwritable before those who ask for an audit are told so.
 const MOMENT: Duration = Duration::from_secs(1);
 
-impl Standing {
+impl StreamLedger {
     /// Opens a stream's ledger. What is handed in afterwards comes out of the receipts.
     ///
     /// # Errors
     /// It cannot be asked, or it is about something else.
-    pub(crate) async fn open(ledgers: Handle, request: OpenRequest) -> Result<(Self, StandingEnds), CallError> {
+    pub(crate) async fn open(ledgers: Handle, request: OpenRequest) -> Result<(Self, LedgerEnds), CallError> {
         let part = request.spec.as_ref().and_then(EpochPart::of);
         let has_others = ledgers.is_remote();
         let (worker, leases, opened) = Worker::open(ledgers, request, has_others).await?;
         let worker = Arc::new(worker);
         let (fates, receipts) = mpsc::unbounded_channel();
-        let standing = Self {
+        let client = Self {
             worker,
             fates,
             counts: Arc::default(),
@@ -86,11 +86,11 @@ impl Standing {
             former_groups: opened.groups,
             counted: Mutex::default(),
         };
-        Ok((standing, StandingEnds { receipts, leases }))
+        Ok((client, LedgerEnds { receipts, leases }))
     }
 
     /// Starts the tasks that tell the ledger what became of records, and the ring's thread of what the ledger says.
-    pub(crate) fn tell(&self, StandingEnds { receipts, leases }: StandingEnds, outbox: &Outbox) {
+    pub(crate) fn tell(&self, LedgerEnds { receipts, leases }: LedgerEnds, outbox: &Outbox) {
         news::follow(&self.worker, outbox.clone());
         news::tell_of_leases(leases, outbox.clone());
         news::keep_alive(&self.worker, outbox.clone());
@@ -102,27 +102,27 @@ impl Standing {
     }
 
     /// The stream ends: an outage of a coordinator in another process is not waited for any more (semantics rule 34).
-    pub(crate) fn end(&self) {
+    pub fn end(&self) {
         self.worker.end();
     }
 
     /// What leases and receipts go through.
-    pub(crate) fn worker(&self) -> &Arc<Worker> {
+    pub fn worker(&self) -> &Arc<Worker> {
         &self.worker
     }
 
     /// Where receipts are handed in.
-    pub(crate) fn fates(&self) -> Fates {
+    pub fn fates(&self) -> Fates {
         self.fates.clone()
     }
 
     /// Names what the ledger is about.
-    pub(crate) fn spec_hash(&self) -> &[u8] {
+    pub fn spec_hash(&self) -> &[u8] {
         &self.spec_hash
     }
 
     /// Whether the ledger wants an outline of the dataset, for nodes that have another one.
-    pub(crate) const fn wants_outline(&self) -> bool {
+    pub const fn wants_outline(&self) -> bool {
         self.wants_outline
     }
 
@@ -132,7 +132,7 @@ impl Standing {
     }
 
     /// How far the run is.
-    pub(crate) fn progress(&self) -> Progress {
+    pub fn progress(&self) -> Progress {
         *self.worker.progress().borrow()
     }
 
@@ -142,7 +142,7 @@ impl Standing {
     }
 
     /// Asks for no leases until the next trainer comes, unless `is_wanted` says that one is there.
-    pub(crate) fn wait_for_a_trainer(&self, is_wanted: impl FnOnce() -> bool) -> bool {
+    pub fn wait_for_a_trainer(&self, is_wanted: impl FnOnce() -> bool) -> bool {
         self.heard.send_replace(false);
         // Whoever comes after this look says so afterwards.
         let waits = !is_wanted();
@@ -153,19 +153,19 @@ impl Standing {
     }
 
     /// Whether leases may be asked for.
-    pub(crate) fn may_lease(&self) -> watch::Receiver<bool> {
+    pub fn may_lease(&self) -> watch::Receiver<bool> {
         self.heard.subscribe()
     }
 
     /// The run's state, with these receipts counted as consumed (semantics rule 22).
-    pub(crate) async fn snapshot(&self, in_hand: Vec<AckItem>) -> Result<Snapshot, CallError> {
+    pub async fn snapshot(&self, in_hand: Vec<AckItem>) -> Result<Snapshot, CallError> {
         self.flush().await;
         self.worker.snapshot(in_hand).await
     }
 
     /// Goes back to a snapshot. False if that was done before, for this load or for another rank's. A trainer of an earlier
     /// incarnation that has loaded the same state is waited for, if it may still come.
-    pub(crate) async fn restore(&self, load: &RestoreRequest) -> Result<bool, CallError> {
+    pub async fn restore(&self, load: &RestoreRequest) -> Result<bool, CallError> {
         loop {
             let reply = self.worker.restore(load.clone()).await?;
             if !reply.awaits_trainers {
@@ -177,7 +177,7 @@ impl Standing {
 
     /// Tells the ledger that this daemon is done with the stream, so that others need not wait for it. If the ledger does
     /// not answer, it finds out by itself.
-    pub(crate) async fn farewell(&self) {
+    pub async fn farewell(&self) {
         if self.worker.has_others() {
             // Refused, if the run is gone or somebody else has its place; late, if there is an outage.
             let _said = tokio::time::timeout(MOMENT, self.worker.attend(Attendance::Closed, Vec::new())).await;
@@ -186,7 +186,7 @@ impl Standing {
 
     /// Ends an epoch; what of it was not delivered is listed as abandoned.
     /// The run is in this generation, or it was taken to a state meanwhile and nothing ends.
-    pub(crate) async fn abandon(&self, epoch: u64, generation: u64) -> Result<(), CallError> {
+    pub async fn abandon(&self, epoch: u64, generation: u64) -> Result<(), CallError> {
         self.worker.abandon(epoch, generation).await.map(drop)
     }
 
@@ -214,7 +214,7 @@ impl Standing {
     }
 
     /// Waits until all that was handed in is durable.
-    pub(crate) async fn flush(&self) {
+    pub async fn flush(&self) {
         let (done, flushed) = oneshot::channel();
         if self.fates.send(Fate::Flush(done)).is_ok() {
             // Answered, or the ledger's task has ended: then there is nothing to wait for.
@@ -226,7 +226,7 @@ impl Standing {
     ///
     /// # Errors
     /// The ledger cannot be asked; or it cannot be written, and something waits for that.
-    pub(crate) async fn audit(&self, from_epoch: u64) -> Result<AuditReply, CallError> {
+    pub async fn audit(&self, from_epoch: u64) -> Result<AuditReply, CallError> {
         self.flush_or_outage().await?;
         self.worker.audit(from_epoch).await
     }
@@ -235,13 +235,13 @@ impl Standing {
     ///
     /// # Errors
     /// As those of [`audit`](Self::audit).
-    pub(crate) async fn quarantine(&self, after: Option<QuarantineKey>) -> Result<ListQuarantineReply, CallError> {
+    pub async fn quarantine(&self, after: Option<QuarantineKey>) -> Result<ListQuarantineReply, CallError> {
         self.flush_or_outage().await?;
         self.worker.quarantine(after).await
     }
 
     /// The ledger's counts, of an epoch too; the last known ones while it cannot be written, which the status says beside them.
-    pub(crate) async fn counted(&self, epoch: u64) -> Result<Counted, CallError> {
+    pub async fn counted(&self, epoch: u64) -> Result<LedgerCounts, CallError> {
         match self.totals(epoch).await {
             Ok(counted) => {
                 *self.counted.lock() = counted;
@@ -253,12 +253,12 @@ impl Standing {
     }
 
     /// The counts that were asked for last.
-    pub(crate) fn last_counted(&self) -> Counted {
+    pub fn last_counted(&self) -> LedgerCounts {
         *self.counted.lock()
     }
 
     /// Bad records since the stream was opened.
-    pub(crate) fn bad(&self) -> u64 {
+    pub fn bad(&self) -> u64 {
         self.counts.bad.load(Ordering::Relaxed)
     }
 
@@ -273,8 +273,8 @@ impl Standing {
     }
 
     /// Records that were delivered in the run, and bad ones; and how much of `epoch` is complete.
-    async fn totals(&self, epoch: u64) -> Result<Counted, CallError> {
-        let mut counted = Counted::default();
+    async fn totals(&self, epoch: u64) -> Result<LedgerCounts, CallError> {
+        let mut counted = LedgerCounts::default();
         let mut from_epoch = Some(0);
         while let Some(first) = from_epoch {
             let page = self.audit(first).await?;

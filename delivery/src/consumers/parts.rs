@@ -54,7 +54,7 @@ pub(crate) struct RingParts {
 
 /// What the ring's thread counts, for metrics.
 #[derive(Debug, Default)]
-pub(crate) struct Counters {
+pub struct Counters {
     /// Batches that were published.
     pub published: AtomicU64,
     /// Batches that were offered again.

@@ -2,15 +2,15 @@
 
 use forebay_ring::Membership;
 
+use crate::delivery::Delivery;
 use crate::hand_in::HandIns;
 use crate::settings::Mode;
-use crate::stream::Stream;
 
-impl Stream {
+impl Delivery {
     /// What a trainer without a named group is told that was here before the daemon was started again: nobody knows what it has
     /// missed.
     pub(super) fn may_have_missed(&self, membership: &Membership, hand_ins: &HandIns) -> Option<String> {
-        let is_each = self.settings.delivery.mode == Mode::Each;
+        let is_each = self.terms.settings.mode == Mode::Each;
         (is_each && membership.group.is_none() && !hand_ins.are_of_a_newcomer()).then(|| {
             "the daemon was restarted. Batches that other groups had already consumed are not delivered again, so this \
              trainer's group may miss some batches of this epoch. Name a group to be told which"

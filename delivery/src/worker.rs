@@ -38,7 +38,7 @@ pub(crate) use words::{LeaseWord, LeaseWords};
 
 /// A worker of a ledger, in one incarnation.
 #[derive(Debug)]
-pub(crate) struct Worker {
+pub struct Worker {
     handle: Handle,
     ledger: String,
     name: String,
@@ -109,38 +109,38 @@ impl Worker {
     }
 
     /// How long the coordinator keeps leases that no heartbeat names.
-    pub(crate) fn lease_ttl(&self) -> Duration {
+    pub fn lease_ttl(&self) -> Duration {
         self.lease_ttl
     }
 
     /// Whether another daemon has its place. It never gets it back.
-    pub(crate) fn is_fenced(&self) -> bool {
+    pub fn is_fenced(&self) -> bool {
         self.fenced.load(Ordering::SeqCst)
     }
 
     /// Whether other daemons may have the same ledger.
-    pub(crate) fn has_others(&self) -> bool {
+    pub fn has_others(&self) -> bool {
         self.has_others
     }
 
     /// The stream ends: what is under way is still answered, but an outage of a coordinator in another process is not waited
     /// for. What it is not told then comes back when the leases expire.
-    pub(crate) fn end(&self) {
+    pub fn end(&self) {
         self.ending.send_if_modified(|since| since.replace(Instant::now()).is_none());
     }
 
     /// Whether the run has failed, as the coordinator last said, with the generation in which it has.
-    pub(crate) fn failure(&self) -> watch::Receiver<(u64, RunFailure)> {
+    pub fn failure(&self) -> watch::Receiver<(u64, RunFailure)> {
         self.failure.subscribe()
     }
 
     /// What the coordinator last said about the epochs.
-    pub(crate) fn progress(&self) -> watch::Receiver<Progress> {
+    pub fn progress(&self) -> watch::Receiver<Progress> {
         self.progress.subscribe()
     }
 
     /// Since when the ledger cannot be written, and why, if that is so.
-    pub(crate) fn outage(&self) -> watch::Receiver<Option<Outage>> {
+    pub fn outage(&self) -> watch::Receiver<Option<Outage>> {
         self.handle.outage()
     }
 
@@ -151,7 +151,7 @@ impl Worker {
 
     /// Asks for so many leases, and for tails in batches of so many places (semantics rule 36); for 0 leases, only for tails.
     /// Cancelled, it leaves none that a heartbeat would extend.
-    pub(crate) async fn acquire(&self, leases: u32, batch: u64) -> Result<AcquireReply, CallError> {
+    pub async fn acquire(&self, leases: u32, batch: u64) -> Result<AcquireReply, CallError> {
         let beats = self.granted.lock().beats();
         let request = |caller| AcquireRequest { caller: Some(caller), leases, batch, tails: leases == 0 };
         let mut reply = self.command(request).await?;
@@ -186,7 +186,7 @@ impl Worker {
     }
 
     /// Gives positions back.
-    pub(crate) async fn give_back(&self, items: Vec<ReturnedRange>) -> Result<ReturnReply, CallError> {
+    pub async fn give_back(&self, items: Vec<ReturnedRange>) -> Result<ReturnReply, CallError> {
         let reply = self.command(|caller| ReturnRequest { caller: Some(caller), items }).await?;
         self.heard(reply.progress);
         Ok(reply)
@@ -224,7 +224,7 @@ impl Worker {
     }
 
     /// Says which trainers are here, or that the stream is closed.
-    pub(crate) async fn attend(&self, attendance: Attendance, trainers: Vec<u64>) -> Result<(), CallError> {
+    pub async fn attend(&self, attendance: Attendance, trainers: Vec<u64>) -> Result<(), CallError> {
         let attendance = attendance.into();
         let reply = self.command(|caller| AttendRequest { caller: Some(caller), attendance, trainers }).await?;
         self.heard(reply.progress);
@@ -244,7 +244,7 @@ impl Worker {
     }
 
     /// Leaves an outline of the dataset, for nodes that have another one.
-    pub(crate) async fn describe(&self, outline: DatasetOutline) -> Result<(), CallError> {
+    pub async fn describe(&self, outline: DatasetOutline) -> Result<(), CallError> {
         let reply = self.command(|caller| DescribeRequest { caller: Some(caller), outline: Some(outline) }).await?;
         self.heard(reply.progress);
         Ok(())
@@ -268,7 +268,7 @@ impl Worker {
     }
 
     /// Extends the leases of this incarnation. Says which of them are not its own any more, and until when the others are.
-    pub(crate) async fn heartbeat(&self) -> Result<(), CallError> {
+    pub async fn heartbeat(&self) -> Result<(), CallError> {
         let asked = clock::boot();
         let leases = self.granted.lock().beat();
         let caller = Caller { unseen: self.unseen.load(Ordering::Relaxed), ..self.caller(0) };
@@ -325,12 +325,12 @@ impl Worker {
     }
 
     /// Tails of epochs below this one can be leased.
-    pub(crate) fn tails(&self) -> watch::Receiver<u64> {
+    pub fn tails(&self) -> watch::Receiver<u64> {
         self.others.tails()
     }
 
     /// Epochs below this one are left to other workers, whose trainers wait for them.
-    pub(crate) fn recalled(&self) -> watch::Receiver<u64> {
+    pub fn recalled(&self) -> watch::Receiver<u64> {
         self.others.recalled()
     }
 

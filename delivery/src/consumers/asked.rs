@@ -18,7 +18,7 @@ const WEIGHT: usize = 64 << 20;
 
 /// A call that may still have to be read.
 #[derive(Debug)]
-pub(crate) enum Asked {
+pub enum Asked {
     /// It stood in the packet.
     Here(Box<CallRequest>),
     /// It stands in a bulk, of which nothing is known yet.
@@ -27,7 +27,7 @@ pub(crate) enum Asked {
 
 /// A call that is none: the consumer does not keep to the protocol.
 #[derive(Debug, Error)]
-pub(crate) enum NoCall {
+pub enum NoCall {
     /// The memory beside the packet is not sealed, or too long, or the kernel refuses it.
     #[error(transparent)]
     Bulk(#[from] BulkError),
@@ -58,7 +58,7 @@ impl Asked {
     }
 
     /// Whether it may be long.
-    pub(crate) fn is_beside(&self) -> bool {
+    pub fn is_beside(&self) -> bool {
         matches!(self, Self::Beside(_))
     }
 
@@ -66,7 +66,7 @@ impl Asked {
     ///
     /// # Errors
     /// The bulk is not sealed or too long, or no protobuf `CallRequest`.
-    pub(crate) fn read(self) -> Result<CallRequest, NoCall> {
+    pub fn read(self) -> Result<CallRequest, NoCall> {
         match self {
             Self::Here(request) => Ok(*request),
             Self::Beside(fd) => decode(&Bulk::accept(fd)?.read(LIMIT)?),

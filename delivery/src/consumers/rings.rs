@@ -12,7 +12,7 @@ use super::deliveries::Deliveries;
 use super::{Note, Outbox};
 use crate::handover::Vacancies;
 use crate::stream_ring::{NoRing, StreamRing};
-use crate::threads;
+use forebay_threads as threads;
 
 /// Rings of a stream that take memory at the same time.
 const MOST: usize = 4;

@@ -286,7 +286,10 @@ impl Border {
     /// before.
     fn take(&mut self, scene: &Scene, number: usize) -> bool {
         let trainer = &mut self.trainers[number];
-        let Some(held) = trainer.offered.pop_front_if(|_| trainer.asks) else { return false };
+        if !trainer.asks {
+            return false;
+        }
+        let Some(held) = trainer.offered.pop_front() else { return false };
         trainer.hand = Some(held);
         trainer.asks = false;
         self.drop_views(number, scene.trainers[number].views.saturating_sub(1));

@@ -1,14 +1,14 @@
 //! Lets trainers in: the ledger hears of one, and of what it had of an earlier daemon, before the trainer hears of the stream.
 
 use forebay_ledger_client::CallError;
-use forebay_proto::v1::GroupKey;
+use forebay_proto::v1::{GroupKey, StreamInfo};
 use forebay_ring::{ConsumerId, Membership, Peer, Socket, text_code};
 
 use crate::attendance::Party;
 use crate::consumers::{Arrival, HandedIn, Note};
+use crate::delivery::Delivery;
 use crate::hand_in::{self, HandIns};
 use crate::settings::Mode;
-use crate::stream::{Stream, ledger_code, report};
 
 /// A trainer that asks to attach.
 #[derive(Debug)]
@@ -23,16 +23,33 @@ pub struct AttachRequest {
     pub hand_ins: HandIns,
 }
 
-impl Stream {
-    /// Admits a trainer.
-    pub async fn attach(&self, socket: Socket, peer: Peer, request: AttachRequest) {
+/// What a trainer is told for its program where the ledger refuses.
+pub fn ledger_code(error: &CallError) -> u32 {
+    match error {
+        // A name is free after a while.
+        CallError::Unavailable(_) | CallError::NameTaken(_) => text_code::BUSY,
+        // No time changes it: a new run, or the old dataset or settings, do.
+        CallError::SpecMismatch(_) => text_code::SETTINGS,
+        _ => text_code::OTHER,
+    }
+}
+
+impl Delivery {
+    /// Admits a trainer. `info` says what it is told of the stream in this epoch.
+    pub async fn attach(
+        &self,
+        socket: Socket,
+        peer: Peer,
+        request: AttachRequest,
+        info: impl FnOnce(u64) -> StreamInfo,
+    ) {
         let AttachRequest { number, credits, membership, hand_ins } = request;
-        let credits = if credits == 0 { self.settings.credits } else { credits };
+        let credits = if credits == 0 { self.terms.credits } else { credits };
         let id = self.attendance.number();
         self.see_who_left().await;
         let notice = self.may_have_missed(&membership, &hand_ins);
         let party = self.party(&membership);
-        let key = party.key(peer.shown_pid(), self.identity.incarnation ^ id.0);
+        let key = party.key(peer.shown_pid(), self.terms.incarnation ^ id.0);
         let (adopted, refusal) = match self.attendance.enter(id, &peer, party) {
             None => match self.welcome((id, number), &hand_ins, key.as_ref()).await {
                 Ok(adopted) => (adopted, None),
@@ -40,11 +57,11 @@ impl Stream {
             },
             Some(reason) => (Vec::new(), Some((text_code::BUSY, reason))),
         };
-        let incarnation = self.identity.incarnation;
-        let info = report::info(self, self.standing.progress().floor);
+        let incarnation = self.terms.incarnation;
+        let info = info(self.ledger.progress().floor);
         let arrival = Arrival { id, socket, peer, credits, membership, key, incarnation, info, adopted, notice };
         match refusal {
-            None => self.ring.post(Note::Attach(Box::new(arrival))),
+            None => self.post(Note::Attach(Box::new(arrival))),
             Some((code, reason)) => {
                 self.attendance.leave(id);
                 arrival.refuse(code, &reason);
@@ -54,7 +71,7 @@ impl Stream {
 
     /// Whom a trainer shares its batches with.
     fn party(&self, membership: &Membership) -> Party {
-        match (self.settings.delivery.mode, &membership.group) {
+        match (self.terms.settings.mode, &membership.group) {
             (Mode::Split, _) => Party::All,
             (Mode::Each, Some(group)) => Party::Group(group.clone()),
             (Mode::Each, None) => Party::Alone,
@@ -69,14 +86,14 @@ impl Stream {
         group: Option<&GroupKey>,
     ) -> Result<Vec<HandedIn>, CallError> {
         if let Some(group) = group.filter(|group| !group.name.is_empty()) {
-            self.standing.group_is_there(group.name.clone()).await?;
+            self.ledger.group_is_there(group.name.clone()).await?;
         }
-        let adopted = hand_ins.tell(&self.standing, group).await?;
-        if let Err(error) = self.presence.enter(self.standing.worker(), id, number).await {
-            hand_in::give_back(adopted, &self.standing);
+        let adopted = hand_ins.tell(&self.ledger, group).await?;
+        if let Err(error) = self.presence.enter(self.ledger.worker(), id, number).await {
+            hand_in::give_back(adopted, &self.ledger);
             return Err(error);
         }
-        self.standing.trainer_is_heard();
+        self.ledger.trainer_is_heard();
         Ok(adopted)
     }
 }

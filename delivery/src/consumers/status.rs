@@ -5,7 +5,7 @@ use forebay_ring::SlotCounts;
 
 /// A reading.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct RingStatus {
+pub struct RingStatus {
     /// Slots by state; those that the batch thread has in reserve count as being filled.
     pub slots: SlotCounts,
     /// Memory of the host that its rings are in.

@@ -11,7 +11,7 @@ use crate::clock;
 
 /// A batch that trainers may read. It owns its slot and its claims: whoever drops it unread has to give both back.
 #[derive(Debug)]
-pub(crate) struct FinishedBatch {
+pub struct FinishedBatch {
     /// The slot, no longer written.
     pub slot: SlotMut,
     /// For each place, whether its pixels are in memory of a GPU already.
@@ -34,14 +34,14 @@ pub(crate) struct FinishedBatch {
 
 impl FinishedBatch {
     /// It is ready now.
-    pub(crate) fn stamp(&mut self) {
+    pub fn stamp(&mut self) {
         self.time = clock::monotonic();
     }
 }
 
 /// What the stages hand over, in its order.
 #[derive(Debug)]
-pub(crate) enum Handover {
+pub enum Handover {
     /// A batch for the trainers.
     Ready(FinishedBatch),
     /// A batch that no trainer can be given, for which the stream has failed, with the reason in words.
@@ -77,7 +77,7 @@ pub(crate) enum Handover {
 
 /// What the batch stage waits for before it can make a batch of the current epoch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum StageWait {
+pub enum StageWait {
     /// It has nothing of the epoch.
     #[default]
     Nothing,

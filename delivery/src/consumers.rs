@@ -29,18 +29,19 @@ use crate::ack::{Fate, Fates};
 use crate::blamed::BlamedLeases;
 use crate::handover::{FinishedBatch, Handover};
 use crate::stream_ring::StreamRing;
-use crate::threads;
-pub(crate) use asked::Asked;
+pub use asked::{Asked, NoCall};
 pub(crate) use attached::Arrival;
 pub(crate) use claims::ranges;
 use condition::Condition;
 use deliveries::{Deed, Deliveries};
+use forebay_threads as threads;
 pub(crate) use held_claim::{HandedIn, HeldClaim};
 pub(crate) use inbox::{Inbox, Note, Outbox, inbox};
-pub(crate) use parts::{Counters, RingParts};
+pub use parts::Counters;
+pub(crate) use parts::RingParts;
 use readers::{Readers, number};
 use rings::RingSet;
-pub(crate) use status::RingStatus;
+pub use status::RingStatus;
 
 /// The thread, and what it knows.
 pub(crate) struct RingThread {

@@ -6,7 +6,7 @@ use forebay_proto::{RecordSum, Turn};
 use forebay_ring::Claim;
 
 /// Positions as receipts of records that policy dropped. Each has its lease, its offset there, and what was read.
-pub(crate) fn dropped(positions: impl IntoIterator<Item = (u64, u64, Turn)>) -> Vec<AckItem> {
+pub fn dropped(positions: impl IntoIterator<Item = (u64, u64, Turn)>) -> Vec<AckItem> {
     let mut items: Vec<(Claim, RecordSum)> = Vec::new();
     for (lease, offset, turn) in positions {
         match items.last_mut() {
@@ -21,7 +21,7 @@ pub(crate) fn dropped(positions: impl IntoIterator<Item = (u64, u64, Turn)>) -> 
 }
 
 /// The receipt of a claim, with the sum over the records that were seen of it.
-pub(crate) fn receipt(claim: &Claim, sum: RecordSum) -> AckItem {
+pub fn receipt(claim: &Claim, sum: RecordSum) -> AckItem {
     if claim.is_bare() {
         return item(claim, RecordSum::default(), Kind::Bare);
     }

@@ -12,8 +12,8 @@ use thiserror::Error;
 
 use crate::consumers::{HandedIn, HeldClaim, ranges};
 use crate::receipt::group_receipt;
-use crate::standing::Standing;
-use crate::threads;
+use crate::stream_ledger::StreamLedger;
+use forebay_threads as threads;
 
 /// What a trainer hands in. It is in the trainer's own sealed memory, and is read part by part, so a long list takes no
 /// more memory of the daemon.
@@ -75,7 +75,11 @@ impl HandIns {
     /// Acks what was consumed by a trainer of this group, unless it was leased to others meanwhile, and takes back what is
     /// held. Gives the held batches, some of them in parts. Where a part of the list fails, what was taken back before it
     /// goes to others: nobody would hold it, and its epoch would never end.
-    pub(crate) async fn tell(&self, standing: &Standing, group: Option<&GroupKey>) -> Result<Vec<HandedIn>, CallError> {
+    pub(crate) async fn tell(
+        &self,
+        standing: &StreamLedger,
+        group: Option<&GroupKey>,
+    ) -> Result<Vec<HandedIn>, CallError> {
         let mut adopted = Vec::new();
         match self.tell_parts(standing, group, &mut adopted).await {
             Ok(()) => Ok(adopted),
@@ -88,7 +92,7 @@ impl HandIns {
 
     async fn tell_parts(
         &self,
-        standing: &Standing,
+        standing: &StreamLedger,
         group: Option<&GroupKey>,
         adopted: &mut Vec<HandedIn>,
     ) -> Result<(), CallError> {
@@ -105,14 +109,14 @@ impl HandIns {
 }
 
 /// Batches that were taken back for a trainer which is not let in go to others.
-pub(crate) fn give_back(adopted: Vec<HandedIn>, standing: &Standing) {
+pub(crate) fn give_back(adopted: Vec<HandedIn>, standing: &StreamLedger) {
     let held = adopted.into_iter().flat_map(|handed_in| handed_in.claims);
     standing.give_back(ranges(held, Cause::TrainerEnded));
 }
 
 async fn tell_part(
     part: &[HandIn],
-    standing: &Standing,
+    standing: &StreamLedger,
     group: Option<&GroupKey>,
     adopted: &mut Vec<HandedIn>,
 ) -> Result<(), CallError> {

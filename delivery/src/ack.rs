@@ -18,7 +18,7 @@ use crate::worker::Worker;
 
 /// What became of some records.
 #[derive(Debug)]
-pub(crate) enum Fate {
+pub enum Fate {
     /// Receipts, or drops by policy.
     Acked {
         /// One per range of a lease.
@@ -59,7 +59,7 @@ pub(crate) enum Fate {
 
 impl Fate {
     /// Receipts that are not of a batch in a trainer's hands.
-    pub(crate) fn receipts(items: Vec<AckItem>) -> Self {
+    pub fn receipts(items: Vec<AckItem>) -> Self {
         Self::Acked { items, bad: Vec::new(), groups: Vec::new(), shared: Vec::new(), urgent: true }
     }
 }
@@ -82,7 +82,7 @@ pub(crate) enum LedgerWord {
 
 /// What a daemon says when it has made all batches of an epoch that it can fill (semantics rule 36).
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct SettledEpoch {
+pub struct SettledEpoch {
     /// The epoch.
     pub epoch: u64,
     /// The last lease of it that was read.
@@ -92,7 +92,7 @@ pub(crate) struct SettledEpoch {
 }
 
 /// The writing end; clones write to the same ledger.
-pub(crate) type Fates = mpsc::UnboundedSender<Fate>;
+pub type Fates = mpsc::UnboundedSender<Fate>;
 
 /// The reading end: what is to be told to the ledger, in order.
 pub(crate) type FateReceiver = mpsc::UnboundedReceiver<Fate>;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 /// A position, for the order of its epoch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct EpochPosition {
+pub struct EpochPosition {
     /// The epoch.
     pub epoch: u64,
     /// Its place in the epoch's order.
@@ -14,7 +14,7 @@ pub(crate) struct EpochPosition {
 
 /// The later batches of a stream, and what was given back of them.
 #[derive(Clone, Debug, Hash)]
-pub(crate) struct LaterBatches {
+pub struct LaterBatches {
     /// The batches keep the order of their positions.
     in_order: bool,
     /// Those that were begun, also if the ring has them by now. Each with its epoch and the position that came first.
@@ -27,7 +27,7 @@ pub(crate) struct LaterBatches {
 
 /// How a position of the current epoch gets a slot if none is free.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Way {
+pub enum Way {
     /// One comes from a batch whose pictures are being made or mixed, or from a trainer.
     Wait,
     /// The youngest batch in the making gives way.
@@ -38,7 +38,7 @@ pub(crate) enum Way {
 
 /// The youngest batch in the making that is of a later epoch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Youngest {
+pub enum Youngest {
     /// There is none, and none is being mixed.
     Nothing,
     /// Some of its pictures are still being made, or a later batch is being mixed.
@@ -49,34 +49,34 @@ pub(crate) enum Youngest {
 
 impl LaterBatches {
     /// None yet. `in_order`: batches keep the order of their positions.
-    pub(crate) fn new(in_order: bool) -> Self {
+    pub fn new(in_order: bool) -> Self {
         Self { in_order, begun: BTreeMap::new(), gaps: BTreeMap::new(), asked: false }
     }
 
     /// Whether a batch with this position may be begun, while so many slots are free. One of a later epoch never takes the last
     /// one: a position of the current epoch that comes back late finds room, and nothing has to give way.
-    pub(crate) fn has_room(epoch: u64, current: u64, free: usize) -> bool {
+    pub fn has_room(epoch: u64, current: u64, free: usize) -> bool {
         free > usize::from(epoch > current)
     }
 
     /// A batch was begun with this position.
-    pub(crate) fn begin(&mut self, batch: u64, position: EpochPosition) {
+    pub fn begin(&mut self, batch: u64, position: EpochPosition) {
         self.begun.insert(batch, (position.epoch, position.index));
     }
 
     /// A slot has come.
-    pub(crate) fn slot_came(&mut self) {
+    pub fn slot_came(&mut self) {
         self.asked = false;
     }
 
     /// Epochs before this one are complete.
-    pub(crate) fn completed(&mut self, floor: u64) {
+    pub fn completed(&mut self, floor: u64) {
         self.begun.retain(|_, (epoch, _)| *epoch > floor);
         self.gaps.retain(|epoch, _| *epoch >= floor);
     }
 
     /// How a position of this epoch, which is not a later one, gets a slot if none is free.
-    pub(crate) fn way(&mut self, epoch: u64, youngest: Youngest) -> Way {
+    pub fn way(&mut self, epoch: u64, youngest: Youngest) -> Way {
         match youngest {
             Youngest::Idle => Way::Withdraw,
             Youngest::Busy => Way::Wait,
@@ -89,7 +89,7 @@ impl LaterBatches {
     }
 
     /// The batch has given way: its positions come again.
-    pub(crate) fn gave_way(&mut self, batch: u64) {
+    pub fn gave_way(&mut self, batch: u64) {
         let Some((epoch, index)) = self.begun.remove(&batch).filter(|_| self.in_order) else { return };
         let gap = self.gaps.entry(epoch).or_insert(index);
         *gap = index.min(*gap);
@@ -97,12 +97,12 @@ impl LaterBatches {
 
     /// Whether this position is behind one that was given back and has not come again. It is to be given back too: the ledger
     /// grants both in their order.
-    pub(crate) fn is_out_of_order(&self, position: EpochPosition) -> bool {
+    pub fn is_out_of_order(&self, position: EpochPosition) -> bool {
         self.gaps.get(&position.epoch).is_some_and(|gap| position.index > *gap)
     }
 
     /// A position has come that is not out of order.
-    pub(crate) fn came(&mut self, position: EpochPosition) {
+    pub fn came(&mut self, position: EpochPosition) {
         if self.gaps.get(&position.epoch) == Some(&position.index) {
             self.gaps.remove(&position.epoch);
         }

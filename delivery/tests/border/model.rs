@@ -8,9 +8,8 @@ mod steps;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
+use forebay_delivery::{EpochPosition, LaterBatches, Way, Youngest};
 use forebay_ring::{Action, BatchId, ConsumerId, Exchange, HeldBatch, Membership, SlotId, Voided};
-
-use crate::later::{EpochPosition, LaterBatches, Way, Youngest};
 
 /// Epoch and index of a position.
 type Place = (u64, u64);

@@ -1,0 +1,290 @@
+//! The delivery of one stream: everything that happens to a batch from when it is finished until the ledger knows what became of
+//! it.
+
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crossbeam_channel as channel;
+use forebay_ledger_client::{CallError, Handle};
+use forebay_plan::EpochPart;
+use forebay_proto::v1::{LastHolder, OpenRequest, Progress};
+use forebay_ring::{ConsumerId, SlotMut};
+use thiserror::Error;
+use tokio::sync::oneshot;
+
+use crate::attendance::Attendance;
+use crate::consumers::{Asked, Counters, Inbox, Note, Outbox, RingParts, RingStatus, RingThread, inbox};
+use crate::handover::{Handover, Vacancies};
+use crate::presence::Presence;
+use crate::settings::DeliverySettings;
+use crate::stream_ledger::{LedgerEnds, StreamLedger};
+use crate::stream_ring::{NoRing, StreamRing};
+
+/// How long a batch that trainers elsewhere wait for may stand without a trainer (semantics rule 35).
+const UNTAKEN: Duration = Duration::from_secs(10);
+
+/// What a stream's trainers are promised.
+#[derive(Clone, Debug)]
+pub struct DeliveryTerms {
+    /// Name of the stream.
+    pub stream: String,
+    /// The shard or rank that it is. One trainer reads it, and gets its batches in their order.
+    pub part: Option<EpochPart>,
+    /// The daemon's incarnation.
+    pub incarnation: u64,
+    /// Offers that a trainer gets at once if it asks for no number of them.
+    pub credits: u32,
+    /// Who gets a batch.
+    pub settings: DeliverySettings,
+    /// Epochs in all, without end if nothing.
+    pub epochs: Option<u64>,
+    /// How long an epoch's end may wait for a held batch.
+    pub epoch_end_timeout: Duration,
+}
+
+/// What the ring's thread needs of the stream around it.
+pub struct RingStart {
+    /// This daemon, for trainers that wait for it.
+    pub node: LastHolder,
+    /// The ring that the stream begins with.
+    pub first: StreamRing,
+    /// Makes a further ring, by its number. Another thread calls it: the kernel may take its time.
+    pub further: Arc<dyn Fn(u32) -> Result<StreamRing, NoRing> + Send + Sync>,
+    /// Takes the calls of trainers. Answers come back by [`Delivery::answer`], or [`Delivery::evict`] for one that cannot be read.
+    pub calls: Box<dyn Fn(ConsumerId, u64, Asked) + Send>,
+    /// Told when a trainer has left, with how many are left.
+    pub surplus: Box<dyn Fn(usize) + Send>,
+}
+
+/// Published batches, trainers, groups, receipts and rings of one stream.
+#[derive(Debug)]
+pub struct Delivery {
+    pub(crate) terms: DeliveryTerms,
+    pub(crate) ledger: StreamLedger,
+    pub(crate) attendance: Arc<Attendance>,
+    pub(crate) presence: Presence,
+    outbox: Outbox,
+    free: channel::Receiver<SlotMut>,
+    gave_way: channel::Receiver<u64>,
+    counters: Arc<Counters>,
+}
+
+/// What a delivery hears by, until it is started.
+#[derive(Debug)]
+pub struct DeliveryEnds {
+    inbox: Inbox,
+    vacancies: Vacancies,
+    ledger: LedgerEnds,
+}
+
+/// Where the stages hand over what they make. Clones lead to the same trainers.
+#[derive(Clone, Debug)]
+pub struct Inlet(Outbox);
+
+/// Why there is no delivery.
+#[derive(Debug, Error)]
+pub enum DeliveryError {
+    /// The ledger cannot be asked, or it is about something else.
+    #[error(transparent)]
+    Ledger(#[from] CallError),
+    /// The process has no descriptor left.
+    #[error(transparent)]
+    System(#[from] io::Error),
+}
+
+impl std::fmt::Debug for RingStart {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("RingStart").field("node", &self.node).field("first", &self.first).finish_non_exhaustive()
+    }
+}
+
+impl DeliveryTerms {
+    /// The stream with its part, for messages.
+    pub(crate) fn shown(&self) -> String {
+        match &self.part {
+            None => self.stream.clone(),
+            Some(part) => format!("{} ({part})", self.stream),
+        }
+    }
+}
+
+impl Delivery {
+    /// Opens a stream's ledger. Trainers can attach, and batches can be handed over, once it is [started](Self::start).
+    ///
+    /// # Errors
+    /// The ledger cannot be asked, or it is about something else; or the process has no descriptor left.
+    pub async fn open(
+        ledgers: Handle,
+        request: OpenRequest,
+        terms: DeliveryTerms,
+    ) -> Result<(Self, DeliveryEnds), DeliveryError> {
+        let (outbox, inbox) = inbox()?;
+        let (ledger, told) = StreamLedger::open(ledgers, request).await?;
+        let ((vacant, free), (yields, gave_way)) = (channel::unbounded(), channel::unbounded());
+        let attendance = Arc::new(Attendance::new(terms.stream.clone(), terms.part));
+        let (presence, counters) = (Presence::default(), Arc::default());
+        let delivery = Self { terms, ledger, attendance, presence, outbox, free, gave_way, counters };
+        let vacancies = Vacancies { free: vacant, gave_way: yields };
+        Ok((delivery, DeliveryEnds { inbox, vacancies, ledger: told }))
+    }
+
+    /// Starts the ring's thread, and the tasks that carry its words to the ledger and back.
+    ///
+    /// # Errors
+    /// The system has no room for the thread.
+    pub fn start(&self, ends: DeliveryEnds, around: RingStart) -> io::Result<()> {
+        let DeliveryEnds { inbox, vacancies, ledger: told } = ends;
+        let RingStart { node, first, further, calls, surplus } = around;
+        let (ledger, attendance) = (&self.ledger, Arc::clone(&self.attendance));
+        let parts = RingParts {
+            stream: self.terms.shown(),
+            node,
+            further,
+            vacancies,
+            fates: ledger.fates(),
+            blamed: ledger.worker().blamed(),
+            calls,
+            left: Box::new(move |consumer, left| {
+                attendance.leave(consumer);
+                surplus(left);
+            }),
+            epoch: ledger.progress().floor,
+            epochs: self.terms.epochs,
+            epoch_end_timeout: self.terms.epoch_end_timeout,
+            in_order: self.terms.part.is_some(),
+            delivery: self.terms.settings,
+            groups: ledger.former_groups().to_vec(),
+            waiting: ledger.worker().waiting(),
+            untaken: UNTAKEN.min(ledger.worker().lease_ttl()),
+            counters: Arc::clone(&self.counters),
+        };
+        RingThread::start(parts, first, inbox, &self.outbox)?;
+        ledger.tell(told, &self.outbox);
+        Ok(())
+    }
+
+    /// The stream's client of its ledger.
+    pub fn ledger(&self) -> &StreamLedger {
+        &self.ledger
+    }
+
+    // The stages.
+
+    /// Where batches are handed over.
+    pub fn inlet(&self) -> Inlet {
+        Inlet(self.outbox.clone())
+    }
+
+    /// Rights to slots that may be filled.
+    pub fn free(&self) -> channel::Receiver<SlotMut> {
+        self.free.clone()
+    }
+
+    /// Numbers of batches that have given way to one of an earlier epoch, before their slots.
+    pub fn gave_way(&self) -> channel::Receiver<u64> {
+        self.gave_way.clone()
+    }
+
+    /// What is counted, for metrics.
+    pub fn counters(&self) -> &Counters {
+        &self.counters
+    }
+
+    /// How it is; nothing once the ring's thread has ended.
+    pub async fn status(&self) -> Option<RingStatus> {
+        let (reply, status) = oneshot::channel();
+        self.post(Note::Status(reply));
+        status.await.ok()
+    }
+
+    /// Drops what nobody holds, and goes on where the ledger stands. `fenced` after the end of every lease.
+    pub async fn drop_ready(&self, progress: Progress, fenced: bool) {
+        self.ask(|done| Note::DropReady { progress, fenced, done }).await;
+    }
+
+    /// Offers nothing any more, and drops what nobody holds.
+    pub async fn drain(&self) {
+        self.ask(Note::Drain).await;
+    }
+
+    /// Ends the ring's thread. What trainers held is on its way back then.
+    pub async fn close(&self) {
+        self.ask(Note::Close).await;
+    }
+
+    /// The run has failed at a bad record, which may be another daemon's.
+    pub fn run_failed(&self, why: String) {
+        self.post(Note::RunFailed(why));
+    }
+
+    // Trainers.
+
+    /// Whether no trainer was attached at the last report of the ring's thread.
+    pub fn is_idle(&self) -> bool {
+        self.attendance.is_empty()
+    }
+
+    /// The process of a trainer that is not this one, if there is any.
+    pub fn other_than(&self, consumer: ConsumerId) -> Option<u32> {
+        self.attendance.other_than(consumer)
+    }
+
+    /// The number that a trainer keeps over the deaths of its daemons; 0 for one that is not here.
+    pub async fn trainer(&self, consumer: ConsumerId) -> u64 {
+        self.presence.number(consumer).await
+    }
+
+    /// Makes sure that whoever left before this moment does not count any more: the ring's thread looks at all its sockets
+    /// between two notes.
+    pub async fn see_who_left(&self) {
+        for _ in 0..2 {
+            self.status().await;
+        }
+    }
+
+    /// The daemon ends: whichever trainers are here come to the next one.
+    pub async fn trainers_stay(&self) {
+        self.presence.end().await;
+    }
+
+    /// Answers a trainer's call with this protobuf `CallReply`.
+    pub fn answer(&self, consumer: ConsumerId, id: u64, reply: Vec<u8>) {
+        self.post(Note::Answer { consumer, id, reply });
+    }
+
+    /// Evicts a trainer that does not keep to the protocol.
+    pub fn evict(&self, consumer: ConsumerId, reason: String) {
+        self.post(Note::Evict { consumer, reason });
+    }
+
+    /// A trainer has the answer to a restore, before which nothing counts: it is told if the stream has ended.
+    pub fn restored(&self, consumer: ConsumerId) {
+        self.post(Note::Restored(consumer));
+    }
+
+    /// Leaves a note for the ring's thread.
+    pub(crate) fn post(&self, note: Note) {
+        self.outbox.post(note);
+    }
+
+    /// Leaves a note that the ring's thread answers.
+    async fn ask(&self, note: impl FnOnce(oneshot::Sender<()>) -> Note) {
+        let (done, answered) = oneshot::channel();
+        self.post(note(done));
+        // Answered, or the ring's thread has ended, and the stream with it.
+        let _answered = answered.await;
+    }
+}
+
+impl Inlet {
+    /// Hands over what the stages have made.
+    pub fn hand_over(&self, made: Handover) {
+        self.0.post(Note::Batch(made));
+    }
+
+    /// The stream cannot go on, for this reason.
+    pub fn fail(&self, reason: String) {
+        self.0.post(Note::Failed(reason));
+    }
+}

@@ -1,0 +1,42 @@
+//! Delivers the finished batches of a stream to its trainers, and tells the stream's ledger what became of them.
+//!
+//! A [`Delivery`] owns the published batches, the trainers and their groups, the receipts and the rings. The stages that make batches
+//! give it what [`Handover`] says: above all a [`FinishedBatch`], with its slot and its claims. They get slots to fill, and the
+//! numbers of batches that gave way. Nothing here knows how a batch is made: no pixels, no sources, no GPU.
+#![forbid(unsafe_code)]
+
+mod ack;
+mod admission;
+mod attendance;
+mod blamed;
+mod clock;
+mod consumers;
+mod delivery;
+mod departures;
+mod hand_in;
+mod handover;
+mod later;
+mod missed;
+mod news;
+mod presence;
+pub mod receipt;
+mod settings;
+mod stream_ledger;
+mod stream_ring;
+mod worker;
+
+/// Target of the log lines that trainers are told as well, as an exception or a notice. The private daemon of a Loader does not
+/// write them: its user has heard them already, or has caught them.
+pub const TOLD: &str = "forebay::told";
+
+pub use ack::{Fate, Fates, SettledEpoch};
+pub use admission::{AttachRequest, ledger_code};
+pub use consumers::{Asked, Counters, NoCall, RingStatus};
+pub use delivery::{Delivery, DeliveryEnds, DeliveryError, DeliveryTerms, Inlet, RingStart};
+pub use hand_in::{HandInError, HandIns};
+pub use handover::{FinishedBatch, Handover, StageWait};
+pub use later::{EpochPosition, LaterBatches, Way, Youngest};
+pub use settings::{DeliverySettings, Mode, Slow};
+pub use stream_ledger::{LedgerCounts, StreamLedger};
+pub use stream_ring::{LockSlot, NoRing, StreamRing};
+pub use worker::Worker;
