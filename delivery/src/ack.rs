@@ -16,20 +16,27 @@ use tokio::time::{Instant, timeout_at};
 
 use crate::worker::Worker;
 
+/// Receipts of batches, from the table of their claims to the request that carries them.
+#[derive(Debug, Default)]
+pub struct BatchReceipts {
+    /// One for each range of a lease.
+    pub items: Vec<AckItem>,
+    /// What is wrong with records that the batches were delivered without.
+    pub bad: Vec<BadRecord>,
+    /// Those of the groups that have consumed them; none in `split`.
+    pub groups: Vec<GroupReceipt>,
+    /// What groups have consumed of a dead incarnation's batches that another group holds or has consumed.
+    pub shared: Vec<GroupReceipt>,
+}
+
 /// What became of some records.
 #[derive(Debug)]
 pub enum Fate {
     /// Receipts, or drops by policy.
     Acked {
-        /// One per range of a lease.
-        items: Vec<AckItem>,
-        /// What is wrong with records that a batch was delivered without.
-        bad: Vec<BadRecord>,
-        /// Which groups have consumed them; none in `split`.
-        groups: Vec<GroupReceipt>,
-        /// Which groups have consumed what another group holds or has consumed, of a dead incarnation's batches.
-        shared: Vec<GroupReceipt>,
-        /// Somebody waits for the epoch's end.
+        /// These.
+        receipts: BatchReceipts,
+        /// A trainer waits for the epoch's end.
         urgent: bool,
     },
     /// What a group of trainers has consumed and others still wait for.
@@ -60,7 +67,29 @@ pub enum Fate {
 impl Fate {
     /// Receipts that are not of a batch in a trainer's hands.
     pub fn receipts(items: Vec<AckItem>) -> Self {
-        Self::Acked { items, bad: Vec::new(), groups: Vec::new(), shared: Vec::new(), urgent: true }
+        Self::Acked { receipts: BatchReceipts { items, ..BatchReceipts::default() }, urgent: true }
+    }
+
+    /// Records that trainers have consumed.
+    pub(crate) fn consumed(&self) -> u64 {
+        match self {
+            Self::Acked { receipts, .. } => receipts.items.iter().map(|item| item.count).sum(),
+            _ => 0,
+        }
+    }
+}
+
+impl BatchReceipts {
+    fn extend(&mut self, further: Self) {
+        let Self { items, bad, groups, shared } = further;
+        self.items.extend(items);
+        self.bad.extend(bad);
+        self.groups.extend(groups);
+        self.shared.extend(shared);
+    }
+
+    fn len(&self) -> usize {
+        self.items.len() + self.bad.len() + self.groups.len() + self.shared.len()
     }
 }
 
@@ -156,13 +185,8 @@ pub(crate) async fn forward(
 
 #[derive(Default)]
 struct Gathered {
-    acks: Vec<AckItem>,
-    /// Of batches that were delivered without them.
-    left_out: Vec<BadRecord>,
-    groups: Vec<GroupReceipt>,
+    receipts: BatchReceipts,
     shares: Vec<GroupShare>,
-    /// Of what another group holds or has consumed.
-    shared: Vec<GroupReceipt>,
     /// Groups to ask about.
     missing: Vec<String>,
     /// Names of groups; one that is in both has ended first.
@@ -179,23 +203,14 @@ struct Gathered {
 impl Gathered {
     /// Receipts, bad records and ranges together.
     fn len(&self) -> usize {
-        self.acks.len()
-            + self.left_out.len()
-            + self.groups.len()
-            + self.shares.len()
-            + self.shared.len()
-            + self.bad.len()
-            + self.returned.len()
+        self.receipts.len() + self.shares.len() + self.bad.len() + self.returned.len()
     }
 
     /// Takes a fate in. True when it cannot wait.
     fn add(&mut self, fate: Fate) -> bool {
         match fate {
-            Fate::Acked { items, bad, groups, shared, urgent } => {
-                self.acks.extend(items);
-                self.groups.extend(groups);
-                self.shared.extend(shared);
-                self.left_out.extend(bad);
+            Fate::Acked { receipts, urgent } => {
+                self.receipts.extend(receipts);
                 urgent
             }
             Fate::Shared(shares) => {
@@ -219,7 +234,7 @@ impl Gathered {
                 true
             }
             Fate::Seen { items, batch } => {
-                self.acks.extend(items);
+                self.receipts.items.extend(items);
                 self.seen.push(batch);
                 true
             }
@@ -251,14 +266,15 @@ impl Gathered {
     ) -> Result<(), CallError> {
         let mut gone = Vec::new();
         let says_nothing =
-            self.acks.is_empty() && self.shares.is_empty() && self.began.is_empty() && self.ended.is_empty();
+            self.receipts.items.is_empty() && self.shares.is_empty() && self.began.is_empty() && self.ended.is_empty();
         if !says_nothing {
-            let leases: Vec<u64> = self.acks.iter().map(|item| item.lease).collect();
-            counts.bad.fetch_add(self.left_out.len() as u64, Ordering::Relaxed);
+            let BatchReceipts { items, bad, groups, .. } = &mut self.receipts;
+            let leases: Vec<u64> = items.iter().map(|item| item.lease).collect();
+            counts.bad.fetch_add(bad.len() as u64, Ordering::Relaxed);
             let receipts = AckRequest {
-                items: std::mem::take(&mut self.acks),
-                bad: std::mem::take(&mut self.left_out),
-                groups: std::mem::take(&mut self.groups),
+                items: std::mem::take(items),
+                bad: std::mem::take(bad),
+                groups: std::mem::take(groups),
                 shares: std::mem::take(&mut self.shares),
                 began: std::mem::take(&mut self.began),
                 ended: std::mem::take(&mut self.ended),
@@ -267,8 +283,8 @@ impl Gathered {
             let reply = worker.ack(receipts).await?;
             gone.extend(lost_leases("receipts", leases.into_iter().zip(reply.verdicts())));
         }
-        if !self.shared.is_empty() {
-            let groups = std::mem::take(&mut self.shared);
+        if !self.receipts.shared.is_empty() {
+            let groups = std::mem::take(&mut self.receipts.shared);
             let items = groups.iter().filter_map(|receipt| receipt.item).collect();
             // Whoever holds it, or consumed it, answers for it: nothing follows from a verdict.
             worker.ack(AckRequest { items, groups, hand_in: true, ..AckRequest::default() }).await?;

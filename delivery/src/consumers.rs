@@ -354,11 +354,10 @@ impl RingThread {
                 counters.redelivered.fetch_add(u64::from(offer.redelivered > 0), Ordering::Relaxed);
                 readers.send(consumer, &packet(&offer, &[]), deliveries);
             }
-            Deed::Delivered(records, fate) => {
-                counters.delivered.fetch_add(records, Ordering::Relaxed);
+            Deed::Tell(fate) => {
+                counters.delivered.fetch_add(fate.consumed(), Ordering::Relaxed);
                 self.tell(fate);
             }
-            Deed::Tell(fate) => self.tell(fate),
             Deed::Claim => rings.claim_free(deliveries),
             Deed::EpochEnd(consumer, epoch) => {
                 readers.send(consumer, &number(MessageKind::EpochEnd, epoch), deliveries);

@@ -29,7 +29,7 @@ mod worker;
 /// write them: its user has heard them already, or has caught them.
 pub const TOLD: &str = "forebay::told";
 
-pub use ack::{Fate, Fates, SettledEpoch};
+pub use ack::{BatchReceipts, Fate, Fates, SettledEpoch};
 pub use admission::{AttachRequest, ledger_code};
 pub use consumers::{Asked, Counters, NoCall, RingStatus};
 pub use delivery::{Delivery, DeliveryEnds, DeliveryError, DeliveryTerms, Inlet, RingStart};

@@ -54,9 +54,7 @@ impl Story {
     fn ack(&self, range: std::ops::Range<u64>, urgent: bool) {
         let claim = Claim::new(self.lease, range.start, u32::try_from(range.end - range.start).unwrap());
         let items = vec![receipt(&claim, range.collect::<RecordSum>())];
-        self.fates
-            .send(Fate::Acked { items, bad: Vec::new(), groups: Vec::new(), shared: Vec::new(), urgent })
-            .unwrap();
+        self.fates.send(Fate::Acked { receipts: BatchReceipts { items, ..BatchReceipts::default() }, urgent }).unwrap();
     }
 
     async fn flush(&self) {

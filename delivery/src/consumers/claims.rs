@@ -7,6 +7,7 @@ use forebay_proto::v1::{AckItem, BadRecord, Cause, GroupKey, GroupReceipt, Range
 use forebay_ring::{Ack, Adopted, Claim, ClaimSum, ConsumerId, HeldBatch};
 
 use super::held_claim::{HandedIn, HeldClaim};
+use crate::ack::BatchReceipts;
 use crate::handover::FinishedBatch;
 use crate::receipt::{group_receipt, receipt, seen};
 
@@ -41,19 +42,6 @@ pub(super) struct BatchClaims {
     sums: Option<Vec<RecordSum>>,
     /// The groups that have consumed it, as the ledger knows them, with the sums of each.
     consumed: Vec<(GroupKey, Vec<RecordSum>)>,
-}
-
-/// What is told of an acked batch.
-#[derive(Debug, Default)]
-pub(super) struct BatchReceipts {
-    /// One for each claim.
-    pub(super) items: Vec<AckItem>,
-    /// What is wrong with records that it was delivered without.
-    pub(super) bad: Vec<BadRecord>,
-    /// Those of its groups; none in `split`.
-    pub(super) groups: Vec<GroupReceipt>,
-    /// What a group has consumed of claims that are not this daemon's.
-    pub(super) shared: Vec<GroupReceipt>,
 }
 
 /// How far a batch's receipts are.

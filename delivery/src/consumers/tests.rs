@@ -17,6 +17,7 @@ mod told;
 mod waits;
 
 use super::*;
+use crate::ack::BatchReceipts;
 use crate::handover::Vacancies;
 use crate::settings::DeliverySettings;
 
@@ -249,7 +250,9 @@ fn rule_22_an_ack_that_waits_in_another_trainer_s_socket_counts_before_the_call(
     asks.call(2);
     go_on.send(()).unwrap();
     assert_eq!(calls.recv_timeout(PATIENCE), Ok(2));
-    let Ok(Fate::Acked { items, .. }) = scene.fates.try_recv() else { panic!("the receipt is with the ledger's task") };
+    let Ok(Fate::Acked { receipts: BatchReceipts { items, .. }, .. }) = scene.fates.try_recv() else {
+        panic!("the receipt is with the ledger's task")
+    };
     assert_eq!((items[0].lease, items[0].sum_low), (7, 5));
     go_on.send(()).unwrap();
 }

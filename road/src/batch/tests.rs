@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::thread;
 
 use crossbeam_channel as channel;
-use forebay_delivery::FinishedBatch;
+use forebay_delivery::{BatchReceipts, FinishedBatch};
 use forebay_pixels::{Annotated, Fault, Limits, Mixing, Origin, Recipe};
 use forebay_plan::{Batching, LastBatchPolicy, Plan};
 use forebay_proto::v1::{AckItem, LedgerSpec, Progress, Range, ReturnedRange, StaticShard};

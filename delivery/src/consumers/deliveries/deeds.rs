@@ -4,16 +4,14 @@ use forebay_proto::v1::{Cause, GroupShare, ReturnedRange};
 use forebay_ring::{Action, ConsumerId, HeldBatch, MessageKind, Offer};
 
 use super::Deliveries;
-use crate::ack::Fate;
-use crate::consumers::claims::{BatchReceipts, Claims};
+use crate::ack::{BatchReceipts, Fate};
+use crate::consumers::claims::Claims;
 
 /// Something that is to be done.
 #[derive(Debug)]
 pub(in crate::consumers) enum Deed {
     /// Offer a batch to a trainer.
     Offer(ConsumerId, Offer),
-    /// Hand in that so many records of a batch were consumed.
-    Delivered(u64, Fate),
     /// Tell the ledger.
     Tell(Fate),
     /// Fill the slots that are free.
@@ -98,10 +96,8 @@ fn deed(action: Action, claims: &mut Claims, ending: bool, deadline: u64) -> Opt
 
 /// The last receipts of an epoch are urgent: its end waits for them.
 fn delivered(epoch: u64, receipts: BatchReceipts, claims: &Claims) -> Deed {
-    let BatchReceipts { items, bad, groups, shared } = receipts;
-    let records = items.iter().map(|item| item.count).sum();
     let urgent = claims.undelivered(epoch) == 0;
-    Deed::Delivered(records, Fate::Acked { items, bad, groups, shared, urgent })
+    Deed::Tell(Fate::Acked { receipts, urgent })
 }
 
 fn back(ranges: Vec<ReturnedRange>) -> Option<Deed> {

@@ -118,7 +118,7 @@ impl Walk {
                             person.hands.push_back(Hand { held, claims });
                         }
                     }
-                    Deed::Delivered(_, fate) | Deed::Tell(fate) => self.pending.push(fate),
+                    Deed::Tell(fate) => self.pending.push(fate),
                     Deed::Claim | Deed::EpochEnd(..) | Deed::Gone(_) | Deed::RingEmpty(_) => {}
                 }
             }

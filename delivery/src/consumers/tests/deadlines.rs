@@ -95,7 +95,9 @@ fn rule_35_what_trainers_elsewhere_wait_for_is_taken_back_from_those_who_have_no
     assert_eq!(trainer.hears(void), offer.seq);
     // It was handed out a moment before: its receipt counts.
     trainer.ack(&offer);
-    let Some(Fate::Acked { items, .. }) = scene.fates.blocking_recv() else { panic!("a receipt") };
+    let Some(Fate::Acked { receipts: BatchReceipts { items, .. }, .. }) = scene.fates.blocking_recv() else {
+        panic!("a receipt")
+    };
     assert_eq!(items[0].lease, 7);
 }
 

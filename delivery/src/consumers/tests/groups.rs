@@ -14,7 +14,7 @@ fn each(calls: impl Fn(u64) + Send + 'static) -> Scene {
 /// The sum that the ledger is told of the next batch.
 fn acked(scene: &mut Scene) -> u64 {
     match scene.fates.blocking_recv() {
-        Some(Fate::Acked { items, .. }) => items[0].sum_low,
+        Some(Fate::Acked { receipts: BatchReceipts { items, .. }, .. }) => items[0].sum_low,
         other => panic!("{other:?}"),
     }
 }
@@ -87,7 +87,9 @@ fn rule_44_the_ledger_hears_at_once_what_one_group_has_consumed_and_which_groups
     assert_eq!((by.group.as_ref().unwrap().name.as_str(), by.batch), ("fast", 1));
     assert_eq!(share.waiting, ["slow"]);
     slow.ack(&offers[1]);
-    let Some(Fate::Acked { groups, .. }) = scene.fates.blocking_recv() else { panic!("the batch's own receipt") };
+    let Some(Fate::Acked { receipts: BatchReceipts { groups, .. }, .. }) = scene.fates.blocking_recv() else {
+        panic!("the batch's own receipt")
+    };
     let names: Vec<_> = groups.iter().map(|receipt| receipt.group.as_ref().unwrap().name.as_str()).collect();
     assert_eq!(names, ["fast", "slow"]);
 }
@@ -130,7 +132,9 @@ fn rule_44_what_a_trainer_has_in_its_hands_is_missed_only_when_it_ends_without_c
         more: 0,
     };
     first.says(&packet(&ack, bytemuck::bytes_of(&ClaimSum { high: 0, low: 5 })));
-    let Fate::Acked { items, shared: consumed, .. } = told(&mut scene) else { panic!("its receipt") };
+    let Fate::Acked { receipts: BatchReceipts { items, shared: consumed, .. }, .. } = told(&mut scene) else {
+        panic!("its receipt")
+    };
     assert_eq!((items.len(), consumed.len()), (0, 1));
     assert_eq!(consumed[0].group.as_ref().unwrap().name, "slow");
     let Fate::Missing(asked) = told(&mut scene) else { panic!("nothing is in its hands any more") };

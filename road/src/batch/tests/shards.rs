@@ -31,7 +31,9 @@ fn rule_13_a_position_without_a_record_that_no_batch_has_is_told_at_once() {
     let mut bench = shard(LastBatchPolicy::Drop);
     bench.lease_bare(0, 4);
     match bench.fates.blocking_recv().unwrap() {
-        Fate::Acked { items, .. } => assert_eq!(items, [receipt::receipt(&Claim::bare(1, 0, 1), RecordSum::default())]),
+        Fate::Acked { receipts: BatchReceipts { items, .. }, .. } => {
+            assert_eq!(items, [receipt::receipt(&Claim::bare(1, 0, 1), RecordSum::default())])
+        }
         other => panic!("{other:?}"),
     }
 }
