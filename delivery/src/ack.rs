@@ -9,12 +9,12 @@ use std::time::Duration;
 
 use forebay_ledger_client::CallError;
 use forebay_proto::v1::{
-    AckItem, AckRequest, BadRecord, GroupReceipt, GroupShare, LeasedRange, MissedBatches, ReturnedRange, Verdict,
+    AckItem, AckRequest, BadRecord, GroupReceipt, GroupShare, LeasedRange, ReturnedRange, Verdict,
 };
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, timeout_at};
 
-use crate::worker::Worker;
+use crate::worker::{LedgerWord, Worker};
 
 /// Receipts of batches, from the table of their claims to the request that carries them.
 #[derive(Debug, Default)]
@@ -91,22 +91,6 @@ impl BatchReceipts {
     fn len(&self) -> usize {
         self.items.len() + self.bad.len() + self.groups.len() + self.shared.len()
     }
-}
-
-/// What the ledger's answers say for the ring's thread.
-#[derive(Debug)]
-pub(crate) enum LedgerWord {
-    /// Leases that turn out to be somebody else's.
-    Lost(Vec<u64>),
-    /// It has answered that somebody may have [seen](Fate::Seen) this batch, also if it refused that.
-    Noted(u64),
-    /// What the groups have missed that it was asked about.
-    Missed {
-        /// Their names.
-        asked: Vec<String>,
-        /// What they have missed.
-        missed: Vec<MissedBatches>,
-    },
 }
 
 /// What a daemon says when it has made all batches of an epoch that it can fill (semantics rule 36).

@@ -1,7 +1,7 @@
 //! Lets trainers in: the ledger hears of one, and of what it had of an earlier daemon, before the trainer hears of the stream.
 
 use forebay_ledger_client::CallError;
-use forebay_proto::v1::{GroupKey, StreamInfo};
+use forebay_proto::v1::{AckRequest, GroupKey, StreamInfo};
 use forebay_ring::{ConsumerId, Membership, Peer, Socket, text_code};
 
 use crate::attendance::Party;
@@ -86,7 +86,8 @@ impl Delivery {
         group: Option<&GroupKey>,
     ) -> Result<Vec<HandedIn>, CallError> {
         if let Some(group) = group.filter(|group| !group.name.is_empty()) {
-            self.ledger.group_is_there(group.name.clone()).await?;
+            let began = AckRequest { began: vec![group.name.clone()], ..AckRequest::default() };
+            self.ledger.worker().ack(began).await?;
         }
         let adopted = hand_ins.tell(&self.ledger, group).await?;
         if let Err(error) = self.presence.enter(self.ledger.worker(), id, number).await {

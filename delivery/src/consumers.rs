@@ -9,6 +9,7 @@ mod claims;
 mod condition;
 mod deliveries;
 mod epoch_end;
+mod heard;
 mod held_claim;
 mod inbox;
 mod look;
@@ -193,17 +194,7 @@ impl RingThread {
                 self.act();
                 done.send(()).ok();
             }
-            Note::Lost(leases) => {
-                let void = |seq| number(MessageKind::Void, seq);
-                deliveries.lose(&leases).into_iter().for_each(|(id, seq)| readers.send(id, &void(seq), deliveries));
-            }
-            Note::Deadline(deadline) => {
-                let packet = number(MessageKind::Deadline, deadline);
-                deliveries.renew(deadline).into_iter().for_each(|id| readers.send(id, &packet, deliveries));
-            }
-            Note::Others(others) => deliveries.hear_of(others),
-            Note::Missed { asked, missed } => deliveries.answered(&asked, missed),
-            Note::Noted(batch) => deliveries.noted(batch),
+            Note::Ledger(word) => self.hear(word),
             Note::Restored(consumer) => readers.tell_if_done(consumer, deliveries),
             // The loop ends at it.
             Note::Close(_) => {}

@@ -6,7 +6,9 @@ use std::sync::Arc;
 
 use forebay_ledger_client::CallError;
 use forebay_proto::v1::ack_item::Kind;
-use forebay_proto::v1::{AckItem, Cause, GroupKey, GroupReceipt, LeasedRange, Range, ReclaimRequest, Verdict};
+use forebay_proto::v1::{
+    AckItem, AckRequest, Cause, GroupKey, GroupReceipt, LeasedRange, Range, ReclaimRequest, Verdict,
+};
 use forebay_ring::{BatchId, Bulk, BulkError, Claim, HandIn};
 use thiserror::Error;
 
@@ -77,14 +79,14 @@ impl HandIns {
     /// goes to others: nobody would hold it, and its epoch would never end.
     pub(crate) async fn tell(
         &self,
-        standing: &StreamLedger,
+        ledger: &StreamLedger,
         group: Option<&GroupKey>,
     ) -> Result<Vec<HandedIn>, CallError> {
         let mut adopted = Vec::new();
-        match self.tell_parts(standing, group, &mut adopted).await {
+        match self.tell_parts(ledger, group, &mut adopted).await {
             Ok(()) => Ok(adopted),
             Err(error) => {
-                give_back(adopted, standing);
+                give_back(adopted, ledger);
                 Err(error)
             }
         }
@@ -92,7 +94,7 @@ impl HandIns {
 
     async fn tell_parts(
         &self,
-        standing: &StreamLedger,
+        ledger: &StreamLedger,
         group: Option<&GroupKey>,
         adopted: &mut Vec<HandedIn>,
     ) -> Result<(), CallError> {
@@ -103,20 +105,20 @@ impl HandIns {
                 return Ok(());
             }
             first += part.len();
-            tell_part(&part, standing, group, adopted).await?;
+            tell_part(&part, ledger, group, adopted).await?;
         }
     }
 }
 
 /// Batches that were taken back for a trainer which is not let in go to others.
-pub(crate) fn give_back(adopted: Vec<HandedIn>, standing: &StreamLedger) {
+pub(crate) fn give_back(adopted: Vec<HandedIn>, ledger: &StreamLedger) {
     let held = adopted.into_iter().flat_map(|handed_in| handed_in.claims);
-    standing.give_back(ranges(held, Cause::TrainerEnded));
+    ledger.give_back(ranges(held, Cause::TrainerEnded));
 }
 
 async fn tell_part(
     part: &[HandIn],
-    standing: &StreamLedger,
+    ledger: &StreamLedger,
     group: Option<&GroupKey>,
     adopted: &mut Vec<HandedIn>,
 ) -> Result<(), CallError> {
@@ -139,7 +141,8 @@ async fn tell_part(
         });
         let items: Vec<AckItem> = items.collect();
         let of_group = receipts(group, consumed.iter().map(|hand_in| hand_in.seq).zip(items.iter().copied()));
-        standing.consumed(items, of_group).await?;
+        let request = AckRequest { items, groups: of_group, hand_in: true, ..AckRequest::default() };
+        ledger.worker().ack(request).await?;
     }
     if held.is_empty() {
         return Ok(());
@@ -151,7 +154,7 @@ async fn tell_part(
     };
     // Nobody misses a part of a batch that has no records.
     let groups = receipts(group, held.iter().filter(|hand_in| hand_in.bare == 0).map(held_item));
-    let reply = standing.reclaim(ReclaimRequest { items, groups, ..ReclaimRequest::default() }).await?;
+    let reply = ledger.worker().reclaim(ReclaimRequest { items, groups, ..ReclaimRequest::default() }).await?;
     take_back(held.iter().zip(reply.verdicts()), group.is_some(), adopted);
     Ok(())
 }

@@ -8,9 +8,9 @@ use forebay_ledger_client::{CallError, Outage};
 use tokio::sync::watch;
 use tokio::time::{MissedTickBehavior, interval, timeout};
 
-use crate::ack::{self, FateReceiver, LedgerWord, ReceiptCounts};
+use crate::ack::{self, FateReceiver, ReceiptCounts};
 use crate::consumers::{Note, Outbox};
-use crate::worker::{LeaseWord, LeaseWords, Worker};
+use crate::worker::{LeaseWords, Worker};
 
 /// Time between two heartbeats, unless leases are short (semantics rule 4).
 const HEARTBEAT: Duration = Duration::from_secs(5);
@@ -34,33 +34,13 @@ pub(crate) fn follow(worker: &Worker, outbox: Outbox) {
 /// a batch.
 pub(crate) fn tell_of_leases(mut words: LeaseWords, outbox: Outbox) {
     while let Some(word) = words.try_recv() {
-        outbox.post(word.into());
+        outbox.post(Note::Ledger(word));
     }
     tokio::spawn(async move {
         while let Some(word) = words.recv().await {
-            outbox.post(word.into());
+            outbox.post(Note::Ledger(word));
         }
     });
-}
-
-impl From<LeaseWord> for Note {
-    fn from(word: LeaseWord) -> Self {
-        match word {
-            LeaseWord::Lost(leases) => Self::Lost(leases),
-            LeaseWord::Deadline(deadline) => Self::Deadline(deadline),
-            LeaseWord::Others(others) => Self::Others(others),
-        }
-    }
-}
-
-impl From<LedgerWord> for Note {
-    fn from(word: LedgerWord) -> Self {
-        match word {
-            LedgerWord::Lost(leases) => Self::Lost(leases),
-            LedgerWord::Noted(batch) => Self::Noted(batch),
-            LedgerWord::Missed { asked, missed } => Self::Missed { asked, missed },
-        }
-    }
 }
 
 /// A task that lets the coordinator hear from the worker as long as the stream is there, with leases or without.
@@ -101,7 +81,7 @@ pub(crate) fn listen(worker: &Arc<Worker>) {
 /// A task that hands receipts in, and tells the ring's thread what becomes of them.
 pub(crate) fn hand_in(worker: Arc<Worker>, receipts: FateReceiver, counts: Arc<ReceiptCounts>, outbox: Outbox) {
     let tell = outbox.clone();
-    let forward = ack::forward(worker, receipts, counts, move |word| tell.post(word.into()));
+    let forward = ack::forward(worker, receipts, counts, move |word| tell.post(Note::Ledger(word)));
     tokio::spawn(async move {
         match forward.await {
             Ok(()) => {}

@@ -8,8 +8,8 @@ use forebay_ledger_client::{CallError, Handle, Outage};
 use forebay_plan::EpochPart;
 use forebay_proto::v1::attend_request::Attendance;
 use forebay_proto::v1::{
-    AckItem, AckRequest, AuditReply, GroupReceipt, ListQuarantineReply, OpenRequest, Progress, QuarantineKey,
-    ReclaimReply, ReclaimRequest, RestoreRequest, ReturnedRange, Snapshot,
+    AckItem, AuditReply, ListQuarantineReply, OpenRequest, Progress, QuarantineKey, RestoreRequest, ReturnedRange,
+    Snapshot,
 };
 use parking_lot::Mutex;
 use tokio::sync::{mpsc, oneshot, watch};
@@ -182,27 +182,6 @@ impl StreamLedger {
             // Refused, if the run is gone or somebody else has its place; late, if there is an outage.
             let _said = tokio::time::timeout(MOMENT, self.worker.attend(Attendance::Closed, Vec::new())).await;
         }
-    }
-
-    /// Ends an epoch; what of it was not delivered is listed as abandoned.
-    /// The run is in this generation, or it was taken to a state meanwhile and nothing ends.
-    pub async fn abandon(&self, epoch: u64, generation: u64) -> Result<(), CallError> {
-        self.worker.abandon(epoch, generation).await.map(drop)
-    }
-
-    /// Hands in receipts of an earlier incarnation's leases, and those of the trainer's group.
-    pub(crate) async fn consumed(&self, items: Vec<AckItem>, groups: Vec<GroupReceipt>) -> Result<(), CallError> {
-        self.worker.ack(AckRequest { items, groups, hand_in: true, ..AckRequest::default() }).await.map(drop)
-    }
-
-    /// Takes back what a trainer holds of an earlier incarnation's leases.
-    pub(crate) async fn reclaim(&self, held: ReclaimRequest) -> Result<ReclaimReply, CallError> {
-        self.worker.reclaim(held).await
-    }
-
-    /// Tells the ledger that a group with this name is there.
-    pub(crate) async fn group_is_there(&self, name: String) -> Result<(), CallError> {
-        self.worker.ack(AckRequest { began: vec![name], ..AckRequest::default() }).await.map(drop)
     }
 
     /// Gives ranges back, to go to others.

@@ -34,7 +34,7 @@ use granted::GrantedLeases;
 use others::OtherWorkers;
 pub(crate) use others::Others;
 use words::Said;
-pub(crate) use words::{LeaseWord, LeaseWords};
+pub(crate) use words::{LeaseWords, LedgerWord};
 
 /// A worker of a ledger, in one incarnation.
 #[derive(Debug)]
@@ -104,7 +104,7 @@ impl Worker {
             fenced: AtomicBool::new(false),
             ending: watch::Sender::new(None),
         };
-        worker.say(LeaseWord::Deadline(deadline));
+        worker.say(LedgerWord::Deadline(deadline));
         Ok((worker, said, reply))
     }
 
@@ -207,7 +207,7 @@ impl Worker {
     }
 
     /// Ends an epoch early, unless the run is in another generation by then.
-    pub(crate) async fn abandon(&self, epoch: u64, generation: u64) -> Result<AbandonReply, CallError> {
+    pub async fn abandon(&self, epoch: u64, generation: u64) -> Result<AbandonReply, CallError> {
         let reply = self.command(|caller| AbandonRequest { caller: Some(caller), epoch, generation }).await?;
         self.hear_failure(reply.progress, reply.failure.clone());
         self.heard(reply.progress);
@@ -280,10 +280,10 @@ impl Worker {
         let mut granted = self.granted.lock();
         let ended = granted.answered(&leases, &reply.leases);
         if !ended.is_empty() {
-            self.say(LeaseWord::Lost(ended));
+            self.say(LedgerWord::Lost(ended));
         }
         if let Some(later) = granted.renew(later(asked, self.lease_ttl)) {
-            self.say(LeaseWord::Deadline(later));
+            self.say(LedgerWord::Deadline(later));
         }
         Ok(())
     }
@@ -302,7 +302,7 @@ impl Worker {
         self.heard(news.progress);
         self.hear_failure(news.progress, news.failure.take());
         if let Some(others) = self.others.hear(news, &self.name) {
-            self.say(LeaseWord::Others(others));
+            self.say(LedgerWord::Others(others));
         }
     }
 
@@ -341,7 +341,7 @@ impl Worker {
         }
     }
 
-    fn say(&self, word: LeaseWord) {
+    fn say(&self, word: LedgerWord) {
         // Nobody listens where the stream could not be opened.
         let _gone = self.words.send(Said::Word(word));
     }

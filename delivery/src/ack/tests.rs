@@ -45,7 +45,7 @@ impl Story {
         let tell = move |word| match word {
             LedgerWord::Lost(leases) => told.send(leases).unwrap(),
             LedgerWord::Noted(batch) => note.send(batch).unwrap(),
-            LedgerWord::Missed { .. } => {}
+            LedgerWord::Missed { .. } | LedgerWord::Deadline(_) | LedgerWord::Others(_) => {}
         };
         tokio::spawn(forward(worker, receiver, Arc::default(), tell));
         Self { handle, ledger: opened.ledger, lease, fates, lost, noted }

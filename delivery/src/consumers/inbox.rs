@@ -4,7 +4,7 @@ use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
 use crossbeam_channel as channel;
-use forebay_proto::v1::{MissedBatches, Progress};
+use forebay_proto::v1::Progress;
 use forebay_ring::{ConsumerId, RegionError, SlotId};
 use rustix::event::{EventfdFlags, eventfd};
 use tokio::sync::oneshot;
@@ -12,7 +12,7 @@ use tokio::sync::oneshot;
 use crate::consumers::{Arrival, RingStatus};
 use crate::handover::Handover;
 use crate::stream_ring::{NoRing, StreamRing};
-use crate::worker::Others;
+use crate::worker::LedgerWord;
 
 /// Something that the ring's thread is to know.
 #[derive(Debug)]
@@ -52,21 +52,8 @@ pub(crate) enum Note {
         /// Told when nothing of before is left.
         done: oneshot::Sender<()>,
     },
-    /// Leases that went to somebody else, or that have ended.
-    Lost(Vec<u64>),
-    /// Until when batches may be handed out, in nanoseconds of `CLOCK_BOOTTIME` (semantics rule 19).
-    Deadline(u64),
-    /// What other daemons have and want of an epoch's last records.
-    Others(Others),
-    /// The ledger knows that somebody who ended may have seen this batch: it may be offered again.
-    Noted(u64),
-    /// The ledger has answered what groups of trainers have missed.
-    Missed {
-        /// The groups that it was asked about.
-        asked: Vec<String>,
-        /// What others have consumed and they have not got.
-        missed: Vec<MissedBatches>,
-    },
+    /// From the ledger, of leases and batches.
+    Ledger(LedgerWord),
     /// The stream is about to end: batches that nobody holds are dropped, and none is offered again. Answered when
     /// their claims are on their way back.
     Drain(oneshot::Sender<()>),

@@ -20,6 +20,7 @@ use super::*;
 use crate::ack::BatchReceipts;
 use crate::handover::Vacancies;
 use crate::settings::DeliverySettings;
+use crate::worker::LedgerWord;
 
 /// How long anything may take before the test has failed.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -342,7 +343,7 @@ fn rule_15_a_batch_that_somebody_may_have_seen_is_offered_again_when_the_ledger_
     );
     let next = scene.attach(2);
     assert_eq!(scene.offered_so_far(&next), None, "it is not offered before");
-    scene.outbox.post(Note::Noted(1));
+    scene.outbox.post(Note::Ledger(LedgerWord::Noted(1)));
     assert_eq!(next.offer().seq, 1);
 }
 
@@ -360,7 +361,7 @@ fn rule_19_a_ledger_that_does_not_answer_holds_up_what_a_dead_trainer_saw_and_of
         scene.publish(2);
         let passes = (!in_order).then_some(2);
         assert_eq!(scene.offered_so_far(&next), passes);
-        scene.outbox.post(Note::Noted(1));
+        scene.outbox.post(Note::Ledger(LedgerWord::Noted(1)));
         let heir = if passes.is_some() { scene.attach(3) } else { next };
         assert_eq!(heir.offer().seq, 1);
     }

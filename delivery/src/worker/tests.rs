@@ -72,7 +72,7 @@ impl Site {
 }
 
 /// What was said until now.
-fn said(words: &mut LeaseWords) -> Vec<LeaseWord> {
+fn said(words: &mut LeaseWords) -> Vec<LedgerWord> {
     std::iter::from_fn(|| words.try_recv()).collect()
 }
 
@@ -98,15 +98,15 @@ async fn rule_19_a_lost_lease_is_told_before_the_deadline_that_the_same_heartbea
     let (paused, mut words) = site.worker("paused", true).await;
     let (other, _) = site.worker("other", true).await;
     let lost = lease(&paused).await;
-    assert!(matches!(said(&mut words)[..], [LeaseWord::Deadline(_)]));
+    assert!(matches!(said(&mut words)[..], [LedgerWord::Deadline(_)]));
     site.now.fetch_add(2 * 500, Ordering::SeqCst);
     other.heartbeat().await.unwrap();
     paused.heartbeat().await.unwrap();
     let told = said(&mut words);
-    let [LeaseWord::Lost(leases), LeaseWord::Deadline(_)] = &told[..] else { panic!("{told:?}") };
+    let [LedgerWord::Lost(leases), LedgerWord::Deadline(_)] = &told[..] else { panic!("{told:?}") };
     assert_eq!(leases, &[lost.id]);
     paused.heartbeat().await.unwrap();
-    assert!(matches!(said(&mut words)[..], [LeaseWord::Deadline(_)]), "it is told once");
+    assert!(matches!(said(&mut words)[..], [LedgerWord::Deadline(_)]), "it is told once");
 }
 
 #[tokio::test]
@@ -120,13 +120,13 @@ async fn rule_34_a_lease_is_not_used_before_a_heartbeat_has_named_it_if_one_was_
     site.fill_the_disk(false);
     let granted = asked.await.unwrap().unwrap();
     assert_eq!(granted.leases.len(), 1);
-    assert!(matches!(said(&mut words)[..], [LeaseWord::Deadline(_)]), "a further one was sent");
+    assert!(matches!(said(&mut words)[..], [LedgerWord::Deadline(_)]), "a further one was sent");
     // It was named: with heartbeats it stays for as long as they come.
     for _ in 0..4 {
         site.now.fetch_add(300, Ordering::SeqCst);
         worker.heartbeat().await.unwrap();
     }
-    assert!(said(&mut words).iter().all(|word| matches!(word, LeaseWord::Deadline(_))));
+    assert!(said(&mut words).iter().all(|word| matches!(word, LedgerWord::Deadline(_))));
 }
 
 #[tokio::test]
@@ -156,5 +156,5 @@ async fn rule_19_the_only_daemon_of_a_ledger_has_no_deadline() {
     let site = Site { handle, now: Arc::default(), is_full: Arc::default() };
     let (worker, mut words) = site.worker("local", false).await;
     worker.heartbeat().await.unwrap();
-    assert_eq!(said(&mut words), [LeaseWord::Deadline(u64::MAX)]);
+    assert_eq!(said(&mut words), [LedgerWord::Deadline(u64::MAX)]);
 }

@@ -16,10 +16,10 @@ use proptest::prelude::*;
 use tokio::sync::{mpsc, oneshot};
 
 use super::{BatchClaims, Deed, Deliveries, Receipts};
-use crate::ack::{Fate, Fates, LedgerWord};
+use crate::ack::{Fate, Fates};
 use crate::consumers::{HandedIn, HeldClaim};
 use crate::receipt::{group_receipt, receipt};
-use crate::worker::Worker;
+use crate::worker::{LedgerWord, Worker};
 use scene::{Had, Hand, Person, RECORDS, Step, TRAINERS, daemon, key, step};
 
 /// Everything that there is.
@@ -274,6 +274,7 @@ impl Walk {
                 LedgerWord::Lost(leases) => panic!("{leases:?} are this daemon's"),
                 LedgerWord::Noted(batch) => self.deliveries.noted(batch),
                 LedgerWord::Missed { asked, missed } => self.deliveries.answered(&asked, missed),
+                LedgerWord::Deadline(_) | LedgerWord::Others(_) => panic!("that is no answer"),
             }
         }
         for person in self.people.iter_mut().flatten().filter(|person| person.id.is_some()) {

@@ -11,10 +11,10 @@ use forebay_ring::{Claim, ConsumerId, HeldBatch, SlotId};
 use proptest::prelude::*;
 use tokio::sync::mpsc;
 
-use crate::ack::{Fates, LedgerWord, forward};
+use crate::ack::{Fates, forward};
 use crate::consumers::deliveries::Deliveries;
 use crate::settings::{DeliverySettings, Mode};
-use crate::worker::Worker;
+use crate::worker::{LedgerWord, Worker};
 
 /// Records, which are all of one epoch.
 pub(super) const RECORDS: u64 = 40;
