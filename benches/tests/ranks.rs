@@ -7,12 +7,14 @@ use std::process::Command;
 use serde_json::Value;
 
 /// ARCHITECTURE.md has the same table.
-const RANKS: [(&str, u32); 24] = [
+const RANKS: [(&str, u32); 25] = [
     ("forebay-printable", 0),
     ("forebay-threads", 0),
     ("forebay-proto", 0),
     ("forebay-columns", 0),
     ("forebay-ring", 1),
+    // Formats and road have their programs on top of it.
+    ("forebay-children", 1),
     ("forebay-jpeg", 0),
     ("forebay-plan", 1),
     ("forebay-ledger", 2),
@@ -87,6 +89,7 @@ const FREE_OF: [(&str, &[&str]); 7] = [
     ("forebay-plan", &["tonic", "tokio", "redb", "rustls"]),
     ("forebay-ledger", &["tonic", "tokio", "redb", "rustls"]),
     ("forebay-sources", &["tonic", "tokio", "redb", "prost"]),
+    ("forebay-children", &["tonic", "tokio", "prost"]),
     ("forebay-formats", &["tonic", "redb", "prost"]),
     ("forebay-delivery", FOREIGN_TO_DELIVERY),
     ("forebay-road", &["redb"]),

@@ -53,7 +53,6 @@ mod progress;
 mod python;
 mod ranges;
 mod recordio;
-mod refill;
 mod regular_file;
 mod roles;
 mod scan;

@@ -1,13 +1,11 @@
 //! `python:`: records that a user's Python class reads, as those of `ElasticDL` do (semantics rule 55).
 //!
-//! Nothing of a reader runs in this process. Children run it (`child.rs`), which a pool lends to the threads that read.
-//! They answer over a socket (`channel.rs`). A record's span is read by one task, and kept.
+//! Nothing of a reader runs in this process. Children run it (`child.rs`, with `reader.py` as their program), which a pool lends
+//! to the threads that read. A record's span is read by one task, and kept.
 
 mod cells;
-mod channel;
 mod child;
-mod lines;
-mod memory;
+mod frames;
 mod pool;
 mod rows;
 mod settings;

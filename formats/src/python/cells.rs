@@ -2,11 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use forebay_children::Silence;
 use forebay_columns::{Column, ColumnType, Element, ElementType, Field, Schema, Table};
 use forebay_printable::printable;
 use half::{bf16, f16};
-
-use super::channel::Silence;
 
 /// The columns so far, by the numbers that the child gave them.
 #[derive(Debug, Default)]

@@ -1,33 +1,29 @@
-//! A child process that runs a reader: how it is started, asked, ended and reaped.
+//! A child process that runs a reader: what it is asked, and what its answers are.
 
-use std::io::{self, PipeWriter};
-use std::os::fd::OwnedFd;
-use std::os::unix::net::UnixStream;
-use std::os::unix::process::CommandExt as _;
-use std::process::{Child, Command, Stdio};
-use std::sync::mpsc::{self, Receiver, SendError, Sender};
-use std::thread;
-use std::time::{Duration, Instant};
+use std::io;
+use std::time::Duration;
 
+use forebay_children::{
+    Channel, ChildCommand, ChildProcess, FrameHead, LentMemory, Patience, PythonModule, Refill, Silence,
+};
 use forebay_printable::printable;
-use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
 use serde_json::{Value, json};
 
 use super::cells::GivenColumns;
-use super::channel::{Channel, FrameHead, FrameKind, Silence};
-use super::lines::follow;
-use super::memory::RecordMemory;
+use super::frames::{FrameKind, SHORT};
 use super::settings::ReaderSettings;
 use super::shards::TaskSpan;
 use crate::grain_cache::Grain;
-use crate::refill::Refill;
 
-/// The child's program. It travels in the binary, so that a wheel and a service have the one that fits.
-const PROGRAM: &str = include_str!("child.py");
-/// The part of it that knows columns.
-const CELLS: &str = include_str!("cells.py");
+/// The child's program, and the part of it that knows columns.
+const PROGRAM: [PythonModule; 2] = [
+    PythonModule { name: "forebay_cells", code: include_str!("cells.py") },
+    PythonModule { name: "forebay_program", code: include_str!("reader.py") },
+];
 /// How long a child may take to import the reader's file and make the reader, and to say what the dataset has.
 pub(super) const STARTING: Duration = Duration::from_secs(600);
+/// How long a request may take to be sent. It always fits in the socket, unless the child has stopped reading.
+const SENDING: Duration = Duration::from_secs(60);
 /// Most bytes of a span. One with more is read record by record.
 const MOST_BYTES: u64 = 256 << 20;
 /// Most bytes of the JSON with all shards.
@@ -36,14 +32,9 @@ const MOST_SHARDS: u64 = 1 << 30;
 /// A child with a reader of its own.
 #[derive(Debug)]
 pub(super) struct ReaderChild {
-    channel: Channel,
+    process: ChildProcess,
     /// Large records come through it.
-    memory: RecordMemory,
-    group: Pid,
-    /// The child lives while this is open.
-    life: Option<PipeWriter>,
-    /// Goes to the thread that reaps it.
-    process: Option<(Child, Sender<Child>)>,
+    memory: LentMemory,
 }
 
 /// What a reader said of its dataset.
@@ -115,97 +106,65 @@ pub(super) enum StartFailure {
 impl ReaderChild {
     /// Starts a child, and waits for this time until it has a reader.
     pub(super) fn start(settings: &ReaderSettings, time: Duration) -> Result<Self, StartFailure> {
-        let mut begun =
-            Self::spawn(settings, |pid| Ok(pidfd_open(pid, PidfdFlags::empty())?)).map_err(StartFailure::Spawn)?;
-        let answer = begun.request(&settings.begin(), time, |_, _, head, _| Err(unexpected(head)));
+        let mut begun = Self::spawn(settings).map_err(StartFailure::Spawn)?;
+        let answer = begun.request(&settings.begin(), time, |_| Err(unexpected()));
         answer.map_err(StartFailure::Reader)?;
         Ok(begun)
     }
 
-    /// `watch` opens what tells that a process has ended.
-    pub(super) fn spawn(settings: &ReaderSettings, watch: impl FnOnce(Pid) -> io::Result<OwnedFd>) -> io::Result<Self> {
-        let (ours, theirs) = UnixStream::pair()?;
-        let memory = RecordMemory::new()?;
-        memory.lend(&ours)?;
-        let (lives, life) = io::pipe()?;
-        let mut child = Command::new(&settings.interpreter)
-            .args(["-c", PROGRAM, CELLS])
-            .stdin(Stdio::from(OwnedFd::from(theirs)))
-            // The child has its end of this pipe where others have their output: it only sees that the pipe closes.
-            .stdout(Stdio::from(lives))
-            .stderr(Stdio::piped())
-            // Its own children are in the group too, and end with it.
-            .process_group(0)
-            .spawn()?;
-        let group = Pid::from_child(&child);
-        let (reaper, reaped) = mpsc::channel();
-        let stderr = child.stderr.take().expect("it was asked to be piped");
-        let name = settings.name().to_owned();
-        let (channel, process) = (Channel::new(ours), Some((child, reaper)));
-        let begun = Self { channel, memory, group, life: Some(life), process };
-        let process = match watch(group) {
-            Ok(process) => process,
-            Err(error) => {
-                // Without the thread, the end of `begun` waits for the child.
-                drop(reaped);
-                return Err(error);
-            }
-        };
-        let log = move || {
-            follow(stderr, process, &printable(&name).to_string(), group);
-            reap(&reaped, group);
-        };
-        thread::Builder::new().name("forebay-reader".into()).spawn(log)?;
-        Ok(begun)
+    fn spawn(settings: &ReaderSettings) -> io::Result<Self> {
+        let name = settings.name().to_string_lossy();
+        let mut process = ChildCommand::python(&settings.interpreter, name, &PROGRAM).start()?;
+        let memory = LentMemory::new()?;
+        memory.lend(process.channel())?;
+        Ok(Self { process, memory })
     }
 
     /// The child's process id.
     #[cfg(test)]
-    pub(super) fn pid(&self) -> Pid {
-        self.group
+    pub(super) fn pid(&self) -> rustix::process::Pid {
+        self.process.pid()
     }
 
     /// Bytes of records that it has in memory.
     #[cfg(test)]
     pub(super) fn in_memory(&self) -> u64 {
-        self.memory.len().unwrap()
+        self.memory.written().unwrap()
     }
 
     /// Lets go of the child, as the end of the daemon does.
     #[cfg(test)]
     pub(super) fn let_go(&mut self) {
-        self.life.take();
+        self.process.close_life();
     }
 
     /// What the dataset has. `progress` is called for each task that is read for its labels.
     pub(super) fn describe(&mut self, scan: bool, progress: &dyn Fn()) -> Result<ReaderReply, TaskFailure> {
         let mut about = ReaderReply::default();
-        self.request(&json!({ "do": "describe", "scan": scan }), STARTING, |channel, _, head, deadline| {
-            match head.kind {
-                FrameKind::Shards => {
-                    about.json = channel.whole(head, MOST_SHARDS, deadline)?;
-                    Ok(())
-                }
-                FrameKind::Integers => {
-                    let bytes = channel.whole(head, MOST_SHARDS * 32, deadline)?;
-                    let integers = bytes.chunks_exact(8).filter_map(|bytes| bytes.try_into().ok());
-                    about.labels = Some(integers.map(i64::from_le_bytes).collect());
-                    Ok(())
-                }
-                FrameKind::Type => {
-                    let json = channel.short(head, deadline)?;
-                    Ok(about.columns.begin(&json)?)
-                }
-                FrameKind::Values => {
-                    let cells = channel.whole(head, MOST_BYTES, deadline)?;
-                    Ok(about.columns.push(&cells)?)
-                }
-                FrameKind::Progress if head.len == 0 => {
-                    progress();
-                    Ok(())
-                }
-                _ => Err(unexpected(head)),
+        self.request(&json!({ "do": "describe", "scan": scan }), STARTING, |mut frame| match frame.kind {
+            FrameKind::Shards => {
+                about.json = frame.whole(MOST_SHARDS)?;
+                Ok(())
             }
+            FrameKind::Integers => {
+                let bytes = frame.whole(MOST_SHARDS * 32)?;
+                let integers = bytes.chunks_exact(8).filter_map(|bytes| bytes.try_into().ok());
+                about.labels = Some(integers.map(i64::from_le_bytes).collect());
+                Ok(())
+            }
+            FrameKind::Type => {
+                let json = frame.whole(SHORT)?;
+                Ok(about.columns.begin(&json)?)
+            }
+            FrameKind::Values => {
+                let cells = frame.whole(MOST_BYTES)?;
+                Ok(about.columns.push(&cells)?)
+            }
+            FrameKind::Progress if frame.head.len == 0 => {
+                progress();
+                Ok(())
+            }
+            _ => Err(unexpected()),
         })?;
         Ok(about)
     }
@@ -222,39 +181,37 @@ impl ReaderChild {
         let (mut answer, mut bytes) = (TaskAnswer::default(), Refill::new(used));
         let (mut label, mut has_others, mut too_large) = (None, false, None);
         self.memory.begin()?;
-        self.request(&request, settings.read_timeout, |channel, memory, head, deadline| {
+        self.request(&request, settings.read_timeout, |mut frame| {
             let surplus = answer.grain.ends.len() as u64 >= span.len();
-            match head.kind {
+            let len = frame.head.len;
+            match frame.kind {
                 // One of each before a record, or they would never end.
                 FrameKind::Label if label.is_none() => {
-                    let json = channel.short(head, deadline)?;
+                    let json = frame.whole(SHORT)?;
                     label = Some(GivenLabel(serde_json::from_slice(&json).map_err(|_| Silence::Garbage)?));
                     return Ok(());
                 }
                 FrameKind::Others if !has_others => {
                     has_others = true;
-                    let json = channel.short(head, deadline)?;
+                    let json = frame.whole(SHORT)?;
                     answer.others = serde_json::from_slice(&json).map_err(|_| Silence::Garbage)?;
                     return Ok(());
                 }
-                FrameKind::Record | FrameKind::Stored if head.len <= settings.byte_limit && !surplus => {
-                    if span.len() > 1 && head.len.saturating_add(bytes.len() as u64) > MOST_BYTES {
+                FrameKind::Record | FrameKind::Stored if len <= settings.byte_limit && !surplus => {
+                    if span.len() > 1 && len.saturating_add(bytes.filled() as u64) > MOST_BYTES {
                         return Err(TaskFailure::Bulky);
                     }
-                    match head.kind {
-                        FrameKind::Stored => memory.take(head.len, &mut bytes)?,
-                        _ => channel.body(head, settings.byte_limit, deadline, &mut bytes)?,
-                    }
+                    frame.add_to(&mut bytes)?;
                 }
                 FrameKind::Big if !surplus => {
-                    let size = channel.short(head, deadline)?;
+                    let size = frame.whole(SHORT)?;
                     let size = <[u8; 8]>::try_from(size.as_slice()).map_err(|_| Silence::Garbage)?;
                     too_large = Some(u64::from_le_bytes(size));
                 }
-                _ => return Err(unexpected(head)),
+                _ => return Err(unexpected()),
             }
             has_others = false;
-            answer.grain.ends.push(bytes.len());
+            answer.grain.ends.push(bytes.filled());
             answer.labels.push(label.take());
             Ok(())
         })?;
@@ -273,22 +230,25 @@ impl ReaderChild {
         &mut self,
         request: &Value,
         time: Duration,
-        mut take: impl FnMut(&mut Channel, &mut RecordMemory, FrameHead, Instant) -> Result<(), TaskFailure>,
+        mut take: impl FnMut(AnswerFrame<'_>) -> Result<(), TaskFailure>,
     ) -> Result<(), TaskFailure> {
+        let (channel, memory) = (self.process.channel(), &mut self.memory);
         let mut answer = || {
-            self.channel.ask(request)?;
+            channel.send(format!("{request}\n").as_bytes(), &Patience::lasting(SENDING))?;
             loop {
-                let deadline = Instant::now() + time;
-                let head = self.channel.head(deadline)?;
-                match head.kind {
+                let patience = Patience::lasting(time);
+                let head = channel.head(&patience)?;
+                let kind = FrameKind::of(head)?;
+                let mut frame = AnswerFrame { kind, head, channel, memory, patience: &patience };
+                match kind {
                     FrameKind::Done if head.len == 0 => return Ok(()),
                     FrameKind::Error | FrameKind::Outage => {
-                        let words = self.channel.short(head, deadline)?;
+                        let words = frame.whole(SHORT)?;
                         let words = printable(&*String::from_utf8_lossy(&words)).to_string();
-                        let is_error = head.kind == FrameKind::Error;
+                        let is_error = kind == FrameKind::Error;
                         return Err(if is_error { TaskFailure::Raised(words) } else { TaskFailure::Outage(words) });
                     }
-                    _ => take(&mut self.channel, &mut self.memory, head, deadline)?,
+                    _ => take(frame)?,
                 }
             }
         };
@@ -299,17 +259,33 @@ impl ReaderChild {
     }
 }
 
-impl Drop for ReaderChild {
-    fn drop(&mut self) {
-        let Some((child, reaper)) = self.process.take() else { return };
-        drop(self.life.take());
-        // The child is not reaped yet, so the number is still its own. A group that is gone already needs no signal.
-        let _gone = kill_process_group(self.group, Signal::KILL);
-        if let Err(SendError(mut child)) = reaper.send(child) {
-            // The thread could not be started.
-            let _status = child.wait();
+/// A frame of an answer, whose bytes have not been taken yet.
+struct AnswerFrame<'a> {
+    kind: FrameKind,
+    head: FrameHead,
+    channel: &'a mut Channel,
+    memory: &'a mut LentMemory,
+    patience: &'a Patience<'a>,
+}
+
+impl AnswerFrame<'_> {
+    /// Its bytes, at most so many.
+    fn whole(&mut self, most: u64) -> Result<Vec<u8>, Silence> {
+        self.channel.whole(self.head, most, self.patience)
+    }
+
+    /// Adds the record that it has or that it tells of. Its length is known to be allowed.
+    fn add_to(&mut self, bytes: &mut Refill) -> Result<(), Silence> {
+        match self.kind {
+            FrameKind::Stored => self.memory.take(self.head.len, bytes),
+            _ => self.channel.body(self.head, self.head.len, self.patience, bytes),
         }
     }
+}
+
+/// A frame has no place in the answer.
+fn unexpected() -> TaskFailure {
+    Silence::Garbage.into()
 }
 
 impl From<Silence> for TaskFailure {
@@ -320,17 +296,5 @@ impl From<Silence> for TaskFailure {
             Silence::Garbage => Self::Lost("its process sent something that is not an answer".into()),
             Silence::Memory => Self::Lost("the system has no memory for the record".into()),
         }
-    }
-}
-
-fn unexpected(_head: FrameHead) -> TaskFailure {
-    Silence::Garbage.into()
-}
-
-/// Waits for the end of a child that nobody asks any more.
-fn reap(reaped: &Receiver<Child>, pid: Pid) {
-    let Ok(mut child) = reaped.recv() else { return };
-    if let Ok(status) = child.wait() {
-        tracing::debug!(%status, child = pid.as_raw_pid(), "a reader's process has ended");
     }
 }

@@ -3,8 +3,9 @@
 use std::io::Read;
 use std::mem;
 
+use forebay_children::Refill;
+
 use super::chunk::ChunkCodec;
-use crate::refill::Refill;
 
 /// A block of snappystream has at most so many bytes.
 const BLOCK: usize = 1 << 16;

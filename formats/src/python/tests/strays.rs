@@ -1,8 +1,4 @@
-//! Children that talk too much, and children that cannot be watched.
-
-use std::io;
-
-use rustix::process::{WaitOptions, waitpid};
+//! Children that talk too much.
 
 use super::*;
 
@@ -19,17 +15,4 @@ fn rule_55_a_child_that_sends_labels_without_records_gives_no_record() {
         assert!(read[3].as_ref().unwrap_err().contains("sent something that is not an answer"), "{read:?}");
         assert_eq!(read.iter().filter(|read| read.is_ok()).count(), 7);
     }
-}
-
-#[test]
-fn a_child_that_cannot_be_watched_leaves_no_zombie() {
-    let script = Script::new(&reads("yield content(task, number)"));
-    let settings = ReaderSettings::new(&script.file(), &with([])).unwrap();
-    let mut started = None;
-    let spawned = ReaderChild::spawn(&settings, |pid| {
-        started = Some(pid);
-        Err(io::Error::other("no descriptor is left"))
-    });
-    assert_eq!(spawned.unwrap_err().to_string(), "no descriptor is left");
-    assert_eq!(waitpid(started, WaitOptions::NOHANG).unwrap_err(), rustix::io::Errno::CHILD);
 }

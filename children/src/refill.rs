@@ -5,19 +5,19 @@ use std::collections::TryReserveError;
 
 /// A buffer with the bytes that were added since it was taken, and behind them what it had before.
 #[derive(Debug)]
-pub(crate) struct Refill {
+pub struct Refill {
     bytes: Vec<u8>,
     filled: usize,
 }
 
 impl Refill {
     /// Nothing is added yet. What `used` has is of no use but for its memory.
-    pub(crate) fn new(used: Vec<u8>) -> Self {
+    pub fn new(used: Vec<u8>) -> Self {
         Self { bytes: used, filled: 0 }
     }
 
     /// Bytes that were added.
-    pub(crate) fn len(&self) -> usize {
+    pub fn filled(&self) -> usize {
         self.filled
     }
 
@@ -25,7 +25,7 @@ impl Refill {
     ///
     /// # Errors
     /// There is no memory for them.
-    pub(crate) fn add(&mut self, len: usize) -> Result<&mut [u8], TryReserveError> {
+    pub fn add(&mut self, len: usize) -> Result<&mut [u8], TryReserveError> {
         let (start, end) = (self.filled, self.filled.saturating_add(len));
         if self.bytes.len() < end {
             if self.bytes.capacity() < end {
@@ -39,7 +39,7 @@ impl Refill {
     }
 
     /// What was added, and nothing else.
-    pub(crate) fn finish(mut self) -> Vec<u8> {
+    pub fn finish(mut self) -> Vec<u8> {
         self.bytes.truncate(self.filled);
         self.bytes
     }
@@ -56,7 +56,7 @@ mod tests {
             for part in ["ab", "", "cdef", "ghi"] {
                 refill.add(part.len()).unwrap().copy_from_slice(part.as_bytes());
             }
-            assert_eq!(refill.len(), 9);
+            assert_eq!(refill.filled(), 9);
             assert_eq!(refill.finish(), b"abcdefghi");
         }
     }

@@ -1,4 +1,4 @@
-//! Memory that a child writes large records into, so that they do not pass through the socket. The daemon reads it as a file
+//! Memory that a child writes large answers into, so that they do not pass through the socket. The daemon reads it as a file
 //! and never maps it: the child may change it or cut it off at any time.
 
 use std::fs::File;
@@ -6,60 +6,67 @@ use std::io::{self, IoSlice};
 use std::mem::MaybeUninit;
 use std::os::fd::AsFd as _;
 use std::os::unix::fs::FileExt as _;
-use std::os::unix::net::UnixStream;
 
 use rustix::fs::{MemfdFlags, memfd_create};
 use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
 
-use super::channel::Silence;
+use crate::channel::{Channel, Silence};
 use crate::refill::Refill;
 
 /// Memory with more bytes than this is freed before the next request. With fewer, it is used again.
 const MOST_KEPT: u64 = 32 << 20;
 
-/// The memory of one child. The records of an answer follow each other in it, from its first byte on.
+/// The memory of one child. The parts of an answer follow each other in it, from its first byte on.
 #[derive(Debug)]
-pub(super) struct RecordMemory {
+pub struct LentMemory {
     file: File,
-    /// Where the next record begins.
+    /// Where the next part begins.
     next: u64,
 }
 
-impl RecordMemory {
+impl LentMemory {
+    /// Memory that no child has yet. It takes no further seals, so no child can keep the daemon from freeing it.
+    ///
     /// # Errors
     /// The system lacks memory or descriptors.
-    pub(super) fn new() -> io::Result<Self> {
-        Ok(Self { file: memfd_create("forebay-reader", MemfdFlags::CLOEXEC)?.into(), next: 0 })
+    pub fn new() -> io::Result<Self> {
+        Ok(Self { file: memfd_create("forebay-child", MemfdFlags::CLOEXEC)?.into(), next: 0 })
     }
 
-    /// Sends the descriptor through the daemon's end of the socket, before any request.
+    /// Sends the descriptor to the child, before any request.
     ///
     /// # Errors
     /// The system lacks what that takes.
-    pub(super) fn lend(&self, stream: &UnixStream) -> io::Result<()> {
+    pub fn lend(&self, channel: &Channel) -> io::Result<()> {
         let fds = [self.file.as_fd()];
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
         let mut control = SendAncillaryBuffer::new(&mut space);
         if !control.push(SendAncillaryMessage::ScmRights(&fds)) {
             return Err(io::ErrorKind::InvalidInput.into());
         }
-        sendmsg(stream, &[IoSlice::new(b"M")], &mut control, SendFlags::NOSIGNAL)?;
+        sendmsg(channel.stream(), &[IoSlice::new(b"M")], &mut control, SendFlags::NOSIGNAL)?;
         Ok(())
     }
 
     /// A request begins, so the child writes from the first byte on again.
-    pub(super) fn begin(&mut self) -> Result<(), Silence> {
+    ///
+    /// # Errors
+    /// The system does not free what is too much.
+    pub fn begin(&mut self) -> Result<(), Silence> {
         self.next = 0;
-        if self.len()? > MOST_KEPT {
+        if self.written()? > MOST_KEPT {
             self.file.set_len(0).map_err(|_| Silence::Memory)?;
         }
         Ok(())
     }
 
-    /// Adds the next record to `into`. Of a record that is not there as a whole, nothing is read, and no room is made for it.
-    pub(super) fn take(&mut self, len: u64, into: &mut Refill) -> Result<(), Silence> {
+    /// Adds the next part to `into`. Of one that is not there as a whole, nothing is read, and no room is made for it.
+    ///
+    /// # Errors
+    /// It is not there, or there is no memory for it.
+    pub fn take(&mut self, len: u64, into: &mut Refill) -> Result<(), Silence> {
         let end = self.next.checked_add(len).ok_or(Silence::Garbage)?;
-        if end > self.len()? {
+        if end > self.written()? {
             return Err(Silence::Garbage);
         }
         let len = usize::try_from(len).map_err(|_| Silence::Memory)?;
@@ -71,18 +78,23 @@ impl RecordMemory {
     }
 
     /// Bytes of memory, as far as the child has written.
-    pub(super) fn len(&self) -> Result<u64, Silence> {
+    ///
+    /// # Errors
+    /// The system does not say it.
+    pub fn written(&self) -> Result<u64, Silence> {
         Ok(self.file.metadata().map_err(|_| Silence::Memory)?.len())
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use rustix::fs::{SealFlags, fcntl_add_seals};
+
     use super::*;
 
     #[test]
-    fn records_follow_each_other_and_each_request_begins_anew() {
-        let mut memory = RecordMemory::new().unwrap();
+    fn parts_follow_each_other_and_each_request_begins_anew() {
+        let mut memory = LentMemory::new().unwrap();
         memory.file.write_all_at(b"abcdefg", 0).unwrap();
         let mut into = Refill::new(b"of another answer".to_vec());
         memory.take(3, &mut into).unwrap();
@@ -97,7 +109,7 @@ mod tests {
 
     #[test]
     fn no_room_is_made_for_what_is_not_there() {
-        let mut memory = RecordMemory::new().unwrap();
+        let mut memory = LentMemory::new().unwrap();
         memory.file.write_all_at(b"abc", 0).unwrap();
         for len in [4, 1 << 40, u64::MAX] {
             let mut into = Refill::new(Vec::new());
@@ -109,12 +121,19 @@ mod tests {
     }
 
     #[test]
-    fn memory_of_large_records_is_freed_with_the_next_request() {
-        let mut memory = RecordMemory::new().unwrap();
+    fn memory_of_large_parts_is_freed_with_the_next_request() {
+        let mut memory = LentMemory::new().unwrap();
         for (len, left) in [(MOST_KEPT, MOST_KEPT), (MOST_KEPT + 1, 0)] {
             memory.file.write_all_at(b"x", len - 1).unwrap();
             memory.begin().unwrap();
-            assert_eq!(memory.len(), Ok(left));
+            assert_eq!(memory.written(), Ok(left));
         }
+    }
+
+    #[test]
+    fn a_child_cannot_seal_it() {
+        let memory = LentMemory::new().unwrap();
+        let sealed = fcntl_add_seals(&memory.file, SealFlags::SHRINK);
+        assert_eq!(sealed.unwrap_err(), rustix::io::Errno::PERM);
     }
 }

@@ -1,32 +1,22 @@
-"""Runs a user's reader for the daemon, in a process of its own. docs/decisions/0025 says how the two talk.
-
-Requests are lines of JSON. Answers are frames: a letter, a length of 8 bytes, and so many bytes. Only large records are
-not in their frames: they are in memory of the daemon, one after the other.
-"""
+"""Runs a user's reader for the daemon, in a child process (docs/decisions/0025)."""
 
 from __future__ import annotations
 
+import importlib.util
+import inspect
+import json
+import operator
+import os
+import struct
 import sys
+import traceback
+from array import array
+from collections.abc import Iterator, Sequence
+from types import ModuleType, SimpleNamespace
+from typing import Any, Union
 
-# `python -c` looks for modules in the working folder first, where anybody may have put them.
-sys.path[:] = [entry for entry in sys.path if entry]
-
-import fcntl  # noqa: E402
-import importlib.util  # noqa: E402
-import inspect  # noqa: E402
-import json  # noqa: E402
-import operator  # noqa: E402
-import os  # noqa: E402
-import select  # noqa: E402
-import signal  # noqa: E402
-import socket  # noqa: E402
-import struct  # noqa: E402
-import time  # noqa: E402
-import traceback  # noqa: E402
-from array import array  # noqa: E402
-from collections.abc import Iterator, Sequence  # noqa: E402
-from types import ModuleType, SimpleNamespace  # noqa: E402
-from typing import Any, Union  # noqa: E402
+from forebay_cells import Targets
+from forebay_child import ERROR, Daemon, module_of
 
 # ElasticDL's number of a task that trains.
 TRAINING = 1
@@ -36,32 +26,8 @@ Label = Union[int, str]
 DEFAULT_NAMES = ("CustomDataReader", "custom_data_reader")
 # The keys of a record that is a dict, unless the stream names others.
 IMAGES, LABELS = ("images", "image"), ("labels", "label")
-# Records of at least so many bytes are written into the memory. The daemon hears of them after so many seconds.
-LARGE, SOON = 16 << 10, 0.001
-
-
-def end_with_the_daemon(life: int) -> None:
-    """The kernel ends this process and its children when the daemon closes its end, whatever they are doing."""
-    signal.signal(signal.SIGIO, signal.SIG_DFL)
-    fcntl.fcntl(life, fcntl.F_SETOWN, -os.getpgrp())
-    fcntl.fcntl(life, fcntl.F_SETFL, fcntl.fcntl(life, fcntl.F_GETFL) | os.O_ASYNC)
-    if select.select([life], [], [], 0)[0]:
-        os._exit(1)
-
-
-def memory_of(channel: int) -> int:
-    """The memory for large records. The daemon sends it before its first request."""
-    with socket.socket(fileno=os.dup(channel)) as daemon:
-        room = socket.CMSG_SPACE(struct.calcsize("i"))
-        _, sent, _, _ = daemon.recvmsg(1, room, socket.MSG_CMSG_CLOEXEC)
-    return struct.unpack("i", sent[0][2])[0]
-
-
-def module_of(name: str, code: str) -> ModuleType:
-    """A module whose code is part of the daemon's binary."""
-    module = sys.modules[name] = ModuleType(name)
-    exec(compile(code, f"<{name}>", "exec"), module.__dict__)
-    return module
+# The letter of an error that is the fault of what our own reader reads from.
+OUTAGE = b"U"
 
 
 def load(file: str) -> ModuleType:
@@ -193,24 +159,15 @@ def records_of(reader: Reader, name: str, start: int, end: int) -> Iterator[Read
         raise ValueError(f"read_records() yielded {yielded} records of {end - start}")
 
 
-class Child:
-    """Answers requests until there are no more."""
+class ReaderProgram:
+    """Answers requests about one reader."""
 
-    def __init__(self, channel: int, memory: int, cells: ModuleType) -> None:
-        self.requests = open(channel, "rb", closefd=False)  # noqa: SIM115 - as long as the process
-        self.answers = open(channel, "wb", closefd=False)  # noqa: SIM115
-        self.memory = memory
-        self.cells = cells
+    def __init__(self, daemon: Daemon) -> None:
+        self.daemon = daemon
         self.module: ModuleType = sys
         self.reader: Reader = None
         self.settings: dict[str, Any] = {}
         self.keys = Keys(None)
-
-    def send(self, kind: bytes, *bodies: bytes | memoryview) -> None:
-        """Sends a frame."""
-        self.answers.write(struct.pack("<cQ", kind, sum(len(body) for body in bodies)))
-        for body in bodies:
-            self.answers.write(body)
 
     def begin(self, settings: dict[str, Any]) -> None:
         """Makes the reader."""
@@ -228,7 +185,7 @@ class Child:
         if callable(getattr(self.reader, "columns", None)):
             self.give_columns(sum(count for _, _, count in shards))
         elif scan:
-            targets = self.cells.Targets(self.keys.targets, self.types())
+            targets = Targets(self.keys.targets, self.types())
         elif self.keys.targets:
             raise ValueError("columns need a method columns() of the reader that gives their values, or scan=true")
         needs_labels = scan and labels is None and self.settings["labels"] != "none"
@@ -237,11 +194,11 @@ class Child:
             labels = found if needs_labels else labels
         integers, classes = (None, []) if labels is None else numbered(labels)
         about = {"shards": shards, "version": str(version), "classes": classes, "labelled": labels is not None}
-        self.send(b"S", json.dumps(about).encode())
+        self.daemon.send(b"S", json.dumps(about).encode())
         if integers is not None:
             if sys.byteorder == "big":
                 integers.byteswap()
-            self.send(b"I", integers.tobytes())
+            self.daemon.send(b"I", integers.tobytes())
 
     def given_labels(self) -> list[Label | None] | None:
         """What the method labels() gives, if the reader has one."""
@@ -260,7 +217,7 @@ class Child:
         for keys in wanted.values():
             if not any(key in given for key in keys):
                 raise ValueError(f"columns() gives no {' or '.join(keys)!r}; it gives {', '.join(map(str, given))}")
-        targets = self.cells.Targets(wanted, self.types())
+        targets = Targets(wanted, self.types())
         for name, keys in wanted.items():
             count = 0
             for value in value_of(given, keys):
@@ -274,8 +231,8 @@ class Child:
     def pass_on(self, frames: Iterator[tuple[bytes, bytes]]) -> None:
         """Sends frames that are ready."""
         for kind, body in frames:
-            self.send(kind, body)
-            self.answers.flush()
+            self.daemon.send(kind, body)
+            self.daemon.flush()
 
     def scan(self, shards: list[tuple[str, int, int]], labelled: bool, targets: Any) -> list[Label | None]:  # noqa: ANN401
         """Reads all records for their labels and columns. A record that cannot be read has none."""
@@ -289,8 +246,8 @@ class Child:
                         targets.push(others)
                 if targets is not None:
                     self.pass_on(targets.frames())
-                self.send(b"P")
-                self.answers.flush()
+                self.daemon.send(b"P")
+                self.daemon.flush()
         if targets is not None:
             self.pass_on(targets.finish())
             for name, reason in targets.left_out.items():
@@ -320,63 +277,27 @@ class Child:
 
     def read(self, name: str, start: int, end: int) -> None:
         """Sends the records of a task."""
-        place, due = 0, time.monotonic() + SOON
         for record in records_of(self.reader, name, start, end):
             content, label, others = parts(record, self.keys)
             if label is not None and self.settings["labels"] != "none":
-                self.send(b"L", json.dumps(self.label(label)).encode())
+                self.daemon.send(b"L", json.dumps(self.label(label)).encode())
             if others:
-                self.send(b"O", json.dumps(list(others)[:16]).encode())
+                self.daemon.send(b"O", json.dumps(list(others)[:16]).encode())
             if len(content) > self.settings["byte_limit"]:
-                self.send(b"B", struct.pack("<Q", len(content)))
-            elif len(content) >= LARGE and self.store(content, place):
-                self.answers.write(struct.pack("<cQ", b"M", len(content)))
-                place += len(content)
-                if time.monotonic() < due:
-                    continue
+                self.daemon.send(b"B", struct.pack("<Q", len(content)))
+                self.daemon.flush()
             else:
-                self.send(b"R", content)
-            self.answers.flush()
-            due = time.monotonic() + SOON
+                self.daemon.give(content)
 
-    def store(self, content: memoryview, place: int) -> bool:
-        """Writes a record into the memory. False if there is no room for it."""
-        try:
-            while content:
-                written = os.pwrite(self.memory, content, place)
-                content, place = content[written:], place + written
-        except OSError:
-            return False
-        return True
-
-    def serve(self) -> None:
-        """Carries out one request after the other."""
-        for line in self.requests:
-            request = json.loads(line)
-            try:
-                getattr(self, request.pop("do"))(**request)
-                self.send(b"D")
-            except (Exception, SystemExit) as error:
-                if request.get("start") is None or request["end"] - request["start"] == 1:
-                    traceback.print_exc()
-                words = traceback.format_exception_only(type(error), error)[-1].strip()
-                # An exception of our own reader says so if what it reads from is to blame, and no record.
-                is_outage = bool(self.settings.get("code")) and getattr(error, "is_outage", False)
-                self.send(b"U" if is_outage else b"E", words.encode(errors="replace")[:4096])
-            self.answers.flush()
+    def failed(self, error: BaseException, request: dict[str, Any]) -> bytes:
+        """The letter of an exception. It is printed, unless the records of its task are read one by one now."""
+        if request.get("start") is None or request["end"] - request["start"] == 1:
+            traceback.print_exception(type(error), error, error.__traceback__)
+        # An exception of our own reader says so if what it reads from is to blame, and no record.
+        is_outage = bool(self.settings.get("code")) and getattr(error, "is_outage", False)
+        return OUTAGE if is_outage else ERROR
 
 
-def main() -> None:
-    """Answers the daemon until it hangs up."""
-    # What a reader prints is for the log, and must not get between the frames.
-    channel, life = os.dup(0), os.dup(1)
-    memory = memory_of(channel)
-    cells = module_of("forebay_cells", sys.argv.pop())
-    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-    os.dup2(2, 1)
-    sys.stdout.reconfigure(line_buffering=True)
-    end_with_the_daemon(life)
-    Child(channel, memory, cells).serve()
-
-
-main()
+def program(daemon: Daemon) -> ReaderProgram:
+    """What answers the daemon's requests."""
+    return ReaderProgram(daemon)
