@@ -16,6 +16,7 @@ mod frame;
 mod lent_memory;
 mod lines;
 mod patience;
+pub mod program;
 mod python;
 mod refill;
 mod watcher;

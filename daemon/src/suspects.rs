@@ -1,8 +1,6 @@
 //! The process that makes suspects for a daemon (semantics rule 9). The daemon starts it with a socket as its standard input.
 
 use std::io;
-use std::os::fd::AsFd as _;
-use std::os::unix::net::UnixStream;
 
 use forebay_road::make_suspects;
 
@@ -13,6 +11,5 @@ use crate::config::StreamSection;
 /// # Errors
 /// Standard input is no such socket, or what comes over it is no request.
 pub fn run() -> io::Result<()> {
-    let socket = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
-    make_suspects(socket, StreamSection::pictures)
+    make_suspects(StreamSection::pictures)
 }

@@ -7,7 +7,7 @@
 mod child;
 mod ending;
 mod exchange;
-mod frame;
+mod message;
 mod station;
 
 use std::sync::Arc;
@@ -24,7 +24,7 @@ use crate::decode::suspect_order::SuspectOrder;
 use crate::reason::Reason;
 use crate::settings::JpegDecoder;
 use crate::threads;
-use child::{ChildProcess, Heard};
+use child::{Heard, SuspectChild};
 use ending::Ending;
 pub use station::make_suspects;
 
@@ -32,6 +32,10 @@ pub use station::make_suspects;
 const IDLE: Duration = Duration::from_secs(10);
 /// How long after a child was ended, and the record is not to blame, it is made again.
 const PAUSE: Duration = Duration::from_secs(1);
+/// How often it is looked meanwhile whether the stream has stopped.
+const LOOK: Duration = Duration::from_millis(100);
+/// What a child may take beside the memory for decoding: the record, what is made of it, and the program itself.
+const ALLOWANCE: u64 = 1 << 30;
 
 /// What children keep to.
 #[derive(Clone, Copy, Debug)]
@@ -120,7 +124,7 @@ fn work(shared: &LaneShared) {
 }
 
 /// Makes one record, and tells what became of it.
-fn make(shared: &LaneShared, child: &mut Option<ChildProcess>, mut job: DecodeJob) {
+fn make(shared: &LaneShared, child: &mut Option<SuspectChild>, mut job: DecodeJob) {
     let order = Arc::clone(job.suspect.as_ref().expect("only suspects are queued here"));
     shared.busy.fetch_add(1, Ordering::SeqCst);
     let outcome = Trial { shared, order: &order, child, shown: [true; PARTNERS] }.run(&mut job);
@@ -149,7 +153,7 @@ fn partners(job: &DecodeJob) -> Vec<(usize, u64)> {
 struct Trial<'a> {
     shared: &'a LaneShared,
     order: &'a Arc<SuspectOrder>,
-    child: &'a mut Option<ChildProcess>,
+    child: &'a mut Option<SuspectChild>,
     /// The partners that a mosaic is made of. The own picture takes the place of the others.
     shown: [bool; PARTNERS],
 }
@@ -234,17 +238,12 @@ impl Trial<'_> {
         let blameless = |error: std::io::Error| Ending::Blameless(format!("its process cannot be started: {error}"));
         let is_new = !self.child.as_ref().is_some_and(|child| child.is_of(self.order));
         if is_new {
-            *self.child = Some(ChildProcess::start(self.order).map_err(blameless)?);
+            *self.child = Some(SuspectChild::start(self.order, self.memory()).map_err(blameless)?);
         }
         let child = self.child.as_mut().expect("it was started just now");
         let setup = is_new.then(|| exchange::setup(job, self.order, &self.shared.limits));
         let answers = self.shared.answers.load(Ordering::SeqCst);
-        let began = Instant::now();
-        let heard = child.ask(&exchange::request(job, setup, self.shown), || {
-            let is_late = began.elapsed() >= self.order.read_timeout;
-            self.order.is_withdrawn() || is_late
-        });
-        match heard {
+        match child.ask(&exchange::request(job, setup, self.shown)) {
             Heard::Reply(reply) => {
                 self.shared.answers.fetch_add(1, Ordering::SeqCst);
                 if !reply.panic.is_empty() {
@@ -254,7 +253,8 @@ impl Trial<'_> {
                 if is_whole { Ok(*reply) } else { Err(Ending::Fault("an answer that is none".to_owned())) }
             }
             Heard::Garbage => Err(Ending::Fault("an answer that is none".to_owned())),
-            Heard::Ended(status) => Err(Ending::of(status, exchange::most_memory(&self.shared.limits))),
+            Heard::TooMuch => Err(Ending::Blameless("the daemon has no memory for its answer".to_owned())),
+            Heard::Ended(status) => Err(Ending::of(status, self.memory())),
             Heard::Nothing => {
                 let others_answer = self.shared.answers.load(Ordering::SeqCst) != answers;
                 let is_only = is_alone || self.shared.busy.load(Ordering::SeqCst) == 1;
@@ -264,12 +264,17 @@ impl Trial<'_> {
         }
     }
 
+    /// Bytes of memory of a child.
+    fn memory(&self) -> u64 {
+        self.shared.limits.memory.saturating_add(ALLOWANCE)
+    }
+
     /// Waits before the next try, unless the stream stops.
     fn pause(&self) {
         let until = Instant::now() + PAUSE;
         let never = channel::never::<()>();
         while Instant::now() < until && !self.order.is_withdrawn() {
-            let _timeout = never.recv_timeout(child::LOOK);
+            let _timeout = never.recv_timeout(LOOK);
         }
     }
 }

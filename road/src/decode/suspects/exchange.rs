@@ -11,14 +11,6 @@ use crate::mosaic::Partners;
 use crate::record::Input;
 use crate::settings::JpegDecoder;
 
-/// What a child may take beside the memory for decoding: the record, what is made of it, and the program itself.
-const ALLOWANCE: u64 = 1 << 30;
-
-/// Bytes of memory of a child.
-pub(super) fn most_memory(limits: &ChildLimits) -> u64 {
-    limits.memory.saturating_add(ALLOWANCE)
-}
-
 /// How the pictures of a job's stream are made.
 pub(super) fn setup(job: &DecodeJob, order: &SuspectOrder, children: &ChildLimits) -> ChildSetup {
     let limits = children.limits;
@@ -37,7 +29,8 @@ pub(super) fn setup(job: &DecodeJob, order: &SuspectOrder, children: &ChildLimit
     });
     ChildSetup {
         settings: order.settings.clone(),
-        memory: most_memory(children),
+        // The daemon limits the process itself.
+        memory: 0,
         pixels: limits.pixels,
         bytes: limits.bytes,
         scans: limits.scans,

@@ -1,20 +1,19 @@
 //! What a child process makes suspects with. It has one record at a time, and ends when its socket closes or its daemon ends.
 
 use std::io;
-use std::os::unix::net::UnixStream;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
+use forebay_children::program::socket_to_daemon;
 use forebay_columns::{ColumnType, ElementType, Field, Role, Room, Schema};
 use forebay_pixels::{Draw, Limits, MaskDepth, Mosaics, PARTNERS, Recipe, RecordBoxes, View};
 use forebay_proto::v1::child_setup::Jpeg;
 use forebay_proto::v1::{ChildColumn, ChildPartnerOrigin, ChildReply, ChildRequest, ChildSetup};
 use forebay_ring::{Dtype, Geometry, Layout, Region, Shape};
 use parking_lot::Mutex;
-use rustix::process::{Resource, Rlimit, Signal, set_parent_process_death_signal, setrlimit};
 
-use super::{exchange, frame};
+use super::{exchange, message};
 use crate::cache::{Cache, Keep};
 use crate::decode::budget::Budget;
 use crate::decode::cpu::{CpuLane, CpuShared};
@@ -27,20 +26,15 @@ use crate::place::PlaceRight;
 use crate::record::Input;
 use crate::settings::{JpegDecoder, StreamSettings};
 
-/// How its own system sees a process that should end before its daemon if memory is short.
-const FIRST_TO_GO: &str = "1000";
-
-/// Makes what a daemon asks for over this socket, until it closes. `read` reads a stream's settings as they were written.
+/// Makes what the daemon asks for that has started this process, until its socket closes. `read` reads a stream's settings as
+/// they were written.
 ///
 /// # Errors
-/// What comes is no request, or its stream cannot be set up.
-pub fn make_suspects(mut socket: UnixStream, read: impl Fn(&str) -> Option<StreamSettings>) -> io::Result<()> {
-    // A daemon that has ended before this has closed the socket.
-    set_parent_process_death_signal(Some(Signal::KILL))?;
-    // Where this may not be set, the system chooses by itself.
-    let _refused = std::fs::write("/proc/self/oom_score_adj", FIRST_TO_GO);
+/// Standard input is no such socket, or what comes over it is no request, or its stream cannot be set up.
+pub fn make_suspects(read: impl Fn(&str) -> Option<StreamSettings>) -> io::Result<()> {
+    let mut socket = socket_to_daemon()?;
     let mut station = None;
-    while let Some(mut request) = frame::read::<ChildRequest>(&mut socket)? {
+    while let Some(mut request) = message::read::<ChildRequest>(&mut socket)? {
         if let Some(setup) = request.setup.take() {
             let settings = read(&setup.settings).ok_or_else(|| invalid("the stream's settings cannot be read"))?;
             station = Some(Station::new(&setup, &settings)?);
@@ -51,7 +45,7 @@ pub fn make_suspects(mut socket: UnixStream, read: impl Fn(&str) -> Option<Strea
             let panic = panic_text(panic.as_ref());
             ChildReply { panic: if panic.is_empty() { "no text" } else { panic }.to_owned(), ..ChildReply::default() }
         });
-        frame::write(&mut socket, &reply)?;
+        message::write(&mut socket, &reply)?;
     }
     Ok(())
 }
@@ -72,9 +66,6 @@ struct Station {
 
 impl Station {
     fn new(setup: &ChildSetup, settings: &StreamSettings) -> io::Result<Self> {
-        // Only memory for data is limited: address space that a library reserves costs nothing.
-        let most = Some(setup.memory);
-        setrlimit(Resource::Data, Rlimit { current: most, maximum: most })?;
         let limits = Limits {
             pixels: setup.pixels,
             bytes: setup.bytes,
