@@ -18,7 +18,6 @@ use forebay_sources::{Options, SourceError};
 use self::document::Document;
 use self::rows::{Annotations, Objects, Wanted};
 use self::strays::Strays;
-use crate::ROOT;
 use crate::address::Address;
 use crate::basis::Basis;
 use crate::faults::Faults;
@@ -27,6 +26,7 @@ use crate::listing::Found;
 use crate::opened::DatasetResult;
 use crate::parts::{Chosen, KnownPart};
 use crate::paths::Paths;
+use crate::root::{ROOT, given_root};
 use crate::scheme::{Indexing, OptionKey, Scheme};
 
 pub(super) const SCHEME: Scheme = Scheme {
@@ -143,7 +143,7 @@ fn open(address: &Address, options: &Options) -> DatasetResult {
     let targets = chosen.table(file, pictures.order.len(), |part, column| {
         pictures.fill(part, &document, &categories, column);
     })?;
-    let given_root = crate::given_root(options, &address.parent())?;
+    let given_root = given_root(options, &address.parent())?;
     let mut paths = Paths::default();
     for &image in &pictures.order {
         let path = document.files.bytes(image);

@@ -25,7 +25,6 @@ use self::places::{LabelPlace, Places};
 use self::rows::RowReader;
 use self::separator::SEPARATOR;
 use self::targets::{RecordRows, Targets};
-use crate::ROOT;
 use crate::address::Address;
 use crate::basis::Basis;
 use crate::containers::is_named;
@@ -35,6 +34,7 @@ use crate::label_column::Column;
 use crate::listing::Found;
 use crate::opened::DatasetResult;
 use crate::paths::{Paths, below_root, escapes, foreign_url};
+use crate::root::{ROOT, given_root, root};
 use crate::scheme::{Indexing, OptionKey, Scheme};
 
 pub(super) const SCHEME: Scheme = Scheme {
@@ -87,8 +87,8 @@ impl<'a> CsvTable<'a> {
         Ok(Self {
             file,
             options,
-            root: crate::root(options, &file.parent())?,
-            given_root: crate::given_root(options, &file.parent())?,
+            root: root(options, &file.parent())?,
+            given_root: given_root(options, &file.parent())?,
             group: options.own.flag(GROUP.name, false)?,
             paths: Paths::default(),
             record_of: HashMap::new(),

@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use forebay_printable::printable;
 use forebay_sources::{Labels, LineProblem, Options, Source as _, SourceError};
 
-use crate::ROOT;
 use crate::address::Address;
 use crate::basis::Basis;
 use crate::containers::is_named;
@@ -14,6 +13,7 @@ use crate::label_column::Column;
 use crate::listing::{Found, Listing};
 use crate::opened::DatasetResult;
 use crate::paths::{Paths, below_root, escapes, foreign_url};
+use crate::root::{ROOT, root};
 use crate::scheme::{Indexing, Scheme};
 
 pub(super) const SCHEME: Scheme = Scheme {
@@ -48,7 +48,7 @@ fn labelled(list: &[u8], options: &Options) -> DatasetResult {
     let at = |line, problem| SourceError::Line { file: GIVEN.into(), line, problem };
     let (mut paths, mut first) = (Paths::default(), None);
     let mut column = Column::new(options.labels);
-    let root = crate::root(options, &Address::default())?;
+    let root = root(options, &Address::default())?;
     let mut parts = list.split(|&byte| byte == 0).filter(|_| !list.is_empty());
     let mut line = 0;
     while let Some(path) = parts.next() {
@@ -104,7 +104,7 @@ fn listing<'a>(
     options: &Options,
 ) -> DatasetResult {
     let (mut paths, mut numbers) = (Paths::default(), Vec::new());
-    let root = crate::root(options, folder)?;
+    let root = root(options, folder)?;
     for (line, path) in lines {
         let at_line = |problem| SourceError::Line { file: file.to_owned(), line, problem };
         if path.is_empty() || path.contains(&0) {

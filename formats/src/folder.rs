@@ -10,7 +10,6 @@ use std::path::Path;
 use forebay_printable::printable;
 use forebay_sources::{Labels, Options, SourceError};
 
-use crate::ROOT;
 use crate::address::{Address, Sight};
 use crate::basis::Basis;
 use crate::beside::Beside;
@@ -18,6 +17,7 @@ use crate::containers::is_named;
 use crate::listing::{Found, Listing};
 use crate::opened::DatasetResult;
 use crate::paths::{Paths, is_hidden};
+use crate::root::ROOT;
 use crate::scheme::{Indexing, Scheme};
 use crate::tree::Listed;
 use walk::{Look, Walk, walk_files};

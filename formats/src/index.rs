@@ -223,7 +223,8 @@ impl Indexed<'_> {
         let (kind, source): (_, &dyn Source) = match dataset {
             OpenDataset::Files(listing) => {
                 listing.add_to_index(&mut columns)?;
-                let given = crate::given_root(self.options, folder).map_err(|error| BadIndex(error.to_string()))?;
+                let given =
+                    crate::root::given_root(self.options, folder).map_err(|error| BadIndex(error.to_string()))?;
                 let is_given = given.is_some_and(|root| root == *listing.root());
                 let root = (!is_given).then(|| told(listing.root(), folder));
                 (AboutRecords::Files { root, shard_name: listing.shard_name(0).to_owned() }, &*listing)
@@ -335,7 +336,7 @@ impl Indexed<'_> {
                 let root = root.map(|root| about::address(&root, folder, |_| false)).transpose()?;
                 // Lists may name files anywhere.
                 let may_leave = self.scheme.name == crate::files::SCHEME.name;
-                let given = crate::given_root(self.options, folder)?;
+                let given = crate::root::given_root(self.options, folder)?;
                 Ok(Listing::from_index(opening, root, given.as_ref(), shard_name, may_leave)?.into())
             }
             (AboutRecords::Ranges { files }, Indexing::Ranges(packing)) => {

@@ -11,12 +11,14 @@ mod arrow;
 mod basis;
 mod beside;
 mod checksum;
+mod class_names;
 mod coco;
 mod contained;
 mod containers;
 mod contents;
 mod crew;
 mod csv;
+mod dataset;
 mod disk_cache;
 mod example;
 mod faults;
@@ -54,7 +56,9 @@ mod python;
 mod ranges;
 mod recordio;
 mod regular_file;
+mod resolved;
 mod roles;
+mod root;
 mod scan;
 #[cfg(test)]
 mod scene;
@@ -80,14 +84,14 @@ mod wrong_file;
 mod yolo;
 mod zip;
 
-use std::num::NonZeroU64;
 use std::path::Path;
 
 use forebay_printable::printable;
-use forebay_sources::{Options, Source, SourceError};
+use forebay_sources::{Options, SourceError};
 
 use address::Address;
 pub use contained::is_panic_contained;
+pub use dataset::Opened;
 pub use disk_cache::check_cache;
 pub use index::IndexReport;
 pub use index::points::{PointsReport, PointsWriter};
@@ -96,11 +100,9 @@ pub use index_blocks::seal as seal_index;
 
 use index::Indexed;
 use limited::Limited;
-use roles::Roles;
-use scheme::{OptionKey, Scheme, known};
-
-/// A dataset, or why it cannot be opened.
-pub type Opened = Result<Box<dyn Source>, SourceError>;
+use resolved::{Resolved, store_options};
+use root::root;
+use scheme::Scheme;
 
 /// Where several recognise a path, the first one has it.
 const SCHEMES: &[Scheme] = &[
@@ -152,7 +154,7 @@ pub fn open_all(names: &[String], options: &Options) -> Opened {
     match names {
         [] => panic!("a dataset has a name"),
         [name] => open(name, options),
-        names => several::open(names, options),
+        names => several::open(names, options, open),
     }
 }
 
@@ -193,65 +195,8 @@ pub fn check(name: &str, options: &Options) -> Result<(), SourceError> {
     }
 }
 
-/// What a name stands for.
-struct Resolved {
-    scheme: &'static Scheme,
-    address: Address,
-    /// Without the limit and the roles.
-    options: Options,
-    limit: Option<NonZeroU64>,
-    roles: Roles,
-}
-
 fn resolve(name: &str, options: &Options) -> Result<Resolved, SourceError> {
-    let as_path = Address::file(name);
-    let (scheme, address, mut options) =
-        match scheme::split(name).filter(|(_, rest)| names_objects(name, rest) || !as_path.exists()) {
-            Some(_) if stores::is_url(name) => {
-                let (url, options) = scheme::with_query(name, options)?;
-                let address = stores::open(url, &options)?;
-                let scheme = address.settled(recognised(&address))?;
-                (scheme, address, options)
-            }
-            Some((scheme, rest)) => {
-                let scheme = SCHEMES.iter().find(|known| known.name == scheme).ok_or_else(|| {
-                    let name = format!("{}{}", &name[..name.len() - rest.len()], forebay_objects::shown(rest));
-                    SourceError::UnknownScheme { name, known: known(SCHEMES) }
-                })?;
-                let (rest, options) = scheme::with_query(rest, options)?;
-                let address = if stores::is_url(rest) { stores::open(rest, &options)? } else { Address::file(rest) };
-                if scheme.name == python::SCHEME.name && address.tree().is_some() {
-                    let problem = "A custom reader is a file of this machine. Copy it, and give its path.".to_owned();
-                    return Err(SourceError::Store { url: forebay_objects::shown(rest), problem });
-                }
-                (scheme, address, options)
-            }
-            None => (recognised(&as_path)?, as_path, options.clone()),
-        };
-    let limit = limited::take(&mut options)?;
-    beside::is_accepted(&options)?;
-    if scheme.takes_any() {
-        options.own = options.own.without(beside::UNREAD.name);
-    }
-    let roles = roles::take(&mut options)?;
-    let reads_objects = address.tree().is_some() || has_remote_root(&options);
-    scheme.check(&options, store_options(reads_objects))?;
-    Ok(Resolved { scheme, address, options, limit, roles })
-}
-
-/// Whether the name has the URL of objects. Then it is no path, even if there is one: whoever can make folders where the
-/// process was started must not choose what a URL stands for.
-fn names_objects(name: &str, rest: &str) -> bool {
-    stores::is_url(name) || stores::is_url(rest)
-}
-
-/// The scheme of a path that names none. A pattern of several files is recognised by the first of them.
-fn recognised(address: &Address) -> Result<&'static Scheme, SourceError> {
-    let first = containers::pattern(address)?.map(|files| files[0].clone());
-    let looked_at = first.as_ref().unwrap_or(address);
-    looked_at.look()?;
-    let recognised = SCHEMES.iter().find(|known| (known.recognises)(looked_at));
-    recognised.ok_or_else(|| SourceError::Unrecognised { path: address.path().to_owned(), known: known(SCHEMES) })
+    Resolved::of(name, options, SCHEMES)
 }
 
 /// Opens a list of paths, separated by NUL bytes. Relative paths start at the option `root`, or where the daemon was started.
@@ -261,7 +206,7 @@ pub fn open_list(list: &[u8], options: &Options) -> Opened {
     let mut options = options.clone();
     let limit = limited::take(&mut options)?;
     let roles = roles::take(&mut options)?;
-    files::SCHEME.check(&options, store_options(has_remote_root(&options)))?;
+    files::SCHEME.check(&options, store_options(root::is_remote(&options)))?;
     let listed = files::from_list(list, &options)?.into_source();
     let root = root(&options, &Address::default())?;
     let listed = masks::with_masks(listed, &root, &options)?;
@@ -295,56 +240,6 @@ pub fn make_index(
 pub fn open_index(name: &str, options: &Options, index: &Path) -> Opened {
     let Resolved { scheme, address, options, .. } = resolve(name, options)?;
     address.settled(index::open_from(Indexed { scheme, address: &address, options: &options }, index))
-}
-
-/// The option that CSVs and lists share.
-const ROOT: OptionKey =
-    OptionKey { name: "root", help: "the folder where relative paths start, and that a CSV's paths must stay inside" };
-
-/// The folder where relative paths start, unless it is `otherwise`.
-fn root(options: &Options, otherwise: &Address) -> Result<Address, SourceError> {
-    Ok(given_root(options, otherwise)?.unwrap_or_else(|| otherwise.clone()))
-}
-
-/// The same folder, if the user gave one. In a store, the root is a URL, or is where it leads from the folder that the
-/// dataset is in.
-fn given_root(options: &Options, folder: &Address) -> Result<Option<Address>, SourceError> {
-    match options.own.get(ROOT.name) {
-        None => Ok(None),
-        // Names of files follow it, so that they would be behind a query.
-        Some(url) if stores::is_url(url) && forebay_objects::shown(url) != url => {
-            let expected = "a URL without a query, a name and a password";
-            Err(SourceError::bad_option(ROOT.name, &forebay_objects::shown(url), expected))
-        }
-        Some(url) if stores::is_url(url) => stores::open(url, options).map(Some),
-        Some(path) if folder.tree().is_some() => Ok(Some(folder.join(path))),
-        Some(path) => Ok(Some(Address::file(path))),
-    }
-}
-
-/// The options that stores add to those of a scheme.
-fn store_options(reads_objects: bool) -> &'static [OptionKey] {
-    if reads_objects { &stores::OPTIONS } else { &[] }
-}
-
-/// Whether the files of a list are objects, whatever the list is.
-fn has_remote_root(options: &Options) -> bool {
-    options.own.get(ROOT.name).is_some_and(stores::is_url)
-}
-
-/// The option that folders of annotations share.
-const CLASSES: OptionKey =
-    OptionKey { name: "classes", help: "the names of the classes in their order, separated by commas" };
-
-/// The names that the user gave the classes.
-fn classes(options: &Options) -> Result<Option<Vec<String>>, SourceError> {
-    let Some(text) = options.own.get(CLASSES.name) else { return Ok(None) };
-    let names: Vec<String> = text.split(',').map(|name| name.trim().to_owned()).collect();
-    let twice = (1..names.len()).any(|place| names[..place].contains(&names[place]));
-    if twice || names.iter().any(String::is_empty) {
-        return Err(SourceError::bad_option(CLASSES.name, text, "different names, separated by commas"));
-    }
-    Ok(Some(names))
 }
 
 #[cfg(test)]

@@ -21,8 +21,8 @@ use self::elements::{LOOKED_AT, check_names, element_of_png, no_element};
 pub(crate) use self::elements::{MASK_HEAD, MaskElements};
 use self::names::MaskNames;
 use self::requested::PartRequests;
-use crate::Opened;
 use crate::address::Address;
+use crate::dataset::Opened;
 use crate::listing::{Found, Listing};
 
 /// A dataset whose records have masks.
@@ -64,7 +64,7 @@ pub(super) fn with_masks(inner: Box<dyn Source>, address: &Address, options: &Op
     }
     let folder = if address.is_folder() { address.clone() } else { address.parent() };
     // Where relative paths start: the folder of the dataset, or the root of the paths in it.
-    let root = crate::given_root(options, &folder)?;
+    let root = crate::root::given_root(options, &folder)?;
     let bases: Vec<Address> = iter::once(folder).chain(root).collect();
     let masked = beside(inner, address, &bases, options);
     // The root may be in a store of its own, whose faults must not be taken for answers.

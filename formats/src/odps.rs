@@ -7,7 +7,7 @@ use std::path::Path;
 use forebay_sources::{Labels, ObjectRoots, Options, SourceError};
 use serde_json::{Map, Value, json};
 
-use crate::Opened;
+use crate::dataset::Opened;
 use crate::opened::OpenDataset;
 use crate::python::{OwnReader, PER_TASK, PYTHON, READ_TIMEOUT, WORKERS, check_own, open_own};
 use crate::scheme::{Indexing, OptionKey, Scheme};

@@ -24,7 +24,7 @@ use self::pool::ReaderPool;
 use self::rows::{ReaderAbout, ReaderRows};
 use self::settings::{ReaderCode, ReaderSettings, interpreter};
 use self::shards::{ReaderShard, ReaderShards};
-use crate::Opened;
+use crate::dataset::Opened;
 use crate::progress::Progress;
 use crate::scheme::{ANY_OTHER, Indexing, OptionKey, Scheme};
 

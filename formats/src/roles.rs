@@ -15,8 +15,8 @@ use forebay_sources::{
 };
 
 pub(super) use self::box_form::BoxFormat;
-use crate::Opened;
 use crate::address::Address;
+use crate::dataset::Opened;
 use crate::faults::Faults;
 use crate::option_key::OptionKey;
 

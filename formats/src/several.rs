@@ -11,7 +11,7 @@ use forebay_sources::{
     SourceError,
 };
 
-use crate::Opened;
+use crate::dataset::Opened;
 use classes::Classes;
 
 /// The option that several sources have together.
@@ -30,14 +30,14 @@ pub(super) struct Several {
     grains: Option<Vec<u64>>,
 }
 
-/// Opens each of these and makes one dataset of them.
+/// Opens each of these by `open`, and makes one dataset of them.
 ///
 /// # Errors
 /// One cannot be opened, or two of them do not go together.
-pub(super) fn open(names: &[String], options: &Options) -> Opened {
+pub(super) fn open(names: &[String], options: &Options, open: impl Fn(&str, &Options) -> Opened) -> Opened {
     let by_name = options.own.choice(CLASSES_BY, &[("name", true), ("number", false)])?;
     let options = of_each(options);
-    let parts = names.iter().map(|name| crate::open(name, &options)).collect::<Result<Vec<_>, _>>()?;
+    let parts = names.iter().map(|name| open(name, &options)).collect::<Result<Vec<_>, _>>()?;
     Ok(Box::new(Several::new(names, parts, by_name)?))
 }
 

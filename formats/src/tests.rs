@@ -11,11 +11,12 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 
-use forebay_sources::{Labels, OwnOptions, ReadErrorKind};
+use forebay_sources::{Labels, OwnOptions, ReadErrorKind, Source};
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 use tempfile::TempDir;
 
 use super::*;
+use crate::option_key::OptionKey;
 
 /// A folder with these files, each of which holds its own name.
 pub(crate) fn folder(files: &[&str]) -> TempDir {

@@ -13,6 +13,8 @@ use self::annotation::{VocAnnotation, VocObject};
 use self::layout::VocLayout;
 use crate::address::Address;
 use crate::annotation_file;
+use crate::class_names::{CLASSES, given_classes};
+use crate::crew;
 use crate::faults::Faults;
 use crate::files::existing;
 use crate::listing::Found;
@@ -21,8 +23,8 @@ use crate::opened::DatasetResult;
 use crate::parts::{Chosen, KnownPart};
 use crate::paths::Paths;
 use crate::progress::Progress;
+use crate::root::ROOT;
 use crate::scheme::{Indexing, OptionKey, Scheme};
-use crate::{CLASSES, ROOT, crew};
 
 pub(super) const SCHEME: Scheme = Scheme {
     name: "voc",
@@ -82,7 +84,7 @@ fn open(address: &Address, options: &Options) -> DatasetResult {
     if records.is_empty() {
         return Err(SourceError::NoRecords { path: folder.to_owned() });
     }
-    let given = crate::classes(options)?;
+    let given = given_classes(options)?;
     // Without given names, those of all XMLs count, so that the sets of a folder agree about the classes.
     let to_read = if given.is_some() { &records } else { &stems };
     let mut parsed = read_all(&layout, to_read)?;

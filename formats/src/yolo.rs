@@ -21,6 +21,8 @@ use self::layout::YoloLayout;
 use self::texts::Texts;
 use crate::address::Address;
 use crate::annotation_file;
+use crate::class_names::{CLASSES, given_classes};
+use crate::crew;
 use crate::faults::Faults;
 use crate::files::existing;
 use crate::listing::Found;
@@ -29,7 +31,6 @@ use crate::parts::{Chosen, KnownPart};
 use crate::paths::Paths;
 use crate::progress::Progress;
 use crate::scheme::{Indexing, OptionKey, Scheme};
-use crate::{CLASSES, crew};
 
 pub(super) const SCHEME: Scheme = Scheme {
     name: "yolo",
@@ -71,7 +72,7 @@ fn open(address: &Address, options: &Options) -> DatasetResult {
     let mut chosen = Chosen::new(options, &PARTS)?;
     let layout = YoloLayout::find(address)?;
     let yaml = layout.yaml()?;
-    let classes = match crate::classes(options)? {
+    let classes = match given_classes(options)? {
         Some(given) => given,
         None => layout.class_names(yaml.as_ref())?,
     };

@@ -10,11 +10,11 @@ use forebay_sources::{Labels, Options, Oversight, OversightKind};
 use percent_encoding::{AsciiSet, CONTROLS, percent_decode_str, percent_encode};
 use serde::{Deserialize, Serialize};
 
-use crate::ROOT;
 use crate::address::Address;
 use crate::basis::Basis;
 use crate::containers;
 use crate::index_columns::BadIndex;
+use crate::root::ROOT;
 use crate::scheme::{Indexing, Scheme};
 use crate::stamp::Stamp;
 use crate::stores;

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 
 use super::points::points_path;
 use super::{Choices, Indexed};
-use crate::{ROOT, stores};
+use crate::root::{self, ROOT};
+use crate::stores;
 
 /// What tells the index of one dataset from that of another.
 #[derive(Debug)]
@@ -26,7 +27,7 @@ impl IndexKey {
         let parts =
             [indexed.scheme.name.as_bytes(), absolute.as_os_str().as_encoded_bytes(), &choices, root.as_bytes()];
         // Where objects come from, if they are no files of this machine: buckets of several servers have the same names.
-        let reached = own.get(stores::ENDPOINT.name).filter(|_| crate::has_remote_root(indexed.options));
+        let reached = own.get(stores::ENDPOINT.name).filter(|_| root::is_remote(indexed.options));
         let of_objects = [store.as_bytes(), reached.unwrap_or_default().as_bytes()];
         let of_objects = of_objects.into_iter().filter(|part| !part.is_empty());
         for part in parts.into_iter().chain(of_objects) {

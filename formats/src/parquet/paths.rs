@@ -6,13 +6,13 @@ use forebay_sources::Options;
 use super::file::TableFile;
 use crate::address::Address;
 use crate::files::existing;
-use crate::given_root;
 use crate::listing::Found;
 use crate::opened::DatasetResult;
 use crate::packed::ContainerFile;
 use crate::packed::open_files::OpenFiles;
 use crate::paths::{Paths, below_root, escapes, foreign_url};
 use crate::progress::Progress;
+use crate::root::given_root;
 use crate::tables::{TableChoice, bad_row, outage};
 
 /// The pictures that a table names, with its labels and columns. Relative paths start at the table's folder.

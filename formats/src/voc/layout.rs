@@ -13,6 +13,7 @@ use crate::beside::{Beside, BesideKind};
 use crate::containers::{has, is_named};
 use crate::folder::is_picture;
 use crate::paths::Paths;
+use crate::root::given_root;
 
 /// Most bytes of a list of pictures.
 const MOST_LIST: u64 = 256 << 20;
@@ -43,7 +44,7 @@ impl VocLayout {
         }
         let first = |names: &[&str]| names.iter().map(|name| folder.join(name)).find(Address::is_folder);
         let annotations = first(&ANNOTATIONS).unwrap_or_else(|| folder.clone());
-        let given = crate::given_root(options, folder)?;
+        let given = given_root(options, folder)?;
         let pictures = given.or_else(|| first(&PICTURES)).unwrap_or_else(|| annotations.clone());
         Ok(Self { folder: folder.clone(), annotations, pictures })
     }
