@@ -1,6 +1,7 @@
 """The exceptions, and the command that finds its binary."""
 
 import inspect
+import re
 
 import forebay
 import pytest
@@ -27,9 +28,13 @@ def test_rule_44_missed_batches_tells_which():
     assert (str(missed), missed.epoch, missed.from_batch, missed.to_batch, missed.records) == ("text", 3, 17, 20, 640)
 
 
-def test_a_binary_that_is_not_there_is_named(monkeypatch):
-    monkeypatch.setenv("FOREBAY_BIN", "/nowhere/forebay")
-    with pytest.raises(forebay.AttachError, match=r"/nowhere/forebay.*FOREBAY_BIN"):
+@pytest.mark.parametrize("kind", ["nothing", "folder", "file"])
+def test_what_is_no_binary_is_named(monkeypatch, tmp_path, kind):
+    named = tmp_path / "bin"
+    {"nothing": lambda: None, "folder": named.mkdir, "file": named.touch}[kind]()
+    monkeypatch.setenv("FOREBAY_BIN", str(named))
+    told = re.escape(f"there is no forebay binary at {named}; correct or unset FOREBAY_BIN")
+    with pytest.raises(forebay.AttachError, match=told):
         _command.binary()
 
 

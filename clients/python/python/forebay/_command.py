@@ -17,7 +17,8 @@ def binary() -> str:
     """
     named = os.environ.get("FOREBAY_BIN")
     path = Path(named) if named else Path(__file__).parent / "bin" / "forebay"
-    if not os.access(path, os.X_OK):
+    # A folder may be entered, which os.access calls executable.
+    if not (path.is_file() and os.access(path, os.X_OK)):
         raise AttachError(
             f"there is no forebay binary at {path}; "
             + ("correct or unset FOREBAY_BIN, which names it" if named else "build one and name it in FOREBAY_BIN")
