@@ -1,6 +1,7 @@
 """Batches as a `tf.data.Dataset`. Skipped if TensorFlow is not installed."""
 
 import gc
+import json
 import types
 
 import forebay
@@ -105,6 +106,33 @@ def test_columns_with_lists_are_ragged_tensors(annotated):
     for batch in dataset:
         found.update(zip(batch["records"].numpy().tolist(), batch["boxes"].row_lengths().numpy().tolist()))
     assert found == {0: 0, 1: 1, 2: 2, 3: 0, 4: 3}
+
+
+@pytest.mark.parametrize("copy", [True, False])
+def test_a_column_with_lists_has_the_same_rows_as_that_of_numpy(annotated, copy):
+    settings = {"batch_size": 2, "transform": forebay.transforms.Resize((8, 8)), "epochs": 1}
+    with forebay.Loader(annotated, **settings) as loader:
+        arrays = [(batch.boxes.copy(), batch["classes"].copy()) for batch in loader]
+    batches = list(forebay.tf.dataset(annotated, elements=["boxes", "classes"], copy=copy, **settings))
+    assert len(batches) == len(arrays) == 3
+    for expected, found in zip(arrays, batches):
+        for array, column in zip(expected, found):
+            assert (int(column.nrows()), column.to_list()) == (len(array), array.tolist())
+            assert [column[place].numpy().tolist() for place in range(len(array))] == array.tolist()
+            np.testing.assert_array_equal(column.flat_values, array.values)
+            (splits,) = column.nested_row_splits
+            np.testing.assert_array_equal(splits, array.offsets[0])
+
+
+def test_texts_are_read_as_the_table_of_columns_says(pictures):
+    folder, captions = pictures(4), ["a cat", "", "Ä", "two\nlines"]
+    lines = [{"file_name": f"{number:05}.ppm", "caption": text} for number, text in enumerate(captions)]
+    (folder / "metadata.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    settings = {"batch_size": 4, "size": 8, "epochs": 1, "columns": ["caption"]}
+    with forebay.Loader(folder, **settings) as loader:
+        assert next(iter(loader)).caption.text() == captions
+    (column,) = forebay.tf.dataset(folder, elements=["caption"], **settings)
+    assert [bytes(row).decode() for row in column.numpy()] == captions
 
 
 def test_keras_fits_and_weighs_repeated_places_with_nothing(pictures):
