@@ -98,7 +98,7 @@ impl Backend {
         }
     }
 
-    /// Whether each page of a deep list has all that it can, and no empty objects stand for folders: then the list is best
+    /// Whether the store fills each page of a recursive list and has no empty objects as folder markers. Such a list is best
     /// read as a whole.
     pub(crate) fn lists_whole(&self) -> bool {
         matches!(self, Self::Hub(_))

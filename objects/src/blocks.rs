@@ -49,8 +49,8 @@ impl Blocks {
         matches!(object.pin(), Pin::Strong(_))
     }
 
-    /// Appends the range's bytes to `buf`. `fetch` reads a range from the store, and beats the pulse that it gets while bytes
-    /// arrive. So does `pulse`, also if somebody else reads.
+    /// Appends the range's bytes to `buf`. `fetch` reads a range from the store, and beats the pulse that it gets while
+    /// bytes arrive. `pulse` beats too, even if another reader fetches the block.
     pub(crate) async fn fill<F: Future<Output = Result<Vec<u8>, Fault>>>(
         &self,
         object: &Object,
@@ -61,7 +61,7 @@ impl Blocks {
     ) -> Result<(), Fault> {
         for run in self.blocks(object, range).chunks(RUN) {
             let mut pieces = self.cached(run).await?;
-            // More than once only if whoever read a block is gone.
+            // The loop repeats only if the reader of a block was dropped before it had the block.
             while pieces.iter().any(Option::is_none) {
                 self.complete(run, &mut pieces, pulse, &fetch).await?;
             }
@@ -104,8 +104,8 @@ impl Blocks {
         read.await
     }
 
-    /// Adds the wanted parts of blocks that are missing. Those that nobody reads at this moment are read and kept here, and
-    /// before anything is waited for: nobody waits for somebody who waits for them.
+    /// Adds the wanted parts of blocks that are missing. First it reads and keeps the blocks that no other reader is
+    /// fetching. Only then does it wait for the others, so that readers never wait for each other.
     async fn complete<F: Future<Output = Result<Vec<u8>, Fault>>>(
         &self,
         blocks: &[Block],
@@ -133,7 +133,7 @@ impl Blocks {
         Ok(())
     }
 
-    /// Reads blocks, those side by side at once, and tells everybody who waits for one.
+    /// Reads blocks, adjacent ones at once, and passes them to the readers that wait for them.
     async fn read<F: Future<Output = Result<Vec<u8>, Fault>>>(
         &self,
         blocks: &[Block],
@@ -142,7 +142,7 @@ impl Blocks {
         fetch: impl Fn(Range<u64>) -> F,
     ) -> Result<(), Fault> {
         let places: Vec<Block> = mine.iter().map(|(place, _)| blocks[*place].clone()).collect();
-        // Somebody else may have kept them since they were looked for. Who waits for these looks again.
+        // Another reader may have stored these blocks since the lookup, so look again.
         for ((place, _), found) in mine.iter().zip(self.cached(&places).await?) {
             pieces[*place] = found;
         }

@@ -46,7 +46,7 @@ pub struct Cache {
     makers: Arc<Makers>,
     retained: Retained,
     shared_reads: Arc<SharedReads>,
-    /// Whether a failure to write was told already.
+    /// Whether a failure to write was logged already.
     told: AtomicBool,
 }
 
@@ -58,7 +58,7 @@ impl Cache {
     /// Opens the cache in this folder, which is made if it is absent, with a limit in bytes. Several processes may
     /// open it, each with its own limit: each deletes what is too much for its own.
     ///
-    /// The folder must belong to the user of this process, and nobody else may write to it.
+    /// The folder must belong to the user of this process, and no other user may write to it.
     ///
     /// ```
     /// use forebay_objects::{Cache, CacheKey};
@@ -83,13 +83,13 @@ impl Cache {
         Ok(Arc::new(Self { folder, size, written, looking, makers, retained, shared_reads, told }))
     }
 
-    /// The cache in this folder, as [`open`](Self::open) opens it. Whoever asks for the same folder while it is open gets the
-    /// same cache, and its limit is the one that was given last.
+    /// The cache in this folder, as [`open`](Self::open) opens it. While it is open, a further call with the same folder
+    /// returns the same cache. The latest call sets its limit.
     pub fn shared(folder: &Path, size: u64) -> Result<Arc<Self>, CacheError> {
         opened::find_or_open(folder, size)
     }
 
-    /// Gives it another limit. What is too much for it goes with the next writes.
+    /// Sets another limit. The next writes delete what exceeds it.
     fn resize(&self, size: u64) -> Result<(), CacheError> {
         check(size)?;
         self.size.store(size, Ordering::Relaxed);
@@ -101,12 +101,12 @@ impl Cache {
         self.size.load(Ordering::Relaxed)
     }
 
-    /// Waits until nobody else in this process makes the entry of this key. Blocks.
+    /// Waits until no other thread of this process makes the entry of this key. Blocks.
     pub fn maker(&self, key: &CacheKey) -> CacheMaker {
         self.makers.take(key)
     }
 
-    /// Whether there is an entry for this key. Its bytes are not looked at. Blocks.
+    /// Whether there is an entry for this key. Its bytes are not checked. Blocks.
     pub fn has(&self, key: &CacheKey) -> bool {
         self.folder.entry(key).is_some()
     }
@@ -141,7 +141,7 @@ impl Cache {
     }
 
     /// Keeps the bytes under this key, and says whether they are kept now. They are not if they are too many for the cache,
-    /// or if the disk fails: that is told once. Blocks.
+    /// or if the disk fails, which is logged once. Blocks.
     pub fn write(&self, key: &CacheKey, bytes: &[u8]) -> bool {
         let length = bytes.len() as u64;
         if length > VALUE_LIMIT || length > self.size() / PARTS {
@@ -163,7 +163,7 @@ impl Cache {
         }
     }
 
-    /// Counts what was written, and looks at the whole folder from time to time.
+    /// Counts the bytes written, and scans the whole folder from time to time.
     fn account(&self, bytes: u64) {
         let size = self.size();
         let part = size / PARTS;

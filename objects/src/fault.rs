@@ -1,4 +1,4 @@
-//! What went wrong with a request, and who is at fault: the object, the settings or the store.
+//! What went wrong with a request, and the cause: the object, the settings or the store.
 
 use std::error::Error;
 use std::fmt;
@@ -22,7 +22,7 @@ pub(crate) struct Fault {
     pub(crate) crowded: bool,
 }
 
-/// Who is at fault.
+/// The cause of a fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FaultKind {
     /// No such object.
@@ -35,7 +35,7 @@ pub(crate) enum FaultKind {
     Gone,
     /// The store will never give these bytes.
     Unreadable,
-    /// The settings do not fit: no request to this store can succeed until somebody changes them.
+    /// The settings are wrong: no request to this store can succeed until the user changes them.
     Settings,
     /// The store fails, is not reached, or is too slow. It is tried again.
     Unavailable,

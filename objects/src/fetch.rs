@@ -45,7 +45,8 @@ impl Fetch<'_> {
                 return Ok(());
             }
             let waits = Instant::now();
-            // Nobody waits with a permit for the next attempt: while a store refuses requests, few are under way.
+            // A read takes its permit only after the wait between attempts, so while a store refuses requests, few permits
+            // are in use.
             let permit = self.permits.take(self.retries.silence, self.pulse).await;
             let began = Instant::now();
             pace.waited(began - waits);

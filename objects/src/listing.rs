@@ -48,8 +48,8 @@ struct Found {
 
 type Listing<'a> = Pin<Box<dyn Future<Output = Result<Found, Fault>> + Send + 'a>>;
 
-/// All objects whose key begins with the prefix, sorted by the bytes of their keys, without the empty objects that
-/// stand for folders. `tell` hears how many were found, from time to time.
+/// All objects whose key begins with the prefix, sorted by the bytes of their keys, without the empty objects that are
+/// folder markers. `tell` gets the number found so far, from time to time.
 pub(crate) async fn list(
     backend: &Backend,
     retries: &Retries,
@@ -110,13 +110,13 @@ fn within_limit(objects: &[Object], limit: usize) -> Result<(), Fault> {
     Err(Fault::new(FaultKind::Unreadable, problem))
 }
 
-/// All pages of one prefix, or some of them if it has more than [`MANY`] prefixes. `more` hears how many objects each page
-/// has.
+/// All pages of one prefix, or some of them if it has more than [`MANY`] prefixes. `more` gets the number of objects of each
+/// page.
 async fn pages(backend: &Backend, retries: &Retries, job: Job, more: &(dyn Fn(usize) + Sync)) -> Result<Found, Fault> {
     let limit = if backend.lists_whole() { WHOLE_LIMIT } else { OBJECTS_LIMIT };
     let mut found = Found { job, objects: Vec::new(), prefixes: Vec::new() };
     let (mut from, mut empty) = (None, 0);
-    // Where pages began: a store that comes back to one of them never ends.
+    // Where pages began. A list that returns to one of them would never end.
     let (mut seen, marks) = (HashSet::new(), RandomState::new());
     loop {
         let (prefix, deep) = (&found.job.prefix, found.job.deep);

@@ -1,10 +1,11 @@
-//! How the read of a range goes on: whether enough bytes arrive, and since when it stands still. Pure: time is an argument.
+//! The progress of the read of a range: whether enough bytes arrive, and since when it has stalled. Pure: time is an
+//! argument.
 
 use std::time::{Duration, Instant};
 
 use crate::Retries;
 
-/// How a read goes on, over all its attempts.
+/// The progress of a read, over all its attempts.
 #[derive(Clone, Debug)]
 pub(crate) struct Pace {
     /// Bytes that must arrive in each `silence`.
@@ -34,7 +35,8 @@ impl Pace {
         self.stepped += time;
     }
 
-    /// Bytes have arrived. Answers whether that is a step: then the read goes on, and whoever waits for it is to hear of that.
+    /// Bytes have arrived. Returns whether that completes a step. The caller then tells the waiting readers that the read
+    /// makes progress.
     pub(crate) fn arrived(&mut self, bytes: u64, now: Instant) -> bool {
         self.arrived = self.arrived.saturating_add(bytes);
         let is_step = bytes > 0 && self.arrived >= self.step;
@@ -62,7 +64,7 @@ mod tests {
     /// When the next bytes of an attempt come, and how many. It may never send any more.
     type Server = fn(u32) -> Option<(Duration, u64)>;
 
-    /// What comes of a read of so many bytes: how long it takes, whether it ends well, and the longest time without a step.
+    /// The outcome of a read of `bytes` bytes: how long it takes, whether it succeeds, and the longest time without a step.
     fn read(bytes: u64, server: impl Fn(u32) -> Option<(Duration, u64)>) -> (Duration, bool, Duration) {
         let (retries, start) = (Retries::default(), Instant::now());
         let (mut pace, mut now, mut arrived) = (Pace::new(&retries, start), start, 0);
@@ -90,7 +92,7 @@ mod tests {
         }
     }
 
-    /// After this time without a sign, whoever waits takes a read for one that hangs.
+    /// After this time without a pulse, a waiting reader considers the read stuck.
     const READ_TIMEOUT: Duration = Duration::from_secs(60);
 
     #[test]

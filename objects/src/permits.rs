@@ -1,4 +1,4 @@
-//! The permits of a store's requests: as many as [`Throttle`] says, and for whoever asked first.
+//! The permits of a store's requests. [`Throttle`] sets their number, and they are given in the order of asking.
 
 use std::time::{Duration, Instant};
 
@@ -32,14 +32,15 @@ pub(crate) struct RequestPermit<'a> {
 }
 
 impl RequestPermits {
-    /// So many, and never more.
+    /// At most this many permits.
     pub(crate) fn new(most: usize) -> Self {
         let throttle = Throttle::new(most.min(Semaphore::MAX_PERMITS));
         let count = throttle.size();
         Self { free: Semaphore::new(count), issued: Mutex::new(IssuedPermits { throttle, count }) }
     }
 
-    /// Waits for a permit, and beats the pulse meanwhile: the caller waits for others of this process, and not for an answer.
+    /// Waits for a permit, and beats the pulse meanwhile: the caller waits for other requests of this process, not for the
+    /// store.
     pub(crate) async fn take(&self, beat: Duration, pulse: &Pulse) -> RequestPermit<'_> {
         let mut permit = std::pin::pin!(self.free.acquire());
         let permit = loop {

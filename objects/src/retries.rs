@@ -6,8 +6,8 @@ use forebay_sources::Backoff;
 
 /// Deadlines and retries of requests to a store.
 ///
-/// A read of bytes may take as long as it goes on: in each `silence` at least the bytes of that time at `slowest` arrive. What
-/// stands still is given up after `total` and one more attempt, however many bytes there are to read.
+/// A read of bytes may take any time while it makes progress. It does if at least `slowest` bytes per second arrive in each
+/// `silence`. A stalled read is given up after `total` and one more attempt, whatever its length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Retries {
     /// Failed attempts in a row, without one new byte, after which the read fails.
@@ -18,16 +18,16 @@ pub struct Retries {
     pub silence: Duration,
     /// Bytes in a second, on average over `silence`, below which a body counts as stuck.
     pub slowest: u64,
-    /// Time that an attempt has that reads no bytes: a list's page, or a look at an object.
+    /// The time limit of an attempt that reads no bytes: a page of a list, or the metadata of an object.
     pub attempt: Duration,
-    /// How long a read may stand still over all its attempts before no further one is made.
+    /// How long a read may stall, over all its attempts, before no further attempt is made.
     pub total: Duration,
 }
 
 impl Default for Retries {
-    /// What stands still ends, with the last attempt, within the 60 s after which a read counts as stuck: who reads hears of an
-    /// outage first, and no read that was given up holds its place for long. `slowest` lets 256 requests share a link of
-    /// 10 Mbit/s.
+    /// A stalled read ends, with its last attempt, within the 60 s after which a read counts as stuck. So its reader gets
+    /// the error of an outage first, and no abandoned read holds its place for long. `slowest` lets 256 requests share a
+    /// link of 10 Mbit/s.
     fn default() -> Self {
         Self {
             limit: 6,
@@ -54,7 +54,7 @@ impl Retries {
         (still.saturating_add(wait) <= self.total).then_some(wait)
     }
 
-    /// Bytes that make a step: so many must arrive in each `silence`.
+    /// Bytes that make a step: this many must arrive in each `silence`.
     pub(crate) fn step(&self) -> u64 {
         let bytes = u128::from(self.slowest).saturating_mul(self.silence.as_millis()) / 1000;
         u64::try_from(bytes).unwrap_or(u64::MAX)

@@ -33,7 +33,7 @@ impl Disk {
     /// Does the work on one of the threads.
     pub(crate) async fn run<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Result<T, Fault> {
         let (send, result) = oneshot::channel();
-        // Whoever waited may be gone by now.
+        // The caller may have stopped waiting.
         self.0.bring(move || drop(send.send(work())));
         result.await.map_err(|_| Fault::new(FaultKind::Unavailable, "a thread of the cache ended"))
     }

@@ -1,4 +1,4 @@
-//! A text that nobody may see: a key, a token or a password.
+//! A text that must never be shown: a key, a token or a password.
 
 use std::fmt;
 

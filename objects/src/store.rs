@@ -103,8 +103,8 @@ impl Store {
         object.locator(self.url(&object.key), range)
     }
 
-    /// All objects whose key begins with `prefix`, sorted by the bytes of their keys. Empty objects that stand for
-    /// folders are left out. `progress` hears how many were found, from time to time. Blocks.
+    /// All objects whose key begins with `prefix`, sorted by the bytes of their keys. Empty objects that are folder markers
+    /// are left out. `progress` gets the number found so far, from time to time. Blocks.
     ///
     /// A prefix is not a folder: `train` also lists `training/a.jpg`. End it with a slash to list a folder.
     pub fn list(self: &Arc<Self>, prefix: &str, progress: &mut dyn FnMut(u64)) -> Result<Vec<Object>, SourceError> {
@@ -112,7 +112,7 @@ impl Store {
         listed.ok_or_else(|| self.of_store(prefix, Fault::late("the list ended without a result")))
     }
 
-    /// The same, but nothing as soon as it is known that there are more than `most` objects. The rest is not listed then.
+    /// The same, but gives `None` as soon as more than `most` objects were found, and stops there.
     pub fn list_within(
         self: &Arc<Self>,
         prefix: &str,
@@ -124,7 +124,7 @@ impl Store {
         let (send, messages) = mpsc::channel();
         let listing = self.runtime.spawn(async move {
             let counts = parking_lot::Mutex::new(send.clone());
-            // Nobody listens any more if the caller is gone.
+            // If the caller is gone, the count is dropped.
             let tell = |count| drop(counts.lock().send(Message::Count(count)));
             let listed = listing::list(&store.backend, &store.retries, &wanted, &tell).await;
             drop(send.send(Message::Done(listed)));
@@ -166,7 +166,8 @@ impl Store {
         self.read_behind(object, range, room, buf)
     }
 
-    /// Adds a range of the object to what is in `buf`. Otherwise as [`read`](Self::read): after an error, `buf` is what it was.
+    /// Appends a range of the object to `buf`. Otherwise like [`read`](Self::read): after an error, `buf` is as it was
+    /// before.
     pub fn read_behind(
         self: &Arc<Self>,
         object: &Object,
@@ -268,7 +269,7 @@ impl Store {
     /// The fault as the error of the dataset under this prefix.
     fn of_store(&self, prefix: &str, fault: Fault) -> SourceError {
         let url = self.url(prefix);
-        // Who may not list a store may still read it; with stale credentials, nobody can say what is there.
+        // A user without the right to list a store may still read it. With stale credentials, it is unknown what is there.
         let passes = fault.passes() || matches!(fault.kind, FaultKind::Resources | FaultKind::Settings);
         let problem = match fault.kind {
             FaultKind::Missing | FaultKind::Gone if self.scheme != Scheme::Hub => {

@@ -53,8 +53,8 @@ mod tests {
 
     use super::*;
 
-    /// A store that answers only so many requests at once, and refuses the others. Each takes `time`. What was refused is
-    /// asked for again.
+    /// A store that answers only a limited number of requests at once, and refuses the others. Each takes `time`. Refused
+    /// requests are repeated.
     struct SlowStore {
         holds: usize,
         time: Duration,
@@ -63,7 +63,7 @@ mod tests {
     }
 
     impl SlowStore {
-        /// Makes requests for so many rounds, and gives the numbers that were under way in the last half of them.
+        /// Makes requests for `rounds` rounds. Returns how many were under way in each round of the last half.
         fn rounds(&mut self, throttle: &mut Throttle, rounds: usize) -> Vec<usize> {
             let (mut now, mut seen) = (Instant::now(), Vec::new());
             for round in 0..rounds {

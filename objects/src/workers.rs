@@ -1,4 +1,4 @@
-//! Threads that do short work for whoever brings it, and stay until the process ends.
+//! Threads that do short work from a queue, until the process ends.
 
 use std::{io, thread};
 
@@ -13,7 +13,7 @@ pub struct Workers {
 }
 
 impl Workers {
-    /// So many threads of this name. Fewer do as well, if the system has no room for them.
+    /// Starts threads with this name. If the system has no room for all of them, fewer are enough.
     ///
     /// # Errors
     /// It has no room for one.

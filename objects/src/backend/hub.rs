@@ -27,9 +27,9 @@ use crate::repository::{Repository, is_commit, is_digest};
 use crate::{Address, Object, Secret, Settings};
 use shortcuts::{Shortcut, Shortcuts};
 
-/// Where the hub is, unless somebody says otherwise.
+/// The hub's URL, unless the settings have another one.
 const ENDPOINT: &str = "https://huggingface.co";
-/// Headers by which the hub tells of a file that it redirects to.
+/// Headers in which the hub describes the file of a redirect.
 const LINKED_SIZE: HeaderName = HeaderName::from_static("x-linked-size");
 const LINKED_ETAG: HeaderName = HeaderName::from_static("x-linked-etag");
 
@@ -109,7 +109,7 @@ impl Hub {
             let body = has_bytes(response.status()).then(|| body(response, object, &range, digest.as_deref()));
             match body {
                 Some(Ok(body)) => return Ok(body),
-                // Where it leads is asked for anew: with the next attempt, or at once.
+                // The next attempt asks the hub for the redirect again.
                 Some(Err(fault)) => {
                     self.shortcuts.forget(key);
                     return Err(fault);
@@ -183,7 +183,8 @@ impl Hub {
         url.map_err(|error| Fault::new(FaultKind::Unreadable, error))
     }
 
-    /// Asks, and follows redirects. The token goes to the hub alone. What HEAD wants to know, the hub tells itself.
+    /// Asks, and follows redirects. The token is sent to the hub alone. A HEAD request does not follow a redirect away from
+    /// the hub, which itself knows the answer.
     async fn call(&self, method: Method, mut url: Url, range: Option<&Range<u64>>) -> Result<Answer, Fault> {
         let (mut size, mut digest) = (None, None);
         for _ in 0..=REDIRECT_LIMIT {

@@ -1,5 +1,5 @@
 //! The folder of a cache: files that belong to this user alone. All names are opened relative to the folder's own
-//! descriptor, so nobody can exchange it for another one.
+//! descriptor, so no other user can replace the folder.
 
 use std::fs::{DirBuilder, File};
 use std::hash::{BuildHasher as _, RandomState};
@@ -77,7 +77,7 @@ pub(super) struct Entry {
 
 /// Where what is being written is.
 const TEMPORARY: &str = "tmp";
-/// Whoever looks through the folder holds its lock.
+/// The process that scans the folder holds the lock of this file.
 const LOCK: &str = "lock";
 /// How the names begin of what was in the cache's way.
 const FOREIGN: &str = "foreign";

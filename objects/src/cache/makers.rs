@@ -1,4 +1,4 @@
-//! Who makes entries of the cache that take long, such as those of an unpacked file: one at a time for each key.
+//! Entries of the cache that take long to make, such as those of an unpacked file: one thread at a time makes each.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -27,7 +27,7 @@ pub struct CacheMaker {
 }
 
 impl Makers {
-    /// Waits until nobody else is. Blocks.
+    /// Waits until no other thread makes the entry of this key. Blocks.
     pub(super) fn take(self: &Arc<Self>, key: &CacheKey) -> CacheMaker {
         let (pulse, mut joined) = (Pulse::current(), None::<Arc<Pulses>>);
         let mut keys = self.keys.lock();

@@ -1,4 +1,4 @@
-//! The caches that this process has open. Whoever opens the same folder again gets the same cache, so all streams share it,
+//! The caches that this process has open. A second open of the same folder returns the same cache. So all streams share it,
 //! and none deletes what another one retains.
 
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use parking_lot::Mutex;
 
 use super::{Cache, CacheError};
 
-/// A cache that is open as long as somebody uses it.
+/// A cache that is open as long as a stream uses it.
 struct OpenCache {
     folder: PathBuf,
     cache: Weak<Cache>,

@@ -40,7 +40,7 @@ pub struct CacheFull {
     pub size: u64,
 }
 
-/// Of its parts, those that may be retained. The rest is for what comes and goes.
+/// How many of its parts may be retained. The rest is for entries that come and go.
 const RETAINED_PARTS: u64 = 12;
 
 impl Cache {
@@ -62,7 +62,7 @@ impl Retained {
 }
 
 impl RetainedEntries {
-    /// Retains one more entry of so many bytes, which may be written later.
+    /// Retains one more entry of this many bytes, which may be written later.
     ///
     /// # Errors
     /// All that this process retains would be too much.

@@ -1,5 +1,5 @@
-//! Blocks that are being read from a store. Whoever wants a block that somebody else reads at this moment waits for that
-//! read, and shares what comes of it.
+//! Blocks that are being read from a store. A reader that wants a block which another reader is fetching waits for that
+//! fetch and shares its outcome.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -33,11 +33,11 @@ struct SharedRead {
 pub(crate) enum BlockRead {
     /// Read it, and tell the others.
     Mine(BlockReader),
-    /// Wait for it. An error says that whoever read it is gone, and that it is to be asked for again.
+    /// Wait for the reader that fetches it. An error means that this reader was dropped: join again.
     Others(Shared<oneshot::Receiver<Outcome>>),
 }
 
-/// The duty to read a block. If it is dropped, somebody else has it.
+/// The duty to read a block. If it is dropped without an outcome, a waiting reader takes over the block.
 #[derive(Debug)]
 pub(crate) struct BlockReader {
     shared_reads: Arc<SharedReads>,
@@ -46,8 +46,8 @@ pub(crate) struct BlockReader {
 }
 
 impl SharedReads {
-    /// Says for each block who reads it. Those that nobody reads yet are for the caller: `waiting` hears how they go on, and
-    /// belongs to all blocks that one read gives.
+    /// Returns for each block who reads it. The caller must read the blocks that no other reader is fetching yet. `waiting`
+    /// gets the pulses of the readers that wait for those blocks. All blocks of one read share it.
     pub(crate) fn join(
         self: &Arc<Self>,
         keys: impl IntoIterator<Item = CacheKey>,
@@ -69,11 +69,11 @@ impl SharedReads {
 }
 
 impl BlockReader {
-    /// Ends the read. Whoever asks for the block from now on does not hear of this outcome.
+    /// Ends the read. Readers that ask for the block from now on do not get this outcome.
     pub(crate) fn end(mut self, outcome: Outcome) {
         self.shared_reads.0.lock().remove(&self.key);
         if let Some(tell) = self.tell.take() {
-            // It may be that nobody waits.
+            // Perhaps no reader waits any more.
             drop(tell.send(outcome));
         }
     }

@@ -1,4 +1,4 @@
-//! What it means if the hub does not give what was asked for, and what somebody can do about it. Pure.
+//! What a refusal by the hub means, and what the user can do about it. Pure.
 
 use reqwest::StatusCode;
 use reqwest::header::HeaderMap;

@@ -9,7 +9,7 @@ use crate::{Secret, Settings};
 /// Bytes of the file. More are no token.
 const FILE_LIMIT: u64 = 4096;
 
-/// The token, if there is one. A file that cannot be read is told of: public datasets can be read without it.
+/// The token, if there is one. A file that cannot be read is only logged, since public datasets can be read without it.
 pub(super) fn token(settings: &Settings) -> Option<Secret> {
     if let Some(token) = settings.variable(&["HF_TOKEN", "HUGGING_FACE_HUB_TOKEN"]).and_then(trimmed) {
         return Some(token);

@@ -52,7 +52,7 @@ pub(super) fn entries(page: &[u8], prefix: &str, deep: bool) -> Result<(Vec<Obje
     Ok((objects, folders))
 }
 
-/// The query of the next page, from the header `Link`. Its host is not needed: who asks knows the hub.
+/// The query of the next page, from the header `Link`. Its host is not needed: the caller knows the hub.
 pub(super) fn next(link: &str) -> Option<String> {
     let url = link.split(',').find_map(|part| {
         let (url, relation) = part.trim().strip_prefix('<')?.split_once('>')?;
