@@ -1,9 +1,9 @@
 //! Composing: all pictures that were decoded together become what a trainer reads, by launches of the kernel in `kernels/`: one,
 //! and another for each further round that operations of some picture need.
 //!
-//! Pictures are added one after the other, with their tables; then all are launched at once, or those of them that were decoded.
-//! Each result is wherever it is wanted: in staging memory, or in a ring in the GPU's memory. What a round hands on to the next is
-//! in memory that the picture brings.
+//! Pictures are added one after the other, with their tables; then all are launched at once, or those of them that were
+//! decoded. Each result is written where it is wanted: in staging memory, or in a ring in the GPU's memory. A round passes
+//! values to the next in memory that comes with the picture.
 #![allow(unsafe_code, reason = "launches a kernel")]
 
 pub(crate) mod beside;
@@ -122,8 +122,9 @@ impl Composer {
         self.host.len()
     }
 
-    /// Adds a picture to the next launch, in which it has the next number. Its result's first value will stand at `address` in
-    /// the GPU's memory, a multiple of a value's size. At `between`, its rounds have [so many bytes](Self::between_len).
+    /// Adds a picture to the next launch, in which it has the next number. The kernel writes its result to `address` in the
+    /// GPU's memory, which must be a multiple of a value's size. At `between`, its rounds have [this many
+    /// bytes](Self::between_len) to pass on values.
     ///
     /// # Panics
     /// Its tables have no room.
@@ -175,7 +176,7 @@ impl Composer {
         }
     }
 
-    /// Writes so many bytes where the GPU will find them, and gives their address; none have none.
+    /// Writes `len` bytes where the GPU will find them, and returns their address; 0 without bytes.
     fn write(&mut self, len: usize, write: impl FnOnce(&mut [u8])) -> u64 {
         if len == 0 {
             return 0;
@@ -206,12 +207,12 @@ impl Composer {
         Taps::new(self.device.at() + begin as u64, stride, pass, side)
     }
 
-    /// Queues the launches of those pictures that `is_there` says by their numbers.
+    /// Queues the launches of the pictures for whose numbers `is_there` is true.
     ///
     /// # Safety
-    /// Sources and outputs of these pictures are memory of the GPU that has the bytes which the pictures' sizes say, and nobody
-    /// else writes to the sources, or uses the outputs, before [`Stream::wait`] has returned; nor is the composer changed or
-    /// dropped before.
+    /// Sources and outputs of these pictures are memory of the GPU, as large as the pictures' sizes require. Until
+    /// [`Stream::wait`] has returned, nothing else writes to the sources or uses the outputs, and the composer is neither
+    /// changed nor dropped.
     ///
     /// # Errors
     /// It cannot be queued, or something before it failed.
@@ -238,8 +239,8 @@ impl Composer {
             let tiles = round.iter().map(|of| of.picture.tiles()).max().unwrap_or(0);
             let count = u32::try_from(round.len()).expect("a batch is counted in 32 bits");
             let blocks = (tiles.div_ceil(THREADS), count);
-            // SAFETY: the pictures stand at that address once the copy above is done, and launches of a stream run one after the
-            // other; the rest is the caller's promise.
+            // SAFETY: the pictures are at that address once the copy above is done, and launches of a stream run one after
+            // the other; the rest is the caller's promise.
             unsafe { self.kernel.0.launch(stream, blocks, THREADS, self.device.at() + at as u64) }?;
             at += size_of::<Picture>() * round.len();
         }

@@ -38,7 +38,7 @@ pub struct Driver {
     version: i32,
 }
 
-/// A GPU, as the driver tells of it.
+/// A GPU, as the driver describes it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Device {
     /// Its number, as `gpu:N` names it.

@@ -32,7 +32,7 @@ fn name(status: i32) -> &'static str {
     usize::try_from(status).ok().and_then(|status| NAMES.get(status)).copied().unwrap_or("an unknown status")
 }
 
-/// Why a lane cannot go on with what it has in hand.
+/// Why a lane cannot continue with its pictures.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum LaneError {
     /// The GPU or its driver failed.

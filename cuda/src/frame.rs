@@ -1,4 +1,4 @@
-//! What a GPU lane has to know of a JPEG before it takes it: size, sampling and kind, from its markers alone.
+//! What a GPU lane must know about a JPEG before it accepts it: size, sampling and kind, from its markers alone.
 
 use forebay_pixels::sample::JpegColors;
 use forebay_pixels::{Fault, Format, JpegHead, Sampling};
@@ -40,7 +40,7 @@ pub enum Form {
     Rgb,
 }
 
-/// Where a picture's planes stand in a piece of memory.
+/// Where a picture's planes are in a piece of memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Surface {
     frame: Frame,
@@ -103,7 +103,7 @@ impl Frame {
 }
 
 impl Surface {
-    /// Where the planes of such a picture stand.
+    /// The layout of the planes of such a picture.
     pub(crate) fn of(frame: Frame) -> Self {
         let (width, height) = (frame.width as usize, frame.height as usize);
         let (across, down) = frame.sampling.factors();
@@ -120,7 +120,7 @@ impl Surface {
         surface
     }
 
-    /// Where red, green and blue of such a picture stand in turn.
+    /// The layout of such a picture as one plane with red, green and blue interleaved.
     pub(crate) fn rgb(frame: Frame) -> Self {
         let (width, height) = (frame.width as usize * 3, frame.height as usize);
         let pitch = width.next_multiple_of(PITCH);

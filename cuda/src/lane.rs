@@ -1,4 +1,4 @@
-//! The ways to decode, of which [`LaneKind`] is the table, and why one of them leaves a picture to the next.
+//! The ways to decode, with [`LaneKind`] as their table, and why a lane leaves a picture to the next one.
 
 pub mod ceiling;
 mod engine;

@@ -193,8 +193,8 @@ impl<T> Schedule<T> {
         (LaneId(first), seconds)
     }
 
-    /// Takes a picture from the tail of the longest line, if the thief, who has `already` so much in hand, would be done with
-    /// it before its own lane is.
+    /// Takes a picture from the tail of the longest line, if the thief, with `already` seconds of work, would finish it
+    /// before its own lane does.
     fn steal(&mut self, thief: LaneId, already: f64) -> Option<Queued<T>> {
         let cost = self.lanes[thief.0].line.cost();
         let worth = |(number, Lane { line, .. }): (usize, &Lane<T>)| {

@@ -31,7 +31,7 @@ pub struct Survey {
     pub nvjpeg: Result<FoundNvjpeg, NvjpegOpenError>,
     /// The driver's video library; none where it was not looked for, since the driver is named, and has its own with it.
     pub nvcuvid: Option<Result<PathBuf, String>>,
-    /// The GPUs, or why the driver, if there is one, does not tell of them.
+    /// The GPUs, or why the driver, if there is one, cannot list them.
     pub gpus: Result<Vec<FoundGpu>, CudaError>,
 }
 

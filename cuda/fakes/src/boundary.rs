@@ -1,5 +1,5 @@
-//! What C's callers and Rust exchange: functions with C's names, answers, and objects that are lent and taken back. A pointer is the
-//! caller's promise, as with the libraries that this one stands for.
+//! The border between C's callers and Rust: functions with C's names, answers, and objects that are lent and taken back. The
+//! caller must pass valid pointers, as with the real libraries that this one replaces.
 #![allow(unsafe_code, reason = "pointers of C's callers")]
 
 use std::ffi::{c_int, c_void};
@@ -28,9 +28,9 @@ pub(crate) fn write<T>(to: *mut T, value: T) -> c_int {
     SUCCESS
 }
 
-/// So many values of the caller's, kept until the stream has got to their use.
+/// `len` values of the caller's, which keeps them until the stream has used them.
 pub(crate) fn slice<'a, T>(at: *const T, len: usize) -> &'a [T] {
-    // SAFETY: the caller gives so many, and keeps them.
+    // SAFETY: the caller gives `len` values, and keeps them.
     unsafe { std::slice::from_raw_parts(at, len) }
 }
 
@@ -54,7 +54,7 @@ pub(crate) fn lent<'a, T>(at: *mut c_void) -> &'a T {
 
 /// One of those that the caller uses on one thread at a time.
 pub(crate) fn lent_alone<'a, T>(at: *mut c_void) -> &'a mut T {
-    // SAFETY: as of `lent`, and nobody else uses it.
+    // SAFETY: as of `lent`, and no other thread uses it.
     unsafe { &mut *at.cast::<T>() }
 }
 

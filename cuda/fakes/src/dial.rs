@@ -26,7 +26,7 @@ pub enum Knob {
     RefuseWidth,
     /// Pictures come out wrong while it is not 0.
     Wrong,
-    /// After so many more decoding calls the GPU is broken for good; 0 for never.
+    /// After this many more decoding calls, the GPU is broken for good; 0 for never.
     BreakAfter,
     /// The engines decode at once, without regard to what was queued before, as Hopper's engines do.
     IgnoreOrder,
@@ -63,33 +63,35 @@ pub enum Knob {
     /// Only the hybrid decoder takes pictures of this sampling, which libjpeg-turbo counts, here from 1: 4:4:4, 4:2:2, 4:2:0,
     /// gray, 4:4:0.
     RefuseSampling,
-    /// After so many more launches none can be queued for lack of memory, and all else goes on; 0 for never.
+    /// After this many more launches, every launch fails for lack of memory, and all other calls still work. 0 for never.
     FailLaunches,
     /// Streams cannot be made.
     NoStreams,
     /// Copies to the GPU wait while it is not 0.
     HoldUploads,
-    /// What the default streams are given is captured into a graph: 1 says so when it is asked, 2 does not.
+    /// Work on the default streams is captured into a graph. With 1, a query reports that; with 2, it does not.
     Capture,
-    /// Copies to the host come late: when their stream is waited for, and behind all that engines have begun by then.
+    /// Copies to the host are done late: when their stream is waited for, and after all work that the engines have begun by
+    /// then.
     LateCopies,
     /// The driver does not say how many GPUs there are.
     NoCount,
     /// Decoders of nvJPEG that do not start: 1 for the hybrid one, 2 for the one that does all on the GPU, 4 for the engines.
     Unstarted,
-    /// After so many more decoding calls they fail, on a GPU that is well; 0 for never.
+    /// After this many more decoding calls, they fail on a healthy GPU; 0 for never.
     FailAfter,
-    /// After so many more decoding calls pictures come out wrong; 0 for never.
+    /// After this many more decoding calls, their pictures are wrong; 0 for never.
     WrongAfter,
-    /// After so many more decoding calls decoding waits for as long as it is not 0; 0 for never.
+    /// After this many more decoding calls, decoding waits until this is 0; 0 for never.
     HoldAfter,
     /// The status with which a picture fails by its width, instead of "bad JPEG".
     FailStatus,
-    /// So many more copies to the GPU cannot be queued, for lack of memory.
+    /// How many more copies to the GPU fail for lack of memory.
     FailUploads,
-    /// So many more copies to the host cannot be queued, for lack of memory.
+    /// How many more copies to the host fail for lack of memory.
     FailReads,
-    /// Of the launches that [`Knob::FailLaunches`] fails, the one of this number goes well, and so do all after it; 0 for none.
+    /// Of the launches that [`Knob::FailLaunches`] would fail, the number of the first that succeeds, as do all later ones;
+    /// 0 for none.
     MendLaunches,
 }
 
@@ -151,7 +153,7 @@ static TURNED: Condvar = Condvar::new();
 const FIRST: [(Knob, i64); 5] =
     [(Knob::Gpus, 1), (Knob::Engines, 2), (Knob::Memory, 16 << 30), (Knob::Version, 12_003), (Knob::FirstUuid, 160)];
 
-/// The settings at first: those of a child process stand in the environment, as [`ENVIRONMENT`] says.
+/// The initial settings. A child process gets its own in the environment, as [`ENVIRONMENT`] says.
 fn first() -> [i64; KNOBS] {
     let mut settings = [0; KNOBS];
     for (knob, value) in FIRST {
@@ -174,7 +176,7 @@ impl Knob {
         self.get() != 0
     }
 
-    /// Counts down to 0 and says whether it has just got there or was there before: -1 stands for that.
+    /// Counts down, and returns whether the count has run out, now or earlier. -1 means that it has; 0 never does.
     pub(crate) fn run_out(self) -> bool {
         let left = &mut SETTINGS.lock()[self as usize];
         if *left > 0 {
@@ -186,7 +188,7 @@ impl Knob {
         *left < 0
     }
 
-    /// Counts down to 0, and says whether it was not there yet.
+    /// Counts down to 0. Returns whether the count was above 0 before.
     pub(crate) fn use_up(self) -> bool {
         let left = &mut SETTINGS.lock()[self as usize];
         let some = *left > 0;

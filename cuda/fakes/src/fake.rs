@@ -36,7 +36,7 @@ impl Fake {
         Self { folder, set, count }
     }
 
-    /// The file, which stands for libcuda and for libnvjpeg.
+    /// The file to load as both libcuda and libnvjpeg.
     pub fn path(&self) -> PathBuf {
         self.folder.path().join(FILE)
     }

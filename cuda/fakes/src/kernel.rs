@@ -1,4 +1,4 @@
-//! Modules and kernels: whatever is loaded, what runs is the twin of the kernel, compiled for the CPU from the same source.
+//! Modules and kernels. Whichever module a caller loads, its kernel is the twin, compiled for the CPU from the same source.
 #![allow(unsafe_code, reason = "calls the twin")]
 
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
@@ -41,6 +41,6 @@ pub(crate) fn find(to: *mut *mut c_void, _module: *mut c_void, name: *const c_ch
 }
 
 pub(crate) fn run(argument: usize, blocks_x: c_uint, blocks_y: c_uint, threads: c_uint) {
-    // SAFETY: whoever launched the kernel keeps what its argument names until the stream has got here.
+    // SAFETY: the caller that launched the kernel keeps the memory that its argument names until the stream has run it.
     unsafe { forebay_fake_twin(argument as *const c_void, blocks_x, blocks_y, threads) }
 }

@@ -119,7 +119,7 @@ fn fill(bytes: &[u8], image: &Image, wrong: bool) {
             let samples: Vec<u8> = samples.iter().map(|sample| sample ^ wrong).collect();
             // SAFETY: the caller's planes have the picture's size.
             let place = unsafe { image.channel[number].add(row * image.pitch[number]) };
-            // SAFETY: as above; nobody else writes there.
+            // SAFETY: as above; no other thread writes there.
             unsafe { place.copy_from_nonoverlapping(samples.as_ptr(), width) };
         }
     }

@@ -12,7 +12,7 @@ use crate::boundary::{SUCCESS, c_functions, copy, hand_out, lent, take_back, wri
 use crate::cuda::{INVALID, NOT_SUPPORTED, OUT_OF_MEMORY, answer};
 use crate::dial::{Count, Knob};
 
-/// What memory comes in, as with the driver.
+/// The granularity of memory, as with the driver.
 const PIECE: usize = 2 << 20;
 
 /// Memory of the GPU, here or of another process.

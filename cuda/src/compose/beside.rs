@@ -47,7 +47,7 @@ struct Bench {
     sources: AccountedMemory,
     results: AccountedMemory,
     composer: Composer,
-    /// What stands in `sources`, and what was read of `results`.
+    /// The bytes that are in `sources`, and those that were read from `results`.
     given: PinnedMemory,
     made: PinnedMemory,
 }
@@ -114,7 +114,7 @@ impl Case {
     }
 }
 
-/// Composes so many random cases on a GPU and by the twin, of noise in planes of every sampling and in RGB.
+/// Composes random cases on a GPU and with the twin, from noise in planes of every sampling and in RGB.
 ///
 /// # Errors
 /// The GPU fails, or does not take the kernel.
@@ -182,7 +182,7 @@ fn apart(dtype: Dtype, deviation: f32, a: &[u8], b: &[u8]) -> u32 {
     };
     let bits = [a, b].map(u32::from_le_bytes);
     let sign = if dtype == Dtype::Float32 { 1 << 31 } else { 1 << 15 };
-    // Floats of one sign stand in the order of their bits.
+    // Floats of the same sign have the order of their bits.
     let place = bits.map(|bits| if bits & sign == 0 { i64::from(bits) } else { -i64::from(bits ^ sign) });
     let steps = u32::try_from(place[0].abs_diff(place[1])).unwrap_or(u32::MAX);
     let half = |bits: u32| u16::try_from(bits).expect("the upper half is empty");
@@ -221,7 +221,7 @@ pub(crate) fn speed(site: Site<'_>, batch: u32, output: Output, time: Duration) 
         for (number, made) in made.iter().enumerate() {
             let source = Source::planar(&surface, bench.sources.at() + (number * surface.bytes()) as u64);
             let at = bench.results.at() + (number * place) as u64;
-            // A single round hands nothing on.
+            // A single round passes nothing on.
             bench.composer.add(&source, made, at, at);
         }
         bench.launch()?;

@@ -6,7 +6,7 @@ use forebay_pixels::{Composition, Counted, Dtype, Layout, Match, Orientation, Ou
 use super::TILE;
 use crate::frame::Surface;
 
-/// Where a decoded picture stands in a GPU's memory, and in which form.
+/// Where a decoded picture is in a GPU's memory, and in which form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Source {
     planes: [u64; 3],
@@ -130,7 +130,7 @@ impl Taps {
 }
 
 impl Picture {
-    /// The first round of a picture, whose pixels stand in the decoded one, with a result of this form at an address.
+    /// The first round of a picture. It reads the decoded pixels, and writes a result of this form to an address.
     pub(super) fn first(
         source: &Source,
         made: &Composition,

@@ -81,7 +81,7 @@ impl std::ops::Deref for PinnedMemory {
 
 impl std::ops::DerefMut for PinnedMemory {
     fn deref_mut(&mut self) -> &mut [u8] {
-        // SAFETY: as above; who has it exclusively has no copy under way.
+        // SAFETY: as above; with exclusive access, no copy is under way.
         unsafe { std::slice::from_raw_parts_mut(self.at.as_ptr(), self.len) }
     }
 }

@@ -44,11 +44,11 @@ impl Kernel {
         Ok(Arc::new(kernel))
     }
 
-    /// Queues a launch of `blocks` with so many threads each, with one argument: an address of the GPU's memory.
+    /// Queues a launch of `blocks` with `threads` threads each, with one argument: an address of the GPU's memory.
     ///
     /// # Safety
-    /// What stands at the address is what the kernel takes, and no memory that it names is read, written or freed by others
-    /// before [`Stream::wait`] has returned.
+    /// The address has the argument that the kernel expects. Until [`Stream::wait`] has returned, nothing else reads, writes
+    /// or frees the memory that this argument names.
     ///
     /// # Errors
     /// It cannot be queued, or something before it failed.

@@ -11,8 +11,8 @@ use super::result::ShareError;
 
 /// A range of memory that is page-locked until this value is dropped.
 ///
-/// It keeps the owner of the memory. What stands in the memory does not change by it, and nothing is read through it: copies
-/// borrow what they read.
+/// It keeps the owner of the memory alive. It does not change the memory's content, and nothing is read through it: copies
+/// borrow the memory that they read.
 pub struct Registered {
     context: Arc<Context>,
     at: NonNull<u8>,

@@ -33,8 +33,9 @@ pub enum ShareError {
     Cuda(#[from] CudaError),
 }
 
-/// Codes of which cuda.h says that every later call answers the same until the process is started again, or that the context is
-/// gone; of an uncorrectable error of memory or of a link between GPUs, and of an unknown one, it says no more than that it happened.
+/// Codes after which, by cuda.h, every later call returns the same until the process is restarted, or the context is gone.
+/// For an uncorrectable error of memory or of a link between GPUs, and for an unknown error, cuda.h says only that it
+/// happened.
 const FAULTS: [CuStatus; 18] = [4, 214, 220, 226, 700, 702, 709, 710, 714, 715, 716, 717, 718, 719, 721, 810, 911, 999];
 
 impl CudaError {
@@ -43,8 +44,8 @@ impl CudaError {
         self.code == 2
     }
 
-    /// Whether the GPU's context is broken for good: every later call fails, and only a new process helps. So it is as well where
-    /// the host cannot wait for the GPU: nobody knows what is still under way.
+    /// Whether the GPU's context is broken for good: every later call fails, and only a new process helps. This includes a
+    /// failed wait for the GPU, after which it is unknown what the GPU still does.
     pub fn is_fault(&self) -> bool {
         if matches!(self.call, "cuEventRecord" | "cuEventSynchronize") {
             return true;

@@ -26,7 +26,7 @@ pub struct Shareable {
     pub uuid: Uuid,
     /// It is a part of a GPU (Multi-Instance GPU), as the driver's name for it says.
     pub part: bool,
-    /// One process alone may use it, or none (its compute mode, where no Multi-Process Service stands in between).
+    /// Its compute mode lets one process or none use it, and no Multi-Process Service shares it.
     pub alone: bool,
     /// It maps memory at addresses of our choice.
     pub virtual_memory: bool,
@@ -193,7 +193,7 @@ impl MemoryHandle {
         // SAFETY: for this kind of handle the answer is an int, whose place is writable.
         let code = unsafe { (sharing.export)((&raw mut fd).cast(), self.raw, sys::POSIX_DESCRIPTOR, 0) };
         self.context.check("cuMemExportToShareableHandle", code)?;
-        // SAFETY: the driver has opened it for us, and nobody else knows of it.
+        // SAFETY: the driver has opened it for us, and nothing else has its number.
         Ok(unsafe { OwnedFd::from_raw_fd(fd) })
     }
 }

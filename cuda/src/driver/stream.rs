@@ -31,7 +31,7 @@ impl Stream {
         let table = context.table();
         let raw = table.stream_create(sys::STREAM_NON_BLOCKING)?;
         let event = table.event_create(sys::EVENT_PLAIN).inspect_err(|_| {
-            // SAFETY: made above, and nobody else has it.
+            // SAFETY: made above, and nothing else has it.
             let _the_first_error_counts = unsafe { (table.stream_destroy)(raw) };
         })?;
         Ok(Self { context: Arc::clone(context), raw, event })
@@ -122,7 +122,7 @@ impl Stream {
     /// Queues the copy of [`Self::read`] and does not wait for it.
     ///
     /// # Safety
-    /// Nobody reads or frees `to` before [`Self::wait`] has returned.
+    /// Nothing reads or frees `to` before [`Self::wait`] has returned.
     ///
     /// # Errors
     /// It cannot be queued.
@@ -141,9 +141,9 @@ impl Stream {
             return Ok(());
         }
         let source = from.at() + range.start as u64;
-        // SAFETY: the range ends in the memory, as was just looked at.
+        // SAFETY: the range ends in the memory, as was just checked.
         let target = unsafe { to.as_mut_ptr().add(range.start) };
-        // SAFETY: both have so many bytes, and `to` is left alone until the copy is done, as the caller promises.
+        // SAFETY: both have the range's bytes, and `to` is left alone until the copy is done, as the caller promises.
         let code = unsafe { (self.context.table().copy_to_host)(target.cast(), source, range.len(), self.raw) };
         self.context.check("cuMemcpyDtoHAsync", code)
     }
@@ -151,7 +151,7 @@ impl Stream {
     /// Queues a copy of the first `len` bytes of the host's memory to a GPU, and does not wait for it.
     ///
     /// # Safety
-    /// Nobody writes to or frees either memory before [`Self::wait`] has returned.
+    /// Nothing writes to or frees either memory before [`Self::wait`] has returned.
     ///
     /// # Errors
     /// It cannot be queued.
@@ -175,7 +175,7 @@ impl Stream {
     /// work only where that memory is page-locked.
     ///
     /// # Safety
-    /// Nobody reads, writes or frees `to` before [`Self::wait`] has returned.
+    /// Nothing reads, writes or frees `to` before [`Self::wait`] has returned.
     ///
     /// # Errors
     /// It cannot be queued.
@@ -196,8 +196,8 @@ impl Stream {
     /// Queues a copy from an address of the GPU to the host, and does not wait for it.
     ///
     /// # Safety
-    /// The GPU's memory has as many bytes there; it is there, and nobody reads, writes or frees `to`, before [`Self::wait`] has
-    /// returned.
+    /// The GPU's memory has at least `to.len()` bytes at `from`. Until [`Self::wait`] has returned, this memory lives, and
+    /// nothing reads, writes or frees `to`.
     ///
     /// # Errors
     /// It cannot be queued.

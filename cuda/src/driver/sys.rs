@@ -39,7 +39,7 @@ pub(crate) const POSIX_DESCRIPTOR: c_int = 1;
 pub(crate) const GRANULARITY_MINIMUM: c_int = 0;
 /// `CU_STREAM_NON_BLOCKING`: no order with the legacy default stream.
 pub(crate) const STREAM_NON_BLOCKING: c_uint = 1;
-/// `CU_EVENT_BLOCKING_SYNC | CU_EVENT_DISABLE_TIMING`: who waits sleeps, and recording costs little.
+/// `CU_EVENT_BLOCKING_SYNC | CU_EVENT_DISABLE_TIMING`: a thread that waits sleeps, and recording costs little.
 pub(crate) const EVENT_PLAIN: c_uint = 1 | 2;
 
 /// `CUuuid`.
@@ -84,7 +84,7 @@ impl Location {
 }
 
 impl Properties {
-    /// `CU_MEM_ALLOCATION_TYPE_PINNED`, which is what all memory of a device is, with descriptors for other processes.
+    /// `CU_MEM_ALLOCATION_TYPE_PINNED`, as for all memory of a device, with descriptors for other processes.
     pub(crate) fn shareable(device: RawDevice) -> Self {
         let windows = std::ptr::null_mut();
         Self { kind: 1, handles: POSIX_DESCRIPTOR, location: Location::device(device), windows, flags: [0; 8] }

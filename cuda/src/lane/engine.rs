@@ -31,7 +31,7 @@ impl EngineMemory {
         self.side
     }
 
-    /// Whether it is enough for a picture of this size in a file of so many bytes.
+    /// Whether it is enough for a picture of this size in a file of `file` bytes.
     pub(super) fn takes(&self, width: u32, height: u32, file: usize) -> bool {
         width.max(height) <= self.side && file <= self.side as usize * self.side as usize
     }

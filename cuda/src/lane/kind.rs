@@ -54,7 +54,7 @@ pub(super) struct Descriptor {
 /// How a GPU decodes in a kind of lane.
 #[derive(Debug)]
 pub(super) struct OnGpu {
-    /// What of nvJPEG decodes.
+    /// The backend of nvJPEG that decodes.
     pub(super) backend: Backend,
     /// Whether one call decodes a whole group. Otherwise each picture of it has a call of its own.
     pub(super) together: bool,
@@ -62,14 +62,14 @@ pub(super) struct OnGpu {
     pub(super) group: fn(&Gpu) -> Result<usize, LaneError>,
     /// Threads.
     pub(super) workers: fn(&Gpu) -> Result<usize, LaneError>,
-    /// The most bytes of surfaces that a worker has. It takes as many again for what becomes of them.
+    /// The most bytes of surfaces that a worker has. Their results take as many again.
     pub(super) surfaces: usize,
-    /// Parts of the memory that a lane may take of the GPU, of which a worker's surfaces are one. As much goes to results, and an
-    /// eighth to their tables; the rest is nvJPEG's, or the engines'.
+    /// Into how many parts a worker's share of the lane's GPU memory is divided. Its surfaces are one part. Results take
+    /// another, and their tables an eighth of one; the rest is for nvJPEG or the engines.
     pub(super) parts: usize,
-    /// Bytes of page-locked memory that nvJPEG may take for a worker with surfaces of so many bytes.
+    /// Bytes of page-locked memory that nvJPEG may take for a worker, from the bytes of its surfaces.
     pub(super) page_locked: fn(usize) -> usize,
-    /// Where the engines decode: the surfaces that their decoder keeps for a worker with groups of so many pictures.
+    /// If the engines decode: how many surfaces their decoder keeps for a worker, from the size of its groups.
     pub(super) engine_surfaces: Option<fn(usize) -> usize>,
     /// Whether it takes JPEGs of several scans.
     pub(super) several_scans: bool,

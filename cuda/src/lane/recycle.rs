@@ -79,9 +79,9 @@ impl Road {
         // SAFETY: as in `decode`.
         unsafe { self.begin(first) }?;
         self.stream.wait()?;
-        // SAFETY: nobody looks at the host's memory before the wait below; `begin` waits where it fails.
+        // SAFETY: the host's memory is not read before the wait below; `begin` waits if it fails.
         unsafe { self.stream.begin_read(&self.memory, 0..self.memory.len(), &mut self.host) }?;
-        // SAFETY: the copy is under way: what comes of that is what is measured. Both memories live on.
+        // SAFETY: the copy is under way, and the test measures the result of that. Both memories live on.
         unsafe { self.begin(second) }?;
         self.stream.wait()?;
         Ok(self.planes())

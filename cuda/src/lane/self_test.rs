@@ -132,7 +132,7 @@ pub fn look(worker: &mut Worker) -> Result<Seen, SelfTestError> {
         let count = known.len().max(worker.group());
         let order: Vec<_> = (0..count).map(|place| &known[(place + round) % known.len()]).collect();
         let mut places: Vec<_> = order.iter().map(|known| vec![0; known.expected.len()]).collect();
-        // Groups of other lengths than a whole one come as well, and nvJPEG sets its states up anew for them.
+        // In use, some groups are shorter, and nvJPEG must set up its states again for them. The last round tests that.
         let together = if round == ROUNDS - 1 && worker.group() > 1 { SHORT } else { order.len() };
         let mut done = 0;
         while done < order.len() {

@@ -12,7 +12,7 @@ pub(super) const REQUIRED: (u32, u32) = (128, 96);
 /// triangle filter where pictures shrink to a half, and results of training are floats.
 const TABLES: usize = 8;
 
-/// Bytes of tables, on the GPU and page-locked on the host, where results have so many.
+/// Bytes of tables, on the GPU and page-locked on the host, for results of this many bytes.
 pub(super) fn table_room(results: usize) -> usize {
     results / TABLES
 }
@@ -38,8 +38,8 @@ impl LaneSize {
         Self::within(limit, kind, workers(gpu)?, *surfaces)
     }
 
-    /// So many workers with surfaces of at most `most` bytes each, where the lane may take `limit` bytes of the GPU: whatever
-    /// fits into their surfaces, nvJPEG has memory for as well.
+    /// This many workers with surfaces of at most `most` bytes each, in a lane that may take `limit` bytes of the GPU.
+    /// nvJPEG then has memory for every picture that fits into the surfaces.
     ///
     /// # Errors
     /// No GPU has such a lane.

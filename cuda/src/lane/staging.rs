@@ -68,10 +68,11 @@ impl Staging {
         result
     }
 
-    /// Queues the launches of those pictures that are there, by their numbers.
+    /// Queues the launches of the pictures for whose numbers `is_there` is true.
     ///
     /// # Safety
-    /// As of [`Composer::launch`]: nobody else writes to the sources before [`Stream::wait`] has returned, and this is left alone.
+    /// As of [`Composer::launch`]: until [`Stream::wait`] has returned, nothing else writes to the sources, and this value
+    /// is not used.
     pub(super) unsafe fn launch(
         &mut self,
         stream: &mut Stream,
@@ -84,7 +85,7 @@ impl Staging {
     /// Queues the copy of a result to where it will be read.
     ///
     /// # Safety
-    /// Nobody uses or frees `to` before [`Stream::wait`] has returned.
+    /// Nothing uses or frees `to` before [`Stream::wait`] has returned.
     pub(super) unsafe fn hand_over(
         &self,
         stream: &mut Stream,

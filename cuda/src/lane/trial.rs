@@ -88,12 +88,12 @@ fn known(worker: &mut Worker) -> Result<String, String> {
     told.extend(others.map(|(form, difference)| format!("{form}: {}", off(*difference))));
     told.extend(seen.refused.iter().map(|refused| format!("refused: {refused}")));
     let told = told.join("; ");
-    // Whoever is to say what a lane may be off wants all figures.
+    // An error lists all figures, because they help to choose the limits of a lane.
     seen.judged().map_err(|error| format!("{error}; {told}"))?;
     Ok(told)
 }
 
-/// A picture in three is none that the lane decodes; each of the others comes out as if it were alone.
+/// The lane cannot decode one picture in three; each of the others must have the same result as alone.
 fn among_bad(worker: &mut Worker) -> Result<String, String> {
     let good = photograph(1, 320, 240);
     let progressive = JpegForm { progressive: true, ..JpegForm::default() };

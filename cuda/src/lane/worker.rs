@@ -182,7 +182,7 @@ impl Worker {
     /// # Panics
     /// If a place has other bytes than its result, or is in another GPU.
     pub fn decode(&mut self, orders: &mut [Order<'_>]) -> Result<Vec<Result<(), Refusal>>, CudaError> {
-        // A broken context is told here, and no picture blamed for it.
+        // A broken context is reported here, so that no picture is blamed for it.
         self.context.bind()?;
         self.staging.clear();
         self.failure = None;
@@ -295,8 +295,8 @@ impl Worker {
         for part in group.chunks(together) {
             self.decode_part(part, failed)?;
         }
-        // SAFETY: sources lie in the surfaces, which with the staging memory are this worker's, and places in the GPU are borrowed
-        // by the orders; `make` waits before it goes on.
+        // SAFETY: sources lie in the surfaces, which with the staging memory are this worker's, and places in the GPU are
+        // borrowed by the orders; `make` waits before it continues.
         unsafe { self.staging.launch(&mut self.stream, |number| failed[number].is_none()) }?;
         for picture in group.iter().filter(|picture| failed[picture.number].is_none()) {
             if let (Some(result), Target::Host(out)) = (&picture.result, &mut orders[picture.order].out) {

@@ -102,7 +102,7 @@ impl Account {
 #[derive(Debug)]
 pub(crate) struct AccountedMemory {
     memory: DeviceMemory,
-    /// Dropped last: the bytes leave the account when they are free, so that nobody takes them before.
+    /// Dropped last: the bytes leave the account only once they are free, so that no other allocation counts on them before.
     _counted: Counted,
 }
 

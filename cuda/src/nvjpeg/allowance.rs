@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::account::Account;
 
-/// The right to so many bytes, as long as this lives.
+/// The right to a number of bytes, as long as this value lives.
 #[derive(Debug)]
 pub(super) struct Allowance {
     account: Arc<Account>,

@@ -62,7 +62,7 @@ impl BatchState {
         })
     }
 
-    /// Takes memory for so many pictures of this size, in any sampling, before any comes: only for the engines can it be had.
+    /// Allocates memory for a group of pictures of this size, in any sampling, in advance. Only the engines allow that.
     ///
     /// # Errors
     /// There is not enough memory; smaller pictures may do.
@@ -158,8 +158,8 @@ impl BatchState {
             check("nvjpegDecodeBatchedInitialize", status)?;
             self.begun = batch;
         }
-        // SAFETY: the three arrays have as many entries as the state was set up for; the pictures' bytes stay until
-        // the host's wait, and the planes lie in surfaces that nobody else uses, as `begin` asks.
+        // SAFETY: the three arrays have as many entries as the state was set up for; the pictures' bytes stay until the
+        // host's wait, and the planes lie in surfaces that nothing else uses, as `begin` requires.
         let status = unsafe {
             (table.batch_decode)(
                 handle,

@@ -24,9 +24,9 @@ pub struct NvjpegPlaces {
 }
 
 impl NvjpegPlaces {
-    /// What this machine has: the environment's say, which is `FOREBAY_NVJPEG` for the file and `FOREBAY_PYTHON_PACKAGES` for
-    /// folders of packages (a trainer tells its own daemon of its packages so); and the Python folders of `VIRTUAL_ENV`, of the
-    /// Pythons on `PATH`, of the user and the system.
+    /// The places on this machine. `FOREBAY_NVJPEG` names the file, and `FOREBAY_PYTHON_PACKAGES` the first folders of
+    /// packages; a trainer sets it for the daemon that it starts. Then come the Python folders of `VIRTUAL_ENV`, of the
+    /// Pythons on `PATH`, of the user and of the system.
     pub fn of_this_machine(file: Option<PathBuf>) -> Self {
         let variable = |name| std::env::var_os(name).map(PathBuf::from);
         let environments =
@@ -55,15 +55,15 @@ impl NvjpegPlaces {
     }
 }
 
-/// Folders of libraries of the Pythons on a `PATH`. One that is a link counts where the link stands: so it is in a virtual
-/// environment, whose packages are beside it.
+/// Folders of libraries of the Pythons on a `PATH`. Links are not followed: in a virtual environment, `python3` is a link,
+/// and its packages are beside the link.
 fn pythons_on(path: &OsStr) -> Vec<PathBuf> {
     let folders = std::env::split_paths(path).filter(|folder| folder.is_absolute() && folder.join("python3").exists());
     folders.filter_map(|folder| Some(folder.parent()?.join("lib"))).collect()
 }
 
-/// What stands in a folder under names that begin so, the highest version first: by the numbers in the name, since 3.13 is later
-/// than 3.9.
+/// The entries of a folder whose names begin with `begin`, the highest version first. Versions are compared as numbers,
+/// since 3.13 is later than 3.9.
 fn entries(folder: &Path, begin: &str) -> Vec<PathBuf> {
     let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
     let mut found: Vec<_> = entries

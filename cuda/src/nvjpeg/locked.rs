@@ -39,12 +39,12 @@ impl PageLocked {
         state.allowed.saturating_sub(state.used)
     }
 
-    /// Allows it so many bytes more.
+    /// Raises the limit by `bytes`.
     pub(super) fn allow(&self, bytes: usize) {
         self.state.lock().allowed += bytes;
     }
 
-    /// Allows it so many bytes less.
+    /// Lowers the limit by `bytes`.
     pub(super) fn disallow(&self, bytes: usize) {
         self.state.lock().allowed -= bytes;
     }
@@ -83,7 +83,7 @@ unsafe extern "C" fn give(locked: *mut c_void, to: *mut *mut c_void, len: usize,
     0
 }
 
-/// nvJPEG gives memory back, of which nothing is under way: it has waited for its own copies.
+/// nvJPEG gives memory back. No copy of it is under way, since nvJPEG has waited for its own copies.
 unsafe extern "C" fn take_back(locked: *mut c_void, at: *mut c_void, _len: usize, _stream: RawStream) -> c_int {
     // SAFETY: as in `give`.
     let locked = unsafe { &*locked.cast::<PageLocked>() };

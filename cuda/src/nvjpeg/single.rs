@@ -136,7 +136,7 @@ impl SingleState {
         // SAFETY: as above; nothing else of this state is under way, as `begin` asks.
         let status = unsafe { (table.decode_transfer)(raw, self.decoder, self.state, self.parser.raw(), stream.raw()) };
         check("nvjpegDecodeJpegTransferToDevice", status)?;
-        // SAFETY: as above; the planes lie in surfaces that nobody else uses, as `begin` asks.
+        // SAFETY: as above; the planes lie in surfaces that nothing else uses, as `begin` requires.
         let status = unsafe { (table.decode_device)(raw, self.decoder, self.state, image, stream.raw()) };
         check("nvjpegDecodeJpegDevice", status)
     }

@@ -25,9 +25,9 @@ pub struct Sample {
 
 /// Seconds of one worker for a picture: fixed + per megapixel + per kilobyte.
 ///
-/// Least squares over what was measured, where older figures count less and less and the prior a little for ever: so it
-/// stays sound while all pictures are of one size, and follows a machine that slows down. One figure that stands out, as after a
-/// pause of the whole machine, moves it little.
+/// Least squares over the measurements. Older ones count less and less, so the estimate follows a machine that slows down.
+/// The prior always counts a little, so the estimate stays sound while all pictures have one size. One outlier, such as a
+/// pause of the whole machine, changes it little.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cost {
     /// Fixed, per megapixel, per kilobyte.
@@ -42,7 +42,7 @@ pub struct Cost {
 const MEMORY: f64 = 0.99;
 /// How much the prior counts, in figures.
 const FAITH: f64 = 0.05;
-/// A figure counts as at most so many times what was believed: a machine that truly is slower says so again and again.
+/// A measurement counts as at most this many times the estimate. If a machine truly is slower, further measurements show it.
 const SURPRISE: f64 = 4.0;
 /// No picture is believed to cost less than this part of what the prior says, however sizes far from those measured are
 /// reckoned.

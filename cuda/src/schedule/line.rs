@@ -44,7 +44,7 @@ pub(super) struct Line<T> {
 
 /// How many pictures at a line's tail a thief looks at: it may be barred from the last ones.
 const LOOK_BACK: usize = 8;
-/// After so many pictures that went to other lanes while it had none, what was measured of a lane counts less.
+/// After this many pictures that went to other lanes while a lane had none, its measurements count less.
 const PATIENCE: u32 = 256;
 
 impl<T> Line<T> {
@@ -61,7 +61,7 @@ impl<T> Line<T> {
         &self.cost
     }
 
-    /// When a picture of so many seconds would be done, if it came to the end of the line.
+    /// When a picture of this cost in seconds would be done at the end of the line.
     pub(super) fn ends_after(&self, seconds: f64) -> f64 {
         // A picture is decoded by one worker, however many there are.
         ((self.waiting + self.busy + seconds) / f64::from(self.spec.workers.max(1))).max(seconds)
@@ -105,7 +105,7 @@ impl<T> Line<T> {
         std::mem::take(&mut self.pictures).into_iter().map(|(picture, _)| picture)
     }
 
-    /// A worker has begun with so many seconds of work.
+    /// A worker has begun work of this cost in seconds.
     pub(super) fn begin(&mut self, seconds: f64) {
         self.busy += seconds;
         self.groups += 1;

@@ -25,7 +25,7 @@ pub struct TrueLane {
     pub stalls: Vec<Stall>,
 }
 
-/// Engines that serve the workers of a lane, who comes first first; a picture is one engine's.
+/// Engines that serve the workers of a lane in the order of their requests; one engine decodes a picture.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Engines {
     /// How many.

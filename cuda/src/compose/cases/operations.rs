@@ -9,7 +9,7 @@ use forebay_pixels::{
 
 use super::pick;
 
-/// Up to three transforms in a row, of which each draws operations.
+/// Up to three transforms in a row, each of which draws operations.
 pub(super) fn operations(draws: Draws) -> Vec<Transform> {
     (0..draws.below(0, 4)).map(|number| operation(draws.part(number.into()))).collect()
 }

@@ -2,8 +2,8 @@
 
 use super::{Backend, Cost, Descriptor, Form, Gpu, LaneError, LaneKind, OnGpu};
 
-/// Groups are this many times what the engines decode at once. nvJPEG has room for so many: for what goes beyond, the call that
-/// queues the group spins until room is there. Other workers keep the engines busy meanwhile.
+/// The size of a group, in units of the pictures that the engines decode at once. nvJPEG has room for only so much: with a
+/// larger group, the call that queues it spins until there is room. Other workers keep the engines busy meanwhile.
 const ROUNDS: usize = 2;
 /// Lengths of measured batches: powers of two, and multiples of an H100's and H200's seven engines.
 const BATCHES: &[usize] = &[16, 28, 32, 56, 64, 112, 128, 256];

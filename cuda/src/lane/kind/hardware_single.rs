@@ -2,7 +2,7 @@
 
 use super::{Backend, Cost, Descriptor, Form, Gpu, LaneError, LaneKind, OnGpu};
 
-/// The most threads, of which each engine has one.
+/// The most threads; each engine has one.
 const MOST_WORKERS: usize = 16;
 
 pub(super) const LANE: Descriptor = Descriptor {
