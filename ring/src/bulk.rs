@@ -68,7 +68,7 @@ impl Bulk {
         Ok(Self { file, len: bytes.len() as u64 })
     }
 
-    /// Takes a descriptor from somebody else: refused unless it is memory with the seals.
+    /// Takes a descriptor that came from another process. It is refused unless it is memory with the seals.
     pub fn accept(fd: OwnedFd) -> Result<Self, BulkError> {
         let found = rustix::fs::fcntl_get_seals(&fd).map_err(|error| BulkError::NoMemory(error.into()))?;
         if !found.contains(SEALS) {
@@ -98,7 +98,7 @@ impl Bulk {
         Ok(bytes)
     }
 
-    /// The bytes from `start` on, at most so many; none from the end on.
+    /// The bytes from `start` on, at most `most`; none after the end.
     pub fn read_part(&self, start: u64, most: usize) -> Result<Vec<u8>, BulkError> {
         let left = usize::try_from(self.len.saturating_sub(start)).unwrap_or(usize::MAX);
         let mut bytes = vec![0; left.min(most)];

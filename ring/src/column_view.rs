@@ -26,13 +26,13 @@ impl<'a> ColumnView<'a> {
         self.validity
     }
 
-    /// The offsets of a ragged level, counted from 1: list `i` is what stands between offset `i` and offset `i + 1` of the
-    /// next level, or of the rows. What stands behind the last list means nothing.
+    /// The offsets of a ragged level, counted from 1. List `i` is from offset `i` to offset `i + 1` of the next level, or of
+    /// the rows. Values after the last list mean nothing.
     pub fn offsets(&self, level: usize) -> &'a [i64] {
         self.offsets[level - 1]
     }
 
-    /// All rows, little-endian. What stands behind the last list means nothing.
+    /// All rows, little-endian. Values after the last list mean nothing.
     pub fn values(&self) -> &'a [u8] {
         self.values
     }

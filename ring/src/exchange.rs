@@ -1,17 +1,17 @@
-//! Who may read what. Events go in as methods, decisions come out as [`Action`]s. It is pure: no I/O, no clock, no memory of
-//! the ring's.
+//! Decides which trainer may read which slot. Events go in as methods, decisions come out as [`Action`]s. It is pure: no
+//! I/O, no clock, no access to the ring's memory.
 //!
 //! ```text
 //! UNPOPULATED -> FREE -> FILLING -> READY -> HELD -> FREE
 //!                                     ^        |-> READY        returned, or its consumer is gone un-acked
-//!                                     '--------'-> QUARANTINED  acked, but a living process that was put out may
-//!                                                               still look at it -> FREE when it is gone
+//!                                     '--------'-> QUARANTINED  acked, but a living process that was evicted may
+//!                                                               still read it -> FREE when it is gone
 //! ```
 //! Each batch goes once to each group of trainers (`delivery.rs`). In `split` all trainers are one group. In `each` a slot is
 //! HELD while a trainer of any group has it, and it is free when every group is done with it.
 //!
-//! A slot remembers every living process that was put out while it held the slot (its *watchers*). Such a slot may
-//! be read by others, but is not filled again before all of its watchers are gone.
+//! A slot remembers every living process that was evicted while it held the slot (its *watchers*). Other trainers may read
+//! such a slot, but it is not filled again before all of its watchers are gone.
 
 mod action;
 mod consumers;
@@ -33,7 +33,7 @@ use delivery::{Delivery, LetGo, Outcome};
 use groups::Groups;
 use slots::{SlotState, Slots};
 
-/// Slots beyond the trainers' credits: one to fill, one to stand ready.
+/// Slots beyond the trainers' credits: one that is being filled, and one that is ready.
 const SPARE_SLOTS: u32 = 2;
 
 /// The slots of a stream's rings, the batches in them and the consumers that read them.
@@ -66,9 +66,9 @@ pub struct Exchange {
     slots: Slots,
     consumers: Consumers,
     groups: Groups,
-    /// The last epoch of which a batch was offered.
+    /// The last epoch with a batch that was offered.
     begun: Option<u64>,
-    /// Batches of earlier incarnations in consumers' hands, by the consumer's own number of each.
+    /// Batches of earlier incarnations that consumers hold, by the consumer's own number of each.
     adopted: BTreeMap<(ConsumerId, u64), BatchId>,
     actions: VecDeque<Action>,
 }
@@ -87,14 +87,14 @@ impl Exchange {
         Self { groups: Groups::many(), ..self }
     }
 
-    /// Batches keep their order also where one waits to be [`noted`](Self::noted): those behind it wait too. Otherwise
-    /// batches that nobody has seen pass it.
+    /// Keeps the order of batches even while one waits to be [`noted`](Self::noted): later batches wait too. Otherwise later
+    /// batches that no trainer has seen overtake it.
     #[must_use]
     pub fn in_order(self) -> Self {
         Self { in_order: true, ..self }
     }
 
-    /// What is to be done, oldest first. Call it after every event.
+    /// The actions that are due, oldest first. Call it after every event.
     pub fn drain(&mut self) -> impl Iterator<Item = Action> + '_ {
         self.actions.drain(..)
     }
@@ -117,7 +117,7 @@ impl Exchange {
         }
     }
 
-    /// No slot of this ring is filled any more. [`Action::RingEmpty`] tells when nobody uses it.
+    /// No slot of this ring is filled any more. [`Action::RingEmpty`] follows once no trainer uses it.
     pub fn retire_ring(&mut self, ring: u32) {
         self.slots.retire(ring);
         self.sweep(ring);
@@ -138,7 +138,7 @@ impl Exchange {
         self.finish(slot);
     }
 
-    /// The batch stands in the slot: FILLING becomes READY. A `seq` is never used twice.
+    /// The batch is complete in its slot: FILLING becomes READY. A `seq` is never used twice.
     ///
     /// # Panics
     /// When the slot was not claimed; so does [`give_up`](Self::give_up).
@@ -147,8 +147,8 @@ impl Exchange {
         self.offer();
     }
 
-    /// A claim of this batch is lost (its lease went to somebody else). A READY batch is dropped at once; one in
-    /// somebody's hands is not offered again, and its ack is still reported.
+    /// A claim of this batch is lost, because its lease went to another worker. A READY batch is dropped at once. One that a
+    /// trainer holds is not offered again, and its ack is still reported.
     pub fn void(&mut self, seq: u64) -> Voided {
         let Some((slot, entry)) = self.slots.of_batch(seq) else { return Voided::Unknown };
         let Some(delivery) = entry.delivery_mut() else { return Voided::Unknown };
@@ -191,8 +191,8 @@ impl Exchange {
         }
     }
 
-    /// Names of the groups that wait for a batch which another one has acked. Nothing if nobody waits for it; groups without a name
-    /// are not named.
+    /// Names of the groups that still wait for a batch which another group has acked. `None` if no group waits for it.
+    /// Groups without a name are left out.
     pub fn waiting_for(&self, seq: u64) -> Option<Vec<String>> {
         let delivery = self.slots.deliveries().find(|delivery| delivery.batch.seq == seq)?;
         let waiting: Vec<_> = delivery.unacked().collect();
@@ -275,8 +275,8 @@ impl Exchange {
         self.slots.held(consumer, held).and_then(|delivery| delivery.held_by(consumer)) == Some(false)
     }
 
-    /// No view of the slot is left. A batch that was not acked, or is `returned`, goes to another trainer; an ack
-    /// that came before stands. False when it is not what the consumer holds.
+    /// No view of the slot is left. A batch that was not acked, or is `returned`, goes to another trainer. An earlier ack
+    /// remains valid. False if the consumer does not hold this batch.
     pub fn release(&mut self, consumer: ConsumerId, held: HeldBatch, returned: bool) -> bool {
         if let Some(hold) = held.hold() {
             let Some(batch) = self.adopted.remove(&(consumer, hold)) else { return !returned };
@@ -300,8 +300,8 @@ impl Exchange {
 
     // Epochs.
 
-    /// Batches of epochs up to this one may be offered. Every consumer is told of each epoch that is over (rule 11), if its
-    /// group was in it.
+    /// Batches of epochs up to this one may be offered. Every consumer whose group was in an epoch gets the end of that
+    /// epoch (rule 11).
     pub fn open_epoch(&mut self, epoch: u64) {
         for ended in self.open..epoch {
             for group in self.groups.in_epoch(ended) {
@@ -314,7 +314,7 @@ impl Exchange {
         self.offer();
     }
 
-    /// A restore: the stream goes on at this epoch, which may be an earlier one. What was READY was
+    /// A restore: the stream continues at this epoch, which may be an earlier one. The READY batches were
     /// [dropped](Self::drop_ready) before.
     pub fn restart_at(&mut self, epoch: u64) {
         self.open = epoch;
@@ -346,8 +346,8 @@ impl Exchange {
         !of_epoch.any(is_due) && !adopted.any(|((holder, _), _)| *holder == consumer)
     }
 
-    /// The group that is furthest behind, and the trainers that wait for it: the ring has no room for a batch that they have not
-    /// had. Nothing while there is room, or where nobody waits.
+    /// The group that is furthest behind, and the trainers that wait for it, because the ring has no room for a batch that
+    /// is new to them. `None` while there is room, or while no trainer waits.
     pub fn held_up(&self) -> Option<(GroupState, Vec<ConsumerId>)> {
         let counts = self.counts();
         if counts.unpopulated + counts.free + counts.filling > 0 {
@@ -367,13 +367,13 @@ impl Exchange {
         self.slots.counts()
     }
 
-    /// Slots that will be free again without somebody's death: not retired, not watched, not held after their ack.
+    /// Slots that will be free again without the death of a trainer: not retired, not watched, not held after their ack.
     /// With fewer than two, open a further ring (rule 4).
     pub fn usable(&self) -> u32 {
         self.slots.usable()
     }
 
-    /// Slots that a consumer may still look at although it was put out.
+    /// Slots that a consumer may still read although it was evicted.
     pub fn watched_by(&self, consumer: ConsumerId) -> u32 {
         self.slots.watched_by(consumer)
     }

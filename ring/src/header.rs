@@ -1,4 +1,5 @@
-//! The first pages of a ring: what it is, and where everything stands. Written once, before anybody else maps it.
+//! The first pages of a ring: what it is, and the layout of its memory. The daemon writes them once, before any trainer maps
+//! the ring.
 
 use bytemuck::{Pod, Zeroable};
 use forebay_columns::{MAX_COLUMNS, Schema, SchemaError};
@@ -19,7 +20,7 @@ pub struct Header {
     pub incarnation: u64,
     /// Number of the ring within the stream.
     pub ring: u32,
-    /// Where everything stands.
+    /// The layout of the ring's memory.
     pub geometry: Geometry,
     /// Trainers can map it writable, to have its pages locked. Its seals must agree.
     pub pinnable: bool,
@@ -64,7 +65,7 @@ pub enum HeaderError {
     Offset {
         /// Name of the field.
         field: &'static str,
-        /// What stands in the header.
+        /// The value in the header.
         found: u64,
         /// What follows from the shape.
         expected: u64,
@@ -111,8 +112,8 @@ impl Header {
         bytes
     }
 
-    /// Reads a header that somebody else wrote. Nothing in it is believed: every offset must be the one that follows
-    /// from the shape.
+    /// Reads a header that another process wrote. Nothing in it is trusted: every offset must be the one that follows from
+    /// the shape.
     pub fn parse(bytes: &[u8]) -> Result<Self, HeaderError> {
         let head = bytes.get(..Self::LEN).ok_or(HeaderError::Short(bytes.len()))?;
         let raw: RawHeader = bytemuck::pod_read_unaligned(head);

@@ -1,4 +1,4 @@
-//! Where everything stands in a ring's memory. The header page ([`crate::Header`]) says so to trainers.
+//! The layout of a ring's memory. The header page ([`crate::Header`]) tells it to trainers.
 //!
 //! ```text
 //! 0        4 KiB            2 MiB              2 MiB + stride
@@ -143,7 +143,7 @@ impl Geometry {
         Self::with_columns(shape, slots, Schema::EMPTY, &[])
     }
 
-    /// Lays out a ring whose batches have further columns. One record has at most so many items in each.
+    /// Lays out a ring whose batches have further columns, with the most items that one record has in each.
     ///
     /// # Panics
     /// There is not one room for each column.
@@ -242,7 +242,7 @@ impl Geometry {
         self.tensor(slot, self.mask, 1)
     }
 
-    /// The claims, [`Claim`]` [batch]`, of which the offer says how many are set.
+    /// The claims, [`Claim`]` [batch]`. The offer says how many are set.
     pub fn claims(&self, slot: u32) -> Range<usize> {
         self.tensor(slot, self.claims, size_of::<Claim>())
     }

@@ -39,7 +39,7 @@ pub enum BindError {
         /// The other daemon's process, where its lock file says so.
         pid: Option<u32>,
     },
-    /// Something stands at the path that a daemon does not remove.
+    /// The path exists, and is not a socket. A daemon does not remove it.
     #[error("{0} exists and is not a socket; move it away, or give the daemon another socket")]
     NotASocket(PathBuf),
     /// The kernel refused.
@@ -77,7 +77,7 @@ impl Listener {
         match std::fs::symlink_metadata(path) {
             Ok(found) if !found.file_type().is_socket() => return Err(BindError::NotASocket(path.to_owned())),
             Ok(_) if let Some(in_use) = in_use(path) => {
-                // Somebody removed its lock file, and this one is ours.
+                // Its lock file was removed, so this lock file is ours.
                 let _removed = std::fs::remove_file(&lock_path);
                 return Err(in_use);
             }
@@ -134,8 +134,8 @@ impl AsFd for Listener {
 
 impl Drop for SocketFiles {
     fn drop(&mut self) {
-        // The lock is still held, so both files are ours. At the process's end there is nobody to tell of a failure,
-        // and the next daemon replaces what is left.
+        // The lock is still held, so both files are ours. A failure at the process's end needs no report, since the next
+        // daemon replaces files that are left.
         let _removed = std::fs::remove_file(&self.path);
         let _removed = std::fs::remove_file(&self.lock_path);
     }
@@ -171,7 +171,7 @@ fn lock(path: &Path) -> Result<(File, PathBuf), BindError> {
     }
 }
 
-/// Who listens at a socket, if anybody does.
+/// The process that listens at a socket, if there is one.
 fn in_use(path: &Path) -> Option<BindError> {
     let address = SocketAddrUnix::new(path).ok()?;
     // One whose queue is full would keep a connection waiting.

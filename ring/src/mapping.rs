@@ -21,7 +21,7 @@ pub(crate) struct Mapping {
 
 // SAFETY: a mapping is an address range of the process; no thread owns it.
 unsafe impl Send for Mapping {}
-// SAFETY: its methods change no memory; who reads and writes through its pointer says why that may be done.
+// SAFETY: its methods change no memory; code that reads or writes through its pointer must say why that is sound.
 unsafe impl Sync for Mapping {}
 
 impl Mapping {
@@ -37,7 +37,7 @@ impl Mapping {
         let start = unsafe { reserved.add(skip) };
         let mapping = Self { reserved, reserved_len, start, len };
         let access = if writable { ProtFlags::READ | ProtFlags::WRITE } else { ProtFlags::READ };
-        // SAFETY: start..start + len lies within the range reserved above, which nobody else knows of.
+        // SAFETY: start..start + len lies within the range reserved above, which nothing else uses.
         unsafe { mmap(start.as_ptr().cast::<c_void>(), len, access, MapFlags::SHARED | MapFlags::FIXED, fd, 0)? };
         Ok(mapping)
     }
@@ -75,7 +75,7 @@ impl Mapping {
         }
     }
 
-    /// Has the kernel take the memory from a NUMA node, for pages that are taken from now on, whoever touches them first.
+    /// Has the kernel take pages from a NUMA node from now on, no matter which thread touches them first.
     pub(crate) fn bind(&self, binding: NumaBinding) -> io::Result<()> {
         const BITS: usize = libc::c_ulong::BITS as usize;
         let mut nodes: [libc::c_ulong; MOST_NODES / BITS] = [0; MOST_NODES / BITS];
@@ -86,7 +86,7 @@ impl Mapping {
             NumaBinding::Only(_) => libc::MPOL_BIND,
         };
         let (address, len) = self.part(0..self.len);
-        // The kernel reads one bit less than it is told of.
+        // The kernel reads one bit less than this number.
         // SAFETY: the range is the mapping, the kernel reads no bit behind `nodes`, and a policy changes no content.
         match unsafe { libc::syscall(libc::SYS_mbind, address, len, mode, nodes.as_ptr(), MOST_NODES + 1, 0) } {
             0 => Ok(()),
@@ -94,7 +94,7 @@ impl Mapping {
         }
     }
 
-    /// Lets this process write in a part of it, or only read. Whoever lets it write says why nobody does.
+    /// Lets this process write to a part of it, or only read. A caller that allows writes must say why they do not race.
     pub(crate) fn protect(&self, range: Range<usize>, writable: bool) -> io::Result<()> {
         let (address, len) = self.part(range);
         let access = if writable { MprotectFlags::READ | MprotectFlags::WRITE } else { MprotectFlags::READ };

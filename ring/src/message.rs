@@ -24,8 +24,9 @@ pub const PACKET_LEN: usize = 32 * 1024;
 pub const SUMS_PER_ACK: usize = 1024;
 /// UUIDs of GPUs in an [`Attach`].
 pub const DEVICES: usize = 16;
-/// Ring number in the ACK and RELEASE of a batch that was handed in from an earlier incarnation: it stands in no
-/// ring of this one. The slot is zero then, and the generation is the trainer's own number of it, [`HandIn::held`].
+/// Ring number in the ACK and RELEASE of a batch that was handed in from an earlier incarnation. Such a batch is in no ring
+/// of this incarnation. The slot is then zero, and the generation is the trainer's own number for the batch,
+/// [`HandIn::held`].
 pub const NO_RING: u32 = u32::MAX;
 
 /// First word of each packet.
@@ -34,8 +35,8 @@ pub const NO_RING: u32 = u32::MAX;
 pub enum MessageKind {
     /// Trainer to daemon: [`Attach`].
     Attach = 1,
-    /// Daemon to trainer: [`Welcome`], with two descriptors: the ring (opened read-only, unless it is pinnable) and a bulk `StreamInfo`;
-    /// and a third where the pixels stand in memory of a GPU.
+    /// Daemon to trainer: [`Welcome`], with two descriptors: the ring (opened read-only, unless it is pinnable) and a bulk
+    /// `StreamInfo`; and a third if the pixels are in memory of a GPU.
     Welcome = 2,
     /// Daemon to trainer: [`Text`] with the reason; the daemon closes the socket.
     Refused = 3,
@@ -53,19 +54,18 @@ pub enum MessageKind {
     Done = 9,
     /// Daemon to trainer: [`Text`]: the stream has failed; the socket stays open for calls.
     Failed = 10,
-    /// Daemon to trainer: [`Text`]: the consumer is put out; its slots are kept until it exits.
+    /// Daemon to trainer: [`Text`]: the consumer is evicted; its slots are kept until it exits.
     Evict = 11,
     /// Trainer to daemon: [`Call`] and a protobuf `CallRequest` as tail or as bulk.
     Call = 12,
     /// Daemon to trainer: [`Call`] and a protobuf `CallReply` as tail or as bulk.
     Answer = 13,
-    /// Daemon to trainer: [`Held`]: an epoch waits for a batch in somebody's hands.
+    /// Daemon to trainer: [`Held`]: an epoch waits for a batch that a trainer or another node holds.
     Held = 14,
-    /// Daemon to trainer: [`NewRing`] with one descriptor, and that of its pixels where they stand in memory of a GPU:
-    /// later offers may name this ring.
+    /// Daemon to trainer: [`NewRing`] with one descriptor, and a second one if its pixels are in memory of a GPU: later
+    /// offers may name this ring.
     Ring = 15,
-    /// Trainer to daemon: [`Number`] (unused): every view is gone, offers on their way will not be looked at, the
-    /// socket closes.
+    /// Trainer to daemon: [`Number`] (unused): every view is gone, offers on their way will not be read, the socket closes.
     Bye = 16,
     /// Trainer to private daemon, on the parent's socket: [`Number`] (unused) with two descriptors: the daemon's end
     /// of a new trainer's socket, and the memory in which the daemon keeps its ledgers.
@@ -73,16 +73,16 @@ pub enum MessageKind {
     /// Daemon to trainer: [`Number`]: all claims offered so far may be handed out until this `CLOCK_BOOTTIME`
     /// nanosecond.
     Deadline = 18,
-    /// Daemon to trainer: [`Number`], the epoch in which the stream goes on: the run went back or left its epoch, and
+    /// Daemon to trainer: [`Number`], the epoch at which the stream continues: the run went back or left its epoch, and
     /// every batch offered before is void.
     Fenced = 19,
-    /// Daemon to trainer: [`Number`], of a ring: no batch stands there any more, and none will.
+    /// Daemon to trainer: [`Number`], of a ring: it has no batch, and will have none.
     Retired = 20,
-    /// Daemon to trainer: [`Text`]: why nothing comes at this moment, or that it goes on, for the user to read.
+    /// Daemon to trainer: [`Text`] for the user: why no batches come at this moment, or that they come again.
     Notice = 21,
     /// Daemon to trainer: [`Text`]: the dataset's storage has given nothing for so long that `next()` raises.
     Stalled = 22,
-    /// Daemon to trainer: [`Number`], of a batch that it was offered: it goes back unless it was handed out already.
+    /// Daemon to trainer: [`Number`], of a batch that it was offered: it is returned unless it was handed out already.
     Void = 23,
     /// Daemon to trainer: [`Missed`]: its group did not get some batches, and never will.
     Missed = 24,
@@ -106,7 +106,7 @@ pub struct Welcome {
     pub credits: u32,
     /// Ring number of the descriptor that comes along.
     pub ring: u32,
-    /// Where its pixels stand.
+    /// Where its pixels are.
     pub pixels: Pixels,
 }
 
@@ -130,7 +130,7 @@ pub struct Offer {
     pub shown: u32,
     /// How many places are this epoch's own records.
     pub valid: u32,
-    /// How many [`Claim`]s stand in the slot.
+    /// How many [`Claim`]s are in the slot.
     pub claims: u32,
     /// How often the batch was offered before.
     pub redelivered: u32,
@@ -142,9 +142,9 @@ pub struct Offer {
     pub ready: u64,
 }
 
-/// What a batch answers for: a range of positions counted from a lease's start. Stands in the slot, in the order of
-/// the batch's own places: the first claim is for the first `len` places whose mask is set, and so on. A bare claim is
-/// for no place.
+/// What a batch answers for: a range of positions counted from a lease's start. Claims are in the slot, in the order of the
+/// batch's own places: the first claim is for the first `len` places whose mask is set, and so on. A bare claim is for no
+/// place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
 #[repr(C)]
 pub struct Claim {
@@ -164,7 +164,7 @@ impl Claim {
         Self { lease, start, len, bare: 0 }
     }
 
-    /// Of positions of which the batch has no record.
+    /// For positions without a record in the batch.
     pub const fn bare(lease: u64, start: u64, len: u32) -> Self {
         Self { lease, start, len, bare: 1 }
     }
@@ -301,8 +301,8 @@ pub struct Call {
     pub id: u64,
 }
 
-/// Somebody holds the last batches of an epoch: a trainer of this daemon, or another node, whose name and host then follow as
-/// UTF-8 with a NUL byte between them.
+/// A trainer of this daemon or another node holds the last batches of an epoch. If it is another node, its name and host
+/// follow as UTF-8 with a NUL byte between them.
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
 #[repr(C)]
 pub struct Held {
@@ -349,7 +349,7 @@ pub struct NewRing {
     pub kind: u32,
     /// Its number.
     pub ring: u32,
-    /// Where its pixels stand.
+    /// Where its pixels are.
     pub pixels: Pixels,
 }
 

@@ -2,9 +2,9 @@
 
 use std::{fs, path::Path};
 
-/// Where Linux tells of its nodes.
+/// Where Linux describes its nodes.
 pub(crate) const NODES: &str = "sys/devices/system/node";
-/// More nodes than any kernel is built for: a list that goes beyond is not believed.
+/// More nodes than any kernel is built for: a list with more is not trusted.
 pub(crate) const MOST_NODES: usize = 1024;
 
 /// A node that this machine does not have.

@@ -1,4 +1,4 @@
-//! Between bytes and messages: what came is checked once, here, and believed afterwards.
+//! Bytes to messages and back. Everything that arrives is checked once, here, and trusted afterwards.
 
 mod error;
 
@@ -17,7 +17,7 @@ pub use error::PacketError;
 /// A packet with its descriptors, checked: lengths fit, flags are known, texts are UTF-8, and exactly the
 /// descriptors that belong to it are there.
 ///
-/// Bulk descriptors are not opened yet: [`Bulk::accept`](crate::Bulk::accept) looks at their seals.
+/// Bulk descriptors are not opened yet: [`Bulk::accept`](crate::Bulk::accept) checks their seals.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Message<'a> {
@@ -36,13 +36,13 @@ pub enum Message<'a> {
     },
     /// The daemon accepts.
     Welcome {
-        /// Incarnation, consumer, credits, ring, where its pixels stand.
+        /// Incarnation, consumer, credits, ring, and where its pixels are.
         head: Welcome,
         /// The ring, for [`View::map`](crate::View::map).
         ring: OwnedFd,
         /// Bulk protobuf `StreamInfo`.
         info: OwnedFd,
-        /// Memory of a GPU, where the pixels stand there.
+        /// Memory of a GPU, if the pixels are there.
         pixels: Option<OwnedFd>,
     },
     /// The daemon refuses: [`text_code`](crate::text_code) and reason.
@@ -58,7 +58,7 @@ pub enum Message<'a> {
     },
     /// No view of the slot is left.
     Release(Release),
-    /// So many more offers may be sent.
+    /// How many more offers may be sent.
     Credit(u64),
     /// This epoch is complete.
     EpochEnd(u64),
@@ -66,33 +66,33 @@ pub enum Message<'a> {
     Done(u64),
     /// The stream has failed: [`text_code`](crate::text_code) and reason.
     Failed(u32, &'a str),
-    /// The consumer is put out: [`text_code`](crate::text_code) and reason.
+    /// The consumer is evicted: [`text_code`](crate::text_code) and reason.
     Evict(u32, &'a str),
     /// A request: id and protobuf `CallRequest`.
     Call(u64, Body<'a>),
     /// Its answer: id and protobuf `CallReply`.
     Answer(u64, Body<'a>),
-    /// An epoch waits for a batch in somebody's hands.
+    /// An epoch waits for a batch that a trainer or another node holds.
     Held {
         /// Who, which, since when.
         head: Held,
         /// Name and host of the node, if it is another one.
         elsewhere: Option<(&'a str, &'a str)>,
     },
-    /// Why nothing comes, or that it goes on: [`text_code`](crate::text_code) and words for the user.
+    /// Why no batches come, or that they come again: [`text_code`](crate::text_code) and a text for the user.
     Notice(u32, &'a str),
     /// The dataset's storage has given nothing for too long: [`text_code`](crate::text_code) and reason.
     Stalled(u32, &'a str),
     /// A further ring.
     Ring {
-        /// Its number, and where its pixels stand.
+        /// Its number, and where its pixels are.
         head: NewRing,
         /// The ring, for [`View::map`](crate::View::map).
         fd: OwnedFd,
-        /// Memory of a GPU, where the pixels stand there.
+        /// Memory of a GPU, if the pixels are there.
         pixels: Option<OwnedFd>,
     },
-    /// The trainer leaves with nothing in its hands.
+    /// The trainer leaves and holds nothing.
     Bye,
     /// A private daemon's parent passes the daemon's end of a new trainer's socket.
     Connect {
@@ -103,9 +103,9 @@ pub enum Message<'a> {
     },
     /// Everything offered so far may be handed out until this `CLOCK_BOOTTIME` nanosecond.
     Deadline(u64),
-    /// Every batch offered before is void; the stream goes on in this epoch.
+    /// Every batch offered before is void; the stream continues at this epoch.
     Fenced(u64),
-    /// No batch stands in this ring any more, and none will.
+    /// This ring has no batch, and will have none.
     Retired(u64),
     /// This batch is not to be handed out any more.
     Void(u64),

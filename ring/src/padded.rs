@@ -7,7 +7,7 @@ pub(crate) fn pad<const N: usize>(name: &str) -> Option<[u8; N]> {
     Some(padded)
 }
 
-/// The name in a field. `None` if it is not UTF-8, or something stands behind a zero.
+/// The name in a field. `None` if it is not UTF-8, or if a byte after the first zero is not zero.
 pub(crate) fn unpad<const N: usize>(padded: &[u8; N]) -> Option<&str> {
     let len = padded.iter().position(|byte| *byte == 0).unwrap_or(N);
     let (name, padding) = padded.split_at(len);

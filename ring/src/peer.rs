@@ -1,4 +1,4 @@
-//! Who is at the other end of a socket, with a handle on the process that cannot come to mean another one.
+//! The process at the other end of a socket, with a handle that can never refer to another process.
 #![allow(unsafe_code, reason = "SO_PEERPIDFD, SO_PEERGROUPS and a peer of pid 0 are not in rustix")]
 
 use std::{
@@ -120,7 +120,7 @@ impl Peer {
         self.pidfd.as_fd()
     }
 
-    /// True when the process has ended, whoever else still holds its socket.
+    /// True when the process has ended, even if another process still has its socket open.
     pub fn exited(&self) -> bool {
         let mut polled = [PollFd::new(&self.pidfd, PollFlags::IN)];
         let now = Timespec { tv_sec: 0, tv_nsec: 0 };
@@ -141,13 +141,13 @@ fn peer_pidfd(socket: BorrowedFd<'_>) -> io::Result<OwnedFd> {
     if number < 0 {
         return Err(io::Error::from_raw_os_error(libc::ESRCH));
     }
-    // SAFETY: the kernel has just made this descriptor for us, and nobody else knows its number.
+    // SAFETY: the kernel has just made this descriptor for us, and nothing else has its number.
     Ok(unsafe { OwnedFd::from_raw_fd(number) })
 }
 
 /// The supplementary groups of the peer.
 fn peer_groups(socket: BorrowedFd<'_>) -> io::Result<Vec<u32>> {
-    // Most processes have a few. Where there are more, the kernel says how many bytes they take, and is asked again.
+    // Most processes have a few. If there are more, the kernel says how many bytes they take, and is asked again.
     let mut groups = vec![0_u32; 64];
     loop {
         let mut len = libc::socklen_t::try_from(size_of_val(&*groups)).map_err(io::Error::other)?;

@@ -1,7 +1,7 @@
 //! The daemon's side of a ring's memory: sealed, anonymous, writable through this mapping alone.
 //!
-//! Order of making: memory file, length, writable mapping, header, mode, seals. From the seals on nobody, the daemon
-//! included, can shrink or grow the memory, nor map it writable again, unless it is a pinnable ring.
+//! It is made in this order: memory file, length, writable mapping, header, mode, seals. After the seals, no process, not
+//! even the daemon, can shrink or grow the memory. Nor can any map it writable again, unless it is a pinnable ring.
 #![allow(unsafe_code, reason = "writes the header and hands out pointers into the mapping")]
 
 use std::{
@@ -60,7 +60,7 @@ pub struct Region {
     inner: Arc<RegionInner>,
 }
 
-/// How a slot's memory came.
+/// In which pages the kernel gave a slot's memory.
 #[derive(Debug)]
 pub enum Populated {
     /// In the pages that were asked for.
@@ -184,7 +184,7 @@ impl Region {
         Ok(Self { inner: Arc::new(RegionInner { mapping, geometry, ring, pages, fd, claimed, populated }) })
     }
 
-    /// Where everything stands.
+    /// The layout of the ring's memory.
     pub fn geometry(&self) -> &Geometry {
         &self.inner.geometry
     }

@@ -38,7 +38,7 @@ pub enum SlotError {
     /// The ring has no such slot.
     #[error("the ring has no slot {0}")]
     NoSlot(u32),
-    /// Somebody still has a right to it, or to one of its places.
+    /// A right to it, or to one of its places, still exists.
     #[error("slot {0} is still being written: a right to it, or to one of its places, is alive")]
     Busy(u32),
 }
@@ -94,7 +94,7 @@ impl SlotMut {
         self.frame.right.slot
     }
 
-    /// Where everything stands.
+    /// The layout of the ring's memory.
     pub fn geometry(&self) -> &Geometry {
         self.frame.right.region.geometry()
     }
@@ -282,7 +282,7 @@ impl AsMut<[u8]> for PlaceMut {
 
 impl Right {
     /// # Safety
-    /// Nobody writes these bytes while the result lives. The range comes from the geometry of the region.
+    /// Nothing writes these bytes while the result lives. The range comes from the geometry of the region.
     unsafe fn bytes(&self, range: Range<usize>) -> &[u8] {
         let (start, len) = (self.at(&range), range.len());
         // SAFETY: geometry ranges lie within the mapping, which the right keeps alive; no other process can write, and those
@@ -291,8 +291,8 @@ impl Right {
     }
 
     /// # Safety
-    /// Nobody reads or writes these bytes in this process while the result lives. The range comes from the geometry
-    /// of the region.
+    /// Nothing in this process reads or writes these bytes while the result lives. The range comes from the geometry of the
+    /// region.
     #[allow(clippy::mut_from_ref, reason = "the callers' own borrows keep the parts of a right apart")]
     unsafe fn bytes_mut(&self, range: Range<usize>) -> &mut [u8] {
         let (start, len) = (self.at(&range), range.len());

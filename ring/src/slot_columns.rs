@@ -1,4 +1,4 @@
-//! Where the columns of a slot stand that not every batch has, and how the ring's header says so.
+//! Where the further columns of a slot are, and how the ring's header describes them.
 //!
 //! Each column has, in this order and each at a multiple of 64 bytes: its validity (`u8` per place), the offsets of each of its
 //! ragged levels (`i64`), and its values. Columns of the same objects share the offsets of their outermost level: the first
@@ -26,7 +26,7 @@ pub struct SlotColumns {
     of_places: Arc<[usize]>,
 }
 
-/// Where a column stands in each slot: ranges of bytes, from the slot's start.
+/// Where a column is in each slot: ranges of bytes, counted from the slot's start.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct SlotColumn {
     pub room: Room,
@@ -60,8 +60,8 @@ pub struct ColumnEntry {
 }
 
 impl SlotColumns {
-    /// Lays columns out from this byte of the slot on, with room for so many items of one record in each. Answers where the
-    /// last one ends, or nothing if that is beyond any memory.
+    /// Lays columns out from this byte of the slot on, with the given room for one record's items in each. Returns where the
+    /// last one ends, or `None` if that is beyond any memory.
     pub(crate) fn lay_out(schema: Arc<Schema>, rooms: &[Room], batch: usize, start: usize) -> Option<(Self, usize)> {
         assert_eq!(rooms.len(), schema.len(), "room for each column");
         let mut end = start;

@@ -34,7 +34,7 @@ pub struct Socket {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[must_use = "a packet that would block was not sent"]
 pub enum Sent {
-    /// It stands in the peer's queue.
+    /// It is in the peer's queue.
     Done,
     /// The peer's queue is full; nothing was sent.
     WouldBlock,
@@ -140,7 +140,8 @@ impl Socket {
         let received = rustix::net::recvmsg(&self.fd, &mut [IoSliceMut::new(buffer)], &mut control, flags);
         let message = match received {
             Ok(message) => message,
-            // Said once where the peer hung up before it had read everything; its own last words stand behind it.
+            // The kernel reports this once if the peer hung up before it had read everything. The peer's last messages come
+            // after it.
             Err(Errno::CONNRESET) => return self.recv(buffer),
             Err(Errno::AGAIN | Errno::INTR) => return Ok(Received::WouldBlock),
             Err(Errno::NOTCONN) => return Ok(Received::Closed),

@@ -30,7 +30,7 @@ pub fn is_own_socket_dir(path: &Path) -> bool {
     !path.starts_with(TEMPORARY) || is_ours(path).unwrap_or(false)
 }
 
-/// A folder below `below` that did not exist before, with mode 0700: making it fails if somebody else was first.
+/// Makes a new folder in `below`, with mode 0700. A name that already exists is not used.
 pub fn make_temporary_dir(below: &Path) -> io::Result<PathBuf> {
     let mut attempt = 0_u32;
     loop {

@@ -22,17 +22,17 @@ use crate::{
     region::seals,
 };
 
-/// A ring as a trainer sees it. What stands in a slot is steady from its OFFER until the trainer's RELEASE; outside
-/// of that time the daemon may be writing there, and what is read means nothing.
+/// A ring as a trainer sees it. A slot does not change from its OFFER until the trainer's RELEASE. Outside of that time the
+/// daemon may write to it, and a read gives nothing meaningful.
 ///
-/// The trainer trusts its daemon in one thing: that it keeps to this. Nobody else can write, shrink or grow the
-/// memory; [`map`](Self::map) makes sure of it. Of a pinnable ring its other trainers, who are of one user, are trusted
-/// not to write either.
+/// The trainer trusts its daemon to keep to this. No other process can write to, shrink or grow the memory;
+/// [`map`](Self::map) checks that. In a pinnable ring, the other trainers could write too. They belong to the same user, and
+/// are trusted not to.
 #[derive(Debug)]
 pub struct View {
     mapping: Mapping,
     header: Header,
-    /// The slots are writable, in the hands of one caller.
+    /// The slots are writable, for one caller.
     writable: AtomicBool,
 }
 
@@ -61,7 +61,7 @@ pub enum ViewError {
     /// The header is not believed.
     #[error("the daemon's ring cannot be read: {0}")]
     Header(#[from] HeaderError),
-    /// It belongs to another daemon or stands at another number.
+    /// It belongs to another daemon or has another number.
     #[error(
         "the daemon announced ring {ring} of incarnation {incarnation:x}, but sent ring {found_ring} of {found_incarnation:x}"
     )]
@@ -75,7 +75,7 @@ pub enum ViewError {
         /// Ring in the header.
         found_ring: u32,
     },
-    /// It is not to be written, by nobody but its daemon.
+    /// Only its daemon may write to it.
     #[error("ring {ring} is sealed against writing: it is not a pinnable ring")]
     Sealed {
         /// The ring.
@@ -128,7 +128,7 @@ impl View {
         Ok(Self { mapping, header, writable: AtomicBool::new(false) })
     }
 
-    /// Where everything stands.
+    /// The layout of the ring's memory.
     pub fn geometry(&self) -> &Geometry {
         &self.header.geometry
     }
@@ -167,8 +167,8 @@ impl View {
         if !self.is_pinnable() {
             return Err(ViewError::Sealed { ring });
         }
-        // Whoever ends first would take the right to write from the other one. Nobody waits here: `lock` may need what a
-        // waiting thread has, as Python's own lock.
+        // Of two threads, the first to end would take the right to write from the other. The second does not wait here,
+        // because `lock` may need what a waiting thread holds, such as Python's own lock.
         if self.writable.swap(true, Ordering::Acquire) {
             return Err(ViewError::Busy { ring });
         }

@@ -22,7 +22,7 @@ pub struct Membership {
 /// From when on a late group takes part.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Join {
-    /// From the next batch that nobody was offered yet.
+    /// From the next batch that no trainer was offered yet.
     #[default]
     Next,
     /// From the next epoch, if batches of this one have been offered.
@@ -56,7 +56,7 @@ pub struct BatchId {
     pub epoch: u64,
 }
 
-/// What a trainer says that it had in its hands, as it was offered.
+/// A batch that a trainer says it holds, as it was offered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct HeldBatch {
     /// Number of the batch.
@@ -67,10 +67,10 @@ pub struct HeldBatch {
     pub generation: u64,
 }
 
-/// A batch of an earlier incarnation in a consumer's hands.
+/// A batch of an earlier incarnation that a consumer holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Adopted {
-    /// Who holds it.
+    /// The consumer that holds it.
     pub consumer: ConsumerId,
     /// The consumer's own number of it: it may hold batches of several incarnations, whose numbers are the same.
     pub hold: u64,
@@ -86,7 +86,7 @@ pub enum Action {
     Offer {
         /// To whom.
         consumer: ConsumerId,
-        /// Where the batch stands.
+        /// The slot with the batch.
         slot: SlotId,
         /// Which batch.
         batch: BatchId,
@@ -102,8 +102,9 @@ pub enum Action {
         /// Which batch.
         batch: BatchId,
     },
-    /// A consumer that may have seen the batch ended, or let go of it, without an ack. The batch is offered again once
-    /// [`Exchange::noted`](crate::Exchange::noted) says that this cannot be forgotten, and then before all that nobody has seen.
+    /// A consumer that may have seen the batch ended, or let go of it, without an ack. Once
+    /// [`Exchange::noted`](crate::Exchange::noted) says that the ledger has noted this durably, the batch is offered again,
+    /// before all batches that no trainer has seen.
     Seen(BatchId),
     /// An adopted batch was consumed. Its number is of the earlier incarnation, and may be that of another one too.
     AdoptedAcked(Adopted),
@@ -111,7 +112,7 @@ pub enum Action {
     Dropped {
         /// Which batch.
         batch: BatchId,
-        /// The consumer that had it ended without an ack, and may have seen it. Earlier ones were told as
+        /// The consumer that had it ended without an ack, and may have seen it. Earlier sightings were reported as
         /// [`Seen`](Self::Seen).
         seen: bool,
     },
@@ -133,7 +134,7 @@ pub enum Action {
     },
     /// Nothing is left of the consumer: its pidfd need not be watched any more.
     Gone(ConsumerId),
-    /// Nobody uses the retired ring: its memory may go.
+    /// No trainer uses the retired ring: its memory may be freed.
     RingEmpty(u32),
 }
 
@@ -198,11 +199,11 @@ pub struct SlotCounts {
     pub free: u32,
     /// Claimed.
     pub filling: u32,
-    /// Published, in nobody's hands.
+    /// Published, and held by no trainer.
     pub ready: u32,
-    /// In a consumer's hands, acked or not.
+    /// Held by a consumer, acked or not.
     pub held: u32,
-    /// Waiting for the exit of a process that was put out.
+    /// Waiting for the exit of a process that was evicted.
     pub quarantined: u32,
     /// Of a retired ring, unused.
     pub retired: u32,
@@ -213,11 +214,11 @@ pub struct SlotCounts {
 pub struct ConsumerState {
     /// Its number.
     pub id: ConsumerId,
-    /// False: it was put out, and its process lives.
+    /// False: it was evicted, and its process lives.
     pub attached: bool,
     /// Offers that it may have at once.
     pub granted: u32,
-    /// Slots in its hands.
+    /// Slots that it holds.
     pub held: u32,
     /// Batches that it acked.
     pub delivered: u64,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{ConsumerId, ConsumerState};
 
-/// All consumers that are attached, or put out and alive with slots to watch.
+/// All consumers that are attached, or evicted but alive and with slots to watch.
 #[derive(Clone, Debug, Default, Hash)]
 pub(super) struct Consumers {
     by_id: BTreeMap<ConsumerId, Consumer>,
@@ -49,8 +49,8 @@ impl Consumers {
         }
     }
 
-    /// Who of these gets the next batch: one with credit; not `last`, who had this batch before, if there is another; with
-    /// the fewest slots in its hands; the least served so far.
+    /// Which of these consumers gets the next batch. It must have credit. If possible, it is not `last`, which had this
+    /// batch before. Then the one with the fewest held slots is chosen, and of several the one that was served least so far.
     pub(super) fn next(
         &self,
         members: impl Iterator<Item = ConsumerId>,
@@ -61,7 +61,7 @@ impl Consumers {
         ready.min_by_key(|(id, consumer)| (last == Some(*id), consumer.held, consumer.offered)).map(|(id, _)| id)
     }
 
-    /// An offer goes out to it.
+    /// It gets an offer.
     pub(super) fn take(&mut self, id: ConsumerId) {
         let consumer = self.by_id.get_mut(&id).expect("offers go to known consumers");
         consumer.credits -= 1;
@@ -69,7 +69,7 @@ impl Consumers {
         consumer.offered += 1;
     }
 
-    /// A slot leaves its hands.
+    /// It no longer holds a slot.
     pub(super) fn let_go(&mut self, id: ConsumerId) {
         let consumer = self.by_id.get_mut(&id).expect("who holds a slot is known");
         consumer.held -= 1;

@@ -3,7 +3,7 @@
 //! ```text
 //! unshared -> shared: a share per group that was there -> over
 //!    ^           |   waiting -> held -> acked -> let go
-//!    |           |      ^--------'  its trainer ended without an ack, and the group goes on
+//!    |           |      ^--------'  its trainer ended without an ack, and the group continues
 //!    '-----------'  every group has ended, and none has acked
 //! ```
 
@@ -23,10 +23,10 @@ pub(super) struct Delivery {
     void: bool,
     /// How often it was offered, before it had the shares that it has now.
     before: u32,
-    /// Trainers of groups that have ended may have seen it, which nobody was told.
+    /// Trainers of groups that have ended may have seen it, and the ledger was not told.
     seen: bool,
-    /// Sights that were told, and that the ledger could still forget. Until they are noted, nobody gets the batch that was
-    /// offered it before.
+    /// Sightings that were reported, but that the ledger has not yet noted durably. Until it has, no group that was offered
+    /// the batch gets it again.
     unnoted: u32,
 }
 
@@ -60,11 +60,11 @@ pub(super) struct LetGo {
 /// What has become of a batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Outcome {
-    /// Groups still need it, or somebody still reads it.
+    /// Groups still need it, or a trainer still reads it.
     Open,
-    /// Nobody needs it any more. One has acked it, or it is void.
+    /// No group needs it any more. A trainer has acked it, or it is void.
     Over {
-        /// Nobody has acked it: whether somebody may have seen it.
+        /// If no trainer has acked it: whether a trainer may have seen it.
         dropped: Option<bool>,
     },
 }
@@ -109,7 +109,7 @@ impl Delivery {
         self.shares().find(|share| share.group == group).and_then(|share| share.last)
     }
 
-    /// It goes to this trainer of the group. It is for the groups that are there at its first offer. Answers how often the
+    /// Offers it to this trainer of the group. It is for the groups that exist at its first offer. Returns how often the
     /// group was offered it before.
     pub(super) fn offer(
         &mut self,
@@ -133,12 +133,12 @@ impl Delivery {
         self.shares.is_some() || self.before > 0
     }
 
-    /// The ledger knows for good of one sight that it was told of.
+    /// The ledger has durably noted one reported sighting.
     pub(super) fn noted(&mut self) {
         self.unnoted = self.unnoted.saturating_sub(1);
     }
 
-    /// Nobody notes any more what was told of sights: they are told with what becomes of the batch.
+    /// Sightings are no longer confirmed one by one; they are reported with the batch's outcome.
     pub(super) fn keep_sights(&mut self) {
         self.seen |= self.unnoted > 0;
     }
@@ -162,8 +162,8 @@ impl Delivery {
         true
     }
 
-    /// The consumer holds it no more. An un-acked one is its group's again, if the group goes on. True if the ledger is to be
-    /// told that somebody may have seen it, and who gets it next waits for that.
+    /// The consumer no longer holds it. An un-acked batch is due to its group again, unless the group ends. Returns true if
+    /// the ledger must be told that a trainer may have seen it. The next offer then waits until the ledger has noted that.
     pub(super) fn let_go(&mut self, consumer: ConsumerId, LetGo { seen, ends }: LetGo) -> bool {
         let void = self.void;
         let Some(share) = self.share_of(consumer) else { return false };
@@ -239,7 +239,7 @@ impl Delivery {
         self.acked.is_some()
     }
 
-    /// One of its groups has acked it or has it in its hands, and others are to get it.
+    /// One of its groups has acked or holds it, and others are still due to get it.
     pub(super) fn is_for_more_groups(&self) -> bool {
         self.is_acked() || (self.is_held() && self.shares().count() > 1)
     }
@@ -254,7 +254,7 @@ impl Delivery {
         self.shares().filter(|share| !share.is_acked()).filter_map(Share::holder)
     }
 
-    /// Somebody holds it, acked or not.
+    /// A trainer holds it, acked or not.
     pub(super) fn is_held(&self) -> bool {
         self.shares().any(|share| share.holder().is_some())
     }
@@ -264,13 +264,13 @@ impl Delivery {
         self.is_held() && self.shares().all(Share::is_acked)
     }
 
-    /// The group waits for it, is to share it, or has it un-acked.
+    /// The group waits for it, is due to share it, or has it un-acked.
     pub(super) fn is_unacked_by(&self, group: GroupId) -> bool {
         let has_not_acked = |share: &Share| share.group == group && !share.is_acked();
         self.shares.as_ref().is_none_or(|shares| shares.iter().any(has_not_acked))
     }
 
-    /// The group waits for it, or is to share it.
+    /// The group waits for it, or is due to share it.
     pub(super) fn is_due(&self, group: GroupId) -> bool {
         self.turn(group).is_some()
     }

@@ -95,7 +95,7 @@ impl Groups {
         ends.then_some(id)
     }
 
-    /// Ends a group that nobody is in. False for any other.
+    /// Ends a group without trainers. False if it has any.
     pub(super) fn end(&mut self, id: GroupId) -> bool {
         let ends = !self.split && self.by_id.get(&id).is_some_and(|group| group.members.is_empty());
         if ends {
@@ -104,8 +104,8 @@ impl Groups {
         ends
     }
 
-    /// If a group has ended and all others wait for a later epoch, the oldest of them gets the rest of the open one: nobody else
-    /// would, and the later epoch would never come.
+    /// If a group has ended and all others wait for a later epoch, the oldest of them gets the rest of the open one.
+    /// Otherwise no group would, and the later epoch would never begin.
     pub(super) fn take_up(&mut self, open: u64) {
         if self.in_epoch(open).next().is_none()
             && let Some(oldest) = self.by_id.values_mut().next()
@@ -142,7 +142,7 @@ impl Groups {
         self.by_id.get(&id).is_some_and(|group| group.from <= epoch)
     }
 
-    /// The stream goes on at this epoch, which may be an earlier one: every group is in it.
+    /// The stream continues at this epoch, which may be an earlier one: every group takes part in it.
     pub(super) fn restart_at(&mut self, epoch: u64) {
         for group in self.by_id.values_mut() {
             group.from = group.from.min(epoch);

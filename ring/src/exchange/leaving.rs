@@ -1,4 +1,5 @@
-//! How consumers leave: put out while their process lives, gone with it, or with a BYE; and what becomes of what they held.
+//! How consumers leave: evicted while their process lives, by the end of their process, or with a BYE; and what becomes of
+//! the batches that they held.
 
 use super::delivery::LetGo;
 use super::{Action, Adopted, ConsumerId, Exchange, GroupId};
@@ -25,19 +26,20 @@ impl Exchange {
         self.offer();
     }
 
-    /// The consumer's process has ended: it looks at no slot any more. What it held un-acked goes to others, and it may
-    /// have seen it. Receive what stands in its socket first: receipts that were sent before a SIGKILL are still there.
+    /// The consumer's process has ended: it reads no slot any more. It may have seen the batches that it held un-acked, and
+    /// they go to other trainers. Receive the messages in its socket first: receipts that it sent before a SIGKILL are still
+    /// there.
     pub fn gone(&mut self, consumer: ConsumerId) {
         self.leave(consumer, true);
     }
 
-    /// The consumer has said BYE: it looks at no slot any more. It has given back all that it had, so that what it still
-    /// holds is an offer that crossed its BYE, which it has not seen.
+    /// The consumer has said BYE: it reads no slot any more. It has given back all of its batches. If it still holds one,
+    /// that is an offer that crossed its BYE, which it has not seen.
     pub fn bye(&mut self, consumer: ConsumerId) {
         self.leave(consumer, false);
     }
 
-    /// Ends a group that has had no trainer for too long: no batch waits for it any more. False if somebody is in it.
+    /// Ends a group that has had no trainer for too long: no batch waits for it any more. False if a trainer is in it.
     pub fn end_group(&mut self, group: GroupId) -> bool {
         let ends = self.groups.end(group);
         if ends {

@@ -1,4 +1,4 @@
-//! How batches and slots move on: offered, taken back, over; and a slot in which nothing stands any more.
+//! How batches and slots change state: a batch is offered, taken back or done with, and its slot becomes empty.
 
 use super::delivery::{LetGo, Outcome};
 use super::slots::{Slot, SlotState};
@@ -33,14 +33,15 @@ impl Exchange {
         true
     }
 
-    /// The consumer has nothing of the slot in its hands any more.
+    /// The consumer no longer holds the slot.
     pub(super) fn take_back(&mut self, slot: SlotId, consumer: ConsumerId, how: LetGo) {
         let Some(delivery) = self.slots.expect_mut(slot).delivery_mut() else { return };
         let (batch, seen) = (delivery.batch, delivery.let_go(consumer, how));
         self.settle(slot, batch, seen);
     }
 
-    /// Says what has become of a batch, which somebody may have seen un-acked, and empties its slot if it is over.
+    /// Reports what has become of a batch, and empties its slot if no group needs it any more. `seen` means that a trainer
+    /// may have seen it and has not acked it.
     pub(super) fn settle(&mut self, slot: SlotId, batch: BatchId, seen: bool) {
         if seen {
             self.actions.push_back(Action::Seen(batch));
@@ -55,7 +56,7 @@ impl Exchange {
         }
     }
 
-    /// Nothing stands in the slot any more.
+    /// The slot is empty.
     pub(super) fn finish(&mut self, slot: SlotId) {
         let retired = self.slots.is_retired(slot.ring);
         let Slot { state, watchers, .. } = self.slots.expect_mut(slot);

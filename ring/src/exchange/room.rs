@@ -22,7 +22,7 @@ impl Exchange {
         batches
     }
 
-    /// The trainer with the most slots in its hands, and the number of the first batch that it holds, acked or not.
+    /// The trainer that holds the most slots, and the number of the first batch that it holds, acked or not.
     pub fn keeper(&self) -> Option<(ConsumerState, u64)> {
         let keeper = self.consumers().filter(|state| state.held > 0).max_by_key(|state| state.held)?;
         let held = self.slots.deliveries().filter(|delivery| delivery.held_by(keeper.id).is_some());

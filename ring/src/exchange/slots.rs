@@ -18,7 +18,7 @@ pub(super) struct Slot {
     pub(super) state: SlotState,
     /// Rises with each claim.
     pub(super) generation: u64,
-    /// Living processes that were put out while they held the slot.
+    /// Living processes that were evicted while they held the slot.
     pub(super) watchers: BTreeSet<ConsumerId>,
 }
 
@@ -109,7 +109,7 @@ impl Slots {
         self.by_id.iter().filter(|(_, entry)| entry.delivery().is_some()).map(|(id, _)| *id).collect()
     }
 
-    /// The batches that stand in slots.
+    /// The batches that are in slots.
     pub(super) fn deliveries(&self) -> impl Iterator<Item = &Delivery> {
         self.by_id.values().filter_map(Slot::delivery)
     }
@@ -137,7 +137,7 @@ impl Slots {
         self.by_id.values().map(|entry| u32::from(entry.watchers.contains(&consumer))).sum()
     }
 
-    /// Removes a watcher everywhere; gives the quarantined slots that nobody watches any more.
+    /// Removes a watcher from all slots. Returns the quarantined slots that no process watches any more.
     pub(super) fn unwatch(&mut self, consumer: ConsumerId) -> Vec<SlotId> {
         let mut done = Vec::new();
         for (id, entry) in &mut self.by_id {
@@ -163,7 +163,7 @@ impl Slots {
         self.retired.contains(&ring)
     }
 
-    /// Removes a retired ring that nobody uses; true if it did.
+    /// Removes a retired ring if no trainer uses it. Returns whether it did.
     pub(super) fn sweep(&mut self, ring: u32) -> bool {
         let mut slots = self.by_id.iter().filter(|(id, _)| id.ring == ring);
         let empty = self.is_retired(ring) && slots.all(|(_, entry)| matches!(entry.state, SlotState::Retired));

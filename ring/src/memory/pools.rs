@@ -26,8 +26,8 @@ const HUGETLB: Controller = Controller {
 };
 
 impl Memory {
-    /// The huge pages that are free and kept for nobody, on this node alone if there is one. A kernel without such pages has
-    /// none.
+    /// The huge pages that are free and not reserved, only those of this node if one is given. A kernel without such pages
+    /// has none.
     pub(super) fn of_huge_pages(root: &Path, node: Option<u32>) -> io::Result<Self> {
         let pool = root.join("sys/kernel/mm").join(POOL);
         let pages = |folder: &Path, file| match fs::read_to_string(folder.join(file)) {

@@ -33,7 +33,7 @@ pub struct Attach {
     /// Number that the trainer's process has in its own PID namespace. It is believed only for display, and only where the
     /// kernel has no number for it here.
     pub pid: u32,
-    /// Number of the trainer, drawn at random when it attaches first, and named again when it comes back to a daemon; not 0.
+    /// Number of the trainer, drawn at random when it first attaches, and sent again when it reconnects to a daemon; not 0.
     pub trainer: u64,
 }
 
@@ -58,7 +58,7 @@ pub mod attach_flags {
     pub const FILES: u32 = 2;
     /// An array of [`HandIn`](super::super::HandIn).
     pub const RESUME: u32 = 4;
-    /// Names of columns, separated by NUL bytes: the trainer looks at no others.
+    /// Names of columns, separated by NUL bytes: the trainer reads no others.
     pub const COLUMNS: u32 = 8;
 }
 
