@@ -54,7 +54,7 @@ fn print(title: &str, parts: usize, works: Vec<Work<'_>>) {
 }
 
 fn blocks() {
-    // Photographs have no more than small coefficients here and there.
+    // As in photographs: small coefficients here and there.
     let mut state = 1_u32;
     let mut random = move || {
         state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);

@@ -70,7 +70,7 @@ impl Decoder {
         Self { path, order: Box::new(order()), scan: Scan::default(), strips: Strips::default() }
     }
 
-    /// Begins to decode a region of a picture at a scale, as RGB. `header` is what [`Header::read`] found in `file`.
+    /// Begins to decode a region of a picture at a scale, as RGB. `header` is the result of [`Header::read`] for `file`.
     ///
     /// # Panics
     /// If the region is empty, or not in the scaled picture.

@@ -16,8 +16,8 @@ pub(crate) type Order = [u8; 64 + 256];
 
 /// The next bits of a scan, the very next in the highest place.
 ///
-/// A block begins with at least 43 of them at hand. A look takes at most 21, so that there are two before more have to be
-/// read. They are read between the look and the drop of what it takes: then the next look does not wait for them.
+/// A block begins with at least 43 of them. A look takes at most 21, so two looks are possible before more bits must be
+/// read. They are read between a look and the drop of its bits, so that the next look does not wait for them.
 #[derive(Clone, Copy, Default, Debug)]
 pub(crate) struct Bits {
     next: u64,
@@ -57,7 +57,7 @@ impl Bits {
         bits
     }
 
-    /// The bits of a window that begins with this byte, without so many of its bits.
+    /// The bits of a window that begins with this byte, without the first `bits` of it.
     pub(crate) fn within_byte(window: &Bytes, bits: u32) -> Self {
         let mut first = Self::first(window);
         first.drop(bits & 7);
@@ -81,13 +81,13 @@ impl Bits {
         self.at -= bytes;
     }
 
-    /// How many bytes can be dropped from the window: neither a bit of them nor their number will be asked for again.
+    /// How many bytes can be dropped from the window, since neither their bits nor their number are needed again.
     pub(crate) fn droppable(&self) -> usize {
         self.at.saturating_sub(8)
     }
 
-    /// Brings 64 bits into `next`, of which at least 56 count. Giesen's variant 4 (Reading bits in far too many ways, 2018): no
-    /// branch.
+    /// Brings 64 bits into `next`; at least 56 of them are valid. Giesen's variant 4 (Reading bits in far too many ways,
+    /// 2018): no branch.
     #[inline(always)]
     fn refill(&mut self, window: &Bytes) {
         let at = self.at & (WINDOW - 1);

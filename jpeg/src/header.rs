@@ -1,7 +1,7 @@
 //! The markers of a picture up to its first scan: what it is, with its tables (ITU T.81, annex B).
 //!
-//! Anything irregular is refused, since this crate decodes sound baseline pictures only; a reader that forgives what libjpeg
-//! forgives is not wanted here.
+//! Anything irregular is refused, since this crate decodes only sound baseline pictures. It need not forgive what libjpeg
+//! forgives.
 
 #[cfg(test)]
 pub(crate) mod crafted;
@@ -97,7 +97,7 @@ struct MetSegments {
 }
 
 impl Header {
-    /// Reads the markers up to the first scan; of the rest nothing is looked at.
+    /// Reads the markers up to the first scan; the rest is not read.
     ///
     /// # Errors
     /// [`Fault::Unsupported`] where it is a kind that this crate does not take; other faults where it is no JPEG.
@@ -292,7 +292,7 @@ impl MetSegments {
     }
 }
 
-/// The code of the next marker, with `at` moved behind it. Only fill bytes may stand before it.
+/// The code of the next marker. Moves `at` behind it. Only fill bytes may come before it.
 pub(crate) fn next_marker(bytes: &[u8], at: &mut usize) -> Result<u8, Fault> {
     if *bytes.get(*at).ok_or(Fault::Truncated)? != 0xFF {
         return Err(Fault::Irregular("bytes stand between two segments"));

@@ -10,10 +10,10 @@
 //!    symbol = run of zeros, size of the value in bits
 //! ```
 //!
-//! The last symbol's code is in the look, its value may reach beyond it: it is taken from the bits by arithmetic, without a
-//! branch. A symbol before it is whole in the look, and its value is in the table. An end of block is a symbol that advances
-//! by [`END`], so that one comparison after the look sees it. A code that is longer than a look is found by its length
-//! ([`Escape`]).
+//! The last symbol's code is in the look, but its value may extend beyond it. Arithmetic takes the value from the bits,
+//! without a branch. A symbol before the last one is whole in the look, and its value is in the table. An end of block is a
+//! symbol that advances by [`END`], so that one comparison after the look sees it. A code that is longer than a look is
+//! found by its length ([`Escape`]).
 #![expect(clippy::inline_always, reason = "compiled for each path: what is not inlined loses its instructions")]
 
 mod hops;
@@ -30,8 +30,8 @@ pub(crate) use steps::{Differences, Steps, Value};
 /// Bits of a look. More bits find more pairs, and take more cache.
 pub(crate) const LOOK_BITS: u32 = 10;
 
-/// Bits that a look takes at most; what takes more is found as a code longer than the look is. Three looks take less than the
-/// 64 bits that are at hand once they are read on.
+/// Most bits that a look takes. A symbol that takes more is treated as a code longer than the look. Three looks take less
+/// than the 64 bits that are available after a refill.
 pub(crate) const MOST_BITS: u32 = 21;
 
 /// How far an end of block advances: past anything that runs of zeros reach.
@@ -44,7 +44,7 @@ pub(crate) struct Code {
     symbols: [u8; 256],
 }
 
-/// A symbol with its code, and what it stands for.
+/// A symbol with its code and its meaning.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Symbol {
     /// Bits of its code.
@@ -137,7 +137,7 @@ impl Code {
         lengths.zip(self.symbols)
     }
 
-    /// The codes that fit into a look of so many bits, the shortest first, each with the first look that begins with it.
+    /// The codes that fit into a look of `look_bits` bits, the shortest first, each with the first look that begins with it.
     fn short_codes(&self, look_bits: u32) -> impl Iterator<Item = (usize, u8, u8)> {
         let mut next = 0;
         self.symbols().take_while(move |&(code, _)| u32::from(code) <= look_bits).map(move |(code, symbol)| {

@@ -18,7 +18,7 @@ pub type Block = [i16; 64];
 /// Rows of coefficients that one multiplication takes in, side by side.
 const ROW_PAIRS: [(usize, usize); 4] = [(0, 4), (2, 6), (7, 5), (3, 1)];
 
-/// The order of columns. What the columns' pass leaves stands in pairs as the rows' pass takes them.
+/// The order of columns. With it, the columns' pass leaves its results in the pairs that the rows' pass takes.
 const COLUMNS: [usize; 8] = [0, 4, 2, 6, 7, 5, 3, 1];
 
 /// Zigzag index to natural index (row times 8 plus column): figure A.6 of ITU-T T.81.
@@ -28,10 +28,10 @@ const ZIGZAG: [u8; 64] = [
     47, 55, 62, 63,
 ];
 
-/// Zigzag index to the place in a [`Block`]. The DC coefficient stands in place 0.
+/// Zigzag index to the place in a [`Block`]. The DC coefficient is in place 0.
 ///
-/// A pass of the transform takes products of two rows and adds them, which processors do with pairs of 16 bits that stand
-/// side by side. So a block holds its rows in pairs, four groups of eight:
+/// A pass of the transform multiplies two rows and adds the products. Processors have an instruction for that, which takes
+/// adjacent pairs of 16 bits. So a block has its rows in pairs, four groups of eight:
 ///
 /// ```text
 /// column        0     4     2     6     7     5     3     1
@@ -42,8 +42,8 @@ const ZIGZAG: [u8; 64] = [
 /// group 3     3 1   3 1   3 1   3 1   3 1   3 1   3 1   3 1
 /// ```
 ///
-/// The columns stand in the same pairs. When the first pass ends, and two rows are packed into one vector, pairs of columns
-/// are side by side in it, and the groups that the second pass wants are made by moving whole pairs.
+/// The columns are in the same pairs. At its end, the first pass packs two rows into one vector, with pairs of columns side
+/// by side. So whole pairs can be moved to make the groups of the second pass.
 pub const ORDER: [u8; 64] = order();
 
 const fn order() -> [u8; 64] {
@@ -113,8 +113,8 @@ impl Size {
         1 << self as u32
     }
 
-    /// Whether the coefficient with this zigzag index (0 to 63) has any influence on the samples. The others need not be
-    /// stored, and may stand in a block.
+    /// Whether the coefficient with this zigzag index (0 to 63) has any influence on the samples. Others need not be stored
+    /// in a block, and do no harm there.
     pub const fn reads(self, zigzag: usize) -> bool {
         let (row, column) = (ZIGZAG[zigzag] / 8, ZIGZAG[zigzag] % 8);
         match self {
@@ -127,11 +127,11 @@ impl Size {
     }
 }
 
-/// Dequantises and transforms a row of blocks that stand side by side.
+/// Dequantises and transforms a row of adjacent blocks.
 ///
-/// `lasts` has for each block the zigzag index of its last coefficient that is not zero; more is allowed, and 0 means that
-/// there is none but the DC coefficient. Block `i` is written to columns `i * size.samples()` and following of the
-/// `size.samples()` rows in `out`, of which each begins `stride` bytes after the one before.
+/// `lasts` has for each block the zigzag index of its last coefficient that is not zero. A higher index is allowed, and 0
+/// means that the block has only its DC coefficient. Block `i` is written to the `size.samples()` columns from `i *
+/// size.samples()` on, in the first `size.samples()` rows of `out`. Each row begins `stride` bytes after the one before it.
 ///
 /// # Panics
 ///

@@ -1,8 +1,8 @@
-//! A baseline JPEG decoder made for regions: bit-exact to libjpeg-turbo (accurate integer inverse DCT, fancy
-//! upsampling), with entropy decoding of its own. What it does not take, it refuses after the header.
+//! A baseline JPEG decoder made for regions: bit-exact to libjpeg-turbo (accurate integer inverse DCT, fancy upsampling),
+//! with entropy decoding of its own. It refuses unsupported pictures after the header.
 //!
-//! [`Header::read`] tells what a picture is; [`Decoder::begin`] begins a region of it at a [`Scale`]; [`Rows::read`]
-//! gives its rows as RGB, as many at a time as are asked for. An example stands at [`Decoder`].
+//! [`Header::read`] tells what a picture is; [`Decoder::begin`] begins a region of it at a [`Scale`]; [`Rows::read`] gives
+//! its rows as RGB, as many at a time as the caller asks for. [`Decoder`] has an example.
 //!
 //! # From bits to pixels
 //!
@@ -23,10 +23,10 @@
 //! ```
 //!
 //! An MCU is the smallest piece that a scan is made of: at 4:2:0 four blocks of luma (16 x 16 pixels) with one of each
-//! chroma. A block has 64 coefficients in zigzag order, the first of which, DC, is its mean and is stored as the
-//! difference to the block before; so no block can be read without all before it. The others, AC, are stored as pairs:
-//! a Huffman code stands for a run of zeros and the size of the value behind them, then come as many bits of value. One
-//! code says that the rest is zeros.
+//! chroma. A block has 64 coefficients in zigzag order, the first of which, DC, is its mean and is stored as the difference
+//! to the block before; so no block can be read without all before it. The others, AC, are stored as pairs: a Huffman code
+//! gives the length of a run of zeros and the size of the value after them. That many bits of value follow. One code says
+//! that the rest is zeros.
 //!
 //! # A look
 //!
@@ -49,22 +49,23 @@
 //!                      k += advance, and 9 bits are dropped
 //! ```
 //!
-//! The last value may reach beyond the look: it is made by arithmetic of the 64 bits that are at hand. A value before it is
-//! in the table, ready. A step of one symbol stores a zero first, in the place where its value then goes, so that there is
-//! no branch for it. The end of a block advances by 128, a code longer than 10 bits by 255: one comparison with 64 sees that
-//! either has come, or that the block is full, and only then it is looked which. Long codes are found by comparing 16 bits
-//! with the limit of each length. The DC difference of a block has a look of its own.
+//! The last value may extend beyond the look, so arithmetic takes it from the 64 bits that were read ahead. A value before
+//! it is in the table. A step of one symbol first stores a zero in the place of its value, and then the value, so that there
+//! is no branch for it. The end of a block advances by 128, and a code longer than 10 bits by 255. So one comparison with 64
+//! detects both of them and a full block. The decoder checks which one only in that case. Long codes are found by comparing
+//! 16 bits with the limit of each length. The DC difference of a block has a look of its own.
 //!
-//! One look waits for the other in this: the index is a shift of the bits, the table has how many bits are dropped, and the
-//! next index waits for that. This chain is what the loop is made for. So the numbers of bits stand in a table of their own,
-//! whose index needs no scaling; and new bits are read while a look waits for the table, before what it takes is dropped.
+//! Each look waits for the one before it: the index is a shift of the bits, the table has the number of bits to drop, and
+//! the next index waits for that number. The loop is written to keep this chain short. So the numbers of bits are in a table
+//! of their own, whose index needs no scaling. And new bits are read while a look waits for its table, before its bits are
+//! dropped.
 //!
-//! Where no value is wanted there is a table of hops: how many bits, and how many coefficients, all the symbols are whose
+//! If no value is wanted, a table of hops is used. A hop has the number of bits and of coefficients of all symbols whose
 //! codes are in the next 11 bits.
 //!
-//! The tables of a picture are made when it begins (1,024 entries of 9 bytes for AC, 256 of 5 bytes for DC, and 2,048 of 2
-//! bytes for hops if something is skipped), and stay where the next picture has the same codes. With more bits more
-//! symbols would be found at once, but tables would take longer to make and leave the cache.
+//! The tables of a picture are made when it begins: 1,024 entries of 9 bytes for AC, 256 of 5 bytes for DC, and 2,048 of 2
+//! bytes for hops if something is skipped. They are kept if the next picture has the same codes. Longer looks would find
+//! more symbols at once, but their tables would take longer to make and would not fit the cache.
 //!
 //! # Regions
 //!
@@ -84,15 +85,15 @@
 //!         +---+---+---+---+---+---+---+
 //! ```
 //!
-//! This is a region at 4:2:0 whose first row of pixels is the first of MCU row 2. The triangle filter, which makes
-//! pixels of chroma samples, takes a quarter of the next sample on the side to which a pixel leans, so that these
-//! pixels lean on chroma of row 1. The same holds for its other edges. With that a region equals the same cut of the
-//! whole picture, to the byte. After the last MCU of the last row nothing is read; what is wrong there is not seen.
+//! This is a region at 4:2:0 whose first row of pixels is the first of MCU row 2. The triangle filter, which makes pixels of
+//! chroma samples, takes a quarter of the next sample on the side to which a pixel leans, so that these pixels lean on
+//! chroma of row 1. The same holds for its other edges. So a region equals the same cut of the whole picture, to the byte.
+//! Nothing is read after the last MCU of the last row, so errors there are not seen.
 //!
 //! # Seek points
 //!
-//! The skipped MCUs are most of a small region's work. A decode that is given [`SeekPoints`] notes where some MCUs begin, and
-//! later decodes of the picture enter and leave its rows there:
+//! The skipped MCUs are most of a small region's work. With [`SeekPoints`], a decode notes where some MCUs begin, and later
+//! decodes of the picture enter and leave its rows there:
 //!
 //! ```text
 //!         +---+---+---+---+---+---+---+
@@ -102,41 +103,39 @@
 //!         +---+---+---+---+---+---+---+
 //! ```
 //!
-//! At a [`Scale`] below [`Scale::Full`] a block becomes 4 x 4, 2 x 2 or 1 x 1 samples in a smaller inverse DCT, which
-//! is faster and better than to leave out pixels. Chroma that has fewer samples than luma is then made less small
-//! instead of being upsampled, as libjpeg-turbo has it. Of blocks that become one sample only DC is kept, and the rest
-//! is skipped.
+//! At a [`Scale`] below [`Scale::Full`] a block becomes 4 x 4, 2 x 2 or 1 x 1 samples in a smaller inverse DCT, which is
+//! faster and better than to leave out pixels. Chroma that has fewer samples than luma is then scaled down less instead of
+//! being upsampled, as in libjpeg-turbo. If a block becomes one sample, only its DC coefficient is kept, and the rest is
+//! skipped.
 //!
 //! # What is refused
 //!
-//! Taken are baseline and extended sequential JPEG with Huffman codes and 8 bits, gray or `YCbCr` at 4:4:4, 4:2:2,
+//! The decoder takes baseline and extended sequential JPEG with Huffman codes and 8 bits, gray or `YCbCr` at 4:4:4, 4:2:2,
 //! 4:2:0, 4:4:0 and 4:1:1, in one scan, with or without restart markers. All else is [`Fault::Unsupported`] after the
-//! header, with the reason: such pictures are good, and rare where this decoder is meant for, so that another decoder
-//! should have them.
+//! header, with the reason. Such pictures are valid but rare in datasets, so another decoder should take them.
 //!
-//! What breaks the rules of ITU-T T.81 is [`Fault::Irregular`] or [`Fault::Truncated`]. Other decoders guess what was
-//! meant and go on; as many guess differently, this one leaves that to the one whose guesses are trusted. Only what
-//! ends a block, and where the standard is silent (a run of zeros other than 16 without a value), is as libjpeg has it.
-//! Rows that were given before a fault was met may be wrong.
+//! A picture that breaks the rules of ITU-T T.81 is [`Fault::Irregular`] or [`Fault::Truncated`]. Other decoders guess what
+//! was meant and continue. They guess differently, so this decoder leaves such pictures to the one whose guesses are
+//! trusted. In one place the standard is silent (a run of zeros other than 16 without a value): there a block ends as in
+//! libjpeg. Rows that were returned before a fault may be wrong.
 //!
 //! # Paths
 //!
-//! The same code is compiled for what every processor of the architecture has and, on x86-64, for AVX2 with BMI1 and
-//! BMI2; the inverse DCT and the colours have kernels of their own for SSE2 and AVX2. A [`Path`] is chosen at run time,
-//! and all give the same samples.
+//! The same code is compiled for the instructions that every processor of the architecture has and, on x86-64, for AVX2 with
+//! BMI1 and BMI2. The inverse DCT and the colours have kernels of their own for SSE2 and AVX2. A [`Path`] is chosen at run
+//! time, and all give the same samples.
 //!
 //! # Safety and limits
 //!
-//! Files may be hostile. Every read of the window is within it by a mask, and zeros follow the data for as long as an
-//! MCU can be; whether the data had ended is asked once for each MCU. What damaged data stores beyond a block's end
-//! goes to the place of the next block's DC, which is written later, and the block is refused. Time is linear in the
-//! bytes of the file and the pixels of its header; a file of some hundred bytes can declare 65,535 x 65,535 pixels, but
-//! its data ends at once, and nothing is allocated for pixels here. How many pixels are too many is for the caller to
-//! say.
+//! Files may be hostile. A mask keeps every read inside the window. Zeros follow the data for the length of the longest MCU,
+//! so the end of the data is checked only once per MCU. Damaged data may store a value beyond a block's end. It lands in the
+//! place of the next block's DC, which is written later, and the block is refused. Time is linear in the bytes of the file
+//! and the pixels of its header; a file of some hundred bytes can declare 65,535 x 65,535 pixels, but its data ends at once,
+//! and nothing is allocated for pixels here. How many pixels are too many is for the caller to say.
 //!
-//! A decoder's memory is that of a row of MCUs and its tables, and is used again: once it has seen its largest picture,
-//! it allocates nothing. `unsafe` stands in the modules of vector instructions and where code compiled for a path is
-//! called; all else is checked.
+//! A decoder has memory for a row of MCUs and for its tables, and uses it again: once it has seen its largest picture, it
+//! allocates nothing. `unsafe` is used in the modules of vector instructions, and to call code that was compiled for a path;
+//! all else is checked.
 
 // What is hidden is no part of the interface. `tests/kernels.rs` compares these kernels with libjpeg-turbo's, and
 // `benches/kernels.rs` measures them. The benchmark of decoders in the crate `benches` measures the parser.

@@ -1,4 +1,4 @@
-//! A part of a picture, and what of the picture has to be decoded for it.
+//! A part of a picture, and which MCUs must be decoded for it.
 
 #[cfg(test)]
 mod tests;
@@ -55,7 +55,7 @@ impl Cut {
 
     /// The region lies in the frame.
     pub(crate) fn new(frame: &Frame, region: Region) -> Self {
-        // A triangle filter reads one more sample on the side that a pixel leans to: the one that its neighbour stands over.
+        // A triangle filter also reads the nearest sample on the other side of a pixel: the one of its neighbour.
         let (across, down) = match frame.layouts[frame.count - 1].upsampling {
             Upsampling::Repeat(_) => (0, 0),
             Upsampling::Across => (1, 0),

@@ -88,7 +88,8 @@ pub(crate) struct McuRow {
 }
 
 impl BlockRows {
-    /// From a row of blocks to the next, in blocks. One block between them is nobody's: the last of a row may write there.
+    /// From a row of blocks to the next, in blocks. One spare block is between them, because the last block of a row may
+    /// write beyond its end.
     fn stride(self) -> usize {
         self.blocks + 1
     }
@@ -111,7 +112,7 @@ impl Scan {
         self.place_blocks(frame.layouts(), cut.columns.len());
     }
 
-    /// Goes on at a point, before the MCU of this number. No byte of the file from `until` on is wanted.
+    /// Continues at a point, before the MCU with this number. The file is not needed from byte `until` on.
     pub(crate) fn enter(&mut self, file: &[u8], point: &Point, mcu: u32, until: usize) {
         let byte = usize::try_from(point.at / 8).unwrap_or(usize::MAX).min(file.len());
         self.window.begin(file, byte, Reading { until, placed: true });

@@ -1,12 +1,12 @@
 //! Seek points: places of a picture's scan at which a later decode can begin. The first decode leaves them as it passes.
 //!
-//! A Huffman-coded scan can be entered only by somebody who knows where an MCU begins and which DC values its differences
-//! start from. [`SeekPoints`] has both for some MCUs of every row. A decode of a region enters each row at the last point
-//! before the region, and leaves it behind the region if it knows where the next row begins.
+//! To enter a Huffman-coded scan, a decoder must know where an MCU begins and from which DC values its differences start.
+//! [`SeekPoints`] has both for some MCUs of every row. A decode of a region enters each row at the last point before the
+//! region, and leaves it behind the region if it knows where the next row begins.
 //!
-//! The points are those of a prefix of the scan that was parsed without a fault; a decode that comes further adds to them.
+//! The points are those of a prefix of the scan that was parsed without a fault. A decode that gets further adds to them.
 //! Points that a decode passes are compared with what it parsed. If one differs, or if anything at all is irregular in a
-//! decode that has entered at a point, the decode fails with [`Fault::Misled`]: the whole way then decides what is right.
+//! decode that has entered at a point, the decode fails with [`Fault::Misled`]. Then a decode from the scan's start decides.
 
 mod block;
 mod grid;
@@ -37,11 +37,11 @@ pub(crate) struct Entry {
     pub(crate) point: Point,
 }
 
-/// The seek points of one picture after the other, in memory that is used again. What is to be kept of a picture's points is
-/// a block of bytes.
+/// The seek points of one picture after the other, in memory that is used again. A picture's points are kept as a block of
+/// bytes.
 ///
-/// A block is taken for what this crate has recorded if it has the right checksum, which covers the file. The checksum is
-/// no signature: whoever can forge it can make a decode give wrong pixels, but no panic and no read outside of the file.
+/// A block is accepted as this crate's own if it has the right checksum, which covers the file. The checksum is not a
+/// signature. A forged block can cause wrong pixels, but no panic and no read outside of the file.
 ///
 /// ```no_run
 /// use forebay_jpeg::{Decoder, Fault, Header, Region, Scale, SeekPoints};
@@ -96,7 +96,7 @@ impl SeekPoints {
         fill(&mut self.block)
     }
 
-    /// The block to be kept instead of the loaded one; empty if none is to be kept. `None` if nothing has changed.
+    /// The block to keep instead of the loaded one; empty to keep none. `None` if nothing has changed.
     pub fn changed(&mut self) -> Option<&[u8]> {
         if !self.is_refused && self.points.len() == self.in_block {
             return None;

@@ -64,7 +64,7 @@ impl Strips {
         }
     }
 
-    /// Makes samples of the coefficients of an MCU row, for the components of which these are wanted.
+    /// Makes samples from the coefficients of an MCU row, for the components whose samples are wanted.
     pub(crate) fn transform(&mut self, path: Path, scan: &Scan, mcu_row: u32, wanted: &[Wanted]) {
         self.mcu_row = mcu_row;
         for (component, (strip, &wanted)) in self.of.iter_mut().zip(wanted).enumerate() {

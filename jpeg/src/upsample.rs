@@ -10,8 +10,8 @@ use std::ops::Range;
 /// How the samples of a component become one for each pixel.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Upsampling {
-    /// Every sample stands this many times in its row; once where there is one for each pixel already. Where samples are
-    /// missing downward, the caller gives a row again.
+    /// Every sample is repeated this many times in its row; 1 if there is already one for each pixel. If there are fewer
+    /// rows than pixels, the caller passes a row again.
     Repeat(usize),
     /// Triangle filter across: 4:2:2.
     Across,

@@ -152,7 +152,7 @@ impl Window {
         }
     }
 
-    /// Goes on behind the restart marker of this number, all data before it having been used up to `used`.
+    /// Continues after the restart marker with this number. The caller has used the data before it up to `used`.
     pub(crate) fn restart(&mut self, file: &[u8], used: usize, number: u8) -> Result<(), Fault> {
         if !self.ended || used != self.len {
             return Err(Fault::Irregular("data stands before a restart marker"));

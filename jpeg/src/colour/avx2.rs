@@ -1,5 +1,5 @@
-//! Colour conversion with AVX2, also right behind the triangle filter: what it makes for even and for odd pixels is
-//! converted as it stands, and laid side by side only as bytes.
+//! Colour conversion with AVX2, also directly after the triangle filter. The filter gives even and odd pixels in separate
+//! vectors. They are converted like that, and interleaved only once they are bytes.
 #![allow(unsafe_code, reason = "vectors are loaded from slices, and stored there")]
 
 use std::arch::x86_64::{
@@ -230,7 +230,7 @@ fn side_by_side(channels: [__m256i; 3]) -> [__m256i; 3] {
     ]
 }
 
-/// For each channel and byte: where its pixel stands, in whichever of the three vectors it is wanted.
+/// For each channel and byte of the three result vectors: the place of its pixel in the source vector.
 const fn places() -> [[u8; 16]; 3] {
     let mut places = [[0; 16]; 3];
     let mut byte: u8 = 0;

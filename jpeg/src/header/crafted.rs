@@ -4,7 +4,7 @@
 /// The sampling factors of three components, 4:2:0.
 pub(crate) const S420: [u8; 3] = [0x22, 0x11, 0x11];
 
-/// The markers of a picture, and what stands in their segments.
+/// The markers of a picture, and the bytes of their segments.
 #[derive(Clone, Debug)]
 pub(crate) struct Crafted(pub(crate) Vec<(u8, Vec<u8>)>);
 

@@ -59,7 +59,7 @@ impl Hops {
     }
 }
 
-/// The bits of a symbol and of all that follow it in a look, and how far they advance. `look` is what is behind the symbol.
+/// The bits of a symbol and of all that follow it in a look, and how far they advance. `look` has the bits after the symbol.
 fn with_all_behind(symbol: Symbol, singles: &[Option<Symbol>; 1 << HOP_BITS], mut look: usize) -> (u8, u8) {
     let (mut bits, mut advance) = (symbol.code + symbol.size, symbol.advance);
     while let Some(next) = singles[look & (singles.len() - 1)] {

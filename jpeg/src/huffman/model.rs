@@ -24,7 +24,7 @@ pub(crate) struct Reader<'a> {
 pub(crate) enum Does {
     End,
     Zeros,
-    /// So many zeros, then a value of so many bits.
+    /// The number of zeros, then the number of bits of the value.
     Value(u8, u8),
 }
 

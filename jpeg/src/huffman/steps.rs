@@ -1,4 +1,4 @@
-//! What a look finds where values are wanted: AC symbols, and DC differences.
+//! The results of looks if values are wanted: AC symbols, and DC differences.
 
 use std::ops::Range;
 
@@ -38,7 +38,8 @@ pub(crate) struct Step {
 /// The steps of all looks.
 #[derive(Debug)]
 pub(crate) struct Steps {
-    /// Bits of all that was found. The next look waits for these alone, and they are found sooner where they stand apart.
+    /// The number of bits of the whole step. The next look waits for this number alone, and a table of its own gives it
+    /// sooner.
     bits: Looks<u8>,
     steps: Looks<Step>,
 }

@@ -1,5 +1,5 @@
-//! What the transform is written in: eight lanes of 32 bits, of which each may be a pair of 16, and two halves of four lanes.
-//! There is an implementation for each set of instructions.
+//! The vectors in which the transform is written: eight lanes of 32 bits, each of which may be a pair of 16 bits, and two
+//! halves of four lanes. There is an implementation for each instruction set.
 #![allow(
     clippy::inline_always,
     reason = "all of it has to be compiled for the instructions of the function that calls it"
@@ -12,7 +12,7 @@ pub(super) mod avx2;
 #[cfg(target_arch = "x86_64")]
 pub(super) mod sse2;
 
-/// Eight lanes. They are made of others, so that whoever has some has the instructions for them.
+/// Eight lanes. They can only be made from other lanes, so code that has a value of this type may use its instructions.
 ///
 /// Sums and differences wrap.
 pub(super) trait Lanes: Copy {

@@ -1,5 +1,5 @@
-//! The transform itself, for any lanes. Two passes, over columns and then over rows, each of which adds what the even
-//! coefficients give and what the odd ones give. A pass ends by saturating to 16 bits.
+//! The transform itself, for any lanes. There are two passes, over columns and then over rows. Each adds the parts of the
+//! even and of the odd coefficients, and ends by saturating to 16 bits.
 #![allow(
     clippy::inline_always,
     reason = "all of it has to be compiled for the instructions of the function that calls it"
@@ -80,7 +80,7 @@ fn sample(value: i32) -> u8 {
     (value.clamp(-128, 127) + 128).to_le_bytes()[0]
 }
 
-/// The mean of the block. Here libjpeg-turbo's product has 32 bits, and its table of limits begins anew every 1024.
+/// The mean of the block. In libjpeg-turbo, this product has 32 bits, and the table of limits repeats every 1024 entries.
 fn mean(dc: i16, quant: i16) -> u8 {
     let mean = ((i32::from(dc) * i32::from(quant) + 4) >> 3) & 1023;
     sample(if mean < 512 { mean } else { mean - 1024 })

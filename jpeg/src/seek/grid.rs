@@ -44,7 +44,7 @@ impl Default for Spacing {
 }
 
 impl Grid {
-    /// The points of a picture with so many columns and rows of MCUs, in a file of so many bytes.
+    /// The points of a picture with these numbers of columns and rows of MCUs, in a file of `file` bytes.
     pub(crate) fn new(spacing: Spacing, mcus: (u32, u32), file: usize) -> Self {
         let (columns, rows) = mcus;
         let room = (file as u64).saturating_mul(u64::from(spacing.share)) / 1024;
