@@ -1,6 +1,6 @@
-//! A plan as two weighted sums: which pixels of the stored picture a pixel of the result is made of, and how much of each. And
-//! the rounds of operations on what the sums give. Whoever resizes, cuts, pads and mirrors in one go, as a GPU does, needs
-//! nothing else to make what the CPU makes.
+//! A plan as two weighted sums: which pixels of the stored picture make a pixel of the result, and with which weights. After
+//! them come the rounds of operations on the sums' results. A GPU resizes, cuts, pads and mirrors in one step, and needs
+//! nothing else to give the CPU's result.
 
 mod operated;
 
@@ -263,7 +263,7 @@ impl Pass {
     }
 }
 
-/// A weight in units of its last place, of which 1 has 2 to the power of `WEIGHT_BITS`, rounded away from 0.
+/// A weight in units of 2 to the power of minus `WEIGHT_BITS`, rounded away from 0.
 #[expect(clippy::cast_possible_truncation, reason = "weights are a few units at most")]
 pub fn fixed(weight: f64) -> i32 {
     (weight * f64::from(1 << WEIGHT_BITS) + if weight < 0.0 { -0.5 } else { 0.5 }) as i32

@@ -69,7 +69,7 @@ struct Wanted {
     part: Rect,
 }
 
-/// What stands in the canvas: where it lies in the picture as seen and scaled.
+/// The pixels in the canvas: `held` is their place in the picture as seen and scaled.
 struct Loaded {
     decoded: Decoded,
     held: Rect,
@@ -285,7 +285,7 @@ fn load(
         limits.check_memory(size, open.own_form())?;
         let stored = Stored::of_file(size, open.orientation(), input);
         let (rgb, spare) = canvas.begin(width, height, limits)?;
-        // These decoders give whole pictures only, but whoever plans wants to know the size.
+        // These decoders give whole pictures only, but the plan still depends on the size.
         let Wanted { scale, .. } = wanted(&stored, false)?;
         open.read(background, spare, rgb)?;
         (stored, scale, Rect::whole(width, height), DecodedBy::Image)

@@ -1,4 +1,4 @@
-//! What a decode tells of the picture that it has written.
+//! What a decode returns about the picture that it has written.
 
 use crate::format::Format;
 use crate::origin::Origin;

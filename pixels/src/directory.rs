@@ -88,7 +88,7 @@ impl Field<'_> {
         self.data.len() / unit(self.kind).map_or(1, index)
     }
 
-    /// One of its values, as a number. None if there are not so many, or if they are no numbers.
+    /// One of its values, as a number. `None` if there are fewer values, or if they are no numbers.
     pub(crate) fn number(&self, place: usize) -> Option<f64> {
         let numbers = Numbers { is_little: self.is_little };
         let unit = index(unit(self.kind)?);

@@ -5,7 +5,7 @@
 /// No transform has so many draws that this would be the number of one.
 const PARTS: u64 = u64::MAX;
 
-/// What stands for a transform's place in the draws of mixing. No list is so long.
+/// Used instead of a transform's place in the draws of mixing. No list is that long.
 const MIXING: u64 = u64::MAX;
 
 /// Which picture's random choices: they depend on this alone, not on batch, node, lane, attempt or time.
@@ -26,7 +26,7 @@ pub struct Draws {
 }
 
 impl Draw {
-    /// The draws of the transform that stands at `place` in the recipe's list, from 0.
+    /// The draws of the transform at `place` in the recipe's list, counted from 0.
     pub fn at(self, place: usize) -> Draws {
         self.draws(place as u64)
     }

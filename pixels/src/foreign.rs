@@ -1,4 +1,5 @@
-//! Names of what a file is that no decoder here takes, by its first bytes. A user who reads "HEIC" knows what to do.
+//! Names of formats that no decoder here takes, recognised by a file's first bytes. A user who reads "HEIC" knows what to
+//! do.
 
 /// First bytes, and what begins so.
 const BEGINNINGS: &[(&[u8], &str)] = &[

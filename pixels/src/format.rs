@@ -15,9 +15,9 @@ pub enum Format {
     WebP,
     /// BMP.
     Bmp,
-    /// GIF, of which the first frame counts.
+    /// GIF; only the first frame is decoded.
     Gif,
-    /// TIFF, of which the first page counts.
+    /// TIFF; only the first page is decoded.
     Tiff,
     /// PBM, PGM, PPM, PAM.
     Pnm,

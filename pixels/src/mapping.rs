@@ -24,7 +24,7 @@ impl Origin {
     /// let origin = Origin::of_recipe((512, 512), Orientation::AsStored, &recipe);
     /// let draw = Draw { seed: 0, epoch: 0, record: 0 };
     /// let map = origin.map(&recipe, draw, Annotated::AsSeen, &mut Plan::default());
-    /// // 512 pixels become 256, of which the 224 in the middle are left.
+    /// // 512 pixels become 256, and the 224 in the middle are kept.
     /// assert_eq!(map.point([256.0, 256.0]), [112.0, 112.0]);
     /// # Ok::<(), forebay_pixels::RecipeError>(())
     /// ```

@@ -1,4 +1,4 @@
-//! Whose pixels a resize is to give.
+//! Which library's pixels a resize gives.
 
 use serde::Deserialize;
 

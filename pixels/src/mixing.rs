@@ -1,8 +1,8 @@
 //! Mixing: a picture of a finished batch becomes a mixture of itself and another one, by torchvision's `MixUp` and `CutMix`
 //! (semantics rule 50).
 //!
-//! [`Mixing`] is what settings ask for. It draws a [`Mixture`] for a picture: pure data, which is then carried out on the
-//! pixels where they are.
+//! [`Mixing`] has the settings. It draws a [`Mixture`] for a picture: pure data, which is then applied to the pixels in
+//! place.
 
 mod beta;
 mod mixture;

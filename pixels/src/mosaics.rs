@@ -7,9 +7,9 @@ use crate::plan::{Plan, Rect};
 use crate::recipe::Recipe;
 use crate::transform::{PARTNERS, Transform};
 
-/// A recipe that begins with a [`Mosaic`](crate::Mosaic), for each of the four pictures. All of them take the draw of the record
-/// whose place it is, and each gives a result of the whole size, of which a part is its own. These parts do not overlap, and leave
-/// nothing out.
+/// A recipe that begins with a [`Mosaic`](crate::Mosaic), for each of the four pictures. All of them take the draw of the
+/// record whose place it is, and each gives a result of the whole size. Each owns a part of the result. These parts do not
+/// overlap, and leave nothing out.
 #[derive(Clone, Debug)]
 pub struct Mosaics {
     quarters: [Recipe; 1 + PARTNERS],
@@ -22,8 +22,8 @@ impl Mosaics {
             .then(|| Self { quarters: std::array::from_fn(|quarter| recipe.clone().with_quarter(quarter)) })
     }
 
-    /// The records whose pictures are beside the one of this draw, out of a dataset of so many: any of them, as often as it comes.
-    /// None if the picture is alone.
+    /// The records whose pictures are beside the one of this draw, drawn from the dataset's `records` with repetition.
+    /// `None` if the picture is alone.
     pub fn partners(&self, draw: Draw, records: u64) -> Option<[u64; PARTNERS]> {
         match self.quarters[0].transforms().first() {
             Some(Transform::Mosaic(mosaic)) => mosaic.partners(draw, records),
@@ -31,7 +31,7 @@ impl Mosaics {
         }
     }
 
-    /// What becomes of one of the pictures, of which 0 is the own one.
+    /// What becomes of one of the pictures; number 0 is the record's own.
     ///
     /// # Panics
     /// There are four.
@@ -68,7 +68,7 @@ impl Mosaics {
 }
 
 impl Rect {
-    /// Copies this part of a picture, or of a mask, that is so wide and has so many bytes in a pixel.
+    /// Copies this part of a picture or a mask that is `width` pixels wide and has `bytes` bytes per pixel.
     pub fn copy(self, width: u32, bytes: usize, from: &[u8], to: &mut [u8]) {
         let line = width as usize * bytes;
         let (first, len) = (self.left as usize * bytes, self.width as usize * bytes);

@@ -195,7 +195,8 @@ impl Operation {
         Some(Geometry::new(from, size, size))
     }
 
-    /// Bytes that it takes beside the picture and another one of its size, of so many pixels. A few rows are not counted.
+    /// Bytes that it takes in addition to the picture and another one of its size, for a picture of `pixels` pixels. A few
+    /// rows are not counted.
     pub(crate) fn own_bytes(&self, pixels: u64) -> u64 {
         match self {
             Self::ChainMix(_) => pixels.saturating_mul(ChainMix::BYTES_OF_PIXEL),

@@ -74,7 +74,7 @@ impl Orientation {
         Rect { left, top, width, height }
     }
 
-    /// Where a part of the picture as seen, which is stored as `width` x `height`, stands in the stored one.
+    /// Where a part of the picture as seen is in the stored picture, whose size is `width` x `height`.
     pub(crate) fn stored_part(self, part: Rect, width: u32, height: u32) -> Rect {
         let back = match self {
             Self::Right => Self::Left,

@@ -1,4 +1,4 @@
-//! Decoded pictures: a whole one for those who look at it, and a whole one that is kept for later transforms.
+//! Decoded pictures: a whole one to look at, and a whole one that is kept for later transforms.
 
 use crate::buffer::SLACK;
 use crate::format::Format;
@@ -17,8 +17,8 @@ pub struct Picture {
     pub rgb: Vec<u8>,
 }
 
-/// A whole picture that recipes are carried out on later: as [`Picture`], but that a few bytes stand behind its pixels, so that
-/// transforms read it where it is.
+/// A whole picture for later recipes. Unlike in [`Picture`], a few more bytes follow its pixels, so that transforms can read
+/// it without a copy.
 #[derive(Clone, PartialEq, Eq)]
 pub struct KeptPicture {
     /// Format of the file.

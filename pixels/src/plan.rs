@@ -102,7 +102,7 @@ pub struct Plan {
     /// The numbers of the steps before which the picture was mirrored, of those that resize, and in which directions. Only masks
     /// ask for that, whose nearest pixel is not the same from either side.
     pub(crate) turned: Vec<(usize, Turned)>,
-    /// By how much keypoints are to be moved to the right and down, last of all, beside where the picture goes.
+    /// By how much keypoints are moved to the right and down in the end, in addition to the picture's own moves.
     pub(crate) shift: [f64; 2],
     /// The same before a step that cannot be followed by such a move, by its number.
     pub(crate) shifts: Vec<(usize, [f64; 2])>,
@@ -243,7 +243,7 @@ impl Plan {
         }
     }
 
-    /// Refuses a picture, of which the transforms that follow see this size all the same. The first refusal counts.
+    /// Refuses a picture. The transforms that follow still see this size. The first refusal counts.
     pub(crate) fn refuse(&mut self, fault: Fault, (width, height): (u32, u32)) {
         self.refusal.get_or_insert(fault);
         self.resize(width, height, Interpolation::Nearest);

@@ -20,8 +20,8 @@ pub struct RecordBoxes {
 }
 
 impl RecordBoxes {
-    /// Boxes in pixels of the annotated picture, or in fractions of its width and height. `give` is told
-    /// [`Draw::record`](crate::Draw::record), and gives the same boxes each time.
+    /// Boxes in pixels of the annotated picture, or in fractions of its width and height. `give` gets
+    /// [`Draw::record`](crate::Draw::record), and must return the same boxes each time.
     pub fn new(
         annotated: Annotated,
         in_fractions: bool,

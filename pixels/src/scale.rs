@@ -15,7 +15,7 @@ pub(crate) enum Scale {
 }
 
 impl Scale {
-    /// The smallest that still leaves at least the asked pixels, of which the picture has `times` as many on each side.
+    /// The smallest scale with enough pixels, if the picture has `times` the wanted pixels on each side.
     pub(crate) fn within(times: u32) -> Self {
         match times {
             8.. => Self::Eighth,

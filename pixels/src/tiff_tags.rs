@@ -45,7 +45,7 @@ pub(crate) struct FirstPage {
     is_dng: bool,
 }
 
-/// The pages of a file beyond its first. Reduced pictures and masks of another page are none.
+/// The pages of a file beyond its first. Reduced pictures and masks of another page do not count.
 pub(crate) fn further_pages(bytes: &[u8]) -> u64 {
     let Some(file) = TiffBytes::of(bytes) else { return 0 };
     let (mut at, mut count, mut seen) = (file.long(4), 0, HashSet::new());
@@ -54,7 +54,7 @@ pub(crate) fn further_pages(bytes: &[u8]) -> u64 {
         at.filter(|&directory| directory != 0 && seen.len() < MOST_PAGES && seen.insert(directory))
     {
         let Some(fields) = file.short(directory) else { break };
-        // Fields are sorted by their tags, of which this is the smallest as a rule.
+        // Fields are sorted by their tags, and this is usually the smallest.
         let subfile = file.value(directory, fields.min(16), NEW_SUBFILE_TYPE).unwrap_or(0);
         count += u64::from(seen.len() > 1 && subfile & (REDUCED | MASK) == 0);
         at = directory.checked_add(2 + 12 * usize::from(fields)).and_then(|next| file.long(next));

@@ -292,7 +292,7 @@ impl Transform {
         matches!(self, Self::RandomIouCrop(_)) || self.parts().iter().any(Self::draws_by_boxes)
     }
 
-    /// What is wrong with this place in a list of which a mosaic is the first transform, or not.
+    /// What is wrong with this place in a list. `is_mosaic` says whether the list begins with a mosaic.
     pub(crate) fn mosaic_problem(&self, place: usize, is_mosaic: bool) -> Option<String> {
         match self {
             Self::Mosaic(_) if place > 0 => Some("it must be the first of the list".to_owned()),

@@ -2,7 +2,7 @@
 
 use crate::draw::Draws;
 
-/// What is wrong with the weights of so many transforms.
+/// What is wrong with the weights of `count` transforms.
 pub(crate) fn problem(p: Option<&[f64]>, count: usize) -> Option<String> {
     let p = p?;
     let good =
@@ -10,7 +10,7 @@ pub(crate) fn problem(p: Option<&[f64]>, count: usize) -> Option<String> {
     (!good).then(|| format!("p is {p:?}, but must be a number from 0 up for each of {count} transforms"))
 }
 
-/// The number of one of so many, by draw 0. Without weights, all are as likely.
+/// The number of one of `count` transforms, by draw 0. Without weights, all are equally likely.
 pub(crate) fn chosen(draws: Draws, p: Option<&[f64]>, count: usize) -> usize {
     let Some(p) = p else {
         return draws.below(0, u32::try_from(count).unwrap_or(u32::MAX)) as usize;

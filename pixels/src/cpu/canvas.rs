@@ -1,4 +1,4 @@
-//! Carrying a plan's steps out: two buffers that take turns, the last pass written row by row into the place.
+//! Carries out a plan's steps, with two buffers that take turns. The last pass writes row by row into the place.
 
 use crate::border::Border;
 use crate::buffer::{SLACK, sized};
@@ -272,7 +272,8 @@ fn lay(picture: &[u8], held: Rect, part: Rect, to: &mut [u8], window: Rect, (lef
     }
 }
 
-/// Lays the picture's `part` on a canvas at `left` and `top`, as far as `window` shows it, and goes on beyond its edges.
+/// Puts the picture's `part` on a canvas at `left` and `top`, as far as it is in `window`, and fills the rest as `border`
+/// says.
 fn surround(
     picture: &[u8],
     held: Rect,
@@ -297,7 +298,7 @@ fn line_of(plan: &Plan, row: usize) -> usize {
     if plan.flipped { plan.height as usize - 1 - row } else { row }
 }
 
-/// Mirrors a picture top to bottom, whose rows have so many bytes.
+/// Mirrors a picture top to bottom; its rows have `row` bytes.
 fn upside_down(picture: &mut [u8], row: usize) {
     let (upper, lower) = picture.split_at_mut(picture.len() / row / 2 * row);
     for (above, below) in upper.chunks_exact_mut(row).zip(lower.rchunks_exact_mut(row)) {

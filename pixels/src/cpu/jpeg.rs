@@ -1,4 +1,4 @@
-//! JPEG: the decoders of a thread, which stand behind this file, one file each.
+//! JPEG: the decoders of a thread. Each has a file of its own, which only this one uses.
 //!
 //! A new decoder is its file, its line in [`JpegDecoders::decode`] and its name in [`DecodedBy`].
 
@@ -35,11 +35,11 @@ enum First {
 }
 
 impl JpegDecoders {
-    /// Decodes at least the part into the canvas, and tells what stands there, in the task's pixels.
+    /// Decodes at least the task's part into the canvas. Returns which part the canvas has, in the task's pixels.
     ///
-    /// One that is sure of some kinds only is asked first; it leaves all others, and every file in which it meets anything
-    /// irregular, to libjpeg-turbo, so that what is forgiven is one decoder's decision alone. Our own takes its seek points from
-    /// `points`, and notes others there.
+    /// A decoder that is sure of only some kinds tries first. It leaves all other files, and every file with anything
+    /// irregular, to libjpeg-turbo, so that one decoder alone decides what is forgiven. Our own decoder takes its seek
+    /// points from `points`, and adds new ones.
     ///
     /// # Errors
     /// The picture's [`Fault`], as libjpeg-turbo sees it.

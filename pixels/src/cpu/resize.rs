@@ -1,8 +1,9 @@
 //! Resizing packed RGB to the byte as Pillow does it: a pass along the rows and one down the columns, 8 bits in between,
 //! weights of 22 bits. Or as torch does it, in floats.
 //!
-//! Only a window of the output is computed, of the source pixels that it depends on. Rows come out one after the other, so
-//! that whoever takes them finds them in the cache. Buffers and tables are kept from picture to picture.
+//! Only a window of the output is computed, from the source pixels that it depends on. Rows are returned one after the
+//! other, so that they are still in the cache when the next step reads them. Buffers and tables are kept from picture to
+//! picture.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
@@ -25,7 +26,7 @@ use taps::Taps;
 pub(super) struct Source<'a> {
     /// Packed RGB, rows without padding, and [`SLACK`](crate::buffer::SLACK) bytes.
     pub(super) rgb: &'a [u8],
-    /// Where these pixels stand in the picture.
+    /// Where these pixels are in the picture.
     pub(super) held: Rect,
 }
 
@@ -211,7 +212,8 @@ impl Resizer {
     }
 }
 
-/// Bytes of a row of so many pixels, those in whole blocks, and those with a block behind for what is read or written too far.
+/// Bytes of a row of `pixels` pixels, its bytes in whole blocks, and its bytes with a further block for reads and writes
+/// beyond the end.
 fn padded(pixels: usize) -> (usize, usize, usize) {
     let blocks = (pixels * 3).next_multiple_of(BLOCK);
     (pixels * 3, blocks, blocks + BLOCK)

@@ -50,8 +50,8 @@ impl Form {
 
 impl CpuDecoder {
     /// Decodes a whole picture in this form, at its full size whatever a recipe says of `reducing_gap`.
-    /// [`transform`](Self::transform) makes of it what [`decode`](Self::decode) makes of the file's bytes, byte for byte,
-    /// unless the form has shrunk the picture. Beside it stands what `decode` tells of the file.
+    /// [`transform`](Self::transform) then gives the same bytes as [`decode`](Self::decode) of the file, unless the form has
+    /// shrunk the picture. The second value is the one that `decode` returns.
     ///
     /// # Errors
     /// The picture's [`Fault`].

@@ -29,7 +29,7 @@ pub struct NamedRecipe {
     lists: fn(&mut Parameters<'_>) -> NamedLists,
 }
 
-/// The lists of transforms that a named recipe stands for. A transform is a table with one key, its name.
+/// The lists of transforms of a named recipe. A transform is a table with one key, its name.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct NamedLists {
     /// Of the first view.

@@ -42,8 +42,8 @@ struct MaskBend {
 pub(super) const BORDER: u32 = u32::MAX;
 
 impl MaskLines {
-    /// Those of a mask of the annotated picture, from which the plan's picture was made. Goes back from the result, step by
-    /// step.
+    /// The lines of a mask of the annotated picture, from which the plan's picture was made. They are computed backwards
+    /// from the result, step by step.
     pub(super) fn follow(&mut self, plan: &Plan, origin: &Origin, annotated: Annotated) {
         self.bends = 0;
         self.last.start(plan.width, plan.height);
@@ -119,7 +119,7 @@ impl MaskLines {
         }
     }
 
-    /// Goes back through a step that turns or shears a picture of this size.
+    /// Maps the lines back through a step that turns or shears a picture of this size.
     fn bend(&mut self, by: NearestPixels, (width, height): (u32, u32)) {
         match self.earlier.get_mut(self.bends) {
             Some(bend) => bend.by = by,

@@ -18,7 +18,7 @@ pub(super) struct PngHeader {
 /// How the numbers are stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Samples {
-    /// Numbers of so many bits, 1 to 8, the first in the highest bits of a byte.
+    /// Numbers of this many bits, 1 to 8, the first in the highest bits of a byte.
     Packed(u8),
     Grey16,
     Rgb,
@@ -114,7 +114,7 @@ impl PngFrame {
         self.samples.expect("a mask was decoded")
     }
 
-    /// A number of so many bits.
+    /// A number of `bits` bits.
     pub(super) fn packed(&self, x: usize, y: usize, bits: u8) -> [u8; 1] {
         let line = &self.bytes[y * self.line..];
         if bits == 8 {

@@ -63,7 +63,7 @@ pub struct RandomErasing {
     /// What the rectangle is filled with.
     #[serde(default)]
     pub value: ErasingValue,
-    /// The normalisation behind which it stands. A recipe sets it.
+    /// The normalisation that precedes it. A recipe sets this.
     #[serde(skip)]
     pub(crate) behind: Option<Normalized>,
 }
@@ -169,7 +169,7 @@ impl Noise {
 }
 
 impl RandomErasing {
-    /// One that stands before `normalize`, if there is one.
+    /// An erasing that comes before `normalize`, if there is one.
     pub fn new(p: f64, scale: [f64; 2], ratio: [f64; 2], value: ErasingValue) -> Self {
         Self { p, scale, ratio, value, behind: None }
     }

@@ -19,8 +19,8 @@ const BLOCK: usize = 64;
 /// Least standard deviation. The square of a much smaller one is 0, by which nothing can be divided.
 const LEAST_SIGMA: f64 = 1e-3;
 
-/// Least weight that counts. The brightest two pixels with a smaller one add less than half of what the last digit of a sum from
-/// 0.25 up stands for, and smaller sums become 0.
+/// Least weight that counts. With a smaller one, even two of the brightest pixels add less than half a unit in the last
+/// place to a sum of 0.25 or more, and smaller sums become 0.
 const LEAST_WEIGHT: f32 = 2.0e-11;
 
 /// torchvision's `gaussian_blur`. It is the same for Pillow's images, which torchvision makes tensors of.

@@ -11,7 +11,7 @@ pub(super) type Rgb = [i32; 3];
 
 /// What becomes of each pixel. The method must be inlined.
 pub(super) trait PixelMap: Copy {
-    /// The new pixel, of which the lowest 8 bits count.
+    /// The new pixel; only the lowest 8 bits count.
     fn map(self, rgb: Rgb) -> Rgb;
 }
 

@@ -1,4 +1,4 @@
-//! For each channel and value, another value: what becomes of pixels under operations that look at single values.
+//! Tables that map each value of each channel to another: the effect of operations on single values.
 
 #[cfg(target_arch = "x86_64")]
 mod avx512;

@@ -183,7 +183,7 @@ impl Warp {
     }
 }
 
-/// Moves the picture by whole pixels: each of the result shows the one that is so many columns and rows farther.
+/// Moves the picture by whole pixels: each pixel of the result shows the one that is `columns` and `rows` farther.
 fn shifted(source: &WarpSource<'_>, (to, to_width): WarpResult<'_>, (columns, rows): (i64, i64)) {
     let to_high = to.len() / to_width;
     let shown = |by: i64, len: usize, to_len: usize| {

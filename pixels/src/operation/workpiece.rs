@@ -44,7 +44,7 @@ pub(crate) struct Workpiece<'a> {
     scratch: &'a mut Scratch,
     width: usize,
     height: usize,
-    /// Whose results operations are to give.
+    /// Which library's results operations give.
     pub(super) matched: Match,
     /// What every value becomes, if that is not itself.
     pending: Option<Tables>,

@@ -41,7 +41,7 @@ impl PlanObjects {
         &self.located
     }
 
-    /// Drops those of which `drops` says so, by where they were [found](Self::locate).
+    /// Drops the objects for which `drops` is true, by where they were [found](Self::locate).
     pub(crate) fn drop_some(&mut self, mut drops: impl FnMut([f64; 4]) -> bool) {
         let left = self.dropped.iter_mut().filter(|is_dropped| !**is_dropped);
         for (is_dropped, corners) in left.zip(&self.located) {

@@ -14,8 +14,8 @@ use crate::scale::Scale;
 /// The pixels of a decoded picture as seen, and where in them the picture lies.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Grid {
-    /// The picture in pixels of the file, of which [`Scale`] says how many make a column. It does not begin at 0 where
-    /// a last, incomplete pixel was turned to the front.
+    /// The picture in pixels of the file; [`Scale`] says how many of them make a column. It does not begin at 0 if a last,
+    /// incomplete pixel was turned to the front.
     pub(crate) picture: Rect,
     /// Size of the pixels.
     pub(crate) scale: Scale,
@@ -114,7 +114,7 @@ impl Frame {
         [self.left, self.top, self.width, self.height]
     }
 
-    /// What the next step works on if `step` works on this, in pixels of which so many make one.
+    /// The grid after `step`, and its denominator, if this is the grid before it. `denominator` pixels make one.
     pub(crate) fn after(self, step: &Step, denominator: u32) -> (Self, u32) {
         match *step {
             Step::Cut(part) => (self.part(part, denominator), denominator),
@@ -126,7 +126,7 @@ impl Frame {
         }
     }
 
-    /// A part of it, given in pixels of which `denominator` make one.
+    /// A part of it, given in pixels; `denominator` of them make one.
     pub(crate) fn part(self, part: Rect, denominator: u32) -> Self {
         let side = |pixels: u32| f64::from(pixels) / f64::from(denominator);
         Self {

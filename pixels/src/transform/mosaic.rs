@@ -73,7 +73,8 @@ impl Mosaic {
         Shape::of(self.size)
     }
 
-    /// The records whose pictures are beside that of this draw, out of a dataset of so many. None if the picture is alone.
+    /// The records whose pictures are beside the one of this draw, from a dataset of `records` records. `None` if the
+    /// picture is alone.
     pub(crate) fn partners(&self, draw: Draw, records: u64) -> Option<[u64; PARTNERS]> {
         // It is the first of its list.
         let draws = draw.at(0);

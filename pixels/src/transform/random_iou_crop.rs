@@ -7,8 +7,8 @@ use crate::draw::Draws;
 use crate::plan::{Plan, Rect};
 use crate::point_map::PointMap;
 
-/// How many least overlaps are drawn before the picture stays as it is. torchvision goes on until one of 1 or more is drawn, so
-/// that the end is the same, unless there is no such option: then torchvision does not end if no part can be found.
+/// How many least overlaps are drawn before the picture stays as it is. torchvision draws until it gets one of 1 or more,
+/// which leaves the picture as it is too. If there is no such option and no part can be found, torchvision never ends.
 const ROUNDS: u64 = 64;
 
 /// How many times a part is compared with a box at most, before the picture stays as it is. A part is compared with all boxes of
@@ -37,8 +37,8 @@ pub struct RandomIouCrop {
     /// Greatest width / height of the part.
     #[serde(default = "default_wide")]
     pub max_aspect_ratio: f64,
-    /// The least overlaps, of which one is drawn: what the box and the part have in common, over what either has. 1 or more
-    /// leaves the picture as it is.
+    /// The least overlaps; one of them is drawn. An overlap is the area that the box and the part have in common, over the
+    /// area that either covers. 1 or more leaves the picture as it is.
     #[serde(default = "default_options")]
     pub sampler_options: Vec<f64>,
     /// How many parts are tried for an overlap.

@@ -1,7 +1,7 @@
 //! What a JPEG's markers say, read without a decoder: kind, size, colours, orientation, and whether its end is there.
 //!
-//! It forgives what libjpeg forgives, so that all lanes give one verdict (rule 29), and builds no tables: `forebay_jpeg::Header`,
-//! which does, is strict, since whatever is irregular is left to libjpeg-turbo.
+//! It forgives what libjpeg forgives, so that all lanes agree on a file (rule 29), and it builds no tables.
+//! `forebay_jpeg::Header` builds tables, and is strict, since irregular files are left to libjpeg-turbo.
 
 mod ending;
 #[cfg(test)]
@@ -177,7 +177,7 @@ impl<'a> Segments<'a> {
             let code = self.rest[start + after];
             self.rest = &self.rest[start + after + 1..];
             match code {
-                // Stand alone, without a length.
+                // Markers without a segment.
                 0x00 | 0x01 | 0xD0..=0xD8 => {}
                 0xD9 => return Err(Fault::Corrupt { reason: "the end marker comes before any scan".into() }),
                 _ => {

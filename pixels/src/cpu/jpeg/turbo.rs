@@ -111,7 +111,7 @@ impl Drop for TurboReader {
 }
 
 impl TurboReader {
-    /// Decodes the task's part into the canvas, and tells what stands there: the part, or more columns.
+    /// Decodes the task's part into the canvas. Returns which part the canvas has: the task's, or more columns.
     pub(super) fn decode(&mut self, task: &JpegTask<'_>, canvas: &mut Canvas) -> Result<Rect, Fault> {
         let open = self.open(task.bytes, task.limits, task.begun)?;
         if open.size() != (task.head.width, task.head.height) {

@@ -27,7 +27,7 @@ pub(super) enum Colours {
     Behind([u8; 3]),
     /// Values were stretched from this greatest one, in another way than Pillow does it.
     Stretched(u16),
-    /// Channels have so many bits, which were stretched in another way than Pillow does it.
+    /// Channels with these numbers of bits, which were stretched in another way than Pillow's.
     Bits([u8; 3]),
 }
 

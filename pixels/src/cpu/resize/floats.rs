@@ -25,7 +25,7 @@ pub(super) struct Floats {
     pub(super) rows: Weights,
     /// Rows of the source, turned: for each column its channels, for each of these the values of the rows.
     turned: Vec<[[f32; ROWS]; 3]>,
-    /// The last rows that the first pass gave; row `n` stands at `n` modulo their number.
+    /// The latest rows of the first pass; row `n` is at `n` modulo their number.
     between: Vec<f32>,
     /// A row of the result.
     last: Vec<u8>,
@@ -44,7 +44,7 @@ pub(super) struct Weights {
 struct Sum {
     /// Source pixels.
     pixels: Range<usize>,
-    /// Where the first one's weight stands.
+    /// Where the first pixel's weight is.
     at: usize,
 }
 

@@ -13,7 +13,7 @@ pub(super) fn lists(size: u32, shorter_side: u32, interpolation: &str, normalize
     ])
 }
 
-/// The shorter side of which the middle, of `size` pixels, is the part `crop_pct`, rounded down as timm does it.
+/// The shorter side before the central crop, so that `size` is the fraction `crop_pct` of it, rounded down as in timm.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,

@@ -27,7 +27,7 @@ impl<'v> Parameters<'v> {
         Self { given, known: Map::new(), mistakes: Vec::new() }
     }
 
-    /// What is wrong with the parameters, those included that nobody asked for.
+    /// All mistakes in the parameters, including parameters that the recipe does not have.
     pub(super) fn finish(mut self, recipe: &str) -> Vec<Mistake> {
         let known: Vec<&str> = self.known.keys().map(String::as_str).collect();
         for key in self.given.keys().filter(|key| !self.known.contains_key(*key)) {

@@ -10,7 +10,7 @@ use std::arch::x86_64::{
 use super::rgbx::Rgbx;
 use crate::vector::Vectors;
 
-/// Says that this CPU has AVX2. Nobody can make one without asking the CPU.
+/// Proves that this CPU has AVX2. It can only be made by asking the CPU.
 #[derive(Clone, Copy)]
 pub(super) struct Avx2(());
 

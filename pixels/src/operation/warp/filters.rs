@@ -148,7 +148,7 @@ impl<'a> WarpSource<'a> {
         }
     }
 
-    /// A pixel and the next one, of which the last two bytes of a picture are none.
+    /// A pixel and the next one. The last two bytes of a picture make neither.
     #[inline(always)]
     #[expect(clippy::cast_possible_truncation, reason = "only the lower bytes are wanted")]
     fn pair<V: Rgbx>(&self, pixel: usize, cpu: V::Cpu) -> Option<(V, V)> {

@@ -1,4 +1,4 @@
-//! Red, green and blue in double precision, and one number beside them that nobody looks at: CPUs calculate with four at once.
+//! Red, green and blue in double precision, and a fourth number that is never read: CPUs calculate with four at once.
 
 /// The four numbers. All methods must be inlined.
 pub(super) trait Rgbx: Copy {

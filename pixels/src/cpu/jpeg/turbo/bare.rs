@@ -14,8 +14,8 @@ pub struct BareTurbo {
 }
 
 impl BareTurbo {
-    /// Decodes a part of a picture at its full size, and perhaps more columns beside it, as packed RGB: tells which part stands
-    /// in `out`. None where it is damaged, has other colours, or does not have that part.
+    /// Decodes a part of a picture at its full size as packed RGB, perhaps with more columns beside it. Returns which part
+    /// is in `out`. `None` if the picture is damaged, has other colours, or does not have that part.
     pub fn decode(&mut self, bytes: &[u8], part: Rect, out: &mut Vec<u8>) -> Option<Rect> {
         let limits = Limits::default();
         let open = self.reader.open(bytes, &limits, Instant::now()).ok()?;
