@@ -109,7 +109,7 @@ pub fn expected(plan: &Plan, epoch: u64, positions: Range<u64>, mut progress: im
 
 /// Judges every epoch that a ledger has a tally of. `progress` as in [`expected`].
 ///
-/// Epochs without records have no tally, nor have those that were complete in a snapshot which began this run.
+/// Epochs without records have no tally. Neither have epochs that were complete in the snapshot that began this run.
 pub fn audit(reply: &AuditReply, mut progress: impl FnMut(u64)) -> Result<Vec<EpochAudit>, SpecError> {
     let plan = plan(reply)?;
     let floor = reply.progress.unwrap_or_default().floor;
@@ -160,7 +160,7 @@ fn plan(reply: &AuditReply) -> Result<Plan, SpecError> {
     Plan::with_grains(&spec, table)
 }
 
-/// The plan of the whole dataset, of which a rank's ledger has told.
+/// The plan of the whole dataset, from what a rank's ledger reports.
 fn whole_plan(reply: &AuditReply) -> Result<Plan, SpecError> {
     let spec = reply.spec.clone().map(|spec| LedgerSpec { lockstep: None, ..spec });
     plan(&AuditReply { spec, grains: reply.grains.clone(), ..AuditReply::default() })

@@ -1,8 +1,8 @@
 //! How the last batch of an epoch ends (semantics rules 12, 13 and 40), as pure arithmetic.
 //!
-//! Static and lockstep assignment know every batch of an epoch before it starts: [`Batching::epoch`] gives them, for
-//! static shards equal to what DALI 2.4 returns. In dynamic assignment a batch is what comes next; only its end follows
-//! the [`LastBatchPolicy`].
+//! Static and lockstep assignment know every batch of an epoch before it starts: [`Batching::epoch`] gives them, for static
+//! shards equal to what DALI 2.4 returns. In dynamic assignment, a batch has the next records that arrive. There only the
+//! end of an epoch follows the [`LastBatchPolicy`].
 
 use forebay_proto::Turn;
 
@@ -37,7 +37,7 @@ pub struct Batching {
 pub struct EpochBatches {
     /// How many batches the epoch has. An epoch without a record of its own has none.
     pub batches: u64,
-    /// Positions `0..delivered` of the epoch stand in batches; the others are dropped.
+    /// Positions `0..delivered` of the epoch are in batches; the others are dropped.
     pub delivered: u64,
     batching: Batching,
     order: EpochOrder,
@@ -119,11 +119,11 @@ impl EpochBatches {
         }
     }
 
-    /// The turn of a record that stands at a place of a batch, `place` below `shown`: the batch's own for places below
-    /// `valid`, else the record that is copied there. Such a copy is not acknowledged and its mask is False.
+    /// The turn of the record at a place of a batch; `place` must be below `shown`. Places below `valid` have the batch's
+    /// own records, the others copies. A copy is not acknowledged, and its mask is False.
     ///
-    /// With `pad_last_batch` the epoch's last record is repeated. Without, the batch goes on with the records that
-    /// follow in the epoch's order: wrapping at the dataset's end, or inside the shard when it sticks to it. A rank of
+    /// With `pad_last_batch`, the epoch's last record is repeated. Without it, the batch continues with the records that
+    /// follow in the epoch's order. It wraps at the dataset's end, or inside the shard if `stick_to_shard` is set. A rank of
     /// lockstep repeats its last record, or the epoch's if it has none.
     pub fn turn(&self, index: u64, place: u64) -> Turn {
         let position = index.saturating_mul(self.batching.size()).saturating_add(place);

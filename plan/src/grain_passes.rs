@@ -18,7 +18,7 @@ use crate::{grains::GrainTable, permutation::Permutation, recent::Recent};
 /// Passes that are kept at least: the one that is read, the one ahead of it, the one behind, whose receipts are late, and the one
 /// with which the epoch of a mixture began.
 const LEAST: u64 = 4;
-/// And at most. Who asks for all turns of a record asks all passes of an epoch.
+/// And at most. A caller that asks for all turns of a record uses all passes of an epoch.
 const MOST: u64 = 64;
 /// Windows of all passes that are kept, if that gives more than [`LEAST`].
 const WINDOWS: u64 = 1 << 16;
@@ -52,7 +52,7 @@ pub(crate) struct GrainPass {
     keys: PassKeys,
     /// The first place of each window, and the end of the last one.
     starts: OnceLock<Vec<u64>>,
-    /// The last two windows, the even one first: readers stand in one, and read ahead in the next.
+    /// The last two windows, the even one first: readers are in one, and read ahead in the next.
     kept: Mutex<[Option<Arc<GrainWindow>>; 2]>,
 }
 
@@ -66,7 +66,7 @@ struct GrainWindow {
 }
 
 impl GrainPasses {
-    /// Passes over these grains of the table, in windows of so many, at least one.
+    /// Passes over these grains of the table, in windows of `window` grains, which must be at least one.
     pub(crate) fn new(table: Arc<GrainTable>, own: Range<u64>, window: u32) -> Self {
         let window = u64::from(window.max(1));
         let windows = (own.end - own.start).div_ceil(window).max(1);
@@ -301,7 +301,7 @@ mod tests {
         for other in [all(4, 2, 0), all(4, 1, 1), all(5, 1, 0), all(4, 0, 1)] {
             assert_ne!(base, other);
         }
-        // Where within a window a record stands that a place of the window has.
+        // Windows differ in the order of their records, too.
         let order = order(&[10; 100], 4, 1, 0);
         let inner: BTreeSet<Vec<u64>> =
             (0..25).map(|number| (0..40).map(|place| order.window(number).order.forward(place)).collect()).collect();

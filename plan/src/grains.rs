@@ -162,7 +162,7 @@ impl GrainTable {
     }
 }
 
-/// Millions of numbers would tell nobody anything.
+/// A list of millions of numbers would be unreadable.
 impl fmt::Debug for GrainTable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "GrainTable({} grains)", self.count())

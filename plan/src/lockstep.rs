@@ -8,7 +8,7 @@ use forebay_proto::v1::LockstepRank;
 
 /// More ranks are refused, as more shards are.
 const MAX_RANKS: u32 = 1 << 20;
-/// So many world sizes are named in an error.
+/// How many world sizes an error names at most.
 const NAMED_SIZES: usize = 16;
 
 /// A rank that no run of lockstep can have.
@@ -97,7 +97,7 @@ pub struct RankPositions {
 }
 
 impl RankPositions {
-    /// Of an epoch with so many positions. The rank must be one that [`check_rank`] lets pass.
+    /// Of an epoch with `all` positions. The rank must pass [`check_rank`].
     pub fn new(of: LockstepRank, all: u64) -> Self {
         let LockstepRank { global_batch, rank, world_size } = of;
         let (rank, world_size) = (rank.into(), u64::from(world_size).max(1));

@@ -1,11 +1,11 @@
 //! The order of epochs that take several sources in chosen shares, or take records more than once (semantics rules 57
 //! and 58).
 //!
-//! A source draws its records one after the other, over all epochs: the draws of an epoch go on where those of the epoch
-//! before it ended. Its records are permuted anew each time all of them were drawn, or its grains and the records of their
-//! windows (rule 56). So over many epochs each record of a source has as many turns as any other of that source, and one at most
-//! more. The draws of all sources are permuted together, if the epoch is shuffled. Those that follow grains keep their order: they
-//! are mixed in blocks. It takes memory for each source and for grains, and none for records.
+//! A source draws its records one after the other, over all epochs: the draws of an epoch begin where those of the epoch
+//! before it ended. Whenever all of its records were drawn, they are permuted again, or its grains and the records of their
+//! windows are (rule 56). So over many epochs, the numbers of turns of a source's records differ by one at most. If the
+//! epoch is shuffled, the draws of all sources are permuted together. Draws that follow grains keep their order, and are
+//! mixed in blocks. The order takes memory for each source and for grains, but none for records.
 
 mod blocks;
 pub(crate) mod shares;
@@ -57,7 +57,7 @@ enum SourceOrder {
 pub(crate) struct MixedEpoch {
     mixture: Arc<Mixture>,
     epoch: u64,
-    /// From a position to a draw of a source. Where draws are mixed in blocks, it is what the orders of blocks are made from.
+    /// From a position to a draw of a source. If draws are mixed in blocks, the orders of blocks are made from it.
     order: Option<Permutation>,
 }
 

@@ -7,8 +7,8 @@ use forebay_proto::v1::DatasetOutline;
 /// Most blocks of an outline.
 const BLOCKS: u64 = 1024;
 
-/// Records of a block, in the outline of so many records. A power of two, so that lists of different lengths have the same
-/// blocks, or some that several of the other's are.
+/// Records of a block, in the outline of a dataset with `records` records. A power of two, so that lists of different
+/// lengths have the same blocks, or some that several of the other's are.
 ///
 /// ```
 /// assert_eq!(forebay_plan::outline_block(1024), 1);
@@ -18,7 +18,7 @@ pub const fn outline_block(records: u64) -> u64 {
     records.div_ceil(BLOCKS).next_power_of_two()
 }
 
-/// Whether this may be the outline of so many records.
+/// Whether this may be the outline of `records` records.
 pub fn is_of(outline: &DatasetOutline, records: u64) -> bool {
     outline.block == outline_block(records) && outline.sums.len() as u64 == records.div_ceil(outline.block)
 }

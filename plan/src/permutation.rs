@@ -52,12 +52,12 @@ impl Permutation {
         Self { n, low_bits, low_mask: mask(low_bits), high_mask: mask(bits - low_bits), keys }
     }
 
-    /// Where `x` goes; for `x < n` the result is below `n`. Other `x` give `x`.
+    /// The number that `x` maps to; for `x < n` the result is below `n`. Other `x` give `x`.
     pub fn forward(&self, x: u64) -> u64 {
         self.walk(x, Self::encrypt)
     }
 
-    /// The number that goes to `y`: the inverse of [`forward`](Self::forward).
+    /// The number that maps to `y`: the inverse of [`forward`](Self::forward).
     pub fn inverse(&self, y: u64) -> u64 {
         self.walk(y, Self::decrypt)
     }

@@ -1,12 +1,11 @@
-//! Which record stands at which position of an epoch: a pure function of the spec, and of the table of grains if the
-//! spec is about one. It is the same on every node.
+//! Which record is at which position of an epoch: a pure function of the spec, and of the table of grains if the spec needs
+//! one. It is the same on every node.
 //!
-//! Dynamic assignment has positions 0..N. Static assignment has the positions of one shard, by DALI's bounds and
-//! rotation; with shuffle the bounds are taken in the epoch's permuted order (semantics rule 13). Lockstep assignment
-//! has the positions of one rank (rule 40). N is the number of
-//! records, or of all turns of an epoch that has records more than once (rules 57 and 58). Shards that have one
-//! record less than others have a last position without a record instead, so that all of them have as many positions:
-//! what an epoch owes a shard, batches of copies included, is positions and nothing else.
+//! Dynamic assignment has positions 0..N. Static assignment has the positions of one shard, by DALI's bounds and rotation;
+//! with shuffle the bounds are taken in the epoch's permuted order (semantics rule 13). Lockstep assignment has the
+//! positions of one rank (rule 40). N is the number of records, or of all turns of an epoch that has records more than once
+//! (rules 57 and 58). A shard with one record less than others gets a last position without a record, so that all shards
+//! have the same number of positions. So an epoch owes a shard only positions, even for batches of copies.
 
 mod counts;
 mod extent;

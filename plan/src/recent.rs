@@ -1,11 +1,11 @@
-//! The values that were used last, of which each takes longer to make than to keep.
+//! A cache of the values that were used last. Making one takes long enough to be worth the memory.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
 
-/// Up to so many values.
+/// Up to a fixed number of values.
 #[derive(Debug)]
 pub(crate) struct Recent<V> {
     most: usize,
@@ -18,7 +18,7 @@ impl<V> Recent<V> {
         Self { most, values: Mutex::new(VecDeque::new()) }
     }
 
-    /// The value that is meant. If none of those that are kept is, it is made, and the one that was not used for longest goes.
+    /// The value for which `is_meant` is true. If none is kept, it is made, and the least recently used one is dropped.
     pub(crate) fn get(&self, is_meant: impl Fn(&V) -> bool, make: impl FnOnce() -> V) -> Arc<V> {
         let mut values = self.values.lock();
         let kept = values.iter().position(|value| is_meant(value)).and_then(|place| values.remove(place));

@@ -1,4 +1,4 @@
-//! The segments of a lockstep run: which number of ranks reads it from which step on (semantics rule 40). Pure.
+//! The segments of a lockstep run: from which step on how many ranks read it (semantics rule 40). Pure.
 //!
 //! Each segment has ledgers of its own. A load with another number of ranks begins a segment, and ends the one before it.
 
@@ -23,7 +23,7 @@ pub enum SegmentEnd {
 }
 
 impl Segments {
-    /// Of a run that so many ranks begin.
+    /// Of a run that `world_size` ranks begin.
     pub fn of(world_size: u32) -> Self {
         Self(vec![LockstepSegment { epoch: 0, step: 0, world_size, generation: 1 }])
     }
@@ -62,14 +62,14 @@ impl Segments {
         self.0.iter().rev().find(|segment| place(segment) <= (epoch, step))
     }
 
-    /// A rank of so many has loaded a state of another run before this step. The account of the run begins there.
+    /// One of `world_size` ranks has loaded a state of another run before this step. The account of the run begins there.
     pub fn begin_anew(&mut self, world_size: u32, epoch: u64, step: u64) {
         let generation = self.generation_of(world_size);
         self.0 = vec![LockstepSegment { epoch, step, world_size, generation }];
     }
 
-    /// A rank of so many has loaded a state before this step. The run goes on there: with a new segment if their number is
-    /// another one. `anew` says that the rank's account begins there, whatever its segment had before.
+    /// One of `world_size` ranks has loaded a state before this step. The run continues there, in a new segment if the
+    /// number of ranks has changed. If `anew` is set, the rank's account begins there, whatever its segment had before.
     pub fn go_on(&mut self, world_size: u32, epoch: u64, step: u64, anew: bool) {
         let generation = self.generation_of(world_size);
         let own = self.0.pop_if(|last| last.generation == generation);
@@ -78,7 +78,7 @@ impl Segments {
         self.0.push(LockstepSegment { epoch: begins.0, step: begins.1, world_size, generation });
     }
 
-    /// What has become of the segment with this generation, of so many ranks.
+    /// What has become of the segment with this generation, of `world_size` ranks.
     pub fn end_of(&self, generation: u64, world_size: u32) -> SegmentEnd {
         let is_it = |segment: &LockstepSegment| (segment.generation, segment.world_size) == (generation, world_size);
         match self.0.iter().position(is_it) {

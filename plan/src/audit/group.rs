@@ -13,7 +13,7 @@ use super::sum;
 pub enum GroupVerdict {
     /// It has consumed all that was delivered, and saw the same records.
     Whole,
-    /// It has consumed some of it: it came late, has ended, or the epoch goes on.
+    /// It has consumed some of it: it came late, has ended, or the epoch is not over.
     Part,
     /// It saw other records of a batch than another group; or as many records as were delivered, or more, and not the same ones.
     Differs,

@@ -19,8 +19,8 @@ pub struct RunAudit {
     pub epochs: Vec<EpochAudit>,
 }
 
-/// Judges the epochs of a run, of which one rank's ledger has told; nothing for a ledger that is not of a rank. `progress` as in
-/// [`expected`](super::expected).
+/// Judges the epochs of a run from the report of one rank's ledger. Gives nothing for a ledger that is not of a rank.
+/// `progress` as in [`expected`](super::expected).
 ///
 /// # Errors
 /// No ledger has such a spec.

@@ -29,7 +29,7 @@ pub struct SourceAudit {
 }
 
 impl SourceAudit {
-    /// A source of which an epoch has so many positions and repeats, and what the ledger counted of it.
+    /// A source with its positions and repeats in an epoch, and what the ledger counted of it.
     pub(super) fn new(share: &SourceShare, (positions, repeats): (u64, u64), tally: SourceTally) -> Self {
         Self {
             name: share.name.clone(),

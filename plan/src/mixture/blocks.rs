@@ -31,7 +31,7 @@ struct Block {
 }
 
 impl Blocks {
-    /// Blocks of about so many positions, for sources with these draws.
+    /// Blocks of about `len` positions, for sources with these draws.
     pub(super) fn new(draws: Vec<Range<u64>>, len: u64) -> Self {
         let positions = draws.last().map_or(0, |last| last.end);
         Self { draws, count: positions.div_ceil(len).max(1), kept: Recent::new(KEPT) }
@@ -131,7 +131,7 @@ mod tests {
                 let own: Vec<u64> = all.iter().copied().filter(|draw| source.contains(draw)).collect();
                 prop_assert_eq!(own, source.clone().collect::<Vec<_>>());
             }
-            // As somebody would cut it who goes through all blocks.
+            // Compared with a loop over all blocks.
             let mut end = 0;
             for number in 1..=blocks.count {
                 end = shares.iter().map(|share| number * share / blocks.count).sum::<u64>();

@@ -80,9 +80,9 @@ pub enum MixtureProblem {
     },
 }
 
-/// How many positions of an epoch each source has, if it has so many records. Without weights each record has `repeats`
-/// positions. With weights the epoch is as long, and shared out by the weights: what is left after rounding down goes to
-/// the sources that lost most by it.
+/// How many positions of an epoch each source has, from its number of records. Without weights each record has `repeats`
+/// positions. With weights the epoch is as long, and shared out by the weights: what is left after rounding down goes to the
+/// sources that lost most by it.
 ///
 /// ```
 /// use forebay_plan::shares;

@@ -1,5 +1,5 @@
-//! How many positions of a lease each source of the dataset has. The ledger counts them with each receipt, on its own thread,
-//! so a range is counted as a range if the order allows it, and otherwise with as little as tells the source.
+//! How many positions of a lease each source of the dataset has. The ledger counts them with each receipt, on its own
+//! thread. So a range is counted as a whole if the order allows it; otherwise it computes only each position's source.
 
 use std::ops::Range;
 
@@ -8,7 +8,7 @@ use forebay_proto::v1::SourceShare;
 use super::{EpochOrder, Places};
 
 impl EpochOrder {
-    /// How many of these positions each of the sources has. Positions without a record are nobody's.
+    /// How many of these positions each of the sources has. Positions without a record count for no source.
     pub fn count_sources(&self, sources: &[SourceShare], positions: &Range<u64>) -> Vec<u64> {
         let mut counts = vec![0; sources.len()];
         for places in self.extent.spans(positions) {
@@ -35,7 +35,7 @@ impl EpochOrder {
     }
 }
 
-/// Where each source ends, if each has so many one behind the other.
+/// Where each source ends, if they follow each other and each has `len` of them.
 fn ends(sources: &[SourceShare], len: impl Fn(&SourceShare) -> u64) -> Vec<u64> {
     let end = |before: &mut u64, source| {
         *before = before.saturating_add(len(source));
@@ -80,7 +80,7 @@ mod tests {
         LedgerSpec { fingerprint: vec![5; 32], records, seed: 3, permutation, sources, ..LedgerSpec::default() }
     }
 
-    /// As somebody counts who looks at each position.
+    /// Counts one position after the other.
     fn one_by_one(plan: &Plan, epoch: u64, positions: &Range<u64>) -> Vec<u64> {
         let (order, mut counts) = (plan.epoch(epoch), vec![0; plan.sources().len()]);
         let records = positions.clone().filter_map(|position| order.own(position)).map(Turn::record);

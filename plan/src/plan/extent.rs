@@ -25,7 +25,7 @@ pub(super) enum Extent {
 }
 
 impl Extent {
-    /// Of an epoch of a plan, whose whole order has so many places.
+    /// Of an epoch of a plan whose whole order has `all` places.
     pub(super) fn of(spec: &LedgerSpec, all: u64, epoch: u64) -> Self {
         match (spec.shard, spec.lockstep) {
             (Some(StaticShard { shard_id, num_shards, stick_to_shard }), _) => {
