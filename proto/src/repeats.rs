@@ -3,7 +3,7 @@
 use crate::v1::{Cause, Repeats};
 
 impl Repeats {
-    /// Counts positions. What nobody has seen is no repetition.
+    /// Counts positions. If no trainer has seen them, they are no repetition.
     pub fn add(&mut self, cause: Cause, positions: u64) {
         let count = match cause {
             Cause::Unseen => return,
