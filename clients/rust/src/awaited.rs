@@ -40,7 +40,7 @@ pub struct AsyncSession {
     owner: Owner,
     ending: EndsWhenDropped,
     tasks: Sender<Task>,
-    /// What [`next`](Self::next) was asked for and nobody has taken yet.
+    /// The answer to a [`next`](Self::next) that was dropped before the answer came.
     asked: Option<Answer<Result<Next, NextError>>>,
     /// Comes when the session is closed.
     closed: Answer<()>,
@@ -51,7 +51,7 @@ struct Task(Box<SessionCall>);
 
 type SessionCall = dyn FnOnce(&mut Session, &mut Ending) + Send;
 
-/// Says to a thread that nobody awaits it any more.
+/// Tells a thread that its results are no longer awaited.
 #[derive(Debug, Default)]
 struct EndsWhenDropped(Arc<AtomicBool>);
 
@@ -65,7 +65,7 @@ struct Ending {
 #[derive(Debug)]
 struct Answer<T>(Arc<Mutex<Slot<T>>>);
 
-/// Gives an [`Answer`], or says that none comes if it is dropped.
+/// Sends an [`Answer`]. If it is dropped, the receiver learns that none comes.
 struct Giver<T>(Arc<Mutex<Slot<T>>>);
 
 #[derive(Debug)]
@@ -110,9 +110,9 @@ impl AsyncSession {
         Ok(Self { owner: Owner::this_process(), ending, tasks, asked: None, closed })
     }
 
-    /// Acknowledges what is in hand, and gives what the stream has next.
+    /// Acknowledges the batch in hand, and gives the stream's next batch or end.
     ///
-    /// It may be dropped before it is ready, by a `select!` for example: nothing is lost, and the next call goes on with it.
+    /// It may be dropped before it is ready, by a `select!` for example. Nothing is lost: the next call continues the wait.
     ///
     /// # Errors
     /// Those of [`Session::next`].
@@ -144,7 +144,7 @@ impl AsyncSession {
         self.ask(call).await
     }
 
-    /// Gives everything in hand back unread, and is ready when the session is closed. A drop does the same without waiting.
+    /// Returns all batches in hand unread, and is ready when the session is closed. A drop does the same without waiting.
     pub async fn close(self) {
         let Self { owner, ending, tasks, asked, closed } = self;
         drop((ending, tasks, asked));
@@ -204,7 +204,7 @@ impl<T> Future for Answer<T> {
 impl<T> Giver<T> {
     fn give(self, value: T) {
         self.0.lock().value = Some(value);
-        // The drop wakes who waits.
+        // The drop wakes the waiting task.
     }
 }
 

@@ -1,4 +1,4 @@
-//! A batch in the trainer's hands: views on the ring's memory, and the decision what becomes of it.
+//! A batch that the trainer holds: views on the ring's memory, and the decision what becomes of it.
 
 use std::sync::Arc;
 
@@ -28,7 +28,7 @@ pub struct Keep {
     lent: Arc<Lent>,
 }
 
-/// What is to become of a batch, without a hold on its memory.
+/// The decision about a batch, without a hold on its memory.
 #[derive(Clone, Debug)]
 pub struct Decision {
     hands: Arc<Hands>,
@@ -94,14 +94,14 @@ impl Batch {
         self.keep.shape()
     }
 
-    /// Pixels of all places, in the order that [`shape`](Self::shape) gives; none where they stand in [memory of a
+    /// Pixels of all places, in the order that [`shape`](Self::shape) gives. Empty if they are in [memory of a
     /// GPU](Self::ring).
     pub fn images(&self) -> &[u8] {
         self.keep.images()
     }
 
-    /// The ring that it stands in, and its slot there. The batch's pixels in a GPU begin at the slot's number times the
-    /// stride of its [`Pixels`](crate::Pixels).
+    /// The ring that the batch is in, and its slot there. In a GPU, the batch's pixels begin at the slot's number times the
+    /// stride of the ring's [`Pixels`](crate::Pixels).
     pub fn ring(&self) -> (Mapped, u32) {
         (Mapped::new(&self.keep.lent.ring), self.offer.slot)
     }
@@ -116,7 +116,7 @@ impl Batch {
         self.keep.records()
     }
 
-    /// For all places: 1, or 0 where a place repeats another or stands in for one.
+    /// For all places: 1, or 0 if a place repeats another or replaces a bad record.
     pub fn mask(&self) -> &[u8] {
         self.keep.mask()
     }

@@ -41,7 +41,7 @@ pub enum AttachError {
     Denied {
         /// The socket.
         socket: PathBuf,
-        /// Who may, and what to do.
+        /// Which users may use it, and what to do.
         allowed: String,
     },
     /// The binary of the private daemon could not be run.
@@ -113,15 +113,16 @@ pub enum NextError {
     /// The stream has failed; every further call says so.
     #[error(transparent)]
     Failed(Refusal),
-    /// An epoch waits for a batch in somebody's hands, longer than `epoch_end_timeout` (semantics rule 11).
+    /// An epoch has waited longer than `epoch_end_timeout` for a batch that a trainer or another node holds (semantics rule
+    /// 11).
     #[error("{0}; it must be acknowledged, rejected, or its process ended")]
     EpochHeld(HeldBatch),
-    /// The dataset's storage has given nothing for longer than `storage_timeout`. The daemon goes on trying, and the next
-    /// call waits on.
+    /// The dataset's storage has given nothing for longer than `storage_timeout`. The daemon keeps trying, and the next call
+    /// waits again.
     #[error("{0}")]
     Stalled(String),
-    /// Other groups have consumed batches that this trainer's group did not get, because the daemon ended (semantics rule 44).
-    /// Told once; the next call goes on.
+    /// Other groups have consumed batches that this trainer's group did not get, because the daemon ended (semantics rule
+    /// 44). This is reported once; the next call continues.
     #[error(
         "this trainer's group missed {records} records of epoch {epoch}, in batches {from} to {to}: other groups consumed \
              them, and the daemon or its leases ended before this group got them. To continue, call next() again"

@@ -1,5 +1,5 @@
-//! The hands of a trainer: what it holds, behind the lock that `next()` and dropped views share, and the socket that
-//! receipts go out on.
+//! The hands of a trainer: the batches that it holds, behind the lock that `next()` and dropped views share, and the socket
+//! for its receipts.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -32,7 +32,7 @@ struct HandsState {
 enum Line {
     /// To this daemon.
     Open(Arc<Socket>),
-    /// The daemon is lost: the next one is told what was decided after the [hand-in](Hands::hand_in).
+    /// The daemon is lost. The next one gets the decisions that were made after the [hand-in](Hands::hand_in).
     Down,
     /// The session was closed: nowhere.
     Closed,
@@ -62,8 +62,8 @@ impl Hands {
         state.holds.orphan();
     }
 
-    /// What the next daemon is told of this trainer's hands as it attaches. What becomes of them after this moment it
-    /// is told by packets, once it is connected.
+    /// The list of batches that this trainer reports to the next daemon as it attaches. Later changes are sent in packets
+    /// once it is connected.
     pub(crate) fn hand_in(&self) -> Vec<HandIn> {
         let mut state = self.state.lock();
         state.waiting.clear();
@@ -135,8 +135,8 @@ impl Hands {
         state.waiting.is_empty()
     }
 
-    /// The session ends: what is in hand and what was never handed out goes back. BYE says that no view is left;
-    /// without it the daemon keeps the slots from refilling until this process ends.
+    /// The session ends: batches that it holds, or that were never handed out, are returned. BYE says that no view is left.
+    /// Without it, the daemon does not refill the slots until this process ends.
     pub(crate) fn leave(&self, unread: &[Offer]) {
         let mut state = self.state.lock();
         let mut packets = state.holds.leave(unread);
@@ -146,7 +146,7 @@ impl Hands {
         state.waiting.extend(packets);
         state.flush();
         if let Line::Open(socket) = std::mem::replace(&mut state.line, Line::Closed) {
-            // A forked child may hold the connection open, and the daemon is to know that nobody reads it.
+            // A forked child may keep the connection open, so tell the daemon that this trainer no longer reads it.
             socket.shut_down();
         }
     }

@@ -1,7 +1,7 @@
-//! What this trainer has in its hands: every batch from its hand-out to its ACK and RELEASE.
+//! The batches that this trainer holds: each from its hand-out to its ACK and RELEASE.
 //!
-//! ACK says that the batch was consumed, RELEASE that no view of its slot is left (semantics rule 14). The slot goes back
-//! when both have come, or with an ACK that says that no view was left. Pure: events in, packets out.
+//! ACK says that the batch was consumed, RELEASE that no view of its slot is left (semantics rule 14). The slot returns to
+//! the daemon when both have come, or with an ACK that says that no view was left. Pure: events in, packets out.
 
 use std::collections::BTreeSet;
 use std::num::NonZeroU32;
@@ -81,20 +81,20 @@ impl Holds {
         packets
     }
 
-    /// Everything in hand was consumed: the next batch is asked for.
+    /// All batches in hand were consumed: the caller asks for the next one.
     pub(crate) fn consume_all(&mut self) -> Packets {
         let tickets: Vec<HoldTicket> = self.in_hand().map(|hold| hold.ticket).collect();
         tickets.into_iter().flat_map(|ticket| self.consume(ticket)).collect()
     }
 
-    /// The batch goes back unread. Returns false where it was acked or given back before.
+    /// Returns the batch unread. False if it was acked or returned before.
     pub(crate) fn give_back(&mut self, ticket: HoldTicket) -> (bool, Packets) {
         let found = self.in_hand_mut(ticket).map(|hold| hold.stage = HoldStage::Returned).is_some();
         (found, self.settle(ticket))
     }
 
-    /// The caller never had the batch, whose offer is to wait again. False where it cannot: it was decided before, or
-    /// its daemon has died, so that the next one must hear of its return.
+    /// The caller never got the batch, and its offer waits again. False if that is impossible: it was decided before, or its
+    /// daemon has died, so that the next one must hear of its return.
     pub(crate) fn put_back(&mut self, ticket: HoldTicket) -> (bool, Packets) {
         match self.in_hand_mut(ticket) {
             Some(hold) if !hold.is_orphaned() => {
@@ -112,7 +112,7 @@ impl Holds {
         }
     }
 
-    /// Offers that wait go back unread, for as many others. The slot of one that was handed out once goes back with the
+    /// Offers that wait are returned unread, for as many others. If one was handed out once, its slot is returned with the
     /// last view of it.
     pub(crate) fn unread(&mut self, offers: &[Offer]) -> Packets {
         let mut packets = Packets::new();
@@ -129,13 +129,13 @@ impl Holds {
         packets
     }
 
-    /// Everything in hand goes back unread: the caller closes, or the run was restored.
+    /// Returns all batches unread: the caller closes, or the run was restored.
     pub(crate) fn give_back_all(&mut self) -> Packets {
         let tickets: Vec<HoldTicket> = self.in_hand().map(|hold| hold.ticket).collect();
         tickets.into_iter().flat_map(|ticket| self.give_back(ticket).1).collect()
     }
 
-    /// The session ends: everything in hand and every offer that waits goes back, and no credit with it.
+    /// The session ends: all batches and all waiting offers are returned, without credits for further ones.
     pub(crate) fn leave(&mut self, waiting: &[Offer]) -> Packets {
         self.leaving = true;
         let mut packets = self.give_back_all();
@@ -151,7 +151,7 @@ impl Holds {
         self.settle(ticket)
     }
 
-    /// The daemon has died: its slots count no more, and what is in hand is to be handed in.
+    /// The daemon has died: its slots no longer count, and the batches that this trainer holds must be handed in.
     pub(crate) fn orphan(&mut self) {
         self.entries.retain(|hold| hold.stage == HoldStage::InHand);
         let taken: BTreeSet<NonZeroU32> = self.entries.iter().filter_map(|hold| hold.orphaned).collect();
@@ -161,7 +161,7 @@ impl Holds {
         }
     }
 
-    /// What a new daemon is told (semantics rule 16).
+    /// The report for a new daemon (semantics rule 16).
     pub(crate) fn hand_in(&self) -> Vec<HandIn> {
         let consumed = self.sent.iter().flat_map(|receipt| receipt.hand_in(None));
         let held = self.in_hand().filter(|hold| hold.is_orphaned());
@@ -169,7 +169,7 @@ impl Holds {
         consumed.chain(held).collect()
     }
 
-    /// Receipts of what is in hand, which a snapshot counts as consumed (semantics rule 22).
+    /// Receipts of the batches in hand, which a snapshot counts as consumed (semantics rule 22).
     pub(crate) fn receipts_in_hand(&self) -> impl Iterator<Item = &Receipt> {
         self.in_hand().map(|hold| &hold.receipt)
     }
@@ -190,7 +190,7 @@ impl Holds {
         self.entries.iter().filter(|hold| !hold.is_orphaned()).count()
     }
 
-    /// Slots of the living daemon's rings of which a view is left.
+    /// Slots of the living daemon's rings that still have a view.
     pub(crate) fn viewed(&self) -> usize {
         self.entries.iter().filter(|hold| hold.viewed && !hold.is_orphaned()).count()
     }
@@ -220,7 +220,7 @@ impl Holds {
         self.back(release(&hold.offer, hold.stage == HoldStage::Returned, None))
     }
 
-    /// A slot goes back, for one more offer unless none is wanted.
+    /// Returns a slot, for one more offer unless none is wanted.
     fn back(&self, release: Vec<u8>) -> Packets {
         match self.more() {
             0 => vec![release],
@@ -228,7 +228,7 @@ impl Holds {
         }
     }
 
-    /// How many more offers are wanted for a slot that goes back.
+    /// How many more offers are wanted for a returned slot.
     fn more(&self) -> u32 {
         u32::from(!self.leaving)
     }
@@ -244,14 +244,15 @@ impl Hold {
     }
 }
 
-/// The batch as the daemon is to see it: one that another daemon had offered stands in no ring, and has this trainer's number.
+/// The batch as the daemon knows it. A batch that an earlier daemon offered is in no ring, and has this trainer's own
+/// number.
 fn named(offer: &Offer, orphaned: Option<NonZeroU32>) -> HeldBatch {
     let slot = SlotId { ring: offer.ring, slot: offer.slot };
     let offered = HeldBatch { seq: offer.seq, slot, generation: offer.generation };
     orphaned.map_or(offered, |number| HeldBatch::handed_in(number.get().into(), offer.seq))
 }
 
-/// A slot goes back. Offers that were never handed out go back by it as well.
+/// Returns a slot. It is also used for offers that were never handed out.
 fn release(offer: &Offer, returned: bool, orphaned: Option<NonZeroU32>) -> Vec<u8> {
     let HeldBatch { seq, slot, generation } = named(offer, orphaned);
     let kind = MessageKind::Release as u32;

@@ -1,4 +1,4 @@
-//! What the daemon has said and the caller has not asked for yet, and where the caller stands among the epochs.
+//! The messages of the daemon that the caller has not asked for yet, and the epoch that the caller is in.
 //!
 //! Epochs belong to the stream, not to a trainer (semantics rule 10): the first `next()` after an epoch's end joins
 //! whatever epoch the stream is in by then. Pure: messages in, decisions out.
@@ -12,7 +12,7 @@ use forebay_ring::{Missed, Offer};
 
 use crate::watch::HeldBatch;
 
-/// A trainer that takes no batch for hours is told no more than this of what the daemon has said meanwhile: the latest.
+/// Most notices that are kept for a trainer that takes no batch for hours: the latest ones.
 const MOST_NOTICES: usize = 32;
 
 /// Messages in the order in which the daemon sent them, and the states that outlast them.
@@ -23,7 +23,7 @@ pub(crate) struct Inbox {
     failure: Option<(u32, String)>,
     /// Text of EVICT: this consumer gets nothing more.
     evicted: Option<String>,
-    /// Who holds up the epoch, and whether that is too long.
+    /// The batch that holds up the epoch, and whether it does so for too long.
     held: Option<(HeldBatch, bool)>,
     /// Text of STALLED.
     stalled: Option<String>,
@@ -34,7 +34,7 @@ pub(crate) struct Inbox {
     /// The call that is waited for.
     call: Option<u64>,
     answer: Option<Vec<u8>>,
-    /// The epoch that the caller stands in.
+    /// The epoch that the caller is in.
     epoch: u64,
     /// The caller has asked for a batch of `epoch` and not been told its end.
     joined: bool,
@@ -51,7 +51,7 @@ enum Event {
     Done,
 }
 
-/// What stands first for the caller.
+/// The first event for the caller.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Head {
     /// A batch that may be handed out.
@@ -67,7 +67,7 @@ pub(crate) enum Head {
 }
 
 impl Inbox {
-    /// Of a trainer that attached while the stream stood in this epoch.
+    /// Of a trainer that attached while the stream was in this epoch.
     pub(crate) fn new(epoch: u64) -> Self {
         Self {
             events: VecDeque::new(),
@@ -142,7 +142,7 @@ impl Inbox {
         self.notices.pop_front()
     }
 
-    /// A call goes out: answers to earlier ones, which nobody waits for any more, are to be forgotten.
+    /// A call is sent. Answers to earlier calls are discarded, since the caller no longer waits for them.
     pub(crate) fn expect_answer(&mut self, call: u64) {
         self.call = Some(call);
         self.answer = None;
@@ -158,7 +158,7 @@ impl Inbox {
         expected
     }
 
-    /// Whether the daemon is to be asked for a later deadline than this one; once.
+    /// Whether to ask the daemon for a later deadline than this one. True only once for each.
     pub(crate) fn asks_beyond(&mut self, deadline: u64) -> bool {
         self.asked_beyond.replace(deadline) != Some(deadline)
     }
@@ -200,8 +200,8 @@ impl Inbox {
         self.answer.take()
     }
 
-    /// Joins the stream's epoch unless the caller is in the middle of one: ends that came while nobody asked are of
-    /// epochs that passed by.
+    /// Joins the stream's epoch, unless the caller is in the middle of one. Ends that came while the caller did not ask are
+    /// skipped: their epochs have passed.
     pub(crate) fn join(&mut self) {
         while !self.joined {
             match self.events.front() {
@@ -214,7 +214,7 @@ impl Inbox {
         }
     }
 
-    /// Takes what stands first; `now` is on the clock of the deadlines. A stream's end stays there.
+    /// Takes the first event; `now` is on the clock of the deadlines. A stream's end stays in the inbox.
     pub(crate) fn take(&mut self, now: u64) -> Head {
         while let Some(event) = self.events.front().copied() {
             match event {
@@ -251,15 +251,15 @@ impl Inbox {
         self.events.push_front(Event::Offer(offer));
     }
 
-    /// The caller was never told of this epoch's end: it stands in that epoch still.
+    /// The caller was never told of this epoch's end: it is still in that epoch.
     pub(crate) fn put_back_end(&mut self, epoch: u64) {
         self.events.push_front(Event::EpochEnd(epoch));
         self.epoch = epoch;
         self.joined = true;
     }
 
-    /// The run went back, or left its epoch, and goes on in this one: what was offered before is void and taken out;
-    /// ends and failures that it has not come to again are no news.
+    /// The run went back, or left its epoch, and continues at this one. Batches that were offered before are void, and are
+    /// removed and returned. Ends of this epoch and later ones, and failures, no longer hold and are dropped.
     pub(crate) fn fence(&mut self, epoch: u64) -> Vec<Offer> {
         let offers = self.take_offers();
         self.events.retain(|event| matches!(event, Event::EpochEnd(ended) if *ended < epoch));
@@ -283,8 +283,8 @@ impl Inbox {
         offers
     }
 
-    /// The run continues from a state that was loaded, in this epoch. The caller is told no end before it has had a batch, so that its
-    /// first loop is not empty.
+    /// The run continues from a state that was loaded, in this epoch. The caller gets no end of an epoch before it has had a
+    /// batch, so that its first loop is not empty.
     pub(crate) fn restart(&mut self, epoch: u64) {
         *self = Self { loaded: true, ..Self::new(epoch) };
     }
@@ -316,8 +316,8 @@ impl Inbox {
         offers
     }
 
-    /// A new daemon has taken over and stands in this epoch. What the old one offered is void; an end that it did
-    /// not live to tell is told now.
+    /// A new daemon has taken over, and is in this epoch. The old daemon's offers are void. If the old daemon died before it
+    /// reported an epoch's end, the end is reported now.
     pub(crate) fn take_over(&mut self, epoch: u64) {
         self.events.retain(|event| matches!(event, Event::EpochEnd(_)));
         self.failure = None;

@@ -1,9 +1,9 @@
-//! A trainer's side of Forebay: attach to a daemon, read batches from its ring, say what was consumed.
+//! A trainer's side of Forebay: attach to a daemon, read batches from its ring, and acknowledge them.
 //!
-//! [`Session`] is the whole of it. It maps the daemon's memory read-only, hands out [`Batch`]es as views on it, sends
-//! receipts, and takes the work up again after the daemon's death. [`AsyncSession`] is one whose batches are awaited. The protocol's decisions are pure (`hold`,
-//! `receipt`, `inbox`); sockets and processes stand at the edge (`link`, `hands`, `private`). [`reader`] has the readers of
-//! Paddle over a session.
+//! [`Session`] does all of this. It maps the daemon's memory read-only, hands out [`Batch`]es as views on it, sends
+//! receipts, and resumes after the daemon's death. [`AsyncSession`] is a session for async code. The protocol's decisions
+//! are pure (`hold`, `receipt`, `inbox`); sockets and processes are at the edges (`link`, `hands`, `private`). [`reader`]
+//! has the readers of Paddle over a session.
 #![forbid(unsafe_code)]
 
 mod audit;

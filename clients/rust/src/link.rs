@@ -55,7 +55,7 @@ pub(crate) struct Patience<'a> {
     timeout: Option<Duration>,
 }
 
-/// Why a wait goes on no further.
+/// Why a wait ends early.
 pub(crate) enum Impatience {
     Interrupted,
     TimedOut(Duration),
@@ -162,7 +162,7 @@ pub(crate) fn receive<'b>(socket: &Socket, buffer: &'b mut [u8]) -> Result<Arriv
     }
 }
 
-/// Protobuf bytes of an answer, wherever they stand.
+/// Protobuf bytes of an answer, from the packet or from bulk memory.
 pub(crate) fn body(body: Body<'_>) -> Result<Vec<u8>, Broken> {
     match body {
         Body::Inline(bytes) => Ok(bytes.to_vec()),
@@ -170,8 +170,8 @@ pub(crate) fn body(body: Body<'_>) -> Result<Vec<u8>, Broken> {
     }
 }
 
-/// Attaches, and is given a ring. A private daemon that dies meanwhile is started again until it has died too often. A
-/// daemon that does not run yet is waited for, if the options say so.
+/// Attaches, and gets a ring. A private daemon that dies meanwhile is restarted, until it has died too often. If the options
+/// say so, it waits for a daemon that does not run yet.
 pub(crate) fn attach(
     target: &Target,
     options: &Options,
@@ -287,12 +287,12 @@ pub(crate) fn ask(
 }
 
 impl Asked {
-    /// Nobody waits for the answer any more, also where a forked child holds the connection open.
+    /// Gives up the wait for the answer. The daemon sees a hang-up even if a forked child keeps the connection open.
     pub(crate) fn give_up(self) {
         self.socket.shut_down();
     }
 
-    /// Waits for the daemon's answer. It can be waited for again after the patience was at its end.
+    /// Waits for the daemon's answer. After a timeout, the caller may wait for it again.
     pub(crate) fn answer(
         &self,
         target: &Target,

@@ -1,4 +1,4 @@
-//! A ring as this trainer has it: its memory, and the descriptor of its pixels where they stand in a GPU.
+//! A ring as this trainer has it: its memory, and the descriptor of its pixels if they are in a GPU.
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::ptr::NonNull;
@@ -16,10 +16,10 @@ pub struct Mapped {
     ring: Arc<Ring>,
 }
 
-/// Pixels that stand in memory of a GPU.
+/// Pixels that are in memory of a GPU.
 #[derive(Clone, Copy, Debug)]
 pub struct GpuPixels<'a> {
-    /// Where they stand.
+    /// Where they are.
     pub pixels: Pixels,
     /// For `cuMemImportFromShareableHandle`.
     pub fd: BorrowedFd<'a>,

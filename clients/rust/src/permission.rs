@@ -1,4 +1,4 @@
-//! Who may use a daemon's socket, for a user who may not.
+//! Explains to a user without permission which users may use a daemon's socket.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;

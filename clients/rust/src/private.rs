@@ -1,4 +1,4 @@
-//! The daemon of this process: started at need, shared by all its sessions, gone with it.
+//! The private daemon of this process. It is started when needed, shared by all sessions of the process, and ends with it.
 //!
 //! It runs as a child with one end of a socket pair as its standard input. Each session sends it one end of a
 //! further pair. It ends when that socket hangs up or when its parent has died. A daemon that died is started again,
@@ -67,8 +67,7 @@ struct DaemonSetup {
 #[derive(Debug, Default)]
 struct DaemonState {
     running: Option<Running>,
-    /// What the daemon keeps its ledgers in: a daemon that is started again goes on with them, and they vanish with
-    /// this process.
+    /// The memory of the daemon's ledgers. A restarted daemon continues with them, and they vanish with this process.
     ledgers: Option<Arc<OwnedFd>>,
     /// In a row, without a batch in between.
     deaths: u32,
@@ -110,8 +109,8 @@ impl PrivateDaemon {
         self
     }
 
-    /// The same with folders of Python packages in which the daemon looks for nvJPEG before the machine's. It is told of them
-    /// by `FOREBAY_PYTHON_PACKAGES`, unless this process has that already.
+    /// The same with folders of Python packages in which the daemon looks for nvJPEG before the machine's. They are passed
+    /// in `FOREBAY_PYTHON_PACKAGES`, unless this process has that variable already.
     #[must_use]
     pub fn with_packages(mut self, folders: impl IntoIterator<Item = PathBuf>) -> Self {
         self.setup.packages.extend(folders);
@@ -218,7 +217,7 @@ impl DaemonState {
     fn bury(&mut self, has_delivered: &AtomicBool) -> Result<(), AttachError> {
         let Some(Running { process, socket, ledgers: _, reader }) = self.running.take() else { return Ok(()) };
         drop(socket);
-        // It has hung up: whatever it still does, it serves nobody.
+        // It has hung up, so even if it still runs, it serves no trainer.
         self.cause = process.bury().map_err(io::Error::from).map_err(Broken::from)?;
         // Batches show that the daemon can be used: only deaths without one are counted together.
         self.deaths = if has_delivered.swap(false, Ordering::Relaxed) { 1 } else { self.deaths + 1 };
@@ -248,9 +247,9 @@ impl Running {
     /// Lets go of the daemon and waits for its end.
     fn end(self) -> io::Result<()> {
         let Self { process, socket, ledgers: _, reader } = self;
-        // A forked child may hold the socket open, and the daemon is to know that nobody is left.
+        // A forked child may keep the socket open, so tell the daemon that this process is done with it.
         socket.shut_down();
-        // Whether it has ended or is late: a child that nobody waits for would stay as a zombie.
+        // Reap it even if it is late: an unreaped child would stay as a zombie.
         process.ends_within(FAREWELL)?;
         process.bury()?;
         let _ended = reader.join();
@@ -268,7 +267,7 @@ impl ErrorLines {
     fn read(&self, from: ChildStderr) {
         for line in BufReader::new(from).split(b'\n').map_while(Result::ok) {
             let line = String::from_utf8_lossy(&line).into_owned();
-            // Where this process has no standard error, nobody misses the line.
+            // If this process has no standard error, the line is not shown.
             let _written = writeln!(io::stderr(), "{line}");
             let mut lines = self.lines.lock();
             if lines.len() == WORDS {
@@ -305,8 +304,8 @@ mod tests {
     fn script(folder: &tempfile::TempDir, text: &str) -> PathBuf {
         let [draft, path] = ["draft", "daemon"].map(|name| folder.path().join(name));
         std::fs::write(&draft, format!("#!/bin/sh\n{text}\n")).unwrap();
-        // Another process writes what is run: a child that another test starts meanwhile would keep our descriptor
-        // until it runs its program, and a file that somebody writes cannot be run ("text file busy").
+        // Another process writes the script. A child that another test starts meanwhile would inherit our descriptor until
+        // it runs its program, and a file that is open for writing cannot be run ("text file busy").
         let installed = Command::new("install").args(["-m", "700"]).arg(draft).arg(&path).status().unwrap();
         assert!(installed.success(), "{installed}");
         path

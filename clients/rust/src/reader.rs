@@ -1,7 +1,7 @@
 //! The readers of Paddle over a stream: `has_next`, `read_next`, `reset`.
 //!
 //! A [`Chain`] says which files are read, and how. It becomes the settings of one stream, which does all the work. A
-//! [`Reader`] reads that stream, or any other. Where a reader stands among its passes is pure (`passes`).
+//! [`Reader`] reads that stream, or any other. The state of a reader among its passes is pure (`passes`).
 
 mod chain;
 mod dims;

@@ -1,4 +1,4 @@
-//! What a trainer saw of one batch: each claim with the count and sum of the record numbers that stood in the slot.
+//! What a trainer saw of one batch: each claim with the count and sum of the record numbers that were in the slot.
 //!
 //! A receipt is read when the batch is handed out, so that it outlives the slot. It becomes the ACK packets, the
 //! hand-in after a daemon's death, and the ledger items of a snapshot. Pure.
@@ -48,8 +48,8 @@ pub(crate) struct Misfit {
 }
 
 impl Receipt {
-    /// Reads what stands in the slot: the first claim is for the first `len` places whose mask is set, and so on. `repeats` is
-    /// there if the stream's epochs repeat records.
+    /// Reads the claims and records of the slot. The first claim is for the first `len` places whose mask is set, and so on.
+    /// `repeats` is given if the stream's epochs repeat records.
     pub(crate) fn read(
         offer: &Offer,
         claims: &[Claim],
@@ -87,8 +87,8 @@ impl Receipt {
         Ok(Self { seq: offer.seq, epoch: offer.epoch, claims: sums })
     }
 
-    /// The ACK packets: at least one, the last with `last` set. `held`: the batch as the daemon is to see it. `freed`: no
-    /// view of the slot is left, and so many more offers may come.
+    /// The ACK packets: at least one, the last with `last` set. `held`: the batch as the daemon knows it. `freed`: no view
+    /// of the slot is left, and this many more offers may come.
     pub(crate) fn packets(&self, held: &HeldBatch, freed: Option<u32>) -> Vec<Vec<u8>> {
         let HeldBatch { seq, slot: SlotId { ring, slot }, generation } = *held;
         let sums: Vec<ClaimSum> = self.claims.iter().map(|(_, sum)| claim_sum(*sum)).collect();
@@ -162,7 +162,7 @@ impl SentReceipts {
         self.claims = self.receipts.iter().map(|receipt| receipt.claims.len()).sum();
     }
 
-    /// The run goes back to a snapshot: what was consumed after it is to come again.
+    /// The run returns to a snapshot: batches that were consumed after it will be delivered again.
     pub(crate) fn clear(&mut self) {
         self.receipts.clear();
         self.claims = 0;

@@ -1,4 +1,4 @@
-//! The rings that batches may stand in, by the numbers that the daemon gives them.
+//! The rings that batches may be in, by the numbers that the daemon gives them.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::error::Broken;
 use crate::mapped::{Mapped, Ring};
 
-/// What the daemon has passed and not retired. Whatever still looks at a slot keeps its ring mapped beside this.
+/// The rings that the daemon has passed and not retired. A view of a slot keeps its ring mapped, too.
 #[derive(Debug)]
 pub(crate) struct Rings {
     known: HashMap<u32, Arc<Ring>>,
@@ -30,7 +30,7 @@ impl Rings {
         self.changes += 1;
     }
 
-    /// No batch stands in this ring any more, and none will.
+    /// This ring has no batch, and will have none.
     pub(crate) fn retire(&mut self, number: u64) -> Result<(), Broken> {
         let known = u32::try_from(number).ok().and_then(|number| self.known.remove(&number));
         let unknown = || Broken::Protocol(format!("ring {number} was retired, which is unknown"));

@@ -1,4 +1,4 @@
-//! One trainer's attachment to a stream: batches come, receipts go, and a daemon's death is survived.
+//! One trainer's attachment to a stream. It receives batches, sends receipts, and survives the daemon's death.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -27,7 +27,7 @@ mod put_back;
 mod reconnect;
 mod waiting;
 
-/// How long a caller that holds every slot is left to wait for the epoch's end before it is told.
+/// How long a caller that holds every slot may wait for the epoch's end before it gets an error.
 const SETTLING: Duration = Duration::from_secs(2);
 
 /// A trainer's end of a stream.
@@ -51,7 +51,7 @@ pub struct Session {
     hands: Arc<Hands>,
     inbox: Inbox,
     link: Link,
-    /// The daemon that is to come after the one of `link`, which is gone.
+    /// The daemon that will follow the one of `link`, which is gone.
     asked: Option<Asked>,
     /// Since when no daemon is reached.
     lost: Option<Instant>,
@@ -126,18 +126,17 @@ impl Session {
         self.link.welcome.credits
     }
 
-    /// Slots of which a view is left. As long as they are [all that may be held](Self::credits), no further batch comes.
+    /// Slots that still have a view. As long as they are [all that may be held](Self::credits), no further batch comes.
     pub fn viewed(&self) -> usize {
         self.hands.with(Holds::viewed)
     }
 
-    /// The rings that batches may stand in now. There are others after a daemon's death, and when the daemon makes a
-    /// further one or retires one.
+    /// The rings that batches may be in now. They change after a daemon's death, and when the daemon makes or retires one.
     pub fn rings(&self) -> impl Iterator<Item = Mapped> {
         self.rings.iter()
     }
 
-    /// How often there were other [rings](Self::rings) so far, for those who have mapped or locked them.
+    /// How often the [rings](Self::rings) have changed so far, for callers that have mapped or locked them.
     pub fn ring_changes(&self) -> u64 {
         self.rings.changes()
     }
@@ -149,7 +148,8 @@ impl Session {
     ///
     /// # Errors
     /// See [`NextError`]. After [`NextError::Timeout`], [`NextError::SlotsHeld`], [`NextError::EpochHeld`],
-    /// [`NextError::Stalled`], [`NextError::Missed`] and [`Broken::Interrupted`] the next call goes on as if nothing had been.
+    /// [`NextError::Stalled`], [`NextError::Missed`] and [`Broken::Interrupted`] the next call continues as if nothing had
+    /// happened.
     pub fn next(&mut self, timeout: Option<Duration>, watch: &mut dyn Watch) -> Result<Next, NextError> {
         self.hands.owner().check()?;
         self.hands.change(Holds::consume_all);
@@ -183,8 +183,8 @@ impl Session {
         }
     }
 
-    /// Gives everything in hand back unread and ends the session. Slots that are still viewed stay blocked in the
-    /// daemon until this process ends.
+    /// Returns all batches in hand unread, and ends the session. Slots that are still viewed stay blocked in the daemon
+    /// until this process ends.
     ///
     /// # Errors
     /// [`Broken::Forked`] in a forked child.
@@ -347,7 +347,7 @@ impl Drop for Session {
     }
 }
 
-/// Nanoseconds on the clock of the deadlines, which goes on while the machine sleeps.
+/// Nanoseconds on the clock of the deadlines, which also counts while the machine is suspended.
 fn now() -> u64 {
     let now = clock_gettime(ClockId::Boottime);
     let seconds = u64::try_from(now.tv_sec).unwrap_or(0);

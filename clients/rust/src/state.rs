@@ -29,7 +29,7 @@ impl State {
         &self.snapshot
     }
 
-    /// The epoch in which the run stands: the first that is not complete.
+    /// The epoch that the run is in: the first that is not complete.
     pub fn epoch(&self) -> u64 {
         self.snapshot.open.iter().map(|range| range.epoch).fold(self.snapshot.epoch, u64::min)
     }

@@ -48,7 +48,7 @@ pub struct Options {
     /// UUIDs of the GPUs whose memory the caller can map, the one that it uses first. Without any, a stream whose ring is in
     /// a GPU refuses it.
     pub gpus: Vec<[u8; 16]>,
-    /// The columns that the caller looks at, beside those that every batch has. `None` means all that the stream has.
+    /// The columns that the caller reads, in addition to those of every batch. `None` means all columns of the stream.
     pub columns: Option<Vec<String>>,
     /// How long a daemon is waited for that does not run yet. Zero, the default, is an error at once. A private daemon is
     /// started, and so never waited for.

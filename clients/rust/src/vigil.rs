@@ -1,4 +1,4 @@
-//! When a caller that waits is told so: after a while, then at growing intervals. Shortly before, the daemon is asked
+//! When a waiting caller gets a notice: after a while, then at growing intervals. Shortly before, the daemon is asked
 //! whether it answers. Pure: times in, steps out.
 
 use std::time::Duration;
@@ -18,7 +18,7 @@ pub(crate) struct Vigil {
     is_asked: bool,
     /// Nothing has come since the daemon was last asked.
     is_silent: bool,
-    /// The daemon itself has said why nothing comes, since the last notice.
+    /// Since the last notice, the daemon itself has said why no batches come.
     is_told: bool,
 }
 
@@ -52,7 +52,7 @@ impl Vigil {
         self.is_silent = false;
     }
 
-    /// The daemon has said why nothing comes.
+    /// The daemon has said why no batches come.
     pub(crate) fn hears_why(&mut self) {
         self.is_told = true;
     }
@@ -82,7 +82,7 @@ mod tests {
 
     const FIRST: Duration = Duration::from_secs(10);
 
-    /// Looks each 100 ms until so many seconds are over; the daemon answers or not.
+    /// Looks every 100 ms for `seconds` seconds; `answers` says whether the daemon answers.
     fn steps(vigil: &mut Vigil, seconds: u64, answers: bool) -> Vec<(u64, VigilStep)> {
         let mut steps = Vec::new();
         for slice in 0..=seconds * 10 {

@@ -1,10 +1,10 @@
-//! How long a trainer's caller waits for batches, in the portions in which the daemon is told. It is pure.
+//! How long a trainer's caller waits for batches, in the portions that are reported to the daemon. Pure.
 
 use std::time::Duration;
 
-/// So much of a wait that lasts is told at once. A trainer that waits for long wakes its daemon once a second.
+/// A long wait is reported in portions of this length, so a waiting trainer wakes its daemon once a second.
 const LASTING: Duration = Duration::from_secs(1);
-/// So much is told at the end of a call. A trainer that hardly waits tells nothing.
+/// At the end of a call, waits are reported once they add up to this. A trainer that hardly waits reports nothing.
 const ENDED: Duration = Duration::from_millis(100);
 
 /// What was waited and not told yet.

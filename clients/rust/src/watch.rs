@@ -1,4 +1,4 @@
-//! What a caller does while it waits: stay or give up, and hear why it waits.
+//! What a caller does while it waits: it keeps waiting or gives up, and is told why it waits.
 
 use std::fmt;
 use std::time::Duration;
@@ -25,7 +25,7 @@ pub(crate) const SLICE: Duration = Duration::from_millis(100);
 /// }
 /// ```
 pub trait Watch {
-    /// False ends the wait with an `Interrupted` error. Nothing is lost: the next call goes on.
+    /// False ends the wait with an `Interrupted` error. Nothing is lost: the next call continues.
     fn keep_waiting(&mut self) -> bool;
 
     /// Something that the user should know while nothing else happens.
@@ -40,9 +40,9 @@ pub struct Patient;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Notice {
-    /// An epoch cannot end before a batch in somebody's hands is decided (semantics rule 11).
+    /// An epoch cannot end before a batch that a trainer or another node holds is decided (semantics rule 11).
     Held(HeldBatch),
-    /// The daemon's own words: why nothing comes at this moment, or that it goes on.
+    /// The daemon's own text: why no batches come at this moment, or that they come again.
     Told(String),
     /// The daemon is gone; the client tries to reach it, or its successor.
     DaemonLost {
@@ -51,7 +51,7 @@ pub enum Notice {
     },
     /// A daemon has taken over: another incarnation, or the same after a cut.
     DaemonBack,
-    /// A wait takes long. It is told after ten seconds, and then at growing intervals.
+    /// A wait takes long. The notice comes after ten seconds, and then at growing intervals.
     Waiting {
         /// What for, such as "a batch".
         what: &'static str,

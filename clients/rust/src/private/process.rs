@@ -1,5 +1,5 @@
-//! The daemon's process, by a descriptor. Its number may be somebody else's as soon as it was waited for, and who waits
-//! is not always this module: the kernel does where the host process ignores SIGCHLD, or a handler of that does.
+//! The daemon's process, by a pidfd. After the process is reaped, its PID may be reused. This module is not always the one
+//! that reaps it: the kernel does if the host process ignores SIGCHLD, and a SIGCHLD handler may.
 
 use std::os::fd::{AsFd, OwnedFd};
 use std::process::Child;
@@ -11,11 +11,11 @@ use rustix::process::{
     Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, WaitIdStatus, pidfd_open, pidfd_send_signal, waitid,
 };
 
-/// A child that is watched, and reaped where nobody else has done so.
+/// A child that is watched, and reaped unless that has been done already.
 #[derive(Debug)]
 pub(super) struct Process {
     pid: u32,
-    /// None where it had ended, and was waited for, before it could be watched.
+    /// `None` if it had ended and was reaped before it could be watched.
     pidfd: Option<OwnedFd>,
 }
 

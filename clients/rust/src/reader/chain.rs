@@ -7,8 +7,9 @@ use super::dims::{ColumnAxes, Dims, DimsError};
 
 /// Which files are read, and what is chained to their reader.
 ///
-/// The readers of a chain stand in one order, since a stream works in that order: files, [`shuffle`](Self::shuffle),
-/// [`batch`](Self::batch), then [`multi_pass`](Self::multi_pass) and [`double_buffer`](Self::double_buffer). Each may be left out.
+/// The readers of a chain have a fixed order, since a stream works in that order: files, [`shuffle`](Self::shuffle),
+/// [`batch`](Self::batch), then [`multi_pass`](Self::multi_pass) and [`double_buffer`](Self::double_buffer). Each may be
+/// left out.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Chain {
     files: Vec<String>,
@@ -17,7 +18,7 @@ pub struct Chain {
     further: Map<String, Value>,
 }
 
-/// A reader that stands behind another.
+/// A reader that is chained behind another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ChainLink {
     Shuffle,
@@ -36,7 +37,7 @@ pub enum ChainError {
     /// Readers in another order than that of a stream.
     #[error("{link} cannot be chained behind {before}. Chain the readers in this order: {ORDER}")]
     Order {
-        /// The reader that stands too late.
+        /// The reader that comes too late.
         link: &'static str,
         /// A reader that belongs behind it.
         before: &'static str,
@@ -104,7 +105,7 @@ impl ChainLink {
         }
     }
 
-    /// Links stand in the order of these numbers. The last two do not depend on each other.
+    /// Links must be in the order of these numbers. The last two do not depend on each other.
     fn rank(self) -> u32 {
         match self {
             Self::Shuffle => 0,
@@ -177,7 +178,7 @@ impl Chain {
         self.link(ChainLink::Shuffle, buffer)
     }
 
-    /// So many records are read at once. Without this, each batch has one.
+    /// Reads this many records at once. Without this, each batch has one.
     ///
     /// # Errors
     /// [`ChainError::Zero`], and those of a reader at the wrong place.
@@ -185,7 +186,7 @@ impl Chain {
         self.link(ChainLink::Batch(records), records)
     }
 
-    /// So many passes are read as one. Without this, the reader is at its end after each pass, and there is no last one.
+    /// Reads this many passes as one. Without this, the reader ends after each pass, and the number of passes is unlimited.
     ///
     /// # Errors
     /// [`ChainError::Zero`], and those of a reader at the wrong place.

@@ -32,7 +32,7 @@ pub struct DimsError {
 const CHANNELS: Option<u32> = Some(3);
 
 impl Dims {
-    /// Reads shapes. -1 stands for any length. A shape of images has four axes, of which the second or the last is 3.
+    /// Reads shapes. -1 means any length. A shape of images has four axes, of which the second or the last is 3.
     ///
     /// # Errors
     /// A shape has no meaning for batches of pictures.

@@ -1,4 +1,4 @@
-//! Where a reader stands among the passes over its data. Pure: what the stream said goes in, what to do next comes out.
+//! The state of a reader among the passes over its data. Pure: events of the stream go in, the next action comes out.
 
 /// The passes of one reader.
 #[derive(Debug)]
@@ -25,7 +25,7 @@ impl Passes {
         Self { as_one: false, begun: false, end: End::Nothing }
     }
 
-    /// A reader that goes on from pass to pass.
+    /// A reader that continues from pass to pass without a reset.
     pub(super) fn as_one() -> Self {
         Self { as_one: true, ..Self::one_by_one() }
     }

@@ -41,7 +41,7 @@ impl Session {
         }
     }
 
-    /// Takes the run back to a snapshot. What is in hand is given back, what waits is thrown away.
+    /// Takes the run back to a snapshot. Batches in hand are given back, and waiting offers are discarded.
     ///
     /// # Errors
     /// [`CallError::Failed`] where the snapshot is of another dataset, order or seed, or trainers of other nodes read the
@@ -60,7 +60,7 @@ impl Session {
         let (snapshot, load_id, number) = (Some(state.snapshot().clone()), load_id.to_owned(), self.loads);
         let call = v1::RestoreCall { snapshot, load_id, number };
         self.done(Request::Restore(call), watch)?;
-        // The answer stands behind everything of the old generation, and before everything of the new one.
+        // The answer comes after all messages of the old generation, and before all of the new one.
         let offers = self.inbox.take_offers();
         self.inbox.restart(state.epoch());
         self.untaken = None;

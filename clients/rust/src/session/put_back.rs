@@ -1,8 +1,8 @@
-//! What the caller never had: it was interrupted between the hand-out and the moment at which it had the batch.
+//! Puts back a batch that the caller never got, because it was interrupted during the hand-out.
 //!
-//! A language that raises exceptions between any two steps, as Python does for a signal, cannot take a batch over and
-//! say so in one step. Whoever binds to it keeps what [`next`](Session::next) gave until the caller has it, and puts
-//! back what it never had.
+//! Python may raise an exception between any two steps, for a signal for example. So it cannot take a batch and confirm that
+//! in one step. A binding for such a language keeps the batch that [`next`](Session::next) returned until the caller has it,
+//! and puts it back if the caller never got it.
 
 use super::Session;
 use crate::batch::Batch;
@@ -24,7 +24,7 @@ impl Session {
         Ok(())
     }
 
-    /// Puts back the end of an epoch that the last [`next`](Self::next) gave: it is told again.
+    /// Puts back the end of an epoch that the last [`next`](Self::next) gave: the next call gives it again.
     ///
     /// # Errors
     /// [`Broken::Forked`] in a forked child.

@@ -1,4 +1,4 @@
-//! The daemon is gone: reach it, or its successor, and tell it what is in hand (semantics rule 16).
+//! The daemon is gone: reach it, or its successor, and report the batches that this trainer holds (semantics rule 16).
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -71,8 +71,8 @@ impl Session {
         }
     }
 
-    /// One attempt to reach the next daemon. One that the caller did not wait for goes on with the next call: the daemon
-    /// may have taken what was handed in, and would give it to others if its trainer hung up.
+    /// One attempt to reach the next daemon. If the caller stopped waiting, the next call continues the same attempt. The
+    /// daemon may have accepted the handed-in claims, and would give them to other trainers if this one hung up.
     fn attach_again(&mut self, patience: &mut Patience<'_>) -> Result<(), AttachError> {
         let asked = if let Some(asked) = self.asked.take() {
             asked

@@ -1,4 +1,4 @@
-//! A wait that takes long: the caller is told what it waits for, and whether the daemon answers.
+//! Notices of a long wait: what the caller waits for, and whether the daemon answers.
 
 use std::time::Duration;
 
@@ -36,7 +36,7 @@ impl Session {
         if got { self.vigil.ends() } else { self.vigil.pauses(patience.waited()) }
     }
 
-    /// Sends a call without content. Every daemon answers it, and the answer is not looked at.
+    /// Sends a call without content. Every daemon answers it, and the answer is ignored.
     fn ping(&mut self) {
         self.calls += 1;
         let head = Call { kind: MessageKind::Call as u32, len: 0, id: self.calls };
