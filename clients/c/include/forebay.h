@@ -120,7 +120,7 @@ typedef uint64_t forebay_join;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
-// A batch in the caller's hands. Any thread may use it and release it.
+// A batch that the caller holds. Any thread may use it and release it.
 typedef struct forebay_batch forebay_batch;
 
 // An attachment to a stream. One thread at a time may use it.
@@ -134,7 +134,7 @@ typedef struct forebay_options {
   const char *socket;
   // JSON with settings that the stream must agree with, such as `{"batch_size": 256}`. NULL is any stream.
   const char *settings;
-  // Names of the columns that the caller looks at, beside those of every batch. NULL is all that the stream has.
+  // Names of the columns that the caller reads, in addition to those of every batch. NULL means all of the stream's.
   const char *const *columns;
   // How many names `columns` has.
   size_t column_count;
@@ -249,7 +249,7 @@ size_t forebay_open_handles(void);
 
 // Attaches to a stream of a running daemon. It must put pixels in host memory.
 //
-// `*session` is NULL after a failure. Close the session with `forebay_close`. A forked child must attach anew.
+// `*session` is NULL after a failure. Close the session with `forebay_close`. A forked child must attach again.
 //
 // Requires:
 // The pointers of `options` are NULL or of texts, and `session` is NULL or of room for a pointer.
@@ -267,7 +267,7 @@ forebay_status forebay_stream_info(const struct forebay_session *session, struct
 // a NULL buffer, the call only tells that.
 //
 // Requires:
-// `length` is NULL or of the buffer's size, and `buffer` is NULL or has so many bytes.
+// `length` is NULL or of the buffer's size, and `buffer` is NULL or has that many bytes.
 forebay_status forebay_class_name(const struct forebay_session *session,
                                   uint64_t label,
                                   char *buffer,
@@ -306,7 +306,7 @@ forebay_status forebay_missed_info(const struct forebay_session *session,
 // with a larger buffer; a state may then be a little longer, because other trainers go on.
 //
 // Requires:
-// `length` is NULL or of the buffer's size, and `buffer` is NULL or has so many bytes.
+// `length` is NULL or of the buffer's size, and `buffer` is NULL or has that many bytes.
 forebay_status forebay_state(struct forebay_session *session,
                              void *buffer,
                              size_t *length);
@@ -336,7 +336,7 @@ forebay_status forebay_batch_info(const struct forebay_batch *batch, struct fore
 // a NULL buffer, the call only tells that. 64 bytes are enough for every name.
 //
 // Requires:
-// `length` is NULL or of the buffer's size, and `buffer` is NULL or has so many bytes.
+// `length` is NULL or of the buffer's size, and `buffer` is NULL or has that many bytes.
 forebay_status forebay_batch_column_name(const struct forebay_batch *batch,
                                          size_t column,
                                          char *buffer,

@@ -30,7 +30,7 @@ pub struct SessionHandle {
     _opaque: (),
 }
 
-/// A batch in the caller's hands. Any thread may use it and release it.
+/// A batch that the caller holds. Any thread may use it and release it.
 #[derive(Debug)]
 pub struct BatchHandle {
     _opaque: (),
@@ -46,7 +46,7 @@ pub struct Options {
     pub socket: *const c_char,
     /// JSON with settings that the stream must agree with, such as `{"batch_size": 256}`. NULL is any stream.
     pub settings: *const c_char,
-    /// Names of the columns that the caller looks at, beside those of every batch. NULL is all that the stream has.
+    /// Names of the columns that the caller reads, in addition to those of every batch. NULL means all of the stream's.
     pub columns: *const *const c_char,
     /// How many names `columns` has.
     pub column_count: usize,

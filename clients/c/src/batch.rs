@@ -12,7 +12,7 @@ pub(crate) static BATCHES: Handles<OpenBatch> = Handles::new("batch");
 /// The columns that every batch has, in the order of their numbers.
 const FIXED: [&str; 4] = ["images", "labels", "records", "mask"];
 
-/// A batch in the caller's hands.
+/// A batch that the caller holds.
 #[derive(Debug)]
 pub(crate) struct OpenBatch {
     pub(crate) lent: Lent,

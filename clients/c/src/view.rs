@@ -59,7 +59,7 @@ pub struct View {
 }
 
 impl View {
-    /// A view on the first `shape` values of a slice that has at least so many.
+    /// A view on the first `shape` values of a slice, which must have at least that many.
     pub(crate) fn new<T>(slice: &[T], value_type: ViewType, shape: &[usize]) -> Self {
         let values: usize = shape.iter().product();
         let bytes = values * value_type.size();

@@ -37,7 +37,7 @@ pub unsafe extern "C" fn forebay_batch_info(batch: *const BatchHandle, info: *mu
 /// a NULL buffer, the call only tells that. 64 bytes are enough for every name.
 ///
 /// # Safety
-/// `length` is NULL or of the buffer's size, and `buffer` is NULL or has so many bytes.
+/// `length` is NULL or of the buffer's size, and `buffer` is NULL or has that many bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn forebay_batch_column_name(
     batch: *const BatchHandle,

@@ -36,7 +36,7 @@ pub(super) unsafe fn required<'a>(what: &str, pointer: *const c_char) -> Result<
 /// A list of texts, or None for NULL.
 ///
 /// # Safety
-/// The pointer is NULL or of so many pointers, each of which `text` can read.
+/// The pointer is NULL or of `count` pointers, each of which `text` can read.
 pub(super) unsafe fn texts(
     what: &str,
     pointer: *const *const c_char,
@@ -88,7 +88,7 @@ pub(super) unsafe fn write<T: Copy>(what: &str, pointer: *mut T, value: T) -> Re
 /// Bytes to read.
 ///
 /// # Safety
-/// The pointer is NULL or of so many bytes that do not change during the call.
+/// The pointer is NULL or of `length` bytes that do not change during the call.
 pub(super) unsafe fn bytes<'a>(what: &str, pointer: *const c_void, length: usize) -> Result<&'a [u8], Failure> {
     if pointer.is_null() || length > isize::MAX.unsigned_abs() {
         return Err(Failure::invalid(format!("{what} is NULL, or longer than memory can be")));
@@ -100,7 +100,7 @@ pub(super) unsafe fn bytes<'a>(what: &str, pointer: *const c_void, length: usize
 /// Fills a buffer whose size `length` has, and writes there how many bytes there are. A NULL buffer only asks for that.
 ///
 /// # Safety
-/// `length` is NULL or of a size, and the buffer is NULL or has so many bytes. Nothing else uses them during the call.
+/// `length` is NULL or of a size, and the buffer is NULL or has that many bytes. Nothing else uses them during the call.
 pub(super) unsafe fn fill(from: &[u8], buffer: *mut c_void, length: *mut usize) -> Result<Status, Failure> {
     // SAFETY: the caller vouches for the length.
     let room = unsafe { read("length", length) }?;

@@ -15,7 +15,7 @@ use crate::session::{OpenSession, SESSIONS};
 
 /// Attaches to a stream of a running daemon. It must put pixels in host memory.
 ///
-/// `*session` is NULL after a failure. Close the session with `forebay_close`. A forked child must attach anew.
+/// `*session` is NULL after a failure. Close the session with `forebay_close`. A forked child must attach again.
 ///
 /// # Safety
 /// The pointers of `options` are NULL or of texts, and `session` is NULL or of room for a pointer.
@@ -66,7 +66,7 @@ pub unsafe extern "C" fn forebay_stream_info(session: *const SessionHandle, info
 /// a NULL buffer, the call only tells that.
 ///
 /// # Safety
-/// `length` is NULL or of the buffer's size, and `buffer` is NULL or has so many bytes.
+/// `length` is NULL or of the buffer's size, and `buffer` is NULL or has that many bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn forebay_class_name(
     session: *const SessionHandle,
@@ -156,7 +156,7 @@ pub unsafe extern "C" fn forebay_missed_info(session: *const SessionHandle, info
 /// with a larger buffer; a state may then be a little longer, because other trainers go on.
 ///
 /// # Safety
-/// `length` is NULL or of the buffer's size, and `buffer` is NULL or has so many bytes.
+/// `length` is NULL or of the buffer's size, and `buffer` is NULL or has that many bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn forebay_state(session: *mut SessionHandle, buffer: *mut c_void, length: *mut usize) -> Status {
     guarded(|| {
@@ -252,7 +252,7 @@ unsafe fn wanted(options: &Options) -> Result<(Target, ClientOptions), Failure> 
     Ok((target, options))
 }
 
-/// What a number of the options stands for.
+/// The meaning of a number of the options.
 fn join(number: u64) -> Result<ClientJoin, Failure> {
     match number {
         _ if number == Join::Next as u64 => Ok(ClientJoin::Next),
