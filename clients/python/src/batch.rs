@@ -8,7 +8,7 @@ use pyo3::types::{PyDict, PyTuple};
 
 use crate::error::Raise;
 
-/// A batch in the trainer's hands.
+/// A batch that the trainer holds.
 #[pyclass(frozen, module = "forebay._native")]
 #[derive(Debug)]
 pub(crate) struct Batch {
@@ -32,7 +32,7 @@ pub(crate) struct View {
     address: usize,
     shape: Vec<usize>,
     typestr: &'static str,
-    /// What numpy is told. The memory can never be written to.
+    /// For numpy. The memory can never be written to.
     read_only: bool,
 }
 

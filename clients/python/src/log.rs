@@ -2,7 +2,7 @@
 
 use pyo3::prelude::*;
 
-/// Says something that goes on to be true, such as an outage. A logger that raises is not heard.
+/// Logs a condition that lasts, such as an outage. Errors of the logger are ignored.
 pub(crate) fn warn(py: Python<'_>, text: &str) {
     let log = || -> PyResult<()> {
         let logger = py.import("logging")?.call_method1("getLogger", ("forebay",))?;

@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 
 use crate::error::setting;
 
-/// Of an epoch of so many records, those at `count` positions: `start`, `start + step` and so on.
+/// The records at `count` positions of an epoch with `records` records: `start`, `start + step` and so on.
 #[pyfunction]
 pub(crate) fn shuffled(
     py: Python<'_>,

@@ -30,7 +30,7 @@ pub(crate) struct Session {
     client: Mutex<Option<Client>>,
     untaken: Mutex<Untaken>,
     info: StreamInfo,
-    /// The columns that the caller looks at, if it named any.
+    /// The columns that the caller reads, if it named any.
     columns: Option<Arc<[String]>>,
     pid: u32,
     closing: AtomicBool,
@@ -42,9 +42,9 @@ struct Signals<'a> {
     raised: Option<PyErr>,
 }
 
-/// Lanes of a daemon that was told of none.
+/// Lanes of a daemon that was started without any.
 const CPU_ALONE: (&str, &str) = ("lanes", "cpu");
-/// The number that comes with nothing to take over.
+/// The number of an answer that is no batch.
 const NOTHING: u64 = 0;
 
 /// Record, file, reason, epochs.
@@ -187,7 +187,7 @@ impl Session {
         self.ask(py, |client, watch| client.load(&state, load_id, watch))
     }
 
-    /// Goes to the beginning of an epoch. What is in hand is returned.
+    /// Restarts at the beginning of an epoch. The batches that this session holds are returned.
     fn begin(&self, py: Python<'_>, epoch: u64) -> PyResult<()> {
         let state = self.ask(py, Client::state)?.at(epoch);
         self.ask(py, |client, watch| client.restore(&state, watch))
@@ -371,7 +371,7 @@ impl Watch for Signals<'_> {
     }
 
     fn notice(&mut self, notice: &Notice) {
-        // Where no interpreter is left, nobody reads the log.
+        // Without an interpreter there is no log to write to.
         let _told = Python::try_attach(|py| warn(py, &notice.to_string()));
     }
 }

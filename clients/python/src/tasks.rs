@@ -79,7 +79,7 @@ impl TaskWorker {
         self.shard_size
     }
 
-    /// How often this worker has restored a state. Shards that were given before the last time are nobody's.
+    /// How often this worker has restored a state. Shards from before the last restore are no longer valid.
     #[getter]
     fn restores(&self, py: Python<'_>) -> PyResult<u64> {
         Ok(self.client(py)?.restores())
@@ -101,7 +101,7 @@ impl TaskWorker {
         }
     }
 
-    /// Ends a shard. False if it was another worker's by then: its records were given out again.
+    /// Ends a shard. False if it belonged to another worker by then: its records were given out again.
     fn report(&self, py: Python<'_>, task: i32, error: String) -> PyResult<bool> {
         let outcome = self.ask(py, None, |client| client.report(task, error))?;
         Ok(outcome != Outcome::Late)
@@ -173,7 +173,7 @@ fn remote((addresses, token, authority, certificate, key): CoordinatorPlace) -> 
     Ok(Remote { token, authority, certificate, ..Remote::at(addresses) })
 }
 
-/// Waits for an answer until then, and looks for signals meanwhile. An outage is told to the log once.
+/// Waits for an answer until then, and checks for signals meanwhile. An outage is logged once.
 fn wait<T: Send>(
     py: Python<'_>,
     client: &Client,

@@ -2,7 +2,7 @@
 //!
 //! An exception may come between any two steps of Python: by Ctrl-C, by a signal handler, or by another thread. A batch that
 //! it throws away must not count as consumed. So Python says when it has the batch: it stores an attribute right before it
-//! returns to its caller. The next call puts a batch back of which Python did not say that.
+//! returns to its caller. If Python did not confirm the batch, the next call puts it back.
 
 use forebay_client::{Broken, Session};
 use pyo3::prelude::*;
