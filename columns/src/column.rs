@@ -227,7 +227,7 @@ impl Column {
     /// ```
     ///
     /// # Panics
-    /// There are not so many.
+    /// There are fewer records.
     #[must_use]
     pub fn first(&self, records: usize) -> Self {
         assert!(records <= self.records, "{records} records of {}", self.records);

@@ -6,8 +6,7 @@ use crate::{ColumnType, MAX_DEPTH, Value};
 
 /// The memory of one column of a batch, filled place by place.
 ///
-/// A ragged column's offsets count from the batch's start: list `i` of a level is what stands between offset `i` and
-/// offset `i + 1`.
+/// A ragged column's offsets count from the batch's start: list `i` of a level is from offset `i` to offset `i + 1`.
 #[derive(Debug)]
 pub struct ColumnMut<'a> {
     column_type: &'a ColumnType,

@@ -15,7 +15,7 @@ pub const MAX_DIMS: usize = 4;
 /// The type of a column.
 ///
 /// A column without ragged levels is *dense*: every record has the same number of values. Otherwise it is *ragged*. Each
-/// `[*]` is a level whose length differs, as in Arrow's lists. The fixed dimensions stand in the last brackets.
+/// `[*]` is a level whose length differs, as in Arrow's lists. The fixed dimensions are in the last brackets.
 ///
 /// ```
 /// use forebay_columns::{ColumnType, ElementType};
@@ -93,7 +93,7 @@ impl ColumnType {
         self.depth
     }
 
-    /// The fixed dimensions of a row. A row is what the innermost level counts.
+    /// The fixed dimensions of a row. The innermost level counts rows.
     pub fn dims(&self) -> &[u32] {
         &self.dims
     }

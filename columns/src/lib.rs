@@ -1,7 +1,7 @@
 //! Columns: what a batch has beside its pictures, such as boxes, captions and further labels (semantics rule 45).
 //!
 //! A [`Schema`] names the columns and gives each a [`ColumnType`]. A [`Table`] has the values of a whole dataset, record by
-//! record. [`ColumnMut`] writes the values of a batch into memory that somebody else laid out. This crate does no I/O.
+//! record. [`ColumnMut`] writes the values of a batch into memory that the caller laid out. This crate does no I/O.
 #![forbid(unsafe_code)]
 
 mod column;

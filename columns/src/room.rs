@@ -16,7 +16,7 @@ impl Room {
         Self(std::array::from_fn(|level| self.0[level].max(other.0[level])))
     }
 
-    /// Room for so many records that fit.
+    /// Room for `records` records, each of which fits in this.
     #[must_use]
     pub fn times(self, records: u64) -> Self {
         Self(self.0.map(|items| items.saturating_mul(records)))

@@ -186,7 +186,7 @@ impl Schema {
         Ok(Self { fields })
     }
 
-    /// Checks the columns of a ring, of which the last may be that of repeats.
+    /// Checks the columns of a ring. The last may be the column of repeats.
     ///
     /// # Errors
     /// As [`try_new`](Self::try_new).

@@ -80,7 +80,7 @@ impl Table {
     /// The columns of the first records.
     ///
     /// # Panics
-    /// There are not so many.
+    /// There are fewer records.
     #[must_use]
     pub fn first(&self, records: usize) -> Self {
         Self { schema: self.schema.clone(), columns: self.columns.iter().map(|column| column.first(records)).collect() }

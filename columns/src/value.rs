@@ -93,7 +93,7 @@ impl<'a> Value<'a> {
     }
 }
 
-/// What stands between the first and the last of these offsets.
+/// The length from the first to the last of these offsets.
 pub(crate) fn span(offsets: &[i64]) -> u64 {
     match (offsets.first(), offsets.last()) {
         (Some(first), Some(last)) => last.abs_diff(*first),
