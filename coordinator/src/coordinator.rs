@@ -57,7 +57,7 @@ struct Keeper<S> {
     ledgers: Option<Ledgers>,
     board: NewsBoard,
     end: Arc<Notify>,
-    /// Behind the store: when its other end hears no more, the store is closed.
+    /// Declared after the store, so it is dropped later: when its other end is closed, the store is closed already.
     outages: Outages,
 }
 
@@ -130,8 +130,8 @@ impl<S: Store> Keeper<S> {
         self.store.commands_at_once().clamp(1, QUEUE)
     }
 
-    /// Carries a group of calls out, lets leases expire, commits once, replies. Reads and heartbeats are answered as commands
-    /// are: only if nobody else has led since the ledgers were read.
+    /// Carries out a group of calls, lets leases expire, commits once, and replies. Like commands, reads and heartbeats are
+    /// answered only if no other process has led since the ledgers were read.
     fn answer(&mut self, mut group: Vec<Box<dyn Call>>) {
         let durable = self.apply(&mut group).and_then(|()| self.commit()).and_then(|()| self.still_leads());
         if let Some(ledgers) = self.ledgers.as_mut().filter(|_| durable.is_ok()) {
@@ -157,8 +157,8 @@ impl<S: Store> Keeper<S> {
         Ok(())
     }
 
-    /// The term, if this process is sure to lead. If not, it serves nobody: the time up to now counts against no worker, and
-    /// workers that follow its news have to follow those of the leader.
+    /// The term, if this process is sure to lead. If not, it serves no worker: the time up to now counts against none of
+    /// them, and workers that follow its news must follow the leader's instead.
     fn leads(&mut self) -> Result<u64, CallError> {
         self.store.term().map_err(|error| {
             self.served.pause((self.clock)());
@@ -167,7 +167,7 @@ impl<S: Store> Keeper<S> {
         })
     }
 
-    /// The store has failed: what callers are told.
+    /// The store has failed: the error for the callers.
     fn failed(&self, error: &StoreError) -> CallError {
         let cause = error.to_string();
         match error.fault() {
@@ -188,7 +188,8 @@ impl<S: Store> Keeper<S> {
         Ok(self.ledgers.insert(ledgers))
     }
 
-    /// Whether this process leads as it did when the ledgers were read. If not, somebody else may have changed them since.
+    /// Whether this process is in the same term as when the ledgers were read. If not, another process may have changed them
+    /// since.
     fn still_leads(&mut self) -> Result<(), CallError> {
         let term = self.leads()?;
         if self.term == Some(term) {

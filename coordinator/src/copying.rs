@@ -1,4 +1,4 @@
-//! A copy of all ledgers as documents, for a snapshot of their store. As any reply, it comes after the durable commit.
+//! A copy of all ledgers as documents, for a snapshot of their store. Like any reply, it comes after the durable commit.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -33,7 +33,7 @@ impl Call for Copying {
 
     fn answer(self: Box<Self>, durable: Result<(), CallError>) {
         let Self { documents, caller } = *self;
-        // Whoever asked may have given up.
+        // The caller may have given up.
         caller.send(durable.map(|()| documents)).ok();
     }
 

@@ -11,17 +11,17 @@ use prost::Message as _;
 use crate::store::StoreSnapshot;
 use forebay_ledger_client::CallError;
 
-/// Documents for a new, empty store, from which a coordinator goes on.
+/// Documents for a new, empty store, with which a coordinator continues.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RecoveredStore {
-    /// What is to be put into it, in one commit.
+    /// The documents to put into it, in one commit.
     pub documents: Vec<Change>,
     /// Names of the ledgers, with the generation that begins in each.
     pub generations: Vec<(String, u64)>,
 }
 
 impl RecoveredStore {
-    /// Nobody has a lease in it. `origin` differs from that of every other recovery.
+    /// No worker has a lease in it. `origin` must differ from that of every other recovery.
     ///
     /// # Errors
     /// The documents are not those of ledgers that this build can read.
@@ -34,8 +34,8 @@ impl RecoveredStore {
 }
 
 impl StoreSnapshot {
-    /// Whether a ledger of the `earlier` snapshot is not in this one, or has gone back. A ledger goes on in its generation or
-    /// begins a later one, so only a new run does that, or a store that lost its data.
+    /// Whether a ledger of the `earlier` snapshot is missing from this one, or has gone back. A ledger only moves forward in
+    /// its generation or begins a later one. So this happens only with a new run, or with a store that lost its data.
     pub fn goes_back_from(&self, earlier: &Self) -> bool {
         let now = self.places();
         earlier.places().iter().any(|(ledger, place)| now.get(ledger).is_none_or(|now| now < place))

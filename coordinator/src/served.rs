@@ -1,17 +1,17 @@
 //! Time in which the coordinator served, which is the time that leases last. Pure.
 //!
-//! A worker must not lose its leases because nobody took its heartbeats: the store synced for half a minute, or the
-//! process was stopped. So no turn of the coordinator counts for longer than a turn takes where it serves.
+//! A worker must not lose its leases because the coordinator could not take its heartbeats: perhaps the store synced for
+//! half a minute, or the process was stopped. So no turn counts for longer than a turn of a coordinator that serves.
 
 use std::time::Duration;
 
-/// A turn that is longer was none in which heartbeats were taken as they came, in milliseconds.
+/// In a longer turn, in milliseconds, heartbeats were not taken as they arrived.
 const LONGEST: u64 = 1000;
 /// How long the coordinator may wait for commands in one turn while leases are out. Less than [`LONGEST`], so that a
 /// turn that is a little late counts in full.
 pub(crate) const TICK: Duration = Duration::from_millis(LONGEST / 2);
 
-/// Milliseconds served, told from a clock that is looked at once a turn.
+/// Milliseconds served, by a clock that is read once per turn.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Served {
     time: u64,
@@ -31,7 +31,7 @@ impl Served {
         self.time
     }
 
-    /// Nobody is served when the clock shows `clock`: the time since the last turn counts for nothing.
+    /// The coordinator serves no worker at the time `clock`, so the time since the last turn does not count.
     pub(crate) const fn pause(&mut self, clock: u64) {
         self.looked = clock;
     }

@@ -66,9 +66,9 @@ impl StoreError {
 ///
 /// What an implementation promises:
 /// * `commit` applies all changes in order or none, and returns `Ok` only when they are durable.
-/// * After an error of `commit` that is [`Unknown`](StoreFault::Unknown), the changes may have been applied or not, but never
-///   in part. `load` looks: if it does not find them, they may still come, but not after a later commit has succeeded. In
-///   that case the later commit fails, changes nothing, and can be made anew after another `load`. After every other error
+/// * After an error of `commit` that is [`Unknown`](StoreFault::Unknown), the changes may have been applied or not, but
+///   never in part. If `load` does not find them, they may still arrive, but not after a later commit has succeeded. If they
+///   do, the later commit fails and changes nothing, and can be repeated after another `load`. After every other error,
 ///   nothing has changed.
 /// * No error is for ever: as soon as its cause is gone (a disk has room again), `load` and `commit` work again.
 /// * `load` sees every commit that returned `Ok`.
@@ -76,8 +76,8 @@ impl StoreError {
 ///   [`NotLeader`](StoreFault::NotLeader). Each time that a process begins to lead is a *term* with a number of its own.
 /// * Keys are compared as bytes; key and value are kept as given, empty values included.
 ///
-/// Its owner asks for the term before it uses what it has in memory, and again before it answers by it. It reads everything
-/// anew in another term, and after each error of a commit.
+/// Its owner asks for the term before it uses the state that it has in memory, and again before it sends an answer based on
+/// it. In another term, and after each error of a commit, it reads everything again.
 pub trait Store: Send + 'static {
     /// The number of the term in which this process leads: 0 for a store that only one process can have open. It does no I/O.
     fn term(&mut self) -> Result<u64, StoreError>;

@@ -1,5 +1,5 @@
-//! The conformance suite of [`Store`]: what every implementation must pass. With it is what tests of the ledger share: a store
-//! that fails on demand, and the checkers of runs.
+//! The conformance suite of [`Store`]: what every implementation must pass. It also has the tools that tests of the ledger
+//! share: a store that fails on demand, and the checkers of runs.
 
 mod random;
 mod shared_store;
@@ -165,7 +165,7 @@ fn begins_to_lead(store: &mut impl Store) -> u64 {
             Ok(term) => return term,
             Err(error) => assert!(Instant::now() < until, "it never leads: {error}"),
         }
-        // Nobody unparks this thread: it rests between two looks.
+        // Nothing unparks this thread: it only waits between two attempts.
         thread::park_timeout(Duration::from_millis(10));
     }
 }

@@ -1,4 +1,4 @@
-//! Who is at the other end of a connection, and for which workers it may speak (semantics rule 25).
+//! The client at the other end of a connection, and the workers for which it may speak (semantics rule 25).
 
 use std::sync::Arc;
 

@@ -11,9 +11,10 @@ use super::millis;
 pub struct CoordinatorSettings {
     /// A lease that no heartbeat names for this long is returned. Only time in which the coordinator served counts.
     pub lease_ttl: Duration,
-    /// What a dead incarnation had is not granted to anybody for this long (semantics rule 16).
+    /// The leases of a dead incarnation are not granted to any worker for this long (semantics rule 16).
     pub grace: Duration,
-    /// A task that nobody reports for this long, or for three times as long as any task has taken, goes to another worker.
+    /// A task that its worker does not report for this long, or for three times as long as any task has taken, goes to
+    /// another worker.
     pub task_timeout: Duration,
 }
 

@@ -27,12 +27,12 @@ const OPEN_ELSEWHERE: &str = "another daemon has it open; stop that one, or give
 const IS_THERE: &str =
     "it is there already; if it was recovered, start without --recover-from; if not, move it away first";
 const BLANK: &str = "it is empty or holds nothing but zeros, which is what a crash of the machine can leave of a \
-                     ledger; put a backup in its place, or remove it to begin every run in it anew";
+                     ledger; put a backup in its place, or remove it to restart every run in it";
 
 /// A redb file with mode 0600, synced at each commit and locked while it is open.
 ///
-/// redb refuses all further work after an error of input or output. The store then opens the database anew, on the same
-/// file, for the next call.
+/// After an I/O error, redb refuses all further work. The store then reopens the database on the same file, for the next
+/// call.
 #[derive(Debug)]
 pub struct EmbeddedStore {
     medium: Medium,
@@ -41,7 +41,7 @@ pub struct EmbeddedStore {
     path: String,
 }
 
-/// What a database is kept in. It outlives the database, so that the file stays locked while redb opens it anew.
+/// The storage of a database. It outlives the database, so that the file stays locked while redb reopens it.
 #[derive(Clone, Debug)]
 struct Medium(Arc<dyn StorageBackend>);
 
@@ -253,8 +253,8 @@ fn lock(file: &File, name: &str) -> Result<(), StoreError> {
     }
 }
 
-/// Whether the file holds nothing: it is empty, all zeros, or whoever made it was killed before it held anything. redb
-/// writes its magic number when all else of an empty database is there, and the first page of data after that.
+/// Whether the file has no data: it is empty or all zeros, or its process was killed before it wrote any. redb writes the
+/// rest of an empty database first, then its magic number, and then the first page of data.
 fn is_blank(file: &File) -> io::Result<bool> {
     let len = file.metadata()?.len();
     if len > LONGEST_UNFINISHED {

@@ -1,4 +1,4 @@
-//! Documents in etcd, for coordinators that stand in for each other: one of them leads, and writes.
+//! Documents in etcd, for several coordinators. One of them leads and writes. If it fails, another takes over.
 //!
 //! A thread of its own speaks to etcd, so the leader's lease is kept alive whatever the ledgers' thread does.
 
@@ -36,17 +36,17 @@ const COMMANDS: usize = 32;
 pub struct EtcdSettings {
     /// Its members; there is at least one.
     pub endpoints: Vec<Address>,
-    /// What all keys begin with. Coordinators with the same one stand in for each other.
+    /// The prefix of all keys. Coordinators with the same prefix take over from each other.
     pub prefix: String,
-    /// Where daemons reach this coordinator.
+    /// The address at which daemons reach this coordinator.
     pub advertise: String,
-    /// The certificates of those who may sign the members' certificates: for `https`.
+    /// For `https`: the certificates of the authorities that may sign the members' certificates.
     pub authority: Option<PathBuf>,
-    /// The certificate that members are shown.
+    /// The certificate that this process shows to the members.
     pub certificate: Option<CertificateFiles>,
     /// A user of etcd, and the file with the password.
     pub user: Option<(String, PathBuf)>,
-    /// How long a leader that is not heard stays the leader: whole seconds.
+    /// How long a silent leader stays the leader, in whole seconds.
     pub lease: Duration,
     /// How long one call may take. Several must fit into two thirds of the lease.
     pub deadline: Duration,
@@ -64,14 +64,14 @@ pub struct EtcdStore {
 /// Where documents go that were read.
 type Found = answers::Sender<Result<Vec<(String, Vec<u8>)>, StoreError>>;
 
-/// What the thread is asked to do, and where the answer goes.
+/// An order to the thread, and the channel for its answer.
 enum Order {
     Load(String, Found),
     Commit(Vec<Change>, answers::Sender<Result<(), StoreError>>),
 }
 
 impl EtcdStore {
-    /// Starts the thread, which stands for election. etcd need not be there yet: the store says so.
+    /// Starts the thread, which tries to lead. etcd need not run yet: until it does, calls of the store return an error.
     ///
     /// # Errors
     /// A file of the settings cannot be used, or the system has no thread.
@@ -106,10 +106,10 @@ impl EtcdStore {
     }
 }
 
-/// Carries out orders, one after the other, until nobody can give one.
+/// Carries out orders one after the other, until the store is dropped.
 async fn serve(mut transactions: Transactions, mut orders: mpsc::UnboundedReceiver<Order>) {
     while let Some(order) = orders.recv().await {
-        // Whoever gave it waits for the answer.
+        // The store waits for the answer.
         match order {
             Order::Load(start, answer) => drop(answer.send(transactions.load(&start).await)),
             Order::Commit(changes, answer) => drop(answer.send(transactions.commit(&changes).await)),

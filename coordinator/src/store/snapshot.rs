@@ -153,7 +153,7 @@ mod tests {
         StoreSnapshot { taken: 1_795_424_000, documents }
     }
 
-    /// With a checksum that fits, as somebody could write it who means harm.
+    /// With a valid checksum, as an attacker could write it.
     fn sealed(mut bytes: Vec<u8>) -> Vec<u8> {
         let checksum = blake3::hash(&bytes);
         bytes.extend(checksum.as_bytes());

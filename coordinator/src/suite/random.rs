@@ -19,7 +19,7 @@ impl Random {
         (mixed ^ (mixed >> 31)) % bound
     }
 
-    /// True in one of so many cases.
+    /// True in one of `cases` cases.
     pub const fn once_in(&mut self, cases: u64) -> bool {
         self.below(cases) == 0
     }

@@ -17,10 +17,10 @@ struct SharedState {
     commits: u64,
     fail_at: Option<(u64, CommitFailure)>,
     full: bool,
-    /// What is on its way, and arrives just before the next commit.
+    /// Changes on their way, which arrive just before the next commit.
     late: Option<Vec<Change>>,
     term: u64,
-    /// Whether nobody can tell who leads.
+    /// Whether it is unknown which process leads.
     is_unsure: bool,
     /// Which of two replicas leads.
     leader: usize,
@@ -32,11 +32,11 @@ struct SharedState {
 pub enum CommitFailure {
     /// Nothing was written, and that is known.
     Failed,
-    /// Nothing was written, and nobody knows.
+    /// Nothing was written, and the caller does not learn that.
     Before,
     /// All was written, but the answer was lost.
     After,
-    /// All is written when the next commit is made, which is in its way.
+    /// All is written just before the next commit, which fails because of it.
     Late,
     /// Another process leads, and a moment later this one leads again.
     Deposed,
@@ -61,7 +61,7 @@ impl SharedStore {
         self.0.lock().full = full;
     }
 
-    /// Lets nobody know who leads until further notice, as an etcd does that cannot be asked. The term goes on.
+    /// Sets whether it is unknown which process leads, as with an etcd that does not answer. The term stays the same.
     pub fn make_unsure(&self, is_unsure: bool) {
         self.0.lock().is_unsure = is_unsure;
     }

@@ -17,7 +17,7 @@ pub enum Invariant {
     Order,
     /// I7: the size of what is stored depends only on what is out.
     Size,
-    /// I8: every epoch ends when all faults are over, and no lease belongs to nobody.
+    /// I8: every epoch ends when all faults are over, and every lease belongs to a worker.
     Ends,
 }
 

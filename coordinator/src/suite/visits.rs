@@ -1,5 +1,5 @@
-//! The visitation checker: who saw which record of which epoch, and whether that may be. Simulated, tested and tormented runs
-//! all end in it.
+//! The visitation checker: which trainer saw which record of which epoch, and whether the rules allow that. Simulations,
+//! tests and the torture all end with it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,9 +10,10 @@ use super::violation::{Invariant, Violation};
 pub struct Visits {
     /// By epoch and record: the trainers to which it was delivered for certain.
     delivered: BTreeMap<(u64, u64), Vec<String>>,
-    /// Seen by trainers that were killed, or whose daemon was: these may or may not have been delivered. With how often.
+    /// Seen by trainers that were killed, or whose daemon was killed, with how often. These may or may not have been
+    /// delivered.
     in_doubt: BTreeMap<(u64, u64), u64>,
-    /// Named as bad: nobody need have seen these.
+    /// Records named as bad. No trainer needs to have seen them.
     bad: BTreeSet<(u64, u64)>,
 }
 
@@ -22,7 +23,7 @@ impl Visits {
         self.delivered.entry((epoch, record)).or_default().push(trainer.to_owned());
     }
 
-    /// A record was seen by somebody who may not have acknowledged it.
+    /// A trainer saw a record, and may not have acknowledged it.
     pub fn doubt(&mut self, epoch: u64, record: u64) {
         *self.in_doubt.entry((epoch, record)).or_default() += 1;
     }
@@ -37,13 +38,13 @@ impl Visits {
         self.in_doubt.is_empty()
     }
 
-    /// How often a record was seen by somebody after it was seen by somebody who was lost.
+    /// How many times records were seen again after a lost trainer had seen them.
     pub fn repeated(&self) -> u64 {
         let again = |(visit, times): (&(u64, u64), &u64)| times - u64::from(!self.delivered.contains_key(visit));
         self.in_doubt.iter().map(again).sum()
     }
 
-    /// Nothing of the epochs from `first` to `end` is lost, and nobody saw again what somebody had acknowledged.
+    /// Checks that nothing of the epochs from `first` to `end` is lost, and that no acknowledged record was seen again.
     pub fn check(&self, records: u64, first: u64, end: u64) -> Result<(), Violation> {
         for epoch in first..end {
             let has = |record: &u64| {

@@ -100,7 +100,7 @@ impl Witness {
         self.ids.contains(&lease)
     }
 
-    /// The first epoch that is not complete, where an epoch has so many positions.
+    /// The first epoch that is not complete. `len` gives the number of an epoch's positions.
     pub fn floor(&self, epochs: u64, len: impl Fn(u64) -> u64) -> u64 {
         let is_open = |&epoch: &u64| self.done.range((epoch, 0)..(epoch + 1, 0)).count() as u64 != len(epoch);
         (0..epochs).find(is_open).unwrap_or(epochs)

@@ -1,6 +1,7 @@
-//! Leads if nobody does: keeps a key in etcd by a lease, and the lease alive.
+//! Takes the leadership if no other process has it. The leader has a key in etcd that is bound to a lease, and keeps the
+//! lease alive.
 //!
-//! Nothing waits for a stream of etcd's, which may end without a word: the key is looked at again and again.
+//! It polls the key. A watch is a stream of etcd's, which may end without notice.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,7 +17,7 @@ use super::members::{CallFault, Members};
 use super::standing::{Lead, Standing, boot_time, sure_until};
 use super::transactions::{equal, operation};
 
-/// Most time between two looks at who leads.
+/// Most time between two checks of the leader.
 const LOOK: Duration = Duration::from_millis(500);
 /// Longest address of a leader that is believed, in bytes.
 const ADDRESS: usize = 300;
@@ -36,7 +37,7 @@ impl Election {
         Self { members, standing, key, advertise: settings.advertise.clone(), ttl: settings.lease }
     }
 
-    /// Runs until it is told to end. Then it leads no more, so that another one may lead at once.
+    /// Runs until `end` is notified. Then it gives up the leadership, so that another process may lead at once.
     pub(super) async fn run(mut self, end: &Notify) {
         tokio::select! {
             () = self.stand() => {}
@@ -65,15 +66,15 @@ impl Election {
         }
     }
 
-    /// Keeps the lease alive. If etcd does not answer, it is asked again, as long as the lease may be there.
+    /// Keeps the lease alive. If etcd does not answer, it is asked again, as long as the lease may still exist.
     async fn renew(&mut self, lead: Lead) {
-        // Whoever finds the key gone says so.
+        // The loop also ends if the store's own calls find that the key is gone.
         while self.standing.lead().is_some_and(|now| now.term == lead.term) {
             let asked = boot_time();
             match self.keep(lead).await {
                 Ok(true) => return self.standing.renewed(lead.term, asked),
                 Ok(false) => self.standing.lost(lead.term, "the leader's lease has expired, or its key is gone"),
-                // Whatever it was, the lease may still be there.
+                // Whatever the error is, the lease may still exist.
                 Err(fault) => {
                     let why = fault.words();
                     tracing::warn!(why, "the leader's lease was not renewed; it is tried again");
@@ -83,8 +84,7 @@ impl Election {
         }
     }
 
-    /// Lets the lease begin anew, and looks whether the key is still there: somebody may have deleted it. False if one of them
-    /// is gone.
+    /// Renews the lease, and checks that the key was not deleted. False if either is gone.
     async fn keep(&mut self, lead: Lead) -> Result<bool, CallFault> {
         if !self.members.call(async |way| way.keep_alive(lead.lease).await).await? {
             return Ok(false);
@@ -93,7 +93,7 @@ impl Election {
         Ok(self.look().await?.is_some_and(|found| own(&found)))
     }
 
-    /// Looks who leads, and leads if nobody does.
+    /// Looks up the leader, and tries to lead if there is none.
     async fn campaign(&mut self) {
         match self.look().await {
             Err(fault) => self.standing.fails(fault.words()),

@@ -1,8 +1,9 @@
-//! How documents lie in etcd: the keys, and what a commit puts and deletes. Pure.
+//! The layout of documents in etcd: the keys, and what a commit puts and deletes. Pure.
 //!
-//! A document is one or several pieces, because etcd takes no large values. A commit that is too large for one transaction is
-//! written ahead: first into a journal, piece by piece, which nobody reads yet. Then the head names the journal, and with that
-//! the commit is made. Then its changes are carried out, in any number of transactions, and the head names no journal any more.
+//! A document is one or several pieces, because etcd takes no large values. A commit that is too large for one transaction
+//! is written ahead. First its pieces are written to a journal, which no process reads yet. The commit is made when the head
+//! names this journal. Then its changes are carried out, in any number of transactions. The last one removes the journal's
+//! name from the head.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -10,9 +11,9 @@ use forebay_ledger::Change;
 
 use crate::store::parts;
 
-/// Most operations of a transaction. etcd takes 128, unless it is told otherwise.
+/// Most operations of a transaction. By default, etcd takes 128.
 pub(super) const OPERATIONS: usize = 100;
-/// Most bytes of a transaction's keys and values. etcd takes a request of 1.5 MiB, unless it is told otherwise.
+/// Most bytes of a transaction's keys and values. By default, etcd takes a request of 1.5 MiB.
 pub(super) const BYTES: usize = 1 << 20;
 /// Most bytes of a value.
 const PIECE: usize = 256 << 10;
@@ -182,7 +183,7 @@ impl Operation {
     }
 }
 
-/// Takes operations apart for transactions, each of which has room for the head as well.
+/// Splits operations into transactions, each with room for the head as well.
 pub(super) fn transactions(operations: Vec<Operation>) -> Vec<Vec<Operation>> {
     let mut all: Vec<Vec<Operation>> = Vec::new();
     let mut room = (0, 0);
@@ -215,7 +216,7 @@ pub(super) fn write_journal(changes: &[Change]) -> Vec<Vec<u8>> {
     pieces(&bytes).into_iter().map(<[u8]>::to_vec).collect()
 }
 
-/// The changes of a journal. Nothing if it is none.
+/// The changes of a journal. `None` if the bytes are no journal.
 pub(super) fn read_journal(mut bytes: &[u8]) -> Option<Vec<Change>> {
     let mut changes = Vec::new();
     while let Some((is_put, rest)) = bytes.split_first() {
@@ -294,7 +295,7 @@ mod tests {
                     let found = fresh.gather(map.below(&fresh.documents(start))).unwrap();
                     prop_assert_eq!(found, model.load(start).unwrap());
                 }
-                // Whoever reads it anew knows as much as who has written it.
+                // A fresh reader finds the same pieces as the writer has.
                 prop_assert_eq!(&fresh.pieces, &layout.pieces);
                 let journal = write_journal(&changes);
                 prop_assert!(journal.iter().all(|piece| piece.len() <= PIECE));

@@ -1,4 +1,4 @@
-//! Whether this process leads, and until when that is sure. Two tasks and the store itself look at it.
+//! Whether this process leads, and until when that is sure. Two tasks and the store itself use it.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ pub(super) struct Lead {
     pub term: u64,
     /// The lease that keeps the key.
     pub lease: i64,
-    /// How long etcd keeps the lease for somebody who says nothing.
+    /// How long etcd keeps the lease without a renewal.
     pub ttl: Duration,
     /// Nanosecond of `CLOCK_BOOTTIME` until which nothing that was read is out of date.
     pub until: u64,
@@ -41,10 +41,10 @@ impl Standing {
         Self { lead: Mutex::new(Err(Follows { leader: None, why, fails: false })) }
     }
 
-    /// The term, as long as it is sure that nobody else leads.
+    /// The term, as long as it is sure that no other process leads.
     ///
     /// # Errors
-    /// That is not sure, or it is sure that somebody else does ([`NotLeader`](crate::store::StoreFault::NotLeader)).
+    /// Leadership is uncertain, or another process leads ([`NotLeader`](crate::store::StoreFault::NotLeader)).
     pub(super) fn term(&self) -> Result<u64, StoreError> {
         self.term_at(boot_time())
     }
@@ -102,7 +102,7 @@ pub(super) fn sure_until(asked: u64, ttl: Duration) -> u64 {
     asked.saturating_add(u64::try_from(ttl.as_nanos() / 3 * 2).unwrap_or(u64::MAX))
 }
 
-/// Nanoseconds on the clock that goes on while the machine sleeps.
+/// Nanoseconds on the clock that also counts while the machine is suspended.
 pub(super) fn boot_time() -> u64 {
     let now = clock_gettime(ClockId::Boottime);
     let seconds = u64::try_from(now.tv_sec).unwrap_or(0);

@@ -88,11 +88,11 @@ impl Transactions {
         let journal = u32::try_from(pieces.len()).map_err(|_| StoreError::new("Writing to etcd", "it is too large"))?;
         for (number, piece) in pieces.into_iter().enumerate() {
             let key = format!("{}{number:08x}", self.layout.journal(attempt));
-            // Nobody reads it before the head names it.
+            // No process reads it before the head names it.
             self.guarded(&[Operation::Put(key, piece)]).await?;
         }
         self.change(StoreHead { attempt, journal }, Vec::new(), changes.to_vec()).await?;
-        // The commit is made. If this fails, it is done before anything else is.
+        // The commit is made. If carrying it out fails now, it is done before any later work.
         if let Err(error) = self.settle().await {
             tracing::warn!(%error, "a large commit is not carried out yet");
         }
@@ -166,9 +166,9 @@ impl Transactions {
                 Ok(())
             }
             Err(error) => {
-                // Whoever goes on reads it again.
+                // The next call reads it again.
                 self.base = None;
-                // It is none of what was asked for now.
+                // This error concerns an earlier commit, not the one that is asked for now.
                 Err(StoreError::new("Carrying out a large commit", error))
             }
         }
@@ -180,9 +180,9 @@ impl Transactions {
         let head = StoreHead { attempt: self.next_attempt(term), journal: 0 };
         let clear = vec![Operation::Clear(self.layout.journals())];
         self.change(head, clear, Vec::new()).await.map_err(|error| {
-            // Whoever goes on reads it again.
+            // The next call reads it again.
             self.base = None;
-            // It is none of what was asked for now.
+            // This error concerns an earlier commit, not the one that is asked for now.
             StoreError::new("Deleting what was left in etcd", error)
         })
     }

@@ -47,7 +47,7 @@ impl Way {
         Ok(self.kv().txn(self.request(request)).await?.into_inner())
     }
 
-    /// A new lease of so many seconds, or more.
+    /// A new lease of at least `seconds` seconds.
     pub(super) async fn grant(&mut self, seconds: i64) -> Result<LeaseGrantResponse, Status> {
         let request = self.request(LeaseGrantRequest { ttl: seconds, id: 0 });
         Ok(self.leases().lease_grant(request).await?.into_inner())
@@ -58,8 +58,8 @@ impl Way {
         self.leases().lease_revoke(request).await.map(drop)
     }
 
-    /// Lets a lease begin anew; false if it has expired. It is a call like others, and no stream that stays open: that may end
-    /// without a word.
+    /// Renews a lease; false if it has expired. It is a single call, because a stream that stays open may end without
+    /// notice.
     pub(super) async fn keep_alive(&mut self, lease: i64) -> Result<bool, Status> {
         let request = self.request(tokio_stream::iter([LeaseKeepAliveRequest { id: lease }]));
         let mut answers = self.leases().lease_keep_alive(request).await?.into_inner();
