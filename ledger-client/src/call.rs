@@ -1,4 +1,4 @@
-//! A call to a coordinator: a request, and who waits for its reply.
+//! A call to a coordinator: a request, and the caller that waits for its reply.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ pub trait Call: Send {
     fn answer(self: Box<Self>, durable: Result<(), CallError>);
     /// Asks a coordinator in another process, and sends its reply.
     fn forward(self: Box<Self>, line: Arc<Line>) -> Pin<Box<dyn Future<Output = ()> + Send>>;
-    /// Whether it goes on until its caller or the coordinator ends.
+    /// Whether it lasts until its caller or the coordinator ends.
     fn is_lasting(&self) -> bool {
         false
     }
@@ -34,7 +34,7 @@ struct Asked<R: Request> {
     caller: oneshot::Sender<Answer<R>>,
 }
 
-/// A call, and where its reply comes.
+/// A call, and the receiver of its reply.
 pub fn call<R: Request>(request: R) -> (Box<dyn Call>, oneshot::Receiver<Answer<R>>) {
     let (caller, reply) = oneshot::channel();
     (Box::new(Asked { request: Some(request), reply: None, caller }), reply)

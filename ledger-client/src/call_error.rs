@@ -101,7 +101,7 @@ impl From<Status> for CallError {
     }
 }
 
-/// The address of the coordinator that leads, if whoever refused the call does not lead and knows it.
+/// The address of the coordinator that leads, if the one that refused the call is not the leader and knows this address.
 fn leader(status: &Status) -> Option<String> {
     status.metadata().get(LEADER)?.to_str().ok().map(str::to_owned)
 }

@@ -32,9 +32,9 @@ pub struct Handle {
 pub struct CallQueue {
     /// Ends when the last handle is dropped.
     pub calls: mpsc::Receiver<Box<dyn Call>>,
-    /// What the handle tells of outages.
+    /// Tells the handle of outages.
     pub outages: Outages,
-    /// What those who follow a ledger of this process are told.
+    /// The news for workers that follow a ledger of this process.
     pub board: NewsBoard,
     /// [`Handle::end`] was called.
     pub end: Arc<Notify>,
@@ -56,7 +56,7 @@ impl Handle {
         self.ask(call, reply).await
     }
 
-    /// Sends a call, and awaits what comes at its other end.
+    /// Sends a call, and awaits its reply.
     ///
     /// # Errors
     /// What the other end says, or there is none any more.
@@ -86,7 +86,7 @@ impl Handle {
         &self.board
     }
 
-    /// Changes whenever workers that wait for tasks are to ask again. Only a coordinator in this process tells it.
+    /// Changes whenever workers that wait for tasks should ask again. Only a coordinator in this process changes it.
     pub fn task_stirs(&self) -> watch::Receiver<u64> {
         self.board.stirs()
     }
@@ -105,7 +105,7 @@ impl Handle {
         while outage.changed().await.is_ok() {}
     }
 
-    /// Since when the store cannot be written, and why, if that is so. Later values tell of changes.
+    /// Since when the store cannot be written, and why. `None` if it can. The channel gives later changes.
     pub fn outage(&self) -> watch::Receiver<Option<Outage>> {
         self.outage.clone()
     }

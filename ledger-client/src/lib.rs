@@ -1,8 +1,9 @@
 //! The client of ledgers, in this process or in another one.
 //!
-//! A [`Handle`] takes every [`Request`] and gives its reply after the durable commit. A coordinator in this process makes one with
-//! the thread that answers; [`Remote`] makes one for a coordinator elsewhere, with TLS, a token, deadlines and several addresses.
-//! Who has a handle does not know the difference. [`TaskWorker`] is a worker that reads the data itself.
+//! A [`Handle`] takes every [`Request`] and gives its reply after the durable commit. A coordinator in this process makes
+//! one with the thread that answers; [`Remote`] makes one for a coordinator elsewhere, with TLS, a token, deadlines and
+//! several addresses. A caller with a handle does not know the difference. [`TaskWorker`] is a worker that reads the data
+//! itself.
 #![forbid(unsafe_code)]
 
 mod address;

@@ -33,7 +33,7 @@ pub struct Line {
 }
 
 impl Line {
-    /// Over these ways, the first of which is tried first; there is at least one.
+    /// Over these ways, at least one. The first is tried first.
     pub(crate) fn new(ways: Vec<WayThere>, token: Option<TokenFile>, deadline: Duration, outages: Outages) -> Self {
         Self { ways, current: AtomicUsize::new(0), token, deadline, outages }
     }
@@ -61,7 +61,7 @@ impl Line {
                     return answer;
                 }
             };
-            // Another call may have gone on to the next address meanwhile.
+            // Another call may have moved to the next address meanwhile.
             let next = (at + 1) % self.ways.len();
             let _moved = self.current.compare_exchange(at, next, Ordering::Relaxed, Ordering::Relaxed);
             let why = why.trim_end_matches('.');
@@ -94,7 +94,7 @@ impl Line {
         }
     }
 
-    /// Passes on what the coordinator tells of a ledger, until it cannot be asked.
+    /// Passes on the coordinator's news of a ledger, until the coordinator does not answer.
     pub(crate) async fn follow(&self, message: NewsRequest, news: &mpsc::Sender<LedgerNews>) {
         let WayThere { address, channel, .. } = &self.ways[self.current.load(Ordering::Relaxed)];
         let mut client = LedgerClient::new(channel.clone());
@@ -122,7 +122,7 @@ impl Line {
         leader.parse().is_ok_and(|leader: Address| self.ways.iter().any(|way| way.address == leader))
     }
 
-    /// Goes on at this address. False if it is not one of these, or is the one that has just been asked.
+    /// Continues at this address. False if it is not one of the known addresses, or was just asked.
     fn turn_to(&self, leader: &str, asked: usize) -> bool {
         let leads = |way: &WayThere| leader.parse().is_ok_and(|leader: Address| leader == way.address);
         let Some(next) = self.ways.iter().position(leads).filter(|next| *next != asked) else { return false };
@@ -130,7 +130,8 @@ impl Line {
         true
     }
 
-    /// Nothing came in time. A connection that broke meanwhile is the reason: a refused certificate looks like silence.
+    /// No answer came in time. If the connection broke meanwhile, that is the reason: a refused certificate looks like
+    /// silence.
     fn silent(&self, at: usize) -> CallError {
         let silence = format!("no answer within {} s", self.deadline.as_secs_f32());
         CallError::Unavailable(match self.ways[at].faults.last() {

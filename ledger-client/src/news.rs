@@ -20,14 +20,14 @@ use crate::line::Line;
 pub struct NewsFeed(mpsc::Receiver<LedgerNews>);
 
 impl Handle {
-    /// What a worker is told about its ledger as long as it listens, in the coordinator's own process.
+    /// The news of a worker's ledger as long as the worker listens, in the coordinator's own process.
     ///
     /// # Errors
     /// It does not have the ledger open.
     pub async fn news(&self, request: NewsRequest) -> Result<NewsFeed, CallError> {
         let ledger = request.caller.as_ref().map_or("", |caller| &caller.ledger);
         let mut news = self.board().follow(ledger);
-        // When this is answered, the worker is known, and what it is told first is on the board.
+        // Once this is answered, the coordinator knows the worker, and its first news is on the board.
         self.call(HeartbeatRequest { caller: request.caller, ..HeartbeatRequest::default() }).await?;
         let (sender, feed) = mpsc::channel(1);
         tokio::spawn(async move {

@@ -1,4 +1,4 @@
-//! The latest news of the ledgers that somebody follows.
+//! The latest news of the ledgers that workers follow.
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
@@ -9,18 +9,18 @@ use forebay_proto::v1::LedgerNews;
 use parking_lot::Mutex;
 use tokio::sync::watch;
 
-/// Who follows which ledger of a coordinator, with the latest news of each.
+/// The followers of each ledger of a coordinator, with its latest news.
 #[derive(Clone, Debug, Default)]
 pub struct NewsBoard(Arc<Mutex<Followed>>);
 
 #[derive(Debug, Default)]
 struct Followed {
     by_ledger: BTreeMap<String, watch::Sender<LedgerNews>>,
-    /// Those of them that somebody has followed since the last news. There need not be such ledgers.
+    /// Names of ledgers that workers began to follow since the last news. Such a ledger need not exist.
     begun: BTreeSet<String>,
-    /// Changes when workers that wait for tasks are to ask again.
+    /// Changes when workers that wait for tasks should ask again.
     stirs: watch::Sender<u64>,
-    /// Nobody is told anything any more.
+    /// No worker is told anything any more.
     has_ended: bool,
 }
 
@@ -35,7 +35,7 @@ impl NewsBoard {
         by_ledger.entry(ledger.to_owned()).or_default().subscribe()
     }
 
-    /// Tells what is durable by now of the ledgers that were touched. Ledgers that nobody follows, or that are gone, are
+    /// Tells followers the durable state of the ledgers that were touched. Ledgers without followers, or that are gone, are
     /// forgotten.
     pub fn tell(&self, ledgers: &mut Ledgers) {
         let mut followed = self.0.lock();
@@ -64,12 +64,12 @@ impl NewsBoard {
         self.0.lock().by_ledger.clear();
     }
 
-    /// Changes whenever workers that wait for tasks are to ask again.
+    /// Changes whenever workers that wait for tasks should ask again.
     pub(crate) fn stirs(&self) -> watch::Receiver<u64> {
         self.0.lock().stirs.subscribe()
     }
 
-    /// Nobody is told anything any more.
+    /// Ends the news for all workers.
     pub fn end(&self) {
         *self.0.lock() = Followed { has_ended: true, ..Followed::default() };
     }

@@ -20,7 +20,7 @@ pub struct Outage {
     pub follows: bool,
 }
 
-/// Tells whoever asks, and the log once, when an outage begins and ends.
+/// Tells subscribers when an outage begins and ends, and logs each once.
 #[derive(Debug)]
 pub struct Outages(watch::Sender<Option<Outage>>);
 
@@ -38,7 +38,7 @@ impl fmt::Display for Outage {
 }
 
 impl Outages {
-    /// None yet, and where they are told.
+    /// Without an outage so far, and with the channel that tells of them.
     pub fn new() -> (Self, watch::Receiver<Option<Outage>>) {
         let (sender, receiver) = watch::channel(None);
         (Self(sender), receiver)
@@ -49,13 +49,13 @@ impl Outages {
         self.0.borrow().is_some()
     }
 
-    /// Another coordinator leads, or will in a moment: what callers are told. The cause is without a full stop.
+    /// The error for callers if another coordinator leads, or will in a moment. The cause has no full stop.
     pub fn follows(&self, leader: Option<String>, cause: &str) -> CallError {
         self.tell(cause, true);
         CallError::NotLeader { leader, why: format!("{cause}.") }
     }
 
-    /// An attempt has failed: what its callers are told. The cause is without a full stop.
+    /// The error for the callers of a failed attempt. The cause has no full stop.
     pub fn goes_on(&self, cause: &str) -> CallError {
         self.tell(cause, false);
         CallError::Unavailable(format!("{cause}."))

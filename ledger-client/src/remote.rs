@@ -48,7 +48,7 @@ pub enum RemoteError {
     /// The token or a certificate.
     #[error(transparent)]
     Secret(#[from] SecretError),
-    /// An address with `https`, and nobody who could vouch for it.
+    /// An address with `https`, but no certificates of an authority.
     #[error("{0} needs the certificates of its authority: give tls_ca in [coordinator], or --tls-ca")]
     NoAuthority(Address),
     /// No address at all.
@@ -98,7 +98,8 @@ impl Remote {
     }
 }
 
-/// Passes calls on until every handle is dropped, and answers those that are under way then. Nobody follows a ledger any more.
+/// Passes calls on until every handle is dropped. Then it still answers the calls under way, but ends those that follow a
+/// ledger.
 async fn forward(line: Arc<Line>, mut calls: mpsc::Receiver<Box<dyn Call>>) {
     let (mut under_way, mut lasting) = (JoinSet::new(), JoinSet::new());
     while let Some(call) = calls.recv().await {

@@ -1,7 +1,7 @@
-//! Files that prove who somebody is: tokens, certificates and keys. They may be replaced while the process runs.
+//! Files that prove an identity: tokens, certificates and keys. They may be replaced while the process runs.
 //!
-//! They are looked at again whenever they are used, and read again if they have changed. If the new files are of no use,
-//! the old content stays, and the log says so once.
+//! Each use checks whether they have changed, and then reads them again. If the new files cannot be used, the old content is
+//! kept, and this is logged once.
 
 use std::fs::{self, File, Metadata};
 use std::io::{self, Read as _};

@@ -1,7 +1,7 @@
 //! A worker that reads the data itself: it gets shards from a coordinator as tasks, and reports them.
 //!
-//! A thread of its own sends heartbeats and carries commands out. So a caller may wait for a while, give up and wait again: a
-//! command goes on until the coordinator has answered it (semantics rule 34).
+//! A thread of its own sends heartbeats and carries out commands. So a caller may wait for a while, give up and wait again:
+//! a command continues until the coordinator has answered it (semantics rule 34).
 
 mod commands;
 mod pending;
@@ -74,7 +74,7 @@ impl TaskWorker {
         self.own.take()
     }
 
-    /// How often this worker has restored a state. Tasks that were given before the last time are nobody's.
+    /// How often this worker has restored a state. Tasks from before the last restore are no longer valid.
     pub fn restores(&self) -> u64 {
         self.own.restores()
     }
@@ -91,8 +91,8 @@ impl TaskWorker {
         self.order(Pending::channel(), async move { own.checkpoint().await })
     }
 
-    /// Goes back to a state of the shards, or to their beginning if it is empty. Tasks that are out are nobody's from then on.
-    /// If several workers load it together, they give the same `load_id`, which is new for each load.
+    /// Goes back to a state of the shards, or to their beginning if it is empty. Tasks that are out are no longer valid
+    /// then. If several workers load it together, they give the same `load_id`, which is new for each load.
     pub fn restore(&self, checkpoint: String, load_id: String) -> Pending<()> {
         let own = Arc::clone(&self.own);
         self.order(Pending::channel(), async move { own.restore(checkpoint, load_id).await })
@@ -141,6 +141,6 @@ async fn serve(own: Arc<TaskCommands>, mut orders: mpsc::UnboundedReceiver<Worke
 fn fresh() -> io::Result<u64> {
     let mut bytes = [0; 8];
     rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty())?;
-    // 0 stands for none, and 1 for workers that do not number their commands.
+    // 0 means none, and 1 is for workers that do not number their commands.
     Ok(u64::from_le_bytes(bytes) | 2)
 }

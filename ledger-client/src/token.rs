@@ -1,4 +1,4 @@
-//! A token that a coordinator and its daemons share: whoever sends it may use the ledgers (semantics rule 25).
+//! A token that a coordinator and its daemons share. A client that sends it may use the ledgers (semantics rule 25).
 
 use std::path::Path;
 

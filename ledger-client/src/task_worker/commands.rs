@@ -49,7 +49,8 @@ pub(super) struct TaskCommands {
 pub struct GivenTask {
     /// The task.
     pub task: Task,
-    /// If it is not [`TaskWorker::restores`](super::TaskWorker::restores), the task was nobody's any more.
+    /// The worker's count of restores when the task was given. If it differs from
+    /// [`TaskWorker::restores`](super::TaskWorker::restores), the task is no longer valid.
     pub restores: u64,
 }
 
@@ -57,7 +58,7 @@ pub struct GivenTask {
 #[derive(Debug, Default)]
 struct WorkerTasks {
     restores: u64,
-    /// Fetched, and taken by nobody yet.
+    /// Fetched, but not yet taken by a caller.
     ready: VecDeque<GivenTask>,
     /// The leases of all tasks that are not reported, by task.
     leases: BTreeMap<i32, u64>,
@@ -96,7 +97,7 @@ impl TaskCommands {
         Ok(reply.shard_size)
     }
 
-    /// Gets a task ready, and waits for one as long as somebody wants it. False at the end of the data.
+    /// Fetches a task, and waits for one as long as the caller waits. False at the end of the data.
     pub(super) async fn fetch(&self, caller: &Waiter) -> Result<bool, CallError> {
         let mut pauses = Pauses::of(self.incarnation);
         while caller.waits() {
@@ -190,13 +191,14 @@ impl TaskCommands {
         given_back
     }
 
-    /// Gives back what the coordinator still counts as this worker's after a restore. Another worker may have loaded the state
-    /// under the same id before, and this one got tasks of it: nobody else would get them for a lease's time.
+    /// Gives back the tasks that the coordinator still counts as this worker's after a restore. Another worker may have
+    /// loaded the state under the same id before, and this worker may have got tasks of it. Without this, no other worker
+    /// would get them for a lease's time.
     async fn give_back_fresh(&self, sequence: &mut u64) -> Result<(), CallError> {
         if self.tasks.lock().leases.is_empty() {
             return Ok(());
         }
-        // What the restore has ended is forgotten by it.
+        // This forgets the tasks that the restore has ended.
         self.confirm().await?;
         let (fresh, untaken) = {
             let tasks = self.tasks.lock();
@@ -237,7 +239,8 @@ impl TaskCommands {
         loop {
             let lasts = lease_ttl.wait_for(|millis| *millis > 0).await.map_or(u64::MAX, |millis| *millis);
             sleep(Duration::from_millis(lasts) / BEATS).await;
-            // In an outage, the next one comes soon enough. What is refused, the next command is told.
+            // In an outage, the next heartbeat comes soon enough. If a heartbeat is refused, the next command returns the
+            // error.
             self.heartbeat().await.ok();
         }
     }

@@ -6,11 +6,11 @@ use std::time::Duration;
 
 use crate::call_error::CallError;
 
-/// See the module. If it is dropped, the command goes on, and nobody hears its answer.
+/// See the module. If it is dropped, the command continues, and its answer is discarded.
 #[derive(Debug)]
 pub struct Pending<T> {
     answer: Receiver<Result<T, CallError>>,
-    /// As long as it is there, somebody waits.
+    /// As long as it exists, the caller waits.
     caller: Arc<()>,
 }
 
@@ -18,7 +18,7 @@ pub struct Pending<T> {
 #[derive(Debug)]
 pub(super) struct PendingAnswer<T>(SyncSender<Result<T, CallError>>);
 
-/// Whether somebody still waits.
+/// Whether the caller still waits.
 #[derive(Clone, Debug)]
 pub(super) struct Waiter(Weak<()>);
 
@@ -32,7 +32,7 @@ impl<T> Pending<T> {
         Waiter(Arc::downgrade(&self.caller))
     }
 
-    /// Waits for the answer for at most this long. The answer is told once.
+    /// Waits for the answer for at most this long. The answer is returned once.
     pub fn wait(&self, at_most: Duration) -> Option<Result<T, CallError>> {
         match self.answer.recv_timeout(at_most) {
             Ok(answer) => Some(answer),
