@@ -22,8 +22,8 @@ pub struct Backoff {
 }
 
 impl Backoff {
-    /// The wait after so many failures in a row, counted from 1: a part of it, from half to all, by `draw`, which is from 0 to
-    /// 1.
+    /// The wait after this many failures in a row, counted from 1. `draw`, from 0 to 1, chooses a part of it, from half to
+    /// all.
     pub fn after(&self, failures: u32, draw: f64) -> Duration {
         let doublings = failures.saturating_sub(1).min(31);
         let whole = self.first.saturating_mul(1 << doublings).min(self.longest);

@@ -273,7 +273,7 @@ pub enum LineProblem {
         path = printable(path)
     )]
     Escapes {
-        /// As it stands in the line.
+        /// As it is in the line.
         path: String,
         /// The folder that it must stay inside.
         root: String,
@@ -284,7 +284,7 @@ pub enum LineProblem {
         url = printable(url)
     )]
     ForeignUrl {
-        /// As it stands in the line.
+        /// As it is in the line.
         url: String,
         /// Where paths start.
         root: String,

@@ -1,9 +1,9 @@
-//! Which objects of stores may be read. A process that serves others reads with credentials that are not theirs.
+//! Which objects of stores may be read. A process that serves other users reads with credentials that are not theirs.
 
 /// Which objects of stores may be read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum ObjectRoots {
-    /// Any: whoever names a URL is the user whose credentials are used.
+    /// Any: the user who names a URL is the one whose credentials are used.
     #[default]
     Anywhere,
     /// Those whose URL is one of these, or is below one of them.

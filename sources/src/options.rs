@@ -43,7 +43,7 @@ pub enum IndexChoice {
 /// Where the files of custom readers may be, whose code is run by this process's user.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum ReaderFolders {
-    /// Anywhere: whoever names the file is the user whose process runs it.
+    /// Anywhere: the user who names the file is the one whose process runs it.
     #[default]
     Anywhere,
     /// Below one of these folders.

@@ -4,7 +4,7 @@ use std::fmt;
 
 use forebay_printable::printable;
 
-/// Something beside the records that is not used: files of one kind, or classes with names that are none.
+/// Something beside the records that is not used: files of one kind, or classes with names that cannot be used.
 ///
 /// A dataset with an oversight is a good dataset to the letter. But its owner may believe that training sees more than it
 /// does, so it is said when the dataset is opened, and `forebay verify` fails.
@@ -25,7 +25,7 @@ pub struct Oversight {
 /// What an oversight is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum OversightKind {
-    /// Files that are annotations, of which no label and no column is made.
+    /// Files that are annotations. No label and no column is made from them.
     Annotations,
     /// Files that are not read: pictures of formats that are not decoded, and files of unknown kinds.
     Unread,

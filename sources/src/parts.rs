@@ -37,7 +37,7 @@ pub struct RecordParts<'a> {
 const LENGTH: usize = size_of::<u64>();
 
 impl<'a> RecordParts<'a> {
-    /// Bytes of the table of so many masks.
+    /// Bytes of the table of `masks` masks.
     pub const fn table_len(masks: usize) -> u64 {
         (masks * LENGTH) as u64
     }
@@ -49,7 +49,7 @@ impl<'a> RecordParts<'a> {
         }
     }
 
-    /// The parts of what a source with so many masks has read, or of the end of it that begins with the first mask.
+    /// The parts of a record that a source with `masks` masks has read, or of its end that begins with the first mask.
     ///
     /// # Panics
     /// No such source has read it.

@@ -123,7 +123,7 @@ impl PointFile {
 }
 
 impl PointFiles {
-    /// Opens a file of the seek points of a dataset with this fingerprint and so many records.
+    /// Opens a file of the seek points of a dataset with this fingerprint and number of records.
     ///
     /// # Errors
     /// The file is of another dataset, of another version, or not whole. The text says which.
@@ -158,7 +158,7 @@ impl PointFiles {
         Self { parts: parts.into_iter().flat_map(shifted).collect() }
     }
 
-    /// Those of the first so many records.
+    /// The seek points of the first `records` records.
     #[must_use]
     pub fn first(mut self, records: u64) -> Self {
         self.parts.retain(|part| part.first < records);

@@ -1,4 +1,4 @@
-//! Tells whoever waits for a read that bytes of it arrive, so that a slow read is not taken for one that hangs.
+//! Tells the waiting readers that bytes of a read arrive, so that a slow read is not mistaken for one that hangs.
 
 use std::cell::RefCell;
 use std::fmt;
@@ -6,10 +6,11 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 
-/// Hears that a read goes on. Clones are the same.
+/// A callback for the progress of a read. Clones share it.
 ///
-/// A thread reads [`during`](Self::during) a pulse, and what is far below it finds the pulse by [`current`](Self::current).
-/// Between the two is code of other projects, such as the reader of Parquet files, which would not pass it on.
+/// A thread reads [`during`](Self::during) a pulse, and code far down the call stack finds it with
+/// [`current`](Self::current). The code between them may belong to other projects, such as the reader of Parquet files, and
+/// would not pass it on.
 ///
 /// ```
 /// use std::sync::atomic::{AtomicU32, Ordering};
@@ -29,7 +30,7 @@ use parking_lot::Mutex;
 #[derive(Clone, Default)]
 pub struct Pulse(Option<Arc<dyn Fn() + Send + Sync>>);
 
-/// The pulses of all who wait for the same read.
+/// The pulses of all readers that wait for the same read.
 #[derive(Debug, Default)]
 pub struct Pulses(Mutex<Vec<Pulse>>);
 
@@ -43,12 +44,12 @@ impl Pulse {
         Self(Some(Arc::new(heard)))
     }
 
-    /// That of the read that this thread does. Outside of a read, nobody hears it.
+    /// The pulse of this thread's read. Outside of a read, its beats are ignored.
     pub fn current() -> Self {
         CURRENT.with_borrow(Self::clone)
     }
 
-    /// Does a read, or begins a request. Both find this pulse.
+    /// Does a read, or begins a request. Both use this pulse.
     pub fn during<T>(&self, read: impl FnOnce() -> T) -> T {
         let _before = Before(CURRENT.replace(self.clone()));
         read()
@@ -63,17 +64,17 @@ impl Pulse {
 }
 
 impl Pulses {
-    /// Adds one more who waits.
+    /// Adds the pulse of one more waiting reader.
     pub fn join(&self, pulse: Pulse) {
         self.0.lock().push(pulse);
     }
 
-    /// Nobody waits any more.
+    /// Removes all pulses: no reader waits any more.
     pub fn leave(&self) {
         self.0.lock().clear();
     }
 
-    /// A pulse that all of them hear, also those who join later.
+    /// A pulse that beats all of them, including those that join later.
     pub fn all(self: &Arc<Self>) -> Pulse {
         let pulses = Arc::clone(self);
         Pulse::new(move || {

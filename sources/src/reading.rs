@@ -1,4 +1,4 @@
-//! How the records of a source are read ahead: by threads that wait, or by many requests that nobody waits for.
+//! How the records of a source are read ahead: by threads that wait, or by many requests without waiting threads.
 
 /// How the records of a source are read ahead.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

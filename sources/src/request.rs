@@ -7,8 +7,8 @@ use crate::{Locator, ReadError, ReadErrorKind, Withdrawal};
 /// A request for the stored bytes of one record.
 ///
 /// It is answered exactly once: by [`answer`](Self::answer), on any thread, or when it is dropped. A request that is
-/// dropped, for example by a runtime that ends, is answered with an outage. So the record is requested again and is
-/// never lost. Whoever made the request may withdraw it ([`Withdrawal`]).
+/// dropped, for example by a runtime that ends, is answered with an outage. So the record is requested again and is never
+/// lost. The caller that made the request may withdraw it ([`Withdrawal`]).
 ///
 /// A source over another source may change `record` and pass the request on.
 ///
@@ -69,7 +69,7 @@ impl Request {
         &self.locator
     }
 
-    /// Whether somebody still waits for the answer.
+    /// Tells the source if the caller no longer waits for the answer.
     pub fn withdrawal(&self) -> &Withdrawal {
         &self.withdrawal
     }

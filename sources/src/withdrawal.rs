@@ -1,13 +1,13 @@
-//! How whoever has made a request says that nobody waits for its answer any more.
+//! How the caller of a request tells the source that it no longer waits for the answer.
 
 use std::fmt;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
 
-/// The end of a request that nobody wants any more. The one who made the request calls [`withdraw`](Self::withdraw). A source
-/// that can stop reading says so with [`on_withdrawal`](Self::on_withdrawal), so that the request has neither memory nor a
-/// connection from then on.
+/// The end of a request that is no longer wanted. The caller that made the request calls [`withdraw`](Self::withdraw). A
+/// source that can stop reading registers for it with [`on_withdrawal`](Self::on_withdrawal), so that the request frees its
+/// memory and its connection.
 ///
 /// ```
 /// use std::sync::mpsc;
@@ -36,8 +36,8 @@ struct WithdrawalState {
 type Hook = Box<dyn FnOnce() + Send>;
 
 impl Withdrawal {
-    /// Says that nobody waits for the answer. What the source does about it is done by this call, so it must not be made under
-    /// a lock that an answer needs.
+    /// Says that the caller no longer waits for the answer. The source stops its work inside this call, so it must not be
+    /// made under a lock that an answer needs.
     pub fn withdraw(&self) {
         let hooks = {
             let mut state = self.state.lock();
