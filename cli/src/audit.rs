@@ -35,7 +35,7 @@ pub(crate) struct AuditArgs {
     coordinator: CoordinatorArgs,
 }
 
-/// What there is to say of a ledger.
+/// What the audit reports of a ledger.
 struct Audited<'a> {
     ledger: &'a str,
     epochs: Vec<EpochAudit>,

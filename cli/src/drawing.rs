@@ -204,7 +204,7 @@ fn at([x, y]: [f32; 2]) -> Point {
     Point::new(pixel(x), pixel(y))
 }
 
-/// Rows of so many floats.
+/// Rows of `N` floats.
 fn rows<const N: usize>(bytes: &[u8]) -> Vec<[f32; N]> {
     let floats: Vec<f32> = bytes.as_chunks::<4>().0.iter().map(|four| f32::from_le_bytes(*four)).collect();
     floats.as_chunks::<N>().0.to_vec()

@@ -20,7 +20,7 @@ pub(crate) enum Failure {
     /// The daemon or the coordinator does not answer, as a full sentence. It may come back.
     #[error("{0}")]
     Unavailable(String),
-    /// An audit adds up, and lacks so many records because they are bad.
+    /// An audit adds up, except for this many bad records.
     #[error("Complete but for {0} bad records; `forebay status --quarantine` lists them.")]
     LacksBad(u64),
     /// Something else, as a full sentence.
@@ -54,7 +54,7 @@ impl Failure {
             Self::Unavailable(_) | Self::Failed(_) | Self::Output(_) => ExitCode::FAILURE,
         };
         match writeln!(io::stderr(), "forebay: {}", printable(&self.to_string()).lines()) {
-            // Nobody listens on stderr; the code still tells.
+            // If stderr cannot be written, the exit code still tells.
             Ok(()) | Err(_) => code,
         }
     }

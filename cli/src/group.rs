@@ -3,7 +3,7 @@
 use forebay_printable::printable;
 use forebay_proto::v1::{ConsumerStatus, GroupStatus};
 
-/// Who a group is.
+/// The name of a group.
 pub(crate) fn members(GroupStatus { name, pids, .. }: &GroupStatus) -> String {
     if name.is_empty() {
         format!("of process {}", pids.first().unwrap_or(&0))
@@ -19,7 +19,7 @@ pub(crate) fn process(ConsumerStatus { pid, foreign, .. }: &ConsumerStatus) -> S
     if *foreign { format!("process {pid} in a container of its own") } else { format!("process {pid}") }
 }
 
-/// So many batches, in words.
+/// A number of batches, in words.
 pub(crate) fn in_batches(count: impl Into<u64>) -> String {
     match count.into() {
         1 => "1 batch".to_owned(),

@@ -8,7 +8,7 @@ use forebay_printable::printable;
 
 use crate::failure::Failure;
 
-/// The name of a file that is to be written.
+/// The name of a file to write.
 #[derive(Clone, Debug)]
 pub(crate) struct OutputFile(PathBuf);
 
@@ -30,7 +30,8 @@ impl OutputFile {
     pub(crate) fn write(&self, content: &[u8]) -> Result<(), Failure> {
         let name = self.0.file_name().unwrap_or_default().to_string_lossy();
         let part = self.folder().join(format!(".{name}.{}.part", std::process::id()));
-        // What a killed run left there must not refuse for ever; what somebody plants there is not written through.
+        // A file that a killed run left must not block later runs, and a link that another user planted must not be
+        // followed.
         let _stale = fs::remove_file(&part);
         let made = OpenOptions::new().write(true).create_new(true).open(&part);
         let written = made.and_then(|mut file| file.write_all(content));

@@ -9,7 +9,7 @@ use image::{ImageFormat, RgbImage};
 use crate::failure::Failure;
 use crate::output_file::OutputFile;
 
-/// A file that is to become a PNG.
+/// A picture to write as a PNG.
 #[derive(Clone, Debug)]
 pub(crate) struct PngFile(OutputFile);
 

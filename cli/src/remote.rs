@@ -86,7 +86,7 @@ impl Coordinator {
             if Instant::now() >= until {
                 return Err(failure);
             }
-            // Nobody unparks this thread: it rests between two attempts.
+            // Nothing unparks this thread: it only waits between two attempts.
             thread::park_timeout(pauses.next());
         }
         Ok(())

@@ -82,7 +82,7 @@ fn npy(view: &ReplayedView) -> Vec<u8> {
     };
     let shape = format!("({first}, {second}, {third})");
     let text = format!("{{'descr': '{kind}', 'fortran_order': False, 'shape': {shape}, }}");
-    // Ten bytes stand before the text, and the values begin at a multiple of 64.
+    // Ten bytes come before the text, and the values begin at a multiple of 64.
     let len = (text.len() + 11).next_multiple_of(64) - 10;
     let mut file = b"\x93NUMPY\x01\x00".to_vec();
     file.extend(u16::try_from(len).unwrap_or(u16::MAX).to_le_bytes());

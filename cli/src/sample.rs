@@ -48,7 +48,7 @@ pub(crate) fn run(args: &SampleArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Makes the class folders. What stands in the folder already is never touched.
+/// Makes the class folders. Files that are already in the folder are never touched.
 fn prepare(args: &SampleArgs, classes: u64) -> io::Result<()> {
     fs::create_dir_all(&args.dir)?;
     if fs::read_dir(&args.dir)?.next().is_some() {

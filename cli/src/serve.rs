@@ -64,7 +64,7 @@ pub(crate) fn run(args: &ServeArgs) -> Result<(), Failure> {
         let config = configuration(args)?;
         runtime.block_on(serve::service(config, args.config.clone(), surroundings, EndedBy::Signals))
     };
-    // What still runs waits for what does not come any more (a file system that hangs, say), and nobody waits for it.
+    // Tasks that still run may wait for ever, on a file system that hangs for example, so this does not wait for them.
     runtime.shutdown_background();
     served.map_err(|error| Failure::Failed(error.to_string()))
 }

@@ -52,7 +52,7 @@ const SOON: Duration = Duration::from_secs(1);
 pub(crate) fn run(args: &TopArgs) -> Result<(), Failure> {
     if args.once {
         let first = look(args)?;
-        // Nobody unparks this thread. If it wakes early, the rates are of a shorter time.
+        // Nothing unparks this thread. If it wakes early, the rates are of a shorter time.
         thread::park_timeout(args.every);
         let second = look(args)?;
         let mut out = io::stdout().lock();

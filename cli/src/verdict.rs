@@ -23,7 +23,7 @@ pub(crate) enum Limit {
     Ledger,
     /// The storage gives nothing.
     Storage,
-    /// Nobody is attached.
+    /// No trainer is attached.
     Nobody,
     /// The last epoch is complete: readers wait, and nothing is slow.
     Complete,
@@ -68,7 +68,7 @@ impl Verdict {
     }
 }
 
-/// A stream as it was at an earlier reading. None if it was opened since, or anew.
+/// A stream as it was at an earlier reading. `None` if it was opened or reopened since.
 pub(crate) fn earlier<'a>(before: &'a StatusReply, stream: &StreamStatus) -> Option<&'a StreamStatus> {
     before.streams.iter().find(|was| was.name == stream.name && was.open_ms <= stream.open_ms)
 }
@@ -93,7 +93,7 @@ fn is_complete(StreamStatus { epoch, epochs, epoch_len, epoch_done, .. }: &Strea
 fn bottleneck(stream: &StreamStatus, shares: Shares, waiting: Option<f64>, on_gpu: bool) -> Limit {
     // Slots that are being filled are not free either: then decoding may be what is slow.
     let is_full = shares.no_slot > 0.5 && stream.slots_ready > stream.slots_filling;
-    // Readers wait for room also where a GPU is busy, of which the threads' shares know nothing.
+    // Readers also wait for room if a GPU is busy, which the threads' shares do not show.
     let is_budget = shares.no_room > 0.5 && shares.no_slot < 0.5 && !on_gpu;
     // Then trainers wait as well: no batch is ready for them.
     let is_kept = shares.no_slot > 0.5 && stream.slots_ready + stream.slots_filling + stream.slots_free == 0;

@@ -11,13 +11,13 @@ use forebay_proto::v1::AuditReply;
 use super::{AuditAnswer, Audited, json};
 use crate::failure::Failure;
 
-/// What was told of each ledger: the epochs below this one.
+/// What was reported of each ledger: the epochs below this one.
 #[derive(Debug, Default)]
 struct ToldEpochs(BTreeMap<String, u64>);
 
 impl ToldEpochs {
-    /// Leaves of the tallies those of epochs that are complete and were not told, and notes them. An epoch that is read again
-    /// after a state was loaded is told again.
+    /// Keeps only the tallies of complete epochs that were not reported yet, and notes them. An epoch that is read again
+    /// after a state was loaded is reported again.
     fn take_new(&mut self, ledger: &str, reply: &mut AuditReply) {
         // An account that has ended, because other ranks go on, is complete up to there.
         let floor = reply.ends.map_or_else(|| reply.progress.unwrap_or_default().floor, |ends| ends.epoch + 1);
@@ -28,7 +28,7 @@ impl ToldEpochs {
     }
 }
 
-/// A time in which nobody answers.
+/// A time in which no coordinator answers.
 #[derive(Debug, Default)]
 struct Outage {
     goes_on: bool,
@@ -61,8 +61,8 @@ fn is_done(reply: &AuditReply) -> bool {
     has_ended || reply.total_epochs > 0 && reply.progress.unwrap_or_default().floor >= reply.total_epochs
 }
 
-/// Asks again and again, so often. Whoever does not answer when it is first asked may be the wrong one. After that, an outage is
-/// told once, and waited for.
+/// Asks again every `every`. If the first question fails, the address may be wrong, so this is an error. Later, an outage is
+/// reported once and waited out.
 pub(super) fn follow(
     ask: impl Fn() -> Result<Vec<(String, AuditReply)>, Failure>,
     every: Duration,
@@ -86,7 +86,7 @@ pub(super) fn follow(
         if !ledgers.is_empty() && ledgers.iter().all(|(_, reply)| is_done(reply)) {
             return answer.end();
         }
-        // Nobody unparks this thread: it rests between two questions.
+        // Nothing unparks this thread: it only waits between two questions.
         thread::park_timeout(every);
     }
 }

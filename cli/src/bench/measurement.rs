@@ -140,7 +140,7 @@ impl Watched<'_> {
         outage(&self.status()?).map_or(Ok(()), |sentence| Err(Unmeasured::Limited(Failure::Failed(sentence))))
     }
 
-    /// The trainer was told that the stream has failed.
+    /// The trainer got an error because the stream has failed.
     fn failed(&self, told: &NextError) -> Result<Unmeasured, Failure> {
         // The daemon names one bad picture of many.
         let sentence = outage(&self.status()?).unwrap_or_else(|| told.to_string());
@@ -214,7 +214,7 @@ fn rest(time: Duration, stop: &Stop) {
         if left.is_zero() {
             return;
         }
-        // Nobody unparks this thread, but it may wake early.
+        // Nothing unparks this thread, but it may wake early.
         std::thread::park_timeout(left.min(SLICE));
     }
 }

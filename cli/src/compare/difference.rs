@@ -10,7 +10,7 @@ pub(super) struct Difference {
     /// Values that differ by more than 1.
     pub over: u64,
     pub values: u64,
-    /// Where the greatest stands first: column and row.
+    /// The first pixel with the greatest difference: column and row.
     pub at: (u32, u32),
 }
 

@@ -103,7 +103,7 @@ impl Pillow {
         }
     }
 
-    /// Sends a picture and what is to be made of it. The answer is to be taken before the next one is asked.
+    /// Sends a picture and the task for it. Take the answer before the next picture is sent.
     pub(super) fn ask(&mut self, bytes: &[u8], tasks: &[Value]) -> io::Result<()> {
         writeln!(self.questions, "{}", json!({ "bytes": bytes.len(), "tasks": tasks }))?;
         self.questions.write_all(bytes)?;

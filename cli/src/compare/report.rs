@@ -25,7 +25,7 @@ pub(super) struct Report {
     /// Picture and reason.
     pub refused_by_pillow: Vec<(String, String)>,
     pub refused_by_both: u64,
-    /// Pictures of which Pillow's has another size.
+    /// Pictures for which Pillow's result has another size.
     pub other_size: Vec<String>,
     /// Picture and reason.
     pub unreadable: Vec<(String, String)>,

@@ -31,7 +31,7 @@ enum TaskKind {
     },
     /// What a named recipe draws, step by step.
     Planned(ResizedBy),
-    /// The same, with the magnitudes that this class of torchvision computes here, in so many bins.
+    /// The same, with the magnitudes that this class of torchvision computes here, in this many bins.
     Augmented(&'static str, u32),
 }
 

@@ -14,7 +14,7 @@ use forebay_cuda::survey::Places;
 
 use crate::failure::Failure;
 
-/// The best way is measured so often, each time so many times as long as the others.
+/// How often the best way is measured, and how many times as long as the others.
 const ROUNDS: usize = 3;
 const LONGER: u32 = 5;
 /// Memory of the GPU that a loop may take.

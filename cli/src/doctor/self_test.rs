@@ -25,7 +25,7 @@ pub(super) struct Sizes {
     copy: usize,
     /// Cases in which the kernel is held against its twin.
     cases: u64,
-    /// Pictures of a launch of which its speed is taken, and how long.
+    /// Pictures of a launch that is timed, and how long it is repeated.
     pictures: u32,
     time: Duration,
 }

@@ -32,7 +32,7 @@ pub(super) struct NotedIndex {
 
 /// Records whose points wait for each other to be written in order.
 const ROUND: u64 = 1024;
-/// So many records of a round that the storage does not give are no matter of single records.
+/// If the storage fails to give this many records of a round, this is an outage and not a fault of single records.
 const OUTAGES: u64 = 100;
 /// A buffer beyond this is not kept for the next record.
 const LARGE: usize = 64 << 20;

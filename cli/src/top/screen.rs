@@ -41,8 +41,8 @@ impl Screen {
         Ok(screen)
     }
 
-    /// Shows as many lines as there is room for. `gone` says why they are not renewed any more: it stands above them, and they are
-    /// dim.
+    /// Shows as many lines as there is room for. `gone` says why they are no longer updated: it is shown above them, and
+    /// they are dimmed.
     pub(super) fn show(&mut self, lines: &[Row], gone: Option<&str>) -> io::Result<()> {
         let (width, height) = size()?;
         let room = usize::from(height.saturating_sub(1));
@@ -81,7 +81,7 @@ impl Screen {
 
 impl Drop for Screen {
     fn drop(&mut self) {
-        // If the terminal is gone, nobody misses it.
+        // An error means that the terminal is gone, so nothing needs to be restored.
         let _shown = execute!(self.out, LeaveAlternateScreen, Show);
         let _cooked = disable_raw_mode();
     }

@@ -28,7 +28,7 @@ fn idle<'a>(before: &StatusReply, stream: &'a StreamStatus) -> Option<&'a Consum
     stream.consumers.iter().find(|trainer| trainer.held > 0 && consumed(trainer.id) == Some(trainer.delivered))
 }
 
-/// Who holds the others up, if that can be told.
+/// The trainer that holds the others up, if it is known.
 fn slowest(stream: &StreamStatus, idle: Option<&ConsumerStatus>) -> String {
     let behind = stream.groups.iter().max_by_key(|group| group.behind).filter(|_| stream.groups.len() > 1);
     match (behind, idle) {
@@ -47,7 +47,7 @@ fn begins(trainer: &ConsumerStatus) -> String {
     process(trainer).replacen('p', "P", 1)
 }
 
-/// Who keeps the slots of the ring.
+/// The trainer that keeps the slots of the ring.
 fn kept(StreamStatus { slots_held, slots_quarantined, consumers, .. }: &StreamStatus) -> String {
     let keeper = consumers.iter().max_by_key(|trainer| trainer.held).filter(|trainer| trainer.held > 0);
     let keeper = keeper.map(|keeper| format!(" {} holds {}.", begins(keeper), in_batches(keeper.held)));

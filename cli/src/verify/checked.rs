@@ -10,7 +10,7 @@ use super::kind::PictureKind;
 /// The first half of a blake3 hash of a record's bytes.
 pub(super) type Digest = [u8; 16];
 
-/// A record that was looked at.
+/// A record that was checked.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Checked {
     pub record: u64,

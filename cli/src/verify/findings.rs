@@ -1,4 +1,4 @@
-//! All that a look at every record has found.
+//! All findings of a check of every record.
 
 use std::collections::BTreeMap;
 
@@ -52,7 +52,7 @@ pub(super) struct BadGroup {
     pub records: Vec<(u64, Trouble)>,
 }
 
-/// How the sizes of the good pictures, and of all files, are spread. None if there are none.
+/// How the sizes of the good pictures, and of all files, are spread. `None` without any.
 pub(super) struct PictureSizes {
     pub width: Option<Spread>,
     pub height: Option<Spread>,

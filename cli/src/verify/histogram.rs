@@ -23,7 +23,7 @@ pub(super) struct Range {
 const MOST: usize = 32;
 
 impl Spread {
-    /// Of these numbers; none if there are none.
+    /// Of these numbers. `None` without numbers.
     pub(super) fn of(mut numbers: Vec<u64>) -> Option<Self> {
         numbers.sort_unstable();
         let (min, max) = (*numbers.first()?, *numbers.last()?);

@@ -26,7 +26,7 @@ pub(super) struct Scan<'a> {
 const LARGE: u64 = 64 << 20;
 /// How often a read that fails by an outage is tried.
 const TRIES: u32 = 3;
-/// So many outages in a row are no matter of single records.
+/// After this many outages in a row, the cause is not single records.
 const OUTAGES: u64 = 100;
 
 /// What the threads share.

@@ -1,6 +1,6 @@
-//! Text and bytes as they may stand in HTML.
+//! Escapes text and bytes for HTML.
 
-/// Text as it may stand between tags and in quoted attributes.
+/// Escapes text for use between tags and in quoted attributes.
 pub(super) fn escaped(text: &str) -> String {
     let mut html = String::with_capacity(text.len());
     for c in text.chars() {
