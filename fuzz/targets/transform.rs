@@ -1,5 +1,5 @@
-//! The whole transform: any list of transforms on any bytes. The place is filled just so, by whatever decoder, of our own
-//! or libjpeg-turbo, and a picture that was kept decoded gives what its file gives.
+//! The whole transform: any list of transforms on any bytes. Every byte of the place is written, our own decoder and
+//! libjpeg-turbo agree, and a picture that was kept decoded gives the same result as its file.
 #![no_main]
 
 use std::cell::RefCell;
@@ -162,7 +162,7 @@ fn interpolation(byte: u8) -> Interpolation {
 }
 
 fuzz_target!(|data: &[u8]| {
-    // The recipe stands behind the picture, so that a file is a seed as it is.
+    // The recipe comes after the picture, so that any file is a seed without changes.
     let (bytes, tail) = data.split_at(data.len().saturating_sub(32));
     let Ok(asked) = Asked::arbitrary(&mut Unstructured::new(tail)) else { return };
     let recipe = asked.recipe();

@@ -17,8 +17,8 @@ impl Turbo {
         Self(handle)
     }
 
-    /// The picture as RGB. None where it refuses the header. What is wrong with the data is forgiven: what stands behind the
-    /// scan is wrong only for it, and pixels that it could not decode are zeros, which tells.
+    /// The picture as RGB. `None` if it refuses the header. Errors in the data are forgiven: it rejects bytes after the scan
+    /// that our decoder does not read, and pixels that it could not decode are zeros, so that a comparison finds them.
     pub(crate) fn decode(&mut self, bytes: &[u8], scale: Scale) -> Option<Vec<u8>> {
         // SAFETY: the handle is live, the bytes are readable.
         let outcome = unsafe { tj::tj3DecompressHeader(self.0, bytes.as_ptr(), bytes.len() as _) };
