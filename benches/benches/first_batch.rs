@@ -52,7 +52,7 @@ fn main() -> Result<(), Bare> {
     Ok(())
 }
 
-/// A folder of class folders with so many pictures.
+/// A folder of class folders with this many pictures.
 fn link(pictures: &Path, folder: &Path, files: usize) -> Result<(), Bare> {
     for number in 0..files {
         let class = folder.join(format!("{:04}", number / FOLDER));

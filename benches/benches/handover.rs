@@ -174,7 +174,7 @@ fn release_binary() -> Result<PathBuf, Bare> {
     if !built.success() {
         return Err("the daemon could not be built".into());
     }
-    // target/release/deps/handover-… stands beside target/release/forebay.
+    // target/release/deps/handover-… is one folder below target/release/forebay.
     let own = std::env::current_exe()?;
     let folder = own.parent().and_then(Path::parent).ok_or("the benchmark has no folder")?;
     Ok(folder.join("forebay"))

@@ -1,8 +1,8 @@
 //! How near lanes come together to the sum of their speeds, by the schedule alone: a simulation, which no load disturbs. And
 //! what a decision costs.
 //!
-//! `cargo bench -p forebay-benches --bench schedule`. The lanes' speeds are those of a model of an H200, which nobody has
-//! measured; the schedule is told a first guess that is wrong by up to four times.
+//! `cargo bench -p forebay-benches --bench schedule`. The lanes' speeds come from a model of an H200, not from measurements.
+//! The schedule's first guess is wrong by a factor of up to four.
 #![allow(clippy::print_stdout, reason = "it prints its figures")]
 
 use std::time::{Duration, Instant};

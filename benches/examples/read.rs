@@ -19,7 +19,7 @@ use forebay_sources::{Container, Grains, Options, Part, Source};
 use serde_json::json;
 
 const THREADS: u64 = 2;
-/// Each figure is the best of so many rounds: the pages are in the cache then.
+/// Each figure is the best of this many rounds: after the first, the pages are in the cache.
 const ROUNDS: usize = 5;
 const ROOM: u64 = 1 << 30;
 /// Grains whose records are shuffled together: the default of `shuffle_window`.

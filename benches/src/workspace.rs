@@ -1,4 +1,4 @@
-//! The workspace as its own tests look at it: its crates, and the text of its files.
+//! The workspace as its own tests see it: its crates, and the text of its files.
 
 use std::fs;
 use std::path::{Path, PathBuf};

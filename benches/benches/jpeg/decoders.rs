@@ -82,7 +82,7 @@ impl Name {
 }
 
 impl Worker {
-    /// Does the work and gives what part of the picture stands in memory. None where it did not succeed.
+    /// Does the work. Returns which part of the picture is in memory, or `None` if the work failed.
     pub(crate) fn work(&mut self, work: Work, picture: &Picture) -> Option<Region> {
         let header = &picture.header;
         let region = match work {
@@ -98,7 +98,7 @@ impl Worker {
                 JpegDecoder::new(ZCursor::new(&picture.bytes)).decode_into(out).ok()?;
             }
             Self::Ours { decoder, parser, out } => {
-                // As one who has but the file.
+                // The header is read again, as for a caller that has only the file.
                 let header = forebay_jpeg::Header::read(&picture.bytes).ok()?;
                 if work == Work::Coefficients {
                     parser.parse(&header, &picture.bytes).ok()?;

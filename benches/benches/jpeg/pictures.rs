@@ -12,7 +12,7 @@ use crate::Bare;
 const LARGE: (u32, u32) = (4000, 3000);
 const TILE: (u32, u32) = (500, 375);
 
-/// At most so many large pictures are made.
+/// How many large pictures are made at most.
 const MOST_LARGE: usize = 4;
 
 /// A JPEG that all decoders take, in memory.

@@ -1,4 +1,4 @@
-//! Rounds in which every decoder has its turn, and what comes of their times.
+//! Rounds in which every decoder has its turn, and the figures from their times.
 
 use std::time::{Duration, Instant};
 

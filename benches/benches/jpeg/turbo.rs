@@ -25,7 +25,7 @@ impl Turbo {
         Self { bare: BareTurbo::default(), transformer }
     }
 
-    /// Decodes a region, and perhaps more columns beside it: gives which stand in `out`.
+    /// Decodes a region, and perhaps more columns beside it. Returns which region is in `out`.
     pub(crate) fn region(&mut self, bytes: &[u8], region: Region, out: &mut Vec<u8>) -> Option<Region> {
         let Region { left, top, width, height } = region;
         let Rect { left, top, width, height } = self.bare.decode(bytes, Rect { left, top, width, height }, out)?;

@@ -34,14 +34,15 @@ impl Launch {
         Self::with(vec!["--path".into(), folder.into()])
     }
 
-    /// With its ledgers in etcd. Coordinators of one etcd stand in for each other, each for so many seconds without a sign of life.
+    /// With its ledgers in etcd. If the leader is silent for `lease` seconds, another coordinator of the same etcd takes
+    /// over.
     pub(crate) fn on_etcd(endpoints: &str, lease: u64) -> Result<Self, Bare> {
         let args = ["--store", "etcd", "--etcd", endpoints, "--leader-lease", &format!("{lease}s")];
         Self::with(args.map(OsString::from).to_vec())
     }
 
     fn with(args: Vec<OsString>) -> Result<Self, Bare> {
-        // Somebody else may take the port in between. Then the coordinator says so.
+        // Another process may take the port in between. Then the coordinator reports that.
         let listen = TcpListener::bind("127.0.0.1:0")?.local_addr()?.to_string();
         Ok(Self { listen, args })
     }

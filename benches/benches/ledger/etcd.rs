@@ -26,7 +26,7 @@ const ONE_BY_ONE: u32 = 300;
 /// Leaders that are killed.
 const KILLED: usize = 3;
 
-/// Receipts and single commits, with so many members.
+/// Receipts and single commits, with this many members.
 pub(crate) async fn receipts(members: usize) -> Result<(), Bare> {
     let Some(etcd) = EtcdCluster::start(members, &ELECTIONS) else { return Ok(()) };
     let coordinator = Launch::on_etcd(&etcd.endpoints(), LEASE)?.spawn()?.ready().await?;
@@ -50,7 +50,7 @@ pub(crate) async fn receipts(members: usize) -> Result<(), Bare> {
     Ok(())
 }
 
-/// How long it takes until a worker gets a lease, from the death of the leader on, which another coordinator stands in for.
+/// How long it takes from the death of the leader, which another coordinator replaces, until a worker gets a lease.
 pub(crate) async fn killed() -> Result<(), Bare> {
     let Some(etcd) = EtcdCluster::start(3, &ELECTIONS) else { return Ok(()) };
     let launches = [Launch::on_etcd(&etcd.endpoints(), LEASE)?, Launch::on_etcd(&etcd.endpoints(), LEASE)?];

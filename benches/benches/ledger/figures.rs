@@ -25,7 +25,7 @@ impl Lateness {
         self.0.extend(more.0);
     }
 
-    /// The time within which so many of a hundred were done.
+    /// The time within which `of_hundred` percent were done.
     pub(crate) fn share(&self, of_hundred: usize) -> Duration {
         let mut sorted = self.0.clone();
         sorted.sort_unstable();
@@ -55,7 +55,7 @@ pub(crate) fn syncs(folder: &Path) -> Result<Lateness, Bare> {
     Ok(taken)
 }
 
-/// So many a second.
+/// A rate per second.
 #[allow(clippy::cast_precision_loss, reason = "a figure for people")]
 pub(crate) fn ratio(count: u64, time: Duration) -> f64 {
     count as f64 / time.as_secs_f64()

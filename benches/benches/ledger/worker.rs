@@ -1,4 +1,4 @@
-//! A daemon, as far as the ledger knows one.
+//! A daemon as the ledger sees it.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -37,7 +37,7 @@ pub(crate) struct Worker {
 }
 
 impl Ledger {
-    /// Of so many records in leases of so many, shuffled.
+    /// Of `records` records in leases of `shard_size`, shuffled.
     pub(crate) fn of(records: u64, shard_size: u64) -> Self {
         let spec = LedgerSpec {
             fingerprint: vec![0; 32],
@@ -74,7 +74,7 @@ impl Worker {
         self.caller.clone()
     }
 
-    /// Asks for leases, all of which it gets.
+    /// Asks for leases, and must get all of them.
     pub(crate) async fn acquire(&mut self, leases: u32) -> Result<(), Bare> {
         let request = AcquireRequest { caller: Some(self.next()), leases, ..AcquireRequest::default() };
         let granted = self.handle.call(request).await?.leases;
@@ -85,7 +85,7 @@ impl Worker {
         Ok(())
     }
 
-    /// Asks for a lease until somebody answers, as a daemon does in an outage.
+    /// Asks for a lease until a coordinator answers, as a daemon does in an outage.
     pub(crate) async fn acquire_in_outage(&mut self) -> Result<(), Bare> {
         let request = AcquireRequest { caller: Some(self.next()), leases: 1, ..AcquireRequest::default() };
         loop {
