@@ -51,7 +51,7 @@ const VERSION: u32 = 4;
 /// The key of the document that each ledger has. Each part has something in it.
 const HEAD: &str = "head";
 
-/// Who reads which positions of which epoch, and what has been delivered.
+/// Which worker reads which positions of which epoch, and what has been delivered.
 ///
 /// `procedures.rs` drives it, with the time as an argument in milliseconds of any clock that does not go back: it never
 /// looks at one. Leases expire by `expire` alone, when all that waited has been answered. What changed

@@ -101,7 +101,7 @@ impl Ledgers {
         })
     }
 
-    /// What those are told who follow a ledger; nothing of one that is gone.
+    /// The news for workers that follow a ledger; `None` if the ledger is gone.
     pub fn news(&mut self, name: &str) -> Option<LedgerNews> {
         self.shelf.shown_one(name).map(Ledger::news)
     }
@@ -151,7 +151,7 @@ impl Ledgers {
         self.shelf.take_touched()
     }
 
-    /// What is to be committed: all changes since the last call.
+    /// The changes to commit: all since the last call.
     pub fn take_changes(&mut self) -> Vec<Change> {
         let mut changes = std::mem::take(&mut self.forgotten);
         self.shelf.for_touched(|name, ledger| ledger.take_changes(&format!("{PREFIX}{name}/"), &mut changes));

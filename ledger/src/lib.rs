@@ -1,4 +1,4 @@
-//! Who has what of an epoch, and what was delivered: pure state machines of ledgers and tasks.
+//! Which worker has which positions of an epoch, and what was delivered: pure state machines of ledgers and tasks.
 //!
 //! [`Ledgers`] takes commands with the time at which they came, and gives replies and [`Change`]s of documents. Its owner
 //! stores the changes before it sends the reply. Nothing here does I/O, reads a clock or starts a thread.

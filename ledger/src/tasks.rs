@@ -1,9 +1,9 @@
-//! Shards of a dataset as tasks of workers that read the data themselves, as those of `ElasticDL` and `DLRover` do. Pure: it turns what
-//! they ask and report into commands of the dataset's ledger.
+//! Shards of a dataset as tasks for workers that read the data themselves, as in `ElasticDL` and `DLRover`. Pure: it turns
+//! their requests and reports into commands of the dataset's ledger.
 //!
-//! A task is a lease. Its id follows from the lease's, so there is no table of both. A task that takes too long goes to another
-//! worker. Workers that number their commands also send heartbeats, so their tasks end soon after they do. Of the others, nobody
-//! hears whether they live.
+//! A task is a lease. Its id follows from the lease's, so there is no table of both. A task that takes too long goes to
+//! another worker. Workers that number their commands also send heartbeats, so their tasks end soon after they do. For other
+//! workers, it is unknown whether they live.
 
 mod checkpoint;
 mod late;
@@ -30,7 +30,7 @@ use crate::error::LedgerError;
 use crate::ledger::{HeldPositions, Ledger, Times, cut};
 use forebay_plan::Plan;
 
-/// A shard with so many reports of errors is quarantined.
+/// A shard with this many reports of errors is quarantined.
 const ERRORS: u32 = 3;
 /// A worker that got nothing counts as waiting for this long, in milliseconds.
 const WAITING: u64 = 10_000;
@@ -155,7 +155,8 @@ impl Tasks {
         if !is_done {
             self.waits.insert(worker.to_owned(), now.saturating_add(WAITING));
         }
-        // If a worker with the last shards dies, one that has none gets them. It hears of the end when all is reported.
+        // If a worker with the last shards dies, a worker without shards gets them. It learns of the end when all shards are
+        // reported.
         let may_end = !sends_heartbeats(ledger, worker) || ledger.has_leases(worker);
         let ends = !is_done && may_end && reply.answer() == Answer::EpochEnd && self.nobody_reports(ledger, now);
         let given_once = if ends { self.given_once(ledger) } else { None };
@@ -247,7 +248,7 @@ impl Tasks {
         ReportTaskReply { outcome: outcome.into() }
     }
 
-    /// Counts a shard. A task whose time was up counts too as long as nobody else has got its shard.
+    /// Counts a shard. A task whose time was up counts too, as long as no other worker has got its shard.
     fn deliver(&mut self, ledger: &mut Ledger, lease: u64, held: &HeldPositions, now: u64) -> Outcome {
         let own = records(ledger.plan(), held.epoch, held.positions.clone());
         let sum: RecordSum = own.map(Turn::first).collect();
@@ -257,7 +258,7 @@ impl Tasks {
         if !end(ledger, &held.worker, item, Vec::new()) {
             return Outcome::Late;
         }
-        // Of a task that was taken away meanwhile, or was given before a restart, nobody knows how long it took.
+        // The duration is unknown if the task was taken away meanwhile, or was given before a restart.
         if let Some(given) = self.given.remove(&lease) {
             let took = now.saturating_sub(given);
             if took > self.stored.longest && took.saturating_mul(3) > self.timeout {
@@ -312,7 +313,7 @@ impl Tasks {
         self.stirred |= !self.waits.is_empty() && (ledger.has_answer() || self.nobody_reports(ledger, now));
     }
 
-    /// Whether workers that wait are to ask again; once.
+    /// Whether workers that wait should ask again. True only once for each change.
     pub(crate) const fn take_stirred(&mut self) -> bool {
         std::mem::replace(&mut self.stirred, false)
     }
@@ -365,7 +366,7 @@ fn shard(plan: &Plan, epoch: u64, positions: Range<u64>) -> Option<Range<u64>> {
     }
 }
 
-/// Accounts for a shard; false if it is somebody else's by now.
+/// Accounts for a shard; false if another worker has it by now.
 fn end(ledger: &mut Ledger, worker: &str, item: AckItem, bad: Vec<BadRecord>) -> bool {
     let request = AckRequest { items: vec![item], bad, ..AckRequest::default() };
     ledger.ack(worker, &request).verdicts == [i32::from(Verdict::Accepted)]

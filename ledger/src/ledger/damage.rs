@@ -45,7 +45,7 @@ pub(crate) enum Damage {
     /// An outline of another dataset.
     #[error("the document outline is none of this dataset")]
     Outline,
-    /// Shares of groups of trainers in epochs that are to come.
+    /// Shares of groups of trainers in future epochs.
     #[error("the document shares has impossible shares")]
     Shares,
     /// A number in the head is out of its range.

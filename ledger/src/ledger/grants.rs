@@ -78,7 +78,8 @@ impl Ledger {
                         Verdict::Accepted.into()
                     }
                     Err(verdict) => {
-                        // It may be delivered already, or another trainer goes on holding it: its group has not consumed it yet.
+                        // It may be delivered already. Or another trainer still holds it, and its group has not consumed it
+                        // yet.
                         if let Some(receipt) = of_group {
                             self.shares.wait_for_holder(receipt);
                         }

@@ -25,7 +25,7 @@ struct BesideReceipts<'a> {
 }
 
 impl Ledger {
-    /// Counts receipts. Each is accepted once, and only while its positions are nobody else's.
+    /// Counts receipts. Each is accepted once, and only while no other worker has its positions.
     pub fn ack(&mut self, worker: &str, request: &AckRequest) -> AckReply {
         let beside = BesideReceipts {
             hand_in: request.hand_in,

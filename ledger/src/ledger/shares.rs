@@ -6,10 +6,11 @@
 //!   v
 //! owed: delivered, and the groups that it names have not had it -> ends when they have handed it in, are told, or have ended
 //! ```
-//! What a trainer has consumed of a dead daemon's batches is owed to the other groups too, where no share told of it. What a
-//! trainer goes on holding is *held*: it is not delivered yet, and all groups wait for it that have not consumed it, also the
-//! trainer's own. What groups consume of it counts when it is delivered; nobody is told before that they missed it. A trainer
-//! that only has in its hands what another one holds, or what is delivered, changes nothing until it has consumed it.
+//! Batches of a dead daemon that a trainer has consumed are owed to the other groups too, even if no share reported them. A
+//! batch that a trainer still holds is *held*: it is not delivered yet, and every group that has not consumed it waits for
+//! it, including the trainer's own. What groups consume of it counts when it is delivered, and no group is told earlier that
+//! it missed it. A trainer may also hold a batch that another one holds, or that is delivered. That changes nothing until it
+//! has consumed the batch.
 
 use std::collections::BTreeSet;
 

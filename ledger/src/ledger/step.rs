@@ -8,7 +8,7 @@ use forebay_proto::v1::{LedgerSpec, LockstepRank, Snapshot};
 
 use crate::error::LedgerError;
 
-/// A rank's snapshot as the state of its run. A step of which a position is open counts as not done.
+/// A rank's snapshot as the state of its run. A step with an open position counts as not done.
 pub(super) fn of_run(plan: &Plan, rank: LockstepRank, snapshot: Snapshot) -> Snapshot {
     let first = snapshot.open.iter().map(|open| (open.epoch, open.start)).min();
     let (mut epoch, position) =

@@ -38,7 +38,7 @@ pub(super) struct LockstepRun {
 /// ranks counted before the state, or nothing of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum StateOrigin {
-    /// The rank's own segment has come there: its account goes on.
+    /// The rank's own segment has reached it: its account continues.
     Segment,
     /// An earlier segment has, or one of another number of ranks. The rank's account begins there.
     Run,
@@ -57,7 +57,7 @@ impl LockstepRun {
         Ok(Self { segments, is_dirty: false, is_stored: true })
     }
 
-    /// Of a run that has no document, and whose first rank is one of so many.
+    /// Of a run that has no document yet. `world_size` is the number of its ranks.
     pub(super) fn of(world_size: u32) -> Self {
         Self { segments: Segments::of(world_size), is_dirty: false, is_stored: false }
     }
@@ -130,9 +130,9 @@ impl Ledgers {
         Ok(reply)
     }
 
-    /// The round in which a rank is to be taken to a state. Ranks that load one state together do so in one round. The first of
-    /// them that goes back to the same state begins another one, and the others follow it there. One that still is at the state
-    /// goes back nowhere, unless a new load id says so.
+    /// The round in which a rank loads a state. Ranks that load one state together do so in one round. The first of them
+    /// that goes back to the same state again begins another round, and the others follow it there. A rank that is still at
+    /// the state does not go back, unless a new load id says so.
     fn round_of(&mut self, name: &str, request: &RestoreRequest) -> u64 {
         let (Some(state), Some(ledger)) = (&request.snapshot, self.shelf.get_mut(name)) else { return 0 };
         if ledger.plan().spec().lockstep.is_none() {
@@ -146,7 +146,7 @@ impl Ledgers {
         newest.map_or(0, |newest| newest + u64::from(own == Some(newest) && goes_back))
     }
 
-    /// Whose account a state is of that a rank is to be taken to.
+    /// Whose account the state is that a rank loads.
     fn origin_of(&self, name: &str, state: &Snapshot) -> StateOrigin {
         let (Some((stream, segments)), Some(ledger)) = (self.run_of(name), self.shelf.get(name)) else {
             return StateOrigin::Elsewhere;

@@ -1,11 +1,11 @@
-//! The ledgers by name, and which of them a group of commands has to do with: only these are looked at when it is committed.
+//! The ledgers by name, and which of them a group of commands has touched: only these are examined at its commit.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
 
 use crate::ledger::Ledger;
 
-/// See the module. Whoever gets a ledger to change it touches it.
+/// See the module. A caller that gets a ledger to change it thereby touches it.
 #[derive(Debug, Default)]
 pub(super) struct Shelf {
     by_name: BTreeMap<String, Ledger>,
@@ -90,7 +90,7 @@ impl Shelf {
         of_stream.inspect(|(name, _)| touched.add(name))
     }
 
-    /// One for those who only look at it. It is not touched.
+    /// A ledger to read. It is not touched.
     pub(super) fn shown_one(&mut self, name: &str) -> Option<&mut Ledger> {
         self.by_name.get_mut(name)
     }
@@ -105,7 +105,7 @@ impl Shelf {
         self.deadlines.order.first().map(|(deadline, _)| *deadline)
     }
 
-    /// Lets time take effect on those that were touched, and on those of which something is due. The others stay as they are.
+    /// Lets time take effect on ledgers that were touched, and on those with something due. The others stay as they are.
     pub(super) fn expire(&mut self, now: u64) {
         let due = self.dues.order.iter().take_while(|(due, _)| *due <= now).map(|(_, name)| name);
         due.for_each(|name| self.touched.add(name));

@@ -106,7 +106,7 @@ impl Ledgers {
         Ok(())
     }
 
-    /// A task for the worker. A dataset that nobody has registered yet is waited for.
+    /// A task for the worker. If the dataset is not registered yet, the answer is to wait.
     pub fn next_task(&mut self, request: &NextTaskRequest, now: u64) -> Result<NextTaskReply, LedgerError> {
         let caller = request.caller.clone().unwrap_or_default();
         check_name("worker", &caller.worker)?;
@@ -144,7 +144,7 @@ impl Ledgers {
         self.shelf.get_mut(name).zip(self.tasks.get_mut(name)).ok_or_else(missing)
     }
 
-    /// Whether workers that wait for tasks are to ask again; once.
+    /// Whether workers that wait for tasks should ask again. True only once for each change.
     pub fn take_stirred(&mut self) -> bool {
         self.tasks.values_mut().fold(false, |stirred, tasks| stirred | tasks.take_stirred())
     }

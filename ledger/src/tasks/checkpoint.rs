@@ -65,10 +65,11 @@ impl Tasks {
         Ok(checkpoint.to_string())
     }
 
-    /// Goes back to a checkpoint, or to the beginning. Tasks that are out are nobody's from then on.
+    /// Goes back to a checkpoint, or to the beginning. Tasks that are out are no longer valid then.
     ///
     /// # Errors
-    /// It is none, or one of another dataset or order, or its load id was used for another one. Nothing has changed then.
+    /// It is not a checkpoint, or is one of another dataset or order, or its load id was used for another one. Nothing has
+    /// changed then.
     pub(crate) fn restore(&mut self, ledger: &mut Ledger, request: &RestoreTasksRequest) -> Result<(), LedgerError> {
         let RestoreTasksRequest { checkpoint, load_id, .. } = request;
         let load = (!load_id.is_empty()).then(|| Load::of(load_id, checkpoint.as_bytes())).transpose()?;
@@ -120,7 +121,7 @@ fn imported(ledger: &mut Ledger, checkpoint: &Value) -> Result<Snapshot, LedgerE
     let range = |cause: Cause| {
         move |span: Range<u64>| OpenRange { epoch, start: span.start, end: span.end, deaths: 0, cause: cause.into() }
     };
-    // Somebody may have seen what a worker had.
+    // A worker may have seen the shards that it had.
     let mut open: Vec<OpenRange> =
         todo.into_iter().map(range(Cause::Unseen)).chain(doing.into_iter().map(range(Cause::TrainerEnded))).collect();
     open.sort_by_key(|open| open.start);

@@ -16,7 +16,7 @@ impl Tasks {
         self.named.extend(leases.map(|lease| (lease, now)));
     }
 
-    /// Takes tasks away that nobody has reported in time, or whose worker sends no heartbeats any more.
+    /// Takes away tasks that were not reported in time, or whose worker sends no heartbeats any more.
     pub(crate) fn expire(&mut self, ledger: &mut Ledger, now: u64) {
         if now < self.looked.saturating_add(LOOK) {
             return;

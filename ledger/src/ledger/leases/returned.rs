@@ -1,4 +1,4 @@
-//! Positions that were leased, are not complete, and nobody has, in lists by (epoch, start).
+//! Positions that were leased, are not complete, and are with no worker, in lists by (epoch, start).
 
 use std::ops::Range;
 
