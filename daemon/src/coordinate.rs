@@ -146,7 +146,7 @@ const REQUEST: usize = 64 << 20;
 const AT_ONCE: usize = 256;
 /// How long calls under way may take when it ends.
 const FAREWELL: Duration = Duration::from_secs(4);
-/// How long its store may take to close: etcd is told that this coordinator leads no more.
+/// How long its store may take to close, which includes giving up the leadership in etcd.
 const CLOSING: Duration = Duration::from_secs(3);
 /// How old metrics may be.
 const GAUGES: Duration = Duration::from_secs(1);
@@ -208,7 +208,7 @@ pub async fn coordinate(settings: CoordinateSettings, surroundings: Surroundings
         .add_service(InterceptedService::new(ledgers, check.clone()))
         .add_optional_service(settings.reflection.then(|| InterceptedService::new(reflection::service(), check)))
         .serve_with_incoming_shutdown(ReceiverStream::new(guests), async {
-            // Told to end, or nobody is left to tell it.
+            // It is told to end, or its owner is gone.
             ended.await.ok();
         });
     let mut served = tokio::spawn(served);
@@ -235,14 +235,14 @@ pub async fn coordinate(settings: CoordinateSettings, surroundings: Surroundings
         master.end(FAREWELL).await;
     }
     drop(doors);
-    // Else whoever takes over has to wait until this one has been silent for long enough.
+    // Otherwise the coordinator that takes over has to wait until this one has been silent for long enough.
     if tokio::time::timeout(CLOSING, handle.end()).await.is_err() {
         tracing::warn!("the store of the ledgers was not closed in time; this process ends nevertheless");
     }
     Ok(outcome?)
 }
 
-/// Says whether the ledgers can be used: not while their store cannot be written.
+/// Reports whether the ledgers can be used: not while their store cannot be written.
 async fn report_health(handle: Handle, reporter: HealthReporter) {
     let mut outage = handle.outage();
     loop {
@@ -270,7 +270,7 @@ async fn keep_gauges(handle: Handle, registry: Arc<Registry>) {
         samples.level(Metric::LedgerWritable, &[], is_writable(&handle).into());
         let (mut after, mut more) = (String::new(), true);
         while more {
-            // The coordinator may have thousands of workers, and answers nobody else meanwhile.
+            // The coordinator may have thousands of workers, and answers no other call during a list.
             let request = ListLedgersRequest { after, without_workers: true };
             let Ok(page) = handle.call(request).await else { break };
             page.ledgers.iter().for_each(|ledger| show(ledger, &mut samples));

@@ -235,7 +235,7 @@ impl Daemon {
     /// The configuration cannot be read, or has mistakes: nothing has changed then.
     pub(crate) async fn reload(self: &Arc<Self>) -> Result<ReloadReply, ReloadError> {
         let daemon = Arc::clone(self);
-        // In a task of its own: whoever asked may hang up in the middle.
+        // In a task of its own: the caller may hang up in the middle.
         tokio::spawn(async move { daemon.reload_alone().await }).await?
     }
 
@@ -249,7 +249,7 @@ impl Daemon {
         }
         let config = self.config();
         let opening = config.streams.keys().map(|name| self.streams.prepare(name));
-        // What takes longer is shown as it is by then.
+        // Openings that take longer are reported in the state that they have by then.
         let _all = tokio::time::timeout(PATIENCE, futures_util::future::join_all(opening)).await;
         reply.closed = self.closed();
         for key in &reply.taken {

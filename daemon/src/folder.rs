@@ -26,13 +26,13 @@ pub(crate) enum Whose {
     Managed,
     /// The user, by the configuration or the environment. It may be a link.
     Chosen,
-    /// Nobody. The folder may be in `/tmp`, where another user can make it first. So no link is followed.
+    /// Neither. The folder may be in `/tmp`, where another user can make it first. So no link is followed.
     Exposed,
 }
 
 /// Makes a folder that only this user, and a group where one is given, may enter.
 ///
-/// A folder that exists is somebody's: its mode stays, and it is refused where others could reach what will be in it.
+/// A folder that exists keeps its mode. It is refused if others could reach the files that will be in it.
 ///
 /// # Errors
 /// It cannot be made, or others may enter it.

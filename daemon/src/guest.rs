@@ -16,7 +16,7 @@ const SILENCE: Duration = Duration::from_secs(15);
 /// How often it is asked.
 pub(crate) const SIGN_OF_LIFE: Duration = Duration::from_secs(5);
 
-/// One connection, and what requests are told of it.
+/// One connection, and the information about it that requests carry.
 #[derive(Debug)]
 pub(crate) struct Guest<S, I> {
     stream: S,

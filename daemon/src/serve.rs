@@ -75,10 +75,11 @@ pub enum ServeError {
     },
 }
 
-/// How long the end of the streams may take beside what trainers are given. A private daemon's parent waits a little longer.
+/// How long the end of the streams may take in addition to the trainers' time. A private daemon's parent waits a little
+/// longer.
 const FAREWELL: Duration = Duration::from_secs(4);
 
-/// Where a service's sockets stand.
+/// The folder of a service's sockets.
 #[derive(Debug)]
 struct ServiceFolder {
     folder: PathBuf,
@@ -164,7 +165,7 @@ async fn end(daemon: &Arc<Daemon>, drain: Duration, signals: &mut Signals) -> Re
     Err(ServeError::Unfinished(outage.unwrap_or_else(|| "the streams did not end".to_owned())))
 }
 
-/// Whether the ledger was told everything. A coordinator in another process that does not answer is not waited for.
+/// Whether the ledger got all receipts. If a coordinator in another process does not answer, this does not wait for it.
 fn handed_in(daemon: &Daemon) -> Result<(), ServeError> {
     let outage = daemon.outage().filter(|_| daemon.config().coordinator.remote.is_some());
     outage.map_or(Ok(()), |outage| Err(ServeError::Unfinished(outage.to_string())))
@@ -276,7 +277,7 @@ fn ends(process: OwnedFd) -> std::io::Result<oneshot::Receiver<()>> {
     let (told, ended) = oneshot::channel();
     threads::start("forebay-parent", move || {
         while poll(&mut [PollFd::new(&process, PollFlags::IN)], None) == Err(Errno::INTR) {}
-        // Who is told may have ended before.
+        // The receiver may have ended before.
         let _late = told.send(());
     })?;
     Ok(ended)

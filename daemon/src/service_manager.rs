@@ -1,4 +1,4 @@
-//! What the service manager is told: that the process is ready, that it lives, that it ends.
+//! The messages for the service manager: that the process is ready, that it lives, that it ends.
 
 use std::ffi::OsString;
 use std::time::Duration;

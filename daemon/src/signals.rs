@@ -25,7 +25,7 @@ impl Signals {
     /// From now on.
     ///
     /// # Errors
-    /// The system refuses to tell of them.
+    /// The system refuses to report them.
     pub(crate) fn new(ended_by: EndedBy) -> io::Result<Self> {
         let ending = match ended_by {
             EndedBy::Signals => Some((listen(SignalKind::terminate())?, listen(SignalKind::interrupt())?)),

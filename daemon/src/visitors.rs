@@ -1,7 +1,6 @@
-//! Limits the connections of a socket, for each user and in total. A connection above a limit replaces the oldest one:
-//! of the same user, or of the user with the most connections. So nobody is locked out by other users' connections or
-//! by their own. Before the next connection is accepted, the replaced one must be closed, so that the limits are never
-//! exceeded.
+//! Limits the connections of a socket, for each user and in total. A connection above a limit replaces the oldest one: of
+//! the same user, or of the user with the most connections. So no user is locked out by other users' connections or by their
+//! own. The replaced connection must be closed before the next one is accepted, so that the limits are never exceeded.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -44,7 +43,7 @@ pub(crate) struct Visit {
 }
 
 impl Visitors {
-    /// At most so many connections of one user, and in all.
+    /// The most connections of one user, and in total.
     pub(crate) fn new(of_user: usize, in_all: usize) -> Self {
         let in_all = in_all.max(1);
         Self { of_user: of_user.max(1), in_all, table: Arc::default(), room: Arc::new(Semaphore::new(in_all + 1)) }

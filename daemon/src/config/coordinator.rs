@@ -50,7 +50,7 @@ impl Coordinator {
         let node = table.take("node", node);
         let [token, authority, certificate, key] =
             ["token_file", "tls_ca", "tls_certificate", "tls_key"].map(|key| table.take(key, path));
-        // With an embedded coordinator, nobody has to prove anything.
+        // An embedded coordinator needs no proof of identity.
         let Some(addresses) = addresses else { return Self { path: folder, remote: None, node } };
         if folder.is_some() {
             table.mistake("path", "cannot be combined with the endpoint of a coordinator, which has the ledgers.");

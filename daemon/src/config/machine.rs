@@ -13,12 +13,12 @@ use super::mistake::Mistake;
 use super::{Config, Metrics, SourceRights, Surroundings};
 use crate::group;
 
-/// Longest path of a Unix socket: `sockaddr_un` has 108 bytes, of which one ends it.
+/// Longest path of a Unix socket: `sockaddr_un` has 108 bytes, and the last one ends it.
 const SOCKET_PATH: usize = 107;
 /// Names of the sockets, all of this length, and the separator before them.
 const SOCKET_NAME: usize = "/forebay.sock".len();
 
-/// Everything that is not there. Permissions are not looked at: another user may check than will serve.
+/// All files that do not exist. Permissions are not checked, since the user who checks may not be the one who serves.
 pub(super) fn missing(config: &Config, surroundings: &Surroundings) -> Vec<Mistake> {
     let memory = sysinfo();
     let mut found = Found::default();

@@ -109,8 +109,8 @@ impl Sources {
 }
 
 /// The store that a source's name leads into: `s3://bucket` of `tar:s3://bucket/train/{0..9}.tar`, and the dataset with its
-/// revision of the Hugging Face Hub, `hf://datasets/owner/name@revision`. None if it leads to files.
-/// Whoever starts a daemon for one source allows it to read that store.
+/// revision of the Hugging Face Hub, `hf://datasets/owner/name@revision`. None if it leads to files. A user who starts a
+/// daemon for one source allows it to read that store.
 pub fn store_of(source: &str) -> Option<&str> {
     let (before, rest) = source.split_once("://")?;
     let start = before.rfind(':').map_or(0, |colon| colon + 1);
@@ -137,7 +137,7 @@ fn cache_size(value: &Value) -> Result<ByteSize, String> {
     size.ok_or_else(|| SIZES.to_owned())
 }
 
-/// Absolute: the folder where the daemon was started is nobody's choice.
+/// Absolute: the user does not choose the folder where the daemon is started.
 fn folder(value: &Value) -> Option<PathBuf> {
     value.as_str().filter(|path| !path.contains('\0')).map(PathBuf::from).filter(|path| path.is_absolute())
 }

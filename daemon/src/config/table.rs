@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use super::mistake::Mistake;
 use super::value::shown;
 
-/// A table whose keys are taken one by one; [`finish`](Self::finish) reports what nobody took.
+/// A table whose keys are taken one by one; [`finish`](Self::finish) reports the keys that were not taken.
 ///
 /// TOML and JSON both come as [`Value`]. A key that is `null` counts as absent, so that a client may send all its
 /// keys.
@@ -20,7 +20,7 @@ pub(super) struct Table<'v, 'm> {
     mistakes: &'m mut Vec<Mistake>,
 }
 
-/// What people write who come from elsewhere, and our key for it.
+/// Keys that users know from other projects, and our key for each.
 const HABITS: [(&str, &str); 5] = [
     ("random_shuffle", "shuffle"),
     ("num_workers", "num_threads"),
@@ -41,7 +41,7 @@ impl<'v, 'm> Table<'v, 'm> {
         self.values
     }
 
-    /// The key's value, if it stands there and is right. `read` says in its error what is allowed.
+    /// The key's value, if it is given and valid. The error of `read` says what is allowed.
     pub(super) fn take<T>(&mut self, key: &'static str, read: impl FnOnce(&Value) -> Result<T, String>) -> Option<T> {
         self.known.push(key);
         document::take(self.values, key, read).unwrap_or_else(|mistake| {
@@ -60,12 +60,12 @@ impl<'v, 'm> Table<'v, 'm> {
         self.take(key, read).unwrap_or(default)
     }
 
-    /// Whether the key stands there, right or wrong.
+    /// Whether the key is given, valid or not.
     pub(super) fn has(&self, key: &str) -> bool {
         document::given(self.values, key).is_some()
     }
 
-    /// Reads the keys of a recipe, with the defaults of those that are wrong. Nothing if there is none even so.
+    /// Reads the keys of a recipe, with defaults for those that are wrong. `None` if there is no recipe even so.
     pub(super) fn recipe(&mut self, shuffle: bool) -> Option<Recipe> {
         self.known.extend(document::KEYS);
         self.recipe_of(document::read(self.values, shuffle))
@@ -148,7 +148,7 @@ impl<'v, 'm> Table<'v, 'm> {
         &EMPTY
     }
 
-    /// Reports the keys that nobody took.
+    /// Reports the keys that were not taken.
     pub(super) fn finish(&mut self) {
         let unknown: Vec<&String> = self.values.keys().filter(|key| !self.known.contains(&key.as_str())).collect();
         for key in unknown {

@@ -77,7 +77,7 @@ async fn of_network(listener: TcpListener, tls: Option<Arc<ServerTls>>, visitors
         // A connection that begins slowly holds up no other.
         tokio::spawn(async move {
             match timeout(HANDSHAKE, begin(stream, tls, visit)).await.map_err(io::Error::from).flatten() {
-                // Nobody takes it where the coordinator ends.
+                // If the coordinator ends, the connection is dropped.
                 Ok(guest) => drop(guests.send(Ok(guest)).await),
                 Err(error) => {
                     let times = refusals.lock().worth_a_line(from.ip(), &error.to_string(), Instant::now());

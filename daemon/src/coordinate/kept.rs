@@ -1,4 +1,4 @@
-//! Where a coordinator keeps its ledgers: in a file of its own, or in etcd with others that stand in for it.
+//! Where a coordinator keeps its ledgers: in a file of its own, or in etcd, where others can take over.
 
 use std::path::PathBuf;
 use std::time::Duration;

@@ -1,8 +1,8 @@
-//! What clients of `ElasticDL` ask of their master, from the ledgers of a coordinator. A decision is never made here: the tasks of
-//! the coordinator make it.
+//! Answers the calls of `ElasticDL`'s clients to their master, from the ledgers of a coordinator. It makes no decisions
+//! itself: the tasks of the coordinator do.
 //!
-//! Such a client takes an answer without a task for the end of the data. So a call for a task is held until there is one, or
-//! none will come.
+//! Such a client takes an answer without a task as the end of the data. So a call for a task is held until there is one, or
+//! until none will come.
 
 use std::io;
 use std::time::Duration;
@@ -39,7 +39,7 @@ pub struct MasterSettings {
     pub listen: Vec<Place>,
     /// Other machines may reach these places.
     pub is_open: bool,
-    /// A task that nobody reports for this long goes to another worker.
+    /// A task that is not reported for this long goes to another worker.
     pub task_timeout: Duration,
 }
 
@@ -73,7 +73,7 @@ impl MasterSettings {
     }
 }
 
-/// Serves the clients of `ElasticDL`, if they are to be served.
+/// Serves the clients of `ElasticDL`, if the settings say so.
 ///
 /// # Errors
 /// One of the places cannot be used.
@@ -89,7 +89,7 @@ pub(super) async fn serve(settings: &MasterSettings, handle: Handle) -> Result<O
         .tcp_nodelay(true)
         .add_service(MasterServer::new(ElasticdlMaster(handle)))
         .serve_with_incoming_shutdown(ReceiverStream::new(guests), async {
-            // Told to end, or nobody is left to tell it.
+            // It is told to end, or its owner is gone.
             ended.await.ok();
         });
     Ok(Some(RunningMaster { end, served: tokio::spawn(served), _doors: doors }))
@@ -128,7 +128,7 @@ impl ElasticdlMaster {
     async fn ask(&self, caller: Caller) -> Result<NextTaskReply, Status> {
         let (told, answer) = oneshot::channel();
         let handle = self.0.clone();
-        // It goes on if this call is dropped.
+        // It continues if this call is dropped.
         tokio::spawn(async move {
             let asked = handle.call(NextTaskRequest { caller: Some(caller.clone()) }).await;
             if let Err(Ok(NextTaskReply { task: Some(task), .. })) = told.send(asked) {
@@ -156,7 +156,7 @@ impl ElasticdlMaster {
         }
     }
 
-    /// What there is to say of a dataset; nothing while nobody has registered it.
+    /// The state of a dataset; empty while no worker has registered it.
     async fn show(&self, dataset: &str) -> Result<ShowTasksReply, CallError> {
         match self.0.call(ShowTasksRequest { dataset: named(dataset).to_owned() }).await {
             Err(CallError::NotFound(_)) => Ok(ShowTasksReply::default()),

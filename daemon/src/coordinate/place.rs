@@ -44,7 +44,7 @@ pub enum PlaceError {
          prove nothing. If you trust the network, add --elasticdl-insecure"
     )]
     Unproved(Place),
-    /// The system refuses it, or somebody else has it.
+    /// The system refuses it, or another process has it.
     #[error("the coordinator cannot listen on {place}: {source}")]
     System {
         /// The place.
@@ -62,10 +62,10 @@ pub(super) enum Door {
 }
 
 impl Place {
-    /// Whether it may be listened on, with something that proves who calls or without.
+    /// Checks whether it may be listened on. `proved` says that callers must prove who they are.
     ///
     /// # Errors
-    /// Other machines reach it, and nobody would have to prove anything (semantics rule 25).
+    /// Other machines reach it, and their callers would not have to prove anything (semantics rule 25).
     pub(super) fn check(&self, proved: bool) -> Result<(), PlaceError> {
         match self {
             Self::Network(address) if !proved && !address.ip().is_loopback() => Err(PlaceError::Open(*address)),

@@ -4,9 +4,9 @@ use std::collections::HashMap;
 use std::net::IpAddr;
 use std::time::{Duration, Instant};
 
-/// The same refusal of the same machine is told again after this time.
+/// The same refusal of the same machine is logged again after this time.
 const AGAIN: Duration = Duration::from_secs(600);
-/// Refusals that are told apart. Addresses may come without end.
+/// Most refusals that are kept apart, since the number of addresses has no limit.
 const MOST: usize = 256;
 
 /// The refusals of the last minutes.
@@ -16,7 +16,7 @@ pub(super) struct Refusals(HashMap<(IpAddr, String), Refused>);
 #[derive(Debug)]
 struct Refused {
     told: Instant,
-    /// Since it was told.
+    /// When it was logged.
     times: u64,
 }
 

@@ -24,7 +24,8 @@ const LOOK: Duration = Duration::from_millis(100);
 
 /// Writes a snapshot at each tick at which the ledgers are not as they were in the last one. Runs until it is aborted.
 ///
-/// A snapshot that cannot be written is tried again at the next tick. The ledgers go on: their own file is what counts.
+/// A snapshot that cannot be written is tried again at the next tick. The ledgers continue: only their own file must be
+/// written.
 pub(super) async fn keep(handle: Handle, file: PathBuf, every: Duration) {
     let mut tick = interval(every);
     tick.set_missed_tick_behavior(MissedTickBehavior::Delay);

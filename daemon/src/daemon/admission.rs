@@ -208,8 +208,8 @@ fn groups(peer: &Peer) -> String {
     format!("{}{more}", shown.join(", "))
 }
 
-/// The stream of a Loader, with the Loader's own settings: one of another Loader that has left, or that left while
-/// it was opened, is opened anew.
+/// The stream of a Loader, with the Loader's own settings. A stream of another Loader that has left, or that left while it
+/// was opened, is reopened.
 async fn suited(streams: &Arc<Streams>, wanted: Wanted) -> Result<Entered, AdmissionRefusal> {
     loop {
         streams.leave_unfit(&wanted).await;
@@ -291,7 +291,7 @@ fn has_columns(stream: &Stream, names: Option<&[u8]>) -> Result<(), AdmissionRef
     stream.has_columns(&names).map_err(|unknown| (text_code::SETTINGS, format!("columns: {unknown}")))
 }
 
-/// Reads sealed memory, which may be long, where it keeps nobody waiting.
+/// Reads sealed memory on a thread of its own, since a long read would keep other tasks waiting.
 async fn read(passed: Option<OwnedFd>, limit: u64, code: u32) -> Result<Option<Vec<u8>>, AdmissionRefusal> {
     let Some(fd) = passed else { return Ok(None) };
     let bytes = threads::beside("forebay-attach", move || Bulk::accept(fd)?.read(limit)).await;
@@ -357,7 +357,7 @@ mod tests {
                 ledgers: Ledgers::File(folder.path().join("r.redb")),
             }
         };
-        // Nobody reads it any more, and it has not ended yet.
+        // No trainer reads it any more, and it has not ended yet.
         let (left, stays) = streams.enter(wanted(4)).await.unwrap();
         drop(stays);
         let (next, stays) = suited(&streams, wanted(8)).await.unwrap();

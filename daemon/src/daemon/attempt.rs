@@ -8,10 +8,10 @@ use tokio::task::AbortHandle;
 
 use super::OpenError;
 
-/// What came of an attempt. Everybody who waited is told the same.
+/// The outcome of an attempt. All callers that waited get the same.
 pub(super) type Outcome<T> = Result<T, Arc<OpenError>>;
 
-/// An attempt that goes on, or what came of it.
+/// An attempt that is under way, or its outcome.
 #[derive(Clone, Debug)]
 pub(super) struct Attempt<T> {
     outcome: watch::Receiver<Option<Outcome<T>>>,
@@ -35,12 +35,12 @@ impl<T: Clone + Send + Sync + 'static> Attempt<T> {
         outcome.wait_for(Option::is_some).await.ok()?.clone()
     }
 
-    /// The outcome; nothing while the attempt goes on.
+    /// The outcome; `None` while the attempt is under way.
     pub(super) fn settled(&self) -> Option<Outcome<T>> {
         self.outcome.borrow().clone()
     }
 
-    /// Whether it has come to nothing.
+    /// Whether it has failed.
     pub(super) fn has_failed(&self) -> bool {
         matches!(*self.outcome.borrow(), Some(Err(_)))
     }

@@ -42,7 +42,7 @@ pub(crate) enum ReloadError {
 pub(super) struct Configuration {
     kind: DaemonKind,
     current: Mutex<Arc<Config>>,
-    /// Held by whoever reads it again.
+    /// Held by the task that reads it again.
     reloading: tokio::sync::Mutex<()>,
 }
 
@@ -51,22 +51,22 @@ impl Configuration {
         Self { kind, current: Mutex::new(Arc::new(config)), reloading: tokio::sync::Mutex::default() }
     }
 
-    /// As it is by now.
+    /// The current configuration.
     pub(super) fn now(&self) -> Arc<Config> {
         Arc::clone(&self.current.lock())
     }
 
-    /// Goes on with another one.
+    /// Replaces it.
     pub(super) fn replace(&self, config: Config) {
         *self.current.lock() = Arc::new(config);
     }
 
-    /// The right to read it again, which one has at a time.
+    /// The right to read it again, which only one task has at a time.
     pub(super) async fn alone(&self) -> MutexGuard<'_, ()> {
         self.reloading.lock().await
     }
 
-    /// What its file says by now; nothing where there is no file.
+    /// The current content of its file; `None` without a file.
     ///
     /// # Errors
     /// It cannot be read, or has mistakes.
@@ -90,7 +90,7 @@ impl Configuration {
         }
     }
 
-    /// The cache on a local disk, as it is set by now.
+    /// The current settings of the cache on a local disk.
     ///
     /// # Errors
     /// The environment has a value that it cannot have.
@@ -106,7 +106,7 @@ impl Configuration {
         }
     }
 
-    /// Words for whoever asks for a stream that is not configured.
+    /// The text for a caller that asks for a stream that is not configured.
     pub(super) fn no_stream(&self, name: &str) -> String {
         let config = self.now();
         let known: Vec<&str> = config.streams.keys().map(String::as_str).collect();
@@ -121,7 +121,7 @@ impl Configuration {
         Some(Wanted { key, shard, section, files: None, trainer, ledgers: self.service_ledgers() })
     }
 
-    /// The same by the configuration as it is now: a reload calls off an opening whose settings it changes.
+    /// The same by the current configuration: a reload calls off an opening whose settings it changes.
     pub(super) fn by_now(&self, wanted: &Wanted) -> Outcome<Wanted> {
         let Wanted { key, shard, section, trainer, .. } = wanted;
         if self.is_private() {
@@ -136,7 +136,7 @@ impl Configuration {
         }
     }
 
-    /// Who asks for these ledgers.
+    /// The node as which this daemon asks for these ledgers.
     pub(super) fn node(&self, ledgers: &Ledgers) -> Node {
         match ledgers {
             Ledgers::Remote(_) => node::remote(self.now().coordinator.node.as_deref()),
@@ -157,7 +157,7 @@ fn read(file: &Path) -> Result<Config, ReloadError> {
     Ok(Config::parse(&text, &printable(file).to_string())?)
 }
 
-/// What has to stay as it is for a shard or a rank to mean the same: the kind of assignment, and its number.
+/// The settings that must stay the same for a shard or a rank to keep its meaning: the kind of assignment, and its number.
 fn assignment(sharding: Sharding) -> (u8, u32) {
     match sharding {
         Sharding::Dynamic => (0, 0),

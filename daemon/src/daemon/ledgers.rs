@@ -34,7 +34,7 @@ pub(crate) enum Ledgers {
 /// There is no folder that ledgers may be in.
 #[derive(Debug, Error)]
 pub enum NoFolder {
-    /// Nobody says where.
+    /// No setting or variable names one.
     #[error("there is no folder for ledgers: set HOME or XDG_STATE_HOME, or coordinator.path in the configuration")]
     Unknown,
     /// It cannot be used.
@@ -89,7 +89,7 @@ impl LedgerFiles {
             }
         };
         let (file, cell) = (file.clone(), self.cell(place));
-        // In a task of its own: if whoever asked first gives up, the file is not left half open for the others.
+        // In a task of its own: if the first caller gives up, the file is not left half open for the others.
         let opened = tokio::spawn(async move {
             // Opening may have to mend the file after a crash.
             let opening = || async { threads::beside("forebay-open", move || open(&file)).await? };

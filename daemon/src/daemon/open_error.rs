@@ -46,7 +46,7 @@ pub enum OpenError {
 }
 
 impl OpenError {
-    /// What a refused trainer is told for its program.
+    /// The code for the program of a refused trainer.
     pub(super) fn code(&self) -> u32 {
         match self {
             Self::Source(_) | Self::Cache(_) => text_code::DATASET,

@@ -31,7 +31,7 @@ pub(super) struct Streams {
     gates: Mutex<Gates>,
 }
 
-/// A stream that runs, and that nobody ends before this is dropped.
+/// A stream that runs, and does not end before this is dropped.
 pub(super) type Entered = (Arc<Served>, OwnedRwLockReadGuard<()>);
 
 impl Streams {
@@ -81,7 +81,7 @@ impl Streams {
             return Err(NewRunError::NoStream(self.configuration.no_stream(name)));
         };
         let (streams, run) = (Arc::clone(self), wanted.key.run.clone());
-        // In a task of its own: whoever asked may hang up in the middle.
+        // In a task of its own: the caller may hang up in the middle.
         let renewed = tokio::spawn(async move { streams.renew(wanted).await });
         renewed.await?.map(|()| run)
     }
@@ -99,12 +99,12 @@ impl Streams {
         Ok(self.prepare(&key.stream).await.1?)
     }
 
-    /// Goes on with the changed configuration.
+    /// Continues with the changed configuration.
     pub(super) async fn replace(&self, change: &Change) {
         self.shared.ring_memory().change(change.config.ring.memory_settings());
         let replaced = change.replaced.iter().filter_map(|name| self.configuration.wanted(name, None, None));
         let keys: Vec<_> = replaced.map(|wanted| wanted.key).collect();
-        // First of all: who waits for an opening that is called off begins another one at once.
+        // This comes first: a caller whose opening is called off begins another one at once.
         self.configuration.replace(change.config.clone());
         for key in keys {
             let turn = self.gates.lock().turn(&key);

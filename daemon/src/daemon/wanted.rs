@@ -9,7 +9,7 @@ use super::gates::StreamKey;
 use super::ledgers::Ledgers;
 use crate::config::StreamSection;
 
-/// A stream that somebody wants to be open.
+/// A stream to open.
 #[derive(Clone, Debug)]
 pub(super) struct Wanted {
     pub(super) key: StreamKey,
@@ -17,7 +17,7 @@ pub(super) struct Wanted {
     pub(super) section: StreamSection,
     /// A list of files.
     pub(super) files: Option<Arc<Vec<u8>>>,
-    /// What the trainer says of itself; nothing for a stream that is opened before there is a trainer.
+    /// The trainer's credentials; `None` for a stream that is opened before there is a trainer.
     pub(super) trainer: Option<Credentials>,
     pub(super) ledgers: Ledgers,
 }

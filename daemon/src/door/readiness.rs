@@ -5,7 +5,7 @@ use std::os::fd::AsFd;
 use tokio::io::Interest;
 use tokio::net::UnixStream;
 
-/// Waits until something can be received, or accepted, at a socket that itself goes on to the ring's thread.
+/// Waits until something can be received or accepted at a socket. The socket itself is then passed on to the ring's thread.
 ///
 /// tokio has no type for packet sockets, and a watch over any descriptor needs unsafe code. A stream socket's type
 /// does as well: nothing is read or written through it.
@@ -18,7 +18,7 @@ impl Readiness {
         UnixStream::from_std(duplicate).map(Self)
     }
 
-    /// Comes when the other end has hung up, unless it has said something before.
+    /// Completes when the other end has hung up, unless it has sent something before.
     pub(super) async fn hung_up(&self) {
         match self.0.ready(Interest::READABLE).await {
             Ok(ready) if !ready.is_read_closed() => std::future::pending().await,

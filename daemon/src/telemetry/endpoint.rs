@@ -28,8 +28,8 @@ use crate::config::Metrics;
 use crate::descriptors::Shares;
 use crate::visitors::Visit;
 
-/// A bound socket that nobody answers on yet: binding can fail before anything else has started. A Unix socket's name
-/// is removed when it is dropped.
+/// A bound socket that is not served yet: binding can fail before anything else has started. A Unix socket's name is removed
+/// when it is dropped.
 #[derive(Debug)]
 pub(crate) struct MetricsEndpoint {
     listener: Listener,
@@ -77,7 +77,7 @@ enum Listener {
 const HEADER_TIMEOUT: Duration = Duration::from_secs(10);
 /// So is one that does not take its answer.
 const TIMEOUT: Duration = Duration::from_secs(30);
-/// The user of those who come over TCP, where nobody says who it is.
+/// The user of TCP connections, for which the system does not say who it is.
 const NOBODY: u32 = u32::MAX;
 
 impl MetricsEndpoint {
@@ -147,7 +147,7 @@ fn bind_unix(path: PathBuf) -> Result<MetricsEndpoint, EndpointError> {
     if UnixStream::connect(&path).is_ok() {
         return Err(EndpointError::Taken { path });
     }
-    // A killed daemon leaves the name behind, which nobody answers at. Anything else that stands there stays.
+    // A killed daemon leaves the name of its socket behind, without a listener. Any other file there is kept.
     let left_behind = fs::symlink_metadata(&path).is_ok_and(|found| found.file_type().is_socket());
     let removed = if left_behind { fs::remove_file(&path) } else { Ok(()) };
     let bound = removed.and_then(|()| UnixListener::bind(&path));

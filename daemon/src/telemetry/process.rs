@@ -48,7 +48,7 @@ impl Stat {
         // The process's name may hold anything, parentheses included.
         let fields: Vec<u64> =
             text.rsplit_once(')')?.1.split_whitespace().map(|field| field.parse().unwrap_or(0)).collect();
-        // proc_pid_stat(5) counts from 1, and two fields stand before these.
+        // proc_pid_stat(5) counts from 1, and two fields come before these.
         let field = |number: usize| fields.get(number - 3).copied();
         Some(Self {
             cpu_ticks: field(14)? + field(15)?,

@@ -1,4 +1,4 @@
-//! Who reads what: `assignment`, with the keys of shards and of lockstep.
+//! Which worker reads which records: `assignment`, with the keys of shards and of lockstep.
 
 use forebay_plan::check_rank;
 use forebay_proto::v1::LockstepRank;

@@ -47,9 +47,9 @@ impl Streams {
         self.gates.lock().remove_unused(key);
     }
 
-    /// Ends a stream that nobody reads any more and that does not suit this trainer: a Loader before it had other
-    /// settings, its GPU is elsewhere, or its shard has moved to another node. Whoever opens it next decides, and goes on from
-    /// its ledger.
+    /// Ends a stream that no trainer reads any more and that does not suit this trainer: an earlier Loader had other
+    /// settings, its GPU is elsewhere, or its shard has moved to another node. The next trainer to open it decides, and
+    /// continues from its ledger.
     pub(in crate::daemon) async fn leave_unfit(&self, wanted: &Wanted) {
         if self.unfit(wanted).await.is_none() {
             return;
@@ -57,7 +57,7 @@ impl Streams {
         let Wanted { key, shard, .. } = wanted;
         let turn = self.gates.lock().turn(key);
         let _alone = turn.write().await;
-        // Somebody may have come before the turn did.
+        // Another trainer may have attached before this task got its turn.
         if let Some(stream) = self.unfit(wanted).await {
             tracing::info!(
                 stream = key.stream,
@@ -94,7 +94,7 @@ impl Streams {
         (place != stream.place() && stream.is_left().await).then_some(stream)
     }
 
-    /// Ends all that is open at a gate, or about to be. Nobody is let in there meanwhile.
+    /// Ends all streams that are open at a gate, or about to be. No trainer is admitted there meanwhile.
     pub(super) async fn end_all(&self, key: &StreamKey) {
         let gate = self.gates.lock().empty(key);
         for served in gate.call_off().await {
@@ -102,7 +102,7 @@ impl Streams {
         }
     }
 
-    /// Ends every stream, as the daemon ends. Nothing is opened any more; what is about to be is not waited for.
+    /// Ends every stream, as the daemon ends. No stream is opened any more, and openings under way are not waited for.
     pub(in crate::daemon) async fn close(&self, drain: Duration) {
         self.shared.leave();
         let gates = self.gates.lock().close();

@@ -1,4 +1,5 @@
-//! The opening of a stream, for the configuration or for a trainer. All who wait for a stream share one attempt to open it.
+//! The opening of a stream, for the configuration or for a trainer. All callers that wait for a stream share one attempt to
+//! open it.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -74,7 +75,7 @@ impl Streams {
         (name.into(), prepared)
     }
 
-    /// Waits until a stream is open. Opens it unless somebody else does already.
+    /// Waits until a stream is open. Opens it unless another caller does already.
     pub(in crate::daemon) async fn enter(self: &Arc<Self>, wanted: Wanted) -> Outcome<Entered> {
         loop {
             let Wanted { key, .. } = self.configuration.by_now(&wanted)?;
@@ -170,7 +171,7 @@ impl Streams {
         identity.of_part(wanted.section.settings.sharding, wanted.shard)
     }
 
-    /// A private stream that failed is its Loader's to tell of; a service's is shown until it is open.
+    /// The Loader of a private stream that failed reports it. A failed stream of a service is shown until it is open.
     fn forget_private(&self, key: &StreamKey) {
         if self.configuration.is_private() {
             self.gates.lock().remove_unused(key);
