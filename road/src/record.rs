@@ -145,7 +145,8 @@ impl BadRecord {
 impl From<BadRecord> for v1::BadRecord {
     fn from(bad: BadRecord) -> Self {
         let Position { lease, offset, record, .. } = bad.position;
-        Self { lease, position: offset, record, file: bad.file(), reason: bad.reason.to_string() }
+        let poison = matches!(bad.reason, Reason::Poison { .. });
+        Self { lease, position: offset, record, file: bad.file(), reason: bad.reason.to_string(), poison }
     }
 }
 

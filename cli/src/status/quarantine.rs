@@ -37,7 +37,7 @@ impl Quarantine {
             self.streams.push(ListedStream { stream, quarantined, by_record: BTreeMap::new() });
         }
         let Some(listed) = self.streams.last_mut() else { return };
-        for QuarantinedRecord { epoch, record, file, reason } in records {
+        for QuarantinedRecord { epoch, record, file, reason, .. } in records {
             let bad = listed.by_record.entry(record).or_insert(BadRecord { file, reason, epochs: Vec::new() });
             bad.epochs.push(epoch);
         }
@@ -106,6 +106,7 @@ mod tests {
             file: format!("{record}.jpg"),
             reason: "truncated.".into(),
             epoch,
+            poison: false,
         });
         StreamQuarantine { stream: stream.into(), quarantined, records: records.collect() }
     }

@@ -22,7 +22,7 @@ impl Quarantined {
     pub(crate) fn gather(found: Vec<QuarantinedRecord>) -> Vec<Self> {
         let mut list: Vec<Self> = Vec::new();
         let mut places = HashMap::new();
-        for QuarantinedRecord { record, file, reason, epoch } in found {
+        for QuarantinedRecord { record, file, reason, epoch, .. } in found {
             let place = *places.entry(record).or_insert(list.len());
             match list.get_mut(place) {
                 Some(known) => {
@@ -41,7 +41,7 @@ mod tests {
     use super::*;
 
     fn found(record: u64, epoch: u64, reason: &str) -> QuarantinedRecord {
-        QuarantinedRecord { record, file: format!("{record}.jpg"), reason: reason.to_owned(), epoch }
+        QuarantinedRecord { record, file: format!("{record}.jpg"), reason: reason.to_owned(), epoch, poison: false }
     }
 
     #[test]

@@ -25,6 +25,7 @@ mod names;
 mod news;
 mod opening;
 mod outlines;
+mod poison;
 mod policies;
 mod receipts;
 mod recovery;

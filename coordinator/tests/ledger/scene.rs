@@ -251,6 +251,11 @@ impl Daemon {
     }
 
     pub(crate) fn nack(&mut self, scene: &Scene, lease: &Lease, position: u64) -> Verdict {
+        self.nack_as(scene, lease, position, false)
+    }
+
+    /// As [`nack`](Self::nack), of a record that has ended child processes, or has not.
+    pub(crate) fn nack_as(&mut self, scene: &Scene, lease: &Lease, position: u64, poison: bool) -> Verdict {
         let record = scene.plan.record(lease.epoch, lease.start + position);
         let bad = BadRecord {
             lease: lease.id,
@@ -258,6 +263,7 @@ impl Daemon {
             record,
             file: format!("{record}.jpg"),
             reason: "no end marker".to_owned(),
+            poison,
         };
         let reply = scene.call(NackRequest { caller: Some(self.next()), records: vec![bad] }).unwrap();
         reply.verdicts().next().unwrap()

@@ -10,7 +10,9 @@ use forebay_proto::v1::{
 
 use super::Ledger;
 use super::account::GroupReceipts;
-use super::leases::{LeaseOut, TakenPositions};
+use super::leases::{Grant, LeaseOut, TakenPositions};
+use super::quarantine::Quarantine;
+use super::terms::Terms;
 use crate::error::LedgerError;
 
 /// Leases that one Acquire gives at most.
@@ -22,7 +24,9 @@ impl Ledger {
     pub(crate) fn acquire(&mut self, worker: &str, request: &AcquireRequest, now: u64) -> AcquireReply {
         self.drop_by_plan();
         let deadline = self.deadline(now);
-        let mut granted = self.leases.grant_tails(&self.terms, worker, request.batch, deadline);
+        let (terms, quarantine) = (&self.terms, &self.quarantine);
+        let has_poison = |grant: &Grant| has_poison(quarantine, terms, grant);
+        let mut granted = self.leases.grant_tails(terms, worker, request.batch, deadline, has_poison);
         let more = if request.tails { 0 } else { request.leases.clamp(1, MAX_GRANTED) as usize };
         while granted.len() < more {
             let Some(lease) = self.grant_next(worker, now) else { break };
@@ -45,7 +49,8 @@ impl Ledger {
     fn grant_next(&mut self, worker: &str, now: u64) -> Option<Lease> {
         let grant = self.leases.next_grant(&self.terms, now)?;
         self.account.count_repeats(self.terms.plan(), grant.epoch, &grant.range, grant.cause);
-        Some(self.leases.grant(worker, grant, self.deadline(now)))
+        let has_poison = has_poison(&self.quarantine, &self.terms, &grant);
+        Some(self.leases.grant(worker, grant, self.deadline(now), has_poison))
     }
 
     /// Counts positions of fixed places that no batch has as dropped, once all before them are leased.
@@ -194,4 +199,14 @@ impl Ledger {
         let news = self.news();
         Ok(HeartbeatReply { progress: news.progress, lease_ttl_ms, leases, news: Some(news) })
     }
+}
+
+/// Whether positions have a record of which an earlier epoch has shown that it ends processes (semantics rule 9).
+fn has_poison(quarantine: &Quarantine, terms: &Terms, grant: &Grant) -> bool {
+    let poison = quarantine.poison();
+    if poison.is_empty() {
+        return false;
+    }
+    let order = terms.plan().epoch(grant.epoch);
+    grant.range.clone().any(|position| poison.contains(&order.record(position)))
 }

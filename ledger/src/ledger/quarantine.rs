@@ -5,7 +5,7 @@ mod bad_records;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
 
-use forebay_proto::v1::{QuarantineKey, QuarantinedRecord, RunFailure, StoredBadBlock, StoredHead};
+use forebay_proto::v1::{BadRecord, QuarantineKey, QuarantinedRecord, RunFailure, StoredBadBlock, StoredHead};
 
 use self::bad_records::BadRecords;
 use super::documents::{DocumentWriter, Revision};
@@ -27,6 +27,8 @@ pub(super) struct Quarantine {
     entries: BTreeMap<(u64, u64), QuarantinedRecord>,
     /// The records that were ever in quarantine.
     bad: BadRecords,
+    /// The listed records that end processes.
+    poison: BTreeSet<u64>,
     /// How often a record was put in quarantine.
     count: u64,
     failure: RunFailure,
@@ -50,6 +52,7 @@ impl Quarantine {
     /// Takes in an entry that was stored.
     pub(super) fn load_entry(&mut self, entry: QuarantinedRecord) {
         self.bad.list(entry.record);
+        self.poison.extend(entry.poison.then_some(entry.record));
         self.entries.insert((entry.epoch, entry.record), entry);
     }
 
@@ -97,12 +100,19 @@ impl Quarantine {
         self.bad.len()
     }
 
+    /// The listed records that end processes.
+    pub(super) const fn poison(&self) -> &BTreeSet<u64> {
+        &self.poison
+    }
+
     /// Lists a record.
-    pub(super) fn add(&mut self, epoch: u64, record: u64, file: &str, reason: &str) {
+    pub(super) fn add(&mut self, epoch: u64, record: u64, bad: &BadRecord) {
         self.count = self.count.saturating_add(1);
         self.revision.rise();
         if self.entries.len() < LISTED {
-            let entry = QuarantinedRecord { record, file: cut(file), reason: cut(reason), epoch };
+            let (file, reason) = (cut(&bad.file), cut(&bad.reason));
+            let entry = QuarantinedRecord { record, file, reason, epoch, poison: bad.poison };
+            self.poison.extend(bad.poison.then_some(record));
             self.entries.insert((epoch, record), entry);
             self.bad.list(record);
             self.dirty.entries.insert((epoch, record));
@@ -128,6 +138,8 @@ impl Quarantine {
         }
         self.dirty.bad.extend(self.bad.unlisted());
         self.bad = self.entries.keys().map(|(_, record)| *record).collect();
+        let poison = self.entries.values().filter(|entry| entry.poison);
+        self.poison = poison.map(|entry| entry.record).collect();
         self.revision.rise();
     }
 

@@ -152,7 +152,7 @@ impl Ledger {
             tallies.quarantined += RecordSum::from_iter([turn]);
             tallies.count(plan, epoch, &place, PositionFate::Quarantined);
         });
-        self.quarantine.add(epoch, turn.record(), &bad.file, &bad.reason);
+        self.quarantine.add(epoch, turn.record(), bad);
         self.judge(worker, epoch, bad);
     }
 

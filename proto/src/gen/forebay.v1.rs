@@ -722,6 +722,9 @@ pub struct BadRecord {
     pub file: ::prost::alloc::string::String,
     #[prost(string, tag = "5")]
     pub reason: ::prost::alloc::string::String,
+    /// Making its picture ended two child processes (semantics rule 9).
+    #[prost(bool, tag = "6")]
+    pub poison: bool,
 }
 #[allow(clippy::all)]
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -1299,6 +1302,9 @@ pub struct QuarantinedRecord {
     pub reason: ::prost::alloc::string::String,
     #[prost(uint64, tag = "4")]
     pub epoch: u64,
+    /// Making its picture ended two child processes, so it is made in a child process in later epochs (semantics rule 9).
+    #[prost(bool, tag = "5")]
+    pub poison: bool,
 }
 /// Forgets a stream's run and lets the next Open make a fresh one.
 #[allow(clippy::all)]

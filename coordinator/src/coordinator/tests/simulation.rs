@@ -109,8 +109,9 @@ fn rule_9_whatever_happens_to_a_cluster_only_what_ends_processes_is_in_quarantin
                 .unwrap_or_else(|violation| panic!("{violation}\nTo repeat it: FOREBAY_SIMULATION_SEED={seed}"));
             println!("seed {seed}: {tale:?}");
             // The ledger knows of no death before the next daemon has come. One that was replaced, and does not know that yet, may
-            // still make what another one has by then.
-            let most = (setting.workers as u64 + 1) * setting.killers + tale.fenced;
+            // still make what another one has by then. And positions of the second epoch may be leased before a record of theirs
+            // is found bad in the first.
+            let most = (setting.workers as u64 + 2) * setting.killers + tale.fenced;
             assert!(!setting.only_kills || tale.ended <= most, "seed {seed}: {tale:?}");
             ended += tale.ended;
         }
@@ -169,5 +170,6 @@ fn an_order_from_blocks_that_are_too_short_is_found() {
 
 #[test]
 fn deaths_that_are_forgotten_when_leases_expire_are_found() {
-    assert_eq!(broken_by(Fault::ForgetsExpired, LATE), Invariant::Ends);
+    // Once two deaths are known by chance, its record is bad in all later epochs: many records make that unlikely.
+    assert_eq!(broken_by(Fault::ForgetsExpired, Setting { killers: 12, epochs: 1, ..LATE }), Invariant::Ends);
 }

@@ -78,10 +78,10 @@ impl Leases {
         take_first(&mut self.returned, index, most)
     }
 
-    /// Makes a lease with a fresh id.
-    pub(in crate::ledger) fn grant(&mut self, holder: &str, grant: Grant, deadline: u64) -> Lease {
+    /// Makes a lease with a fresh id. One that has a record that is known to end processes is a suspect at once.
+    pub(in crate::ledger) fn grant(&mut self, holder: &str, grant: Grant, deadline: u64, has_poison: bool) -> Lease {
         let Grant { epoch, range, deaths, .. } = grant;
-        let (start, end, suspect) = (range.start, range.end, deaths >= SUSPECT);
+        let (start, end, suspect) = (range.start, range.end, has_poison || deaths >= SUSPECT);
         let lease = Lease { id: self.next_id, epoch, start, end, deaths, suspect, ..Lease::default() };
         self.next_id += 1;
         self.change_of(holder);
@@ -135,6 +135,7 @@ impl Leases {
         holder: &str,
         batch: u64,
         deadline: u64,
+        has_poison: impl Fn(&Grant) -> bool,
     ) -> Vec<Lease> {
         let Some(epoch) = self.epoch_of_tails(terms) else { return Vec::new() };
         // There may be a tail of each worker: those that fill a batch are enough.
@@ -155,7 +156,8 @@ impl Leases {
         while left > 0 {
             let grant = take_first(&mut self.tails, 0, left.min(terms.shard_size()));
             left -= grant.range.end - grant.range.start;
-            let lease = self.grant(holder, grant, deadline);
+            let has_poison = has_poison(&grant);
+            let lease = self.grant(holder, grant, deadline, has_poison);
             let lease = self.out.change(lease.id, |held| {
                 (held.lease.whole, held.lease.last) = (is_whole, !is_whole);
                 held.lease

@@ -88,8 +88,8 @@ struct KnownLease {
 pub(super) struct Deeds {
     /// Messages, each to one of the coordinators.
     pub(super) sent: Vec<(usize, Message)>,
-    /// What a trainer gets: its number, lease, epoch, positions.
-    pub(super) delivered: Option<(u64, u64, u64, Range<u64>)>,
+    /// What a trainer gets: its number, the lease, positions.
+    pub(super) delivered: Option<(u64, Lease, Range<u64>)>,
     /// It ends, by a record that it makes.
     pub(super) ends: bool,
 }
@@ -223,7 +223,7 @@ impl SimulatedDaemon {
             let end = (held.seen + 1 + random.below(shape.portion)).min(before_killer);
             let positions = held.lease.start + held.seen..held.lease.start + end;
             held.seen = end;
-            deeds.delivered = Some((trainer, id, held.lease.epoch, positions));
+            deeds.delivered = Some((trainer, held.lease, positions));
         }
         None
     }
@@ -241,7 +241,7 @@ impl SimulatedDaemon {
 
     fn nack(&mut self, id: u64, record: u64) -> Ask {
         let position = self.known[&id].seen;
-        let bad = BadRecord { lease: id, position, record, ..BadRecord::default() };
+        let bad = BadRecord { lease: id, position, record, poison: true, ..BadRecord::default() };
         Ask::Nack(NackRequest { caller: Some(self.command()), records: vec![bad] })
     }
 

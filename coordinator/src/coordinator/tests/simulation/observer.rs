@@ -180,10 +180,12 @@ impl Observer {
         &mut self,
         from: &SimulatedDaemon,
         number: usize,
-        lease: u64,
-        epoch: u64,
+        lease: Lease,
         positions: Range<u64>,
     ) -> Result<(), Violation> {
+        // It may have come back in the turn of its grant.
+        self.leases.entry(lease.id).or_insert(lease);
+        let Lease { id: lease, epoch, .. } = lease;
         for place in positions.map(|position| (epoch, position)) {
             // One that was replaced offers what it has until it hears of that.
             if self.stored.incarnations.get(&from.worker) == Some(&from.incarnation) {
@@ -198,11 +200,6 @@ impl Observer {
             self.seen.push((place, lease, number));
         }
         Ok(())
-    }
-
-    /// Where a lease begins.
-    pub(super) fn lease_start(&self, lease: u64) -> u64 {
-        self.leases.get(&lease).map_or(0, |lease| lease.start)
     }
 
     pub(super) fn is_over(&self) -> bool {

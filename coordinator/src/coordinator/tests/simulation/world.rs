@@ -237,9 +237,9 @@ impl World {
             return Ok(());
         }
         let deeds = daemon.tick(number, self.now, &mut self.random, &self.shape);
-        if let Some((trainer, lease, epoch, positions)) = deeds.delivered {
-            self.give(trainer, lease, epoch, positions.clone());
-            self.observer.delivers(&self.daemons[number], number, lease, epoch, positions)?;
+        if let Some((trainer, lease, positions)) = deeds.delivered {
+            self.give(trainer, &lease, positions.clone());
+            self.observer.delivers(&self.daemons[number], number, lease, positions)?;
         }
         if deeds.ends {
             self.tale.ended += 1;

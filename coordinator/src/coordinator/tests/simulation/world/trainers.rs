@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use forebay_proto::v1::{AckItem, Range as Offsets, ack_item::Kind};
+use forebay_proto::v1::{AckItem, Lease, Range as Offsets, ack_item::Kind};
 
 use super::{Event, World};
 use crate::coordinator::tests::simulation::trainer::SimulatedTrainer;
@@ -12,12 +12,12 @@ const TRAINERS: usize = 2;
 
 impl World {
     /// A trainer gets positions of a lease.
-    pub(super) fn give(&mut self, trainer: u64, lease: u64, epoch: u64, positions: Range<u64>) {
-        let first = self.observer.lease_start(lease);
+    pub(super) fn give(&mut self, trainer: u64, lease: &Lease, positions: Range<u64>) {
+        let &Lease { id, epoch, start: first, .. } = lease;
         let sum = (self.shape.sum)(epoch, positions.clone());
         let (sum_high, sum_low) = sum.halves();
         let range = Some(Offsets { start: positions.start - first, end: positions.end - first });
-        let item = AckItem { lease, range, kind: Kind::Delivered.into(), count: sum.count, sum_high, sum_low };
+        let item = AckItem { lease: id, range, kind: Kind::Delivered.into(), count: sum.count, sum_high, sum_low };
         self.trainers.entry(trainer).or_default().given.push(item);
     }
 
