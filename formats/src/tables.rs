@@ -4,34 +4,20 @@
 mod choice;
 mod huggingface;
 mod labels;
+mod nested;
 mod targets;
 mod values;
 
 use std::path::Path;
 
 use arrow_array::cast::AsArray as _;
-use arrow_array::{Array, ArrayRef, RecordBatch, StructArray};
+use arrow_array::{Array, ArrayRef};
 use arrow_schema::DataType;
 use forebay_sources::{Container, Locator, Part, ReadError, ReadErrorKind, SourceError};
 
 pub(crate) use choice::TableChoice;
+pub(crate) use nested::{leaves, list_item, values};
 pub(crate) use values::TableValues;
-
-/// The values of a field of a batch, by the names that lead to it. Nothing, if there is no such field.
-///
-/// A row is null if one of the structures around the field is.
-pub(crate) fn field(batch: &RecordBatch, path: &[String]) -> Option<ArrayRef> {
-    let (first, rest) = path.split_first()?;
-    let mut array = ArrayRef::clone(batch.column_by_name(first)?);
-    for name in rest {
-        let structure = array.as_any().downcast_ref::<StructArray>()?;
-        let inner = structure.column_by_name(name)?;
-        let nulls = arrow_buffer::NullBuffer::union(structure.nulls(), inner.nulls());
-        let data = inner.to_data().into_builder().nulls(nulls).build().ok()?;
-        array = arrow_array::make_array(data);
-    }
-    Some(array)
-}
 
 /// The text of a row. Nothing, if it is null, or no text.
 pub(crate) fn text(array: &ArrayRef, row: usize) -> Option<&str> {
@@ -59,3 +45,6 @@ pub(crate) fn bad_row(path: &Path, row: u64, problem: String) -> SourceError {
     let container = Container::File(path.to_owned());
     SourceError::Malformed { locator: Locator { container, part: Part::Row(row) }, problem }
 }
+
+#[cfg(test)]
+mod tests;

@@ -10,6 +10,7 @@ import tarfile
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -95,27 +96,32 @@ def tar_npy(folder: Path, records: Records) -> Arguments:
     }
 
 
-def _table(records: Records) -> Any:
+def _table(records: Records, *, as_list: bool) -> Any:
     import pyarrow as pa
 
-    objects = [{"bbox": record.sized(), "category": record.classes} for record in records]
-    kind = pa.struct([("bbox", pa.list_(pa.list_(pa.float64()))), ("category", pa.list_(pa.int64()))])
+    if as_list:
+        pairs = [zip(record.sized(), record.classes, strict=True) for record in records]
+        objects = [[{"bbox": box, "category": kind} for box, kind in each] for each in pairs]
+        kind = pa.list_(pa.struct([("bbox", pa.list_(pa.float32(), 4)), ("category", pa.int64())]))
+    else:
+        objects = [{"bbox": record.sized(), "category": record.classes} for record in records]
+        kind = pa.struct([("bbox", pa.list_(pa.list_(pa.float64()))), ("category", pa.list_(pa.int64()))])
     return pa.table(
         {"image": [record.picture for record in records], "objects": pa.array(objects, kind)},
     )
 
 
-def parquet(folder: Path, records: Records) -> Arguments:
+def parquet(folder: Path, records: Records, *, as_list: bool = False) -> Arguments:
     import pyarrow.parquet as pq
 
-    pq.write_table(_table(records), folder / "set.parquet")
+    pq.write_table(_table(records, as_list=as_list), folder / "set.parquet")
     return {"source": f"parquet:{folder / 'set.parquet'}"}
 
 
-def arrow(folder: Path, records: Records) -> Arguments:
+def arrow(folder: Path, records: Records, *, as_list: bool = False) -> Arguments:
     import pyarrow as pa
 
-    table = _table(records)
+    table = _table(records, as_list=as_list)
     with pa.ipc.new_file(folder / "set.arrow", table.schema) as writer:
         writer.write_table(table)
     columns = {"boxes": "objects.bbox", "classes": "objects.category"}
@@ -266,7 +272,9 @@ FORMATS: dict[str, Callable[[Path, Records], Arguments]] = {
     "tar with JSON": tar_json,
     "tar with arrays": tar_npy,
     "parquet": parquet,
+    "parquet with lists of structures": partial(parquet, as_list=True),
     "arrow": arrow,
+    "arrow with lists of structures": partial(arrow, as_list=True),
     "tfrecord": tfrecord,
     "recordio": recordio,
     "mxnet": mxnet,

@@ -11,6 +11,7 @@ use super::layout::{BufferCursor, FieldPlace};
 use super::messages::MessageBody;
 use crate::contained::contained;
 use crate::ranges::FileRanges;
+use crate::tables::list_item;
 
 /// A batch whose fields are read one by one.
 #[derive(Debug)]
@@ -45,13 +46,7 @@ impl RowBatch<'_> {
     pub(super) fn values(&self, path: &[String]) -> Option<ArrayRef> {
         let place = BufferCursor::default().find(self.fields, path, &self.header)?;
         // The library checks arrays when it builds them, and panics at some that it does not expect.
-        let array = contained(|| {
-            let data = self.array(place.of, &mut place.at.clone()).filter(|data| data.len() == self.rows);
-            let data = data.ok_or("it is damaged")?;
-            let Nulls(nulls) = self.with_nulls_around(&place, data.nulls()).ok_or("it is damaged")?;
-            let whole = data.into_builder().nulls(nulls).build();
-            whole.map(make_array).map_err(|_| "it is damaged")
-        });
+        let array = contained(|| self.within(&place, self.rows).map(make_array).ok_or("it is damaged"));
         array.ok()
     }
 
@@ -59,10 +54,10 @@ impl RowBatch<'_> {
     pub(super) fn cells(&self, path: &[String]) -> Option<Vec<PictureCell>> {
         let place = BufferCursor::default().find(self.fields, path, &self.header)?;
         let (len, own) = self.node(place.at)?;
-        if len != self.rows {
+        if len != self.rows || !place.rest.is_empty() {
             return None;
         }
-        let Nulls(nulls) = self.with_nulls_around(&place, own.as_ref())?;
+        let Nulls(nulls) = self.with_nulls_around(&place.around, own.as_ref(), len)?;
         let numbers = place.at.buffer + 1;
         let mut cells = match place.of {
             DataType::Binary => self.by_offsets::<4>(numbers)?,
@@ -122,6 +117,47 @@ impl RowBatch<'_> {
         Some((0..).zip(bytes.chunks_exact(16)).map(cell).collect())
     }
 
+    /// The values of a field, which has so many. Within a list of structures, these are lists of its values.
+    fn within(&self, place: &FieldPlace<'_>, len: usize) -> Option<ArrayData> {
+        let data =
+            if place.rest.is_empty() { self.array(place.of, &mut place.at.clone())? } else { self.lists(place)? };
+        if data.len() != len {
+            return None;
+        }
+        let Nulls(nulls) = self.with_nulls_around(&place.around, data.nulls(), len)?;
+        data.into_builder().nulls(nulls).build().ok()
+    }
+
+    /// The lists of a field's values, of lists of structures.
+    fn lists(&self, place: &FieldPlace<'_>) -> Option<ArrayData> {
+        let (len, nulls) = self.node(place.at)?;
+        let (item, buffers) = match place.of {
+            DataType::List(item) | DataType::LargeList(item) => (item, 2),
+            DataType::FixedSizeList(item, _) => (item, 1),
+            _ => return None,
+        };
+        let items = place.at.within(buffers);
+        let inner = match item.data_type() {
+            DataType::Struct(fields) => {
+                let mut inner = items.within(1).find(fields, place.rest, &self.header)?;
+                inner.around.insert(0, items);
+                inner
+            }
+            of => FieldPlace { of, rest: place.rest, at: items, around: Vec::new() },
+        };
+        let values = self.within(&inner, self.node(items)?.0)?;
+        let item = list_item(values.data_type().clone());
+        let builder = match place.of {
+            DataType::List(_) => ArrayData::builder(DataType::List(item)).add_buffer(self.buffer(place.at.buffer + 1)?),
+            DataType::LargeList(_) => {
+                ArrayData::builder(DataType::LargeList(item)).add_buffer(self.buffer(place.at.buffer + 1)?)
+            }
+            DataType::FixedSizeList(_, size) => ArrayData::builder(DataType::FixedSizeList(item, *size)),
+            _ => return None,
+        };
+        builder.len(len).nulls(nulls).align_buffers(true).child_data(vec![values]).build().ok()
+    }
+
     /// The array of this type that begins here. The cursor moves behind it.
     fn array(&self, of: &DataType, cursor: &mut BufferCursor) -> Option<ArrayData> {
         let at = *cursor;
@@ -177,12 +213,12 @@ impl RowBatch<'_> {
         Some((len, Some(NullBuffer::new(arrow_buffer::BooleanBuffer::new(bits, 0, len)))))
     }
 
-    /// The nulls, with those of the structures around a field. Nothing, if they cannot be read.
-    fn with_nulls_around(&self, place: &FieldPlace<'_>, own: Option<&NullBuffer>) -> Option<Nulls> {
+    /// The nulls, with those of the structures around a field of so many values. Nothing, if they cannot be read.
+    fn with_nulls_around(&self, around: &[BufferCursor], own: Option<&NullBuffer>, len: usize) -> Option<Nulls> {
         let mut all = own.cloned();
-        for structure in &place.around {
-            let (len, nulls) = self.node(*structure)?;
-            if len != self.rows {
+        for structure in around {
+            let (of_structure, nulls) = self.node(*structure)?;
+            if of_structure != len {
                 return None;
             }
             all = NullBuffer::union(all.as_ref(), nulls.as_ref());

@@ -15,18 +15,22 @@ pub(super) struct BufferCursor {
 /// A field in a batch, with the structures around it.
 #[derive(Debug)]
 pub(super) struct FieldPlace<'a> {
+    /// Its type.
     pub of: &'a DataType,
+    /// The names that lead from it to a field within a list of structures. None, if it is the field that was looked for.
+    pub rest: &'a [String],
     pub at: BufferCursor,
     /// The structures, from the outermost.
     pub around: Vec<BufferCursor>,
 }
 
 impl BufferCursor {
-    /// Finds the field to which these names lead. Nothing, if there is none, or if the batch lacks a number.
+    /// Finds the field to which these names lead, or the outermost list around it. Nothing, if there is none, or if the batch
+    /// lacks a number.
     pub(super) fn find<'a>(
         mut self,
         fields: &'a Fields,
-        path: &[String],
+        path: &'a [String],
         batch: &RecordBatch<'_>,
     ) -> Option<FieldPlace<'a>> {
         let (first, rest) = path.split_first()?;
@@ -35,10 +39,9 @@ impl BufferCursor {
                 self.skip(field.data_type(), batch)?;
                 continue;
             }
-            if rest.is_empty() {
-                return Some(FieldPlace { of: field.data_type(), at: self, around: Vec::new() });
-            }
-            let DataType::Struct(inner) = field.data_type() else { return None };
+            let DataType::Struct(inner) = field.data_type() else {
+                return Some(FieldPlace { of: field.data_type(), rest, at: self, around: Vec::new() });
+            };
             let mut place = self.within(1).find(inner, rest, batch)?;
             place.around.insert(0, self);
             return Some(place);

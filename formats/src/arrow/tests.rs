@@ -31,7 +31,7 @@ fn open(address: &Address, options: &Options) -> Result<Packed, SourceError> {
     })
 }
 
-fn stream(path: &Path, batches: &[RecordBatch]) {
+pub(crate) fn stream(path: &Path, batches: &[RecordBatch]) {
     let mut writer = StreamWriter::try_new(fs::File::create(path).unwrap(), &batches[0].schema()).unwrap();
     for batch in batches {
         writer.write(batch).unwrap();
@@ -39,7 +39,7 @@ fn stream(path: &Path, batches: &[RecordBatch]) {
     writer.finish().unwrap();
 }
 
-fn file(path: &Path, batches: &[RecordBatch]) {
+pub(crate) fn file(path: &Path, batches: &[RecordBatch]) {
     let mut writer = FileWriter::try_new(fs::File::create(path).unwrap(), &batches[0].schema()).unwrap();
     for batch in batches {
         writer.write(batch).unwrap();
@@ -56,6 +56,10 @@ fn compressed(path: &Path, batches: &[RecordBatch], compression: CompressionType
         writer.write(batch).unwrap();
     }
     writer.finish().unwrap();
+}
+
+pub(crate) fn zstd(path: &Path, batches: &[RecordBatch]) {
+    compressed(path, batches, CompressionType::ZSTD);
 }
 
 /// A compressed file of these pictures. Beside them are bytes that do not become fewer, so that a longer picture makes a longer

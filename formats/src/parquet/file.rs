@@ -1,6 +1,7 @@
 //! One Parquet file while its dataset is opened: its schema, the values that are read at once, and where its pictures are.
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -119,7 +120,7 @@ impl<'a> TableFile<'a> {
         let mut row = 0;
         while let Some(batch) = contained(|| reader.next().transpose()).map_err(|words| self.damaged(row, &words))? {
             let field = |field: &[String]| {
-                tables::field(&batch, field).ok_or_else(|| self.damaged(row, "a column is not there"))
+                tables::values(&batch, field).ok_or_else(|| self.damaged(row, "a column is not there"))
             };
             let bad = |place, problem| bad_row(self.path, (place as u64).saturating_sub(first_record), problem);
             values.push(&self.choice, field, bad)?;
@@ -168,21 +169,18 @@ impl<'a> TableFile<'a> {
     }
 
     /// The numbers of the columns that hold a field's values.
-    fn leaves_of(&self, field: &[String]) -> Vec<usize> {
-        let columns = self.metadata.file_metadata().schema_descr().columns();
-        let of_field =
-            |(_, column): &(usize, &::parquet::schema::types::ColumnDescPtr)| column.path().parts().starts_with(field);
-        columns.iter().enumerate().filter(of_field).map(|(number, _)| number).collect()
+    fn leaves_of(&self, field: &[String]) -> Range<usize> {
+        tables::leaves(&self.schema.fields, field).unwrap_or_default()
     }
 
     /// The number of the column that is this field, of bytes and without lists.
     fn leaf(&self, field: &[String]) -> Option<usize> {
         let columns = self.metadata.file_metadata().schema_descr().columns();
         let fits = |number: &usize| {
-            let column = &columns[*number];
+            let Some(column) = columns.get(*number) else { return false };
             column.path().parts() == field && column.physical_type() == Type::BYTE_ARRAY && column.max_rep_level() == 0
         };
-        self.leaves_of(field).into_iter().find(fits)
+        self.leaves_of(field).find(fits)
     }
 
     fn walk(&self, chunk: &ColumnChunkMetaData) -> Result<ChunkPages, SourceError> {

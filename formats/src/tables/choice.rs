@@ -5,6 +5,8 @@ use std::path::Path;
 use arrow_schema::{DataType, Field, Schema};
 use forebay_sources::{Labels, Options, SourceError};
 
+use super::nested::type_of;
+
 /// The names that lead to a field: one, or several for a field within structures.
 type FieldPath = Vec<String>;
 
@@ -42,7 +44,7 @@ impl TableChoice {
         let wrong = |problem| SourceError::Columns { path: path.to_owned(), problem };
         let mut picture = picture(schema, options).map_err(wrong)?;
         let mut elsewhere = None;
-        if let Some(DataType::Struct(fields)) = find(schema, &picture).map(Field::data_type) {
+        if let Some(DataType::Struct(fields)) = type_of(&schema.fields, &picture) {
             if fields.find("path").is_some() {
                 elsewhere = Some([&picture[..], &["path".to_owned()]].concat());
             }
@@ -63,9 +65,9 @@ impl TableChoice {
         let wrong = |problem| SourceError::Columns { path: path.to_owned(), problem };
         let parts = options.columns.parts("images").unwrap_or_else(|| vec![PATHS]);
         let picture = named(schema, "images", &parts).map_err(wrong)?;
-        let of = find(schema, &picture).map(Field::data_type);
-        if !of.is_some_and(|of| matches!(of, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View)) {
-            let of = of.map(ToString::to_string).unwrap_or_default();
+        let of = type_of(&schema.fields, &picture);
+        if !of.as_ref().is_some_and(|of| matches!(of, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View)) {
+            let of = of.map(|of| of.to_string()).unwrap_or_default();
             let name = picture.join(".");
             return Err(wrong(format!("\"{name}\" has the type {of}, and the path of a picture is a text.")));
         }
@@ -77,7 +79,7 @@ impl TableChoice {
 
     /// A field that is read when the dataset is opened, and whose values are numbers of a dictionary.
     pub(crate) fn dictionary(&self, schema: &Schema) -> Option<&FieldPath> {
-        self.read_at_opening().find(|field| find(schema, field).is_some_and(|field| has_dictionary(field.data_type())))
+        self.read_at_opening().find(|field| type_of(&schema.fields, field).is_some_and(|of| has_dictionary(&of)))
     }
 
     /// The fields whose values are read when the dataset is opened.
@@ -89,15 +91,15 @@ impl TableChoice {
 fn picture(schema: &Schema, options: &Options) -> Result<FieldPath, String> {
     if let Some(parts) = options.columns.parts("images") {
         let path = named(schema, "images", &parts)?;
-        let field = find(schema, &path).ok_or("it was found")?;
-        if is_picture(field.data_type()) {
+        let of = type_of(&schema.fields, &path).ok_or("it was found")?;
+        if is_picture(&of) {
             return Ok(path);
         }
         return Err(format!(
             "\"{}\" has the type {}, and a picture is binary, or a structure with binary \"bytes\". Name another one for \
              \"images\".",
             path.join("."),
-            field.data_type()
+            of
         ));
     }
     let pictures: Vec<&Field> = fields(schema).filter(|field| is_picture(field.data_type())).collect();
@@ -118,7 +120,7 @@ fn picture(schema: &Schema, options: &Options) -> Result<FieldPath, String> {
 /// The field with the masks of a column.
 fn mask(schema: &Schema, name: &str, parts: &[&str]) -> Result<(String, FieldPath), SourceError> {
     let found = parts.iter().find_map(|part| path_of(schema, part));
-    let found = found.filter(|path| find(schema, path).is_some_and(|field| is_picture(field.data_type())));
+    let found = found.filter(|path| type_of(&schema.fields, path).is_some_and(|of| is_picture(&of)));
     let mut path = found.ok_or_else(|| {
         let expected = format!(
             "a column of the table with PNG files: binary, or a structure with binary \"bytes\". It has {}",
@@ -126,7 +128,7 @@ fn mask(schema: &Schema, name: &str, parts: &[&str]) -> Result<(String, FieldPat
         );
         SourceError::bad_option(&format!("masks.{name}"), &parts.join(";"), &expected)
     })?;
-    if let Some(DataType::Struct(_)) = find(schema, &path).map(Field::data_type) {
+    if let Some(DataType::Struct(_)) = type_of(&schema.fields, &path) {
         path.push("bytes".to_owned());
     }
     Ok((name.to_owned(), path))
@@ -154,7 +156,7 @@ fn mapped(schema: &Schema, options: &Options) -> Result<Vec<(String, FieldPath)>
 fn objects(schema: &Schema) -> Vec<(String, FieldPath)> {
     let path = |name: &str| vec![OBJECTS.to_owned(), name.to_owned()];
     let lists = |name: &str, of: fn(&DataType) -> bool| {
-        find(schema, &path(name)).and_then(|field| items(field.data_type())).is_some_and(of)
+        type_of(&schema.fields, &path(name)).is_some_and(|found| items(&found).is_some_and(of))
     };
     if !lists(BOXES, are_boxes) {
         return Vec::new();
@@ -185,15 +187,15 @@ fn label(schema: &Schema, options: &Options) -> Result<Option<FieldPath>, String
             None => return Ok(None),
         },
     };
-    let field = find(schema, &path).ok_or("it was found")?;
-    if is_label(field.data_type()) {
+    let of = type_of(&schema.fields, &path).ok_or("it was found")?;
+    if is_label(&of) {
         return Ok(Some(path));
     }
     Err(format!(
         "\"{}\" has the type {}, and a label is an integer, a text or a bool. Name another one for \"labels\", or give \
          labels=\"none\" and name it as a column of its own.",
         path.join("."),
-        field.data_type()
+        of
     ))
 }
 
@@ -213,18 +215,7 @@ fn named(schema: &Schema, column: &str, parts: &[&str]) -> Result<FieldPath, Str
 fn path_of(schema: &Schema, part: &str) -> Option<FieldPath> {
     let whole = vec![part.to_owned()];
     let within: FieldPath = part.split('.').map(str::to_owned).collect();
-    [whole, within].into_iter().find(|path| find(schema, path).is_some())
-}
-
-/// The field that these names lead to.
-pub(super) fn find<'a>(schema: &'a Schema, path: &[String]) -> Option<&'a Field> {
-    let (first, rest) = path.split_first()?;
-    let mut field = schema.field_with_name(first).ok()?;
-    for name in rest {
-        let DataType::Struct(fields) = field.data_type() else { return None };
-        field = fields.find(name)?.1;
-    }
-    Some(field)
+    [whole, within].into_iter().find(|path| type_of(&schema.fields, path).is_some())
 }
 
 fn fields(schema: &Schema) -> impl Iterator<Item = &Field> {

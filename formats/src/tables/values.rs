@@ -7,8 +7,9 @@ use arrow_schema::Schema;
 use forebay_columns::{Column, Field, Schema as Columns, Table};
 use forebay_sources::SourceError;
 
-use super::choice::{TableChoice, find};
+use super::choice::TableChoice;
 use super::labels::LabelReader;
+use super::nested::type_of;
 use super::targets::TargetReader;
 
 /// What is read from all files when a dataset is opened.
@@ -26,8 +27,8 @@ impl TableValues {
     /// A field has a type that no column has.
     pub(crate) fn new(path: &Path, schema: &Schema, choice: &TableChoice) -> Result<Self, SourceError> {
         let target = |(column, field): &(String, Vec<String>)| {
-            let of = find(schema, field).map(arrow_schema::Field::data_type);
-            let reader = of.ok_or_else(|| "it is not there.".to_owned()).and_then(TargetReader::new);
+            let of = type_of(&schema.fields, field);
+            let reader = of.ok_or_else(|| "it is not there.".to_owned()).and_then(|of| TargetReader::new(&of));
             let wrong = |problem| SourceError::Columns {
                 path: path.to_owned(),
                 problem: format!("\"{}\" cannot be \"{column}\": {problem}", field.join(".")),

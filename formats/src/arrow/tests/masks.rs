@@ -8,10 +8,6 @@ use super::*;
 /// A writer of a file.
 type Write = fn(&Path, &[RecordBatch]);
 
-fn zstd(path: &Path, batches: &[RecordBatch]) {
-    compressed(path, batches, CompressionType::ZSTD);
-}
-
 /// The picture and the mask of a record.
 fn parts(source: &dyn Source, record: u64) -> (Vec<u8>, Option<Vec<u8>>) {
     let bytes = read(source, record).unwrap();
