@@ -53,7 +53,7 @@ const GROUP: OptionKey = OptionKey {
     name: "group",
     help: "whether lines with the same path are one record with lists: \"true\" or \"false\"",
 };
-const SPLIT: OptionKey = OptionKey {
+pub(super) const SPLIT: OptionKey = OptionKey {
     name: "split",
     help: "the columns whose cells hold several values, separated by spaces or \"|\"; their names separated by commas",
 };
@@ -99,7 +99,7 @@ impl<'a> CsvTable<'a> {
 
     fn open(mut self) -> DatasetResult {
         let basis = Basis::look(self.file)?;
-        let mut reader = RowReader::open(self.file, separator::given(self.options)?)?;
+        let mut reader = RowReader::open(self.file, separator::given(self.options)?, &self.options.columns)?;
         let own = &self.options.own;
         let has_header = !self.options.columns.is_empty()
             || self.group

@@ -14,6 +14,7 @@ use crate::address::{Address, Sight};
 use crate::basis::Basis;
 use crate::beside::Beside;
 use crate::containers::is_named;
+use crate::csv::SPLIT;
 use crate::listing::{Found, Listing};
 use crate::opened::DatasetResult;
 use crate::paths::{Paths, is_hidden};
@@ -26,11 +27,13 @@ pub(super) const SCHEME: Scheme = Scheme {
     name: "folder",
     takes: "a folder of pictures or of class folders",
     // A folder's paths start at the folder. The option was never refused, so configurations may have it.
-    options: &[ROOT],
+    options: &[ROOT, SPLIT],
     has_columns: true,
     recognises: Address::is_folder,
-    open: |folder, options, _| {
-        if options.columns.is_empty() { Ok(open(folder, options)?.into()) } else { open_metadata(folder, options) }
+    open: |folder, options, _| match options.own.get(SPLIT.name) {
+        _ if !options.columns.is_empty() => open_metadata(folder, options),
+        Some(names) => Err(SourceError::bad_option(SPLIT.name, names, "left out if no columns of a table are named")),
+        None => Ok(open(folder, options)?.into()),
     },
     indexing: Indexing::Files,
 };

@@ -3,8 +3,10 @@
 
 mod arrays;
 
+use std::borrow::Cow;
+
 use forebay_columns::{Column, ColumnType, ElementType};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::npy::NpyArray;
 use arrays::LooseArrays;
@@ -50,16 +52,17 @@ pub(crate) struct LooseColumn {
 
 impl LooseValue {
     /// The value with this key in a JSON object, or behind several keys with dots between them: `a.b` is the value `b` of the
-    /// object `a`, unless there is a key `a.b`. What is not there, or is `null`, is missing.
+    /// object `a`, unless there is a key `a.b`. What is not there, or is `null`, is missing. In a list of objects, a key leads to
+    /// the list of their values.
     ///
     /// # Errors
     /// The text says what is wrong.
     pub(crate) fn of_json(json: &[u8], key: &str) -> Result<Self, String> {
         let value: Value = serde_json::from_slice(json).map_err(|error| format!("it is not JSON: {error}"))?;
-        if !value.is_object() {
-            return Err("it is not a JSON object".into());
+        if !value.is_object() && !are_objects(&value) {
+            return Err("it is neither a JSON object nor a list of objects".into());
         }
-        behind(&value, key).map_or(Ok(Self::Null), |value| Self::of_value(value, key))
+        behind(&value, key).map_or(Ok(Self::Null), |value| Self::of_value(&value, key))
     }
 
     /// A value of JSON, or of what has the same values.
@@ -244,11 +247,28 @@ impl LooseColumn {
     }
 }
 
-/// The value behind a key, or behind several.
-fn behind<'v>(value: &'v Value, key: &str) -> Option<&'v Value> {
-    let object = value.as_object()?;
-    let dots = key.match_indices('.').map(|(dot, _)| dot);
-    object.get(key).or_else(|| dots.into_iter().find_map(|dot| behind(object.get(&key[..dot])?, &key[dot + 1..])))
+/// The value behind a key, or behind several. Those of a list of objects are a list, with `null` where one has none.
+fn behind<'v>(value: &'v Value, key: &str) -> Option<Cow<'v, Value>> {
+    match value {
+        Value::Object(object) => behind_key(object, key),
+        Value::Array(items) if are_objects(value) => {
+            let of_item = |item| behind(item, key).map_or(Value::Null, Cow::into_owned);
+            Some(Cow::Owned(items.iter().map(of_item).collect()))
+        }
+        _ => None,
+    }
+}
+
+/// The same in an object.
+pub(crate) fn behind_key<'v>(object: &'v Map<String, Value>, key: &str) -> Option<Cow<'v, Value>> {
+    let mut dots = key.match_indices('.').map(|(dot, _)| dot);
+    let own = object.get(key).map(Cow::Borrowed);
+    own.or_else(|| dots.find_map(|dot| behind(object.get(&key[..dot])?, &key[dot + 1..])))
+}
+
+/// Whether it is a list of objects, which may be empty.
+fn are_objects(value: &Value) -> bool {
+    value.as_array().is_some_and(|items| items.iter().all(Value::is_object))
 }
 
 /// Whether the items of a list are lists of numbers, or of such lists.
@@ -331,6 +351,20 @@ mod tests {
     }
 
     #[test]
+    fn a_key_of_a_list_of_objects_leads_to_the_list_of_their_values() {
+        let json =
+            br#"{"objects": [{"box": [1, 2, 3, 4], "kind": {"id": 7}}, {"box": [5, 6, 7, 8.5], "kind": {"id": 9}}],
+            "none": [], "some": [{"id": 1}, {}], "mixed": [{"id": 1}, 2]}"#;
+        let of = |key: &str| LooseValue::of_json(json, key);
+        assert_eq!(of("objects.box"), Ok(LooseValue::Nested(b"[[1,2,3,4],[5,6,7,8.5]]".to_vec())));
+        let integers = |numbers: &[i64]| LooseValue::List(numbers.iter().copied().map(LooseNumber::Integer).collect());
+        assert_eq!(of("objects.kind.id"), Ok(integers(&[7, 9])));
+        assert_eq!((of("none.id"), of("mixed.id")), (Ok(integers(&[])), Ok(LooseValue::Null)));
+        says(&of("some.id").unwrap_err(), &["some.id", "null"]);
+        assert_eq!(LooseValue::of_json(br#"[{"id": 3}, {"id": 4}]"#, "id"), Ok(integers(&[3, 4])));
+    }
+
+    #[test]
     fn a_value_that_is_not_what_the_others_are_is_refused_alone() {
         let (column, refusals) = column(&["n", "t", "n"]);
         let column = column.unwrap();
@@ -340,7 +374,7 @@ mod tests {
             assert!(LooseValue::of_json(JSON, key).unwrap_err().contains(word));
         }
         assert!(LooseValue::of_json(b"{", "x").unwrap_err().contains("not JSON"));
-        assert!(LooseValue::of_json(b"[]", "x").unwrap_err().contains("object"));
+        assert!(LooseValue::of_json(b"[1]", "x").unwrap_err().contains("list of objects"));
         assert!(LooseValue::of_json(&b"[".repeat(100_000), "x").is_err());
         assert_eq!(LooseValue::of_integer(b" 7\n"), Ok(LooseValue::Number(LooseNumber::Integer(7))));
         assert!(LooseValue::of_integer(b"cat").is_err());

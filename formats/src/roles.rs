@@ -34,6 +34,8 @@ const EXAMPLE_BOXES: &str = "image/object/bbox";
 /// The field of a table with boxes, and what its fields with other values of the objects begin with: the convention of
 /// Hugging Face's datasets.
 pub(super) const TABLE_BOXES: &str = "objects.bbox";
+/// The schemes with this convention. A folder may have such a table.
+const TABLES: [&str; 3] = ["parquet", "arrow", "folder"];
 
 /// What the numbers of a column are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -117,7 +119,7 @@ impl GivenRole {
             ("tfrecord" | "recordio", EXAMPLE_BOXES) | ("mxnet", "boxes") => {
                 Some(Self::Boxes(BoxFormat::CORNER_FRACTIONS))
             }
-            ("parquet" | "arrow", TABLE_BOXES) => Some(Self::Boxes(BoxFormat::CORNER_AND_SIZE)),
+            (scheme, TABLE_BOXES) if TABLES.contains(&scheme) => Some(Self::Boxes(BoxFormat::CORNER_AND_SIZE)),
             ("mxnet", "classes") => Some(Self::Objects),
             _ => None,
         }
@@ -163,7 +165,7 @@ pub(super) fn with_roles(
         return Ok(inner);
     }
     let wrong = |problem: String| SourceError::Columns { path: address.path().to_owned(), problem };
-    if ["parquet", "arrow"].contains(&scheme) {
+    if TABLES.contains(&scheme) {
         for ((field, column), role) in
             inner.targets().schema().fields().iter().zip(inner.targets().columns()).zip(&given)
         {

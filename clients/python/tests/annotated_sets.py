@@ -78,6 +78,18 @@ def tar_json(folder: Path, records: Records) -> Arguments:
     }
 
 
+def tar_json_objects(folder: Path, records: Records) -> Arguments:
+    def members(record: Annotated) -> dict[str, bytes]:
+        objects = zip(record.boxes, record.classes, strict=True)
+        return {"json": json.dumps([{"corners": box, "kind": {"id": kind}} for box, kind in objects]).encode()}
+
+    return {
+        "source": f"tar:{_tar(folder, records, members)}",
+        "columns": {"boxes": "json:corners", "classes": "json:kind.id"},
+        "source_options": {"roles": {"boxes": "xyxy"}},
+    }
+
+
 def tar_npy(folder: Path, records: Records) -> Arguments:
     def npy(array: np.ndarray) -> bytes:
         file = io.BytesIO()
@@ -270,6 +282,7 @@ def python(folder: Path, records: Records) -> Arguments:
 
 FORMATS: dict[str, Callable[[Path, Records], Arguments]] = {
     "tar with JSON": tar_json,
+    "tar with JSON of lists of objects": tar_json_objects,
     "tar with arrays": tar_npy,
     "parquet": parquet,
     "parquet with lists of structures": partial(parquet, as_list=True),

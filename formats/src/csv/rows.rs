@@ -4,13 +4,14 @@ use std::io::{self, BufRead as _, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use csv::{ByteRecord, Reader, ReaderBuilder};
-use forebay_sources::{LineProblem, SourceError};
+use forebay_sources::{ColumnMap, LineProblem, SourceError};
 use serde_json::{Map, Value};
 
 use super::quotes::Quotes;
 use super::separator;
 use crate::address::Address;
 use crate::containers::is_named;
+use crate::loose::behind_key;
 use crate::progress::Progress;
 
 /// Reads row by row.
@@ -27,6 +28,8 @@ enum RowForm {
         lines: BufReader<Box<dyn Read>>,
         line: u64,
         keys: Vec<String>,
+        /// Keys with dots that the user named. They lead into the values of others.
+        named: Vec<String>,
         waiting: Option<Map<String, Value>>,
     },
 }
@@ -38,11 +41,16 @@ const MOST_KEYS: usize = 4096;
 const OPEN: &str = "a quote opens a value here and none closes it, so all lines below belong to that value. Close the quote, or double it";
 
 impl RowReader {
-    /// Opens a table, whose cells are separated by this byte if it is given.
-    pub(super) fn open(address: &Address, given: Option<u8>) -> Result<Self, SourceError> {
+    /// Opens a table, whose cells are separated by this byte if it is given. The map says which keys are wanted that lead into
+    /// objects.
+    pub(super) fn open(address: &Address, given: Option<u8>, map: &ColumnMap) -> Result<Self, SourceError> {
         let (file, path) = (address.reader()?, address.path());
         let form = if is_named(path, &["jsonl"]) {
-            RowForm::Json { lines: BufReader::new(file), line: 0, keys: Vec::new(), waiting: None }
+            let columns = ["images", "labels"].into_iter().filter_map(|name| map.parts(name));
+            let parts = columns.chain(map.targets().map(|(_, parts)| parts)).flatten();
+            let named = parts.flat_map(|part| part.split(',')).map(str::trim).filter(|key| key.contains('.'));
+            let named = named.map(str::to_owned).collect();
+            RowForm::Json { lines: BufReader::new(file), line: 0, keys: Vec::new(), named, waiting: None }
         } else {
             let (file, found) = separator::found(file).map_err(|error| SourceError::of_path(path, error))?;
             let of_name = is_named(path, &["tsv"]).then_some(b'\t');
@@ -74,7 +82,7 @@ impl RowReader {
                 Ok(false) => Ok(None),
                 Err(error) => Err(failure(&self.file, *line, error)),
             },
-            RowForm::Json { lines, line, keys, waiting } => {
+            RowForm::Json { lines, line, keys, named, waiting } => {
                 let is_first = keys.is_empty();
                 let object = match waiting.take() {
                     Some(object) => object,
@@ -90,19 +98,27 @@ impl RowReader {
                 }
                 if is_first {
                     *keys = object.keys().cloned().collect();
+                    named.retain(|key| leads_into(&object, key));
+                    keys.append(named);
                     for key in &*keys {
                         row.push_field(key.as_bytes());
                     }
                     *waiting = Some(object);
                 } else {
                     for key in &*keys {
-                        row.push_field(cell(object.get(key)).as_bytes());
+                        row.push_field(cell(behind_key(&object, key).as_deref()).as_bytes());
                     }
                 }
                 Ok(Some(*line))
             }
         }
     }
+}
+
+/// Whether a key leads into the value of another one. The value may be null or an empty list in this line.
+fn leads_into(object: &Map<String, Value>, key: &str) -> bool {
+    let mut dots = key.match_indices('.').map(|(dot, _)| dot);
+    !object.contains_key(key) && dots.any(|dot| object.contains_key(&key[..dot]))
 }
 
 /// The next object; empty lines are passed over.

@@ -206,6 +206,34 @@ fn a_folder_has_the_columns_of_the_table_beside_its_pictures() {
 }
 
 #[test]
+fn rule_45_keys_with_dots_lead_into_the_objects_of_a_line_and_their_boxes_follow_the_picture() {
+    for objects in [
+        [r#"{"bbox": [], "id": []}"#, r#"{"bbox": [[2, 3, 4, 5.5], [0, 1, 2, 2]], "id": [7, 9]}"#],
+        ["[]", r#"[{"bbox": [2, 3, 4, 5.5], "id": 7}, {"id": 9, "bbox": [0, 1, 2, 2]}]"#],
+    ] {
+        let line =
+            |name: &str, objects: &str| format!("{{\"file_name\": \"{name}\", \"objects\": {objects}, \"a.b\": 3}}\n");
+        let (dir, _) = table("metadata.jsonl", &(line("a.jpg", objects[0]) + &line("b.jpg", objects[1])));
+        let map = [("b", "objects.bbox"), ("ids", "objects.id"), ("n", "a.b")];
+        let source = crate::open(dir.path().to_str().unwrap(), &options(&map, &[("split", "ids")])).unwrap();
+        assert_eq!(values::<f32>(&*source, "b", 1), [2.0, 3.0, 6.0, 8.5, 0.0, 1.0, 2.0, 3.0], "{objects:?}");
+        assert_eq!((values::<i64>(&*source, "ids", 1), values::<i64>(&*source, "n", 0)), (vec![7, 9], vec![3]));
+        assert!(value(&*source, "b", 0).bytes().is_empty() && value(&*source, "ids", 0).bytes().is_empty());
+        let of_objects = source.targets().schema().fields().iter().map(|field| field.objects.is_some());
+        assert!(of_objects.eq([true, true, false]), "{objects:?}");
+        let plain = options(&map, &[("split", "ids"), ("roles.b", "none")]);
+        let plain = crate::open(dir.path().to_str().unwrap(), &plain).unwrap();
+        assert_eq!(value(&*plain, "b", 1).bytes(), b"[[2,3,4,5.5],[0,1,2,2]]");
+    }
+    let (dir, _) = table("metadata.jsonl", "{\"file_name\": \"a.jpg\"}\n");
+    let refused = |map: &[(&str, &str)], own: &[(&str, &str)]| {
+        crate::open(dir.path().to_str().unwrap(), &options(map, own)).unwrap_err().to_string()
+    };
+    assert!(refused(&[("b", "objects.bbox")], &[]).contains("objects.bbox"));
+    assert!(refused(&[], &[("split", "b")]).contains("split = \"b\" must be left out"));
+}
+
+#[test]
 fn a_quote_that_is_not_closed_is_refused_and_swallows_no_lines() {
     let words = refusal("path,label\na.jpg,\"1\"\"\"\nb.jpg,\"2\nc.jpg,3\n", &[], &[]);
     assert!(words.contains("line 3: a quote opens a value") && words.contains("Close the quote"), "{words}");

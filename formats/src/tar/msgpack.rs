@@ -1,6 +1,8 @@
 //! Members in `MessagePack`: numbers, texts and lists of them. Nothing in it is carried out, and its extension types are
 //! refused by their numbers.
 
+use std::borrow::Cow;
+
 use serde_json::{Number, Value};
 
 use crate::loose::LooseValue;
@@ -11,7 +13,7 @@ const MOST_DEPTH: usize = 64;
 const MOST_VALUES: usize = 4_194_304;
 
 /// A value. Bytes and floats that are no numbers have no place in JSON.
-#[derive(Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 enum PackedValue {
     Plain(Value),
     Float(f64),
@@ -34,17 +36,33 @@ pub(super) fn value(content: &[u8], key: Option<&str>) -> Result<LooseValue, Str
     }
     match key {
         None => whole.loose("the value"),
-        Some(_) if !matches!(whole, PackedValue::Map(_)) => Err("it is not a map".into()),
+        Some(_) if !matches!(whole, PackedValue::Map(_)) && !whole.are_maps() => {
+            Err("it is neither a map nor a list of maps".into())
+        }
         Some(key) => whole.behind(key).map_or(Ok(LooseValue::Null), |value| value.loose(&format!("\"{key}\""))),
     }
 }
 
 impl PackedValue {
-    /// The value behind a key, or behind several with dots between them.
-    fn behind(&self, key: &str) -> Option<&Self> {
-        let Self::Map(entries) = self else { return None };
+    /// The value behind a key, or behind several with dots between them. Those of a list of maps are a list, with a null where
+    /// one has none.
+    fn behind(&self, key: &str) -> Option<Cow<'_, Self>> {
+        let entries = match self {
+            Self::Map(entries) => entries,
+            Self::List(items) if self.are_maps() => {
+                let of_item = |item: &Self| item.behind(key).map_or(Self::Plain(Value::Null), Cow::into_owned);
+                return Some(Cow::Owned(Self::List(items.iter().map(of_item).collect())));
+            }
+            _ => return None,
+        };
         let find = |name: &str| entries.iter().rev().find(|(own, _)| own == name).map(|(_, value)| value);
-        find(key).or_else(|| key.match_indices('.').find_map(|(dot, _)| find(&key[..dot])?.behind(&key[dot + 1..])))
+        let own = find(key).map(Cow::Borrowed);
+        own.or_else(|| key.match_indices('.').find_map(|(dot, _)| find(&key[..dot])?.behind(&key[dot + 1..])))
+    }
+
+    /// Whether it is a list of maps, which may be empty.
+    fn are_maps(&self) -> bool {
+        matches!(self, Self::List(items) if items.iter().all(|item| matches!(item, Self::Map(_))))
     }
 
     fn loose(&self, what: &str) -> Result<LooseValue, String> {
@@ -251,6 +269,17 @@ mod tests {
         {
             assert!(value(damaged, None).is_err(), "{damaged:?}");
         }
+    }
+
+    #[test]
+    fn a_key_of_a_list_of_maps_leads_to_the_list_of_their_values() {
+        // {"objects": [{"box": [1, 2]}, {"box": [3, 0.5]}], "some": [{"id": 5}, {}]}
+        let member = b"\x82\xa7objects\x92\x81\xa3box\x92\x01\x02\x81\xa3box\x92\x03\xca\x3f\0\0\0\xa4some\x92\x81\xa2id\x05\x80";
+        assert_eq!(value(member, Some("objects.box")), Ok(LooseValue::Nested(b"[[1,2],[3,0.5]]".to_vec())));
+        says(&value(member, Some("some.id")).unwrap_err(), &["some.id", "null"]);
+        let ids = [7, 8].map(LooseNumber::Integer).to_vec();
+        assert_eq!(value(b"\x92\x81\xa2id\x07\x81\xa2id\x08", Some("id")), Ok(LooseValue::List(ids)));
+        says(&value(b"\x91\x01", Some("id")).unwrap_err(), &["list of maps"]);
     }
 
     proptest! {
