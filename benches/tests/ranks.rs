@@ -72,6 +72,7 @@ const FENCES: [(&str, &[&str]); 30] = [
     ("crc-fast", &["forebay-formats"]),
     ("snap", &["forebay-formats"]),
     ("brotli-decompressor", &["forebay-formats"]),
+    ("bzip2", &["forebay-formats"]),
     ("lz4_flex", &["forebay-formats"]),
     ("twox-hash", &["forebay-jpeg"]),
     ("zstd", &["forebay-formats"]),

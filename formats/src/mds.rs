@@ -337,9 +337,10 @@ fn mixed_labels(path: &Path, record: u64, mixed: &Mixed) -> SourceError {
 type IsCompressed = fn(&[u8]) -> Option<Compression>;
 
 /// The ways to compress shards, by the names that the index has.
-const COMPRESSIONS: [(&str, IsCompressed); 4] = [
+const COMPRESSIONS: [(&str, IsCompressed); 5] = [
     ("zstd", |_| Some(Compression::Zstd)),
     ("gz", |_| Some(Compression::Gzip)),
+    ("bz2", |_| Some(Compression::Bzip2)),
     ("br", |_| Some(Compression::Brotli)),
     ("snappy", |_| Some(Compression::Snappy)),
 ];

@@ -103,6 +103,7 @@ const FIXTURES: &[(&str, Build)] = &[
     ("tar files", Containers::tars_of_files),
     ("compressed tar, gzip", || Containers::compressed_tars(Compression::Gzip, "tar.gz")),
     ("compressed tar, zstd", || Containers::compressed_tars(Compression::Zstd, "tzst")),
+    ("compressed tar, bzip2", || Containers::compressed_tars(Compression::Bzip2, "tar.bz2")),
     ("compressed tfrecord, gzip", || Containers::compressed_tfrecords(Compression::Gzip, "tfrecord.gz")),
     ("compressed tfrecord, zlib", || Containers::compressed_tfrecords(Compression::Zlib, "tfrecord")),
     ("zip", Zips::boxed),

@@ -42,7 +42,7 @@ use walk::TarWalk;
 
 pub(super) const SCHEME: Scheme = Scheme {
     name: "tar",
-    takes: "a .tar, .tar.gz or .tar.zst file, or a folder of them, with samples of a WebDataset or with pictures in class folders",
+    takes: "a .tar, .tar.gz, .tar.zst or .tar.bz2 file, or a folder of them, with samples of a WebDataset or with pictures in class folders",
     options: &[
         OptionKey {
             name: MEMBERS,
@@ -63,10 +63,10 @@ const CLASSES: &str = "classes";
 const UNFINISHED: &str = "unfinished";
 const EXTENSIONS: [&str; 1] = ["tar"];
 /// Extensions of compressed tars that are unpacked into the cache.
-const COMPRESSED: [&str; 6] = ["tgz", "tar.gz", "tzst", "tar.zst", "tar.zstd", "taz"];
-/// First bytes of compressed files that are not, with a program that unpacks them, and what such tars are called.
-const REFUSED: [(&[u8], &str); 2] = [(b"BZh", "bunzip2"), (b"\xfd7zXZ\0", "unxz")];
-const REFUSED_NAMES: [&str; 4] = ["tar.bz2", "tbz2", "tar.xz", "txz"];
+const COMPRESSED: [&str; 10] = ["tgz", "tar.gz", "tzst", "tar.zst", "tar.zstd", "taz", "tar.bz2", "tbz2", "tbz", "tb2"];
+/// First bytes of compressed files that are not, a program that unpacks them, and what such tars are called.
+const REFUSED: (&[u8], &str) = (b"\xfd7zXZ\0", "unxz");
+const REFUSED_NAMES: [&str; 2] = ["tar.xz", "txz"];
 
 /// What the members of the tars are.
 #[derive(Debug)]
@@ -184,13 +184,12 @@ fn is_compressed(head: &[u8]) -> Option<Compression> {
 }
 
 fn refuse_compressed(path: &Path, window: &mut Window<'_>) -> Result<(), SourceError> {
-    for (magic, program) in REFUSED {
-        if window.get(0, magic.len()).map_err(SourceError::Outage)? == Some(magic) {
-            let problem = format!(
-                "this file is compressed in a way that is not unpacked. Unpack it with \"{program}\" and use the result."
-            );
-            return Err(SourceError::malformed_at(path, 0, problem));
-        }
+    let (magic, program) = REFUSED;
+    if window.get(0, magic.len()).map_err(SourceError::Outage)? == Some(magic) {
+        let problem = format!(
+            "this file is compressed in a way that is not unpacked. Unpack it with \"{program}\" and use the result."
+        );
+        return Err(SourceError::malformed_at(path, 0, problem));
     }
     Ok(())
 }

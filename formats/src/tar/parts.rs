@@ -1,9 +1,10 @@
 //! Which members of a sample become which columns.
 
 use std::fmt;
-use std::io::Read as _;
+use std::io::Read;
 use std::path::Path;
 
+use bzip2::read::MultiBzDecoder;
 use flate2::read::MultiGzDecoder;
 use forebay_sources::{Labels, Options, SourceError};
 
@@ -22,8 +23,8 @@ const INTEGERS: [&str; 7] = ["cls", "cls2", "class", "count", "index", "inx", "i
 const NPY: &str = "npy";
 /// Members that hold values as `MessagePack`.
 const MSGPACK: [&str; 3] = ["mp", "msgpack", "msg"];
-/// Members that are compressed by themselves.
-const GZ: &str = ".gz";
+/// How the suffixes of members end that are compressed by themselves.
+const COMPRESSED: [&str; 2] = [".gz", ".bz2"];
 /// Members whose form is not read. Their bytes would be of no use in a batch.
 const UNREAD: [&str; 12] = ["npz", "pth", "pt", "pkl", "pickle", "pyd", "cbor", "ten", "tb", "gz", "bz2", "xz"];
 /// How a part begins that may be a value in a JSON object.
@@ -118,8 +119,8 @@ fn mask(name: &str, parts: &[&str]) -> Result<SampleColumn, SourceError> {
         is_label: false,
         is_named: true,
     };
-    if column.parts.is_empty() || column.parts.iter().any(|part| part.key.is_some() || part.suffix.ends_with(GZ)) {
-        let expected = "the suffix of a member that is a PNG, such as \"seg.png\"";
+    if column.parts.is_empty() || column.parts.iter().any(|part| part.key.is_some() || part.is_compressed()) {
+        let expected = "the suffix of a member that is a PNG or an array, such as \"seg.png\" or \"seg.npy\"";
         return Err(SourceError::bad_option(&format!("masks.{name}"), &parts.join(";"), expected));
     }
     Ok(column)
@@ -130,7 +131,7 @@ impl SamplePart {
     fn of(part: &str) -> Vec<Self> {
         let own = Self::new(part);
         let key = part.trim_start_matches('.').strip_prefix(IN_JSON).filter(|_| own.key.is_none());
-        let is_member = own.last() == NPY || own.suffix.ends_with(GZ);
+        let is_member = own.last() == NPY || own.is_compressed();
         let within =
             key.filter(|_| !is_member).map(|key| Self { suffix: "json".to_owned(), key: Some(key.to_owned()) });
         std::iter::once(own).chain(within).collect()
@@ -146,7 +147,11 @@ impl SamplePart {
 
     /// The suffix of what it holds, if it is compressed, or else its own.
     fn plain(&self) -> &str {
-        self.suffix.strip_suffix(GZ).unwrap_or(&self.suffix)
+        COMPRESSED.iter().find_map(|end| self.suffix.strip_suffix(end)).unwrap_or(&self.suffix)
+    }
+
+    fn is_compressed(&self) -> bool {
+        self.plain().len() < self.suffix.len()
     }
 
     /// The last part of that: what kind of values it holds.
@@ -158,9 +163,9 @@ impl SamplePart {
     fn problem(&self, is_images: bool) -> Option<String> {
         let last = self.last();
         if is_images {
-            if self.suffix.ends_with(GZ) {
+            if self.is_compressed() {
                 return Some(format!(
-                    "cannot be \"{self}\": a picture that is compressed once more is not read. Write it without gzip."
+                    "cannot be \"{self}\": a picture that is compressed once more is not read. Write it without gzip or bzip2."
                 ));
             }
             return self.key.is_some().then(|| format!("cannot be \"{self}\": a picture is a member of its own."));
@@ -180,7 +185,7 @@ impl SamplePart {
 
     /// The value in a member with this content. A label may be any text.
     pub(super) fn cell(&self, content: &[u8], is_label: bool) -> Result<LooseValue, String> {
-        let unpacked = self.suffix.ends_with(GZ).then(|| unpacked(content)).transpose()?;
+        let unpacked = self.is_compressed().then(|| unpacked(content, self.suffix.ends_with(".gz"))).transpose()?;
         let content = unpacked.as_deref().unwrap_or(content);
         let (plain, last) = (self.plain(), self.last());
         match &self.key {
@@ -193,8 +198,13 @@ impl SamplePart {
     }
 }
 
-/// What a member holds that is compressed by itself.
-fn unpacked(content: &[u8]) -> Result<Vec<u8>, String> {
+/// What a member holds that is compressed by itself: with gzip, or else with bzip2.
+fn unpacked(content: &[u8], is_gzip: bool) -> Result<Vec<u8>, String> {
+    let (name, decoder): (_, Box<dyn Read>) = if is_gzip {
+        ("gzip", Box::new(MultiGzDecoder::new(content)))
+    } else {
+        ("bzip2", Box::new(MultiBzDecoder::new(content)))
+    };
     let mut unpacked = Vec::new();
     let read = MultiGzDecoder::new(content).take(MOST_KEPT + 1).read_to_end(&mut unpacked);
     read.map_err(|error| format!("it is not gzip: {error}"))?;

@@ -2,6 +2,7 @@
 
 use std::io::{self, BufRead, BufReader, Read};
 
+use bzip2::bufread::MultiBzDecoder;
 use flate2::bufread::GzDecoder;
 use flate2::{Decompress, FlushDecompress, Status};
 
@@ -11,6 +12,7 @@ pub(crate) enum Compression {
     Gzip,
     Zlib,
     Zstd,
+    Bzip2,
     Brotli,
     /// A block of Snappy, without frames.
     Snappy,
@@ -27,6 +29,10 @@ impl Compression {
         match head {
             [0x1f, 0x8b, ..] => Some(Self::Gzip),
             [0x28, 0xb5, 0x2f, 0xfd, ..] => Some(Self::Zstd),
+            // Behind the level is the mark of a block, or of the end.
+            [b'B', b'Z', b'h', b'1'..=b'9', 0x31, 0x41, ..] | [b'B', b'Z', b'h', b'1'..=b'9', 0x17, 0x72, ..] => {
+                Some(Self::Bzip2)
+            }
             // The header of ZLIB is a multiple of 31.
             [first @ 0x78, second, ..] if u16::from_be_bytes([*first, *second]).is_multiple_of(31) => Some(Self::Zlib),
             _ => None,
@@ -39,6 +45,7 @@ impl Compression {
             Self::Gzip => "gzip",
             Self::Zlib => "zlib",
             Self::Zstd => "zstd",
+            Self::Bzip2 => "bzip2",
             Self::Brotli => "brotli",
             Self::Snappy => "snappy",
         }
@@ -50,6 +57,7 @@ impl Compression {
             Self::Gzip => "gunzip",
             Self::Zlib => "pigz -d -z",
             Self::Zstd => "unzstd",
+            Self::Bzip2 => "bunzip2",
             Self::Brotli => "brotli -d",
             Self::Snappy => "python -m snappy -d -t raw",
         }
@@ -67,6 +75,7 @@ impl Compression {
                 decoder.window_log_max(ZSTD_WINDOW_LOG)?;
                 Box::new(decoder)
             }
+            Self::Bzip2 => Box::new(MultiBzDecoder::new(compressed)),
             Self::Brotli => Box::new(brotli_decompressor::Decompressor::new(compressed, 1 << 16)),
             Self::Snappy => Box::new(io::Cursor::new(snappy_block(compressed)?)),
         })
@@ -167,7 +176,7 @@ pub(crate) mod tests {
     use super::*;
 
     impl Compression {
-        pub(crate) const ALL: [Self; 3] = [Self::Gzip, Self::Zlib, Self::Zstd];
+        pub(crate) const ALL: [Self; 4] = [Self::Gzip, Self::Zlib, Self::Zstd, Self::Bzip2];
 
         /// A file that holds these bytes.
         pub(crate) fn compressed(self, bytes: &[u8]) -> Vec<u8> {
@@ -184,6 +193,11 @@ pub(crate) mod tests {
                     encoder.finish().unwrap()
                 }
                 Self::Zstd => zstd::stream::encode_all(bytes, 1).unwrap(),
+                Self::Bzip2 => {
+                    let mut encoder = bzip2::write::BzEncoder::new(Vec::new(), bzip2::Compression::fast());
+                    encoder.write_all(bytes).unwrap();
+                    encoder.finish().unwrap()
+                }
                 Self::Snappy => snap::raw::Encoder::new().compress_vec(bytes).unwrap(),
                 // One block of bytes as they are, and an empty last one.
                 Self::Brotli => {
@@ -218,7 +232,7 @@ pub(crate) mod tests {
                 assert_eq!(read(compression, &file).unwrap(), [&bytes[..], b"more"].concat(), "{compression:?}");
             }
         }
-        assert_eq!([&b""[..], b"\x1f", b"PK", b"x\0"].map(Compression::of), [None; 4]);
+        assert_eq!([&b""[..], b"\x1f", b"PK", b"x\0", b"BZh91B", b"BZh01A"].map(Compression::of), [None; 6]);
     }
 
     #[test]
@@ -241,8 +255,10 @@ pub(crate) mod tests {
             assert_eq!(read(compression, &[&file[..], &vec![0; 100_000]].concat()).unwrap(), b"content");
             read(compression, &[&file[..], b"\0\0x"].concat()).unwrap_err();
         }
-        let file = Compression::Zstd.compressed(b"content");
-        read(Compression::Zstd, &[&file[..], b"others"].concat()).unwrap_err();
+        for compression in [Compression::Zstd, Compression::Bzip2] {
+            let file = compression.compressed(b"content");
+            read(compression, &[&file[..], b"others"].concat()).unwrap_err();
+        }
     }
 
     #[test]
@@ -255,7 +271,7 @@ pub(crate) mod tests {
             }
         }
         // Some bytes of a header of GZIP, and the level in that of ZLIB, decide nothing.
-        for compression in [Compression::Gzip, Compression::Zlib] {
+        for compression in [Compression::Gzip, Compression::Zlib, Compression::Bzip2] {
             let file = compression.compressed(bytes);
             for place in (0..file.len()).step_by(7) {
                 let mut changed = file.clone();

@@ -4,6 +4,7 @@ use forebay_columns::Value;
 
 use super::*;
 use crate::npy::tests::npy;
+use crate::unpacked::Compression;
 
 fn mapped(columns: &[(&str, &str)]) -> Options {
     Options { columns: columns.iter().copied().collect(), ..Options::default() }
@@ -300,10 +301,35 @@ fn members_that_are_compressed_by_themselves_are_read_as_what_they_hold() {
     let found: Vec<_> = read(&*source, &dir).into_iter().map(|(_, content)| content).collect();
     assert_eq!(found[0], Ok(b"one".to_vec()));
     assert!(found[1].as_ref().unwrap_err().contains("not gzip") && found[2].as_ref().unwrap_err().contains("unpacked"));
-    for (column, part) in [("images", "jpg.gz"), ("x", "png.gz"), ("x", "pkl.gz"), ("x", "txt.bz2")] {
+    for (column, part) in
+        [("images", "jpg.gz"), ("x", "png.gz"), ("x", "pkl.gz"), ("x", "txt.xz"), ("images", "jpg.bz2")]
+    {
         let (_dir, refused) = opened(TarWriter::of(&[("1.jpg", b"")]), &mapped(&[(column, part)]));
         assert!(refused.unwrap_err().to_string().contains(part), "{part}");
     }
+}
+
+#[test]
+fn members_in_bzip2_hold_what_their_inner_suffix_says_and_have_the_same_limit() {
+    let bz2 = |bytes: &[u8]| Compression::Bzip2.compressed(bytes);
+    let tar = TarWriter::of(&[
+        ("1.jpg", b"one"),
+        ("1.txt.bz2", &[bz2(b"an "), bz2(b"owl")].concat()),
+        ("1.json.bz2", &bz2(br#"[{"id": 4}, {"id": 6}]"#)),
+        ("2.jpg", b"two"),
+        ("2.txt.bz2", b"no bzip2"),
+        ("3.jpg", b"three"),
+        ("3.txt.bz2", &bz2(&[0; 1 << 20]).repeat(17)),
+    ]);
+    let (dir, source) = opened(tar, &mapped(&[("t", "txt.bz2"), ("ids", "json.bz2:id")]));
+    let source = source.unwrap();
+    assert_eq!(values(&*source, "t").1[0].bytes(), b"an owl");
+    assert_eq!(values(&*source, "ids").1[0].bytes(), [4_i64, 6].map(i64::to_le_bytes).concat());
+    let found: Vec<_> = read(&*source, &dir).into_iter().map(|(_, content)| content).collect();
+    assert_eq!(found[0], Ok(b"one".to_vec()));
+    assert!(
+        found[1].as_ref().unwrap_err().contains("not bzip2") && found[2].as_ref().unwrap_err().contains("unpacked")
+    );
 }
 
 #[test]
