@@ -69,6 +69,11 @@ impl Table {
         &self.columns
     }
 
+    /// The schema and the columns themselves.
+    pub fn into_parts(self) -> (Schema, Vec<Column>) {
+        (self.schema, self.columns)
+    }
+
     /// What a record has in a column.
     ///
     /// # Panics

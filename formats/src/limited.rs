@@ -44,11 +44,11 @@ impl Limited {
         }
     }
 
-    fn new(inner: Box<dyn Source>, records: u64) -> Self {
+    fn new(mut inner: Box<dyn Source>, records: u64) -> Self {
         let mut hasher = blake3::Hasher::new_derive_key("forebay limited source 1");
         hasher.update(&inner.fingerprint());
         hasher.update(&records.to_le_bytes());
-        let targets = inner.targets().first(usize::try_from(records).unwrap_or(usize::MAX));
+        let targets = inner.take_targets().first(usize::try_from(records).unwrap_or(usize::MAX));
         Self { records, targets, fingerprint: hasher.finalize().into(), inner }
     }
 
@@ -103,6 +103,10 @@ impl Source for Limited {
 
     fn targets(&self) -> &Table {
         &self.targets
+    }
+
+    fn take_targets(&mut self) -> Table {
+        std::mem::take(&mut self.targets)
     }
 
     fn masks(&self) -> &[MaskColumn] {

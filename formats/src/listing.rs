@@ -244,6 +244,10 @@ impl Source for Listing {
         &self.targets
     }
 
+    fn take_targets(&mut self) -> Table {
+        std::mem::take(&mut self.targets)
+    }
+
     fn point_files(&self) -> PointFiles {
         self.points.clone()
     }

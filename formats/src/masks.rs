@@ -242,6 +242,10 @@ impl Source for Masked {
         self.inner.targets()
     }
 
+    fn take_targets(&mut self) -> Table {
+        self.inner.take_targets()
+    }
+
     fn grains(&self) -> Grains<'_> {
         self.inner.grains()
     }

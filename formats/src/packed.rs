@@ -368,6 +368,10 @@ impl Source for Packed {
         &self.parts.targets
     }
 
+    fn take_targets(&mut self) -> Table {
+        std::mem::take(&mut self.parts.targets)
+    }
+
     fn grains(&self) -> Grains<'_> {
         if self.parts.grains.is_empty() { Grains::Records } else { Grains::Starts(&self.parts.grains) }
     }

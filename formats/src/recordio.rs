@@ -300,6 +300,10 @@ impl Source for RecordIo {
         &self.parts.targets
     }
 
+    fn take_targets(&mut self) -> Table {
+        std::mem::take(&mut self.parts.targets)
+    }
+
     fn grains(&self) -> Grains<'_> {
         Grains::Starts(&self.parts.grains)
     }

@@ -154,7 +154,7 @@ impl Roles {
 /// # Errors
 /// A column cannot have its role.
 pub(super) fn with_roles(
-    inner: Box<dyn Source>,
+    mut inner: Box<dyn Source>,
     roles: &Roles,
     address: &Address,
     scheme: &str,
@@ -181,10 +181,10 @@ pub(super) fn with_roles(
             }
         }
     }
-    let (targets, faults) = columns::with_roles(inner.targets(), &given).map_err(wrong)?;
-    faults.warn(&address.shown());
     let mut hasher = blake3::Hasher::new_derive_key("forebay roles of columns 1");
     hasher.update(&inner.fingerprint());
+    let (targets, faults) = columns::with_roles(inner.take_targets(), &given).map_err(wrong)?;
+    faults.warn(&address.shown());
     targets.digest(&mut |part| {
         hasher.update(part);
     });
@@ -244,6 +244,10 @@ impl Source for WithRoles {
 
     fn targets(&self) -> &Table {
         &self.targets
+    }
+
+    fn take_targets(&mut self) -> Table {
+        std::mem::take(&mut self.targets)
     }
 
     fn masks(&self) -> &[MaskColumn] {

@@ -51,7 +51,7 @@ impl Several {
     /// Two of them do not go together.
     pub(super) fn new(
         names: &[String],
-        parts: Vec<Box<dyn Source>>,
+        mut parts: Vec<Box<dyn Source>>,
         classes_by_name: bool,
     ) -> Result<Self, SourceError> {
         let mut bounds = vec![0];
@@ -62,6 +62,8 @@ impl Several {
         let members = members.map(|(name, part)| Member { name: name.clone(), records: part.len() }).collect();
         let classes = Classes::merge(names, &parts, classes_by_name)?;
         let targets = columns::merge(names, &parts, &classes)?;
+        // All values are in the new columns.
+        parts.iter_mut().for_each(|part| drop(part.take_targets()));
         let grains = grains(&parts, &bounds);
         // Each record's bytes have a part for each mask, so all sources must have the same ones.
         if let Some(other) = parts.iter().position(|part| part.masks() != parts[0].masks()) {
@@ -144,6 +146,10 @@ impl Source for Several {
 
     fn targets(&self) -> &Table {
         &self.targets
+    }
+
+    fn take_targets(&mut self) -> Table {
+        std::mem::take(&mut self.targets)
     }
 
     fn masks(&self) -> &[MaskColumn] {

@@ -235,6 +235,7 @@ fn keeps_the_contract(fixture: &dyn Fixture) {
         a_record_that_cannot_be_read_spoils_no_other(fixture);
         a_record_without_room_takes_no_memory(fixture);
     }
+    its_columns_can_be_taken(fixture);
     many_threads_may_read_at_once(fixture);
     many_requests_may_be_under_way(fixture);
     limits_hold(fixture);
@@ -266,6 +267,14 @@ fn records_are_numbered_labelled_and_readable(fixture: &dyn Fixture) {
     }
     let shown: HashSet<String> = (0..source.len()).map(|record| source.locator(record).to_string()).collect();
     assert_eq!(shown.len(), contents.len(), "a person can tell the records apart: {shown:?}");
+}
+
+fn its_columns_can_be_taken(fixture: &dyn Fixture) {
+    let mut source = opened(fixture);
+    let (expected, fingerprint) = (source.targets().clone(), source.fingerprint());
+    assert_eq!(source.take_targets(), expected);
+    assert!(source.targets().schema().is_empty(), "they are kept once");
+    assert_eq!(source.fingerprint(), fingerprint);
 }
 
 fn many_threads_may_read_at_once(fixture: &dyn Fixture) {

@@ -113,6 +113,12 @@ pub trait Source: fmt::Debug + Send + Sync {
         const { &Table::EMPTY }
     }
 
+    /// Takes these columns out of the dataset, for a source that puts others in their place. From then on, the dataset may have
+    /// none.
+    fn take_targets(&mut self) -> Table {
+        self.targets().clone()
+    }
+
     /// The masks that records may have, which are read with them.
     fn masks(&self) -> &[MaskColumn] {
         &[]

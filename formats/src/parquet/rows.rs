@@ -178,6 +178,10 @@ impl Source for Rows {
         &self.found.targets
     }
 
+    fn take_targets(&mut self) -> Table {
+        std::mem::take(&mut self.found.targets)
+    }
+
     fn grains(&self) -> Grains<'_> {
         Grains::Starts(&self.starts)
     }

@@ -299,6 +299,10 @@ impl Source for ReaderRows {
         &self.targets
     }
 
+    fn take_targets(&mut self) -> Table {
+        std::mem::take(&mut self.targets)
+    }
+
     fn grains(&self) -> Grains<'_> {
         self.shards.grains()
     }

@@ -14,22 +14,25 @@ const OBJECTS: &str = "objects";
 ///
 /// # Errors
 /// A column cannot have its role.
-pub(super) fn with_roles(table: &Table, roles: &[Option<GivenRole>]) -> Result<(Table, Faults), String> {
+pub(super) fn with_roles(table: Table, roles: &[Option<GivenRole>]) -> Result<(Table, Faults), String> {
     let mut faults = Faults::default();
     let (mut fields, mut columns) = (Vec::with_capacity(roles.len()), Vec::with_capacity(roles.len()));
-    for ((field, column), role) in table.schema().fields().iter().zip(table.columns()).zip(roles) {
+    let (schema, given) = table.into_parts();
+    let records = given.first().map_or(0, Column::len);
+    // Each column is freed as soon as the new one is there.
+    for ((field, column), role) in schema.fields().iter().zip(given).zip(roles) {
         let mut own = Faults::default();
         let (role, converted) = match role {
-            Some(GivenRole::Boxes(format)) => (format.role(), Ok(boxes(column, *format, &mut own))),
+            Some(GivenRole::Boxes(format)) => (format.role(), Ok(boxes(&column, *format, &mut own))),
             Some(GivenRole::Points { fractions }) => {
                 let role = if *fractions { Role::FractionPoints } else { Role::Points };
-                (role, points::convert(column, 2, *fractions, &mut own))
+                (role, points::convert(&column, 2, *fractions, &mut own))
             }
-            Some(GivenRole::Keypoints) => (Role::Keypoints, points::convert(column, 3, false, &mut own)),
-            Some(GivenRole::Objects | GivenRole::Nothing) | None => (field.role, Ok(column.clone())),
+            Some(GivenRole::Keypoints) => (Role::Keypoints, points::convert(&column, 3, false, &mut own)),
+            Some(GivenRole::Objects | GivenRole::Nothing) | None => (field.role, Ok(column)),
         };
         let converted = converted.map_err(|wrong| format!("\"{}\" cannot have its role: {wrong}.", field.name))?;
-        for record in 0..column.len() as u64 {
+        for record in 0..records as u64 {
             if let Some(wrong) = own.get(record) {
                 faults.add(record, &format!("its column \"{}\": {wrong}", field.name));
             }
@@ -44,7 +47,7 @@ pub(super) fn with_roles(table: &Table, roles: &[Option<GivenRole>]) -> Result<(
         }
     }
     let schema = Schema::try_new(fields).map_err(|error| format!("{error}."))?;
-    let table = Table::try_new(schema, columns, table.columns().first().map_or(0, Column::len));
+    let table = Table::try_new(schema, columns, records);
     Ok((table.map_err(|error| format!("{error}."))?, faults))
 }
 

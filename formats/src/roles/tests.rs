@@ -64,7 +64,7 @@ fn applied(columns: Vec<(&str, Column, Option<&str>)>) -> Result<(Table, Faults)
     let roles: Vec<_> = columns.iter().map(|(.., role)| role.map(|role| GivenRole::named(role).unwrap())).collect();
     let values = columns.into_iter().map(|(_, column, _)| column).collect();
     let table = Table::try_new(Schema::try_new(fields).unwrap(), values, records).unwrap();
-    columns::with_roles(&table, &roles)
+    columns::with_roles(table, &roles)
 }
 
 fn values<T: Element>(table: &Table, column: usize, record: usize) -> Vec<T> {
