@@ -133,7 +133,7 @@ pub fn open(name: &str, options: &Options) -> Opened {
     let Resolved { scheme, address, options, limit, roles } = resolve(name, options)?;
     let opened = index::open(Indexed { scheme, address: &address, options: &options });
     let opened = address.settled(opened.map_err(wrong_file::explained))?;
-    let opened = address.settled(masks::with_masks(opened, &address, &options))?;
+    let opened = address.settled(masks::with_masks(opened, &address, scheme.name, &options))?;
     let opened = roles::with_roles(opened, &roles, &address, scheme.name, &options)?;
     for oversight in opened.oversights() {
         tracing::warn!(dataset = %printable(&address.shown()), "{oversight}");
@@ -209,7 +209,7 @@ pub fn open_list(list: &[u8], options: &Options) -> Opened {
     files::SCHEME.check(&options, store_options(root::is_remote(&options)))?;
     let listed = files::from_list(list, &options)?.into_source();
     let root = root(&options, &Address::default())?;
-    let listed = masks::with_masks(listed, &root, &options)?;
+    let listed = masks::with_masks(listed, &root, files::SCHEME.name, &options)?;
     let listed = roles::with_roles(listed, &roles, &root, files::SCHEME.name, &options)?;
     Ok(Limited::of(listed, limit))
 }

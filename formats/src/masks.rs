@@ -4,6 +4,7 @@
 
 mod elements;
 mod names;
+mod refusal;
 mod requested;
 #[cfg(test)]
 pub(crate) mod tests;
@@ -54,13 +55,12 @@ struct MaskFiles {
 ///
 /// # Errors
 /// Its records are no files, it has no such masks, or their columns cannot be.
-pub(super) fn with_masks(inner: Box<dyn Source>, address: &Address, options: &Options) -> Opened {
+pub(super) fn with_masks(inner: Box<dyn Source>, address: &Address, scheme: &str, options: &Options) -> Opened {
     if options.masks.is_empty() || !inner.masks().is_empty() {
         return Ok(inner);
     }
     if inner.locator(0).part != Part::Whole {
-        let expected = "left out: masks need records that are files, as in a folder or a CSV";
-        return Err(SourceError::bad_option("masks", &inner.locator(0).to_string(), expected));
+        return Err(refusal::of(scheme, options));
     }
     let folder = if address.is_folder() { address.clone() } else { address.parent() };
     // Where relative paths start: the folder of the dataset, or the root of the paths in it.

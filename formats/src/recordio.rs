@@ -6,8 +6,12 @@ mod decode;
 mod scan;
 mod spoiled;
 
+use std::ops::Range;
+
 use forebay_columns::Table;
-use forebay_sources::{Grains, Locator, Options, Part, ReadError, ReadErrorKind, Source, SourceError};
+use forebay_sources::{
+    Grains, Locator, MaskColumn, Options, Part, ReadError, ReadErrorKind, RecordParts, Source, SourceError,
+};
 use parking_lot::Mutex;
 
 use self::chunk::{ChunkHeader, DIALECTS, Dialect, HEAD};
@@ -83,6 +87,8 @@ struct RecordIo {
     records: u64,
     shards: Vec<String>,
     payload: RecordIoPayload,
+    /// The masks in Examples.
+    masks: Vec<MaskColumn>,
     /// Records that are no Example, or have no label, and why.
     damaged: Faults,
     open: OpenFiles,
@@ -110,7 +116,7 @@ fn open(name: &Address, options: &Options) -> Result<RecordIo, SourceError> {
         None => CHUNK_LIMIT,
         Some(text) => text.parse().map_err(|_| SourceError::bad_option("chunk_limit", text, "a number of bytes"))?,
     };
-    let mut scan = RecordIoScan::new(payload, chunk_limit, options.labels);
+    let mut scan = RecordIoScan::new(payload, chunk_limit, options);
     for (number, path) in (0..).zip(containers::find(name, &EXTENSIONS)?) {
         scan.file(&path, number)?;
     }
@@ -121,20 +127,21 @@ fn open(name: &Address, options: &Options) -> Result<RecordIo, SourceError> {
         cache: GrainCache::new(KEPT).reading_ahead(found.chunks.len(), name.tree().is_some()),
         used: Mutex::new(UsedMemory::new(USED)),
         spoiled: SpoiledChunks::new(&found.parts.files, SETTLED),
-        fingerprint: found.payload.fingerprint(fingerprint(name, &found.parts)),
+        fingerprint: found.payload.fingerprint(fingerprint(name, &found.parts), &found.masks),
         byte_limit: options.byte_limit,
         chunk_limit,
         parts: found.parts,
         chunks: found.chunks,
         records: found.records,
         payload: found.payload,
+        masks: found.masks,
         damaged: found.damaged,
     })
 }
 
 impl RecordIoPayload {
-    /// The fingerprint of the chunks, and of what is the picture in their records: the spans do not tell it.
-    fn fingerprint(&self, of_chunks: [u8; 32]) -> [u8; 32] {
+    /// The fingerprint of the chunks, and of what is the picture and what are masks in their records: the spans do not tell it.
+    fn fingerprint(&self, of_chunks: [u8; 32], masks: &[MaskColumn]) -> [u8; 32] {
         let mut hasher = blake3::Hasher::new();
         hasher.update(&of_chunks);
         let mut part = |bytes: &[u8]| {
@@ -147,6 +154,12 @@ impl RecordIoPayload {
             Self::Example(gatherer) => {
                 part(b"example");
                 gatherer.images().for_each(|name| part(name.as_bytes()));
+                for (mask, features) in masks.iter().zip(gatherer.masks()) {
+                    part(b"mask");
+                    part(mask.name.as_bytes());
+                    part(mask.element.name().as_bytes());
+                    features.for_each(|name| part(name.as_bytes()));
+                }
             }
         }
         *hasher.finalize().as_bytes()
@@ -167,6 +180,11 @@ fn records(chunk: RecordChunk, payload: &mut Vec<u8>, used: Vec<u8>, most: u64) 
 /// A record of a chunk, without its length.
 fn content(grain: &Grain, number: usize) -> Result<&[u8], String> {
     grain.record(number).and_then(|record| record.get(4..)).ok_or_else(|| "it is not in its chunk".into())
+}
+
+/// A range of a record.
+fn within(content: &[u8], range: Range<u64>) -> Option<&[u8]> {
+    content.get(usize::try_from(range.start).ok()?..usize::try_from(range.end).ok()?)
 }
 
 impl RecordIo {
@@ -229,28 +247,34 @@ impl RecordIo {
         let located = |error: ReadError| ReadError { locator: self.locator(record), ..error };
         let damaged = |cause| ReadError::damaged(self.locator(record), cause);
         let content = content(grain, usize::try_from(number).unwrap_or(usize::MAX)).map_err(damaged)?;
+        let mut masks = Vec::new();
         let picture = match &self.payload {
             RecordIoPayload::Picture => content,
             RecordIoPayload::Labelled(label) => content.get(*label..).unwrap_or_default(),
             RecordIoPayload::Example(gatherer) => {
                 let mut window = Window::of_bytes(content);
-                match gatherer.picture(&mut window, 0..content.len() as u64) {
-                    Ok(range) => {
-                        let place = |at| usize::try_from(at).unwrap_or(usize::MAX);
-                        content.get(place(range.start)..place(range.end)).unwrap_or_default()
+                match gatherer.pictures(&mut window, 0..content.len() as u64) {
+                    Ok(found) => {
+                        let mask = |mask: Option<_>| mask.and_then(|mask| within(content, mask)).unwrap_or_default();
+                        masks.extend(found.masks.into_iter().map(mask));
+                        within(content, found.picture).unwrap_or_default()
                     }
                     Err(ExampleFault::Form(cause)) => return Err(damaged(cause)),
                     Err(ExampleFault::Storage(error)) => return Err(located(error)),
                 }
             }
         };
-        let at = |kind| ReadError::new(kind, self.locator(record));
-        if let Some(kind) = ReadErrorKind::of_size(picture.len() as u64, self.byte_limit, room) {
-            return Err(at(kind));
+        let lengths: Vec<u64> = masks.iter().map(|mask| mask.len() as u64).collect();
+        let table = RecordParts::table_len(masks.len());
+        let size = if picture.is_empty() { 0 } else { picture.len() as u64 + lengths.iter().sum::<u64>() + table };
+        if let Some(kind) = ReadErrorKind::of_size(size, self.byte_limit.saturating_add(table), room) {
+            return Err(ReadError::new(kind, self.locator(record)));
         }
-        let reserved = buf.try_reserve_exact(picture.len());
+        let reserved = buf.try_reserve_exact(usize::try_from(size).unwrap_or(usize::MAX));
         reserved.map_err(|error| located(ReadError::of_file(name_of_no_file(), &error.into())))?;
         buf.extend_from_slice(picture);
+        masks.iter().for_each(|mask| buf.extend_from_slice(mask));
+        RecordParts::close(buf, &lengths);
         Ok(())
     }
 }
@@ -284,7 +308,7 @@ impl Source for RecordIo {
 
     /// What a record of its chunk has on average: its own size is known only once the chunk is decoded.
     fn size(&self, record: u64) -> u64 {
-        self.chunks[self.place(record).0].header.record_len()
+        self.chunks[self.place(record).0].header.record_len() + RecordParts::table_len(self.masks.len())
     }
 
     fn read(&self, record: u64, room: u64, buf: &mut Vec<u8>) -> Result<(), ReadError> {
@@ -302,6 +326,10 @@ impl Source for RecordIo {
 
     fn take_targets(&mut self) -> Table {
         std::mem::take(&mut self.parts.targets)
+    }
+
+    fn masks(&self) -> &[MaskColumn] {
+        &self.masks
     }
 
     fn grains(&self) -> Grains<'_> {

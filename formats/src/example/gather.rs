@@ -120,15 +120,35 @@ impl Gatherer {
         self.columns.iter_mut().for_each(|column| column.push(FeatureCell::Absent));
     }
 
-    /// The picture of an Example. Readers that keep no places of pictures use it.
-    pub(crate) fn picture(&self, window: &mut Window<'_>, example: Range<u64>) -> Result<Range<u64>, ExampleFault> {
+    /// The picture and the masks of an Example. Readers that keep no places of them use it.
+    pub(crate) fn pictures(
+        &self,
+        window: &mut Window<'_>,
+        example: Range<u64>,
+    ) -> Result<ExamplePictures, ExampleFault> {
         let features = find(window, example, &self.mapping.names)?;
-        self.picture_of(window, &features)
+        self.pictures_of(window, &features)
     }
 
     /// The features that a picture may be in, the preferred one first.
     pub(crate) fn images(&self) -> impl Iterator<Item = &str> {
         self.mapping.images.iter().map(|&place| self.mapping.names[place].as_str())
+    }
+
+    /// The same for each column of masks.
+    pub(crate) fn masks(&self) -> impl Iterator<Item = impl Iterator<Item = &str>> {
+        let names = &self.mapping.names;
+        self.mapping.masks.iter().map(move |places| places.iter().map(move |&place| names[place].as_str()))
+    }
+
+    fn pictures_of(
+        &self,
+        window: &mut Window<'_>,
+        features: &[Option<Feature>],
+    ) -> Result<ExamplePictures, ExampleFault> {
+        let picture = self.picture_of(window, features)?;
+        let masks = self.mapping.masks.iter().map(|places| self.mask_of(window, places, features));
+        Ok(ExamplePictures { picture, masks: masks.collect::<Result<_, _>>()? })
     }
 
     fn picture_of(&self, window: &mut Window<'_>, features: &[Option<Feature>]) -> Result<Range<u64>, ExampleFault> {
@@ -149,9 +169,7 @@ impl Gatherer {
 
     fn look(&self, window: &mut Window<'_>, example: Range<u64>) -> Result<ExampleParts, ExampleFault> {
         let features = find(window, example, &self.mapping.names)?;
-        let picture = self.picture_of(window, &features)?;
-        let masks = self.mapping.masks.iter().map(|places| self.mask_of(window, places, &features));
-        let masks = masks.collect::<Result<_, _>>()?;
+        let pictures = self.pictures_of(window, &features)?;
         let (name, feature) = self.mapping.first_of(&self.mapping.labels, &features);
         let label = match feature {
             Some(feature) => labels::value(window, name, feature)?,
@@ -171,7 +189,7 @@ impl Gatherer {
             }
             cells.push(cell);
         }
-        Ok(ExampleParts { pictures: ExamplePictures { picture, masks }, label, cells })
+        Ok(ExampleParts { pictures, label, cells })
     }
 
     /// The mask in the first of these features that the Example has.

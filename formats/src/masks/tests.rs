@@ -235,3 +235,25 @@ fn rule_45_masks_in_a_store_are_requested_and_not_waited_for() {
     source.request(request);
     answers.recv().unwrap().unwrap_err();
 }
+
+#[test]
+fn rule_45_formats_without_masks_refuse_them_by_name_and_say_where_masks_can_be() {
+    let dir = folder(&[]);
+    write(&dir, "x.rec", &crate::mxnet::tests::write_images(&[b"picture"]));
+    write(&dir, "x.recordio", &crate::recordio::tests::write(&[b"picture"]));
+    write(&dir, "x.tfrecord", &crate::tfrecord::tests::write(&[b"picture"]));
+    write(&dir, "x.tar", &crate::tar::writer::TarWriter::of(&[("a/1.jpg", b"x")]));
+    let masked = |own: &[(&str, &str)]| options(&[("seg", "mask;other")], own);
+    for (file, own, words) in [
+        ("x.rec", &[][..], &["MXNet", "no mask"][..]),
+        ("x.rec", &[("payload", "picture")], &["MXNet", "samples of tars"]),
+        ("x.recordio", &[], &["payload=example"]),
+        ("x.recordio", &[("payload", "i32+picture")], &["payload=example"]),
+        ("x.tfrecord", &[("payload", "picture")], &["payload=example"]),
+        ("x.tar", &[("members", "files")], &["\"samples\" where columns or masks are named"]),
+    ] {
+        let refused = refusal(&dir.path().join(file), &masked(own));
+        says(&refused, words);
+        assert!(file == "x.tar" || refused.starts_with("masks.seg = \"mask;other\" must be "), "{refused}");
+    }
+}

@@ -4,15 +4,16 @@ use std::path::Path;
 use std::sync::Arc;
 
 use forebay_columns::Table;
-use forebay_sources::{Labels, SourceError};
+use forebay_sources::{Labels, MaskColumn, Options, SourceError};
 
 use super::chunk::{HEAD, Told, tell};
-use super::{RecordChunk, RecordIoPayload, content, records};
+use super::{RecordChunk, RecordIoPayload, content, records, within};
 use crate::address::Address;
 use crate::example::gather::Gathered;
 use crate::faults::Faults;
 use crate::grain_cache::Grain;
 use crate::label_column::Column;
+use crate::masks::{MASK_HEAD, MaskElements};
 use crate::packed::{PackedMasks, PackedParts, Plain, Span, Spans};
 use crate::progress::Progress;
 use crate::values::Values;
@@ -36,6 +37,8 @@ pub(super) struct RecordIoScan {
     damaged: Faults,
     /// Records that cannot be read, of all payloads.
     unreadable: u64,
+    /// What is known of the masks in Examples.
+    masks: MaskElements,
     progress: Progress,
 }
 
@@ -45,11 +48,12 @@ pub(super) struct FoundChunks {
     pub chunks: Vec<RecordChunk>,
     pub records: u64,
     pub payload: RecordIoPayload,
+    pub masks: Vec<MaskColumn>,
     pub damaged: Faults,
 }
 
 impl RecordIoScan {
-    pub(super) fn new(payload: RecordIoPayload, chunk_limit: u64, option: Labels) -> Self {
+    pub(super) fn new(payload: RecordIoPayload, chunk_limit: u64, options: &Options) -> Self {
         let parts = PackedParts {
             files: Vec::new(),
             spans: Spans::default(),
@@ -64,13 +68,14 @@ impl RecordIoScan {
         Self {
             payload,
             chunk_limit,
-            option,
+            option: options.labels,
             parts,
             chunks: Vec::new(),
             records: 0,
             labels: Vec::new(),
             damaged: Faults::default(),
             unreadable: 0,
+            masks: MaskElements::new(&options.masks),
             progress,
         }
     }
@@ -154,12 +159,18 @@ impl RecordIoScan {
                 RecordIoPayload::Picture => {}
                 RecordIoPayload::Example(gatherer) => {
                     let mut window = Window::of_bytes(content);
-                    if gatherer.record(&mut window, 0..content.len() as u64, place)?.is_none() {
+                    let Some(found) = gatherer.record(&mut window, 0..content.len() as u64, place)? else {
                         self.count_unreadable(
                             1,
                             place,
                             "some of its records are not a tf.train.Example with a picture",
                         )?;
+                        continue;
+                    };
+                    for (column, mask) in found.masks.into_iter().enumerate() {
+                        let Some(mask) = mask.and_then(|mask| within(content, mask)) else { continue };
+                        let head = &mask[..mask.len().min(MASK_HEAD)];
+                        self.masks.look(column, head, || format!("{}, record {record}", place.0.display()));
                     }
                 }
                 RecordIoPayload::Labelled(bytes) => {
@@ -205,12 +216,14 @@ impl RecordIoScan {
         if self.records == 0 {
             return Err(SourceError::NoRecords { path: name.to_owned() });
         }
+        let mut masks = Vec::new();
         match &mut self.payload {
             RecordIoPayload::Picture => {}
             RecordIoPayload::Example(gatherer) => {
                 let Gathered { labels, classes, targets, damaged } = gatherer.finish(name)?;
                 (self.parts.labels, self.parts.classes, self.parts.targets) = (labels.into(), classes, targets);
                 self.damaged = damaged;
+                masks = self.masks.finish(self.parts.targets.schema(), name)?;
             }
             RecordIoPayload::Labelled(_) => {
                 let (labels, classes) = labels(std::mem::take(&mut self.labels), self.option);
@@ -219,7 +232,7 @@ impl RecordIoScan {
         }
         self.damaged.warn(name);
         let Self { parts, chunks, records, payload, damaged, .. } = self;
-        Ok(FoundChunks { parts, chunks, records, payload, damaged })
+        Ok(FoundChunks { parts, chunks, records, payload, masks, damaged })
     }
 }
 

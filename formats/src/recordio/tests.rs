@@ -1,5 +1,7 @@
 //! Tests of `RecordIO`: three dialects, their codecs, and what is damaged; and a writer of them.
 
+mod masks;
+
 use std::fs;
 use std::io::Write as _;
 use std::time::Duration;
