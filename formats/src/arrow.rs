@@ -20,7 +20,7 @@ use crate::address::Address;
 use crate::containers;
 use crate::faults::Faults;
 use crate::grain_cache::Grain;
-use crate::masks::MaskElements;
+use crate::masks::{MASK_HEAD, MaskElements};
 use crate::opened::DatasetResult;
 use crate::packed::open_files::{OpenFile, OpenFiles};
 use crate::packed::{ContainerFile, Packed, PackedMasks, PackedParts, Packing, Span, Spans};
@@ -258,8 +258,6 @@ impl FoundPictures {
         field: &[String],
         cells: &[PictureCell],
     ) -> Option<()> {
-        /// Bytes of a PNG that say what kind of numbers it has.
-        const HEAD: u64 = 32;
         let there = cells.iter().enumerate().filter_map(|(row, cell)| match cell {
             PictureCell::At(offset, len) if *len > 0 => Some((row, *offset, *len)),
             _ => None,
@@ -270,7 +268,7 @@ impl FoundPictures {
                 break;
             }
             let head = if batch.codec.is_none() {
-                batch.ranges.range(offset, len.min(HEAD))?
+                batch.ranges.range(offset, len.min(MASK_HEAD as u64))?
             } else {
                 if values.is_none() {
                     values = Some(batch.values(field)?);

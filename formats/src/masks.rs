@@ -1,4 +1,4 @@
-//! Masks beside the pictures of a dataset of files: a PNG for each picture, in a folder of the same shape or under a name
+//! Masks beside the pictures of a dataset of files: a file for each picture, in a folder of the same shape or under a name
 //! that a column of the dataset has. Their bytes are read with those of the picture. Sources that have masks within their
 //! own files find them by themselves.
 
@@ -18,7 +18,7 @@ use forebay_sources::{
     Request, Retry, Source, SourceError,
 };
 
-use self::elements::{LOOKED_AT, check_names, element_of_png, no_element};
+use self::elements::{LOOKED_AT, check_names, element_of_mask, no_element};
 pub(crate) use self::elements::{MASK_HEAD, MaskElements};
 use self::names::MaskNames;
 use self::requested::PartRequests;
@@ -119,7 +119,7 @@ impl MaskFiles {
         for record in there.take(LOOKED_AT) {
             let mut bytes = Vec::new();
             match self.listing.read(record, u64::MAX, &mut bytes) {
-                Ok(()) => match element_of_png(&bytes) {
+                Ok(()) => match element_of_mask(&bytes) {
                     Some(element) => return Ok(element),
                     None => last = Some(self.listing.locator(record)),
                 },

@@ -3,11 +3,13 @@
 
 mod gather;
 mod lines;
+mod npy;
 mod png;
 
 use thiserror::Error;
 
 use self::lines::MaskLines;
+use self::npy::NpyMask;
 use self::png::{PngFrame, PngHeader};
 use crate::draw::Draw;
 use crate::fault::Limits;
@@ -18,11 +20,12 @@ use crate::recipe::Recipe;
 /// The type of a mask's numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum MaskDepth {
-    /// A byte: indices into a palette, or grey of at most 8 bits.
+    /// A byte: indices into a palette, grey of at most 8 bits, or an array of bytes or bools.
     U8,
-    /// Grey of 16 bits.
+    /// Grey of 16 bits, or an array of such numbers.
     U16,
-    /// Red, green and blue of 8 bits as one number, the red lowest: `r + 256 g + 65536 b`, as in COCO's panoptic masks.
+    /// Red, green and blue of 8 bits as one number, the red lowest: `r + 256 g + 65536 b`, as in COCO's panoptic masks. Or an
+    /// array of any other whole numbers.
     I32,
 }
 
@@ -44,12 +47,15 @@ pub struct MaskOrder<'a> {
 /// Why a mask gave no numbers.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum MaskFault {
-    /// The bytes are no PNG.
-    #[error("it is not a PNG. Other formats are not read as masks: save it as PNG")]
+    /// The bytes are neither a PNG nor an array.
+    #[error("it is not a PNG, and not an array of NumPy. Other formats are not read as masks: save it as PNG")]
     NotPng,
-    /// The bytes are damaged, or end too early.
+    /// The bytes of a PNG are damaged, or end too early.
     #[error("the PNG is damaged: {0}")]
     Damaged(Box<str>),
+    /// The array is damaged, or has something else than a whole number for each pixel.
+    #[error("its array is no mask: {0}")]
+    Array(Box<str>),
     /// It has another size than its picture.
     #[error(
         "it has {found:?} pixels (width, height), and its picture has {expected:?}. Make it as large as the picture"
@@ -134,12 +140,14 @@ impl MaskDepth {
 }
 
 impl MaskDecoder {
-    /// Bytes that decoding this mask takes, beside those of the result. None for what is no PNG: it is refused.
-    pub fn memory(png: &[u8]) -> u64 {
-        PngHeader::read(png).map_or(0, PngHeader::bytes)
+    /// Bytes that decoding this mask takes, beside those of the result. None for what is no PNG: it is refused, or is an array,
+    /// whose numbers are in its bytes.
+    pub fn memory(mask: &[u8]) -> u64 {
+        PngHeader::read(mask).map_or(0, PngHeader::bytes)
     }
 
-    /// Decodes a mask into `out`, which has the size of the recipe's result: rows of little-endian numbers.
+    /// Decodes a mask into `out`, which has the size of the recipe's result: rows of little-endian numbers. The mask is a PNG, or
+    /// an array of `NumPy`.
     ///
     /// # Errors
     /// It cannot be decoded, or is not as large as its picture. `out` may have anything then.
@@ -148,7 +156,7 @@ impl MaskDecoder {
     /// `out` does not have the recipe's size.
     pub fn decode(
         &mut self,
-        png: &[u8],
+        mask: &[u8],
         depth: MaskDepth,
         order: &MaskOrder<'_>,
         limits: &Limits,
@@ -156,25 +164,40 @@ impl MaskDecoder {
     ) -> Result<(), MaskFault> {
         let (height, width, _) = order.recipe.shape();
         assert_eq!(out.len(), height as usize * width as usize * depth.size(), "a number for each pixel");
-        let expected = order.origin.annotated(order.annotated);
-        let header = PngHeader::read(png).ok_or(MaskFault::NotPng)?;
-        let found = (header.width, header.height);
-        let pixels = u64::from(found.0) * u64::from(found.1);
-        if found != expected {
-            return Err(MaskFault::Size { found, expected });
-        }
-        if pixels > limits.pixels {
-            return Err(MaskFault::TooLarge { pixels, limit: limits.pixels });
-        }
         let Self { frame, lines, plan } = self;
-        let decoded = frame.decode(png, header).and_then(|()| {
-            order.recipe.plan_into(order.origin, order.draw, plan);
-            lines.follow(plan, order.origin, order.annotated);
+        if NpyMask::is_array(mask) {
+            let array = NpyMask::read(mask)?;
+            check_size((array.width, array.height), order, limits)?;
+            array.fits(depth)?;
+            follow(lines, plan, order);
+            gather::gather_array(&array, lines, depth, order.fill, out);
+            return Ok(());
+        }
+        let header = PngHeader::read(mask).ok_or(MaskFault::NotPng)?;
+        check_size((header.width, header.height), order, limits)?;
+        let decoded = frame.decode(mask, header).and_then(|()| {
+            follow(lines, plan, order);
             gather::gather(frame, lines, depth, order.fill, out)
         });
         frame.give_back();
         decoded
     }
+}
+
+/// Refuses a mask that is not as large as its picture, or larger than allowed.
+fn check_size(found: (u32, u32), order: &MaskOrder<'_>, limits: &Limits) -> Result<(), MaskFault> {
+    let expected = order.origin.annotated(order.annotated);
+    if found != expected {
+        return Err(MaskFault::Size { found, expected });
+    }
+    let pixels = u64::from(found.0) * u64::from(found.1);
+    if pixels > limits.pixels { Err(MaskFault::TooLarge { pixels, limit: limits.pixels }) } else { Ok(()) }
+}
+
+/// Finds which pixels of a mask its result shows.
+fn follow(lines: &mut MaskLines, plan: &mut Plan, order: &MaskOrder<'_>) {
+    order.recipe.plan_into(order.origin, order.draw, plan);
+    lines.follow(plan, order.origin, order.annotated);
 }
 
 #[cfg(test)]

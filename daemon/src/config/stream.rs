@@ -44,7 +44,7 @@ pub(super) const EXAMPLE: &str = r#"# One table per stream. A trainer attaches b
 # a record becomes which column: a member of an archive, a feature, a column of a table. Left out: all columns that the
 # dataset has. docs/sources.md lists them.
 # columns = { images = "jpg;png", labels = "cls", caption = "txt" }
-# Masks that become columns: names of columns, each with the folder of its masks (PNG files with the names of the pictures), or
+# Masks that become columns: names of columns, each with the folder of its masks (files with the names of the pictures), or
 # with a column of the dataset that has their paths, or with the part of a record that has the mask: a member of a tar, a
 # column of a table. See docs/sources.md, "Masks". Left out: no masks.
 # masks = { segmentation = "SegmentationClass" }

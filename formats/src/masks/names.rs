@@ -26,6 +26,8 @@ pub(super) struct MaskNames {
 
 /// The folders of a picture that may be folders of its mask too.
 const DEEPEST: usize = 4;
+/// What the masks of a folder are. All have the extension of the first ones that are there.
+const EXTENSIONS: [&str; 2] = ["png", "npy"];
 
 impl MaskNames {
     /// The masks that the user has named for a column. Folders start at one of these bases, and paths at the last.
@@ -48,8 +50,8 @@ impl MaskNames {
             }
         }
         let expected = format!(
-            "a folder, below \"{}\" or absolute, with a PNG of the name of at least one picture, or a column of the dataset \
-             with the paths of the masks",
+            "a folder, below \"{}\" or absolute, with a PNG or an npy file of the name of at least one picture, or a column of \
+             the dataset with the paths of the masks",
             printable(&base.shown())
         );
         Err(SourceError::bad_option(&format!("masks.{column}"), &parts.join(";"), &expected))
@@ -83,14 +85,17 @@ impl MaskNames {
             return None;
         }
         let progress = Progress::new("looking for masks");
-        let depth = (0..source.len()).find_map(|record| {
+        let depth_of = |extension: &str, record| {
             progress.step();
             let picture = picture(source, record);
-            (0..=DEEPEST).rev().find(|&depth| root.join(mask_name(&picture, depth)).is_file())
+            (0..=DEEPEST).rev().find(|&depth| root.join(mask_name(&picture, depth, extension)).is_file())
+        };
+        let (extension, depth) = EXTENSIONS.into_iter().find_map(|extension| {
+            Some((extension, (0..source.len()).find_map(|record| depth_of(extension, record))?))
         })?;
         let mut paths = Paths::default();
         for record in 0..source.len() {
-            paths.push(mask_name(&picture(source, record), depth).as_os_str().as_bytes());
+            paths.push(mask_name(&picture(source, record), depth, extension).as_os_str().as_bytes());
         }
         let named = vec![true; paths.len()];
         Some(Self { root, paths, named, must_be: false })
@@ -105,7 +110,7 @@ fn picture(source: &dyn Source, record: u64) -> PathBuf {
 }
 
 /// The name of a picture's mask, with the last folders of the picture.
-fn mask_name(picture: &Path, folders: usize) -> PathBuf {
+fn mask_name(picture: &Path, folders: usize, extension: &str) -> PathBuf {
     let above = picture.parent().into_iter().flat_map(Path::components);
     let above: Vec<&OsStr> = above
         .filter_map(|component| match component {
@@ -115,7 +120,8 @@ fn mask_name(picture: &Path, folders: usize) -> PathBuf {
         .collect();
     let kept = &above[above.len().saturating_sub(folders)..];
     let mut name = picture.file_stem().unwrap_or_default().to_owned();
-    name.push(".png");
+    name.push(".");
+    name.push(extension);
     kept.iter().collect::<PathBuf>().join(name)
 }
 
@@ -126,9 +132,9 @@ mod tests {
     #[test]
     fn a_mask_has_the_name_of_its_picture_and_the_last_of_its_folders() {
         let picture = Path::new("/data/x/../train/dog.1/a.b.JPEG");
-        assert_eq!(mask_name(picture, 0), Path::new("a.b.png"));
-        assert_eq!(mask_name(picture, 2), Path::new("train/dog.1/a.b.png"));
-        assert_eq!(mask_name(picture, 9), Path::new("data/x/train/dog.1/a.b.png"));
-        assert_eq!(mask_name(Path::new("a.jpg"), 3), Path::new("a.png"));
+        assert_eq!(mask_name(picture, 0, "png"), Path::new("a.b.png"));
+        assert_eq!(mask_name(picture, 2, "png"), Path::new("train/dog.1/a.b.png"));
+        assert_eq!(mask_name(picture, 9, "png"), Path::new("data/x/train/dog.1/a.b.png"));
+        assert_eq!(mask_name(Path::new("a.jpg"), 3, "npy"), Path::new("a.npy"));
     }
 }

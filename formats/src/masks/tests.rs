@@ -8,6 +8,7 @@ use forebay_sources::{ColumnMap, IndexChoice, OwnOptions};
 use tempfile::TempDir;
 
 use super::*;
+use crate::npy::tests::npy;
 use crate::scene::{folder, says, values};
 use crate::tests::loopback::{Changes, Loopback};
 
@@ -177,7 +178,10 @@ fn masks_that_cannot_be_are_refused_by_name() {
     let train = dir.path().join("train");
     fs::create_dir(dir.path().join("empty")).unwrap();
     for named in ["../empty", "../nothing", "cat"] {
-        says(&refusal(&train, &options(&[("seg", named)], &[])), &["masks.seg = ", named, "a PNG of the name"]);
+        says(
+            &refusal(&train, &options(&[("seg", named)], &[])),
+            &["masks.seg = ", named, "a PNG or an npy file of the name"],
+        );
     }
     says(&refusal(&train, &options(&[("mask", "../masks")], &[])), &["\"mask\" is taken"]);
     write(&dir, "colours/cat/1.png", &png(8, 6, ""));
@@ -186,6 +190,26 @@ fn masks_that_cannot_be_are_refused_by_name() {
     let source =
         crate::open_list(list.as_bytes(), &options(&[("seg", dir.path().join("masks").to_str().unwrap())], &[]));
     assert_eq!(parts(&*source.unwrap(), 0).1, [Some(png(8, 3, "cat"))]);
+}
+
+#[test]
+fn rule_45_masks_of_a_folder_may_be_arrays_of_numpy() {
+    let dir = folder(&[("train/cat/1.jpg", ""), ("train/cat/2.jpg", "")]);
+    let array = npy("<u2", false, "(1, 2)", &[1, 0, 0, 9]);
+    write(&dir, "masks/2.npy", &array);
+    let source = opened(&dir.path().join("train"), &options(&[("seg", "../masks")], &[]));
+    assert_eq!(source.masks()[0].element, ElementType::U16);
+    let found = [0, 1].map(|record| parts(&*source, record).1);
+    assert_eq!(found, [vec![None], vec![Some(array)]]);
+    // If there are masks of both kinds, those that are PNG files count.
+    write(&dir, "masks/1.png", &png(8, 3, "cat"));
+    let source = opened(&dir.path().join("train"), &options(&[("seg", "../masks")], &[]));
+    assert_eq!([0, 1].map(|record| parts(&*source, record).1), [vec![Some(png(8, 3, "cat"))], vec![None]]);
+    write(&dir, "floats/1.npy", &npy("<f4", false, "(1, 2)", &[0; 8]));
+    says(
+        &refusal(&dir.path().join("train"), &options(&[("seg", "../floats")], &[])),
+        &["floats/1.npy", "whole numbers"],
+    );
 }
 
 #[test]

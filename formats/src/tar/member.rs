@@ -7,6 +7,7 @@ use std::path::Path;
 use super::header::BLOCK;
 use super::sparse::SparseMap;
 use crate::containers;
+use crate::masks::MASK_HEAD;
 
 /// A file in a tar.
 #[derive(Debug)]
@@ -35,8 +36,8 @@ pub(super) enum KeptPart {
 
 /// Most bytes of a member whose contents are kept.
 pub(super) const MOST_KEPT: u64 = 16 << 20;
-/// Bytes of a head: those of a PNG that say what kind of numbers it has.
-pub(super) const HEAD: u64 = 32;
+/// Bytes of a head: those of a mask that say what kind of numbers it has.
+pub(super) const HEAD: u64 = MASK_HEAD as u64;
 
 impl TarMember {
     /// Bytes of the file.

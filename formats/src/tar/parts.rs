@@ -206,8 +206,8 @@ fn unpacked(content: &[u8], is_gzip: bool) -> Result<Vec<u8>, String> {
         ("bzip2", Box::new(MultiBzDecoder::new(content)))
     };
     let mut unpacked = Vec::new();
-    let read = MultiGzDecoder::new(content).take(MOST_KEPT + 1).read_to_end(&mut unpacked);
-    read.map_err(|error| format!("it is not gzip: {error}"))?;
+    let read = decoder.take(MOST_KEPT + 1).read_to_end(&mut unpacked);
+    read.map_err(|error| format!("it is not {name}: {error}"))?;
     if unpacked.len() as u64 > MOST_KEPT {
         return Err(format!("it has more than {MOST_KEPT} bytes when it is unpacked"));
     }

@@ -1,6 +1,7 @@
 //! Writes the numbers of a mask into its place: for each pixel of the result the one that it shows.
 
 use super::lines::{BORDER, LinePair, MaskLines};
+use super::npy::NpyMask;
 use super::png::{PngFrame, Samples};
 use super::{MaskDepth, MaskFault};
 
@@ -39,6 +40,15 @@ pub(super) fn gather(
         (Samples::Rgb, MaskDepth::U8 | MaskDepth::U16) => return wrong("red, green and blue"),
     }
     Ok(())
+}
+
+/// Fills `out` from an array whose numbers fit into the column.
+pub(super) fn gather_array(array: &NpyMask<'_>, lines: &MaskLines, depth: MaskDepth, fill: i32, out: &mut [u8]) {
+    match depth {
+        MaskDepth::U8 => write(lines, [fill.to_le_bytes()[0]], out, |x, y| array.number(x, y)),
+        MaskDepth::U16 => write(lines, two(fill), out, |x, y| array.number(x, y)),
+        MaskDepth::I32 => write(lines, fill.to_le_bytes(), out, |x, y| array.number(x, y)),
+    }
 }
 
 fn two(fill: i32) -> [u8; 2] {

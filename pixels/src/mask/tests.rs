@@ -1,5 +1,7 @@
 //! Tests of masks: each against the steps of its picture's plan, carried out one after the other.
 
+mod npy;
+
 use proptest::prelude::*;
 use serde_json::json;
 

@@ -159,10 +159,11 @@ class Loader(Batches[Batch]):
             part of a record becomes which column: a member of an archive, a feature, a column of a table. None is all
             columns that the dataset has. See `Batch`.
         masks: Masks that become columns, such as `{"segmentation": "SegmentationClass"}`. Each key is the name of a
-            column. Its value is the folder of the masks, which are PNG files with the names of the pictures, or a
-            column of the dataset with the paths of the masks, or the part of a record that has the mask: a member of a
-            tar such as `"seg.png"`, a column of a table. The column is an array `(n, height, width)` of uint8, uint16
-            or int32. Masks are transformed like their pictures. None is no masks. See "Masks" in docs/sources.md.
+            column. Its value is the folder of the masks, which have the names of the pictures, or a column of the
+            dataset with the paths of the masks, or the part of a record that has the mask: a member of a tar such as
+            `"seg.png"`, a column of a table. A mask is a PNG file or an array of NumPy (`.npy`). The column is an array
+            `(n, height, width)` of uint8, uint16 or int32. Masks are transformed like their pictures. None is no masks.
+            See "Masks" in docs/sources.md.
         mask_fill: The number for pixels that the mask does not cover, from 0 to 65535. None is 255 for masks of 8 bits,
             65535 for masks of 16 bits, and 0 for masks in colours.
         min_visible: Fraction of an object's box, from 0.0 to 1.0, that the transformed picture must show. If it shows

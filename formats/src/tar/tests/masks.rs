@@ -5,6 +5,7 @@ use forebay_sources::{ColumnMap, IndexChoice, MaskColumn, RecordParts, Request, 
 
 use super::*;
 use crate::masks::tests::png;
+use crate::npy::tests::npy;
 use crate::tests::loopback::{Changes, Loopback};
 
 fn masked(masks: &[(&str, &str)]) -> Options {
@@ -47,6 +48,29 @@ fn expected() -> [Parts; 3] {
         (b"the second".to_vec(), vec![None, Some(png(16, 0, "depth of two"))]),
         (b"three".to_vec(), vec![None, None]),
     ]
+}
+
+#[test]
+fn rule_45_arrays_of_numpy_are_masks_by_their_suffix() {
+    let first = npy("<i8", false, "(1, 2)", &[7; 16]);
+    let second = npy("|u1", false, "(2, 1)", &[3; 2]);
+    let (dir, source) = opened(
+        TarWriter::of(&[
+            ("1.jpg", b"one"),
+            ("1.mask.npy", &first),
+            ("2.mask.npy", &second),
+            ("2.jpg", b"two"),
+            ("2.depth.npy", &npy("<f4", false, "(1,)", &[0; 4])),
+        ]),
+        &masked(&[("seg", "mask.npy")]),
+    );
+    let source = source.unwrap();
+    assert_eq!(source.masks(), [MaskColumn { name: "seg".into(), element: ElementType::I32 }]);
+    let found = [0, 1].map(|record| parts(&*source, record).1);
+    assert_eq!(found, [vec![Some(first)], vec![Some(second)]]);
+    let floats = open(dir.path().join("x.tar").to_str().unwrap(), &masked(&[("seg", "depth.npy")]));
+    let words = floats.unwrap_err().to_string();
+    assert!(words.contains("masks.seg") && words.contains("NumPy with whole numbers"), "{words}");
 }
 
 #[test]
