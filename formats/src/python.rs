@@ -6,6 +6,7 @@
 mod cells;
 mod child;
 mod frames;
+mod masks;
 mod pool;
 mod rows;
 mod settings;
@@ -132,7 +133,10 @@ fn open_with(path: &Path, settings: ReaderSettings) -> Result<ReaderRows, Source
         .map_err(|problem| SourceError::Columns { path: path.to_owned(), problem: format!("{problem}.") })?;
     let unlabelled = said.labels.is_none() && pool.settings().labels != Labels::None;
     let rows = ReaderRows::new(pool, shards, said.labels, about);
-    let Some(first) = rows.first() else { return Ok(rows) };
+    let first = rows.look(0).ok().flatten();
+    let masks = masks::columns(&rows, first.as_ref(), path)?;
+    let rows = rows.with_masks(masks);
+    let Some(first) = first else { return Ok(rows) };
     if unlabelled && first.labels.iter().any(Option::is_some) {
         return Err(refused(
             "yields labels with its records, and labels must be known beforehand. Give the class a method labels() that \

@@ -49,6 +49,13 @@ impl<'a> RecordParts<'a> {
         }
     }
 
+    /// Whether these bytes are a picture with so many masks. A source asks this of bytes that another process has put together.
+    pub fn are_well_formed(bytes: &[u8], masks: usize) -> bool {
+        let Some(table) = bytes.len().checked_sub(masks * LENGTH) else { return false };
+        let lengths = bytes[table..].as_chunks::<LENGTH>().0.iter().map(|length| u64::from_le_bytes(*length));
+        lengths.fold(0, u64::saturating_add) <= table as u64
+    }
+
     /// The parts of a record that a source with `masks` masks has read, or of its end that begins with the first mask.
     ///
     /// # Panics
@@ -109,6 +116,20 @@ mod tests {
             }
             let len = whole.behind_picture().len() as u64;
             assert_eq!(len, lengths.iter().sum::<u64>() + RecordParts::table_len(masks.len()));
+            assert!(RecordParts::are_well_formed(&bytes, masks.len()));
         }
+    }
+
+    #[test]
+    fn a_table_whose_masks_are_longer_than_the_record_is_found() {
+        let record = |lengths: &[u64]| {
+            let mut bytes = b"picture".to_vec();
+            RecordParts::close(&mut bytes, lengths);
+            bytes
+        };
+        for (lengths, is_good) in [(&[7, 0][..], true), (&[4, 4], false), (&[u64::MAX, 2], false)] {
+            assert_eq!(RecordParts::are_well_formed(&record(lengths), 2), is_good, "{lengths:?}");
+        }
+        assert!(!RecordParts::are_well_formed(b"1234567", 1) && RecordParts::are_well_formed(b"", 0));
     }
 }

@@ -47,6 +47,11 @@ impl MaskElements {
         self.columns[column].element.is_none() && self.columns[column].looked_at < LOOKED_AT
     }
 
+    /// A column of which no mask was seen, and what the user named for it.
+    pub(crate) fn without_mask(&self) -> Option<(&str, &str)> {
+        self.columns.iter().find(|column| column.looked_at == 0).map(|column| (&*column.name, &*column.parts))
+    }
+
     /// Looks at the beginning of a mask that is at this place.
     pub(crate) fn look(&mut self, column: usize, head: &[u8], place: impl FnOnce() -> String) {
         if !self.wants(column) {

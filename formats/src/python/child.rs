@@ -7,6 +7,7 @@ use forebay_children::{
     Channel, ChildCommand, ChildProcess, FrameHead, LentMemory, Patience, PythonModule, Refill, Silence,
 };
 use forebay_printable::printable;
+use forebay_sources::RecordParts;
 use serde_json::{Value, json};
 
 use super::cells::GivenColumns;
@@ -222,7 +223,13 @@ impl ReaderChild {
             return Err(Silence::Garbage.into());
         }
         answer.grain.bytes = bytes.finish();
-        Ok(answer)
+        let masks = settings.masks.targets().count();
+        let is_whole = |record: &[u8]| record.is_empty() || RecordParts::are_well_formed(record, masks);
+        if (0..answer.grain.ends.len()).filter_map(|number| answer.grain.record(number)).all(is_whole) {
+            Ok(answer)
+        } else {
+            Err(Silence::Garbage.into())
+        }
     }
 
     /// Sends a request and takes its answer. `time` is what each frame may take.

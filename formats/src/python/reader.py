@@ -101,10 +101,11 @@ def numbered(labels: Sequence[Label | None]) -> tuple[array[int], list[str]]:
 
 
 class Keys:
-    """Says which keys of a dict record have the picture, the label and the further columns."""
+    """Says which keys of a dict record have the picture, the label, the masks and the further columns."""
 
-    def __init__(self, columns: dict[str, list[str]] | None) -> None:
+    def __init__(self, columns: dict[str, list[str]] | None, masks: Sequence[list[str]] = ()) -> None:
         given = dict(columns or {})
+        self.masks = masks
         self.images = given.pop("images", None) or IMAGES
         self.labels = given.pop("labels", None) or LABELS
         # None for all other keys.
@@ -113,7 +114,7 @@ class Keys:
     def others(self, record: dict[Any, Any]) -> dict[str, Any]:
         """The values of further columns, by their names."""
         if self.targets is None:
-            own = (*self.images, *self.labels)
+            own = {*self.images, *self.labels, *(key for keys in self.masks for key in keys)}
             return {str(key): value for key, value in record.items() if key not in own}
         return {name: value_of(record, keys) for name, keys in self.targets.items()}
 
@@ -125,20 +126,51 @@ def value_of(record: dict[Any, Any], keys: Sequence[str]) -> Any:  # noqa: ANN40
 
 def parts(record: Reader, keys: Keys) -> tuple[memoryview, Reader, dict[str, Any]]:
     """The bytes of a record, its label if it has one, and its further values."""
-    label, others = None, {}
+    label, others, masks = None, {}, [None] * len(keys.masks)
     if isinstance(record, dict):
         image, label = value_of(record, keys.images), value_of(record, keys.labels)
         others = keys.others(record)
+        masks = [value_of(record, names) for names in keys.masks]
     elif isinstance(record, (tuple, list)) and len(record) == 2:
         image, label = record
     else:
         image = record
     try:
-        return memoryview(image).cast("B"), label, others
+        content = memoryview(image).cast("B")
     except TypeError:
         kind = type(image).__name__
         hint = "read_records() must yield bytes, (bytes, label), or a dict with images and labels"
         raise TypeError(f"{hint}; it yielded {kind}") from None
+    return with_masks(content, masks) if masks else content, label, others
+
+
+def with_masks(picture: memoryview, masks: Sequence[Any]) -> memoryview:
+    """A picture, its masks, and the lengths of the masks. A missing mask has no bytes."""
+    files = [b"" if mask is None else mask_file(mask) for mask in masks]
+    if not picture:
+        return picture
+    return memoryview(b"".join([picture, *files, *(struct.pack("<Q", len(file)) for file in files)]))
+
+
+def mask_file(mask: Any) -> bytes:  # noqa: ANN401 - bytes or an array
+    """The bytes of a mask: those of a file, or an array with a whole number for each pixel as NumPy saves it."""
+    if isinstance(mask, (bytes, bytearray, memoryview)):
+        return bytes(mask)
+    dtype = getattr(mask, "dtype", "")
+    dtype = str(getattr(dtype, "name", dtype)).rpartition(".")[2]
+    letters = {"bool": "|b1", "uint8": "|u1", "uint16": "<u2", "int8": "|i1", "int16": "<i2"}
+    letters.update({"int32": "<i4", "int64": "<i8", "uint32": "<u4", "uint64": "<u8"})
+    if dtype not in letters or not hasattr(mask, "shape"):
+        found = f"an array of {dtype}" if dtype else type(mask).__name__
+        raise TypeError(f"a mask must be the bytes of a PNG or an array of whole numbers, and one is {found}")
+    # A tensor of PyTorch is an array of NumPy too, once it is in the host's memory.
+    mask = mask.cpu() if hasattr(mask, "cpu") else mask
+    array = mask.numpy() if hasattr(mask, "numpy") else mask
+    shape = "".join(f"{side}, " for side in array.shape)
+    order = f"{{'descr': '{letters[dtype]}', 'fortran_order': False, 'shape': ({shape}), }}"
+    header = order.encode().ljust(117) + b"\n"
+    data = array.astype(array.dtype.newbyteorder("<")).tobytes()
+    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header + data
 
 
 def task_of(name: str, start: int, end: int) -> SimpleNamespace:
@@ -172,7 +204,7 @@ class ReaderProgram:
     def begin(self, settings: dict[str, Any]) -> None:
         """Makes the reader."""
         self.settings = settings
-        self.keys = Keys(settings["columns"])
+        self.keys = Keys(settings["columns"], settings["masks"])
         code, per_task = settings.get("code"), settings["records_per_task"]
         self.module = module_of("forebay_reader", code) if code else load(settings["file"])
         self.reader = make_reader(self.module, settings["class"], settings["parameters"], per_task, settings["strict"])

@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use forebay_columns::Table;
-use forebay_sources::{Grains, Labels, Locator, Part, ReadError, ReadErrorKind, Source};
+use forebay_sources::{Grains, Labels, Locator, MaskColumn, Part, ReadError, ReadErrorKind, Source};
 use parking_lot::Mutex;
 use serde_json::Value;
 
@@ -26,6 +26,7 @@ pub(super) struct ReaderRows {
     labels: Vec<i64>,
     classes: Vec<String>,
     targets: Table,
+    masks: Vec<MaskColumn>,
     /// Records whose columns do not fit, and why.
     wrong: BTreeMap<u64, String>,
     fingerprint: [u8; 32],
@@ -52,15 +53,35 @@ impl ReaderRows {
         let ReaderAbout { classes, version: _, targets, wrong } = about;
         let stem = Path::new(pool.settings().name()).file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let (grains, known) = (GrainCache::new(KEPT), Mutex::default());
-        Self { pool, shards, labels, classes, targets, wrong, fingerprint, nameless: stem, grains, known }
+        let masks = Vec::new();
+        Self { pool, shards, labels, classes, targets, masks, wrong, fingerprint, nameless: stem, grains, known }
     }
 
-    /// Reads the first record, to see what records are like. Nothing if it cannot be read.
-    pub(super) fn first(&self) -> Option<TaskAnswer> {
-        self.attempt(&self.shards.single(0), false, Vec::new()).ok()?.ok()
+    /// Reads a record, to see what records are like. Nothing if it cannot be read.
+    ///
+    /// # Errors
+    /// Its reader cannot be started any more, or has changed.
+    pub(super) fn look(&self, record: u64) -> Result<Option<TaskAnswer>, ReadError> {
+        Ok(self.attempt(&self.shards.single(record), false, Vec::new())?.ok())
     }
 
-    #[cfg(test)]
+    /// The same dataset with masks in its records.
+    pub(super) fn with_masks(mut self, masks: Vec<MaskColumn>) -> Self {
+        if !masks.is_empty() {
+            let mut hasher = blake3::Hasher::new_derive_key("forebay masks of a reader 1");
+            hasher.update(&self.fingerprint);
+            for (mask, (_, keys)) in masks.iter().zip(self.pool.settings().masks.targets()) {
+                for text in [&*mask.name, mask.element.name()].into_iter().chain(keys) {
+                    hasher.update(&(text.len() as u64).to_le_bytes());
+                    hasher.update(text.as_bytes());
+                }
+            }
+            self.fingerprint = *hasher.finalize().as_bytes();
+        }
+        self.masks = masks;
+        self
+    }
+
     pub(super) fn pool(&self) -> &ReaderPool {
         &self.pool
     }
@@ -301,6 +322,10 @@ impl Source for ReaderRows {
 
     fn take_targets(&mut self) -> Table {
         std::mem::take(&mut self.targets)
+    }
+
+    fn masks(&self) -> &[MaskColumn] {
+        &self.masks
     }
 
     fn grains(&self) -> Grains<'_> {

@@ -6,7 +6,7 @@ use std::thread;
 use std::time::{Duration, SystemTime};
 
 use forebay_printable::printable;
-use forebay_sources::{ColumnMap, Container, Labels, Options, ReaderFolders, SourceError};
+use forebay_sources::{ColumnMap, Container, Labels, Options, ReaderFolders, RecordParts, SourceError};
 use serde_json::{Map, Value, json};
 
 use super::{CLASS, PER_TASK, PYTHON, READ_TIMEOUT, SCAN, WORKERS};
@@ -26,6 +26,8 @@ pub(super) struct ReaderSettings {
     pub access: Map<String, Value>,
     /// Which keys of a record become which columns.
     pub columns: ColumnMap,
+    /// Which keys of a record have its masks.
+    pub masks: ColumnMap,
     /// Records that are read at once.
     pub per_task: u64,
     /// Most processes.
@@ -96,6 +98,9 @@ impl ReaderSettings {
             class: own.get(CLASS.name).unwrap_or_default().to_owned(),
             parameters: parameters.map(|key| (key.to_owned(), json!(own.get(key)))).collect(),
             columns: options.columns.clone(),
+            masks: options.masks.clone(),
+            // The table of the masks is no part of the record that the user limits.
+            byte_limit: options.byte_limit.saturating_add(RecordParts::table_len(options.masks.targets().count())),
             ..Self::of(code, options)?
         })
     }
@@ -117,6 +122,7 @@ impl ReaderSettings {
             parameters: Map::new(),
             access: Map::new(),
             columns: ColumnMap::default(),
+            masks: ColumnMap::default(),
             per_task: whole(options, PER_TASK.name, MOST_PER_TASK)?.unwrap_or(64),
             workers: workers.unwrap_or_else(|| cores.min(WORKERS_BY_DEFAULT)),
             read_timeout: seconds(options)?.unwrap_or(timeout),
@@ -172,6 +178,7 @@ impl ReaderSettings {
             "strict": self.is_strict,
             "parameters": parameters,
             "columns": self.keys(),
+            "masks": self.masks.targets().map(|(_, keys)| keys).collect::<Vec<_>>(),
             "records_per_task": self.per_task,
             "labels": labels,
             "byte_limit": self.byte_limit,

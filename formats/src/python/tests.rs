@@ -2,6 +2,7 @@
 
 mod columns;
 mod large;
+mod masks;
 mod outages;
 mod services;
 mod strays;
