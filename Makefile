@@ -28,8 +28,8 @@ demo: build ## Train on generated pictures, with a summary and demo-preview.png
 test: deps-test ## Run everything: lints, all tests, documents, README
 	@.venv/bin/python scripts/test.py
 
-lint: deps ## Formatting, clippy, rustdoc, ruff
-	@.venv/bin/python scripts/test.py format clippy rustdoc ruff
+lint: deps ## Formatting, spelling, clippy, rustdoc, ruff
+	@.venv/bin/python scripts/test.py format spelling clippy rustdoc ruff
 
 test-rust: deps ## Rust: unit, integration and doc tests
 	@.venv/bin/python scripts/test.py rust

@@ -179,6 +179,11 @@ def ruff() -> Tally:
     return lint + check(VENV / "ruff", "format", "--no-cache", "-q", "--check")
 
 
+def spelling() -> Tally:
+    """The spelling of everything; `_typos.toml` has the words to leave alone."""
+    return check(VENV / "typos", "--format", "brief")
+
+
 def documents() -> Tally:
     """Documents that are made from code are current."""
     return check(VENV / "python", "scripts/configuration.py")
@@ -219,6 +224,7 @@ def with_etcd() -> str:
 STAGES: dict[str, Callable[[], Tally]] = {
     "format": lambda: check("cargo", "fmt", "--all", "--check") + check("cargo", "fmt", *FUZZ, "--check"),
     "ruff": ruff,
+    "spelling": spelling,
     "clippy": clippy,
     "wheel": wheel,
     "rust": rust,

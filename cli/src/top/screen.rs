@@ -153,7 +153,7 @@ mod tests {
         assert_eq!(rows(&sentence, 4), ["  on", "  tw", "  th"]);
         let parts: Row = vec!["ring ".to_owned().stylize(), "HHRR".to_owned().red()];
         assert_eq!(rows(&parts, 7), ["ring HH"]);
-        assert_eq!(rows(&parts, 3), ["rin"]);
+        assert_eq!(rows(&parts, 4), ["ring"]);
         assert_eq!(rows(&Row::new(), 3), [""]);
     }
 }

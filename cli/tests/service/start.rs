@@ -33,10 +33,10 @@ fn two_daemons_on_one_ledger_the_second_is_told_which() {
 #[test]
 fn every_mistake_of_a_configuration_is_reported_at_once_with_exit_code_2() {
     let home = Home::with_pictures(4);
-    home.configure("[ring]\ncredit = 2\n[streams.train]\nsource = \"/data\"\nsize = \"large\"\nshufle = true\n");
+    home.configure("[ring]\ncredit = 2\n[streams.train]\nsource = \"/data\"\nsize = \"large\"\nshuffles = true\n");
     let (code, said) = home.fails_to_start();
     assert_eq!(code, Some(2));
-    for words in ["4 mistakes", "forebay.toml", "ring.credit", "\"credits\"", "size", "shufle", "batch_size"] {
+    for words in ["4 mistakes", "forebay.toml", "ring.credit", "\"credits\"", "size", "shuffles", "batch_size"] {
         assert!(said.contains(words), "{words:?} is not in: {said}");
     }
 }

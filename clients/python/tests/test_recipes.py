@@ -104,8 +104,8 @@ def test_a_loader_with_a_recipe_s_name_gives_the_pixels_of_its_lists(jpegs):
     assert named[0][0].dtype == np.float32
     for views, others in zip(named, listed):
         assert all(np.array_equal(one, other) for one, other in zip(views, others))
-    with pytest.raises(forebay.SettingsError, match=r"recipe\.sise: is not a parameter of simclr"):
-        forebay.Loader(jpegs, recipe={"name": "simclr", "sise": 24}, **same)
+    with pytest.raises(forebay.SettingsError, match=r"recipe\.sizes: is not a parameter of simclr"):
+        forebay.Loader(jpegs, recipe={"name": "simclr", "sizes": 24}, **same)
 
 
 def test_the_examples_run():

@@ -125,7 +125,7 @@ def test_rule_51_what_cannot_be_replayed_is_told(binary, jpegs, tmp_path):
     at = ("--record", 12, "--epoch", 0)
     assert "there is no record 12: the dataset has 12" in refused(jpegs, "--set", "size=8", *at)
     assert "size: is missing" in refused(jpegs, *at)
-    assert "sise: is not a key" in refused(jpegs, "--set", "sise=8", *at)
+    assert "sizes: is not a key" in refused(jpegs, "--set", "sizes=8", *at)
     assert "--record" in refused(jpegs, "--epoch", 0)
     bad = sorted(jpegs.glob("*/*"))[3]
     bad.write_bytes(bad.read_bytes()[:300])

@@ -83,6 +83,6 @@ def test_rule_45_boxes_that_are_said_to_be_no_boxes_stay_as_they_are(tmp_path):
 
 def test_rule_45_a_role_that_a_column_cannot_have_is_refused_by_name(tmp_path):
     arguments = FORMATS["tar with JSON"](tmp_path, records(empty=True))
-    for roles, words in ({"boxes": "squares"}, "roles.boxes"), ({"boxs": "xyxy"}, "roles.boxs"):
+    for roles, words in ({"boxes": "squares"}, "roles.boxes"), ({"boxing": "xyxy"}, "roles.boxing"):
         with pytest.raises(forebay.DatasetError, match=words):
             forebay.Loader(**{**arguments, "source_options": {"roles": roles}}, batch_size=2, size=32)

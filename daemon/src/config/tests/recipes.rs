@@ -48,7 +48,7 @@ fn mistakes_in_a_recipe_are_named_by_their_keys() {
         (json!("timm"), &nothing, "recipe", "\"timm\", which is no recipe; give one of torchvision_train, "),
         (json!(7), &nothing, "recipe", "give a name"),
         (json!({ "size": 8 }), &nothing, "recipe", "has no name"),
-        (json!({ "name": "simclr", "sise": 8 }), &nothing, "recipe.sise", "Its parameters are: size, strength, "),
+        (json!({ "name": "simclr", "sizes": 8 }), &nothing, "recipe.sizes", "Its parameters are: size, strength, "),
         (json!({ "name": "simclr", "size": 0 }), &nothing, "recipe.size", "from 1 to 16384"),
         (json!({ "name": "timm_train", "auto_augment": "rand-q" }), &nothing, "recipe[2]", "\"q\" is not known"),
         (json!({ "name": "dinov2", "local_crops_scale": [1, 0] }), &nothing, "recipe", "gives the view local_0"),

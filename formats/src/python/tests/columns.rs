@@ -46,13 +46,13 @@ fn rule_55_other_keys_of_dicts_become_columns_by_a_scan() {
 #[test]
 fn rule_55_a_map_names_the_keys_and_the_reader_may_say_their_types() {
     let types = "\ndef column_types(self):\n    return {'points': 'f32 [*, 2]'}\n";
-    let record = "{'photo': b'%d' % n, 'cls': 'ba'[n % 2], 'xy': [[n, 0.5]] * n, 'weight': 1}";
+    let record = "{'photo': b'%d' % n, 'cls': 'yx'[n % 2], 'xy': [[n, 0.5]] * n, 'weight': 1}";
     let script = Script::new(&format!("{DICTS}def of(self, n):\n    return {record}\n{types}"));
     let map = [("images", "jpg;photo"), ("labels", "cls"), ("points", "xys;xy")];
     let source = scanned(&script, &map).unwrap();
     assert_eq!(columns(&source), ["points: f32 [*, 2]"]);
     assert_eq!(values::<f32>(&source, "points", 2), [2.0, 0.5, 2.0, 0.5]);
-    assert_eq!((source.label(0), source.label(1), source.classes().join("")), (1, 0, "ab".into()));
+    assert_eq!((source.label(0), source.label(1), source.classes().join("")), (1, 0, "xy".into()));
     assert_eq!(read(&source, 3), Ok("3".into()));
     let missing = [("images", "photo"), ("labels", "cls"), ("boxes", "bboxes")];
     refused(scanned(&script, &missing), &["'boxes'", "no record has a value"]);
