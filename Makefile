@@ -2,7 +2,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help deps deps-test deps-fuzz build install-c demo test lint test-rust test-python test-c test-readme test-torch originals test-tf test-jax test-paddle test-regions torture chaos simulation model single-step bench seek compare parity gallery compat fuzz docs clean
+.PHONY: help deps deps-test deps-fuzz build install-c demo test lint msrv test-rust test-python test-c test-readme test-torch originals test-tf test-jax test-paddle test-regions torture chaos simulation model single-step bench seek compare parity gallery compat fuzz docs clean
 
 # PyO3 would link libpython without these, and cargo would build it anew whenever maturin had been here.
 export PYO3_PYTHON := $(CURDIR)/.venv/bin/python
@@ -30,6 +30,10 @@ test: deps-test ## Run everything: lints, all tests, documents, README
 
 lint: deps ## Formatting, spelling, clippy, rustdoc, ruff
 	@.venv/bin/python scripts/test.py format spelling clippy rustdoc ruff
+
+msrv: deps ## The oldest Rust that Cargo.toml promises: installs it with rustup, and checks the workspace with it
+	@if command -v rustup >/dev/null; then rustup toolchain install --profile minimal "$$(sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)"; fi
+	@.venv/bin/python scripts/test.py msrv
 
 test-rust: deps ## Rust: unit, integration and doc tests
 	@.venv/bin/python scripts/test.py rust

@@ -7,6 +7,7 @@ skipped. A failure does not keep the rest from running; the exit status tells. S
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -173,6 +174,19 @@ def model() -> Tally:
     return counted(lines_of(*command), TestOutput("model").read)
 
 
+def msrv() -> Tally:
+    """The workspace with the oldest Rust that Cargo.toml promises, if that is installed: `make msrv` installs it."""
+    oldest = re.search(r'^rust-version = "(.+)"$', (ROOT / "Cargo.toml").read_text(), re.MULTILINE)[1]
+    # Only rustup has several toolchains.
+    asked = ("rustup", "run", oldest, "cargo", "--version")
+    if not shutil.which("rustup") or subprocess.run(asked, capture_output=True).returncode != 0:
+        say(f"skipped: Rust {oldest} is not installed; `make msrv` installs it if there is a rustup")
+        return Tally(skipped=1)
+    # Beside the build, which another compiler has made.
+    folder = ("--target-dir", "target/msrv")
+    return check("rustup", "run", oldest, "cargo", "check", "-q", "--workspace", "--locked", "--keep-going", *folder)
+
+
 def ruff() -> Tally:
     """Python's lints and formatting."""
     lint = check(VENV / "ruff", "check", "--no-cache", "-q")
@@ -245,7 +259,8 @@ CORES = len(os.sched_getaffinity(0))
 # As many as keep the cores busy while others wait.
 RUST_AT_ONCE = CORES
 PYTEST_WORKERS = str(CORES + 1)
-# Not in the whole: PyTorch, TensorFlow, JAX and Paddle are large, and short forms of the others are in there.
+# Not in the whole: PyTorch, TensorFlow, JAX and Paddle are large, and short forms of the others are in there. For the
+# oldest Rust, all is compiled again.
 ASKED_FOR = {
     "torch": torch,
     "originals": originals,
@@ -256,6 +271,7 @@ ASKED_FOR = {
     "chaos": chaos,
     "simulation": simulation,
     "model": model,
+    "msrv": msrv,
 }
 
 

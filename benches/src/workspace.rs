@@ -1,16 +1,22 @@
-//! The workspace as its own tests see it: its crates, and the text of its files.
+//! The workspace as its own tests look at it: its crates, and the text of its files.
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::LazyLock;
+use std::process::Command;
 
-/// The folders of the crates, as the workspace lists them. `benches/` is not among them, and the fake GPU is below `cuda/`.
-pub static CRATES: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
-    let members = include_str!("../../Cargo.toml").split_once("members = [").and_then(|(_, rest)| rest.split_once(']'));
-    let (members, _) = members.expect("the workspace lists its members");
-    let folders = members.split(',').map(|folder| folder.trim().trim_matches('"')).filter(|folder| !folder.is_empty());
-    folders.filter(|folder| !["benches", "cuda/fakes"].contains(folder)).collect()
-});
+use serde_json::Value;
+
+/// The folders of the crates, without those of the benchmarks and of the fake GPU, which is below `cuda/`.
+///
+/// # Panics
+/// The workspace's manifest cannot be read.
+pub fn crates() -> Vec<String> {
+    let manifest = fs::read_to_string(root().join("Cargo.toml")).expect("the workspace has a manifest");
+    let members = manifest.split_once("members = [").and_then(|(_, rest)| rest.split_once(']'));
+    let members = members.expect("the manifest lists the members").0.split(',');
+    let members = members.map(|name| name.trim().trim_matches('"').to_owned());
+    members.filter(|name| !["benches", "cuda/fakes"].contains(&name.as_str())).collect()
+}
 
 /// The folder of the whole project.
 pub fn root() -> PathBuf {
@@ -40,6 +46,31 @@ pub fn files(folder: &str, extension: &str) -> Vec<(String, String)> {
         }
     }
     files
+}
+
+/// What a command of cargo that asks no registry prints about the workspace.
+///
+/// # Panics
+/// The command fails.
+pub fn cargo(arguments: &[&str]) -> String {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let output = Command::new(cargo)
+        .args(arguments)
+        .args(["--offline", "--locked", "--manifest-path"])
+        .arg(root().join("Cargo.toml"))
+        .output()
+        .expect("cargo runs");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).expect("cargo prints text")
+}
+
+/// What `cargo metadata` says of the workspace, with these further arguments.
+///
+/// # Panics
+/// The command fails.
+pub fn metadata(arguments: &[&str]) -> Value {
+    let printed = cargo(&[&["metadata", "--format-version", "1"], arguments].concat());
+    serde_json::from_str(&printed).expect("cargo prints JSON")
 }
 
 /// Whether a file of a crate has nothing but tests, or what only tests use.

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::sync::LazyLock;
 
-use forebay_benches::workspace::{self, CRATES, is_of_tests, root};
+use forebay_benches::workspace::{self, crates, is_of_tests, root};
 use regex::Regex;
 
 /// A text that is nothing but the name of a variable, as code has it.
@@ -67,7 +67,7 @@ fn documented() -> BTreeSet<String> {
 #[test]
 fn the_page_of_environment_variables_has_those_that_are_read_and_no_others() {
     let mut read = BTreeSet::new();
-    for name in CRATES.iter() {
+    for name in crates() {
         read.extend(variables(&workspace::files(&format!("{name}/src"), "rs")));
         read.extend(variables(&workspace::files(&format!("{name}/src"), "py")));
     }

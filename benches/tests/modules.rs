@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::slice;
 use std::sync::LazyLock;
 
-use forebay_benches::workspace::{self, CRATES, is_of_tests};
+use forebay_benches::workspace::{self, crates, is_of_tests};
 use regex::Regex;
 
 /// Where in its crate a module is, such as `batch`, `draft`; nothing for the crate itself.
@@ -157,7 +157,7 @@ fn circles(files: &[(String, String)]) -> Vec<(String, Imports)> {
 #[test]
 fn no_module_imports_one_that_imports_it() {
     let mut wrong = Vec::new();
-    for name in CRATES.iter() {
+    for name in crates() {
         let files = workspace::files(&format!("{name}/src"), "rs");
         assert!(!files.is_empty(), "{name} has no files");
         let circles = circles(&files).into_iter();

@@ -2,8 +2,8 @@
 #![allow(clippy::unwrap_used, reason = "tests stop at what should not be")]
 
 use std::collections::BTreeMap;
-use std::process::Command;
 
+use forebay_benches::workspace::{self, cargo};
 use serde_json::Value;
 
 /// ARCHITECTURE.md has the same table.
@@ -112,14 +112,7 @@ const FOREIGN_TO_DELIVERY: &[&str] = &[
 
 /// A crate and what it depends on, tests aside.
 fn dependencies() -> BTreeMap<String, Vec<String>> {
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let output = Command::new(cargo)
-        .args(["metadata", "--no-deps", "--offline", "--format-version", "1", "--manifest-path"])
-        .arg(concat!(env!("CARGO_MANIFEST_DIR"), "/../Cargo.toml"))
-        .output()
-        .unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let metadata: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let metadata = workspace::metadata(&["--no-deps"]);
     let packages = metadata["packages"].as_array().unwrap().iter();
     let built = |dependency: &&Value| dependency["kind"] != "dev";
     let name = |value: &Value| value["name"].as_str().unwrap().to_owned();
@@ -161,28 +154,8 @@ fn a_foreign_library_is_named_only_behind_its_fence() {
 
 #[test]
 fn a_crate_links_no_library_that_it_must_be_free_of() {
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     for (package, without) in FREE_OF {
-        let output = Command::new(&cargo)
-            .args([
-                "tree",
-                "--offline",
-                "--locked",
-                "-e",
-                "normal",
-                "--prefix",
-                "none",
-                "--format",
-                "{p}",
-                "-p",
-                package,
-            ])
-            .arg("--manifest-path")
-            .arg(concat!(env!("CARGO_MANIFEST_DIR"), "/../Cargo.toml"))
-            .output()
-            .unwrap();
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        let tree = String::from_utf8(output.stdout).unwrap();
+        let tree = cargo(&["tree", "-e", "normal", "--prefix", "none", "--format", "{p}", "-p", package]);
         let linked: Vec<&str> = tree.lines().filter_map(|line| line.split(' ').next()).collect();
         assert!(linked.contains(&package), "{tree}");
         let wrong: Vec<&&str> = without.iter().filter(|library| linked.contains(library)).collect();

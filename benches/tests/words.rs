@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::sync::LazyLock;
 
-use forebay_benches::workspace::{self, CRATES, is_of_tests, root};
+use forebay_benches::workspace::{self, crates, is_of_tests, root};
 use regex::Regex;
 
 /// `pub(crate) struct Name`, but no associated type: those are indented.
@@ -42,8 +42,8 @@ fn types(krate: &str) -> BTreeMap<String, Vec<String>> {
 fn no_two_types_of_a_crate_share_a_name() {
     let mut shared = Vec::new();
     let mut count = 0;
-    for krate in CRATES.iter().chain(&["cuda/fakes"]) {
-        let types = types(krate);
+    for krate in crates().into_iter().chain(["cuda/fakes".to_owned()]) {
+        let types = types(&krate);
         count += types.len();
         let twice = types.iter().filter(|(_, files)| files.len() > 1);
         shared.extend(twice.map(|(name, files)| format!("{krate}: {name} in {}", files.join(", "))));
