@@ -48,6 +48,8 @@ def rust() -> Tally:
     nvjpeg = ":".join(map(str, VENV.parent.glob("lib/python3*/site-packages/nvidia/*/lib/libnvjpeg.so.*")))
     python = str(VENV / "python")
     extra = {"FOREBAY_PYTHON": python, "FOREBAY_NVJPEG_FILES": nvjpeg, "PATH": with_etcd()}
+    # A snapshot that differs fails its test, and nothing is written.
+    extra |= {"INSTA_UPDATE": "no", "INSTA_WORKSPACE_ROOT": str(ROOT)}
     return programs.run(found, RUST_AT_ONCE, **extra) + programs.documentation_tests()
 
 

@@ -6,7 +6,7 @@ mod measurement;
 mod stop;
 mod workload;
 
-use std::io::{self, Write as _};
+use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -17,6 +17,7 @@ use forebay_road::threads;
 
 use crate::daemon::duration;
 use crate::failure::Failure;
+use crate::json;
 use figures::Figures;
 use folder::Folder;
 use measurement::{Length, Measurement, Unmeasured, measure};
@@ -107,10 +108,10 @@ pub(crate) fn run(args: &BenchArgs) -> Result<(), Failure> {
         Ok(measurement) => measurement,
         Err(Unmeasured::Limited(failure) | Unmeasured::Other(failure)) => return Err(failure),
     };
-    let figures = Figures { measured, before: &before, after: &after, bad: &bad, notes: &workload.notes };
+    let figures = Figures::new(&measured, (&before, &after), &bad, &workload.notes);
     let mut out = io::stdout().lock();
     if args.json {
-        writeln!(out, "{:#}", figures.json())?;
+        json::print(&mut out, &figures)?;
     } else {
         figures.text(&mut out)?;
     }

@@ -1,18 +1,20 @@
 //! `forebay doctor`: what this machine has for decoding on a GPU, what each missing part costs, and how to get it.
 
 mod bare;
-mod json;
+mod report;
 mod self_test;
 
 use std::io::{self, Write};
 use std::path::PathBuf;
 
 use forebay_cuda::lane::LaneKind;
-use forebay_cuda::survey::{FoundGpu, FoundNvjpeg, Survey, survey};
+use forebay_cuda::survey::survey;
 use forebay_printable::printable;
 use forebay_road::{Gpus, places};
 
 use crate::failure::Failure;
+use crate::json;
+use report::{Availability, DoctorReport, NvjpgEngines, SurveyedGpu};
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct DoctorArgs {
@@ -44,10 +46,11 @@ pub(crate) fn run(args: &DoctorArgs) -> Result<(), Failure> {
     let out = &mut io::stdout().lock();
     let rings = Gpus::new(rustix::process::geteuid().as_raw(), places.driver.clone());
     let found = survey(&places);
+    let report = DoctorReport::new(&found, &rings);
     if args.json {
-        return Ok(writeln!(out, "{:#}", json::survey(&found, &rings))?);
+        return Ok(json::print(out, &report)?);
     }
-    tell(out, &found, &rings)?;
+    tell(out, &report)?;
     if args.self_test || args.kernel {
         let required = std::env::var("GPU_REQUIRED").is_ok_and(|value| value == "1");
         let lanes: &[_] = if args.kernel { &[] } else { &LaneKind::GPU };
@@ -62,33 +65,32 @@ pub(crate) fn run(args: &DoctorArgs) -> Result<(), Failure> {
     }
 }
 
-fn tell(out: &mut impl Write, survey: &Survey, rings: &Gpus) -> io::Result<()> {
-    match &survey.driver {
-        Ok(driver) => writeln!(out, "driver   {}, CUDA {}.{}", printable(&driver.path), driver.cuda.0, driver.cuda.1)?,
-        Err(_) => writeln!(out, "driver   none")?,
+fn tell(out: &mut impl Write, report: &DoctorReport<'_>) -> io::Result<()> {
+    match &report.driver {
+        Some(driver) => writeln!(out, "driver   {}, CUDA {}", printable(driver.path), driver.cuda)?,
+        None => writeln!(out, "driver   none")?,
     }
-    match &survey.nvjpeg {
-        Ok(FoundNvjpeg { path, version: (major, minor, patch) }) => {
-            writeln!(out, "nvJPEG   {major}.{minor}.{patch}, {}", printable(path))?;
+    match &report.nvjpeg {
+        Some(nvjpeg) => writeln!(out, "nvJPEG   {}, {}", nvjpeg.version, printable(nvjpeg.path))?,
+        None => writeln!(out, "nvJPEG   none")?,
+    }
+    match &report.nvcuvid {
+        Some(found) => writeln!(out, "nvcuvid  {}", printable(found.path))?,
+        None if report.nvcuvid_is_given => {
+            writeln!(out, "nvcuvid  not searched for: the driver's file was given, and brings its own")?;
         }
-        Err(_) => writeln!(out, "nvJPEG   none")?,
+        None => writeln!(out, "nvcuvid  none")?,
     }
-    match &survey.nvcuvid {
-        Some(Ok(path)) => writeln!(out, "nvcuvid  {}", printable(path))?,
-        Some(Err(_)) => writeln!(out, "nvcuvid  none")?,
-        None => writeln!(out, "nvcuvid  not searched for: the driver's file was given, and brings its own")?,
-    }
-    for gpu in survey.gpus.iter().flatten() {
+    for gpu in &report.gpus {
         one(out, gpu)?;
-        match rings.can_hold(gpu.device.ordinal) {
-            Ok(()) => writeln!(out, "  placement    pixels can be in its memory")?,
-            Err(refusal) => writeln!(out, "  placement    pixels cannot be in its memory: {refusal}")?,
+        match &gpu.placement.reason {
+            None => writeln!(out, "  placement    pixels can be in its memory")?,
+            Some(reason) => writeln!(out, "  placement    pixels cannot be in its memory: {reason}")?,
         }
-        let rings =
-            if gpu.device.locks_read_only { "any ring" } else { "only rings of streams with pin_memory = true" };
+        let rings = if gpu.locks_read_only { "any ring" } else { "only rings of streams with pin_memory = true" };
         writeln!(out, "  pin          trainers page-lock {rings}")?;
     }
-    for lack in survey.lacks() {
+    for lack in &report.missing {
         writeln!(
             out,
             "\nmissing: {}\n  without it: {}\n  to get it:  {}",
@@ -97,32 +99,27 @@ fn tell(out: &mut impl Write, survey: &Survey, rings: &Gpus) -> io::Result<()> {
             lack.remedy
         )?;
     }
-    if survey.gpus.iter().flatten().any(|gpu| gpu.engines.is_ok() && gpu.kernel.is_ok()) {
+    if report.has_engines() {
         writeln!(out, "\ndecode.lanes = \"auto\" uses the NVJPG engines and the CPU.")?;
     }
     Ok(())
 }
 
-fn one(out: &mut impl Write, gpu: &FoundGpu) -> io::Result<()> {
-    let FoundGpu { device, engines, decoders, kernel } = gpu;
-    let (major, minor) = device.capability;
+fn one(out: &mut impl Write, report: &SurveyedGpu<'_>) -> io::Result<()> {
+    let SurveyedGpu { gpu, name, bus, memory, capability, multiprocessors, .. } = report;
+    let megabytes = memory >> 20;
     writeln!(
         out,
-        "GPU {}    {} at {}, {} MiB, compute capability {major}.{minor}, {} multiprocessors",
-        device.ordinal,
-        device.name,
-        device.bus,
-        device.memory >> 20,
-        device.multiprocessors
+        "GPU {gpu}    {name} at {bus}, {megabytes} MiB, compute capability {capability}, {multiprocessors} multiprocessors"
     )?;
-    let decoders = decoders.iter().map(|(kind, outcome)| (kind.name(), kind.uses_engines(), outcome));
-    for (what, by_engines, outcome) in decoders.chain([("kernel", false, kernel)]) {
-        match (outcome, engines) {
-            (Ok(()), Ok((engines, cores))) if by_engines => {
+    let lanes = report.lanes.iter().map(|(kind, found)| (kind.name(), kind.uses_engines(), found));
+    for (what, by_engines, Availability { reason, .. }) in lanes.chain([("kernel", false, &report.kernel)]) {
+        match (reason, report.engines) {
+            (None, Some(NvjpgEngines { engines, cores })) if by_engines => {
                 writeln!(out, "  {what:<11}  {engines} NVJPG engines of {cores} cores")?;
             }
-            (Ok(()), _) => writeln!(out, "  {what:<11}  available")?,
-            (Err(error), _) => writeln!(out, "  {what:<11}  none: {error}")?,
+            (None, _) => writeln!(out, "  {what:<11}  available")?,
+            (Some(reason), _) => writeln!(out, "  {what:<11}  none: {reason}")?,
         }
     }
     Ok(())
@@ -138,8 +135,13 @@ mod tests {
 
     fn doctor(places: &Places) -> String {
         let mut out = Vec::new();
-        tell(&mut out, &survey(places), &Gpus::new(0, places.driver.clone())).unwrap();
+        tell(&mut out, &DoctorReport::new(&survey(places), &Gpus::new(0, places.driver.clone()))).unwrap();
         String::from_utf8(out).unwrap()
+    }
+
+    fn as_json(places: &Places) -> serde_json::Value {
+        let found = survey(places);
+        serde_json::to_value(DoctorReport::new(&found, &Gpus::new(0, places.driver.clone()))).unwrap()
     }
 
     #[test]
@@ -147,7 +149,7 @@ mod tests {
         let nvjpeg = NvjpegPlaces { file: Some("/nowhere/libnvjpeg.so".into()), packages: Vec::new() };
         let places = Places { driver: Some("/nowhere/libcuda.so.1".into()), nvjpeg };
         let text = doctor(&places);
-        let found = json::survey(&survey(&places), &Gpus::new(0, places.driver.clone()));
+        let found = as_json(&places);
         assert_eq!((&found["driver"], &found["gpus"]), (&serde_json::Value::Null, &serde_json::json!([])));
         assert!(found["missing"][0]["remedy"].is_string(), "{found}");
         assert!(text.contains("driver   none") && text.contains("without it: no GPU is used"), "{text}");
@@ -160,14 +162,11 @@ mod tests {
         fake.set(Knob::Engines, 7);
         let nvjpeg = NvjpegPlaces { file: Some(fake.path()), packages: Vec::new() };
         let places = Places { driver: Some(fake.path()), nvjpeg };
-        let found = json::survey(&survey(&places), &Gpus::new(0, places.driver.clone()));
+        let found = as_json(&places);
         let gpu = &found["gpus"][0];
         assert_eq!((&gpu["nvjpg"]["engines"], &gpu["lanes"]["hardware"]["available"]), (&7.into(), &true.into()));
         assert_eq!((&found["nvjpeg"]["version"], &found["missing"]), (&"12.3.0".into(), &serde_json::json!([])));
-        let text = doctor(&places);
-        assert!(text.contains("7 NVJPG engines") && text.contains("decode.lanes = \"auto\""), "{text}");
-        assert!(text.contains("pixels can be in its memory"), "{text}");
-        assert!(text.contains("trainers page-lock any ring"), "{text}");
+        insta::assert_snapshot!(doctor(&places).replace(&*fake.path().to_string_lossy(), "FAKE"));
         fake.set(Knob::NoReadOnly, 1);
         let nvjpeg = NvjpegPlaces { file: Some(fake.path()), packages: Vec::new() };
         let text = doctor(&Places { driver: Some(fake.path()), nvjpeg });

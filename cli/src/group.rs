@@ -1,10 +1,9 @@
 //! How trainers and groups of them are named.
 
 use forebay_printable::printable;
-use forebay_proto::v1::{ConsumerStatus, GroupStatus};
 
 /// The name of a group.
-pub(crate) fn members(GroupStatus { name, pids, .. }: &GroupStatus) -> String {
+pub(crate) fn members(name: &str, pids: &[u32]) -> String {
     if name.is_empty() {
         format!("of process {}", pids.first().unwrap_or(&0))
     } else {
@@ -14,9 +13,9 @@ pub(crate) fn members(GroupStatus { name, pids, .. }: &GroupStatus) -> String {
 }
 
 /// A trainer's process.
-pub(crate) fn process(ConsumerStatus { pid, foreign, .. }: &ConsumerStatus) -> String {
+pub(crate) fn process(pid: u32, foreign: bool) -> String {
     // The number names no process, or another one, where the daemon runs.
-    if *foreign { format!("process {pid} in a container of its own") } else { format!("process {pid}") }
+    if foreign { format!("process {pid} in a container of its own") } else { format!("process {pid}") }
 }
 
 /// A number of batches, in words.
@@ -25,9 +24,4 @@ pub(crate) fn in_batches(count: impl Into<u64>) -> String {
         1 => "1 batch".to_owned(),
         count => format!("{count} batches"),
     }
-}
-
-/// None for a trainer that is a group by itself.
-pub(crate) fn name_of(group: &str) -> Option<&str> {
-    Some(group).filter(|group| !group.is_empty())
 }

@@ -3,18 +3,19 @@
 
 mod seek;
 
-use std::io::{self, Write as _};
-use std::path::PathBuf;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
 
 use forebay_daemon::config::Surroundings;
 use forebay_formats::{IndexReport, make_index, open_index};
 use forebay_printable::printable;
 use forebay_road::{ByteSize, cores};
 use forebay_sources::{ColumnMap, IndexChoice, Labels, Options, OwnOptions};
-use serde_json::json;
+use serde::Serialize;
 
 use crate::disk_cache::disk_cache;
 use crate::failure::Failure;
+use crate::json;
 use crate::output_file::OutputFile;
 use crate::pair::pair;
 use crate::verify::labels;
@@ -52,6 +53,19 @@ pub(crate) struct IndexArgs {
     json: bool,
 }
 
+/// What was made.
+#[derive(Serialize)]
+struct MadeIndex<'a> {
+    source: &'a str,
+    #[serde(serialize_with = "json::path")]
+    index: &'a Path,
+    bytes: u64,
+    records: u64,
+    fingerprint: String,
+    scanned: bool,
+    seek: Option<NotedIndex>,
+}
+
 pub(crate) fn run(args: &IndexArgs) -> Result<(), Failure> {
     if let Some(output) = &args.output {
         OutputFile::from(output.clone()).check_folder()?;
@@ -75,32 +89,51 @@ pub(crate) fn run(args: &IndexArgs) -> Result<(), Failure> {
     });
     let noted = noted.transpose()?;
     let mut out = io::stdout().lock();
-    if args.json {
-        writeln!(out, "{:#}", json(&args.source, &report, noted.as_ref()))?;
-        return Ok(());
-    }
-    let IndexReport { path, bytes, records, is_new, .. } = &report;
-    let verb = if *is_new { "wrote" } else { "up to date:" };
-    writeln!(out, "{verb} {}: {records} records, {}", printable(path), ByteSize(*bytes))?;
-    if let Some(noted) = &noted {
-        noted.text(&mut out)?;
-    }
-    if let Some(output) = &args.output {
-        writeln!(out, "Set index = \"{}\" in the stream that uses it.", printable(output))?;
-    }
-    Ok(())
+    let made = MadeIndex::new(&args.source, &report, noted);
+    Ok(if args.json { json::print(&mut out, &made) } else { made.text(&mut out, args.output.as_deref()) }?)
 }
 
-/// docs/operating.md has the fields: they keep their names and meanings, and new ones may be added.
-fn json(source: &str, report: &IndexReport, noted: Option<&NotedIndex>) -> serde_json::Value {
-    let fingerprint = blake3::Hash::from_bytes(report.fingerprint).to_hex().to_string();
-    json!({
-        "source": source,
-        "index": report.path.to_string_lossy(),
-        "bytes": report.bytes,
-        "records": report.records,
-        "fingerprint": fingerprint,
-        "scanned": report.is_new,
-        "seek": noted.map(NotedIndex::json),
-    })
+impl<'a> MadeIndex<'a> {
+    fn new(source: &'a str, report: &'a IndexReport, seek: Option<NotedIndex>) -> Self {
+        Self {
+            source,
+            index: &report.path,
+            bytes: report.bytes,
+            records: report.records,
+            fingerprint: blake3::Hash::from_bytes(report.fingerprint).to_hex().to_string(),
+            scanned: report.is_new,
+            seek,
+        }
+    }
+
+    /// Says it in lines. If the index was written to `output`, they say how to use it.
+    fn text(&self, out: &mut impl Write, output: Option<&Path>) -> io::Result<()> {
+        let verb = if self.scanned { "wrote" } else { "up to date:" };
+        let Self { index, bytes, records, .. } = self;
+        writeln!(out, "{verb} {}: {records} records, {}", printable(index), ByteSize(*bytes))?;
+        if let Some(noted) = &self.seek {
+            noted.text(out)?;
+        }
+        if let Some(output) = output {
+            writeln!(out, "Set index = \"{}\" in the stream that uses it.", printable(output))?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_index_is_told_as_text_and_as_json() {
+        let path = PathBuf::from("/indexes/a\u{1b}.forebay");
+        let report = IndexReport { path, bytes: 2000, records: 60, fingerprint: [7; 32], is_new: true };
+        let made = MadeIndex::new("/data", &report, None);
+        let (mut text, mut as_json) = (Vec::new(), Vec::new());
+        made.text(&mut text, Some(Path::new("mine.forebay"))).unwrap();
+        json::print(&mut as_json, &made).unwrap();
+        insta::assert_snapshot!("index_text", String::from_utf8(text).unwrap());
+        insta::assert_snapshot!("index_json", String::from_utf8(as_json).unwrap());
+    }
 }

@@ -19,6 +19,7 @@ mod drawing;
 mod failure;
 mod group;
 mod index;
+mod json;
 mod make_suspects;
 mod man;
 mod output_file;

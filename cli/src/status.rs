@@ -1,30 +1,29 @@
 //! `forebay status`: shows the state of a running daemon, and the records in quarantine.
 
 mod cluster;
-pub(crate) mod json;
 mod ledgers;
+mod process;
 mod quarantine;
+pub(crate) mod report;
+mod text;
 mod whereabouts;
 
 use std::io::{self, Write};
 use std::time::Duration;
 
-use forebay_printable::printable;
-use forebay_proto::v1::{
-    ClosedStream, ConsumerStatus, GpuStatus, GroupStatus, LaneStatus, LedgerOutage, QuarantineRequest, RingPlace,
-    SeekStatus, SourceRequests, StatusReply, StatusRequest, StreamStatus, SwitchedOff,
-};
-use forebay_road::ByteSize;
+use forebay_proto::v1::{QuarantineRequest, StatusReply, StatusRequest, StreamStatus};
+use serde::Serialize;
 
 use crate::daemon::{Client, Daemon, duration};
 use crate::failure::Failure;
-use crate::group::{in_batches, members, process};
+use crate::json;
 use crate::remote::{Coordinator, CoordinatorArgs};
-use crate::span::span;
-use crate::user;
 use crate::verdict::{Shares, Verdict, earlier};
 use cluster::Cluster;
+use ledgers::LedgersReport;
 use quarantine::Quarantine;
+use report::DaemonReport;
+use whereabouts::WhereReport;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct StatusArgs {
@@ -70,18 +69,18 @@ pub(crate) fn run(args: &StatusArgs) -> Result<(), Failure> {
             quarantine.add(page);
             Ok(())
         })?;
-        return Ok(if args.json { writeln!(out, "{:#}", quarantine.json()) } else { quarantine.text(&mut out) }?);
+        return Ok(if args.json { json::print(&mut out, &quarantine) } else { quarantine.text(&mut out) }?);
     }
     let told = Told::of_all(&args.daemon)?;
     if args.json {
-        return Ok(writeln!(out, "{:#}", json::all(&told, args.daemon.is_one(), json::status))?);
+        return Ok(json::print(&mut out, &Answers::new(&told, args.daemon.is_one(), DaemonReport::new))?);
     }
     for (number, Told { loader, reply }) in told.iter().enumerate() {
         if number > 0 {
             writeln!(out)?;
         }
         match reply {
-            Ok(reply) => status(&mut out, *loader, reply)?,
+            Ok(reply) => text::daemon(&mut out, *loader, &DaemonReport::new(reply))?,
             Err(why) => writeln!(out, "private daemon of process {}: {why}", loader.unwrap_or_default())?,
         }
     }
@@ -113,6 +112,42 @@ impl Told {
     }
 }
 
+/// All daemons that were asked. Those of a user's Loaders are below `private`, beside what is said of the service, if one runs.
+/// If one daemon was asked for, it alone is there.
+#[derive(Debug, Serialize)]
+pub(crate) struct Answers<'a, R> {
+    #[serde(flatten)]
+    first: Option<DaemonAnswer<'a, R>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    private: Option<Vec<DaemonAnswer<'a, R>>>,
+}
+
+/// A daemon's report, or why it has not answered.
+#[derive(Debug, Serialize)]
+struct DaemonAnswer<'a, R> {
+    #[serde(flatten)]
+    report: Option<R>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unanswered: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    loader_pid: Option<u32>,
+}
+
+impl<'a, R> Answers<'a, R> {
+    pub(crate) fn new(told: &'a [Told], is_one: bool, report: impl Fn(&'a StatusReply) -> R) -> Self {
+        let one = |Told { loader, reply }: &'a Told| DaemonAnswer {
+            report: reply.as_ref().ok().map(&report),
+            unanswered: reply.as_ref().err().map(String::as_str),
+            loader_pid: *loader,
+        };
+        if is_one && let [only] = told {
+            return Self { first: Some(one(only)), private: None };
+        }
+        let (private, services): (Vec<_>, Vec<_>) = told.iter().partition(|told| told.loader.is_some());
+        Self { first: services.into_iter().next().map(one), private: Some(private.into_iter().map(one).collect()) }
+    }
+}
+
 fn of_coordinator(args: &StatusArgs, coordinator: &Coordinator) -> Result<(), Failure> {
     if let Some(within) = args.wait {
         coordinator.wait_until_it_answers(within)?;
@@ -121,87 +156,22 @@ fn of_coordinator(args: &StatusArgs, coordinator: &Coordinator) -> Result<(), Fa
     let ledgers = coordinator.ledgers(None)?;
     if let Some(record) = args.record {
         let found = coordinator.locate(&ledgers, record)?;
-        let json = || whereabouts::json(record, &found);
-        return Ok(if args.json {
-            writeln!(out, "{:#}", json())
-        } else {
-            whereabouts::text(&mut out, record, &found)
-        }?);
+        let places = WhereReport::new(record, &found);
+        return Ok(if args.json { json::print(&mut out, &places) } else { places.text(&mut out) }?);
     }
     if args.cluster {
         let cluster = Cluster::of(&ledgers);
-        return Ok(if args.json { writeln!(out, "{:#}", cluster.json()) } else { cluster.text(&mut out) }?);
+        return Ok(if args.json { json::print(&mut out, &cluster) } else { cluster.text(&mut out) }?);
     }
     if !args.quarantine {
-        let json = || ledgers::json(&ledgers);
-        return Ok(if args.json { writeln!(out, "{:#}", json()) } else { ledgers::text(&mut out, &ledgers) }?);
+        let ledgers = LedgersReport::new(&ledgers);
+        return Ok(if args.json { json::print(&mut out, &ledgers) } else { ledgers.text(&mut out) }?);
     }
     let mut quarantine = Quarantine::default();
     for ledger in &ledgers {
         coordinator.quarantine(&ledger.name, |page| quarantine.add(page))?;
     }
-    Ok(if args.json { writeln!(out, "{:#}", quarantine.json()) } else { quarantine.text(&mut out) }?)
-}
-
-fn status(out: &mut impl Write, loader: Option<u32>, reply: &StatusReply) -> io::Result<()> {
-    let uptime = Duration::from_secs(reply.uptime_ms / 1000);
-    writeln!(out, "forebay {}, process {}, up {}", reply.version, reply.pid, span(uptime))?;
-    match loader {
-        Some(loader) => writeln!(out, "private daemon of the Loaders of process {loader}")?,
-        None => writeln!(out, "socket {}", printable(&reply.socket))?,
-    }
-    if let Some(LedgerOutage { cause, for_ms }) = &reply.ledger_outage {
-        let time = span(Duration::from_millis(*for_ms));
-        writeln!(out, "LEDGER  could not be reached or written for {time}: {}", printable(cause))?;
-        writeln!(
-            out,
-            "        trainers wait, nothing is lost; the daemon continues when the cause is gone. Counts are the last known ones"
-        )?;
-    }
-    lanes(out, reply)?;
-    let decoders: Vec<String> = reply.decoders.iter().map(|by| format!("{} {}", by.pictures, by.name)).collect();
-    writeln!(out, "pictures by decoder: {}", decoders.join(", "))?;
-    for stream in &reply.streams {
-        writeln!(out)?;
-        one(out, reply, stream)?;
-    }
-    for ClosedStream { name, run, source, opening, failure } in &reply.closed {
-        writeln!(out, "\nstream {name} (run {run}): {}", printable(source))?;
-        match (failure.as_str(), opening) {
-            ("", true) => writeln!(out, "  OPENING  its dataset is being scanned")?,
-            ("", false) => writeln!(out, "  WAITING  for its first trainer, which chooses the shard or the GPU")?,
-            (reason, _) => writeln!(out, "  FAILED   {}\n           `forebay reload` tries again", printable(reason))?,
-        }
-    }
-    Ok(())
-}
-
-/// The share of each lane, where there is more than the CPU's, and what is switched off.
-fn lanes(out: &mut impl Write, reply: &StatusReply) -> io::Result<()> {
-    for SwitchedOff { name, reason } in &reply.switched_off {
-        writeln!(out, "OFF  {name}: {}", printable(reason))?;
-    }
-    if reply.lanes.len() < 2 {
-        return Ok(());
-    }
-    let all: u64 = reply.lanes.iter().map(|lane| lane.pictures).sum();
-    for LaneStatus { name, pictures, stolen, refused } in &reply.lanes {
-        let share = pictures * 100 / all.max(1);
-        write!(out, "lane {name:<18} {pictures:>10} pictures, {share:>3} %, {stolen} taken from other lanes")?;
-        for refusal in refused {
-            write!(out, "; {} refused: {}", refusal.pictures, printable(&refusal.reason))?;
-        }
-        writeln!(out)?;
-    }
-    for GpuStatus { gpu, memory_used, memory_peak, memory_limit, page_locked } in &reply.gpus {
-        let [used, peak, limit, locked] =
-            [memory_used, memory_peak, memory_limit, page_locked].map(|bytes| ByteSize(*bytes));
-        writeln!(
-            out,
-            "GPU {gpu}: decoding takes {used:#} (peak {peak:#}, limit {limit:#}); {locked:#} of host memory page-locked"
-        )?;
-    }
-    Ok(())
+    Ok(if args.json { json::print(&mut out, &quarantine) } else { quarantine.text(&mut out) }?)
 }
 
 /// Since the daemon's earlier reading, or since the stream was opened if that was later.
@@ -213,143 +183,12 @@ fn verdict(reply: &StatusReply, stream: &StreamStatus) -> Verdict {
     Verdict::of((before, reply), stream, Shares::measured(was, stream, time), None)
 }
 
-fn one(out: &mut impl Write, reply: &StatusReply, stream: &StreamStatus) -> io::Result<()> {
-    let StreamStatus { name, run, source, records, epoch, delivered, batches, bad, .. } = stream;
-    writeln!(out, "stream {name} (run {run}): {}, {records} records", printable(source))?;
-    if !stream.failure.is_empty() {
-        writeln!(out, "  FAILED   {}", printable(&stream.failure))?;
-    }
-    if !stream.storage.is_empty() {
-        writeln!(
-            out,
-            "  WAITS    {} for the storage: {}",
-            span(Duration::from_millis(stream.storage_wait_ms)),
-            printable(&stream.storage)
-        )?;
-    }
-    writeln!(out, "  epoch    {epoch}; {delivered} records delivered, {batches} batches made, {bad} bad records")?;
-    writeln!(
-        out,
-        "  slots    {} free, {} filling, {} ready, {} held, {} quarantined",
-        stream.slots_free, stream.slots_filling, stream.slots_ready, stream.slots_held, stream.slots_quarantined
-    )?;
-    if let Some(RingPlace { placement, gpu_bytes, page_locked, copied }) = &stream.ring
-        && gpu_bytes + page_locked > 0
-    {
-        let [gpu, locked, copied] = [gpu_bytes, page_locked, copied].map(|bytes| ByteSize(*bytes));
-        writeln!(
-            out,
-            "  ring     pixels in {placement}: {gpu:#} of GPU memory, {locked:#} of page-locked host memory; {copied:#} \
-             copied to the GPU"
-        )?;
-    }
-    if let Some(SourceRequests { in_flight, most, given_up }) = &stream.requests {
-        writeln!(out, "  requests {in_flight} of {most} under way; {given_up} given up without an answer")?;
-    }
-    if let Some(cache) = &stream.cache {
-        writeln!(
-            out,
-            "  cache    {} records {}, {:#} of {:#}; {} hits, {} misses",
-            cache.records,
-            cache.keep,
-            ByteSize(cache.bytes),
-            ByteSize(cache.budget),
-            cache.hits,
-            cache.misses
-        )?;
-    }
-    if let Some(SeekStatus { pictures, bytes, budget }) = &stream.seek {
-        let [bytes, budget] = [bytes, budget].map(|bytes| ByteSize(*bytes));
-        writeln!(out, "  seek     points of {pictures} pictures, {bytes:#} of {budget:#}")?;
-    }
-    for consumer in &stream.consumers {
-        let ConsumerStatus { uid, held, delivered, .. } = consumer;
-        let name = user::name(*uid);
-        let user = printable(&name);
-        let process = process(consumer);
-        writeln!(out, "  trainer  {process} of user {user}: holds {held}, {} consumed", in_batches(*delivered))?;
-    }
-    for group in &stream.groups {
-        let GroupStatus { delivered, behind, .. } = group;
-        writeln!(
-            out,
-            "  group    {}: {} behind, {} consumed",
-            members(group),
-            in_batches(*behind),
-            in_batches(*delivered)
-        )?;
-    }
-    for stage in &stream.stages {
-        let waits = [stage.writer_wait_us, stage.reader_wait_us].map(|us| span(Duration::from_micros(us)));
-        writeln!(
-            out,
-            "  stage    {:<9} {:>10} items; waited {} for room, {} for input",
-            stage.name, stage.items, waits[0], waits[1]
-        )?;
-    }
-    writeln!(out, "  verdict  {}", verdict(reply, stream).sentence)?;
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
-    use forebay_proto::v1::{CacheStatus, LaneRefusal, StageStatus};
+    use forebay_proto::v1::{ConsumerStatus, StageStatus};
 
     use super::*;
     use crate::verdict::Limit;
-
-    #[test]
-    fn a_status_tells_streams_trainers_and_a_failure() {
-        let stream = StreamStatus {
-            name: "train".into(),
-            failure: "record 7 is bad".into(),
-            storage: "7.jpg: the storage fails".into(),
-            storage_wait_ms: 61_000,
-            cache: Some(CacheStatus {
-                keep: "encoded".into(),
-                records: 5,
-                bytes: 700,
-                budget: 800,
-                hits: 9,
-                misses: 6,
-            }),
-            ring: Some(RingPlace {
-                placement: "gpu:1".into(),
-                gpu_bytes: 6 << 20,
-                page_locked: 4 << 20,
-                copied: 9 << 20,
-            }),
-            requests: Some(SourceRequests { in_flight: 180, most: 256, given_up: 3 }),
-            seek: Some(SeekStatus { pictures: 4, bytes: 600, budget: 900 }),
-            consumers: vec![ConsumerStatus { pid: 42, uid: 4_000_000_001, held: 2, ..Default::default() }],
-            groups: vec![
-                GroupStatus { name: "vision\n".into(), pids: vec![42, 43], delivered: 7, behind: 1 },
-                GroupStatus { pids: vec![44], delivered: 5, behind: 3, ..Default::default() },
-            ],
-            ..Default::default()
-        };
-        let ledger_outage = Some(LedgerOutage { cause: "no space left".into(), for_ms: 40_000 });
-        let streams = vec![stream];
-        let reply = StatusReply { pid: 1, uptime_ms: 7_300_000, streams, ledger_outage, ..Default::default() };
-        let mut out = Vec::new();
-        status(&mut out, None, &reply).unwrap();
-        let text = String::from_utf8(out).unwrap();
-        assert!(text.contains("up 2 h") && text.contains("process 42 of user 4000000001: holds 2"), "{text}");
-        assert!(text.contains("group    vision\\n (2 trainers): 1 batch behind, 7 batches consumed"), "{text}");
-        assert!(text.contains("group    of process 44: 3 batches behind, 5 batches consumed"), "{text}");
-        assert!(text.contains("LEDGER  could not be reached or written for 40 s: no space left"), "{text}");
-        assert!(text.contains("FAILED   record 7 is bad"), "{text}");
-        assert!(text.contains("WAITS    61 s for the storage: 7.jpg: the storage fails"), "{text}");
-        assert!(
-            text.contains(
-                "pixels in gpu:1: 6.00 MiB of GPU memory, 4.00 MiB of page-locked host memory; 9.00 MiB copied"
-            ),
-            "{text}"
-        );
-        assert!(text.contains("requests 180 of 256 under way; 3 given up without an answer"), "{text}");
-        assert!(text.contains("seek     points of 4 pictures, 600 bytes of 900 bytes"), "{text}");
-        assert!(text.contains("cache    5 records encoded, 700 bytes of 800 bytes; 9 hits, 6 misses"), "{text}");
-    }
 
     #[test]
     fn a_verdict_is_about_the_time_since_the_earlier_reading() {
@@ -376,25 +215,18 @@ mod tests {
     }
 
     #[test]
-    fn a_status_tells_the_share_of_each_lane_and_why_it_left_pictures_to_others() {
-        let lane = |name: &str, pictures| LaneStatus { name: name.into(), pictures, ..Default::default() };
-        let mut hardware = lane("hardware on GPU 0", 75);
-        hardware.refused.push(LaneRefusal { reason: "kind of JPEG".into(), pictures: 5 });
-        let gpus =
-            vec![GpuStatus { memory_used: 3 << 20, memory_limit: 9 << 20, page_locked: 2 << 20, ..Default::default() }];
-        let off = SwitchedOff { name: "GPU 1".into(), reason: "it is busy".into() };
-        let lanes = vec![lane("cpu", 25), hardware];
-        let reply = StatusReply { lanes, gpus, switched_off: vec![off], ..Default::default() };
-        let mut out = Vec::new();
-        status(&mut out, None, &reply).unwrap();
-        let text = String::from_utf8(out).unwrap();
-        assert!(text.contains("75 %") && text.contains("5 refused: kind of JPEG"), "{text}");
-        assert!(
-            text.contains(
-                "GPU 0: decoding takes 3.00 MiB (peak 0 bytes, limit 9.00 MiB); 2.00 MiB of host memory page-locked"
-            ),
-            "{text}"
-        );
-        assert!(text.contains("OFF  GPU 1: it is busy"), "{text}");
+    fn daemons_of_loaders_are_below_private_and_one_that_was_asked_for_is_alone() {
+        let stream = StreamStatus { name: "train".into(), storage: "it is away".into(), ..Default::default() };
+        let reply = StatusReply { version: "0.1.0".into(), pid: 9, streams: vec![stream], ..Default::default() };
+        let silent = Err("it does not answer".to_owned());
+        let told = [Told { loader: None, reply: Ok(reply) }, Told { loader: Some(77), reply: silent }];
+        let json = |told: &[Told], is_one| {
+            let mut out = Vec::new();
+            json::print(&mut out, &Answers::new(told, is_one, DaemonReport::new)).unwrap();
+            String::from_utf8(out).unwrap()
+        };
+        insta::assert_snapshot!(json(&told, false));
+        assert_eq!(json(&told[1..], true), "{\n  \"unanswered\": \"it does not answer\",\n  \"loader_pid\": 77\n}\n");
+        assert_eq!(json(&[], false), "{\n  \"private\": []\n}\n");
     }
 }

@@ -1,6 +1,5 @@
 //! `forebay top`: a view of a running daemon that renews itself: streams, trainers, waits, and what limits each stream.
 
-mod json;
 mod keyboard;
 mod overview;
 mod page;
@@ -9,7 +8,7 @@ mod screen;
 mod tests;
 
 use std::collections::VecDeque;
-use std::io::{self, IsTerminal as _, Write as _};
+use std::io::{self, IsTerminal as _};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -17,8 +16,8 @@ use forebay_proto::v1::StatusReply;
 
 use crate::daemon::{Daemon, duration};
 use crate::failure::Failure;
-use crate::status::Told;
-use crate::status::json::all;
+use crate::json;
+use crate::status::{Answers, Told};
 use overview::Overview;
 use screen::{Screen, Wish};
 
@@ -57,8 +56,8 @@ pub(crate) fn run(args: &TopArgs) -> Result<(), Failure> {
         let second = look(args)?;
         let mut out = io::stdout().lock();
         return Ok(if args.json {
-            let of = |after: &StatusReply| json::overview(&overview(&first, &second, after));
-            writeln!(out, "{:#}", all(&second.told, args.daemon.is_one(), of))
+            let report = |after| overview(&first, &second, after);
+            json::print(&mut out, &Answers::new(&second.told, args.daemon.is_one(), report))
         } else {
             page::text(&mut out, &rows(&first, &second))
         }?);

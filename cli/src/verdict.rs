@@ -39,9 +39,10 @@ pub(crate) enum Limit {
 }
 
 /// A limit, and sentences about it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct Verdict {
     pub(crate) limit: Limit,
+    #[serde(rename = "verdict")]
     pub(crate) sentence: String,
 }
 

@@ -3,11 +3,12 @@
 use std::io::{self, Write};
 use std::time::Duration;
 
-use forebay_proto::v1::{StatusReply, StreamStatus};
-use serde_json::json;
+use forebay_proto::v1::{GpuStatus, LaneStatus, StatusReply, StreamStatus};
+use serde::Serialize;
 
-use crate::bad::BadPictures;
-use crate::verdict::{Shares, Verdict};
+use crate::bad::{BadPicture, BadPictures};
+use crate::json::Seconds;
+use crate::verdict::{Limit, Shares, Verdict};
 
 /// What was measured.
 #[derive(Clone, Copy, Debug, Default)]
@@ -22,15 +23,71 @@ pub(super) struct Measured {
     pub(super) step: Option<Duration>,
 }
 
-/// Figures of a measurement; its JSON is documented in docs/operating.md.
-#[derive(Debug)]
+/// Figures of a measurement.
+#[derive(Debug, Serialize)]
 pub(super) struct Figures<'a> {
-    pub(super) measured: Measured,
-    pub(super) before: &'a StatusReply,
-    pub(super) after: &'a StatusReply,
-    pub(super) bad: &'a BadPictures,
+    #[serde(rename = "pictures_per_second")]
+    rate: f64,
+    pictures: u64,
+    #[serde(rename = "seconds")]
+    time: Seconds,
+    #[serde(rename = "processor_seconds")]
+    processor: Seconds,
+    threads: BenchThreads,
+    /// How many may be under way, if the source is read by requests.
+    requests: Option<u64>,
+    shares: BenchShares,
+    step: Option<StepFigures>,
+    bottleneck: Limit,
+    verdict: String,
+    stream: &'a str,
     /// What differs from the stream of a running daemon.
-    pub(super) notes: &'a [String],
+    notes: &'a [String],
+    records: u64,
+    bad_records: usize,
+    bad: Vec<&'a BadPicture>,
+    lanes: Vec<LaneFigures<'a>>,
+    gpus: Vec<GpuFigures>,
+    #[serde(skip)]
+    bad_pictures: &'a BadPictures,
+}
+
+#[derive(Debug, Serialize)]
+struct BenchThreads {
+    decode: u32,
+    read: u32,
+}
+
+/// Shares of the time, from 0 to 1.
+#[derive(Debug, Serialize)]
+struct BenchShares {
+    reading: f64,
+    decoding: f64,
+    no_free_slot: f64,
+    trainer_waiting: f64,
+}
+
+/// The steps of the trainer, as if it never waited.
+#[derive(Debug, Serialize)]
+struct StepFigures {
+    #[serde(rename = "seconds")]
+    time: Seconds,
+    #[serde(rename = "pictures_per_second")]
+    rate: f64,
+}
+
+/// What a lane has decoded meanwhile.
+#[derive(Debug, Serialize)]
+struct LaneFigures<'a> {
+    name: &'a str,
+    pictures: u64,
+}
+
+#[derive(Debug, Serialize)]
+struct GpuFigures {
+    gpu: i32,
+    #[serde(rename = "decoding_memory_peak_bytes")]
+    memory_peak: u64,
 }
 
 impl Measured {
@@ -41,116 +98,146 @@ impl Measured {
         pictures / self.time.as_secs_f64().max(f64::EPSILON)
     }
 
-    /// Pictures per second of its steps alone, as if it never waited.
-    fn rate_of_steps(&self) -> Option<f64> {
+    /// Of its steps alone.
+    fn steps(&self) -> Option<StepFigures> {
         let busy = Self { time: self.time.saturating_sub(self.waited), ..*self };
-        self.step.map(|_| busy.rate())
-    }
-}
-
-impl Figures<'_> {
-    pub(super) fn text(&self, out: &mut impl Write) -> io::Result<()> {
-        let (measured, stream) = (&self.measured, self.stream());
-        let StreamStatus { records, readers, decode_threads, .. } = &stream;
-        for (name, pictures) in self.lanes() {
-            writeln!(out, "{name}: {pictures} pictures")?;
-        }
-        for gpu in &self.after.gpus {
-            writeln!(out, "GPU {}: {} MiB taken for decoding at most", gpu.gpu, gpu.memory_peak >> 20)?;
-        }
-        let shares = self.shares();
-        let percent = |share: f64| format!("{:>3.0} %", share * 100.0);
-        let seconds = measured.time.as_secs_f64();
-        writeln!(out, "{:.0} pictures/s ({} in {seconds:.1} s)", measured.rate(), measured.pictures)?;
-        match self.requests() {
-            Some(most) => {
-                writeln!(out, "  {} of the time up to {most} requests were under way", percent(shares.reading))?;
-            }
-            None => {
-                writeln!(out, "  {} of the time {readers} reader threads were at work", percent(shares.reading))?;
-            }
-        }
-        writeln!(out, "  {} of the time {decode_threads} decode threads were at work", percent(shares.decoding))?;
-        writeln!(out, "  {} of the time no slot was free for a batch", percent(shares.no_slot))?;
-        writeln!(out, "  {} of the time the trainer waited for a batch", percent(self.waiting()))?;
-        if let (Some(step), Some(rate)) = (measured.step, measured.rate_of_steps()) {
-            writeln!(out, "  steps of {step:?} take {rate:.0} pictures/s if they never wait")?;
-        }
-        let used = measured.processor.as_secs_f64();
-        writeln!(out, "processor: {used:.2} s, {:.2} cores", used / seconds)?;
-        if self.bad.count() > 0 {
-            writeln!(out, "{} of {} records were left out, {}", self.bad.count(), records, self.bad)?;
-        }
-        for note in self.notes {
-            writeln!(out, "{note}")?;
-        }
-        writeln!(out, "{}", self.verdict().sentence)
-    }
-
-    /// How many requests may be under way, if the source is read by requests.
-    fn requests(&self) -> Option<u64> {
-        self.after.streams.first()?.requests.map(|requests| requests.most)
-    }
-
-    pub(super) fn json(&self) -> serde_json::Value {
-        let (measured, stream) = (&self.measured, self.stream());
-        let (shares, verdict) = (self.shares(), self.verdict());
-        let lanes: Vec<_> =
-            self.lanes().map(|(name, pictures)| json!({ "name": name, "pictures": pictures })).collect();
-        let gpus = self.after.gpus.iter();
-        let gpus: Vec<_> =
-            gpus.map(|gpu| json!({ "gpu": gpu.gpu, "decoding_memory_peak_bytes": gpu.memory_peak })).collect();
-        json!({
-            "pictures_per_second": measured.rate(),
-            "pictures": measured.pictures,
-            "seconds": measured.time.as_secs_f64(),
-            "processor_seconds": measured.processor.as_secs_f64(),
-            "threads": { "decode": stream.decode_threads, "read": stream.readers },
-            "requests": self.requests(),
-            "shares": {
-                "reading": shares.reading,
-                "decoding": shares.decoding,
-                "no_free_slot": shares.no_slot,
-                "trainer_waiting": self.waiting(),
-            },
-            "step": measured.step.map(|step| json!({
-                "seconds": step.as_secs_f64(),
-                "pictures_per_second": measured.rate_of_steps(),
-            })),
-            "bottleneck": verdict.limit,
-            "verdict": verdict.sentence,
-            "stream": stream.name,
-            "notes": self.notes,
-            "records": stream.records,
-            "bad_records": self.bad.count(),
-            "bad": self.bad.iter().collect::<Vec<_>>(),
-            "lanes": lanes,
-            "gpus": gpus,
-        })
-    }
-
-    /// What each lane has decoded meanwhile.
-    fn lanes(&self) -> impl Iterator<Item = (&str, u64)> {
-        let both = self.before.lanes.iter().zip(&self.after.lanes);
-        both.map(|(before, after)| (after.name.as_str(), after.pictures.saturating_sub(before.pictures)))
-    }
-
-    /// The stream that is measured.
-    fn stream(&self) -> StreamStatus {
-        self.after.streams.first().cloned().unwrap_or_default()
-    }
-
-    fn shares(&self) -> Shares {
-        let before = self.before.streams.first().cloned().unwrap_or_default();
-        Shares::between(&before, &self.stream(), self.measured.time)
+        self.step.map(|step| StepFigures { time: Seconds(step), rate: busy.rate() })
     }
 
     /// The share of the time in which the trainer waited for a batch.
     fn waiting(&self) -> f64 {
-        (self.measured.waited.as_secs_f64() / self.measured.time.as_secs_f64().max(f64::EPSILON)).min(1.0)
+        (self.waited.as_secs_f64() / self.time.as_secs_f64().max(f64::EPSILON)).min(1.0)
+    }
+}
+
+impl<'a> Figures<'a> {
+    /// Of two readings of the daemon's status, which has one stream: the one that is measured.
+    pub(super) fn new(
+        measured: &Measured,
+        (before, after): (&StatusReply, &'a StatusReply),
+        bad: &'a BadPictures,
+        notes: &'a [String],
+    ) -> Self {
+        let (nothing, new) = (StreamStatus::default(), StreamStatus::default());
+        let stream = after.streams.first();
+        let (was, is) = (before.streams.first().unwrap_or(&nothing), stream.unwrap_or(&new));
+        let (shares, waiting) = (Shares::between(was, is, measured.time), measured.waiting());
+        let Verdict { limit, sentence } = Verdict::of((before, after), is, Some(shares), Some(waiting));
+        let lane = |(before, after): (&LaneStatus, &'a LaneStatus)| LaneFigures {
+            name: &after.name,
+            pictures: after.pictures.saturating_sub(before.pictures),
+        };
+        let gpu = |gpu: &GpuStatus| GpuFigures { gpu: gpu.gpu, memory_peak: gpu.memory_peak };
+        Self {
+            rate: measured.rate(),
+            pictures: measured.pictures,
+            time: Seconds(measured.time),
+            processor: Seconds(measured.processor),
+            threads: BenchThreads { decode: is.decode_threads, read: is.readers },
+            requests: is.requests.map(|requests| requests.most),
+            shares: BenchShares {
+                reading: shares.reading,
+                decoding: shares.decoding,
+                no_free_slot: shares.no_slot,
+                trainer_waiting: waiting,
+            },
+            step: measured.steps(),
+            bottleneck: limit,
+            verdict: sentence,
+            stream: stream.map_or("", |stream| &stream.name),
+            notes,
+            records: is.records,
+            bad_records: bad.count(),
+            bad: bad.iter().collect(),
+            lanes: before.lanes.iter().zip(&after.lanes).map(lane).collect(),
+            gpus: after.gpus.iter().map(gpu).collect(),
+            bad_pictures: bad,
+        }
     }
 
-    fn verdict(&self) -> Verdict {
-        Verdict::of((self.before, self.after), &self.stream(), Some(self.shares()), Some(self.waiting()))
+    pub(super) fn text(&self, out: &mut impl Write) -> io::Result<()> {
+        let Self { rate, pictures, threads, shares, records, .. } = self;
+        for LaneFigures { name, pictures } in &self.lanes {
+            writeln!(out, "{name}: {pictures} pictures")?;
+        }
+        for GpuFigures { gpu, memory_peak } in &self.gpus {
+            writeln!(out, "GPU {gpu}: {} MiB taken for decoding at most", memory_peak >> 20)?;
+        }
+        let percent = |share: f64| format!("{:>3.0} %", share * 100.0);
+        let seconds = self.time.0.as_secs_f64();
+        writeln!(out, "{rate:.0} pictures/s ({pictures} in {seconds:.1} s)")?;
+        let reading = percent(shares.reading);
+        match self.requests {
+            Some(most) => writeln!(out, "  {reading} of the time up to {most} requests were under way")?,
+            None => writeln!(out, "  {reading} of the time {} reader threads were at work", threads.read)?,
+        }
+        writeln!(out, "  {} of the time {} decode threads were at work", percent(shares.decoding), threads.decode)?;
+        writeln!(out, "  {} of the time no slot was free for a batch", percent(shares.no_free_slot))?;
+        writeln!(out, "  {} of the time the trainer waited for a batch", percent(shares.trainer_waiting))?;
+        if let Some(StepFigures { time, rate }) = &self.step {
+            writeln!(out, "  steps of {:?} take {rate:.0} pictures/s if they never wait", time.0)?;
+        }
+        let used = self.processor.0.as_secs_f64();
+        writeln!(out, "processor: {used:.2} s, {:.2} cores", used / seconds)?;
+        if self.bad_records > 0 {
+            writeln!(out, "{} of {records} records were left out, {}", self.bad_records, self.bad_pictures)?;
+        }
+        for note in self.notes {
+            writeln!(out, "{note}")?;
+        }
+        writeln!(out, "{}", self.verdict)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use forebay_proto::v1::{SourceRequests, StageStatus};
+
+    use super::*;
+    use crate::json;
+
+    /// A measurement of two seconds in which a trainer with steps of 5 ms was slower than the loader.
+    #[test]
+    fn the_text_and_the_json_have_the_same_figures() {
+        let stage = |name: &str, room, input| StageStatus {
+            name: name.into(),
+            items: 0,
+            writer_wait_us: room,
+            reader_wait_us: input,
+        };
+        let lane = |pictures| LaneStatus { name: "cpu".into(), pictures, ..LaneStatus::default() };
+        let before =
+            StatusReply { streams: vec![StreamStatus::default()], lanes: vec![lane(100)], ..StatusReply::default() };
+        let stream = StreamStatus {
+            name: "bench".into(),
+            records: 50,
+            readers: 2,
+            decode_threads: 1,
+            requests: Some(SourceRequests { in_flight: 1, most: 64, given_up: 0 }),
+            stages: vec![
+                stage("prefetch", 1_000_000, 2_000_000),
+                stage("decode", 0, 1_500_000),
+                stage("batch", 1_800_000, 0),
+            ],
+            ..StreamStatus::default()
+        };
+        let gpus = vec![GpuStatus { memory_peak: 3 << 20, ..GpuStatus::default() }];
+        let after = StatusReply { streams: vec![stream], lanes: vec![lane(900)], gpus, ..StatusReply::default() };
+        let mut bad = BadPictures::default();
+        bad.add(7, "b\u{1b}.jpg".to_owned(), "it is truncated".to_owned());
+        let measured = Measured {
+            pictures: 800,
+            time: Duration::from_secs(2),
+            waited: Duration::from_millis(100),
+            processor: Duration::from_millis(1500),
+            step: Some(Duration::from_millis(5)),
+        };
+        let notes = ["The cache is off.".to_owned()];
+        let figures = Figures::new(&measured, (&before, &after), &bad, &notes);
+        let (mut text, mut as_json) = (Vec::new(), Vec::new());
+        figures.text(&mut text).unwrap();
+        json::print(&mut as_json, &figures).unwrap();
+        insta::assert_snapshot!("bench_text", String::from_utf8(text).unwrap());
+        insta::assert_snapshot!("bench_json", String::from_utf8(as_json).unwrap());
     }
 }

@@ -3,7 +3,7 @@
 
 use std::io::{self, Write};
 use std::panic::resume_unwind;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
@@ -13,21 +13,27 @@ use forebay_printable::printable;
 use forebay_road::ByteSize;
 use forebay_sources::{ReadError, RecordParts, Retry, Source};
 use indicatif::ProgressBar;
-use serde_json::json;
+use serde::Serialize;
 
 use crate::failure::Failure;
+use crate::json;
 use crate::progress;
 use crate::verify;
 
 /// The seek points of an index.
+#[derive(Serialize)]
 pub(super) struct NotedIndex {
-    pub report: PointsReport,
-    /// Whether the pictures were read. Otherwise the file was there, and fits.
-    pub is_new: bool,
-    /// Bytes of the pictures that were read.
-    pub read: u64,
+    #[serde(serialize_with = "json::path")]
+    file: PathBuf,
+    bytes: u64,
+    /// Those that have points.
+    pictures: u64,
+    /// Of the pictures that were read.
+    read_bytes: u64,
     /// Pictures that were not read because the storage failed.
-    pub unread: u64,
+    unread: u64,
+    /// Whether the pictures were read. Otherwise the file was there, and fits.
+    noted: bool,
 }
 
 /// Records whose points wait for each other to be written in order.
@@ -58,7 +64,7 @@ struct NotedRecord {
 /// stay, unless `rebuild`.
 pub(super) fn note(source: &dyn Source, index: &Path, rebuild: bool, threads: usize) -> Result<NotedIndex, Failure> {
     if !rebuild && let Some(report) = PointsReport::of_opened(index, source) {
-        return Ok(NotedIndex { report, is_new: false, read: 0, unread: 0 });
+        return Ok(NotedIndex::new(report, None));
     }
     let failed = |error: io::Error| {
         Failure::Failed(format!("The seek points of \"{}\" cannot be written: {error}.", printable(index)))
@@ -91,41 +97,34 @@ pub(super) fn note(source: &dyn Source, index: &Path, rebuild: bool, threads: us
     }
     bar.finish_and_clear();
     let report = writer.finish().map_err(failed)?;
-    Ok(NotedIndex { report, is_new: true, read, unread })
+    Ok(NotedIndex::new(report, Some((read, unread))))
 }
 
 impl NotedIndex {
+    /// Bytes that were read and pictures that were not, if the pictures were read.
+    fn new(PointsReport { path, bytes, pictures }: PointsReport, noted: Option<(u64, u64)>) -> Self {
+        let (read_bytes, unread) = noted.unwrap_or_default();
+        Self { file: path, bytes, pictures, read_bytes, unread, noted: noted.is_some() }
+    }
+
     /// Says it in a line for people, and in another one if pictures are missing.
     pub(super) fn text(&self, out: &mut impl Write) -> io::Result<()> {
-        let PointsReport { path, bytes, pictures } = &self.report;
-        let verb = if self.is_new { "wrote" } else { "up to date:" };
-        write!(out, "{verb} {}: seek points of {pictures} pictures, {:#}", printable(path), ByteSize(*bytes))?;
-        if self.read > 0 {
+        let Self { file, bytes, pictures, read_bytes, unread, noted } = self;
+        let verb = if *noted { "wrote" } else { "up to date:" };
+        write!(out, "{verb} {}: seek points of {pictures} pictures, {:#}", printable(file), ByteSize(*bytes))?;
+        if *read_bytes > 0 {
             #[expect(clippy::cast_precision_loss, reason = "a share of bytes")]
-            let share = 100.0 * *bytes as f64 / self.read as f64;
-            write!(out, " ({share:.2} % of the pictures' {:#})", ByteSize(self.read))?;
+            let share = 100.0 * *bytes as f64 / *read_bytes as f64;
+            write!(out, " ({share:.2} % of the pictures' {:#})", ByteSize(*read_bytes))?;
         }
         writeln!(out)?;
-        if self.unread > 0 {
-            let unread = self.unread;
+        if *unread > 0 {
             writeln!(
                 out,
                 "The storage did not give {unread} pictures, which get their seek points in the first epoch."
             )?;
         }
         Ok(())
-    }
-
-    pub(super) fn json(&self) -> serde_json::Value {
-        let PointsReport { path, bytes, pictures } = &self.report;
-        json!({
-            "file": path.to_string_lossy(),
-            "bytes": bytes,
-            "pictures": pictures,
-            "read_bytes": self.read,
-            "unread": self.unread,
-            "noted": self.is_new,
-        })
     }
 }
 

@@ -3,46 +3,70 @@
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
-use std::time::Duration;
 
 use forebay_printable::printable;
-use forebay_proto::v1::{LedgerStatus, WorkerProcess, WorkerStatus};
-use serde_json::{Value, json};
+use forebay_proto::v1::{LedgerStatus, WorkerStatus};
+use serde::Serialize;
 
+use super::process::ProcessReport;
+use crate::json::{Seconds, values};
 use crate::span::span;
 
 /// All ledgers of a coordinator, seen as one.
+#[derive(Default, Serialize)]
 pub(super) struct Cluster<'a> {
+    #[serde(serialize_with = "values")]
+    streams: BTreeMap<&'a str, ClusterStream<'a>>,
+    #[serde(serialize_with = "values")]
     nodes: BTreeMap<&'a str, ClusterNode<'a>>,
-    streams: BTreeMap<&'a str, ClusterStream>,
-}
-
-/// A worker, with what it has of each ledger.
-#[derive(Default)]
-struct ClusterNode<'a> {
-    process: Option<&'a WorkerProcess>,
-    silent: Duration,
-    is_gone: bool,
-    waits: bool,
-    has_last: bool,
-    ledgers: Vec<(&'a str, &'a WorkerStatus, u64)>,
 }
 
 /// A stream of a run.
-#[derive(Default)]
-struct ClusterStream {
+#[derive(Serialize)]
+struct ClusterStream<'a> {
+    name: &'a str,
     ledgers: usize,
-    epoch: Option<u64>,
-    epochs: u64,
+    /// The first one that is not complete.
+    epoch: u64,
+    epochs: Option<u64>,
     delivered: u64,
     bad: u64,
     returned: u64,
     /// Trainers of a node wait for the end of its epoch.
+    trainers_wait: bool,
+}
+
+/// A worker, with what it has of each ledger.
+#[derive(Serialize)]
+struct ClusterNode<'a> {
+    name: &'a str,
+    #[serde(flatten)]
+    process: ProcessReport<'a>,
+    state: NodeState,
+    #[serde(rename = "silent_seconds")]
+    silent: Seconds,
+    ledgers: Vec<NodeLedger<'a>>,
+    #[serde(skip)]
+    is_gone: bool,
+    #[serde(skip)]
     waits: bool,
+    #[serde(skip)]
+    has_last: bool,
+}
+
+/// What a worker has of a ledger.
+#[derive(Serialize)]
+struct NodeLedger<'a> {
+    name: &'a str,
+    leases: u64,
+    positions: u64,
+    #[serde(skip)]
+    epoch: u64,
 }
 
 /// How it is with a node.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
 enum NodeState {
     Well,
     /// Its trainers wait for positions that others have.
@@ -53,110 +77,85 @@ enum NodeState {
     Gone,
 }
 
-impl NodeState {
-    fn word(self) -> &'static str {
-        match self {
-            Self::Well => "well",
-            Self::Waits => "waits",
-            Self::Slow => "slow",
-            Self::Gone => "gone",
-        }
-    }
-}
-
 impl<'a> Cluster<'a> {
     pub(super) fn of(ledgers: &'a [LedgerStatus]) -> Self {
-        let mut cluster = Self { nodes: BTreeMap::new(), streams: BTreeMap::new() };
+        let mut cluster = Self::default();
         for ledger in ledgers {
             let (epoch, waits) = (ledger.progress.unwrap_or_default().floor, ledger.workers.iter().any(|w| w.waits));
-            let stream = cluster.streams.entry(stream_of(&ledger.name)).or_default();
+            let name = stream_of(&ledger.name);
+            let stream = cluster.streams.entry(name).or_insert_with(|| ClusterStream::new(name, epoch));
             stream.ledgers += 1;
-            stream.epoch = Some(stream.epoch.map_or(epoch, |other| other.min(epoch)));
-            stream.epochs = ledger.epochs;
+            stream.epoch = stream.epoch.min(epoch);
+            stream.epochs = (ledger.epochs > 0).then_some(ledger.epochs);
             stream.delivered += ledger.delivered;
             stream.bad += ledger.quarantined;
             stream.returned += ledger.returned;
-            stream.waits |= waits;
+            stream.trainers_wait |= waits;
             for worker in &ledger.workers {
-                let silent = Duration::from_millis(worker.silent_ms);
-                let node = cluster.nodes.entry(&worker.name).or_insert_with(|| ClusterNode {
-                    silent,
-                    is_gone: true,
-                    ..ClusterNode::default()
-                });
-                node.process = node.process.or(worker.process.as_ref());
-                node.silent = node.silent.min(silent);
+                let node = cluster.nodes.entry(&worker.name).or_insert_with(|| ClusterNode::new(worker));
+                node.process = node.process.or(ProcessReport::new(worker.process.as_ref()));
+                node.silent = node.silent.min(Seconds::of_millis(worker.silent_ms));
                 let limit = if worker.gone_after_ms > 0 { worker.gone_after_ms } else { ledger.lease_ttl_ms };
                 node.is_gone &= limit > 0 && worker.silent_ms > limit;
                 node.waits |= worker.waits;
                 node.has_last |= worker.has_last && ledger.workers.iter().any(|w| w.waits && w.name != worker.name);
-                node.ledgers.push((&ledger.name, worker, epoch));
+                let WorkerStatus { leases, positions, .. } = *worker;
+                node.ledgers.push(NodeLedger { name: &ledger.name, leases, positions, epoch });
             }
+        }
+        for node in cluster.nodes.values_mut() {
+            node.state = node.state();
         }
         cluster
     }
 
     pub(super) fn text(&self, out: &mut impl Write) -> io::Result<()> {
-        let of_state = |state| self.nodes.values().filter(|node| node.state() == state).count();
+        let of_state = |state| self.nodes.values().filter(|node| node.state == state).count();
         write!(out, "{}, {}", counted(self.nodes.len() as u64, "node"), counted(self.streams.len() as u64, "stream"))?;
-        for (state, count) in [NodeState::Slow, NodeState::Gone].map(|state| (state, of_state(state))) {
+        for (word, count) in [("slow", of_state(NodeState::Slow)), ("gone", of_state(NodeState::Gone))] {
             if count > 0 {
-                write!(out, ", {count} {}", state.word())?;
+                write!(out, ", {count} {word}")?;
             }
         }
         writeln!(out)?;
         for (name, stream) in &self.streams {
-            let epochs = if stream.epochs == 0 { String::new() } else { format!(" of {}", stream.epochs) };
+            let epochs = stream.epochs.map_or_else(String::new, |epochs| format!(" of {epochs}"));
             let parts = if stream.ledgers == 1 { String::new() } else { format!(" ({} ledgers)", stream.ledgers) };
             writeln!(
                 out,
                 "stream {}{parts}: epoch {}{epochs}; {} records delivered, {} bad records, {} positions returned",
                 printable(name),
-                stream.epoch.unwrap_or(0),
+                stream.epoch,
                 stream.delivered,
                 stream.bad,
                 stream.returned
             )?;
         }
-        for (name, node) in &self.nodes {
-            node.text(out, name)?;
-        }
-        Ok(())
-    }
-
-    /// docs/operating.md has the fields: they keep their names and meanings, and new ones may be added.
-    pub(super) fn json(&self) -> Value {
-        let stream = |(name, stream): (&&str, &ClusterStream)| {
-            json!({
-                "name": name,
-                "ledgers": stream.ledgers,
-                "epoch": stream.epoch,
-                "epochs": (stream.epochs > 0).then_some(stream.epochs),
-                "delivered": stream.delivered,
-                "bad": stream.bad,
-                "returned": stream.returned,
-                "trainers_wait": stream.waits,
-            })
-        };
-        let ledger = |(name, worker, _): &(&str, &WorkerStatus, u64)| json!({ "name": name, "leases": worker.leases, "positions": worker.positions });
-        let node = |(name, node): (&&str, &ClusterNode<'_>)| {
-            json!({
-                "name": name,
-                "host": node.process.map(|process| &process.host),
-                "pid": node.process.map(|process| process.pid),
-                "state": node.state().word(),
-                "silent_seconds": node.silent.as_secs_f64(),
-                "ledgers": node.ledgers.iter().map(ledger).collect::<Value>(),
-            })
-        };
-        json!({
-            "streams": self.streams.iter().map(stream).collect::<Value>(),
-            "nodes": self.nodes.iter().map(node).collect::<Value>(),
-        })
+        self.nodes.values().try_for_each(|node| node.text(out))
     }
 }
 
-impl ClusterNode<'_> {
+impl<'a> ClusterStream<'a> {
+    fn new(name: &'a str, epoch: u64) -> Self {
+        Self { name, ledgers: 0, epoch, epochs: None, delivered: 0, bad: 0, returned: 0, trainers_wait: false }
+    }
+}
+
+impl<'a> ClusterNode<'a> {
+    /// One that is gone, unless a ledger has heard of it.
+    fn new(worker: &'a WorkerStatus) -> Self {
+        Self {
+            name: &worker.name,
+            process: ProcessReport::new(None),
+            state: NodeState::Well,
+            silent: Seconds::of_millis(worker.silent_ms),
+            ledgers: Vec::new(),
+            is_gone: true,
+            waits: false,
+            has_last: false,
+        }
+    }
+
     fn state(&self) -> NodeState {
         match self {
             Self { is_gone: true, .. } => NodeState::Gone,
@@ -166,25 +165,22 @@ impl ClusterNode<'_> {
         }
     }
 
-    fn text(&self, out: &mut impl Write, name: &str) -> io::Result<()> {
-        let place = self
-            .process
-            .map_or_else(String::new, |process| format!(" (process {} on {})", process.pid, printable(&process.host)));
-        let heard = span(self.silent);
-        write!(out, "node {}{place}: ", printable(name))?;
-        match self.state() {
+    fn text(&self, out: &mut impl Write) -> io::Result<()> {
+        let heard = span(self.silent.0);
+        write!(out, "node {}{}: ", printable(self.name), self.process)?;
+        match self.state {
             NodeState::Gone => writeln!(out, "GONE, last heard {heard} ago; others get what it had leased")?,
             NodeState::Slow => writeln!(out, "SLOW, trainers of other nodes wait for what it has; heard {heard} ago")?,
             NodeState::Waits => writeln!(out, "its trainers wait for other nodes; heard {heard} ago")?,
             NodeState::Well => writeln!(out, "heard {heard} ago")?,
         }
-        for (ledger, worker, epoch) in self.ledgers.iter().filter(|(_, worker, _)| worker.leases > 0) {
+        for NodeLedger { name, leases, positions, epoch } in self.ledgers.iter().filter(|ledger| ledger.leases > 0) {
             writeln!(
                 out,
                 "  {}: {} with {}; epoch {epoch} goes on",
-                printable(ledger),
-                counted(worker.leases, "lease"),
-                counted(worker.positions, "open position")
+                printable(name),
+                counted(*leases, "lease"),
+                counted(*positions, "open position")
             )?;
         }
         Ok(())
@@ -202,7 +198,7 @@ fn stream_of(ledger: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
-    use forebay_proto::v1::Progress;
+    use forebay_proto::v1::{Progress, WorkerProcess};
 
     use super::*;
 
@@ -247,7 +243,7 @@ mod tests {
                run/eval/shard-1: 2 leases with 16 open positions; epoch 2 goes on\n\
              node c (process 42 on host-c): GONE, last heard 31 s ago; others get what it had leased\n"
         );
-        let json = cluster.json();
+        let json = serde_json::to_value(&cluster).unwrap();
         let states: Vec<&str> = json["nodes"].as_array().unwrap().iter().filter_map(|n| n["state"].as_str()).collect();
         assert_eq!(states, ["slow", "waits", "gone"]);
         assert_eq!(json["streams"][1]["trainers_wait"], true);
@@ -267,7 +263,7 @@ mod tests {
     fn who_has_the_last_positions_is_slow_only_if_others_wait() {
         let last = WorkerStatus { has_last: true, waits: true, ..worker("a", 0, 1) };
         let ledgers = [ledger("run/train/all", 0, vec![last, worker("b", 0, 0)])];
-        assert_eq!(Cluster::of(&ledgers).nodes["a"].state(), NodeState::Waits);
+        assert_eq!(Cluster::of(&ledgers).nodes["a"].state, NodeState::Waits);
         assert!(Cluster::of(&[]).nodes.is_empty());
     }
 }

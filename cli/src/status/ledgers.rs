@@ -1,77 +1,114 @@
 //! What `forebay status --coordinator` prints: the ledgers of a coordinator, and the daemons that it knows.
 
 use std::io::{self, Write};
-use std::time::Duration;
 
 use forebay_printable::printable;
 use forebay_proto::v1::{LedgerStatus, WorkerStatus};
-use serde_json::{Value, json};
+use serde::Serialize;
 
+use super::process::ProcessReport;
+use crate::json::Seconds;
 use crate::span::span;
 
-pub(super) fn text(out: &mut impl Write, ledgers: &[LedgerStatus]) -> io::Result<()> {
-    if ledgers.is_empty() {
-        writeln!(out, "no daemon has opened a ledger yet")?;
-    }
-    for ledger in ledgers {
-        let records = ledger.spec.as_ref().map_or(0, |spec| spec.records);
-        let progress = ledger.progress.unwrap_or_default();
-        let epochs = if ledger.epochs == 0 { String::new() } else { format!(" of {}", ledger.epochs) };
-        writeln!(out, "ledger {}: {records} records, leases of {}", printable(&ledger.name), ledger.shard_size)?;
-        writeln!(
-            out,
-            "  epoch    {}{epochs}; {} records delivered, {} bad records, {} positions returned",
-            progress.floor, ledger.delivered, ledger.quarantined, ledger.returned
-        )?;
-        if ledger.open_at_end > 0 {
-            let open = ledger.open_at_end;
-            writeln!(
-                out,
-                "  ENDED    the workers were given the end of the data, and {open} records are not reported"
-            )?;
-        }
-        for WorkerStatus { name, process, leases, positions, silent_ms, .. } in &ledger.workers {
-            let place = process.as_ref().map_or_else(String::new, |process| {
-                format!(" (process {} on {})", process.pid, printable(&process.host))
-            });
-            writeln!(
-                out,
-                "  worker   {}{place}: {leases} leases with {positions} open positions, heard {} ago",
-                printable(name),
-                span(Duration::from_millis(*silent_ms))
-            )?;
-        }
-    }
-    Ok(())
+/// All ledgers.
+#[derive(Serialize)]
+pub(super) struct LedgersReport<'a> {
+    ledgers: Vec<LedgerReport<'a>>,
 }
 
-/// docs/operating.md has the fields: they keep their names and meanings, and new ones may be added.
-pub(super) fn json(ledgers: &[LedgerStatus]) -> Value {
-    let worker = |worker: &WorkerStatus| {
-        let process = worker.process.as_ref();
-        json!({
-            "name": worker.name,
-            "host": process.map(|process| &process.host),
-            "pid": process.map(|process| process.pid),
-            "leases": worker.leases,
-            "positions": worker.positions,
-            "silent_seconds": Duration::from_millis(worker.silent_ms).as_secs_f64(),
-        })
-    };
-    let ledger = |ledger: &LedgerStatus| {
-        json!({
-            "name": ledger.name,
-            "records": ledger.spec.as_ref().map_or(0, |spec| spec.records),
-            "epoch": ledger.progress.unwrap_or_default().floor,
-            "epochs": (ledger.epochs > 0).then_some(ledger.epochs),
-            "delivered": ledger.delivered,
-            "bad": ledger.quarantined,
-            "returned": ledger.returned,
-            "open_at_end": ledger.open_at_end,
-            "workers": ledger.workers.iter().map(worker).collect::<Value>(),
-        })
-    };
-    json!({ "ledgers": ledgers.iter().map(ledger).collect::<Value>() })
+#[derive(Serialize)]
+struct LedgerReport<'a> {
+    name: &'a str,
+    records: u64,
+    #[serde(skip)]
+    shard_size: u64,
+    /// The first one that is not complete.
+    epoch: u64,
+    epochs: Option<u64>,
+    delivered: u64,
+    bad: u64,
+    /// Positions that belong to no daemon.
+    returned: u64,
+    /// Positions that workers had not reported when they got the end of the data.
+    open_at_end: u64,
+    workers: Vec<WorkerReport<'a>>,
+}
+
+#[derive(Serialize)]
+struct WorkerReport<'a> {
+    name: &'a str,
+    #[serde(flatten)]
+    process: ProcessReport<'a>,
+    leases: u64,
+    positions: u64,
+    #[serde(rename = "silent_seconds")]
+    silent: Seconds,
+}
+
+impl<'a> LedgersReport<'a> {
+    pub(super) fn new(ledgers: &'a [LedgerStatus]) -> Self {
+        Self { ledgers: ledgers.iter().map(LedgerReport::new).collect() }
+    }
+
+    pub(super) fn text(&self, out: &mut impl Write) -> io::Result<()> {
+        if self.ledgers.is_empty() {
+            writeln!(out, "no daemon has opened a ledger yet")?;
+        }
+        self.ledgers.iter().try_for_each(|ledger| ledger.text(out))
+    }
+}
+
+impl<'a> LedgerReport<'a> {
+    fn new(ledger: &'a LedgerStatus) -> Self {
+        Self {
+            name: &ledger.name,
+            records: ledger.spec.as_ref().map_or(0, |spec| spec.records),
+            shard_size: ledger.shard_size,
+            epoch: ledger.progress.unwrap_or_default().floor,
+            epochs: (ledger.epochs > 0).then_some(ledger.epochs),
+            delivered: ledger.delivered,
+            bad: ledger.quarantined,
+            returned: ledger.returned,
+            open_at_end: ledger.open_at_end,
+            workers: ledger.workers.iter().map(WorkerReport::new).collect(),
+        }
+    }
+
+    fn text(&self, out: &mut impl Write) -> io::Result<()> {
+        let Self { records, shard_size, epoch, delivered, bad, returned, open_at_end, .. } = self;
+        let epochs = self.epochs.map_or_else(String::new, |epochs| format!(" of {epochs}"));
+        writeln!(out, "ledger {}: {records} records, leases of {shard_size}", printable(self.name))?;
+        writeln!(
+            out,
+            "  epoch    {epoch}{epochs}; {delivered} records delivered, {bad} bad records, {returned} positions returned"
+        )?;
+        if *open_at_end > 0 {
+            writeln!(
+                out,
+                "  ENDED    the workers were given the end of the data, and {open_at_end} records are not reported"
+            )?;
+        }
+        for WorkerReport { name, process, leases, positions, silent } in &self.workers {
+            let (name, heard) = (printable(name), span(silent.0));
+            writeln!(
+                out,
+                "  worker   {name}{process}: {leases} leases with {positions} open positions, heard {heard} ago"
+            )?;
+        }
+        Ok(())
+    }
+}
+
+impl<'a> WorkerReport<'a> {
+    fn new(worker: &'a WorkerStatus) -> Self {
+        Self {
+            name: &worker.name,
+            process: ProcessReport::new(worker.process.as_ref()),
+            leases: worker.leases,
+            positions: worker.positions,
+            silent: Seconds::of_millis(worker.silent_ms),
+        }
+    }
 }
 
 #[cfg(test)]
@@ -100,18 +137,18 @@ mod tests {
             ..Default::default()
         }];
         let mut shown = Vec::new();
-        text(&mut shown, &ledgers).unwrap();
+        LedgersReport::new(&ledgers).text(&mut shown).unwrap();
         assert_eq!(
             String::from_utf8(shown).unwrap(),
             "ledger default/train/all: 60 records, leases of 16\n  \
                epoch    0 of 2; 12 records delivered, 0 bad records, 0 positions returned\n  \
                worker   train-1 (process 42 on a): 2 leases with 20 open positions, heard 3 s ago\n"
         );
-        let json = json(&ledgers);
+        let json = serde_json::to_value(LedgersReport::new(&ledgers)).unwrap();
         assert_eq!(json["ledgers"][0]["workers"][0]["silent_seconds"], 3.5);
         assert_eq!(json["ledgers"][0]["epochs"], 2);
         let mut shown = Vec::new();
-        text(&mut shown, &[]).unwrap();
+        LedgersReport::new(&[]).text(&mut shown).unwrap();
         assert_eq!(shown, b"no daemon has opened a ledger yet\n");
     }
 }

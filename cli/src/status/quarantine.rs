@@ -5,24 +5,28 @@ use std::io::{self, Write};
 
 use forebay_printable::printable;
 use forebay_proto::v1::{QuarantinedRecord, StreamQuarantine};
-use serde_json::{Value, json};
+use serde::Serialize;
+
+use crate::json::values;
 
 /// The lists of all streams.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize)]
 pub(super) struct Quarantine {
     streams: Vec<ListedStream>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Serialize)]
 struct ListedStream {
-    stream: String,
+    name: String,
     /// Times that a record was put in quarantine; the list may have fewer, since its length is bounded.
     quarantined: u64,
+    #[serde(rename = "records", serialize_with = "values")]
     by_record: BTreeMap<u64, BadRecord>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Serialize)]
 struct BadRecord {
+    record: u64,
     file: String,
     /// Of the first epoch.
     reason: String,
@@ -33,44 +37,32 @@ impl Quarantine {
     /// Takes a page; those of a stream come one after the other.
     pub(super) fn add(&mut self, page: StreamQuarantine) {
         let StreamQuarantine { stream, records, quarantined } = page;
-        if self.streams.last().is_none_or(|last| last.stream != stream) {
-            self.streams.push(ListedStream { stream, quarantined, by_record: BTreeMap::new() });
+        if self.streams.last().is_none_or(|last| last.name != stream) {
+            self.streams.push(ListedStream { name: stream, quarantined, by_record: BTreeMap::new() });
         }
         let Some(listed) = self.streams.last_mut() else { return };
         for QuarantinedRecord { epoch, record, file, reason, .. } in records {
-            let bad = listed.by_record.entry(record).or_insert(BadRecord { file, reason, epochs: Vec::new() });
-            bad.epochs.push(epoch);
+            let new = BadRecord { record, file, reason, epochs: Vec::new() };
+            listed.by_record.entry(record).or_insert(new).epochs.push(epoch);
         }
     }
 
     pub(super) fn text(&self, out: &mut impl Write) -> io::Result<()> {
-        for ListedStream { stream, by_record, .. } in &self.streams {
+        for ListedStream { name, by_record, .. } in &self.streams {
             let records = if by_record.len() == 1 { "record" } else { "records" };
-            writeln!(out, "stream {stream}: {} {records} in quarantine", by_record.len())?;
-            for (record, BadRecord { file, reason, epochs }) in by_record {
+            writeln!(out, "stream {name}: {} {records} in quarantine", by_record.len())?;
+            for BadRecord { record, file, reason, epochs } in by_record.values() {
                 let (file, reason) = (printable(file), printable(reason.trim_end_matches('.')));
                 writeln!(out, "  record {record} {file}: {reason} ({})", spans(epochs))?;
             }
-            self.cut(out, stream)?;
+            self.cut(out, name)?;
         }
         Ok(())
     }
 
-    pub(super) fn json(&self) -> Value {
-        let bad = |(record, bad): (&u64, &BadRecord)| json!({ "record": record, "file": bad.file, "reason": bad.reason, "epochs": bad.epochs });
-        let stream = |listed: &ListedStream| {
-            json!({
-                "name": listed.stream,
-                "quarantined": listed.quarantined,
-                "records": listed.by_record.iter().map(bad).collect::<Value>(),
-            })
-        };
-        json!({ "streams": self.streams.iter().map(stream).collect::<Value>() })
-    }
-
     /// Says where the ledger's list is not the whole.
     fn cut(&self, out: &mut impl Write, stream: &str) -> io::Result<()> {
-        let cut = self.streams.iter().find(|listed| listed.stream == stream && listed.quarantined > listed.entries());
+        let cut = self.streams.iter().find(|listed| listed.name == stream && listed.quarantined > listed.entries());
         cut.map_or(Ok(()), |listed| {
             let (all, kept) = (listed.quarantined, listed.entries());
             writeln!(out, "  records were put in quarantine {all} times; the ledger lists the first {kept}")
@@ -123,6 +115,9 @@ mod tests {
                     truncated (epoch 1)\n  records were put in quarantine 9 times; the ledger lists the first 5\nstream empty: \
                     0 records in quarantine\n";
         assert_eq!(String::from_utf8(out).unwrap(), text);
-        assert_eq!(all.json()["streams"][0]["records"][0]["epochs"], json!([0, 1, 2, 4]));
+        assert_eq!(
+            serde_json::to_value(&all).unwrap()["streams"][0]["records"][0]["epochs"],
+            serde_json::json!([0, 1, 2, 4])
+        );
     }
 }

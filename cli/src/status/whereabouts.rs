@@ -4,71 +4,118 @@ use std::io::{self, Write};
 
 use forebay_printable::printable;
 use forebay_proto::v1::{LocateReply, RecordPlace, record_place::State};
-use serde_json::{Value, json};
+use serde::Serialize;
 
-/// The places of the record by ledger.
-pub(super) fn text(out: &mut impl Write, record: u64, found: &[(String, LocateReply)]) -> io::Result<()> {
-    if found.is_empty() {
-        writeln!(out, "no ledger has record {record} in an epoch that goes on")?;
-    }
-    for (ledger, LocateReply { places }) in found {
-        writeln!(out, "record {record} in {}", printable(ledger))?;
-        for place in places {
-            write!(out, "  epoch {}, position {}: ", place.epoch, place.position)?;
-            let worker = printable(&place.worker);
-            let process = place.process.as_ref().map_or_else(String::new, |process| {
-                format!(" (process {} on {})", process.pid, printable(&process.host))
-            });
-            match place.state() {
-                State::Waiting => writeln!(out, "not leased yet")?,
-                State::Leased => writeln!(out, "not delivered yet, in lease {} of {worker}{process}", place.lease)?,
-                State::Returned if place.worker.is_empty() => writeln!(out, "not delivered yet, and with no worker")?,
-                State::Returned => {
-                    writeln!(out, "not delivered yet, and with no worker since {worker} lost lease {}", place.lease)?;
-                }
-                State::Bad => writeln!(out, "in quarantine: {}", printable(&place.reason))?,
-                State::Delivered => writeln!(out, "delivered")?,
-                State::Complete => writeln!(out, "delivered, dropped or abandoned")?,
-                State::Unspecified => writeln!(out, "in a state that this command does not know")?,
-            }
-        }
-    }
-    Ok(())
+use super::process::ProcessReport;
+use crate::json::unless_empty;
+
+/// The places of a record by ledger.
+#[derive(Serialize)]
+pub(super) struct WhereReport<'a> {
+    record: u64,
+    ledgers: Vec<LedgerPlaces<'a>>,
 }
 
-/// docs/operating.md has the fields: they keep their names and meanings, and new ones may be added.
-pub(super) fn json(record: u64, found: &[(String, LocateReply)]) -> Value {
-    let place = |place: &RecordPlace| {
-        let state = match place.state() {
-            State::Waiting => "waiting",
-            State::Leased => "leased",
-            State::Returned => "returned",
-            State::Bad => "quarantined",
-            State::Delivered => "delivered",
-            State::Complete => "complete",
-            State::Unspecified => "unknown",
+#[derive(Serialize)]
+struct LedgerPlaces<'a> {
+    name: &'a str,
+    places: Vec<PlaceReport<'a>>,
+}
+
+#[derive(Serialize)]
+struct PlaceReport<'a> {
+    epoch: u64,
+    position: u64,
+    state: PlaceState,
+    lease: Option<u64>,
+    worker: Option<&'a str>,
+    #[serde(flatten)]
+    process: ProcessReport<'a>,
+    reason: Option<&'a str>,
+}
+
+/// What has become of a place.
+#[derive(Clone, Copy, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum PlaceState {
+    Waiting,
+    Leased,
+    Returned,
+    Quarantined,
+    Delivered,
+    Complete,
+    Unknown,
+}
+
+impl<'a> WhereReport<'a> {
+    pub(super) fn new(record: u64, found: &'a [(String, LocateReply)]) -> Self {
+        let ledger = |(name, reply): &'a (String, LocateReply)| LedgerPlaces {
+            name,
+            places: reply.places.iter().map(PlaceReport::new).collect(),
         };
-        json!({
-            "epoch": place.epoch,
-            "position": place.position,
-            "state": state,
-            "lease": (place.lease > 0).then_some(place.lease),
-            "worker": (!place.worker.is_empty()).then_some(&place.worker),
-            "host": place.process.as_ref().map(|process| &process.host),
-            "pid": place.process.as_ref().map(|process| process.pid),
-            "reason": (!place.reason.is_empty()).then_some(&place.reason),
-        })
-    };
-    let ledger = |(name, reply): &(String, LocateReply)| {
-        let places: Value = reply.places.iter().map(place).collect();
-        json!({ "name": name, "places": places })
-    };
-    json!({ "record": record, "ledgers": found.iter().map(ledger).collect::<Value>() })
+        Self { record, ledgers: found.iter().map(ledger).collect() }
+    }
+
+    pub(super) fn text(&self, out: &mut impl Write) -> io::Result<()> {
+        let record = self.record;
+        if self.ledgers.is_empty() {
+            writeln!(out, "no ledger has record {record} in an epoch that goes on")?;
+        }
+        for LedgerPlaces { name, places } in &self.ledgers {
+            writeln!(out, "record {record} in {}", printable(name))?;
+            places.iter().try_for_each(|place| place.text(out))?;
+        }
+        Ok(())
+    }
+}
+
+impl<'a> PlaceReport<'a> {
+    fn new(place: &'a RecordPlace) -> Self {
+        let state = match place.state() {
+            State::Waiting => PlaceState::Waiting,
+            State::Leased => PlaceState::Leased,
+            State::Returned => PlaceState::Returned,
+            State::Bad => PlaceState::Quarantined,
+            State::Delivered => PlaceState::Delivered,
+            State::Complete => PlaceState::Complete,
+            State::Unspecified => PlaceState::Unknown,
+        };
+        Self {
+            epoch: place.epoch,
+            position: place.position,
+            state,
+            lease: (place.lease > 0).then_some(place.lease),
+            worker: unless_empty(&place.worker),
+            process: ProcessReport::new(place.process.as_ref()),
+            reason: unless_empty(&place.reason),
+        }
+    }
+
+    fn text(&self, out: &mut impl Write) -> io::Result<()> {
+        write!(out, "  epoch {}, position {}: ", self.epoch, self.position)?;
+        let (lease, process) = (self.lease.unwrap_or_default(), self.process);
+        let worker = printable(self.worker.unwrap_or_default());
+        match self.state {
+            PlaceState::Waiting => writeln!(out, "not leased yet"),
+            PlaceState::Leased => writeln!(out, "not delivered yet, in lease {lease} of {worker}{process}"),
+            PlaceState::Returned if self.worker.is_none() => writeln!(out, "not delivered yet, and with no worker"),
+            PlaceState::Returned => {
+                writeln!(out, "not delivered yet, and with no worker since {worker} lost lease {lease}")
+            }
+            PlaceState::Quarantined => {
+                writeln!(out, "in quarantine: {}", printable(self.reason.unwrap_or_default()))
+            }
+            PlaceState::Delivered => writeln!(out, "delivered"),
+            PlaceState::Complete => writeln!(out, "delivered, dropped or abandoned"),
+            PlaceState::Unknown => writeln!(out, "in a state that this command does not know"),
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use forebay_proto::v1::WorkerProcess;
+    use serde_json::Value;
 
     use super::*;
 
@@ -86,7 +133,7 @@ mod tests {
         ];
         let found = [("default/train/all".to_owned(), LocateReply { places })];
         let mut shown = Vec::new();
-        text(&mut shown, 9, &found).unwrap();
+        WhereReport::new(9, &found).text(&mut shown).unwrap();
         assert_eq!(
             String::from_utf8(shown).unwrap(),
             "record 9 in default/train/all\n  \
@@ -97,12 +144,12 @@ mod tests {
                epoch 0, position 5: in quarantine: no end marker\n  \
                epoch 0, position 6: delivered\n"
         );
-        let json = json(9, &found);
+        let json = serde_json::to_value(WhereReport::new(9, &found)).unwrap();
         assert_eq!(json["ledgers"][0]["places"][1]["worker"], "one");
         assert_eq!(json["ledgers"][0]["places"][0]["lease"], Value::Null);
         assert_eq!(json["ledgers"][0]["places"][4]["state"], "quarantined");
         let mut shown = Vec::new();
-        text(&mut shown, 9, &[]).unwrap();
+        WhereReport::new(9, &[]).text(&mut shown).unwrap();
         assert_eq!(shown, b"no ledger has record 9 in an epoch that goes on\n");
     }
 }

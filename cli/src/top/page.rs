@@ -1,15 +1,14 @@
 //! An overview as lines of text, with colours where a terminal shows them.
 
 use std::io::{self, Write};
-use std::time::Duration;
 
 use crossterm::style::{Attribute, Color, ContentStyle, StyledContent, Stylize as _};
 use forebay_printable::printable;
-use forebay_proto::v1::{ClosedStream, LedgerOutage, StreamStatus};
 
 use super::overview::{Overview, StreamRates};
 use crate::group::{in_batches, members, process};
 use crate::span::span;
+use crate::status::report::{ClosedReport, OutageReport, SlotsReport};
 use crate::user;
 use crate::verdict::Limit;
 
@@ -23,33 +22,32 @@ const SLOTS: u32 = 60;
 
 /// All lines.
 pub(super) fn lines(loader: Option<u32>, overview: &Overview<'_>) -> Vec<Row> {
-    let reply = overview.reply;
-    let up = span(Duration::from_millis(reply.uptime_ms));
-    let mut lines = vec![bold(format!("forebay {}, process {}, up {up}", reply.version, reply.pid))];
+    let Overview { version, pid, uptime, .. } = overview;
+    let mut lines = vec![bold(format!("forebay {version}, process {pid}, up {}", span(*uptime)))];
     if let Some(loader) = loader {
         lines.push(plain(format!("private daemon of the Loaders of process {loader}")));
     }
-    if let Some(LedgerOutage { cause, for_ms }) = &reply.ledger_outage {
-        let since = span(Duration::from_millis(*for_ms));
+    if let Some(OutageReport { cause, time }) = &overview.ledger_outage {
+        let since = span(time.0);
         lines.push(vec![format!("LEDGER  not reached for {since}: {}", printable(cause)).with(Color::Red)]);
     }
-    if overview.lanes.len() > 1 {
-        let lanes = overview.lanes.iter().map(|(name, share)| format!("{name} {:.0} %", share * 100.0));
+    if overview.lane_shares.len() > 1 {
+        let lanes = overview.lane_shares.iter().map(|(name, share)| format!("{name} {:.0} %", share * 100.0));
         lines.push(plain(format!("lanes: {}", lanes.collect::<Vec<_>>().join(", "))));
     }
-    for off in &reply.switched_off {
-        lines.push(vec![format!("OFF  {}: {}", off.name, printable(&off.reason)).with(Color::Yellow)]);
+    for off in &overview.switched_off {
+        lines.push(vec![format!("OFF  {}: {}", off.name, printable(off.reason)).with(Color::Yellow)]);
     }
     for stream in &overview.streams {
         lines.push(Row::new());
         lines.extend(one(stream));
     }
-    for ClosedStream { name, opening, failure, .. } in &reply.closed {
+    for ClosedReport { name, opening, failure, .. } in &overview.closed {
         lines.push(Row::new());
-        let state = match (failure.as_str(), opening) {
-            ("", true) => "is being opened".to_owned(),
-            ("", false) => "waits for its first trainer".to_owned(),
-            (reason, _) => format!("has failed: {}", printable(reason)),
+        let state = match (failure, opening) {
+            (None, true) => "is being opened".to_owned(),
+            (None, false) => "waits for its first trainer".to_owned(),
+            (Some(reason), _) => format!("has failed: {}", printable(reason)),
         };
         lines.push(plain(format!("stream {name} {state}")));
     }
@@ -66,15 +64,14 @@ pub(super) fn text(out: &mut impl Write, rows: &[Row]) -> io::Result<()> {
 }
 
 fn one(rates: &StreamRates<'_>) -> Vec<Row> {
-    let StreamRates { stream, pictures, batches, left, shares, trainers, verdict } = rates;
-    let StreamStatus { name, source, records, epoch, epochs, bad, .. } = stream;
+    let StreamRates { name, source, records, pictures, batches, epoch, epochs, left, bad, .. } = rates;
     let bad = if *bad > 0 { format!(", {bad} bad records") } else { String::new() };
-    let left = left.map_or_else(String::new, |time| format!(", {} left", span(time)));
+    let left = left.map_or_else(String::new, |time| format!(", {} left", span(time.0)));
     let (done, epoch) = match epochs {
-        0 => (rates.done(), format!("epoch {epoch}{left}")),
+        0 => (rates.done, format!("epoch {epoch}{left}")),
         // The epoch behind the last one, which never begins.
         all if epoch >= all => (1.0, "the last epoch".to_owned()),
-        all => (rates.done(), format!("epoch {epoch} of {all}{left}")),
+        all => (rates.done, format!("epoch {epoch} of {all}{left}")),
     };
     let mut lines = vec![
         bold(format!("stream {name}: {}, {records} records", printable(source))),
@@ -84,38 +81,39 @@ fn one(rates: &StreamRates<'_>) -> Vec<Row> {
             bar(done, Color::Blue),
             format!(" {:>3.0} % of {epoch}", (done * 100.0).floor()).stylize(),
         ],
-        ring(stream),
+        ring(&rates.slots),
     ];
-    if let Some(shares) = shares {
+    if let Some(shares) = rates.shares {
         lines.extend([
-            share("reading", shares.reading, &of_threads(stream.readers)),
-            share("decoding", shares.decoding, &of_threads(stream.decode_threads)),
+            share("reading", shares.reading, &of_threads(rates.readers)),
+            share("decoding", shares.decoding, &of_threads(rates.decode_threads)),
             share("no slot", shares.no_slot, "of the time no slot was free for a batch"),
         ]);
     }
-    if let Some(requests) = &stream.requests {
+    if let Some(requests) = &rates.requests {
         lines.push(plain(format!("  {} of {} requests under way", requests.in_flight, requests.most)));
     }
-    for trainer in trainers {
-        let (who, rate) = (trainer.trainer, trainer.batches);
+    for trainer in &rates.trainers {
         lines.push(plain(format!(
-            "  trainer: {} of user {}, {rate:.1} batches/s, holds {}",
-            process(who),
-            printable(&user::name(who.uid)),
-            who.held
+            "  trainer: {} of user {}, {:.1} batches/s, holds {}",
+            process(trainer.pid, trainer.foreign),
+            printable(&user::name(trainer.user)),
+            trainer.consumed.batches,
+            trainer.held
         )));
     }
-    for group in &stream.groups {
-        lines.push(plain(format!("  group {}: {} behind", members(group), in_batches(group.behind))));
+    for group in &rates.groups {
+        let members = members(group.name.unwrap_or_default(), group.pids);
+        lines.push(plain(format!("  group {members}: {} behind", in_batches(group.behind))));
     }
-    let colour = match verdict.limit {
+    let colour = match rates.verdict.limit {
         Limit::Failed | Limit::Ledger | Limit::Storage => Color::Red,
         Limit::Trainer | Limit::Complete => Color::Green,
         Limit::Slots | Limit::Nobody | Limit::Measuring | Limit::Decoding | Limit::Reading | Limit::Elsewhere => {
             Color::Yellow
         }
     };
-    lines.push(vec![format!("  {}", verdict.sentence).with(colour)]);
+    lines.push(vec![format!("  {}", rates.verdict.sentence).with(colour)]);
     lines
 }
 
@@ -147,13 +145,13 @@ fn bar(share: f64, colour: Color) -> StyledContent<String> {
 }
 
 /// A cell for each slot, by its state.
-fn ring(stream: &StreamStatus) -> Row {
+fn ring(slots: &SlotsReport) -> Row {
     let states = [
-        (stream.slots_held, "held", "H", Color::Magenta),
-        (stream.slots_quarantined, "quarantined", "Q", Color::Red),
-        (stream.slots_ready, "ready", "R", Color::Green),
-        (stream.slots_filling, "filling", "F", Color::Yellow),
-        (stream.slots_free, "free", ".", Color::DarkGrey),
+        (slots.held, "held", "H", Color::Magenta),
+        (slots.quarantined, "quarantined", "Q", Color::Red),
+        (slots.ready, "ready", "R", Color::Green),
+        (slots.filling, "filling", "F", Color::Yellow),
+        (slots.free, "free", ".", Color::DarkGrey),
     ];
     let all: u32 = states.iter().map(|(count, ..)| count).sum();
     let mut parts = plain("  ring      ".to_owned());

@@ -33,7 +33,11 @@ fn slowest(stream: &StreamStatus, idle: Option<&ConsumerStatus>) -> String {
     let behind = stream.groups.iter().max_by_key(|group| group.behind).filter(|_| stream.groups.len() > 1);
     match (behind, idle) {
         (Some(group), _) => {
-            format!(" The slowest is the group {}, {} behind.", members(group), in_batches(group.behind))
+            format!(
+                " The slowest is the group {}, {} behind.",
+                members(&group.name, &group.pids),
+                in_batches(group.behind)
+            )
         }
         (None, Some(trainer)) => {
             format!(" {} holds {} and has not taken another one.", begins(trainer), in_batches(trainer.held))
@@ -44,7 +48,7 @@ fn slowest(stream: &StreamStatus, idle: Option<&ConsumerStatus>) -> String {
 
 /// A trainer's process, at the beginning of a sentence.
 fn begins(trainer: &ConsumerStatus) -> String {
-    process(trainer).replacen('p', "P", 1)
+    process(trainer.pid, trainer.foreign).replacen('p', "P", 1)
 }
 
 /// The trainer that keeps the slots of the ring.

@@ -3,19 +3,22 @@
 use std::time::Duration;
 
 use forebay_proto::v1::{StageStatus, StreamStatus};
+use serde::Serialize;
 
 /// Shares of the time between two readings, from 0 to 1.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub(crate) struct Shares {
     /// Readers had something to read, and room for it.
     pub(crate) reading: f64,
     /// Readers had nothing to read: no lease.
     pub(crate) no_lease: f64,
     /// Readers had something to read, and no room for it.
+    #[serde(skip)]
     pub(crate) no_room: f64,
     /// Decode threads had pictures.
     pub(crate) decoding: f64,
     /// No slot of the ring was free for the next batch.
+    #[serde(rename = "no_free_slot")]
     pub(crate) no_slot: f64,
 }
 

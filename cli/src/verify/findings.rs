@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use forebay_columns::Room;
 use forebay_pixels::FurtherKind;
 use forebay_sources::{Oversight, Source};
+use serde::Serialize;
 
 use super::checked::{Checked, GoodPicture, Trouble};
 use super::choice::{greatest, sample};
@@ -53,6 +54,7 @@ pub(super) struct BadGroup {
 }
 
 /// How the sizes of the good pictures, and of all files, are spread. `None` without any.
+#[derive(Serialize)]
 pub(super) struct PictureSizes {
     pub width: Option<Spread>,
     pub height: Option<Spread>,
@@ -286,6 +288,7 @@ mod tests {
     use forebay_sources::{Locator, ReadError, ReadErrorKind};
 
     use super::super::checked::CheckedContent;
+    use super::super::names::Names;
     use super::*;
 
     /// A dataset with a column, whose records are never read.
@@ -359,6 +362,12 @@ mod tests {
             Checked { record: 4, content: None, outcome: Err(Trouble::Read(Box::new(storage))) },
         ];
         let found = Findings::of(&source, checked, None);
+        let datasets = ["/data".to_owned()];
+        let names = Names { datasets: &datasets, source: &source };
+        let mut text = Vec::new();
+        super::super::text::text(&mut text, &names, &found, 2).unwrap();
+        insta::assert_snapshot!("verify_text", String::from_utf8(text).unwrap());
+        insta::assert_snapshot!("verify_json", format!("{:#}", super::super::json::json(&names, &found)));
         assert_eq!((found.records, found.bytes), (5, 107 + 107 + 108 + 109));
         assert_eq!((found.good_records(), found.bad_records(), found.unread_records()), (3, 1, 1));
         assert_eq!((found.bad[0].records[0].0, found.unread[0].records[0].0), (3, 4));

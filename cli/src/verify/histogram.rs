@@ -1,21 +1,25 @@
 //! How numbers are spread: the smallest, the median, the largest, and how many are in which range.
 
+use serde::Serialize;
+
 /// How the numbers of all records are spread.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub(super) struct Spread {
     pub min: u64,
     /// The lower one of two.
     pub median: u64,
     pub max: u64,
     /// Ranges without a gap, rising.
+    #[serde(rename = "histogram")]
     pub ranges: Vec<Range>,
 }
 
 /// How many numbers are at least `from` and below `to`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub(super) struct Range {
     pub from: u64,
     pub to: u64,
+    #[serde(rename = "records")]
     pub count: u64,
 }
 

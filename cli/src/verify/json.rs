@@ -4,9 +4,7 @@ use forebay_sources::Oversight;
 use serde_json::{Value, json};
 
 use super::findings::{BadGroup, ColumnTotals, Findings};
-use super::histogram::{Range, Spread};
 use super::names::Names;
-use super::strays::Strays;
 
 pub(super) fn json(names: &Names<'_>, found: &Findings) -> Value {
     let kinds = found.kinds.iter().map(|(kind, count)| json!({ "name": kind.name(), "records": count }));
@@ -39,12 +37,7 @@ pub(super) fn json(names: &Names<'_>, found: &Findings) -> Value {
         "kinds": kinds.collect::<Value>(),
         "turned": found.turned,
         "further": further.collect::<Value>(),
-        "sizes": {
-            "width": spread(found.sizes.width.as_ref()),
-            "height": spread(found.sizes.height.as_ref()),
-            "pixels": spread(found.sizes.pixels.as_ref()),
-            "bytes": spread(found.sizes.bytes.as_ref()),
-        },
+        "sizes": found.sizes,
         "extremes": {
             "longest": extremes(names, found, &found.extremes.longest),
             "smallest": extremes(names, found, &found.extremes.smallest),
@@ -54,7 +47,7 @@ pub(super) fn json(names: &Names<'_>, found: &Findings) -> Value {
         "duplicates": twins.collect::<Value>(),
         "misnamed": misnamed.collect::<Value>(),
         "not_used": oversights.collect::<Value>(),
-        "unreferenced": found.strays.as_ref().map(strays),
+        "unreferenced": found.strays,
         "columns": found.columns.iter().map(|totals| column(names, totals)).collect::<Value>(),
     })
 }
@@ -68,27 +61,12 @@ fn bad(names: &Names<'_>, groups: &[BadGroup]) -> Value {
     groups.iter().flat_map(one).collect()
 }
 
-fn spread(spread: Option<&Spread>) -> Value {
-    let range = |Range { from, to, count }: &Range| json!({ "from": from, "to": to, "records": count });
-    spread.map_or(Value::Null, |Spread { min, median, max, ranges }| {
-        let ranges: Value = ranges.iter().map(range).collect();
-        json!({ "min": min, "median": median, "max": max, "histogram": ranges })
-    })
-}
-
 fn extremes(names: &Names<'_>, found: &Findings, records: &[u64]) -> Value {
     let one = |record: &u64| {
         let picture = &found.shown[record];
         json!({ "record": record, "file": names.raw(*record), "width": picture.width, "height": picture.height })
     };
     records.iter().map(one).collect()
-}
-
-fn strays(Strays { files, hidden, unread }: &Strays) -> Value {
-    let names = |paths: &[std::path::PathBuf]| -> Value {
-        paths.iter().map(|path| path.to_string_lossy().into_owned()).collect()
-    };
-    json!({ "files": names(files), "hidden": hidden, "unread_folders": names(unread) })
 }
 
 fn column(names: &Names<'_>, totals: &ColumnTotals) -> Value {

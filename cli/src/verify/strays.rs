@@ -8,17 +8,21 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use forebay_sources::{Container, Source};
+use serde::Serialize;
 
 use super::names::path_of;
+use crate::json;
 
 /// What no record is read from.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub(super) struct Strays {
     /// Files, sorted by their path.
+    #[serde(serialize_with = "json::paths")]
     pub files: Vec<PathBuf>,
     /// Files and folders whose name begins with a dot. They are not looked into.
     pub hidden: u64,
     /// Folders that could not be read.
+    #[serde(rename = "unread_folders", serialize_with = "json::paths")]
     pub unread: Vec<PathBuf>,
 }
 
