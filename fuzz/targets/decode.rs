@@ -1,6 +1,5 @@
 //! Decoding whole pictures: a fault or just the pixels that the header promised, and the same the second time: by a decoder
-//! that has seen other files, and by one that leaves every JPEG to libjpeg-turbo. The decoder of `image` has pixels of its
-//! own, the same each time.
+//! that has seen other files, and by one that leaves every JPEG to libjpeg-turbo.
 #![no_main]
 
 use std::cell::RefCell;
@@ -13,7 +12,6 @@ const LIMITS: Limits = Limits { pixels: 1 << 20, bytes: 1 << 20, scans: 20, time
 
 thread_local! {
     static USED: RefCell<CpuDecoder> = RefCell::new(CpuDecoder::new());
-    static IMAGE: RefCell<CpuDecoder> = RefCell::new(CpuDecoder::with_jpeg(JpegChoice::IMAGE));
     static TURBO: RefCell<CpuDecoder> = RefCell::new(CpuDecoder::with_jpeg(JpegChoice::LIBJPEG_TURBO));
 }
 
@@ -27,8 +25,6 @@ fuzz_target!(|bytes: &[u8]| {
     assert!(whole(&mut CpuDecoder::new(), bytes) == first, "the same by a new decoder");
     let by_turbo = TURBO.with_borrow_mut(|decoder| whole(decoder, bytes));
     assert!(by_turbo == first, "pixels and faults do not depend on the decoder");
-    let by_image = IMAGE.with_borrow_mut(|decoder| whole(decoder, bytes));
-    assert!(whole(&mut CpuDecoder::with_jpeg(JpegChoice::IMAGE), bytes) == by_image, "the same by a new decoder");
 });
 
 /// The picture alone: which decoder it was is no part of the answer.

@@ -26,7 +26,7 @@ pub enum DecodedBy {
     ForebayJpeg,
     /// libjpeg-turbo.
     LibjpegTurbo,
-    /// The `image` crate, or its JPEG decoder.
+    /// The `image` crate.
     Image,
 }
 

@@ -18,9 +18,9 @@
 //! ```
 //!
 //! Pixels: JPEG with the accurate IDCT and fancy upsampling, resize to the byte as Pillow does it, or as torch does
-//! ([`Match`]). The same input gives the same bytes on every CPU. With [`JpegChoice::IMAGE`], inverse DCT and upsampling are
-//! zune-jpeg's, and neither promise holds. A [`Pipeline`] is a list of transforms whose results may differ in size, for
-//! pictures that are handled one by one. The crate knows nothing of the rest of Forebay.
+//! ([`Match`]). The same input gives the same bytes on every CPU.
+//! A [`Pipeline`] is a list of transforms whose results may differ in size, for pictures that are handled one by one.
+//! The crate knows nothing of the rest of Forebay.
 
 mod axis;
 mod border;

@@ -13,8 +13,8 @@ use std::io::Cursor;
 use forebay_pixels::sample::{JpegColors, JpegForm, photograph_rgb};
 use forebay_pixels::{CpuDecoder, Draw, JpegChoice, Limits, Recipe};
 
-fn decoders() -> [CpuDecoder; 3] {
-    [JpegChoice::default(), JpegChoice::IMAGE, JpegChoice::LIBJPEG_TURBO].map(CpuDecoder::with_jpeg)
+fn decoders() -> [CpuDecoder; 2] {
+    [JpegChoice::default(), JpegChoice::LIBJPEG_TURBO].map(CpuDecoder::with_jpeg)
 }
 
 /// Decodes `bytes` by a training recipe, once from the JPEG and once from its whole decode in a format without parts.

@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use forebay_columns::{ColumnType, ValueBuf};
 use forebay_pixels::sample::JpegForm;
-use forebay_pixels::{CpuDecoder, Fault, Form, Format, JpegChoice, KeptPicture, Limits};
+use forebay_pixels::{CpuDecoder, Fault, Form, Format, KeptPicture, Limits};
 use forebay_sources::{RecordParts, Source};
 use image::RgbImage;
 
@@ -58,14 +58,13 @@ fn thumbnail(source: &dyn Source, record: u64, bytes: &[u8], limits: &Limits) ->
     Some(Thumbnail { jpeg, width, height, caption })
 }
 
-/// What of a damaged JPEG gives pixels: a decoder that forgives more fills the rest.
+/// The rows of a JPEG that is cut off. The decoder fills the others.
 fn begun(bytes: &[u8], form: Form, limits: &Limits) -> Option<KeptPicture> {
     if Format::of(bytes) != Ok(Format::Jpeg) {
         return None;
     }
     let ended = [bytes, &END].concat();
-    let mut decoder = CpuDecoder::with_jpeg(JpegChoice::IMAGE);
-    decoder.upright(&ended, form, limits).ok().map(|(picture, _)| picture)
+    CpuDecoder::new().upright(&ended, form, limits).ok().map(|(picture, _)| picture)
 }
 
 /// Draws what the record has in the columns and masks of its dataset. The first text is the result.

@@ -1,6 +1,7 @@
 //! `[decode]`: the shared decode pool, and the limits for every picture.
 
 use forebay_road::settings::{DecodeSettings, JpegDecoder, SeekKeeping};
+use serde_json::Value;
 
 use super::lanes;
 use super::table::Table;
@@ -19,8 +20,8 @@ gpu_memory_limit = "2gb"
 # nvjpeg = "/opt/cuda/lib64/libnvjpeg.so.13"
 # Binds each decode thread to a core. Set it only if nothing else runs on these cores (docs/decoding.md).
 pin = false
-# What decodes JPEGs on the CPU: the fastest decoder with libjpeg-turbo's pixels ("auto"), libjpeg-turbo alone
-# ("libjpeg-turbo"), or the Rust decoder of the image crate, whose pixels differ slightly ("image"). See docs/decoding.md.
+# What decodes JPEGs on the CPU: the fastest decoder ("auto"), or libjpeg-turbo alone ("libjpeg-turbo"). The pixels are the
+# same. See docs/decoding.md.
 jpeg = "auto"
 # Keeps notes of where the parts of each JPEG begin, so that later epochs decode less of it for a crop ("memory"). They take
 # at most 1 % of the dataset's size and 1/16 of the free memory. "off" keeps none. See docs/decoding.md, "Seek points".
@@ -46,15 +47,7 @@ pub(super) fn read(table: &mut Table<'_, '_>) -> DecodeSettings {
         gpu_memory_limit: table.take_or("gpu_memory_limit", default.gpu_memory_limit, size),
         nvjpeg: table.take("nvjpeg", path),
         pin: table.take_or("pin", default.pin, flag),
-        jpeg: table.take_or(
-            "jpeg",
-            default.jpeg,
-            choice(&[
-                ("auto", JpegDecoder::Auto),
-                ("libjpeg-turbo", JpegDecoder::LibjpegTurbo),
-                ("image", JpegDecoder::Image),
-            ]),
-        ),
+        jpeg: table.take_or("jpeg", default.jpeg, jpeg),
         seek: table.take_or(
             "seek",
             default.seek,
@@ -68,6 +61,15 @@ pub(super) fn read(table: &mut Table<'_, '_>) -> DecodeSettings {
     }
 }
 
+fn jpeg(value: &Value) -> Result<JpegDecoder, String> {
+    if value == "image" {
+        return Err(
+            "\"auto\": it is faster, and has the pixels of libjpeg-turbo. There is no \"image\" any more".to_owned()
+        );
+    }
+    choice(&[("auto", JpegDecoder::Auto), ("libjpeg-turbo", JpegDecoder::LibjpegTurbo)])(value)
+}
+
 /// The default number of decode threads: the usable cores, divided by the `LOCAL_WORLD_SIZE` processes of a training
 /// job on this node (semantics rule 4).
 pub(crate) fn default_threads(cores: usize, local_world_size: Option<&str>) -> usize {
@@ -77,7 +79,18 @@ pub(crate) fn default_threads(cores: usize, local_world_size: Option<&str>) -> u
 
 #[cfg(test)]
 mod tests {
+    use super::super::Config;
     use super::*;
+
+    #[test]
+    fn the_decoder_that_is_gone_names_the_one_to_use() {
+        let read = |jpeg: &str| Config::parse(&format!("[decode]\njpeg = \"{jpeg}\"\n"), "forebay.toml");
+        let mistakes = read("image").unwrap_err().to_string();
+        assert!(mistakes.contains("decode.jpeg: is \"image\"; give \"auto\": it is faster"), "{mistakes}");
+        let mistakes = read("mozjpeg").unwrap_err().to_string();
+        assert!(mistakes.contains("give one of \"auto\", \"libjpeg-turbo\""), "{mistakes}");
+        assert_eq!(read("libjpeg-turbo").unwrap().decode.jpeg, JpegDecoder::LibjpegTurbo);
+    }
 
     #[test]
     fn rule_4_threads_are_the_cores_divided_by_the_processes_of_the_job() {

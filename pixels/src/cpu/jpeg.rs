@@ -7,7 +7,6 @@ pub(crate) mod head;
 mod own;
 mod task;
 pub(crate) mod turbo;
-mod zune;
 
 use forebay_jpeg::SeekPoints;
 
@@ -30,7 +29,6 @@ pub(super) struct JpegDecoders {
 #[derive(Debug)]
 enum First {
     Own(Box<OwnReader>),
-    Image,
     None,
 }
 
@@ -51,7 +49,6 @@ impl JpegDecoders {
     ) -> Result<(Rect, DecodedBy), Fault> {
         let first = match &mut self.first {
             First::Own(own) => own.decode(task, points, canvas)?.map(|region| (region, DecodedBy::ForebayJpeg)),
-            First::Image => zune::decode(task, canvas)?.map(|region| (region, DecodedBy::Image)),
             First::None => None,
         };
         match first {

@@ -5323,7 +5323,6 @@ pub mod child_setup {
     pub enum Jpeg {
         Auto = 0,
         LibjpegTurbo = 1,
-        Image = 2,
     }
     impl Jpeg {
         /// String value of the enum field names used in the ProtoBuf definition.
@@ -5334,7 +5333,6 @@ pub mod child_setup {
             match self {
                 Self::Auto => "JPEG_AUTO",
                 Self::LibjpegTurbo => "JPEG_LIBJPEG_TURBO",
-                Self::Image => "JPEG_IMAGE",
             }
         }
         /// Creates an enum from field names used in the ProtoBuf definition.
@@ -5342,7 +5340,6 @@ pub mod child_setup {
             match value {
                 "JPEG_AUTO" => Some(Self::Auto),
                 "JPEG_LIBJPEG_TURBO" => Some(Self::LibjpegTurbo),
-                "JPEG_IMAGE" => Some(Self::Image),
                 _ => None,
             }
         }

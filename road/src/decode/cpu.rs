@@ -46,7 +46,6 @@ impl CpuShared {
         let jpeg = match jpeg {
             JpegDecoder::Auto => checked(),
             JpegDecoder::LibjpegTurbo => JpegChoice::LIBJPEG_TURBO,
-            JpegDecoder::Image => JpegChoice::IMAGE,
         };
         Self { limits, memory, jpeg, tally: Arc::default() }
     }
@@ -353,7 +352,6 @@ mod tests {
         for (jpeg, expected) in [
             (JpegDecoder::Auto, [("forebay-jpeg", 1), ("libjpeg-turbo", 1), ("image", 0)]),
             (JpegDecoder::LibjpegTurbo, [("forebay-jpeg", 0), ("libjpeg-turbo", 2), ("image", 0)]),
-            (JpegDecoder::Image, [("forebay-jpeg", 0), ("libjpeg-turbo", 1), ("image", 1)]),
         ] {
             let shared = CpuShared::new(Limits::default(), Arc::new(Budget::new(1)), jpeg);
             let mut lane = CpuLane::maker(shared.clone())();

@@ -24,7 +24,7 @@ fn ways(kind: LaneKind) -> Vec<(String, MakeDecode)> {
     if kind.is_of_gpu() {
         return vec![(kind.to_string(), gpu(kind))];
     }
-    let ways = [JpegDecoder::Auto, JpegDecoder::LibjpegTurbo, JpegDecoder::Image];
+    let ways = [JpegDecoder::Auto, JpegDecoder::LibjpegTurbo];
     ways.map(|jpeg| (format!("{kind}, JPEGs by {jpeg:?}"), cpu(jpeg))).into()
 }
 

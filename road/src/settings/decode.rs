@@ -45,8 +45,6 @@ pub enum JpegDecoder {
     Auto,
     /// libjpeg-turbo alone.
     LibjpegTurbo,
-    /// zune-jpeg, the decoder of the `image` crate, where it applies.
-    Image,
 }
 
 /// Where the seek points of pictures are kept, with which later epochs decode less of a JPEG.

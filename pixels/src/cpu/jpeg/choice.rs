@@ -15,7 +15,7 @@ use crate::plan::Rect;
 use crate::sample::{JpegColors, JpegForm, photograph_rgb};
 use crate::scale::Scale;
 
-/// Which decoder JPEGs go to first. Pixels do not depend on it, but for [`IMAGE`](Self::IMAGE).
+/// Which decoder JPEGs go to first. Pixels do not depend on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct JpegChoice(Choice);
 
@@ -23,7 +23,6 @@ pub struct JpegChoice(Choice);
 enum Choice {
     /// Our own decoder on these instructions.
     Own(Path),
-    Image,
     LibjpegTurbo,
 }
 
@@ -37,13 +36,6 @@ impl Default for JpegChoice {
 impl JpegChoice {
     /// Everything goes to libjpeg-turbo.
     pub const LIBJPEG_TURBO: Self = Self(Choice::LibjpegTurbo);
-
-    /// The JPEG decoder of the `image` crate, zune-jpeg, in Rust. It decodes whole pictures at full size: gray, and
-    /// luminance with colour differences, sequential with Huffman coding in one scan. Its inverse DCT and upsampling are
-    /// its own, so that its pixels are nearly libjpeg-turbo's: on photographs it differs by 0.05 of 255 in the mean and by
-    /// 9 at most, in pictures of a few pixels by more. Damage may escape it that libjpeg-turbo meets, and a time limit is
-    /// not looked at while it decodes.
-    pub const IMAGE: Self = Self(Choice::Image);
 
     /// Our own decoder on the fastest instructions with which it gives, on this machine, libjpeg-turbo's pixels of a
     /// picture that is made for it; where it does with none, libjpeg-turbo. The texts name those with which it did not.
@@ -64,7 +56,6 @@ impl JpegChoice {
     pub fn name(self) -> String {
         match self.0 {
             Choice::Own(path) => format!("forebay-jpeg ({path:?})"),
-            Choice::Image => "image".into(),
             Choice::LibjpegTurbo => "libjpeg-turbo".into(),
         }
     }
@@ -110,7 +101,6 @@ impl JpegDecoders {
     pub(crate) fn new(choice: JpegChoice) -> Self {
         let first = match choice.0 {
             Choice::Own(path) => First::Own(Box::new(OwnReader::new(path))),
-            Choice::Image => First::Image,
             Choice::LibjpegTurbo => First::None,
         };
         Self { first, turbo: TurboReader::default() }

@@ -17,7 +17,6 @@ pub(super) fn setup(job: &DecodeJob, order: &SuspectOrder, children: &ChildLimit
     let jpeg = match children.jpeg {
         JpegDecoder::Auto => Jpeg::Auto,
         JpegDecoder::LibjpegTurbo => Jpeg::LibjpegTurbo,
-        JpegDecoder::Image => Jpeg::Image,
     };
     let masks = job.masks.targets.iter().map(|target| {
         let depth = match target.depth {

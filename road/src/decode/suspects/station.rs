@@ -75,7 +75,6 @@ impl Station {
         let jpeg = match setup.jpeg() {
             Jpeg::Auto => JpegDecoder::Auto,
             Jpeg::LibjpegTurbo => JpegDecoder::LibjpegTurbo,
-            Jpeg::Image => JpegDecoder::Image,
         };
         let boxes = Arc::<Mutex<Vec<[f32; 4]>>>::default();
         let bound = |recipe: &Recipe| {
