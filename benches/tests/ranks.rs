@@ -37,7 +37,7 @@ const RANKS: [(&str, u32); 25] = [
 ];
 
 /// Libraries that only these crates may name, in what they build.
-const FENCES: [(&str, &[&str]); 30] = [
+const FENCES: [(&str, &[&str]); 32] = [
     ("redb", &["forebay-coordinator"]),
     ("tokio-rustls", &["forebay-ledger-client", "forebay-daemon"]),
     ("pyo3", &["forebay-python"]),
@@ -65,6 +65,8 @@ const FENCES: [(&str, &[&str]); 30] = [
     ("rustls-native-certs", &["forebay-objects"]),
     ("toml", &["forebay-daemon", "forebay"]),
     ("clap", &["forebay"]),
+    ("base64", &["forebay"]),
+    ("minijinja", &["forebay"]),
     ("hyper", &["forebay-daemon"]),
     ("csv", &["forebay-formats"]),
     ("roxmltree", &["forebay-formats"]),

@@ -304,7 +304,7 @@ fn names_command_neither_a_terminal_nor_a_browser() {
         assert!(!html.contains(tag), "{tag:?} is in the page");
     }
     for words in
-        ["&lt;script&gt;alert(1)", "&amp;lt;b&amp;gt;.jpg", "&#39; onmouseover=&#39;alert(1).jpg", "&lt;!--.png"]
+        ["&lt;script&gt;alert(1)", "&amp;lt;b&amp;gt;.jpg", "&#x27; onmouseover=&#x27;alert(1).jpg", "&lt;!--.png"]
     {
         assert!(html.contains(words), "{words:?} is not in the page");
     }

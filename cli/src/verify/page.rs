@@ -1,24 +1,28 @@
-//! The report as one HTML page, with histograms and small pictures. It has no scripts, and loads nothing. All that is from the
-//! dataset is escaped.
+//! The report as one HTML page, with histograms and small pictures. It has no scripts, and loads nothing. Here are its values;
+//! `page.html` is the template, which escapes all of them.
 
-mod escape;
-mod style;
-mod svg;
+mod chart;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
+use base64::prelude::{BASE64_STANDARD, Engine as _};
 use forebay_pixels::Limits;
 use forebay_printable::printable;
 use forebay_road::ByteSize;
 use indicatif::HumanCount;
+use minijinja::value::Serde;
+use minijinja::{Environment, UndefinedBehavior};
+use serde::Serialize;
 
 use super::checked::Trouble;
 use super::findings::{BadGroup, Findings};
 use super::names::Names;
 use super::text::{column_line, further_line, many};
 use super::thumbnail::{Thumbnail, thumbnails};
-use escape::{base64, escaped};
+use chart::{Histogram, NamedBar};
+
+const TEMPLATE: &str = include_str!("page.html");
 
 /// Small pictures of each reason, and reasons that have some.
 const OF_REASON: usize = 12;
@@ -30,12 +34,74 @@ const LINES: usize = 200;
 /// Most letters of a caption.
 const LETTERS: usize = 100;
 
-/// The page that is being written.
+#[derive(Serialize)]
+struct Page {
+    title: String,
+    version: &'static str,
+    cards: Vec<Card>,
+    sections: Vec<Section>,
+}
+
+/// A number at the top.
+#[derive(Serialize)]
+struct Card {
+    what: &'static str,
+    number: String,
+    odd: bool,
+}
+
+#[derive(Serialize)]
+struct Section {
+    title: &'static str,
+    parts: Vec<PagePart>,
+}
+
+/// A part of a section.
+#[derive(Serialize)]
+#[serde(rename_all = "lowercase")]
+enum PagePart {
+    Note(String),
+    Heading(String),
+    Gallery(Vec<PageFigure>),
+    List(LineList),
+    Charts(Vec<Histogram>),
+    Bars(Vec<NamedBar>),
+}
+
+/// A record with its picture.
+#[derive(Serialize)]
+struct PageFigure {
+    record: u64,
+    name: String,
+    picture: Option<InlinePicture>,
+    size: Option<String>,
+    /// Its label and its text.
+    lines: Vec<String>,
+    more: String,
+}
+
+#[derive(Serialize)]
+struct InlinePicture {
+    width: u32,
+    height: u32,
+    /// In base64.
+    jpeg: String,
+}
+
+#[derive(Serialize)]
+struct LineList {
+    lines: Vec<String>,
+    /// Above a list that is folded because it is long.
+    summary: Option<String>,
+    /// How many lines are left out.
+    rest: Option<String>,
+}
+
+/// What a page is made of.
 struct PageWriter<'a> {
     names: &'a Names<'a>,
     found: &'a Findings,
     thumbnails: BTreeMap<u64, Thumbnail>,
-    html: String,
 }
 
 /// The whole page.
@@ -46,215 +112,168 @@ pub(super) fn page(names: &Names<'_>, found: &Findings, limits: &Limits) -> Stri
     let shown = bad.map(|(record, _)| *record).chain(twins).chain(misnamed).chain(found.shown.keys().copied());
     let shown: BTreeSet<u64> = shown.collect();
     let thumbnails = thumbnails(names.source, &shown, limits);
-    let mut page = PageWriter { names, found, thumbnails, html: String::new() };
-    page.all();
-    page.html
+    PageWriter { names, found, thumbnails }.page().html()
+}
+
+impl Page {
+    fn html(&self) -> String {
+        let mut environment = Environment::new();
+        environment.set_undefined_behavior(UndefinedBehavior::SemiStrict);
+        environment.add_template("page.html", TEMPLATE).expect("the template is right");
+        let template = environment.get_template("page.html").expect("it was added");
+        template.render(Serde(self)).expect("a page has every value of the template")
+    }
 }
 
 impl PageWriter<'_> {
-    fn all(&mut self) {
-        let (found, names) = (self.found, self.names);
-        let title = escaped(&names.title());
-        self.add(&format!("{}<title>{title}</title>\n{}</head><body>\n<h1>{title}</h1>\n", style::HEAD, style::STYLE));
-        self.summary();
-        self.bad("Bad records", &found.bad);
-        self.bad("Not read because the storage failed", &found.unread);
-        self.sizes();
-        self.counts();
-        self.columns();
-        self.further();
-        self.oversights();
-        self.twins();
-        self.misnamed();
-        self.strays();
-        let extremes = &found.extremes;
-        self.gallery("Longest and thinnest", &extremes.longest);
-        self.gallery("Smallest", &extremes.smallest);
-        self.gallery("Largest", &extremes.largest);
-        self.gallery("A random sample", &found.sample);
-        self.add(&format!("<footer>forebay verify {}</footer>\n</body></html>\n", env!("CARGO_PKG_VERSION")));
+    fn page(&self) -> Page {
+        let (found, extremes) = (self.found, &self.found.extremes);
+        let sections = [
+            ("Bad records", self.bad(&found.bad)),
+            ("Not read because the storage failed", self.bad(&found.unread)),
+            ("Sizes", self.sizes()),
+            ("Kinds of good pictures", self.kinds()),
+            ("Labels", self.labels()),
+            ("Columns", self.columns()),
+            ("Pages, frames and bands that are not read", self.further()),
+            ("Beside the records, and not used", list(found.oversights.iter().map(ToString::to_string))),
+            ("Duplicates", self.twins()),
+            ("The extension is of another format", self.misnamed()),
+            ("Files that no record is read from", self.strays()),
+            ("Longest and thinnest", self.gallery(&extremes.longest)),
+            ("Smallest", self.gallery(&extremes.smallest)),
+            ("Largest", self.gallery(&extremes.largest)),
+            ("A random sample", self.gallery(&found.sample)),
+        ];
+        let sections = sections.into_iter().map(|(title, parts)| Section { title, parts });
+        Page {
+            title: self.names.title(),
+            version: env!("CARGO_PKG_VERSION"),
+            cards: self.cards(),
+            sections: sections.filter(|section| !section.parts.is_empty()).collect(),
+        }
     }
 
-    fn add(&mut self, html: &str) {
-        self.html.push_str(html);
-    }
-
-    fn heading(&mut self, text: &str) {
-        self.add(&format!("<h2>{}</h2>\n", escaped(text)));
-    }
-
-    fn summary(&mut self) {
+    fn cards(&self) -> Vec<Card> {
         let found = self.found;
         let strays = found.strays.as_ref().map(|strays| strays.files.len().to_string());
         let not_used: u64 = found.oversights.iter().map(|oversight| oversight.count).sum();
-        let cards = [
-            ("records", HumanCount(found.records).to_string(), false),
-            ("bytes read", format!("{:#}", ByteSize(found.bytes)), false),
-            ("bad", found.bad_records().to_string(), found.bad_records() > 0),
-            ("not read", found.unread_records().to_string(), found.unread_records() > 0),
-            ("duplicates", found.surplus().to_string(), found.surplus() > 0),
-            ("misnamed", found.misnamed.len().to_string(), !found.misnamed.is_empty()),
-            ("not used", not_used.to_string(), not_used > 0),
-            ("other files", strays.unwrap_or_else(|| "unknown".to_owned()), false),
-        ];
-        self.add("<div class=cards>\n");
-        for (what, number, is_odd) in cards {
-            let class = if is_odd { "card odd" } else { "card" };
-            self.add(&format!("<div class=\"{class}\"><b>{number}</b>{what}</div>\n"));
-        }
-        self.add("</div>\n");
+        let plain = |what, number: String| Card { what, number, odd: false };
+        let odd = |what, number: u64| Card { what, number: number.to_string(), odd: number > 0 };
+        vec![
+            plain("records", HumanCount(found.records).to_string()),
+            plain("bytes read", format!("{:#}", ByteSize(found.bytes))),
+            odd("bad", found.bad_records()),
+            odd("not read", found.unread_records()),
+            odd("duplicates", found.surplus()),
+            odd("misnamed", found.misnamed.len() as u64),
+            odd("not used", not_used),
+            plain("other files", strays.unwrap_or_else(|| "unknown".to_owned())),
+        ]
     }
 
-    fn bad(&mut self, title: &str, groups: &[BadGroup]) {
-        if groups.is_empty() {
-            return;
-        }
-        self.heading(title);
+    fn bad(&self, groups: &[BadGroup]) -> Vec<PagePart> {
+        let mut parts = Vec::new();
         if groups.iter().any(|group| group.records.iter().any(|(record, _)| self.thumbnails.contains_key(record))) {
-            self.add("<p>The pictures show what can still be decoded. The rest of each picture is made up.</p>\n");
+            let note = "The pictures show what can still be decoded. The rest of each picture is made up.";
+            parts.push(PagePart::Note(note.to_owned()));
         }
         for (place, group) in groups.iter().enumerate().take(LINES) {
-            let reason = escaped(&printable(&group.reason).to_string());
             let count = many(group.records.len() as u64, "record");
-            self.add(&format!("<h3>{count}: {reason}</h3>\n"));
+            parts.push(PagePart::Heading(format!("{count}: {}", printable(&group.reason))));
             let has_picture = |(record, _): &&(u64, Trouble)| place < REASONS && self.thumbnails.contains_key(record);
-            let first = &group.records[..OF_REASON.min(group.records.len())];
+            let (first, later) = group.records.split_at(OF_REASON.min(group.records.len()));
             let (pictures, others): (Vec<_>, Vec<_>) = first.iter().partition(has_picture);
             let line = |(record, trouble): &(u64, Trouble)| {
                 format!("#{record} {}{}", self.names.shown(*record), own_reason(group, trouble))
             };
-            let others = others.into_iter().chain(&group.records[first.len()..]);
-            let lines: Vec<String> = others.take(LINES).map(line).collect();
-            let rest = group.records.len() - pictures.len();
             if !pictures.is_empty() {
-                self.add("<div class=gallery>\n");
-                for (record, trouble) in pictures {
-                    self.figure(*record, &own_reason(group, trouble));
-                }
-                self.add("</div>\n");
+                let figure = |(record, trouble): &(u64, Trouble)| self.figure(*record, own_reason(group, trouble));
+                parts.push(PagePart::Gallery(pictures.into_iter().map(figure).collect()));
             }
-            self.list(&lines, rest);
+            parts.extend(list(others.into_iter().chain(later).map(line)));
         }
-        self.rest(groups.len().saturating_sub(LINES), "reason");
+        parts.extend(rest(groups.len().saturating_sub(LINES), "reason").map(PagePart::Note));
+        parts
     }
 
-    /// A small picture with its name.
-    fn figure(&mut self, record: u64, more: &str) {
-        let name = escaped(&self.names.shown(record));
-        let picture = match self.thumbnails.get(&record) {
-            Some(Thumbnail { jpeg, width, height, .. }) => {
-                let data = base64(jpeg);
-                format!("<img width={width} height={height} alt=\"\" src=\"data:image/jpeg;base64,{data}\">")
-            }
-            None => "<span class=none>no pixels</span>".to_owned(),
-        };
-        let size = self.found.shown.get(&record).map(|picture| format!(" {} × {}", picture.width, picture.height));
-        let label = match self.names.source.label(record) {
-            -1 => String::new(),
-            label => format!("<br>{}", escaped(&self.names.shown_label(label))),
-        };
-        let caption = self.thumbnails.get(&record).and_then(|thumbnail| thumbnail.caption.as_ref());
-        let caption = caption.map_or_else(String::new, |text| format!("<br>{}", escaped(&shortened(text))));
-        let size = size.unwrap_or_default();
-        let more = escaped(more);
-        self.add(&format!(
-            "<figure><div class=frame>{picture}</div><figcaption title=\"{name}\">#{record}{size}{label}{caption}<br><span>{name}</span>{more}</figcaption></figure>\n"
-        ));
-    }
-
-    fn gallery(&mut self, title: &str, records: &[u64]) {
-        if records.is_empty() {
-            return;
-        }
-        self.heading(title);
-        self.add("<div class=gallery>\n");
-        for record in records {
-            self.figure(*record, "");
-        }
-        self.add("</div>\n");
-    }
-
-    /// The lines, and how many there are besides.
-    fn list(&mut self, lines: &[String], all: usize) {
-        if all == 0 {
-            return;
-        }
-        let is_long = all > OF_REASON;
-        if is_long {
-            self.add(&format!("<details><summary>{}</summary>\n", many(all as u64, "line")));
-        }
-        self.add("<ul>\n");
-        for line in lines.iter().take(LINES) {
-            self.add(&format!("<li>{}</li>\n", escaped(line)));
-        }
-        self.add("</ul>\n");
-        self.rest(all.saturating_sub(lines.len().min(LINES)), "line");
-        if is_long {
-            self.add("</details>\n");
+    fn figure(&self, record: u64, more: String) -> PageFigure {
+        let thumbnail = self.thumbnails.get(&record);
+        let label = Some(self.names.source.label(record)).filter(|label| *label != -1);
+        let caption = thumbnail.and_then(|thumbnail| thumbnail.caption.as_ref());
+        let label = label.map(|label| self.names.shown_label(label));
+        PageFigure {
+            record,
+            name: self.names.shown(record),
+            picture: thumbnail.map(|Thumbnail { jpeg, width, height, .. }| InlinePicture {
+                width: *width,
+                height: *height,
+                jpeg: BASE64_STANDARD.encode(jpeg),
+            }),
+            size: self.found.shown.get(&record).map(|picture| format!("{} × {}", picture.width, picture.height)),
+            lines: label.into_iter().chain(caption.map(|text| shortened(text))).collect(),
+            more,
         }
     }
 
-    fn rest(&mut self, rest: usize, what: &str) {
-        if rest > 0 {
-            self.add(&format!("<p>and {} more. --json has all of them.</p>\n", many(rest as u64, what)));
-        }
+    fn gallery(&self, records: &[u64]) -> Vec<PagePart> {
+        let figures: Vec<_> = records.iter().map(|record| self.figure(*record, String::new())).collect();
+        if figures.is_empty() { Vec::new() } else { vec![PagePart::Gallery(figures)] }
     }
 
-    fn sizes(&mut self) {
+    fn sizes(&self) -> Vec<PagePart> {
         let sizes = &self.found.sizes;
-        let bytes = |number: u64| format!("{:#}", ByteSize(number));
-        self.heading("Sizes");
-        self.add("<div class=charts>\n");
         let number = |number: u64| HumanCount(number).to_string();
-        self.html += &svg::histogram("width in pixels", sizes.width.as_ref(), number);
-        self.html += &svg::histogram("height in pixels", sizes.height.as_ref(), number);
-        self.html += &svg::histogram("pixels", sizes.pixels.as_ref(), number);
-        self.html += &svg::histogram("size of the file", sizes.bytes.as_ref(), bytes);
-        self.add("</div>\n");
+        let charts = [
+            Histogram::of("width in pixels", sizes.width.as_ref(), number),
+            Histogram::of("height in pixels", sizes.height.as_ref(), number),
+            Histogram::of("pixels", sizes.pixels.as_ref(), number),
+            Histogram::of("size of the file", sizes.bytes.as_ref(), |number| format!("{:#}", ByteSize(number))),
+        ];
+        vec![PagePart::Charts(charts.into_iter().flatten().collect())]
     }
 
-    fn counts(&mut self) {
+    fn kinds(&self) -> Vec<PagePart> {
         let found = self.found;
-        let kinds: Vec<_> = found.kinds.iter().map(|(kind, count)| (kind.name().to_owned(), *count)).collect();
-        if !kinds.is_empty() {
-            self.heading("Kinds of good pictures");
-            self.html += &svg::bars(&kinds);
-            if found.turned > 0 {
-                self.add(&format!("<p>{} turned or mirrored by EXIF.</p>\n", many(found.turned, "picture")));
-            }
+        if found.kinds.is_empty() {
+            return Vec::new();
         }
-        if found.labels.keys().any(|label| *label != -1) {
-            self.heading("Labels");
-            let shown = |(label, count): (&i64, &u64)| (self.names.shown_label(*label), *count);
-            let labels: Vec<_> = found.labels.iter().take(LINES).map(shown).collect();
-            self.html += &svg::bars(&labels);
-            self.rest(found.labels.len().saturating_sub(LINES), "label");
+        let kinds = found.kinds.iter().map(|(kind, count)| (kind.name().to_owned(), *count));
+        let mut parts = vec![PagePart::Bars(NamedBar::all(kinds))];
+        if found.turned > 0 {
+            parts.push(PagePart::Note(format!("{} turned or mirrored by EXIF.", many(found.turned, "picture"))));
         }
+        parts
     }
 
-    fn columns(&mut self) {
-        if !self.found.columns.is_empty() {
-            self.heading("Columns");
-            let lines: Vec<String> = self.found.columns.iter().map(column_line).collect();
-            self.list(&lines, lines.len());
-            for column in self.found.columns.iter().filter(|column| !column.classes.is_empty()) {
-                let shown = |(label, count): (&i64, &u64)| (self.names.shown_label(*label), *count);
-                let classes: Vec<_> = column.classes.iter().take(LINES).map(shown).collect();
-                self.add(&format!("<h3>{}: items of each class</h3>\n", escaped(&column.name)));
-                self.html += &svg::bars(&classes);
-                self.rest(column.classes.len().saturating_sub(LINES), "label");
-            }
-        }
+    fn labels(&self) -> Vec<PagePart> {
+        let labels = &self.found.labels;
+        if labels.keys().any(|label| *label != -1) { self.bars(labels) } else { Vec::new() }
     }
 
-    fn twins(&mut self) {
-        let found = self.found;
-        if found.twins.is_empty() {
-            return;
+    /// A bar for each label.
+    fn bars(&self, counts: &BTreeMap<i64, u64>) -> Vec<PagePart> {
+        let shown = counts.iter().take(LINES).map(|(label, count)| (self.names.shown_label(*label), *count));
+        let bars = PagePart::Bars(NamedBar::all(shown));
+        [bars].into_iter().chain(rest(counts.len().saturating_sub(LINES), "label").map(PagePart::Note)).collect()
+    }
+
+    fn columns(&self) -> Vec<PagePart> {
+        let columns = &self.found.columns;
+        let mut parts = list(columns.iter().map(column_line));
+        for column in columns.iter().filter(|column| !column.classes.is_empty()) {
+            parts.push(PagePart::Heading(format!("{}: items of each class", column.name)));
+            parts.extend(self.bars(&column.classes));
         }
-        self.heading("Duplicates");
-        self.add("<div class=gallery>\n");
-        for group in found.twins.iter().take(TWINS) {
+        parts
+    }
+
+    fn twins(&self) -> Vec<PagePart> {
+        let twins = &self.found.twins;
+        if twins.is_empty() {
+            return Vec::new();
+        }
+        let figures = twins.iter().take(TWINS).map(|group| {
             let others = group.records.iter().skip(1);
             let named = others.take(OF_REASON).map(|record| format!(" = #{record} {}", self.names.shown(*record)));
             let mut more: String = named.collect();
@@ -265,55 +284,47 @@ impl PageWriter<'_> {
             if group.labels_differ {
                 more += " (different labels)";
             }
-            self.figure(group.records[0], &more);
-        }
-        self.add("</div>\n");
-        self.rest(found.twins.len().saturating_sub(TWINS), "group");
+            self.figure(group.records[0], more)
+        });
+        let gallery = PagePart::Gallery(figures.collect());
+        [gallery].into_iter().chain(rest(twins.len().saturating_sub(TWINS), "group").map(PagePart::Note)).collect()
     }
 
-    fn misnamed(&mut self) {
-        let misnamed = &self.found.misnamed;
-        if misnamed.is_empty() {
-            return;
-        }
-        let (shown, rest) = misnamed.split_at(misnamed.len().min(OF_REASON));
-        self.gallery("The extension is of another format", shown);
-        let lines: Vec<String> = rest.iter().take(LINES).map(|record| self.names.shown(*record)).collect();
-        self.list(&lines, rest.len());
+    fn misnamed(&self) -> Vec<PagePart> {
+        let (shown, rest) = self.found.misnamed.split_at(self.found.misnamed.len().min(OF_REASON));
+        let mut parts = self.gallery(shown);
+        parts.extend(list(rest.iter().map(|record| self.names.shown(*record))));
+        parts
     }
 
-    fn further(&mut self) {
-        if self.found.further.is_empty() {
-            return;
-        }
-        self.heading("Pages, frames and bands that are not read");
+    fn further(&self) -> Vec<PagePart> {
         let each = self.found.further.iter();
-        let lines: Vec<String> =
-            each.map(|((kind, what), totals)| further_line(kind.name(), what.name(), totals)).collect();
-        self.list(&lines, lines.len());
+        list(each.map(|((kind, what), totals)| further_line(kind.name(), what.name(), totals)))
     }
 
-    fn oversights(&mut self) {
-        if self.found.oversights.is_empty() {
-            return;
-        }
-        self.heading("Beside the records, and not used");
-        let lines: Vec<String> = self.found.oversights.iter().map(ToString::to_string).collect();
-        self.list(&lines, lines.len());
+    fn strays(&self) -> Vec<PagePart> {
+        let Some(strays) = &self.found.strays else { return Vec::new() };
+        let hidden = (strays.hidden > 0).then(|| format!("{} not looked at.", many(strays.hidden, "hidden name")));
+        let files = list(strays.files.iter().map(|path| self.names.shown_path(path)));
+        hidden.map(PagePart::Note).into_iter().chain(files).collect()
     }
+}
 
-    fn strays(&mut self) {
-        let Some(strays) = &self.found.strays else { return };
-        if strays.files.is_empty() && strays.hidden == 0 {
-            return;
-        }
-        self.heading("Files that no record is read from");
-        if strays.hidden > 0 {
-            self.add(&format!("<p>{} not looked at.</p>\n", many(strays.hidden, "hidden name")));
-        }
-        let lines: Vec<String> = strays.files.iter().take(LINES).map(|path| self.names.shown_path(path)).collect();
-        self.list(&lines, strays.files.len());
+/// The lines, and how many there are besides.
+fn list(lines: impl Iterator<Item = String>) -> Vec<PagePart> {
+    let mut lines: Vec<String> = lines.collect();
+    let all = lines.len();
+    if all == 0 {
+        return Vec::new();
     }
+    lines.truncate(LINES);
+    let summary = (all > OF_REASON).then(|| many(all as u64, "line"));
+    let rest = rest(all - lines.len(), "line");
+    vec![PagePart::List(LineList { lines, summary, rest })]
+}
+
+fn rest(rest: usize, what: &str) -> Option<String> {
+    (rest > 0).then(|| format!("and {} more. --json has all of them.", many(rest as u64, what)))
 }
 
 /// A text without what commands a terminal, and not much of it.
