@@ -12,7 +12,7 @@ pub const MAX_NAME: usize = 63;
 pub const RESERVED: [&str; 4] = ["images", "labels", "records", "mask"];
 /// The column that says which repeat of its record a place has. Only a ring whose epochs repeat records has it, as the last
 /// column.
-pub const REPEATS: &str = "repeats";
+const REPEATS: &str = "repeats";
 /// The columns that a stream has if it mixes pictures: the other picture's label, and the weight of `labels`.
 pub const MIXED: [&str; 2] = ["mixed_labels", "mix"];
 /// What else a batch has a name for.
