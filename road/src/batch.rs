@@ -8,6 +8,7 @@
 pub(crate) mod batcher;
 pub(crate) mod draft;
 mod form;
+mod last_leases;
 mod left_out;
 mod look;
 pub(crate) mod order;
@@ -18,7 +19,6 @@ mod suspects;
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::{self as channel, select};
@@ -40,6 +40,7 @@ use crate::record::{BadRecord, EpochTurn, Position};
 use crate::sheet::{MixedLabels, SettledBatch, Sheet};
 use batcher::{Action, Batcher};
 use form::Form;
+use last_leases::LastLeases;
 pub(crate) use parts::BatchParts;
 use returns::ranges;
 use suspects::StageSuspects;
@@ -53,8 +54,7 @@ pub(crate) struct BatchStage {
     failed: bool,
     /// A position that was taken, and has no place since the stream failed.
     unplaced: Option<Position>,
-    /// The last lease of each epoch that was read.
-    latest: BTreeMap<u64, u64>,
+    last_leases: LastLeases,
     suspects: StageSuspects,
     partners: PlacePartners,
     later: LaterBatches,
@@ -71,10 +71,11 @@ impl BatchStage {
     /// A stage without batches.
     pub(crate) fn new(parts: BatchParts, batcher: Batcher) -> Self {
         let patience = Patience::new(parts.storage_timeout);
-        let (latest, suspects, partners) = (BTreeMap::new(), StageSuspects::default(), PlacePartners::default());
+        let (last_leases, suspects, partners) =
+            (LastLeases::default(), StageSuspects::default(), PlacePartners::default());
         let later = LaterBatches::new(parts.order.is_fixed());
         let (failed, unplaced, lacks_slot, told) = (false, None, false, StageWait::default());
-        Self { parts, batcher, patience, failed, unplaced, latest, suspects, partners, later, lacks_slot, told }
+        Self { parts, batcher, patience, failed, unplaced, last_leases, suspects, partners, later, lacks_slot, told }
     }
 
     /// Runs until `stop` closes; then gives every claim and slot back that was not handed on. Answers the number of
@@ -157,8 +158,7 @@ impl BatchStage {
         if !self.admits(&position) {
             return;
         }
-        let latest = self.latest.entry(position.epoch).or_default();
-        *latest = position.lease.max(*latest);
+        self.note_lease(&position);
         self.note_suspect(&position);
         if !self.has_batch(&position) {
             self.batcher.drop_position(position);
@@ -342,7 +342,7 @@ impl BatchStage {
     /// Tells the ledger that an epoch has no batch in the making here, and what fills none.
     fn settled(&mut self, epoch: u64, tail: &[Position]) {
         // An epoch that this daemon has nothing of is settled anyway.
-        if let Some(last_lease) = self.latest.remove(&epoch) {
+        if let Some(last_lease) = self.last_leases.take(epoch) {
             let tail = ranges(tail.iter().map(|position| (position.lease, position.offset, position.offset + 1)));
             let range = |(lease, start, end)| LeasedRange { lease, range: Some(Range { start, end }) };
             let tail = tail.into_iter().map(range).collect();

@@ -9,8 +9,7 @@ impl BatchStage {
         let left_out = self.parts.prefetch.leave_rest(floor + 1, |epoch| self.batcher.spare(epoch));
         let is_some = !left_out.is_empty();
         for position in left_out {
-            let latest = self.latest.entry(position.epoch).or_default();
-            *latest = position.lease.max(*latest);
+            self.note_lease(&position);
             self.batcher.drop_position(position);
         }
         is_some
