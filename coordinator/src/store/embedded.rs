@@ -22,6 +22,9 @@ const MAGIC: usize = 9;
 const HEADER: usize = 4096;
 /// Length that no empty database has: redb begins with less than 2 MB.
 const LONGEST_UNFINISHED: u64 = 16 << 20;
+/// Most bytes of the file that redb keeps in memory; its own default is 1 GiB. The coordinator has the ledgers in memory
+/// anyway and reads them once, so that only the pages which the next commit changes are of use.
+const CACHE: usize = 1 << 20;
 
 const OPEN_ELSEWHERE: &str = "another daemon has it open; stop that one, or give this one another folder for ledgers";
 const IS_THERE: &str =
@@ -139,7 +142,7 @@ impl EmbeddedStore {
     fn database(&mut self) -> Result<&Database, redb::Error> {
         let database = match self.database.take() {
             Some(database) => database,
-            None => Database::builder().create_with_backend(self.medium.clone())?,
+            None => Database::builder().set_cache_size(CACHE).create_with_backend(self.medium.clone())?,
         };
         Ok(self.database.insert(database))
     }
@@ -283,7 +286,7 @@ fn close_to_others(file: &File) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+    use std::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
 
     use redb::backends::InMemoryBackend;
 
@@ -297,6 +300,8 @@ mod tests {
         full: AtomicBool,
         /// The write, counted down to 1, that fails; 0 for none.
         fails: AtomicU8,
+        /// Bytes that were read.
+        read: AtomicUsize,
     }
 
     impl Disk {
@@ -313,6 +318,7 @@ mod tests {
         }
 
         fn read(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
+            self.read.fetch_add(out.len(), Ordering::SeqCst);
             self.memory.read(offset, out)
         }
 
@@ -343,5 +349,22 @@ mod tests {
         let medium: Arc<dyn StorageBackend> = Arc::<Disk>::clone(&disk);
         let store = EmbeddedStore::in_medium(Medium(medium), "the test's disk").unwrap();
         check_unknown(store, |_, round| disk.fails.store(1 + round % 3, Ordering::SeqCst));
+    }
+
+    #[test]
+    fn memory_for_a_file_does_not_grow_with_the_file() {
+        let disk = Arc::new(Disk::default());
+        let medium: Arc<dyn StorageBackend> = Arc::<Disk>::clone(&disk);
+        let mut store = EmbeddedStore::in_medium(Medium(medium), "the test's disk").unwrap();
+        let document = 1 << 10;
+        for commit in 0..32 {
+            let put = |at| Change::Put { key: format!("{commit:02}-{at:03}"), value: vec![7; document] };
+            store.commit(&(0..512).map(put).collect::<Vec<_>>()).unwrap();
+        }
+        let before = disk.read.load(Ordering::SeqCst);
+        let size = store.load("").unwrap().len() * document;
+        let read = disk.read.load(Ordering::SeqCst) - before;
+        assert_eq!(size, 16 << 20);
+        assert!(read >= size - CACHE, "{read} bytes of {size} were read, the others were in memory");
     }
 }
