@@ -159,25 +159,24 @@ impl Ledger {
 
     /// Records that will be read again are no longer listed as bad.
     fn forget_quarantine_of_open(&mut self, first: u64) {
-        let mut again = Vec::new();
+        let mut forgotten = Vec::new();
         for (epoch, records) in self.quarantine.listed_from(first) {
             let open = |position: u64| {
                 (epoch, position) >= self.leases.cursor()
                     || self.leases.unleased().any(|b| b.epoch == epoch && (b.start..b.end).contains(&position))
             };
             // A record that has been read, and will be read once more, is listed again then.
-            let mut stays = BTreeSet::new();
-            let mut is_open = BTreeSet::new();
+            let (mut read, mut again) = (BTreeSet::new(), BTreeSet::new());
             self.plan().epoch(epoch).visit_positions(&records, |record, position| {
-                stays.insert(record);
+                read.insert(record);
                 if open(position) {
-                    is_open.insert(record);
+                    again.insert(record);
                 }
             });
-            let goes = |record: &u64| !stays.contains(record) || is_open.contains(record);
-            again.extend(records.into_iter().filter(goes).map(|record| (epoch, record)));
+            let is_over = |record: &u64| !read.contains(record) || again.contains(record);
+            forgotten.extend(records.into_iter().filter(is_over).map(|record| (epoch, record)));
         }
-        self.quarantine.forget(&again);
+        self.quarantine.forget(&forgotten);
     }
 
     /// Goes on from a snapshot that was taken at this second since 1970, after the store was lost. What was committed since then is

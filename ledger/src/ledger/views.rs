@@ -1,5 +1,5 @@
-//! What a ledger shows of itself: to those who open or follow it, to `forebay status`, to the audit and to its tasks. Nothing of
-//! it changes.
+//! What a ledger shows of itself: to those who open or follow it, to `forebay status`, to the audit and to its tasks. Nothing
+//! that is stored changes.
 
 use std::collections::BTreeMap;
 use std::ops::Range;

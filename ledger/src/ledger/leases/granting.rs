@@ -40,7 +40,7 @@ impl Leases {
         let epoch = [fresh, returned].into_iter().flatten().min()?;
         if !terms.is_shared() {
             return match self.returned.first().filter(|back| back.epoch == epoch) {
-                Some(back) => (back.not_before <= now).then(|| self.take_returned_at(0, terms.shard_size())),
+                Some(back) => (back.not_before <= now).then(|| take_first(&mut self.returned, 0, terms.shard_size())),
                 None => Some(self.take_fresh(terms)),
             };
         }
@@ -57,7 +57,7 @@ impl Leases {
         }
         match (plain, fresh) {
             (None, Some(fresh)) if fresh == epoch => Some(self.take_fresh(terms)),
-            _ => plain.or(kept).map(|index| self.take_returned_at(index, terms.shard_size())),
+            _ => plain.or(kept).map(|index| take_first(&mut self.returned, index, terms.shard_size())),
         }
     }
 
@@ -71,11 +71,6 @@ impl Leases {
         );
         self.cursor = end;
         Grant { epoch, range: cursor..end, deaths: 0, cause: Cause::Unseen }
-    }
-
-    /// What came back, at most so many positions of it.
-    fn take_returned_at(&mut self, index: usize, most: u64) -> Grant {
-        take_first(&mut self.returned, index, most)
     }
 
     /// Makes a lease with a fresh id. One that has a record that is known to end processes is a suspect at once.

@@ -116,9 +116,14 @@ impl Leases {
         Err(if held.is_some() { Verdict::Invalid } else { Verdict::Lost })
     }
 
-    /// Puts positions back that a worker has given back. What consumers of a dead incarnation were waited for is waited for no
-    /// more. What its consumers may hand in is kept for them until then.
-    pub(in crate::ledger) fn put_back(&mut self, worker: &str, item: &ReturnedRange, taken: TakenPositions, kept: u64) {
+    /// Puts positions back that a worker has given back. What its consumers may hand in is kept for them until then.
+    pub(in crate::ledger) fn put_back(
+        &mut self,
+        worker: &str,
+        item: &ReturnedRange,
+        taken: TakenPositions,
+        kept_until: u64,
+    ) {
         let TakenPositions { grant: Grant { epoch, range, deaths, cause }, lease_start, returned } = taken;
         // What a trainer had in its hands is no poison.
         let (deaths, cause) = if item.cause() == Cause::Unseen { (deaths, cause) } else { (0, item.cause()) };
@@ -130,7 +135,7 @@ impl Leases {
             worker: worker.to_owned(),
             cause,
             kept_for_consumers,
-            not_before: if kept_for_consumers { kept } else { 0 },
+            not_before: if kept_for_consumers { kept_until } else { 0 },
             ..ReturnedPositions::unleased(epoch, range.clone())
         };
         if !returned {
