@@ -28,7 +28,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// A file, and the block of its seek points where they are kept, as by the option `seek`.
+/// A file, and the block of its seek points if they are kept, as by the option `seek`.
 struct Picture {
     bytes: Vec<u8>,
     points: Option<Mutex<Vec<u8>>>,

@@ -129,7 +129,7 @@ fn bytes_so_far() -> Result<u64, Failure> {
 }
 
 impl Bare {
-    /// The ranges of the records, where the locators say them. Otherwise the files, in as many pieces as there are records.
+    /// The ranges of the records, if the locators say them. Otherwise the files, in as many pieces as there are records.
     fn of(source: &dyn Source) -> Result<Self, Failure> {
         let (mut files, mut known, mut pieces, mut whole) = (Vec::new(), BTreeMap::new(), Vec::new(), true);
         let mut buf = Vec::new();

@@ -1,4 +1,4 @@
-//! What the numbers of a column are, where they are places in the picture, or classes.
+//! The meaning of a column's numbers, if they are places in the picture, or classes.
 
 use crate::{ColumnType, ElementType};
 

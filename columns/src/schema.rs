@@ -282,7 +282,7 @@ impl Schema {
         self.fields.iter().position(|field| field.name == name)
     }
 
-    /// The first column whose objects this column has: itself, where there is no earlier one.
+    /// The first column whose objects this column has: itself, if there is no earlier one.
     pub fn leader(&self, column: usize) -> usize {
         let objects = &self.fields[column].objects;
         let same = |field: &Field| objects.is_some() && field.objects == *objects;

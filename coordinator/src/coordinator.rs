@@ -22,7 +22,7 @@ pub use settings::CoordinatorSettings;
 
 /// How long it waits for commands while no lease is out.
 const IDLE: Duration = Duration::from_secs(60);
-/// How often a store that cannot be written is tried, where no command does it.
+/// How often a store that cannot be written is tried while no command does so.
 const PROBE: Duration = Duration::from_secs(1);
 
 /// How often it looks whether it leads, where others may lead.
@@ -176,7 +176,7 @@ impl<S: Store> Keeper<S> {
         }
     }
 
-    /// The ledgers; read from the store where a commit has failed, and in another term.
+    /// The ledgers; they are read from the store after a failed commit, and in another term.
     fn load(&mut self, term: u64, now: u64) -> Result<&mut Ledgers, CallError> {
         let same = self.term.replace(term) == Some(term);
         let ledgers = if let Some(ledgers) = self.ledgers.take().filter(|_| same) {
@@ -198,8 +198,8 @@ impl<S: Store> Keeper<S> {
         Err(CallError::Unavailable("Another coordinator has led meanwhile.".to_owned()))
     }
 
-    /// Makes everything durable. Where that fails, what is in memory may be ahead of the store and is thrown away. While the
-    /// store cannot be written, each group of commands tries it, so that the end of that is noticed.
+    /// Makes everything durable. If that fails, the state in memory may be ahead of the store and is discarded. While the
+    /// store cannot be written, each group of commands tries it, so that the end of the outage is noticed.
     fn commit(&mut self) -> Result<(), CallError> {
         let changes = self.ledgers.as_mut().map(Ledgers::take_changes).unwrap_or_default();
         if changes.is_empty() && !self.outages.is_one() {
@@ -211,7 +211,7 @@ impl<S: Store> Keeper<S> {
                 Ok(())
             }
             Err(error) => {
-                // What is in the store may be ahead of what is here as well.
+                // The store may also be ahead of the state in memory.
                 self.ledgers = None;
                 let refusal = self.failed(&error);
                 // Nothing but the attempt has failed: the replies tell what the store holds.

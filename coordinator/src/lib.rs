@@ -4,8 +4,8 @@
 //! machine of leases and receipts, [`Store`] keeps it, and [`Coordinator`] starts the one thread that owns both and
 //! answers through a `Handle` of `forebay-ledger-client` after each durable commit. `docs/ledger.md` is the long form.
 //!
-//! The guarantee: where nothing dies, is cut off or outlives its lease, each record of an epoch is delivered exactly
-//! once; otherwise at least once, and only records that were delivered but not yet acknowledged may come again.
+//! The guarantee: if nothing dies, is cut off or outlives its lease, each record of an epoch is delivered exactly once;
+//! otherwise at least once, and only records that were delivered but not yet acknowledged may come again.
 #![forbid(unsafe_code)]
 
 mod coordinator;

@@ -82,7 +82,7 @@ pub trait Store: Send + 'static {
     /// The number of the term in which this process leads: 0 for a store that only one process can have open. It does no I/O.
     fn term(&mut self) -> Result<u64, StoreError>;
 
-    /// How many commands may share a commit at most, where the owner may choose.
+    /// How many commands may share a commit at most, if the owner may choose.
     fn commands_at_once(&self) -> usize;
 
     /// All documents whose key starts with `prefix`, rising by key.

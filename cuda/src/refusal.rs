@@ -9,7 +9,7 @@ pub enum Refusal {
     NotJpeg,
     /// Its markers do not read, or nvJPEG finds it bad.
     Damaged,
-    /// Progressive, arithmetic, lossless, or with more than 8 bits, where the lane does not take that.
+    /// Progressive, arithmetic, lossless, or with more than 8 bits, and the lane does not take that.
     Kind,
     /// Neither gray nor luminance with two colour differences.
     Colours,

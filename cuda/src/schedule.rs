@@ -1,8 +1,8 @@
 //! Which lane decodes which picture: one queue over all lanes, decided without I/O, threads or a clock.
 //!
-//! A picture goes to the lane that will be done with it first, by what its pictures have cost so far ([`Cost`]). A lane that
-//! has nothing to do takes from the tail of another one's line, where it would be done before that one gets there. Lines
-//! are served from their heads, so old pictures come first, and no lane waits for another at the end of a batch.
+//! A picture goes to the lane that will finish it first, estimated from the cost of its earlier pictures ([`Cost`]). An idle
+//! lane takes a picture from the tail of another lane's line, if it would finish it before that lane gets there. Lines are
+//! served from their heads, so old pictures come first, and no lane waits for another at the end of a batch.
 
 mod cost;
 mod lane_set;

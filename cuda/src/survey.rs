@@ -19,7 +19,7 @@ use crate::nvjpeg::{Account, Backend, Handle, Nvjpeg, NvjpegOpenError};
 /// The driver's video library, which nvJPEG opens for the NVJPG engines.
 const NVCUVID: &str = "libnvcuvid.so.1";
 
-/// Memory of the GPU that the look at a backend may take.
+/// Memory of the GPU that the test of a backend may take.
 const TRIAL: usize = 256 << 20;
 
 /// What was found.
@@ -29,7 +29,7 @@ pub struct Survey {
     pub driver: Result<FoundDriver, DriverError>,
     /// nvJPEG.
     pub nvjpeg: Result<FoundNvjpeg, NvjpegOpenError>,
-    /// The driver's video library; none where it was not looked for, since the driver is named, and has its own with it.
+    /// The driver's video library. `None` if it was not looked for, since the driver was named and brings its own.
     pub nvcuvid: Option<Result<PathBuf, String>>,
     /// The GPUs, or why the driver, if there is one, cannot list them.
     pub gpus: Result<Vec<FoundGpu>, CudaError>,

@@ -61,7 +61,7 @@ pub(crate) enum DaemonKind {
     },
     /// It serves the Loaders of the process that started it.
     Private {
-        /// Folder for the ledgers of named runs, where there is one.
+        /// Folder for the ledgers of named runs, if there is one.
         runs: Option<PathBuf>,
     },
 }

@@ -30,7 +30,7 @@ pub(crate) enum Whose {
     Exposed,
 }
 
-/// Makes a folder that only this user, and a group where one is given, may enter.
+/// Makes a folder that only this user may enter, and a group if one is given.
 ///
 /// A folder that exists keeps its mode. It is refused if others could reach the files that will be in it.
 ///

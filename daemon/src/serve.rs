@@ -203,7 +203,7 @@ async fn reload(daemon: Arc<Daemon>, hangups: Option<Signal>) {
     }
 }
 
-/// A task that ends only where its socket breaks.
+/// A task that ends only if its socket breaks.
 fn broke(what: &'static str, ended: Result<std::io::Result<()>, JoinError>) -> (&'static str, Result<(), ServeError>) {
     let ended = ended.unwrap_or_else(|error| Err(error.into()));
     (what, ended.map_err(|source| ServeError::System { what, source }))

@@ -1,5 +1,5 @@
 //! Our own JPEG decoder, on every set of instructions of this machine: all give the same answer, a region equals the cut of
-//! the whole, seek points change nothing, and where it is a picture, it is libjpeg-turbo's.
+//! the whole, seek points change nothing, and a picture equals libjpeg-turbo's.
 #![no_main]
 
 #[path = "jpeg/reference.rs"]

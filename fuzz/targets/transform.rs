@@ -183,7 +183,7 @@ fuzz_target!(|data: &[u8]| {
     assert!(decoded.is_err() || out == again, "pixels do not depend on the decoder");
     let form = Form { background: asked.background, ..Form::default() };
     let Ok((kept, _)) = fresh.upright(bytes, form, &LIMITS) else { return };
-    // What is damaged outside of the part that the recipe needs may be a fault in one alone; rule 30 is about pictures.
+    // Damage outside of the part that the recipe needs may be a fault for only one of them; rule 30 is about sound pictures.
     if decoded.is_ok() {
         let mut from_kept = vec![0; recipe.place_len()];
         fresh.transform(&kept, &recipe, draw, &LIMITS, &mut from_kept).expect("the limits are the same");

@@ -15,7 +15,7 @@ use crate::upsample::{self, RowPair, Upsampling};
 /// Pixels that are made at once where chroma is upsampled first.
 const SPAN: usize = 512;
 
-/// Leaves the function by way of a kernel for AVX2 where that is the path.
+/// Leaves the function by way of a kernel for AVX2 if that is the path.
 macro_rules! on_avx2 {
     ($path:expr, $kernel:expr) => {
         #[cfg(target_arch = "x86_64")]

@@ -97,7 +97,7 @@ impl Decoder {
     /// Finds the seek points of a whole picture, in place of those that are loaded, and decodes nothing.
     ///
     /// # Errors
-    /// What is irregular in the data. There are no points then.
+    /// The first irregularity in the data. Then there are no points.
     pub fn note(&mut self, header: &Header, file: &[u8], points: &mut SeekPoints) -> Result<(), Fault> {
         let frame = Frame::new(header, Scale::Full);
         points.load(&[]);
@@ -147,8 +147,8 @@ impl Rows<'_> {
     /// after the last.
     ///
     /// # Errors
-    /// What is irregular in the data. What had come until then need not be right. [`Fault::Misled`] if that may be the fault of
-    /// seek points: these are gone then, and the picture has to begin again.
+    /// The first irregularity in the data. The rows before it may be wrong. [`Fault::Misled`] if seek points may have caused
+    /// it: they are dropped, and the picture must be begun again.
     ///
     /// # Panics
     /// If `out` has no room for a row.
@@ -211,7 +211,7 @@ impl Rows<'_> {
         Ok(())
     }
 
-    /// What is wrong, with the points that may have led there dropped, and those that were recorded on the way.
+    /// The fault to report. Drops the points that may have led there, and those that were recorded on the way.
     fn blame(&mut self, fault: Fault) -> Fault {
         let Some(points) = &mut self.points else { return fault };
         points.forget();

@@ -183,11 +183,11 @@ impl Tables {
         }
     }
 
-    /// Takes a look at `k` and stores what it finds. Gives the bits that it takes, and where the next look is.
+    /// Takes a look at `k` and stores its values. Returns the bits that it takes, and the place of the next look.
     #[inline(always)]
     fn look(&self, bits: Bits, order: &Order, block: &mut PaddedBlock, k: usize) -> (u32, usize) {
         let (taken, step) = self.ac.look(bits.next);
-        // Where there is one symbol, the first is a zero in the last one's place.
+        // If there is only one symbol, the first value is a zero in the last one's place.
         block[usize::from(order[k + usize::from(step.first_place)])] = i16::from(step.first);
         block[usize::from(order[k + usize::from(step.last_place)])] = step.last.from(bits.next);
         (taken, k + usize::from(step.advance))

@@ -100,7 +100,7 @@ impl Header {
     /// Reads the markers up to the first scan; the rest is not read.
     ///
     /// # Errors
-    /// [`Fault::Unsupported`] where it is a kind that this crate does not take; other faults where it is no JPEG.
+    /// [`Fault::Unsupported`] if it is a kind that this crate does not take; other faults if it is no JPEG.
     pub fn read(bytes: &[u8]) -> Result<Self, Fault> {
         if !bytes.starts_with(&[0xFF, 0xD8]) {
             return Err(Fault::Irregular("it does not begin with SOI"));
@@ -110,7 +110,7 @@ impl Header {
         loop {
             let marker = next_marker(bytes, &mut at)?;
             if matches!(marker, 0x01 | 0xD0..=0xD9) {
-                return Err(Fault::Irregular("a marker without a segment stands in the header"));
+                return Err(Fault::Irregular("the header has a marker without a segment"));
             }
             let length = usize::from(u16_at(bytes, at).ok_or(Fault::Truncated)?);
             let segment = bytes.get(at + 2..at + length.max(2)).ok_or(Fault::Truncated)?;
@@ -131,7 +131,7 @@ impl Header {
                 0xEE if segment.len() >= 12 && segment.starts_with(b"Adobe") => met.adobe = Some(segment[11]),
                 0xE0..=0xEF | 0xFE => {}
                 0xF7 => return Err(Unsupported::Lossless.into()),
-                _ => return Err(Fault::Irregular("an unknown marker stands in the header")),
+                _ => return Err(Fault::Irregular("the header has an unknown marker")),
             }
         }
     }
@@ -295,13 +295,13 @@ impl MetSegments {
 /// The code of the next marker. Moves `at` behind it. Only fill bytes may come before it.
 pub(crate) fn next_marker(bytes: &[u8], at: &mut usize) -> Result<u8, Fault> {
     if *bytes.get(*at).ok_or(Fault::Truncated)? != 0xFF {
-        return Err(Fault::Irregular("bytes stand between two segments"));
+        return Err(Fault::Irregular("there are bytes between two segments"));
     }
     loop {
         *at += 1;
         match *bytes.get(*at).ok_or(Fault::Truncated)? {
             0xFF => {}
-            0 => return Err(Fault::Irregular("bytes stand between two segments")),
+            0 => return Err(Fault::Irregular("there are bytes between two segments")),
             marker => {
                 *at += 1;
                 return Ok(marker);

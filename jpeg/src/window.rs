@@ -155,7 +155,7 @@ impl Window {
     /// Continues after the restart marker with this number. The caller has used the data before it up to `used`.
     pub(crate) fn restart(&mut self, file: &[u8], used: usize, number: u8) -> Result<(), Fault> {
         if !self.ended || used != self.len {
-            return Err(Fault::Irregular("data stands before a restart marker"));
+            return Err(Fault::Irregular("there is data before a restart marker"));
         }
         let mut at = self.at;
         if next_marker(file, &mut at)? != 0xD0 + number {

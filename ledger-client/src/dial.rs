@@ -91,7 +91,7 @@ impl LineFaults {
     }
 }
 
-/// What the system or TLS said, and what to do where that is not plain.
+/// The text of the system or of TLS, and what to do if that is not obvious.
 pub(crate) fn told(error: &io::Error) -> String {
     let hint = if is_refused_certificate(error) {
         ". The coordinator does not accept the certificate of this program: give tls_certificate and tls_key (or \

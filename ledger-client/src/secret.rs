@@ -24,7 +24,7 @@ pub struct SecretError {
     reason: String,
 }
 
-/// What is made from some files, kept until they change.
+/// A value made from some files, and kept until they change.
 pub(crate) struct Reread<T> {
     files: Vec<PathBuf>,
     make: Box<dyn Fn() -> Result<T, SecretError> + Send + Sync>,

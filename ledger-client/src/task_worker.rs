@@ -104,7 +104,7 @@ impl TaskWorker {
         self.own.end();
         let own = Arc::clone(&self.own);
         self.order(Pending::channel(), async move {
-            // What is not given back in time expires.
+            // Tasks that are not given back in time expire.
             tokio::time::timeout(FAREWELL, own.give_back()).await.ok();
             Ok(())
         })

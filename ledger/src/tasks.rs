@@ -242,7 +242,11 @@ impl Tasks {
             self.stored.late_reports += 1;
             self.is_changed = true;
             let (dataset, task) = (&self.stored.dataset, request.task);
-            tracing::info!(dataset, task, "a task was reported that is nobody's, or another worker's by now");
+            tracing::info!(
+                dataset,
+                task,
+                "a task was reported that is no longer valid, or belongs to another worker by now"
+            );
         }
         self.stir(ledger, now);
         ReportTaskReply { outcome: outcome.into() }

@@ -156,7 +156,7 @@ impl Cache {
             Err(error) => {
                 if !self.told.swap(true, Ordering::Relaxed) {
                     let folder = self.folder.path().display();
-                    tracing::warn!(%folder, %error, "the cache cannot be written; reads go on without it");
+                    tracing::warn!(%folder, %error, "the cache cannot be written; reads continue without it");
                 }
                 false
             }

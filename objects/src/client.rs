@@ -38,7 +38,7 @@ const CONNECT: Duration = Duration::from_secs(10);
 #[derive(Clone, Debug)]
 pub(crate) struct Connector {
     tls: Arc<ClientConfig>,
-    /// Whether the store is on this machine, where no proxy leads.
+    /// Whether the store is on this machine, for which no proxy is used.
     local: bool,
     /// What the last request for credentials met. Such requests carry no note of their own.
     credentials: Note,

@@ -7,7 +7,7 @@ use std::ops::Range;
 pub(crate) struct ContentRange {
     /// The bytes; never empty.
     pub(crate) bytes: Range<u64>,
-    /// The size of the whole object, where the server tells it.
+    /// The size of the whole object, if the server tells it.
     pub(crate) size: Option<u64>,
 }
 

@@ -14,7 +14,7 @@ use rustix::io::Errno;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Fault {
     pub(crate) kind: FaultKind,
-    /// What happened; empty where the kind says everything.
+    /// What happened; empty if the kind says everything.
     pub(crate) cause: String,
     /// How long the store asks to wait before the next attempt.
     pub(crate) wait: Option<Duration>,

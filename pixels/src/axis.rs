@@ -8,14 +8,14 @@ use std::ops::Range;
 
 use crate::interpolation::Interpolation;
 
-/// What part of a row (or column) of pixels becomes how many pixels, by which filter.
+/// Which part of a row (or column) of pixels becomes how many pixels, and by which filter.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Axis {
     /// Where the part begins, from 0.
     pub(crate) start: f64,
     /// Where it ends.
     pub(crate) end: f64,
-    /// Source pixels that the filter may look at: 0 to this.
+    /// Source pixels that the filter may read: 0 to this.
     pub(crate) limit: u32,
     /// Output pixels.
     pub(crate) len: u32,
@@ -24,8 +24,8 @@ pub(crate) struct Axis {
 }
 
 impl Axis {
-    /// Whether the pass along this axis, down the columns, comes before that along `columns`, by Pillow's rule since its release
-    /// 13: if many more rows than columns go.
+    /// Whether the pass along this axis, down the columns, comes before the pass along `columns`. By Pillow's rule since its
+    /// release 13, it does if it removes many more rows than the other removes columns.
     pub(crate) fn goes_first(&self, columns: &Self) -> bool {
         let fewer = |axis: &Self| i64::from(axis.limit) - i64::from(axis.len);
         fewer(self) > 2 * fewer(columns).max(0)

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize, Serializer};
 
-/// What is around a picture that is laid on a larger canvas: torchvision's padding modes.
+/// The border of a picture that is laid on a larger canvas: torchvision's padding modes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Border {
@@ -49,7 +49,7 @@ impl PaddingMode {
 }
 
 impl Border {
-    /// The line of a side of `len` that is shown at a place, which may be beyond either end. Nothing where a value is shown.
+    /// The line of a side of `len` that is shown at a place, which may be beyond either end. `None` if a value is shown.
     pub(crate) fn line(self, at: i64, len: u32) -> Option<u32> {
         let last = i64::from(len) - 1;
         let line = match self {

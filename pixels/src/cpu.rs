@@ -47,7 +47,7 @@ pub struct CpuDecoder {
     views: Vec<PlannedView>,
 }
 
-/// A file to be decoded, and what is known of where its parts begin.
+/// A file to decode, and its seek points if there are any.
 struct PictureFile<'a> {
     bytes: &'a [u8],
     points: Option<&'a mut SeekPoints>,
@@ -114,8 +114,8 @@ impl CpuDecoder {
         self.decode_file(PictureFile { bytes, points: None }, recipe, draw, limits, out)
     }
 
-    /// As [`decode`](Self::decode), with what is known of where the file's parts begin, which is loaded before and may have
-    /// changed after. Only our own JPEG decoder makes use of it. The pixels are the same.
+    /// Like [`decode`](Self::decode), with the seek points of the file. The caller loads them before, and the call may
+    /// change them. Only our own JPEG decoder uses them. The pixels are the same.
     ///
     /// # Errors
     /// The picture's [`Fault`]. The place may hold anything then.
@@ -253,8 +253,8 @@ impl Stored {
     }
 }
 
-/// Decodes a picture into the canvas and turns it. `wanted` is told what the picture is, and whether it can be scaled while
-/// decoding, and says what of it is wanted; the canvas then holds at least that.
+/// Decodes a picture into the canvas and turns it. `wanted` gets the picture's facts, and whether it can be scaled while
+/// decoding. It returns which part is wanted. The canvas then has at least that part.
 fn load(
     jpeg: &mut JpegDecoders,
     canvas: &mut Canvas,

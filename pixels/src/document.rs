@@ -102,7 +102,7 @@ pub fn named_views(values: &Map<String, Value>, first: &Recipe) -> Result<Vec<Vi
 /// The document, and the mistakes that were found in it.
 struct Reader<'v> {
     values: &'v Map<String, Value>,
-    /// The recipe of the first view, where this one is of a further one.
+    /// The recipe of the first view, if this one is of a further view.
     first: Option<&'v Recipe>,
     mistakes: Vec<Mistake>,
 }

@@ -163,7 +163,7 @@ impl Limits {
     pub(crate) fn check_memory(&self, (width, height): (u32, u32), own_form: u8) -> Result<(), Fault> {
         let pixels = u64::from(width) * u64::from(height);
         let (bytes, limit) = (pixels.saturating_mul(3 + u64::from(own_form)), self.pixels.saturating_mul(8));
-        // Where few pixels are allowed, that is to bound pixels, and not memory.
+        // A low limit of pixels is meant to bound pixels, and not memory.
         if bytes > limit.max(LITTLE) { Err(Fault::TooMuchMemory { bytes, limit }) } else { Ok(()) }
     }
 

@@ -264,8 +264,8 @@ impl Plan {
         self.steps.push(Step::Canvas { width, height, left, top, border });
     }
 
-    /// Lays the picture on a canvas of this size, with its corner at a place that may be beyond it. Of the picture, the canvas shows
-    /// what is in these columns and rows, which are the canvas's. If there are none, it shows the border alone.
+    /// Lays the picture on a canvas of this size. Its corner is at `left` and `top`, which may be outside. `shown` has the
+    /// columns and rows of the canvas in which the picture is visible. Without them, the canvas shows only the border.
     pub(crate) fn lay(
         &mut self,
         (left, top): (i64, i64),
@@ -289,8 +289,8 @@ impl Plan {
         self.grow(width, height, at(first), at(upper), border);
     }
 
-    /// Keeps a part that may reach beyond the picture, where it is black. What the part does not show is cut off first, so that
-    /// no more than the part has room on the canvas. Of a picture beside the part, a pixel is left.
+    /// Keeps a part that may extend beyond the picture, where it is black. First the picture is cut to the part, so that the
+    /// canvas needs no more room than the part. If the picture is entirely outside the part, one pixel of it is kept.
     pub(crate) fn window(&mut self, left: i32, top: i32, width: u32, height: u32) {
         let shown = |first: i32, len: u32, side: u32| {
             let begin = u32::try_from(first).unwrap_or(0).min(side - 1);

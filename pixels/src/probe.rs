@@ -36,7 +36,7 @@ pub struct Probe {
 /// Sides of the largest unit in which a JPEG's coefficients are kept, in pixels: four blocks of eight.
 const LARGEST_UNIT: u64 = 32;
 
-/// Reads format, size and orientation of a file's bytes. Costs no more than a look at its header.
+/// Reads format, size and orientation of a file's bytes. It reads only the header.
 ///
 /// # Errors
 /// [`Fault::Empty`], [`Fault::NotAPicture`], [`Fault::Unsupported`], [`Fault::Truncated`] and [`Fault::Corrupt`] as far as

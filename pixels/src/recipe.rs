@@ -91,7 +91,7 @@ impl Recipe {
         self.pipeline.drawing_by_boxes()
     }
 
-    /// The pairs of keypoints that change places where the picture is mirrored: those of the first flip that names some.
+    /// The pairs of keypoints that change places if the picture is mirrored: those of the first flip that names some.
     pub fn flip_pairs(&self) -> &[[u32; 2]] {
         self.transforms().iter().map(Transform::flip_pairs).find(|pairs| !pairs.is_empty()).unwrap_or_default()
     }

@@ -1,5 +1,5 @@
-//! What becomes of a picture under operations, round by round: what a GPU does in one launch, with numbers instead of operations.
-//! All pixels of a round are there before the next one begins.
+//! The operations on a picture, round by round. A round is what a GPU does in one launch, with numbers instead of
+//! operations. All pixels of a round are there before the next one begins.
 
 use crate::interpolation::Interpolation;
 
@@ -69,7 +69,7 @@ pub struct MovedFrom {
     pub row: [f64; 3],
     /// What both are divided by.
     pub depth: [f64; 2],
-    /// What comes from outside, in all digits, if anything does.
+    /// The value of pixels outside, in all digits, if there are any.
     pub fill: Option<[f64; 3]>,
     /// The same as pixels have it.
     pub fill_bytes: [u8; 3],
@@ -160,7 +160,7 @@ pub struct BlendShares {
     pub other: f32,
 }
 
-/// What has to be counted of a picture before something is done with it.
+/// What must be counted of a picture before an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Counted {
     /// How often each channel has each value.

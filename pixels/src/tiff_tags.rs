@@ -180,7 +180,7 @@ impl<'a> TiffBytes<'a> {
         self.values(directory, fields, tag).first().copied()
     }
 
-    /// The first few values of a field. None of them where there is no such field, or its values are no whole numbers.
+    /// The first few values of a field. None of them if there is no such field, or its values are no whole numbers.
     fn values(self, directory: usize, fields: u16, tag: u16) -> Vec<u32> {
         let found = (0..usize::from(fields.min(MOST_FIELDS)))
             .map(|number| directory.saturating_add(2 + 12 * number))

@@ -64,9 +64,9 @@ pub use resize::Resize;
 pub use scale_jitter::ScaleJitter;
 use shape::{Shape, Size};
 
-/// Makes [`Transform`] of the table of all transforms. Those that plan are types with `problem`, `shape` and `plan`. Those of a
-/// size have a field `size`, which the result has whatever comes, and `plan`. Those that draw operations have `problem` and
-/// `draw`, and leave the picture's size alone.
+/// Makes [`Transform`] from the table of all transforms. Transforms under `plan` are types with `problem`, `shape` and
+/// `plan`. Those under `size` have `plan` and a field `size`, which is the size of every result. Those that draw operations
+/// have `problem` and `draw`, and leave the picture's size alone.
 macro_rules! transforms {
     (
         plan { $($(#[$doc:meta])* $name:literal => $kind:ident,)* }
@@ -372,7 +372,7 @@ fn list_problem(transforms: &[Transform]) -> Option<String> {
     }
     (0..).zip(transforms).find_map(|(number, transform): (usize, _)| {
         let problem = match transform {
-            Transform::Normalize(_) => Some("it must stand at the end of the whole list".to_owned()),
+            Transform::Normalize(_) => Some("it must be at the end of the whole list".to_owned()),
             Transform::Mosaic(_) => Some("it must be the first of the whole list".to_owned()),
             _ => transform.problem(),
         };

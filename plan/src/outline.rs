@@ -8,7 +8,7 @@ use forebay_proto::v1::DatasetOutline;
 const BLOCKS: u64 = 1024;
 
 /// Records of a block, in the outline of a dataset with `records` records. A power of two, so that lists of different
-/// lengths have the same blocks, or some that several of the other's are.
+/// lengths have the same blocks, or a block of one list is several blocks of the other.
 ///
 /// ```
 /// assert_eq!(forebay_plan::outline_block(1024), 1);
@@ -23,8 +23,8 @@ pub fn is_of(outline: &DatasetOutline, records: u64) -> bool {
     outline.block == outline_block(records) && outline.sums.len() as u64 == records.div_ceil(outline.block)
 }
 
-/// The first records that differ, as far as the blocks tell. Each outline comes with the number of its records, which it is
-/// of. Nothing if all blocks are equal.
+/// The first records that differ, as far as the blocks show. Each outline comes with the number of its records, and must be
+/// the outline of that many. `None` if all blocks are equal.
 pub fn first_difference(one: (u64, &DatasetOutline), other: (u64, &DatasetOutline)) -> Option<Range<u64>> {
     let block = one.1.block.max(other.1.block);
     let (a, b) = (merged(one.1, block), merged(other.1, block));

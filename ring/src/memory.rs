@@ -77,8 +77,8 @@ impl Memory {
         Self::under(Path::new("/"))
     }
 
-    /// What there is for a ring of this memory: huge pages that were set aside, or what the machine has left, on its node alone
-    /// if it has to be there.
+    /// The memory that is available for a ring with this backing: huge pages that were set aside, or the machine's free
+    /// memory. Only that of its node counts if the ring must be there.
     pub fn for_ring(backing: &Backing) -> io::Result<Self> {
         let root = Path::new("/");
         match (backing.pages, backing.only()) {

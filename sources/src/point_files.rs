@@ -227,7 +227,7 @@ mod tests {
         PointFiles::open(file(bytes), FINGERPRINT, records)
     }
 
-    /// What is read of the files, and what ended that.
+    /// The points read from the files, and the error that ended the read.
     fn read(files: &PointFiles) -> (Vec<(u64, Vec<u8>)>, io::Result<()>) {
         let mut blocks = Vec::new();
         let end = files.each(|record, block| {

@@ -24,7 +24,7 @@ pub(crate) struct Picture {
 }
 
 impl Picture {
-    /// None where it is of a kind that is left to libjpeg-turbo.
+    /// `None` if it is of a kind that is left to libjpeg-turbo.
     fn new(bytes: Vec<u8>, record: u64) -> Option<Self> {
         let header = Header::read(&bytes).ok()?;
         let recipe = Recipe::training(224).expect("a recipe of the library's own");

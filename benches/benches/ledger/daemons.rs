@@ -21,7 +21,7 @@ const FILES: u64 = 50_000;
 /// Files of a folder.
 const FOLDER: u64 = 1000;
 const ROUNDS: usize = 5;
-/// What is delivered in the beginning does not count.
+/// Deliveries at the beginning do not count.
 const WARM: Duration = Duration::from_secs(3);
 const MEASURED: Duration = Duration::from_secs(10);
 

@@ -111,7 +111,7 @@ impl Batch {
         self.keep.labels()
     }
 
-    /// Record numbers of all places; -1 where a place has none.
+    /// Record numbers of all places; -1 if a place has none.
     pub fn records(&self) -> &[i64] {
         self.keep.records()
     }

@@ -80,7 +80,7 @@ impl Hands {
         Ok(())
     }
 
-    /// False where the batch was decided before.
+    /// False if the batch was decided before.
     pub(crate) fn give_back(&self, ticket: HoldTicket) -> Result<bool, Broken> {
         self.owner.check()?;
         let mut found = false;
@@ -92,7 +92,7 @@ impl Hands {
         Ok(found)
     }
 
-    /// The caller never had the batch. False where its offer cannot wait again.
+    /// The caller never got the batch. False if its offer cannot wait again.
     pub(crate) fn put_back(&self, ticket: HoldTicket) -> bool {
         let mut waits = false;
         self.change(|holds| {
@@ -153,7 +153,7 @@ impl Hands {
 }
 
 impl HandsState {
-    /// A hang-up, or a socket that fails, is seen where the session reads.
+    /// A hang-up or an error of the socket is noticed when the session reads.
     fn flush(&mut self) {
         let socket = match &self.line {
             Line::Open(socket) => socket,

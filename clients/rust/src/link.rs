@@ -347,7 +347,7 @@ pub(crate) fn send(socket: &Socket, packet: &[u8], fds: &[OwnedFd], patience: &m
 pub(crate) fn try_send(socket: &Socket, packet: &[u8], fds: &[OwnedFd]) -> Result<bool, SocketError> {
     let fds: Vec<BorrowedFd<'_>> = fds.iter().map(AsFd::as_fd).collect();
     match socket.send(packet, &fds)? {
-        // A hang-up is seen where the answer is read.
+        // A hang-up is noticed when the answer is read.
         Sent::Done | Sent::Closed => Ok(true),
         Sent::WouldBlock => Ok(false),
     }

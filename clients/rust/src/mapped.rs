@@ -95,7 +95,7 @@ impl Mapped {
         Ok(self.ring.view.while_writable(lock)?)
     }
 
-    /// The memory of its pixels, where that is a GPU's.
+    /// The memory of its pixels, if they are in a GPU.
     pub fn gpu(&self) -> Option<GpuPixels<'_>> {
         self.ring.memory.as_ref().map(|fd| GpuPixels { pixels: self.ring.pixels, fd: fd.as_fd() })
     }

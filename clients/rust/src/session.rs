@@ -193,7 +193,7 @@ impl Session {
         // The drop does the rest.
     }
 
-    /// What there is for the caller now; None to wait on.
+    /// The result for the caller, if there is one now. `None` means to wait longer.
     fn decide(&mut self, patience: &mut Patience<'_>) -> Result<Option<Next>, NextError> {
         self.pass_on_notices(patience);
         if let Some((code, message)) = self.inbox.failure() {

@@ -19,7 +19,7 @@ pub enum Target {
         number: u64,
         /// JSON with the keys of a `[streams.NAME]` table.
         settings: String,
-        /// Paths separated by NUL bytes, where the source is a list of files.
+        /// Paths separated by NUL bytes, if the source is a list of files.
         files: Option<Vec<u8>>,
     },
     /// A configured stream of a daemon that runs.

@@ -12,7 +12,7 @@ pub(crate) struct Vigil {
     first: Duration,
     /// What earlier calls waited.
     before: Duration,
-    /// The next notice is due after so long a wait.
+    /// The next notice is due after this wait.
     due: Duration,
     /// The daemon was asked for the next notice.
     is_asked: bool,
@@ -27,7 +27,7 @@ pub(crate) struct Vigil {
 pub(crate) enum VigilStep {
     /// To ask the daemon whether it answers.
     Ask,
-    /// To tell the caller that it has waited for so long, and whether the daemon answers.
+    /// To tell the caller how long it has waited, and whether the daemon answers.
     Tell { waited: Duration, answers: bool },
 }
 
@@ -57,8 +57,8 @@ impl Vigil {
         self.is_told = true;
     }
 
-    /// What is due when this call has waited for so long. If the daemon answers and has itself said why nothing comes, the caller
-    /// needs no further notice.
+    /// The step that is due when this call has waited for this long. If the daemon answers, and has itself said why no
+    /// batches come, the caller needs no further notice.
     pub(crate) fn look(&mut self, waited: Duration) -> Option<VigilStep> {
         let waited = self.before + waited;
         if !self.is_asked && waited >= self.due.saturating_sub(self.due.min(LONGEST) / 5) {

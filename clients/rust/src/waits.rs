@@ -7,7 +7,7 @@ const LASTING: Duration = Duration::from_secs(1);
 /// At the end of a call, waits are reported once they add up to this. A trainer that hardly waits reports nothing.
 const ENDED: Duration = Duration::from_millis(100);
 
-/// What was waited and not told yet.
+/// Waits that were not reported yet.
 #[derive(Debug, Default)]
 pub(crate) struct Waits {
     /// Of the call that is under way, as far as it was counted.
@@ -16,13 +16,13 @@ pub(crate) struct Waits {
 }
 
 impl Waits {
-    /// The call that is under way has waited so long. Gives what the daemon is to be told now.
+    /// The call that is under way has waited this long. Returns the time to report to the daemon now.
     pub(crate) fn waited(&mut self, in_call: Duration) -> Option<Duration> {
         self.add(in_call);
         self.due(LASTING)
     }
 
-    /// The call is over, after such a wait. Gives what the daemon is to be told now.
+    /// The call is over, after this wait. Returns the time to report to the daemon now.
     pub(crate) fn ends(&mut self, in_call: Duration) -> Option<Duration> {
         self.add(in_call);
         self.of_call = Duration::ZERO;

@@ -1,6 +1,6 @@
-//! What must be true of every run, and how a checker says that it is not.
+//! The invariants of every run, and how a checker reports a violation.
 
-/// What must be true of every run, whatever dies, is cut off or comes late.
+/// An invariant of every run, even if processes die, connections break or messages come late.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Invariant {
     /// I1: each record of a complete epoch was delivered, or is listed as bad.

@@ -6,8 +6,8 @@ use parking_lot::{Condvar, Mutex};
 
 use crate::dial::{Count, Knob};
 
-/// What the driver's video library has of the GPU for one state: so many surfaces and as many files' bytes, as wide, as high and
-/// as long as the largest so far.
+/// The GPU memory that the driver's video library has for one state: a number of surfaces, and buffers for as many files, as
+/// wide, as high and as long as the largest so far.
 #[derive(Default)]
 pub(crate) struct EngineMemory {
     width: usize,

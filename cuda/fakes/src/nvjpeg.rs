@@ -113,7 +113,7 @@ fn fill(bytes: &[u8], image: &Image, wrong: bool) {
     Count::Pictures.add(1);
     let wrong = if wrong { 0xFF } else { 0 };
     let planes = yuv::decode(bytes).into_iter().flatten().enumerate();
-    // Where one plane is for red, green and blue, there is no other.
+    // A plane for red, green and blue is the only one.
     for (number, (width, plane)) in planes.filter(|(number, _)| !image.channel[*number].is_null()) {
         for (row, samples) in plane.chunks_exact(width).enumerate() {
             let samples: Vec<u8> = samples.iter().map(|sample| sample ^ wrong).collect();

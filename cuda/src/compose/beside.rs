@@ -93,7 +93,7 @@ struct Case {
 }
 
 impl Case {
-    /// The one of a record, for a source at an address; none where the recipe is the CPU's.
+    /// The composition of a record, for a source at an address. `None` if only the CPU can do the recipe.
     fn of(record: u64, address: u64) -> Option<Self> {
         let draw = Draw { seed: 12, epoch: 0, record };
         let draws = draw.at(0);
@@ -195,8 +195,8 @@ fn apart(dtype: Dtype, deviation: f32, a: &[u8], b: &[u8]) -> u32 {
     if levels.is_nan() { steps } else { steps.min(levels as u32) }
 }
 
-/// Pictures of 500 x 375 in 4:2:0 per second that the kernel alone makes training pictures of, 224 x 224 of this type and layout, in
-/// batches of so many, for about this time; the host's part of a launch is in it.
+/// How many pictures of 500 x 375 in 4:2:0 the kernel alone turns into training pictures per second: 224 x 224 of this type
+/// and layout, in batches of this many, measured for about this time. It includes the host's part of a launch.
 ///
 /// # Errors
 /// The GPU fails, or does not take the kernel.

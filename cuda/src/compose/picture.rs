@@ -118,7 +118,7 @@ impl Source {
 }
 
 impl Taps {
-    /// No weights, where the result has `side` pixels.
+    /// No weights, for a result with `side` pixels.
     pub(super) fn none(side: u32) -> Self {
         Self { address: 0, stride: 0, begin: 0, len: 0, side }
     }

@@ -186,13 +186,13 @@ impl Table {
 mod tests {
     use super::*;
 
-    /// What cuda.h of CUDA 13.0 says of a code, in short.
+    /// A short form of the text in cuda.h of CUDA 13.0 about a code.
     enum Says {
         /// "The process must be terminated and relaunched", or "the context cannot be used anymore".
         Relaunch,
-        /// What it refused, or what is missing, and no word of what comes after.
+        /// What it refused, or what is missing, but nothing about later calls.
         NoMore,
-        /// That it has happened on the device. The driver's manual of Xid errors has the rest: the process is to be ended.
+        /// That it has happened on the device. The driver's manual of Xid errors adds that the process must be ended.
         Happened,
     }
 

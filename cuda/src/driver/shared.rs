@@ -42,8 +42,8 @@ pub struct SharedMemory {
     fd: OwnedFd,
 }
 
-/// A part of shared memory that a lane writes to, or that is read back. Who may do so, and when, is its owner's affair: two that
-/// write to one part at a time leave any bytes there.
+/// A part of shared memory that a lane writes to, or that is read back. Its owner must decide who may do so, and when: two
+/// writers of one part at the same time leave arbitrary bytes.
 #[derive(Clone, Debug)]
 pub struct SharedPlace {
     memory: Arc<SharedMemory>,

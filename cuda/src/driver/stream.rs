@@ -171,8 +171,8 @@ impl Stream {
         self.context.check("cuMemcpyHtoDAsync", code)
     }
 
-    /// Queues a copy from a place in a GPU's memory to any memory of the host, and does not wait for it. It runs beside other
-    /// work only where that memory is page-locked.
+    /// Queues a copy from a place in a GPU's memory to any memory of the host, and does not wait for it. It runs beside
+    /// other work only if that memory is page-locked.
     ///
     /// # Safety
     /// Nothing reads, writes or frees `to` before [`Self::wait`] has returned.

@@ -1,5 +1,5 @@
-//! What the engines' decoder takes of a GPU's memory. It comes from the driver's video library, past nvJPEG's allocator, so
-//! that it is counted by what it can be, and pictures for which it would be more go to the next lane.
+//! The memory of a GPU that the engines' decoder takes. The driver's video library allocates it, past nvJPEG's allocator. So
+//! the most that it can be is counted, and larger pictures go to the next lane.
 
 use std::sync::Arc;
 
@@ -9,8 +9,9 @@ use crate::nvjpeg::{Account, Counted};
 
 /// Bytes for each pixel of the largest picture: a surface in 4:4:4, and a file that is no longer than one of its planes.
 const BYTES_A_PIXEL: usize = 4;
-/// The memory of one state. The library keeps so many surfaces and as many files' bytes, each of them as wide and as high as
-/// the widest and the highest picture so far (nvJPEG 13.0, as its calls show; what a GPU has free says how good the count is).
+/// The memory of one state. The library keeps a number of surfaces, and buffers for as many files. Each is as wide and as
+/// high as the widest and the highest picture so far. (nvJPEG 13.0, as its calls show. The free memory of a GPU shows how
+/// good the count is.)
 #[derive(Debug)]
 pub(super) struct EngineMemory {
     side: u32,

@@ -71,9 +71,9 @@ impl Road {
         Ok(self.planes())
     }
 
-    /// What must never be done, for the measurement that shows why: the second picture is given to the engines while the copy
-    /// of all memory, with the first one at its end, is still under way. Hardware that keeps the order of its stream leaves the
-    /// first picture in the copy.
+    /// Does what a lane must never do, to measure the effect. It gives the second picture to the engines while the copy of
+    /// all memory, with the first picture at its end, is still under way. On hardware that keeps the order of its stream,
+    /// the copy has the first picture.
     fn overtaken(&mut self, bytes: &[u8], by: &[u8]) -> Result<Vec<u8>, LaneError> {
         let (first, second) = (self.placed(bytes), self.placed(by));
         // SAFETY: as in `decode`.

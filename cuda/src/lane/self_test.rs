@@ -11,8 +11,8 @@ use super::worker::{Made, Order, Target, Worker};
 use super::{LaneKind, Refusal};
 use crate::driver::CudaError;
 
-/// How far a lane may be off, in levels of 255: a single value, and all of them on average. An inverse DCT of another make is
-/// off by one or two in a plane, which the colours double. What these should be is to be measured on GPUs.
+/// How far a lane may be off, in levels of 255: a single value, and all of them on average. Another implementation of the
+/// inverse DCT is off by one or two in a plane, which the colours double. The right limits must be measured on GPUs.
 const WORST: u8 = 10;
 /// See [`WORST`].
 const MEAN: f64 = 1.0;
@@ -117,8 +117,9 @@ impl Seen {
     }
 }
 
-/// Decodes the known pictures on a lane, in groups, over and over, and carries a recipe out on every other. What a lane
-/// refuses goes to the next one in service, so that is no fault of a lane, unless nothing would be left for it.
+/// Decodes the known pictures on a lane, in groups, over and over, and carries out a recipe on every other picture. In
+/// service, a picture that a lane refuses goes to the next lane. So a refusal is no fault, unless the lane refuses
+/// everything.
 ///
 /// # Errors
 /// It refuses what it has to decode, or the GPU broke.

@@ -26,7 +26,7 @@ const GROUPS: usize = 10;
 /// How far the kernel may be from its twin.
 const MOST: u32 = 1;
 
-/// What came of a test: what it has seen, or what is wrong.
+/// The outcome of a test: its observations, or what is wrong.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trial {
     /// What is tested.
@@ -48,8 +48,8 @@ pub fn trials(gpu: &Gpu, kind: LaneKind, copy: usize) -> Vec<Trial> {
     trials
 }
 
-/// Tests the kernel: beside its twin over so many random cases, and how fast it is with so many pictures in a launch, for about
-/// this time.
+/// Tests the kernel: compares it with its twin over random cases, and measures its speed with this many pictures in a
+/// launch, for about this time.
 pub fn kernel_trials(gpu: &Gpu, cases: u64, pictures: u32, time: Duration) -> Vec<Trial> {
     let beside = gpu.site().and_then(|site| beside(site, cases)).map_err(|error| error.to_string());
     let beside = beside.and_then(|Beside { cases, worst, differ }| {

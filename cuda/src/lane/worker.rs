@@ -1,8 +1,9 @@
-//! One thread's share of a GPU lane: a state of nvJPEG, a stream, surfaces of its own, and memory for what is made of them.
+//! One thread's share of a GPU lane: a state of nvJPEG, a stream, surfaces of its own, and memory for their results.
 //!
-//! A group is decoded into surfaces that nothing else touches, composed by launches, copied to where it will be read unless
-//! it is made there (a ring in this GPU), and waited for; only then does the worker take the next. So nothing is ever written
-//! into a surface that is still read, whatever order the hardware keeps. While one worker waits, the engines decode for others.
+//! A group is decoded into surfaces that nothing else touches, and composed by launches. The results are copied to where
+//! they will be read, unless they are made there (a ring in this GPU). The worker waits for all of this before it takes the
+//! next group. So nothing is ever written into a surface that is still read, whatever order the hardware keeps. While one
+//! worker waits, the engines decode for others.
 #![allow(unsafe_code, reason = "queues work on memory that has to be left alone")]
 
 use std::ops::Range;
@@ -56,7 +57,7 @@ pub struct Order<'a> {
 /// Where a result goes.
 #[derive(Debug)]
 pub enum Target<'a> {
-    /// Memory of the host, by a copy; at full speed where it is page-locked.
+    /// Memory of the host, by a copy; at full speed if it is page-locked.
     Host(&'a mut [u8]),
     /// Memory of the worker's own GPU, where the result is made.
     Gpu(&'a mut SharedPlace),
@@ -171,9 +172,9 @@ impl Worker {
         self.staging.room()
     }
 
-    /// Decodes the first of these pictures, as many as its memory holds, and writes what is made of them where they say; or tells
-    /// why another lane has to take one. There are as many outcomes as pictures were taken, at least one; the rest is for
-    /// another call. Places of refused pictures may hold anything.
+    /// Decodes the first of these pictures, as many as fit into its memory, and writes their results to their targets. For a
+    /// refused picture, the outcome says why another lane has to take it. There are as many outcomes as pictures were taken,
+    /// at least one; the rest is for another call. Places of refused pictures may hold anything.
     ///
     /// # Errors
     /// The GPU failed. Unless that [is a fault](CudaError::is_fault), nothing of the call is under way any more, and other lanes may
@@ -215,7 +216,7 @@ impl Worker {
         Ok(outcomes)
     }
 
-    /// Whether the lane takes the picture, from its header alone, and what is to be made of it.
+    /// Whether the lane takes the picture, by its header alone, and how it is composed.
     fn admit(&mut self, order: &Order<'_>) -> Result<Result<(Surface, Composition), Refusal>, CudaError> {
         let (surface, made) = match self.fits(order) {
             Ok(fitting) => fitting,
@@ -223,7 +224,7 @@ impl Worker {
         };
         let taken = match &mut self.state {
             LaneState::Batch(state) => state.takes(order.bytes, &surface.frame()),
-            // Its parser reads the whole file; it is asked when the picture's turn comes.
+            // Its parser reads the whole file, so it decides only when the picture's turn comes.
             LaneState::Single(_) => Ok(true),
         };
         Ok(match taken {
@@ -233,7 +234,7 @@ impl Worker {
         })
     }
 
-    /// Whether the worker has room for a picture of this kind and size, and for what is to be made of it.
+    /// Whether the worker has room for a picture of this kind and size, and for its result.
     fn fits(&self, order: &Order<'_>) -> Result<(Surface, Composition), Refusal> {
         let head = Frame::head(order.bytes)?;
         let frame = Frame::of(&head)?;
@@ -347,8 +348,8 @@ impl NvjpegError {
     }
 }
 
-/// Takes memory of the engines for pictures of this side, or, where the GPU has less, half of that, and so on: the rest is taken
-/// as pictures come.
+/// Takes memory of the engines for pictures of this side. If the GPU has less, it takes half of that, and so on: the rest is
+/// taken as pictures come.
 fn reserve(state: &mut BatchState, group: usize, side: u32) -> Result<(), LaneError> {
     let mut side = side.min(MOST_RESERVED);
     loop {

@@ -107,8 +107,8 @@ impl BatchState {
     /// host's wait keeps batches apart.
     ///
     /// # Errors
-    /// [`LaneError::Nvjpeg`] where the call fails, for which one picture is enough; nothing is under way then.
-    /// [`LaneError::Cuda`] where the GPU fails.
+    /// [`LaneError::Nvjpeg`] if the call fails, for which one picture is enough. Then nothing is under way.
+    /// [`LaneError::Cuda`] if the GPU fails.
     pub(crate) fn decode(
         &mut self,
         pictures: &[Placed<'_>],
@@ -120,7 +120,7 @@ impl BatchState {
         Ok(stream.wait()?)
     }
 
-    /// Gives pictures to the engines, and does not wait for them. Where that fails, nothing is under way afterwards.
+    /// Gives pictures to the engines, and does not wait for them. If that fails, nothing is under way afterwards.
     ///
     /// # Safety
     /// Nothing else is under way in the surfaces, or in this state, and the pictures' bytes are neither changed nor freed before

@@ -49,7 +49,7 @@ impl PageLocked {
         self.state.lock().allowed -= bytes;
     }
 
-    /// What nvJPEG takes its memory with. It may be used as long as this lives, where it is.
+    /// The functions with which nvJPEG allocates its memory. They may be used as long as this value lives and is not moved.
     pub(super) fn allocator(&self) -> Allocator {
         Allocator { malloc: give, free: take_back, giver: (&raw const *self).cast_mut().cast() }
     }

@@ -32,7 +32,7 @@ pub(crate) struct SingleState {
 unsafe impl Send for SingleState {}
 
 impl SingleState {
-    /// A state of the handle's backend, with buffers, which grow with the pictures: that in the host to at most so many bytes. A
+    /// A state of the handle's backend, with buffers that grow with the pictures. The buffer in the host has a limit: a
     /// picture that needs more is refused with status 5.
     ///
     /// # Errors
@@ -50,7 +50,7 @@ impl SingleState {
             device: null_mut(),
             _allowed: Allowance::new(handle.account(), page_locked),
         };
-        // What is made so far goes with `state` if a later one fails.
+        // If a later step fails, the drop of `state` frees the parts that exist so far.
         state.decoder = made("nvjpegDecoderCreate", |to| {
             // SAFETY: the handle lives and the pointer is writable.
             unsafe { (table.decoder_create)(raw, handle.backend().number(), to) }
@@ -98,7 +98,7 @@ impl SingleState {
         Ok(stream.wait()?)
     }
 
-    /// Begins to decode a picture, and does not wait for it. Where that fails, nothing is under way afterwards.
+    /// Begins to decode a picture, and does not wait for it. If that fails, nothing is under way afterwards.
     ///
     /// # Safety
     /// Nothing else is under way in its place, or in this state, and neither is used before [`Stream::wait`] has returned.

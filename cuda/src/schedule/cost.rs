@@ -128,7 +128,7 @@ impl Cost {
     }
 }
 
-/// Gauss with the larger pivot; none where the matrix is singular, which the prior does not allow.
+/// Gauss with the larger pivot. `None` if the matrix is singular, which the prior does not allow.
 fn solve(mut matrix: [[f64; 3]; 3], mut right: [f64; 3]) -> Option<[f64; 3]> {
     for step in 0..3 {
         let pivot = (step..3).max_by(|a, b| matrix[*a][step].abs().total_cmp(&matrix[*b][step].abs()))?;

@@ -42,7 +42,7 @@ pub(super) struct Line<T> {
     passed_over: u32,
 }
 
-/// How many pictures at a line's tail a thief looks at: it may be barred from the last ones.
+/// How many pictures at a line's tail a thief considers: it may be barred from the last ones.
 const LOOK_BACK: usize = 8;
 /// After this many pictures that went to other lanes while a lane had none, its measurements count less.
 const PATIENCE: u32 = 256;

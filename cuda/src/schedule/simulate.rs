@@ -13,7 +13,7 @@ pub struct TrueLane {
     pub workers: u32,
     /// Pictures that a worker takes together.
     pub group: usize,
-    /// Seconds of a worker for a picture; where there are engines, of an engine.
+    /// Seconds of a worker for a picture; with engines, of an engine.
     pub cost: Cost,
     /// What decodes, if that is not the workers themselves.
     pub engines: Option<Engines>,

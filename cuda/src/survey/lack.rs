@@ -10,7 +10,7 @@ use crate::nvjpeg::NvjpegError;
 pub struct Lack {
     /// What.
     pub what: String,
-    /// What is not to be had without it.
+    /// What does not work without it.
     pub cost: String,
     /// How to get it.
     pub remedy: &'static str,
@@ -120,7 +120,7 @@ impl Survey {
     }
 }
 
-/// What helps where the driver cannot be used.
+/// The remedy if the driver cannot be used.
 fn remedy_of_driver(error: &DriverError) -> &'static str {
     match error {
         DriverError::Open(_) => {
@@ -130,13 +130,11 @@ fn remedy_of_driver(error: &DriverError) -> &'static str {
     }
 }
 
-/// What helps where the driver, or a GPU, does not start.
+/// The remedy if the driver, or a GPU, does not start.
 fn remedy_of_start(error: &CudaError) -> &'static str {
     match error.code {
         NO_DEVICE => SHOW,
-        MISMATCH => {
-            "the driver was updated under the running kernel: start the machine anew, or load its modules again"
-        }
+        MISMATCH => "the driver was updated under the running kernel: restart the machine, or load its modules again",
         UNAVAILABLE => {
             "another process has the GPU to itself, or no process may use it: nvidia-smi -c 0 resets its compute mode"
         }

@@ -12,7 +12,7 @@ use super::table::joined;
 pub(super) struct Lines(BTreeMap<String, usize>);
 
 impl Lines {
-    /// Those of a document; none where it is no TOML.
+    /// The lines of a document. None if it is no TOML.
     pub(super) fn of(text: &str) -> Self {
         let mut lines = Self::default();
         if let Ok(document) = DeTable::parse(text) {

@@ -51,7 +51,7 @@ pub(crate) struct SourceRights {
     pub objects: ObjectRoots,
 }
 
-/// The cache on a local disk, where the configuration and the environment do not say enough.
+/// The cache on a local disk, if the configuration and the environment do not say enough.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum CacheSettingError {
     /// `FOREBAY_CACHE_SIZE` has another value than a size.

@@ -265,7 +265,7 @@ impl StreamSection {
         let recipe = table.recipe(shuffle.is_on());
         let complete = batch_size.is_some() && recipe.is_some();
         let named_views = recipe.as_ref().map(|recipe| table.named_views(recipe)).unwrap_or_default();
-        // Where one of the two is missing, the other keys are read all the same: every mistake is reported at once.
+        // If one of the two is missing, the other keys are still read, so that all mistakes are reported at once.
         let recipe = recipe.unwrap_or_else(|| Recipe::training(1).expect("its shape is fixed"));
         let default = StreamSettings {
             shuffle,

@@ -21,9 +21,9 @@ pub struct Surroundings {
     pub user_state: Option<PathBuf>,
     /// `XDG_CACHE_HOME`, or `~/.cache`.
     pub user_cache: Option<PathBuf>,
-    /// `FOREBAY_CACHE_SIZE`: the size of the cache on a local disk, where no configuration has it.
+    /// `FOREBAY_CACHE_SIZE`: the size of the cache on a local disk, if no configuration has it.
     pub cache_size: Option<String>,
-    /// `FOREBAY_CACHE`: the folder of that cache, where no configuration has it.
+    /// `FOREBAY_CACHE`: the folder of that cache, if no configuration has it.
     pub cache_folder: Option<PathBuf>,
     /// `LOCAL_WORLD_SIZE`, which a launcher of training jobs sets.
     pub local_world_size: Option<String>,

@@ -1,4 +1,4 @@
-//! Accepts the connections of daemons to a coordinator, with TLS where it has a certificate.
+//! Accepts the connections of daemons to a coordinator, with TLS if it has a certificate.
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::io;

@@ -17,7 +17,7 @@ use super::CoordinateError;
 
 /// File of the snapshot, in the folder of the ledgers.
 pub(super) const SNAPSHOT: &str = "ledger.snapshot";
-/// What follows its name where it was set aside.
+/// The suffix of a snapshot that was set aside.
 const BEFORE: &str = ".before";
 /// How often is looked whether this process leads.
 const LOOK: Duration = Duration::from_millis(100);
@@ -48,7 +48,10 @@ pub(super) async fn keep(handle: Handle, file: PathBuf, every: Duration) {
                 }
             }
             Err(cause) if !std::mem::replace(&mut fails, true) => {
-                tracing::error!(cause, "the snapshot of the ledgers is not written; the ledgers themselves go on");
+                tracing::error!(
+                    cause,
+                    "the snapshot of the ledgers cannot be written; the ledgers themselves are not affected"
+                );
             }
             Err(_told) => {}
         }

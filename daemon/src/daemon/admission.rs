@@ -324,7 +324,7 @@ fn room_for(bytes: u64) -> Result<(), ListError> {
 /// Sends a trainer away with the reason.
 pub(super) fn refuse(socket: &Socket, (code, reason): &AdmissionRefusal) {
     if let Err(error) = socket.send(&text(MessageKind::Refused, *code, reason), &[]) {
-        tracing::debug!(%error, "who was refused is gone already");
+        tracing::debug!(%error, "the refused trainer is gone already");
     }
 }
 

@@ -98,7 +98,7 @@ impl Configuration {
         self.now().sources.disk_cache(&Surroundings::of_process())
     }
 
-    /// The folder for the ledgers of a private daemon's named runs, where there is one.
+    /// The folder for the ledgers of a private daemon's named runs, if there is one.
     pub(super) fn runs(&self) -> Option<&Path> {
         match &self.kind {
             DaemonKind::Private { runs } => runs.as_deref(),

@@ -75,7 +75,7 @@ impl Gates {
         self.by_key.get_mut(key).filter(|gate| Arc::ptr_eq(&gate.turn, turn)).ok_or(Shut::Replaced)
     }
 
-    /// The attempt to open a stream's dataset, or a new one. Nothing where there is no such gate any more.
+    /// The attempt to open a stream's dataset, or a new one. `None` if there is no such gate any more.
     pub(super) fn dataset(
         &mut self,
         key: &StreamKey,

@@ -90,7 +90,7 @@ impl MetricsEndpoint {
         }
     }
 
-    /// The address, where it is TCP; a port 0 is the one that the system gave.
+    /// The address, if it is TCP. Instead of port 0, it has the port that the system gave.
     #[cfg(test)]
     fn address(&self) -> Option<SocketAddr> {
         match &self.listener {

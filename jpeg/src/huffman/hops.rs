@@ -8,7 +8,7 @@ pub(super) const HOP_BITS: u32 = 11;
 /// The hops of all looks.
 #[derive(Debug)]
 pub(crate) struct Hops {
-    /// Bits of all that was found; 0 where the code is longer than the look.
+    /// Bits of all symbols; 0 if the code is longer than the look.
     bits: [u8; 1 << HOP_BITS],
     /// How far it advances.
     advance: [u8; 1 << HOP_BITS],

@@ -11,7 +11,7 @@ pub(super) const DC_LOOK_BITS: u32 = 8;
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub(crate) struct Value {
-    /// Added where the highest bit is not set.
+    /// Added if the highest bit is not set.
     negative: i16,
     /// Bits before it.
     before: u8,
@@ -19,19 +19,19 @@ pub(crate) struct Value {
     shift: u8,
 }
 
-/// What a look at AC codes finds.
+/// The result of a look at AC codes.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub(crate) struct Step {
     /// The last symbol's value.
     pub(crate) last: Value,
-    /// Where it goes, counted from where the look began.
+    /// Its place, counted from where the look began.
     pub(crate) last_place: u8,
-    /// Where the value of a symbol before it goes; without one, where the last goes.
+    /// The place of the value of a symbol before it; without such a symbol, the last one's place.
     pub(crate) first_place: u8,
     /// The value of a symbol before it; 0 without one.
     pub(crate) first: i8,
-    /// How far all that was found advances.
+    /// By how many coefficients the symbols advance.
     pub(crate) advance: u8,
 }
 
@@ -47,7 +47,7 @@ pub(crate) struct Steps {
 /// The DC differences of all looks.
 #[derive(Debug)]
 pub(crate) struct Differences {
-    /// Bits of code and value; 0 where the code is longer than the look.
+    /// Bits of code and value; 0 if the code is longer than the look.
     bits: [u8; 1 << DC_LOOK_BITS],
     values: [Value; 1 << DC_LOOK_BITS],
 }
@@ -78,8 +78,8 @@ impl Value {
 }
 
 impl Step {
-    /// What is longer than the look, or no code: takes no bits, stores nothing but zeros, and advances past the end of every
-    /// block, so that it needs no comparison of its own.
+    /// For a code that is longer than the look, or for no code. It takes no bits, stores only zeros, and advances past the
+    /// end of every block, so that it needs no comparison of its own.
     const LONG: Self = Self { last: Value::NONE, last_place: 0, first_place: 0, first: 0, advance: u8::MAX };
 
     fn of(symbol: Symbol) -> Self {
@@ -113,7 +113,7 @@ impl Default for Differences {
 }
 
 impl Steps {
-    /// What a look at the next bits finds, and the bits that it takes: none where the code is longer.
+    /// The result of a look at the next bits, and the bits that it takes: none if the code is longer.
     #[inline(always)]
     pub(crate) fn look(&self, bits: u64) -> (u32, &Step) {
         let look = (bits >> (64 - LOOK_BITS)) as usize;
@@ -161,7 +161,7 @@ impl Steps {
 }
 
 impl Differences {
-    /// The DC difference that the next bits begin with, and how many these are: none where the code is longer than a look.
+    /// The DC difference at the beginning of the next bits, and its number of bits: 0 if the code is longer than a look.
     #[inline(always)]
     pub(crate) fn look(&self, bits: u64) -> (u32, &Value) {
         let look = (bits >> (64 - DC_LOOK_BITS)) as usize;

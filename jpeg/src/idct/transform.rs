@@ -96,8 +96,8 @@ fn dequantised<L: Lanes>([g04, g26, g75, g31]: Groups<L>, [q04, q26, q75, q31]: 
     [g04.times(q04), g26.times(q26), g75.times(q75), g31.times(q31)]
 }
 
-/// Two rows of what the columns' pass leaves where rows 1 to 7 are zero: here libjpeg-turbo does not saturate, but wraps.
-/// Nothing where they are not.
+/// Two rows of the columns' pass if rows 1 to 7 are zero: there libjpeg-turbo does not saturate, but wraps. `None` if they
+/// are not zero.
 #[inline(always)]
 fn flat_columns<L: Lanes>([g04, g26, g75, g31]: Groups<L>, quant: L) -> Option<L> {
     let others = g04.seconds().or(g26).or(g75.or(g31));

@@ -194,7 +194,7 @@ impl Ledgers {
         (run.is_dirty, run.is_stored) = (true, true);
         let segments = run.segments.clone();
         let LockstepSegment { epoch, step, generation, world_size } = *segments.current();
-        tracing::info!(stream, epoch, step, ranks = world_size, generation, "a lockstep run goes on from a state");
+        tracing::info!(stream, epoch, step, ranks = world_size, generation, "a lockstep run continues from a state");
         for name in self.names_of(stream) {
             let Some(ledger) = self.shelf.get_mut(&name) else { continue };
             let Some(LockstepRank { world_size, .. }) = ledger.plan().spec().lockstep else { continue };

@@ -75,11 +75,11 @@ pub(super) struct Entry {
     used: SystemTime,
 }
 
-/// Where what is being written is.
+/// The subfolder of files that are being written.
 const TEMPORARY: &str = "tmp";
 /// The process that scans the folder holds the lock of this file.
 const LOCK: &str = "lock";
-/// How the names begin of what was in the cache's way.
+/// The prefix of names for foreign files that were in the cache's way.
 const FOREIGN: &str = "foreign";
 /// An entry that was used is marked so again only after this time: a mark is a write.
 const MARK: Duration = Duration::from_secs(60);

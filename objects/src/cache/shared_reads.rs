@@ -17,8 +17,8 @@ use crate::fault::Fault;
 #[derive(Debug, Default)]
 pub(crate) struct SharedReads(Mutex<HashMap<CacheKey, SharedRead>>);
 
-/// What came of the read of a block: all its bytes, or why not. A store that fails is slow to say so. Were the next one to
-/// try then, the last of many would hear of it after as many such times.
+/// The outcome of the read of a block: all its bytes, or the fault. A failing store is slow to answer. So all waiting
+/// readers share one failure, and the last does not wait for every retry.
 pub(crate) type Outcome = Result<Bytes, Fault>;
 
 /// A read of a block that is under way.
@@ -28,7 +28,7 @@ struct SharedRead {
     waiting: Arc<Pulses>,
 }
 
-/// What is to be done about a block.
+/// What the caller must do to get a block.
 #[derive(Debug)]
 pub(crate) enum BlockRead {
     /// Read it, and tell the others.

@@ -33,7 +33,7 @@ pub(super) struct Canvas {
 /// Pixels that a plan is carried out on, and where they lie in the first stage's picture.
 #[derive(Clone, Copy)]
 pub(super) struct PlanInput<'a> {
-    /// Packed RGB with [`SLACK`] bytes behind it; the canvas's own where there are none.
+    /// Packed RGB with [`SLACK`] bytes behind it. Without it, the canvas's own pixels are used.
     rgb: Option<&'a [u8]>,
     rect: Rect,
 }

@@ -25,7 +25,7 @@ pub(super) struct MaskLines {
 /// For each column and row of a picture, the one of an earlier picture that it shows.
 #[derive(Debug, Default)]
 pub(super) struct LinePair {
-    /// For each column; [`BORDER`] where the result shows nothing of the picture.
+    /// For each column; [`BORDER`] if the result shows nothing of the picture there.
     pub columns: Vec<u32>,
     /// For each row.
     pub rows: Vec<u32>,

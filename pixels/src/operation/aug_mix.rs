@@ -138,8 +138,8 @@ impl ChainMix {
         });
     }
 
-    /// What is mixed: the picture's own weight, and each chain's weight and operations on a picture of this width and height.
-    /// The weights add up to 1. With these, the same mixture can be made of another library's operations.
+    /// The parts of the mixture: the picture's own weight, and each chain's weight and operations on a picture of this width
+    /// and height. The weights add up to 1. With these, the same mixture can be made of another library's operations.
     pub fn drawn(&self, (width, height): (u32, u32)) -> (f32, Vec<(f32, Vec<Operation>)>) {
         let draws = Draws::of_key(self.key);
         let [own, mixed] = weights(draws.part(0), self.alpha);

@@ -148,7 +148,7 @@ fn bits(strengths: &Strengths, bin: u32) -> u8 {
 mod tests {
     use super::linear;
 
-    /// `torch.linspace(first, last, bins)[bin]` with AVX2 or AVX-512, where it is another number without.
+    /// `torch.linspace(first, last, bins)[bin]` with AVX2 or AVX-512, for the bins that differ without these.
     #[test]
     fn magnitudes_have_the_last_bits_of_torch_on_a_cpu_with_avx2() {
         let cases = [

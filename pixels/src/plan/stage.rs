@@ -188,7 +188,7 @@ impl Rect {
     }
 }
 
-/// How often the pixels that are to be kept go into a side.
+/// How many times the pixels to keep fit into a side.
 fn times(side: u32, target: u32, gap: f64) -> u32 {
     side / floor(f64::from(target) * gap).max(1)
 }

@@ -44,7 +44,7 @@ impl Session {
     /// Takes the run back to a snapshot. Batches in hand are given back, and waiting offers are discarded.
     ///
     /// # Errors
-    /// [`CallError::Failed`] where the snapshot is of another dataset, order or seed, or trainers of other nodes read the
+    /// [`CallError::Failed`] if the snapshot is of another dataset, order or seed, or trainers of other nodes read the
     /// stream.
     pub fn restore(&mut self, state: &State, watch: &mut dyn Watch) -> Result<(), CallError> {
         self.load(state, "", watch)
@@ -54,7 +54,7 @@ impl Session {
     /// give the same `load_id`, which is new for each load: the run is taken to the state once.
     ///
     /// # Errors
-    /// Also [`CallError::Failed`] where the id was used for another state.
+    /// Also [`CallError::Failed`] if the id was used for another state.
     pub fn load(&mut self, state: &State, load_id: &str, watch: &mut dyn Watch) -> Result<(), CallError> {
         self.loads += 1;
         let (snapshot, load_id, number) = (Some(state.snapshot().clone()), load_id.to_owned(), self.loads);
@@ -76,7 +76,7 @@ impl Session {
     /// The file of a record.
     ///
     /// # Errors
-    /// [`CallError::Failed`] where the dataset has no such record.
+    /// [`CallError::Failed`] if the dataset has no such record.
     pub fn path(&mut self, record: u64, watch: &mut dyn Watch) -> Result<PathBuf, CallError> {
         match self.call(Request::Path(v1::PathCall { record }), watch)? {
             Reply::Path(bytes) => Ok(PathBuf::from(OsString::from_vec(bytes))),
@@ -84,8 +84,8 @@ impl Session {
         }
     }
 
-    /// Ends the epoch that the caller is in: what is in hand was consumed, the rest is abandoned. Nothing happens
-    /// between two epochs, and nothing is abandoned where the batch in hand was the epoch's last.
+    /// Ends the epoch that the caller is in: what is in hand was consumed, the rest is abandoned. Nothing happens between
+    /// two epochs, and nothing is abandoned if the batch in hand was the epoch's last.
     ///
     /// # Errors
     /// [`CallError::Failed`] where other trainers are attached.

@@ -35,7 +35,7 @@ impl Session {
             self.untaken = None;
             self.hands.disconnect();
         }
-        // Calls that wait for less than the time for it go on where the one before stopped.
+        // Calls with short timeouts continue one wait, which began when the daemon was first found gone.
         let lost = *self.lost.get_or_insert_with(|| {
             patience.watch().notice(&Notice::DaemonLost { cause: cause.to_owned() });
             Instant::now()

@@ -133,7 +133,7 @@ fn fault(status: &Status) -> CallFault {
     }
 }
 
-/// What the system said, where a connection failed; what is around it says only that a transport did.
+/// The system's text if a connection failed. The errors around it say only that a transport failed.
 fn innermost(status: &Status) -> String {
     let mut cause = std::error::Error::source(status);
     let mut words = status.message().to_owned();

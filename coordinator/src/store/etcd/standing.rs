@@ -86,7 +86,7 @@ impl Standing {
         }
     }
 
-    /// Another process leads, and perhaps it is known where that one is reached.
+    /// Another process leads, and its address may be known.
     pub(super) fn follows(&self, leader: Option<String>, why: String) {
         *self.lead.lock() = Err(Follows { leader, why, fails: false });
     }

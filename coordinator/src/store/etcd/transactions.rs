@@ -56,7 +56,7 @@ impl Transactions {
             documents = self.read(term).await?;
         }
         documents.retain(|(key, _)| key.starts_with(start));
-        // What was read is not out of date.
+        // The documents that were read are valid only if this process still leads.
         self.standing.term()?;
         Ok(documents)
     }
@@ -64,7 +64,8 @@ impl Transactions {
     /// Applies all changes at once.
     pub(super) async fn commit(&mut self, changes: &[Change]) -> Result<(), StoreError> {
         let term = self.standing.term()?;
-        // What was read in an earlier term, others may have changed since, so nothing that was made from it is written.
+        // Other coordinators may have changed the documents since an earlier term, so changes that were made from them are
+        // not written.
         let is_stale = self.base.take_if(|base| base.term != term).is_some();
         if is_stale && !changes.is_empty() {
             return Err(StoreError::new(

@@ -10,7 +10,7 @@ use crate::retry_after::retry_after;
 /// The header that says what the hub itself thinks is wrong.
 const ERROR_CODE: &str = "x-error-code";
 
-/// What is known of those who ask.
+/// What is known of the caller.
 pub(super) struct Refusals<'a> {
     pub(super) endpoint: &'a str,
     pub(super) repository: &'a Repository,

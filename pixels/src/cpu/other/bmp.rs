@@ -75,8 +75,8 @@ pub(super) fn run_lengths(bytes: &[u8]) -> Option<(RunLengths<'_>, Colours)> {
     Some((RunLengths { width, height: height.unsigned_abs(), is_top_down, is_half, data }, Colours::Palette(palette)))
 }
 
-/// The file as the `image` crate is to read it, if it has 16 bits per pixel, and how many bits each channel has: Pillow knows
-/// two ways, and none with alpha.
+/// The file in the form for the `image` crate, and the number of bits of each channel if it has 16 bits per pixel. Pillow
+/// knows two such forms, and none with alpha.
 pub(super) fn prepared(bytes: &[u8]) -> (Cow<'_, [u8]>, Colours) {
     let bits = head(bytes).and_then(|head| {
         let masks = [head.long(40), head.long(44), head.long(48)];
@@ -106,7 +106,7 @@ impl ImageDecoder for RunLengths<'_> {
     }
 
     fn read_image(self, indices: &mut [u8]) -> ImageResult<()> {
-        // What is left out is of the first colour.
+        // Pixels that the data leave out have the first colour.
         indices.fill(0);
         if !self.unpack(indices) {
             let cut = std::io::Error::from(std::io::ErrorKind::UnexpectedEof);
@@ -133,7 +133,7 @@ impl RunLengths<'_> {
     fn unpack(&self, indices: &mut [u8]) -> bool {
         let width = self.width as usize;
         let mut data = self.data;
-        // Where the next index goes. That of a row whose end has no sign continues in the next one.
+        // The place of the next index. A row without an end mark continues in the next row.
         let (mut at, mut column) = (0, 0);
         while at < indices.len() {
             let [count, byte, rest @ ..] = data else { return false };

@@ -1,5 +1,5 @@
-//! The first frame of a GIF on its screen, as Pillow shows it: the screen is as large as the frame needs, and where there is no
-//! frame, there is the first colour, unless some colour is transparent.
+//! The first frame of a GIF on its screen, as Pillow shows it. The screen is as large as the frame needs. Outside of the
+//! frame it has the first colour, unless some colour is transparent.
 
 use std::borrow::Cow;
 
@@ -8,7 +8,7 @@ use super::colours::Colours;
 /// Bytes up to the palette of all frames.
 const HEAD: usize = 13;
 
-/// The file as its decoder is to read it, and what is where there is no frame. None if there is no frame.
+/// The file in the form for its decoder, and the colours outside of the frame. `None` if there is no frame.
 pub(super) fn prepared(bytes: &[u8]) -> Option<(Cow<'_, [u8]>, Colours)> {
     let (head, rest) = bytes.split_first_chunk::<HEAD>()?;
     let (global, mut blocks) = rest.split_at_checked(table_len(head[10]))?;

@@ -1,5 +1,5 @@
-//! A PNG without the chunks that its pixels do not need: colour profiles and texts, which may be compressed to a thousandth of
-//! what the decoder makes of them, and EXIF, which `metadata` reads where it is.
+//! A PNG without the chunks that its pixels do not need: colour profiles and texts, which may expand a thousandfold in the
+//! decoder, and EXIF, which `metadata` reads in place.
 
 use std::io::{self, BufRead, Read, Seek, SeekFrom};
 
@@ -12,7 +12,7 @@ const LEFT_OUT: [&[u8; 4]; 5] = [b"iCCP", b"tEXt", b"zTXt", b"iTXt", b"eXIf"];
 /// Reads a PNG from the beginning to the end, without these chunks.
 #[derive(Debug)]
 pub(super) struct LeanPng<'a> {
-    /// What has not been read.
+    /// The bytes that have not been read.
     rest: &'a [u8],
     /// How much of it belongs to the chunk that is read.
     chunk: usize,
@@ -30,11 +30,11 @@ impl<'a> LeanPng<'a> {
         if begins { Some((number(SIGNATURE + 8)?, number(SIGNATURE + 12)?)) } else { None }
     }
 
-    /// Goes to the next chunk that is not left out.
+    /// Moves to the next chunk that is not left out.
     fn next_chunk(&mut self) {
         while self.chunk == 0 && !self.rest.is_empty() {
             let head = self.rest.first_chunk::<4>().zip(self.rest.get(4..8));
-            // What is cut before its length or its end is read as it is: the decoder says so.
+            // A chunk that is cut off is passed on as it is, and the decoder reports it.
             let Some((len, kind)) = head else {
                 self.chunk = self.rest.len();
                 return;

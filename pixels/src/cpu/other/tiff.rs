@@ -27,7 +27,7 @@ const SEPARATED: u16 = 5;
 /// JPEG as a compression: the old way and the new one. Their bits have one order.
 const JPEG: [f64; 2] = [6.0, 7.0];
 
-/// The file as the `image` crate is to read it, and what the values mean.
+/// The file in the form for the `image` crate, and what its values mean.
 ///
 /// # Errors
 /// [`Fault::Unsupported`] for tiles of one channel each.

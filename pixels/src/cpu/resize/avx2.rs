@@ -28,7 +28,7 @@ pub(super) fn along(from: Lines<'_>, taps: &Taps, to: &mut [u8], to_stride: usiz
     assert!(taps.pairs.len() == taps.first.len() * taps.per_pixel && taps.per_pixel.is_multiple_of(2));
     let result = to.as_mut_ptr();
     for first in (0..count).step_by(GROUP) {
-        // The last row is done more than once where the rows do not fill a group.
+        // The last row is done more than once if the rows do not fill a group.
         let numbers: [usize; GROUP] = std::array::from_fn(|row| (first + row).min(count - 1));
         let from = numbers.map(|row| bytes[row * stride..].as_ptr());
         let to = numbers.map(|row| result.wrapping_add(row * to_stride));
