@@ -37,7 +37,7 @@ const RANKS: [(&str, u32); 25] = [
 ];
 
 /// Libraries that only these crates may name, in what they build.
-const FENCES: [(&str, &[&str]); 32] = [
+const FENCES: [(&str, &[&str]); 33] = [
     ("redb", &["forebay-coordinator"]),
     ("tokio-rustls", &["forebay-ledger-client", "forebay-daemon"]),
     ("pyo3", &["forebay-python"]),
