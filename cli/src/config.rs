@@ -17,6 +17,9 @@ pub(crate) struct ConfigArgs {
     /// Print a commented configuration with the defaults.
     #[arg(long)]
     example: bool,
+    /// Print each key of a stream with its help, type and default, as JSON.
+    #[arg(long)]
+    schema: bool,
     /// Check a configuration, and whether this machine has the datasets, groups and memory that it names. Every mistake is
     /// reported.
     #[arg(long, value_name = "FILE")]
@@ -31,6 +34,11 @@ pub(crate) fn run(args: &ConfigArgs) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
     if let Some(text) = &args.recipe {
         return recipe(&mut out, &value(text));
+    }
+    if args.schema {
+        serde_json::to_writer_pretty(&mut out, &Config::schema()).map_err(io::Error::from)?;
+        writeln!(out)?;
+        return Ok(());
     }
     match &args.check {
         None => out.write_all(Config::example().as_bytes())?,

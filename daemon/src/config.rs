@@ -5,7 +5,6 @@ mod change;
 mod control;
 mod coordinator;
 mod decode;
-mod duration;
 mod lanes;
 mod lines;
 mod machine;
@@ -30,7 +29,7 @@ pub use change::Change;
 pub use control::Control;
 pub use coordinator::Coordinator;
 pub(crate) use decode::default_threads;
-pub use duration::parse_duration;
+pub use forebay_road::settings::parse_duration;
 pub use lanes::parse_lanes;
 use lines::Lines;
 pub use mistake::{Mistake, Mistakes, UnreadableConfig};
@@ -171,7 +170,7 @@ impl Config {
     pub fn example() -> String {
         [
             HEAD,
-            stream::EXAMPLE,
+            &stream::example(),
             ring::EXAMPLE,
             prefetch::EXAMPLE,
             sources::EXAMPLE,
@@ -181,6 +180,11 @@ impl Config {
             telemetry::EXAMPLE,
         ]
         .join("\n")
+    }
+
+    /// Each key of a `[streams.NAME]` table and of a Loader: its help, type, default, and who may set it.
+    pub fn schema() -> Value {
+        json!({ "stream": stream::schema() })
     }
 
     fn from_values(values: &Map<String, Value>, document: &str) -> Result<Self, Mistakes> {

@@ -2,15 +2,19 @@
 
 mod cache;
 mod decode;
+mod duration;
+mod key;
 mod lanes;
 mod placement;
 mod prefetch;
 mod ring;
 mod shuffle;
+mod value;
 
 use std::num::NonZero;
 use std::time::Duration;
 
+use forebay_pixels::document::{flag, whole};
 use forebay_pixels::{Annotated, Mixing, Recipe, View};
 use forebay_plan::EpochPart;
 pub use forebay_plan::LastBatchPolicy;
@@ -19,118 +23,113 @@ use forebay_proto::v1::{LockstepRank, StaticShard};
 pub use cache::{CacheKind, CacheSettings};
 pub use decode::{DecodeSettings, JpegDecoder, SeekKeeping};
 pub use forebay_delivery::{DeliverySettings, Mode, Slow};
+pub use duration::parse_duration;
+use key::settings;
+pub use key::{Home, Key, Values, Who};
 pub use lanes::Lanes;
 pub use placement::Placement;
 pub use prefetch::PrefetchSettings;
 pub use ring::{Numa, RingSettings};
 pub use shuffle::Shuffle;
+pub use value::{Words, Written, duration, fraction, word};
+use value::{max_failures, placement};
 
-/// The settings of a stream: how its batches are made, and how they are handed out. They do not include its dataset.
-#[derive(Clone, Debug, PartialEq)]
-pub struct StreamSettings {
-    /// Places in a batch.
-    pub batch_size: u32,
-    /// What is done to each picture, and the form of the output.
-    pub recipe: Recipe,
-    /// What else is made of each picture: columns of their own.
-    pub views: Vec<View>,
-    /// How pictures of a finished batch are mixed, if they are.
-    pub mixing: Option<Mixing>,
-    /// All pictures of a batch are mixed by the draws of the first one.
-    pub mixing_per_batch: bool,
-    /// The order of epochs.
-    pub shuffle: Shuffle,
-    /// The seed of all random choices.
-    pub seed: u64,
-    /// The shares of the dataset's sources, if the user gave them.
-    pub weights: Option<Vec<f64>>,
-    /// How many times an epoch has each record; with weights, how many times the dataset's records an epoch has.
-    pub repeats: NonZero<u32>,
-    /// The dataset's columns that batches have beside pictures and labels. `None` means all.
-    pub columns: Option<Vec<String>>,
-    /// An object is dropped from its columns if less of its box is in the transformed picture: a part of its area from 0 to 1.
-    /// What is not shown at all is dropped in any case.
-    pub min_visible: f64,
-    /// The picture whose pixels boxes and points count.
-    pub annotated: Annotated,
-    /// The number of what a mask does not show. Without it, the largest of its type, or 0 for a mask of segments.
-    pub mask_fill: Option<u16>,
-    /// Passes over the dataset. `None` means without end.
-    pub epochs: Option<u64>,
-    /// Who reads what.
-    pub sharding: Sharding,
-    /// Which trainers get a batch.
-    pub delivery: DeliverySettings,
-    /// How an epoch's last batch is handled.
-    pub last_batch_policy: LastBatchPolicy,
-    /// Records per lease, if the user gave a number; see [`shard_size`](Self::shard_size).
-    pub wanted_shard_size: Option<u64>,
-    /// Slots beyond those that trainers hold.
-    pub prefetch_queue_depth: u32,
-    /// Where pixels should be.
-    pub placement: Placement,
-    /// Trainers may page-lock the ring if pixels are on the host, and so can write to it.
-    pub pin_memory: bool,
-    /// The GPU whose lanes decode, if the user chose one.
-    pub decode_gpu: Option<i32>,
-    /// Decode threads, if the user gave a number.
-    pub num_threads: Option<usize>,
-    /// The form of the dataset that is kept in memory for later epochs.
-    pub cache: Option<CacheSettings>,
-    /// How a bad record is handled.
-    pub on_error: OnError,
-    /// Bad records that fail the stream.
-    pub max_failures: Option<MaxFailures>,
-    /// Number of trainers of a group that the ring is sized for; in `split`, all are one group.
-    pub trainers: u32,
-    /// Batches that one trainer may hold.
-    pub credits: u32,
-    /// How long the end of an epoch waits for a held batch.
-    pub epoch_end_timeout: Duration,
-    /// How long one read may take.
-    pub read_timeout: Duration,
-    /// How long trainers wait for storage that returns nothing.
-    pub storage_timeout: Duration,
+settings! {
+    /// The settings of a stream: how its batches are made, and how they are handed out. They do not include its dataset.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct StreamSettings(batch_size: u32, recipe: Recipe) {
+        plain {
+            /// Places in a batch.
+            batch_size: u32 = batch_size;
+            /// What is done to each picture, and the form of the output.
+            recipe: Recipe = recipe;
+            /// What else is made of each picture: columns of their own.
+            views: Vec<View> = Vec::new();
+            /// How pictures of a finished batch are mixed, if they are.
+            mixing: Option<Mixing> = None;
+            /// All pictures of a batch are mixed by the draws of the first one.
+            mixing_per_batch: bool = false;
+            /// The order of epochs.
+            shuffle: Shuffle = Shuffle::default();
+            /// The shares of the dataset's sources, if the user gave them.
+            weights: Option<Vec<f64>> = None;
+            /// How many times an epoch has each record; with weights, how many times the dataset's records an epoch has.
+            repeats: NonZero<u32> = NonZero::<u32>::MIN;
+            /// The dataset's columns that batches have beside pictures and labels. `None` means all.
+            columns: Option<Vec<String>> = None;
+            /// Who reads what.
+            sharding: Sharding = Sharding::Dynamic;
+            /// Which trainers get a batch.
+            delivery: DeliverySettings = DeliverySettings::default();
+            /// The form of the dataset that is kept in memory for later epochs.
+            cache: Option<CacheSettings> = None;
+        }
+        keys {
+            /// The number of the pixels that a mask does not show, from 0 to 65535. Left out: the largest number of masks of
+            /// 8 or 16 bits, 255 or 65535, and 0 of masks in colours.
+            mask_fill: Option<u16> = None, whole(0..=u16::MAX), example: "255", home: Home::Targets;
+            /// The fraction of an object's box, from 0.0 to 1.0, that the transformed picture must show. If it shows less, the
+            /// object is dropped from all its columns. An object is always dropped if nothing of its box is shown. Raise it
+            /// if objects at the edge of a crop are too small to learn from.
+            min_visible: f64 = 0.0, fraction, home: Home::Targets;
+            /// The picture to which the dataset's boxes and points refer: "seen" (with its EXIF orientation applied) or
+            /// "stored" (without it). Set it to "stored" if the boxes were made by a program that ignores EXIF orientations.
+            annotated: Annotated = Annotated::default(), word, home: Home::Targets;
+            /// The seed of the order and of all random transforms.
+            seed: u64 = 0, whole(0..=u64::MAX);
+            /// Passes over the dataset. Left out: no end.
+            epochs: Option<u64> = None, whole(1..=u64::MAX), example: "90",
+                in_python: "After the last one, a `for` yields nothing.";
+            /// The last batch of an epoch has fewer records ("partial"), repeats its last record ("fill"), or is left out
+            /// ("drop").
+            last_batch_policy: LastBatchPolicy = LastBatchPolicy::default(), word,
+                in_python: "A `forebay.LastBatchPolicy` is such a word too.";
+            /// Records per lease. A run keeps the value that it began with. Left out: 4 batches.
+            wanted_shard_size as "shard_size": Option<u64> = None, whole(1..=1 << 32), example: "1024", home: Home::Service;
+            /// Batches that are kept ready, beyond those that trainers hold.
+            prefetch_queue_depth: u32 = 2, whole(1..=1024), undecided: true;
+            /// Where the pixels of batches are: "host" (shared memory), "gpu:0" (that GPU of the daemon), or "auto" (the first
+            /// trainer's GPU, or else the host). Trainers must belong to the daemon's user to map a GPU. See
+            /// docs/operating.md, "Pixels in a GPU".
+            placement: Placement = Placement::default(), placement, undecided: true,
+                in_python: "For a stream, the daemon's configuration decides. If its pixels are in a GPU, and PyTorch has \
+                    not initialised CUDA yet, give `placement` anyway: the daemon learns of no GPU otherwise. All trainers \
+                    that map memory of a GPU can write to it, so they must belong to one user. While a stream has \
+                    trainers, it stays where the first of them had it. `loader.placement` says where that is.";
+            /// Lets trainers page-lock the ring. Set it if they copy batches to a GPU. Then only the daemon's own user may
+            /// attach.
+            pin_memory: bool = false, flag,
+                in_python: "The Loader calls `pin()` at once. The ring is locked for the GPU that PyTorch uses: call \
+                    `torch.cuda.set_device` before. For a stream, the daemon's configuration needs it too. Without a CUDA \
+                    driver it warns, as in PyTorch, and locks nothing.";
+            /// The GPU that decodes for this stream beside the CPU, if `lanes` of `[decode]` has GPU lanes. Set it to the
+            /// trainer's own GPU if trainers share a machine. Left out: the GPU that the pixels are in, or all GPUs.
+            decode_gpu: Option<i32> = None, whole(0..=1023), example: "0";
+            /// Decode threads of this stream alone. Left out: it shares the pool of `[decode]`.
+            num_threads: Option<usize> = None, whole(1..=1024), example: "8",
+                in_python: "That pool has all usable cores, divided by `LOCAL_WORLD_SIZE`.";
+            /// A picture that cannot be read or decoded fails the stream ("fail"), is skipped ("skip"), or is replaced by a
+            /// copy of a good one ("replace"). `forebay status --quarantine` lists such pictures.
+            on_error: OnError = OnError::default(), word, in_python: "\"fail\" raises `RecordError`.";
+            /// The stream fails if more records are bad: a count, or a fraction of the dataset. Left out: no limit.
+            max_failures: Option<MaxFailures> = None, max_failures, example: "0.01",
+                in_python: "It fails then even if `on_error` is not \"fail\".";
+            /// Trainers that the ring has room for. With `mode = "each"`: trainers of one group. Left out: as in `[ring]`.
+            trainers: u32 = 2, whole(1..=1024), home: Home::Service;
+            /// Batches that one trainer may hold. Left out: as in `[ring]`.
+            credits: u32 = 2, whole(1..=64), home: Home::Service, who: Who::Both;
+            /// How long the end of an epoch waits for a batch that a trainer holds, before `next()` raises `EpochHeld`.
+            epoch_end_timeout: Duration = Duration::from_secs(600), duration, home: Home::Config;
+            /// A read that takes longer is a bad record, if other files can be read meanwhile.
+            read_timeout: Duration = Duration::from_secs(60), duration, home: Home::Config;
+            /// How long `next()` waits while no file can be read, before it raises `StorageStalled`. Reads are retried in any
+            /// case.
+            storage_timeout: Duration = Duration::from_secs(600), duration, home: Home::Config;
+        }
+    }
 }
 
 impl StreamSettings {
-    /// The defaults. A configuration has the same ones.
-    pub fn new(batch_size: u32, recipe: Recipe) -> Self {
-        Self {
-            batch_size,
-            recipe,
-            views: Vec::new(),
-            mixing: None,
-            mixing_per_batch: false,
-            shuffle: Shuffle::default(),
-            seed: 0,
-            weights: None,
-            repeats: NonZero::<u32>::MIN,
-            columns: None,
-            min_visible: 0.0,
-            annotated: Annotated::default(),
-            mask_fill: None,
-            epochs: None,
-            sharding: Sharding::Dynamic,
-            delivery: DeliverySettings::default(),
-            last_batch_policy: LastBatchPolicy::default(),
-            wanted_shard_size: None,
-            prefetch_queue_depth: 2,
-            placement: Placement::default(),
-            pin_memory: false,
-            decode_gpu: None,
-            num_threads: None,
-            cache: None,
-            on_error: OnError::default(),
-            max_failures: None,
-            trainers: 2,
-            credits: 2,
-            epoch_end_timeout: Duration::from_secs(600),
-            read_timeout: Duration::from_secs(60),
-            storage_timeout: Duration::from_secs(600),
-        }
-    }
-
     /// The settings for a trainer's part. A rank's batch is its part of a step.
     #[must_use]
     pub fn of_part(&self, asked: Option<AskedPart>) -> Self {

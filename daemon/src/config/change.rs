@@ -1,6 +1,6 @@
 //! Which changes of the configuration a running daemon adopts, and which keys keep their value until a restart.
 
-use super::{Config, StreamSection};
+use super::{Config, StreamSection, stream};
 
 /// The configuration after a reload, and the result of each change.
 #[derive(Debug)]
@@ -15,9 +15,6 @@ pub struct Change {
     /// Keys that keep their old value, each with the reason.
     pub refused: Vec<String>,
 }
-
-/// A stream's settings that may change while it is open.
-const OF_OPEN_STREAMS: [&str; 1] = ["group"];
 
 impl Config {
     /// Moves from this configuration to the next one. New streams and new limits are adopted.
@@ -93,7 +90,7 @@ impl Change {
     fn open_stream(&mut self, name: &str, old: &StreamSection, next: &StreamSection) {
         for key in differences(old, next) {
             let shown = format!("streams.{name}.{key}");
-            if OF_OPEN_STREAMS.contains(&key) {
+            if stream::all().any(|declared| declared.while_open && declared.name == key) {
                 self.taken.push(shown);
             } else {
                 self.refused.push(format!("{shown}: the stream is open; restart the daemon to change this"));

@@ -3,6 +3,7 @@
 use std::sync::LazyLock;
 
 use forebay_pixels::{Recipe, View, document};
+use forebay_road::settings::Values;
 use serde_json::{Map, Value};
 
 use super::mistake::Mistake;
@@ -126,6 +127,12 @@ impl<'v, 'm> Table<'v, 'm> {
         self.mistakes.push(Mistake { key: joined(&self.path, key), problem: problem.into(), line: None });
     }
 
+    /// The keys that were looked for.
+    #[cfg(test)]
+    pub(super) fn known(&self) -> impl Iterator<Item = &'static str> {
+        self.known.iter().copied()
+    }
+
     fn take_over(&mut self, mistake: document::Mistake) {
         self.mistake(&mistake.key, mistake.problem);
     }
@@ -160,6 +167,12 @@ impl<'v, 'm> Table<'v, 'm> {
             };
             self.mistake(key, problem);
         }
+    }
+}
+
+impl Values for Table<'_, '_> {
+    fn take<T>(&mut self, key: &'static str, read: impl FnOnce(&Value) -> Result<T, String>) -> Option<T> {
+        Self::take(self, key, read)
     }
 }
 

@@ -2,13 +2,11 @@
 //! allowed, and completes the phrase "give ...".
 
 use std::path::PathBuf;
-use std::time::Duration;
 
 pub(super) use forebay_pixels::document::{choice, flag, shown, whole};
 use forebay_road::ByteSize;
+pub(super) use forebay_road::settings::duration;
 use serde_json::Value;
-
-use super::duration::{of_seconds, parse_duration};
 
 pub(super) fn text(value: &Value) -> Result<String, String> {
     match value.as_str() {
@@ -40,15 +38,4 @@ pub(super) fn size(value: &Value) -> Result<ByteSize, String> {
     };
     size.filter(|size: &ByteSize| size.0 > 0)
         .ok_or_else(|| "a size above 0 and below 1024 PiB, such as \"512kb\", \"1.5gb\" or \"64MiB\"".to_owned())
-}
-
-/// `"5s"`, or a number of seconds.
-pub(super) fn duration(value: &Value) -> Result<Duration, String> {
-    let duration = match value {
-        Value::String(text) => parse_duration(text),
-        value => value.as_f64().and_then(of_seconds),
-    };
-    duration.filter(|duration| !duration.is_zero()).ok_or_else(|| {
-        "a duration above 0 and up to 100 years (\"36500d\"), such as \"500ms\", \"5s\", \"10m\" or \"2h\"".to_owned()
-    })
 }

@@ -3,15 +3,13 @@
 use std::fmt;
 
 use forebay_pixels::document::LISTS;
+use forebay_road::settings::Who;
 use serde_json::{Map, Value};
 
 use super::super::mistake::{Mistake, Mistakes};
 use super::super::ring::Ring;
 use super::super::value::shown;
-use super::{LOADER, StreamSection, Writer};
-
-/// Keys that say how the trainer attaches, not what the stream is.
-const OF_THE_TRAINER: [&str; 5] = ["source", "shard_id", "rank", "world_size", "credits"];
+use super::{LOADER, StreamSection, Writer, keys};
 
 impl StreamSection {
     /// Checks the settings that a Loader gives with `stream:NAME`. They may be left out, and must agree if they are
@@ -24,7 +22,7 @@ impl StreamSection {
                 line: None,
             }]));
         };
-        let given = given.iter().filter(|(key, value)| !OF_THE_TRAINER.contains(&key.as_str()) && !value.is_null());
+        let given = given.iter().filter(|(key, value)| !is_of_trainer(key) && !value.is_null());
         let list: Vec<Mistake> = given.filter_map(|(key, value)| self.difference(key, value)).collect();
         if list.is_empty() { Ok(()) } else { Err(mistakes(list)) }
     }
@@ -60,6 +58,11 @@ impl StreamSection {
         let bare = |stream: &Self| Self { written: Map::new(), ..stream.clone() };
         bare(self) == bare(other)
     }
+}
+
+/// Whether a key says how the trainer attaches, not what the stream is.
+fn is_of_trainer(key: &str) -> bool {
+    keys::all().any(|declared| declared.who != Who::Stream && declared.name == key)
 }
 
 /// The stream's own value of a key.

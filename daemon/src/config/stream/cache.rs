@@ -1,10 +1,20 @@
 //! `cache`: which form of a dataset is kept in memory for later epochs.
 
 use forebay_pixels::Recipe;
-use forebay_road::settings::{CacheKind, CacheSettings};
+use forebay_road::keys;
+use forebay_road::settings::{CacheKind, CacheSettings, Key};
 
 use super::super::table::Table;
 use super::super::value::{choice, size, whole};
+
+/// The key.
+pub(super) const KEYS: &[Key] = keys! {
+    /// Keeps the dataset in memory after the first epoch: files ("encoded"), or decoded pictures ("decoded"), shrunk if they are
+    /// larger than max_side. See docs/operating.md, "Keeping a dataset in memory". Left out: nothing is kept.
+    cache: "Mapping[str, str | int]", example: "{ keep = \"decoded\", memory = \"20gb\", max_side = 512 }",
+        in_python: "A dict of these keys, such as `{\"keep\": \"decoded\", \"memory\": \"20gb\"}`. Without max_side, no pixel \
+            changes. Loaders of one folder share the cache.";
+};
 
 /// Nothing if there is no such table, or a mistake in it.
 pub(super) fn read(table: &mut Table<'_, '_>, recipe: &Recipe) -> Option<CacheSettings> {

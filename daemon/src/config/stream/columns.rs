@@ -1,8 +1,26 @@
 //! `columns`: which parts of a record become columns, or which of the dataset's columns batches have. `masks`: which masks
 //! become columns.
 
+use forebay_road::keys;
+use forebay_road::settings::{Home, Key};
 use forebay_sources::{ColumnMap, OwnOptions};
 use serde_json::Value;
+
+/// The keys.
+pub(super) const KEYS: &[Key] = keys! {
+    /// The columns of batches beside pictures and labels. A list names some of the dataset's columns, or parts of a record that
+    /// become columns of the same names, such as the column "caption" of a table. A table says which part of a record becomes
+    /// which column: a member of an archive, a feature, a column of a table. Left out: all columns that the dataset has.
+    /// docs/sources.md lists them.
+    columns: "Sequence[str] | Mapping[str, str]",
+        example: "{ images = \"jpg;png\", labels = \"cls\", caption = \"txt\" }", home: Home::Targets,
+        in_python: "For a stream, a list names those that this trainer looks at.";
+    /// Masks that become columns: names of columns, each with the folder of its masks (files with the names of the
+    /// pictures), or with a column of the dataset that has their paths, or with the part of a record that has the mask: a
+    /// member of a tar, a column of a table. See docs/sources.md, "Masks". Left out: no masks.
+    masks: "Mapping[str, str]", example: "{ segmentation = \"SegmentationClass\" }", home: Home::Targets,
+        in_python: "Such a column is an array `(n, height, width)` of uint8, uint16 or int32, transformed like the pictures.";
+};
 
 /// The value of `columns`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

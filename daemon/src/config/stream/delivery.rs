@@ -2,10 +2,25 @@
 
 use std::time::Duration;
 
-use forebay_road::settings::{DeliverySettings, Mode, Sharding, Slow};
+use forebay_road::keys;
+use forebay_road::settings::{DeliverySettings, Home, Key, Mode, Sharding, Slow, duration};
 
 use crate::config::table::Table;
-use crate::config::value::{choice, duration};
+use crate::config::value::choice;
+
+/// The keys.
+pub(super) const KEYS: &[Key] = keys! {
+    /// Which trainers get a batch. "split": one of them. "each": one of each group, for several jobs that each need the whole
+    /// dataset. Cannot be combined with shards or lockstep. See docs/trainers.md.
+    mode: "str" = "\"split\"", home: Home::Config;
+    /// With `mode = "each"`: how long batches are kept for a named group that has no trainer.
+    group_timeout: "float | str" = "\"60s\"", home: Home::Config;
+    /// With `mode = "each"`: what happens if a group of trainers makes the others wait. "block": they wait. "evict": the group
+    /// is ended, and its trainers get an error. Set it to "evict" if one stuck job must not stop the others.
+    slow: "str" = "\"block\"", home: Home::Config;
+    /// With `slow = "evict"`: how long a group may make others wait without consuming a batch.
+    evict_after: "float | str" = "\"60s\"", home: Home::Config;
+};
 
 /// How long a slow group may consume nothing, if the configuration does not say.
 const EVICT_AFTER: Duration = Duration::from_secs(60);

@@ -1,9 +1,24 @@
 //! `mixing` and `mixing_per_batch`: how pictures of a finished batch are mixed.
 
 use forebay_pixels::Mixing;
+use forebay_road::keys;
+use forebay_road::settings::{Home, Key};
 
 use super::super::table::Table;
 use super::super::value::{flag, shown};
+
+/// The keys.
+pub(super) const KEYS: &[Key] = keys! {
+    /// Mixes each picture of a finished batch with the one before it: mix_up, cut_mix, or a random_choice of them. Batches then
+    /// also have the columns mixed_labels and mix. See docs/transforms.md. Left out: pictures are not mixed.
+    mixing: "Transform | Mixing",
+        example: "{ random_choice = { transforms = [{ mix_up = { alpha = 0.2 } }, { cut_mix = { alpha = 1.0 } }] } }",
+        in_python: "`transforms.MixUp`, `transforms.CutMix`, or a `transforms.RandomChoice` of them. \
+            `Mixing(..., per_batch=True)` mixes all pictures of a batch with the same weight. `batch.soft_labels` and \
+            `loader.torch(num_classes=...)` make soft labels of the two columns.";
+    /// With mixing: all pictures of a batch get the same weight, as in torchvision.
+    mixing_per_batch: "bool" = "false", home: Home::Other;
+};
 
 /// Reads both keys.
 pub(super) fn read(table: &mut Table<'_, '_>) -> (Option<Mixing>, bool) {

@@ -2,6 +2,8 @@
 
 use std::num::NonZero;
 
+use forebay_road::keys;
+use forebay_road::settings::{Home, Key};
 use serde_json::Value;
 
 use super::super::table::Table;
@@ -11,6 +13,15 @@ use super::super::value::{text, whole};
 const SOURCES: usize = 4096;
 /// Most repeats of a record.
 const REPEATS: u32 = 1 << 15;
+
+/// The keys beside `source`.
+pub(super) const KEYS: &[Key] = keys! {
+    /// The shares of the sources in an epoch, if `source` is a list: [0.7, 0.3] for two sources. Left out: each record once.
+    weights: "Sequence[float]", example: "[1.0]", home: Home::Other;
+    /// How many times an epoch has each record, with other random choices each time. With weights, the epoch is that many times
+    /// longer.
+    repeats: "int" = "1", in_python: "The column `batch.repeats` tells the turns of a record apart.";
+};
 
 /// The shares of sources, and how long an epoch is.
 #[derive(Clone, Debug, PartialEq)]

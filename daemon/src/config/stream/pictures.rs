@@ -4,7 +4,7 @@ use forebay_road::settings::StreamSettings;
 use serde_json::Value;
 
 use super::super::table::Table;
-use super::{StreamSection, settings, shuffle, views};
+use super::{StreamSection, cache, settings, shuffle, views};
 
 impl StreamSection {
     /// Its keys as they were written, in JSON.
@@ -22,7 +22,8 @@ impl StreamSection {
         let recipe = table.recipe(shuffle.is_on())?;
         let named = table.named_views(&recipe);
         let views = views::read(&mut table, shuffle.is_on(), &recipe, named);
-        let read = settings(&mut table, StreamSettings { shuffle, views, ..StreamSettings::new(1, recipe) });
+        let cache = cache::read(&mut table, &recipe);
+        let read = settings(&mut table, StreamSettings { shuffle, views, cache, ..StreamSettings::new(1, recipe) });
         mistakes.is_empty().then_some(read)
     }
 }

@@ -2,11 +2,42 @@
 
 use forebay_plan::check_rank;
 use forebay_proto::v1::LockstepRank;
-use forebay_road::settings::{AskedPart, Sharding};
+use forebay_road::keys;
+use forebay_road::settings::{AskedPart, Home, Key, Sharding, Who};
 
 use super::Writer;
 use crate::config::table::Table;
 use crate::config::value::{choice, flag, whole};
+
+/// The keys.
+pub(super) const KEYS: &[Key] = keys! {
+    /// The name of the run. Left out: the current run continues. `forebay run new train` starts another one.
+    run: "str", example: "\"august\"",
+        in_python: "In this process's own daemon, None is a fresh run, and a name is a run that is kept on disk: a Loader \
+            with the same name continues it.";
+    /// How trainers share an epoch. "dynamic": a batch goes to any trainer that asks for one. "static": each trainer has one of
+    /// num_shards shards. "lockstep": all ranks of a training job read the same step, whatever their number. Left out: "static"
+    /// with num_shards, and "dynamic" without. See docs/distributed.md.
+    assignment: "str", example: "\"lockstep\"", home: Home::Other;
+    /// Required in lockstep. The number of records in a step of all ranks, a multiple of their number. A rank's batch is its
+    /// part.
+    global_batch: "int", example: "1024", home: Home::Lockstep, in_python: "A stream has it already.";
+    /// Which rank of the job this process is, from 0. Left out: what `torch.distributed`, torchrun or SLURM say.
+    rank: "int", who: Who::Trainer, home: Home::Lockstep;
+    /// The number of ranks. Left out: as for rank.
+    world_size: "int", who: Who::Trainer, home: Home::Lockstep;
+    /// Which of num_shards equal shards of the dataset this trainer reads, from 0.
+    shard_id: "int", who: Who::Trainer, home: Home::Shard,
+        in_python: "Only a `forebay.torch.DataLoader` may leave it and `num_shards` out: it takes them from the job.";
+    /// Splits the dataset into this many shards, one per trainer, as DDP needs it. Left out: a batch goes to any trainer that
+    /// asks for one.
+    num_shards: "int", example: "8", home: Home::Shard;
+    /// With num_shards: each trainer reads the same shard in every epoch. Set it if you use a cache.
+    stick_to_shard: "bool" = "false", home: Home::Shard, in_python: "Otherwise the shards rotate.";
+    /// With num_shards: all shards have the same number of batches.
+    pad_last_batch: "bool" = "true", home: Home::Shard,
+        in_python: "The last record is repeated for that. `batch.mask` is False for the copies.";
+};
 
 /// A value of `assignment`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

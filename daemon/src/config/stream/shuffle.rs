@@ -2,11 +2,23 @@
 
 use std::num::NonZero;
 
-use forebay_road::settings::Shuffle;
+use forebay_road::keys;
+use forebay_road::settings::{Key, Shuffle};
 use serde_json::Value;
 
 use super::super::table::Table;
 use super::super::value::whole;
+
+/// The keys.
+pub(super) const KEYS: &[Key] = keys! {
+    /// true gives each epoch its own random order. "shard" is for datasets that are read in grains, such as chunks or row
+    /// groups: it shuffles grains, and the records within windows of grains. Each grain is then read once per epoch, if the
+    /// source can keep the grains of a window. See docs/operating.md, "Shuffling a dataset that is read in grains".
+    shuffle: "bool | str" = "false";
+    /// With `shuffle = "shard"`: the number of grains whose records are shuffled together. Raise it to mix records better. Lower
+    /// it if a source cannot keep so many grains.
+    shuffle_window: "int" = "16";
+};
 
 /// Reads both keys.
 pub(super) fn read(table: &mut Table<'_, '_>) -> Shuffle {

@@ -1,8 +1,21 @@
 //! `views`: what else is made of each picture.
 
 use forebay_pixels::{MOST_VIEWS, Recipe, View};
+use forebay_road::keys;
+use forebay_road::settings::Key;
 
 use super::super::table::Table;
+
+/// The key.
+pub(super) const KEYS: &[Key] = keys! {
+    /// Further views of each picture: columns with a size or transforms of their own. A picture is read and decoded once for
+    /// all views, and each view has its own random choices. match, dtype and layout are those of images, unless a view has its
+    /// own. Cannot be combined with reducing_gap. Left out: only images.
+    views: "Mapping[str, Any]",
+        example: "{ local = { transform = [{ random_resized_crop = { size = 96, scale = [0.05, 0.32] } }] } }",
+        in_python: "A view is a list of `forebay.transforms`, such as `{\"local\": [transforms.RandomResizedCrop(96)]}`, or a \
+            dict of some of the settings size, transform, recipe, match, dtype and layout.";
+};
 
 /// The views beside the first one, which has this recipe: those that its named recipe has, and those of `views`.
 pub(super) fn read(table: &mut Table<'_, '_>, shuffle: bool, first: &Recipe, named: Vec<View>) -> Vec<View> {

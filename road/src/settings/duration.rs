@@ -18,6 +18,15 @@ pub fn parse_duration(text: &str) -> Option<Duration> {
     of_seconds(number * factor)
 }
 
+/// As [`parse_duration`] reads it: whole minutes above one, seconds or milliseconds.
+pub(super) fn shown(duration: Duration) -> String {
+    match duration.as_millis() {
+        millis if millis > 60_000 && millis.is_multiple_of(60_000) => format!("{}m", millis / 60_000),
+        millis if millis.is_multiple_of(1000) => format!("{}s", millis / 1000),
+        millis => format!("{millis}ms"),
+    }
+}
+
 /// A number of seconds; `None` if it is negative, no number, or more than 100 years.
 pub(super) fn of_seconds(seconds: f64) -> Option<Duration> {
     Duration::try_from_secs_f64(seconds).ok().filter(|duration| *duration <= LONGEST)
