@@ -123,9 +123,9 @@ FUZZ_SECONDS ?= 600
 fuzz: ## Fuzz each target for FUZZ_SECONDS (600); TARGETS names some of them
 	scripts/fuzz.sh $(FUZZ_SECONDS) $(TARGETS)
 
-docs: deps ## Write anew what is made from code: docs/configuration.md
+docs: deps ## Write anew what is made from keys: docs/configuration.md, the Loader's arguments
 	cargo build --locked -p forebay
-	.venv/bin/python scripts/configuration.py --write
+	.venv/bin/python scripts/settings.py --write
 
 clean: ## Remove what make made, but for installed packages
 	rm -rf target .venv .demo demo-preview.png clients/python/python/forebay/bin

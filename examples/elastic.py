@@ -45,7 +45,7 @@ def main() -> None:
 
     dist.init_process_group("gloo")
     loader = forebay.Loader(
-        args.source, assignment="lockstep", global_batch=GLOBAL_BATCH, size=SIDE, shuffle=True, epochs=args.epochs
+        args.source, sharding=forebay.Lockstep(GLOBAL_BATCH), size=SIDE, shuffle=True, epochs=args.epochs
     )
     layer = torch.nn.Linear(SIDE * SIDE * 3, len(loader.classes))
     first, steps = 0, 0

@@ -69,7 +69,7 @@ def main() -> None:
     # Without a GPU, it would take each rank for a job of its own.
     accelerator = Accelerator(cpu=not torch.cuda.is_available())
     loader = forebay.Loader(
-        args.source, assignment="lockstep", global_batch=GLOBAL_BATCH, size=SIDE, shuffle=True, epochs=args.epochs
+        args.source, sharding=forebay.Lockstep(GLOBAL_BATCH), size=SIDE, shuffle=True, epochs=args.epochs
     )
     layer = torch.nn.Linear(SIDE * SIDE * 3, len(loader.classes))
     # The Loader is not prepared: it knows its rank, and gives tensors for the device.

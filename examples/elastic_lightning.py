@@ -15,6 +15,7 @@ from pathlib import Path
 
 import lightning
 import torch
+from forebay import Lockstep
 from forebay.torch import DataLoader
 from lightning.pytorch.callbacks import ModelCheckpoint
 
@@ -67,8 +68,7 @@ def main() -> None:
     # With drop_last, no rank has copies at the end of an epoch. A rank's batch is its part of global_batch.
     loader = DataLoader(
         args.source,
-        assignment="lockstep",
-        global_batch=GLOBAL_BATCH,
+        sharding=Lockstep(GLOBAL_BATCH),
         size=SIDE,
         shuffle=True,
         drop_last=True,

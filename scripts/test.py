@@ -202,7 +202,7 @@ def spelling() -> Tally:
 
 def documents() -> Tally:
     """Documents that are made from code are current."""
-    return check(VENV / "python", "scripts/configuration.py")
+    return check(VENV / "python", "scripts/settings.py")
 
 
 def systemd() -> Tally:

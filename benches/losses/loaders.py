@@ -53,7 +53,7 @@ def classification_of_forebay(job: Job) -> Iterator[Views]:
     """The same by Forebay, which mixes too."""
     recipe = recipes.torchvision_train(SIZE, auto_augment="ta_wide", random_erase_prob=0.1)
     mixing = ours.RandomChoice([ours.MixUp(0.2), ours.CutMix(1.0)])
-    with of_forebay(job, transform=recipe, mixing=mixing, mixing_per_batch=True) as loader:
+    with of_forebay(job, transform=recipe, mixing=forebay.Mixing(mixing, per_batch=True)) as loader:
         batches = loader.torch(num_classes=job.classes, label_smoothing=SMOOTHING)
         for batch in endless(batches):
             yield Views([batch.images], batch.labels)

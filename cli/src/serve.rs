@@ -43,6 +43,9 @@ pub(crate) struct ServeArgs {
     /// Serve the process that starts this one, and end with it.
     #[arg(long, hide = true, requires = "socket_fd")]
     private: bool,
+    /// Sections of the configuration as JSON, with --private.
+    #[arg(long, hide = true, value_name = "JSON", requires = "private")]
+    sections: Option<String>,
     /// The parent's socket, with --private.
     #[arg(long, hide = true, value_name = "NUMBER")]
     socket_fd: Option<i32>,
@@ -59,7 +62,8 @@ pub(crate) fn run(args: &ServeArgs) -> Result<(), Failure> {
     threads::room_for(2).map_err(|error| Failure::Failed(format!("{error}.")))?;
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     let served = if let Some(socket) = args.socket_fd.filter(|_| args.private) {
-        runtime.block_on(serve::private(socket, with_options(Config::default(), args), surroundings))
+        let config = args.sections.as_deref().map_or_else(|| Ok(Config::default()), Config::of_loader)?;
+        runtime.block_on(serve::private(socket, with_options(config, args), surroundings))
     } else {
         let config = configuration(args)?;
         runtime.block_on(serve::service(config, args.config.clone(), surroundings, EndedBy::Signals))

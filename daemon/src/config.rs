@@ -166,6 +166,22 @@ impl Config {
         Self::from_values(&values, "the command line")
     }
 
+    /// The configuration of a Loader's own daemon: JSON with the sections of a file, but for streams, which its Loaders name.
+    ///
+    /// # Errors
+    /// All that is wrong with it.
+    pub fn of_loader(document: &str) -> Result<Self, Mistakes> {
+        let name = "config, an argument of the Loader";
+        match serde_json::from_str(document) {
+            Ok(Value::Object(values)) if !values.contains_key("streams") => Self::from_values(&values, name),
+            Ok(Value::Object(_)) => {
+                Err(broken(name, "streams: a Loader's own daemon has none; give \"stream\" instead.".to_owned()))
+            }
+            Ok(_) => Err(broken(name, "it is not a table.".to_owned())),
+            Err(error) => Err(broken(name, format!("it is not JSON: {error}."))),
+        }
+    }
+
     /// A commented configuration file that parses to the defaults.
     pub fn example() -> String {
         [

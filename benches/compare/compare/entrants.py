@@ -52,8 +52,8 @@ ENTRANTS = (
     ),
     ours(
         "forebay fast",
-        "Loader with fast=True (reducing_gap=2.0): big pictures are decoded at a smaller scale",
-        options={"fast": True},
+        "Loader with reducing_gap=2.0: big pictures are decoded at a smaller scale",
+        options={"reducing_gap": 2.0},
     ),
     ours(
         "forebay, libjpeg-turbo",
@@ -62,9 +62,9 @@ ENTRANTS = (
     ),
     ours(
         "forebay fast, libjpeg-turbo",
-        "Loader with fast=True on such a stream",
+        "Loader with reducing_gap=2.0 on such a stream",
         works=("big",),
-        options={"jpeg": "libjpeg-turbo", "fast": True},
+        options={"jpeg": "libjpeg-turbo", "reducing_gap": 2.0},
     ),
     ours(
         "forebay, decoded cache",

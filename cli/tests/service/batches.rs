@@ -135,7 +135,11 @@ fn rule_13_a_shard_has_one_trainer_and_a_wrong_one_is_refused() {
     let home = Home::with_pictures(9);
     let _daemon = home.serve(SHARDS);
     let attach = |shard| Trainer::with(&home, Options { shard, ..options() }).map(drop).unwrap_err().to_string();
-    assert!(attach(None).contains("is split over 2 shards; give shard_id=0..1 and num_shards=2"), "{}", attach(None));
+    assert!(
+        attach(None).contains("is split over 2 shards; give a shard_id from 0 to 1 and num_shards=2"),
+        "{}",
+        attach(None)
+    );
     let of_three = attach(Some(Shard { id: 0, count: 3 }));
     assert!(of_three.contains("has the shards 0 to 1 of 2, not 0 of 3"), "{of_three}");
     let third = attach(Some(Shard { id: 2, count: 2 }));

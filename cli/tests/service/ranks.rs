@@ -172,7 +172,7 @@ fn rule_40_ranks_that_cannot_share_a_step_are_refused_with_the_sizes_that_can() 
         "{uneven}"
     );
     let none = attach(None).unwrap();
-    assert!(none.contains("is in lockstep; give assignment=\"lockstep\""), "{none}");
+    assert!(none.contains("is in lockstep; attach with a rank and a world_size"), "{none}");
     let _first = rank(&home, 0, 2);
     let mut other = rank(&home, 0, 3);
     let Event::Failed(told) = other.next() else { panic!("ranks of another number get nothing without a state") };

@@ -42,8 +42,6 @@ struct Signals<'a> {
     raised: Option<PyErr>,
 }
 
-/// Lanes of a daemon that was started without any.
-const CPU_ALONE: (&str, &str) = ("lanes", "cpu");
 /// The number of an answer that is no batch.
 const NOTHING: u64 = 0;
 
@@ -322,13 +320,10 @@ fn private_daemon((binary, options, packages): Wanted) -> Result<Arc<PrivateDaem
     // In a forked child the parent's daemon is still known here, but it is not the child's.
     if let Some(daemon) = shared.upgrade().filter(|daemon| daemon.is_of_this_process()) {
         for (name, wanted) in options {
-            let there = daemon.option(&name);
-            if there != Some(&wanted) && !(there.is_none() && (&*name, &*wanted) == CPU_ALONE) {
-                let there = there.map_or_else(|| "the default".to_owned(), |there| format!("{there:?}"));
-                let name = name.replace('-', "_");
+            if daemon.option(&name) != Some(&wanted) {
                 return Err(format!(
-                    "{name}={wanted:?}: the Loaders of a process share one daemon, and this one's was started with {there}; \
-                     give the first Loader this {name}, or close the Loaders that are open"
+                    "config={wanted}: the Loaders of a process share one daemon, and this one's was started with another \
+                     configuration. Give the first Loader this config, or close the Loaders that are open"
                 ));
             }
         }

@@ -14,6 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import forebay
 import numpy as np
 
 WIDTH, HEIGHT = 120, 80
@@ -52,7 +53,7 @@ def coco(folder: Path, records: Records) -> Arguments:
     categories = [{"id": kind, "name": f"kind {kind}"} for kind in range(3)]
     file = folder / "boxes.json"
     file.write_text(json.dumps({"images": images, "annotations": annotations, "categories": categories}))
-    return {"source": f"coco:{file}?root={folder}", "columns": ["boxes", "classes"]}
+    return {"source": f"coco:{file}?root={folder}", "targets": forebay.Targets(columns=["boxes", "classes"])}
 
 
 def _tar(folder: Path, records: Records, members: Callable[[Annotated], dict[str, bytes]]) -> Path:
@@ -72,9 +73,8 @@ def tar_json(folder: Path, records: Records) -> Arguments:
 
     columns = {"boxes": "json.objects.bbox", "classes": "json.objects.kind"}
     return {
-        "source": f"tar:{_tar(folder, records, members)}",
-        "columns": columns,
-        "source_options": {"roles": {"boxes": "xywh"}},
+        "source": forebay.Source(f"tar:{_tar(folder, records, members)}", roles={"boxes": "xywh"}),
+        "targets": forebay.Targets(columns=columns),
     }
 
 
@@ -102,9 +102,10 @@ def tar_npy(folder: Path, records: Records) -> Arguments:
         return {"boxes.npy": npy(centred), "classes.npy": npy(np.array(record.classes, np.int64))}
 
     return {
-        "source": f"tar:{_tar(folder, records, members)}",
-        "columns": {"boxes": "boxes.npy", "classes": "classes.npy"},
-        "source_options": {"roles.boxes": "cxcywh_fractions", "roles.classes": "objects"},
+        "source": forebay.Source(
+            f"tar:{_tar(folder, records, members)}", **{"roles.boxes": "cxcywh_fractions", "roles.classes": "objects"}
+        ),
+        "targets": forebay.Targets(columns={"boxes": "boxes.npy", "classes": "classes.npy"}),
     }
 
 
@@ -137,7 +138,7 @@ def arrow(folder: Path, records: Records, *, as_list: bool = False) -> Arguments
     with pa.ipc.new_file(folder / "set.arrow", table.schema) as writer:
         writer.write_table(table)
     columns = {"boxes": "objects.bbox", "classes": "objects.category"}
-    return {"source": f"arrow:{folder / 'set.arrow'}", "columns": columns}
+    return {"source": f"arrow:{folder / 'set.arrow'}", "targets": forebay.Targets(columns=columns)}
 
 
 def _field(number: int, content: bytes) -> bytes:
@@ -209,7 +210,7 @@ def mxnet(folder: Path, records: Records) -> Arguments:
     return {"source": f"mxnet:{folder / 'set.rec'}"}
 
 
-def _mds(folder: Path, records: Records, columns: list[tuple[str, str]], values: list[list[bytes]]) -> Arguments:
+def _mds(folder: Path, records: Records, columns: list[tuple[str, str]], values: list[list[bytes]]) -> str:
     samples = [b"".join(struct.pack("<I", len(value)) for value in own) + b"".join(own) for own in values]
     begin = 4 + 4 * (len(samples) + 1)
     places = begin + np.cumsum([0, *map(len, samples)])
@@ -229,7 +230,7 @@ def _mds(folder: Path, records: Records, columns: list[tuple[str, str]], values:
         "zip_data": None,
     }
     (folder / "index.json").write_text(json.dumps({"shards": [about], "version": 2}))
-    return {"source": f"mds:{folder}"}
+    return f"mds:{folder}"
 
 
 def mds_json(folder: Path, records: Records) -> Arguments:
@@ -239,9 +240,8 @@ def mds_json(folder: Path, records: Records) -> Arguments:
     ]
     columns = [("image", "png"), ("bbox", "json"), ("meta", "json")]
     return {
-        **_mds(folder, records, columns, values),
-        "columns": {"boxes": "bbox", "classes": "meta:kinds"},
-        "source_options": {"roles": {"boxes": "xyxy"}},
+        "source": forebay.Source(_mds(folder, records, columns, values), roles={"boxes": "xyxy"}),
+        "targets": forebay.Targets(columns={"boxes": "bbox", "classes": "meta:kinds"}),
     }
 
 
@@ -256,9 +256,8 @@ def mds_ndarray(folder: Path, records: Records) -> Arguments:
         values.append([record.picture, array(boxes, "float32", (len(boxes), 4)), array(kinds, "int64", (len(kinds),))])
     columns = [("image", "png"), ("bbox", "ndarray:float32"), ("kinds", "ndarray:int64")]
     return {
-        **_mds(folder, records, columns, values),
-        "columns": {"boxes": "bbox", "classes": "kinds"},
-        "source_options": {"roles": {"boxes": "xyxy"}},
+        "source": forebay.Source(_mds(folder, records, columns, values), roles={"boxes": "xyxy"}),
+        "targets": forebay.Targets(columns={"boxes": "bbox", "classes": "kinds"}),
     }
 
 
@@ -277,7 +276,8 @@ def python(folder: Path, records: Records) -> Arguments:
         "        for number in range(task.shard.start, task.shard.end):\n"
         "            with open(f'{FOLDER}/{number}.ppm', 'rb') as file:\n                yield file.read()\n"
     )
-    return {"source": f"python:{reader}", "source_options": {"roles": {"boxes": "xyxy"}}, "labels": "none"}
+    source = forebay.Source(f"python:{reader}", roles={"boxes": "xyxy"})
+    return {"source": source, "targets": forebay.Targets(labels="none")}
 
 
 FORMATS: dict[str, Callable[[Path, Records], Arguments]] = {

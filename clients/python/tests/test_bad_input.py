@@ -36,7 +36,7 @@ def test_csv_lines_that_are_wrong(pictures, tmp_path):
     refused(forebay.DatasetError, table, "line 2", table)
     table.write_text("pictures/00000.ppm,1\npictures/00001.ppm,cat\n")
     refused(forebay.DatasetError, table, "line 2", "text")
-    with forebay.Loader(table, batch_size=2, size=8, labels="text") as loader:
+    with forebay.Loader(table, batch_size=2, size=8, targets=forebay.Targets(labels="text")) as loader:
         assert loader.classes == ["1", "cat"]
 
 
@@ -97,8 +97,8 @@ def test_rule_7_and_13_a_rank_with_a_lease_of_bad_records_takes_as_many_steps_as
         bad.write_bytes(b"no picture")
     ranks = []
     for rank in range(2):
-        shard = {"shard_id": rank, "num_shards": 2, "stick_to_shard": True}
-        with forebay.Loader(folder, batch_size=1, size=8, epochs=2, on_error=on_error, **shard) as loader:
+        shard = forebay.Shard(rank, 2, stick_to_shard=True)
+        with forebay.Loader(folder, batch_size=1, size=8, epochs=2, on_error=on_error, sharding=shard) as loader:
             epochs = [[batch.copy() for batch in loader] for _ in range(2)]
             assert [len(epoch) for epoch in epochs] == [len(loader)] * 2 == [8, 8]
             counted = [(epoch.delivered, epoch.quarantined) for epoch in loader.audit()]
@@ -124,12 +124,21 @@ def test_a_bad_record_is_listed_once_with_its_epochs(jpegs):
 
 
 def test_limits_that_errors_name_can_be_set(jpegs):
-    assert "raise the limit" in first_error(forebay.Loader(jpegs, batch_size=4, size=32, pixel_limit=100))
-    assert "byte_limit" in first_error(forebay.Loader(jpegs, batch_size=4, size=32, byte_limit="100b"))
-    with forebay.Loader(jpegs, batch_size=4, size=32, pixel_limit=10**9, read_timeout=5, epoch_end_timeout=5) as loader:
+    assert "raise the limit" in first_error(
+        forebay.Loader(jpegs, batch_size=4, size=32, config={"decode": {"pixel_limit": 100}})
+    )
+    assert "byte_limit" in first_error(
+        forebay.Loader(jpegs, batch_size=4, size=32, config={"decode": {"byte_limit": "100b"}})
+    )
+    with forebay.Loader(
+        jpegs,
+        batch_size=4,
+        size=32,
+        config={"decode": {"pixel_limit": 10**9}, "stream": {"read_timeout": 5, "epoch_end_timeout": 5}},
+    ) as loader:
         loader.next()
-        with pytest.raises(forebay.SettingsError, match=r"pixel_limit.*share one daemon.*1000000000"):
-            forebay.Loader(jpegs, batch_size=4, size=32, pixel_limit=100)
+        with pytest.raises(forebay.SettingsError, match=r"pixel_limit.*100.*share one daemon"):
+            forebay.Loader(jpegs, batch_size=4, size=32, config={"decode": {"pixel_limit": 100}})
 
 
 def test_more_failures_than_allowed_fail_the_stream(jpegs):

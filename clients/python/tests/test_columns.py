@@ -71,7 +71,7 @@ def test_rule_45_boxes_are_where_the_pixels_are(tmp_path):
     settings = {"transform": [crop, forebay.transforms.RandomHorizontalFlip()], "shuffle": True, "seed": 5}
     source = f"coco:{file}?root={tmp_path}"
     compared = 0
-    with forebay.Loader(source, batch_size=8, epochs=2, min_visible=0.1, **settings) as loader:
+    with forebay.Loader(source, batch_size=8, epochs=2, targets=forebay.Targets(min_visible=0.1), **settings) as loader:
         for _ in range(2):
             for batch in loader:
                 for place, image in enumerate(batch.images):
@@ -92,7 +92,7 @@ def test_rule_45_boxes_are_where_the_pixels_are(tmp_path):
 
 
 def test_rule_47_a_loader_may_choose_its_columns(coco):
-    with forebay.Loader(coco, batch_size=5, size=8, columns=["boxes", "images"]) as loader:
+    with forebay.Loader(coco, batch_size=5, size=8, targets=forebay.Targets(columns=["boxes", "images"])) as loader:
         batch = next(iter(loader))
         assert batch.columns[4:] == ("boxes",)
         assert "boxes" in batch
@@ -104,21 +104,23 @@ def test_rule_47_a_loader_may_choose_its_columns(coco):
         with pytest.raises(KeyError, match="images, labels, records, mask, boxes"):
             batch["area"]
     with pytest.raises(forebay.SettingsError, match=r'no column "masks"; its columns are: images.* boxes, classes'):
-        forebay.Loader(coco, batch_size=5, size=8, columns=["masks"])
+        forebay.Loader(coco, batch_size=5, size=8, targets=forebay.Targets(columns=["masks"]))
 
 
 def test_rule_47_a_trainer_of_a_stream_looks_at_some_columns(coco, service):
     socket = service(coco, batch_size=5, size=8).socket
-    with forebay.Loader("train", socket=socket, columns=["area"]) as loader:
+    with forebay.Loader("train", socket=socket, targets=forebay.Targets(columns=["area"])) as loader:
         assert next(iter(loader)).columns[4:] == ("area",)
     with forebay.Loader("train", socket=socket) as loader:
         assert next(iter(loader)).columns[4:] == ("boxes", "classes", "crowd", "area")
     with pytest.raises(forebay.SettingsError, match='no column "masks"'):
-        forebay.Loader("train", socket=socket, columns=["masks"])
+        forebay.Loader("train", socket=socket, targets=forebay.Targets(columns=["masks"]))
 
 
 def test_columns_get_the_names_that_the_loader_gives_them(coco):
-    with forebay.Loader(coco, batch_size=5, size=8, columns={"where": "boxes", "id": "image_ids"}) as loader:
+    with forebay.Loader(
+        coco, batch_size=5, size=8, targets=forebay.Targets(columns={"where": "boxes", "id": "image_ids"})
+    ) as loader:
         batch = next(iter(loader))
         assert batch.columns[4:] == ("where", "id")
         assert batch.id.tolist() == [0, 1, 2, 3, 4]
@@ -145,7 +147,7 @@ def test_a_copy_has_its_own_columns_and_the_slot_goes_back(coco):
 
 def test_an_unknown_option_of_a_source_is_refused_with_those_that_it_has(coco):
     with pytest.raises(forebay.DatasetError, match=r'no option "roof".*"root"'):
-        forebay.Loader(coco, batch_size=5, size=8, source_options={"roof": "x"})
+        forebay.Loader(forebay.Source(coco, roof="x"), batch_size=5, size=8)
 
 
 def test_a_list_of_columns_names_parts_of_a_record_too(pictures):
@@ -154,29 +156,31 @@ def test_a_list_of_columns_names_parts_of_a_record_too(pictures):
     table = ["file_name,label,text,score", *(f"{name},{n},t{n},{n}.5" for n, name in enumerate(names))]
     (folder / "metadata.csv").write_text("\n".join(table))
     settings = {"batch_size": 3, "transform": forebay.transforms.Resize((8, 8)), "epochs": 1}
-    with forebay.Loader(folder, columns=["score", "text"], **settings) as loader:
+    with forebay.Loader(folder, targets=forebay.Targets(columns=["score", "text"]), **settings) as loader:
         (batch,) = loader
         assert batch.columns[4:] == ("score", "text")
         assert (batch.text.text(), batch.score.tolist()) == (["t0", "t1", "t2"], [0.5, 1.5, 2.5])
         assert batch.labels.tolist() == [0, 1, 2]
     # A map says the same.
-    with forebay.Loader(folder, columns={"text": "text"}, **settings) as loader:
+    with forebay.Loader(folder, targets=forebay.Targets(columns={"text": "text"}), **settings) as loader:
         assert next(iter(loader)).text.text() == ["t0", "t1", "t2"]
     with pytest.raises(forebay.SettingsError, match='no column "words"'):
-        forebay.Loader(folder, columns=["words"], **settings)
+        forebay.Loader(folder, targets=forebay.Targets(columns=["words"]), **settings)
 
 
 def test_a_list_of_columns_may_name_any_that_a_format_has(coco):
     settings = {"batch_size": 5, "transform": forebay.transforms.Resize((8, 8)), "epochs": 1}
-    with forebay.Loader(coco, columns=["category_ids", "boxes", "image_ids"], **settings) as loader:
+    with forebay.Loader(
+        coco, targets=forebay.Targets(columns=["category_ids", "boxes", "image_ids"]), **settings
+    ) as loader:
         (batch,) = loader
         assert batch.columns[4:] == ("category_ids", "boxes", "image_ids")
         assert [len(ids) for ids in batch.category_ids] == [len(boxes) for boxes in BOXES]
         assert batch.boxes.values.shape == (4, 4)
     with pytest.raises(forebay.Error, match="boxess"):
-        forebay.Loader(coco, columns=["boxess"], **settings)
+        forebay.Loader(coco, targets=forebay.Targets(columns=["boxess"]), **settings)
 
 
 def test_a_list_of_columns_of_a_format_that_has_its_own_is_refused_with_these(coco):
     with pytest.raises(forebay.Error, match="captoin"):
-        forebay.Loader(coco, batch_size=2, size=8, columns=["boxes", "captoin"])
+        forebay.Loader(coco, batch_size=2, size=8, targets=forebay.Targets(columns=["boxes", "captoin"]))

@@ -141,7 +141,7 @@ def test_a_state_in_the_middle_of_an_epoch_goes_on(release, tmp_path):
     for kept in json.loads((release / "states.json").read_text()):
         whole = scene.order(source, kept["given"])
         assert whole == {"records": kept["records"], "pixels": kept["pixels"]}, kept["given"]
-        with forebay.Loader(source, epochs=scene.EPOCHS, **kept["given"]) as loader:
+        with forebay.Loader(source, epochs=scene.EPOCHS, **scene.arguments(kept["given"])) as loader:
             _first, second = ([record for batch in loader for record in scene.own(batch)] for _ in range(2))
             loader.load_state_dict(kept["state"])
             rest = [record for batch in loader for record in scene.own(batch)]

@@ -161,7 +161,7 @@ def test_rule_16_the_private_daemon_is_killed_and_every_record_still_comes_once(
 
 
 @pytest.mark.parametrize("holds", [False, True])
-@pytest.mark.parametrize("settings", [{}, {"shard_id": 1, "num_shards": 2}, {"last_batch_policy": "drop"}])
+@pytest.mark.parametrize("settings", [{}, {"sharding": forebay.Shard(1, 2)}, {"last_batch_policy": "drop"}])
 def test_rule_15_of_a_private_daemon_that_is_killed_no_record_counts_as_repeated(pictures, settings, holds):
     with forebay.Loader(pictures(90), batch_size=4, size=8, epochs=2, shuffle=True, **settings) as loader:
         seen = {0: [], 1: []}
@@ -287,7 +287,7 @@ def test_rule_26_settings_that_differ_from_the_stream_s_are_refused_one_by_one(s
 def test_rule_13_shards_of_a_service_wait_for_their_own_trainer(service, pictures):
     daemon = service(pictures(10), batch_size=2, size=8, epochs=1, num_shards=2)
     for shard_id in range(2):
-        shard = {"socket": daemon.socket, "shard_id": shard_id, "num_shards": 2}
+        shard = {"socket": daemon.socket, "sharding": forebay.Shard(shard_id, 2)}
         with forebay.Loader("stream:train", **shard) as loader:
             seen = own(loader.next())
             held = loader.next()
@@ -297,4 +297,4 @@ def test_rule_13_shards_of_a_service_wait_for_their_own_trainer(service, picture
             seen += [record for batch in loader for record in own(batch)]
             assert seen == list(range(5 * shard_id, 5 * shard_id + 5))
     with pytest.raises(forebay.AttachError, match="num_shards: is 5, but the stream has 2"):
-        forebay.Loader("stream:train", socket=daemon.socket, shard_id=1, num_shards=5)
+        forebay.Loader("stream:train", socket=daemon.socket, sharding=forebay.Shard(1, 5))

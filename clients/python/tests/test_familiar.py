@@ -78,7 +78,7 @@ def test_rule_14_writable_batches_are_the_callers_own(pictures):
     [
         ("num_workers", 8, "num_threads"),
         ("drop_last", True, 'last_batch_policy="drop"'),
-        ("sampler", None, r"shard_id and num_shards, or use forebay\.torch\.DataLoader"),
+        ("sampler", None, r"shuffle and sharding=Shard\(shard_id, num_shards\), or use forebay\.torch\.DataLoader"),
         ("collate_fn", len, "call your function with each batch"),
         ("file_root", "/data", "source, the first argument"),
     ],

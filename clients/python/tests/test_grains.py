@@ -68,7 +68,7 @@ def test_rule_13_and_56_shards_share_out_the_order_of_grains(chunks):
     with forebay.Loader(chunks, shuffle="shard", shuffle_window=2, **settings()) as loader:
         whole = records(loader)
     for shard in range(3):
-        sharded = settings(shard_id=shard, num_shards=3)
+        sharded = settings(sharding=forebay.Shard(shard, 3))
         with forebay.Loader(chunks, shuffle="shard", shuffle_window=2, **sharded) as loader:
             parts += records(loader)
     assert parts == whole
@@ -119,8 +119,8 @@ def by_grains(drawn, window):
 
 
 def test_rule_56_and_58_each_source_of_a_mixture_is_drawn_by_its_grains_over_all_epochs(two):
-    options = settings(shuffle="shard", shuffle_window=2, weights=[0.25, 0.75], epochs=4)
-    with forebay.Loader(two, **options) as loader:
+    options = settings(shuffle="shard", shuffle_window=2, epochs=4)
+    with forebay.Loader(dict(zip(two, (0.25, 0.75))), **options) as loader:
         epochs = [[record for record, _ in turns(loader)] for _ in range(4)]
         assert [(audit.delivered, audit.complete) for audit in loader.audit()] == [(80, True)] * 4
     drawn = [[record for epoch in epochs for record in epoch if (record < FIRST) == is_first] for is_first in (1, 0)]
@@ -144,12 +144,13 @@ def test_rule_57_a_source_is_repeated_in_passes_by_its_grains(chunks):
 
 
 def test_rule_23_and_58_a_state_of_a_mixture_by_grains_is_taken_back(two):
-    options = settings(shuffle="shard", shuffle_window=2, weights=[0.25, 0.75], epochs=1)
-    with forebay.Loader(two, **options) as loader:
+    options = settings(shuffle="shard", shuffle_window=2, epochs=1)
+    weighed = dict(zip(two, (0.25, 0.75)))
+    with forebay.Loader(weighed, **options) as loader:
         loader.next()
         state = loader.state_dict()
         rest = turns(loader)
-    with forebay.Loader(two, **options) as loader:
+    with forebay.Loader(weighed, **options) as loader:
         loader.load_state_dict(state)
         assert turns(loader) == rest
     assert len(rest) == FIRST + SECOND - 4

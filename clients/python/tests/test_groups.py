@@ -78,7 +78,7 @@ def test_rule_43_a_trainer_is_killed_and_both_groups_have_whole_epochs(service, 
 
 def test_rule_42_two_loaders_of_one_process_are_two_groups(service, pictures):
     daemon = service(pictures(12), batch_size=4, size=8, epochs=2, mode="each")
-    early = forebay.Loader("stream:train", socket=daemon.socket, mode="each")
+    early = forebay.Loader("stream:train", socket=daemon.socket, config={"stream": {"mode": "each"}})
     held = early.next()
     late = forebay.Loader("stream:train", socket=daemon.socket, join="epoch")
     whole = held.records.tolist() + [record for batch in early for record in batch.records.tolist()]
@@ -96,7 +96,7 @@ def test_rule_42_a_group_is_of_a_stream_that_gives_each_group_every_batch(servic
     with pytest.raises(forebay.SettingsError, match='group means nothing to it: leave it out, or set mode = "each"'):
         forebay.Loader("stream:train", socket=daemon.socket, group="small")
     with pytest.raises(forebay.SettingsError, match='mode: is "each", but the stream has the default'):
-        forebay.Loader("stream:train", socket=daemon.socket, mode="each")
+        forebay.Loader("stream:train", socket=daemon.socket, config={"stream": {"mode": "each"}})
     for arguments, words in [
         ({"group": "small"}, "group='small': only this process reads the source"),
         ({"join": "epoch"}, "join='epoch': only this process reads the source"),

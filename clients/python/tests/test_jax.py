@@ -190,18 +190,17 @@ def test_each_process_of_a_job_holds_its_part_of_a_global_batch(pictures, traine
             assert "jax.distributed" in str(error), error
         else:
             raise AssertionError("every process would read everything")
-        settings = dict(
-            elements=["records"], batch_size=4, size=8, epochs=1, last_batch_policy="drop",
-            shard_id=jax.process_index(), num_shards=jax.process_count(),
-            sharding=forebay.jax.data_sharding(jax.devices()),
-        )
+        settings = dict(batch_size=4, size=8, epochs=1, last_batch_policy="drop")
+        shard = forebay.Shard(jax.process_index(), jax.process_count())
+        unequal = forebay.Shard(jax.process_index(), jax.process_count(), pad_last_batch=False)
+        wanted = dict(elements=["records"], sharding=forebay.jax.data_sharding(jax.devices()))
         try:
-            forebay.jax.batches(folder, pad_last_batch=False, **settings)
+            forebay.jax.batches(forebay.Loader(folder, sharding=unequal, **settings), **wanted)
         except forebay.SettingsError as error:
             assert "wait for the others for ever" in str(error), error
         else:
             raise AssertionError("a process with fewer batches would wait for ever")
-        loader = forebay.jax.batches(folder, **settings)
+        loader = forebay.jax.batches(forebay.Loader(folder, sharding=shard, **settings), **wanted)
         for records in loader:
             parts = sorted(records.addressable_shards, key=lambda part: part.index[0].start)
             held = {part.index[0].start: part.data.tolist() for part in parts}

@@ -17,8 +17,9 @@ def decoding_gpu(gpu, monkeypatch):
     return gpu
 
 
-def everything(folder, **given):
-    with Loader(folder, batch_size=4, size=32, epochs=1, **given) as loader:
+def everything(folder, lanes=None):
+    config = None if lanes is None else {"decode": {"lanes": lanes}}
+    with Loader(folder, batch_size=4, size=32, epochs=1, config=config) as loader:
         return np.concatenate([batch.copy().images for batch in loader])
 
 
@@ -46,9 +47,9 @@ def test_lanes_that_do_not_exist_are_told_with_those_that_do(jpegs):
 def test_the_first_loader_of_a_process_decides_on_the_lanes(jpegs):
     with Loader(jpegs, batch_size=4, size=8, epochs=1):
         with pytest.raises(SettingsError, match="share one daemon"):
-            Loader(jpegs, batch_size=4, size=8, epochs=1, lanes="auto")
-        assert len(everything(jpegs, lanes=["cpu"])) == 12
-    with Loader(jpegs, batch_size=4, size=8, epochs=1, lanes="auto"):
+            Loader(jpegs, batch_size=4, size=8, epochs=1, config={"decode": {"lanes": "auto"}})
+        assert len(everything(jpegs)) == 12
+    with Loader(jpegs, batch_size=4, size=8, epochs=1, config={"decode": {"lanes": "auto"}}):
         assert len(everything(jpegs)) == 12
 
 
@@ -65,5 +66,5 @@ def test_nvjpeg_is_found_in_the_packages_of_the_loaders_python(gpu, jpegs, tmp_p
 
 
 def test_a_running_daemon_has_lanes_of_its_own():
-    with pytest.raises(SettingsError, match=r"\[decode\] table"):
-        forebay.Loader("stream:train", lanes="auto")
+    with pytest.raises(SettingsError, match="has its configuration already; change that"):
+        forebay.Loader("stream:train", config={"decode": {"lanes": "auto"}})

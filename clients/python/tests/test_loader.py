@@ -93,7 +93,7 @@ def test_matching_torch_changes_resizes_and_what_torch_has_not_is_refused(jpegs)
 
 
 def test_settings_of_how_pictures_are_decoded(pictures):
-    with forebay.Loader(pictures(2), batch_size=2, size=8, fast=True, adjust_orientation=False) as loader:
+    with forebay.Loader(pictures(2), batch_size=2, size=8, reducing_gap=2.0, adjust_orientation=False) as loader:
         assert loader.next().images.shape == (2, 8, 8, 3)
     with pytest.raises(forebay.SettingsError, match=r"reducing_gap: is 0\.5; give a number from 1\.0 up"):
         forebay.Loader(pictures(2), batch_size=2, size=8, reducing_gap=0.5)
@@ -116,16 +116,16 @@ def test_pairs_of_path_and_label_have_their_labels(pictures, root):
     path = (lambda name: name) if root else (lambda name: folder / name)
 
     def labels(given, **settings):
-        settings.update({"root": folder} if root else {})
         samples = [(path(name), label) for name, label in zip(names, given)]
-        with forebay.Loader(samples, batch_size=3, size=8, **settings) as loader:
+        source = forebay.Source(samples, root=folder) if root else samples
+        with forebay.Loader(source, batch_size=3, size=8, **settings) as loader:
             batch = loader.next()
             assert [loader.path(record) for record in batch.records] == [str(folder / name) for name in names]
             return batch.copy().labels.tolist(), loader.classes
 
     assert labels([7, -1, 7]) == ([7, -1, 7], [])
     assert labels(["dog", "cat", "dog"]) == ([1, 0, 1], ["cat", "dog"])
-    assert labels([10, 9, 10], labels="text") == ([0, 1, 0], ["10", "9"])
+    assert labels([10, 9, 10], targets=forebay.Targets(labels="text")) == ([0, 1, 0], ["10", "9"])
     with pytest.raises(forebay.DatasetError, match=r'"cat" is a text, but line 1 has an integer'):
         labels([0, "cat", 1])
 
@@ -202,7 +202,7 @@ def test_rule_13_shards_have_an_exact_length_and_rotate(pictures):
     seen = []
     for shard_id in range(2):
         with forebay.Loader(
-            folder, batch_size=2, size=8, epochs=2, shard_id=shard_id, num_shards=2, last_batch_policy="fill"
+            folder, batch_size=2, size=8, epochs=2, sharding=forebay.Shard(shard_id, 2), last_batch_policy="fill"
         ) as loader:
             epochs = [[batch.records.tolist() for batch in loader] for _ in range(2)]
             assert [len(epoch) for epoch in epochs] == [len(loader)] * 2

@@ -12,11 +12,13 @@ from forebay import SettingsError
 pytestmark = pytest.mark.daemon
 
 RECORDS = 20
-SETTINGS = {"size": 8, "shuffle": True, "epochs": 2, "assignment": "lockstep", "global_batch": 6}
+SETTINGS = {"size": 8, "shuffle": True, "epochs": 2}
 
 
 def job(stack, folder, world_size):
-    ranks = [forebay.Loader(folder, rank=rank, world_size=world_size, **SETTINGS) for rank in range(world_size)]
+    ranks = [
+        forebay.Loader(folder, sharding=forebay.Lockstep(6, rank, world_size), **SETTINGS) for rank in range(world_size)
+    ]
     return [stack.enter_context(rank) for rank in ranks]
 
 
@@ -54,7 +56,10 @@ def test_rule_40_rank_and_world_size_come_from_the_launcher_and_the_log_says_so(
     folder = pictures(RECORDS)
     monkeypatch.setenv("RANK", "1")
     monkeypatch.setenv("WORLD_SIZE", "2")
-    with caplog.at_level(logging.INFO, "forebay"), forebay.Loader(folder, **SETTINGS) as loader:
+    with (
+        caplog.at_level(logging.INFO, "forebay"),
+        forebay.Loader(folder, sharding=forebay.Lockstep(6), **SETTINGS) as loader,
+    ):
         assert loader.next().records.shape == (3,)
     assert "this process reads rank 1 of 2, according to RANK and WORLD_SIZE" in caplog.text
 
@@ -62,10 +67,10 @@ def test_rule_40_rank_and_world_size_come_from_the_launcher_and_the_log_says_so(
 def test_rule_40_what_does_not_fit_is_refused_with_what_does(pictures):
     folder = pictures(RECORDS)
     with pytest.raises(SettingsError, match="World sizes that fit: 1, 2, 3, 6"):
-        forebay.Loader(folder, rank=0, world_size=4, **SETTINGS)
+        forebay.Loader(folder, sharding=forebay.Lockstep(6, 0, 4), **SETTINGS)
     with pytest.raises(SettingsError, match="batch_size: is global_batch divided by the number of ranks"):
-        forebay.Loader(folder, rank=0, world_size=2, batch_size=3, **SETTINGS)
+        forebay.Loader(folder, sharding=forebay.Lockstep(6, 0, 2), batch_size=3, **SETTINGS)
     with pytest.raises(SettingsError, match="global_batch: is missing"):
-        forebay.Loader(folder, rank=0, world_size=2, size=8, assignment="lockstep")
-    with pytest.raises(SettingsError, match='global_batch: has an effect only with assignment = "lockstep"'):
-        forebay.Loader(folder, size=8, batch_size=4, global_batch=6)
+        forebay.Loader(folder, sharding=forebay.Lockstep(rank=0, world_size=2), size=8)
+    with pytest.raises(SettingsError, match="Lockstep needs rank and world_size: give both, or start the job"):
+        forebay.Loader(folder, size=8, batch_size=4, sharding=forebay.Lockstep(6))

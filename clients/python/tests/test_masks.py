@@ -39,7 +39,12 @@ def test_rule_45_masks_of_every_type_are_where_the_pixels_are(dataset):
     # Without a resize, a pixel's colours say where it was.
     steps = [transforms.CenterCrop((20, 50)), transforms.RandomHorizontalFlip(0.5)]
     with forebay.Loader(
-        dataset / "JPEGImages", batch_size=3, transform=steps, masks=masks, seed=2, epochs=1, labels="none"
+        dataset / "JPEGImages",
+        batch_size=3,
+        transform=steps,
+        targets=forebay.Targets(masks=masks, labels="none"),
+        seed=2,
+        epochs=1,
     ) as loader:
         batches = [batch.copy() for batch in loader]
     flipped = set()
@@ -69,11 +74,13 @@ def test_rule_45_masks_of_every_type_are_where_the_pixels_are(dataset):
 
 
 def test_rule_45_a_stream_names_its_masks_as_other_columns_and_fills_them_as_it_is_told(dataset):
-    settings = {"batch_size": 6, "transform": transforms.CenterCrop((40, 40)), "masks": {"seg": "../SegmentationClass"}}
-    with forebay.Loader(dataset / "JPEGImages", columns=[], epochs=1, **settings) as loader:
+    settings = {"batch_size": 6, "transform": transforms.CenterCrop((40, 40)), "epochs": 1}
+    bare = forebay.Targets(masks={"seg": "../SegmentationClass"}, columns=[])
+    with forebay.Loader(dataset / "JPEGImages", targets=bare, **settings) as loader:
         (batch,) = loader
         assert batch.columns == ("images", "labels", "records", "mask")
-    with forebay.Loader(dataset / "JPEGImages", mask_fill=9, epochs=1, **settings) as loader:
+    filled = forebay.Targets(masks={"seg": "../SegmentationClass"}, mask_fill=9)
+    with forebay.Loader(dataset / "JPEGImages", targets=filled, **settings) as loader:
         (batch,) = loader
         assert (batch.seg[0, :5] == 9).all()
         assert np.array_equal(batch.seg[0, 5:35], numbers_of(0))
@@ -82,7 +89,8 @@ def test_rule_45_a_stream_names_its_masks_as_other_columns_and_fills_them_as_it_
 @pytest.mark.parametrize("keep", ["encoded", "decoded"])
 def test_rule_45_masks_of_records_from_a_cache_are_the_same(dataset, keep):
     crop = transforms.RandomResizedCrop(16, scale=(0.2, 1.0))
-    settings = {"batch_size": 6, "transform": crop, "masks": {"seg": "../SegmentationClass"}, "epochs": 3, "seed": 5}
+    targets = forebay.Targets(masks={"seg": "../SegmentationClass"})
+    settings = {"batch_size": 6, "transform": crop, "targets": targets, "epochs": 3, "seed": 5}
 
     def seen(**more):
         with forebay.Loader(dataset / "JPEGImages", **settings, **more) as loader:
@@ -96,7 +104,8 @@ def test_rule_45_masks_of_records_from_a_cache_are_the_same(dataset, keep):
 
 def test_rule_7_a_mask_that_is_not_as_large_as_its_picture_makes_a_bad_record(dataset):
     write_png(dataset / "SegmentationClass" / "2.png", numbers_of(2)[1:])
-    settings = {"batch_size": 2, "size": 8, "masks": {"seg": "../SegmentationClass"}, "epochs": 1}
+    targets = forebay.Targets(masks={"seg": "../SegmentationClass"})
+    settings = {"batch_size": 2, "size": 8, "targets": targets, "epochs": 1}
     with (
         forebay.Loader(dataset / "JPEGImages", **settings) as loader,
         pytest.raises(forebay.RecordError, match=r'mask "seg": it has \(40, 29\) pixels.*\(40, 30\)'),
@@ -109,4 +118,4 @@ def test_rule_7_a_mask_that_is_not_as_large_as_its_picture_makes_a_bad_record(da
 
 def test_masks_that_are_not_there_are_refused_by_name(dataset):
     with pytest.raises(forebay.DatasetError, match=r'masks\.seg = "nowhere"'):
-        forebay.Loader(dataset / "JPEGImages", batch_size=2, size=8, masks={"seg": "nowhere"})
+        forebay.Loader(dataset / "JPEGImages", batch_size=2, size=8, targets=forebay.Targets(masks={"seg": "nowhere"}))

@@ -63,7 +63,7 @@ def test_rule_50_one_batch_may_have_one_weight_and_a_seed_has_its_weights_again(
     assert np.array_equal(each.mix, again.mix)
     assert np.array_equal(each.images, again.images)
     assert not np.array_equal(each.mix, other.mix)
-    one = batches(dataset, mixing=transforms.MixUp(), mixing_per_batch=True, seed=1)
+    one = batches(dataset, mixing=forebay.Mixing(transforms.MixUp(), per_batch=True), seed=1)
     assert [len(set(batch.mix.tolist())) for batch in one] == [1, 1, 1]
     assert one[0].mix[0] == each.mix[0]
 
@@ -83,7 +83,7 @@ def test_rule_50_soft_labels_have_the_weights_of_both_labels(dataset):
     with pytest.raises(ValueError, match="label 2 is not below num_classes=2"):
         last.soft_labels(2)
     assert np.array_equal(first.soft_labels(3), np.eye(3, dtype=np.float32)[first.labels])
-    (bare, *_) = batches(dataset, labels="none")
+    (bare, *_) = batches(dataset, targets=forebay.Targets(labels="none"))
     assert not bare.soft_labels(3, 0.5).any()
 
 
@@ -92,7 +92,7 @@ def test_rule_50_what_cannot_be_mixed_is_refused_in_words(dataset, tmp_path):
         ({"mixing": transforms.MixUp(0)}, r"alpha is 0, but must be from 0\.001 to 1000"),
         ({"mixing": transforms.RandomInvert()}, "unknown variant `random_invert`"),
         ({"mixing": "mixup"}, "give MixUp, CutMix or a RandomChoice of them"),
-        ({"mixing_per_batch": True}, "mixing_per_batch: has an effect only with mixing"),
+        ({"mixing": forebay.Mixing("mixup")}, "give MixUp, CutMix or a RandomChoice of them"),
     ):
         with pytest.raises(SettingsError, match=words):
             batches(dataset, **given)
@@ -100,4 +100,4 @@ def test_rule_50_what_cannot_be_mixed_is_refused_in_words(dataset, tmp_path):
         mask = tmp_path / "masks" / f"class{record % 3}" / f"{record:02}.png"
         write_png(mask, np.zeros((SIDE, SIDE), np.uint8), palette=True)
     with pytest.raises(SettingsError, match='column "mask0" has places in the picture'):
-        batches(dataset, masks={"mask0": str(tmp_path / "masks")}, mixing=transforms.MixUp())
+        batches(dataset, targets=forebay.Targets(masks={"mask0": str(tmp_path / "masks")}), mixing=transforms.MixUp())

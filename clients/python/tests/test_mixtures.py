@@ -7,6 +7,7 @@ import subprocess
 import forebay
 import numpy as np
 import pytest
+from forebay import Source
 from forebay.errors import SettingsError
 from forebay.settings import request
 
@@ -42,7 +43,6 @@ def test_a_list_of_folders_or_schemes_is_one_of_sources_and_a_dict_has_weights(p
     weighed = asked({first: 0.7, second: np.float32(0.5)})
     assert (weighed["source"], weighed["weights"]) == ([first, second], [0.7, 0.5])
     assert asked([(first, 3), (second, 1)])["weights"] == [3.0, 1.0]
-    assert asked([first, second], weights=[1, 2])["weights"] == [1, 2]
     assert asked([f"{first}/00000.ppm"]) == {"batch_size": 4, "files": True}
     assert asked([(f"{first}/00000.ppm", 3)]) == {"batch_size": 4, "files": True}
     readers = asked([first, "python:///r.py?class=R"])["source"][1]
@@ -64,9 +64,23 @@ def test_sources_that_cannot_be_are_refused_by_name(pictures, make, words):
         asked(make(str(pictures(2))))
 
 
-def test_weights_are_given_once(pictures):
-    with pytest.raises(SettingsError, match="the sources have weights already"):
-        asked({str(pictures(2)): 1.0}, weights=[1.0])
+def test_a_source_of_several_has_its_root_and_its_options_behind_its_path(pictures):
+    folder = str(pictures(2))
+    rooted = Source("csv:/a.csv", root="/data", limit=3, roles={"boxes": "xywh"}, strict=True)
+    expected = "csv:/a.csv?roles.boxes=xywh&limit=3&strict=true&root=/data"
+    assert sorted(asked([rooted, folder])["source"][0].split("?")[1].split("&")) == sorted(
+        expected.split("?")[1].split("&")
+    )
+    assert (
+        asked([folder, Source("tar:/b.tar?limit=2", payload="a b")])["source"][1] == "tar:/b.tar?limit=2&payload=a%20b"
+    )
+    assert asked({folder: 1, Source("tar:/b.tar"): 2})["source"] == [folder, "tar:/b.tar"]
+    for wrong, words in (
+        (Source("tar:/b.tar", index="/i"), "an index is of a whole"),
+        (Source("/b", limit=1), "no scheme"),
+    ):
+        with pytest.raises(SettingsError, match=words):
+            asked([folder, wrong])
 
 
 def test_rule_58_sources_are_one_dataset_with_merged_classes(pictures):
@@ -109,7 +123,14 @@ def test_rule_13_and_57_shards_share_out_the_turns_of_an_epoch(pictures):
     seen = collections.Counter()
     for shard in range(3):
         with forebay.Loader(
-            pictures(7), batch_size=4, size=8, shuffle=True, seed=3, repeats=2, epochs=1, shard_id=shard, num_shards=3
+            pictures(7),
+            batch_size=4,
+            size=8,
+            shuffle=True,
+            seed=3,
+            repeats=2,
+            epochs=1,
+            sharding=forebay.Shard(shard, 3),
         ) as loader:
             seen += turns(loader)
     assert seen == collections.Counter({(record, repeat): 1 for record in range(7) for repeat in range(2)})

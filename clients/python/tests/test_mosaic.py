@@ -122,9 +122,9 @@ def test_rule_45_four_pictures_with_their_boxes_and_masks_are_where_the_publishe
     source, folder, sizes, boxes = dataset
     settings = {
         **GIVEN,
-        "masks": {"seg": str(folder / "masks")},
-        "mask_fill": 0,
-        "columns": ["boxes", "classes", "seg"],
+        "targets": forebay.Targets(
+            masks={"seg": str(folder / "masks")}, mask_fill=0, columns=["boxes", "classes", "seg"]
+        ),
     }
     compared = points = 0
     with forebay.Loader(source, batch_size=5, epochs=2, **settings) as loader:
@@ -183,7 +183,7 @@ def test_rule_08_a_mosaic_is_the_same_with_any_batches_threads_and_shards_and_in
     assert _all(source, batch_size=7, num_threads=1) == first
     parts = {}
     for shard in range(3):
-        parts.update(_all(source, batch_size=2, num_shards=3, shard_id=shard))
+        parts.update(_all(source, batch_size=2, sharding=forebay.Shard(shard, 3)))
     assert parts == first
     sets = ["shuffle=true", "seed=11", f"transform={table(STEPS)}"]
     arguments = [source, *(each for pair in sets for each in ("--set", pair))]
@@ -245,7 +245,10 @@ def test_what_a_mosaic_cannot_be_combined_with_is_refused(dataset):
     view = {"second": [transforms.Resize((8, 8))]}
     for given, words in [
         ({"views": view}, "views: cannot be combined with a mosaic"),
-        ({"columns": [], "mixing": transforms.MixUp()}, "mixing: cannot be combined with a mosaic"),
+        (
+            {"targets": forebay.Targets(columns=[]), "mixing": transforms.MixUp()},
+            "mixing: cannot be combined with a mosaic",
+        ),
         ({"cache": {"keep": "decoded", "memory": "20mb"}}, "cache: cannot be combined with a mosaic"),
     ]:
         with pytest.raises(forebay.SettingsError, match=words):

@@ -83,7 +83,7 @@ def test_a_reader_answers_as_its_model_whatever_it_is_asked(pictures, seed):
 
 
 def test_files_of_several_formats_are_found_by_their_tags(pictures, recordio):
-    settings = {"size": 8, "labels": "none"}
+    settings = {"size": 8, "targets": forebay.Targets(labels="none")}
     joined = reader.multiple([reader.open_files(each, **settings) for each in (recordio, pictures(4))])
     for read in (joined, reader.open_files([recordio, pictures(4)], **settings)):
         with reader.batch(read, 3) as batched:
@@ -153,12 +153,13 @@ def test_shapes_that_batches_do_not_have_are_refused_with_the_files(pictures, an
     with pytest.raises(forebay.SettingsError, match=r'/pictures" and 1 more\): shapes\[0\] is \(-1, 8, 9, 3\), but'):
         wrong.has_next()
     boxes = [(-1, 8, 8, 3), (-1,), (-1, -1, 4)]
-    with reader.open_files(annotated, boxes, size=8, columns=["boxes"]) as read:
+    targets = forebay.Targets(columns=["boxes"])
+    with reader.open_files(annotated, boxes, size=8, targets=targets) as read:
         assert read.has_next()
     with pytest.raises(
         forebay.SettingsError, match=r'shapes\[2\] is \(-1, 4\), but the column "boxes" has \(-1, -1, 4\)'
     ):
-        reader.open_files(annotated, [*boxes[:2], (-1, 4)], size=8, columns=["boxes"]).has_next()
+        reader.open_files(annotated, [*boxes[:2], (-1, 4)], size=8, targets=targets).has_next()
 
 
 def test_chains_that_no_stream_does_are_refused_with_what_to_do(pictures):

@@ -154,7 +154,7 @@ def test_a_reader_that_cannot_be_used_is_an_error_of_the_dataset(reader):
     with pytest.raises(forebay.DatasetError, match="unexpected keyword argument 'colour'"):
         forebay.Loader(f"python:{reader}?colour=red", batch_size=2, size=8)
     with pytest.raises(forebay.DatasetError, match="cannot be started"):
-        forebay.Loader(f"python:{reader}", batch_size=2, size=8, source_options={"python": "/nowhere/python"})
+        forebay.Loader(forebay.Source(f"python:{reader}", python="/nowhere/python"), batch_size=2, size=8)
 
 
 def test_rule_55_a_service_refuses_a_reader_outside_of_its_folders(binary, reader, tmp_path):

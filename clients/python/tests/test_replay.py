@@ -80,7 +80,7 @@ def test_rule_51_a_part_that_was_drawn_by_boxes_is_replayed(binary, jpegs, tmp_p
     arguments = [source, *(each for pair in sets for each in ("--set", pair))]
     dropped = 0
     # Boxes that a Loader does not deliver decide all the same.
-    for columns in ({}, {"columns": []}):
+    for columns in ({}, {"targets": forebay.Targets(columns=[])}):
         with forebay.Loader(source, batch_size=4, epochs=1, transform=steps, shuffle=True, seed=5, **columns) as loader:
             for batch in loader:
                 for place, record in enumerate(batch.records.tolist()):

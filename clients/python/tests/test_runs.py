@@ -58,7 +58,7 @@ def test_rule_23_a_loader_may_go_back_to_the_same_state_twice(pictures):
 def test_rule_13_ranks_have_equal_numbers_of_batches_from_every_checkpoint(pictures):
     folder = pictures(20)
     ranks = [
-        forebay.Loader(folder, batch_size=3, size=8, epochs=3, shard_id=rank, num_shards=3, run=f"rank-{rank}")
+        forebay.Loader(folder, batch_size=3, size=8, epochs=3, sharding=forebay.Shard(rank, 3), run=f"rank-{rank}")
         for rank in range(3)
     ]
     starts = [rank.state_dict() for rank in ranks]
@@ -85,7 +85,7 @@ def test_rule_13_ranks_have_equal_numbers_of_batches_from_every_checkpoint(pictu
 def test_rule_10_ranks_that_reset_with_a_batch_of_copies_to_come_stay_in_step(pictures):
     folder = pictures(20)
     for rank in range(3):
-        with forebay.Loader(folder, batch_size=3, size=8, epochs=5, shard_id=rank, num_shards=3) as loader:
+        with forebay.Loader(folder, batch_size=3, size=8, epochs=5, sharding=forebay.Shard(rank, 3)) as loader:
             loader.next()
             loader.next()
             loader.reset()

@@ -62,8 +62,8 @@ def test_rule_49_pixels_are_the_same_with_any_number_of_threads(jpegs, expected,
 def test_rule_49_pixels_are_the_same_with_any_world_size(jpegs, expected, world_size):
     found = {}
     for rank in range(world_size):
-        lockstep = {"assignment": "lockstep", "global_batch": 4, "rank": rank, "world_size": world_size}
-        with forebay.Loader(jpegs, views=VIEWS, **lockstep, **SHARED) as loader:
+        lockstep = forebay.Lockstep(4, rank, world_size)
+        with forebay.Loader(jpegs, views=VIEWS, sharding=lockstep, **SHARED) as loader:
             found.update(hashes(loader))
     assert found == expected
 

@@ -120,15 +120,6 @@ def test_a_path_needs_a_batch_size():
         asked("/pictures")
 
 
-def test_the_alias_of_shuffle_must_not_contradict_it():
-    assert asked("/p", batch_size=1, random_shuffle=True)[1]["shuffle"] is True
-    with pytest.raises(SettingsError, match="random_shuffle"):
-        asked("/p", batch_size=1, shuffle=False, random_shuffle=True)
-    assert asked("/p", batch_size=1, shuffle="shard", random_shuffle=True)[1]["shuffle"] == "shard"
-    with pytest.raises(SettingsError, match="random_shuffle"):
-        asked("/p", batch_size=1, shuffle="shard", random_shuffle=False)
-
-
 def test_transforms_and_numbers_of_numpy_become_plain():
     _, settings = asked("/p", batch_size=np.int64(4), transform=[Resize((8, np.int32(9))), RandomHorizontalFlip(0.25)])
     assert settings["batch_size"] == 4
@@ -176,19 +167,6 @@ def test_a_setting_of_an_impossible_kind_is_named(key, value):
         asked("/p", batch_size=1, **{key: value})
 
 
-@pytest.mark.parametrize("lanes", [1, True, {}, {"cpu": 1}, [], (), "", [""], ["cpu", 1]])
-def test_lanes_that_are_no_names(lanes):
-    with pytest.raises(SettingsError, match=r"lanes=.*a list of names"):
-        asked("/p", batch_size=1, lanes=lanes)
-
-
-@pytest.mark.parametrize(
-    ("lanes", "told"), [("auto", "auto"), (["hardware"], "hardware"), (("hardware", "cpu"), "hardware,cpu")]
-)
-def test_lanes_travel_by_their_names(lanes, told):
-    assert asked("/p", batch_size=1, lanes=lanes)[0].options == (("lanes", told),)
-
-
 def test_pin_memory_is_asked_of_a_stream_only_where_it_is_wanted():
     assert asked("stream:train", pin_memory=False)[0].settings is None
     assert asked("stream:train", pin_memory=True)[1] == {"pin_memory": True}
@@ -215,10 +193,10 @@ def test_rule_13_shards_that_do_not_exist(given, words):
 
 
 def test_rule_11_one_of_several_ranks_must_say_how_they_share():
-    with pytest.raises(SettingsError, match=r"shard_id=3, num_shards=8\)") as raised:
+    with pytest.raises(SettingsError, match=r"Shard\(3, 8\)") as raised:
         refuse_unsharded({}, {"WORLD_SIZE": "8", "RANK": "3"}, None)
     assert "stream:NAME" in str(raised.value)
-    with pytest.raises(SettingsError, match=r'assignment="lockstep", global_batch=256\)'):
+    with pytest.raises(SettingsError, match=r"Lockstep\(256\)"):
         refuse_unsharded({"batch_size": 32}, {"WORLD_SIZE": "8", "RANK": "3"}, None)
     with pytest.raises(SettingsError, match=r"torch\.distributed"):
         refuse_unsharded({}, {}, (1, 2, "torch.distributed"))
@@ -227,18 +205,17 @@ def test_rule_11_one_of_several_ranks_must_say_how_they_share():
 def test_rule_11_of_a_running_daemon_s_stream_the_configuration_says_how_ranks_share_it():
     with pytest.raises(SettingsError, match=r"\[streams\.train\]\n    num_shards = 8\n") as raised:
         refuse_unsharded({}, {"WORLD_SIZE": "8", "RANK": "3"}, None, "train")
-    assert 'forebay.Loader("stream:train", ..., shard_id=3, num_shards=8)' in str(raised.value)
+    assert 'forebay.Loader("stream:train", ..., sharding=forebay.Shard(3, 8))' in str(raised.value)
 
 
-@pytest.mark.parametrize(("key", "value", "told"), [("pixel_limit", 9, "9"), ("byte_limit", "2gib", "2gib")])
-def test_limits_of_the_daemon_travel_as_its_options(key, value, told):
-    found, settings = asked("/p", batch_size=1, **{key: value})
-    assert found.options == ((key.replace("_", "-"), told),)
-    assert key not in settings
-    with pytest.raises(SettingsError, match=f"set {key} in the"):
-        asked("stream:train", **{key: value})
-    with pytest.raises(SettingsError, match=f"{key}=True"):
-        asked("/p", batch_size=1, **{key: True})
+def test_sections_of_the_own_daemon_travel_as_an_option_in_one_order():
+    config = {"decode": {"pixel_limit": np.int64(9), "lanes": ("hardware", "cpu")}, "prefetch": {"threads": 2}}
+    found, settings = asked("/p", batch_size=1, config=config)
+    text = '{"decode": {"lanes": ["hardware", "cpu"], "pixel_limit": 9}, "prefetch": {"threads": 2}}'
+    assert found.options == (("sections", text),)
+    assert settings == {"source": "/p", "batch_size": 1}
+    with pytest.raises(SettingsError, match="the daemon of the stream 'train' has its configuration already"):
+        asked("stream:train", config=config)
 
 
 def test_a_path_with_a_nul_byte_is_refused_and_not_two_records():

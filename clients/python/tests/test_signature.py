@@ -1,82 +1,59 @@
-"""A Loader's settings are written in its signature. The docstring and the daemon must agree with it."""
+"""A Loader's arguments are made from the daemon's keys. What older versions had is refused with what to give."""
 
+import dataclasses
 import inspect
 import json
-import re
 import subprocess
-from typing import NamedTuple
 
 import forebay
 import pytest
-from forebay import loader
-from forebay.settings import OF_THE_DAEMON
+from forebay import call, foreign
 
 pytestmark = [pytest.mark.daemon, pytest.mark.usefixtures("binary")]
 
-# Settings that say how this trainer attaches. A configuration has no such keys.
-OF_THE_TRAINER = {"shard_id", "rank", "world_size", "group", "join", "socket", "wait", "random_shuffle", "writable"}
-# Keys that only whoever runs a service can decide on. Its `group` is one of users.
-OF_THE_SERVICE = {"fill", "shard_size", "trainers", "credits", "group"}
-
 SIGNATURE = inspect.signature(forebay.Loader).parameters
-UNITS = {"ms": 0.001, "s": 1, "m": 60, "h": 3600}
-
-
-class Key(NamedTuple):
-    """A key as `forebay config --example` shows it: its value, and the text above it."""
-
-    value: object
-    text: str
-
-    @property
-    def is_default(self):
-        """As the example's first lines say."""
-        return "Required" not in self.text and "Left out" not in self.text
+# The arguments of version 0.1 and later that are in another place now, and what has them.
+MOVED = {
+    **dict.fromkeys(
+        ("labels", "columns", "masks", "mask_fill", "min_visible", "annotated"), "give targets=Targets({}=...)"
+    ),
+    **dict.fromkeys(("index", "root"), "give Source(source, {}=...) as the first argument"),
+    "source_options": "give Source(source, NAME=...) as the first argument, with each option by its name",
+    "weights": "give a dict from source to weight as the first argument",
+    "assignment": 'give sharding=Shard(...), Lockstep(...) or "dynamic"',
+    "shard_id": "give sharding=Shard(shard_id, num_shards)",
+    "num_shards": 'give sharding=Shard(shard_id, num_shards), or sharding="dynamic" in place of num_shards=1',
+    **dict.fromkeys(("stick_to_shard", "pad_last_batch"), "give sharding=Shard(shard_id, num_shards, {}=...)"),
+    "global_batch": "give sharding=Lockstep(global_batch)",
+    **dict.fromkeys(("rank", "world_size"), "give sharding=Lockstep(global_batch, {}=...)"),
+    "mixing_per_batch": "give mixing=Mixing(transform, per_batch=True)",
+    "random_shuffle": "give shuffle",
+    "fast": "give reducing_gap=2.0",
+    **dict.fromkeys(
+        ("mode", "group_timeout", "slow", "evict_after", "read_timeout", "epoch_end_timeout", "storage_timeout"),
+        'give config={{"stream": {{"{0}": ...}}}}, or the daemon of a stream {0} in its [streams.NAME] table',
+    ),
+    **dict.fromkeys(
+        ("lanes", "pixel_limit", "byte_limit"),
+        'give config={{"decode": {{"{0}": ...}}}}, or the daemon of a stream {0} in its [decode] table',
+    ),
+}
 
 
 @pytest.fixture(scope="module")
 def keys(binary):
-    """Keys of the sections [streams.train] and [decode], by name."""
-    example = subprocess.run([binary, "config", "--example"], check=True, stdout=subprocess.PIPE, text=True).stdout
-
-    def section(name):
-        body = re.search(rf"^(?:# )?\[{re.escape(name)}\]\n(.+?)(?:\n\n|\Z)", example, re.DOTALL | re.MULTILINE)[1]
-        found, text, after_key = {}, "", False
-        for line in body.splitlines():
-            key = re.fullmatch(r"(?:# )?(\w+) = (.+)", line)
-            if key:
-                found[key[1]] = Key(parsed(key[2]), text)
-            else:
-                # Keys that follow each other share the text above them.
-                text = line if after_key else f"{text} {line}"
-            after_key = bool(key)
-        return found
-
-    return section("streams.train"), section("decode")
+    """The keys of a stream, by name."""
+    told = subprocess.run([binary, "config", "--schema"], check=True, stdout=subprocess.PIPE, text=True).stdout
+    return {key["name"]: key for key in json.loads(told)["stream"]}
 
 
-def parsed(value):
-    """A value of TOML that JSON has as well; one with inline tables as its text."""
-    return value if "{" in value else json.loads(value)
+def of(keys, home):
+    """The names of the keys that are in this place."""
+    return {name for name, key in keys.items() if key["home"] == home}
 
 
-@pytest.fixture(scope="module")
-def documented():
-    """The docstring's entries, by the name of the setting."""
-    arguments = inspect.getdoc(forebay.Loader).split("\nArgs:\n")[1].split("\n\n")[0]
-    entries = re.split(r"^    (\w+): ", arguments, flags=re.MULTILINE)
-    return {name: " ".join(text.replace("`", "").split()) for name, text in zip(entries[1::2], entries[2::2])}
-
-
-def quoted(text):
-    """Words in quotes."""
-    return set(re.findall(r'"([\w:]+)"', text))
-
-
-def shown(value):
-    """A default of the daemon as the docstring writes it."""
-    duration = re.fullmatch(r"(\d+)(ms|s|m|h)", value) if isinstance(value, str) else None
-    return f"{int(duration[1]) * UNITS[duration[2]]:g} s" if duration else json.dumps(value)
+def test_a_training_script_decides_on_at_most_40_arguments():
+    assert len(SIGNATURE) <= 40, sorted(SIGNATURE)
 
 
 def test_the_signature_is_one_that_editors_can_show():
@@ -84,55 +61,84 @@ def test_the_signature_is_one_that_editors_can_show():
     assert kinds == {inspect.Parameter.KEYWORD_ONLY}
     assert all(parameter.annotation is not inspect.Parameter.empty for parameter in SIGNATURE.values())
     # Editors believe what a decorator's annotations say that it gives.
-    decorator = inspect.signature(loader._remember_given)
+    decorator = inspect.signature(call.remember_given)
     assert decorator.return_annotation == decorator.parameters["init"].annotation
 
 
-def test_the_docstring_has_every_setting_in_the_order_of_the_signature(documented):
-    assert list(documented) == list(SIGNATURE)
+def test_every_key_has_one_place_in_python(keys):
+    own = {"source", "targets", "sharding", "group", "join", "writable", "socket", "wait", "config"}
+    assert set(SIGNATURE) - own == of(keys, "Loader")
+    for home in ("Targets", "Shard", "Lockstep"):
+        assert {field.name for field in dataclasses.fields(getattr(forebay, home))} == of(keys, home)
+    source = inspect.signature(forebay.Source).parameters
+    assert {name for name, each in source.items() if each.kind is each.KEYWORD_ONLY} == of(keys, "Source")
+    # What is neither an argument nor a field is in `config`, or is a service's.
+    assert {name for name, key in keys.items() if key["in_table"]} - of(keys, "other") <= set().union(
+        *(of(keys, home) for home in ("Loader", "Targets", "Source", "Shard", "Lockstep", "config", "service"))
+    )
 
 
-def test_every_setting_is_a_key_of_the_daemon_and_every_key_is_a_setting(keys):
-    stream, decode = keys
-    assert set(SIGNATURE) - OF_THE_TRAINER - set(OF_THE_DAEMON) == set(stream) - OF_THE_SERVICE
-    assert set(OF_THE_DAEMON) <= set(decode)
-    assert set(stream) >= OF_THE_SERVICE
+def test_the_docstrings_have_every_setting_in_the_order_of_the_signatures():
+    def entries(text, head):
+        body = inspect.cleandoc(text).split(f"\n{head}:\n")[1].split("\n\n")[0].splitlines()
+        return [line.strip().split(":")[0] for line in body if line.startswith("    ") and line[4] != " "]
+
+    assert entries(forebay.Loader.__init__.__doc__, "Args") == list(SIGNATURE)
+    for group in (forebay.Targets, forebay.Shard, forebay.Lockstep):
+        assert entries(group.__doc__, "Attributes") == [field.name for field in dataclasses.fields(group)]
 
 
-def test_the_daemon_s_defaults_are_the_signature_s_or_the_docstring_names_them(keys, documented):
-    stream, decode = keys
-    ours = {**stream, **{name: decode[name] for name in OF_THE_DAEMON}}
-    for name in set(ours) - OF_THE_SERVICE - {"source"}:
-        default = SIGNATURE[name].default
-        if ours[name].is_default and default is None:
-            assert f"None is {shown(ours[name].value)}" in documented[name], name
-        elif ours[name].is_default:
-            assert default == ours[name].value, name
-        else:
-            assert default is None, name
-            assert "Required" in ours[name].text or "None " in documented[name], f"{name}: say what None means"
-
-
-def test_the_docstring_has_the_daemon_s_choices(keys, documented):
-    stream, _ = keys
-    # One text may be about several keys, such as dtype and layout.
-    texts = {key.text: set() for name, key in stream.items() if isinstance(key.value, str) and quoted(key.text)}
-    for name in set(stream) - OF_THE_SERVICE:
-        if stream[name].text in texts:
-            texts[stream[name].text] |= quoted(documented[name])
-    assert len(texts) > 5
-    for text, choices in texts.items():
-        assert choices >= quoted(text), text
-
-
-def test_rule_26_the_daemon_itself_has_these_defaults(keys, pictures, service):
-    stream, _ = keys
-    defaults = {name: key.value for name, key in stream.items() if key.is_default and name not in OF_THE_SERVICE}
-    in_signature = {name: each.default for name, each in SIGNATURE.items() if each.default not in (None, each.empty)}
+def test_rule_26_the_daemon_itself_has_the_defaults_of_the_signature(keys, pictures, service):
+    defaults = {name: each.default for name, each in SIGNATURE.items() if each.default not in (None, each.empty)}
     daemon = service(pictures(4), batch_size=4, size=8)
-    with forebay.Loader("stream:train", socket=daemon.socket, **{**defaults, **in_signature}) as attached:
+    with forebay.Loader("stream:train", socket=daemon.socket, **defaults) as attached:
         assert attached.next().valid == 4
-    for name, value in {**defaults, **in_signature}.items():
-        if isinstance(value, bool) and name not in ("stick_to_shard", "pad_last_batch", "mixing_per_batch", "writable"):
-            with pytest.raises(forebay.SettingsError, match=f"{name}: is {str(not value).lower()}, but the stream has"):
-                forebay.Loader("stream:train", socket=daemon.socket, **{name: not value})
+    flags = [name for name, value in defaults.items() if isinstance(value, bool) and name in keys]
+    assert len(flags) > 2
+    for name in flags:
+        value = str(not defaults[name]).lower()
+        with pytest.raises(forebay.SettingsError, match=f"{name}: is {value}, but the stream has"):
+            forebay.Loader("stream:train", socket=daemon.socket, **{name: not defaults[name]})
+
+
+@pytest.mark.parametrize("name", MOVED)
+def test_an_argument_of_an_older_version_is_refused_with_what_to_give(name):
+    with pytest.raises(TypeError) as raised:
+        forebay.Loader("/data", batch_size=4, size=8, **{name: 1})
+    assert str(raised.value) == f"Loader() has no argument {name!r}: {MOVED[name].format(name)}"
+
+
+def test_every_argument_that_has_moved_is_tested():
+    assert set(MOVED) == {*foreign._MOVED, "random_shuffle"}
+    assert not set(MOVED) & set(SIGNATURE)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"targets": {"labels": "none"}}, r"targets=.*give forebay\.Targets\(\.\.\.\)"),
+        ({"sharding": "static"}, "sharding='static': give \"dynamic\", forebay.Shard"),
+        ({"sharding": forebay.Shard(shard_id=1)}, "num_shards is missing"),
+        ({"config": {"lanes": ["cpu"]}}, "give a dict of sections"),
+        ({"config": {"stream": {"seed": 3}}}, "seed is an argument of the Loader"),
+        ({"config": {"stream": {"labels": "none"}}}, "labels is an argument of the Loader"),
+        ({"config": {"stream": {"read_timout": 3}}}, 'read_timout: is not a key. Did you mean "read_timeout"'),
+    ],
+)
+def test_a_group_of_another_kind_is_refused(pictures, arguments, words):
+    with pytest.raises(forebay.SettingsError, match=words):
+        forebay.Loader(pictures(4), batch_size=4, size=8, **arguments)
+
+
+def test_a_wrong_section_of_the_own_daemon_is_told_with_its_key(pictures):
+    with pytest.raises(forebay.AttachError, match=r"decode\.pixel_limt: is not a key"):
+        forebay.Loader(pictures(4), batch_size=4, size=8, config={"decode": {"pixel_limt": 3}})
+
+
+def test_the_sections_of_the_own_daemon_are_adopted(pictures):
+    config = {"decode": {"pixel_limit": 16}, "stream": {"read_timeout": "5s"}}
+    with (
+        forebay.Loader(pictures(4), batch_size=4, size=8, config=config) as loader,
+        pytest.raises(forebay.RecordError, match="pixel"),
+    ):
+        loader.next()

@@ -74,8 +74,8 @@ def test_rule_45_boxes_of_each_format_follow_their_picture_as_those_of_a_coco_se
 def test_rule_45_boxes_that_are_said_to_be_no_boxes_stay_as_they_are(tmp_path):
     written = records(empty=False)
     arguments = FORMATS["tfrecord"](tmp_path, written)
-    options = {"roles": {"boxes": "none"}}
-    found = delivered({**arguments, "source_options": options}, RECIPES["crops"])
+    source = forebay.Source(arguments.pop("source"), roles={"boxes": "none"})
+    found = delivered({**arguments, "source": source}, RECIPES["crops"])
     for (_, record), (_, boxes, classes) in found.items():
         np.testing.assert_allclose(boxes, written[record].fractions(), rtol=1e-6)
         assert classes == written[record].classes
@@ -84,5 +84,6 @@ def test_rule_45_boxes_that_are_said_to_be_no_boxes_stay_as_they_are(tmp_path):
 def test_rule_45_a_role_that_a_column_cannot_have_is_refused_by_name(tmp_path):
     arguments = FORMATS["tar with JSON"](tmp_path, records(empty=True))
     for roles, words in ({"boxes": "squares"}, "roles.boxes"), ({"boxing": "xyxy"}, "roles.boxing"):
+        source = forebay.Source(arguments["source"].url, roles=roles)
         with pytest.raises(forebay.DatasetError, match=words):
-            forebay.Loader(**{**arguments, "source_options": {"roles": roles}}, batch_size=2, size=32)
+            forebay.Loader(**{**arguments, "source": source}, batch_size=2, size=32)

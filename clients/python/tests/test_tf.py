@@ -182,7 +182,7 @@ def test_what_cannot_be_is_refused_with_the_way_out(pictures):
         with pytest.raises(forebay.SettingsError, match="batch_size: the Loader has its settings already"):
             forebay.tf.dataset(loader, batch_size=2)
         context = types.SimpleNamespace(num_input_pipelines=2, input_pipeline_id=1)
-        with pytest.raises(forebay.SettingsError, match="shard_id"):
+        with pytest.raises(forebay.SettingsError, match="sharding: the Loader has its settings already"):
             forebay.tf.dataset(loader, input_context=context)
 
 

@@ -258,7 +258,9 @@ def boxes(pictures):
 
 
 def test_rule_45_further_columns_are_attributes_and_keys(boxes):
-    with forebay.Loader(boxes, batch_size=3, size=8, columns=["boxes", "classes"], epochs=2) as loader:
+    with forebay.Loader(
+        boxes, batch_size=3, size=8, targets=forebay.Targets(columns=["boxes", "classes"]), epochs=2
+    ) as loader:
         (batch,) = loader.torch()
         assert (list(batch.columns), list(batch.validity)) == (["boxes", "classes"], ["boxes", "classes"])
         assert batch["classes"].offsets[0].tolist() == [0, 0, 2, 3]
@@ -279,7 +281,7 @@ def test_rule_45_further_columns_are_attributes_and_keys(boxes):
 def test_rule_45_the_validity_of_a_column_tells_a_missing_value_from_0(pictures):
     folder = pictures(3)
     (folder / "train.csv").write_text("path,weight\n00000.ppm,0.0\n00001.ppm,\n00002.ppm,1.5\n")
-    settings = {"batch_size": 3, "size": 8, "columns": {"weight": "weight"}, "epochs": 2}
+    settings = {"batch_size": 3, "size": 8, "targets": forebay.Targets(columns={"weight": "weight"}), "epochs": 2}
     with forebay.Loader(folder / "train.csv", **settings) as loader:
         (batch,) = loader.torch()
         assert batch.weight.tolist() == [0.0, 0.0, 1.5]
@@ -291,7 +293,7 @@ def test_rule_45_the_validity_of_a_column_tells_a_missing_value_from_0(pictures)
 
 def test_a_column_whose_name_cannot_be_an_attribute_is_a_key(boxes):
     columns = {"class": "classes", "to": "boxes"}
-    with forebay.Loader(boxes, batch_size=3, size=8, columns=columns, epochs=1) as loader:
+    with forebay.Loader(boxes, batch_size=3, size=8, targets=forebay.Targets(columns=columns), epochs=1) as loader:
         (batch,) = loader.torch()
     assert batch["class"].values.tolist() == [0, 0, 0]
     assert tuple(batch.to("cpu")["to"].values.shape) == (3, 4), "the attribute is the method"

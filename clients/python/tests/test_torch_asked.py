@@ -30,7 +30,7 @@ def captioned(pictures):
 
 
 def test_a_column_with_lists_is_used_as_that_of_numpy_is(captioned):
-    settings = {"batch_size": 3, "columns": {"caption": "caption"}, "epochs": 1, **WHOLE}
+    settings = {"batch_size": 3, "targets": forebay.Targets(columns={"caption": "caption"}), "epochs": 1, **WHOLE}
     with forebay.Loader(captioned, **settings) as loader:
         arrays = [(list(batch.caption.text()), batch.caption.copy()) for batch in loader]
     with forebay.Loader(captioned, **settings) as loader:
@@ -61,14 +61,15 @@ def test_lists_of_lists_of_tensors_are_cut_moved_and_pickled():
 
 @pytest.mark.parametrize("columns", [["caption", "score"], {"caption": "caption", "score": "score"}])
 def test_a_data_loader_gives_the_columns_that_it_was_asked_for(captioned, columns):
-    loader = DataLoader(captioned, batch_size=2, columns=columns, **WHOLE)
+    loader = DataLoader(captioned, batch_size=2, targets=forebay.Targets(columns=columns), **WHOLE)
     batches = list(loader)
     assert [len(batch) for batch in batches] == [4, 4]
     assert [text for _, _, captions, _ in batches for text in captions.text()] == CAPTIONS
     assert torch.cat([scores for *_, scores in batches]).tolist() == [0.0, 0.5, 1.0, 1.5]
     assert torch.cat([labels for _, labels, *_ in batches]).tolist() == [0, 1, 0, 1]
     loader.close()
-    rows = DataLoader(captioned, batch_size=4, columns=["caption"], collate_fn=lambda rows: rows, **WHOLE)
+    targets = forebay.Targets(columns=["caption"])
+    rows = DataLoader(captioned, batch_size=4, targets=targets, collate_fn=lambda rows: rows, **WHOLE)
     (batch,) = rows
     assert [bytes(caption.tolist()).decode() for _, _, caption in batch] == CAPTIONS
     rows.close()

@@ -235,7 +235,7 @@ def test_ranks_of_the_environment_read_shards(pictures, monkeypatch):
         seen += numbers(loader)
         loader.close()
     assert sorted(seen) == list(range(20))
-    everything = DataLoader(dataset, batch_size=5, num_shards=1)
+    everything = DataLoader(dataset, batch_size=5, sharding="dynamic")
     assert numbers(everything) == list(range(20))
     everything.close()
 
@@ -246,7 +246,7 @@ def test_lockstep_is_the_loaders(pictures, monkeypatch):
     seen = []
     for rank in "01":
         monkeypatch.setenv("RANK", rank)
-        loader = DataLoader(dataset, assignment="lockstep", global_batch=4)
+        loader = DataLoader(dataset, sharding=forebay.Lockstep(4))
         assert (len(loader), loader.batch_size) == (2, 2)
         seen += numbers(loader)
         loader.close()

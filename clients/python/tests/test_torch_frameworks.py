@@ -222,7 +222,7 @@ def test_the_state_of_any_rank_is_that_of_all_whatever_their_number(pictures, mo
 def test_a_job_that_begins_with_one_process_in_lockstep_may_grow(pictures, monkeypatch):
     folder = pictures(31, classes=2)
     given = {"size": 8, "seed": 5, "shuffle": True}
-    alone = DataLoader(folder, assignment="lockstep", global_batch=10, rank=0, world_size=1, **given)
+    alone = DataLoader(folder, sharding=forebay.Lockstep(10, rank=0, world_size=1), **given)
     seen = read([alone], 2)
     state = alone.state_dict()
     ranks = ranks_of(folder, monkeypatch, 2, 5)
@@ -249,7 +249,7 @@ def test_steps_that_the_ranks_cannot_share_are_refused_with_the_numbers_that_can
         other.load_state_dict({**state, "global_batch": 8, "snapshot": shuffled_otherwise(folder, monkeypatch)})
     # A refused state leaves the DataLoader as it was.
     assert (other.batch_size, len(read([other, *more]))) == (5, 50)
-    chosen = DataLoader(folder, 5, True, size=8, seed=5, num_shards=1, shard_id=0)
+    chosen = DataLoader(folder, 5, True, size=8, seed=5, sharding=forebay.Shard(0, 1))
     with pytest.raises(forebay.Error, match="another dataset or order"):
         chosen.load_state_dict(state)
     for loader in (first, second, other, *more, chosen):
@@ -268,7 +268,7 @@ def shuffled_otherwise(folder, monkeypatch):
 
 def test_a_state_of_a_shard_is_taken_by_the_rank_that_has_the_shard(pictures, monkeypatch):
     folder = pictures(20, classes=2)
-    (*shards,) = (DataLoader(folder, 5, True, size=8, seed=5, shard_id=rank, num_shards=2) for rank in range(2))
+    (*shards,) = (DataLoader(folder, 5, True, size=8, seed=5, sharding=forebay.Shard(rank, 2)) for rank in range(2))
     seen = read(shards, 1)
     # As DataLoaders saved them before they read in lockstep: each rank its own.
     states = [{**loader.loader.state_dict()} for loader in shards]
@@ -281,7 +281,9 @@ def test_a_state_of_a_shard_is_taken_by_the_rank_that_has_the_shard(pictures, mo
         loader.close()
 
 
-@pytest.mark.parametrize("given", [{"stick_to_shard": True}, {"pad_last_batch": True}, {"run": "kept"}])
+@pytest.mark.parametrize(
+    "given", [{"sharding": forebay.Shard(stick_to_shard=True)}, {"sharding": forebay.Shard()}, {"run": "kept"}]
+)
 def test_who_asks_for_what_shards_have_gets_a_shard(pictures, monkeypatch, tmp_path, given):
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     folder = pictures(20, classes=2)

@@ -22,7 +22,7 @@ def numbers(loader):
 
 def test_a_batch_that_was_looked_at_before_a_samplers_epochs_gives_no_epoch_twice(pictures):
     dataset = ImageFolder(pictures(20, classes=2), TENSOR)
-    whole = DataLoader(dataset, batch_size=5, shuffle=True, num_shards=1, seed=9)
+    whole = DataLoader(dataset, batch_size=5, shuffle=True, sharding="dynamic", seed=9)
     orders = [numbers(whole) for _ in range(6)]
     whole.close()
     sampler = data.DistributedSampler(dataset, num_replicas=1, rank=0, seed=9)

@@ -65,11 +65,11 @@ def test_what_has_no_choice_or_another_decision_keeps_the_default(pictures, monk
     sampler = data.DistributedSampler(range(8), num_replicas=1, rank=0, seed=4)
     assert order(folder, shuffle=None, sampler=sampler)[1] == 4
     # Ranks that know no process group cannot agree on another one.
-    assert order(folder, shard_id=1, num_shards=2)[1] == 0
+    assert order(folder, sharding=forebay.Shard(1, 2))[1] == 0
     monkeypatch.setenv("WORLD_SIZE", "2")
     monkeypatch.setenv("RANK", "1")
     assert order(folder)[1] == 0
-    assert order(folder, num_shards=1)[1] == 9
+    assert order(folder, sharding="dynamic")[1] == 9
     monkeypatch.undo()
     assert seed.seed_of_torch({"run": "mine"}) is None
 

@@ -134,7 +134,8 @@ def test_rule_45_boxes_and_masks_are_those_of_torchvision(dataset, name):
     file, document, masks, folder = dataset
     ours, theirs = LISTS[name]
     images = sorted(document["images"], key=lambda image: image["id"])
-    settings = {"columns": ["boxes", "seg"], "masks": {"seg": str(folder)}, "mask_fill": 0, "epochs": 1}
+    targets = forebay.Targets(columns=["boxes", "seg"], masks={"seg": str(folder)}, mask_fill=0)
+    settings = {"targets": targets, "epochs": 1}
     farthest, boxes, pixels = 0.0, 0, 0
     with forebay.Loader(f"coco:{file}", batch_size=8, transform=ours, **settings) as loader:
         for batch in loader.torch():

@@ -88,8 +88,8 @@ def test_rule_48_views_are_the_same_with_any_number_of_ranks(jpegs, ranks):
         expected = hashes(loader, VIEWS)
     found = {}
     for rank in range(ranks):
-        shard = {"num_shards": ranks, "shard_id": rank, "pad_last_batch": False}
-        with forebay.Loader(jpegs, **settings(views=VIEWS, **shard)) as loader:
+        shard = forebay.Shard(rank, ranks, pad_last_batch=False)
+        with forebay.Loader(jpegs, **settings(views=VIEWS, sharding=shard)) as loader:
             found.update(hashes(loader, VIEWS))
     assert found == expected
 
@@ -125,12 +125,14 @@ def test_rule_48_a_bad_record_s_place_has_the_views_of_its_replacement(jpegs):
 def test_rule_49_a_trainer_of_a_stream_names_the_views_that_it_reads(jpegs, service):
     table = {name: {"transform": [step.to_settings() for step in steps]} for name, steps in VIEWS.items()}
     daemon = service(jpegs, batch_size=4, size=24, views=table)
-    with forebay.Loader("stream:train", socket=daemon.socket, columns=["images", "local_1"]) as loader:
+    with forebay.Loader(
+        "stream:train", socket=daemon.socket, targets=forebay.Targets(columns=["images", "local_1"])
+    ) as loader:
         batch = loader.next()
         assert set(batch.columns) >= {"images", "local_1"}
         assert "local_0" not in batch.columns
     with pytest.raises(SettingsError, match='the stream has no column "local_7"'):
-        forebay.Loader("stream:train", socket=daemon.socket, columns=["local_7"])
+        forebay.Loader("stream:train", socket=daemon.socket, targets=forebay.Targets(columns=["local_7"]))
     with pytest.raises(SettingsError, match=r"views: is .*, but the stream has"):
         forebay.Loader("stream:train", socket=daemon.socket, views={"local_0": LOCAL})
 
@@ -141,7 +143,7 @@ def test_rule_49_a_trainer_of_a_stream_names_the_views_that_it_reads(jpegs, serv
         ({"views": {"local": []}}, r"views\.local\.transform"),
         ({"views": {"images": LOCAL}}, r"views\.images: has the keys of the stream itself"),
         ({"views": {"local": {"fill": [0, 0, 0], "size": 8}}}, r"views\.local\.fill: is not a key"),
-        ({"views": {"local": LOCAL}, "fast": True}, "views: cannot be combined with reducing_gap or fast"),
+        ({"views": {"local": LOCAL}, "reducing_gap": 2.0}, "views: cannot be combined with reducing_gap or fast"),
         ({"views": {f"v{number}": LOCAL for number in range(17)}}, "at most 16 are allowed beside images"),
         ({"views": {"labels": LOCAL}}, 'the name "labels" is taken'),
         ({"views": {"a b": LOCAL}}, '"a b" cannot be the name of a column'),
@@ -158,7 +160,9 @@ def test_rule_49_two_groups_with_other_views_share_one_decode(jpegs, service):
     daemon = service(jpegs, batch_size=4, size=24, views=table, epochs=2, mode="each")
 
     def attach(group, columns):
-        return forebay.Loader("stream:train", socket=daemon.socket, group=group, columns=columns, join="epoch")
+        return forebay.Loader(
+            "stream:train", socket=daemon.socket, group=group, targets=forebay.Targets(columns=columns), join="epoch"
+        )
 
     seen = []
     with contextlib.ExitStack() as attached:

@@ -237,13 +237,15 @@ fn part(name: &str, sharding: Sharding, head: &Attach) -> Result<Option<AskedPar
             format!(
                 "stream \"{name}\" has no shards, but num_shards={asked} was given; set num_shards = {asked} in the \
                  [streams.{name}] table of the daemon's configuration, restart the daemon and begin a new run \
-                 (`forebay run new {name}`). Trainers that do not wait for each other may give num_shards=1 instead"
+                 (`forebay run new {name}`). Trainers that do not wait for each other may attach without a shard \
+                 (in Python: sharding=\"dynamic\")"
             ),
         )),
         (Sharding::Static { num_shards, .. }, 0) => Err((
             text_code::SETTINGS,
             format!(
-                "stream \"{name}\" is split over {num_shards} shards; give shard_id=0..{} and num_shards={num_shards}",
+                "stream \"{name}\" is split over {num_shards} shards; give a shard_id from 0 to {} and num_shards={num_shards} \
+                 (in Python: sharding=Shard(shard_id, {num_shards}))",
                 num_shards - 1
             ),
         )),
@@ -258,7 +260,9 @@ fn part(name: &str, sharding: Sharding, head: &Attach) -> Result<Option<AskedPar
         (Sharding::Static { .. }, count) => Ok(Some(AskedPart { number: head.shard_id, count })),
         (Sharding::Lockstep { .. }, 0) => Err((
             text_code::SETTINGS,
-            format!("stream \"{name}\" is in lockstep; give assignment=\"lockstep\", and rank and world_size"),
+            format!(
+                "stream \"{name}\" is in lockstep; attach with a rank and a world_size (in Python: sharding=Lockstep())"
+            ),
         )),
         (Sharding::Lockstep { global_batch, .. }, count) => {
             let asked = LockstepRank { global_batch: global_batch.into(), rank: head.shard_id, world_size: count };

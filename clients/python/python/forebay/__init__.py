@@ -28,8 +28,10 @@ from forebay.errors import (
     SlotsHeld,
     StorageStalled,
 )
+from forebay.groups import Lockstep, Shard, Source, Targets
 from forebay.image_folder import ImageFolder
 from forebay.loader import Loader
+from forebay.mixing import Mixing
 from forebay.policy import LastBatchPolicy
 from forebay.ragged import Ragged
 from forebay.sharding import DataShardService
@@ -49,7 +51,9 @@ __all__ = [
     "ImageFolder",
     "LastBatchPolicy",
     "Loader",
+    "Lockstep",
     "MissedBatches",
+    "Mixing",
     "Outage",
     "Padded",
     "PictureError",
@@ -57,8 +61,11 @@ __all__ = [
     "Ragged",
     "RecordError",
     "SettingsError",
+    "Shard",
     "SlotsHeld",
+    "Source",
     "StorageStalled",
+    "Targets",
     "__version__",
     "errors",
     "image",

@@ -10,7 +10,7 @@ from forebay.errors import SettingsError
 from forebay.loader import Loader
 
 if TYPE_CHECKING:
-    from forebay.settings import Source
+    from forebay.settings import AnySource
 
 __all__ = ["opened", "packed"]
 
@@ -18,7 +18,7 @@ T = TypeVar("T")
 
 
 def opened(
-    source: Source | Loader,
+    source: AnySource | Loader,
     settings: dict[str, Any],
     names: list[str],
     use: Callable[[Loader], T],

@@ -25,7 +25,7 @@ from forebay.ragged import Lists, Ragged
 if TYPE_CHECKING:
     from forebay.batch import Batch
     from forebay.loader import Loader
-    from forebay.settings import Source
+    from forebay.settings import AnySource
 
 __all__ = ["JaxLoader", "JaxRagged", "batches", "data_sharding"]
 
@@ -99,7 +99,7 @@ def data_sharding(devices: Sequence[Any] | None = None) -> jax.sharding.NamedSha
 
 
 def batches(
-    source: Source | Loader,
+    source: AnySource | Loader,
     *,
     elements: Sequence[str] = ("images", "labels"),
     as_dict: bool = False,
@@ -120,7 +120,8 @@ def batches(
             processes, each process gives its own part of a global batch. None is JAX's default device.
         copy: True copies each batch once in the host, and you may keep any number of batches. False gives JAX the
             ring's own memory; JAX may then use at most one earlier batch when the next is drawn.
-        **settings: Arguments of the Loader, such as `batch_size`, if `source` is not one.
+        **settings: Arguments of the Loader, such as `batch_size`, if `source` is not one. In a job of several
+            processes, make the Loader yourself, with `sharding=forebay.Shard(...)`.
 
     Raises:
         SettingsError: A setting is wrong, or there is no such column, or the devices cannot have equal parts, or the
@@ -152,12 +153,12 @@ def _refuse_unequal(loader: Loader, sharding: jax.sharding.Sharding, images: Seq
             raise SettingsError(f"batch_size={images[0]} does not fit the sharding: {error}") from None
         if part == images[0]:
             return
-    elif loader._given.get("pad_last_batch") is False:
+    elif loader._keys.get("pad_last_batch") is False:
         raise SettingsError(
             "pad_last_batch=False: shards may then have different numbers of batches, and a process would wait for the "
-            "others for ever. Leave it out"
+            "others for ever. Leave it out of the Shard"
         )
-    if loader._given.get("last_batch_policy") not in _FULL:
+    if loader._keys.get("last_batch_policy") not in _FULL:
         raise SettingsError(
             'last_batch_policy: a last batch with fewer places has no equal parts for several devices: give "drop" or '
             '"fill"'

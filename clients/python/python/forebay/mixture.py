@@ -6,10 +6,12 @@ import os
 import re
 from collections.abc import Mapping
 from typing import Any
+from urllib.parse import quote
 
 import numpy as np
 
 from forebay.errors import SettingsError
+from forebay.groups import Source
 
 __all__ = ["Sources", "several"]
 
@@ -65,6 +67,8 @@ def _weighed(pairs: list[Any]) -> tuple[list[str], list[float]]:
 
 
 def _name(entry: Any, number: int) -> str:  # noqa: ANN401 - whatever the caller gave
+    if isinstance(entry, Source):
+        entry = _url(entry)
     if not isinstance(entry, (str, os.PathLike)) or not isinstance(os.fspath(entry), str) or not os.fspath(entry):
         raise SettingsError(f"source: entry {number} of the sources is {entry!r}; give a path or a URL")
     name: str = os.fspath(entry)
@@ -73,12 +77,42 @@ def _name(entry: Any, number: int) -> str:  # noqa: ANN401 - whatever the caller
     return name
 
 
+def _url(source: Source) -> str:
+    """A source of several as a URL: its root and its options are after a `?`."""
+    if source.index is not None:
+        raise SettingsError(f"source: index={source.index!r}: an index is of a whole dataset; leave it out")
+    options = _flat(source.options)
+    if source.root is not None:
+        options["root"] = os.fspath(source.root)
+    url = os.fspath(source.url)
+    if not isinstance(url, str):
+        raise SettingsError(f"source: {url!r}: give the path as str, not bytes")
+    if options and _SCHEME.fullmatch(url) is None:
+        raise SettingsError(f"source: {url!r} has options but no scheme; begin it with one, such as folder: or csv:")
+    for name, value in options.items():
+        text = str(value).lower() if isinstance(value, bool) else str(value)
+        url += f"{'&' if '?' in url else '?'}{name}={quote(text)}"
+    return url
+
+
+def _flat(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Options of a table have the names of both: `roles.boxes`."""
+    flat: dict[str, Any] = {}
+    for name, value in options.items():
+        flat.update(
+            {f"{name}.{key}": each for key, each in value.items()} if isinstance(value, Mapping) else {name: value}
+        )
+    return flat
+
+
 def _is_pair(entry: Any) -> bool:  # noqa: ANN401 - whatever the caller gave
     return isinstance(entry, (tuple, list)) and len(entry) == 2
 
 
 def _is_source(entry: Any) -> bool:  # noqa: ANN401 - whatever the caller gave
     """A file in a list of files has no scheme and is no folder."""
+    if isinstance(entry, Source):
+        return True
     if not isinstance(entry, (str, os.PathLike)):
         return False
     name = os.fspath(entry)

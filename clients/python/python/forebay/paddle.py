@@ -25,7 +25,7 @@ from forebay.elements import opened
 if TYPE_CHECKING:
     from forebay.batch import Batch
     from forebay.loader import Loader
-    from forebay.settings import Source
+    from forebay.settings import AnySource
 
 __all__ = ["PaddleLoader", "batches"]
 
@@ -48,7 +48,7 @@ class PaddleLoader(Converted[Any]):
 
 
 def batches(
-    source: Source | Loader,
+    source: AnySource | Loader,
     *,
     elements: Sequence[str] = ("images", "labels"),
     as_dict: bool = False,

@@ -15,22 +15,22 @@ _log = logging.getLogger("forebay")
 # Variables of launchers, rank and world size: torchrun, then SLURM.
 _VARIABLES = (("RANK", "WORLD_SIZE"), ("SLURM_PROCID", "SLURM_NTASKS"))
 _HOW_TO_SHARD = """\
-this process is one of {world} that train together (according to {sign}), but it has neither shard_id nor num_shards.
+this process is one of {world} that train together (according to {sign}), but it has no sharding.
 Give each rank a shard, so that all ranks have the same number of batches:
-    forebay.Loader(..., shard_id={rank}, num_shards={world})
+    forebay.Loader(..., sharding=forebay.Shard({rank}, {world}))
 If the number of ranks may change, give each a part of every step:
-    forebay.Loader(..., assignment="lockstep", global_batch={batch})
+    forebay.Loader(..., sharding=forebay.Lockstep({batch}))
 If the trainers do not wait for each other, they may share one stream instead. Each takes the next batch:
-    forebay.Loader("stream:NAME", ..., num_shards=1)        # with `forebay serve` running"""
+    forebay.Loader("stream:NAME", ..., sharding="dynamic")  # with `forebay serve` running"""
 _HOW_TO_SHARD_A_STREAM = """\
-this process is one of {world} that train together (according to {sign}), but it has neither shard_id nor num_shards.
+this process is one of {world} that train together (according to {sign}), but it has no sharding.
 Give each rank a shard, so that all ranks have the same number of batches. The daemon's configuration needs:
     [streams.{stream}]
     num_shards = {world}
 Then restart the daemon, begin a new run (`forebay run new {stream}`), and attach with:
-    forebay.Loader("stream:{stream}", ..., shard_id={rank}, num_shards={world})
+    forebay.Loader("stream:{stream}", ..., sharding=forebay.Shard({rank}, {world}))
 If the trainers do not wait for each other, they may share the stream as it is. Each takes the next batch:
-    forebay.Loader("stream:{stream}", ..., num_shards=1)"""
+    forebay.Loader("stream:{stream}", ..., sharding="dynamic")"""
 
 
 def fill_in(
@@ -57,8 +57,7 @@ def fill_in(
     if found is None:
         names = " or ".join(" and ".join(pair) for pair in _VARIABLES)
         raise SettingsError(
-            f'assignment="lockstep" needs rank and world_size: give both, or start the job with torchrun or srun, '
-            f"which set {names}"
+            f"Lockstep needs rank and world_size: give both, or start the job with torchrun or srun, which set {names}"
         )
     rank, world, sign = found
     _log.info("this process reads rank %d of %d, according to %s", rank, world, sign)
@@ -77,7 +76,7 @@ def of_job(environment: Mapping[str, str], ranks: tuple[int, int, str] | None) -
     if _count(world) > 1 and not rank.isdecimal():
         raise SettingsError(
             f"WORLD_SIZE={world} is in the environment, and RANK={rank!r} is no number: start the job with torchrun, "
-            "which sets both, or give shard_id and num_shards"
+            "which sets both, or give sharding=Shard(shard_id, num_shards)"
         )
     return _count(rank), _count(world), "WORLD_SIZE"
 

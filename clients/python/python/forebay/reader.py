@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any, Callable, Generic, TypeVar, Union
 from forebay import _native
 from forebay.batch import Batch
 from forebay.errors import SettingsError
+from forebay.given import keys_of, refuse_unknown
 from forebay.loader import Loader
 from forebay.mixture import Sources
 from forebay.transforms import ExpectSize
@@ -151,7 +152,8 @@ class _Chain:
         decided = json.loads(self.native.settings(set(given)))
         if "transform" in decided:
             decided["transform"] = [ExpectSize(**step["expect_size"]) for step in decided["transform"]]
-        loader = Loader(Sources(decided.pop("source")), **decided, **given)
+        source, keys = keys_of(Sources(decided.pop("source")), given)
+        loader = Loader._of_keys(source, {**decided, **keys})
         try:
             ring = loader._feed.session.rings()[0]
             axes = [("images", [None, *ring.images[0][1:]]), ("labels", [None])]
@@ -183,6 +185,7 @@ def open_files(
 
     Raises:
         SettingsError: There is no file, or a shape has no meaning.
+        TypeError: A Loader has no such argument.
 
     Example:
         >>> from forebay import reader
@@ -190,6 +193,7 @@ def open_files(
         Traceback (most recent call last):
         forebay.errors.SettingsError: open_files: there is no file; give at least one path
     """
+    refuse_unknown(settings, "open_files")
     names = [filenames] if isinstance(filenames, (str, os.PathLike)) else list(filenames)
     if shapes is not None and any(isinstance(shape, int) for shape in shapes):
         raise SettingsError("open_files: shapes is a list with a shape for each column, such as [(-1, 3, 224, 224)]")

@@ -20,13 +20,14 @@ import numpy as np
 
 from forebay.dtype import parse
 from forebay.errors import SettingsError
+from forebay.groups import Source
 from forebay.listed import Listed, listed
 from forebay.mixture import several
 from forebay.transforms import Transform
 
-__all__ = ["OF_THE_DAEMON", "Request", "Source", "request", "socket_path"]
+__all__ = ["AnySource", "Request", "request", "socket_path"]
 
-Source = Union[str, "os.PathLike[str]", Iterable[Listed], Mapping[str, float]]
+AnySource = Union[str, "os.PathLike[str]", Source, Iterable[Union[Listed, Source]], Mapping[Union[str, Source], float]]
 
 _STREAM = "stream:"
 _READERS = ("python:", "odps:")
@@ -66,12 +67,13 @@ class Request:
     wait: timedelta = timedelta(0)
 
 
-def request(source: Source, given: Mapping[str, Any], *, by_name: bool, interpreter: str | None = None) -> Request:
+def request(source: AnySource, given: Mapping[str, Any], *, by_name: bool, interpreter: str | None = None) -> Request:
     """Decides what to ask for.
 
     Args:
         source: A path, a list or dict of sources, a list of files or of (path, label) pairs, or `stream:NAME`.
-        given: The arguments that the caller gave. The daemon has a default for every other one.
+        given: The keys that the caller gave. The daemon has a default for every other one. `config` has the sections of
+            this process's own daemon.
         by_name: Whether the source is a stream's name without `stream:`, because the caller gave a socket.
         interpreter: The Python that runs custom readers, unless the caller names another one.
 
@@ -79,14 +81,11 @@ def request(source: Source, given: Mapping[str, Any], *, by_name: bool, interpre
         SettingsError: With the first mistake that can be seen here.
     """
     stream, settings, files = _source(source, by_name=by_name, rooted="root" in given)
-    given_settings = _settings(given)
-    if "weights" in settings and "weights" in given_settings:
-        raise SettingsError("weights: the sources have weights already; give weights with them, or weights=, not both")
-    settings.update(given_settings)
+    settings.update(_settings(given))
     if interpreter:
         _set_interpreter(settings, interpreter)
     shard = _shard(settings)
-    options = _options(settings, stream)
+    options = _options(given, stream)
     if stream is not None and not settings.get("pin_memory", True):
         # A trainer that does not lock pages may attach to a pinnable ring too.
         del settings["pin_memory"]
@@ -116,7 +115,7 @@ def _wait(wait: Any, stream: str | None) -> timedelta:  # noqa: ANN401 - whateve
     return timedelta(seconds=seconds)
 
 
-def _source(source: Source, *, by_name: bool, rooted: bool) -> tuple[str | None, dict[str, Any], bytes | None]:
+def _source(source: AnySource, *, by_name: bool, rooted: bool) -> tuple[str | None, dict[str, Any], bytes | None]:
     # Relative paths of a list of files start at `root`, which sources do not have.
     sources = None if rooted else several(source)
     if sources is not None:
@@ -180,12 +179,6 @@ def _refuse_empty(name: str, path: str, given: str) -> None:
 
 def _settings(given: Mapping[str, Any]) -> dict[str, Any]:
     settings = {key: value for key, value in given.items() if value is not None and key not in _OF_THE_LOADER}
-    if "random_shuffle" in settings:
-        shuffle = bool(settings.pop("random_shuffle"))
-        if bool(settings.setdefault("shuffle", shuffle)) != shuffle:
-            raise SettingsError(
-                "shuffle and random_shuffle are one setting, but they have two values: give one of them"
-            )
     return {key: _plain(key, _OF_PYTHON[key](value) if key in _OF_PYTHON else value) for key, value in settings.items()}
 
 
@@ -228,33 +221,15 @@ def _membership(settings: dict[str, Any], stream: str | None) -> tuple[str | Non
     return group, join == "epoch"
 
 
-def _options(settings: dict[str, Any], stream: str | None) -> tuple[tuple[str, str], ...]:
-    """Takes the settings of the daemon out of those of the stream."""
-    given = [(name, settings.pop(name)) for name in OF_THE_DAEMON if name in settings]
-    if given and stream is not None:
-        name, value = given[0]
+def _options(given: Mapping[str, Any], stream: str | None) -> tuple[tuple[str, str], ...]:
+    """The sections of this process's own daemon, as an option of its command line."""
+    config = given.get("config")
+    if stream is not None and config is not None:
         raise SettingsError(
-            f"{name}={value!r}: the daemon has one value of {name} for all its streams, also for {stream!r}; set "
-            f"{name} in the [decode] table of its configuration"
+            f"config={config!r}: the daemon of the stream {stream!r} has its configuration already; change that, and "
+            "leave config out"
         )
-    return tuple((name.replace("_", "-"), OF_THE_DAEMON[name](name, value)) for name, value in given)
-
-
-def _lanes(name: str, value: Any) -> str:  # noqa: ANN401 - whatever the caller gave
-    named = [value] if isinstance(value, str) else value
-    if not (isinstance(named, list) and named and all(isinstance(lane, str) and lane for lane in named)):
-        raise SettingsError(f'{name}={value!r}: give "auto", or a list of names such as ["hardware", "cpu"]')
-    return ",".join(named)
-
-
-def _limit(name: str, value: Any) -> str:  # noqa: ANN401 - whatever the caller gave
-    if isinstance(value, bool) or not isinstance(value, (int, str)):
-        raise SettingsError(f"{name}={value!r}: give a whole number")
-    return str(value)
-
-
-# Settings of the private daemon, which are keys of its [decode] table: how each is written on its command line.
-OF_THE_DAEMON: dict[str, Callable[[str, Any], str]] = {"lanes": _lanes, "pixel_limit": _limit, "byte_limit": _limit}
+    return () if config is None else (("sections", json.dumps(_plain("config", config), sort_keys=True)),)
 
 
 def _steps(transform: Any) -> list[dict[str, dict[str, Any]]]:  # noqa: ANN401 - whatever the caller gave
@@ -319,7 +294,7 @@ def _columns(columns: Any) -> Any:  # noqa: ANN401 - whatever the caller gave
 
 
 # Settings that the Loader itself uses.
-_OF_THE_LOADER = ("socket", "wait", "writable")
+_OF_THE_LOADER = ("config", "socket", "wait", "writable")
 
 
 def _policy(policy: Any) -> Any:  # noqa: ANN401 - one of an enum, or a name

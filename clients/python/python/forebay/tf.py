@@ -18,12 +18,13 @@ from forebay.aligned import aligned_copy
 from forebay.column_names import names_of
 from forebay.dtype import BFLOAT16_BITS
 from forebay.elements import opened, packed
+from forebay.groups import Shard
 from forebay.ragged import Ragged
 
 if TYPE_CHECKING:
     from forebay.batch import Batch
     from forebay.loader import Loader
-    from forebay.settings import Source
+    from forebay.settings import AnySource
 
 __all__ = ["dataset"]
 
@@ -31,7 +32,7 @@ _TYPES = {"labels": np.dtype(np.int64), "records": np.dtype(np.int64), "mask": n
 
 
 def dataset(
-    source: Source | Loader,
+    source: AnySource | Loader,
     *,
     elements: Sequence[str] = ("images", "labels"),
     as_dict: bool = False,
@@ -96,10 +97,10 @@ def _made(loader: Loader, names: list[str], *, as_dict: bool, copy: bool) -> tf.
     return made.with_options(options)
 
 
-def _shard(context: Any) -> dict[str, int]:  # noqa: ANN401 - as `dataset`
+def _shard(context: Any) -> dict[str, Shard]:  # noqa: ANN401 - as `dataset`
     if context is None or context.num_input_pipelines < 2:
         return {}
-    return {"shard_id": context.input_pipeline_id, "num_shards": context.num_input_pipelines}
+    return {"sharding": Shard(context.input_pipeline_id, context.num_input_pipelines)}
 
 
 def _specs(loader: Loader) -> dict[str, tf.TypeSpec]:
@@ -107,7 +108,7 @@ def _specs(loader: Loader) -> dict[str, tf.TypeSpec]:
     ring = loader._feed.session.rings()[0]
     (most, *axes), images = ring.images
     # Such batches have all places, or are left out.
-    is_full = loader._given.get("last_batch_policy") in ("drop", "fill")
+    is_full = loader._keys.get("last_batch_policy") in ("drop", "fill")
     places = most if is_full else None
     specs = {"images": tf.TensorSpec((places, *axes), _image_type(np.dtype(images)))}
     specs.update((name, tf.TensorSpec((places,), dtype)) for name, dtype in _TYPES.items())

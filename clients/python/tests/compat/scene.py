@@ -131,7 +131,7 @@ class Trainers:
         for name in names:
             stream, _, shard = name.partition("/")
             shards = sum(each.startswith(f"{stream}/") for each in names)
-            given = {"shard_id": int(shard), "num_shards": shards} if shard else {}
+            given = {"sharding": forebay.Shard(int(shard), shards)} if shard else {}
             self.loaders[name] = service.loader(stream, **given)
 
     def take(self, name: str, count: int) -> None:
@@ -175,11 +175,18 @@ def begin(service: Service) -> Trainers:
     return trainers
 
 
+def arguments(given: dict[str, Any]) -> dict[str, Any]:
+    """What a Loader of this build takes for the settings of a state that was kept."""
+    shard = [given[key] for key in ("shard_id", "num_shards") if key in given]
+    rest = {key: value for key, value in given.items() if key not in ("shard_id", "num_shards")}
+    return {**rest, "sharding": forebay.Shard(*shard)} if shard else rest
+
+
 def order(folder: Path, given: dict[str, Any]) -> dict[str, Any]:
     """Records of an epoch in their order, and a hash of what they were cropped and flipped to."""
     pixels = hashlib.sha256()
     records: list[int] = []
-    with forebay.Loader(folder, epochs=1, **given) as loader:
+    with forebay.Loader(folder, epochs=1, **arguments(given)) as loader:
         for batch in loader:
             # Later versions also show copies of what they pad.
             pixels.update(batch.images[batch.mask].tobytes())
@@ -189,7 +196,7 @@ def order(folder: Path, given: dict[str, Any]) -> dict[str, Any]:
 
 def state(folder: Path, given: dict[str, Any]) -> dict[str, Any]:
     """A state in the middle of the second epoch, and the records of that epoch which it counts."""
-    with forebay.Loader(folder, epochs=EPOCHS, **given) as loader:
+    with forebay.Loader(folder, epochs=EPOCHS, **arguments(given)) as loader:
         for _ in loader:
             pass
         seen = own(loader.next()) + own(loader.next())

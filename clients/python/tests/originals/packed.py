@@ -7,6 +7,7 @@ import zipfile
 from functools import partial
 from pathlib import Path
 
+import forebay
 from PIL import Image
 
 from originals.dataset import SIDE, Dataset, Format
@@ -40,7 +41,8 @@ def write_masked_webdataset(folder: Path, pictures: list[bytes], labels: list[in
             mask, array = Image.new("L", (SIDE, SIDE), label), np.full(3, label, np.float32)
             sample = {"png": picture, "cls": label, "seg.png": png_of(mask), "npy": array}
             writer.write({"__key__": f"{number:06}", **sample})
-    settings = {"masks": {"seg": "seg.png"}, "columns": {"images": "png", "array": "npy"}}
+    targets = forebay.Targets(masks={"seg": "seg.png"}, columns={"images": "png", "array": "npy"})
+    settings = {"targets": targets}
     return Dataset(f"tar:{folder}", settings)
 
 

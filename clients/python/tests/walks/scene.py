@@ -31,7 +31,7 @@ class Scene:
             policy = "fill"
         self.drops = policy == "drop"
         # In lockstep, this trainer is the only rank.
-        self.rank = {"assignment": "lockstep", "rank": 0, "world_size": 1} if chance.random() < 0.25 else {}
+        self.is_rank = chance.random() < 0.25
         self.settings = {
             "shuffle": chance.random() < 0.5,
             "seed": chance.randrange(100),
@@ -57,14 +57,18 @@ class Scene:
         if self.kind == "service":
             if self.daemon is None:
                 self.daemon = self._service()
-            return forebay.Loader("stream:train", socket=self.daemon.socket, **self.rank)
+            sharding = forebay.Lockstep(rank=0, world_size=1) if self.is_rank else None
+            return forebay.Loader("stream:train", socket=self.daemon.socket, sharding=sharding)
         run = {"run": "walk"} if self.kind == "named" else {}
-        return forebay.Loader(self.pictures, **{**self.stream(), **self.rank, **run})
+        batch = {"batch_size": self.batch_size}
+        if self.is_rank:
+            batch = {"sharding": forebay.Lockstep(self.batch_size, rank=0, world_size=1)}
+        return forebay.Loader(self.pictures, size=8, **batch, **self.settings, **run)
 
     def stream(self):
         """The settings of the stream."""
         lockstep = {"assignment": "lockstep", "global_batch": self.batch_size}
-        return {"size": 8, **(lockstep if self.rank else {"batch_size": self.batch_size}), **self.settings}
+        return {"size": 8, **(lockstep if self.is_rank else {"batch_size": self.batch_size}), **self.settings}
 
     def _service(self):
         sockets = self.folder / "sockets"
@@ -81,7 +85,7 @@ class Scene:
 
     def resize(self):
         """Sets another batch size for the next daemon, which a run allows. Returns it in words, for the log."""
-        if self.drops or self.rank:
+        if self.drops or self.is_rank:
             return ""
         self.batch_size = self.chance.choice(BATCH_SIZES)
         if self.daemon:

@@ -153,3 +153,18 @@ fn rule_56_a_shuffle_is_of_records_or_of_grains_and_its_window_belongs_to_grains
     assert_eq!(keys(&stream.agree(&json!({ "shuffle": true })).unwrap_err()), ["shuffle"]);
     assert_eq!(keys(&stream.agree(&json!({ "shuffle_window": 16 })).unwrap_err()), ["shuffle_window"]);
 }
+
+#[test]
+fn a_loaders_own_daemon_takes_the_sections_of_a_file_but_no_streams() {
+    let config = Config::of_loader(r#"{"decode": {"pixel_limit": 9}, "prefetch": {"threads": 2}}"#).unwrap();
+    assert_eq!((config.decode.pixel_limit, config.prefetch.threads), (9, 2));
+    for (document, told) in [
+        (r#"{"decode": {"pixel_limt": 9}}"#, "decode.pixel_limt: is not a key. Did you mean \"pixel_limit\"?"),
+        (r#"{"streams": {}}"#, "a Loader's own daemon has none"),
+        ("[]", "it is not a table."),
+        ("{", "it is not JSON"),
+    ] {
+        let mistakes = Config::of_loader(document).unwrap_err().to_string();
+        assert!(mistakes.contains(told), "{mistakes}");
+    }
+}

@@ -10,6 +10,7 @@ from forebay.dali.file_reader import FileReader
 from forebay.dali.reading import Reading
 from forebay.dali.samples import Filling, Rooms, Samples
 from forebay.errors import Error, SettingsError
+from forebay.groups import Shard
 from forebay.loader import Loader
 
 __all__ = ["Pipeline"]
@@ -39,14 +40,13 @@ _ENDLESS = "the iterator decides where epochs end: leave it out"
 _RESUME = "an iterator of DALI cannot be resumed here. forebay.Loader has state_dict() and load_state_dict()"
 # What has its place elsewhere, or would change which samples the Loader gives.
 _REFUSED = {
-    **dict.fromkeys(("shuffle", "shuffle_window", "random_shuffle", "shard_id", "num_shards"), _OF_READER),
-    **dict.fromkeys(("stick_to_shard", "pad_last_batch"), _OF_READER),
+    **dict.fromkeys(("shuffle", "shuffle_window", "sharding"), _OF_READER),
+    # DALI's own names.
+    **dict.fromkeys(("random_shuffle", "shard_id", "num_shards", "stick_to_shard", "pad_last_batch"), _OF_READER),
     "last_batch_policy": _OF_ITERATOR,
-    **dict.fromkeys(("epochs", "repeats", "weights", "assignment", "global_batch", "rank", "world_size"), _ENDLESS),
+    **dict.fromkeys(("epochs", "repeats"), _ENDLESS),
     **dict.fromkeys(("run", "enable_checkpointing", "checkpoint"), _RESUME),
-    "labels": "the FileReader has the labels of its files",
-    "root": "the FileReader has file_root",
-    "index": "a list of files has no index: leave it out",
+    "targets": "the FileReader has the labels of its files",
     "socket": "a FileReader's files are read by this process's own daemon. For a stream, use forebay.Loader",
     "placement": "batches are put together in the host: leave it out, and give device_id for tensors in a GPU",
     "pin_memory": "with device_id, batches are put together in page-locked memory: leave it out",
@@ -67,8 +67,8 @@ class Pipeline:
         device_id: The GPU on which the tensors of the iterator will be. None is the host.
         seed: Seed of the order and of random transforms; -1 and None are 0. Ignored as `seed` of `FileReader` is.
         prefetch_queue_depth: Batches that are ready ahead.
-        **settings: Settings of a `forebay.Loader`, such as `transform`, `size`, `dtype`, `layout`, `cache`, `lanes` and
-            `on_error`. Arguments of DALI's `Pipeline` that change no batch are ignored, such as `exec_async`.
+        **settings: Settings of a `forebay.Loader`, such as `transform`, `size`, `dtype`, `layout`, `cache`, `config`
+            and `on_error`. Arguments of DALI's `Pipeline` that change no batch are ignored, such as `exec_async`.
 
     Attributes:
         reader: As given.
@@ -142,10 +142,7 @@ class Pipeline:
             self.reader.samples,
             batch_size=self.batch_size,
             shuffle=self.reader.is_shuffled,
-            shard_id=shards.shard_id,
-            num_shards=shards.count,
-            stick_to_shard=shards.stick,
-            pad_last_batch=False,
+            sharding=Shard(shards.shard_id, shards.count, stick_to_shard=shards.stick, pad_last_batch=False),
             last_batch_policy="partial",
             **self._settings,
         )

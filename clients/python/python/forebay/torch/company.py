@@ -18,8 +18,8 @@ _log = logging.getLogger("forebay")
 _OF_RANK = ("shard_id", "rank")
 _ALONE = (
     "rank {rank} has read this DataLoader to its end, and no other rank has begun to. Its part is 1 of {world}: "
-    "{records} of {whole} records. If rank {rank} alone reads it, give num_shards=1 to read everything; otherwise let "
-    "all ranks iterate"
+    '{records} of {whole} records. If rank {rank} alone reads it, give sharding="dynamic" to read everything; or '
+    "let all ranks iterate"
 )
 
 

@@ -17,7 +17,7 @@ from forebay.torch.asked import asked_columns
 from forebay.torch.company import Company
 from forebay.torch.dataset import source_of
 from forebay.torch.iteration import Iteration
-from forebay.torch.job import settings_of_state
+from forebay.torch.job import keys_of_caller, settings_of_state
 from forebay.torch.options import Options
 from forebay.torch.pinning import pinned
 from forebay.torch.samplers import OwnBatchSampler, OwnSampler
@@ -41,8 +41,8 @@ class DataLoader:
 
     Each `iter()` begins an epoch. If the epoch before it was left early, its other records count as abandoned. Random
     transforms and the order depend on the seed, and differ from torch's. In a job of several ranks, the DataLoader
-    reads its rank's part of each step, and `len()` counts the batches of one rank; `num_shards=1` reads everything in
-    each rank.
+    reads its rank's part of each step, and `len()` counts the batches of one rank; `sharding="dynamic"` reads
+    everything in each rank.
 
     Args:
         dataset: An `ImageFolder` of torchvision with transforms that the daemon knows, a `Subset` of one, or what a
@@ -68,11 +68,11 @@ class DataLoader:
         persistent_workers: The daemon lives from epoch to epoch in any case.
         pin_memory_device: As in torch, which ignores it.
         in_order: Batches are in the order of the epoch in any case.
-        **settings: Further settings of a `forebay.Loader`, such as `size`, `recipe`, `seed`, `cache` and `on_error`.
-            `transform` may also be one of torchvision. `size`, `transform` and `recipe` take the place of the dataset's
-            own transform. If you give `columns`, `masks`, `views`, `mixing`, or a recipe with views, a batch is a list
-            of images, labels and these columns in their order. Pictures of an `ImageFolder` are not turned as EXIF
-            says, as in torchvision, and those of any other source are; `adjust_orientation` decides otherwise.
+        **settings: Further settings of a `forebay.Loader`, such as `size`, `recipe`, `seed` and `on_error`. `transform`
+            may also be one of torchvision. `size`, `transform` and `recipe` take the place of the dataset's own. If you
+            give `views`, `mixing`, a recipe with views, or columns or masks in `targets`, a batch is a list of images,
+            labels and these columns in their order. Pictures of an `ImageFolder` are not turned as EXIF says, as in
+            torchvision, and those of any other source are; `adjust_orientation` decides otherwise.
 
     Attributes:
         dataset: As given.
@@ -126,13 +126,14 @@ class DataLoader:
             generator=generator,
             prefetch_factor=prefetch_factor,
         )
+        bare, settings = keys_of_caller(dataset, settings)
         given = settings.get("transform")
         if given is not None and not is_daemons(given):
             # One of torchvision. Whether pictures are turned depends on the dataset.
             made = translated(given)
             del made["adjust_orientation"]
             settings = {**made, **settings, "transform": made["transform"]}
-        source, found = source_of(dataset, is_transformed=not _TRANSFORMED.isdisjoint(settings))
+        source, found = source_of(bare, is_transformed=not _TRANSFORMED.isdisjoint(settings))
         is_stream = "socket" in settings or (isinstance(source, str) and source.startswith("stream:"))
         if not is_stream:
             found = {"layout": "NCHW", **found}
@@ -179,7 +180,7 @@ class DataLoader:
         self.end_of_dataloader = False
 
     def _open(self, settings: dict[str, Any]) -> None:
-        self.loader = Loader(self._source, **settings)
+        self.loader = Loader._of_keys(self._source, settings)
         self._settings = settings
         # A copy to page-locked memory is the only one, unless `collate_fn` makes something of the tensors first.
         is_own = self.collate_fn is not torch.utils.data.default_collate
@@ -226,8 +227,8 @@ class DataLoader:
         steps = self.batch_size * ranks
         if not self.drop_last and records % steps % ranks:
             warnings.warn(
-                f"Accelerate: gather_for_metrics() counts copies. {ranks} ranks cannot share {records} records evenly, "
-                "so the last batches repeat some. Evaluate with num_shards=1, or with batch.mask of Loader.torch()",
+                f"Accelerate: gather_for_metrics() counts copies. {ranks} ranks cannot share {records} records evenly: "
+                'the last batches repeat some. Evaluate with sharding="dynamic", or with batch.mask of Loader.torch()',
                 stacklevel=2,
             )
         return 0
@@ -274,10 +275,9 @@ class DataLoader:
         """Takes the run back to a state: the next `iter()` yields what was not consumed then.
 
         Every rank of a job may load the state of one rank, whatever the number of ranks was. A step keeps its records,
-        so with other numbers of ranks, `batch_size` changes. The log then says so. This does not hold if `assignment`,
-        `num_shards`, `run` or the like was given, nor for a stream. The seed is that of the state, unless you gave
-        `seed`, `generator` or a `DistributedSampler`. If the batch size or the seed changes, `loader` is another Loader
-        afterwards.
+        so with other numbers of ranks, `batch_size` changes. The log then says so. This does not hold if `sharding`
+        or `run` was given, nor for a stream. The seed is that of the state, unless you gave `seed`, `generator` or a
+        `DistributedSampler`. If the batch size or the seed changes, `loader` is another Loader afterwards.
 
         Raises:
             SettingsError: `state` is not a state, or it contradicts itself. Or its steps cannot be shared by so many

@@ -8,14 +8,32 @@ from typing import Any
 
 from forebay import frameworks
 from forebay.errors import SettingsError
+from forebay.given import keys_of, refuse_unknown
+from forebay.groups import Shard
 from forebay.ranks import of_job
 
-__all__ = ["settings_of_state", "shared"]
+__all__ = ["keys_of_caller", "settings_of_state", "shared"]
 
 # Who gives one of these has decided how ranks share the dataset.
 _DECISIONS = ("global_batch", "num_shards", "shard_id")
 # These mean something for shards alone. A named run keeps the shards that it began with.
 _OF_SHARDS = ("assignment", "pad_last_batch", "run", "stick_to_shard")
+
+
+def keys_of_caller(dataset: Any, settings: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:  # noqa: ANN401 - as given
+    """The bare dataset, and the keys of the daemon for the arguments of a Loader that the caller gave.
+
+    Raises:
+        TypeError: A Loader has no such argument.
+        SettingsError: A value is not of its class.
+    """
+    refuse_unknown(settings, "DataLoader")
+    bare, keys = keys_of(dataset, settings)
+    sharding = settings.get("sharding")
+    if isinstance(sharding, Shard) and sharding.shard_id is None:
+        # It asks for shards in place of steps, and the job says which.
+        keys.setdefault("pad_last_batch", True)
+    return bare, keys
 
 
 def shared(order: Mapping[str, Any], given: Mapping[str, Any]) -> tuple[dict[str, Any], bool]:
