@@ -5281,9 +5281,6 @@ pub struct ChildSetup {
     /// The stream's settings as they were written, in JSON: its recipe, views and cache are read from it.
     #[prost(string, tag = "1")]
     pub settings: ::prost::alloc::string::String,
-    /// Memory that the process may take for data.
-    #[prost(uint64, tag = "2")]
-    pub memory: u64,
     /// The limits of a picture.
     #[prost(uint64, tag = "3")]
     pub pixels: u64,

@@ -32,7 +32,7 @@ fn rule_13_a_position_without_a_record_that_no_batch_has_is_told_at_once() {
     bench.lease_bare(0, 4);
     match bench.fates.blocking_recv().unwrap() {
         Fate::Acked { receipts: BatchReceipts { items, .. }, .. } => {
-            assert_eq!(items, [receipt::receipt(&Claim::bare(1, 0, 1), RecordSum::default())])
+            assert_eq!(items, [receipt::receipt(&Claim::bare(1, 0, 1), RecordSum::default())]);
         }
         other => panic!("{other:?}"),
     }

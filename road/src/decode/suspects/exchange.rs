@@ -28,8 +28,6 @@ pub(super) fn setup(job: &DecodeJob, order: &SuspectOrder, children: &ChildLimit
     });
     ChildSetup {
         settings: order.settings.clone(),
-        // The daemon limits the process itself.
-        memory: 0,
         pixels: limits.pixels,
         bytes: limits.bytes,
         scans: limits.scans,
