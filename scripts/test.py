@@ -116,8 +116,8 @@ def c() -> Tally:
 
 
 def torch() -> Tally:
-    """Those that need PyTorch."""
-    return pytest("-k", "torch")
+    """Those that need what `make test-torch` installs: PyTorch, and for some mypy. The whole skips them all."""
+    return pytest("-k", "torch or test_forgotten or test_typing")
 
 
 def originals() -> Tally:
