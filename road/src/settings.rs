@@ -22,8 +22,8 @@ use forebay_proto::v1::{LockstepRank, StaticShard};
 
 pub use cache::{CacheKind, CacheSettings};
 pub use decode::{DecodeSettings, JpegDecoder, SeekKeeping};
-pub use forebay_delivery::{DeliverySettings, Mode, Slow};
 pub use duration::parse_duration;
+pub use forebay_delivery::{DeliverySettings, Mode, Slow};
 use key::settings;
 pub use key::{Home, Key, Values, Who};
 pub use lanes::Lanes;

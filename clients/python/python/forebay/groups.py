@@ -65,9 +65,9 @@ class Targets:
             which part of a record becomes which column: a member of an archive, a feature, a column of a table. None:
             all columns that the dataset has. docs/sources.md lists them. For a stream, a list names those that this
             trainer looks at.
-        masks: Masks that become columns: names of columns, each with the folder of its masks (PNG files with the names
-            of the pictures), or with a column of the dataset that has their paths, or with the part of a record that
-            has the mask: a member of a tar, a column of a table. See docs/sources.md, "Masks". None: no masks. Such a
+        masks: Masks that become columns: names of columns, each with the folder of its masks (files with the names of
+            the pictures), or with a column of the dataset that has their paths, or with the part of a record that has
+            the mask: a member of a tar, a column of a table. See docs/sources.md, "Masks". None: no masks. Such a
             column is an array `(n, height, width)` of uint8, uint16 or int32, transformed like the pictures.
         mask_fill: The number of the pixels that a mask does not show, from 0 to 65535. None: the largest number of
             masks of 8 or 16 bits, 255 or 65535, and 0 of masks in colours.
