@@ -273,7 +273,9 @@ impl RecordIo {
         let reserved = buf.try_reserve_exact(usize::try_from(size).unwrap_or(usize::MAX));
         reserved.map_err(|error| located(ReadError::of_file(name_of_no_file(), &error.into())))?;
         buf.extend_from_slice(picture);
-        masks.iter().for_each(|mask| buf.extend_from_slice(mask));
+        for mask in &masks {
+            buf.extend_from_slice(mask);
+        }
         RecordParts::close(buf, &lengths);
         Ok(())
     }

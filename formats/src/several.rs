@@ -63,7 +63,9 @@ impl Several {
         let classes = Classes::merge(names, &parts, classes_by_name)?;
         let targets = columns::merge(names, &parts, &classes)?;
         // All values are in the new columns.
-        parts.iter_mut().for_each(|part| drop(part.take_targets()));
+        for part in &mut parts {
+            drop(part.take_targets());
+        }
         let grains = grains(&parts, &bounds);
         // Each record's bytes have a part for each mask, so all sources must have the same ones.
         if let Some(other) = parts.iter().position(|part| part.masks() != parts[0].masks()) {

@@ -131,7 +131,7 @@ fn rule_45_other_fields_of_a_list_of_structures_are_columns_by_their_names() {
     for part in ["objects.none", "objects.at.y", "objects.category.x"] {
         let options = Options { columns: [("x", part)].into_iter().collect(), ..Options::default() };
         each_format(&of_structures(), &options, |_, source| {
-            says(&source.unwrap_err().to_string(), &[part, "\"objects\""])
+            says(&source.unwrap_err().to_string(), &[part, "\"objects\""]);
         });
     }
 }

@@ -185,7 +185,10 @@ impl SamplePart {
 
     /// The value in a member with this content. A label may be any text.
     pub(super) fn cell(&self, content: &[u8], is_label: bool) -> Result<LooseValue, String> {
-        let unpacked = self.is_compressed().then(|| unpacked(content, self.suffix.ends_with(".gz"))).transpose()?;
+        let unpacked = self
+            .is_compressed()
+            .then(|| unpacked(content, self.suffix.rsplit('.').next() == Some("gz")))
+            .transpose()?;
         let content = unpacked.as_deref().unwrap_or(content);
         let (plain, last) = (self.plain(), self.last());
         match &self.key {

@@ -47,9 +47,8 @@ impl<'a> NpyMask<'a> {
             _ => return Err(wrong("its header lacks the order of the values")),
         };
         let shape = value(header, "shape").and_then(shape).ok_or_else(|| wrong("its header lacks the shape"))?;
-        let (height, width) = match shape[..] {
-            [height, width] | [1, height, width] | [height, width, 1] => (height, width),
-            _ => return Err(wrong(&format!("it has the shape {shape:?}, and a mask has [height, width]"))),
+        let ([height, width] | [1, height, width] | [height, width, 1]) = shape[..] else {
+            return Err(wrong(&format!("it has the shape {shape:?}, and a mask has [height, width]")));
         };
         let expected = usize::try_from(u64::from(width) * u64::from(height)).ok();
         if expected.and_then(|numbers| numbers.checked_mul(of.size)) != Some(data.len()) {

@@ -319,7 +319,7 @@ fn members_in_bzip2_hold_what_their_inner_suffix_says_and_have_the_same_limit() 
         ("2.jpg", b"two"),
         ("2.txt.bz2", b"no bzip2"),
         ("3.jpg", b"three"),
-        ("3.txt.bz2", &bz2(&[0; 1 << 20]).repeat(17)),
+        ("3.txt.bz2", &bz2(&vec![0; 1 << 20]).repeat(17)),
     ]);
     let (dir, source) = opened(tar, &mapped(&[("t", "txt.bz2"), ("ids", "json.bz2:id")]));
     let source = source.unwrap();
