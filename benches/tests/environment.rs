@@ -52,7 +52,7 @@ fn variables(files: &[(String, String)]) -> BTreeSet<String> {
 fn is_read(text: &str, name: &str) -> bool {
     let name = regex::escape(name);
     let call = format!(
-        r#"(?:env::var(?:_os)?|folder|first|path|environ(?:ment)?\.get)\(\s*"{name}"|environ\["{name}"\]|\("{name}", "\w+"\)|\("\w+", "{name}"\)"#
+        r#"(?:env::var(?:_os)?|folder|first|path|environ\.get|environment\.get)\(\s*"{name}"|environ\["{name}"\]|\("{name}", "\w+"\)|\("\w+", "{name}"\)"#
     );
     Regex::new(&call).unwrap().is_match(text)
 }

@@ -122,7 +122,7 @@ def test_every_argument_that_has_moved_is_tested():
         ({"config": {"lanes": ["cpu"]}}, "give a dict of sections"),
         ({"config": {"stream": {"seed": 3}}}, "seed is an argument of the Loader"),
         ({"config": {"stream": {"labels": "none"}}}, "labels is an argument of the Loader"),
-        ({"config": {"stream": {"read_timout": 3}}}, 'read_timout: is not a key. Did you mean "read_timeout"'),
+        ({"config": {"stream": {"reads_timeout": 3}}}, 'reads_timeout: is not a key. Did you mean "read_timeout"'),
     ],
 )
 def test_a_group_of_another_kind_is_refused(pictures, arguments, words):
@@ -131,8 +131,8 @@ def test_a_group_of_another_kind_is_refused(pictures, arguments, words):
 
 
 def test_a_wrong_section_of_the_own_daemon_is_told_with_its_key(pictures):
-    with pytest.raises(forebay.AttachError, match=r"decode\.pixel_limt: is not a key"):
-        forebay.Loader(pictures(4), batch_size=4, size=8, config={"decode": {"pixel_limt": 3}})
+    with pytest.raises(forebay.AttachError, match=r"decode\.pixels_limit: is not a key"):
+        forebay.Loader(pictures(4), batch_size=4, size=8, config={"decode": {"pixels_limit": 3}})
 
 
 def test_the_sections_of_the_own_daemon_are_adopted(pictures):
