@@ -143,7 +143,7 @@ def arguments() -> Iterator[str]:
         if not path.endswith(".py"):
             continue
         for node in ast.walk(ast.parse(Path(path).read_text())):
-            if isinstance(node, ast.ClassDef) and node.name == "Loader":
+            if isinstance(node, ast.ClassDef) and node.name in ("Loader", "Arguments"):
                 for method in node.body:
                     if isinstance(method, ast.FunctionDef) and method.name == "__init__":
                         taken = method.args
