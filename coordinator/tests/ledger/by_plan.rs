@@ -8,6 +8,7 @@ use forebay_proto::v1::{
 
 use crate::lockstep::{GLOBAL_BATCH, Job, in_lockstep, open_with};
 use crate::scene::{Daemon, Scene, spec, static_spec};
+use crate::segments::{RUN, account, segments};
 
 fn dropping(batch_size: u64) -> Policies {
     Policies { last_batch: LastBatch::Drop.into(), batch_size, ..Policies::default() }
@@ -197,5 +198,28 @@ fn rule_40_going_back_behind_a_step_that_was_left_out_counts_its_records_once() 
         let first = &epochs[0];
         assert_eq!((first.verdict, epochs.len()), (Judgement::AddsUp, 3), "{first}");
         assert!((3..=4).contains(&first.dropped.count), "{first}");
+    }
+}
+
+#[test]
+fn rule_40_what_is_left_out_of_an_epoch_that_was_leased_ahead_counts_for_the_ranks_that_read_it() {
+    let records = 3 * GLOBAL_BATCH + 7;
+    let scene = lockstep_scene(records);
+    let mut two = job(&scene, RUN, records, 2);
+    two.step().unwrap();
+    let state = two.state();
+    // Both ranks lease this epoch and the next one to their ends, and read nothing of them.
+    for rank in &mut two.ranks {
+        for _ in 0..8 {
+            let request = AcquireRequest { caller: Some(rank.next()), leases: 8, ..AcquireRequest::default() };
+            scene.call(request).unwrap();
+        }
+    }
+    let mut one = job(&scene, RUN, records, 1);
+    one.restore(&state);
+    while one.step().is_some() {}
+    assert_eq!(segments(&one), [(0, 0, 2), (0, 1, 1)]);
+    for epoch in account(&one).epochs {
+        assert_eq!((epoch.verdict, epoch.dropped.count), (Judgement::AddsUp, 7), "{epoch}");
     }
 }

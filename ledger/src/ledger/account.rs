@@ -327,6 +327,8 @@ impl Account {
         let behind = self.marks.split_off(&(at.epoch, at.position.saturating_add(1)));
         self.dirty.marks.extend(behind.into_keys());
         if !has_counted_behind {
+            // Of later epochs that were leased ahead, what the plan leaves out may be counted, though nothing was delivered.
+            self.dirty.epochs.extend(self.tallies.split_off(at.epoch.saturating_add(1)).into_keys());
             return None;
         }
         let begins = self.epoch_begins(at.epoch);
