@@ -128,8 +128,8 @@ class TestOutput:
             return Tally()
         # The first such line is before what failed tests printed, the second before their names.
         if line == "failures:":
-            self.failing = not self.failing and not self.failed
-        elif self.failing:
+            self.failing, self.section = not self.failing and not self.failed, ""
+        elif self.failing and self.section:
             self.failed.setdefault(self.section, []).append(line)
         if timed := self.TIMED.match(line):
             SLOWEST.add(float(timed[2]), f"{self.program} {timed[1]}")

@@ -84,9 +84,8 @@ def tar_json_objects(folder: Path, records: Records) -> Arguments:
         return {"json": json.dumps([{"corners": box, "kind": {"id": kind}} for box, kind in objects]).encode()}
 
     return {
-        "source": f"tar:{_tar(folder, records, members)}",
-        "columns": {"boxes": "json:corners", "classes": "json:kind.id"},
-        "source_options": {"roles": {"boxes": "xyxy"}},
+        "source": forebay.Source(f"tar:{_tar(folder, records, members)}", roles={"boxes": "xyxy"}),
+        "targets": forebay.Targets(columns={"boxes": "json:corners", "classes": "json:kind.id"}),
     }
 
 

@@ -48,7 +48,7 @@ def tar_with_arrays(folder):
                 info = tarfile.TarInfo(f"{record}.{suffix}")
                 info.size = len(content)
                 tar.addfile(info, io.BytesIO(content))
-    return {"source": f"tar:{folder / 'set.tar'}", "masks": {"seg": "mask.npy"}, "labels": "none"}
+    return {"source": f"tar:{folder / 'set.tar'}", "masks": {"seg": "mask.npy"}}
 
 
 def folder_of_arrays(folder):
@@ -58,7 +58,7 @@ def folder_of_arrays(folder):
         (folder / "pictures" / f"{record}.ppm").write_bytes(picture_of(record))
         if record != BARE:
             (folder / "arrays" / f"{record}.npy").write_bytes(npy(numbers_of(record)[None].astype(np.int32)))
-    return {"source": folder / "pictures", "masks": {"seg": "../arrays"}, "labels": "none"}
+    return {"source": folder / "pictures", "masks": {"seg": "../arrays"}}
 
 
 def chunks_of_examples(folder):
@@ -78,7 +78,7 @@ def chunks_of_examples(folder):
     payload = b"".join(struct.pack("<I", len(example)) + example for example in examples)
     header = struct.pack("<IIIII", 0x01020304, zlib.crc32(payload), 0, len(payload), RECORDS)
     (folder / "set.recordio").write_bytes(header + payload)
-    return {"source": f"recordio:{folder / 'set.recordio'}?payload=example", "masks": {"seg": "seg"}, "labels": "none"}
+    return {"source": f"recordio:{folder / 'set.recordio'}?payload=example", "masks": {"seg": "seg"}}
 
 
 READER = """
@@ -102,7 +102,7 @@ def reader_of_arrays(folder):
     pictures = np.stack([np.frombuffer(picture_of(record), np.uint8) for record in range(RECORDS)])
     np.savez(folder / "masks.npz", pictures=pictures, masks=np.stack([numbers_of(record) for record in range(RECORDS)]))
     (folder / "reader.py").write_text(f"FOLDER, BARE = {str(folder)!r}, {BARE}\n{READER}")
-    return {"source": f"python:{folder / 'reader.py'}", "masks": {"seg": "of_objects"}, "labels": "none"}
+    return {"source": f"python:{folder / 'reader.py'}", "masks": {"seg": "of_objects"}}
 
 
 @pytest.mark.parametrize("write", [tar_with_arrays, folder_of_arrays, chunks_of_examples, reader_of_arrays])
@@ -111,8 +111,9 @@ def test_rule_45_masks_of_each_format_have_the_numbers_of_the_pixels_that_a_trai
     steps = [transforms.CenterCrop((20, 52)), transforms.RandomHorizontalFlip(0.5)]
     arguments = write(tmp_path)
     seen = set()
+    targets = forebay.Targets(masks=arguments["masks"], mask_fill=250, labels="none")
     with forebay.Loader(
-        arguments.pop("source"), batch_size=2, transform=steps, seed=4, epochs=2, mask_fill=250, **arguments
+        arguments["source"], batch_size=2, transform=steps, seed=4, epochs=2, targets=targets
     ) as loader:
         for batch in loader:
             assert batch.seg.dtype == np.int32
@@ -142,5 +143,5 @@ def test_rule_45_records_that_have_no_masks_refuse_them_and_say_what_to_do(tmp_p
     record = struct.pack("<II", 0xCED7230A, len(image)) + image + bytes(-len(image) % 4)
     (tmp_path / name).write_bytes(record if name == "set.rec" else header + payload)
     with pytest.raises(forebay.DatasetError, match=words) as refused:
-        forebay.Loader(tmp_path / name, batch_size=1, size=16, masks={"seg": "mask"})
+        forebay.Loader(tmp_path / name, batch_size=1, size=16, targets=forebay.Targets(masks={"seg": "mask"}))
     assert 'masks.seg = "mask"' in str(refused.value)

@@ -102,7 +102,7 @@ fn a_disk_that_is_full_while_a_snapshot_is_written_does_not_hurt_the_ledger() {
     let mut visits = Visits::default();
     trainer.run();
     visits.note("one", &trainer.rest());
-    site.hears("the snapshot of the ledgers is not written");
+    site.hears("the snapshot of the ledgers cannot be written");
     assert!(site.said().contains("No space left on device"), "{}", site.said());
     assert!(site.audit()[1].contains("200 of 200 records accounted for"), "{:?}", site.audit());
     site.hears("the snapshot of the ledgers is written again");

@@ -14,6 +14,9 @@ def holdings(pid):
     for link in links(pid):
         # Of sockets and pipes, the number is left out.
         descriptors[f"descriptors of {re.sub(r':.[0-9]+.$', '', link)}"] += 1
+    # The thread that watches child processes is started with the first one, and stays.
+    names = [path.read_text().strip() for path in Path(f"/proc/{pid}/task").glob("*/comm")]
+    descriptors["descriptors of anon_inode:[eventfd]"] -= any(name.startswith("forebay-child") for name in names)
     for line in Path(f"/proc/{pid}/maps").read_text().splitlines():
         addresses, permissions, _, _, _, *file = line.split(maxsplit=5)
         if permissions.endswith("s"):
