@@ -42,8 +42,8 @@ class File(NamedTuple):
     @property
     def is_test(self) -> bool:
         """Whether all of it is tests or what only tests use."""
-        parts = Path(self.path).parts
-        return "tests" in parts or "benches" in parts[1:] or Path(self.path).stem in ("tests", "test")
+        parts = Path(self.path).with_suffix("").parts
+        return "benches" in parts[1:] or bool({"tests", "model", "suite", "scene", "invariants"} & set(parts))
 
     def product(self) -> str:
         """Its text without the tests that stand in it."""
