@@ -1,7 +1,8 @@
 //! What a ledger has counted of its epochs: the sums by epoch, and where they begin and end.
 //!
-//! In lockstep, it also has marks: where states of the run were taken. The sums of a rank up to a mark are kept, so that its
-//! account goes on, or ends, there, whatever was delivered behind it (semantics rule 40).
+//! In lockstep, it also keeps marks: the places where states of the run were taken. For each mark, it keeps the rank's
+//! sums up to that place. The account can then continue or end at a mark, whatever was delivered after it (semantics rule
+//! 40).
 
 mod groups;
 mod tallies;
@@ -25,8 +26,8 @@ pub(super) const MARK: &str = "mark/";
 
 /// Marks that are kept. Older ones are forgotten.
 const MARKS: usize = 64;
-/// Positions without a receipt whose records are added up at once when an account is cut or an epoch is ended: a few
-/// milliseconds. What is more is left to the audit.
+/// Most positions without a receipt whose records the ledger adds up itself when it cuts an account or ends an epoch.
+/// This takes a few milliseconds. If there are more, the audit adds them up.
 const SUMMED_AT_ONCE: u64 = 1 << 16;
 
 /// See the module.
@@ -35,11 +36,12 @@ pub(super) struct Account {
     tallies: EpochTallies,
     /// Receipts that were accepted.
     acks: u64,
-    /// Where the accounts of epochs begin that a restore in lockstep began in the middle.
+    /// Where accounts begin that a restore in lockstep began in the middle of an epoch.
     begins: Vec<EpochPosition>,
-    /// Where states were taken, and what was counted of the epoch before there. Earlier epochs are whole.
+    /// The places where states were taken, each with the sums of its epoch up to there. Earlier epochs are counted in
+    /// full.
     marks: BTreeMap<(u64, u64), Tallies>,
-    /// Where the account ends, because the run went on with another number of ranks.
+    /// Where the account ends, if the run continued with another number of ranks.
     ends: Option<EpochPosition>,
     dirty: DirtyAccount,
     pub(super) revision: Revision,
@@ -143,8 +145,8 @@ impl Account {
         }
     }
 
-    /// Counts something of these positions, in their epoch and at the marks behind them. A mark between them is gone: nobody
-    /// can tell what belongs to which side of it.
+    /// Adds a count for these positions to their epoch, and to the marks after them. A mark that lies between them is
+    /// removed, because the count cannot be split at it.
     pub(super) fn count(&mut self, epoch: u64, positions: &Range<u64>, count: impl Fn(&mut Tallies)) {
         count(self.tally(epoch));
         let gone: Vec<_> = self.marks.range(between(epoch, positions)).map(|(place, _)| *place).collect();
@@ -172,7 +174,7 @@ impl Account {
         self.revision.rise();
     }
 
-    /// Counts positions that may have been seen before. One without a record is none.
+    /// Counts positions that may have been seen before. Positions without a record do not count.
     pub(super) fn count_repeats(&mut self, plan: &Plan, epoch: u64, positions: &Range<u64>, cause: Cause) {
         for part in self.split_at_marks(epoch, positions) {
             let records = overlap(&part, &(0..plan.epoch_records(epoch)));
@@ -193,11 +195,11 @@ impl Account {
         });
     }
 
-    /// Counts positions of an epoch as abandoned. Says how many records they have.
+    /// Counts positions of an epoch as abandoned. Returns how many records they have.
     pub(super) fn count_abandoned(&mut self, plan: &Plan, epoch: u64, positions: &[Range<u64>]) -> u64 {
         let count: u64 = positions.iter().map(|range| range.end - range.start).sum();
         let abandon = |range| {
-            // Nobody is answered meanwhile.
+            // While the ledger adds up records, it answers no call. So it leaves large numbers of them to the audit.
             if count > SUMMED_AT_ONCE {
                 return self.count_unsummed(plan, epoch, range, PositionFate::Abandoned);
             }
@@ -209,15 +211,15 @@ impl Account {
         positions.iter().map(abandon).sum()
     }
 
-    /// Takes positions back that were counted as abandoned.
+    /// Reverts the count of positions that were counted as abandoned.
     pub(super) fn take_abandoned(&mut self, plan: &Plan, epoch: u64, positions: &Range<u64>) {
         self.count_by_plan(plan, epoch, positions, |tallies, part, sum| {
             tallies.take_abandoned(plan, epoch, part, sum);
         });
     }
 
-    /// Counts positions whose records no receipt tells, by the plan, part by part. Says how many records they have. It computes
-    /// a hash for each of them.
+    /// Counts positions whose records are in no receipt, part by part between the marks. The records come from the plan,
+    /// and each of them is hashed. Returns how many records there are.
     fn count_by_plan(
         &mut self,
         plan: &Plan,
@@ -236,7 +238,7 @@ impl Account {
         records
     }
 
-    /// Counts positions as abandoned, or as delivered by a state, without their sums. Says how many records they have.
+    /// Counts positions as abandoned, or as delivered by a state, without their sums. Returns how many records they have.
     fn count_unsummed(&mut self, plan: &Plan, epoch: u64, positions: &Range<u64>, fate: PositionFate) -> u64 {
         let rank = plan.spec().lockstep.unwrap_or_default();
         let (abandoned, mut records) = (fate == PositionFate::Abandoned, 0);
@@ -252,7 +254,7 @@ impl Account {
         records
     }
 
-    /// Positions as they are divided by the marks.
+    /// Divides positions at the marks.
     fn split_at_marks(&self, epoch: u64, positions: &Range<u64>) -> Vec<Range<u64>> {
         let marks = self.marks.range(between(epoch, positions)).map(|((_, position), _)| *position);
         let ends: Vec<u64> = marks.chain([positions.end]).collect();
@@ -260,7 +262,7 @@ impl Account {
         starts.zip(&ends).map(|(start, &end)| start..end).collect()
     }
 
-    /// Notes that a state of the run was taken at this place, below which this was counted of its epoch.
+    /// Notes that a state of the run was taken at this place. `below` has the epoch's sums up to there.
     pub(super) fn mark(&mut self, at: EpochPosition, below: Tallies) {
         self.marks.insert(order(at), below);
         self.dirty.marks.insert(order(at));
@@ -294,7 +296,7 @@ impl Account {
         self.revision.rise();
     }
 
-    /// Goes on from the sums of a state, instead of those of the epochs that are `stale`.
+    /// Continues from a state: takes its sums, and forgets those of every epoch for which `is_stale` is true.
     pub(super) fn take_state(&mut self, plan: &Plan, tallies: &[EpochTally], is_stale: impl Fn(u64) -> bool) {
         let mut stale: Vec<u64> = self.tallies.keys().copied().collect();
         stale.retain(|&epoch| is_stale(epoch));
@@ -314,26 +316,28 @@ impl Account {
         self.revision.rise();
     }
 
-    /// The number of receipts goes on from that of a state.
+    /// Continues the number of accepted receipts from that of a state.
     pub(super) const fn set_acks(&mut self, acks: u64) {
         self.acks = acks;
         self.revision.rise();
     }
 
-    /// Forgets the marks behind this place, and if something was counted there, what was counted of its epoch and later ones. Of
-    /// the epoch, the sums of its mark stay. Gives what has no sums now of the epoch, if it has no mark there.
+    /// Forgets the marks after this place and the sums of later epochs. If something was counted after the place, the
+    /// sums of its own epoch return to those of the mark there. Without a mark, the epoch loses its sums up to there:
+    /// then this range is returned.
     pub(super) fn cut(&mut self, at: EpochPosition, has_counted_behind: bool) -> Option<Range<u64>> {
         self.revision.rise();
         let behind = self.marks.split_off(&(at.epoch, at.position.saturating_add(1)));
         self.dirty.marks.extend(behind.into_keys());
         if !has_counted_behind {
-            // Of later epochs that were leased ahead, what the plan leaves out may be counted, though nothing was delivered.
+            // Nothing was delivered of later epochs that were leased ahead. But positions that the plan leaves out may be
+            // counted there.
             self.dirty.epochs.extend(self.tallies.split_off(at.epoch.saturating_add(1)).into_keys());
             return None;
         }
         let begins = self.epoch_begins(at.epoch);
         let mark = self.marks.get(&order(at)).cloned();
-        // Of the epoch's sums, none is only of what is before it.
+        // Without a mark, the epoch's sums cannot be split at this place.
         let unsummed = mark.is_none().then_some(begins..at.position);
         self.dirty.epochs.extend(self.tallies.split_off(at.epoch).into_keys());
         if begins < at.position {
@@ -358,7 +362,7 @@ impl Account {
         }
     }
 
-    /// Where the account begins of which the newest epoch is a part.
+    /// Where the account begins that contains the newest epoch.
     pub(super) fn newest_begins(&self) -> EpochPosition {
         self.begins.last().copied().unwrap_or_default()
     }

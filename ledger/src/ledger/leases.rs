@@ -1,5 +1,6 @@
-//! The leases of a ledger: how far its positions were leased, which of them are out, and which came back. Each position has one
-//! owner: a lease, one of the lists of those that came back, or nobody, once it is complete.
+//! The leases of a ledger: how far its positions were leased, which leases are out, and which positions came back. Each
+//! leased position that is not complete is in exactly one place: in a lease that is out, or in one of the lists of
+//! positions that came back. A complete position is in neither.
 
 mod granting;
 mod lease_out;
@@ -32,13 +33,14 @@ pub(super) struct Leases {
     cursor_epoch: u64,
     cursor: u64,
     out: LeasesOut,
-    /// Positions that were leased, are not complete, and nobody has. Rising by (epoch, start), disjoint.
+    /// Positions that were leased, are not complete, and are in no lease now. Sorted by (epoch, start), disjoint.
     returned: Vec<ReturnedPositions>,
-    /// As those, of what fills no batch at a worker (semantics rule 36). They are no exception to what was leased out.
+    /// Like `returned`, for positions too few to fill a batch at a worker (semantics rule 36). An epoch counts as drained
+    /// even if it still has tails.
     tails: Vec<ReturnedPositions>,
-    /// In lockstep: what another rank's `reset()` abandoned. Receipts may be under way.
+    /// In lockstep: positions that another rank's `reset()` abandoned. Their receipts may be under way.
     abandoned: Vec<ReturnedPositions>,
-    /// Until when they count. Not stored.
+    /// Until when receipts of `abandoned` positions count. Not stored.
     abandoned_until: u64,
     /// Workers whose leases have changed since the last commit, for their documents.
     changed: BTreeSet<Arc<str>>,
@@ -102,7 +104,8 @@ impl Leases {
         Ok(())
     }
 
-    /// No position is in two leases, or in a lease and returned, or beyond the cursor; no lease id is to come again.
+    /// Checks that no position is in two leases, in a lease and returned, or beyond the cursor, and that no lease id can
+    /// be used again.
     pub(super) fn check(&self, terms: &Terms) -> Result<(), Damage> {
         let len = |epoch| terms.plan().epoch_len(epoch);
         if self.cursor_epoch > MAX_EPOCH || self.cursor > len(self.cursor_epoch) || self.next_id >= 1 << 63 {
@@ -153,15 +156,14 @@ impl Leases {
         (self.cursor_epoch, self.cursor)
     }
 
-    /// All before this place was leased, and nothing behind it.
+    /// Sets the cursor: all positions before this place were leased, and none from there on.
     pub(super) const fn set_cursor(&mut self, at: EpochPosition) {
         (self.cursor_epoch, self.cursor) = (at.epoch, at.position);
         self.revision.rise();
     }
 
-    /// Moves the cursor over the end of an epoch that is leased out, but only into the epoch after the first
-    /// incomplete one: at most one epoch of lookahead. What it does follows from the rest of the state, so that it
-    /// need not be stored.
+    /// Moves the cursor over the end of an epoch that is leased out, but only into the epoch after the first incomplete
+    /// one: at most one epoch of lookahead. The move follows from the rest of the state, so it need not be stored.
     pub(super) fn settle(&mut self, terms: &Terms) {
         while !self.is_exhausted(terms)
             && self.cursor == terms.plan().epoch_len(self.cursor_epoch)
@@ -210,29 +212,29 @@ impl Leases {
         self.first_open().map_or(self.cursor_epoch, |open| open.min(self.cursor_epoch))
     }
 
-    /// Nothing of the epochs below it is left to lease but tails.
+    /// All epochs below it have nothing left to lease except tails.
     pub(super) fn drained(&self, terms: &Terms) -> u64 {
         let returned = self.returned.first().map_or(u64::MAX, |returned| returned.epoch);
         let is_begun = self.is_exhausted(terms) || self.is_fresh(terms);
         returned.min(if is_begun { self.cursor_epoch } else { self.cursor_epoch + 1 })
     }
 
-    /// Positions that were leased, are not complete, and nobody has.
+    /// Positions that were leased, are not complete, and are in no lease now.
     pub(super) fn unleased(&self) -> impl Iterator<Item = &ReturnedPositions> {
         self.returned.iter().chain(&self.tails)
     }
 
-    /// What is leased, or was, and is not complete.
+    /// Positions that are leased, or were leased, and are not complete.
     pub(super) fn open(&self) -> impl Iterator<Item = (u64, Range<u64>)> {
         let held = self.out.iter().flat_map(|held| held.open.iter().map(|span| (held.lease.epoch, span)));
         held.chain(self.unleased().map(|back| (back.epoch, back.start..back.end)))
     }
 
-    /// Whether a position at this place or behind it is complete.
+    /// Whether a position at this place or after it is complete.
     pub(super) fn has_counted_behind(&self, terms: &Terms, at: EpochPosition) -> bool {
         (at.epoch..=self.cursor_epoch).any(|epoch| {
             let from = if epoch == at.epoch { at.position } else { 0 };
-            // What is left out behind it counts nothing.
+            // Positions that the plan leaves out do not count.
             let leased = if epoch == self.cursor_epoch { self.cursor } else { terms.plan().epoch_len(epoch) };
             let to = leased.min(terms.leasable(epoch));
             let open =
@@ -296,7 +298,7 @@ impl Leases {
         (!self.abandoned.is_empty()).then_some(self.abandoned_until)
     }
 
-    /// What a lease that is not out had, if nobody else has got it since.
+    /// The returned positions of a lease that is not out, if no other lease has got them since.
     pub(super) fn returned_of(&self, lease: u64) -> Option<&ReturnedPositions> {
         self.returned.iter().find(|back| back.lease == lease && lease != 0)
     }

@@ -78,7 +78,7 @@ impl Lineage {
         &mut self.loads
     }
 
-    /// The ledger goes on elsewhere: behind this generation, if that is later than its own.
+    /// The ledger continues at another place of the run. Its generation rises above its own and above this one.
     pub(super) fn advance_behind(&mut self, generation: u64) {
         self.generation = self.generation.max(generation) + 1;
         self.revision.rise();
@@ -90,7 +90,7 @@ impl Lineage {
         self.revision.rise();
     }
 
-    /// The ledger goes on from a snapshot of the store that was taken at this second since 1970.
+    /// The ledger continues from a snapshot of the store that was taken at this second since 1970.
     pub(super) fn recover(&mut self, taken: u64) {
         self.generation = (self.generation / STRIDE + 1).saturating_mul(STRIDE).min(MAX_EPOCH);
         self.recoveries.push(Recovery { generation: self.generation, taken });

@@ -25,7 +25,8 @@ impl Ledger {
     /// The name belongs to a process under another boot that spoke a moment ago.
     pub(crate) fn incumbent(&self, request: &OpenRequest, now: u64) -> Result<Option<u64>, LedgerError> {
         if let Some(holder) = self.holder_beside(&request.worker) {
-            // Whoever opens a shard last has it, whatever its name; one that knew of another holder is told of this one.
+            // The worker that opens a shard last has it, whatever its name. If the worker named another incarnation as
+            // the holder, it learns the real one.
             let known = request.replaces.is_none_or(|replaces| replaces == holder.incarnation);
             return Ok((!known).then_some(holder.incarnation));
         }
@@ -57,8 +58,8 @@ impl Ledger {
         self.workers.roster().iter().find(|(name, _)| ***name != *worker).map(|(_, holder)| holder)
     }
 
-    /// Refuses a worker that would read a run in another way than a worker that reads it now. A shard has one worker, so
-    /// nobody differs from it.
+    /// Refuses a worker that would read a run in another way than a worker that reads it now. A shard has only one
+    /// worker, so there is no other to differ from.
     ///
     /// # Errors
     /// Epochs or policies differ from those of a worker that lives.
@@ -79,9 +80,9 @@ impl Ledger {
         )))
     }
 
-    /// Takes the epochs and policies of a worker with which all that live [agree](Self::agree). Others may have been cut
-    /// off with other ones: they are fenced, because they would wait for other epochs. If nobody else reads the run, it goes on
-    /// after a failure: its user has seen why.
+    /// Takes the epochs and policies of a worker. All living workers [agree](Self::agree) with them. Workers that were
+    /// cut off may have other ones. They are fenced, because they would wait for other epochs. If no other worker reads
+    /// the run, it continues after a failure, because its user has seen the reason.
     pub(crate) fn take_policies(&mut self, request: &OpenRequest, now: u64) {
         let is_alone = self.living_beside(&request.worker, now).is_none();
         if is_alone {
@@ -92,7 +93,7 @@ impl Ledger {
         }
         let is_alone = self.living_beside(&request.worker, now).is_none();
         let policies = match (request.policies, self.terms.policies()) {
-            // A daemon of an older version does not say all that the others have agreed on.
+            // A daemon of an older version does not report everything that the others have agreed on.
             (Some(asked), Some(kept)) if !is_alone => {
                 let batch_size = if asked.batch_size > 0 { asked.batch_size } else { kept.batch_size };
                 Some(Policies { batch_size, limits: asked.limits.or(kept.limits), ..asked })
@@ -125,8 +126,8 @@ impl Ledger {
         (now.saturating_sub(heard) < patience).then_some(other)
     }
 
-    /// Refuses what only the sole reader of the stream may do, if a living worker beside this one has trainers. `what` says
-    /// what that is, and `instead` what to do.
+    /// Refuses an action that only the sole reader of the stream may take, if another living worker has trainers. In the
+    /// error, `what` names the action, and `instead` says what to do.
     pub(super) fn sole_reader(&self, worker: &str, now: u64, what: &str, instead: &str) -> Result<(), LedgerError> {
         let is_living = |(_, heard): &(&str, u64)| now.saturating_sub(*heard) < self.terms.times().lease_ttl;
         let attended = self.workers.roster().attended_beside(worker).filter(is_living);
@@ -175,8 +176,8 @@ impl Ledger {
         self.settle();
     }
 
-    /// A worker has a new incarnation. What the former one had waits for the missing trainers. If there are none, it waits for
-    /// nothing.
+    /// A worker has a new incarnation. The positions of the former one wait for its missing trainers. If no trainer is
+    /// missing, they need not wait.
     fn await_trainers(&mut self, worker: &str, has_ended: bool, until: u64) {
         if self.workers.awaits_trainers(worker) {
             self.workers.await_trainers(until);

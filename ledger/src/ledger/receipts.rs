@@ -1,5 +1,5 @@
-//! What workers say about their leases: delivered, dropped, bad, given back, abandoned. And what ends with a lease: what some
-//! groups have consumed of it, and others have not.
+//! What workers report about their leases: positions that were delivered, dropped, bad, given back or abandoned. If a lease
+//! ends with batches that only some groups have consumed, this module settles them too.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -17,7 +17,7 @@ use super::shares::is_consumed;
 
 /// What a request says beside its receipts.
 struct BesideReceipts<'a> {
-    /// They are of a dead incarnation's consumers.
+    /// The receipts come from consumers of a dead incarnation.
     hand_in: bool,
     /// What is wrong with records.
     bad: HashMap<u64, &'a BadRecord>,
@@ -89,7 +89,7 @@ impl Ledger {
         let turns = grant.range.clone().filter_map(|position| Some((position, order.own(position)?)));
         for (position, turn) in turns.collect::<Vec<_>>() {
             let record = turn.record();
-            // A daemon that found out why a record is bad, and died before it said so, leaves no better words.
+            // If the daemon died before it reported why the record is bad, no better reason is known.
             let unknown = || {
                 let reason = "its batch was delivered without it".to_owned();
                 BadRecord { record, reason, ..BadRecord::default() }
@@ -106,8 +106,8 @@ impl Ledger {
         })
     }
 
-    /// A trainer that ended had these, and its daemon delivers them again: they are counted now, so that it is known
-    /// in every snapshot and after every death that comes before their receipt.
+    /// A trainer that ended had these positions, and its daemon delivers them again. The ledger counts the repeats now.
+    /// If it waited for the receipt, a snapshot or a death before the receipt would lose them.
     fn seen(&mut self, worker: &str, lease: u64, range: &v1::Range) -> Verdict {
         match self.leases.open_of(worker, lease, range) {
             Ok((epoch, positions)) => {
@@ -118,7 +118,7 @@ impl Ledger {
         }
     }
 
-    /// What is open of a lease is given to a second reader as well, so its records may be repeated.
+    /// A second reader also gets the open positions of a lease, so their records may be repeated.
     pub(crate) fn may_repeat(&mut self, lease: &Lease, cause: Cause) {
         self.account.count_repeats(self.terms.plan(), lease.epoch, &(lease.start..lease.end), cause);
     }
@@ -145,7 +145,7 @@ impl Ledger {
         }
     }
 
-    /// Counts the turn of a record at a position as quarantined, and lists the record. A worker has found it.
+    /// Counts the turn of a record at a position as quarantined, and lists the record. `worker` has found that it is bad.
     fn put_in_quarantine(&mut self, worker: &str, epoch: u64, position: u64, turn: Turn, bad: &BadRecord) {
         let (place, plan) = (position..position + 1, self.terms.plan());
         self.account.count(epoch, &place, |tallies| {
@@ -156,9 +156,9 @@ impl Ledger {
         self.judge(worker, epoch, bad);
     }
 
-    /// Decides whether the run fails at this bad record, which a worker has found and which is in the quarantine. The first
-    /// failure is the one that is kept. A shard or a rank has one daemon, which decides by itself; only how many records were
-    /// bad over its restarts, the ledger alone knows.
+    /// Decides whether the run fails at this bad record, which a worker has found and which is in the quarantine. Only
+    /// the first failure is kept. The one daemon of a shard or a rank decides by itself. But only the ledger knows how
+    /// many records were bad over all restarts of that daemon.
     fn judge(&mut self, worker: &str, epoch: u64, bad: &BadRecord) {
         let is_shared = self.terms.is_shared();
         let Some(policies) = self.terms.policies().filter(|_| !self.quarantine.has_failed()) else { return };
@@ -180,8 +180,8 @@ impl Ledger {
         self.quarantine.fail(format!("record {record} ({file}), which node {worker:?} has read: {reason}. {words}"));
     }
 
-    /// Gives positions back, to be leased again before all others. What consumers of a dead incarnation were waited
-    /// for is waited for no more.
+    /// Gives positions back, to be leased again before all others. If they were kept for consumers of a dead incarnation,
+    /// the ledger stops waiting for these consumers.
     pub fn give_back(&mut self, worker: &str, items: &[ReturnedRange], now: u64) -> ReturnReply {
         let kept_until = now.saturating_add(self.terms.times().grace);
         let verdicts = items
@@ -215,7 +215,7 @@ impl Ledger {
         Ok(taken)
     }
 
-    /// A group has consumed what others still wait for.
+    /// A group has consumed a batch that others still wait for.
     fn share(&mut self, worker: &str, share: &GroupShare) {
         let Some(receipt) = share.receipt.as_ref().filter(|receipt| is_consumed(receipt) && has_name(receipt)) else {
             return;
@@ -227,8 +227,8 @@ impl Ledger {
         }
     }
 
-    /// Leases of a worker end: what some of its groups have consumed of them is delivered, and owed to the others. What trainers only
-    /// hold, they hand in again, or all groups get it again.
+    /// Leases of a worker end. What some of its groups have consumed of them counts as delivered, and is owed to the
+    /// other groups. If trainers only hold a batch, they hand it in again, or all groups get it again.
     pub(super) fn deliver_shares(&mut self, worker: &str, ends: impl Fn(&LeaseOut) -> bool) {
         let goes_on = |held: &LeaseOut| *held.holder != *worker || !ends(held);
         let ended = self.shares.take_of_leases(|lease| !self.leases.get(lease).is_some_and(goes_on));
@@ -243,7 +243,7 @@ impl Ledger {
             return;
         }
         let late: BTreeSet<u64> = self.leases.late(now).into_iter().collect();
-        // What is in no lease any more ends with the first worker.
+        // A share whose lease is gone ends with the first worker.
         let first = self.workers.roster().iter().next().map(|(name, _)| name);
         let holders = late.iter().filter_map(|id| self.leases.get(*id)).map(|held| &held.holder);
         let workers: BTreeSet<_> = holders.chain(first).cloned().collect();
@@ -252,14 +252,15 @@ impl Ledger {
         }
     }
 
-    /// A trainer gives back what it held. Where another group has consumed it, it is delivered, and those that wait for it have missed
-    /// it: true then. Else all groups get it again.
+    /// A trainer gives back a batch that it held. If another group has consumed the batch, it counts as delivered, and
+    /// the groups that wait for it have missed it. The method returns true then. Otherwise all groups get the batch
+    /// again.
     fn deliver_given_back(&mut self, worker: &str, lease: u64, range: Option<v1::Range>) -> bool {
         self.shares.take_held(lease, range).is_some_and(|share| self.deliver(worker, share))
     }
 
-    /// Counts a share as delivered. False if nobody has consumed it, or a position of it has ended otherwise: then all groups get it
-    /// again.
+    /// Counts a share as delivered. Returns false if no group has consumed it, or if one of its positions has ended in
+    /// another way. Then all groups get it again.
     fn deliver(&mut self, worker: &str, share: StoredShare) -> bool {
         let Some(item) = share.had.iter().find_map(|receipt| receipt.item) else { return false };
         let taken = self.take(worker, item.lease, &item.range.unwrap_or_default());

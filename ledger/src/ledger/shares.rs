@@ -19,7 +19,7 @@ use forebay_proto::v1::{AckItem, GroupReceipt, MissedBatches, Range, StoredShare
 use super::account::{Account, NAME_LEN, Tallies, extend};
 use super::documents::{DocumentWriter, Revision};
 
-/// The key of their document.
+/// The key of the document of shares.
 pub(super) const SHARES: &str = "shares";
 
 /// Shares that are kept. The batches of a ring have far fewer claims.
@@ -27,13 +27,13 @@ const MOST: usize = 1 << 16;
 /// Groups that a stream may have. One batch has no more receipts of groups, and no more of them wait for it.
 const GROUPS: usize = 64;
 
-/// All of them.
+/// All shares of a ledger.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Shares {
     list: Vec<StoredShare>,
     /// Names of groups that are there.
     present: BTreeSet<String>,
-    /// Those that were there when the last incarnation ended, and have not ended.
+    /// The groups that were there when the last incarnation ended, and have not ended since.
     former: BTreeSet<String>,
     /// The epoch in which the last incarnation ended, if no group was counted in it then. Not stored.
     renumbered: Option<u64>,
@@ -80,7 +80,7 @@ impl Shares {
         self.revision.rise();
     }
 
-    /// Notes groups that are there, and those that have ended. What was owed to these, nobody is told of any more.
+    /// Notes which groups are there, and which have ended. The ledger no longer reports what ended groups were owed.
     pub(super) fn note_groups(&mut self, account: &mut Account, began: &[String], ended: &[String]) {
         if !ended.is_empty() {
             self.write_off(account, ended, |_| true);
@@ -110,10 +110,10 @@ impl Shares {
         tallies
     }
 
-    /// An incarnation has ended in this epoch. Its groups may come back to the next one, which waits for them until it says that
-    /// they have ended.
+    /// An incarnation has ended in this epoch. Its groups may come back to the next incarnation, which waits for them
+    /// until it reports that they have ended.
     pub(super) fn may_come_back(&mut self, account: &mut Account, epoch: u64, has_workers: bool) {
-        // The next one numbers its batches anew, and is handed in receipts for batches of this one.
+        // The next incarnation numbers its batches from the start again, and gets receipts for batches of this one.
         if account.get(epoch).is_some_and(|tallies| !tallies.groups.is_empty()) {
             account.tally(epoch).renumbered = true;
         } else if has_workers {
@@ -125,7 +125,7 @@ impl Shares {
         }
     }
 
-    /// A group has consumed what others still wait for. A batch without records is shared by nobody.
+    /// A group has consumed a batch that others still wait for. A batch without records is never shared.
     pub(super) fn share(&mut self, epoch: u64, item: AckItem, receipt: &GroupReceipt, waiting: &[String]) {
         let at = match self.find(part_of(&item), |share| !share.owed) {
             Some(at) => at,
@@ -142,8 +142,8 @@ impl Shares {
         self.change();
     }
 
-    /// The batch's own receipt has come, with those that are `told` beside it. Groups that consumed it in another way have it too.
-    /// Those that still wait have missed it.
+    /// The batch's own receipt has come, together with the groups' receipts in `told`. Groups whose receipts came earlier
+    /// have consumed the batch too. Those that still wait have missed it.
     pub(super) fn end(&mut self, account: &mut Account, epoch: u64, item: &AckItem, told: &[&GroupReceipt]) {
         let Some(at) = self.find(part_of(item), |_| true) else { return };
         let mut share = self.list.remove(at);
@@ -177,8 +177,8 @@ impl Shares {
         Some(self.list.remove(at))
     }
 
-    /// A share that was taken ended with its lease, as delivered in this epoch by those that have consumed it. The others are owed
-    /// it.
+    /// A share that was taken ended with its lease. It counts as delivered in this epoch to the groups that have consumed
+    /// it. It is owed to the others.
     pub(super) fn deliver(&mut self, account: &mut Account, epoch: u64, item: AckItem, share: StoredShare) {
         for receipt in &share.had {
             self.tally(account, epoch).count_for_group(receipt, &item);
@@ -203,15 +203,15 @@ impl Shares {
         self.list.push(share);
     }
 
-    /// A group's trainer has consumed what is known already: a former incarnation had it, or its lease has ended. True if it was owed
-    /// to the group, or another trainer holds it.
+    /// A group's trainer has consumed a share that is known already, because a former incarnation had it or its lease has
+    /// ended. Returns true if it was owed to the group, or if another trainer holds it.
     pub(super) fn settle_owed(&mut self, account: &mut Account, receipt: &GroupReceipt) -> bool {
         let Some(item) = receipt.item.filter(|_| is_consumed(receipt)) else { return false };
         let Some(at) = self.find(part_of(&item), |share| share.owed) else { return false };
         let share = &mut self.list[at];
         let is_owed = share.waiting.iter().any(|name| is_of(receipt, name));
         if is_held(share) {
-            // It counts when the one who holds it has consumed it, or gives it back.
+            // It counts when the trainer that holds it has consumed it, or gives it back.
             consume(share, receipt);
         } else if is_owed {
             share.waiting.retain(|name| !is_of(receipt, name));
@@ -227,7 +227,7 @@ impl Shares {
         true
     }
 
-    /// A trainer has what only another one may hold: its group waits for it too, unless it has consumed it.
+    /// A trainer has a batch that another trainer holds. Its group waits for the batch too, unless it has consumed it.
     pub(super) fn wait_for_holder(&mut self, receipt: &GroupReceipt) {
         let (Some(item), Some(name)) = (receipt.item, name_of(receipt)) else { return };
         let Some(at) = self.find(part_of(&item), is_held) else { return };
@@ -239,10 +239,11 @@ impl Shares {
         }
     }
 
-    /// A trainer of this group has consumed what a former incarnation had, or holds it: the other groups that were there do not get
-    /// it. While it holds it, its own group waits as well: the trainer may end without consuming it.
+    /// A trainer of this group has consumed a batch of a former incarnation, or holds one. The other groups that were
+    /// there do not get the batch. While the trainer only holds it, its own group waits too, because the trainer may end
+    /// without consuming it.
     pub(super) fn owe_to_others(&mut self, account: &mut Account, epoch: u64, receipt: &GroupReceipt) {
-        // One of bad records alone has none.
+        // A batch that has only bad records has no records to owe.
         let Some(item) = receipt.item.filter(|item| item.count > 0) else { return };
         let mut waiting = self.former.clone();
         if let Some(name) = name_of(receipt) {
@@ -257,7 +258,8 @@ impl Shares {
         self.owe(account, share);
     }
 
-    /// What these groups have missed. It is owed to them no more. What trainers hold nobody has missed yet.
+    /// Takes what these groups have missed, so that it is no longer owed to them. No group has missed a batch yet that a
+    /// trainer holds.
     pub(super) fn missed(&mut self, account: &mut Account, names: &[String]) -> Vec<MissedBatches> {
         self.write_off(account, names, |share| !is_held(share))
     }
@@ -277,7 +279,7 @@ impl Shares {
             share.waiting.retain(|name| !names.contains(name));
         }
         if !missed.is_empty() {
-            // Of what a trainer holds, it is still to count who has had it.
+            // A share that a trainer holds stays, because the groups that have had it are counted later.
             self.list.retain(|share| !share.owed || is_held(share) || !share.waiting.is_empty());
             for each in &missed {
                 account.tally(each.epoch).count_missed(each);
@@ -287,7 +289,7 @@ impl Shares {
         missed
     }
 
-    /// The run goes on elsewhere: nothing of it is shared, and nothing owed.
+    /// The run continues at another place: no batch of it is shared or owed any more.
     pub(super) fn forget(&mut self) {
         self.drop_those(|_| true);
     }
@@ -322,7 +324,7 @@ fn is_held(share: &StoredShare) -> bool {
     share.owed && share.item.is_some_and(|item| item.kind() != Kind::Delivered)
 }
 
-/// Takes in that a group has consumed it, once. It waits no more.
+/// Notes once that a group has consumed it. The group no longer waits.
 fn consume(share: &mut StoredShare, receipt: &GroupReceipt) {
     share.waiting.retain(|name| !is_of(receipt, name));
     if share.had.len() < GROUPS && share.had.iter().all(|had| had.group != receipt.group) {
@@ -339,7 +341,7 @@ fn name_of(receipt: &GroupReceipt) -> Option<String> {
     receipt.group.as_ref().map(|group| group.name.clone()).filter(|name| !name.is_empty())
 }
 
-/// Whether a group tells with it that it has consumed something.
+/// Whether this receipt says that a group has consumed something.
 pub(super) fn is_consumed(receipt: &GroupReceipt) -> bool {
     receipt.item.is_some_and(|item| item.kind() == Kind::Delivered)
 }

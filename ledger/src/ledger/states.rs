@@ -1,5 +1,5 @@
-//! To take states of a run, to go to them, and to end epochs early: for the trainers of one worker, or for all ranks of a lockstep
-//! run (semantics rules 10, 22, 23, 38 and 40).
+//! Takes states of a run, restores them, and ends epochs early: for the trainers of one worker, or for all ranks of a
+//! lockstep run (semantics rules 10, 22, 23, 38 and 40).
 
 use std::collections::BTreeSet;
 
@@ -84,7 +84,8 @@ impl Ledger {
 
     /// The run was taken to a state.
     fn note_load(&mut self, load: Load, of_trainer: TrainerLoad) {
-        // An id says that it is another load. Who has loaded the same state without one stays known.
+        // A load with an id is always a new load. If it has the state of the last load, the trainers that have loaded
+        // that without an id stay known.
         let loads = self.lineage.loads_mut();
         let joins = load.has_id() && loads.is_last(&load);
         if joins {
@@ -110,13 +111,13 @@ impl Ledger {
         }
     }
 
-    /// Goes back, or ahead, to a snapshot. What was outstanding in it is leased again; all older leases are fenced. In lockstep,
-    /// the account of the ledger goes on there if it `continues`, and otherwise begins there.
+    /// Goes back, or ahead, to a snapshot. Its outstanding positions are leased again, and all older leases are fenced.
+    /// In lockstep, the ledger's account continues there if `continues` is set. Otherwise it begins there.
     pub(crate) fn restore(&mut self, snapshot: &Snapshot, continues: bool) -> Result<RestoreReply, LedgerError> {
         self.terms.check_origin(snapshot)?;
         let of_rank = self.plan().spec().lockstep.map(|rank| step::of_rank(self.plan(), rank, snapshot)).transpose()?;
         let mut snapshot = of_rank.clone().unwrap_or_else(|| snapshot.clone());
-        // What is stored next must be possible too, or no coordinator could read it.
+        // The next stored state must be possible too, or no coordinator could read it.
         let is_possible = self.generation().max(snapshot.generation) < MAX_EPOCH;
         self.terms.check_ranges(&snapshot, is_possible)?;
         self.terms.settle_state(&mut snapshot);
@@ -126,8 +127,8 @@ impl Ledger {
             Some(_) if continues => self.cut(at),
             Some(_) => self.account.begin_anew(at),
             None => {
-                // What this run had of an epoch, and the snapshot had more of, is nobody's account any more. An epoch that only the
-                // snapshot had seen the end of has no tally.
+                // If the snapshot had more of an epoch than this run, the run's sums of that epoch are void. If only the
+                // snapshot had seen the end of an epoch, the epoch has no tally.
                 let is_stale = |epoch| epoch >= first || !self.leases.is_complete(&self.terms, epoch);
                 self.account.take_state(self.terms.plan(), &snapshot.tallies, is_stale);
             }
@@ -151,7 +152,7 @@ impl Ledger {
         RestoreReply { progress, failure, ..RestoreReply::default() }
     }
 
-    /// Nobody has a position any more, and no receipt is awaited.
+    /// Drops all positions: no worker has one any more, and the ledger awaits no receipt.
     fn drop_positions(&mut self) {
         self.leases.drop_all();
         self.workers.forget_expired();
@@ -165,7 +166,7 @@ impl Ledger {
                 (epoch, position) >= self.leases.cursor()
                     || self.leases.unleased().any(|b| b.epoch == epoch && (b.start..b.end).contains(&position))
             };
-            // A record that has been read, and will be read once more, is listed again then.
+            // A record that was read, and will be read again, is listed again at that time.
             let (mut read, mut again) = (BTreeSet::new(), BTreeSet::new());
             self.plan().epoch(epoch).visit_positions(&records, |record, position| {
                 read.insert(record);
@@ -179,26 +180,26 @@ impl Ledger {
         self.quarantine.forget(&forgotten);
     }
 
-    /// Goes on from a snapshot that was taken at this second since 1970, after the store was lost. What was committed since then is
-    /// not known. Nobody has a lease any more, and no lease gets an id that one may have had since the snapshot: `origin` is new with
-    /// each recovery.
+    /// Continues from a snapshot that was taken at this second since 1970, after the store was lost. The ledger does not
+    /// know what was committed since then. No worker has a lease any more. No new lease gets an id that a lease may have
+    /// had since the snapshot, because `origin` is new with each recovery.
     ///
-    /// Workers stay, so a daemon that lives goes on without the leases that it had.
+    /// Workers stay, so a living daemon continues without the leases that it had.
     pub(crate) fn recover(&mut self, taken: u64, origin: &[u8]) {
         self.leases.recover(origin);
-        // Others may have come since the snapshot.
+        // Other trainers may have come since the snapshot.
         self.workers.forget_trainers();
         self.shares.forget();
         self.lineage.recover(taken);
         self.settle();
     }
 
-    /// Takes a state of the run that is behind the last step that is delivered to the first step of the next epoch.
+    /// If a state of the run is after the last delivered step of an epoch, moves it to the first step of the next epoch.
     pub(crate) fn behind_dropped_step(&self, state: &mut Snapshot) {
         self.terms.behind_dropped_step(state);
     }
 
-    /// Notes that a state of the run was taken before this step. A rank that has gone on behind it keeps no sums of it.
+    /// Notes that a state of the run was taken before this step. A rank that has passed this step keeps no sums for it.
     pub(crate) fn mark(&mut self, epoch: u64, step: u64) {
         let Some(at) = self.terms.place_of_step(epoch, step) else { return };
         if self.account.has_mark(at) || self.leases.has_counted_behind(&self.terms, at) {
@@ -222,8 +223,8 @@ impl Ledger {
         }
     }
 
-    /// Ends the account before this step, where the run goes on with another number of ranks. No worker has the ledger any
-    /// more.
+    /// Ends the account before this step, where the run continues with another number of ranks. No worker has the ledger
+    /// any more.
     pub(crate) fn close(&mut self, epoch: u64, step: u64) {
         let Some(wanted) = self.terms.place_of_step(epoch, step) else { return };
         if self.account.ends().is_none_or(|ends| order(ends) > order(wanted)) {
@@ -231,7 +232,7 @@ impl Ledger {
         }
     }
 
-    /// Ends the account where it begins, because its run went on from a state before that. Nothing of it counts.
+    /// Ends the account where it begins, because its run continued from an earlier state. Nothing in it counts.
     pub(crate) fn void(&mut self) {
         if !self.has_ended() || !self.account.tallies().is_empty() {
             self.end(self.account.newest_begins());
@@ -247,8 +248,8 @@ impl Ledger {
         self.lineage.advance_behind(0);
     }
 
-    /// Ends the account at this place. What was counted behind it is nobody's, and so are all leases. What has no receipt
-    /// before it counts as delivered by the state.
+    /// Cuts the account at this place. Counts after it are void, and so are all leases. Positions before it that have no
+    /// receipt count as delivered by the state.
     fn cut(&mut self, at: EpochPosition) {
         let has_counted_behind = self.leases.has_counted_behind(&self.terms, at);
         if self.account.get(at.epoch).is_some() && self.leases.is_leased_out(&self.terms, at.epoch) {
@@ -266,7 +267,7 @@ impl Ledger {
         let mut by_state = Vec::new();
         for (epoch, positions) in open.into_iter().filter(|(epoch, _)| *epoch <= at.epoch) {
             let end = if epoch == at.epoch { positions.end.min(at.position) } else { positions.end };
-            // What the plan leaves out was never to be delivered.
+            // The plan never meant to deliver the positions that it leaves out.
             let dropped = self.terms.leasable(epoch).clamp(positions.start, end.max(positions.start))..end;
             if epoch < at.epoch && !dropped.is_empty() {
                 self.account.count_dropped(self.terms.plan(), epoch, &dropped);
@@ -277,7 +278,7 @@ impl Ledger {
         self.account.count_by_state(self.terms.plan(), by_state);
     }
 
-    /// Ends an epoch: all that is not complete in it counts as abandoned, and its leases are fenced.
+    /// Ends an epoch: all its incomplete positions count as abandoned, and its leases are fenced.
     pub(crate) fn abandon(
         &mut self,
         worker: &str,
@@ -308,8 +309,8 @@ impl Ledger {
         Ok(AbandonReply { abandoned, progress: Some(self.progress()), failure })
     }
 
-    /// Ends all that is left of the epochs up to this one, because another rank of the run has ended them (semantics rule 40).
-    /// The rank's trainers know nothing of it yet, so receipts count that come while the leases would have lasted.
+    /// Ends all that is left of the epochs up to this one, because another rank of the run has ended them (semantics rule
+    /// 40). The rank's trainers do not know that yet. So receipts still count as long as the leases would have lasted.
     pub(crate) fn end_epochs(&mut self, last: u64, now: u64) {
         let first = self.progress().floor;
         if first > last {
@@ -326,7 +327,7 @@ impl Ledger {
         }
         let until = now.saturating_add(self.terms.times().lease_ttl);
         self.leases.keep_abandoned(leased, last, until);
-        // The rank's daemon begins anew behind them.
+        // The rank's daemon starts again after these epochs.
         self.lineage.advance_behind(0);
     }
 }

@@ -1,5 +1,5 @@
-//! What a ledger shows of itself: to those who open or follow it, to `forebay status`, to the audit and to its tasks. Nothing
-//! that is stored changes.
+//! What a ledger shows to workers that open or follow it, to `forebay status`, to the audit and to its tasks. None of
+//! this changes the stored state.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -18,7 +18,7 @@ use super::loads::Load;
 use super::workers::Worker;
 use crate::error::LedgerError;
 
-/// Holders that are named in news. There may be many more, and each change is told to every worker.
+/// Most holders that one update names. There may be many more, and every worker gets each change.
 const NAMED: usize = 8;
 
 /// Positions that were leased and are not complete.
@@ -30,7 +30,7 @@ pub(crate) struct HeldPositions {
     pub(crate) positions: Range<u64>,
     /// The same, counted from where the lease began.
     pub(crate) range: v1::Range,
-    /// A worker has them. Otherwise they were returned, and nobody else has got them since.
+    /// A worker has them. Otherwise they were returned, and no worker has got them since.
     pub(crate) is_out: bool,
 }
 
@@ -85,7 +85,7 @@ impl Ledger {
         self.leases.has(worker)
     }
 
-    /// What a lease has, if it is out, or what it had and nobody else has got since.
+    /// The positions of a lease that is out, or those of an ended lease that no other lease has got since.
     pub(crate) fn held(&self, lease: u64) -> Option<HeldPositions> {
         let out = |held: &LeaseOut| HeldPositions {
             worker: held.holder.to_string(),
@@ -151,12 +151,12 @@ impl Ledger {
         self.lineage.segment()
     }
 
-    /// Whether its run has gone on with another number of ranks.
+    /// Whether its run has continued with another number of ranks.
     pub(crate) const fn has_ended(&self) -> bool {
         self.account.ends().is_some()
     }
 
-    /// Whether its account can go on in this epoch: it has come to this one, or to the one before.
+    /// Whether its account can continue in this epoch: it has reached this epoch, or the one before.
     pub(crate) const fn is_near(&self, epoch: u64) -> bool {
         let (cursor_epoch, _) = self.leases.cursor();
         epoch <= cursor_epoch.saturating_add(1)
@@ -236,7 +236,7 @@ impl Ledger {
             worker: name.to_string(),
             process: self.workers.get(name).and_then(|worker| worker.process.clone()),
         });
-        // Also while something of it can be leased again: that is for those who wait.
+        // Set even while positions of the epoch can be leased again: those are for the workers that wait.
         let is_recalled = self.workers.roster().is_one_waiting();
         LedgerNews {
             progress: Some(progress),
@@ -250,7 +250,7 @@ impl Ledger {
     /// How it is, under its name, with its workers or without.
     pub(crate) fn status(&mut self, name: &str, with_workers: bool, now: u64) -> LedgerStatus {
         let progress = self.progress();
-        // While something of the epoch is left to lease, nobody is waited for.
+        // While the epoch has positions left to lease, no worker has to wait for another.
         let last = (progress.drained > progress.floor).then_some(progress.floor);
         let listed = self.workers.roster().iter().take_while(|_| with_workers);
         let workers = listed.map(|(name, worker)| self.worker_status(name, worker, last, now)).collect();
@@ -265,7 +265,7 @@ impl Ledger {
             workers,
             progress: Some(progress),
             lease_ttl_ms: self.terms.times().lease_ttl,
-            // Of tasks, their dataset knows.
+            // Only a dataset of tasks has these two.
             late_reports: 0,
             open_at_end: 0,
             worker_count: self.workers.roster().len() as u64,
@@ -284,7 +284,7 @@ impl Ledger {
             silent_ms: worker.silent(now),
             waits: worker.waits,
             has_last: last.is_some_and(|epoch| self.leases.of(name).any(|lease| lease.epoch == epoch)),
-            // Of tasks, their dataset knows.
+            // Only a dataset of tasks has this.
             gone_after_ms: 0,
         }
     }
@@ -302,13 +302,13 @@ impl Ledger {
         let (progress, epochs) = (self.progress(), self.epochs());
         let done = epochs > 0 && progress.floor >= epochs;
         let first = if done { epochs - 1 } else { progress.floor };
-        // Behind the last epoch there is none, although the cursor goes there.
+        // There is no epoch after the last one, although the cursor moves there.
         let end = if epochs > 0 { epochs - 1 } else { u64::MAX };
         let (cursor_epoch, _) = self.leases.cursor();
         let last = cursor_epoch.clamp(first, end);
         let positions =
             |epoch| self.plan().positions_of(epoch, record).into_iter().map(move |position| (epoch, position));
-        // Behind the end of the account, they are those of other ranks.
+        // Positions after the end of the account are those of other ranks.
         let is_own = |place: &(u64, u64)| self.account.ends().is_none_or(|ends| *place < order(ends));
         let places: Vec<(u64, u64)> = (first..=last).flat_map(positions).filter(is_own).collect();
         let place = |&(epoch, position): &(u64, u64)| self.place(epoch, position, record);

@@ -26,7 +26,7 @@ pub(super) const WORKER: &str = "worker/";
 pub(super) struct Workers {
     roster: Roster,
     missing: Missing,
-    /// Whose documents are to be written with the next commit.
+    /// Workers whose documents the next commit writes.
     dirty: BTreeSet<Arc<str>>,
     pub(super) revision: Revision,
 }
@@ -107,7 +107,7 @@ impl Workers {
         self.revision.rise();
     }
 
-    /// Workers that wait, and were silent for so long, wait no more.
+    /// Ends the waiting of workers that were silent for so long.
     pub(super) fn stop_waits(&mut self, millis: u64, now: u64) {
         self.roster.stop_waits(millis, now);
     }
@@ -119,7 +119,7 @@ impl Workers {
         }
     }
 
-    /// The worker is heard: what expired of its leases did not die with it.
+    /// The worker was heard, so its expired leases did not end with its death.
     pub(super) fn hear(&mut self, name: &str, now: u64) {
         let had_expired = self.change(name, |worker| {
             worker.heard = now;
@@ -135,12 +135,12 @@ impl Workers {
         self.change(name, |worker| worker.expired.add(epoch, positions));
     }
 
-    /// Nobody has a position any more, so no death is late.
+    /// Forgets the expired positions. No worker has a position any more, so no death can count late.
     pub(super) fn forget_expired(&mut self) {
         self.dirty.extend(self.roster.change_all(|worker| worker.expired.forget()));
     }
 
-    /// Forgets which trainers workers have: others may have come since the snapshot that the ledger goes on from.
+    /// Forgets which trainers each worker has. Others may have come since the snapshot from which the ledger continues.
     pub(super) fn forget_trainers(&mut self) {
         self.dirty.extend(self.roster.change_all(|worker| worker.trainers.take().is_some()));
     }
@@ -161,8 +161,9 @@ impl Workers {
         self.missing.is_awaited(name, trainer, now)
     }
 
-    /// The last epoch of which a worker's trainers may have seen more than its receipts will tell. `None`: they have seen nothing
-    /// else, because all have left and the worker has told what they had. No batch is offered of an epoch behind `floor`.
+    /// The last epoch in which a worker's trainers may have seen more than its receipts will report. `None` if they have
+    /// seen nothing else: all have left, and the worker has reported what they had. Batches of epochs after `floor` are
+    /// not offered.
     pub(super) fn seen_until(&self, name: &str, floor: u64) -> Option<u64> {
         let is_told = self.get(name).is_some_and(Worker::was_left) && !self.missing.is_of(name);
         (!is_told).then_some(floor)

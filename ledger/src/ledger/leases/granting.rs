@@ -1,9 +1,9 @@
 //! Which positions are leased next.
 //!
-//! Tails are what does not fill a batch at a worker when nothing of an epoch is left to lease (semantics rule 36). A worker gives
-//! its tail up when all else that it has of the epoch stands in published batches: its leases are *settled* then. When all leases
-//! of the epoch are settled, the tails of all workers are granted again, in whole batches. Only what is left after that becomes a
-//! batch that is not full.
+//! A tail is the part of an epoch at a worker that is too small for a batch once nothing of the epoch is left to lease
+//! (semantics rule 36). A worker gives up its tail when all its other positions of the epoch are in published batches.
+//! Its leases are *settled* then. When all leases of the epoch are settled, the ledger grants the tails of all workers
+//! again, in whole batches. Only the positions that are left after that become a batch that is not full.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -30,9 +30,10 @@ impl Leases {
         self.is_fresh(terms) || !self.returned.is_empty() || (self.is_exhausted(terms) && self.first_open().is_none())
     }
 
-    /// The next span: of the first epoch that has one, what came back, then what is fresh, and last what consumers
-    /// may still hand in. While an epoch waits for its consumers no later epoch is touched. A shard or a rank is granted
-    /// strictly by position and waits for its consumers: batches are made of what follows each other.
+    /// The next span to lease, from the first epoch that has one. Returned positions come first, then fresh ones, and
+    /// last those that consumers may still hand in. While an epoch waits for its consumers, no later epoch is leased. A
+    /// shard or a rank is granted strictly by position and waits for its consumers, because its batches have consecutive
+    /// positions.
     pub(in crate::ledger) fn next_grant(&mut self, terms: &Terms, now: u64) -> Option<Grant> {
         self.settle(terms);
         let fresh = self.is_fresh(terms).then_some(self.cursor_epoch);
@@ -61,7 +62,8 @@ impl Leases {
         }
     }
 
-    /// From the cursor to the end of its shard or of the epoch. Of whole grains, to the end of its grain.
+    /// Takes the positions from the cursor to the end of its shard or of the epoch. If whole grains are leased, it stops
+    /// at the end of the cursor's grain.
     fn take_fresh(&mut self, terms: &Terms) -> Grant {
         let (epoch, cursor, shard_size) = (self.cursor_epoch, self.cursor, terms.shard_size());
         let grain = terms.plan().grain_at(epoch, cursor).filter(|_| terms.leases_whole_grains());
@@ -73,7 +75,7 @@ impl Leases {
         Grant { epoch, range: cursor..end, deaths: 0, cause: Cause::Unseen }
     }
 
-    /// Makes a lease with a fresh id. One that has a record that is known to end processes is a suspect at once.
+    /// Makes a lease with a fresh id. If a record in it is known to end processes, the lease is a suspect at once.
     pub(in crate::ledger) fn grant(&mut self, holder: &str, grant: Grant, deadline: u64, has_poison: bool) -> Lease {
         let Grant { epoch, range, deaths, .. } = grant;
         let (start, end, suspect) = (range.start, range.end, has_poison || deaths >= SUSPECT);
@@ -85,12 +87,12 @@ impl Leases {
         lease
     }
 
-    /// Puts positions back into the lease that they were in. It keeps its id: receipts that its consumers have of these
-    /// positions are good after any number of deaths.
+    /// Puts positions back into the lease that they were in. The lease keeps its id, so receipts that its consumers have
+    /// of these positions are valid after any number of deaths.
     pub(in crate::ledger) fn put_back_out(&mut self, holder: &str, id: u64, taken: TakenPositions, deadline: u64) {
         let TakenPositions { grant: Grant { epoch, range, .. }, lease_start, .. } = taken;
         if self.out.get(id).is_none() {
-            // Consumers have seen these records: whatever the worker died of, it was not them. They hold them, in batches.
+            // Consumers have seen these records, so the worker did not die of them. The consumers hold them in batches.
             let lease = Lease { id, epoch, start: lease_start, end: lease_start, ..Lease::default() };
             let (open, made, holder) = (Spans::default(), Spans::default(), Arc::from(holder));
             self.out.insert(LeaseOut { lease, holder, open, made, is_settled: true, deadline });
@@ -104,7 +106,8 @@ impl Leases {
         self.change_of(holder);
     }
 
-    /// A worker's leases of an epoch, up to this one, stand in published batches, but for its tail.
+    /// Settles a worker's leases of an epoch up to `last`: their positions are in published batches, except for the
+    /// worker's tail.
     pub(in crate::ledger) fn settle_leases(&mut self, holder: &str, epoch: u64, last: u64) {
         let of_epoch = self.out.of(holder).map(|held| held.lease).filter(|lease| lease.epoch == epoch);
         let settled: Vec<u64> = of_epoch.map(|lease| lease.id).take_while(|id| *id <= last).collect();

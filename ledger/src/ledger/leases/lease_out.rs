@@ -1,4 +1,5 @@
-//! A lease that is out: which of it was made, and how many deaths in a row the rest has been through (semantics rule 9).
+//! A lease that is out: which of its positions are in finished batches, and how many deaths in a row the others have been
+//! through (semantics rule 9).
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -16,11 +17,12 @@ pub(in crate::ledger) struct LeaseOut {
     pub(in crate::ledger) holder: Arc<str>,
     /// Positions that are not complete, counted from the epoch's start; never empty.
     pub(in crate::ledger) open: Spans,
-    /// Those of them that were in a finished batch, if the lease has been through a death: no later one is blamed on them.
+    /// The open positions that were in a finished batch, if the lease has been through a death. No later death is blamed
+    /// on them.
     pub(super) made: Spans,
-    /// What is open of it stands in published batches.
+    /// Its open positions are in published batches.
     pub(super) is_settled: bool,
-    /// When it expires. Not stored: after a restart it has a full time to live.
+    /// When it expires. Not stored: after a restart, the lease gets its full time to live again.
     pub(super) deadline: u64,
 }
 
@@ -53,14 +55,14 @@ impl LeaseOut {
         !self.is_settled && !self.lease.whole
     }
 
-    /// What is open of it, each part with the deaths in a row that it has been through.
+    /// Its open positions, each part with the number of deaths in a row that it has been through.
     pub(super) fn parts(&self) -> impl Iterator<Item = (Range<u64>, u32)> {
         let deaths = self.lease.deaths;
         let parts = self.open.iter().flat_map(|span| self.made.parts(&span).collect::<Vec<_>>());
         parts.map(move |(part, is_made)| (part, if is_made { 0 } else { deaths }))
     }
 
-    /// What is open of it and was in no finished batch.
+    /// Its open positions that were in no finished batch.
     pub(in crate::ledger) fn unmade(&self) -> impl Iterator<Item = Range<u64>> {
         self.parts().map(|(part, _)| part).filter(|part| !self.is_made(part))
     }
@@ -70,7 +72,7 @@ impl LeaseOut {
         self.is_settled || self.made.parts(part).all(|(_, is_made)| is_made)
     }
 
-    /// Notes that these positions are in a finished batch. Answers whether that was news.
+    /// Notes that these positions are in a finished batch. Returns whether that changed anything.
     pub(super) fn note_made(&mut self, positions: &Range<u64>) -> bool {
         if self.lease.deaths == 0 {
             return false;
@@ -92,8 +94,9 @@ impl LeaseOut {
         deaths
     }
 
-    /// What comes back of it when it ends without its worker. Only a death is counted as one: a worker whose leases expired may
-    /// live, cut off or paused (semantics rule 9). No trainer has seen anything of epochs behind `seen_until`.
+    /// The positions that come back when the lease ends without its worker. Deaths rise only if the worker died: a worker
+    /// whose leases expired may still live, cut off or paused (semantics rule 9). No trainer has seen anything of epochs
+    /// after `seen_until`.
     pub(in crate::ledger) fn lost(&self, cause: Cause, seen_until: Option<u64>, died: bool) -> Vec<ReturnedPositions> {
         let cause = seen_by(cause, self.lease.epoch, seen_until);
         let lost = |(range, deaths): (Range<u64>, u32)| {
@@ -103,7 +106,7 @@ impl LeaseOut {
         self.parts().map(lost).collect()
     }
 
-    /// What comes back of it when its worker, which has not died, gives it up.
+    /// The positions that come back when the worker gives the lease up without having died.
     pub(in crate::ledger) fn given_up(&self, cause: Cause, seen_until: Option<u64>) -> Vec<ReturnedPositions> {
         let cause = seen_by(cause, self.lease.epoch, seen_until);
         self.parts().map(|(range, deaths)| ReturnedPositions { deaths, cause, ..self.returned(range) }).collect()

@@ -26,13 +26,13 @@ struct EpochLeases {
     by_holder: BTreeMap<Arc<str>, BTreeSet<u64>>,
     /// The first one of each worker.
     firsts: BTreeMap<u64, Arc<str>>,
-    /// Leases that do not yet stand in published batches.
+    /// Leases that are not settled: some of their positions may not be in published batches yet.
     unsettled: u64,
-    /// Those of them that may leave a tail.
+    /// Unsettled leases that may leave a tail.
     fraying: u64,
 }
 
-/// What of a lease may change and decides its places in the orders.
+/// The properties of a lease that may change and that decide its places in the orders.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct LeaseOrder {
     deadline: u64,
@@ -166,7 +166,7 @@ impl LeasesOut {
         of_epoch.flat_map(|of_epoch| of_epoch.by_holder.values().flatten().copied()).collect()
     }
 
-    /// Whether a lease of the epoch does not yet stand in published batches.
+    /// Whether a lease of the epoch is not settled yet.
     pub(super) fn is_unsettled(&self, epoch: u64) -> bool {
         self.epochs.get(&epoch).is_some_and(|of_epoch| of_epoch.unsettled > 0)
     }

@@ -11,11 +11,11 @@ pub(in crate::ledger) struct Grant {
     pub(in crate::ledger) epoch: u64,
     pub(in crate::ledger) range: Range<u64>,
     pub(super) deaths: u32,
-    /// How somebody may have seen them already.
+    /// How a trainer may have seen them already.
     pub(in crate::ledger) cause: Cause,
 }
 
-/// Positions that were leased, are not complete, and nobody has.
+/// Positions that were leased, are not complete, and are in no lease now.
 #[derive(Clone, Debug)]
 pub(in crate::ledger) struct ReturnedPositions {
     pub(in crate::ledger) epoch: u64,
@@ -27,9 +27,10 @@ pub(in crate::ledger) struct ReturnedPositions {
     pub(in crate::ledger) lease: u64,
     pub(in crate::ledger) lease_start: u64,
     pub(in crate::ledger) worker: String,
-    /// How somebody may have seen them already.
+    /// How a trainer may have seen them already.
     pub(in crate::ledger) cause: Cause,
-    /// An incarnation that is gone had them, and its consumers may hand them in: granted last, not before `not_before`.
+    /// A former incarnation had them, and its consumers may still hand them in. They are granted last, and not before
+    /// `not_before`.
     pub(in crate::ledger) kept_for_consumers: bool,
     pub(super) not_before: u64,
 }
@@ -45,7 +46,7 @@ pub(in crate::ledger) struct TakenPositions {
 impl ReturnedPositions {
     /// From what is stored by this version of the head.
     pub(super) fn load(stored: &StoredReturned, version: u32, now: u64, times: Times) -> Self {
-        // Version 1 counted whatever had been through a death.
+        // Version 1 counted all positions that had been through a death.
         let died = version == 1 && stored.deaths > 0;
         Self {
             epoch: stored.epoch,

@@ -1,4 +1,4 @@
-//! How positions leave a lease or one of the lists of those that came back, and how leases end.
+//! How positions leave a lease or one of the lists of positions that came back, and how leases end.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -10,20 +10,21 @@ use super::lease_out::LeaseOut;
 use super::returned::{Grant, ReturnedPositions, TakenPositions, insert, positions, take_out};
 use super::{Leases, Terms, first_id, overlap};
 
-/// Epochs, ended one shortly after the other by other ranks, whose late receipts count. It bounds what is kept of them.
+/// If other ranks end several epochs shortly one after the other, late receipts count for this many. It bounds what is
+/// kept of them.
 const LATE_EPOCHS: u64 = 8;
 
-/// What ended with an epoch.
+/// The result of ending an epoch.
 pub(in crate::ledger) struct EndedEpoch {
-    /// What is abandoned, rising. What follows each other in the order is one range for the audit.
+    /// The abandoned positions, in rising order, so that adjacent ranges become one range for the audit.
     pub(in crate::ledger) positions: Vec<Range<u64>>,
-    /// What had been leased of it.
+    /// The part of the epoch that had been leased.
     pub(in crate::ledger) leased: Vec<ReturnedPositions>,
 }
 
 impl Leases {
-    /// Takes positions of a lease out of it, or out of the returned ones where the lease has ended without anybody
-    /// else having got them.
+    /// Takes positions out of a lease. If the lease has ended and no other lease has got the positions since, takes them
+    /// out of the returned ones.
     pub(in crate::ledger) fn take(
         &mut self,
         worker: &str,
@@ -38,7 +39,7 @@ impl Leases {
             held.open.remove(&positions).then(|| (held.take_deaths(&positions), held.open.is_empty()))
         });
         let Some((deaths, is_over)) = taken.flatten() else {
-            // A part that was given back is still this lease's to acknowledge.
+            // The lease may still acknowledge a part that was given back.
             return self.take_back(worker, lease, range, any).map_err(|_| Verdict::Invalid);
         };
         if is_over {
@@ -49,8 +50,8 @@ impl Leases {
         Ok(TakenPositions { grant, lease_start: inner.start, returned: false })
     }
 
-    /// Takes positions that are kept for consumers of a dead incarnation: a lease that is out is not theirs to end,
-    /// nor what a living consumer gave back.
+    /// Takes positions that are kept for consumers of a dead incarnation. These consumers cannot end a lease that is out,
+    /// or positions that a living consumer gave back.
     pub(in crate::ledger) fn take_kept(
         &mut self,
         worker: &str,
@@ -96,7 +97,7 @@ impl Leases {
         Verdict::Accepted
     }
 
-    /// Where these positions of a lease are, if all of them are open in it, or came back from it and are nobody's.
+    /// Where these positions of a lease are, if each of them is open in it, or came back from it and is in no lease now.
     pub(in crate::ledger) fn open_of(
         &self,
         worker: &str,
@@ -116,7 +117,8 @@ impl Leases {
         Err(if held.is_some() { Verdict::Invalid } else { Verdict::Lost })
     }
 
-    /// Puts positions back that a worker has given back. What its consumers may hand in is kept for them until then.
+    /// Takes back positions that a worker has given back. If its consumers may still hand them in, they are kept for
+    /// these until `kept_until`.
     pub(in crate::ledger) fn put_back(
         &mut self,
         worker: &str,
@@ -125,7 +127,7 @@ impl Leases {
         kept_until: u64,
     ) {
         let TakenPositions { grant: Grant { epoch, range, deaths, cause }, lease_start, returned } = taken;
-        // What a trainer had in its hands is no poison.
+        // Records that a trainer had in its hands do not end processes.
         let (deaths, cause) = if item.cause() == Cause::Unseen { (deaths, cause) } else { (0, item.cause()) };
         let kept_for_consumers = item.cause() == Cause::DaemonStopped;
         let mut back = ReturnedPositions {
@@ -139,7 +141,7 @@ impl Leases {
             ..ReturnedPositions::unleased(epoch, range.clone())
         };
         if !returned {
-            // A lease comes back in as few ranges as it may, however many batches gave it back.
+            // Joins adjacent ranges of a lease, however many batches gave them back.
             let touches = |other: &ReturnedPositions| {
                 other.epoch == epoch
                     && other.lease == item.lease
@@ -162,8 +164,8 @@ impl Leases {
         }
     }
 
-    /// Puts many positions among the returned ones, in their order. To put them there one by one takes seconds if all workers
-    /// of a large cluster are lost at once.
+    /// Puts many positions among the returned ones, in their order. Inserting them one by one would take seconds if all
+    /// workers of a large cluster are lost at once.
     pub(in crate::ledger) fn add_all_returned(&mut self, back: Vec<ReturnedPositions>) {
         if !back.is_empty() {
             self.returned.extend(back);
@@ -199,7 +201,8 @@ impl Leases {
         taken
     }
 
-    /// What an incarnation had is kept for its consumers until then, and so is what earlier ones left: they come to the next one.
+    /// Keeps the positions of an ended incarnation for its consumers until `until`, because they may attach to the next
+    /// one. Positions that earlier incarnations left are kept as long.
     pub(in crate::ledger) fn keep_for_consumers(&mut self, worker: &str, mut lost: Vec<ReturnedPositions>, until: u64) {
         for back in self.returned.iter_mut().filter(|back| back.kept_for_consumers && back.worker == worker) {
             back.not_before = until;
@@ -210,7 +213,7 @@ impl Leases {
         self.add_all_returned(lost);
     }
 
-    /// Nothing is handed in any more of what a worker's former incarnations had. So no trainer has seen the rest.
+    /// No trainer will hand in more of what a worker's former incarnations had. So no trainer has seen the rest.
     pub(in crate::ledger) fn keep_no_more(&mut self, worker: &str) {
         for back in self.returned.iter_mut().filter(|back| back.kept_for_consumers && back.worker == worker) {
             back.not_before = 0;
@@ -221,14 +224,15 @@ impl Leases {
         self.revision.rise();
     }
 
-    /// Workers of whose positions trainers that are missing may have seen some.
+    /// Workers with positions that missing trainers may have seen.
     pub(in crate::ledger) fn undecided(&self) -> impl Iterator<Item = &str> {
         let undecided = |back: &&ReturnedPositions| back.kept_for_consumers && back.cause == Cause::DaemonDied;
         self.returned.iter().filter(undecided).map(|back| &*back.worker)
     }
 
-    /// A worker has died with these positions, which had expired. What of them was made or is complete by now has nothing to do
-    /// with it. A lease in which others have some of them counts the death as a whole.
+    /// Counts a worker's death for these positions, whose leases had expired before it. Positions that are complete by
+    /// now, or in a finished batch, do not count it. If another lease has some of the positions, the whole lease counts
+    /// the death.
     pub(in crate::ledger) fn count_late_death(&mut self, expired: &[(u64, Range<u64>)]) {
         if expired.is_empty() {
             return;
@@ -260,7 +264,7 @@ impl Leases {
         self.revision.rise();
     }
 
-    /// Ends all leases of an epoch, and takes what is not complete of it.
+    /// Ends all leases of an epoch, and takes its positions that are not complete.
     pub(in crate::ledger) fn end_epoch(&mut self, terms: &Terms, epoch: u64) -> EndedEpoch {
         let mut leased = Vec::new();
         for held in self.out.ids_of(epoch).into_iter().filter_map(|id| self.out.remove(id)) {
@@ -284,7 +288,7 @@ impl Leases {
         EndedEpoch { positions, leased }
     }
 
-    /// Keeps what had been leased of epochs up to this one until then: receipts of it may be under way.
+    /// Keeps the leased positions of epochs up to `last` until `until`, because their receipts may be under way.
     pub(in crate::ledger) fn keep_abandoned(&mut self, mut leased: Vec<ReturnedPositions>, last: u64, until: u64) {
         // Receipts of epochs that were ended just before may be under way still.
         let before = std::mem::take(&mut self.abandoned).into_iter();
@@ -302,7 +306,7 @@ impl Leases {
         }
     }
 
-    /// Nobody has a position any more, and no receipt is awaited.
+    /// Drops all positions: no worker has one any more, and the ledger awaits no receipt.
     pub(in crate::ledger) fn drop_all(&mut self) {
         self.changed.extend(self.out.holders().cloned());
         drop(self.out.take_all());
@@ -312,7 +316,7 @@ impl Leases {
         self.revision.rise();
     }
 
-    /// Goes on from a state: these positions are to be leased again, then those from this place on.
+    /// Continues from a state: the ledger leases these positions again, and then those from this place on.
     pub(in crate::ledger) fn take_state(&mut self, open: &[OpenRange], at: EpochPosition) {
         let returned = |open: &OpenRange| {
             let positions = ReturnedPositions::unleased(open.epoch, open.start..open.end);
@@ -322,7 +326,8 @@ impl Leases {
         self.set_cursor(at);
     }
 
-    /// Nobody has a lease any more, and no lease gets an id that one may have had: `origin` is new with each recovery.
+    /// Ends all leases after a recovery. No new lease gets an id that an earlier lease may have had, because `origin` is
+    /// new with each recovery.
     pub(in crate::ledger) fn recover(&mut self, origin: &[u8]) {
         let mut open: Vec<_> = self.unleased().map(ReturnedPositions::fenced).collect();
         let of_leases = self.out.iter().flat_map(|held| held.given_up(Cause::Unseen, None));
@@ -332,8 +337,8 @@ impl Leases {
         self.next_id = first_id(origin);
     }
 
-    /// Version 1 of the documents knew of no positions without a record. An epoch of which a record is open, and whose end was
-    /// leased, owes its last one too: batches go out in order.
+    /// Version 1 of the documents had no positions without a record. Batches go out in order. So an epoch with an open
+    /// record, whose end was leased, also has its positions without a record open.
     pub(in crate::ledger) fn owe_padding(&mut self, terms: &Terms) {
         for epoch in self.first_open().unwrap_or(self.cursor_epoch)..self.cursor_epoch {
             let bare = terms.plan().epoch_records(epoch)..terms.plan().epoch_len(epoch);
