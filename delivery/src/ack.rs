@@ -49,7 +49,7 @@ pub enum Fate {
     Missing(Vec<String>),
     /// A trainer ended without a receipt for a batch, which is to be offered again.
     Seen {
-        /// What the ledger is to know: which of its records the trainer may have seen.
+        /// For the ledger: which records of the batch the trainer may have seen.
         items: Vec<AckItem>,
         /// Number of the batch.
         batch: u64,
@@ -58,7 +58,7 @@ pub enum Fate {
     Bad(BadRecord),
     /// Positions that come back, with how a trainer may have seen them.
     Returned(Vec<ReturnedRange>),
-    /// All that this daemon has of an epoch stands in published batches, but for what is given up.
+    /// All positions of an epoch that this daemon has are in published batches, except for the tail that it gives up.
     Settled(SettledEpoch),
     /// Answered when everything before it is durable.
     Flush(oneshot::Sender<()>),
@@ -93,21 +93,21 @@ impl BatchReceipts {
     }
 }
 
-/// What a daemon says when it has made all batches of an epoch that it can fill (semantics rule 36).
+/// The report of a daemon that has made all batches of an epoch that it can fill (semantics rule 36).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SettledEpoch {
     /// The epoch.
     pub epoch: u64,
     /// The last lease of it that was read.
     pub last_lease: u64,
-    /// What fills no batch.
+    /// Leased positions that are too few to fill a batch.
     pub tail: Vec<LeasedRange>,
 }
 
 /// The writing end; clones write to the same ledger.
 pub type Fates = mpsc::UnboundedSender<Fate>;
 
-/// The reading end: what is to be told to the ledger, in order.
+/// The reading end: reports for the ledger, in order.
 pub(crate) type FateReceiver = mpsc::UnboundedReceiver<Fate>;
 
 /// What is counted, for metrics.
@@ -122,7 +122,7 @@ const GATHER: Duration = Duration::from_millis(200);
 /// Receipts in one request.
 const MOST: usize = 4096;
 
-/// Runs until every writing end is dropped and everything has been handed in. What the ledger answers goes to `tell`.
+/// Runs until every writing end is dropped and every report has been sent. The ledger's answers go to `tell`.
 ///
 /// # Errors
 /// The coordinator refused this worker.
@@ -150,8 +150,8 @@ pub(crate) async fn forward(
             return gathered.hand_in(&worker, &counts, &tell).await;
         };
         let mut urgent = gathered.add(fate);
-        // What waits already goes with it, so that one commit carries a whole folder of bad files. But what comes behind a question
-        // does not change its answer.
+        // Reports that wait already go into the same request, so that one commit carries a whole folder of bad files. But
+        // reports that come after a question do not change its answer.
         while gathered.len() < MOST
             && gathered.missing.is_empty()
             && let Ok(fate) = fates.try_recv()
@@ -270,7 +270,8 @@ impl Gathered {
         if !self.receipts.shared.is_empty() {
             let groups = std::mem::take(&mut self.receipts.shared);
             let items = groups.iter().filter_map(|receipt| receipt.item).collect();
-            // Whoever holds it, or consumed it, answers for it: nothing follows from a verdict.
+            // The trainer that holds the batch, or the group that consumed it, answers for it. So the verdicts do not
+            // matter here.
             worker.ack(AckRequest { items, groups, hand_in: true, ..AckRequest::default() }).await?;
         }
         if !self.bad.is_empty() {
@@ -293,16 +294,16 @@ impl Gathered {
             tell(LedgerWord::Lost(gone));
         }
         if !self.missing.is_empty() {
-            // Behind everything that came before it.
+            // After all reports that came before the question.
             let asked = std::mem::take(&mut self.missing);
             let reply = worker.ack(AckRequest { missing: asked.clone(), ..AckRequest::default() }).await?;
             tell(LedgerWord::Missed { asked, missed: reply.missed });
         }
-        // Behind what is lost, which is not to be offered again. One that was refused is noted as well: no later answer comes
-        // that its batch could wait for, and it would hold up its epoch's end for ever.
+        // After the lost leases, whose batches must not be offered again. Refused reports are confirmed as well: no later
+        // answer comes for their batches, which would hold up the end of their epoch forever.
         self.seen.drain(..).for_each(|batch| tell(LedgerWord::Noted(batch)));
         for done in self.waiting.drain(..) {
-            // Who asked may have gone meanwhile.
+            // The caller may have gone meanwhile.
             let _gone = done.send(());
         }
         Ok(())

@@ -38,7 +38,7 @@ pub(crate) enum Party {
     All,
     /// Those of its group.
     Group(String),
-    /// Nobody.
+    /// No other trainer.
     Alone,
 }
 
@@ -110,7 +110,7 @@ impl Attendance {
         self.count.subscribe()
     }
 
-    /// Whether nobody is there.
+    /// Whether no trainer is there.
     pub(crate) fn is_empty(&self) -> bool {
         self.processes.lock().is_empty()
     }

@@ -9,7 +9,7 @@ pub(crate) fn monotonic() -> u64 {
     of(ClockId::Monotonic)
 }
 
-/// Nanosecond of `CLOCK_BOOTTIME`, which goes on while the machine sleeps.
+/// Nanosecond of `CLOCK_BOOTTIME`, which continues while the machine sleeps.
 pub(crate) fn boot() -> u64 {
     of(ClockId::Boottime)
 }

@@ -61,7 +61,7 @@ pub(crate) struct RingThread {
     condition: Condition,
     /// Set while trainers wait for what other daemons have.
     waiting: Arc<AtomicBool>,
-    /// How long a batch that other daemons wait for may stand without being taken.
+    /// How long a batch that other daemons wait for may stay untaken.
     untaken: Duration,
     /// The stream is about to end.
     draining: bool,
@@ -244,7 +244,7 @@ impl RingThread {
         }
     }
 
-    /// Drops what nobody holds, and goes on where the ledger stands.
+    /// Drops the batches that no trainer holds, and continues from the ledger's progress.
     fn begin_anew(&mut self, progress: Progress, fenced: bool) {
         if fenced {
             self.deliveries.drop_fenced(progress);
@@ -258,7 +258,8 @@ impl RingThread {
         self.readers.send_all(&number(MessageKind::Fenced, progress.floor), &mut self.deliveries);
     }
 
-    /// What was sent counts; what is held after it is given back, so that the end is no death (semantics rule 21).
+    /// Ends the thread. What trainers sent before still counts. Batches that they hold after that are given back, so that
+    /// the end does not count as a death (semantics rule 21).
     fn end(&mut self, buffer: &mut [u8]) {
         self.deliveries.drop_unread();
         self.act();
@@ -287,7 +288,7 @@ impl RingThread {
         self.deliveries.publish(ready);
     }
 
-    /// What no trainer gets: its claims and its slot go back.
+    /// Gives back the claims and the slot of a batch that no trainer gets.
     fn drop_batch(&mut self, ready: FinishedBatch) {
         let ranges = self.deliveries.give_up(ready);
         self.give_back(ranges);
@@ -300,19 +301,20 @@ impl RingThread {
     }
 
     fn tell(&self, fate: Fate) {
-        // The ledger's task outlives this thread, but for a daemon that ends at once.
+        // The ledger's task outlives this thread, unless the daemon ends at once.
         self.fates.send(fate).ok();
     }
 
-    /// Nothing more comes before a restore or a reset mends it.
+    /// The stream has failed: no batch comes before a restore or a reset.
     fn fail(&mut self, code: u32, reason: String) {
         tracing::error!(target: crate::TOLD, stream = self.stream, reason, "the stream has failed");
         self.deliveries.fails();
         self.readers.send_all(&self.condition.fails(code, reason), &mut self.deliveries);
     }
 
-    /// Hands on what consumers asked. What any consumer sent before a call counts in its answer, whichever of the sockets
-    /// was looked at first: it is taken, and its receipts go to the ledger, before the call does.
+    /// Hands on the calls of consumers. Everything that any consumer sent before a call counts in its answer, whichever
+    /// socket was read first. So these packets are received, and their receipts go to the ledger, before the call is
+    /// handed on.
     fn hand_on_calls(&mut self, buffer: &mut [u8]) {
         loop {
             let calls = self.readers.called(buffer, &mut self.deliveries);
@@ -356,13 +358,13 @@ impl RingThread {
             Deed::Gone(consumer) => readers.forget(consumer),
             Deed::RingEmpty(ring) => {
                 rings.remove(ring);
-                // Behind every offer of it: trainers have nothing in their hands that stands there.
+                // This message follows every offer from the ring, so trainers hold no batch in it.
                 readers.send_all(&number(MessageKind::Retired, ring.into()), deliveries);
             }
         }
     }
 
-    /// Asks the ledger what groups have missed, and tells their trainers what it has answered.
+    /// Asks the ledger what groups have missed, and passes its answer to their trainers.
     fn tell_missed(&mut self) {
         let names = self.deliveries.ask_what_is_missed(Instant::now());
         if !names.is_empty() {
@@ -373,7 +375,7 @@ impl RingThread {
         }
     }
 
-    /// Opens the next epoch when the current one is over, and says when the last one is.
+    /// Opens the next epoch when the current one is over, and tells all trainers when the last one is over.
     fn advance(&mut self) {
         if let Some(epoch) = self.deliveries.advance() {
             tracing::info!(stream = self.stream, epoch, "the epoch is complete");

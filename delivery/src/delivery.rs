@@ -21,7 +21,7 @@ use crate::settings::DeliverySettings;
 use crate::stream_ledger::{LedgerEnds, StreamLedger};
 use crate::stream_ring::{NoRing, StreamRing};
 
-/// How long a batch that trainers elsewhere wait for may stand without a trainer (semantics rule 35).
+/// How long a batch that trainers elsewhere wait for may stay untaken (semantics rule 35).
 const UNTAKEN: Duration = Duration::from_secs(10);
 
 /// What a stream's trainers are promised.
@@ -198,12 +198,13 @@ impl Delivery {
         status.await.ok()
     }
 
-    /// Drops what nobody holds, and goes on where the ledger stands. `fenced` after the end of every lease.
+    /// Drops the batches that no trainer holds, and continues from the ledger's progress. Set `fenced` if every lease has
+    /// ended.
     pub async fn drop_ready(&self, progress: Progress, fenced: bool) {
         self.ask(|done| Note::DropReady { progress, fenced, done }).await;
     }
 
-    /// Offers nothing any more, and drops what nobody holds.
+    /// Stops offering batches, and drops those that no trainer holds.
     pub async fn drain(&self) {
         self.ask(Note::Drain).await;
     }
@@ -235,7 +236,7 @@ impl Delivery {
         self.presence.number(consumer).await
     }
 
-    /// Makes sure that whoever left before this moment does not count any more: the ring's thread looks at all its sockets
+    /// Makes sure that trainers that left before this moment no longer count: the ring's thread looks at all its sockets
     /// between two notes.
     pub async fn see_who_left(&self) {
         for _ in 0..2 {
@@ -243,7 +244,7 @@ impl Delivery {
         }
     }
 
-    /// The daemon ends: whichever trainers are here come to the next one.
+    /// The daemon ends. The trainers that are here will come to the next one.
     pub async fn trainers_stay(&self) {
         self.presence.end().await;
     }
@@ -283,7 +284,7 @@ impl Inlet {
         self.0.post(Note::Batch(made));
     }
 
-    /// The stream cannot go on, for this reason.
+    /// The stream cannot continue, for this reason.
     pub fn fail(&self, reason: String) {
         self.0.post(Note::Failed(reason));
     }

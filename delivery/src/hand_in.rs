@@ -61,7 +61,7 @@ impl HandIns {
         self.0.is_none()
     }
 
-    /// The claims from this one on, as many as are told at once; none behind the last.
+    /// The claims from this one on, as many as are sent at once. None after the last claim.
     async fn part(&self, first: usize) -> Result<Vec<HandIn>, CallError> {
         let Some(list) = self.0.clone() else { return Ok(Vec::new()) };
         let unreadable =
@@ -74,9 +74,10 @@ impl HandIns {
         Ok(bytes.chunks_exact(size_of::<HandIn>()).map(bytemuck::pod_read_unaligned).collect())
     }
 
-    /// Acks what was consumed by a trainer of this group, unless it was leased to others meanwhile, and takes back what is
-    /// held. Gives the held batches, some of them in parts. Where a part of the list fails, what was taken back before it
-    /// goes to others: nobody would hold it, and its epoch would never end.
+    /// Acks the batches that a trainer of this group has consumed, unless they were leased to others meanwhile, and takes
+    /// back those that it holds. Returns the held batches, some of them in parts. If a part of the list fails, the
+    /// batches that were taken back before go to others. Otherwise no trainer would hold them, and their epoch would
+    /// never end.
     pub(crate) async fn tell(
         &self,
         ledger: &StreamLedger,
@@ -152,15 +153,15 @@ async fn tell_part(
         let (lease, range, count) = (hand_in.lease, Some(range(hand_in)), hand_in.len);
         (hand_in.seq, AckItem { lease, range, count, ..AckItem::default() })
     };
-    // Nobody misses a part of a batch that has no records.
+    // No group can miss a part of a batch that has no records.
     let groups = receipts(group, held.iter().filter(|hand_in| hand_in.bare == 0).map(held_item));
     let reply = ledger.worker().reclaim(ReclaimRequest { items, groups, ..ReclaimRequest::default() }).await?;
     take_back(held.iter().zip(reply.verdicts()), group.is_some(), adopted);
     Ok(())
 }
 
-/// Adds claims that a trainer goes on holding to its batches. The trainer's own number says which batch a claim is of, and the
-/// first claim which `seq` and epoch the batch has: those of two incarnations may have the same `seq`.
+/// Adds claims that a trainer still holds to its batches. The trainer's own number says to which batch a claim belongs.
+/// The batch gets `seq` and epoch from its first claim, because batches of two incarnations may have the same `seq`.
 fn take_back<'a>(held: impl Iterator<Item = (&'a HandIn, Verdict)>, is_of_group: bool, adopted: &mut Vec<HandedIn>) {
     for (hand_in, verdict) in held {
         let claim = claim(hand_in).map_or(HeldClaim::Lost, |claim| HeldClaim::reclaimed(claim, verdict, is_of_group));
@@ -175,7 +176,7 @@ fn take_back<'a>(held: impl Iterator<Item = (&'a HandIn, Verdict)>, is_of_group:
     }
 }
 
-/// Of a group, for these parts of batches; none in `split`.
+/// The receipts of a group for these parts of batches. None in `split`.
 fn receipts(group: Option<&GroupKey>, items: impl Iterator<Item = (u64, AckItem)>) -> Vec<GroupReceipt> {
     let Some(group) = group else { return Vec::new() };
     items.map(|(batch, item)| group_receipt(group, batch, item)).collect()

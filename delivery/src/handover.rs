@@ -1,7 +1,7 @@
 //! What the stages hand over to the delivery of their batches, and what they get back for it.
 //!
-//! A finished batch comes with its slot and its claims: from then on the delivery answers for both. What comes back are slots to
-//! fill, and the numbers of batches that gave way. The ledger hears of everything else.
+//! A finished batch comes with its slot and its claims. From then on, the delivery answers for both. The stages get back
+//! slots to fill, and the numbers of batches that gave way. The delivery reports everything else to the ledger.
 
 use crossbeam_channel as channel;
 use forebay_proto::v1::BadRecord;
@@ -9,7 +9,7 @@ use forebay_ring::{Claim, SlotMut};
 
 use crate::clock;
 
-/// A batch that trainers may read. It owns its slot and its claims: whoever drops it unread has to give both back.
+/// A batch that trainers may read. It owns its slot and its claims. Code that drops it unread must give both back.
 #[derive(Debug)]
 pub struct FinishedBatch {
     /// The slot, no longer written.
@@ -44,7 +44,7 @@ impl FinishedBatch {
 pub enum Handover {
     /// A batch for the trainers.
     Ready(FinishedBatch),
-    /// A batch that no trainer can be given, for which the stream has failed, with the reason in words.
+    /// A batch that no trainer can get. The stream fails because of it, for this reason in words.
     Lost(FinishedBatch, String),
     /// A slot that was not needed.
     Unused(SlotMut),

@@ -7,8 +7,8 @@ use crate::hand_in::HandIns;
 use crate::settings::Mode;
 
 impl Delivery {
-    /// What a trainer without a named group is told that was here before the daemon was started again: nobody knows what it has
-    /// missed.
+    /// The notice for a trainer without a named group that reconnects after a restart. No daemon knows what such a
+    /// trainer has missed.
     pub(super) fn may_have_missed(&self, membership: &Membership, hand_ins: &HandIns) -> Option<String> {
         let is_each = self.terms.settings.mode == Mode::Each;
         (is_each && membership.group.is_none() && !hand_ins.are_of_a_newcomer()).then(|| {

@@ -39,7 +39,7 @@ pub struct StreamLedger {
     counted: Mutex<LedgerCounts>,
 }
 
-/// What is told by the client: to the ledger what became of records, and to the ring's thread what became of leases.
+/// The ends of the client's reports: to the ledger about records, and to the ring's thread about leases.
 #[derive(Debug)]
 pub(crate) struct LedgerEnds {
     receipts: FateReceiver,
@@ -144,7 +144,7 @@ impl StreamLedger {
     /// Asks for no leases until the next trainer comes, unless `is_wanted` says that one is there.
     pub fn wait_for_a_trainer(&self, is_wanted: impl FnOnce() -> bool) -> bool {
         self.heard.send_replace(false);
-        // Whoever comes after this look says so afterwards.
+        // A trainer that comes after this check reports that afterwards.
         let waits = !is_wanted();
         if !waits {
             self.heard.send_replace(true);
@@ -179,7 +179,8 @@ impl StreamLedger {
     /// not answer, it finds out by itself.
     pub async fn farewell(&self) {
         if self.worker.has_others() {
-            // Refused, if the run is gone or somebody else has its place; late, if there is an outage.
+            // The ledger refuses if the run is gone or another daemon has its place. In an outage, the answer comes too
+            // late.
             let _said = tokio::time::timeout(MOMENT, self.worker.attend(Attendance::Closed, Vec::new())).await;
         }
     }
@@ -213,7 +214,7 @@ impl StreamLedger {
     /// The quarantine's list behind an entry, a page of it, with all that was handed in.
     ///
     /// # Errors
-    /// As those of [`audit`](Self::audit).
+    /// The same as for [`audit`](Self::audit).
     pub async fn quarantine(&self, after: Option<QuarantineKey>) -> Result<ListQuarantineReply, CallError> {
         self.flush_or_outage().await?;
         self.worker.quarantine(after).await

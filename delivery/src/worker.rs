@@ -123,8 +123,8 @@ impl Worker {
         self.has_others
     }
 
-    /// The stream ends: what is under way is still answered, but an outage of a coordinator in another process is not waited
-    /// for. What it is not told then comes back when the leases expire.
+    /// The stream ends. Calls that are under way are still answered, but they do not wait for the end of an outage of a
+    /// coordinator in another process. Positions that it does not hear of come back when their leases expire.
     pub fn end(&self) {
         self.ending.send_if_modified(|since| since.replace(Instant::now()).is_none());
     }
@@ -231,7 +231,8 @@ impl Worker {
         Ok(())
     }
 
-    /// Gives a tail of an epoch up, in which all else that this worker has of it stands in published batches, up to this lease.
+    /// Gives up a tail of an epoch. All other positions of the epoch that this worker has, up to this lease, are in
+    /// published batches.
     pub(crate) async fn settle(
         &self,
         epoch: u64,
@@ -267,7 +268,7 @@ impl Worker {
         self.handle.call(ListQuarantineRequest { ledger: self.ledger.clone(), after }).await
     }
 
-    /// Extends the leases of this incarnation. Says which of them are not its own any more, and until when the others are.
+    /// Extends the leases of this incarnation. Reports which of them it has lost, and until when it keeps the others.
     pub async fn heartbeat(&self) -> Result<(), CallError> {
         let asked = clock::boot();
         let leases = self.granted.lock().beat();
@@ -276,7 +277,7 @@ impl Worker {
         let request = HeartbeatRequest { caller: Some(caller), leases: leases.clone(), waits };
         let reply = self.handle.call(request).await.inspect_err(|refusal| self.refused(refusal))?;
         self.hear(reply.news.unwrap_or_else(|| LedgerNews { progress: reply.progress, ..LedgerNews::default() }));
-        // Under one lock: the words of two answers do not mix.
+        // Under one lock, so that the messages of two answers do not mix.
         let mut granted = self.granted.lock();
         let ended = granted.answered(&leases, &reply.leases);
         if !ended.is_empty() {
@@ -288,11 +289,11 @@ impl Worker {
         Ok(())
     }
 
-    /// Returns when whoever listens has taken all that was said of leases until now.
+    /// Returns when the listener has taken all messages about leases that were sent until now.
     pub(crate) async fn was_heard(&self) {
         let (heard, taken) = oneshot::channel();
         if self.words.send(Said::Heard(heard)).is_ok() {
-            // Answered, or nobody listens any more.
+            // Answered, or the listener is gone.
             let _taken = taken.await;
         }
     }
@@ -342,11 +343,11 @@ impl Worker {
     }
 
     fn say(&self, word: LedgerWord) {
-        // Nobody listens where the stream could not be opened.
+        // There is no listener if the stream could not be opened.
         let _gone = self.words.send(Said::Word(word));
     }
 
-    /// Hears whether the run has failed, unless what is told is older than what is known.
+    /// Notes whether the run has failed, unless the report is older than the one that is known.
     fn hear_failure(&self, progress: Option<Progress>, failure: Option<RunFailure>) {
         let (Some(Progress { generation, .. }), Some(failure)) = (progress, failure) else { return };
         self.failure.send_if_modified(|(known_generation, known)| {

@@ -19,13 +19,13 @@ const WEIGHT: usize = 64 << 20;
 /// A call that may still have to be read.
 #[derive(Debug)]
 pub enum Asked {
-    /// It stood in the packet.
+    /// It was in the packet.
     Here(Box<CallRequest>),
-    /// It stands in a bulk, of which nothing is known yet.
+    /// It is in memory beside the packet, which has not been checked yet.
     Beside(OwnedFd),
 }
 
-/// A call that is none: the consumer does not keep to the protocol.
+/// Why a packet has no valid call: the consumer violates the protocol.
 #[derive(Debug, Error)]
 pub enum NoCall {
     /// The memory beside the packet is not sealed, or too long, or the kernel refuses it.
@@ -34,13 +34,13 @@ pub enum NoCall {
     /// It is cut short, or nested too deep.
     #[error("its call is not protobuf")]
     NoProtobuf,
-    /// It is small as it came, and large as it would be kept.
+    /// The message is small, but its decoded form would be large.
     #[error("its call would take {} MiB of memory, of which {} may be", weight >> 20, WEIGHT >> 20)]
     TooLarge {
         /// Bytes that it would take.
         weight: usize,
     },
-    /// It is protobuf, and no request.
+    /// It is protobuf, but not a request.
     #[error(transparent)]
     Decode(#[from] DecodeError),
 }

@@ -39,7 +39,7 @@ pub(crate) struct Arrival {
     pub notice: Option<String>,
 }
 
-/// An attached trainer, or one that was put out and lives.
+/// An attached trainer, or an evicted one whose process still lives.
 #[derive(Debug)]
 pub(super) struct Consumer {
     socket: Option<Socket>,
@@ -128,7 +128,8 @@ impl Consumer {
         self.socket.as_ref()
     }
 
-    /// It says that it has waited so long. Gives how much of that is believed: no trainer waits for longer than it is here.
+    /// Notes how long the trainer says that it has waited. Returns how much of that is believed, because no trainer waits
+    /// for longer than it has been here.
     pub(super) fn waits(&mut self, time: Duration) -> Duration {
         let counted = time.min(self.attached.elapsed().saturating_sub(self.waited));
         self.waited += counted;
@@ -140,7 +141,7 @@ impl Consumer {
         self.socket.is_some()
     }
 
-    /// Nothing can be sent any more, by anybody who shares the connection; what was sent can still be received.
+    /// Stops sending for every process that shares the connection. What was sent can still be received.
     pub(super) fn shut_down(&self) {
         if let Some(socket) = &self.socket {
             socket.shut_down();
@@ -167,8 +168,8 @@ impl Consumer {
         self.socket.as_ref().map_or(Sent::Closed, |socket| socket.send(packet, fds).unwrap_or(Sent::Closed))
     }
 
-    /// Notes a call. False when it has asked too much: answers come one after the other, and whoever gives up waiting
-    /// for one may ask again, but not without end.
+    /// Notes a call. Returns false if too many calls of the trainer wait for answers. Answers come one after the other. A
+    /// trainer that stops waiting for one may call again, but only a limited number of times.
     pub(super) fn calls(&mut self) -> bool {
         self.calls += 1;
         self.calls <= CALLS_AT_ONCE
@@ -179,8 +180,8 @@ impl Consumer {
         self.answer_by(id, reply, |reply| Bulk::write(reply).map(Bulk::into_fd))
     }
 
-    /// Answers a call; `beside` makes the descriptor of a long answer. Where there is none, the caller is told so: it would
-    /// wait for an answer that never comes.
+    /// Answers a call. `beside` makes the descriptor of a long answer. If that fails, the caller gets an error, because
+    /// it would otherwise wait forever.
     fn answer_by(&mut self, id: u64, reply: &[u8], beside: impl Fn(&[u8]) -> Result<OwnedFd, BulkError>) -> Sent {
         self.calls = self.calls.saturating_sub(1);
         if !reply.is_empty() && size_of::<Call>() + reply.len() <= PACKET_LEN {

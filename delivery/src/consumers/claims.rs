@@ -34,7 +34,7 @@ pub(super) struct BatchClaims {
     claims: Vec<HeldClaim>,
     /// Bad records that it is delivered without.
     bad: Vec<BadRecord>,
-    /// It was taken back for trainers of other daemons, unless its own has it.
+    /// It was recalled for trainers of other daemons, unless a trainer here has it.
     recalled: bool,
     /// Parts of receipts, by whom.
     parts: BTreeMap<ConsumerId, Vec<RecordSum>>,
@@ -51,7 +51,7 @@ pub(super) enum Receipts {
     Partial,
     /// All are there.
     Whole,
-    /// All are there, and another group's were others.
+    /// All are there, and they differ from those of another group.
     Differ,
     /// They do not fit.
     Wrong,
@@ -71,7 +71,8 @@ impl Claims {
         self.adopted.entry((consumer, hold)).or_insert_with(none).claims.extend(claims);
     }
 
-    /// Forgets every batch: late receipts of them lead nowhere. Answers what those of the epochs from this one on had.
+    /// Forgets every batch, so that late receipts of them have no effect. Returns the ranges of batches from this epoch
+    /// on.
     pub(super) fn clear(&mut self, from: u64) -> Vec<ReturnedRange> {
         let published = std::mem::take(&mut self.published).into_values();
         let all = published.chain(std::mem::take(&mut self.adopted).into_values());
@@ -88,7 +89,7 @@ impl Claims {
         self.published_in(epoch) + self.adopted.values().filter(|entry| entry.epoch == epoch).count()
     }
 
-    /// Published batches of the epoch that are not acked, in somebody's hands or not.
+    /// Published batches of the epoch that are not acked, whether or not a trainer holds them.
     fn published_in(&self, epoch: u64) -> usize {
         self.published.values().filter(|entry| entry.epoch == epoch).count()
     }
@@ -105,11 +106,11 @@ impl Claims {
             Some(hold) => self.adopted.get_mut(&(consumer, hold)),
             None => self.published.get_mut(&ack.seq),
         };
-        // A batch that is held and not known was fenced by a restore: its receipt leads nowhere.
+        // A held batch that is unknown here was fenced by a restore, so its receipt has no effect.
         entry.map_or(Receipts::Whole, |entry| entry.take(consumer, group, ack, sums))
     }
 
-    /// A consumer has left: parts of its receipts lead nowhere.
+    /// A consumer has left, so the parts of its receipts are dropped.
     pub(super) fn left(&mut self, consumer: ConsumerId) {
         for entry in self.published.values_mut() {
             entry.parts.remove(&consumer);
@@ -136,7 +137,7 @@ impl Claims {
         batches
     }
 
-    /// These leases are somebody else's now: the batch, which nobody gets, has nothing of them to give back.
+    /// This daemon has lost these leases. No trainer gets the batch, and it gives back nothing of them.
     pub(super) fn lose(&mut self, seq: u64, leases: &[u64]) {
         if let Some(entry) = self.published.get_mut(&seq) {
             entry.claims.retain(|claim| claim.leased().is_some_and(|claim| !leases.contains(&claim.lease)));
@@ -155,31 +156,31 @@ impl Claims {
         consumed.map(|(_, sums)| group_receipts(group, seq, entry.with_sums(sums))).unwrap_or_default()
     }
 
-    /// What the ledger is told of a published batch whose trainer ended un-acked: which records it may have seen.
+    /// For the ledger: the records of a published batch that a trainer may have seen before it ended without an ACK.
     pub(super) fn seen(&self, seq: u64) -> Vec<AckItem> {
         let claims = self.published.get(&seq).into_iter().flat_map(BatchClaims::leased);
         claims.filter(|claim| !claim.is_bare()).map(|claim| seen(&claim)).collect()
     }
 
-    /// The same of an adopted batch, of which it is not known what is wrong.
+    /// The receipts of an acked batch that was adopted. It is not known which of its records are bad.
     pub(super) fn adopted_acked(&mut self, adopted: Adopted) -> BatchReceipts {
         let Adopted { consumer, hold, batch } = adopted;
         self.adopted.remove(&(consumer, hold)).map(|entry| entry.receipts(batch.seq)).unwrap_or_default()
     }
 
-    /// What a dropped batch gives back, and how somebody may have seen it.
+    /// The ranges that a dropped batch gives back, with how a trainer may have seen them.
     pub(super) fn dropped(&mut self, seq: u64, cause: Cause) -> Vec<ReturnedRange> {
         self.published.remove(&seq).map(|entry| entry.back(cause)).unwrap_or_default()
     }
 
-    /// What an adopted batch gives back that was returned, or whose consumer is gone.
+    /// The ranges that an adopted batch gives back when it is returned, or when its consumer is gone.
     pub(super) fn orphaned(&mut self, adopted: Adopted, cause: Cause) -> Vec<ReturnedRange> {
         let entry = self.adopted.remove(&(adopted.consumer, adopted.hold));
         entry.map(|entry| self.let_go(entry.claims, cause)).unwrap_or_default()
     }
 
-    /// What a trainer gives back that held these claims. If a trainer of another group has the same batch in its hands, that one
-    /// holds it from now on.
+    /// The ranges that a trainer gives back for the claims that it held. If a trainer of another group has a claim in its
+    /// hands too, that trainer holds it from now on instead.
     pub(super) fn let_go(&mut self, claims: impl IntoIterator<Item = HeldClaim>, cause: Cause) -> Vec<ReturnedRange> {
         let leased = claims.into_iter().filter_map(HeldClaim::leased);
         let left: Vec<HeldClaim> = leased.filter(|claim| !self.pass_on(*claim)).map(HeldClaim::Leased).collect();
@@ -232,7 +233,7 @@ impl BatchClaims {
         self.claims.iter().filter_map(|claim| claim.leased())
     }
 
-    /// What the batch gives back, and how somebody may have seen it.
+    /// The ranges that the batch gives back, with how a trainer may have seen them.
     pub(super) fn back(self, cause: Cause) -> Vec<ReturnedRange> {
         ranges(self.claims, cause)
     }
@@ -260,8 +261,9 @@ impl BatchClaims {
         }
     }
 
-    /// Takes a group's receipt. Where it differs from another group's, one of them saw other records, and nothing tells which:
-    /// the ledger gets neither, but the first with the difference on top, so that the audit does not add up.
+    /// Takes a group's receipt. If it differs from another group's, one of them saw other records, but it is not known
+    /// which. Then the ledger gets neither receipt. It gets the first one plus the difference, so that the audit does not
+    /// add up.
     fn whole(&mut self, sums: Vec<RecordSum>) -> Receipts {
         let Some(first) = &mut self.sums else {
             self.sums = Some(sums);

@@ -4,7 +4,7 @@ use forebay_ring::{MessageKind, text, text_code};
 
 use super::skipped::Skipped;
 
-/// What keeps a stream.
+/// What keeps a stream from delivering.
 #[derive(Debug, Default)]
 pub(super) struct Condition {
     /// [`text_code`] and reason: nothing more comes before a restore or a reset mends it.
@@ -32,7 +32,7 @@ impl Condition {
         notice("the storage gives all files again")
     }
 
-    /// Words of the ledger, which hold until others come if they are `lasting`.
+    /// A message of the ledger. If it is `lasting`, it holds until the next one.
     pub(super) fn ledger_says(&mut self, words: String, lasting: bool) -> Vec<u8> {
         let packet = notice(&words);
         self.ledger = lasting.then_some(words);
@@ -46,13 +46,13 @@ impl Condition {
         packet
     }
 
-    /// The stream begins anew. Where the storage still gives nothing, the next batch thread says so itself.
+    /// The stream starts again. If the storage still gives nothing, the next batch thread reports that itself.
     pub(super) fn begins_anew(&mut self) {
         self.storage = None;
         self.failure = None;
     }
 
-    /// The storage or the ledger gives nothing, which has its own words.
+    /// Whether there is an outage of the storage or the ledger. An outage has its own message.
     pub(super) fn is_outage(&self) -> bool {
         self.storage.is_some() || self.ledger.is_some()
     }
@@ -62,7 +62,7 @@ impl Condition {
         self.failure.as_ref().map(|(_, reason)| reason.as_str())
     }
 
-    /// What a trainer is told that comes now: why it waits, and the failure behind it.
+    /// The messages for a trainer that attaches now: why it waits, and then the failure if there is one.
     pub(super) fn packets(&self) -> Vec<Vec<u8>> {
         let waits = self.storage.iter().chain(&self.ledger).map(|words| notice(words));
         let failure = self.failure.iter().map(|(code, reason)| text(MessageKind::Failed, *code, reason));
@@ -75,7 +75,8 @@ pub(super) fn notice(words: &str) -> Vec<u8> {
     text(MessageKind::Notice, text_code::OTHER, words)
 }
 
-/// What a trainer is told that comes when nothing is left of a run: a loop that yields nothing is no mistake of the dataset.
+/// The message for a trainer that comes when nothing is left of a run. It explains that the dataset is not the reason why
+/// a loop yields nothing.
 pub(super) fn finished(stream: &str, epochs: u64) -> String {
     let all = if epochs == 1 { "the only epoch".to_owned() } else { format!("all {epochs} epochs") };
     let verb = if epochs == 1 { "has" } else { "have" };

@@ -39,12 +39,12 @@ pub(super) use waits::{Doing, Holding, Overdue};
 pub(super) struct Deliveries {
     /// Which slot each is in, and who has it.
     exchange: Exchange,
-    /// What each answers for, until it is acked.
+    /// The claims of each batch, until it is acked.
     claims: Claims,
     end: EpochEnd,
     /// The groups of trainers, as the ledger knows them; none in `split`.
     keys: HashMap<ConsumerId, GroupKey>,
-    /// What the ledger is to be told of groups: who is there, and what they have consumed that others wait for.
+    /// Reports on groups for the ledger: which are there, and what they have consumed that others wait for.
     told: Vec<Fate>,
     /// Named groups without a trainer.
     absence: Absence,
@@ -54,7 +54,7 @@ pub(super) struct Deliveries {
     lag: Lag,
     /// How long it may, if it is ended then.
     eviction: Eviction,
-    /// The stream ends: what trainers hold comes back because of that.
+    /// The stream ends, and that is why trainers give back what they hold.
     ending: bool,
     /// `CLOCK_BOOTTIME` nanosecond until which batches may be handed out.
     deadline: u64,
@@ -68,7 +68,7 @@ pub(super) struct Deliveries {
     stage: StageWait,
     /// Since when trainers have waited for a batch.
     asking: Asking,
-    /// Since when trainers have had nothing to do here, while nothing of the epoch is left but what others have.
+    /// Since when trainers have had nothing to do here, because only other daemons have positions of the epoch left.
     idle: Option<Instant>,
 }
 
@@ -111,21 +111,21 @@ impl Deliveries {
         }
     }
 
-    /// What stands where, to look at.
+    /// The slots, batches and trainers, to look at.
     pub(super) fn exchange(&self) -> &Exchange {
         &self.exchange
     }
 
     // Batches.
 
-    /// A batch goes to whoever is next.
+    /// Publishes a batch, which goes to the trainers that are next.
     pub(super) fn publish(&mut self, ready: FinishedBatch) {
         let (place, batch, entry) = split(ready);
         self.claims.published(batch.seq, entry);
         self.exchange.publish(place, batch);
     }
 
-    /// No trainer gets this batch: its slot goes back, and what it answers for is to go back too.
+    /// No trainer gets this batch, so its slot is free again. Returns the ranges to give back.
     pub(super) fn give_up(&mut self, ready: FinishedBatch) -> Vec<ReturnedRange> {
         let (place, _, entry) = split(ready);
         self.exchange.give_up(place);
@@ -163,13 +163,14 @@ impl Deliveries {
         self.exchange.release(consumer, receipt, returned);
     }
 
-    /// The ledger knows who may have seen the batch: it may be offered again.
+    /// The ledger knows which trainer may have seen the batch, so it may be offered again.
     pub(super) fn noted(&mut self, seq: u64) {
         self.exchange.noted(seq);
     }
 
-    /// These leases are somebody else's: batches of them that nobody holds are void (semantics rule 5). Gives those that
-    /// were offered: their trainers are to be told, before a later deadline, not to hand them out.
+    /// This daemon has lost these leases. Batches of them that no trainer holds are void (semantics rule 5). Returns
+    /// those that were offered, with their trainers. Before a trainer gets a later deadline, the caller must tell it not
+    /// to hand them out.
     pub(super) fn lose(&mut self, leases: &[u64]) -> Vec<(ConsumerId, u64)> {
         self.lost.extend(leases);
         while self.lost.len() > REMEMBERED {
@@ -192,8 +193,9 @@ impl Deliveries {
         !self.lost.is_empty() && ready.claims.iter().any(|claim| self.lost.contains(&claim.lease))
     }
 
-    /// What was offered, and will be, may be handed out until this moment. Gives the trainers that wait for a later
-    /// deadline. Others are told with their next offer: one that does not read must not be sent a message every second.
+    /// Sets the moment until which trainers may hand out what is offered to them. Returns the trainers that wait for a
+    /// later deadline. The others learn it from their next offer: one that does not read must not be sent a message every
+    /// second.
     pub(super) fn renew(&mut self, deadline: u64) -> BTreeSet<ConsumerId> {
         self.deadline = deadline;
         std::mem::take(&mut self.expired)
@@ -208,30 +210,33 @@ impl Deliveries {
         later.then_some(self.deadline)
     }
 
-    /// Drops the batches that nobody holds.
+    /// Drops the batches that no trainer holds.
     pub(super) fn drop_ready(&mut self) {
         self.exchange.drop_ready();
     }
 
-    /// As [`drop_ready`](Self::drop_ready), because the stream ends: what one group has in its hands, or has acked, is kept for the
-    /// others.
+    /// Like [`drop_ready`](Self::drop_ready), because the stream ends. Batches that one group holds, or has acked, are
+    /// kept for the other groups.
     pub(super) fn drop_unread(&mut self) {
         self.exchange.drop_unread();
     }
 
-    /// What no group has acked goes back; what one has, and others have not, the ledger knows.
+    /// Gives back batches that no group has acked. The ledger knows of those that some groups have acked and others have
+    /// not.
     pub(super) fn drop_unacked(&mut self) {
         self.exchange.drop_unacked();
     }
 
-    /// As [`drop_ready`](Self::drop_ready), after every lease was fenced: nothing of them can be given back.
+    /// Like [`drop_ready`](Self::drop_ready), after every lease was fenced: no position of these leases can be given
+    /// back.
     pub(super) fn drop_fenced(&mut self, progress: Progress) {
         let _void = self.claims.clear(progress.floor);
         self.drop_ready();
     }
 
-    /// Goes on where the ledger stands, when what was dropped is done with. Gives what of the epochs from there on is to
-    /// go back: a reset has fenced its epoch's leases alone, and trainers may have offers of the next one.
+    /// Continues from the ledger's progress, once the dropped batches are dealt with. Returns the ranges of this and
+    /// later epochs that must be given back: a reset has fenced only the leases of its own epoch, and trainers may have
+    /// offers of the next one.
     pub(super) fn restart(&mut self, progress: Progress) -> Vec<ReturnedRange> {
         let left = self.claims.clear(progress.floor);
         self.exchange.restart_at(progress.floor);
@@ -239,14 +244,14 @@ impl Deliveries {
         left
     }
 
-    /// What trainers hold from now on comes back because the stream ends, which is no death (semantics rule 21).
+    /// From now on, trainers give back what they hold because the stream ends, which is no death (semantics rule 21).
     pub(super) fn end(&mut self) {
         self.ending = true;
     }
 
     // Epochs.
 
-    /// News from the coordinator.
+    /// An update from the coordinator.
     pub(super) fn heard(&mut self, progress: Progress) {
         self.end.heard(progress);
     }
@@ -256,7 +261,7 @@ impl Deliveries {
         self.end.fails();
     }
 
-    /// Opens the next epoch where the current one is over, and says which that was.
+    /// Opens the next epoch if the current one is over, and returns the number of the one that ended.
     pub(super) fn advance(&mut self) -> Option<u64> {
         let open = self.exchange.open();
         if self.claims.undelivered(open) > 0 || !self.end.is_over(open) || self.is_missing_untold() {
@@ -271,8 +276,8 @@ impl Deliveries {
         self.end.done()
     }
 
-    /// As [`done`](Self::done), once, and behind the end of the last epoch, which a reset or a restore may have ended as
-    /// well.
+    /// Like [`done`](Self::done), but only once, and only after the end of the last epoch. A reset or a restore may have
+    /// ended that epoch too.
     pub(super) fn just_done(&mut self) -> Option<u64> {
         let open = self.exchange.open();
         self.end.done().filter(|epochs| open >= *epochs)?;
@@ -296,7 +301,7 @@ impl Deliveries {
         self.exchange.retire_ring(ring);
     }
 
-    /// A batch of this epoch needs a slot: later batches give way that no trainer has seen. Gives these.
+    /// A batch of this epoch needs a slot, so later batches that no trainer has seen give way. Returns these batches.
     pub(super) fn give_way(&mut self, epoch: u64) -> Vec<BatchId> {
         self.exchange.give_way(epoch)
     }
@@ -364,7 +369,7 @@ impl Deliveries {
     }
 }
 
-/// A batch's place, number and claims. From here on the slot is read, and written by nobody.
+/// Splits a batch into its slot's place, its number and its claims. From here on, the slot is only read.
 fn split(mut ready: FinishedBatch) -> (SlotId, BatchId, BatchClaims) {
     let place = SlotId { ring: ready.slot.ring(), slot: ready.slot.index() };
     let batch = BatchId { seq: ready.seq, epoch: ready.epoch };

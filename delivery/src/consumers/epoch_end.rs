@@ -25,7 +25,7 @@ struct EpochWaiting {
     expired: bool,
 }
 
-/// A wait that is shorter is not worth a word.
+/// A shorter wait is not worth a message.
 const WORTH_A_WORD: Duration = Duration::from_secs(10);
 
 impl EpochEnd {
@@ -35,14 +35,14 @@ impl EpochEnd {
         Self { progress, epochs, timeout, waiting: None, done_told: false, failed: false }
     }
 
-    /// News from the coordinator. What it said before a restore is no news after it.
+    /// An update from the coordinator. After a restore, updates from before it are ignored.
     pub(super) fn heard(&mut self, progress: Progress) {
         if progress.generation >= self.progress.generation {
             self.progress = progress;
         }
     }
 
-    /// The stream goes on where the coordinator says, which may be in an earlier epoch.
+    /// The stream continues where the coordinator says, which may be in an earlier epoch.
     pub(super) fn reopen(&mut self, progress: Progress) {
         self.progress = progress;
         self.done_told = false;
@@ -54,8 +54,9 @@ impl EpochEnd {
         self.failed = true;
     }
 
-    /// Whether every position of the epoch is complete, and so no batch of it is still to come. While the stream or its run has
-    /// failed, no epoch is over: the word of a failure elsewhere may come after the word of the epoch that it completed.
+    /// Whether every position of the epoch is complete, so that no batch of it is still to come. While the stream or its
+    /// run has failed, no epoch is over: the report of a failure elsewhere may come after the report of the epoch that it
+    /// completed.
     pub(super) fn is_over(&self, epoch: u64) -> bool {
         self.progress.floor > epoch && !self.failed && !self.progress.failed
     }

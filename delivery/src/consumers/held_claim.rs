@@ -22,12 +22,12 @@ pub(crate) enum HeldClaim {
     /// Another group's trainer holds it, or some group has consumed it. The ledger only hears of it if this trainer's group has
     /// consumed it too (semantics rule 44).
     Shared(Claim),
-    /// It went to somebody else.
+    /// Another worker got it.
     Lost,
 }
 
 impl HeldClaim {
-    /// What the ledger has answered to a trainer that goes on holding it. In `split`, it is of no group.
+    /// The claim of a trainer that still holds it, after the ledger's verdict. In `split`, the trainer is in no group.
     pub(crate) fn reclaimed(claim: Claim, verdict: Verdict, is_of_group: bool) -> Self {
         match verdict {
             Verdict::Accepted => Self::Leased(claim),
@@ -45,7 +45,7 @@ impl HeldClaim {
         }
     }
 
-    /// The claim, if only this trainer's group is counted for it. A bare one is counted for nobody.
+    /// The claim, if it counts only for this trainer's group. A bare claim counts for no group.
     pub(super) fn shared(self) -> Option<Claim> {
         match self {
             Self::Shared(claim) if !claim.is_bare() => Some(claim),

@@ -43,30 +43,31 @@ pub(crate) enum Note {
         /// What is wrong.
         reason: String,
     },
-    /// After a restore or a reset: batches that nobody holds are dropped, and the stream goes on at this epoch.
+    /// After a restore or a reset: drops the batches that no trainer holds, and continues the stream at this epoch.
     DropReady {
-        /// Where the coordinator stands now.
+        /// The coordinator's current progress.
         progress: Progress,
-        /// Every lease was fenced, by a restore; else those of the epoch that was ended.
+        /// True if a restore has fenced every lease. Otherwise, a reset has fenced the leases of the epoch that it ended.
         fenced: bool,
-        /// Told when nothing of before is left.
+        /// Answered when nothing from before is left.
         done: oneshot::Sender<()>,
     },
     /// From the ledger, of leases and batches.
     Ledger(LedgerWord),
-    /// The stream is about to end: batches that nobody holds are dropped, and none is offered again. Answered when
-    /// their claims are on their way back.
+    /// The stream is about to end: drops the batches that no trainer holds, and offers no batch again. Answered when the
+    /// claims of the dropped batches are on their way back.
     Drain(oneshot::Sender<()>),
     /// A consumer has the answer to a restore, before which nothing counts: it is told if the stream has ended.
     Restored(ConsumerId),
-    /// Words for the users of the trainers: why the ledger takes nothing at this moment, or that it goes on.
+    /// A message for the users of the trainers: why the ledger takes nothing at this moment, or that it takes receipts
+    /// again.
     Tell {
-        /// The words.
+        /// The message.
         words: String,
-        /// It is so until other words come: a trainer that attaches meanwhile hears them too.
+        /// It holds until the next message. A trainer that attaches before that gets it too.
         lasting: bool,
     },
-    /// The stream cannot go on.
+    /// The stream cannot continue.
     Failed(String),
     /// The run has failed at a bad record, which may be another daemon's.
     RunFailed(String),
@@ -111,7 +112,7 @@ impl Outbox {
 }
 
 impl Inbox {
-    /// The notes that are there; nothing when nobody is left to write any.
+    /// The notes that are there. `None` if every [`Outbox`] is gone and no note is left.
     pub(crate) fn notes(&self) -> Option<Vec<Note>> {
         let mut count = [0; 8];
         // Silenced before the queue is read: a note that comes in between rings again.

@@ -46,7 +46,7 @@ pub(crate) struct RingParts {
     pub groups: Vec<String>,
     /// Set while trainers wait for what other daemons have of an epoch.
     pub waiting: Arc<AtomicBool>,
-    /// How long a batch that other daemons wait for may stand without being taken.
+    /// How long a batch that other daemons wait for may stay untaken.
     pub untaken: Duration,
     /// What is counted.
     pub counters: Arc<Counters>,

@@ -32,7 +32,7 @@ const WAITING_TURNS: usize = 8;
 /// A call that is still to be handed on.
 type Call = (ConsumerId, u64, Asked);
 
-/// The trainers that are attached, and those that were put out and live.
+/// The attached trainers, and the evicted ones whose processes still live.
 pub(super) struct Readers {
     /// Name of the stream, for messages.
     stream: String,
@@ -54,7 +54,7 @@ impl Readers {
         Self { stream, by_id: BTreeMap::new(), calls: Vec::new(), hand_on, left, counters }
     }
 
-    /// A trainer has come. What it brought is to be given back where it is not let in.
+    /// A trainer has come. If it is not let in, returns what it brought, to be given back.
     pub(super) fn attach(
         &mut self,
         mut arrival: Arrival,
@@ -66,7 +66,7 @@ impl Readers {
         let notice = arrival.notice.take();
         let Some((consumer, told)) = self.let_in(arrival, rings, deliveries) else {
             (self.left)(id, self.open().count());
-            // What it holds was taken back for it, and is nobody's now.
+            // The daemon took the trainer's batches back from the ledger. No trainer holds them now.
             return deliveries.refuse(adopted.into_iter().flat_map(|handed_in| handed_in.claims));
         };
         tracing::info!(stream = self.stream, consumer = id.0, pid = consumer.pid(), "a trainer attached");
@@ -74,7 +74,7 @@ impl Readers {
         for handed_in in adopted {
             deliveries.adopt(id, handed_in);
         }
-        // Ends since it was said which epoch the stream is in were told to those who were here.
+        // Unlike this trainer, those that were here already know of the epochs that ended after its welcome.
         for ended in told..deliveries.exchange().open() {
             self.send(id, &number(MessageKind::EpochEnd, ended), deliveries);
         }
@@ -253,12 +253,12 @@ impl Readers {
         }
     }
 
-    /// Takes what waits in the sockets, and gives the calls that were asked by then; none when nobody calls.
+    /// Takes the packets that wait in the sockets, and returns the calls that were made by then, if there are any.
     pub(super) fn called(&mut self, buffer: &mut [u8], deliveries: &mut Deliveries) -> Vec<Call> {
         let calls = std::mem::take(&mut self.calls);
         if !calls.is_empty() {
             for id in self.ids() {
-                // One that sends without end keeps nobody waiting.
+                // A consumer that sends without end must not keep the others waiting.
                 let mut turns = 0..WAITING_TURNS;
                 while turns.next().is_some() && self.receive(id, buffer, deliveries) {}
             }
@@ -273,10 +273,10 @@ impl Readers {
         }
     }
 
-    /// Takes everything that a consumer sent up to now, when nothing more of it counts.
+    /// Takes everything that a consumer sent up to now. Nothing that it sends later counts.
     pub(super) fn last_words(&mut self, id: ConsumerId, buffer: &mut [u8], deliveries: &mut Deliveries) {
         if let Some(consumer) = self.by_id.get(&id) {
-            // Nothing comes after this, also not of a forked child: there is an end to what is to be taken.
+            // After this, not even a forked child can send, so the loop below ends.
             consumer.shut_down();
         }
         while self.receive(id, buffer, deliveries) {}
@@ -309,11 +309,11 @@ impl Readers {
         }
     }
 
-    /// Puts a consumer out that does not keep to the protocol.
+    /// Evicts a consumer that violates the protocol.
     pub(super) fn evict(&mut self, id: ConsumerId, reason: &str, deliveries: &mut Deliveries) {
         if let Some(consumer) = self.by_id.get_mut(&id) {
             tracing::warn!(stream = self.stream, consumer = id.0, pid = consumer.pid(), reason, "evicted");
-            // A full queue is one of the reasons why it is put out.
+            // A full queue is one of the reasons for an eviction.
             let _sent = consumer.send(&text(MessageKind::Evict, text_code::OTHER, reason), &[]);
             self.put_out(id, deliveries);
         }
@@ -325,7 +325,7 @@ impl Readers {
     pub(super) fn send(&mut self, id: ConsumerId, packet: &[u8], deliveries: &mut Deliveries) {
         let sent = self.by_id.get_mut(&id).map(|consumer| consumer.send(packet, &[]));
         if sent == Some(Sent::WouldBlock) {
-            // Hundreds of packets fit: who does not take them is stuck or hostile.
+            // Hundreds of packets fit. A trainer that does not take them is stuck or hostile.
             self.evict(id, "it does not take its messages", deliveries);
         }
     }

@@ -162,7 +162,7 @@ impl RingSet {
         self.works.send(RingWork::Ring(ring)).ok();
     }
 
-    /// The stream goes on with the slots that it has; whoever holds the others may let go.
+    /// The stream continues with the slots that it has. The trainers that hold the other slots may still let go of them.
     fn refused(&mut self, reason: &str) {
         let told = std::mem::replace(&mut self.further, Further::Refused);
         if matches!(told, Further::NotAsked | Further::Asked) {

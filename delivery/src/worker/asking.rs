@@ -12,7 +12,7 @@ use super::Worker;
 /// How long the end of a stream waits for a coordinator that does not answer.
 const MOMENT: Duration = Duration::from_secs(1);
 
-/// Leases that are not used before a heartbeat has named them. If whoever asked for them gives up, they expire.
+/// Leases that are not used before a heartbeat has named them. If the caller that asked for them gives up, they expire.
 pub(super) struct Doubtful<'a> {
     pub(super) worker: &'a Worker,
     pub(super) ids: Vec<u64>,

@@ -32,8 +32,8 @@ impl GrantedLeases {
         self.beats
     }
 
-    /// These were granted by a command that was sent after so many heartbeats. True if one was sent since then, which does not
-    /// name them.
+    /// Adds leases that were granted by a command sent after so many heartbeats. Returns true if a heartbeat was sent
+    /// since then, because it does not name them.
     pub(super) fn add(&mut self, ids: impl IntoIterator<Item = u64>, after: u64) -> bool {
         let before = self.ids.len();
         self.ids.extend(ids);
@@ -50,8 +50,8 @@ impl GrantedLeases {
         self.ids.contains(&id)
     }
 
-    /// A heartbeat that named these was answered with those that the worker still has. Gives the ones that have ended: they
-    /// are complete, or somebody else's.
+    /// A heartbeat named these leases, and its answer lists those that the worker still has. Returns the leases that have
+    /// ended: they are complete, or another worker has them.
     pub(super) fn answered(&mut self, named: &[u64], still: &[u64]) -> Vec<u64> {
         let still: BTreeSet<&u64> = still.iter().collect();
         let ended: Vec<u64> = named.iter().copied().filter(|id| !still.contains(id) && self.ids.contains(id)).collect();
@@ -59,7 +59,7 @@ impl GrantedLeases {
         ended
     }
 
-    /// They are the worker's until this moment. Gives it if it is later than the one that was known.
+    /// The leases are the worker's until this moment. Returns it if it is later than the one known before.
     pub(super) fn renew(&mut self, deadline: u64) -> Option<u64> {
         let is_later = deadline > self.deadline;
         self.deadline = self.deadline.max(deadline);

@@ -5,34 +5,34 @@ use tokio::sync::{mpsc, oneshot};
 
 use super::Others;
 
-/// What the ring's thread is to know of leases and batches. What was lost is always told before a deadline that was given without
-/// it.
+/// A message about leases and batches for the ring's thread. Lost leases are always reported before a deadline that does
+/// not cover them.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum LedgerWord {
-    /// Leases that are complete, or somebody else's.
+    /// Leases that are complete, or that another worker has.
     Lost(Vec<u64>),
     /// `CLOCK_BOOTTIME` nanosecond until which all others are this worker's, whatever happens (semantics rule 19). Until then,
     /// batches may be handed out.
     Deadline(u64),
-    /// What of an epoch's last leases other workers have, and want.
+    /// Which of an epoch's last leases other workers have, and which they want.
     Others(Others),
-    /// The ledger has answered that a trainer that ended may have seen this batch, also if it refused that: the batch may be
-    /// offered again.
+    /// The ledger has answered the report that a trainer that ended may have seen this batch. Even if it refused the
+    /// report, the batch may be offered again.
     Noted(u64),
-    /// What the groups have missed that the ledger was asked about.
+    /// Which batches the groups have missed that the ledger was asked about.
     Missed {
         /// Their names.
         asked: Vec<String>,
-        /// What others have consumed and they have not got.
+        /// Batches that other groups have consumed, and that these groups have not got.
         missed: Vec<MissedBatches>,
     },
 }
 
-/// What is said of a worker's leases, in order.
+/// The messages about a worker's leases, in order.
 #[derive(Debug)]
 pub(crate) struct LeaseWords(mpsc::UnboundedReceiver<Said>);
 
-/// A word, or a question whether all words before it were taken.
+/// A message, or a question whether all messages before it were taken.
 #[derive(Debug)]
 pub(super) enum Said {
     Word(LedgerWord),
@@ -45,7 +45,8 @@ pub(super) fn channel() -> (mpsc::UnboundedSender<Said>, LeaseWords) {
 }
 
 impl LeaseWords {
-    /// The next word, as soon as there is one; `None` when the worker is gone. Whoever asks for it has dealt with those before.
+    /// Waits for the next message. `None` if the worker is gone. A caller that asks for it has handled all messages
+    /// before it.
     pub(crate) async fn recv(&mut self) -> Option<LedgerWord> {
         loop {
             if let Some(word) = self.0.recv().await?.word() {
@@ -54,7 +55,7 @@ impl LeaseWords {
         }
     }
 
-    /// The next word, if there is one already.
+    /// The next message, if there is one already.
     pub(crate) fn try_recv(&mut self) -> Option<LedgerWord> {
         loop {
             if let Some(word) = self.0.try_recv().ok()?.word() {
@@ -65,12 +66,12 @@ impl LeaseWords {
 }
 
 impl Said {
-    /// The word, or the answer to the question.
+    /// The message. A question is answered, and gives none.
     fn word(self) -> Option<LedgerWord> {
         match self {
             Self::Word(word) => Some(word),
             Self::Heard(answer) => {
-                // Whoever asked may be gone.
+                // The caller may be gone.
                 let _gone = answer.send(());
                 None
             }

@@ -1,4 +1,5 @@
-//! What is to be done, and what goes to the ledger: the exchange's decisions, with what the batches answer for.
+//! What the ring's thread has to do, and what goes to the ledger: the exchange's decisions, with the claims of the
+//! batches.
 
 use forebay_proto::v1::{Cause, GroupShare, ReturnedRange};
 use forebay_ring::{Action, ConsumerId, HeldBatch, MessageKind, Offer};
@@ -33,7 +34,7 @@ impl Deliveries {
             is_decided |= matches!(action, Action::AdoptedAcked(_) | Action::Orphaned { .. });
         });
         let decided = actions.filter_map(|action| deed(action, claims, *ending, *deadline));
-        // A group's receipt is before the batch's own.
+        // A group's receipt goes before the batch's own.
         let deeds = told.drain(..).map(Deed::Tell).chain(decided).collect();
         if is_decided {
             self.all_may_have_missed();
@@ -52,7 +53,7 @@ impl Deliveries {
     }
 }
 
-/// What the exchange has decided, with what the batch answers for.
+/// A decision of the exchange, with the claims of its batch.
 fn deed(action: Action, claims: &mut Claims, ending: bool, deadline: u64) -> Option<Deed> {
     Some(match action {
         Action::Offer { consumer, slot, batch, generation, redelivered } => {
@@ -82,7 +83,7 @@ fn deed(action: Action, claims: &mut Claims, ending: bool, deadline: u64) -> Opt
             let receipts = claims.adopted_acked(adopted);
             delivered(adopted.batch.epoch, receipts, claims)
         }
-        // Another group has acked it, so nobody gets it again: its trainer will hand it in.
+        // Another group has acked the batch, so it is not offered again. Its trainer will hand it in.
         Action::Seen(_) if ending => return None,
         Action::Seen(batch) => Deed::Tell(Fate::Seen { items: claims.seen(batch.seq), batch: batch.seq }),
         Action::Dropped { batch, seen } => back(claims.dropped(batch.seq, cause(seen, ending)))?,
@@ -104,7 +105,7 @@ fn back(ranges: Vec<ReturnedRange>) -> Option<Deed> {
     (!ranges.is_empty()).then_some(Deed::Tell(Fate::Returned(ranges)))
 }
 
-/// Why a batch comes back that was not acked, and may have been seen or not.
+/// Why a batch comes back without an ACK, depending on whether a trainer may have seen it.
 const fn cause(seen: bool, ending: bool) -> Cause {
     match (seen, ending) {
         (false, _) => Cause::Unseen,

@@ -9,10 +9,10 @@ use forebay_ring::ConsumerId;
 
 use super::Deliveries;
 
-/// How long after its start the trainers of a daemon may hand in what they have had, before anything counts as missed.
+/// How long after a daemon's start its trainers may hand in batches, before any batch counts as missed.
 const HANDING_IN: Duration = Duration::from_secs(2);
 
-/// What the ledger is to be asked, and what trainers are to be told.
+/// Questions to the ledger, and messages for trainers.
 #[derive(Debug, Default)]
 pub(super) struct Missing {
     /// Groups that may have missed something. The ledger is asked when one of their trainers is there.
@@ -21,7 +21,7 @@ pub(super) struct Missing {
     asked: BTreeSet<String>,
     /// Before this moment it is not asked.
     not_before: Option<Instant>,
-    /// What a group has missed whose trainers all left before they were told.
+    /// Missed batches of groups whose trainers all left before they were told.
     pub(super) untold: Vec<MissedBatches>,
     /// Batches of lost leases that trainers were offered: they may have handed them out.
     void: BTreeSet<(ConsumerId, u64)>,
@@ -39,14 +39,15 @@ impl Deliveries {
         self.missing.unasked.extend(self.exchange.groups().filter_map(|group| group.name));
     }
 
-    /// Trainers may have handed out these batches, of which leases are lost: they are not missed before that is known.
+    /// Trainers may have handed out these batches of lost leases. The batches do not count as missed before that is
+    /// known.
     pub(super) fn were_voided(&mut self, offered: &[(ConsumerId, u64)]) {
         self.missing.void.extend(offered);
         self.all_may_have_missed();
     }
 
-    /// The groups to ask the ledger about, each once: trainers of theirs are there, and have nothing in their hands that would still
-    /// change the answer.
+    /// The groups to ask the ledger about, each once. Some of their trainers are here, and none of these has a batch in
+    /// its hands that would still change the answer.
     pub(in crate::consumers) fn ask_what_is_missed(&mut self, now: Instant) -> Vec<String> {
         if self.missing.unasked.is_empty() || self.missing.not_before.is_some_and(|from| now < from) {
             return Vec::new();
@@ -67,7 +68,8 @@ impl Deliveries {
         self.missing.untold.extend(missed);
     }
 
-    /// What is to be told to the trainers that are there, and these. What nobody is there to hear is kept.
+    /// Takes the missed batches of each group that has trainers here, with these trainers. Those of other groups are
+    /// kept.
     pub(in crate::consumers) fn take_untold(&mut self) -> Vec<(MissedBatches, Vec<ConsumerId>)> {
         let untold = std::mem::take(&mut self.missing.untold);
         let mut heard = Vec::new();
@@ -82,14 +84,14 @@ impl Deliveries {
         heard
     }
 
-    /// The group has ended: nobody is told any more.
+    /// The group has ended, so its trainers need not be told any more.
     pub(super) fn end_missing(&mut self, name: &str) {
         let Missing { unasked, untold, .. } = &mut self.missing;
         unasked.remove(name);
         untold.retain(|missed| missed.group != name);
     }
 
-    /// Trainers that are there are still to be told what they have missed: an epoch does not end before that.
+    /// Whether trainers here still have to be told what they have missed. An epoch does not end before that.
     pub(super) fn is_missing_untold(&self) -> bool {
         let Missing { unasked, asked, .. } = &self.missing;
         unasked.iter().chain(asked).any(|name| self.members(name).next().is_some())

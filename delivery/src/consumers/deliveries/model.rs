@@ -133,7 +133,7 @@ impl Walk {
         }
     }
 
-    /// Nobody is granted what trainers may still hand in.
+    /// Whether all trainers are back. Before that, no worker is granted positions that trainers may still hand in.
     fn all_are_back(&self) -> bool {
         self.people.iter().flatten().all(|person| person.id.is_some())
     }
