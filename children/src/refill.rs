@@ -1,9 +1,9 @@
-//! A buffer that is filled anew. What it had before is overwritten, and not cleared: for large records that would cost as
-//! much time as their bytes.
+//! A buffer that is filled again. Its old bytes are overwritten, but not cleared first: for large records, clearing them
+//! would take as long as filling the buffer.
 
 use std::collections::TryReserveError;
 
-/// A buffer with the bytes that were added since it was taken, and behind them what it had before.
+/// A buffer with the bytes that were added since it was taken. Its old bytes follow them.
 #[derive(Debug)]
 pub struct Refill {
     bytes: Vec<u8>,
@@ -11,7 +11,7 @@ pub struct Refill {
 }
 
 impl Refill {
-    /// Nothing is added yet. What `used` has is of no use but for its memory.
+    /// Starts without added bytes. Only the memory of `used` is of use, not its content.
     pub fn new(used: Vec<u8>) -> Self {
         Self { bytes: used, filled: 0 }
     }
