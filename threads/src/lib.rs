@@ -31,21 +31,21 @@ fn no_room(name: &str, source: io::Error) -> io::Error {
     io::Error::new(source.kind(), NoRoom { name: name.to_owned(), source })
 }
 
-/// Does what may take long by a thread of its own, where it keeps no other task waiting. tokio's own way panics where the
-/// system has no room for a thread.
+/// Runs work that may take long on a thread of its own, so that no other task waits for it. tokio's own way to do this
+/// panics if the system has no room for a thread.
 ///
 /// # Errors
 /// The system has no room for the thread.
 pub async fn beside<T: Send + 'static>(name: &str, work: impl FnOnce() -> T + Send + 'static) -> io::Result<T> {
     let (done, answer) = oneshot::channel();
-    // Whoever asked may have gone.
+    // The caller may have gone.
     start(name, move || drop(done.send(work())))?;
     // Its panic ends the process.
     answer.await.map_err(io::Error::other)
 }
 
-/// Makes sure that the system has room for so many threads. tokio, whose threads are started right after this, panics where
-/// it has none.
+/// Checks that the system has room for so many threads. tokio starts its threads right after this, and panics if there is
+/// no room.
 ///
 /// # Errors
 /// It has no room for them.
