@@ -1,4 +1,4 @@
-//! The segments of a lockstep run: from which step on how many ranks read it (semantics rule 40). Pure.
+//! The segments of a lockstep run: how many ranks read the run, and from which step on (semantics rule 40). Pure.
 //!
 //! Each segment has ledgers of its own. A load with another number of ranks begins a segment, and ends the one before it.
 
@@ -14,11 +14,11 @@ pub struct Segments(Vec<LockstepSegment>);
 /// What has become of a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SegmentEnd {
-    /// The run is in it.
+    /// The run is in this segment.
     Current,
-    /// The run went on before this step of this epoch with other ranks.
+    /// The run continued before this step of this epoch, with another number of ranks.
     Before(u64, u64),
-    /// A state from before its beginning was loaded: nothing of it counts. Or the run was never in it.
+    /// A state from before its beginning was loaded, so nothing in it counts. Or the run was never in it.
     Void,
 }
 
@@ -28,7 +28,7 @@ impl Segments {
         Self(vec![LockstepSegment { epoch: 0, step: 0, world_size, generation: 1 }])
     }
 
-    /// From a document; none if no build wrote it.
+    /// Reads a document. Returns nothing if no build can have written it.
     pub fn from_stored(stored: &StoredSegments) -> Option<Self> {
         let rises = |a: &LockstepSegment, b: &LockstepSegment| a.generation < b.generation && place(a) < place(b);
         let good = stored.version == VERSION && !stored.segments.is_empty() && stored.segments.is_sorted_by(rises);
@@ -118,11 +118,11 @@ mod tests {
         assert_eq!(places(&run), [(0, 0, 4, 1), (0, 5, 2, 2)]);
         assert_eq!(run.end_of(1, 4), SegmentEnd::Before(0, 5));
         assert_eq!(run.end_of(2, 2), SegmentEnd::Current);
-        // Ranks of another number came for the same segment, and were too late.
+        // Another number of ranks wanted the same segment, and came too late.
         assert_eq!(run.end_of(2, 8), SegmentEnd::Void);
         run.go_on(2, 1, 0, false);
         assert_eq!(places(&run), [(0, 0, 4, 1), (0, 5, 2, 2)]);
-        // The number of the beginning comes back, and is a segment of its own.
+        // The first number of ranks comes back, and begins a segment of its own.
         run.go_on(4, 1, 2, true);
         assert_eq!(places(&run), [(0, 0, 4, 1), (0, 5, 2, 2), (1, 2, 4, 3)]);
         assert_eq!(Segments::from_stored(&run.stored()), Some(run));
@@ -132,7 +132,7 @@ mod tests {
     fn rule_40_a_state_from_before_a_segment_voids_it() {
         let mut run = Segments::of(4);
         run.go_on(2, 0, 5, true);
-        // The same ranks go back behind their own beginning.
+        // The same ranks return to a step before their own beginning.
         run.go_on(2, 0, 2, true);
         assert_eq!(places(&run), [(0, 0, 4, 1), (0, 2, 2, 2)]);
         assert_eq!(run.end_of(1, 4), SegmentEnd::Before(0, 2));
