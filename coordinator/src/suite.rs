@@ -28,7 +28,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 ///
 /// # Panics
 ///
-/// Where the store does not keep its contract.
+/// If the store breaks its contract.
 pub fn check_store<S: Store>(store: S, mut reopen: impl FnMut(S) -> S) {
     let mut store = store;
     assert_eq!(load(&mut store, ""), [], "a new store is empty");
@@ -55,11 +55,11 @@ pub fn check_store<S: Store>(store: S, mut reopen: impl FnMut(S) -> S) {
     assert_eq!(load(&mut store, "large"), [("large".to_owned(), large)], "a document of some megabytes");
 }
 
-/// Checks that a store mends itself. `fail` makes its next writes fail (true), and takes the cause away (false).
+/// Checks that a store recovers by itself. `fail(true)` makes its next writes fail, and `fail(false)` removes the cause.
 ///
 /// # Panics
 ///
-/// Where a commit that fails does so for ever, or changes something in part.
+/// If commits keep failing, or if a failed commit changes something in part.
 pub fn check_mending<S: Store>(mut store: S, mut fail: impl FnMut(bool)) {
     commit(&mut store, &[put("a", b"kept"), put("b", b"kept")]);
     for round in 0..3 {
@@ -82,12 +82,12 @@ pub fn check_mending<S: Store>(mut store: S, mut fail: impl FnMut(bool)) {
     assert_eq!(load(&mut store, "d"), owned(&[("d", b"at once")]), "a commit needs no read before it");
 }
 
-/// Checks commits whose outcome is not known. `lose` makes the answer to the next commit get lost: as often as not, the commit
+/// Checks commits whose outcome is not known. `lose` makes the answer to the next commit get lost. Often, the commit
 /// itself gets lost too, or comes late.
 ///
 /// # Panics
 ///
-/// Where such a commit is applied in part, or after a later one that succeeded.
+/// If such a commit is applied in part, or after a later one that succeeded.
 pub fn check_unknown<S: Store>(mut store: S, mut lose: impl FnMut(&mut S, u8)) {
     let mut sure = put_number(&mut store, 0);
     for round in 1..=30 {
@@ -115,12 +115,12 @@ pub fn check_unknown<S: Store>(mut store: S, mut lose: impl FnMut(&mut S, u8)) {
     }
 }
 
-/// Checks that one process leads at a time. `replica` opens the store as another process would that is reached at this
-/// address. `depose` ends the leadership of the one that leads, which is given back unless it is over with it.
+/// Checks that one process leads at a time. `replica` opens the store like another process that is reached at this
+/// address. `depose` ends the leadership of a store, and returns the store unless it has ended too.
 ///
 /// # Panics
 ///
-/// Where a store can be written that does not lead, or what it wrote while it led is lost.
+/// If a store that does not lead can be written, or if a write of the leader is lost.
 pub fn check_leadership<S: Store>(
     mut replica: impl FnMut(&str) -> Result<S, StoreError>,
     mut depose: impl FnMut(S) -> Option<S>,
