@@ -44,7 +44,8 @@ pub(crate) struct CoordinateArgs {
     /// How often a snapshot of the ledgers is written to ledger.snapshot in the folder of --path. Left out: 1m.
     #[arg(long, value_name = "DURATION", value_parser = at_least_a_second)]
     snapshot_every: Option<Duration>,
-    /// Where the ledgers are kept: in a file below --path, or in etcd, where several coordinators stand in for each other.
+    /// Where the ledgers are kept: in a file below --path, or in etcd. With etcd, several coordinators can share the
+    /// ledgers: one leads, and another takes over if it fails.
     #[arg(long, value_name = "STORE", default_value = "file")]
     store: StoreKind,
     #[command(flatten)]
@@ -113,7 +114,7 @@ pub(crate) fn run(args: &CoordinateArgs) -> Result<(), Failure> {
         reflection: args.reflection,
     };
     let served = runtime.block_on(coordinate(settings, Surroundings::of_process()));
-    // A connection that never ends is not waited for.
+    // Do not wait for a connection that never ends.
     runtime.shutdown_background();
     served.map_err(|error| Failure::Failed(error.to_string()))
 }

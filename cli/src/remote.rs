@@ -13,11 +13,11 @@ use forebay_proto::v1::{
 use crate::daemon::Daemon;
 use crate::failure::Failure;
 
-/// Which coordinator is meant, if one is.
+/// Which coordinator to ask, if any.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct CoordinatorArgs {
-    /// Ask the coordinator at this address instead of a daemon: a URL with a host and a port, or unix:PATH. Several addresses,
-    /// with commas between them, are coordinators that stand in for each other.
+    /// Ask the coordinator at this address instead of a daemon: a URL with a host and a port, or unix:PATH. If several
+    /// coordinators share their ledgers, give all addresses, with commas between them.
     #[arg(long, value_name = "URL", conflicts_with = "socket_dir", value_delimiter = ',')]
     coordinator: Vec<Address>,
     /// A file with the coordinator's token.
@@ -34,7 +34,7 @@ pub(crate) struct CoordinatorArgs {
     tls_key: Option<PathBuf>,
 }
 
-/// A coordinator that is asked.
+/// A coordinator that commands ask.
 #[derive(Debug)]
 pub(crate) struct Coordinator {
     handle: Handle,
@@ -78,7 +78,7 @@ impl Coordinator {
         self.handle.wait(request).map_err(refused)
     }
 
-    /// Waits until it answers; one that is not there yet may come.
+    /// Waits until the coordinator answers. It may not have started yet.
     pub(crate) fn wait_until_it_answers(&self, within: Duration) -> Result<(), Failure> {
         let until = Instant::now() + within;
         let mut pauses = Pauses::of(process::id().into());

@@ -16,7 +16,8 @@ pub(crate) struct EtcdArgs {
     /// Addresses of etcd's members, such as https://a:2379,https://b:2379.
     #[arg(long = "etcd", value_name = "ADDRESSES")]
     endpoints: Option<String>,
-    /// What all keys in etcd begin with. Coordinators with the same one stand in for each other. Left out: /forebay.
+    /// The prefix of all keys in etcd. Coordinators with the same prefix share their ledgers: one leads, and another
+    /// takes over if it fails. Left out: /forebay.
     #[arg(long, value_name = "KEY")]
     etcd_prefix: Option<String>,
     /// The certificates of the authority that signs those of etcd's members, for https.
