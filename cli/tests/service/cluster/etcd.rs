@@ -1,4 +1,4 @@
-//! Coordinators that stand in for each other, on a real etcd: whoever leads is killed or stopped, etcd's own leader too, and
+//! Coordinators that share their ledgers, on a real etcd: the leader is killed or stopped, etcd's own leader too, and
 //! every record is delivered once.
 
 #[path = "../../../../coordinator/tests/etcd/cluster.rs"]
