@@ -52,7 +52,7 @@ pub(crate) struct BatchStage {
     batcher: Batcher,
     patience: Patience,
     failed: bool,
-    /// A position that was taken, and has no place since the stream failed.
+    /// A taken position that has no place because the stream failed.
     unplaced: Option<Position>,
     last_leases: LastLeases,
     suspects: StageSuspects,
@@ -64,7 +64,7 @@ pub(crate) struct BatchStage {
     told: StageWait,
 }
 
-/// How often reads are looked at that may have taken too long.
+/// How often the stage looks for reads that may have taken too long.
 const LOOK: Duration = Duration::from_secs(1);
 
 impl BatchStage {
@@ -78,7 +78,7 @@ impl BatchStage {
         Self { parts, batcher, patience, failed, unplaced, last_leases, suspects, partners, later, lacks_slot, told }
     }
 
-    /// Runs until `stop` closes; then gives every claim and slot back that was not handed on. Answers the number of
+    /// Runs until `stop` closes. Then it gives back every claim and slot that was not handed on. Returns the number of
     /// the next batch.
     pub(crate) fn run(mut self, stop: &channel::Receiver<()>) -> u64 {
         let (mut looked, mut done) = (Instant::now(), Vec::new());
@@ -114,7 +114,7 @@ impl BatchStage {
         self.close()
     }
 
-    /// Goes on until nothing more can be done now. Answers whether that is for want of a slot.
+    /// Works until nothing more can be done now. Returns whether the reason is that no slot is free.
     fn fill(&mut self) -> bool {
         self.lacks_slot = false;
         loop {
@@ -185,7 +185,7 @@ impl BatchStage {
         }
     }
 
-    /// A position without a record: the batch that has its place answers for it, if the policy has such a batch.
+    /// Handles a position without a record. The batch with its place answers for it, if the policy has such a batch.
     fn bare(&mut self, position: Position) {
         if !self.admits(&position) {
             return;
@@ -216,7 +216,7 @@ impl BatchStage {
         }
     }
 
-    /// Whether a position is part of a batch, and not of what the policy for last batches leaves out.
+    /// Whether a position is part of a batch. The policy for last batches may leave it out.
     fn has_batch(&mut self, position: &Position) -> bool {
         let progress = &self.parts.progress;
         self.parts.order.has_batch(position, || progress.borrow().floor)
@@ -321,7 +321,7 @@ impl BatchStage {
         (self.parts.output)(Handover::Ready(publish(batch, mixed, &mut self.parts.targets)));
     }
 
-    /// Hands on what is mixed, in the order of the batches.
+    /// Hands on mixed batches, in the order of their numbers.
     fn mixed(&mut self, done: MixedBatch) {
         let Some(mixer) = &mut self.parts.mixer else { return };
         mixer.keep(done);
@@ -331,7 +331,7 @@ impl BatchStage {
                 Err(panic) => {
                     let reason = format!("Batch {} could not be mixed: {panic}.", batch.sheet.batch);
                     let ready = publish(batch, None, &mut self.parts.targets);
-                    // What comes back of it would be mixed in vain again.
+                    // If the batch's positions came back, they would be mixed in vain again.
                     self.failed = true;
                     (self.parts.output)(Handover::Lost(ready, reason));
                 }
@@ -339,7 +339,7 @@ impl BatchStage {
         }
     }
 
-    /// Tells the ledger that an epoch has no batch in the making here, and what fills none.
+    /// Tells the ledger that this daemon has no batch of an epoch in the making, and which positions fill no batch.
     fn settled(&mut self, epoch: u64, tail: &[Position]) {
         // An epoch that this daemon has nothing of is settled anyway.
         if let Some(last_lease) = self.last_leases.take(epoch) {
@@ -364,7 +364,7 @@ impl BatchStage {
     }
 
     fn tell(&self, fate: Fate) {
-        // The ledger's task outlives the stage, but for a daemon that ends at once.
+        // The ledger's task outlives the stage, except in a daemon that ends at once.
         let _gone = self.parts.fates.send(fate);
     }
 

@@ -65,7 +65,7 @@ pub struct Picture<'a> {
     pub input: Input<'a>,
     /// What was read behind it, which is kept with the decoded picture.
     pub behind: &'a [u8],
-    /// Where the decoded picture is to be kept for other epochs.
+    /// The cache that keeps the decoded picture for other epochs.
     pub cache: Option<&'a Cache>,
     /// Where the picture's seek points are kept.
     pub(crate) seek: Option<&'a SeekStore>,
@@ -77,13 +77,13 @@ pub struct Picture<'a> {
     pub draw: Draw,
     /// The place's bytes; all of them are written where decoding succeeds.
     pub out: &'a mut [u8],
-    /// Its further views, of which the same holds.
+    /// Its further views. All of their bytes are written too if decoding succeeds.
     pub(crate) further: FurtherViews<'a>,
 }
 
-/// What a thread of the pool does with a picture: decodes it into its place and tells what it was made of, or says what is wrong; the place may hold
-/// anything then. It is made once per thread and keeps its state and memory. The contract is that of every lane, which
-/// `decode/suite.rs` checks.
+/// Decodes a picture into its place on a thread of the pool. It returns what the picture was made of, or what is wrong
+/// with it. After an error, the place may hold anything. Each thread makes one and keeps its state and memory. Every lane
+/// has the same contract, which `decode/suite.rs` checks.
 pub(crate) type Decode = Box<dyn FnMut(Picture<'_>) -> Result<Origin, Fault> + Send>;
 
 /// How the names of decode threads begin. Their panics are caught; those of other threads end the process.
@@ -92,8 +92,9 @@ pub const DECODE_THREAD: &str = "forebay-decode-";
 /// Makes it for one thread.
 pub(crate) type MakeDecode = Arc<dyn Fn() -> Decode + Send + Sync>;
 
-/// The threads of all lanes. Dropping the pool lets them end after the jobs that are queued, and waits for those of the GPUs'
-/// lanes: what they made there is given back while the process still stands. One that does not come back ends the process.
+/// The threads of all lanes. Dropping the pool lets them end after the queued jobs. It waits for the threads of the GPUs'
+/// lanes, so that they free what they allocated while the process still runs. If one of them never returns, the process
+/// ends.
 #[derive(Debug)]
 pub struct Pool {
     board: Arc<Board>,
@@ -108,8 +109,8 @@ pub struct Pool {
 }
 
 impl Pool {
-    /// Starts the threads, each with a decoder of its own. Large masks take their memory from the budget, as pictures do. With `pins` bound to the core of the next number; beside
-    /// them those of the GPUs' lanes.
+    /// Starts the threads, each with a decoder of its own, and the threads of the GPUs' lanes. With `pins`, each decode
+    /// thread is bound to the core of the next number. Large masks take their memory from the budget, as pictures do.
     pub fn start(
         threads: usize,
         pins: Option<&Pins>,
@@ -132,7 +133,8 @@ impl Pool {
         let (gpu_lanes, choice) = lanes.for_board();
         let board = Arc::new(Board::new(threads, gpu_lanes, choice, limits));
         let meter = Arc::new(Meter::new("decode"));
-        // A pool before its first thread: where a later one cannot be started, those before it end with it.
+        // The pool exists before its first thread. So if a later thread cannot be started, dropping the pool ends the
+        // earlier ones.
         let (gpus, off) = (lanes.take_gpus(), lanes.off().to_vec());
         let mut pool = Self { board, meter, threads, of_gpus, gpus, off, suspects: None };
         for number in 0..threads {
@@ -163,7 +165,7 @@ impl Pool {
         self
     }
 
-    /// Queues a picture. A kept one is no suspect: this process has decoded it, and lives.
+    /// Queues a picture. A kept picture is no suspect: this process has decoded it before and survived.
     fn decode(&self, job: DecodeJob) {
         match &self.suspects {
             Some(suspects) if job.suspect.is_some() && matches!(job.input(), Input::File(_)) => suspects.push(job),
@@ -211,7 +213,7 @@ impl Pool {
         self.threads
     }
 
-    /// The daemon ends: a GPU that has hung is waited for no longer than that may take.
+    /// Prepares for the daemon's end. From now on, a hung GPU is waited for no longer than that end may take.
     pub fn leave(&self) {
         self.of_gpus.leave();
     }
@@ -229,7 +231,7 @@ fn work(board: &Board, make: &MakeDecode, memory: &Arc<Budget>, meter: &Meter) {
     let mut maker = PictureMaker::new(make, *board.limits(), memory);
     let mut spare = Vec::new();
     loop {
-        // A batch that is finished but for this goes before pictures of later ones.
+        // A batch that only has to be mixed goes before the pictures of later batches.
         while let Some(job) = board.mix() {
             job.run(&mut spare, memory);
         }
@@ -257,8 +259,8 @@ fn work(board: &Board, make: &MakeDecode, memory: &Arc<Budget>, meter: &Meter) {
             made,
         };
         let is_decoded_here = matches!(order.content, Input::File(_)) && made.is_none();
-        // A place whose outcome never came would hold its batch, and the epoch, for ever: a decoder's panic is an
-        // outcome too. It is made anew, so no broken state is used again.
+        // Without an outcome, a place would hold its batch and the epoch forever. So a decoder's panic is an outcome too.
+        // The decoder is then made again, so that no broken state is reused.
         let outcome = match catch_unwind(AssertUnwindSafe(|| maker.make(order, place))) {
             Ok(outcome) => outcome,
             Err(panic) => {

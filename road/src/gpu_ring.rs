@@ -81,13 +81,13 @@ enum LockError {
     Driver(#[from] ShareError),
 }
 
-/// Where a driver that is there has its device.
+/// The device file of a driver that is installed.
 const DEVICE_FILE: &str = "/dev/nvidiactl";
-/// From one slot's pixels to the next one's it is a multiple of this, as in the host.
+/// The distance from one slot's pixels to the next one's is a multiple of this, as in the host.
 const PIECE: usize = 2 << 20;
 
 impl Gpus {
-    /// By the driver of this file, else by the machine's.
+    /// Uses the driver in this file, or else the machine's.
     pub fn new(uid: u32, driver_file: Option<PathBuf>) -> Self {
         Self { uid, driver_file, driver: OnceLock::new() }
     }
@@ -97,10 +97,10 @@ impl Gpus {
         self.uid
     }
 
-    /// Whether pixels can stand in the GPU with this number.
+    /// Whether a ring's pixels can be in the GPU with this number.
     ///
     /// # Errors
-    /// What stands against it.
+    /// The reason why they cannot.
     pub fn can_hold(&self, ordinal: i32) -> Result<(), PlacementRefusal> {
         PixelPlace::decide(Placement::Gpu(ordinal), &self.machine(), None).map(drop)
     }
@@ -121,16 +121,16 @@ impl Gpus {
         Machine { uid: self.uid, library, driver, device_file: Path::new(DEVICE_FILE).exists(), gpus }
     }
 
-    /// The NUMA node of the GPU with this number. None where it is not known.
+    /// The NUMA node of the GPU with this number, if it is known.
     pub(crate) fn node(&self, ordinal: i32) -> Option<u32> {
         let devices = self.driver().ok()?.devices().ok()?;
         cores::node_of(&devices.get(usize::try_from(ordinal).ok()?)?.bus)
     }
 
-    /// The rings of a stream whose pixels stand here; none in the host.
+    /// The rings of a stream whose pixels are at this place. None for the host.
     ///
     /// # Errors
-    /// The GPU cannot be taken into use.
+    /// The GPU cannot be used.
     pub fn rings(&self, place: PixelPlace, taken: &Arc<RingCosts>) -> Result<Option<Arc<GpuRings>>, PlacementRefusal> {
         let PixelPlace::Gpu { ordinal, uuid } = place else { return Ok(None) };
         let context = self.context(ordinal)?;
@@ -141,7 +141,7 @@ impl Gpus {
     /// Page-locks slots of a ring for the GPU with this number.
     ///
     /// # Errors
-    /// The GPU cannot be taken into use.
+    /// The GPU cannot be used.
     pub fn locks(&self, ordinal: i32, taken: &Arc<RingCosts>) -> Result<Arc<Locks>, PlacementRefusal> {
         let context = self.context(ordinal)?;
         Ok(Arc::new(Locks { taken: Arc::clone(taken), context, slots: Mutex::default() }))
@@ -157,7 +157,8 @@ impl Gpus {
     }
 }
 
-/// A copy, and once more where it fails: on a GPU that is well, something was short for a moment. A broken one ends the process.
+/// Copies, and tries once more after an error: a GPU that works may have lacked something for a moment. A broken GPU ends
+/// the process.
 fn twice(mut copy: impl FnMut() -> Result<(), CudaError>) -> Result<(), CudaError> {
     for last in [false, true] {
         match copy() {
@@ -238,15 +239,15 @@ impl GpuRing {
         Pixels::in_gpu(self.uuid.0, self.stride as u64, self.memory.len() as u64)
     }
 
-    /// A place of a batch, each of which has `len` bytes.
+    /// A place of a batch. Each place has `len` bytes.
     pub fn place(&self, slot: u32, place: u32, len: usize) -> SharedPlace {
         SharedPlace::new(&self.memory, slot as usize * self.stride + place as usize * len, len)
     }
 
-    /// Copies the pixels of those places of a slot that are not `there` yet, and waits until they are there for everybody.
+    /// Copies those places of a slot that are not in the GPU yet, and waits until every process can see them.
     ///
     /// # Errors
-    /// The GPU is well, and cannot.
+    /// The GPU works, but cannot copy.
     pub fn complete(&self, stream: &mut Stream, slot: u32, images: &[u8], there: &[bool]) -> Result<(), CudaError> {
         let len = images.len() / there.len().max(1);
         let (mut at, mut pieces) = (0, Vec::new());
@@ -269,7 +270,7 @@ impl GpuRing {
     /// Copies a place's pixels to the host.
     ///
     /// # Errors
-    /// The GPU is well, and cannot.
+    /// The GPU works, but cannot copy.
     pub fn read(&self, place: &SharedPlace, to: &mut [u8]) -> Result<(), CudaError> {
         twice(|| self.reads.lock().read_place(place, to))
     }
@@ -281,8 +282,8 @@ impl AsFd for GpuRing {
     }
 }
 
-/// A ring with its pixels in a GPU's memory, or in its slots; its slots are page-locked as they come, if there is something to
-/// do it.
+/// A ring whose pixels are in a GPU's memory or in its slots. With `locks`, a slot is page-locked as soon as it has its
+/// memory.
 pub(crate) fn stream_ring(region: Region, gpu: Option<Arc<GpuRing>>, locks: Option<Arc<Locks>>) -> StreamRing {
     let ring = StreamRing::new(region);
     let ring = match gpu {
@@ -314,7 +315,7 @@ impl Locks {
 
 impl Drop for GpuRing {
     fn drop(&mut self) {
-        // Its trainers are told at this moment, and unmap it when they take their next batch.
+        // Its trainers are told now. They unmap it when they take their next batch.
         self.taken.gpu.fetch_sub(self.memory.len() as u64, Ordering::Relaxed);
     }
 }

@@ -14,22 +14,24 @@ use crate::{last_resort, threads};
 
 /// How often the watch looks.
 const TICK: Duration = Duration::from_secs(1);
-/// For how many looks a GPU may take for a group of pictures, or a batch's copies. It takes milliseconds, and a few seconds where a
-/// trainer keeps the GPU busy or a debugger holds it; what takes a minute has hung.
+/// How many looks of the watch a GPU may take for a group of pictures, or for a batch's copies. Normally, they take
+/// milliseconds, or a few seconds if a trainer keeps the GPU busy or a debugger holds it. A GPU that takes a minute has
+/// hung.
 const HANG: u32 = 60;
-/// The same at the daemon's end, where a service manager waits half a minute for all of it.
+/// The same limit at the daemon's end. A service manager gives half a minute for the whole end.
 const LEAVE: u32 = 10;
 
-/// The threads. Dropping them waits for their end, which whoever gives them work has to have begun.
+/// The threads. Dropping this joins them. Their work must be ending by then: the board is closed, or the upload's sink is
+/// dropped.
 #[derive(Debug)]
 pub(crate) struct GpuThreads {
     watch: Arc<Watch>,
     handles: Vec<JoinHandle<()>>,
-    /// Threads have a clone each until they end.
+    /// Each thread has a clone until it ends.
     running: Option<Sender<Infallible>>,
     ended: Receiver<Infallible>,
     tick: Duration,
-    /// How many more threads the system has.
+    /// How many more threads the system can start.
     #[cfg(test)]
     room: usize,
 }
@@ -49,14 +51,14 @@ impl Default for GpuThreads {
     }
 }
 
-/// The time between two looks; tests, which wait for a hang, name how long one is to take.
+/// The time between two looks. Tests that wait for a hang set it by the time that a hang takes.
 fn tick() -> Duration {
     let milliseconds = std::env::var("FOREBAY_GPU_HANG_MS").ok().and_then(|text| text.parse().ok());
     milliseconds.map_or(TICK, |all| Duration::from_millis(all) / HANG)
 }
 
 impl GpuThreads {
-    /// As on a system that has so few threads left.
+    /// As on a system that can start only so many threads.
     #[cfg(test)]
     pub(crate) fn with_room_for(room: usize) -> Self {
         let mut threads = Self::default();
@@ -64,7 +66,7 @@ impl GpuThreads {
         threads
     }
 
-    /// Starts a thread, which is watched while it says that it waits.
+    /// Starts a thread. The watch checks it while the thread says that it waits.
     pub(crate) fn start(&mut self, name: &str, work: impl FnOnce(Watched) + Send + 'static) -> io::Result<()> {
         let (watched, running) = (self.watched(name), self.running.clone());
         self.spawn(name, move || {
@@ -73,12 +75,12 @@ impl GpuThreads {
         })
     }
 
-    /// For a thread of somebody else's, which ends before the last of these does.
+    /// Watches a thread that was started elsewhere. That thread must end before the last of these threads.
     pub(crate) fn watched(&self, name: &str) -> Watched {
         self.watch.add(name)
     }
 
-    /// Begins to watch: all threads are started. One that hangs ends the process.
+    /// Starts the watch. All threads must have been started. If one hangs, the process ends.
     pub(crate) fn watch(&mut self) -> io::Result<()> {
         self.watch_for(|thread, time| last_resort::hung(thread, time))
     }
@@ -107,14 +109,14 @@ impl GpuThreads {
         Ok(())
     }
 
-    /// The daemon ends: a thread that does not come back is waited for no longer than that may take.
+    /// Prepares for the daemon's end. From now on, a hung thread is waited for no longer than that end may take.
     pub(crate) fn leave(&self) {
         self.watch.limit(LEAVE);
     }
 }
 
 impl Drop for GpuThreads {
-    /// The watch goes on meanwhile. Where it could not be started, no thread has been given anything.
+    /// The watch continues during the drop. If it could not be started, no thread has any work.
     fn drop(&mut self) {
         self.running = None;
         for thread in self.handles.drain(..) {

@@ -1,6 +1,6 @@
 //! Random numbers that distinguish one start of something from every other start.
 
-/// A number that is drawn from the system's randomness; never 0, which stands for none in messages.
+/// A random number from the system. It is never 0, because 0 means "none" in messages.
 ///
 /// # Errors
 /// The system has no randomness to give.

@@ -1,6 +1,6 @@
 //! When the daemon ends itself: if nothing in this process can use a GPU any more, or if continuing would give other
-//! pixels than were requested. Its supervisor restarts it, and trainers reconnect. They keep what they hold. The ledgers are told
-//! before, so that no record is suspected of the end (semantics rule 9).
+//! pixels than were requested. Its supervisor restarts it, and trainers reconnect. They keep what they hold. The ledgers
+//! are told before, so that no record is suspected of the end (semantics rule 9).
 
 use std::process;
 use std::sync::{Weak, mpsc};
@@ -11,13 +11,13 @@ use forebay_proto::v1::attend_request::Attendance;
 use parking_lot::Mutex;
 use tokio::runtime::Handle;
 
-/// How long the ledgers may take to hear it.
+/// How long the ledgers may take to receive the message.
 const MOMENT: Duration = Duration::from_secs(2);
 
 /// The workers of this process, each with what runs its commands.
 static WORKERS: Mutex<Vec<(Weak<Worker>, Handle)>> = Mutex::new(Vec::new());
 
-/// Has the ledger of a worker told if the daemon ends itself.
+/// Registers a worker, so that its ledger is told if the daemon ends itself.
 pub(crate) fn watch(worker: Weak<Worker>, runtime: Handle) {
     let mut workers = WORKERS.lock();
     workers.retain(|(worker, _)| worker.strong_count() > 0);
@@ -30,7 +30,7 @@ fn abort() -> ! {
         if let Some(worker) = worker.upgrade() {
             let told = told.clone();
             runtime.spawn(async move {
-                // It ends in any case, and then its leases make suspects at worst.
+                // The daemon ends in any case. If the ledger is not told, the worker's leases make suspects at worst.
                 let _heard = worker.attend(Attendance::Ending, Vec::new()).await;
                 drop(told);
             });
@@ -48,7 +48,8 @@ pub(crate) fn broken(error: &dyn std::error::Error) -> ! {
     abort()
 }
 
-/// A thread has waited so long for a GPU that it will not come back. What it writes to is in nobody else's hands until then.
+/// A thread has waited so long for a GPU that it will never return. Until the process ends, no other thread gets the
+/// memory that it writes to.
 pub(crate) fn hung(thread: &str, limit: Duration) -> ! {
     tracing::error!(
         thread,
@@ -58,7 +59,7 @@ pub(crate) fn hung(thread: &str, limit: Duration) -> ! {
     abort()
 }
 
-/// A picture cannot be decoded by the lane that its record's number says, for a reason that another run may not meet.
+/// The lane that a record's number chooses cannot decode the picture, for a reason that another run may not meet.
 pub(crate) fn unfixed(record: u64, lane: &str, reason: &str) -> ! {
     tracing::error!(
         record,

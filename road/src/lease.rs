@@ -23,13 +23,14 @@ pub(crate) struct LeaseSettings {
     pub ahead: usize,
     /// Places of a batch, in which the tails of epochs are taken (semantics rule 36); 0 if there are none.
     pub batch: u64,
-    /// Time after which a WAIT is asked again, at first.
+    /// The pause before a request that got a WAIT is repeated, at first.
     pub retry: Duration,
 }
 
 impl LeaseSettings {
-    /// The pause after so many requests in a row that gave nothing. It is short for longer than what a dead daemon had is kept
-    /// for its trainers (semantics rule 16), and then grows tenfold, since an idle stream has nothing to ask for.
+    /// The pause after so many requests in a row without a lease. A dead daemon's leases are kept for its trainers for a
+    /// while (semantics rule 16), and the pause stays short for longer than that. Then it grows tenfold, since an idle
+    /// stream has nothing to ask for.
     fn pause(&self, in_vain: u32) -> Duration {
         self.retry * (in_vain / 10).clamp(1, 10)
     }
@@ -56,13 +57,14 @@ pub(crate) async fn keep(
 ) -> Result<(), CallError> {
     tokio::select! {
         _ = &mut stop => return Ok(()),
-        // The stream is gone: so is whoever would stop this.
+        // The stream is gone, so nothing is left that could stop this task.
         asked = may_ask.wait_for(|may| *may) => if asked.is_err() { return Ok(()) },
     }
     let (mut progress, mut recalled, mut tails) = (worker.progress(), worker.recalled(), worker.tails());
     let generation = progress.borrow().generation;
     let (mut asked_again, mut in_vain) = (Instant::now(), 0_u32);
-    // A reply under way is waited for, unless that could take for ever: a lease in it would be nobody's until it expires.
+    // The task waits for a reply under way. Otherwise, a lease in that reply would have no owner until it expires. If the
+    // reply may never come, the task does not wait.
     while stop.try_recv() == Err(TryRecvError::Empty) {
         let now = *progress.borrow_and_update();
         prefetch.completed(now.floor);
@@ -78,8 +80,8 @@ pub(crate) async fn keep(
                 () = called_off(&mut stop, &worker) => return Ok(()),
             };
             if reply.progress.is_some_and(|progress| progress.generation > generation) {
-                // A trainer of another node has taken the run to a state, and the stream begins anew there: a batch of before
-                // must not be among those behind it.
+                // A trainer of another node has moved the run to another state, and the stream starts again there. A
+                // batch from before that must not be among later ones.
                 worker.give_back(reply.leases.iter().map(whole).collect()).await?;
                 return Ok(());
             }
@@ -105,7 +107,7 @@ pub(crate) async fn keep(
                 }
             }
         }
-        // It may have been heard during the reply, and is heard once.
+        // The stop signal may have come during the reply, and can be received only once.
         if stop.try_recv() != Err(TryRecvError::Empty) {
             return Ok(());
         }
@@ -124,7 +126,7 @@ pub(crate) async fn keep(
     Ok(())
 }
 
-/// Returns when this is to stop and a coordinator in another process does not answer.
+/// Returns when this task must stop and a coordinator in another process does not answer.
 async fn called_off(stop: &mut oneshot::Receiver<()>, worker: &Worker) {
     let mut outage = worker.outage();
     let _stopped = stop.await;
@@ -138,7 +140,8 @@ fn target(progress: Progress) -> u64 {
     if progress.drained > progress.floor { progress.floor + 1 } else { progress.floor }
 }
 
-/// Says in the log which shard was leased: name, start and end as the user knows them, where the order is the dataset's.
+/// Logs which shard was leased, with its name, start and end as the user knows them. It does so only if the order is the
+/// dataset's.
 fn tell(source: &dyn Source, plan: &Plan, lease: &Lease) {
     let Lease { id, epoch, start, end, deaths, .. } = *lease;
     let shard = source.shard_name(plan.record(epoch, start));

@@ -17,7 +17,7 @@ pub trait Promisee: Send + Sync {
 #[derive(Debug, Default)]
 pub struct Promises(Mutex<Vec<Weak<dyn Promisee>>>);
 
-/// What the system has left beside what was promised.
+/// What the system has left in addition to what was promised.
 pub(crate) fn beside(system: Memory, promised: u64) -> Memory {
     let Memory { available, mut limited_by } = system;
     if promised > 0 {
@@ -27,13 +27,14 @@ pub(crate) fn beside(system: Memory, promised: u64) -> Memory {
 }
 
 impl Promises {
-    /// Promises memory to what `make` makes, which is told how much others may still take, and compares what it needs with
-    /// what the system has left beside that. Nobody else is promised anything meanwhile.
+    /// Reserves memory for what `make` builds. `make` gets the number of bytes that others were promised and may still
+    /// take. It must compare its need with what the system has left beside those. No other promise is made meanwhile.
     ///
-    /// Others are asked first, and the system then: what they take between the two is counted twice rather than not at all.
+    /// The promises are counted first, and the system's free memory is read afterwards. So bytes that others take between
+    /// the two are counted twice, but never missed.
     ///
     /// # Errors
-    /// Those of `make`; nothing is promised then.
+    /// Those of `make`. Then nothing is promised.
     pub fn promise<T: Promisee + 'static, E>(&self, make: impl FnOnce(u64) -> Result<Arc<T>, E>) -> Result<Arc<T>, E> {
         let mut promisees = self.0.lock();
         let made = make(untaken(&mut promisees))?;
@@ -42,10 +43,10 @@ impl Promises {
         Ok(made)
     }
 
-    /// Makes what takes so much memory at once, where the system has it beside what was promised.
+    /// Makes something that takes so much memory at once, if the system has it in addition to what was promised.
     ///
     /// # Errors
-    /// The system cannot be asked; in the inner result, it has too little, and nothing is made.
+    /// The system cannot be asked. The inner error says that it has too little memory, and nothing is made.
     pub fn take<T>(
         &self,
         bytes: u64,
@@ -58,7 +59,7 @@ impl Promises {
     }
 }
 
-/// What was promised and not taken yet, by all that are still there.
+/// What was promised and not taken yet, by all promisees that still exist.
 fn untaken(promisees: &mut Vec<Weak<dyn Promisee>>) -> u64 {
     promisees.retain(|promisee| promisee.strong_count() > 0);
     promisees.iter().filter_map(Weak::upgrade).map(|promisee| promisee.untaken()).sum()

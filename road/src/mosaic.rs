@@ -29,11 +29,11 @@ pub(crate) struct MosaicContent {
 pub(crate) struct PartnerContent {
     /// Number of its record.
     pub record: u64,
-    /// Its content. None if the own record stands in.
+    /// Its content. None if the own record replaces it.
     pub bytes: Option<Vec<u8>>,
 }
 
-/// The pictures beside the own one in a mosaic: of each that the result shows, its record and what it was made of.
+/// The pictures beside the own one in a mosaic. For each that the result shows: its record, and what it was made of.
 pub(crate) type Partners = [Option<(u64, Origin)>; PARTNERS];
 
 /// The partners of all places with a mosaic, until their batch is settled.
@@ -54,7 +54,7 @@ impl PlacePartners {
         self.set(to, self.0.get(&from).cloned());
     }
 
-    /// Takes out those of a batch, by their places.
+    /// Takes out the partners of a batch, by their places.
     pub(crate) fn take(&mut self, batch: u64) -> BTreeMap<u32, Box<Partners>> {
         let mut of_batch = self.0.split_off(&(batch, 0));
         self.0.append(&mut of_batch.split_off(&(batch + 1, 0)));
@@ -80,9 +80,9 @@ impl MosaicReads {
         partners.map(|partner| source.size(partner)).fold(source.size(own), u64::saturating_add)
     }
 
-    /// Reads a turn's record and its partners, all of it at most `room` bytes. `own` is memory for the record. `turns_to` hears of
-    /// each partner before it is read, and answers whether it is to be read. For a partner that is not, or that is bad, the own
-    /// record stands in: its own place tells what is wrong with it.
+    /// Reads a turn's record and its partners, at most `room` bytes in all. `own` is memory for the record. `turns_to` is
+    /// called before each partner, and returns whether to read it. If a partner is bad or must not be read, the own
+    /// record replaces it. The partner's own place reports what is wrong with it.
     ///
     /// # Errors
     /// The own record cannot be read, there is too little room, or a partner cannot be read at this moment.
@@ -121,7 +121,7 @@ impl MosaicReads {
     }
 }
 
-/// The error of a record that needs more room, with the room for the others of its mosaic.
+/// The error of a record that needs more room. The room for the other records of its mosaic is added.
 fn with_others(error: ReadError, others: u64) -> ReadError {
     match error.retry() {
         Retry::WithRoom(bytes) => {

@@ -17,13 +17,13 @@ pub(crate) type At = (u64, u32);
 #[derive(Debug)]
 pub(crate) struct PlaceRight {
     slot: PlaceMut,
-    /// The same place in memory of a GPU, where the pixels of this ring stand there.
+    /// The same place in a GPU's memory, if the ring's pixels are there.
     gpu: Option<(Arc<GpuRing>, SharedPlace)>,
     in_gpu: bool,
 }
 
 impl PlaceRight {
-    /// A place of a slot of this ring, whose pixels stand in a GPU if there is one.
+    /// A place of a slot of this ring. If the ring's pixels are in a GPU, `ring` has them.
     pub(crate) fn new(mut slot: PlaceMut, ring: Option<&Arc<GpuRing>>) -> Self {
         let len = slot.as_mut().len();
         let in_gpu = |ring: &Arc<GpuRing>| (Arc::clone(ring), ring.place(slot.slot(), slot.place(), len));
@@ -39,7 +39,7 @@ impl PlaceRight {
         place.map_or_else(|| Target::Host(slot.as_mut()), |(_, place)| Target::Gpu(place))
     }
 
-    /// The number of the GPU in whose memory the ring's pixels stand.
+    /// The number of the GPU whose memory has the ring's pixels.
     pub(crate) fn gpu(&self) -> Option<i32> {
         self.gpu.as_ref().map(|(ring, _)| ring.ordinal())
     }
@@ -49,10 +49,10 @@ impl PlaceRight {
         self.in_gpu
     }
 
-    /// Its pixels, from wherever they are. Few places are read: those that stand in for others.
+    /// Its pixels, wherever they are. Few places are read: only those that other places repeat.
     ///
     /// # Errors
-    /// They are in a GPU that is well, and cannot be read.
+    /// The pixels are in a GPU that works, and they cannot be read.
     pub(crate) fn pixels(&mut self) -> Result<&[u8], CudaError> {
         if let (true, Some((ring, place))) = (self.in_gpu, &self.gpu) {
             ring.read(place, self.slot.as_mut())?;
@@ -60,13 +60,13 @@ impl PlaceRight {
         Ok(self.slot.as_mut())
     }
 
-    /// Its mask or view in a column, which is in the slot wherever the pixels are: 1 if there is one and else 0, and its
-    /// values.
+    /// Its mask or view in a column, which is always in the slot. The first byte is 1 if there is one, and otherwise 0.
+    /// Its values follow.
     pub(crate) fn column(&mut self, column: usize) -> (&mut u8, &mut [u8]) {
         self.slot.column(column)
     }
 
-    /// The slot's room for its pixels, where these are from now on, and for its views in these columns.
+    /// The slot's room for its pixels, which are there from now on, and for its views in these columns.
     pub(crate) fn with_views(&mut self, columns: &[usize]) -> (&mut [u8], [&mut [u8]; MOST_VIEWS]) {
         self.in_gpu = false;
         self.slot.with_columns(columns)
@@ -81,7 +81,7 @@ impl PlaceRight {
         }
     }
 
-    /// Has no masks or views: their values are 0.
+    /// Marks its masks and views as missing, and sets their values to 0.
     pub(crate) fn clear_columns(&mut self) {
         for &column in &*self.slot.place_columns() {
             let (validity, numbers) = self.column(column);
@@ -97,7 +97,7 @@ impl PlaceRight {
 }
 
 impl AsMut<[u8]> for PlaceRight {
-    /// The slot's room for it, where its pixels are from now on.
+    /// The slot's room for its pixels, which are there from now on.
     fn as_mut(&mut self) -> &mut [u8] {
         self.in_gpu = false;
         self.slot.as_mut()

@@ -54,26 +54,26 @@ pub enum PlacementRefusal {
          (docker run --gpus all)"
     )]
     NoDriver {
-        /// What was said.
+        /// What the driver said.
         cause: String,
     },
-    /// The driver's library is there, its device is not.
+    /// The driver's library exists, but its device does not.
     #[error(
         "the driver's library is there, but the device /dev/nvidiactl is not: this container was not given the GPU. Start \
          it with docker run --gpus all, or ask for nvidia.com/gpu in the pod's limits"
     )]
     NoDevice,
-    /// The driver shows none.
+    /// The driver shows no GPU.
     #[error(
         "the driver shows no GPU to the daemon. Look at CUDA_VISIBLE_DEVICES, and at the GPUs that the container was given"
     )]
     NoGpu,
-    /// It shows others.
+    /// The driver shows other GPUs.
     #[error("there is no GPU {asked}; the daemon sees {count}, numbered from 0. Look at CUDA_VISIBLE_DEVICES")]
     NoSuchGpu {
         /// The number asked for.
         asked: i32,
-        /// GPUs that there are.
+        /// How many GPUs there are.
         count: usize,
     },
     /// It is a part of a GPU.
@@ -85,7 +85,7 @@ pub enum PlacementRefusal {
         /// Its number.
         ordinal: i32,
     },
-    /// Others cannot use it beside the daemon.
+    /// Other processes cannot use it beside the daemon.
     #[error(
         "the compute mode of GPU {ordinal} allows only one process, or none, but a ring needs two: the daemon and its \
          trainer. Run nvidia-smi -i {ordinal} -c DEFAULT, or set placement = \"host\""
@@ -99,7 +99,7 @@ pub enum PlacementRefusal {
     Unusable {
         /// Its number.
         ordinal: i32,
-        /// What was said.
+        /// What the driver said.
         cause: String,
     },
     /// The driver lacks functions.
@@ -116,7 +116,7 @@ pub enum PlacementRefusal {
     Lacks {
         /// Its number.
         ordinal: i32,
-        /// What.
+        /// What it lacks.
         lacks: &'static str,
     },
     /// The GPU's memory is full.
@@ -126,7 +126,7 @@ pub enum PlacementRefusal {
     Memory {
         /// Its number.
         ordinal: i32,
-        /// What was said.
+        /// What the driver said.
         cause: String,
     },
     /// Its trainers could write to it.
@@ -174,7 +174,7 @@ pub enum PlacementRefusal {
 }
 
 impl PlacementRefusal {
-    /// Of a GPU whose memory cannot be shared, or that cannot be asked.
+    /// The refusal for a GPU whose memory cannot be shared, or that cannot be asked.
     pub fn by(error: &ShareError, ordinal: i32) -> Self {
         let cause = error.to_string();
         match error {
@@ -203,15 +203,15 @@ impl Credentials {
     /// Whether this trainer may have a ring that it can write to.
     ///
     /// # Errors
-    /// It is another user's.
+    /// The trainer is another user's.
     pub fn may_pin(&self, daemon: u32) -> Result<(), PlacementRefusal> {
         if self.uid == daemon { Ok(()) } else { Err(PlacementRefusal::OtherUserPins { uid: self.uid, daemon }) }
     }
 }
 
 impl PixelPlace {
-    /// Decides for a stream that is opened, by a trainer or before there is any. Beside a place in the host that is only second
-    /// best stands why.
+    /// Decides for a stream that a trainer opens, or that is opened before there is a trainer. If the host is only the
+    /// second choice, the result says why.
     ///
     /// # Errors
     /// The requested GPU is not available to the machine or to this trainer.
@@ -234,10 +234,10 @@ impl PixelPlace {
         }
     }
 
-    /// Whether this trainer can read pixels that stand here, and may.
+    /// Whether this trainer can read pixels at this place and is allowed to.
     ///
     /// # Errors
-    /// It is another user's, or sees other GPUs.
+    /// The trainer is another user's, or sees other GPUs.
     pub fn open_to(&self, trainer: &Credentials, daemon: u32) -> Result<(), PlacementRefusal> {
         let Self::Gpu { ordinal, uuid } = *self else { return Ok(()) };
         if trainer.uid != daemon {

@@ -47,19 +47,19 @@ pub(crate) struct ReadAheadSettings {
     pub threads: usize,
     /// Requests that may be under way, if the source is read by requests.
     pub requests: usize,
-    /// Bytes that may lie ready or be in decoding.
+    /// Bytes that may be ready or in decoding.
     pub budget: u64,
     /// A read that takes longer is an outcome of its record.
     pub read_timeout: Duration,
 }
 
-/// A read that takes longer is worth a word.
+/// A read that takes longer counts as a wait for the storage.
 const SLOW: Duration = Duration::from_secs(10);
 
 /// What was read of one record: its content, or why not.
 pub(crate) type Read = Result<Buffer, Reason>;
 
-/// Why what comes next has not been read for a while.
+/// Why the next record has not been read for a while.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct StorageWait {
     /// When the oldest read that fails or hangs began.
@@ -80,7 +80,7 @@ pub(crate) struct Prefetch {
     ready: channel::Receiver<()>,
     /// Reads that took longer than `read_timeout`, and were given up.
     given_up: AtomicU64,
-    /// Reader threads that are to be started, as soon as the system has room for them.
+    /// Reader threads that will be started as soon as the system has room for them.
     missing: AtomicU64,
     /// Epochs whose last batch need not be full.
     last: Mutex<BTreeSet<u64>>,
@@ -98,10 +98,11 @@ pub(crate) struct RequestFigures {
 }
 
 impl Prefetch {
-    /// Starts what reads; epochs below `first` are over. With `mosaics`, records are read with their partners, and there is no cache.
+    /// Starts the threads that read. Epochs below `first` are over. With `mosaics`, records are read with their partners,
+    /// and there is no cache.
     ///
     /// # Errors
-    /// The system has no room for a thread; those that were started end.
+    /// The system has no room for a thread. Threads that were started end.
     pub(crate) fn start(
         source: Arc<dyn Source>,
         cache: Option<Arc<Cache>>,
@@ -127,12 +128,13 @@ impl Prefetch {
         Ok(prefetch)
     }
 
-    /// The rest of an epoch that no other daemon has comes to this one: its last batch need not be full.
+    /// Notes that this daemon has the rest of an epoch, and no other daemon has a part of it. So its last batch need not
+    /// be full.
     pub(crate) fn has_the_last_of(&self, epoch: u64) {
         self.last.lock().insert(epoch);
     }
 
-    /// Whether it has come.
+    /// Whether this daemon has the rest of the epoch.
     pub(crate) fn is_the_last_of(&self, epoch: u64) -> bool {
         self.last.lock().contains(&epoch)
     }
@@ -153,7 +155,7 @@ impl Prefetch {
         self.change_if(|state| state.ahead.completed(floor));
     }
 
-    /// Reads one record out of turn, for a place that repeats it; `tag` comes back with it.
+    /// Reads one record out of turn, for a place that repeats it. `tag` is returned with it.
     pub(crate) fn fetch(&self, tag: (u64, u32), of: EpochTurn) {
         self.change(|state| state.ahead.fetch(tag, of));
     }
@@ -166,7 +168,7 @@ impl Prefetch {
             TakenRead::Record(_, read) | TakenRead::Fetched { read, .. } => {
                 self.shared.meter.item();
                 if read.is_err() {
-                    // Nothing will be decoded, so no buffer's end tells the readers that another record goes first.
+                    // Nothing will be decoded, so no dropped buffer tells the readers that another record goes first now.
                     self.shared.work.notify_one();
                 }
             }
@@ -177,7 +179,7 @@ impl Prefetch {
         })
     }
 
-    /// Takes what is left of an epoch up to `limit`, read or not, if it is no more than `most` says.
+    /// Takes the rest of an epoch up to `limit`, read or not, if it is no more than `most` allows.
     pub(crate) fn leave_rest(&self, limit: u64, most: impl Fn(u64) -> u64) -> Vec<Position> {
         let mut state = self.shared.state.lock();
         let left_out = state.ahead.leave_rest(limit, most);
@@ -196,7 +198,7 @@ impl Prefetch {
         &self.ready
     }
 
-    /// Looks for reads that have taken too long; to be called now and then by the batch thread.
+    /// Looks for reads that take too long. The batch thread calls this now and then.
     pub(crate) fn expire(&self, now: Instant) {
         let timeout = self.settings.read_timeout;
         let outage = |record| ReadError {
@@ -277,7 +279,7 @@ impl Prefetch {
         rest
     }
 
-    /// How long the readers waited for room, where there was something to read.
+    /// How long the readers waited for room while there was something to read.
     pub(crate) fn meter(&self) -> &Meter {
         &self.shared.meter
     }
@@ -311,7 +313,7 @@ impl Prefetch {
         });
     }
 
-    /// Makes a change that may turn out to be none: then it wakes no thread.
+    /// Makes a change that may turn out to change nothing. In that case, no thread is woken.
     fn change_if(&self, change: impl FnOnce(&mut PrefetchState) -> bool) {
         let is_changed = change(&mut self.shared.state.lock());
         if is_changed {
@@ -337,7 +339,7 @@ impl Prefetch {
     ) -> io::Result<()> {
         let shared = Arc::clone(&self.shared);
         let source = Arc::clone(&self.source);
-        // A read may hang for ever; the cache must not stay for it.
+        // A read may hang forever, and must not keep the cache alive.
         let cache = self.cache.as_ref().map_or_else(Weak::new, Arc::downgrade);
         threads::start(name, move || {
             thread_class::background();
@@ -349,7 +351,7 @@ impl Prefetch {
 
 impl Drop for Prefetch {
     fn drop(&mut self) {
-        // What is left belongs to a stream that is gone: nobody wants it back.
+        // The stream is gone, so the positions that are left need not be returned.
         let _rest = self.close();
     }
 }

@@ -150,7 +150,7 @@ impl From<BadRecord> for v1::BadRecord {
     }
 }
 
-/// Without a full stop: what the caller goes on with follows.
+/// Without a full stop, because the caller continues the sentence.
 impl fmt::Display for BadRecord {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (file, reason) = (self.file(), self.reason.to_string());

@@ -23,7 +23,7 @@ pub(crate) struct Sheet {
     pub valid: u32,
     /// Label of each place, -1 without.
     pub labels: Vec<i64>,
-    /// Record number of each place, -1 where it is none.
+    /// Record number of each place, -1 without a record.
     pub records: Vec<i64>,
     /// The repeat of each place's record.
     pub repeats: Vec<u16>,
@@ -60,7 +60,7 @@ pub(crate) struct MixedLabels {
 }
 
 impl Sheet {
-    /// What stands in a place, if it has a record.
+    /// The turn of the record at a place, if the place has one.
     pub(crate) fn turn(&self, place: usize) -> Option<Turn> {
         let record = u64::try_from(*self.records.get(place)?).ok()?;
         Some(Turn::new(record, self.repeats.get(place).copied().unwrap_or_default()))

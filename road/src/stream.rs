@@ -81,7 +81,7 @@ pub enum StreamError {
     /// A transform that needs boxes.
     #[error("{0}")]
     NoBoxes(#[from] NoBoxes),
-    /// A column that says nothing of mixed pictures.
+    /// A column that says nothing about mixed pictures.
     #[error(
         "mixing: column \"{column}\" has places in the picture (boxes, points or masks), which do not fit mixed pictures. \
          Leave the column out of `columns`, or leave out `mixing`"
@@ -90,7 +90,7 @@ pub enum StreamError {
         /// The column.
         column: String,
     },
-    /// A setting that mosaics do not go with.
+    /// A setting that cannot be combined with mosaics.
     #[error("{key}: cannot be combined with a mosaic. Leave out `{key}`, or the mosaic")]
     NoMosaic {
         /// The setting.
@@ -113,7 +113,7 @@ pub enum StreamError {
     DecodeGpu {
         /// Its number.
         asked: i32,
-        /// Which ones do, in words.
+        /// Which GPUs do, in words.
         there: String,
     },
     /// The ring itself.
@@ -151,7 +151,7 @@ pub enum StreamError {
     System(#[from] std::io::Error),
 }
 
-/// How long before a stopping stream looks again whether trainers are done.
+/// How long a stopping stream waits before it checks again whether trainers are done.
 const DRAIN_STEP: Duration = Duration::from_millis(20);
 
 impl StreamError {
@@ -208,10 +208,10 @@ impl Stream {
         self.site.place()
     }
 
-    /// Whether this trainer can read its pixels, and may.
+    /// Whether this trainer can read its pixels and is allowed to.
     ///
     /// # Errors
-    /// It is another user's, and could write to them; or they stand in a GPU, and it sees other GPUs.
+    /// The trainer is another user's and could write to them, or they are in a GPU and the trainer sees other GPUs.
     pub fn open_to(&self, trainer: &Credentials) -> Result<(), PlacementRefusal> {
         self.site.open_to(trainer, self.settings.pin_memory)
     }
@@ -235,14 +235,15 @@ impl Stream {
         self.is_idle()
     }
 
-    /// Whether nobody reads it, and its shard is another daemon's by now, or its run has gone on with another number of ranks. A
-    /// trainer that wants the shard or the rank here needs the stream to be opened again (semantics rules 39 and 40).
+    /// Whether no trainer reads the stream, and either its shard belongs to another daemon now, or its run continues with
+    /// another number of ranks. A trainer that wants the shard or the rank here needs the stream to be opened again
+    /// (semantics rules 39 and 40).
     pub async fn has_moved(&self) -> bool {
         let worker = self.delivery.ledger().worker();
         if self.identity.part.is_none() || !self.is_idle() {
             return false;
         }
-        // It may not have heard of that yet. If the coordinator does not answer, the trainer is told so later.
+        // The worker may not know that yet. If the coordinator does not answer, the trainer is told later.
         if let Err(error) = worker.heartbeat().await {
             tracing::debug!(stream = %self.identity, %error, "the ledger was not asked whose the shard is");
         }
@@ -270,7 +271,7 @@ impl Stream {
     /// The quarantine's list behind an entry, a page of it, with all that was handed in.
     ///
     /// # Errors
-    /// As those of [`audit`](Self::audit).
+    /// Those of [`audit`](Self::audit).
     pub async fn quarantine(&self, after: Option<QuarantineKey>) -> Result<ListQuarantineReply, CallError> {
         self.delivery.ledger().quarantine(after).await
     }
@@ -283,8 +284,8 @@ impl Stream {
         self.delivery.ledger().snapshot(in_hand).await
     }
 
-    /// Ends the stream while the daemon continues: it has no trainers any more, or it will begin again. An outage of a
-    /// coordinator in another process is not waited for (semantics rule 34).
+    /// Ends the stream while the daemon continues. The stream has no trainers any more, or it will begin again. An outage
+    /// of a coordinator in another process is not waited for (semantics rule 34).
     pub async fn close(&self) {
         self.delivery.ledger().end();
         self.delivery.drain().await;

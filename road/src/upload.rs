@@ -13,9 +13,9 @@ use crate::gpu_threads::GpuThreads;
 /// Takes what the batch stage gives.
 pub(crate) type Sink = Box<dyn Fn(Handover) + Send>;
 
-/// Brings what is missing of a batch to the GPU.
+/// Copies the missing pictures of a batch to the GPU.
 fn complete(rings: &GpuRings, stream: &mut Stream, mut ready: FinishedBatch) -> Handover {
-    // Without its ring, which has ended, nobody will be offered it.
+    // If the ring has ended, no trainer will be offered this batch, and nothing is copied.
     let ring = rings.get(ready.slot.ring());
     let (slot, images) = (ready.slot.index(), ready.slot.images());
     if let Some(Err(error)) = ring.map(|ring| ring.complete(stream, slot, images, &ready.in_gpu)) {
@@ -26,8 +26,8 @@ fn complete(rings: &GpuRings, stream: &mut Stream, mut ready: FinishedBatch) -> 
     Handover::Ready(ready)
 }
 
-/// Starts the step's thread, which hands everything on in order. It ends when the sink that it gives back is dropped, which has to
-/// be before the thread is. The queue needs no bound: there are no more batches than slots.
+/// Starts the step's thread, which hands everything on in order. The thread ends when the returned sink is dropped. Drop
+/// the sink before the thread. The queue needs no bound: there are no more batches than slots.
 ///
 /// # Errors
 /// The system has no more threads, or the GPU no queue for the copies.
@@ -35,9 +35,10 @@ pub(crate) fn start(rings: Arc<GpuRings>, next: Sink) -> std::io::Result<(Sink, 
     start_in(GpuThreads::default(), rings, next)
 }
 
-/// Where it fails, what is given here is dropped last: its thread ends when the sender is gone.
+/// On an error, `thread` is dropped last, because it is an argument. Its thread ends when the sender is gone.
 fn start_in(mut thread: GpuThreads, rings: Arc<GpuRings>, next: Sink) -> std::io::Result<(Sink, GpuThreads)> {
-    // Before the thread, so that a GPU that has none refuses the stream that asks for it, and ends no other's.
+    // This comes before the thread. So a GPU without a free queue refuses the stream that asks for it, and ends no other
+    // stream.
     let mut stream = rings.stream().map_err(std::io::Error::other)?;
     let (sender, made) = channel::unbounded();
     thread.start("forebay-upload", move |watched| {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 
-/// The threads, and since which look each waits.
+/// The threads, and since which look each one waits.
 #[derive(Debug)]
 pub(crate) struct Watch(Mutex<WatchState>);
 
@@ -41,7 +41,7 @@ pub(crate) struct LateThread {
 }
 
 impl Watch {
-    /// Nobody is watched, and a thread may wait for this number of looks.
+    /// No thread is watched yet. A thread may wait for this number of looks.
     pub(crate) fn new(limit: u32) -> Self {
         Self(Mutex::new(WatchState { looks: 0, limit, entries: Vec::new() }))
     }
@@ -59,7 +59,7 @@ impl Watch {
         state.limit = state.limit.min(limit);
     }
 
-    /// A look, of which one is made at every tick: a thread that has waited for too many.
+    /// Makes a look, which is due at every tick. Returns a thread that has waited for too many looks.
     pub(crate) fn look(&self) -> Option<LateThread> {
         let mut state = self.0.lock();
         state.looks += 1;
@@ -70,7 +70,7 @@ impl Watch {
 }
 
 impl Watched {
-    /// Does what waits for a GPU.
+    /// Does work that waits for a GPU.
     pub(crate) fn during<T>(&self, work: impl FnOnce() -> T) -> T {
         self.waits(true);
         let done = work();
@@ -101,7 +101,7 @@ mod tests {
         slow.during(|| {
             quick.during(|| assert_eq!(watch.look(), None));
             assert_eq!(looks(2), [None, None]);
-            // It waits anew, the other one still.
+            // `quick` begins another wait, while `slow` is still in its first.
             quick.during(|| assert_eq!(looks(2), [Some(late("slow", 3)), Some(late("slow", 3))]));
         });
         assert_eq!(looks(9), [const { None }; 9], "both came back");

@@ -6,8 +6,8 @@
 //! * `skip`, dynamic: the place of a bad record is a hole, and the next record of the order fills it. At the epoch's
 //!   end, the last pictures move into the remaining holes, so that only the last batch is short.
 //! * `skip`, static: places never shift. The place repeats a good picture, and its record is -1.
-//! * `replace`: the place repeats a good record of the same batch. If a dynamic batch has none, its places are holes, as with
-//!   `skip`.
+//! * `replace`: the place repeats a good record of the same batch. If a dynamic batch has none, its places are
+//!   holes, as with `skip`.
 
 mod action;
 mod fixed;
@@ -61,13 +61,13 @@ pub(crate) struct Batcher {
     seats: BTreeMap<(u64, u64), u64>,
     /// Dynamic epochs whose records have all been placed and that have batches in the making.
     ended: BTreeSet<u64>,
-    /// Those of them that end without a batch that is not full.
+    /// Those of them that end with full batches only.
     settling: BTreeSet<u64>,
     /// Positions that no batch has room for, until their epoch ends.
     dropped: Vec<Position>,
     /// Bad records, as far as their number matters.
     bad: HashSet<u64>,
-    /// Says which records an epoch has, where one without a good record fails the stream.
+    /// The plan, if an epoch without a good record fails the stream. It says which records an epoch has.
     plan: Option<Arc<Plan>>,
     /// Bad turns of records of the latest epochs, as far as they matter. One may be read twice.
     bad_of: BTreeMap<u64, HashSet<Turn>>,
@@ -102,8 +102,8 @@ impl Batcher {
         self
     }
 
-    /// Fails when each record that an epoch has by this plan is bad: epochs without a batch would follow each other as
-    /// fast as they can be read, and no trainer would hear why.
+    /// Makes the stream fail if all records of an epoch by this plan are bad. Otherwise, epochs without a batch would
+    /// follow each other as fast as they can be read, and no trainer would learn why.
     #[must_use]
     pub(crate) fn failing_without_one_of(mut self, plan: Arc<Plan>) -> Self {
         self.plan = Some(plan);
@@ -136,7 +136,7 @@ impl Batcher {
         batch
     }
 
-    /// Gives a record that was read its place, where it is to be decoded. A batch with room must be there.
+    /// Gives a place to a record that was read. The record will be decoded there. A batch with room must exist.
     pub(crate) fn place(&mut self, position: Position, label: i64) -> At {
         self.goes_on(position.epoch);
         let (own, turn) = (Some(position), position.turn());
@@ -144,8 +144,8 @@ impl Batcher {
         self.seat(&position, place)
     }
 
-    /// Notes a record that could not be read. Where places never shift it has one: then a batch with room must be
-    /// there, as [`Batcher::keeps_places`] says.
+    /// Notes a record that could not be read. If bad records keep their places ([`Batcher::keeps_places`]), a batch with
+    /// room must exist.
     pub(crate) fn unreadable(&mut self, bad: BadRecord, label: i64) {
         let position = bad.position;
         self.goes_on(position.epoch);
@@ -162,7 +162,7 @@ impl Batcher {
         self.rules.dynamic.is_none() || self.rules.on_error == OnError::Replace
     }
 
-    /// Notes what decoding gave, or for a copy, that it could not be read.
+    /// Notes the result of decoding, or that the record for a copy could not be read.
     pub(crate) fn outcome(&mut self, at: At, outcome: Result<Origin, (Locator, Reason)>) {
         let Some(draft) = self.drafts.get_mut(&at.0) else { return };
         let epoch = draft.epoch();
@@ -179,14 +179,14 @@ impl Batcher {
         self.settle(epoch);
     }
 
-    /// Names what a fetched copy is of, before it is decoded.
+    /// Names the record of a fetched copy, before it is decoded.
     pub(crate) fn copying(&mut self, at: At, turn: Turn, label: i64) {
         if let Some(draft) = self.drafts.get_mut(&at.0) {
             draft.set(at.1, DraftPlace { turn, label, ..*draft.place(at.1) });
         }
     }
 
-    /// Record that stands in a place, for messages.
+    /// The record at a place, for messages.
     pub(crate) fn record(&self, at: At) -> Option<u64> {
         self.drafts.get(&at.0).map(|draft| draft.place(at.1).turn.record())
     }
@@ -196,7 +196,7 @@ impl Batcher {
         self.drafts.get(&batch).map(Draft::epoch)
     }
 
-    /// Every record of the epoch that is to be had at this moment was placed. Comes again when others came later.
+    /// Notes that every available record of the epoch has a place. It is called again if more records come later.
     pub(crate) fn end(&mut self, epoch: u64) {
         if !self.settling.contains(&epoch) {
             let left_out = self.left_out(epoch);
@@ -210,14 +210,14 @@ impl Batcher {
         self.settle(epoch);
     }
 
-    /// As [`end`](Self::end) of a dynamic epoch, of which other daemons have parts: what fills no batch is given up, to be put
-    /// together with theirs (semantics rule 36).
+    /// Like [`end`](Self::end), for a dynamic epoch that other daemons have parts of. Positions that fill no batch are
+    /// given up, so that they can be combined with those of the other daemons (semantics rule 36).
     pub(crate) fn end_at_whole_batches(&mut self, epoch: u64) {
         self.settling.insert(epoch);
         self.end(epoch);
     }
 
-    /// Gives up what is not published: its positions. Every action is to be done before.
+    /// Gives up everything that is not published, and returns its positions. The caller must execute all actions before.
     pub(crate) fn close(&mut self) -> Vec<Position> {
         self.open.clear();
         self.seats.clear();
@@ -227,7 +227,7 @@ impl Batcher {
         rest
     }
 
-    /// A further record of the epoch has come.
+    /// Notes that another record of the epoch has come.
     fn goes_on(&mut self, epoch: u64) {
         self.ended.remove(&epoch);
         self.settling.remove(&epoch);
@@ -278,11 +278,11 @@ impl Batcher {
         }
     }
 
-    /// Quarantines a record: at once, but where places never shift with its batch. So a batch that is made again, by
-    /// another daemon, is the same batch.
+    /// Quarantines a record at once. If places never shift, it is quarantined with its batch instead. So if another
+    /// daemon makes the batch again, it is the same batch.
     ///
-    /// If the stream fails at this record, that comes first: the ledger may end the epoch with the record, and trainers must
-    /// hear of the failure before that end.
+    /// If the stream fails at this record, the failure is reported first. The ledger may end the epoch with this record,
+    /// and trainers must hear of the failure before that end.
     fn report(&mut self, at: Option<At>, bad: BadRecord) {
         if let Some(why) = self.judge(&bad) {
             self.fail(why);
@@ -320,8 +320,8 @@ impl Batcher {
             .then(|| format!("{count} bad records are more than max_failures ({limit}); the last: {text}"))
     }
 
-    /// How many records an epoch has, where they must not all be bad. A shard or a rank says too little of the dataset: the
-    /// others would wait for one that fails by itself.
+    /// The number of records of an epoch, if they must not all be bad. Nothing for a shard or a rank: a part says too
+    /// little about the dataset, and the other parts would wait for one that fails alone.
     fn whole(&self, epoch: u64) -> Option<u64> {
         let plan = self.plan.as_ref()?;
         let is_a_part = plan.part().is_some_and(|part| part.count() > 1);
@@ -392,7 +392,7 @@ impl Batcher {
                 draft.repeat(last, place);
             }
         }
-        // Nobody is to see the pictures of an earlier batch of this slot.
+        // No trainer must see the pictures of an earlier batch in this slot.
         self.actions.extend((draft.taken()..size).map(|place| Action::Clear { at: (batch, place) }));
         self.actions.push_back(Action::Publish(draft.sheet(batch)));
     }

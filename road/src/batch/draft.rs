@@ -48,15 +48,15 @@ pub(crate) struct DraftPlace {
 /// How far a place's picture is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fill {
-    /// In the decoder's hands.
+    /// The decoder has it.
     Decoding,
     /// There.
     Good,
-    /// A bad record's, whose place another record of the batch is to take.
+    /// Its record is bad, and another record of the batch will take the place.
     Bad,
-    /// Is to repeat a record.
+    /// It will repeat a record.
     Copy {
-        /// The record was fetched, in vain.
+        /// The record was fetched without success.
         asked: bool,
     },
     /// A copy is being read and decoded.
@@ -70,7 +70,7 @@ pub(crate) enum Fill {
 }
 
 impl DraftPlace {
-    /// A place of which nothing is known.
+    /// A place about which nothing is known.
     pub(crate) const HOLE: Self = Self { own: None, turn: Turn::first(0), label: -1, fill: Fill::Hole, origin: None };
 }
 
@@ -123,7 +123,7 @@ impl Draft {
         }
     }
 
-    /// Static assignment: no further position comes. What has not come leaves a hole.
+    /// Static assignment: no further position comes. A place whose position has not come becomes a hole.
     pub(crate) fn end(&mut self) {
         self.ended = true;
         for place in 0..self.taken() {
@@ -133,7 +133,7 @@ impl Draft {
         }
     }
 
-    /// Whether [`Draft::end`] was said.
+    /// Whether [`Draft::end`] was called.
     pub(crate) fn is_ended(&self) -> bool {
         self.ended
     }
@@ -202,12 +202,12 @@ impl Draft {
         self.taken()
     }
 
-    /// Whether a picture is still in somebody's hands.
+    /// Whether a picture is still being fetched or decoded.
     pub(crate) fn is_busy(&self) -> bool {
         self.busy > 0
     }
 
-    /// Whether a place is to repeat a picture that it does not have yet.
+    /// Whether a place still waits for the picture that it will repeat.
     pub(crate) fn is_wanting(&self) -> bool {
         self.wanting > 0
     }

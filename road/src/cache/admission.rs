@@ -6,14 +6,14 @@
 
 use std::collections::HashMap;
 
-/// Bytes that a kept record counts beside its content: its place in the table, which may be half empty, its headers, and
-/// what the allocator adds.
+/// Bytes that a kept record costs in addition to its content: its entry in the table, which may be half empty, its
+/// headers, and the allocator's overhead.
 pub(crate) const OVERHEAD: u64 = 256;
-/// The allocator gives whole pages to what is at least as large.
+/// The allocator gives whole pages to allocations of at least this size.
 const LARGE: u64 = 128 << 10;
 const PAGE: u64 = 4096;
 
-/// The records of a cache; `T` is what is kept of one.
+/// The records of a cache. `T` is the kept content of one.
 #[derive(Debug)]
 pub(crate) struct Admission<T> {
     budget: u64,
@@ -24,7 +24,7 @@ pub(crate) struct Admission<T> {
 
 #[derive(Debug)]
 enum CachedRecord<T> {
-    /// Somebody is making what is to be kept; so many bytes are set aside for it.
+    /// A thread is making the content. This many bytes are reserved for it.
     Pending(u64),
     Kept(T),
     /// It could not be made, and is not tried again.
@@ -45,9 +45,9 @@ impl<T> Admission<T> {
         }
     }
 
-    /// Sets room aside for a record of which `bytes` are to be kept. Whoever is told yes follows with
-    /// [`keep`](Self::keep) or [`give_up`](Self::give_up); no while another one is at it, where it was given up, or
-    /// where there is no room.
+    /// Reserves room for a record, of which the cache will keep `bytes`. If this returns `true`, the caller must call
+    /// [`keep`](Self::keep) or [`give_up`](Self::give_up). It returns `false` if the record is kept, is being made or was
+    /// given up, or if there is no room.
     #[must_use]
     pub(crate) fn admit(&mut self, record: u64, bytes: u64) -> bool {
         let cost = cost(bytes);
@@ -68,7 +68,7 @@ impl<T> Admission<T> {
         }
     }
 
-    /// Gives the room of an admitted record back, but for its place in the table.
+    /// Returns the room of an admitted record, except for its entry in the table.
     pub(crate) fn give_up(&mut self, record: u64) {
         if let Some(state) = self.records.get_mut(&record)
             && let CachedRecord::Pending(cost) = *state
@@ -94,7 +94,7 @@ impl<T> Admission<T> {
     }
 }
 
-/// What a record of so many bytes counts.
+/// The bytes that a record of this size counts.
 fn cost(bytes: u64) -> u64 {
     let content = if bytes < LARGE { bytes } else { bytes.saturating_add(PAGE) / PAGE * PAGE };
     content.saturating_add(OVERHEAD)

@@ -3,7 +3,8 @@
 
 use parking_lot::{Condvar, Mutex};
 
-/// The budget. Who comes first is served first, so that small pictures never keep a large one waiting for ever.
+/// The budget. Threads are served in the order in which they ask, so small pictures never keep a large one waiting
+/// forever.
 #[derive(Debug)]
 pub struct Budget {
     total: u64,
@@ -14,7 +15,7 @@ pub struct Budget {
 #[derive(Debug, Default)]
 struct BudgetState {
     used: u64,
-    /// Number of the next who comes, and of who is served next.
+    /// The number of the next thread that asks, and of the thread that is served next.
     next: u64,
     served: u64,
 }
@@ -33,9 +34,9 @@ impl Budget {
         Self { total, state: Mutex::default(), changed: Condvar::new() }
     }
 
-    /// Takes `bytes`, waiting until others have given enough back. More than the total is granted when nobody else
-    /// has any. A thread takes everything that it needs at once: two that wait, each with a part of what the other needs, would
-    /// wait for ever.
+    /// Takes `bytes`, and waits until other threads have returned enough. More than the total is granted when no other
+    /// thread has a share. A thread must take everything that it needs at once. Otherwise, two threads that each have
+    /// what the other needs would wait forever.
     ///
     /// # Panics
     /// In tests, if this thread has a share.
@@ -62,7 +63,7 @@ impl Budget {
         self.state.lock().used
     }
 
-    /// How many wait.
+    /// How many threads wait.
     #[cfg(test)]
     pub(crate) fn waiting(&self) -> u64 {
         let state = self.state.lock();

@@ -20,7 +20,7 @@ use crate::prefetch::Buffer;
 use crate::record::EpochTurn;
 use crate::seek::SeekStore;
 
-/// A stream's handle to the pool. Whoever has it says of a picture only where its bytes are, where its pixels go, and which
+/// A stream's handle to the pool. Per picture, its user gives only where the bytes are, where the pixels go, and which
 /// record it is.
 #[derive(Debug)]
 pub(crate) struct Decoding {
@@ -43,12 +43,12 @@ pub(crate) struct Decoding {
     /// How suspects are made.
     suspects: Arc<SuspectOrder>,
     outcomes: Outcomes,
-    /// Pictures that were sent on their way.
+    /// Pictures that were sent to the pool.
     sent: Arc<AtomicU64>,
 }
 
 impl Decoding {
-    /// By this pool and recipe, with these random choices; no picture is under way yet.
+    /// A handle to this pool, with this recipe and these random choices. No picture is under way yet.
     pub(crate) fn new(
         pool: Arc<Pool>,
         (recipe, views): (Arc<Recipe>, Arc<Views>),
@@ -64,13 +64,13 @@ impl Decoding {
         Self { pool, recipe, views, mosaics, seed, masks, cache, seek, gpu, suspects, outcomes, sent }
     }
 
-    /// The same, which counts its pictures here, in addition to those before.
+    /// The same handle, but it counts its pictures here, in addition to earlier ones.
     #[must_use]
     pub(crate) fn counted_in(self, sent: Arc<AtomicU64>) -> Self {
         Self { sent, ..self }
     }
 
-    /// Sends a record's content on its way into this place. What becomes of it is among the outcomes later, with the right to
+    /// Queues a record's content for decoding into this place. The result is among the outcomes later, with the right to
     /// the place.
     pub(crate) fn decode(&self, at: At, place: PlaceRight, content: Buffer, of: EpochTurn, suspect: bool) {
         let EpochTurn { epoch, turn } = of;
@@ -101,7 +101,7 @@ impl Decoding {
         self.suspects.wait()
     }
 
-    /// The outcomes of suspects are waited for no longer.
+    /// Stops waiting for the outcomes of suspects.
     pub(crate) fn withdraw_suspects(&self) {
         self.suspects.withdraw();
     }
@@ -111,7 +111,7 @@ impl Decoding {
         self.outcomes.news()
     }
 
-    /// Takes the outcomes that there are into `into`, which is empty.
+    /// Moves all available outcomes into `into`, which is empty.
     pub(crate) fn take(&self, into: &mut Vec<Done>) {
         self.outcomes.take(into);
     }

@@ -80,7 +80,8 @@ impl GpuLanes {
     /// Opens the lanes that are asked for and tests each.
     ///
     /// # Errors
-    /// One that the configuration names is not to be had on any GPU, or gives wrong pictures on all; with `fixed`, on one of them.
+    /// A lane that the configuration names is unavailable on every GPU, or gives wrong pictures on all of them. With
+    /// `fixed`, one such GPU is enough.
     pub fn open(config: &DecodeSettings, places: &Places, promises: &Promises) -> Result<Self, LaneMissing> {
         Self::open_within(config, places, promises, Memory::now)
     }
@@ -110,7 +111,8 @@ impl GpuLanes {
         for kind in &wanted {
             lanes.add(*kind, |gpu| workers(gpu, *kind, share, promises, system));
         }
-        // With "fixed" the GPU follows from the record: without one of them, the pictures of all would be divided otherwise.
+        // With "fixed", the record's number chooses the GPU. Without one of the GPUs, all pictures would be divided
+        // differently.
         let incomplete = choice.fixed && !lanes.off.is_empty();
         let missing = |kind: &&LaneKind| incomplete || lanes.lanes.iter().all(|open| open.lane.kind != **kind);
         if strict && let Some(kind) = wanted.iter().find(missing) {
@@ -141,8 +143,8 @@ impl GpuLanes {
         }
     }
 
-    /// Adds a lane of this kind for each GPU for which workers can be made, by threads near it. A GPU that breaks meanwhile
-    /// loses all of its lanes.
+    /// Adds a lane of this kind for each GPU whose workers can be made. Threads near the GPU make them. A GPU that fails
+    /// meanwhile loses all of its lanes.
     fn add(&mut self, kind: LaneKind, make: impl Fn(&Gpu) -> Result<Vec<Worker>, NoWorkers> + Sync) {
         let mut broken = Vec::new();
         for gpu in &self.gpus {
@@ -175,12 +177,12 @@ impl GpuLanes {
         self.lanes.is_empty()
     }
 
-    /// What is asked for and does not decode.
+    /// What was requested and does not decode.
     pub(super) fn off(&self) -> &[SwitchedOff] {
         &self.off
     }
 
-    /// The lanes as the board has to know them, and how pictures are to be divided.
+    /// The lanes in the form that the board needs, and how to divide pictures among them.
     pub(super) fn for_board(&self) -> (Vec<GpuLane>, LaneChoice) {
         let lanes = self.lanes.iter().map(|open| open.lane.clone()).collect();
         (lanes, self.choice.unwrap_or(LaneChoice { fixed: false, cpu: true }))
@@ -191,7 +193,8 @@ impl GpuLanes {
         std::mem::take(&mut self.gpus)
     }
 
-    /// Sets a thread to work for each worker, until the board is closed: by whoever has both, where one cannot be started too.
+    /// Starts a thread for each worker, which works until the board is closed. If one cannot be started, the caller must
+    /// close the board, because it has both the board and the threads.
     pub(super) fn start(self, board: &Arc<Board>, threads: &mut GpuThreads) -> io::Result<()> {
         for (number, OpenLane { lane, workers, near }) in (1..).zip(self.lanes) {
             for (place, worker) in workers.into_iter().enumerate() {
@@ -254,7 +257,7 @@ mod tests {
         let lanes = lanes.unwrap();
         assert_eq!(lanes.off().len(), 0);
         let gpu = &lanes.gpus[0];
-        // A part of it is nvJPEG's to take, and nobody else is promised that.
+        // nvJPEG will take a part of it. That part is promised to nothing else.
         assert_eq!(gpu.page_locked() as u64 + gpu.account().untaken(), 28_311_552);
         assert!(gpu.account().untaken() > 18_000_000);
     }
@@ -315,7 +318,7 @@ mod tests {
         lanes.start(&board, &mut threads).unwrap();
         let before = gpus[0].account().used();
         board.switch_off(LaneId(1), "the test wants it".into());
-        // Which waits for their end.
+        // This waits for their end.
         drop(threads);
         assert_eq!((fake.count(Count::Streams), gpus[0].page_locked()), (0, 0));
         let after = gpus[0].account().used();

@@ -1,5 +1,6 @@
-//! Puts a mosaic together in its place: the own picture is there, and each partner is decoded as an ordinary picture, of which a part
-//! is copied over. Boxes and points follow by what each picture was made of, and masks are copied as pictures are.
+//! Puts a mosaic together in its place. The own picture is already there. Each partner is decoded as an ordinary picture,
+//! and a part of it is copied into the place. Boxes and points follow from what each picture was made of. Masks are
+//! copied as pictures are.
 
 use std::sync::Arc;
 
@@ -21,7 +22,7 @@ pub(crate) struct MosaicThread {
     partner: MosaicPixels,
 }
 
-/// What was made of a partner: a result of the whole size, of which a part is to be copied.
+/// What was made of a partner: a result of full size. A part of it is copied.
 #[derive(Debug, Default)]
 pub(crate) struct MosaicPixels {
     /// The picture, in the form of a place.
@@ -43,11 +44,11 @@ pub(crate) struct OwnPicture<'a> {
 }
 
 impl MosaicThread {
-    /// Lays the partners beside the own picture, with their masks. A large mask takes its memory from the budget. Nothing if the
-    /// picture is alone.
+    /// Copies the partners beside the own picture, with their masks. A large mask takes its memory from the budget.
+    /// Returns nothing if the picture is alone.
     ///
     /// # Errors
-    /// The own picture is to stand in for a bad partner, and what of it is shown there is damaged.
+    /// A partner is bad, so the own picture replaces it, and the part of the own picture that is shown there is damaged.
     pub(crate) fn write(
         &mut self,
         decode: &mut Decode,
@@ -78,10 +79,11 @@ impl MosaicThread {
         self.each(decode, own, masks, decode_masks, lay)
     }
 
-    /// Decodes each partner that the result shows, and has its part laid. For a bad one, the own picture stands in.
+    /// Decodes each partner that the result shows, and calls `lay` for its part. If a partner is bad, the own picture
+    /// replaces it.
     ///
     /// # Errors
-    /// It does, and what of it is shown there is damaged.
+    /// The own picture replaces a partner, and the part of the own picture that is shown there is damaged.
     pub(crate) fn each(
         &mut self,
         decode: &mut Decode,

@@ -25,7 +25,7 @@ pub(crate) const ORIGIN: Origin = Origin {
     size: (2, 1),
 };
 
-/// What became of a picture; the right to its place comes back.
+/// The result of a picture's decoding, with the right to its place.
 #[derive(Debug)]
 pub(crate) struct Done {
     /// Batch and place.
@@ -52,7 +52,7 @@ pub(crate) struct Reporter(Arc<OutcomesShared>);
 #[derive(Debug)]
 struct OutcomesShared {
     state: Mutex<OutcomesState>,
-    /// One token is enough: whoever gets it takes everything.
+    /// One token is enough: the batch thread takes all outcomes when it gets one.
     news: channel::Sender<()>,
 }
 
@@ -71,18 +71,19 @@ impl Default for Outcomes {
 }
 
 impl Outcomes {
-    /// A further picture of this batch goes into decoding: where its outcome is to be reported.
+    /// Counts another picture of this batch as in decoding. Its outcome goes to the returned reporter.
     pub(crate) fn expect(&self, batch: u64) -> Reporter {
         *self.shared.state.lock().out.entry(batch).or_default() += 1;
         Reporter(Arc::clone(&self.shared))
     }
 
-    /// Gets a token when no picture of some batch is in decoding any more, and with every fault.
+    /// Gets a token when a batch has no picture in decoding any more, and at every fault.
     pub(crate) fn news(&self) -> &channel::Receiver<()> {
         &self.news
     }
 
-    /// Takes all that was reported, in order, whether it was told or not. `into` is empty, and its memory is used again.
+    /// Takes all reported outcomes in order, even those that no token announced. `into` is empty, and its memory is used
+    /// again.
     pub(crate) fn take(&self, into: &mut Vec<Done>) {
         debug_assert!(into.is_empty(), "what was taken before is dealt with");
         std::mem::swap(&mut self.shared.state.lock().done, into);
@@ -90,7 +91,7 @@ impl Outcomes {
 }
 
 impl Reporter {
-    /// Reports what became of the picture that this was made for.
+    /// Reports the outcome of the picture for which this was made.
     pub(crate) fn report(self, done: Done) {
         let (batch, fault) = (done.at.0, done.outcome.is_err());
         let mut state = self.0.state.lock();

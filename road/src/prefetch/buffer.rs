@@ -1,4 +1,4 @@
-//! The content of a record in the hands of whoever takes it.
+//! The content of a record after it was taken from the prefetch.
 
 use std::mem;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use super::shared::PrefetchShared;
 use crate::mosaic::MosaicContent;
 use crate::record::Input;
 
-/// The content of one record. Dropping it gives its room in the budget back and its memory to the next read.
+/// The content of one record. Dropping it returns its room to the budget, and its memory to the next read.
 #[derive(Debug)]
 pub(crate) struct Buffer {
     loaded: Loaded,

@@ -34,8 +34,8 @@ pub(crate) use span::Span;
 use stage::ReadStage;
 pub(crate) use taken::{LoadedRead, TakenRead};
 
-/// Positions of an epoch, with those of the epochs before it, that are being read or lie ready: so many at most. About
-/// what the default budget holds of photographs, so that a cache changes how fast the road is, not how long.
+/// The most positions of an epoch and the epochs before it that are being read or are ready. About as many photographs
+/// fit into the default budget. So a cache makes the pipeline faster, but not longer.
 pub(super) const MOST_AHEAD: usize = 2048;
 
 /// One read to be done.
@@ -49,18 +49,19 @@ pub(crate) struct ReadJob {
     pub reserved: u64,
     /// It is the last of its lease: a further one may be wanted.
     pub last: bool,
-    /// Epoch in whose order it stands; none for one out of turn.
+    /// The epoch in whose order it is read. None for a read out of turn.
     epoch: Option<u64>,
-    /// When it began. A record may be requested again while an earlier request is under way: this tells them apart.
+    /// When it began. A record may be requested again during an earlier request, and this distinguishes the two.
     pub began: Instant,
-    /// It only asks whether the storage answers: the record alone is read, without partners, and nobody gets it.
+    /// A probe only asks whether the storage answers. It reads the record alone, without partners, and its content is
+    /// discarded.
     pub probe: bool,
 }
 
 /// The state; `B` is what a read gives.
 pub(crate) struct ReadAhead<B> {
     budget: u64,
-    /// Bytes that are being read, lie ready or were taken.
+    /// Bytes that are being read, are ready or were taken.
     used: u64,
     /// Those that were taken.
     taken: u64,
@@ -69,14 +70,14 @@ pub(crate) struct ReadAhead<B> {
     next_id: u64,
     fetches: VecDeque<Fetch<B>>,
     epochs: BTreeMap<u64, EpochReads<B>>,
-    /// Positions whose read is to be tried again.
+    /// Positions whose read must be retried.
     again: usize,
-    /// Reads that hung when that was last looked at.
+    /// Reads that hung at the last check.
     hung: usize,
-    /// When the latest read began that gave a record.
+    /// When the latest read that gave a record began.
     answered: Option<Instant>,
-    /// Partners that the storage does not give, though it gives others: for them, the own record stands in. Each with the epoch in
-    /// which that was judged. It is tried again in later ones.
+    /// Partners that the storage does not give although it gives other records, each with the epoch in which this was
+    /// decided. The own record replaces such a partner. Later epochs try it again.
     judged: BTreeMap<u64, u64>,
     /// What asks whether the storage answers.
     probe: Probe,
@@ -89,7 +90,7 @@ pub(crate) struct ReadAhead<B> {
 struct EpochReads<B> {
     /// Leases that are not all being read, with the next offset.
     spans: VecDeque<(Span, u64)>,
-    /// Records that are being read or lie ready, in the order of their ids.
+    /// Records that are being read or are ready, in the order of their ids.
     tickets: VecDeque<ReadTicket<B>>,
     /// Positions without a record: they are the epoch's last.
     bare: VecDeque<Position>,
@@ -150,7 +151,7 @@ impl<B> ReadAhead<B> {
         }
     }
 
-    /// Epochs below `epoch` have nothing left to lease at this moment. Answers whether that is new.
+    /// Notes that epochs below `epoch` have nothing left to lease now. Returns whether that is new.
     pub(crate) fn drained(&mut self, epoch: u64) -> bool {
         let is_new = epoch > self.drained;
         self.drained = self.drained.max(epoch);
@@ -183,7 +184,8 @@ impl<B> ReadAhead<B> {
         self.in_flight
     }
 
-    /// Whether an answer to this read still counts: its record was not given yet, and is not bad. Or it is the probe that is under way.
+    /// Whether an answer to this read still counts: its record was not given yet and is not bad, or it is the current
+    /// probe.
     pub(crate) fn wants(&self, job: &ReadJob) -> bool {
         if job.probe {
             return self.probe.is_under_way(job.id);
@@ -198,7 +200,8 @@ impl<B> ReadAhead<B> {
         stage.is_some_and(|stage| !matches!(stage, ReadStage::Done(_)))
     }
 
-    /// Whether what is under way has most of the room that is in use. Then the storage is slow, and not what takes records.
+    /// Whether the reads under way have most of the room in use. If so, the storage is slow, and not the consumer of the
+    /// records.
     pub(crate) fn waits_for_storage(&self) -> bool {
         self.in_flight.bytes > self.used / 2
     }
@@ -257,7 +260,7 @@ impl<B> ReadAhead<B> {
         TakenRead::Wait
     }
 
-    /// Forgets epochs below `floor`, which are complete. Answers whether there were any.
+    /// Forgets epochs below `floor`, which are complete. Returns whether there were any.
     pub(crate) fn completed(&mut self, floor: u64) -> bool {
         let before = self.epochs.len();
         self.epochs.retain(|number, epoch| *number >= floor || !epoch.is_empty() || epoch.news);

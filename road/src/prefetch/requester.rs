@@ -19,7 +19,7 @@ pub(super) fn request_until_closed(
 ) {
     loop {
         let Some((job, buf)) = shared.next_job(source, cache.upgrade().as_deref(), Some(most)) else { return };
-        // A request may never be answered: neither the source nor the cache must stay for it.
+        // A request may never be answered, so it must not keep the source or the cache alive.
         let (noting, keeping) = (Arc::clone(shared), Weak::clone(cache));
         let done = move |bytes, read| answered(&noting, &keeping, &job, bytes, read, most);
         let request = Request::new(job.record(), job.reserved, buf, source.locator(job.record()), done);
@@ -29,7 +29,7 @@ pub(super) fn request_until_closed(
             state.closed
         };
         if closed {
-            // Nobody withdraws it any more. It is answered as it is dropped.
+            // The prefetch is closed, so this request would never be withdrawn. Dropping it answers it.
             return;
         }
         shared.pulse(job).during(|| source.request(request));

@@ -1,4 +1,4 @@
-//! What the threads of a prefetch share: what was read ahead, who waits for what, and how long they waited.
+//! What the threads of a prefetch share: what was read ahead, which thread waits for what, and how long they waited.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
@@ -18,16 +18,16 @@ use crate::meter::{Meter, SLICE};
 use crate::mosaic::MosaicReads;
 use crate::record::{EpochTurn, FailedRead};
 
-/// How often it is noted that a read goes on. Reads are given up after much longer.
+/// How often the progress of a read is noted at most. Reads are given up only after much longer.
 const PULSE: Duration = Duration::from_millis(500);
 
 /// What the threads share.
 #[derive(Debug)]
 pub(super) struct PrefetchShared {
     pub state: Mutex<PrefetchState>,
-    /// A job may be had.
+    /// A job may be available.
     pub work: Condvar,
-    /// Something may be taken; one token is enough, whoever gets it looks at everything.
+    /// Something may be taken. One token is enough, because the batch thread looks at everything when it gets one.
     ready: channel::Sender<()>,
     /// Leases are wanted.
     pub hungry: Notify,
@@ -49,19 +49,19 @@ pub(super) struct PrefetchState {
 /// What keeps a thread from reading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Wait {
-    /// There is no room: what takes records is too slow.
+    /// There is no room, because the consumer of the records is too slow.
     Room,
     /// There is nothing to read.
     Lease,
-    /// As many requests are under way as may be: the storage is too slow. This thread waits in its place.
+    /// As many requests are under way as allowed, because the storage is too slow. This thread waits in its place.
     Storage,
 }
 
 impl PrefetchState {
-    /// Takes out the requests whose answers change nothing any more: their record was given by another request, or is bad, or
-    /// the prefetch is closed. Withdraw them once the lock is given back.
+    /// Takes out the requests whose answers change nothing any more: another request gave the record, the record is bad,
+    /// or the prefetch is closed. Withdraw them after the lock is released.
     pub(super) fn unwanted(&mut self) -> Vec<Withdrawal> {
-        // What was not given up is wanted.
+        // Every read that was not given up is wanted.
         if self.under_way.len() == self.ahead.in_flight().reads {
             return Vec::new();
         }
@@ -91,8 +91,8 @@ impl PrefetchShared {
         }
     }
 
-    /// Waits for a record to be read, with a buffer for it. Nothing once the prefetch is closed. `most` requests may be
-    /// under way; a thread that reads each record itself needs no such limit.
+    /// Waits for a record to read, and returns it with a buffer. Returns nothing once the prefetch is closed. At most
+    /// `most` requests may be under way. A thread that reads each record itself needs no such limit.
     pub(super) fn next_job(
         &self,
         source: &dyn Source,
@@ -131,16 +131,16 @@ impl PrefetchShared {
             }
             let wait = match most {
                 Some(_) if full => Wait::Storage,
-                // What is under way is all that the leases have.
+                // The reads under way are all that the leases have.
                 Some(_) if !ahead.wants_room() && ahead.in_flight().reads > 0 => Wait::Storage,
                 _ if !ahead.wants_room() => Wait::Lease,
-                // What is under way fills the budget.
+                // The reads under way fill the budget.
                 Some(_) if ahead.waits_for_storage() => Wait::Storage,
                 _ => Wait::Room,
             };
             if matches!(wait, Wait::Lease) && !state.ahead.wants_probe() {
-                // There is nothing to read, now or after a pause. Whatever brings a lease wakes this thread. So threads of an idle
-                // stream never wake for nothing.
+                // There is nothing to read, now or after a pause. A new lease will wake this thread. So threads of an
+                // idle stream never wake for nothing.
                 let _waits = self.meter.reader_waits();
                 self.work.wait(&mut state);
                 continue;
@@ -153,7 +153,7 @@ impl PrefetchShared {
         }
     }
 
-    /// Reads a record, with its partners if there are mosaics and it is no probe. It is the source that blocks.
+    /// Reads a record. Its partners are read too if there are mosaics and this is no probe. Only the source blocks.
     pub(super) fn read(&self, source: &dyn Source, job: &ReadJob, mut buf: Vec<u8>) -> Result<Loaded, FailedRead> {
         let Some(mosaics) = self.mosaics.as_ref().filter(|_| !job.probe) else {
             let record = job.record();
@@ -179,7 +179,7 @@ impl PrefetchShared {
         self.bytes_read.fetch_add(bytes, Ordering::Relaxed);
     }
 
-    /// Hears that a read goes on. Beats that follow each other quickly are noted as one.
+    /// Notes the progress of a read. Beats that follow each other quickly are noted as one.
     pub(super) fn pulse(self: &Arc<Self>, job: ReadJob) -> Pulse {
         let (shared, noted) = (Arc::downgrade(self), Mutex::new(job.began));
         Pulse::new(move || {
@@ -197,7 +197,7 @@ impl PrefetchShared {
         })
     }
 
-    /// Wakes whoever takes records.
+    /// Wakes the batch thread, which takes records.
     pub(super) fn announce(&self) {
         // A full channel already holds the token that wakes the batch thread.
         let _token = self.ready.try_send(());

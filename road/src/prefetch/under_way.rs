@@ -1,5 +1,4 @@
-//! The requests that are under way, so that those that nobody wants any more can be withdrawn. A request has memory until it
-//! ends.
+//! The requests that are under way, so that unwanted ones can be withdrawn. A request keeps its memory until it ends.
 
 use std::collections::HashMap;
 use std::time::Instant;
@@ -8,7 +7,7 @@ use forebay_sources::Withdrawal;
 
 use super::readahead::ReadJob;
 
-/// The requests without an answer, by the read and when it began: a record may be requested again.
+/// The requests without an answer, by the read and by when it began, because a record may be requested again.
 #[derive(Debug, Default)]
 pub(super) struct UnderWay {
     requests: HashMap<(u64, Instant), (ReadJob, Withdrawal)>,
@@ -27,7 +26,8 @@ impl UnderWay {
         self.requests.len()
     }
 
-    /// Takes out those that are not wanted. Withdraw them once no lock is held: their answers may come at once.
+    /// Takes out the requests that are not wanted. Withdraw them while no lock is held, because their answers may come at
+    /// once.
     pub(super) fn unwanted(&mut self, is_wanted: impl Fn(&ReadJob) -> bool) -> Vec<Withdrawal> {
         let unwanted = self.requests.extract_if(|_, (job, _)| !is_wanted(job));
         unwanted.map(|(_, (_, withdrawal))| withdrawal).collect()

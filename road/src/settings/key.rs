@@ -41,11 +41,11 @@ pub enum Home {
     Shard,
     /// A field of `forebay.Lockstep`.
     Lockstep,
-    /// Python says it in another way.
+    /// Python sets it in another way.
     Other,
     /// `Loader(config={"stream": ...})`.
     Config,
-    /// Only who runs a service sets it.
+    /// Only the operator of a service sets it.
     Service,
 }
 
@@ -109,9 +109,9 @@ impl Key {
     }
 }
 
-/// A table from which keys are read. Whoever implements it notes mistakes.
+/// A table from which keys are read. Its implementation records mistakes.
 pub trait Values {
-    /// The key's value, if it is there and `read` accepts it. Else `read` names what is allowed.
+    /// The key's value, if it is there and `read` accepts it. If `read` refuses it, its error names what is allowed.
     fn take<T>(&mut self, key: &'static str, read: impl FnOnce(&Value) -> Result<T, String>) -> Option<T>;
 }
 

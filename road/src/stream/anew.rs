@@ -1,4 +1,4 @@
-//! A stream that begins anew: its stages are stopped, the ledger is changed, and they go on where it then is.
+//! Restarts a stream: stops its stages, changes the ledger, and starts the stages again from the ledger's new state.
 
 use std::sync::atomic::Ordering;
 
@@ -11,17 +11,17 @@ use crate::stream::pipeline::Stopped;
 /// Which leases a change of the ledger has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ended {
-    /// Every lease: the run was taken to a state.
+    /// Every lease: the run was moved to another state.
     All,
-    /// Some, or those before a change that is not this daemon's: what is left of the others is given back.
+    /// Some leases, or those before a change that another daemon made. What is left of the others is given back.
     Some,
     /// None: nothing has changed.
     None,
 }
 
 impl Stream {
-    /// Stops the pipeline, changes the ledger, and goes on where the ledger then stands. The change says which leases it has
-    /// ended.
+    /// Stops the pipeline, changes the ledger, and continues from the ledger's new state. The change says which leases it
+    /// has ended.
     pub(super) async fn anew<F: Future<Output = Result<Ended, CallError>>>(
         &self,
         change: impl FnOnce() -> F,
@@ -49,7 +49,7 @@ impl Stream {
             Ok(Ended::None) | Err(_) => {}
         }
         if let Err(error) = stopped.go_on() {
-            // Nothing would ever come: trainers are told, until a restore or a reset has more luck.
+            // The stream would never deliver again. So trainers are told, until a restore or a reset succeeds.
             let error = format!("The stream cannot go on: {error}.");
             self.delivery.inlet().fail(error.clone());
             return Err(CallError::Invalid(error));
@@ -57,8 +57,8 @@ impl Stream {
         changed.map(drop)
     }
 
-    /// Loads a state for a rank. If it was loaded for another rank already, on any node, the stream only starts again
-    /// unless it has done so since.
+    /// Loads a state for a rank. If the state was already loaded for another rank, on any node, the stream only starts
+    /// again, unless it has done so since.
     pub(super) async fn load(&self, load: RestoreRequest) -> Result<(), CallError> {
         self.anew(async || {
             let is_first = self.delivery.ledger().restore(&load).await?;
@@ -71,7 +71,7 @@ impl Stream {
         .await
     }
 
-    /// Whether the run was taken to a state since the stream began.
+    /// Whether the run was moved to another state since the stream began.
     pub(super) fn is_behind(&self) -> bool {
         self.delivery.ledger().progress().generation > self.generation.load(Ordering::SeqCst)
     }

@@ -1,5 +1,5 @@
-//! What others do to the run of a stream: trainers of other nodes take it to a state, a bad record of theirs fails it, and they
-//! end the failure (semantics rules 38 and 41). Another rank of a run ends the epoch (rule 40).
+//! What others do to the run of a stream. Trainers of other nodes move it to another state, a bad record of theirs fails
+//! it, and they end the failure (semantics rules 38 and 41). Another rank of a run ends the epoch (rule 40).
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,24 +10,24 @@ use forebay_proto::v1::RunFailure;
 use crate::stream::Stream;
 use crate::stream::anew::Ended;
 
-/// Whether the trainers here were told that the run has failed, and the stream has not begun anew since.
+/// Whether the trainers here were told that the run has failed, and the stream has not restarted since.
 #[derive(Debug, Default)]
 pub(super) struct ToldOfFailure(AtomicBool);
 
 impl ToldOfFailure {
-    /// The stream begins anew, for a reason of its own. Answers whether trainers had been told.
+    /// Notes that the stream restarts. Returns whether trainers had been told.
     pub(super) fn begins_anew(&self) -> bool {
         self.0.swap(false, Ordering::SeqCst)
     }
 
-    /// Trainers are told, or were and the stream has not begun anew after all.
+    /// Notes that trainers are told, or that they were told and the stream did not restart after all.
     pub(super) fn tell(&self) {
         self.0.store(true, Ordering::SeqCst);
     }
 }
 
-/// Watches the run until the stream is gone, if others may change it, or its ledger may fail it. A shard belongs to one daemon,
-/// which decides by itself when it fails.
+/// Watches the run until the stream is gone, if others may change the run or its ledger may fail it. A shard belongs to
+/// one daemon, which alone decides when it fails.
 pub(super) fn watch(stream: &Arc<Stream>) {
     let worker = stream.delivery.ledger().worker();
     if matches!(stream.identity.part, Some(EpochPart::Shard(_))) {
@@ -37,7 +37,7 @@ pub(super) fn watch(stream: &Arc<Stream>) {
     let stream = Arc::downgrade(stream);
     tokio::spawn(async move {
         loop {
-            // The other ends are the stream's, and go with it.
+            // The stream has the other ends of the channels, and they close with it.
             let changed = tokio::select! {
                 changed = failure.changed() => changed,
                 changed = progress.changed() => changed,
@@ -53,8 +53,8 @@ pub(super) fn watch(stream: &Arc<Stream>) {
 }
 
 impl Stream {
-    /// The run was taken to another place by a trainer of another node, or by another rank: the stream goes on there. If it does
-    /// already, this waits until it has arrived.
+    /// Continues the stream where a trainer of another node, or another rank, has moved the run. If another call already
+    /// does so, this waits until it is done.
     pub(super) async fn catch_up(&self) {
         let Some(stopped) = self.pipeline.stop_if(|| self.is_behind()).await else { return };
         tracing::info!(stream = %self.identity, "another trainer has taken the run to another place: the stream goes on there");
@@ -63,7 +63,7 @@ impl Stream {
         }
     }
 
-    /// The run has failed, or goes on if there is no reason.
+    /// Reacts to a failure of the run. If there is no reason, the run continues.
     async fn hear_of_failure(&self, why: String) {
         if !why.is_empty() {
             self.told_of_failure.tell();

@@ -9,7 +9,7 @@ use crate::stream::anew::Ended;
 /// How long a stream may be without a trainer before it gives everything back.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Since when nobody has read a stream. Pure.
+/// Since when a stream has had no trainers. Pure.
 #[derive(Clone, Copy, Debug)]
 enum Idleness {
     /// There are trainers.
@@ -21,7 +21,7 @@ enum Idleness {
 }
 
 impl Idleness {
-    /// Looks whether there are trainers. True when everything is to be given back.
+    /// Checks whether there are trainers. Returns true when everything must be given back.
     fn look(&mut self, is_read: bool, now: Instant, patience: Duration) -> bool {
         match self {
             _ if is_read => *self = Self::Read,
@@ -58,7 +58,8 @@ pub(super) fn watch(stream: &Arc<Stream>) {
 }
 
 impl Stream {
-    /// Gives back all positions, finished batches included, and asks for none until a trainer comes. False if one is there.
+    /// Gives back all positions, including finished batches, and asks for none until a trainer comes. Returns false if
+    /// one is there.
     async fn rest(&self) -> bool {
         if !self.delivery.ledger().wait_for_a_trainer(|| !self.is_idle()) {
             return false;

@@ -55,7 +55,7 @@ pub struct Opening {
     pub prefetch: PrefetchSettings,
     /// The ledger.
     pub coordinator: Handle,
-    /// Who asks it.
+    /// The daemon that uses the ledger.
     pub node: Node,
     /// Threads that decode.
     pub pool: Arc<Pool>,
@@ -65,13 +65,13 @@ pub struct Opening {
     pub caches: Arc<Caches>,
     /// The seek points of this process.
     pub seeks: Arc<SeekStores>,
-    /// The GPUs that rings may stand in.
+    /// The GPUs that may hold rings.
     pub gpus: Arc<Gpus>,
     /// The trainer for which it is opened, if there is one yet.
     pub trainer: Option<Credentials>,
 }
 
-/// Told when a consumer has left, with how many are left.
+/// Called when a consumer has left, with the number of consumers that remain.
 pub type Surplus = Box<dyn Fn(usize) + Send>;
 
 impl Opening {
@@ -97,7 +97,7 @@ impl Opening {
         let geometry = Geometry::with_columns(shape, slots, targets.schema().clone(), &targets.rooms())?;
         let cache = self.cache()?;
         let (rings, first) = self.rings(geometry).await?;
-        // They take what the cache and the ring have left.
+        // Seek points may use what the cache and the ring have left.
         let seek = self.seek();
         let dataset =
             Dataset::new(self.dataset.clone(), Arc::clone(&self.source), plan, (cache, seek), (recipe, targets));
@@ -142,7 +142,7 @@ impl Opening {
         }
     }
 
-    /// The stream, of which nothing runs yet.
+    /// The stream. Nothing of it runs yet.
     fn stream(self, dataset: Dataset, delivery: Delivery, site: Arc<Site>) -> Arc<Stream> {
         let Self { identity, settings, document, prefetch, pool, .. } = self;
         let (settings, dataset, delivery) = (Arc::new(settings), Arc::new(dataset), Arc::new(delivery));
@@ -170,7 +170,7 @@ impl Opening {
         })
     }
 
-    /// What makes the stream's rings, where their pixels are to stand, and the first of them.
+    /// Makes the stream's first ring, and the maker of later rings. The maker knows where their pixels will be.
     async fn rings(&self, geometry: Geometry) -> Result<(Rings, StreamRing), StreamError> {
         let (gpus, wanted, trainer) = (Arc::clone(&self.gpus), self.settings.placement, self.trainer.clone());
         let decodes = self.decodes()?;
@@ -211,7 +211,7 @@ impl Opening {
         }
     }
 
-    /// A GPU that decodes the stream's pictures: the one that is asked for, else the first.
+    /// A GPU that decodes the stream's pictures: the requested one, or else the first.
     fn decodes(&self) -> Result<Option<i32>, StreamError> {
         let gpus: Vec<_> = self.pool.decoding_gpus().into_iter().collect();
         match self.settings.decode_gpu {
@@ -256,8 +256,8 @@ impl Opening {
         Ok(())
     }
 
-    /// The ledger has to tell each opening from the one before, whose leases are returned and whose commands have
-    /// numbers of their own; the daemon's incarnation may open it more than once.
+    /// The ledger must distinguish each opening from the one before. The leases of the earlier opening are returned, and
+    /// its commands have numbers of their own. One incarnation of the daemon may open the ledger more than once.
     fn request(&self, order: StreamOrder, incarnation: u64) -> OpenRequest {
         OpenRequest {
             run: self.identity.run.clone(),

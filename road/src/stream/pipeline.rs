@@ -36,7 +36,7 @@ const BATCH_THREAD: &str = "forebay-batch";
 
 #[cfg(test)]
 thread_local! {
-    /// The system has no room for the thread of a batch stage that this one starts.
+    /// Set by a test: the system refuses the thread of a batch stage that this thread starts.
     pub(super) static NO_ROOM: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
 }
 
@@ -63,8 +63,8 @@ pub(super) struct Pipeline {
 #[derive(Debug, Default)]
 struct Stages {
     running: Option<Running>,
-    /// Number of the first batch when they are started next. It stays when that fails: trainers may still hold batches of
-    /// the numbers before it, and none is used twice.
+    /// The number of the first batch at the next start. A failed start does not change it. Trainers may still hold
+    /// batches with earlier numbers, and no number is used twice.
     next: u64,
 }
 
@@ -77,21 +77,21 @@ struct Running {
     stop_leases: oneshot::Sender<()>,
     /// Where the batch thread leaves the number of the next batch as it ends.
     batch: oneshot::Receiver<u64>,
-    /// Where pixels stand in a GPU.
+    /// Copies pixels to a GPU, if the stream's pixels are in one.
     upload: Option<GpuThreads>,
     lease: tokio::task::JoinHandle<()>,
     /// Kept for its meter.
     prefetch: Arc<Prefetch>,
 }
 
-/// Stages that do not run, and that nobody else starts.
+/// Stages that do not run. No other task can start them meanwhile.
 pub(super) struct Stopped<'a> {
     pipeline: &'a Pipeline,
     stages: MutexGuard<'a, Stages>,
 }
 
 impl Pipeline {
-    /// The stages of a stream, of which none runs yet. `pool` decodes, and `prefetch` says how files are read ahead.
+    /// The stages of a stream. None of them runs yet. `pool` decodes, and `prefetch` says how files are read ahead.
     pub(super) fn new(
         identity: Identity,
         (settings, document): (Arc<StreamSettings>, String),
@@ -120,19 +120,19 @@ impl Pipeline {
     /// Starts the stages for the first time.
     ///
     /// # Errors
-    /// As those of [`Stopped::go_on`].
+    /// Those of [`Stopped::go_on`].
     pub(super) async fn begin(&self) -> io::Result<()> {
         let running = self.start(0)?;
         self.stages.lock().await.running = Some(running);
         Ok(())
     }
 
-    /// Stops the stages; what was not handed on is given back.
+    /// Stops the stages, and gives back what was not handed on.
     pub(super) async fn stop(&self) -> Stopped<'_> {
         self.stop_if(|| true).await.expect("it is needed")
     }
 
-    /// Stops the stages if that is still needed when nobody else has them stopped.
+    /// Waits until no other task has the stages stopped, and stops them if that is still needed.
     pub(super) async fn stop_if(&self, needed: impl FnOnce() -> bool) -> Option<Stopped<'_>> {
         let mut stages = self.stages.lock().await;
         if !needed() {
@@ -144,7 +144,7 @@ impl Pipeline {
         Some(Stopped { pipeline: self, stages })
     }
 
-    /// Stops the stages as [`stop`](Self::stop) does, and waits for a GPU no longer than the daemon's end may take.
+    /// Stops the stages as [`stop`](Self::stop) does. It waits for a GPU no longer than the daemon's end may take.
     pub(super) async fn leave(&self) {
         let mut stages = self.stages.lock().await;
         if let Some(running) = stages.running.take() {
@@ -165,14 +165,14 @@ impl Pipeline {
         }
     }
 
-    /// The meters of the stages that run whether or not the prefetch does, with the items of this stream. The decode threads
-    /// are shared, so their waits are those for all streams.
+    /// The meters of the stages that run whether or not the prefetch does, with the items of this stream. All streams
+    /// share the decode threads, so their waits are those for all streams.
     pub(super) fn meters(&self) -> [(&Meter, u64); 2] {
         let decoded = self.decoded.load(Ordering::Relaxed);
         [(self.pool.meter(), decoded), (&self.meter, self.meter.waits().items)]
     }
 
-    /// Looks at the prefetch. Nothing while the stream begins anew: there is no such stage.
+    /// Looks at the prefetch. Returns nothing while the stream restarts, because there is no prefetch then.
     pub(super) fn look_at_prefetch<T>(&self, look: impl FnOnce(&Prefetch) -> T) -> Option<T> {
         let stages = self.stages.try_lock().ok()?;
         stages.running.as_ref().map(|running| look(&running.prefetch))
@@ -205,7 +205,7 @@ impl Pipeline {
         Some(Mixer::new(Arc::clone(&self.pool), MixSettings { mixing, per_batch: *per_batch, seed: *seed, form }))
     }
 
-    /// What batches follow.
+    /// The rules of batches.
     fn rules(&self, is_dynamic: bool) -> Rules {
         let settings = &*self.settings;
         let most_failures = |limit| policies::most_failures(limit, self.dataset.records());
@@ -236,7 +236,7 @@ impl Pipeline {
     /// Starts the stages; batches are numbered from `next`.
     ///
     /// # Errors
-    /// The system has no room for a thread, or the GPU none for copies; nothing is left of what was started.
+    /// The system has no room for a thread, or the GPU has none for copies. Nothing that was started remains.
     fn start(&self, next: u64) -> io::Result<Running> {
         let Self { settings, dataset, delivery, site, .. } = self;
         let ledger = delivery.ledger();
@@ -264,7 +264,7 @@ impl Pipeline {
         let mixer = self.mixer();
         // Pictures are mixed in the host, and then copied to the GPU.
         let gpu = site.gpu().filter(|_| mixer.is_none());
-        // It gives the upload its work, and so ends before it.
+        // The batch thread gives the upload its work, and so ends before it.
         let watched = upload.as_ref().map(|upload| upload.watched(BATCH_THREAD));
         let parts = BatchParts {
             stream: self.identity.to_string(),
@@ -298,7 +298,7 @@ impl Pipeline {
         let stage = BatchStage::new(parts, batcher);
         let (ended, batch) = oneshot::channel();
         let run = move || {
-            // Whoever stops it waits for this, unless the daemon ends at once.
+            // `Running::stop` waits for this, unless the daemon ends at once.
             let _gone = ended.send(stage.run(&stopped));
         };
         start_batch_thread(run)?;
@@ -338,8 +338,8 @@ fn direct(inlet: Inlet) -> Sink {
     Box::new(move |made| inlet.hand_over(made))
 }
 
-/// A failure does not wait behind batches for a GPU: the ledger hears of the bad record meanwhile, and trainers must hear of the
-/// failure before the epoch's end (semantics rule 7).
+/// A failure does not wait behind batches for a GPU. The ledger hears of the bad record meanwhile, and trainers must hear
+/// of the failure before the epoch's end (semantics rule 7).
 fn overtaking(inlet: Inlet, output: Sink) -> Sink {
     Box::new(move |made| match made {
         Handover::Failed(_) => inlet.hand_over(made),
@@ -348,10 +348,10 @@ fn overtaking(inlet: Inlet, output: Sink) -> Sink {
 }
 
 impl Stopped<'_> {
-    /// Starts the stages again, where the ledger stands by now.
+    /// Starts the stages again, from the ledger's current state.
     ///
     /// # Errors
-    /// The system has no room for a thread, or the GPU none for copies; none of them runs then.
+    /// The system has no room for a thread, or the GPU has none for copies. Then no stage runs.
     pub(super) fn go_on(mut self) -> io::Result<()> {
         self.stages.running = Some(self.pipeline.start(self.stages.next)?);
         Ok(())
@@ -359,7 +359,7 @@ impl Stopped<'_> {
 }
 
 impl Running {
-    /// Stops the stages as [`Running::stop`] does, and waits for a GPU no longer than the daemon's end may take.
+    /// Stops the stages as [`Running::stop`] does. It waits for a GPU no longer than the daemon's end may take.
     async fn leave(self) -> u64 {
         if let Some(upload) = &self.upload {
             upload.leave();
@@ -367,17 +367,17 @@ impl Running {
         self.stop().await
     }
 
-    /// Stops the stages; what was not handed on is given back. Answers the number of the next batch.
+    /// Stops the stages, and gives back what was not handed on. Returns the number of the next batch.
     async fn stop(self) -> u64 {
         let Self { stop, stop_leases, batch, upload, lease, prefetch: _ } = self;
         drop(stop_leases);
-        // Its last reply is waited for, so that every lease in it is given back with the rest.
+        // This waits for the last reply to the lease task, so that every lease in it is given back with the rest.
         let _ended = lease.await;
         drop(stop);
         // A panic of the batch thread ends the process.
         let next = batch.await.unwrap_or_default();
-        // What the batch thread handed on is with the ring's thread before anything else is done. Without room for a thread
-        // it is waited for here.
+        // The batches that the batch thread handed on must reach the ring's thread before anything else is done. If there
+        // is no room for a thread, this waits here.
         let _ended = threads::beside("forebay-join", move || drop(upload)).await;
         next
     }

@@ -17,7 +17,7 @@ use crate::prefetch::RequestFigures;
 use crate::samples::Samples;
 use crate::seek::{SeekFigures, SeekStore};
 
-/// What a trainer is told of a stream.
+/// What a stream tells a trainer about itself.
 pub(super) fn info(stream: &Stream, epoch: u64) -> StreamInfo {
     let Stream { identity, settings, dataset, .. } = stream;
     let (height, width, _) = settings.recipe.shape();
@@ -45,7 +45,7 @@ pub(super) fn info(stream: &Stream, epoch: u64) -> StreamInfo {
 }
 
 impl Stream {
-    /// How it is. If the ledger refuses, such as after its run was forgotten, that is the stream's failure.
+    /// The stream's status. If the ledger refuses, for example after its run was forgotten, that is the stream's failure.
     pub async fn status(&self) -> StreamStatus {
         let mut ring = self.delivery.status().await.unwrap_or_default();
         let counted = match self.delivery.ledger().counted(ring.epoch).await {
@@ -58,7 +58,7 @@ impl Stream {
         told(self, ring, counted)
     }
 
-    /// How it is, with the counts of the ledger that were asked for last: nobody is asked.
+    /// The stream's status, with the last known counts of the ledger. The ledger is not asked.
     pub async fn reading(&self) -> StreamStatus {
         let ring = self.delivery.status().await.unwrap_or_default();
         told(self, ring, self.delivery.ledger().last_counted())

@@ -13,12 +13,12 @@ use crate::placement::{Credentials, PixelPlace, PlacementRefusal};
 use crate::settings::Placement;
 use crate::stream::StreamError;
 
-/// Where the rings of a stream stand.
+/// Where the rings of a stream are.
 #[derive(Debug)]
 pub(super) struct Site {
     gpus: Arc<Gpus>,
     gpu: Option<Arc<GpuRings>>,
-    /// The first ring's pixels in the GPU: that there is room for them is a part of the question.
+    /// The first ring's pixels in the GPU. They decide the place too, because the GPU must have room for them.
     first: Mutex<Option<Arc<GpuRing>>>,
     /// The GPU that copies from the slots, or to them.
     copies: Option<i32>,
@@ -34,15 +34,15 @@ pub(super) struct Rings {
     incarnation: u64,
     /// Trainers may page-lock them.
     pin_memory: bool,
-    /// They live as long as the ring's thread; a retired ring keeps its own until then.
+    /// The shares live as long as the ring's thread. A retired ring keeps its share until then.
     shares: Mutex<Vec<Arc<RingMemoryShare>>>,
 }
 
 impl Site {
-    /// Finds the place for a stream, whose pictures the GPU with the number `decodes` decodes.
+    /// Finds the place for a stream. The GPU with the number `decodes` decodes its pictures.
     ///
     /// # Errors
-    /// The place that is asked for cannot be had.
+    /// The requested place is not available.
     pub(super) fn find(
         gpus: Arc<Gpus>,
         wanted: Placement,
@@ -76,12 +76,12 @@ impl Site {
         Ok(site(gpus, None, None, decodes))
     }
 
-    /// The rings in a GPU, where the pixels stand there.
+    /// The rings in a GPU, if the pixels are there.
     pub(super) fn gpu(&self) -> Option<Arc<GpuRings>> {
         self.gpu.clone()
     }
 
-    /// What the rings take beside their slots.
+    /// What the rings take in addition to their slots.
     pub(super) fn taken(&self) -> &RingCosts {
         &self.taken
     }
@@ -91,10 +91,10 @@ impl Site {
         self.gpu.as_ref().map_or(PixelPlace::Host, |rings| rings.place())
     }
 
-    /// Whether this trainer can read the pixels, and may, also where it locks their pages.
+    /// Whether this trainer can read the pixels and is allowed to, even if it locks their pages.
     ///
     /// # Errors
-    /// It is another user's, and could write to them; or they are in a GPU, and it sees other GPUs.
+    /// The trainer is another user's and could write to them, or they are in a GPU and the trainer sees other GPUs.
     pub(super) fn open_to(&self, trainer: &Credentials, pins: bool) -> Result<(), PlacementRefusal> {
         let uid = self.gpus.uid();
         self.place().open_to(trainer, uid)?;
@@ -113,7 +113,7 @@ impl Rings {
         Self { site, memory, geometry, incarnation, pin_memory, shares: Mutex::default() }
     }
 
-    /// Where they stand.
+    /// Where the rings are.
     pub(super) fn site(&self) -> Arc<Site> {
         Arc::clone(&self.site)
     }
@@ -125,7 +125,7 @@ impl Rings {
     pub(super) fn make(&self, number: u32) -> Result<StreamRing, StreamError> {
         let Self { site, memory, geometry, incarnation, pin_memory, shares } = self;
         let Site { gpus, gpu, first, copies, taken } = &**site;
-        // What trainers copy from is the GPU's memory, where pixels stand there.
+        // If the pixels are in a GPU, trainers copy from its memory.
         let pinnable = *pin_memory && gpu.is_none();
         let near = copies.and_then(|gpu| gpus.node(gpu));
         let (share, region) = memory.ring(geometry.clone(), *incarnation, number, pinnable, near)?;
@@ -135,12 +135,12 @@ impl Rings {
             (None, Some(rings)) => Some(rings.make(geometry, number)?),
             (None, None) => None,
         };
-        // A trainer locks all slots at once. Those whose memory were not there would be its own, by the system's account, and
-        // could not be had in huge pages any more.
+        // A trainer locks all slots at once. If a slot had no memory yet, the system would charge that memory to the
+        // trainer, and could not give it in huge pages any more.
         for slot in 0..if pinnable { geometry.slots() } else { 0 } {
             region.populate(slot)?;
         }
-        // Only now is there a ring that it is the share of: of one that could not be made it goes back.
+        // The share is kept only now that its ring exists. If a ring cannot be made, its share is returned.
         shares.lock().push(share);
         let locks = copies.and_then(|gpu| {
             let refused =

@@ -16,7 +16,7 @@ impl Batcher {
         self.pass(position);
         let seat = self.seat_of(position);
         if let Some(before) = self.seats.remove(&seat) {
-            // The place is taken: the position comes once more, behind a lease that was lost.
+            // The place is taken: the position is repeated after its lease was lost.
             self.draft(before).end();
         }
         let batch = self.number();
@@ -26,8 +26,8 @@ impl Batcher {
         batch
     }
 
-    /// The batches before a position's own get no further one at this moment: positions are granted in their order, and
-    /// what is missing is complete, or in somebody's hands.
+    /// Closes the batches before a position's own for now. Positions are granted in order, so each missing position is
+    /// either complete, or a trainer or another worker still has it.
     pub(crate) fn pass(&mut self, position: &Position) {
         if self.rules.dynamic.is_none() {
             self.end_seats((position.epoch, 0), self.seat_of(position));
@@ -58,7 +58,8 @@ impl Batcher {
         at
     }
 
-    /// Where places never shift, a hole shows any picture of the batch, or black, which stands for no record.
+    /// If places never shift, a hole shows another picture of the batch. If there is none, it is black. Such a place has
+    /// no record.
     pub(super) fn close_places(&mut self, batch: u64) {
         while let Some(place) = self.draft(batch).hole() {
             let draft = self.draft(batch);
@@ -75,7 +76,8 @@ impl Batcher {
         }
     }
 
-    /// Bad records of batches that will never go out are quarantined all the same: they are why.
+    /// Returns the bad records of batches that will never be published. They are quarantined too, because they are the
+    /// reason.
     pub(super) fn bad_of_drafts(&mut self) -> Vec<BadRecord> {
         self.drafts.values_mut().flat_map(|draft| mem::take(&mut draft.bad)).collect()
     }

@@ -1,4 +1,4 @@
-//! Jobs for tests: pictures with places in a ring that nobody reads.
+//! Jobs for tests: pictures with places in a ring without readers.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

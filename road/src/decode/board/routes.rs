@@ -50,7 +50,7 @@ pub(super) struct Routing {
     pub(super) takers: Takers,
     /// What GPU lanes would make it of.
     pub(super) origin: Option<Origin>,
-    /// Why the first GPU lane's kind does not take it, where that is told.
+    /// Why the kind of the first GPU lane does not take it, if that is known.
     pub(super) refusal: Option<Refusal>,
 }
 
@@ -71,7 +71,7 @@ pub(super) struct Errand {
     pub(super) record: u64,
     /// The GPU that its stream is bound to.
     pub(super) bound: Option<i32>,
-    /// The GPU in whose memory its batch stands.
+    /// The GPU whose memory holds its batch.
     pub(super) ring: Option<i32>,
 }
 
@@ -97,7 +97,7 @@ impl Routes {
         self.choice.fixed
     }
 
-    /// The lanes of GPUs, of which the first has the number after the CPU's.
+    /// The lanes of GPUs. The first one has the number after the CPU's.
     pub(super) fn gpu_lanes(&self) -> &[GpuLane] {
         &self.lanes
     }
@@ -111,20 +111,20 @@ impl Routes {
         &self.limits
     }
 
-    /// All lanes as the schedule has to know them, with so many threads of the CPU's.
+    /// All lanes in the form that the schedule needs. `threads` is how many threads the CPU lane has.
     pub(super) fn specs(&self, threads: usize) -> impl Iterator<Item = LaneSpec> {
         let cpu = LaneSpec { workers: u32::try_from(threads).unwrap_or(u32::MAX), prior: LaneKind::Cpu.prior() };
         let gpu = self.lanes.iter().map(|lane| LaneSpec { workers: lane.workers, prior: lane.kind.prior() });
         [cpu].into_iter().chain(gpu)
     }
 
-    /// The work that a picture makes, and who takes it. Whether a picture is truncated, or larger than it may be, is told here
-    /// for all lanes alike (semantics rule 29): such a picture is the CPU lane's, whose fault says it.
+    /// The work that a picture makes, and which lanes take it. This decides for all lanes whether a picture is truncated
+    /// or too large (semantics rule 29). The CPU lane gets such a picture and reports the fault.
     pub(super) fn admit(&self, job: &DecodeJob) -> Routing {
         let cpu = |work, refusal| Routing { work, takers: Takers::Cpu, origin: None, refusal };
         let Input::File(bytes) = job.input() else { return cpu(Work::default(), None) };
         let Some(first) = self.lanes.first() else { return cpu(Work::default(), None) };
-        // Headers of other formats are for the CPU lane to read: this thread is the stream's own.
+        // The CPU lane reads the headers of other formats, because this thread belongs to the stream.
         if Format::of(bytes) != Ok(Format::Jpeg) {
             return cpu(Work::of(0, bytes.len() as u64), Some(Refusal::NotJpeg));
         }
@@ -163,11 +163,11 @@ impl Routes {
         }
     }
 
-    /// The lanes of a picture that these take, where some lanes were given up.
+    /// The lanes for a picture that `takers` can decode. Some lanes may be closed.
     ///
-    /// Of one whose stream is bound to a GPU, that one's and the CPU's, whatever becomes of them. Of one whose batch stands in a
-    /// GPU, other GPUs' lanes are left out, as long as it has one that decodes: what they make goes through the host, as what
-    /// the CPU makes does.
+    /// If the stream is bound to a GPU, only that GPU's lanes and the CPU's are used, whatever becomes of them. If the
+    /// batch is in a GPU, the lanes of other GPUs are left out as long as that GPU has a lane that decodes. Pixels from
+    /// other GPUs pass through the host, like those from the CPU.
     pub(super) fn lanes(&self, takers: Takers, errand: Errand, closed: LaneSet) -> LaneSet {
         let those = |may: &dyn Fn(&GpuLane) -> bool| -> LaneSet {
             (1..).zip(&self.lanes).filter(|(_, lane)| may(lane)).map(|(number, _)| LaneId(number)).collect()
@@ -188,8 +188,8 @@ impl Routes {
         }
     }
 
-    /// The lanes of one of these GPUs, or the CPU's: of a quarter of all records, whatever their order has to do with their
-    /// numbers.
+    /// The lanes of one of these GPUs, or the CPU's. With `cpu`, the CPU gets a quarter of all records. The record's number
+    /// is hashed, so the order of the dataset does not matter.
     fn by_record(&self, record: u64, gpus: LaneSet, cpu: bool) -> LaneSet {
         let hash = record.wrapping_mul(0x9e37_79b9_7f4a_7c15);
         if cpu && hash >> 62 == 3 {
@@ -199,13 +199,13 @@ impl Routes {
         let mut ordinals: Vec<_> = lanes.clone().map(|(_, lane)| lane.ordinal).collect();
         ordinals.sort_unstable();
         ordinals.dedup();
-        // The bits after those that told the CPU's.
+        // The first two bits of the hash decide about the CPU. The bits after them choose the GPU.
         let part = (u128::from(hash << 2) * ordinals.len() as u128) >> 64;
         let ordinal = usize::try_from(part).ok().and_then(|part| ordinals.get(part));
         lanes.filter(|(_, lane)| Some(&lane.ordinal) == ordinal).map(|(number, _)| LaneId(number)).collect()
     }
 
-    /// The lanes after one has found a picture to be none of its kind: other kinds of GPU lanes that come later, else the CPU.
+    /// The lanes for a picture that this lane does not support: GPU lanes of other, later kinds, or else the CPU.
     pub(super) fn next(&self, may: LaneSet, lane: LaneId) -> LaneSet {
         let gave_up = self.lane(lane).kind;
         let later = (1..).zip(&self.lanes).filter(|(number, lane)| lane.kind > gave_up && may.has(LaneId(*number)));
@@ -214,7 +214,7 @@ impl Routes {
     }
 }
 
-/// Scans of a JPEG, or more: what looks like the start of one in a segment's body counts as well.
+/// At least as many as the scans of a JPEG. Bytes in a segment's body that look like the start of a scan count as well.
 fn scans_at_most(bytes: &[u8]) -> u32 {
     let starts = bytes.windows(2).filter(|pair| *pair == [0xFF, 0xDA]).count();
     u32::try_from(starts).unwrap_or(u32::MAX)

@@ -9,8 +9,8 @@ use crate::record::EpochTurn;
 /// Reads that fail or hang, after which no further ones are begun.
 pub(super) const MOST_TROUBLED: usize = 64;
 
-/// Readers that wait are called once there is room for this much, and not for each record: at most this many bytes, or this
-/// part of the budget, and so many records.
+/// Waiting readers are woken once there is room for this much, and not for each record. It is at most this many bytes,
+/// this part of the budget, and this many records.
 const ROUND_BYTES: u64 = 8 << 20;
 const ROUND_PART: u64 = 8;
 const ROUND_RECORDS: usize = 64;
@@ -33,9 +33,8 @@ impl<B> ReadAhead<B> {
             || self.fetches.iter().any(|fetch| fetch.stage.waits())
     }
 
-    /// Whether readers that wait are to be called: there is room for a round of reads, or what is read next is what
-    /// everything else waits for. They are called again with every record that is given back, so that more of them
-    /// read where one alone does not keep up.
+    /// Whether to wake waiting readers: there is room for a round of reads, or everything else waits for the next read.
+    /// They are woken again for every record that is given back, so that more of them read if one cannot keep up.
     pub(crate) fn wants_readers(&self) -> bool {
         let round = ROUND_BYTES.min(self.budget / ROUND_PART);
         let room = self.budget.saturating_sub(self.used) >= round;
@@ -58,8 +57,8 @@ impl<B> ReadAhead<B> {
         })
     }
 
-    /// A batch waits for what is fetched with a place open: nothing goes before it. Then comes the lowest epoch, and in it
-    /// tries that are due, which are older than what was never read.
+    /// Chooses the next read. A batch with an open place waits for a fetch, so a fetch goes before everything else. Then
+    /// comes the lowest epoch. In it, retries that are due go first, because they are older than what was never read.
     fn choose(&self, now: Instant) -> Option<NextRead> {
         if let Some(place) = self.fetches.iter().position(|fetch| fetch.stage.is_due(now).is_some()) {
             return Some(NextRead::Fetch(place));
@@ -79,22 +78,22 @@ impl<B> ReadAhead<B> {
         next.map(|(number, ahead)| NextRead::Position(number, ahead))
     }
 
-    /// The epoch of the position to read next, unless as many as may be lie ahead, and how many those are. Those of later
-    /// epochs do not count: they may have to wait for this one.
+    /// The epoch of the next position to read, and how many positions are ahead of it. None if as many as allowed are
+    /// ahead. Positions of later epochs do not count, because they may have to wait for this one.
     fn next_epoch(&self) -> Option<(u64, usize)> {
         let number = self.epochs.iter().find(|(_, epoch)| !epoch.spans.is_empty()).map(|(number, _)| *number)?;
         let ahead = self.epochs.range(..=number).map(|(_, epoch)| epoch.tickets.len()).sum();
         (ahead < MOST_AHEAD).then_some((number, ahead))
     }
 
-    /// The read to do next, if the budget allows one. `size` gives the bytes of what is read for a turn as the source knows them, or
-    /// as many as it is told, if they are more.
+    /// The next read, if the budget allows one. `size` gives the bytes to read for a turn, as the source knows them. If
+    /// it is called with a larger number, it gives that number instead.
     pub(crate) fn next_job(&mut self, now: Instant, size: impl Fn(EpochTurn, u64) -> u64) -> Option<ReadJob> {
         match self.choose(now)? {
             NextRead::Fetch(place) => {
                 let Fetch { id, of, ref stage, .. } = self.fetches[place];
                 let bytes = stage.is_due(now)?.bytes;
-                // Waiting ones stand behind the others.
+                // A waiting fetch goes first only if no other fetch is before it.
                 let reserved = self.grant(size(of, bytes), place == 0)?;
                 self.fetches[place].stage.begin(now, reserved);
                 self.in_flight.add(reserved);
@@ -139,8 +138,8 @@ impl<B> ReadAhead<B> {
         Some(ReadJob { id, of, reserved, last, epoch: Some(number), began: now, probe: false })
     }
 
-    /// Takes room for a read. What goes first gets it as soon as nothing is in decoding that will give some back; what
-    /// takes none needs none.
+    /// Takes room for a read. The read that goes first gets it as soon as nothing in decoding can still return room. A
+    /// read that takes no room needs none.
     pub(super) fn grant(&mut self, bytes: u64, first: bool) -> Option<u64> {
         let used = self.used.saturating_add(bytes);
         if bytes > 0 && used > self.budget && !(first && self.taken == 0) {

@@ -22,7 +22,7 @@ enum Step {
     Start,
     /// Records below this are known.
     Pass(u64),
-    /// A read goes on with a partner.
+    /// A read continues with a partner.
     Turn(usize),
     Finish {
         which: usize,
@@ -106,12 +106,12 @@ struct World {
     /// Those without a record: nothing is read for them, and they come behind all others.
     bare: BTreeMap<u64, VecDeque<(u64, u64)>>,
     fetched: usize,
-    /// Jobs, and whether they count as under way. Those that were given up may come back all the same.
+    /// Jobs, and whether they count as under way. Those that were given up may still return.
     jobs: Vec<(ReadJob, bool)>,
     decoding: VecDeque<u64>,
-    /// Epochs of which an end is to be told.
+    /// Epochs whose end must be reported.
     news: HashSet<u64>,
-    /// Up to which epoch there was nothing to take, when whoever takes was last told of news.
+    /// The epoch up to which the batch thread last found nothing to take. None if it was woken since.
     waits: Option<u64>,
 }
 
@@ -210,16 +210,16 @@ impl World {
 
     fn finish(&mut self, job: &ReadJob, read: Result<u64, FailedRead>) {
         if read.is_ok() {
-            // What was requested again meanwhile is of no use any more.
+            // Other requests for the same record are useless now.
             self.jobs.iter_mut().filter(|(other, _)| other.id == job.id).for_each(|(_, counts)| *counts = false);
         }
-        // Whoever takes is told of a late one as well: it may count.
+        // The batch thread is woken for a late read too, because it may count.
         if self.ahead.ended(job, read, self.now) != Noted::Behind {
             self.waits = None;
         }
     }
 
-    /// Answers whether something came.
+    /// Returns whether something was taken.
     fn take(&mut self, limit: u64, room: bool) -> bool {
         let taken = self.ahead.take(limit, |_| room);
         let nothing_before = self.waits.is_some_and(|upto| limit <= upto);
@@ -270,7 +270,7 @@ impl World {
         true
     }
 
-    /// Goes on until nothing more happens.
+    /// Runs until nothing more happens.
     fn run_out(&mut self) {
         loop {
             let mut moved = false;

@@ -14,18 +14,19 @@ use crate::record::FailedRead;
 /// How often a record may need more room than it had: what always grows is bad.
 const MOST_GROWN: u32 = 4;
 
-/// What came of noting a read.
+/// The result of noting a read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Noted {
     /// It may be taken next, as soon as it is its epoch's turn.
     Next,
-    /// Others stand before it, or it is read again. Whoever takes the last of them finds it.
+    /// Other records are before it, or it is read again. The batch thread finds it when it takes the last of those before
+    /// it.
     Behind,
-    /// The read was given up before, and its thread with it if it had one. What it gave may count all the same.
+    /// The read was given up before, and its thread too if it had one. Its result may still count.
     Late,
 }
 
-/// What came of passing over reads.
+/// The result of passing over reads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Passed {
     /// How many records.
@@ -37,8 +38,8 @@ pub(crate) struct Passed {
 }
 
 impl<B> ReadAhead<B> {
-    /// Passes over reads: what comes next, as long as `known` has it, is done without one and takes no room. Each record
-    /// is asked for once at most, if it is known: there is always room for what takes none.
+    /// Passes over reads. As long as `known` has the next record, that record is done without a read and takes no room.
+    /// Each known record is asked for once at most, because there is always room for a record that takes none.
     pub(crate) fn pass(&mut self, now: Instant, mut known: impl FnMut(u64) -> Option<B>) -> Passed {
         let mut passed = Passed::default();
         while let Some(content) = self.next_record(now).and_then(&mut known)
@@ -51,7 +52,7 @@ impl<B> ReadAhead<B> {
         passed
     }
 
-    /// Notes that bytes of a read arrive, though its record is not there yet: it is slow, and does not hang.
+    /// Notes that bytes of a read arrive, though its record is not complete yet. Such a read is slow, but does not hang.
     pub(crate) fn goes_on(&mut self, job: &ReadJob, now: Instant) {
         if job.probe {
             self.probe.goes_on(job.id, now);
@@ -60,7 +61,8 @@ impl<B> ReadAhead<B> {
         }
     }
 
-    /// Notes that a read goes on with a partner of its record. Answers whether that is to be read: one that was judged is not.
+    /// Notes that a read continues with a partner of its record. Returns whether to read the partner. A judged partner is
+    /// left out.
     pub(crate) fn turns_to(&mut self, job: &ReadJob, partner: u64, now: Instant) -> bool {
         let is_good = !self.judged.contains_key(&partner);
         if is_good && let Some((_, stage)) = stage_of(&mut self.fetches, &mut self.epochs, job) {
@@ -69,12 +71,12 @@ impl<B> ReadAhead<B> {
         is_good
     }
 
-    /// Notes what the read of a record alone gave.
+    /// Notes the result of a read of a record alone.
     pub(crate) fn done(&mut self, job: &ReadJob, read: Result<B, ReadError>, now: Instant) -> Noted {
         self.ended(job, read.map_err(|error| FailedRead::at(job.record(), error)), now)
     }
 
-    /// Notes what a read gave, which may have failed at a partner of its record.
+    /// Notes the result of a read, which may have failed at a partner of its record.
     pub(crate) fn ended(&mut self, job: &ReadJob, read: Result<B, FailedRead>, now: Instant) -> Noted {
         if job.probe {
             return self.probed(job, read.map(drop).map_err(|failed| failed.error.retry()), now);
@@ -82,7 +84,7 @@ impl<B> ReadAhead<B> {
         self.note(job, read, now, true)
     }
 
-    /// Notes it for the record. A cache does not speak for the storage.
+    /// Notes the result for the record. An answer from a cache says nothing about the storage.
     fn note(&mut self, job: &ReadJob, read: Result<B, FailedRead>, now: Instant, speaks: bool) -> Noted {
         let found = stage_of(&mut self.fetches, &mut self.epochs, job);
         let found = found.and_then(|(place, stage)| Some((place, stage.end(job.began, read.is_ok())?, stage)));
@@ -109,7 +111,7 @@ impl<B> ReadAhead<B> {
                 }
                 (always_grows && record == job.record()).then_some(Err(Reason::Growing { bytes }))
             }
-            // It was judged while this read was under way, and is left out of the next one.
+            // The partner was judged during this read, and the next read leaves it out.
             Err((Retry::Later, record, _)) if record != job.record() && self.judged.contains_key(&record) => None,
             Err((Retry::Later, record, outage)) => {
                 known.failed(record, heard, now, outage, false);

@@ -3,12 +3,12 @@
 //!
 //! A record is to blame if the storage returns other records meanwhile. For a thread that hangs, one read that returns
 //! later is enough. A request that is not answered is made a second time before that counts: no thread is held up by it,
-//! and its connection may be at fault. A record at which reads fail must also be the only one in trouble. In all other cases,
-//! the read is retried for as long as it takes. A read whose bytes arrive slowly does not hang: its time begins anew with each
-//! sign of that.
+//! and its connection may be at fault. A record at which reads fail must also be the only one in trouble. In all other
+//! cases, the read is retried for as long as it takes. A read whose bytes arrive slowly does not hang: each sign of
+//! progress restarts its time.
 //!
-//! A read for a mosaic may fail or hang at a partner. The partner is judged in the same way. It is left out from then on, and the
-//! record whose place it is stays good.
+//! A read for a mosaic may fail or hang at a partner. The partner is judged in the same way. It is left out from then on,
+//! and the record whose place it is stays good.
 
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
@@ -44,9 +44,9 @@ pub(crate) enum Silence<'a> {
 }
 
 impl<B> ReadAhead<B> {
-    /// Looks for reads that began or last went on more than `timeout` ago, and judges those that are their record's fault. Answers how
-    /// many were given up now. They may still come back: until then, their bytes stay in use. Where no other read can tell whose fault
-    /// it is, a [probe](Self::next_probe) is wanted.
+    /// Looks for reads that began or last progressed more than `timeout` ago, and judges those that are their record's
+    /// fault. Returns how many were given up now. They may still return, so their bytes stay in use until then. If no
+    /// other read can tell whose fault it is, a [probe](Self::next_probe) is wanted.
     pub(crate) fn expire(&mut self, now: Instant, timeout: Duration, silence: Silence<'_>) -> usize {
         let answered = self.answered;
         let is_alone = self.culprits().len() == 1 && !self.probe.has_failed();
@@ -86,7 +86,8 @@ impl<B> ReadAhead<B> {
                 }
                 ReadStage::Waiting(known) => {
                     let judged = known.failing.as_ref().filter(|failing| late(failing.since) && is_alone);
-                    // What the system lacks is never in a file. A request without an answer has another limit.
+                    // A shortage of the system is never the fault of a file. A request without an answer has another
+                    // limit.
                     let judged =
                         judged.filter(|failing| failing.outage.kind != ReadErrorKind::Resources && !failing.silent);
                     match judged.filter(|failing| given_since(failing.since)) {
@@ -122,8 +123,8 @@ impl<B> ReadAhead<B> {
         Some(Stall { since, record, outage: outage.cloned() })
     }
 
-    /// The storage gave a record. One that failed before says that an outage is over, and so does the first one after a probe that
-    /// failed.
+    /// Notes that the storage gave a record. An outage is over if that record failed before. It is also over with the
+    /// first record after a failed probe.
     pub(super) fn given(&mut self, job: &ReadJob, failed_before: bool, now: Instant) {
         self.answered = self.answered.max(Some(job.began));
         if self.probe.given(job) || failed_before {
@@ -131,7 +132,7 @@ impl<B> ReadAhead<B> {
         }
     }
 
-    /// All that wait for the end of an outage are due. What they fail with from now on is another outage.
+    /// Makes all reads that wait for the end of an outage due. If they fail from now on, that is another outage.
     pub(super) fn outage_is_over(&mut self, now: Instant) {
         for (_, _, stage) in self.stages_mut() {
             if let Some(failing) = stage.failing() {
@@ -140,7 +141,7 @@ impl<B> ReadAhead<B> {
         }
     }
 
-    /// A partner was judged: the mosaics of other records are read without it.
+    /// Leaves out a partner that was judged: the mosaics of other records are read without it.
     fn leave_out(&mut self, partner: u64, epoch: u64) {
         self.judged.insert(partner, epoch);
         let others = self.stages_mut().filter(|(_, of, _)| of.turn.record() != partner);
@@ -158,7 +159,7 @@ impl<B> ReadAhead<B> {
         tickets.chain(self.fetches.iter().map(|fetch| (fetch.of.turn.record(), &fetch.stage)))
     }
 
-    /// Whether each is one of a position, and what is read.
+    /// All stages. For each: whether it is one of a position, and what is read.
     fn stages_mut(&mut self) -> impl Iterator<Item = (bool, EpochTurn, &mut ReadStage<B>)> {
         let tickets = self.epochs.values_mut().flat_map(|epoch| &mut epoch.tickets);
         let tickets = tickets.map(|ticket| (true, ticket.position.of_epoch(), &mut ticket.stage));

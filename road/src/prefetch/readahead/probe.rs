@@ -1,11 +1,13 @@
-//! A probe asks whether the storage still gives records. It reads one once more that was read well before, and nobody gets that.
+//! A probe asks whether the storage still gives records. It repeats a read that succeeded before, and discards the
+//! content.
 //!
-//! A record at which reads fail or hang is judged by other reads. Behind the last records of a run no other read begins, and
-//! neither does one while the budget is full. Then a probe takes its place. If it gives its record, the storage is there. If it
-//! fails or hangs, the storage is away, and further probes follow after pauses, of other records in turn. There is one probe at a
-//! time, and none if no record of the same source was ever read well.
+//! Other reads judge a record at which reads fail or hang. No other read begins after the last records of a run, or while
+//! the budget is full. Then a probe replaces it. If the probe gets its record, the storage works. If the probe fails or
+//! hangs, the storage is away. More probes then follow after pauses, of different records in turn. There is one probe at
+//! a time, and none if no record of the same source was ever read successfully.
 //!
-//! It has room in the budget as any read. It may exceed the budget where the oldest record may, if that is the one in trouble.
+//! A probe takes room in the budget like any read. If the record in trouble is the oldest, which may exceed the budget,
+//! its probe may too.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::{Duration, Instant};
@@ -16,21 +18,21 @@ use forebay_sources::{Member, Retry};
 use super::{Noted, ReadAhead, ReadJob, Silence, pause};
 use crate::record::EpochTurn;
 
-/// Records of each source that are kept in mind. They are those that were read first: caches below, such as the system's, are
-/// the least likely to have them.
+/// How many records of each source are remembered. They are the first that were read, because lower caches, such as the
+/// system's, are the least likely to have them.
 const MOST_GOOD: usize = 4;
 
 /// What is known for probes, and the one that is under way.
 #[derive(Debug, Default)]
 pub(super) struct Probe {
-    /// Where the records of each source end, if there are several. An outage of one says nothing of the others.
+    /// Where the records of each source end, if there are several. An outage of one source says nothing about the others.
     ends: Vec<u64>,
     /// Records that the storage gave, by the place of their source, with the room that each had. The next to read is first.
     good: BTreeMap<usize, VecDeque<(u64, u64)>>,
-    /// The record that waits for the answer of a probe which is to begin.
+    /// The record that waits for the answer of a probe, which has not begun yet.
     suspect: Option<u64>,
     under_way: Option<ProbeRead>,
-    /// Probes that gave nothing since one last did.
+    /// Failed probes since the last successful one.
     tries: u32,
     /// When the next one may begin.
     due: Option<Instant>,
@@ -43,7 +45,7 @@ pub(super) struct Probe {
 #[derive(Debug)]
 struct ProbeRead {
     id: u64,
-    /// When it last went on, or began.
+    /// When it last progressed, or began.
     heard: Instant,
     reserved: u64,
     /// It was given up, and its thread replaced.
@@ -75,14 +77,14 @@ impl Probe {
         self.under_way.as_ref().is_some_and(|read| read.id == id)
     }
 
-    /// Bytes of one arrive.
+    /// Notes that bytes of a probe arrive.
     pub(super) fn goes_on(&mut self, id: u64, now: Instant) {
         if let Some(read) = self.under_way.as_mut().filter(|read| read.id == id) {
             read.heard = now;
         }
     }
 
-    /// The storage gave the record of a read that is no probe. Answers whether that ends an outage that a probe found.
+    /// Notes that an ordinary read got its record. Returns whether that ends an outage that a probe found.
     pub(super) fn given(&mut self, job: &ReadJob) -> bool {
         self.suspect = None;
         let good = self.good.entry(self.source(job.record())).or_default();
@@ -92,13 +94,13 @@ impl Probe {
         self.failed.take_if(|failed| *failed < job.began).is_some()
     }
 
-    /// Gives one up that began or last went on more than `timeout` ago. Answers its room.
+    /// Gives up a probe that began or last progressed more than `timeout` ago. Returns its room.
     pub(super) fn expire(&mut self, now: Instant, timeout: Duration, silence: Silence<'_>) -> Option<u64> {
         let late = |read: &&mut ProbeRead| !read.lost && now.saturating_duration_since(read.heard) > timeout;
         let read = self.under_way.as_mut().filter(late)?;
         let reserved = read.reserved;
         match silence {
-            // There is no other one before it comes back: each would take a thread.
+            // No other probe begins before this one returns, because each would take a thread.
             Silence::Thread => read.lost = true,
             Silence::Request(_) => self.under_way = None,
         }
@@ -107,26 +109,26 @@ impl Probe {
         Some(reserved)
     }
 
-    /// Forgets the one that is under way or was to begin.
+    /// Forgets the probe that is under way or was to begin.
     pub(super) fn close(&mut self) {
         (self.suspect, self.under_way) = (None, None);
     }
 
-    /// The next one may begin after a pause.
+    /// Delays the next probe by a pause.
     fn rest(&mut self, now: Instant) {
         let first = self.good.values().next().and_then(|good| good.front()).map_or(0, |(record, _)| *record);
         self.due = Some(now + pause::before_retry(first, self.tries));
         self.tries = self.tries.saturating_add(1);
     }
 
-    /// Whether none is to begin yet.
+    /// Whether a probe must not begin yet.
     fn rests(&self, now: Instant, timeout: Duration) -> bool {
         self.under_way.is_some()
             || self.due.is_some_and(|due| now < due)
             || self.over.is_some_and(|over| now.saturating_duration_since(over) <= timeout)
     }
 
-    /// The place among the good ones of what a probe for `suspect` reads.
+    /// Chooses what a probe for `suspect` reads: the place among the good records.
     fn choose(&self, suspect: u64, culprits: &BTreeSet<u64>) -> Option<usize> {
         let good = self.good.get(&self.source(suspect))?;
         good.iter().position(|(record, _)| !culprits.contains(record))
@@ -155,8 +157,9 @@ impl<B> ReadAhead<B> {
         self.probe.under_way.is_some()
     }
 
-    /// The probe to do next, if one is wanted and the budget allows it. Ask for it when there is no other read to do. `size` gives the
-    /// bytes of a record as the source knows them, or as many as it is told, if they are more.
+    /// The next probe, if one is wanted and the budget allows it. Call this only if there is no other read to do. `size`
+    /// gives the bytes of a record, as the source knows them. If it is called with a larger number, it gives that number
+    /// instead.
     pub(crate) fn next_probe(&mut self, now: Instant, size: impl Fn(u64, u64) -> u64) -> Option<ReadJob> {
         let suspect = self.probe.suspect?;
         let place = self.probe.choose(suspect, &self.culprits())?;
@@ -165,7 +168,7 @@ impl<B> ReadAhead<B> {
         let reserved = self.grant(size(record, bytes), self.oldest_is_in_trouble())?;
         let id = self.id();
         if let Some(good) = self.probe.good.get_mut(&source) {
-            // The next probe reads another one.
+            // The next probe reads another record.
             let chosen = good.remove(place);
             good.extend(chosen);
         }
@@ -176,7 +179,7 @@ impl<B> ReadAhead<B> {
         Some(ReadJob { id, of, reserved, last: false, epoch: None, began: now, probe: true })
     }
 
-    /// Notes what a probe gave.
+    /// Notes the result of a probe.
     pub(super) fn probed(&mut self, job: &ReadJob, read: Result<(), Retry>, now: Instant) -> Noted {
         self.used = self.used.saturating_sub(job.reserved);
         let Some(ended) = self.probe.under_way.take_if(|read| read.id == job.id) else { return Noted::Late };

@@ -16,7 +16,7 @@ pub(super) enum ReadStage<B> {
     Reading {
         /// Since when.
         began: Instant,
-        /// When it last went on, or began.
+        /// When it last progressed, or began.
         heard: Instant,
         /// The partner that is being read for its mosaic. None while the record itself is.
         partner: Option<u64>,
@@ -31,32 +31,32 @@ pub(super) enum ReadStage<B> {
     Done(Result<LoadedRead<B>, Reason>),
 }
 
-/// A try that has come to its end.
+/// A try that has ended.
 pub(super) struct Tried {
     /// What was known before it.
     pub(super) known: Known,
     /// The try was given up before.
     pub(super) given_up: bool,
-    /// When the try last went on, or began.
+    /// When the try last progressed, or began.
     pub(super) heard: Instant,
-    /// What was to become of the record's latest try, which may be a later one.
+    /// The state of the record's latest try, which may be a later one.
     pub(super) latest: Latest,
 }
 
-/// How far the latest try of a record was when one came to its end.
+/// The state of a record's latest try when one of its tries ended.
 pub(super) enum Latest {
     /// It was under way, with this room.
     InFlight(u64),
     /// It was given up.
     GivenUp,
-    /// It was to be made.
+    /// It was still to be made.
     Waits,
 }
 
-/// What earlier tries have told of a record that is to be read.
+/// What earlier tries have shown about a record that will be read.
 #[derive(Debug, Default)]
 pub(super) struct Known {
-    /// Bytes that it needs, where they are more than its source knows of.
+    /// Bytes that it needs, if they are more than its source knows of.
     pub(super) bytes: u64,
     /// Which of its records turned out to need more, and how often: itself, and the partners of its mosaic.
     grown: Vec<(u64, u32)>,
@@ -71,7 +71,7 @@ pub(super) struct Known {
 pub(super) struct Failing {
     /// The record that the storage does not give: the own one, or a partner of its mosaic.
     pub(super) record: u64,
-    /// When the first try that failed began, or last went on.
+    /// When the first failed try began, or last progressed.
     pub(super) since: Instant,
     /// Tries that failed.
     pub(super) tries: u32,
@@ -84,12 +84,12 @@ pub(super) struct Failing {
 }
 
 impl<B> ReadStage<B> {
-    /// As a record begins that nothing is known of.
+    /// A record about which nothing is known.
     pub(super) fn new() -> Self {
         Self::Waiting(Known::default())
     }
 
-    /// What is known, if it waits to be read, and no longer for an outage's end.
+    /// What is known of a record that waits to be read, if no outage delays it any longer.
     pub(super) fn is_due(&self, now: Instant) -> Option<&Known> {
         match self {
             Self::Waiting(known) if known.failing.as_ref().is_none_or(|failing| failing.due <= now) => Some(known),
@@ -101,8 +101,8 @@ impl<B> ReadStage<B> {
         matches!(self, Self::Waiting(_))
     }
 
-    /// The read that began then has come back, and gave a record or failed. Nothing if that does not count any more: the
-    /// record is done, or this read has failed and a later one is made.
+    /// Notes that the read that began at `began` has returned, with a record or an error. Returns nothing if that does
+    /// not count any more: the record is done, or this read has failed before and a later one is made.
     pub(super) fn end(&mut self, began: Instant, gave: bool) -> Option<Tried> {
         match self {
             Self::Reading { began: latest, heard, reserved, known, lost, .. } if *latest == began || gave => {
@@ -120,7 +120,7 @@ impl<B> ReadStage<B> {
         }
     }
 
-    /// It is read from now on.
+    /// Notes that it is read from now on.
     pub(super) fn begin(&mut self, now: Instant, reserved: u64) {
         if let Self::Waiting(known) = self {
             let known = std::mem::take(known);
@@ -128,7 +128,7 @@ impl<B> ReadStage<B> {
         }
     }
 
-    /// The read that began then goes on.
+    /// Notes that the read that began at `began` progresses.
     pub(super) fn goes_on(&mut self, began: Instant, now: Instant) {
         match self {
             Self::Reading { began: latest, heard, .. } if *latest == began => *heard = now,
@@ -136,7 +136,7 @@ impl<B> ReadStage<B> {
         }
     }
 
-    /// The read that began then goes on with a partner.
+    /// Notes that the read that began at `began` continues with a partner.
     pub(super) fn turns_to(&mut self, began: Instant, partner: u64, now: Instant) {
         match self {
             Self::Reading { began: latest, heard, partner: current, .. } if *latest == began => {
@@ -154,7 +154,7 @@ impl<B> ReadStage<B> {
         }
     }
 
-    /// What it waits for is left out: a partner that was judged.
+    /// Leaves out the judged partner that it waits for.
     pub(super) fn leave_out(&mut self, partner: u64) {
         match self {
             Self::Waiting(known) | Self::Reading { known, .. } => {
@@ -173,8 +173,8 @@ impl<B> ReadStage<B> {
         }
     }
 
-    /// Since when what waits here has waited for the answer of another read, and the record that such an answer judges. `alone`
-    /// says that the storage fails for no other record, and `late` whether that has lasted for long enough.
+    /// Since when this stage has waited for the answer of another read, and the record that such an answer judges.
+    /// `alone` means that the storage fails for no other record. `late` tells whether the wait has been long enough.
     pub(super) fn awaits(&self, own: u64, alone: bool, late: impl Fn(Instant) -> bool) -> Option<(Instant, u64)> {
         let (heard, known) = match self {
             Self::Reading { heard, partner, lost: true, .. } => return Some((*heard, partner.unwrap_or(own))),
@@ -191,7 +191,7 @@ impl<B> ReadStage<B> {
         is_judged.then_some((failing.since, failing.record))
     }
 
-    /// Whether it is under way, and its answer may tell of others: so far, nothing is wrong with it.
+    /// Whether it is under way without any trouble so far. Then its answer may tell something about others.
     pub(super) fn may_answer(&self) -> bool {
         matches!(self, Self::Reading { lost: false, known: Known { failing: None, .. }, .. })
     }
@@ -201,7 +201,8 @@ impl<B> ReadStage<B> {
         matches!(self, Self::Reading { lost: true, .. })
     }
 
-    /// Since when the read of `own` fails, at which record, and how; or hangs for longer than `patience`.
+    /// Since when the read of `own` fails, at which record, and how. A read that hangs for longer than `patience` counts
+    /// too.
     pub(super) fn trouble(
         &self,
         own: u64,
@@ -222,7 +223,7 @@ impl<B> ReadStage<B> {
 }
 
 impl Known {
-    /// Another try has failed at `record`, or was not answered. It last went on at `heard`.
+    /// Notes that another try has failed at `record`, or was not answered. The try last progressed at `heard`.
     pub(super) fn failed(&mut self, record: u64, heard: Instant, now: Instant, outage: Box<ReadError>, silent: bool) {
         let before = self.failing.take();
         let since = before.as_ref().filter(|failing| failing.record == record).map_or(heard, |failing| failing.since);
@@ -231,7 +232,7 @@ impl Known {
         self.failing = Some(Failing { record, since, tries: tries.saturating_add(1), due, outage, silent });
     }
 
-    /// Another try has found that `record` needs more room than it had. Answers how often that was.
+    /// Notes that another try has found that `record` needs more room than it had. Returns how often that has happened.
     pub(super) fn grew(&mut self, record: u64) -> u32 {
         let place = self.grown.iter().position(|(grown, _)| *grown == record).unwrap_or_else(|| {
             self.grown.push((record, 0));
