@@ -1,4 +1,4 @@
-//! A file or folder that decided which records a dataset has. As long as it is what it was, an index of the dataset fits.
+//! A file or folder that decided which records a dataset has. While it is unchanged, an index of the dataset fits.
 
 use std::fs::Metadata;
 
@@ -14,7 +14,7 @@ pub(crate) struct Basis {
     pub address: Address,
     /// Nothing was there.
     pub stamp: Option<Stamp>,
-    /// What tells more than the stamp, in a store.
+    /// In a store, this tells more than the stamp.
     pub version: Option<String>,
 }
 
@@ -38,10 +38,10 @@ impl Basis {
         Self { address, stamp: Some(Stamp::of(metadata)), version: None }
     }
 
-    /// What is there is what was there.
+    /// The file or folder is unchanged since the scan.
     ///
     /// # Errors
-    /// The storage fails, so that nobody can say.
+    /// The storage fails, so this is unknown.
     pub(crate) fn holds(&self) -> Result<bool, SourceError> {
         match Self::look(&self.address) {
             Ok(now) => Ok(now == *self),
@@ -51,8 +51,8 @@ impl Basis {
     }
 }
 
-/// By what a change in a store is known: the version of an object, or the names of all objects below a folder, hidden ones
-/// aside. Nothing for files of this machine, and for objects without a version.
+/// What identifies a change in a store: the version of an object, or the names of all objects below a folder, except
+/// hidden ones. Nothing for files of this machine, and for objects without a version.
 ///
 /// # Errors
 /// The store fails.

@@ -21,8 +21,8 @@ const MOST_BYTES: usize = 1 << 30;
 const MOST_BRACES: usize = 16;
 const MOST_DIGITS: usize = 20;
 
-/// The files that the name stands for: the file itself; all files of a folder and the folders in it whose name has one
-/// of these extensions, sorted by their bytes; or what a pattern names (`train-{000..999}.tar`, `{a,b}.rec`, `*.tar`).
+/// The files that the name means: the file itself; all files of a folder and its subfolders whose names have one of these
+/// extensions, sorted by their bytes; or those that a pattern names (`train-{000..999}.tar`, `{a,b}.rec`, `*.tar`).
 ///
 /// # Errors
 /// There is no such file, or a part of the pattern names none.
@@ -45,11 +45,11 @@ pub(super) fn find(name: &Address, extensions: &[&str]) -> Result<Vec<Address>, 
     Ok(files.into_iter().map(Address::file).collect())
 }
 
-/// The same for files that may be compressed as a whole. Those of a folder are taken only if it has no others: who has unpacked
-/// them may have kept them.
+/// The same for files that may be compressed as a whole. Compressed files of a folder are taken only if it has no others,
+/// because a user who unpacked them may have kept them.
 ///
 /// # Errors
-/// As those of [`find`].
+/// Those of [`find`].
 pub(super) fn find_compressed(
     name: &Address,
     extensions: &[&str],
@@ -105,8 +105,8 @@ pub(super) fn begins(
         && !entries.iter().any(|entry| entry.is_folder || is_picture(entry.address.path()))
 }
 
-/// Whether a name is a pattern. A file of this machine may have such a name; a server need not understand it, so it is not
-/// asked about it.
+/// Whether a name is a pattern. A file of this machine may have such a name. A server need not understand the name, so it
+/// is not asked about it.
 pub(super) fn is_pattern(name: &Address) -> bool {
     let has_signs = name.path().to_str().is_some_and(|text| text.contains(['{', '*', '?', '[']));
     has_signs && (name.tree().is_some() || !name.exists())
@@ -151,8 +151,8 @@ pub(super) fn pattern(name: &Address) -> Result<Option<Vec<Address>>, SourceErro
     }
 }
 
-/// Adds the files below a folder. Links are followed, unless one leads back to a folder `above`: each of those is known by
-/// its device and its number there.
+/// Adds the files below a folder. Links are followed. A link back to a folder in `above` is an error. `above` has each
+/// folder's device and inode number.
 fn below(
     folder: &Path,
     extensions: &[&str],
@@ -173,7 +173,7 @@ fn below(
             continue;
         }
         let kind = entry.file_type().map_err(of_folder)?;
-        // A link that leads nowhere may still be named like a file of the dataset: opening it says so.
+        // A link that leads nowhere may have the name of a file of the dataset. Opening it reports that.
         if kind.is_dir() || kind.is_symlink() && path.is_dir() {
             below(&path, extensions, above, files)?;
         } else if is_named(&path, extensions) {

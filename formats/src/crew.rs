@@ -1,4 +1,5 @@
-//! Work on a list by a few threads, whose results are taken in the list's order. No more results wait than there are threads.
+//! A few threads work on a list. Their results are taken in the list's order. No more results wait than there are
+//! threads.
 
 use std::collections::BTreeMap;
 use std::thread;
@@ -17,7 +18,7 @@ struct CrewState<T, E> {
     next: usize,
     taken: usize,
     done: BTreeMap<usize, Result<T, E>>,
-    /// Nobody takes results any more, or a thread has died.
+    /// The caller takes no more results, or a thread has died.
     over: bool,
 }
 
@@ -27,8 +28,8 @@ struct Shift<'a, T, E> {
     armed: bool,
 }
 
-/// Threads that look into the files of a dataset: as many as there are cores, and more where most of the time is spent waiting
-/// for a store.
+/// How many threads look into the files of a dataset: one for each core up to a limit, or more for a store, where they
+/// mostly wait.
 pub(crate) fn threads_for(is_remote: bool) -> usize {
     const REMOTE: usize = 32;
     const LOCAL: usize = 8;
@@ -36,11 +37,11 @@ pub(crate) fn threads_for(is_remote: bool) -> usize {
     if is_remote { REMOTE } else { cores.min(LOCAL) }
 }
 
-/// Calls `job` with 0, 1, 2 and so on, below `count`, by as many as `threads` threads, and `take` with the results, in order
-/// and on the caller's thread. Where the system has no room for threads, the caller does the work.
+/// Calls `job` with 0, 1, 2 and so on, below `count`, on at most `threads` threads. Calls `take` with the results, in
+/// order and on the caller's thread. If the system has no room for threads, the caller does the work.
 ///
 /// # Errors
-/// The first error in the order of the list. What is behind it is not taken.
+/// The first error in the order of the list. Results after it are not taken.
 pub(crate) fn in_order<T: Send, E: Send>(
     count: usize,
     threads: usize,
@@ -96,7 +97,7 @@ impl<T, E> Crew<T, E> {
         self.changed.notify_all();
     }
 
-    /// The result of a part; nothing if a thread has died. Its panic goes on when the threads are joined.
+    /// The result of a part. Nothing if a thread has died: its panic continues when the threads are joined.
     fn wait(&self, part: usize) -> Option<Result<T, E>> {
         let mut state = self.state.lock();
         loop {

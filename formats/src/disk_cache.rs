@@ -16,7 +16,7 @@ pub(crate) fn of_options(options: &Options) -> Result<Option<Arc<Cache>>, Source
 /// Whether the cache can be used. Its folder is made if it is absent.
 ///
 /// # Errors
-/// The folder belongs to somebody else or may be written by others, or cannot be made.
+/// The folder belongs to another user, other users may write to it, or it cannot be made.
 pub fn check_cache(cache: &DiskCache) -> Result<(), SourceError> {
     open(cache).map(drop)
 }

@@ -1,5 +1,5 @@
-//! What root writes for the user of another folder, such as the index of a service. It belongs to the owner of the folder that
-//! it is in, who must be able to read it.
+//! What root writes for another user, such as the index of a service. It belongs to the owner of the folder that it is
+//! in, who must be able to read it.
 
 use std::fs::{self, DirBuilder, File, Metadata, OpenOptions};
 use std::io;
@@ -21,13 +21,13 @@ pub(crate) fn make_folder(folder: &Path) -> io::Result<()> {
     }
     let above = above(folder);
     make_folder(above)?;
-    // Nobody sees it before it has its owner: what another process puts there is to have the same one.
+    // The folder has its owner before it has its name. So what another process puts there gets the same owner.
     let part = part_name(folder);
     DirBuilder::new().mode(0o700).create(&part)?;
     let flags = (OFlags::DIRECTORY | OFlags::NOFOLLOW).bits().cast_signed();
     let made = OpenOptions::new().read(true).custom_flags(flags).open(&part).and_then(|made| {
         give_away(&made, above);
-        // A folder of another process stays, also an empty one, where that process may be about to make a file.
+        // A folder of another process stays, even an empty one. That process may be about to make a file there.
         renameat_with(CWD, &part, CWD, folder, RenameFlags::NOREPLACE).map_err(io::Error::from)
     });
     made.or_else(|error| {
@@ -45,8 +45,8 @@ pub(crate) fn make_folder(folder: &Path) -> io::Result<()> {
     })
 }
 
-/// Gives a file that was just made to the owner of its folder, if this process is root's. The file is given by its descriptor,
-/// so the folder's owner cannot put another file in its place.
+/// Gives a file that was just made to the owner of its folder, if this process is root's. The file is given by its
+/// descriptor, so the folder's owner cannot put another file in its place.
 pub(crate) fn give_away(made: &File, folder: &Path) {
     if !geteuid().is_root() {
         return;
@@ -61,7 +61,7 @@ pub(crate) fn give_away(made: &File, folder: &Path) {
     }
 }
 
-/// Whether a file is this process's user's. For root, those of the folder's owner are as good.
+/// Whether a file belongs to this process's user. For root, a file of the folder's owner counts too.
 pub(crate) fn is_own(file: &Metadata, folder: &Path) -> bool {
     let own = geteuid();
     file.uid() == own.as_raw() || own.is_root() && fs::metadata(folder).is_ok_and(|folder| folder.uid() == file.uid())

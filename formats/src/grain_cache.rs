@@ -20,19 +20,19 @@ pub(crate) struct Grain {
 
 /// Some grains of a dataset, the latest ones. `E` says why a grain was not read.
 ///
-/// Threads that need the same grain wait for the one that reads it, and share what comes of that read, good or bad: the
-/// storage is slow to say that it fails, and the last of them must not hear of it after as many such times as there are
-/// threads. The lock across a read belongs to the grain alone.
+/// Threads that need the same grain wait for the thread that reads it, and share its result, good or bad. A failing
+/// storage takes long to report an error. If each thread tried again, the last one would wait that long for every thread
+/// before it. The lock during a read belongs to that grain alone.
 ///
-/// Where grains are read in their order, a thread that would wait first reads one of the next grains: decompression is the
-/// work of one thread, and the others would have nothing to do.
+/// If grains are read in order, a thread that would wait first reads one of the next grains. One thread decompresses a
+/// grain, and the others would be idle otherwise.
 #[derive(Debug)]
 pub(crate) struct GrainCache<E = ReadError> {
     /// How many grains there are, and how many of the next ones may be read ahead.
     count: u64,
     ahead: u64,
-    /// The most memory of grains that are kept, except for the latest one, which is kept in any case. A part of it more is kept
-    /// of the grains that went, for those that come.
+    /// The most memory of the kept grains, except that the latest grain is always kept. In addition, a part of this is
+    /// kept from dropped grains, for new ones.
     budget: usize,
     kept: Mutex<KeptGrains<E>>,
 }
@@ -47,7 +47,7 @@ struct KeptGrains<E> {
     turn: u64,
     /// What all of them take.
     len: usize,
-    /// The memory of grains that went.
+    /// The memory of dropped grains.
     used: UsedMemory,
 }
 
@@ -62,23 +62,23 @@ struct Kept<E> {
     attempt: Arc<Attempt<E>>,
 }
 
-/// The next grains that are read ahead: one for each core but the first, as long as there are so many.
+/// The most grains that are read ahead. There is one for each core but the first, up to this number.
 const MOST_AHEAD: u64 = 7;
 
 /// One attempt to read a grain.
 #[derive(Debug)]
 struct Attempt<E> {
-    /// What came of it. One that failed is known only to those who waited for it.
+    /// Its result. Only threads that waited for a failed attempt get its error.
     outcome: Mutex<Option<Outcome<E>>>,
-    /// The threads that wait for it hear that it goes on.
+    /// The threads that wait for it. They are notified when the read makes progress.
     waiting: Arc<Pulses>,
 }
 
 /// A grain, or why it was not read.
 type Outcome<E> = Result<Arc<Grain>, E>;
 
-/// The most that the records of a grain may take beyond what is stored of them. A dictionary, or views of one place, can repeat
-/// a picture without an end.
+/// The most bytes that the records of a grain may take beyond their stored bytes. A dictionary, or views of one place,
+/// can repeat a picture endlessly.
 pub(crate) const MOST_REPEATED: u64 = 128 << 20;
 
 /// What is left of [`MOST_REPEATED`] for the columns of a grain, which share it.
@@ -92,7 +92,7 @@ impl Default for RepeatRoom {
 }
 
 impl RepeatRoom {
-    /// The most bytes that the next column may have, of which so many are stored.
+    /// The most bytes that the next column may have. `stored` of them are stored.
     pub(crate) fn most(&self, stored: u64) -> u64 {
         stored.saturating_add(self.0)
     }
@@ -110,7 +110,7 @@ impl Grain {
         self.bytes.get(start..*self.ends.get(index)?)
     }
 
-    /// The memory that it takes, with what is kept about it.
+    /// The memory that it takes, including what is kept about it.
     fn len(&self) -> usize {
         self.bytes.capacity() + 8 * self.ends.capacity() + 64
     }
@@ -132,8 +132,8 @@ impl<E: Clone> GrainCache<E> {
         Self { count: 0, ahead: 0, budget, kept: Mutex::new(kept) }
     }
 
-    /// Reads ahead with the cores that there are. The dataset has so many grains. Nothing is read ahead from a store: while it
-    /// is silent, the record that a thread is there for would be late.
+    /// Reads ahead with the available cores. The dataset has `count` grains. Nothing is read ahead from a store: if the
+    /// store were silent, the record that the thread needs would be late.
     #[must_use]
     pub(crate) fn reading_ahead(self, count: usize, is_remote: bool) -> Self {
         if is_remote {
@@ -143,11 +143,12 @@ impl<E: Clone> GrainCache<E> {
         Self { count: count as u64, ahead: (cores - 1).min(MOST_AHEAD), ..self }
     }
 
-    /// The grain with this number. `read` makes it if it is not kept, and nobody else reads it at this moment. It may use the
-    /// buffer that it gets, which has bytes of another grain. It may be called with the number of another grain, too.
+    /// The grain with this number. If it is not kept and no other thread is reading it, `read` makes it. `read` may use
+    /// the buffer that it gets, which has bytes of another grain. `read` may also be called with the number of another
+    /// grain.
     ///
     /// # Errors
-    /// Those of the attempt that this call made, or waited for. Nothing is kept then: a later call reads again.
+    /// Those of the attempt that this call made or waited for. Then nothing is kept, and a later call reads again.
     pub(crate) fn get(&self, number: u64, read: impl Fn(u64, Vec<u8>) -> Result<Grain, E>) -> Result<Arc<Grain>, E> {
         let attempt = self.kept.lock().attempt(number);
         let held = attempt.outcome.try_lock().unwrap_or_else(|| {
@@ -161,7 +162,7 @@ impl<E: Clone> GrainCache<E> {
         self.read(number, &attempt, held, read)
     }
 
-    /// Reads one of the grains behind this one, unless they are kept, or others read them.
+    /// Reads one of the grains after this one, unless they are kept or other threads read them.
     fn read_ahead(&self, number: u64, read: impl Fn(u64, Vec<u8>) -> Result<Grain, E>) {
         let next = {
             let mut kept = self.kept.lock();
@@ -172,7 +173,7 @@ impl<E: Clone> GrainCache<E> {
         if let Some(held) = attempt.outcome.try_lock()
             && held.is_none()
         {
-            // Whoever wants this grain hears what came of it, or reads it again.
+            // A thread that needs this grain gets the result, or reads again after an error.
             let _outcome = self.read(next, &attempt, held, read);
         }
     }
@@ -202,7 +203,7 @@ impl<E: Clone> GrainCache<E> {
                 drop(surplus);
             }
         } else {
-            // Forgotten before anybody hears of it: whoever asks from now on reads again.
+            // The attempt is forgotten before a waiting thread gets the error. So every later call reads again.
             self.kept.lock().forget(number, attempt);
         }
         outcome
@@ -210,7 +211,7 @@ impl<E: Clone> GrainCache<E> {
 }
 
 impl<E> Kept<E> {
-    /// The memory of the grain, unless somebody still reads it.
+    /// The memory of the grain, unless a thread still uses the grain.
     fn into_memory(self) -> Option<Vec<u8>> {
         let grain = Arc::into_inner(self.attempt)?.outcome.into_inner()?.ok()?;
         Arc::into_inner(grain).map(|grain| grain.bytes)
@@ -232,8 +233,8 @@ impl<E> KeptGrains<E> {
         Arc::clone(&kept.attempt)
     }
 
-    /// The first grain behind this one and before `end` that is neither kept nor being read. Nothing, if grains are not read in
-    /// their order: then the grain before this one is not kept. Nothing either, if the budget does not hold all of these
+    /// The first grain after this one and before `end` that is neither kept nor being read. Nothing if grains are not
+    /// read in order: then the grain before this one is not kept. Also nothing if the budget cannot hold all of these
     /// grains twice, by the average of those that were read.
     fn next(&self, number: u64, end: u64, budget: usize) -> Option<u64> {
         let is_in_order = number.checked_sub(1).is_none_or(|before| self.grains.contains_key(&before));
@@ -244,7 +245,7 @@ impl<E> KeptGrains<E> {
         (all <= budget).then_some(next)
     }
 
-    /// Counts a grain that has been read, and takes out the oldest ones that are too much.
+    /// Counts a grain that has been read, and takes out the oldest grains that exceed the budget.
     fn fill(&mut self, number: u64, attempt: &Arc<Attempt<E>>, len: usize, budget: usize) -> Vec<Kept<E>> {
         if let Some(kept) = self.grains.get_mut(&number).filter(|kept| Arc::ptr_eq(&kept.attempt, attempt)) {
             kept.len = len;
@@ -260,7 +261,7 @@ impl<E> KeptGrains<E> {
         dropped
     }
 
-    /// Takes out a grain that could not be read, unless another thread already reads it anew.
+    /// Takes out a grain that could not be read, unless another thread is already reading it again.
     fn forget(&mut self, number: u64, attempt: &Arc<Attempt<E>>) {
         if self.grains.get(&number).is_some_and(|kept| Arc::ptr_eq(&kept.attempt, attempt))
             && let Some(kept) = self.grains.remove(&number)

@@ -1,5 +1,5 @@
-//! What a scan has looked at so far, in a file. A scan that is killed is started again, and finds there what it had read of the
-//! files that were scanned completely, as long as these files are what they were.
+//! The progress of a scan, in a file. When a killed scan is started again, it finds there what it had read of the files
+//! that were scanned completely, as long as these files are unchanged.
 
 use std::collections::HashMap;
 use std::ffi::OsStr;
@@ -55,7 +55,7 @@ struct Notes {
 }
 
 impl Journal {
-    /// Opens the journal of a scan, with what an earlier one left. Nothing if another process has it.
+    /// Opens the journal of a scan, with the entries of an earlier one. Nothing if another process has it.
     ///
     /// # Errors
     /// The file cannot be read, or is not this user's.
@@ -80,7 +80,7 @@ impl Journal {
             return Ok(None);
         }
         let end = entries(&file, metadata.len(), &mut journal.known)?;
-        // What a kill cut in the middle is written anew.
+        // An entry that a kill cut short is written again.
         file.set_len(end)?;
         (&file).seek(SeekFrom::Start(end))?;
         if end == 0 {
@@ -95,7 +95,7 @@ impl Journal {
         self.known.len()
     }
 
-    /// What an earlier scan read of a file, if the file is what it was.
+    /// What an earlier scan read of a file, if the file is unchanged.
     pub(crate) fn looked_at(&self, container: &ContainerFile) -> Option<Seen> {
         let known = self.known.get(container.path())?;
         if known.stamp != stamp(container)? {
@@ -107,7 +107,8 @@ impl Journal {
         Seen::decompress(&bytes)
     }
 
-    /// Notes what was read of a file that is scanned completely. If that is not possible, the file will be scanned again.
+    /// Notes what was read of a file that was scanned completely. If that is not possible, the file will be scanned
+    /// again.
     pub(crate) fn add(&self, container: &ContainerFile, seen: &[u8]) {
         let Some(entry) = entry(container, seen) else { return };
         let mut notes = self.notes.lock();
@@ -138,7 +139,7 @@ impl Journal {
         Ok(())
     }
 
-    /// Removes the file: what was scanned is kept elsewhere.
+    /// Removes the file, because the result of the scan is kept elsewhere.
     pub(crate) fn remove(self) {
         if self.notes.into_inner().file.is_some()
             && let Err(error) = fs::remove_file(&self.path)
@@ -152,7 +153,7 @@ fn no_follow() -> i32 {
     (rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK).bits().cast_signed()
 }
 
-/// By what a file is known again: its size and time. An object has no time, so that a number of its version takes its place.
+/// What identifies a version of a file: its size and time. An object has no time, so a number of its version replaces it.
 fn stamp(container: &ContainerFile) -> Option<(u64, i64)> {
     let of_version = || {
         let version = basis::version(&container.address).ok()??;
@@ -178,7 +179,7 @@ fn entry(container: &ContainerFile, seen: &[u8]) -> Option<Vec<u8>> {
     Some(entry)
 }
 
-/// Reads the entries of a file. The result is where the last whole one ends.
+/// Reads the entries of a file. Returns where the last complete one ends.
 fn entries(file: &File, len: u64, known: &mut HashMap<PathBuf, ScannedFile>) -> io::Result<u64> {
     let mut reader = BufReader::with_capacity(1 << 20, file);
     let mut magic = [0; MAGIC.len()];
@@ -215,7 +216,7 @@ fn entries(file: &File, len: u64, known: &mut HashMap<PathBuf, ScannedFile>) -> 
     }
 }
 
-/// Nothing if the file ends before.
+/// Nothing if the file ends too early.
 fn read_whole(reader: &mut impl Read, bytes: &mut [u8]) -> io::Result<Option<()>> {
     match reader.read_exact(bytes) {
         Ok(()) => Ok(Some(())),

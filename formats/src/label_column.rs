@@ -17,7 +17,7 @@ pub(crate) struct Column {
     texts: HashMap<Vec<u8>, i64>,
 }
 
-/// What stands in a cell.
+/// The kind of a cell's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum CellKind {
     Nothing,

@@ -104,7 +104,7 @@ use resolved::{Resolved, store_options};
 use root::root;
 use scheme::Scheme;
 
-/// Where several recognise a path, the first one has it.
+/// If several recognise a path, the first one has it.
 const SCHEMES: &[Scheme] = &[
     mds::SCHEME,
     zip::SCHEME,
@@ -127,8 +127,8 @@ const SCHEMES: &[Scheme] = &[
 /// Opens a dataset by its path or URL: `/data/train`, `folder:/data/train`, `csv:/data/train.csv?root=/data`.
 ///
 /// For a path without a scheme, the format is detected from the file or folder. If a file or folder with exactly this
-/// name exists, the name is a path, unless it has the URL of objects, such as `s3://bucket/train`. Options of the scheme may stand behind a `?`. They come
-/// before those in `options`.
+/// name exists, the name is a path, unless it is a URL of objects, such as `s3://bucket/train`. Options of the scheme may
+/// follow a `?`. They come before those in `options`.
 pub fn open(name: &str, options: &Options) -> Opened {
     let Resolved { scheme, address, options, limit, roles } = resolve(name, options)?;
     let opened = index::open(Indexed { scheme, address: &address, options: &options });
@@ -141,9 +141,9 @@ pub fn open(name: &str, options: &Options) -> Opened {
     Ok(Limited::of(opened, limit))
 }
 
-/// Opens several datasets as one: the records of the first, then those of the second, and so on. Options are those of
-/// each, but `classes_by`, which is about all together: "name" makes classes of one name one class, and "number" keeps
-/// the numbers.
+/// Opens several datasets as one: the records of the first, then those of the second, and so on. Options apply to each of
+/// them, except `classes_by`, which applies to all together: "name" makes classes of one name one class, and "number"
+/// keeps the numbers.
 ///
 /// # Errors
 /// One cannot be opened, or two of them do not go together.
@@ -199,7 +199,8 @@ fn resolve(name: &str, options: &Options) -> Result<Resolved, SourceError> {
     Resolved::of(name, options, SCHEMES)
 }
 
-/// Opens a list of paths, separated by NUL bytes. Relative paths start at the option `root`, or where the daemon was started.
+/// Opens a list of paths, separated by NUL bytes. Relative paths start at the option `root`, or where the daemon was
+/// started.
 ///
 /// If the list begins with a NUL byte, a label follows each path: `i` and an integer, or `t` and a text.
 pub fn open_list(list: &[u8], options: &Options) -> Opened {
@@ -214,11 +215,11 @@ pub fn open_list(list: &[u8], options: &Options) -> Opened {
     Ok(Limited::of(listed, limit))
 }
 
-/// Makes an index of a dataset: an Arrow file from which the dataset is opened without a scan. If there is one that fits, it
-/// stays, unless `rebuild`.
+/// Makes an index of a dataset: an Arrow file from which the dataset is opened without a scan. If an index that fits
+/// exists, it stays, unless `rebuild`.
 ///
-/// The file is `output`, or has a name of its own in the folder of `options.index`. A scan of packed files that is killed
-/// goes on where it was.
+/// The file is `output`, or has a name of its own in the folder of `options.index`. A killed scan of packed files
+/// continues where it was.
 ///
 /// # Errors
 /// The dataset cannot be opened, or cannot have an index, or the file cannot be written.
@@ -232,8 +233,8 @@ pub fn make_index(
     address.settled(index::make(Indexed { scheme, address: &address, options: &options }, output, rebuild))
 }
 
-/// Opens a dataset as its index has it: all of its records, whatever `limit` says, and without masks in files of their own.
-/// `index` is the file of an index that fits, as [`make_index`] has made or found it.
+/// Opens a dataset as its index has it: all of its records, regardless of `limit`, and without masks in files of their
+/// own. `index` is the file of an index that fits, as [`make_index`] has made or found it.
 ///
 /// # Errors
 /// The index does not fit any more.

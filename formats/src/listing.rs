@@ -69,7 +69,7 @@ pub(super) struct Found {
     pub bases: Vec<Basis>,
     /// The sizes and times of the files, if the format has looked at them.
     pub looks: Option<Looks>,
-    /// What lies beside the files and is not used.
+    /// What is beside the files and is not used.
     pub oversights: Vec<Oversight>,
 }
 
@@ -134,7 +134,7 @@ impl Listing {
         self.files.is_there(record)
     }
 
-    /// Whether nobody can say whether the record's file is there, since it may not be looked at.
+    /// Whether it is unknown if the record's file exists, because the file may not be looked at.
     pub(super) fn is_hidden(&self, record: u64) -> bool {
         let address = self.address(record);
         if address.tree().is_some() {
@@ -144,8 +144,8 @@ impl Listing {
         looked.is_err_and(|error| !matches!(error, SourceError::Missing { .. } | SourceError::NotAFolder { .. }))
     }
 
-    /// Adds the record's stored bytes to what is in `buf`: at most `room` of them. Otherwise as [`read`](Source::read): after an
-    /// error, `buf` is what it was.
+    /// Adds the record's stored bytes to `buf`, at most `room` of them. Otherwise this is like [`read`](Source::read):
+    /// after an error, `buf` is as before.
     pub(super) fn read_behind(&self, record: u64, room: u64, buf: &mut Vec<u8>) -> Result<(), ReadError> {
         self.look_up(record);
         if let Some(cause) = self.damaged.get(record) {
@@ -262,7 +262,7 @@ impl Source for Listing {
     }
 }
 
-/// Adds the file's bytes to what is in `buf`.
+/// Adds the file's bytes to `buf`.
 fn read_file(
     path: PathBuf,
     expected: Option<(u64, i64)>,
@@ -286,7 +286,7 @@ fn read_file(
     }
 }
 
-/// By one call as a rule; what the file grows by meanwhile is not read.
+/// Normally makes one call. Bytes that the file gains meanwhile are not read.
 fn read_sized(path: PathBuf, file: &File, size: u64, buf: &mut Vec<u8>) -> Result<(), ReadError> {
     let size = usize::try_from(size).unwrap_or(usize::MAX);
     if let Err(error) = buf.try_reserve_exact(size) {
@@ -305,7 +305,7 @@ fn read_sized(path: PathBuf, file: &File, size: u64, buf: &mut Vec<u8>) -> Resul
     if buf.len() == before { Err(of(ReadErrorKind::Empty, path)) } else { Ok(()) }
 }
 
-/// There are file systems that do not know sizes beforehand: more room is asked for step by step.
+/// Some file systems do not know sizes beforehand. For those, more room is requested step by step.
 fn read_unsized(path: PathBuf, file: File, room: u64, limit: u64, buf: &mut Vec<u8>) -> Result<(), ReadError> {
     let (most, before) = (room.clamp(UNSIZED, UNSIZED_MOST).min(limit), buf.len());
     if let Err(source) = file.take(most + 1).read_to_end(buf) {

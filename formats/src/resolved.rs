@@ -10,7 +10,7 @@ use crate::root::is_remote;
 use crate::scheme::{OptionKey, Scheme, known};
 use crate::{beside, containers, limited, python, roles, scheme, stores};
 
-/// What a name stands for.
+/// What a name means.
 pub(super) struct Resolved {
     pub scheme: &'static Scheme,
     pub address: Address,
@@ -63,8 +63,8 @@ impl Resolved {
     }
 }
 
-/// Whether the name has the URL of objects. Then it is no path, even if there is one: whoever can make folders where the
-/// process was started must not choose what a URL stands for.
+/// Whether the name has the URL of objects. Then it is never a path, even if the path exists. Otherwise, a user who can
+/// make folders where the process was started could choose what a URL means.
 fn names_objects(name: &str, rest: &str) -> bool {
     stores::is_url(name) || stores::is_url(rest)
 }

@@ -17,7 +17,7 @@ use crate::stores;
 
 /// One way to name a dataset.
 pub(super) struct Scheme {
-    /// What stands before the colon.
+    /// The text before the colon.
     pub name: &'static str,
     /// What it is, for messages.
     pub takes: &'static str,
@@ -43,7 +43,7 @@ pub(super) enum Indexing {
     Never(&'static str),
 }
 
-/// The name of an option that stands for all that have no name here.
+/// The name of an option that matches every option without a name here.
 pub(super) const ANY_OTHER: &str = "*";
 
 impl Scheme {

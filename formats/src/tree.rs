@@ -21,7 +21,8 @@ pub(crate) struct Tree {
     /// What may be read of it.
     allowed: ObjectRoots,
     known: Mutex<Known>,
-    /// The first outage that a look at the store met: who only asks whether something exists would take it for a no.
+    /// The first outage that a look at the store met. A caller that only asks whether something exists would take it for
+    /// a no.
     fault: Mutex<Option<SourceError>>,
 }
 
@@ -155,7 +156,7 @@ impl Tree {
         };
         if unknown.len() > FEW && self.can_list() {
             match self.listed_within(shared_folder(&unknown), listed_for_one.saturating_mul(unknown.len() as u64)) {
-                // Who may not list a store may still read what it can name.
+                // A user who may not list a store may still read objects whose names it knows.
                 Ok(None) | Err(SourceError::Store { .. }) => {}
                 listed => return listed.map(drop),
             }
@@ -165,7 +166,7 @@ impl Tree {
             LOOKS,
             |index| match self.object(unknown[index]) {
                 Err(outage) if outage.retry() == Retry::Later => Err(SourceError::Outage(outage)),
-                // What may not be looked at is the business of its record.
+                // If an object may not be looked at, that matters only to its own record.
                 _ => Ok(()),
             },
             |_, ()| Ok(()),
@@ -194,8 +195,8 @@ impl Tree {
         Ok(beginning)
     }
 
-    /// Keeps an outage until the dataset has been opened. What may not be looked at is like what is not there: stores answer
-    /// so for objects that do not exist, if they may not be listed.
+    /// Keeps an outage until the dataset has been opened. An object that may not be looked at counts as absent: stores
+    /// that may not be listed give the same answer for objects that do not exist.
     pub(crate) fn note(&self, fault: SourceError) {
         if matches!(fault, SourceError::Outage(_)) {
             self.fault.lock().get_or_insert(fault);
@@ -207,7 +208,7 @@ impl Tree {
         self.fault.lock().take()
     }
 
-    /// Forgets all objects: whoever reads them knows their versions.
+    /// Forgets all objects, because the dataset already knows the versions of those that it reads.
     pub(crate) fn forget(&self) {
         *self.known.lock() = Known::default();
     }

@@ -7,14 +7,14 @@ use forebay_sources::{Container, Locator, SourceError};
 
 use crate::regular_file::open_regular;
 
-/// A text that stands for a large file in a repository of Git.
+/// The message for a pointer of Git LFS: a small text in place of a large file in a Git repository.
 pub(crate) const LFS_POINTER: &str = "this is a Git LFS pointer, not the file itself. Fetch the file (git lfs pull).";
 const EMPTY: &str = "the file is empty. Copy or download it again.";
 const WEB_PAGE: &str = "this is a web page, and not the file itself. Download the file again. The page may say why the server \
                         did not send it.";
 const FOLDER: &str = "this is a folder. Give the path of a file.";
 
-/// Of a file that ends inside a unit (a record, a chunk) that begins at this place.
+/// The error of a file that ends inside a unit (a record, a chunk) that begins at this place.
 pub(crate) fn cut(path: &Path, at: u64, unit: &str) -> SourceError {
     let problem = if at == 0 {
         format!("the file ends inside its first {unit}, so it is not complete. Copy it again.")

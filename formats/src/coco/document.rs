@@ -1,4 +1,4 @@
-//! Reads the JSON in one pass, annotation by annotation. Keys may have any order, and what nobody wants is passed over.
+//! Reads the JSON in one pass, annotation by annotation. Keys may have any order, and unused values are skipped.
 
 use std::fmt;
 use std::io::{self, BufRead, BufReader, Read};
@@ -21,7 +21,7 @@ pub(super) struct Document {
     pub ids: Vec<i64>,
     /// Their files.
     pub files: Paths,
-    /// What is said of each image itself; empty unless that is wanted.
+    /// What the file says about each image itself. Empty unless that is wanted.
     pub image_level: Vec<ImageLevel>,
     /// Ids and names.
     pub categories: Vec<(i64, String)>,
@@ -33,12 +33,12 @@ pub(super) struct Document {
     has_images: bool,
 }
 
-/// What a file says of an image beside its objects, as LVIS does: ids of categories.
+/// What a file says about an image in addition to its objects, as LVIS does: ids of categories.
 #[derive(Debug, Default)]
 pub(super) struct ImageLevel {
-    /// Categories of which the image has no object.
+    /// Categories without an object in the image.
     pub negatives: Vec<i64>,
-    /// Categories of which not all objects in the image are annotated.
+    /// Categories whose objects in the image are not all annotated.
     pub not_exhaustive: Vec<i64>,
 }
 
@@ -55,8 +55,8 @@ struct ImageEntry {
 }
 
 impl ImageEntry {
-    /// The file below the folder of the pictures. Of a URL these are its last folder and its name: LVIS mixes the pictures of
-    /// two folders.
+    /// The file below the folder of the pictures. For a URL, these are its last folder and its name, because LVIS mixes
+    /// the pictures of two folders.
     fn file(&self) -> &str {
         let of_url = |url: &str| url.rmatch_indices('/').nth(1).map_or(0, |(slash, _)| slash + 1);
         match (&self.file_name, &self.coco_url) {
@@ -251,7 +251,7 @@ impl<'de> Visitor<'de> for Items<'_> {
     }
 }
 
-/// An annotation, of which only what is wanted is kept.
+/// An annotation. Only the wanted parts of it are kept.
 struct OneAnnotation {
     wanted: Wanted,
     /// It is a segment of a panoptic annotation, and has none itself.

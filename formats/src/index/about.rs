@@ -23,13 +23,14 @@ use crate::stores;
 pub(super) const VERSION: u32 = 2;
 /// The key of the text in the metadata.
 pub(super) const KEY: &str = "forebay";
-/// Schemes of which an earlier version kept other values: boxes in pixels, or no boxes. An index of that time does not fit.
+/// Schemes whose earlier versions kept other values: boxes in pixels, or no boxes. An index from such a version does not
+/// fit.
 const READ_ANEW: [&str; 2] = ["tfrecord", "mxnet"];
 /// No scheme has an option of this name.
 const READING: &str = "reading";
 const ENCODED: &AsciiSet = &CONTROLS.add(b'%');
 
-/// What is told about a dataset.
+/// What an index says about a dataset.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(Default))]
 pub(crate) struct About {
@@ -41,19 +42,19 @@ pub(crate) struct About {
     pub classes: Vec<String>,
     /// What decided which records there are.
     pub bases: Vec<Dated>,
-    /// What lies beside the records and is not used. Earlier versions have not looked for it.
+    /// What is beside the records and is not used. Earlier versions did not look for it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub oversights: Vec<AboutOversight>,
     #[serde(flatten)]
     pub kind: AboutRecords,
 }
 
-/// What is told about the records.
+/// What an index says about the records.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "records", rename_all = "lowercase")]
 pub(crate) enum AboutRecords {
     Files {
-        /// Where their paths start; nothing if the option `root` says that.
+        /// Where their paths start. Nothing if the option `root` says that.
         root: Option<String>,
         shard_name: String,
     },
@@ -76,7 +77,7 @@ pub(crate) struct Choices {
     pub own: BTreeMap<String, String>,
 }
 
-/// What lies beside the records and is not used.
+/// What is beside the records and is not used.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct AboutOversight {
     pub kind: String,
@@ -108,8 +109,8 @@ impl Default for AboutRecords {
 }
 
 impl Choices {
-    /// Without the option `root`: it says where the dataset is, and not what is in it. What is no option of the scheme is
-    /// left out too, because it may be a secret.
+    /// Without the option `root`: it says where the dataset is, and not what is in it. Options that the scheme does not
+    /// have are left out too, because they may be secrets.
     pub(super) fn of(scheme: &Scheme, options: &Options) -> Self {
         let labels = match options.labels {
             Labels::Auto => "auto",
@@ -152,12 +153,13 @@ pub(super) fn is_folder(name: &Address) -> bool {
     !containers::is_pattern(name) && name.is_folder()
 }
 
-/// The folder from which an index tells paths: the dataset's, or the one that a dataset's file is in.
+/// The folder where the paths of an index start: the dataset's folder, or the folder that has the dataset's file.
 pub(super) fn folder_of(name: &Address) -> Address {
     if is_folder(name) { name.clone() } else { name.parent() }
 }
 
-/// A path from the folder on, if it is below it, or in a store from the folder above it on. Otherwise the path itself.
+/// A path relative to the folder, if it is below it. In a store, being below the parent folder is enough. Otherwise the
+/// path itself.
 pub(crate) fn told(address: &Address, folder: &Address) -> String {
     let (path, above) = (address.path(), folder.path().parent().filter(|_| folder.tree().is_some()));
     let from_above = || Some(Path::new("..").join(path.strip_prefix(above?).ok()?));
@@ -166,7 +168,7 @@ pub(crate) fn told(address: &Address, folder: &Address) -> String {
     percent_encode(below.as_os_str().as_bytes(), ENCODED).to_string()
 }
 
-/// The path that was told. Beside a leading ".." it stays below the folder, or is one of those that are known.
+/// The address of a path in an index. Apart from a leading "..", the path must stay below the folder, or be known.
 pub(super) fn address(told: &str, folder: &Address, known: impl Fn(&Path) -> bool) -> Result<Address, BadIndex> {
     let bytes: Vec<u8> = percent_decode_str(told).collect();
     let path = Path::new(OsStr::from_bytes(&bytes));
@@ -228,7 +230,7 @@ mod tests {
         for wrong in ["s3://bucket/x/2.tar", "/etc/passwd", "../../a", "a/../../b"] {
             assert_eq!(url(wrong), None, "{wrong}");
         }
-        // What nobody may read, or another store, has no key.
+        // An address that may not be read, or that is in another store, has no key.
         for outside in ["s3://other/1.tar", "../../.."] {
             assert!(of(outside).is_none_or(|address| address.key().unwrap().1.is_none()), "{outside}");
         }

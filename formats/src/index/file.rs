@@ -1,5 +1,5 @@
-//! An index as an Arrow file: one batch of rows, so that each column is one piece of the file. Other programs open it too. Its
-//! checksums are between the batch and the footer.
+//! An index as an Arrow file: one batch of rows, so that each column is one piece of the file. Other programs open it
+//! too. Its checksums are between the batch and the footer.
 
 use std::collections::HashMap;
 use std::io::{self, BufWriter, Write as _};
@@ -35,7 +35,7 @@ pub(super) enum NoIndex {
     /// An earlier version made it.
     Earlier,
     Bad(BadIndex),
-    /// Nobody can say whether it fits: the storage of the dataset fails.
+    /// It is unknown whether it fits, because the storage of the dataset fails.
     Unknown(SourceError),
 }
 
@@ -98,7 +98,7 @@ fn cut() -> ArrowError {
     ArrowError::ParseError("it is cut".into())
 }
 
-/// The bytes from here on, so many.
+/// The range of `len` bytes from `start`.
 fn extent(start: i64, len: i64) -> Result<Extent, ArrowError> {
     let (start, len) = u64::try_from(start).ok().zip(u64::try_from(len).ok()).ok_or_else(cut)?;
     Ok(Extent { start, len })
@@ -189,10 +189,10 @@ impl<N: Iterator<Item = (i64, i64)>, B: Iterator<Item = (i64, i64)>> ArrayParts<
     }
 }
 
-/// Writes an index. The number of its bytes is the result.
+/// Writes an index. Returns its size in bytes.
 ///
 /// # Errors
-/// The disk is full, or the folder may not be written.
+/// The disk is full, or the folder is not writable.
 pub(super) fn write(path: &Path, about: &About, columns: NewColumns) -> io::Result<u64> {
     let NewColumns { fields, arrays } = columns;
     let text = serde_json::to_string(about)?;

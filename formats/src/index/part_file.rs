@@ -20,11 +20,11 @@ pub(super) struct PartFile {
     is_complete: bool,
 }
 
-/// How many names are tried. Each further one is only needed if somebody else took the one before.
+/// How many names are tried. Another name is needed only if another process has taken the one before.
 const ATTEMPTS: usize = 100;
 
 impl PartFile {
-    /// Begins the file with this path. What processes left that were killed while they wrote it is removed.
+    /// Begins the file with this path. Files that killed processes left unfinished are removed.
     ///
     /// # Errors
     /// It cannot be made.
@@ -32,15 +32,15 @@ impl PartFile {
         remove_leftovers(path);
         for _ in 0..ATTEMPTS {
             let part = part_name(path);
-            // What somebody plants there is not written through.
+            // If another process has put a file or a link there, it is not opened.
             let file = match OpenOptions::new().read(true).write(true).create_new(true).mode(0o644).open(&part) {
                 Ok(file) => file,
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
                 Err(error) => return Err(error),
             };
             let made = Self { path: path.to_owned(), part, file, is_complete: false };
-            // Before it is locked, another process may take it for a leftover, and lock and remove it. Where there are no
-            // locks, nobody does that.
+            // Until the file is locked, another process may think that it is a leftover, and lock and remove it. On file
+            // systems without locks, no process removes it.
             let is_taken = flock(&made.file, FlockOperation::NonBlockingLockExclusive) == Err(Errno::WOULDBLOCK);
             if !is_taken && made.file.metadata()?.nlink() > 0 {
                 give_away(&made.file, above(&made.part));
@@ -55,10 +55,10 @@ impl PartFile {
         &self.file
     }
 
-    /// Gives the complete file its name. The result is the number of its bytes.
+    /// Gives the complete file its name. Returns its size in bytes.
     ///
     /// # Errors
-    /// The disk is full, or the folder may not be written.
+    /// The disk is full, or the folder is not writable.
     pub(super) fn finish(mut self) -> io::Result<u64> {
         self.file.sync_all()?;
         let bytes = self.file.metadata()?.len();
@@ -77,7 +77,7 @@ impl Drop for PartFile {
     }
 }
 
-/// Removes the files that nobody writes any more. That is housekeeping: it fails silently.
+/// Removes files that no process writes any more. This is housekeeping, so errors are ignored.
 fn remove_leftovers(path: &Path) {
     let entries = fs::read_dir(above(path)).into_iter().flatten().flatten();
     for entry in entries.filter(|entry| is_part_of(path, &entry.file_name().to_string_lossy())) {
@@ -85,7 +85,8 @@ fn remove_leftovers(path: &Path) {
     }
 }
 
-/// The lock of a process ends with it. Nobody else gets the lock until the file is gone.
+/// The lock of a writer ends with its process. This function holds the lock until the file is gone, so no other process
+/// can get it.
 fn remove_leftover(part: &Path) {
     let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed();
     let Ok(file) = OpenOptions::new().read(true).custom_flags(flags).open(part) else { return };

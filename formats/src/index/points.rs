@@ -43,8 +43,8 @@ pub(super) fn points_path(index: &Path) -> PathBuf {
     path.into()
 }
 
-/// Opens the seek points of a dataset that was opened from this index. If there are none, or if they cannot be used, there is
-/// no file, and the log says why.
+/// Opens the seek points of a dataset that was opened from this index. If there are none, or if they cannot be used, the
+/// result has no file, and the log says why.
 pub(super) fn beside(index: &Path, source: &dyn Source) -> PointFiles {
     let path = points_path(index);
     match open(&path, index, source) {
@@ -74,8 +74,8 @@ fn open(path: &Path, index: &Path, source: &dyn Source) -> Result<Option<PointFi
     PointFiles::open(file, source.fingerprint(), source.len()).map(Some)
 }
 
-/// Whoever can write points can choose pixels. So only those may who can choose what the dataset is: this process's user, and
-/// the owner of the index.
+/// A user who can write points can choose pixels. So only users who can choose the dataset anyway are trusted: this
+/// process's user, and the owner of the index.
 fn is_trusted(points: &Metadata, index: &Path) -> bool {
     let owns_index = || index.metadata().is_ok_and(|index| index.uid() == points.uid());
     points.mode() & OTHERS_WRITE == 0 && (points.uid() == rustix::process::geteuid().as_raw() || owns_index())

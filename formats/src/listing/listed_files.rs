@@ -1,4 +1,4 @@
-//! The files of a list, and what it means that one of them cannot be read: it is to blame, or the dataset is gone as a whole.
+//! The files of a list, and what it means if one cannot be read: the file is to blame, or the whole dataset is gone.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -82,8 +82,8 @@ impl ListedFiles {
         index
     }
 
-    /// What came of a read. A file that is gone or not readable for this user is not to blame if all witnesses are gone too.
-    /// Blocks.
+    /// Judges the result of a read. A file that is gone or not readable for this user is not to blame if all witnesses
+    /// are gone too. Blocks.
     pub(super) fn judged(&self, record: u64, read: Result<(), ReadError>) -> Result<(), ReadError> {
         match self.believed(record, read) {
             Ok(()) => {
@@ -97,8 +97,8 @@ impl ListedFiles {
         }
     }
 
-    /// Answers a request with what came of its read. Does not block: a thread of its own looks at other files, if that is
-    /// needed.
+    /// Answers a request with the result of its read. This does not block: if other files must be checked, a separate
+    /// thread does that.
     pub(super) fn answer(self: &Arc<Self>, request: Request, read: Result<(), ReadError>) {
         let record = request.record;
         let error = match self.believed(record, read) {
@@ -118,7 +118,7 @@ impl ListedFiles {
         drop(waiting);
         let files = Arc::clone(self);
         if let Err(system) = thread::Builder::new().name("forebay-judge".into()).spawn(move || files.judge()) {
-            // Nobody can look at the others, so nobody is to blame yet.
+            // No thread can check the other files, so no file is to blame yet.
             for FailedRequest { request, error } in self.waiting.lock().take().unwrap_or_default() {
                 let (kind, cause) = (ReadErrorKind::Resources, system.to_string());
                 request.answer(Err(ReadError { kind, cause, ..error }));
@@ -126,7 +126,7 @@ impl ListedFiles {
         }
     }
 
-    /// Judges failures until none waits. All that failed before a look at the others are judged by it.
+    /// Judges failures until none waits. A check of the other files judges all failures before it.
     fn judge(&self) {
         loop {
             let failed = {
@@ -153,7 +153,7 @@ impl ListedFiles {
     /// What all other files would have lost too, if the dataset is gone. Nothing if the file alone is to blame.
     fn suspicion(&self, record: u64, error: &ReadError) -> Option<&'static str> {
         match error.kind {
-            // What was not there when the dataset was opened has not vanished.
+            // A file that did not exist when the dataset was opened has not vanished.
             ReadErrorKind::Missing if self.is_there(record) => Some("exists"),
             // A dataset that this user could never read has not changed.
             ReadErrorKind::Denied if self.witnesses.any_read() => Some("may be read"),
@@ -161,7 +161,7 @@ impl ListedFiles {
         }
     }
 
-    /// Which of these files are lost, and not with all others.
+    /// Which of these files are lost while others remain.
     fn lost_alone(&self, failed: &[u64]) -> BTreeSet<u64> {
         let len = self.paths.len() as u64;
         let present = |other| self.is_there(other);

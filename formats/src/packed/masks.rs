@@ -30,7 +30,7 @@ struct MaskPlaces {
 /// Where the bytes of a mask begin, and how many there are.
 type MaskRange = (u64, u64);
 
-/// What is called with a record's bytes, or with what is left of them and what is wrong.
+/// Called with a record's bytes. After an error, it is called with what is left of them, and with the error.
 pub(super) type ReadDone = Box<dyn FnOnce(Vec<u8>, Result<(), ReadError>) + Send>;
 
 /// The metadata of an index's column that has the type of a mask's numbers.
@@ -98,7 +98,7 @@ impl PackedMasks {
         }
     }
 
-    /// Those of an index, in the order of these columns. None, if it has none.
+    /// Those of an index, in the order of these columns. None if the index has none.
     pub(super) fn from_index(columns: &IndexColumns, masks: &ColumnMap) -> Result<Self, BadIndex> {
         let mut found = Self::default();
         for (name, _) in masks.targets() {
@@ -115,7 +115,7 @@ impl PackedMasks {
         Ok(found)
     }
 
-    /// Gives `part` what tells these masks from others.
+    /// Gives `part` everything that distinguishes these masks from others.
     pub(super) fn digest(&self, part: &mut dyn FnMut(&[u8])) {
         for (column, places) in self.columns.iter().zip(&self.places) {
             part(b"mask");
@@ -150,7 +150,7 @@ fn close(buf: &mut Vec<u8>, masks: &[MaskRange]) {
     RecordParts::close(buf, &lengths);
 }
 
-/// The masks of a record that are requested one after the other, for as long as somebody waits for the record.
+/// Requests the masks of a record one after the other, as long as the record is not withdrawn.
 #[derive(Debug)]
 pub(super) struct MaskReads {
     file: Arc<OpenFile>,

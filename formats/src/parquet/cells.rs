@@ -2,7 +2,7 @@
 
 use crate::grain_cache::Grain;
 
-/// What stands before each row's bytes in the grain.
+/// The byte before each row's bytes in the grain, which says what the row has.
 pub(super) const PICTURE: u8 = 0;
 pub(super) const NULL: u8 = 1;
 pub(super) const ELSEWHERE: u8 = 2;

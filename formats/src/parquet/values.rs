@@ -78,7 +78,7 @@ pub(super) fn each_value(
     Ok(())
 }
 
-/// A reader of the column that goes on with this row.
+/// A reader of the column that starts at this row.
 fn reader_at(chunks: &FileRanges, leaf: &LeafColumn, row: u64) -> Result<ValueReader, ParquetError> {
     let (pages, rows) = (&leaf.pages, leaf.pages.values().and_then(|rows| usize::try_from(rows).ok()));
     let (Some(locations), Some(rows), Ok(row)) = (pages.locations(), rows, usize::try_from(row)) else {

@@ -32,7 +32,7 @@ pub(super) struct ReaderRows {
     fingerprint: [u8; 32],
     /// What a shard without a name is called.
     nameless: String,
-    /// A grain whose error is none is broken: its records are read alone.
+    /// If the error of a grain is none, the grain is broken: its records are read one by one.
     grains: GrainCache<Option<ReadError>>,
     known: Mutex<LearntSizes>,
 }
@@ -90,7 +90,7 @@ impl ReaderRows {
         ReadError { kind, locator: self.locator(record), cause: cause.into() }
     }
 
-    /// The span's grain, or none if it is broken. One that fails twice is noted as that.
+    /// The span's grain, or none if it is broken. A span that fails twice counts as broken.
     fn grain(&self, number: u64, span: &TaskSpan<'_>, record: u64, used: Vec<u8>) -> Result<Option<Grain>, ReadError> {
         if self.is_broken(number) {
             return Ok(None);
@@ -138,7 +138,7 @@ impl ReaderRows {
         }
     }
 
-    /// Reads a record by a task of its own: its span could not be read.
+    /// Reads a record by a task of its own, because its span could not be read.
     fn alone(&self, record: u64, grain: u64, room: u64, buf: &mut Vec<u8>) -> Result<(), ReadError> {
         {
             let mut known = self.known.lock();
@@ -153,7 +153,7 @@ impl ReaderRows {
         let span = self.shards.single(record);
         let mut read = self.attempt(&span, false, Vec::new())?;
         if matches!(read, Err(TaskFailure::Lost(_))) {
-            // Its process may have been ended by somebody else.
+            // Something else may have killed its process.
             read = self.attempt(&span, true, Vec::new())?;
         }
         match read {

@@ -1,4 +1,4 @@
-//! What a source behind a reader is told: the reader's code, its parameters, and how it is run.
+//! What a source gives to its reader: the reader's code, its parameters, and how it is run.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -22,7 +22,7 @@ pub(super) struct ReaderSettings {
     pub class: String,
     /// What the class is called with, by name.
     pub parameters: Map<String, Value>,
-    /// The same, but no part of the dataset: how the data are reached.
+    /// Like the parameters, but not part of the dataset: how the data are reached.
     pub access: Map<String, Value>,
     /// Which keys of a record become which columns.
     pub columns: ColumnMap,
@@ -66,11 +66,11 @@ const WORKERS_BY_DEFAULT: usize = 8;
 const LONGEST: f64 = 86_400.0;
 /// How long a record may take, unless the user says otherwise.
 const TIMEOUT: Duration = Duration::from_secs(60);
-/// The same of a reader of our own. Its silence is an outage, which must be known before a stream gives the record up.
+/// The same for a reader of our own. Its silence is an outage, which must be known before a stream gives the record up.
 const OWN_TIMEOUT: Duration = Duration::from_secs(40);
 
 impl ReaderCode {
-    /// Whether it is ours. Then what it reads from is to blame for its failures, and not the reader.
+    /// Whether it is ours. Then the service that it reads from is to blame for its failures, and not the reader.
     pub(super) fn is_own(&self) -> bool {
         matches!(self, Self::Own { .. })
     }
@@ -83,7 +83,7 @@ impl ReaderSettings {
     /// There is no such file, it may not be run here, or an option has a value that it cannot have.
     pub(super) fn new(path: &Path, options: &Options) -> Result<Self, SourceError> {
         let of_path = |error| SourceError::of_path(path, error);
-        // Links are resolved before the check, and what was checked is what is run.
+        // Links are resolved before the check, so that exactly the file that was checked is run.
         let file = path.canonicalize().map_err(of_path)?;
         allowed(path, &file, &options.readers)?;
         let stamp = stamp(&file).map_err(of_path)?;
@@ -148,7 +148,7 @@ impl ReaderSettings {
         }
     }
 
-    /// Whether the reader's file is what it was.
+    /// Whether the reader's file is unchanged.
     ///
     /// # Errors
     /// It is gone, or cannot be looked at.
@@ -198,8 +198,9 @@ fn stamp(file: &Path) -> std::io::Result<(u64, Option<SystemTime>)> {
     file.metadata().map(|metadata| (metadata.len(), metadata.modified().ok()))
 }
 
-/// What runs a reader. A service starts only a program in a folder that its configuration allows. The program itself may be a
-/// link out of there, as in a virtual environment: whoever may write in the folder chose it.
+/// The program that runs a reader. A service starts only a program in a folder that its configuration allows. The program
+/// itself may be a link to outside that folder, as in a virtual environment, because a user who may write in the folder
+/// chose it.
 ///
 /// # Errors
 /// The option names another program.

@@ -9,8 +9,8 @@ use parking_lot::Mutex;
 use crate::address::Address;
 use crate::packed::ContainerFile;
 
-/// File systems note the times of changes by the millisecond, some by the second. A file that was changed within so long may
-/// be changed again without its time being another one.
+/// File systems store the time of a change by the millisecond, some by the second. A file that was changed within this
+/// time may change again and keep the same time.
 pub(super) const SETTLED: Duration = Duration::from_secs(3);
 
 /// Chunks that are damaged, as long as their files are what they were when the dataset was opened.
@@ -22,7 +22,7 @@ pub(super) struct SpoiledChunks {
     causes: Mutex<HashMap<usize, String>>,
 }
 
-/// All by which a change of a file's bytes is known. Nobody can set the time of the last change.
+/// Everything that reveals a change of a file's bytes. A program cannot set the time of the last change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct FileState {
     place: (u64, u64),
@@ -31,7 +31,7 @@ struct FileState {
 }
 
 impl SpoiledChunks {
-    /// No chunk so far. Causes are kept for files that were last changed at least so long ago.
+    /// No chunk so far. Causes are kept only for files whose last change is at least `settled` ago.
     pub(super) fn new(files: &[ContainerFile], settled: Duration) -> Self {
         let before = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         let latest = before.checked_sub(settled).map_or(0, |latest| latest.as_secs());
@@ -58,7 +58,7 @@ impl SpoiledChunks {
 impl FileState {
     fn of(address: &Address) -> Option<Self> {
         if address.tree().is_some() {
-            // Each read is one of the version that was found, if it is known by an `ETag` and not only by a time.
+            // Each read gets the version that was found, if the version is an `ETag` and not only a time.
             let version = address.stored().ok().flatten()?.version?;
             return (!version.starts_with('@')).then_some(Self { place: (0, 0), len: 0, changed: (0, 0) });
         }

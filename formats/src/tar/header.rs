@@ -20,7 +20,7 @@ pub(super) struct TarHeader {
     /// Bytes of the contents.
     pub size: u64,
     pub kind: u8,
-    /// A GNU sparse map goes on in the next block.
+    /// A GNU sparse map continues in the next block.
     pub is_extended: bool,
 }
 

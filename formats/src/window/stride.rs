@@ -1,13 +1,13 @@
 //! How much a scan reads at once. A file is read in small steps. A request to a store takes as long as many bytes do, so
 //! where a scan passes over few bytes, these are read too.
 
-/// How a scan goes on, by where it has looked so far.
+/// Decides how much a scan reads next, by where it has looked so far.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Stride {
     is_remote: bool,
     /// Where the last look ended.
     end: u64,
-    /// What looks pass over, on average of the latest ones.
+    /// The bytes that looks skip, on average of the latest ones.
     gap: u64,
     /// What the last request asked for; 0 before the first.
     asked: usize,
@@ -15,12 +15,12 @@ pub(super) struct Stride {
 
 /// Bytes of a file that are read at once.
 const OF_FILES: usize = 16 << 10;
-/// Bytes of the first request, and of one behind a long way.
+/// Bytes of the first request, and of a request after a large gap.
 const FIRST: usize = 64 << 10;
 const FAR: usize = 16 << 10;
 /// The most bytes of a request, unless one look is at more.
 const MOST: usize = 8 << 20;
-/// A gap that takes as long as another request would.
+/// Reading a gap of this size takes as long as another request would.
 const NEAR: u64 = 1 << 20;
 
 impl Stride {
@@ -37,13 +37,13 @@ impl Stride {
         if !self.is_remote {
             return;
         }
-        // Who looks back does not go on from there.
+        // A scan that looks back does not continue from there.
         let gap = offset.checked_sub(self.end).unwrap_or(NEAR.saturating_mul(4));
         self.gap = self.gap - self.gap / 4 + gap / 4;
         self.end = offset.saturating_add(len as u64);
     }
 
-    /// How many bytes are read now, because those that are looked at were not read yet.
+    /// How many bytes to read now, because the bytes that are looked at were not read yet.
     pub(super) fn step(&mut self) -> usize {
         if !self.is_remote {
             return OF_FILES;

@@ -41,12 +41,13 @@ pub(super) enum ZipMethod {
 #[derive(Debug)]
 struct ZipEnd {
     entries: u64,
-    /// The number of entries was written with 16 bits, and may be what is left of a larger one.
+    /// The number of entries was written with 16 bits. It may be the low bits of a larger one.
     is_short: bool,
     start: u64,
     /// Where the directory ends.
     behind: u64,
-    /// Bytes before the zip, such as a program that unpacks it. What the zip says of places counts from behind them.
+    /// Bytes before the zip, such as a program that unpacks it. Places in the zip are counted from the end of these
+    /// bytes.
     before: u64,
 }
 
@@ -57,7 +58,7 @@ const LOCATOR: usize = 20;
 const END_64: usize = 56;
 const ENTRY: usize = 46;
 const HEADER: usize = 30;
-/// Stands for a number that is in the ZIP64 part.
+/// This value means that the number is in the ZIP64 part.
 const LONG: u64 = 0xffff_ffff;
 
 /// Reads the directory.
@@ -151,7 +152,7 @@ pub(super) fn behind_header(entry: &ZipEntry, window: &mut Window<'_>) -> Result
     Ok(agrees.then(|| behind + u64::from(name) + u64::from(extra)))
 }
 
-/// The last record of the file. A comment may follow it, whose length the record has.
+/// The last record of the file. A comment may follow it. The record has the comment's length.
 fn find_end(path: &Path, window: &mut Window<'_>) -> Result<ZipEnd, SourceError> {
     let len = window.len();
     let first = len.saturating_sub(END as u64 + MOST_COMMENT);
@@ -195,7 +196,7 @@ fn find_end(path: &Path, window: &mut Window<'_>) -> Result<ZipEnd, SourceError>
     Ok(ZipEnd { entries, is_short: end == at, start: start + before, behind: end, before })
 }
 
-/// The last record of a ZIP64, and where it is. The record that says where stands right before the common last one.
+/// The last record of a ZIP64, and where it is. The locator, which says where, is right before the common last record.
 fn end_64(window: &mut Window<'_>, at: u64) -> Result<Option<(u64, [u8; END_64])>, SourceError> {
     let Some(locator) = at.checked_sub(LOCATOR as u64) else { return Ok(None) };
     let locator = window.array::<LOCATOR>(locator).map_err(SourceError::Outage)?;
