@@ -158,4 +158,4 @@ def test_ranks_have_the_seed_of_rank_0_and_one_that_reads_alone_is_warned(pictur
     assert (count, over) == ("10", "over")
     assert "rank 0 has read this DataLoader to its end, and no other rank has begun to" in warning
     assert "10 of 20 records" in warning
-    assert "num_shards=1" in warning
+    assert 'sharding="dynamic"' in warning
