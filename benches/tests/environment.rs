@@ -13,7 +13,7 @@ static NAMED: LazyLock<Regex> = LazyLock::new(|| Regex::new(r#""([A-Z][A-Z0-9]*(
 /// A call that reads variables: the texts around it are names.
 static READS: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"env::vars?(?:_os)?\(|var_os\(|environ\b|environment\b|\bvariables?\(").unwrap());
-/// Beginnings that nothing else has: such a text is a variable wherever it stands.
+/// Beginnings that nothing else has: such a text is always the name of a variable.
 const OURS: [&str; 12] = [
     "FOREBAY_",
     "XDG_",

@@ -159,7 +159,7 @@ fn takes_more_memory_than_it_may() {
 
 fn floods_its_output() {
     let mut child = Python::new();
-    // More than a pipe holds, so that the child stops if nobody reads them.
+    // More than a pipe holds, so that the child stops if the parent does not read them.
     child.ask("{\"do\": \"flood\", \"lines\": 20000}");
     assert_eq!(child.frame(), Ok(('D', Vec::new())));
 }
@@ -197,7 +197,7 @@ fn each_child_that_was_started_is_reaped_however_it_ends() {
         assert_eq!(ChildCounts::settled(LONG), ChildCounts { started: all, reaped: all }, "scene {number}");
     }
     assert!(ChildCommand::new("/nowhere/program", "none").start().is_err());
-    // Many at once, which nobody asks for anything.
+    // Many at once, which are asked nothing.
     let many: Vec<ChildProcess> = (0..20).map(|_| ChildCommand::new("cat", "cat").start().unwrap()).collect();
     assert_eq!(ChildCounts::settled(Duration::ZERO), ChildCounts { started: all + 20, reaped: all });
     drop(many);
