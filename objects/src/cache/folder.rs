@@ -146,13 +146,12 @@ impl Folder {
             let number = self.number.fetch_add(1, Ordering::Relaxed);
             let name = format!("{TEMPORARY}/{:x}-{number}", self.nonce);
             let file = File::from(rustix::fs::openat(&self.root, &*name, flags, Mode::RUSR | Mode::WUSR)?);
-            // Before the lock, another process may have taken it for one that was left. Then it is deleted.
-            match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
-                Ok(()) => return Ok((file, name)),
-                Err(Errno::WOULDBLOCK) => {}
+            match is_ours(&file) {
+                Ok(true) => return Ok((file, name)),
+                Ok(false) => {}
                 Err(error) => {
                     self.remove_file(&name);
-                    return Err(error.into());
+                    return Err(error);
                 }
             }
         }
@@ -323,6 +322,16 @@ impl Entry {
     }
 }
 
+/// Locks a file that was just made, and says whether it is still there. Before the lock, another thread or process may take
+/// it for a leftover: then that one holds the lock and is about to delete the file, or has deleted it already.
+fn is_ours(file: &File) -> io::Result<bool> {
+    match rustix::fs::flock(file, FlockOperation::NonBlockingLockExclusive) {
+        Ok(()) => Ok(file.metadata()?.nlink() > 0),
+        Err(Errno::WOULDBLOCK) => Ok(false),
+        Err(error) => Err(error.into()),
+    }
+}
+
 /// The name of a key's file. The first two digits are its folder.
 fn name(key: &CacheKey) -> String {
     let key = key.to_string();
@@ -333,4 +342,34 @@ fn name(key: &CacheKey) -> String {
 fn key_of(name: &str) -> Option<CacheKey> {
     let (folder, rest) = name.split_once('/')?;
     CacheKey::parse(&format!("{folder}{rest}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn temporary(folder: &Folder, name: &str) -> File {
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
+        File::from(rustix::fs::openat(&folder.root, name, flags, Mode::RUSR | Mode::WUSR).unwrap())
+    }
+
+    #[test]
+    fn a_file_that_is_taken_for_a_leftover_before_it_is_locked_is_not_written() {
+        let dir = tempfile::tempdir().unwrap();
+        let folder = Folder::open(&dir.path().join("cache")).unwrap();
+
+        let deleted = temporary(&folder, "tmp/a");
+        folder.remove_leftovers();
+        assert!(!is_ours(&deleted).unwrap(), "it has no name any more");
+
+        let about_to_be = temporary(&folder, "tmp/b");
+        let remover = folder.open_ours("tmp/b").unwrap();
+        rustix::fs::flock(&remover, FlockOperation::NonBlockingLockExclusive).unwrap();
+        assert!(!is_ours(&about_to_be).unwrap(), "another one has the lock");
+
+        let kept = temporary(&folder, "tmp/c");
+        assert!(is_ours(&kept).unwrap());
+        folder.remove_leftovers();
+        assert_eq!(kept.metadata().unwrap().nlink(), 1, "it is locked, and stays");
+    }
 }
