@@ -24,7 +24,7 @@ use forebay_formats::check_cache;
 use forebay_ledger_client::Outage;
 use forebay_printable::printable;
 use forebay_proto::v1::{ClosedStream, ReloadReply};
-use forebay_ring::{Peer, Socket};
+use forebay_ring::{PROTOCOL, Peer, Socket, Versions};
 use forebay_road::{AttachRequest, ByteSize, PoolsError, Samples, Stream, incarnation};
 use forebay_sources::SourceError;
 use thiserror::Error;
@@ -128,6 +128,8 @@ impl Daemon {
         gives_up: impl Future<Output = Option<AdmissionRefusal>>,
     ) {
         let (number, credits) = (request.head.trainer, request.head.credits);
+        // One that shares none is not parsed.
+        let protocol = Versions::OURS.shared_with(request.head.versions()).unwrap_or(PROTOCOL);
         let peer = peer.named(request.head.pid);
         let admitted = tokio::select! {
             admitted = admission::admit(&self.streams, &peer, request) => admitted,
@@ -138,7 +140,10 @@ impl Daemon {
         };
         match admitted {
             Ok(Admitted { entered: (served, _stays), membership, hand_ins }) => {
-                served.stream.attach(socket, peer, AttachRequest { number, credits, membership, hand_ins }).await;
+                served
+                    .stream
+                    .attach(socket, peer, AttachRequest { number, protocol, credits, membership, hand_ins })
+                    .await;
             }
             Err(refusal) => {
                 tracing::info!(pid = peer.shown_pid(), uid = peer.uid(), reason = refusal.1, "a trainer was refused");

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use forebay_ring::{
-    Listener, Message, MessageKind, PACKET_LEN, PROTOCOL, PacketError, Peer, Received, Socket, text, text_code,
+    Listener, Message, MessageKind, PACKET_LEN, PacketError, Peer, Received, Socket, Versions, text, text_code,
 };
 
 use crate::accepting::Accepting;
@@ -85,7 +85,7 @@ pub(crate) async fn serve_parent(daemon: Arc<Daemon>, parent: Socket) -> std::io
     let ready = Readiness::of(&parent)?;
     loop {
         let Some((packet, fds)) = next_packet(&parent, &ready).await? else { return Ok(()) };
-        match Message::parse(&packet, fds) {
+        match Message::from_trainer(&packet, fds) {
             Ok(Message::Connect { socket, ledgers }) => match Socket::from_fd(socket) {
                 Ok(socket) => {
                     if let Err(error) = daemon.keep_ledgers_in(ledgers).await {
@@ -129,14 +129,16 @@ async fn request(socket: &Socket) -> Option<Request> {
             return None;
         }
     };
-    let refusal = match Message::parse(&packet, fds) {
+    let refusal = match Message::from_trainer(&packet, fds) {
         Ok(Message::Attach { head, settings, files, resume, columns }) => {
             return Some(Request { head, settings, files, resume, columns });
         }
         Ok(_) => "the first message must ask for a stream".to_owned(),
         // The trainer reads it, for which the other side is this one.
         Err(PacketError::Protocol { theirs }) => format!(
-            "this daemon speaks protocol version {PROTOCOL}, the trainer {theirs}; install the same version of Forebay on both sides"
+            "this daemon speaks {ours} of the protocol, the trainer {theirs}; upgrade Forebay on the {older}'s side",
+            ours = Versions::OURS,
+            older = if theirs.are_before(Versions::OURS) { "trainer" } else { "daemon" },
         ),
         Err(error) => error.to_string(),
     };

@@ -15,6 +15,8 @@ use crate::settings::Mode;
 pub struct AttachRequest {
     /// Its number, which it keeps over the deaths of its daemons.
     pub number: u64,
+    /// The version of the protocol that it and this daemon speak.
+    pub protocol: u32,
     /// Offers that it asks for; 0 for those of the stream.
     pub credits: u32,
     /// The group that it joins.
@@ -43,7 +45,7 @@ impl Delivery {
         request: AttachRequest,
         info: impl FnOnce(u64) -> StreamInfo,
     ) {
-        let AttachRequest { number, credits, membership, hand_ins } = request;
+        let AttachRequest { number, protocol, credits, membership, hand_ins } = request;
         let credits = if credits == 0 { self.terms.credits } else { credits };
         let id = self.attendance.number();
         self.see_who_left().await;
@@ -59,7 +61,8 @@ impl Delivery {
         };
         let incarnation = self.terms.incarnation;
         let info = info(self.ledger.progress().floor);
-        let arrival = Arrival { id, socket, peer, credits, membership, key, incarnation, info, adopted, notice };
+        let arrival =
+            Arrival { id, socket, peer, protocol, credits, membership, key, incarnation, info, adopted, notice };
         match refusal {
             None => self.post(Note::Attach(Box::new(arrival))),
             Some((code, reason)) => {

@@ -6,7 +6,7 @@ use forebay_columns::{MAX_COLUMNS, Schema, SchemaError};
 
 use crate::{
     layout::{Dtype, Geometry, Layout, SLOTS_OFFSET, Shape, ShapeError},
-    message::PROTOCOL,
+    protocol::{PROTOCOL, Versions},
     slot_columns::ColumnEntry,
 };
 
@@ -35,9 +35,10 @@ pub enum HeaderError {
     /// Something else than a ring.
     #[error("the memory is not a Forebay ring: it does not start with the ring's magic bytes")]
     Magic,
-    /// Another version.
+    /// A version that this program does not speak.
     #[error(
-        "the ring has protocol version {theirs}, this program speaks {PROTOCOL}; install the same version on both sides"
+        "the ring has version {theirs} of the protocol, this program speaks {ours}; install versions of Forebay that are neighbours on both sides",
+        ours = Versions::OURS
     )]
     Protocol {
         /// The version in the header.
@@ -96,14 +97,16 @@ struct RawHeader {
     claims: u64,
     total: u64,
     columns: u32,
-    reserved: u32,
+    len: u32,
 }
 
 impl Header {
     /// Bytes of the header without its columns.
     pub const LEN: usize = size_of::<RawHeader>();
-    /// Bytes of the header with as many columns as there can be: [`parse`](Self::parse) needs no more.
-    pub const MAX_LEN: usize = Self::LEN + MAX_COLUMNS * size_of::<ColumnEntry>();
+    /// Most bytes of a header without its columns, in any version.
+    const MOST: usize = 1024;
+    /// Bytes of the longest header with as many columns as there can be: [`parse`](Self::parse) needs no more.
+    pub const MAX_LEN: usize = Self::MOST + MAX_COLUMNS * size_of::<ColumnEntry>();
 
     /// The first bytes of the memory; the rest of the last page is zero.
     pub fn encode(&self) -> Vec<u8> {
@@ -120,7 +123,7 @@ impl Header {
         if raw.magic != MAGIC {
             return Err(HeaderError::Magic);
         }
-        if raw.protocol != PROTOCOL {
+        if !Versions::OURS.contains(raw.protocol) {
             return Err(HeaderError::Protocol { theirs: raw.protocol });
         }
         let dtype = Dtype::from_wire(raw.dtype)
@@ -146,11 +149,13 @@ impl Header {
         if raw.columns as usize > MAX_COLUMNS {
             return Err(HeaderError::Field { field: "the number of columns", value: raw.columns.into() });
         }
-        if raw.reserved != 0 {
-            return Err(HeaderError::Field { field: "a reserved field", value: raw.reserved.into() });
+        let start = raw.len as usize;
+        // The columns are behind what a later version may have added, which is of no account here.
+        if !(Self::LEN..=Self::MOST).contains(&start) || !start.is_multiple_of(8) {
+            return Err(HeaderError::Field { field: "its own length", value: raw.len.into() });
         }
         let len = raw.columns as usize * size_of::<ColumnEntry>();
-        let table = bytes.get(Self::LEN..Self::LEN + len).ok_or(HeaderError::Short(bytes.len()))?;
+        let table = bytes.get(start..start + len).ok_or(HeaderError::Short(bytes.len()))?;
         Ok(table.chunks_exact(size_of::<ColumnEntry>()).map(bytemuck::pod_read_unaligned).collect())
     }
 
@@ -205,13 +210,15 @@ impl Header {
             claims: geometry.claims as u64,
             total: geometry.total_len() as u64,
             columns: u32::try_from(geometry.columns().schema().len()).unwrap_or(u32::MAX),
-            reserved: 0,
+            len: u32::try_from(Self::LEN).unwrap_or(u32::MAX),
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::mem::offset_of;
+
     use forebay_columns::{Field, Room};
     use proptest::prelude::*;
 
@@ -260,6 +267,27 @@ mod tests {
         let mut bytes = header.encode();
         bytes[8] = 99;
         assert_eq!(Header::parse(&bytes), Err(HeaderError::Protocol { theirs: 99 }));
+    }
+
+    #[test]
+    fn what_a_later_version_adds_to_the_header_is_skipped() {
+        let header = header();
+        let bytes = header.encode();
+        let at = offset_of!(RawHeader, len);
+        let longer = |by: usize| {
+            let mut longer = [&bytes[..Header::LEN], &vec![0xAB; by], &bytes[Header::LEN..]].concat();
+            longer[at..at + 4].copy_from_slice(&u32::try_from(Header::LEN + by).unwrap().to_le_bytes());
+            longer
+        };
+        for by in [0, 8, Header::MOST - Header::LEN] {
+            assert_eq!(Header::parse(&longer(by)), Ok(header.clone()), "{by} more");
+        }
+        for by in [4, Header::MOST - Header::LEN + 8] {
+            assert!(matches!(Header::parse(&longer(by)), Err(HeaderError::Field { .. })), "{by} more");
+        }
+        let mut shorter = bytes.clone();
+        shorter[at..at + 4].copy_from_slice(&u32::try_from(Header::LEN - 8).unwrap().to_le_bytes());
+        assert!(matches!(Header::parse(&shorter), Err(HeaderError::Field { .. })));
     }
 
     #[test]

@@ -14,8 +14,6 @@ pub use attach::{Attach, attach_flags, attach_join};
 #[cfg(target_endian = "big")]
 compile_error!("the ring's messages and tensors are little-endian; a big-endian machine would need swaps");
 
-/// Version of the messages and of the ring's layout. Both sides must have the same.
-pub const PROTOCOL: u32 = 13;
 /// Longest stream name in bytes.
 pub const NAME_LEN: usize = 64;
 /// Longest packet, head and tail.
@@ -96,7 +94,7 @@ pub enum MessageKind {
 pub struct Welcome {
     /// [`MessageKind::Welcome`].
     pub kind: u32,
-    /// [`PROTOCOL`] of the daemon.
+    /// The version that the two sides speak from here on: the newest that both know.
     pub protocol: u32,
     /// The daemon's incarnation; another one after each start.
     pub incarnation: u64,

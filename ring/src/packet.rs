@@ -1,17 +1,19 @@
 //! Bytes to messages and back. Everything that arrives is checked once, here, and trusted afterwards.
 
 mod error;
+mod kind;
 
-use std::{fmt, os::fd::OwnedFd};
+use std::os::fd::OwnedFd;
 
 use bytemuck::{NoUninit, Pod};
 
 use crate::message::{
-    Ack, Attach, Call, ClaimSum, Held, MessageKind, Missed, NAME_LEN, NewRing, Number, Offer, PACKET_LEN, PROTOCOL,
-    Release, SUMS_PER_ACK, Text, Welcome, attach_flags, attach_join,
+    Ack, Attach, Call, ClaimSum, Held, MessageKind, Missed, NAME_LEN, NewRing, Number, Offer, PACKET_LEN, Release,
+    SUMS_PER_ACK, Text, Welcome, attach_flags, attach_join,
 };
 use crate::padded::{pad, unpad};
 use crate::pixels::Pixels;
+use crate::protocol::{FIRST_WITH_OLDEST, OPTIONAL_KINDS, PROTOCOL, Versions};
 pub use error::PacketError;
 
 /// A packet with its descriptors, checked: lengths fit, flags are known, texts are UTF-8, and exactly the
@@ -113,6 +115,8 @@ pub enum Message<'a> {
     Missed(Missed),
     /// The trainer's caller has waited for that many nanoseconds more.
     Waited(u64),
+    /// A message of a newer daemon, of this kind, that a trainer may skip. Its descriptors are closed.
+    Unknown(u32),
 }
 
 /// Protobuf bytes of a call or its answer.
@@ -170,16 +174,27 @@ impl Attach {
 }
 
 impl<'a> Message<'a> {
+    /// As [`parse`](Self::parse), for a daemon: what a trainer says is never skipped.
+    pub fn from_trainer(bytes: &'a [u8], fds: Vec<OwnedFd>) -> Result<Self, PacketError> {
+        match Self::parse(bytes, fds)? {
+            Self::Unknown(kind) => Err(PacketError::UnknownKind(kind)),
+            message => Ok(message),
+        }
+    }
+
     /// Checks a packet and its descriptors. On an error the descriptors are closed.
     pub fn parse(bytes: &'a [u8], fds: Vec<OwnedFd>) -> Result<Self, PacketError> {
         let Some(first) = bytes.first_chunk() else { return Err(PacketError::Short(bytes.len())) };
-        let kind = MessageKind::try_from(u32::from_le_bytes(*first))?;
+        let word = u32::from_le_bytes(*first);
+        if word >= OPTIONAL_KINDS {
+            return Ok(Self::Unknown(word));
+        }
+        let kind = MessageKind::try_from(word)?;
         let reader = Reader { kind, bytes, fds };
         match kind {
             MessageKind::Attach => reader.attach(),
             MessageKind::Welcome => {
-                reader.check_version()?;
-                let head: Welcome = reader.whole()?;
+                let head: Welcome = reader.welcome()?;
                 let ([ring, info], pixels) = reader.with_pixels(&head.pixels)?;
                 Ok(Self::Welcome { head, ring, info, pixels })
             }
@@ -218,52 +233,10 @@ impl<'a> Message<'a> {
     }
 }
 
-impl TryFrom<u32> for MessageKind {
-    type Error = PacketError;
-
-    fn try_from(word: u32) -> Result<Self, PacketError> {
-        const KINDS: [MessageKind; 25] = [
-            MessageKind::Attach,
-            MessageKind::Welcome,
-            MessageKind::Refused,
-            MessageKind::Offer,
-            MessageKind::Ack,
-            MessageKind::Release,
-            MessageKind::Credit,
-            MessageKind::EpochEnd,
-            MessageKind::Done,
-            MessageKind::Failed,
-            MessageKind::Evict,
-            MessageKind::Call,
-            MessageKind::Answer,
-            MessageKind::Held,
-            MessageKind::Ring,
-            MessageKind::Bye,
-            MessageKind::Connect,
-            MessageKind::Deadline,
-            MessageKind::Fenced,
-            MessageKind::Retired,
-            MessageKind::Notice,
-            MessageKind::Stalled,
-            MessageKind::Void,
-            MessageKind::Missed,
-            MessageKind::Waited,
-        ];
-        KINDS.into_iter().find(|kind| *kind as u32 == word).ok_or(PacketError::UnknownKind(word))
-    }
-}
-
-impl fmt::Display for MessageKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Debug::fmt(self, f)
-    }
-}
-
 impl<'a> Reader<'a> {
     fn attach(self) -> Result<Message<'a>, PacketError> {
-        self.check_version()?;
         let kind = self.kind;
-        let head: Box<Attach> = Box::new(self.whole()?);
+        let head = Box::new(self.attach_head()?);
         let known = attach_flags::SETTINGS | attach_flags::FILES | attach_flags::RESUME | attach_flags::COLUMNS;
         let wrong = [
             ("flags", head.flags & !known != 0),
@@ -362,11 +335,33 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The version is the second word of ATTACH and WELCOME in every version; what follows may differ.
-    fn check_version(&self) -> Result<(), PacketError> {
-        let word = self.bytes.get(4..8).and_then(|word| word.first_chunk());
-        let theirs = u32::from_le_bytes(*word.ok_or(PacketError::Short(self.bytes.len()))?);
-        if theirs == PROTOCOL { Ok(()) } else { Err(PacketError::Protocol { theirs }) }
+    /// The head of an ATTACH. That of a newer trainer may be longer: what this version does not know is of no account.
+    fn attach_head(&self) -> Result<Attach, PacketError> {
+        let newest = self.word(1)?;
+        let oldest = if newest < FIRST_WITH_OLDEST { newest } else { self.word(2)? };
+        let theirs = Versions { oldest, newest };
+        if Versions::OURS.shared_with(theirs).is_none() {
+            return Err(PacketError::Protocol { theirs });
+        }
+        if newest == PROTOCOL {
+            self.expect_len(size_of::<Attach>())?;
+        }
+        self.head().map(|(head, _)| head)
+    }
+
+    /// A WELCOME, which names the version that the daemon has chosen.
+    fn welcome(&self) -> Result<Welcome, PacketError> {
+        let theirs = Versions::one(self.word(1)?);
+        if Versions::OURS.shared_with(theirs).is_none() {
+            return Err(PacketError::Protocol { theirs });
+        }
+        self.whole()
+    }
+
+    /// A word of ATTACH or WELCOME that has the same place in every version.
+    fn word(&self, place: usize) -> Result<u32, PacketError> {
+        let word = self.bytes.get(place * 4..).and_then(|bytes| bytes.first_chunk());
+        Ok(u32::from_le_bytes(*word.ok_or(PacketError::Short(self.bytes.len()))?))
     }
 
     fn expect_len(&self, expected: usize) -> Result<(), PacketError> {

@@ -44,7 +44,7 @@ fn table(heading: &str) -> Vec<Field> {
 fn tables_of_messages_have_every_field_at_its_offset() {
     let structs = [
         fields!(Claim: lease start len bare),
-        fields!(Attach: kind protocol flags credits name shard_id num_shards incarnation devices group join pid trainer),
+        fields!(Attach: kind protocol oldest flags name shard_id num_shards incarnation devices group join pid trainer credits reserved),
         fields!(ColumnEntry: name objects element depth dims room validity offsets values),
         fields!(Welcome: kind protocol incarnation consumer credits ring pixels),
         fields!(Offer: kind ring seq generation epoch slot shown valid claims redelivered reserved deadline ready),
@@ -130,7 +130,7 @@ fn table_of_the_header_is_what_is_written() {
         ("claims", offset(geometry.claims(0))),
         ("total", geometry.total_len()),
         ("columns", 0),
-        ("reserved", 0),
+        ("len", Header::LEN),
     ];
     assert!(PAGE.contains(&format!("| protocol | version, {PROTOCOL} |")));
     let table = table("### Header");

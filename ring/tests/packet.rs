@@ -4,9 +4,9 @@ use std::os::fd::{AsFd, OwnedFd};
 
 use bytemuck::Pod;
 use forebay_ring::{
-    Ack, Attach, Body, Bulk, Call, ClaimSum, Held, Message, MessageKind, NewRing, Number, Offer, PACKET_LEN, PROTOCOL,
-    PacketError, Pixels, Received, Release, SUMS_PER_ACK, Sent, Socket, Welcome, attach_flags, attach_join, packet,
-    text, text_code,
+    Ack, Attach, Body, Bulk, Call, ClaimSum, Held, Message, MessageKind, NewRing, Number, OPTIONAL_KINDS, Offer,
+    PACKET_LEN, PROTOCOL, PacketError, Pixels, Received, Release, SUMS_PER_ACK, Sent, Socket, Versions, Welcome,
+    attach_flags, attach_join, packet, text, text_code,
 };
 use proptest::prelude::*;
 
@@ -21,23 +21,7 @@ fn number(kind: MessageKind, value: u64) -> Vec<u8> {
 
 fn attach(flags: u32) -> Attach {
     let name = Attach::pad_name("imagenet").expect("a short name");
-    let (kind, protocol, credits) = (MessageKind::Attach as u32, PROTOCOL, 2);
-    let devices = Attach::pad_gpus(&[]);
-    Attach {
-        kind,
-        protocol,
-        flags,
-        credits,
-        name,
-        shard_id: 0,
-        num_shards: 0,
-        incarnation: 3,
-        devices,
-        group: [0; forebay_ring::NAME_LEN],
-        join: 0,
-        pid: 4711,
-        trainer: 7,
-    }
+    Attach { flags, credits: 2, name, incarnation: 3, pid: 4711, trainer: 7, ..Attach::ours() }
 }
 
 /// A head of which only the kind matters.
@@ -180,11 +164,43 @@ fn a_trainer_names_the_gpus_that_it_sees() {
 
 #[test]
 fn another_protocol_version_is_named_whatever_else_the_packet_holds() {
-    let mut other = packet(&attach(0), b"a field of the future");
-    other[4] = 99;
-    let refused = Message::parse(&other, fds(3)).unwrap_err();
-    assert_eq!(refused, PacketError::Protocol { theirs: 99 });
-    assert!(refused.to_string().contains(&format!("version 99, this one {PROTOCOL}")), "{refused}");
+    let refused = |newest, oldest| {
+        let other = packet(&Attach { protocol: newest, oldest, ..attach(0) }, b"a field of the future");
+        let refused = Message::parse(&other, fds(3)).unwrap_err();
+        (refused.to_string(), refused)
+    };
+    let ours = Versions::OURS;
+    let theirs = Versions { oldest: 98, newest: 99 };
+    let (text, error) = refused(99, 98);
+    assert_eq!(error, PacketError::Protocol { theirs });
+    assert!(text.contains(&format!("versions 98 to 99 of the protocol, this one {ours}; upgrade")), "{text}");
+    assert!(text.ends_with("on the own side"), "{text}");
+    // Version 13 had flags where the oldest version is now.
+    let (text, error) = refused(13, 15);
+    assert_eq!(error, PacketError::Protocol { theirs: Versions::one(13) });
+    assert!(text.contains("speaks version 13 of") && text.ends_with("on the other side"), "{text}");
+    assert_eq!(refused(PROTOCOL, PROTOCOL + 1).1, {
+        let theirs = Versions { oldest: PROTOCOL + 1, newest: PROTOCOL };
+        PacketError::Protocol { theirs }
+    });
+    let welcome = packet(&Welcome { protocol: PROTOCOL + 1, ..head(MessageKind::Welcome) }, &[]);
+    assert!(matches!(Message::parse(&welcome, fds(2)), Err(PacketError::Protocol { .. })), "never agreed");
+}
+
+#[test]
+fn what_a_newer_side_adds_is_skipped_where_it_may_be() {
+    let newer = packet(&Attach { protocol: PROTOCOL + 1, ..attach(0) }, b"a field of the future");
+    let Message::Attach { head, .. } = Message::parse(&newer, Vec::new()).unwrap() else { panic!("no ATTACH") };
+    assert_eq!(Versions::OURS.shared_with(head.versions()), Some(PROTOCOL));
+    assert_eq!(head.trainer, 7);
+
+    for kind in [OPTIONAL_KINDS, OPTIONAL_KINDS + 7, u32::MAX] {
+        let bytes = packet(&kind, b"whatever it says");
+        assert!(matches!(Message::parse(&bytes, fds(2)), Ok(Message::Unknown(known)) if known == kind));
+        assert!(matches!(Message::from_trainer(&bytes, fds(2)), Err(PacketError::UnknownKind(_))), "of a trainer");
+    }
+    let bytes = packet(&(OPTIONAL_KINDS - 1), &[]);
+    assert!(matches!(Message::parse(&bytes, Vec::new()), Err(PacketError::UnknownKind(_))), "it may not be skipped");
 }
 
 #[test]

@@ -5,7 +5,10 @@ use std::io::Write as _;
 
 use bytemuck::Zeroable;
 use forebay_proto::RecordSum;
-use forebay_ring::{Attach, Bulk, ClaimSum, NO_RING, Offer, PROTOCOL, attach_flags, attach_join, packet, text_code};
+use forebay_ring::{
+    Attach, Bulk, ClaimSum, NO_RING, OLDEST_PROTOCOL, Offer, PROTOCOL, Versions, attach_flags, attach_join, packet,
+    text_code,
+};
 use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, ftruncate, memfd_create};
 
 use crate::daemon::{Home, stderr};
@@ -100,16 +103,34 @@ fn rule_14_an_offer_that_crosses_a_goodbye_takes_no_slot_from_the_ring() {
 }
 
 #[test]
-fn a_client_of_another_protocol_version_is_told_both_versions() {
+fn a_client_that_shares_no_protocol_version_is_told_both_and_which_side_is_older() {
+    let home = Home::with_pictures(4);
+    let _daemon = home.serve("");
+    let ours = Versions::OURS;
+    for (theirs, older) in [
+        (Versions { oldest: PROTOCOL + 1, newest: PROTOCOL + 2 }, "daemon"),
+        (Versions::one(OLDEST_PROTOCOL - 1), "trainer"),
+    ] {
+        let mut speaker = Speaker::connect(&home);
+        let Versions { oldest, newest: protocol } = theirs;
+        speaker.say(&packet(&Attach { protocol, oldest, ..attach() }, &[]), &[]);
+        let (code, reason) = speaker.refused();
+        assert_eq!(code, text_code::PROTOCOL);
+        let both = format!("this daemon speaks {ours} of the protocol, the trainer {theirs}");
+        assert!(reason.contains(&both), "{reason}");
+        assert!(reason.ends_with(&format!("upgrade Forebay on the {older}'s side")), "{reason}");
+    }
+}
+
+#[test]
+fn a_newer_client_gets_the_newest_version_that_both_speak() {
     let home = Home::with_pictures(4);
     let _daemon = home.serve("");
     let mut speaker = Speaker::connect(&home);
-    speaker.say(&packet(&Attach { protocol: PROTOCOL + 1, ..attach() }, &[]), &[]);
-    let (code, reason) = speaker.refused();
-    assert_eq!(code, text_code::PROTOCOL);
-    let versions = format!("this daemon speaks protocol version {PROTOCOL}, the trainer {}", PROTOCOL + 1);
-    assert!(reason.contains(&versions), "{reason}");
-    assert!(reason.contains("same version of Forebay"), "{reason}");
+    let newer = packet(&Attach { protocol: PROTOCOL + 1, ..attach() }, b"what the next version adds");
+    speaker.say(&newer, &[]);
+    // A WELCOME of another version would not be read.
+    assert!(matches!(speaker.hear(), Said::Welcome(_)));
 }
 
 #[test]

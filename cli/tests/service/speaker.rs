@@ -2,11 +2,9 @@
 
 use std::os::fd::{AsFd, OwnedFd};
 
-use bytemuck::Zeroable;
 use forebay_proto::RecordSum;
 use forebay_ring::{
-    Ack, Attach, ClaimSum, Message, MessageKind, Number, Offer, PACKET_LEN, PROTOCOL, Received, Sent, Socket, View,
-    packet,
+    Ack, Attach, ClaimSum, Message, MessageKind, Number, Offer, PACKET_LEN, Received, Sent, Socket, View, packet,
 };
 
 use crate::daemon::{Home, PATIENCE};
@@ -132,14 +130,7 @@ impl Drop for Speaker {
 }
 
 pub(crate) fn attach() -> Attach {
-    Attach {
-        kind: MessageKind::Attach as u32,
-        protocol: PROTOCOL,
-        credits: 2,
-        name: Attach::pad_name("train").unwrap(),
-        trainer: 7,
-        ..Attach::zeroed()
-    }
+    Attach { credits: 2, name: Attach::pad_name("train").unwrap(), trainer: 7, ..Attach::ours() }
 }
 
 pub(crate) fn goodbye() -> Vec<u8> {

@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 use forebay_printable::printable;
 use forebay_proto::v1::StreamInfo;
 use forebay_ring::{
-    Attach, Body, Bulk, HandIn, Join, Message, MessageKind, NAME_LEN, PACKET_LEN, PROTOCOL, Received, Sent, Socket,
-    SocketError, View, Welcome, attach_flags, attach_join, is_own_socket_dir, packet, socket_dir,
+    Attach, Body, Bulk, HandIn, Join, Message, NAME_LEN, PACKET_LEN, Received, Sent, Socket, SocketError, View,
+    Welcome, attach_flags, attach_join, is_own_socket_dir, packet, socket_dir,
 };
 use prost::Message as _;
 use rustix::rand::{GetRandomFlags, getrandom};
@@ -263,8 +263,6 @@ pub(crate) fn ask(
     }
     let group = options.group.as_deref().unwrap_or_default();
     let head = Attach {
-        kind: MessageKind::Attach as u32,
-        protocol: PROTOCOL,
         flags,
         credits: options.credits,
         name: Attach::pad_name(&name).ok_or(AttachError::Name { name, limit: NAME_LEN })?,
@@ -281,6 +279,7 @@ pub(crate) fn ask(
         },
         pid: std::process::id(),
         trainer,
+        ..Attach::ours()
     };
     send(&socket, &packet(&head, &[]), &fds, patience)?;
     Ok(Asked { socket: Arc::new(socket) })
@@ -314,6 +313,7 @@ impl Asked {
                 Arrival::Message(Message::Refused(code, text)) => {
                     return Err(Refusal { code, message: told(text) }.into());
                 }
+                Arrival::Message(Message::Unknown(_)) => {}
                 Arrival::Message(other) => {
                     return Err(Broken::Protocol(format!("the daemon answered ATTACH with {other:?}")).into());
                 }

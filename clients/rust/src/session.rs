@@ -325,6 +325,8 @@ impl Session {
                                 holds.unread(&void)
                             });
                         }
+                        // A newer daemon says it, and nothing depends on it.
+                        Message::Unknown(_) => {}
                         other => return Err(Broken::Protocol(format!("{other:?} came, which only a trainer sends"))),
                     }
                 }

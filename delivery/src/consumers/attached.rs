@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 use forebay_proto::v1::call_reply::Reply;
 use forebay_proto::v1::{CallReply, Failure, GroupKey, StreamInfo};
 use forebay_ring::{
-    Bulk, BulkError, Call, ConsumerId, Membership, MessageKind, PACKET_LEN, PROTOCOL, Peer, Received, Sent, Socket,
-    SocketError, Welcome, packet, text, text_code,
+    Bulk, BulkError, Call, ConsumerId, Membership, MessageKind, PACKET_LEN, Peer, Received, Sent, Socket, SocketError,
+    Welcome, packet, text, text_code,
 };
 use prost::Message as _;
 
@@ -23,6 +23,8 @@ pub(crate) struct Arrival {
     pub socket: Socket,
     /// Its process.
     pub peer: Peer,
+    /// The version of the protocol that both sides speak.
+    pub protocol: u32,
     /// Offers that it asks for.
     pub credits: u32,
     /// The group that it joins.
@@ -71,7 +73,7 @@ impl Arrival {
     pub(super) fn welcome(self, credits: u32, number: u32, ring: &StreamRing) -> Result<Consumer, SocketError> {
         let welcome = Welcome {
             kind: MessageKind::Welcome as u32,
-            protocol: PROTOCOL,
+            protocol: self.protocol,
             incarnation: self.incarnation,
             consumer: self.id.0,
             credits,

@@ -183,7 +183,7 @@ impl Readers {
             let Some(consumer) = self.by_id.get(&id) else { return false };
             match consumer.receive(buffer) {
                 Ok(Received::Packet { len, fds }) => {
-                    let parsed = Message::parse(&buffer[..len], fds);
+                    let parsed = Message::from_trainer(&buffer[..len], fds);
                     match parsed {
                         Ok(message) => self.message(id, message, deliveries),
                         Err(error) => self.evict(id, &error.to_string(), deliveries),

@@ -5,8 +5,8 @@ use std::time::Duration;
 use crossbeam_channel as channel;
 use forebay_proto::v1::{CallRequest, GroupKey, PathCall, Progress, Range, StreamInfo, ack_item, call_request};
 use forebay_ring::{
-    Ack, Call, Claim, ClaimSum, ConsumerId, Dtype, Geometry, Layout, Membership, Message, Offer, Peer, Region, Shape,
-    SlotMut, Socket, packet,
+    Ack, Call, Claim, ClaimSum, ConsumerId, Dtype, Geometry, Layout, Membership, Message, Offer, PROTOCOL, Peer,
+    Region, Shape, SlotMut, Socket, packet,
 };
 use prost::Message as _;
 use tokio::sync::{mpsc, oneshot};
@@ -90,7 +90,9 @@ impl Scene {
         let peer = Peer::of(&socket).unwrap();
         let (id, info, notice) = (ConsumerId(id), StreamInfo::default(), None);
         let key = membership.group.clone().map(|name| GroupKey { name, ..GroupKey::default() });
-        let arrival = Arrival { id, socket, peer, credits: 1, membership, key, incarnation: 1, info, adopted, notice };
+        let protocol = PROTOCOL;
+        let arrival =
+            Arrival { id, socket, peer, protocol, credits: 1, membership, key, incarnation: 1, info, adopted, notice };
         self.outbox.post(Note::Attach(Box::new(arrival)));
         Trainer(theirs)
     }

@@ -2,7 +2,8 @@
 
 use bytemuck::{Pod, Zeroable};
 
-use super::{DEVICES, NAME_LEN};
+use super::{DEVICES, MessageKind, NAME_LEN};
+use crate::protocol::Versions;
 
 /// The trainer asks for a stream. Bulk descriptors follow in the order of the flags: settings, files, resume, columns.
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
@@ -10,12 +11,12 @@ use super::{DEVICES, NAME_LEN};
 pub struct Attach {
     /// [`MessageKind::Attach`](super::MessageKind::Attach).
     pub kind: u32,
-    /// [`PROTOCOL`](super::PROTOCOL) of the trainer.
+    /// The newest version that the trainer speaks.
     pub protocol: u32,
+    /// The oldest version that the trainer speaks.
+    pub oldest: u32,
     /// [`attach_flags`].
     pub flags: u32,
-    /// Offers that may be sent at once.
-    pub credits: u32,
     /// Name of a configured stream, zero-padded UTF-8; empty when the settings name a source.
     pub name: [u8; NAME_LEN],
     /// Shard of a static stream, with `num_shards`; both zero-based, `num_shards` 0 means dynamic.
@@ -35,9 +36,24 @@ pub struct Attach {
     pub pid: u32,
     /// Number of the trainer, drawn at random when it first attaches, and sent again when it reconnects to a daemon; not 0.
     pub trainer: u64,
+    /// Offers that may be sent at once.
+    pub credits: u32,
+    /// Zero.
+    pub reserved: u32,
 }
 
 impl Attach {
+    /// What an ATTACH of this program says of its versions; all else is zero.
+    pub fn ours() -> Self {
+        let Versions { oldest, newest } = Versions::OURS;
+        Self { kind: MessageKind::Attach as u32, protocol: newest, oldest, ..Self::zeroed() }
+    }
+
+    /// The versions that the trainer speaks.
+    pub fn versions(&self) -> Versions {
+        Versions { oldest: self.oldest, newest: self.protocol }
+    }
+
     /// The GPUs that the trainer sees, the one that it uses first.
     pub fn gpus(&self) -> &[[u8; 16]] {
         let count = self.devices.iter().position(|device| *device == [0; 16]).unwrap_or(DEVICES);

@@ -1,6 +1,7 @@
 //! Why a packet is no message.
 
-use crate::message::{MessageKind, PROTOCOL};
+use crate::message::MessageKind;
+use crate::protocol::Versions;
 
 /// Why a packet is refused. The peer does not keep to the protocol; the connection is of no further use.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -11,13 +12,15 @@ pub enum PacketError {
     /// A kind without a meaning.
     #[error("a packet of unknown kind {0} came")]
     UnknownKind(u32),
-    /// The other side speaks another version.
+    /// The other side speaks no version that this one speaks.
     #[error(
-        "the other side speaks protocol version {theirs}, this one {PROTOCOL}; install the same version of Forebay on both sides"
+        "the other side speaks {theirs} of the protocol, this one {ours}; upgrade Forebay on the {older} side",
+        ours = Versions::OURS,
+        older = if theirs.are_before(Versions::OURS) { "other" } else { "own" }
     )]
     Protocol {
-        /// Its version.
-        theirs: u32,
+        /// Its versions.
+        theirs: Versions,
     },
     /// The length does not fit what the head says.
     #[error("a {kind:?} packet of {found} bytes came; its head gives {expected}")]

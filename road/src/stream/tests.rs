@@ -17,7 +17,7 @@ use forebay_pixels::{CenterCrop, Output, Recipe, Size, Transform};
 use forebay_plan::{PERMUTATION, Plan};
 use forebay_proto::RecordSum;
 use forebay_proto::v1::{EpochTally, LedgerSpec, RestoreRequest, Tally};
-use forebay_ring::{Listener, Membership, PACKET_LEN, Peer};
+use forebay_ring::{Listener, Membership, PACKET_LEN, PROTOCOL, Peer};
 use forebay_sources::{Locator, ReadError, Source};
 use prost::Message as _;
 use rustix::event::{PollFd, PollFlags, poll};
@@ -148,7 +148,7 @@ impl Road {
         socket.recv(&mut vec![0; PACKET_LEN]).unwrap();
         let peer = Peer::of(&socket).unwrap();
         let (credits, membership, hand_ins) = (Options::default().credits, Membership::default(), HandIns::default());
-        let request = AttachRequest { number: 7, credits, membership, hand_ins };
+        let request = AttachRequest { number: 7, protocol: PROTOCOL, credits, membership, hand_ins };
         self.runtime.block_on(self.stream.attach(socket, peer, request));
         trainer.join().unwrap().unwrap()
     }

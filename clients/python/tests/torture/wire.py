@@ -129,8 +129,8 @@ def attach(stream: str, group: str, asked: int) -> bytes:
     """Asks for a stream, as a trainer that was never there before."""
     devices, trainer = bytes(256), int.from_bytes(os.urandom(8), "little") or 1
     return struct.pack(
-        "<IIII64sIIQ256s64sIIQ",
-        *(ATTACH, PROTOCOL, 0, asked, stream.encode(), 0, 0, 0, devices, group.encode(), 0, 0, trainer),
+        "<IIII64sIIQ256s64sIIQII",
+        *(ATTACH, PROTOCOL, PROTOCOL, 0, stream.encode(), 0, 0, 0, devices, group.encode(), 0, 0, trainer, asked, 0),
     )
 
 

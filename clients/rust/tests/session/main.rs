@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use daemon::{Daemon, Log, Plan};
 use forebay_client::{Batch, Broken, Next, NextError, Notice, Options, Patient, Session, Target, Watch};
-use forebay_ring::{Held, MessageKind, Pixels, packet, text, text_code};
+use forebay_ring::{Held, MessageKind, OPTIONAL_KINDS, Pixels, packet, text, text_code};
 use parking_lot::Mutex;
 use tempfile::TempDir;
 
@@ -261,6 +261,24 @@ fn a_failed_stream_says_so_at_every_call_before_what_is_queued() {
         let error = next(&mut session).unwrap_err();
         assert!(matches!(&error, NextError::Failed(refusal) if refusal.code == text_code::RECORD), "{error}");
     }
+}
+
+#[test]
+fn messages_of_a_newer_daemon_that_may_be_skipped_are_and_others_end_the_connection() {
+    let world = World::new();
+    let daemon = world.start(Plan::new(40, 4, 1));
+    let mut session = world.attach();
+    for kind in [OPTIONAL_KINDS, OPTIONAL_KINDS + 99] {
+        daemon.say(packet(&kind, b"what a later version says"));
+    }
+    assert_eq!(batch(next(&mut session)).records(), [0, 1, 2, 3]);
+    daemon.say(packet(&(OPTIONAL_KINDS - 1), b"what it must not say before the two sides agree"));
+    let error = loop {
+        if let Err(error) = next(&mut session) {
+            break error.to_string();
+        }
+    };
+    assert!(error.contains("unknown kind 1023"), "{error}");
 }
 
 #[test]
