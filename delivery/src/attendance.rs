@@ -5,9 +5,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use forebay_plan::EpochPart;
 use forebay_proto::v1::GroupKey;
-use forebay_ring::{ConsumerId, Peer};
+use forebay_ring::{ConsumerId, Membership, Peer};
 use parking_lot::Mutex;
 use tokio::sync::watch;
+
+use crate::settings::Mode;
 
 /// The trainers of a stream.
 #[derive(Debug)]
@@ -43,6 +45,15 @@ pub(crate) enum Party {
 }
 
 impl Party {
+    /// Of a trainer that joins a stream of this mode.
+    pub(crate) fn of(mode: Mode, membership: &Membership) -> Self {
+        match (mode, &membership.group) {
+            (Mode::Split, _) => Self::All,
+            (Mode::Each, Some(group)) => Self::Group(group.clone()),
+            (Mode::Each, None) => Self::Alone,
+        }
+    }
+
     /// How the ledger knows it; nothing if all trainers share each batch. No other trainer of the stream has this number.
     pub(crate) fn key(&self, pid: u32, trainer: u64) -> Option<GroupKey> {
         match self {

@@ -12,6 +12,7 @@ mod epoch_end;
 mod heard;
 mod held_claim;
 mod inbox;
+mod ledger_reports;
 mod look;
 mod parts;
 mod readers;
@@ -20,26 +21,28 @@ mod skipped;
 mod status;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use forebay_proto::v1::{LastHolder, Progress, ReturnedRange};
+use forebay_proto::v1::{LastHolder, Progress};
 use forebay_ring::{MessageKind, PACKET_LEN, packet, text_code};
 
-use crate::ack::{Fate, Fates};
-use crate::blamed::BlamedLeases;
+use crate::ack::Fate;
+use crate::clock::{monotonic, nanos};
 use crate::handover::{FinishedBatch, Handover};
-use crate::stream_ring::StreamRing;
 pub use asked::{Asked, NoCall};
 pub(crate) use attached::Arrival;
 pub(crate) use claims::ranges;
 use condition::Condition;
 use deliveries::{Deed, Deliveries};
 use forebay_threads as threads;
+use heard::hear;
 pub(crate) use held_claim::{HandedIn, HeldClaim};
 pub(crate) use inbox::{Inbox, Note, Outbox, inbox};
+pub(crate) use ledger_reports::LedgerReports;
+use look::{evict_group, tell_of, tell_of_lag};
 pub use parts::Counters;
-pub(crate) use parts::RingParts;
+pub(crate) use parts::{DeliveryRules, EpochTerms, RingParts, RingSupply, TrainerHooks};
 use readers::{Readers, number};
 use rings::RingSet;
 pub use status::RingStatus;
@@ -51,16 +54,12 @@ pub(crate) struct RingThread {
     /// This daemon, for trainers that wait for it.
     node: LastHolder,
     inbox: Inbox,
-    /// Receipts, for the ledger.
-    fates: Fates,
-    blamed: Arc<BlamedLeases>,
+    ledger: LedgerReports,
     counters: Arc<Counters>,
     deliveries: Deliveries,
     readers: Readers,
     rings: RingSet,
     condition: Condition,
-    /// Set while trainers wait for what other daemons have.
-    waiting: Arc<AtomicBool>,
     /// How long a batch that other daemons wait for may stay untaken.
     untaken: Duration,
     /// The stream is about to end.
@@ -81,27 +80,20 @@ const LOOK: Duration = Duration::from_secs(1);
 
 impl RingThread {
     /// Starts the thread with the first ring; it ends when the inbox says so or is dropped.
-    pub(crate) fn start(parts: RingParts, first: StreamRing, inbox: Inbox, outbox: &Outbox) -> std::io::Result<()> {
-        let RingParts { stream, node, further, vacancies, fates, blamed, calls, left, counters, .. } = parts;
+    pub(crate) fn start(parts: RingParts, inbox: Inbox, outbox: &Outbox) -> std::io::Result<()> {
+        let RingParts { stream, node, rings, ledger, hooks, untaken, counters, .. } = parts;
+        let RingSupply { first, further, vacancies } = rings;
         let mut state = Self {
-            deliveries: Deliveries::new(
-                parts.epoch,
-                parts.epochs,
-                parts.epoch_end_timeout,
-                parts.in_order,
-                parts.delivery,
-            ),
-            readers: Readers::new(stream.clone(), calls, left, Arc::clone(&counters)),
+            deliveries: Deliveries::new(parts.epochs, parts.rules),
+            readers: Readers::new(stream.clone(), hooks, Arc::clone(&counters)),
             rings: RingSet::start(stream.clone(), vacancies, further, outbox.clone())?,
             stream,
             node,
             inbox,
-            fates,
-            blamed,
+            ledger,
             counters,
             condition: Condition::default(),
-            waiting: parts.waiting,
-            untaken: parts.untaken,
+            untaken,
             draining: false,
         };
         for name in parts.groups {
@@ -173,7 +165,7 @@ impl RingThread {
             }
             Note::Attach(arrival) => {
                 let back = readers.attach(*arrival, rings, condition, deliveries);
-                self.give_back(back);
+                self.ledger.give_back(back);
             }
             Note::Progress(progress) => {
                 for words in condition.skipped.ended(progress.floor) {
@@ -194,7 +186,7 @@ impl RingThread {
                 self.act();
                 done.send(()).ok();
             }
-            Note::Ledger(word) => self.hear(word),
+            Note::Ledger(word) => hear(word, readers, deliveries),
             Note::Restored(consumer) => readers.tell_if_done(consumer, deliveries),
             // The loop ends at it.
             Note::Close(_) => {}
@@ -214,7 +206,7 @@ impl RingThread {
             }
             Handover::Unused(slot) => self.rings.hand_out(slot),
             Handover::NeedsSlot { epoch } => self.rings.make_way(epoch, deliveries),
-            Handover::Waits(wait) => deliveries.stage_waits(wait),
+            Handover::Waits(wait) => deliveries.waits.stage_waits(wait),
             Handover::Stalled { words, expired } => {
                 readers.send_all(&condition.storage_stalls(words, expired), deliveries);
             }
@@ -253,7 +245,7 @@ impl RingThread {
         }
         self.act();
         let left = self.deliveries.restart(progress);
-        self.give_back(left);
+        self.ledger.give_back(left);
         self.condition.begins_anew();
         self.readers.send_all(&number(MessageKind::Fenced, progress.floor), &mut self.deliveries);
     }
@@ -281,28 +273,14 @@ impl RingThread {
         if self.draining || self.deliveries.is_lost(&ready) {
             return self.drop_batch(ready);
         }
-        let items = self.blamed.finished(&ready.claims);
-        if !items.is_empty() {
-            self.tell(Fate::receipts(items));
-        }
+        self.ledger.finished(&ready.claims);
         self.deliveries.publish(ready);
     }
 
     /// Gives back the claims and the slot of a batch that no trainer gets.
     fn drop_batch(&mut self, ready: FinishedBatch) {
         let ranges = self.deliveries.give_up(ready);
-        self.give_back(ranges);
-    }
-
-    fn give_back(&self, ranges: Vec<ReturnedRange>) {
-        if !ranges.is_empty() {
-            self.tell(Fate::Returned(ranges));
-        }
-    }
-
-    fn tell(&self, fate: Fate) {
-        // The ledger's task outlives this thread, unless the daemon ends at once.
-        self.fates.send(fate).ok();
+        self.ledger.give_back(ranges);
     }
 
     /// The stream has failed: no batch comes before a restore or a reset.
@@ -324,6 +302,36 @@ impl RingThread {
             self.act();
             self.readers.hand_on(calls);
         }
+    }
+
+    /// What time brings: an epoch that waits for a holder, batches that others wait for, a ring whose slots are stuck.
+    fn look(&mut self) {
+        let Self { deliveries, readers, ledger, .. } = self;
+        let now = Instant::now();
+        let has_failed = self.condition.failure().is_some();
+        // A failure has its own words.
+        if let Some(overdue) = deliveries.overdue(readers.open(), self.condition.is_outage() || has_failed, now) {
+            tell_of(overdue, &self.node, readers, deliveries);
+        }
+        let delivers = !self.draining && !has_failed;
+        ledger.set_waiting(delivers && deliveries.waits.is_idle(now, self.untaken / 2));
+        for (id, seq) in deliveries.recall(monotonic().saturating_sub(nanos(self.untaken))) {
+            readers.send(id, &number(MessageKind::Void, seq), deliveries);
+        }
+        for group in deliveries.end_absent(now) {
+            let (name, batches) = (group.name.unwrap_or_default(), group.behind);
+            ledger.tell(Fate::GroupEnded(name.clone()));
+            let words = "a group has had no trainer for group_timeout, so its batches are no longer kept";
+            tracing::warn!(stream = self.stream, group = name, batches, "{words}");
+        }
+        if let Some((group, waiting)) = deliveries.lagging(now) {
+            tell_of_lag(&group, waiting, readers, deliveries);
+        }
+        if let Some((group, waited)) = deliveries.overstaying(now).filter(|_| delivers) {
+            evict_group(&group, waited, readers, deliveries);
+            group.name.into_iter().for_each(|name| ledger.tell(Fate::GroupEnded(name)));
+        }
+        self.rings.look(deliveries);
     }
 
     /// Does what is to be done with batches.
@@ -349,7 +357,7 @@ impl RingThread {
             }
             Deed::Tell(fate) => {
                 counters.delivered.fetch_add(fate.consumed(), Ordering::Relaxed);
-                self.tell(fate);
+                self.ledger.tell(fate);
             }
             Deed::Claim => rings.claim_free(deliveries),
             Deed::EpochEnd(consumer, epoch) => {
@@ -368,9 +376,9 @@ impl RingThread {
     fn tell_missed(&mut self) {
         let names = self.deliveries.ask_what_is_missed(Instant::now());
         if !names.is_empty() {
-            self.tell(Fate::Missing(names));
+            self.ledger.tell(Fate::Missing(names));
         }
-        for (missed, trainers) in self.deliveries.take_untold() {
+        for (missed, trainers) in self.deliveries.groups.take_untold() {
             self.readers.tell_missed(&missed, &trainers, &mut self.deliveries);
         }
     }

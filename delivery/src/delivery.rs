@@ -8,14 +8,19 @@ use std::time::Duration;
 use crossbeam_channel as channel;
 use forebay_ledger_client::{CallError, Handle};
 use forebay_plan::EpochPart;
-use forebay_proto::v1::{LastHolder, OpenRequest, Progress};
-use forebay_ring::{ConsumerId, SlotMut};
+use forebay_proto::v1::{LastHolder, OpenRequest, Progress, StreamInfo};
+use forebay_ring::{ConsumerId, Peer, SlotMut, Socket, text_code};
 use thiserror::Error;
 use tokio::sync::oneshot;
 
-use crate::attendance::Attendance;
-use crate::consumers::{Asked, Counters, Inbox, Note, Outbox, RingParts, RingStatus, RingThread, inbox};
+use crate::admission::{AttachRequest, ledger_code, welcome};
+use crate::attendance::{Attendance, Party};
+use crate::consumers::{
+    Arrival, Asked, Counters, DeliveryRules, EpochTerms, Inbox, LedgerReports, Note, Outbox, RingParts, RingStatus,
+    RingSupply, RingThread, TrainerHooks, inbox,
+};
 use crate::handover::{Handover, Vacancies};
+use crate::missed;
 use crate::presence::Presence;
 use crate::settings::DeliverySettings;
 use crate::stream_ledger::{LedgerEnds, StreamLedger};
@@ -60,10 +65,10 @@ pub struct RingStart {
 /// Published batches, trainers, groups, receipts and rings of one stream.
 #[derive(Debug)]
 pub struct Delivery {
-    pub(crate) terms: DeliveryTerms,
-    pub(crate) ledger: StreamLedger,
-    pub(crate) attendance: Arc<Attendance>,
-    pub(crate) presence: Presence,
+    terms: DeliveryTerms,
+    ledger: StreamLedger,
+    attendance: Arc<Attendance>,
+    presence: Presence,
     outbox: Outbox,
     free: channel::Receiver<SlotMut>,
     gave_way: channel::Receiver<u64>,
@@ -140,26 +145,30 @@ impl Delivery {
         let parts = RingParts {
             stream: self.terms.shown(),
             node,
-            further,
-            vacancies,
-            fates: ledger.fates(),
-            blamed: ledger.worker().blamed(),
-            calls,
-            left: Box::new(move |consumer, left| {
-                attendance.leave(consumer);
-                surplus(left);
-            }),
-            epoch: ledger.progress().floor,
-            epochs: self.terms.epochs,
-            epoch_end_timeout: self.terms.epoch_end_timeout,
-            in_order: self.terms.part.is_some(),
-            delivery: self.terms.settings,
+            rings: RingSupply { first, further, vacancies },
+            ledger: LedgerReports {
+                fates: ledger.fates(),
+                blamed: ledger.worker().blamed(),
+                waiting: ledger.worker().waiting(),
+            },
+            hooks: TrainerHooks {
+                calls,
+                left: Box::new(move |consumer, left| {
+                    attendance.leave(consumer);
+                    surplus(left);
+                }),
+            },
+            epochs: EpochTerms {
+                first: ledger.progress().floor,
+                count: self.terms.epochs,
+                end_timeout: self.terms.epoch_end_timeout,
+            },
+            rules: DeliveryRules { settings: self.terms.settings, in_order: self.terms.part.is_some() },
             groups: ledger.former_groups().to_vec(),
-            waiting: ledger.worker().waiting(),
             untaken: UNTAKEN.min(ledger.worker().lease_ttl()),
             counters: Arc::clone(&self.counters),
         };
-        RingThread::start(parts, first, inbox, &self.outbox)?;
+        RingThread::start(parts, inbox, &self.outbox)?;
         ledger.tell(told, &self.outbox);
         Ok(())
     }
@@ -221,6 +230,40 @@ impl Delivery {
 
     // Trainers.
 
+    /// Admits a trainer. `info` says what it is told of the stream in this epoch.
+    pub async fn attach(
+        &self,
+        socket: Socket,
+        peer: Peer,
+        request: AttachRequest,
+        info: impl FnOnce(u64) -> StreamInfo,
+    ) {
+        let DeliveryTerms { settings, incarnation, .. } = self.terms;
+        let AttachRequest { number, protocol, credits, membership, hand_ins } = request;
+        let credits = if credits == 0 { self.terms.credits } else { credits };
+        let id = self.attendance.number();
+        self.see_who_left().await;
+        let notice = missed::notice(settings.mode, &membership, &hand_ins);
+        let party = Party::of(settings.mode, &membership);
+        let key = party.key(peer.shown_pid(), incarnation ^ id.0);
+        let (adopted, refusal) = match self.attendance.enter(id, &peer, party) {
+            None => match welcome(&self.ledger, &self.presence, (id, number), &hand_ins, key.as_ref()).await {
+                Ok(adopted) => (adopted, None),
+                Err(error) => (Vec::new(), Some((ledger_code(&error), error.to_string()))),
+            },
+            Some(reason) => (Vec::new(), Some((text_code::BUSY, reason))),
+        };
+        let info = info(self.ledger.progress().floor);
+        let arrival = Arrival { id, socket, peer, protocol, credits, membership, key, incarnation, info, adopted, notice };
+        match refusal {
+            None => self.post(Note::Attach(Box::new(arrival))),
+            Some((code, reason)) => {
+                self.attendance.leave(id);
+                arrival.refuse(code, &reason);
+            }
+        }
+    }
+
     /// Whether no trainer was attached at the last report of the ring's thread.
     pub fn is_idle(&self) -> bool {
         self.attendance.is_empty()
@@ -241,6 +284,32 @@ impl Delivery {
     pub async fn see_who_left(&self) {
         for _ in 0..2 {
             self.status().await;
+        }
+    }
+
+    /// Watches until the delivery is gone which trainers leave.
+    pub fn watch_trainers(self: &Arc<Self>) {
+        let mut trainers = self.attendance.count();
+        let delivery = Arc::downgrade(self);
+        tokio::spawn(async move {
+            while trainers.changed().await.is_ok() {
+                let Some(delivery) = delivery.upgrade() else { return };
+                delivery.tell_who_left().await;
+            }
+        });
+    }
+
+    /// Tells the ledger which trainers have left, behind all that they had in their hands.
+    pub async fn tell_who_left(&self) {
+        let gone = self.presence.gone(|id| self.attendance.has(id)).await;
+        if gone.is_empty() {
+            return;
+        }
+        // The ring's thread says what they had after it has seen them leave.
+        self.see_who_left().await;
+        self.ledger.flush().await;
+        if let Err(error) = self.presence.leave(self.ledger.worker(), &gone).await {
+            tracing::debug!(stream = self.terms.shown(), %error, "the ledger is not told that trainers have left");
         }
     }
 
@@ -265,7 +334,7 @@ impl Delivery {
     }
 
     /// Leaves a note for the ring's thread.
-    pub(crate) fn post(&self, note: Note) {
+    fn post(&self, note: Note) {
         self.outbox.post(note);
     }
 

@@ -12,7 +12,6 @@ mod blamed;
 mod clock;
 mod consumers;
 mod delivery;
-mod departures;
 mod hand_in;
 mod handover;
 mod later;

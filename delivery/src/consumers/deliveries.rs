@@ -3,35 +3,36 @@
 //! executes the results. It does no I/O, and gets the time as an argument.
 
 mod absence;
+mod deadline;
 mod deeds;
 mod eviction;
+mod groups;
 mod lag;
+mod lost;
 mod missing;
 #[cfg(test)]
 mod model;
 mod waits;
 
-use std::collections::{BTreeSet, HashMap};
 use std::time::{Duration, Instant};
 
 use forebay_proto::v1::{Cause, GroupKey, Progress, ReturnedRange};
 use forebay_ring::{
-    Ack, BatchId, ClaimSum, ConsumerId, Exchange, Granted, HeldBatch, Membership, NoPlace, SlotId, Voided,
+    Ack, Action, BatchId, ClaimSum, ConsumerId, Exchange, Granted, GroupState, HeldBatch, Membership, NoPlace, SlotId,
+    Voided,
 };
 
 use super::claims::{BatchClaims, Claims, Receipts};
 use super::epoch_end::EpochEnd;
 use super::held_claim::{HandedIn, HeldClaim};
-use crate::ack::Fate;
-use crate::handover::{FinishedBatch, StageWait};
-use crate::settings::{DeliverySettings, Mode};
-use crate::worker::Others;
-use absence::Absence;
+use super::parts::{DeliveryRules, EpochTerms};
+use crate::handover::FinishedBatch;
+use crate::settings::Mode;
+use deadline::OfferDeadline;
 pub(super) use deeds::Deed;
-use eviction::Eviction;
-use lag::Lag;
-use missing::Missing;
-use waits::Asking;
+use groups::Groups;
+use lost::LostLeases;
+use waits::Waits;
 pub(super) use waits::{Doing, Holding, Overdue};
 
 /// The published batches of a stream, and those of an earlier incarnation in trainers' hands.
@@ -42,78 +43,56 @@ pub(super) struct Deliveries {
     /// The claims of each batch, until it is acked.
     claims: Claims,
     end: EpochEnd,
-    /// The groups of trainers, as the ledger knows them; none in `split`.
-    keys: HashMap<ConsumerId, GroupKey>,
-    /// Reports on groups for the ledger: which are there, and what they have consumed that others wait for.
-    told: Vec<Fate>,
-    /// Named groups without a trainer.
-    absence: Absence,
-    /// Groups that may have missed batches of a daemon that ended, or of leases that did.
-    missing: Missing,
-    /// How long a group has held up the others.
-    lag: Lag,
-    /// How long it may, if it is ended then.
-    eviction: Eviction,
+    /// The groups of trainers, and what each has missed or holds up.
+    pub(super) groups: Groups,
+    /// What trainers without a batch wait for.
+    pub(super) waits: Waits,
+    /// Until when trainers may hand out their batches.
+    pub(super) deadline: OfferDeadline,
+    /// Leases that are not this daemon's any more.
+    lost: LostLeases,
     /// The stream ends, and that is why trainers give back what they hold.
     ending: bool,
-    /// `CLOCK_BOOTTIME` nanosecond until which batches may be handed out.
-    deadline: u64,
-    /// Trainers that have batches whose deadline has passed.
-    expired: BTreeSet<ConsumerId>,
-    /// Leases that are not this daemon's any more. Records of them may still be on their way through the stages.
-    lost: BTreeSet<u64>,
-    /// What other daemons have and want.
-    others: Others,
-    /// What the batch stage waits for.
-    stage: StageWait,
-    /// Since when trainers have waited for a batch.
-    asking: Asking,
-    /// Since when trainers have had nothing to do here, because only other daemons have positions of the epoch left.
-    idle: Option<Instant>,
 }
 
-/// How many lost leases are remembered; a daemon has far fewer at a time.
-const REMEMBERED: usize = 4096;
-
 impl Deliveries {
-    /// None yet; the stream starts at `epoch`. `in_order`: no batch passes one that waits for the ledger.
-    pub(super) fn new(
-        epoch: u64,
-        epochs: Option<u64>,
-        end_timeout: Duration,
-        in_order: bool,
-        delivery: DeliverySettings,
-    ) -> Self {
-        let (end, absence) = (EpochEnd::new(epoch, epochs, end_timeout), Absence::new(delivery.group_timeout));
-        let exchange = if in_order { Exchange::new(epoch).in_order() } else { Exchange::new(epoch) };
-        let exchange = if delivery.mode == Mode::Each { exchange.each() } else { exchange };
-        let claims = Claims::default();
-        let (expired, lost) = (BTreeSet::new(), BTreeSet::new());
-        let (others, idle) = (Others::default(), None);
+    /// None yet; the stream starts at the first of these epochs.
+    pub(super) fn new(epochs: EpochTerms, rules: DeliveryRules) -> Self {
+        let DeliveryRules { settings, in_order } = rules;
+        let exchange = Exchange::new(epochs.first);
+        let exchange = if in_order { exchange.in_order() } else { exchange };
+        let exchange = if settings.mode == Mode::Each { exchange.each() } else { exchange };
         Self {
             exchange,
-            claims,
-            end,
-            keys: HashMap::new(),
-            told: Vec::new(),
-            absence,
-            missing: Missing::default(),
-            lag: Lag::default(),
-            eviction: Eviction::new(delivery.slow),
+            claims: Claims::default(),
+            end: EpochEnd::new(epochs.first, epochs.count, epochs.end_timeout),
+            groups: Groups::new(settings.group_timeout, settings.slow),
+            waits: Waits::default(),
+            deadline: OfferDeadline::default(),
+            lost: LostLeases::default(),
             ending: false,
-            deadline: u64::MAX,
-            expired,
-            lost,
-            others,
-            stage: StageWait::default(),
-            asking: Asking::default(),
-            idle,
         }
     }
 
     /// The slots, batches and trainers, to look at.
     pub(super) fn exchange(&self) -> &Exchange {
         &self.exchange
+    }
+
+    /// What is to be done, oldest first. Call it after every event.
+    pub(super) fn deeds(&mut self) -> Vec<Deed> {
+        let Self { exchange, claims, groups, deadline, ending, .. } = self;
+        let mut is_decided = false;
+        let actions = exchange.drain().inspect(|action| {
+            is_decided |= matches!(action, Action::AdoptedAcked(_) | Action::Orphaned { .. });
+        });
+        let decided = actions.filter_map(|action| deeds::deed(action, claims, *ending, deadline.at()));
+        // A group's receipt goes before the batch's own.
+        let deeds = groups.reports().map(Deed::Tell).chain(decided).collect();
+        if is_decided {
+            groups.all_may_have_missed(exchange);
+        }
+        deeds
     }
 
     // Batches.
@@ -140,7 +119,7 @@ impl Deliveries {
 
     /// A trainer that came with claims of an earlier incarnation is not let in. Gives what is to go back.
     pub(super) fn refuse(&mut self, claims: impl Iterator<Item = HeldClaim>) -> Vec<ReturnedRange> {
-        self.all_may_have_missed();
+        self.groups.all_may_have_missed(&self.exchange);
         self.claims.let_go(claims, Cause::TrainerEnded)
     }
 
@@ -148,12 +127,12 @@ impl Deliveries {
     pub(super) fn ack(&mut self, consumer: ConsumerId, ack: &Ack, sums: &[ClaimSum]) -> Receipts {
         let receipt = HeldBatch::from(ack);
         let receipts = if self.exchange.awaits(consumer, receipt) {
-            self.claims.sums(consumer, self.keys.get(&consumer), ack, sums)
+            self.claims.sums(consumer, self.groups.key(consumer), ack, sums)
         } else {
             Receipts::Whole
         };
         if matches!(receipts, Receipts::Whole | Receipts::Differ) && self.exchange.ack(consumer, receipt) {
-            self.share(consumer, receipt);
+            self.groups.share(consumer, receipt, &self.exchange, &self.claims);
         }
         receipts
     }
@@ -172,10 +151,7 @@ impl Deliveries {
     /// those that were offered, with their trainers. Before a trainer gets a later deadline, the caller must tell it not
     /// to hand them out.
     pub(super) fn lose(&mut self, leases: &[u64]) -> Vec<(ConsumerId, u64)> {
-        self.lost.extend(leases);
-        while self.lost.len() > REMEMBERED {
-            self.lost.pop_first();
-        }
+        self.lost.add(leases);
         let mut offered = Vec::new();
         for seq in self.claims.of_leases(leases) {
             match self.exchange.void(seq) {
@@ -184,30 +160,13 @@ impl Deliveries {
                 Voided::Unknown => {}
             }
         }
-        self.were_voided(&offered);
+        self.groups.were_voided(&offered, &self.exchange);
         offered
     }
 
     /// Whether some of the batch's records are no longer this daemon's: no trainer may get it.
     pub(super) fn is_lost(&self, ready: &FinishedBatch) -> bool {
-        !self.lost.is_empty() && ready.claims.iter().any(|claim| self.lost.contains(&claim.lease))
-    }
-
-    /// Sets the moment until which trainers may hand out what is offered to them. Returns the trainers that wait for a
-    /// later deadline. The others learn it from their next offer: one that does not read must not be sent a message every
-    /// second.
-    pub(super) fn renew(&mut self, deadline: u64) -> BTreeSet<ConsumerId> {
-        self.deadline = deadline;
-        std::mem::take(&mut self.expired)
-    }
-
-    /// A later deadline than the one that this trainer knows. If there is none yet, the trainer is told when there is.
-    pub(super) fn deadline_beyond(&mut self, consumer: ConsumerId, known: u64) -> Option<u64> {
-        let later = self.deadline > known;
-        if !later {
-            self.expired.insert(consumer);
-        }
-        later.then_some(self.deadline)
+        self.lost.has_any(&ready.claims)
     }
 
     /// Drops the batches that no trainer holds.
@@ -264,7 +223,7 @@ impl Deliveries {
     /// Opens the next epoch if the current one is over, and returns the number of the one that ended.
     pub(super) fn advance(&mut self) -> Option<u64> {
         let open = self.exchange.open();
-        if self.claims.undelivered(open) > 0 || !self.end.is_over(open) || self.is_missing_untold() {
+        if self.claims.undelivered(open) > 0 || !self.end.is_over(open) || self.groups.is_missing_untold() {
             return None;
         }
         self.exchange.open_epoch(open + 1);
@@ -327,18 +286,17 @@ impl Deliveries {
     /// ledger is told that it has ended.
     pub(super) fn expect_group(&mut self, name: String, now: Instant) {
         if self.exchange.expect_group(&name) {
-            self.may_have_missed(name, now);
+            self.groups.may_have_missed(name, now);
         } else {
-            self.told.push(Fate::GroupEnded(name));
+            self.groups.has_ended(name);
         }
     }
 
     /// Notes how the ledger knows an attached trainer's group.
     pub(super) fn belongs_to(&mut self, consumer: ConsumerId, key: Option<GroupKey>) {
-        let Some(key) = key else { return };
-        // The ledger has heard so already. But the group may have ended since, without a trainer.
-        self.told.extend((!key.name.is_empty()).then(|| Fate::GroupBegan(key.name.clone())));
-        self.keys.insert(consumer, key);
+        if let Some(key) = key {
+            self.groups.joined(consumer, key);
+        }
     }
 
     /// A trainer allows more offers.
@@ -348,24 +306,85 @@ impl Deliveries {
 
     /// A trainer has said that it leaves.
     pub(super) fn bye(&mut self, consumer: ConsumerId) {
-        self.keys.remove(&consumer);
+        self.groups.left(consumer);
         self.claims.left(consumer);
         self.exchange.bye(consumer);
     }
 
     /// A trainer has hung up, or has to; its process may live on and look at its slots.
     pub(super) fn put_out(&mut self, consumer: ConsumerId) {
-        self.keys.remove(&consumer);
+        self.groups.left(consumer);
         self.claims.left(consumer);
         self.exchange.put_out(consumer);
     }
 
     /// A trainer's process has ended.
     pub(super) fn gone(&mut self, consumer: ConsumerId) {
-        self.expired.remove(&consumer);
-        self.keys.remove(&consumer);
+        self.deadline.forget(consumer);
+        self.groups.left(consumer);
         self.claims.left(consumer);
         self.exchange.gone(consumer);
+    }
+
+    // Groups of trainers, and waits.
+
+    /// Ends a group whose trainers were put out.
+    pub(super) fn end_group(&mut self, group: &GroupState) {
+        self.exchange.end_group(group.id);
+        self.groups.forget(group);
+    }
+
+    /// Ends the groups that have had no trainer for too long, and gives them.
+    pub(super) fn end_absent(&mut self, now: Instant) -> Vec<GroupState> {
+        let mut late = self.groups.absence.late(self.exchange.groups(), now);
+        late.retain(|group| self.exchange.end_group(group.id));
+        for group in &late {
+            self.groups.forget(group);
+        }
+        late
+    }
+
+    /// The group that others have waited for, for long enough to be told, and who waits. Once for each wait.
+    pub(super) fn lagging(&mut self, now: Instant) -> Option<(GroupState, Vec<ConsumerId>)> {
+        self.groups.lag.lagging(self.exchange.held_up(), now)
+    }
+
+    /// The group that is to be ended, and how long it has made others wait.
+    pub(super) fn overstaying(&mut self, now: Instant) -> Option<(GroupState, Duration)> {
+        self.groups.eviction.overstaying(&self.exchange, &self.end, now)
+    }
+
+    /// The groups to ask the ledger about, each once.
+    pub(super) fn ask_what_is_missed(&mut self, now: Instant) -> Vec<String> {
+        self.groups.ask_what_is_missed(&self.exchange, &self.claims, now)
+    }
+
+    /// Looks whether trainers of those that are `here` have nothing to do in the open epoch, for long enough to say so. The time
+    /// of an outage does not count: it has its own words.
+    pub(super) fn overdue(
+        &mut self,
+        here: impl Iterator<Item = ConsumerId>,
+        is_outage: bool,
+        now: Instant,
+    ) -> Option<Overdue> {
+        self.waits.overdue(here, &self.exchange, &mut self.end, is_outage, now)
+    }
+
+    /// If trainers of other daemons wait for the open epoch: takes its batches back that were ready before this moment
+    /// (`CLOCK_MONOTONIC` nanosecond). Gives those that were offered, each once: their trainers are to be told, and may have
+    /// taken them.
+    pub(super) fn recall(&mut self, ready_before: u64) -> Vec<(ConsumerId, u64)> {
+        let epoch = self.exchange.open();
+        if !self.waits.is_wanted_elsewhere(epoch) {
+            return Vec::new();
+        }
+        let mut offered = Vec::new();
+        for seq in self.claims.recall(epoch, ready_before) {
+            if let Voided::Held(holders) = self.exchange.void(seq) {
+                offered.extend(holders.into_iter().map(|consumer| (consumer, seq)));
+            }
+        }
+        offered
     }
 }
 

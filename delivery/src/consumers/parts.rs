@@ -1,15 +1,14 @@
 //! The inputs of the ring's thread, and its counters.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
 use forebay_proto::v1::LastHolder;
 use forebay_ring::ConsumerId;
 
 use super::Asked;
-use crate::ack::Fates;
-use crate::blamed::BlamedLeases;
+use super::ledger_reports::LedgerReports;
 use crate::handover::Vacancies;
 use crate::settings::DeliverySettings;
 use crate::stream_ring::{NoRing, StreamRing};
@@ -20,36 +19,63 @@ pub(crate) struct RingParts {
     pub stream: String,
     /// This daemon, for trainers that wait for it.
     pub node: LastHolder,
-    /// Makes a further ring, by its number. Another thread calls it: the kernel may take its time.
-    pub further: Arc<dyn Fn(u32) -> Result<StreamRing, NoRing> + Send + Sync>,
-    /// Where free slots go.
-    pub vacancies: Vacancies,
-    /// Receipts, for the ledger.
-    pub fates: Fates,
-    /// Records that may have killed a daemon, until they are in a finished batch.
-    pub blamed: Arc<BlamedLeases>,
-    /// Calls of consumers; answers come back as [`Note::Answer`](super::Note::Answer), or [`Note::Evict`](super::Note::Evict) for one that cannot be read.
-    pub calls: Box<dyn Fn(ConsumerId, u64, Asked) + Send>,
-    /// Told when a consumer has left, or was not let in, with how many are left.
-    pub left: Box<dyn Fn(ConsumerId, usize) + Send>,
-    /// First epoch that is not complete.
-    pub epoch: u64,
-    /// Epochs in all, without end if nothing.
-    pub epochs: Option<u64>,
-    /// How long an epoch's end may wait for a held batch.
-    pub epoch_end_timeout: Duration,
-    /// A shard, whose one trainer gets its batches in their order: none passes one that waits for the ledger.
-    pub in_order: bool,
+    /// The memory of its batches.
+    pub rings: RingSupply,
+    /// What the stream's ledger hears.
+    pub ledger: LedgerReports,
+    /// What the daemon hears of trainers.
+    pub hooks: TrainerHooks,
+    /// Which epochs are delivered.
+    pub epochs: EpochTerms,
     /// Which trainers get a batch.
-    pub delivery: DeliverySettings,
+    pub rules: DeliveryRules,
     /// Names of groups that were there before the daemon was started.
     pub groups: Vec<String>,
-    /// Set while trainers wait for what other daemons have of an epoch.
-    pub waiting: Arc<AtomicBool>,
     /// How long a batch that other daemons wait for may stay untaken.
     pub untaken: Duration,
     /// What is counted.
     pub counters: Arc<Counters>,
+}
+
+/// Where rings come from, and where their free slots go.
+pub(crate) struct RingSupply {
+    /// The ring that the stream begins with.
+    pub first: StreamRing,
+    /// Makes a further ring, by its number. Another thread calls it: the kernel may take its time.
+    pub further: MakeRing,
+    /// Where free slots go.
+    pub vacancies: Vacancies,
+}
+
+/// Makes a ring, by its number.
+pub(crate) type MakeRing = Arc<dyn Fn(u32) -> Result<StreamRing, NoRing> + Send + Sync>;
+
+/// What the daemon hears of a stream's trainers.
+pub(crate) struct TrainerHooks {
+    /// Calls of consumers; answers come back as [`Note::Answer`](super::Note::Answer), or [`Note::Evict`](super::Note::Evict) for one that cannot be read.
+    pub calls: Box<dyn Fn(ConsumerId, u64, Asked) + Send>,
+    /// Told when a consumer has left, or was not let in, with how many are left.
+    pub left: Box<dyn Fn(ConsumerId, usize) + Send>,
+}
+
+/// Which epochs a stream delivers, and how long the end of one may take.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct EpochTerms {
+    /// First epoch that is not complete.
+    pub first: u64,
+    /// Epochs in all, without end if nothing.
+    pub count: Option<u64>,
+    /// How long an epoch's end may wait for a held batch.
+    pub end_timeout: Duration,
+}
+
+/// Which trainers get a batch, and in which order.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct DeliveryRules {
+    /// Who gets it.
+    pub settings: DeliverySettings,
+    /// A shard, whose one trainer gets its batches in their order: none passes one that waits for the ledger.
+    pub in_order: bool,
 }
 
 /// What the ring's thread counts, for metrics.

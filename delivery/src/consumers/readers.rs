@@ -19,7 +19,7 @@ use super::attached::{Arrival, Consumer};
 use super::claims::Receipts;
 use super::condition::{self, Condition};
 use super::deliveries::Deliveries;
-use super::parts::Counters;
+use super::parts::{Counters, TrainerHooks};
 use super::rings::{RingSet, pass};
 use crate::clock::nanos;
 use crate::stream_ring::StreamRing;
@@ -38,20 +38,19 @@ pub(super) struct Readers {
     stream: String,
     by_id: BTreeMap<ConsumerId, Consumer>,
     calls: Vec<Call>,
-    hand_on: Box<dyn Fn(ConsumerId, u64, Asked) + Send>,
-    left: Box<dyn Fn(ConsumerId, usize) + Send>,
+    hooks: TrainerHooks,
     counters: Arc<Counters>,
 }
 
 impl Readers {
-    /// None yet. `hand_on` has a call answered, and `left` is told of each that has left or was not let in.
-    pub(super) fn new(
-        stream: String,
-        hand_on: Box<dyn Fn(ConsumerId, u64, Asked) + Send>,
-        left: Box<dyn Fn(ConsumerId, usize) + Send>,
-        counters: Arc<Counters>,
-    ) -> Self {
-        Self { stream, by_id: BTreeMap::new(), calls: Vec::new(), hand_on, left, counters }
+    /// None yet.
+    pub(super) fn new(stream: String, hooks: TrainerHooks, counters: Arc<Counters>) -> Self {
+        Self { stream, by_id: BTreeMap::new(), calls: Vec::new(), hooks, counters }
+    }
+
+    /// Name of the stream, for messages.
+    pub(super) fn stream(&self) -> &str {
+        &self.stream
     }
 
     /// A trainer has come. If it is not let in, returns what it brought, to be given back.
@@ -65,7 +64,7 @@ impl Readers {
         let (id, adopted) = (arrival.id, std::mem::take(&mut arrival.adopted));
         let notice = arrival.notice.take();
         let Some((consumer, told)) = self.let_in(arrival, rings, deliveries) else {
-            (self.left)(id, self.open().count());
+            (self.hooks.left)(id, self.open().count());
             // The daemon took the trainer's batches back from the ledger. No trainer holds them now.
             return deliveries.refuse(adopted.into_iter().flat_map(|handed_in| handed_in.claims));
         };
@@ -211,7 +210,7 @@ impl Readers {
             }
             Message::Credit(more) => deliveries.credit(id, more),
             Message::Deadline(known) => {
-                if let Some(later) = deliveries.deadline_beyond(id, known) {
+                if let Some(later) = deliveries.deadline.beyond(id, known) {
                     self.send(id, &number(MessageKind::Deadline, later), deliveries);
                 }
             }
@@ -269,7 +268,7 @@ impl Readers {
     /// Has calls answered.
     pub(super) fn hand_on(&self, calls: Vec<Call>) {
         for (id, call, asked) in calls {
-            (self.hand_on)(id, call, asked);
+            (self.hooks.calls)(id, call, asked);
         }
     }
 
@@ -305,7 +304,7 @@ impl Readers {
         if let Some(consumer) = self.by_id.get_mut(&id).filter(|consumer| consumer.is_open()) {
             consumer.close();
             tracing::info!(stream = self.stream, consumer = id.0, pid = consumer.pid(), "a trainer left");
-            (self.left)(id, self.open().count());
+            (self.hooks.left)(id, self.open().count());
         }
     }
 

@@ -2,13 +2,13 @@
 //! separate thread does the steps for which the kernel may take long.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use crossbeam_channel as channel;
 use forebay_ring::{MessageKind, NewRing, SlotId, SlotMut, packet};
 
 use super::attached::Consumer;
 use super::deliveries::Deliveries;
+use super::parts::MakeRing;
 use super::{Note, Outbox};
 use crate::handover::Vacancies;
 use crate::stream_ring::{NoRing, StreamRing};
@@ -51,12 +51,7 @@ impl RingSet {
     ///
     /// # Errors
     /// There is no room for that thread.
-    pub(super) fn start(
-        stream: String,
-        vacancies: Vacancies,
-        make: Arc<dyn Fn(u32) -> Result<StreamRing, NoRing> + Send + Sync>,
-        outbox: Outbox,
-    ) -> std::io::Result<Self> {
+    pub(super) fn start(stream: String, vacancies: Vacancies, make: MakeRing, outbox: Outbox) -> std::io::Result<Self> {
         let works = ring_work(outbox, make)?;
         Ok(Self { stream, rings: BTreeMap::new(), vacancies, works, further: Further::default() })
     }
@@ -184,10 +179,7 @@ pub(super) fn pass(consumer: &Consumer, number: u32, ring: &StreamRing) {
 }
 
 /// A thread that takes the slots' memory from the kernel, one by one: the first batch need not wait for the last slot.
-fn ring_work(
-    outbox: Outbox,
-    further: Arc<dyn Fn(u32) -> Result<StreamRing, NoRing> + Send + Sync>,
-) -> std::io::Result<channel::Sender<RingWork>> {
+fn ring_work(outbox: Outbox, further: MakeRing) -> std::io::Result<channel::Sender<RingWork>> {
     let (sender, work) = channel::unbounded();
     threads::start("forebay-populate", move || {
         for work in work {

@@ -20,6 +20,7 @@ use super::*;
 use crate::ack::BatchReceipts;
 use crate::handover::Vacancies;
 use crate::settings::DeliverySettings;
+use crate::stream_ring::StreamRing;
 use crate::worker::LedgerWord;
 
 /// How long anything may take before the test has failed.
@@ -53,23 +54,20 @@ impl Scene {
         let parts = RingParts {
             stream: "train".into(),
             node: LastHolder::default(),
-            further: Arc::new(|_| Err("no".into())),
-            vacancies: Vacancies { free: free_sender, gave_way: channel::unbounded().0 },
-            fates: fates_sender,
-            blamed: Arc::default(),
-            calls: Box::new(move |_, number, _| calls(number)),
-            left: Box::new(|_, _| ()),
-            epoch: 0,
-            epochs: None,
-            epoch_end_timeout: Duration::from_secs(600),
-            in_order,
-            delivery,
+            rings: RingSupply {
+                first: StreamRing::new(region),
+                further: Arc::new(|_| Err("no".into())),
+                vacancies: Vacancies { free: free_sender, gave_way: channel::unbounded().0 },
+            },
+            ledger: LedgerReports { fates: fates_sender, blamed: Arc::default(), waiting: Arc::default() },
+            hooks: TrainerHooks { calls: Box::new(move |_, number, _| calls(number)), left: Box::new(|_, _| ()) },
+            epochs: EpochTerms { first: 0, count: None, end_timeout: Duration::from_secs(600) },
+            rules: DeliveryRules { settings: delivery, in_order },
             groups: Vec::new(),
-            waiting: Arc::default(),
             untaken: Duration::ZERO,
             counters: Arc::clone(&counters),
         };
-        RingThread::start(parts, StreamRing::new(region), inbox, &outbox).unwrap();
+        RingThread::start(parts, inbox, &outbox).unwrap();
         Self { outbox, free, fates, counters }
     }
 

@@ -6,8 +6,6 @@ use std::time::{Duration, Instant};
 
 use forebay_ring::{GroupId, GroupState};
 
-use super::Deliveries;
-
 /// The groups without a trainer, and since when.
 #[derive(Debug)]
 pub(super) struct Absence {
@@ -19,20 +17,15 @@ impl Absence {
     pub(super) fn new(timeout: Duration) -> Self {
         Self { timeout, since: BTreeMap::new() }
     }
-}
 
-impl Deliveries {
-    /// Ends the groups that have had no trainer for too long, and gives them.
-    pub(in crate::consumers) fn end_absent(&mut self, now: Instant) -> Vec<GroupState> {
-        let absent: Vec<_> = self.exchange.groups().filter(|group| group.members.is_empty()).collect();
-        let Absence { timeout, since } = &mut self.absence;
+    /// Those of the stream's groups that have had no trainer for too long.
+    pub(super) fn late(&mut self, groups: impl Iterator<Item = GroupState>, now: Instant) -> Vec<GroupState> {
+        let Self { timeout, since } = self;
+        let absent: Vec<_> = groups.filter(|group| group.members.is_empty()).collect();
         since.retain(|id, _| absent.iter().any(|group| group.id == *id));
         let is_late =
             |group: &GroupState| now.saturating_duration_since(*since.entry(group.id).or_insert(now)) >= *timeout;
-        let mut late: Vec<_> = absent.into_iter().filter(is_late).collect();
-        late.retain(|group| self.exchange.end_group(group.id));
-        late.iter().filter_map(|group| group.name.as_deref()).for_each(|name| self.end_missing(name));
-        late
+        absent.into_iter().filter(is_late).collect()
     }
 }
 
@@ -40,6 +33,7 @@ impl Deliveries {
 mod tests {
     use forebay_ring::{ConsumerId, Join, Membership};
 
+    use super::super::Deliveries;
     use super::*;
     use crate::settings::{DeliverySettings, Mode};
 
@@ -50,7 +44,7 @@ mod tests {
     #[test]
     fn rule_43_a_named_group_ends_when_it_has_had_no_trainer_for_too_long() {
         let settings = DeliverySettings { mode: Mode::Each, group_timeout: 60 * SECOND, ..DeliverySettings::default() };
-        let mut deliveries = Deliveries::new(0, None, 600 * SECOND, false, settings);
+        let mut deliveries = Deliveries::unordered(None, 600 * SECOND, settings);
         deliveries.add_ring(0, 4);
         let vision = Membership { group: Some("vision".into()), join: Join::Next };
         deliveries.attach(ANNA, 1, vision.clone()).unwrap();

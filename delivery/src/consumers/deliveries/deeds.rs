@@ -1,10 +1,9 @@
 //! What the ring's thread has to do, and what goes to the ledger: the exchange's decisions, with the claims of the
 //! batches.
 
-use forebay_proto::v1::{Cause, GroupShare, ReturnedRange};
-use forebay_ring::{Action, ConsumerId, HeldBatch, MessageKind, Offer};
+use forebay_proto::v1::{Cause, ReturnedRange};
+use forebay_ring::{Action, ConsumerId, MessageKind, Offer};
 
-use super::Deliveries;
 use crate::ack::{BatchReceipts, Fate};
 use crate::consumers::claims::Claims;
 
@@ -25,36 +24,8 @@ pub(in crate::consumers) enum Deed {
     RingEmpty(u32),
 }
 
-impl Deliveries {
-    /// What is to be done, oldest first. Call it after every event.
-    pub(in crate::consumers) fn deeds(&mut self) -> Vec<Deed> {
-        let Self { exchange, claims, ending, deadline, told, .. } = self;
-        let mut is_decided = false;
-        let actions = exchange.drain().inspect(|action| {
-            is_decided |= matches!(action, Action::AdoptedAcked(_) | Action::Orphaned { .. });
-        });
-        let decided = actions.filter_map(|action| deed(action, claims, *ending, *deadline));
-        // A group's receipt goes before the batch's own.
-        let deeds = told.drain(..).map(Deed::Tell).chain(decided).collect();
-        if is_decided {
-            self.all_may_have_missed();
-        }
-        deeds
-    }
-
-    /// A trainer has acked a batch that other groups wait for: if the daemon dies, its group has consumed it nevertheless
-    /// (semantics rule 44).
-    pub(super) fn share(&mut self, consumer: ConsumerId, held: HeldBatch) {
-        let Some(key) = self.keys.get(&consumer).filter(|_| !held.is_handed_in()) else { return };
-        let Some(waiting) = self.exchange.waiting_for(held.seq) else { return };
-        let receipts = self.claims.consumed_by(key, held.seq);
-        let share = |receipt| GroupShare { receipt: Some(receipt), waiting: waiting.clone() };
-        self.told.push(Fate::Shared(receipts.into_iter().map(share).collect()));
-    }
-}
-
-/// A decision of the exchange, with the claims of its batch.
-fn deed(action: Action, claims: &mut Claims, ending: bool, deadline: u64) -> Option<Deed> {
+/// A decision of the exchange, with the claims of its batch. Offers are good until `deadline`.
+pub(super) fn deed(action: Action, claims: &mut Claims, ending: bool, deadline: u64) -> Option<Deed> {
     Some(match action {
         Action::Offer { consumer, slot, batch, generation, redelivered } => {
             let known = claims.get(batch.seq)?;

@@ -3,9 +3,9 @@
 
 use std::time::{Duration, Instant};
 
-use forebay_ring::{ConsumerState, GroupId, GroupState};
+use forebay_ring::{ConsumerState, Exchange, GroupId, GroupState};
 
-use super::Deliveries;
+use crate::consumers::epoch_end::EpochEnd;
 use crate::settings::Slow;
 
 /// How long the group that makes others wait has consumed nothing.
@@ -20,42 +20,39 @@ impl Eviction {
     pub(super) fn new(slow: Slow) -> Self {
         Self { slow, since: None }
     }
-}
 
-impl Deliveries {
     /// The group that is to be ended, and how long it has made others wait.
-    pub(in crate::consumers) fn overstaying(&mut self, now: Instant) -> Option<(GroupState, Duration)> {
-        let Slow::Evict { after } = self.eviction.slow else { return None };
-        let Some(group) = self.in_the_way() else {
-            self.eviction.since = None;
+    pub(super) fn overstaying(
+        &mut self,
+        exchange: &Exchange,
+        end: &EpochEnd,
+        now: Instant,
+    ) -> Option<(GroupState, Duration)> {
+        let Slow::Evict { after } = self.slow else { return None };
+        let Some(group) = in_the_way(exchange, end) else {
+            self.since = None;
             return None;
         };
-        let known = self.eviction.since.filter(|(id, delivered, _)| (*id, *delivered) == (group.id, group.delivered));
-        let (.., since) = *self.eviction.since.insert(known.unwrap_or((group.id, group.delivered, now)));
+        let known = self.since.filter(|(id, delivered, _)| (*id, *delivered) == (group.id, group.delivered));
+        let (.., since) = *self.since.insert(known.unwrap_or((group.id, group.delivered, now)));
         let waited = now.saturating_duration_since(since);
         (waited >= after).then_some((group, waited))
     }
+}
 
-    /// Ends a group whose trainers were put out.
-    pub(in crate::consumers) fn end_group(&mut self, group: &GroupState) {
-        self.exchange.end_group(group.id);
-        group.name.iter().for_each(|name| self.end_missing(name));
-    }
+/// The group that others wait for: the ring is full of what it has not had, or the epoch cannot end. One without a
+/// trainer is left to `group_timeout`.
+fn in_the_way(exchange: &Exchange, end: &EpochEnd) -> Option<GroupState> {
+    let group = exchange.held_up().map(|(group, _)| group).or_else(|| at_the_end_of_the_epoch(exchange, end));
+    group.filter(|group| !group.members.is_empty())
+}
 
-    /// The group that others wait for: the ring is full of what it has not had, or the epoch cannot end. One without a
-    /// trainer is left to `group_timeout`.
-    fn in_the_way(&self) -> Option<GroupState> {
-        let group = self.exchange.held_up().map(|(group, _)| group).or_else(|| self.at_the_end_of_the_epoch());
-        group.filter(|group| !group.members.is_empty())
-    }
-
-    fn at_the_end_of_the_epoch(&self) -> Option<GroupState> {
-        let epoch = self.exchange.open();
-        let is_done = |trainer: ConsumerState| trainer.attached && self.exchange.is_done_with(trainer.id, epoch);
-        let waits = self.end.only_held_left(epoch) && self.exchange.consumers().any(is_done);
-        let behind = self.exchange.groups().filter(|group| group.behind > 0);
-        behind.max_by_key(|group| group.behind).filter(|_| waits)
-    }
+fn at_the_end_of_the_epoch(exchange: &Exchange, end: &EpochEnd) -> Option<GroupState> {
+    let epoch = exchange.open();
+    let is_done = |trainer: ConsumerState| trainer.attached && exchange.is_done_with(trainer.id, epoch);
+    let waits = end.only_held_left(epoch) && exchange.consumers().any(is_done);
+    let behind = exchange.groups().filter(|group| group.behind > 0);
+    behind.max_by_key(|group| group.behind).filter(|_| waits)
 }
 
 #[cfg(test)]
@@ -63,6 +60,7 @@ mod tests {
     use forebay_proto::v1::Progress;
     use forebay_ring::{Action, BatchId, ConsumerId, HeldBatch, Join, Membership, SlotId};
 
+    use super::super::Deliveries;
     use super::*;
     use crate::settings::{DeliverySettings, Mode};
 
@@ -72,7 +70,7 @@ mod tests {
 
     fn evicting(slow: Slow) -> Deliveries {
         let settings = DeliverySettings { mode: Mode::Each, slow, ..DeliverySettings::default() };
-        let mut deliveries = Deliveries::new(0, None, 600 * SECOND, false, settings);
+        let mut deliveries = Deliveries::unordered(None, 600 * SECOND, settings);
         deliveries.add_ring(0, 3);
         (0..3).for_each(|slot| deliveries.populated(SlotId { ring: 0, slot }));
         deliveries.attach(SLOW, 1, Membership { group: Some("slow".into()), join: Join::Next }).unwrap();

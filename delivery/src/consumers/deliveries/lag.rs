@@ -4,8 +4,6 @@ use std::time::{Duration, Instant};
 
 use forebay_ring::{ConsumerId, GroupId, GroupState};
 
-use super::Deliveries;
-
 /// Since when which group holds up others.
 #[derive(Debug, Default)]
 pub(super) struct Lag {
@@ -16,11 +14,15 @@ pub(super) struct Lag {
 /// A wait that is shorter is not worth a word.
 const WORTH_A_WORD: Duration = Duration::from_secs(10);
 
-impl Deliveries {
-    /// The group that others have waited for, for long enough to be told, and who waits. Once for each wait.
-    pub(in crate::consumers) fn lagging(&mut self, now: Instant) -> Option<(GroupState, Vec<ConsumerId>)> {
-        let held_up = self.exchange.held_up();
-        let Lag { since, told } = &mut self.lag;
+impl Lag {
+    /// The group that others wait for now, with who waits, once they have waited for long enough to be told. Once for each
+    /// wait.
+    pub(super) fn lagging(
+        &mut self,
+        held_up: Option<(GroupState, Vec<ConsumerId>)>,
+        now: Instant,
+    ) -> Option<(GroupState, Vec<ConsumerId>)> {
+        let Self { since, told } = self;
         let by = held_up.as_ref().map(|(group, _)| group.id);
         if since.map(|(group, _)| group) != by {
             (*since, *told) = (by.map(|group| (group, now)), false);
@@ -35,6 +37,7 @@ impl Deliveries {
 mod tests {
     use forebay_ring::{Action, BatchId, HeldBatch, Join, Membership, SlotId};
 
+    use super::super::Deliveries;
     use super::*;
     use crate::settings::{DeliverySettings, Mode};
 
@@ -43,7 +46,7 @@ mod tests {
     #[test]
     fn rule_44_those_that_wait_for_a_slow_group_are_told_after_ten_seconds_and_once() {
         let settings = DeliverySettings { mode: Mode::Each, ..DeliverySettings::default() };
-        let mut deliveries = Deliveries::new(0, None, 600 * SECOND, false, settings);
+        let mut deliveries = Deliveries::unordered(None, 600 * SECOND, settings);
         deliveries.add_ring(0, 3);
         (0..3).for_each(|slot| deliveries.populated(SlotId { ring: 0, slot }));
         let (anna, bela) = (ConsumerId(1), ConsumerId(2));

@@ -127,7 +127,7 @@ impl Walk {
         if !asked.is_empty() {
             self.pending.push(Fate::Missing(asked));
         }
-        for (missed, trainers) in self.deliveries.take_untold() {
+        for (missed, trainers) in self.deliveries.groups.take_untold() {
             assert!(!trainers.is_empty());
             self.had.get_mut(missed.group.as_str()).unwrap().told += missed.records;
         }
@@ -273,7 +273,7 @@ impl Walk {
             match word {
                 LedgerWord::Lost(leases) => panic!("{leases:?} are this daemon's"),
                 LedgerWord::Noted(batch) => self.deliveries.noted(batch),
-                LedgerWord::Missed { asked, missed } => self.deliveries.answered(&asked, missed),
+                LedgerWord::Missed { asked, missed } => self.deliveries.groups.answered(&asked, missed),
                 LedgerWord::Deadline(_) | LedgerWord::Others(_) => panic!("that is no answer"),
             }
         }
@@ -305,7 +305,7 @@ impl Walk {
         }
         // What trainers have consumed they hand in again, whatever the ledger has heard.
         self.pending.clear();
-        for missed in std::mem::take(&mut self.deliveries.missing.untold) {
+        for missed in std::mem::take(&mut self.deliveries.groups.missing.untold) {
             self.had.get_mut(missed.group.as_str()).unwrap().told += missed.records;
         }
         self.incarnation += 1;

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use forebay_proto::v1::LastHolder;
-use forebay_ring::{ConsumerId, ConsumerState, Exchange, GroupState, Voided};
+use forebay_ring::{ConsumerId, ConsumerState, Exchange, GroupState};
 
-use super::Deliveries;
+use crate::consumers::epoch_end::EpochEnd;
 use crate::handover::StageWait;
 use crate::worker::Others;
 
@@ -53,7 +53,20 @@ pub(in crate::consumers) enum Doing {
 
 /// Since when trainers have waited, each with how many batches it had consumed.
 #[derive(Debug, Default)]
-pub(super) struct Asking(BTreeMap<ConsumerId, (u64, Instant)>);
+struct Asking(BTreeMap<ConsumerId, (u64, Instant)>);
+
+/// What trainers wait for, and since when.
+#[derive(Debug, Default)]
+pub(in crate::consumers) struct Waits {
+    /// What other daemons have and want.
+    others: Others,
+    /// What the batch stage waits for.
+    stage: StageWait,
+    /// Since when trainers have waited for a batch.
+    asking: Asking,
+    /// Since when trainers have had nothing to do here, because only other daemons have positions of the epoch left.
+    idle: Option<Instant>,
+}
 
 impl Holding {
     /// One word for each kind.
@@ -85,7 +98,7 @@ impl Asking {
     }
 }
 
-impl Deliveries {
+impl Waits {
     /// What the batch stage waits for by now.
     pub(in crate::consumers) fn stage_waits(&mut self, wait: StageWait) {
         self.stage = wait;
@@ -96,38 +109,50 @@ impl Deliveries {
         self.others = others;
     }
 
+    /// Whether trainers of other daemons wait for this epoch.
+    pub(super) fn is_wanted_elsewhere(&self, epoch: u64) -> bool {
+        self.others.want && self.others.epoch == epoch
+    }
+
+    /// Whether trainers have had nothing to do for so long that nothing of the epoch can be on its way to them from here.
+    pub(in crate::consumers) fn is_idle(&self, now: Instant, patience: Duration) -> bool {
+        self.idle.is_some_and(|since| now.saturating_duration_since(since) >= patience)
+    }
+
     /// Looks whether trainers of those that are `here` have nothing to do in the open epoch, for long enough to say so. The time
-    /// of an outage does not count: it has its own words.
-    pub(in crate::consumers) fn overdue(
+    /// of an outage does not count.
+    pub(super) fn overdue(
         &mut self,
         here: impl Iterator<Item = ConsumerId>,
+        exchange: &Exchange,
+        end: &mut EpochEnd,
         is_outage: bool,
         now: Instant,
     ) -> Option<Overdue> {
-        let epoch = self.exchange.open();
-        let is_last = self.end.only_held_left(epoch);
-        let waits =
-            |id: &ConsumerId| (is_last || self.exchange.may_get(*id, epoch)) && self.exchange.is_done_with(*id, epoch);
+        let epoch = exchange.open();
+        let is_last = end.only_held_left(epoch);
+        let waits = |id: &ConsumerId| (is_last || exchange.may_get(*id, epoch)) && exchange.is_done_with(*id, epoch);
         let waiting: Vec<_> = here.filter(waits).collect();
         self.idle = (is_last && !waiting.is_empty()).then(|| self.idle.unwrap_or(now));
-        let counts = !is_outage && self.end.done().is_none();
-        let since = self.asking.since(if counts { &waiting } else { &[] }, &self.exchange, now);
-        let holding = self.holding(epoch, is_last);
-        let (for_how_long, expired) = self.end.waits(since, now, holding.kind())?;
+        let counts = !is_outage && end.done().is_none();
+        let since = self.asking.since(if counts { &waiting } else { &[] }, exchange, now);
+        let holding = self.holding(exchange, is_last);
+        let (for_how_long, expired) = end.waits(since, now, holding.kind())?;
         Some(Overdue { epoch, holding, for_how_long, expired, waiting })
     }
 
     /// What trainers wait for that have nothing to do: first what keeps this daemon from making a batch for them.
-    fn holding(&self, epoch: u64, is_last: bool) -> Holding {
+    fn holding(&self, exchange: &Exchange, is_last: bool) -> Holding {
         match self.stage {
-            StageWait::Slot => return Holding::Slot { keeper: self.exchange.keeper() },
+            StageWait::Slot => return Holding::Slot { keeper: exchange.keeper() },
             StageWait::Decoding => return Holding::Daemon(Doing::Decoding),
             StageWait::Reading => return Holding::Daemon(Doing::Reading),
             StageWait::Nothing if !is_last => return Holding::Daemon(Doing::Leasing),
             StageWait::Nothing => {}
         }
-        let behind = self.exchange.groups().filter(|group| group.behind > 0).max_by_key(|group| group.behind);
-        match (self.exchange.holders(epoch).first(), behind) {
+        let epoch = exchange.open();
+        let behind = exchange.groups().filter(|group| group.behind > 0).max_by_key(|group| group.behind);
+        match (exchange.holders(epoch).first(), behind) {
             (Some(holder), _) => Holding::Here { holder: holder.consumer, batch: holder.seq },
             (None, Some(group)) => Holding::Group(group),
             (None, None) if self.others.epoch == epoch && !self.others.holders.is_empty() => {
@@ -136,28 +161,6 @@ impl Deliveries {
             (None, None) => Holding::Daemon(Doing::Completing),
         }
     }
-
-    /// Whether trainers have had nothing to do for so long that nothing of the epoch can be on its way to them from here.
-    pub(in crate::consumers) fn is_idle(&self, now: Instant, patience: Duration) -> bool {
-        self.idle.is_some_and(|since| now.saturating_duration_since(since) >= patience)
-    }
-
-    /// If trainers of other daemons wait for the open epoch: takes its batches back that were ready before this moment
-    /// (`CLOCK_MONOTONIC` nanosecond). Gives those that were offered, each once: their trainers are to be told, and may have
-    /// taken them.
-    pub(in crate::consumers) fn recall(&mut self, ready_before: u64) -> Vec<(ConsumerId, u64)> {
-        let epoch = self.exchange.open();
-        if !self.others.want || self.others.epoch != epoch {
-            return Vec::new();
-        }
-        let mut offered = Vec::new();
-        for seq in self.claims.recall(epoch, ready_before) {
-            if let Voided::Held(holders) = self.exchange.void(seq) {
-                offered.extend(holders.into_iter().map(|consumer| (consumer, seq)));
-            }
-        }
-        offered
-    }
 }
 
 #[cfg(test)]
@@ -165,6 +168,7 @@ mod tests {
     use forebay_proto::v1::Progress;
     use forebay_ring::{Action, BatchId, HeldBatch, Join, Membership, SlotId};
 
+    use super::super::Deliveries;
     use super::*;
     use crate::settings::{DeliverySettings, Mode};
 
@@ -176,7 +180,7 @@ mod tests {
     }
 
     fn drained_to(drained: u64) -> Deliveries {
-        let mut deliveries = Deliveries::new(0, None, 600 * SECOND, false, DeliverySettings::default());
+        let mut deliveries = Deliveries::unordered(None, 600 * SECOND, DeliverySettings::default());
         deliveries.add_ring(0, 4);
         deliveries.attach(ANNA, 1, Membership::default()).unwrap();
         deliveries.heard(Progress { floor: 0, drained, generation: 1, failed: false });
@@ -197,7 +201,7 @@ mod tests {
         assert!(look(&mut deliveries, 0).is_none());
         let overdue = look(&mut deliveries, 20).expect("no node is known to have it, which is worth a word too");
         assert!(matches!(overdue.holding, Holding::Daemon(Doing::Completing)), "{overdue:?}");
-        deliveries.hear_of(others(0));
+        deliveries.waits.hear_of(others(0));
         assert!(look(&mut deliveries, 21).is_none(), "so soon after the last word");
         let overdue = look(&mut deliveries, 31).unwrap();
         let Holding::Elsewhere(holders) = &overdue.holding else { panic!("{overdue:?}") };
@@ -219,7 +223,7 @@ mod tests {
             (1, StageWait::Nothing, doing(Doing::Completing)),
         ] {
             let (mut deliveries, start) = (drained_to(drained), Instant::now());
-            deliveries.stage_waits(stage);
+            deliveries.waits.stage_waits(stage);
             let mut look =
                 |outage, second: u32| deliveries.overdue([ANNA].into_iter(), outage, start + second * SECOND);
             assert!(look(false, 0).is_none() && look(true, 50).is_none() && look(false, 51).is_none());
@@ -250,7 +254,7 @@ mod tests {
                 deliveries.credit(ANNA, 1);
             }
         }
-        let mut over = Deliveries::new(0, Some(1), 600 * SECOND, false, DeliverySettings::default());
+        let mut over = Deliveries::unordered(Some(1), 600 * SECOND, DeliverySettings::default());
         over.add_ring(0, 4);
         over.attach(ANNA, 1, Membership::default()).unwrap();
         over.heard(Progress { floor: 1, drained: 1, generation: 1, failed: false });
@@ -263,7 +267,7 @@ mod tests {
     #[test]
     fn rule_44_an_epoch_that_waits_for_a_group_without_a_trainer_is_told_with_its_name() {
         let settings = DeliverySettings { mode: Mode::Each, ..DeliverySettings::default() };
-        let (mut deliveries, start) = (Deliveries::new(0, None, 600 * SECOND, false, settings), Instant::now());
+        let (mut deliveries, start) = (Deliveries::unordered(None, 600 * SECOND, settings), Instant::now());
         deliveries.add_ring(0, 4);
         deliveries.populated(SlotId { ring: 0, slot: 0 });
         let small = Membership { group: Some("small".into()), join: Join::Next };
@@ -291,7 +295,7 @@ mod tests {
     #[test]
     fn rule_11_holders_of_another_epoch_hold_up_nothing() {
         let (mut deliveries, start) = (drained(), Instant::now());
-        deliveries.hear_of(others(1));
+        deliveries.waits.hear_of(others(1));
         let told = (0..30).filter_map(|second| deliveries.overdue([ANNA].into_iter(), false, start + second * SECOND));
         let kinds: Vec<_> = told.map(|overdue| overdue.holding.kind()).collect();
         assert_eq!(kinds, [Holding::Daemon(Doing::Completing).kind()], "no node is named");
@@ -302,10 +306,11 @@ mod tests {
         let (mut deliveries, start) = (drained(), Instant::now());
         deliveries.overdue([ANNA].into_iter(), false, start);
         assert!(
-            !deliveries.is_idle(start + 4 * SECOND, 5 * SECOND) && deliveries.is_idle(start + 5 * SECOND, 5 * SECOND)
+            !deliveries.waits.is_idle(start + 4 * SECOND, 5 * SECOND)
+                && deliveries.waits.is_idle(start + 5 * SECOND, 5 * SECOND)
         );
         deliveries.heard(Progress { floor: 0, drained: 0, generation: 1, failed: false });
         deliveries.overdue([ANNA].into_iter(), false, start + 6 * SECOND);
-        assert!(!deliveries.is_idle(start + 60 * SECOND, 5 * SECOND), "there is something to lease again");
+        assert!(!deliveries.waits.is_idle(start + 60 * SECOND, 5 * SECOND), "there is something to lease again");
     }
 }

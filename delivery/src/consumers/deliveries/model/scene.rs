@@ -13,6 +13,7 @@ use tokio::sync::mpsc;
 
 use crate::ack::{Fates, forward};
 use crate::consumers::deliveries::Deliveries;
+use crate::consumers::parts::{DeliveryRules, EpochTerms};
 use crate::settings::{DeliverySettings, Mode};
 use crate::worker::{LedgerWord, Worker};
 
@@ -125,11 +126,22 @@ pub(super) async fn daemon(
     let tell = move |word| drop(say.send(word));
     tokio::spawn(forward(Arc::clone(&worker), receiver, Arc::default(), tell));
     let settings = DeliverySettings { mode: Mode::Each, ..DeliverySettings::default() };
-    let mut deliveries = Deliveries::new(0, Some(1), Duration::from_secs(600), false, settings);
+    let mut deliveries = Deliveries::unordered(Some(1), Duration::from_secs(600), settings);
     deliveries.add_ring(0, 8);
     (0..8).for_each(|slot| deliveries.populated(SlotId { ring: 0, slot }));
     for name in opened.groups {
         deliveries.expect_group(name, Instant::now());
     }
     (worker, fates, words, deliveries)
+}
+
+impl Deliveries {
+    /// Of a stream whose batches keep no order.
+    pub(in crate::consumers::deliveries) fn unordered(
+        epochs: Option<u64>,
+        end_timeout: Duration,
+        settings: DeliverySettings,
+    ) -> Self {
+        Self::new(EpochTerms { first: 0, count: epochs, end_timeout }, DeliveryRules { settings, in_order: false })
+    }
 }
