@@ -1,6 +1,6 @@
 //! Tests of what must always hold for reading ahead, with a model of the world outside.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashSet, VecDeque};
 use std::time::Duration;
 
 use forebay_proto::Turn;

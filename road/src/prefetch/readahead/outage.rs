@@ -10,15 +10,17 @@
 //! A read for a mosaic may fail or hang at a partner. The partner is judged in the same way. It is left out from then on,
 //! and the record whose place it is stays good.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use forebay_sources::{ReadError, ReadErrorKind};
+use forebay_sources::{ReadError, ReadErrorKind, Retry};
 
+use super::budget::ReadBudget;
+use super::probe::{Probe, ProbeAnswer};
 use super::stage::ReadStage;
-use super::{InFlight, ReadAhead, ReadJob};
+use super::table::ReadTable;
+use super::{InFlight, Noted, ReadJob};
 use crate::reason::Reason;
-use crate::record::EpochTurn;
 
 /// The oldest read that fails or hangs.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,18 +45,46 @@ pub(crate) enum Silence<'a> {
     Request(&'a dyn Fn(u64) -> ReadError),
 }
 
-impl<B> ReadAhead<B> {
+/// Reads that fail or hang, after which no further ones are begun.
+pub(super) const MOST_TROUBLED: usize = 64;
+
+/// What is known of the storage, and what it says about single records.
+#[derive(Debug, Default)]
+pub(super) struct Storage {
+    /// When the latest read that gave a record began.
+    answered: Option<Instant>,
+    /// Partners that the storage does not give although it gives other records, each with the epoch in which this was
+    /// decided. The own record replaces such a partner. Later epochs try it again.
+    judged: BTreeMap<u64, u64>,
+    /// Reads that hung at the last check.
+    hung: usize,
+    /// What asks whether the storage answers.
+    pub(super) probe: Probe,
+}
+
+impl Storage {
+    /// Whether so many reads fail or hang that no further ones are begun. `again` of them must be retried.
+    pub(super) fn is_stuck(&self, again: usize) -> bool {
+        again >= MOST_TROUBLED || self.hung >= MOST_TROUBLED
+    }
+
     /// Looks for reads that began or last progressed more than `timeout` ago, and judges those that are their record's
     /// fault. Returns how many were given up now. They may still return, so their bytes stay in use until then. If no
-    /// other read can tell whose fault it is, a [probe](Self::next_probe) is wanted.
-    pub(crate) fn expire(&mut self, now: Instant, timeout: Duration, silence: Silence<'_>) -> usize {
+    /// other read can tell whose fault it is, a [probe](Probe::next) is wanted.
+    pub(super) fn expire<B>(
+        &mut self,
+        reads: &mut ReadTable<B>,
+        budget: &mut ReadBudget,
+        (now, timeout): (Instant, Duration),
+        silence: Silence<'_>,
+    ) -> usize {
         let answered = self.answered;
-        let is_alone = self.culprits().len() == 1 && !self.probe.has_failed();
+        let is_alone = reads.culprits().len() == 1 && !self.probe.has_failed();
         let given_since = |began: Instant| answered.is_some_and(|answered| answered > began);
         let late = |began: Instant| now.saturating_duration_since(began) > timeout;
         let (mut given_up, mut again, mut judged_to_wait) = (InFlight::default(), 0, 0);
         let mut partners = Vec::new();
-        for (ticket, of, stage) in self.stages_mut() {
+        for (ticket, of, stage) in reads.stages_mut() {
             let record = of.turn.record();
             match stage {
                 ReadStage::Reading { heard, partner, reserved, known, lost, .. } if late(*heard) => {
@@ -103,66 +133,73 @@ impl<B> ReadAhead<B> {
                 _ => {}
             }
         }
-        self.again = self.again + again - judged_to_wait;
+        reads.again = reads.again + again - judged_to_wait;
         for (partner, epoch) in partners {
-            self.leave_out(partner, epoch);
+            self.judge(partner, epoch);
+            reads.leave_out(partner);
         }
         if let Some(reserved) = self.probe.expire(now, timeout, silence) {
             given_up.add(reserved);
         }
-        self.in_flight.remove_all(given_up);
-        self.hung = self.stages().filter(|(_, stage)| stage.hangs()).count();
-        self.look_for_suspect(now, timeout);
+        budget.given_up(given_up);
+        self.hung = reads.stages().filter(|(_, stage)| stage.hangs()).count();
+        self.probe.look(reads, self.answered, now, timeout);
         given_up.reads
-    }
-
-    /// The oldest read that fails, or that hangs for longer than `patience`.
-    pub(crate) fn stall(&self, now: Instant, patience: Duration) -> Option<Stall> {
-        let troubles = self.stages().filter_map(|(record, stage)| stage.trouble(record, now, patience));
-        let (since, record, outage) = troubles.min_by_key(|(since, ..)| *since)?;
-        Some(Stall { since, record, outage: outage.cloned() })
     }
 
     /// Notes that the storage gave a record. An outage is over if that record failed before. It is also over with the
     /// first record after a failed probe.
-    pub(super) fn given(&mut self, job: &ReadJob, failed_before: bool, now: Instant) {
+    pub(super) fn given<B>(&mut self, job: &ReadJob, failed_before: bool, now: Instant, reads: &mut ReadTable<B>) {
         self.answered = self.answered.max(Some(job.began));
         if self.probe.given(job) || failed_before {
-            self.outage_is_over(now);
+            reads.outage_is_over(now);
         }
     }
 
-    /// Makes all reads that wait for the end of an outage due. If they fail from now on, that is another outage.
-    pub(super) fn outage_is_over(&mut self, now: Instant) {
-        for (_, _, stage) in self.stages_mut() {
-            if let Some(failing) = stage.failing() {
-                (failing.since, failing.due) = (now, now);
-            }
+    /// Notes the result of a probe.
+    pub(super) fn probed<B>(
+        &mut self,
+        job: &ReadJob,
+        read: Result<(), Retry>,
+        now: Instant,
+        (reads, budget): (&mut ReadTable<B>, &mut ReadBudget),
+    ) -> Noted {
+        budget.give_back(job.reserved);
+        let Some((lost, answer)) = self.probe.ended(job.id, read, now) else { return Noted::Late };
+        if !lost {
+            budget.ended(job.reserved);
         }
+        match answer {
+            ProbeAnswer::OutageIsOver => reads.outage_is_over(now),
+            ProbeAnswer::Given => self.answered = self.answered.max(Some(job.began)),
+            ProbeAnswer::Nothing => {}
+        }
+        if lost { Noted::Late } else { Noted::Behind }
     }
 
-    /// Leaves out a partner that was judged: the mosaics of other records are read without it.
-    fn leave_out(&mut self, partner: u64, epoch: u64) {
+    /// The storage does not give this partner, as was found in this epoch.
+    pub(super) fn judge(&mut self, partner: u64, epoch: u64) {
         self.judged.insert(partner, epoch);
-        let others = self.stages_mut().filter(|(_, of, _)| of.turn.record() != partner);
-        others.for_each(|(_, _, stage)| stage.leave_out(partner));
     }
 
-    /// The records that the storage does not give.
-    pub(super) fn culprits(&self) -> BTreeSet<u64> {
-        self.stages().filter_map(|(record, stage)| stage.culprit(record)).collect()
+    /// Whether a partner was judged.
+    pub(super) fn is_judged(&self, partner: u64) -> bool {
+        self.judged.contains_key(&partner)
     }
 
-    pub(super) fn stages(&self) -> impl Iterator<Item = (u64, &ReadStage<B>)> {
-        let tickets = self.epochs.values().flat_map(|epoch| &epoch.tickets);
-        let tickets = tickets.map(|ticket| (ticket.position.record, &ticket.stage));
-        tickets.chain(self.fetches.iter().map(|fetch| (fetch.of.turn.record(), &fetch.stage)))
+    /// The storage gives this record after all.
+    pub(super) fn acquit(&mut self, record: u64) {
+        self.judged.remove(&record);
     }
 
-    /// All stages. For each: whether it is one of a position, and what is read.
-    fn stages_mut(&mut self) -> impl Iterator<Item = (bool, EpochTurn, &mut ReadStage<B>)> {
-        let tickets = self.epochs.values_mut().flat_map(|epoch| &mut epoch.tickets);
-        let tickets = tickets.map(|ticket| (true, ticket.position.of_epoch(), &mut ticket.stage));
-        tickets.chain(self.fetches.iter_mut().map(|fetch| (false, fetch.of, &mut fetch.stage)))
+    /// Forgets what was judged in epochs below `floor`, which are complete.
+    pub(super) fn completed(&mut self, floor: u64) {
+        self.judged.retain(|_, epoch| *epoch >= floor);
+    }
+
+    /// Forgets the reads that are under way.
+    pub(super) fn close(&mut self) {
+        self.probe.close();
+        self.hung = 0;
     }
 }

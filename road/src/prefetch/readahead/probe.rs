@@ -15,7 +15,9 @@ use std::time::{Duration, Instant};
 use forebay_proto::Turn;
 use forebay_sources::{Member, Retry};
 
-use super::{Noted, ReadAhead, ReadJob, Silence, pause};
+use super::budget::ReadBudget;
+use super::table::ReadTable;
+use super::{ReadJob, Silence, pause};
 use crate::record::EpochTurn;
 
 /// How many records of each source are remembered. They are the first that were read, because lower caches, such as the
@@ -52,6 +54,16 @@ struct ProbeRead {
     lost: bool,
 }
 
+/// What the result of a probe says of the storage.
+pub(super) enum ProbeAnswer {
+    /// It gives records, as before.
+    Given,
+    /// It gives records again.
+    OutageIsOver,
+    /// Nothing, or that it is away.
+    Nothing,
+}
+
 impl Probe {
     /// The sources of the dataset, if there are several.
     pub(super) fn of(members: &[Member]) -> Self {
@@ -70,6 +82,12 @@ impl Probe {
     /// Whether one is to begin.
     pub(super) fn is_wanted(&self) -> bool {
         self.suspect.is_some()
+    }
+
+    /// Whether one is under way.
+    #[cfg(test)]
+    pub(super) fn is_probing(&self) -> bool {
+        self.under_way.is_some()
     }
 
     /// Whether an answer to this one counts.
@@ -138,96 +156,84 @@ impl Probe {
     fn source(&self, record: u64) -> usize {
         self.ends.partition_point(|end| *end <= record)
     }
-}
 
-impl<B> ReadAhead<B> {
-    /// The same for a dataset of these sources.
-    pub(crate) fn of(self, members: &[Member]) -> Self {
-        Self { probe: Probe::of(members), ..self }
-    }
-
-    /// Whether a probe is to begin as soon as there is nothing else to read.
-    pub(crate) fn wants_probe(&self) -> bool {
-        self.probe.is_wanted()
-    }
-
-    /// Whether one is under way.
-    #[cfg(test)]
-    pub(crate) fn is_probing(&self) -> bool {
-        self.probe.under_way.is_some()
-    }
-
-    /// The next probe, if one is wanted and the budget allows it. Call this only if there is no other read to do. `size`
-    /// gives the bytes of a record, as the source knows them. If it is called with a larger number, it gives that number
-    /// instead.
-    pub(crate) fn next_probe(&mut self, now: Instant, size: impl Fn(u64, u64) -> u64) -> Option<ReadJob> {
-        let suspect = self.probe.suspect?;
-        let place = self.probe.choose(suspect, &self.culprits())?;
-        let source = self.probe.source(suspect);
-        let (record, bytes) = self.probe.good[&source][place];
-        let reserved = self.grant(size(record, bytes), self.oldest_is_in_trouble())?;
-        let id = self.id();
-        if let Some(good) = self.probe.good.get_mut(&source) {
+    /// The next probe, if one is wanted and the budget allows it. `size` gives the bytes of a record, as the source knows them.
+    /// If it is called with a larger number, it gives that number instead.
+    pub(super) fn next<B>(
+        &mut self,
+        reads: &mut ReadTable<B>,
+        budget: &mut ReadBudget,
+        now: Instant,
+        size: impl Fn(u64, u64) -> u64,
+    ) -> Option<ReadJob> {
+        let suspect = self.suspect?;
+        let place = self.choose(suspect, &reads.culprits())?;
+        let source = self.source(suspect);
+        let (record, bytes) = self.good[&source][place];
+        let reserved = budget.grant(size(record, bytes), reads.oldest_is_in_trouble())?;
+        let id = reads.id();
+        if let Some(good) = self.good.get_mut(&source) {
             // The next probe reads another record.
             let chosen = good.remove(place);
             good.extend(chosen);
         }
-        self.probe.suspect = None;
-        self.probe.under_way = Some(ProbeRead { id, heard: now, reserved, lost: false });
-        self.in_flight.add(reserved);
+        self.suspect = None;
+        self.under_way = Some(ProbeRead { id, heard: now, reserved, lost: false });
         let of = EpochTurn { epoch: 0, turn: Turn::first(record) };
         Some(ReadJob { id, of, reserved, last: false, epoch: None, began: now, probe: true })
     }
 
-    /// Notes the result of a probe.
-    pub(super) fn probed(&mut self, job: &ReadJob, read: Result<(), Retry>, now: Instant) -> Noted {
-        self.used = self.used.saturating_sub(job.reserved);
-        let Some(ended) = self.probe.under_way.take_if(|read| read.id == job.id) else { return Noted::Late };
-        if !ended.lost {
-            self.in_flight.remove(job.reserved);
-        }
-        match read {
+    /// Notes the result of a probe, if it is the one that is under way. Returns whether it was given up before, and what the result
+    /// says.
+    pub(super) fn ended(&mut self, id: u64, read: Result<(), Retry>, now: Instant) -> Option<(bool, ProbeAnswer)> {
+        let ended = self.under_way.take_if(|read| read.id == id)?;
+        let answer = match read {
             Ok(()) => {
-                (self.probe.tries, self.probe.due) = (0, None);
-                if self.probe.failed.take().is_some() {
-                    self.probe.over = Some(now);
-                    self.outage_is_over(now);
+                (self.tries, self.due) = (0, None);
+                if self.failed.take().is_some() {
+                    self.over = Some(now);
+                    ProbeAnswer::OutageIsOver
                 } else {
-                    self.answered = self.answered.max(Some(job.began));
+                    ProbeAnswer::Given
                 }
             }
             Err(Retry::Later) => {
-                self.probe.failed = Some(now);
-                self.probe.rest(now);
+                self.failed = Some(now);
+                self.rest(now);
+                ProbeAnswer::Nothing
             }
             // The record has changed since it was read. That says nothing of the storage.
-            Err(Retry::Never | Retry::WithRoom(_)) => self.probe.rest(now),
-        }
-        if ended.lost { Noted::Late } else { Noted::Behind }
+            Err(Retry::Never | Retry::WithRoom(_)) => {
+                self.rest(now);
+                ProbeAnswer::Nothing
+            }
+        };
+        Some((ended.lost, answer))
     }
 
-    /// Decides whether a probe is to begin: a record waits for the answer of another read, and none is under way.
-    pub(super) fn look_for_suspect(&mut self, now: Instant, timeout: Duration) {
-        self.probe.suspect = self.suspect(now, timeout);
+    /// Decides whether a probe is to begin: a record waits for the answer of another read, and none is under way. The latest read
+    /// that gave a record began at `answered`.
+    pub(super) fn look<B>(&mut self, reads: &ReadTable<B>, answered: Option<Instant>, now: Instant, timeout: Duration) {
+        self.suspect = self.find_suspect(reads, answered, now, timeout);
     }
 
-    fn suspect(&self, now: Instant, timeout: Duration) -> Option<u64> {
-        if self.probe.rests(now, timeout) || self.stages().any(|(_, stage)| stage.may_answer()) {
+    fn find_suspect<B>(
+        &self,
+        reads: &ReadTable<B>,
+        answered: Option<Instant>,
+        now: Instant,
+        timeout: Duration,
+    ) -> Option<u64> {
+        if self.rests(now, timeout) || reads.stages().any(|(_, stage)| stage.may_answer()) {
             return None;
         }
-        let culprits = self.culprits();
+        let culprits = reads.culprits();
         let late = |since: Instant| now.saturating_duration_since(since) > timeout;
-        let awaited = self.stages().filter_map(|(own, stage)| stage.awaits(own, culprits.len() == 1, late));
-        let is_open = |since: Instant| self.answered.is_none_or(|answered| answered <= since);
+        let awaited = reads.stages().filter_map(|(own, stage)| stage.awaits(own, culprits.len() == 1, late));
+        let is_open = |since: Instant| answered.is_none_or(|answered| answered <= since);
         // An answer to a read that began before a probe failed leaves open whether the storage is back.
-        let open = awaited.filter(|(since, _)| self.probe.has_failed() || is_open(*since));
-        let with_probe = open.filter(|(_, record)| self.probe.choose(*record, &culprits).is_some());
+        let open = awaited.filter(|(since, _)| self.has_failed() || is_open(*since));
+        let with_probe = open.filter(|(_, record)| self.choose(*record, &culprits).is_some());
         with_probe.min().map(|(_, record)| record)
-    }
-
-    fn oldest_is_in_trouble(&self) -> bool {
-        let fetch = self.fetches.front().map(|fetch| (fetch.of.turn.record(), &fetch.stage));
-        let mut oldest = self.stages().next().into_iter().chain(fetch);
-        oldest.any(|(own, stage)| stage.culprit(own).is_some())
     }
 }

@@ -11,8 +11,7 @@ use std::time::Duration;
 use forebay_proto::Turn;
 use forebay_sources::{Locator, ReadError, ReadErrorKind};
 
-use super::choice::MOST_TROUBLED;
-use super::noted::Passed;
+use super::outage::MOST_TROUBLED;
 use super::*;
 
 pub(super) fn span(lease: u64, epoch: u64, start: u64, len: u64) -> Span {

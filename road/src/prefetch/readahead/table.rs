@@ -1,0 +1,199 @@
+//! The reads of leased positions and of single records, each with how far it is.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::time::Instant;
+
+use super::budget::ReadBudget;
+use super::stage::ReadStage;
+use super::{ReadJob, Span};
+use crate::record::{EpochTurn, Position};
+
+/// All reads that are to be done, are under way, or whose record was not taken.
+pub(super) struct ReadTable<B> {
+    next_id: u64,
+    /// Records out of turn.
+    pub(super) fetches: VecDeque<Fetch<B>>,
+    /// The leased positions.
+    pub(super) epochs: BTreeMap<u64, EpochReads<B>>,
+    /// Positions whose read must be retried.
+    pub(super) again: usize,
+}
+
+pub(super) struct EpochReads<B> {
+    /// Leases that are not all being read, with the next offset.
+    pub(super) spans: VecDeque<(Span, u64)>,
+    /// Records that are being read or are ready, in the order of their ids.
+    pub(super) tickets: VecDeque<ReadTicket<B>>,
+    /// Positions without a record: they are the epoch's last.
+    pub(super) bare: VecDeque<Position>,
+    /// A lease came since the epoch was last reported as drained.
+    pub(super) news: bool,
+}
+
+pub(super) struct ReadTicket<B> {
+    pub(super) id: u64,
+    pub(super) position: Position,
+    pub(super) stage: ReadStage<B>,
+}
+
+pub(super) struct Fetch<B> {
+    pub(super) id: u64,
+    pub(super) tag: (u64, u32),
+    pub(super) of: EpochTurn,
+    pub(super) stage: ReadStage<B>,
+}
+
+impl<B> ReadTable<B> {
+    /// Nothing leased, nothing asked for.
+    pub(super) fn new() -> Self {
+        Self { next_id: 0, fetches: VecDeque::new(), epochs: BTreeMap::new(), again: 0 }
+    }
+
+    /// A number for a read, never used twice.
+    pub(super) fn id(&mut self) -> u64 {
+        self.next_id += 1;
+        self.next_id - 1
+    }
+
+    /// Adds a lease behind those of its epoch.
+    pub(super) fn lease(&mut self, span: Span) {
+        let epoch = self.epochs.entry(span.epoch).or_insert_with(EpochReads::empty);
+        epoch.news = true;
+        epoch.bare.extend((span.len..span.len + span.bare).map(|offset| span.position(offset)));
+        if span.len > 0 {
+            epoch.spans.push_back((span, 0));
+        }
+    }
+
+    /// Asks for one record out of turn.
+    pub(super) fn fetch(&mut self, tag: (u64, u32), of: EpochTurn) {
+        let id = self.id();
+        self.fetches.push_back(Fetch { id, tag, of, stage: ReadStage::new() });
+    }
+
+    /// Whether something is asked for out of turn whose read has not begun.
+    pub(super) fn has_waiting_fetch(&self) -> bool {
+        self.fetches.iter().any(|fetch| fetch.stage.waits())
+    }
+
+    /// How far the record of a read is.
+    pub(super) fn stage(&self, job: &ReadJob) -> Option<&ReadStage<B>> {
+        let Some(epoch) = job.epoch else {
+            return self.fetches.iter().find(|fetch| fetch.id == job.id).map(|fetch| &fetch.stage);
+        };
+        let tickets = &self.epochs.get(&epoch)?.tickets;
+        let place = tickets.binary_search_by_key(&job.id, |ticket| ticket.id).ok()?;
+        Some(&tickets[place].stage)
+    }
+
+    /// How far the record of a read is, and its place in its epoch.
+    pub(super) fn stage_mut(&mut self, job: &ReadJob) -> Option<(usize, &mut ReadStage<B>)> {
+        let Some(epoch) = job.epoch else {
+            let fetch = self.fetches.iter_mut().find(|fetch| fetch.id == job.id)?;
+            return Some((0, &mut fetch.stage));
+        };
+        let tickets = &mut self.epochs.get_mut(&epoch)?.tickets;
+        let place = tickets.binary_search_by_key(&job.id, |ticket| ticket.id).ok()?;
+        Some((place, &mut tickets[place].stage))
+    }
+
+    /// All stages, each with its record.
+    pub(super) fn stages(&self) -> impl Iterator<Item = (u64, &ReadStage<B>)> {
+        let tickets = self.epochs.values().flat_map(|epoch| &epoch.tickets);
+        let tickets = tickets.map(|ticket| (ticket.position.record, &ticket.stage));
+        tickets.chain(self.fetches.iter().map(|fetch| (fetch.of.turn.record(), &fetch.stage)))
+    }
+
+    /// All stages. For each: whether it is one of a position, and what is read.
+    pub(super) fn stages_mut(&mut self) -> impl Iterator<Item = (bool, EpochTurn, &mut ReadStage<B>)> {
+        let tickets = self.epochs.values_mut().flat_map(|epoch| &mut epoch.tickets);
+        let tickets = tickets.map(|ticket| (true, ticket.position.of_epoch(), &mut ticket.stage));
+        tickets.chain(self.fetches.iter_mut().map(|fetch| (false, fetch.of, &mut fetch.stage)))
+    }
+
+    /// The records that the storage does not give.
+    pub(super) fn culprits(&self) -> BTreeSet<u64> {
+        self.stages().filter_map(|(record, stage)| stage.culprit(record)).collect()
+    }
+
+    /// Whether the oldest read of a position, or of a record out of turn, fails or hangs.
+    pub(super) fn oldest_is_in_trouble(&self) -> bool {
+        let fetch = self.fetches.front().map(|fetch| (fetch.of.turn.record(), &fetch.stage));
+        let mut oldest = self.stages().next().into_iter().chain(fetch);
+        oldest.any(|(own, stage)| stage.culprit(own).is_some())
+    }
+
+    /// Makes all reads that wait for the end of an outage due. If they fail from now on, that is another outage.
+    pub(super) fn outage_is_over(&mut self, now: Instant) {
+        for (_, _, stage) in self.stages_mut() {
+            if let Some(failing) = stage.failing() {
+                (failing.since, failing.due) = (now, now);
+            }
+        }
+    }
+
+    /// The mosaics of other records are read without this partner.
+    pub(super) fn leave_out(&mut self, partner: u64) {
+        let others = self.stages_mut().filter(|(_, of, _)| of.turn.record() != partner);
+        others.for_each(|(_, _, stage)| stage.leave_out(partner));
+    }
+
+    /// Takes all that was not taken of an epoch of which nothing is left to lease, if there are no more positions than `most`. Their
+    /// reads give nothing any more.
+    pub(super) fn leave_rest(&mut self, epoch: u64, most: u64, budget: &mut ReadBudget) -> Vec<Position> {
+        let Some(epoch) = self.epochs.get_mut(&epoch) else { return Vec::new() };
+        let in_spans: u64 = epoch.spans.iter().map(|(span, next)| span.len - next).sum();
+        let count = in_spans + epoch.tickets.len() as u64;
+        if !epoch.bare.is_empty() || count > most {
+            return Vec::new();
+        }
+        let mut left_out = Vec::new();
+        for ReadTicket { position, stage, .. } in epoch.tickets.drain(..) {
+            left_out.push(position);
+            match stage {
+                ReadStage::Done(Ok(read)) => budget.give_back(read.reserved),
+                // Its room comes back with its thread, or with its answer.
+                ReadStage::Reading { reserved, lost: false, .. } => budget.ended(reserved),
+                ReadStage::Waiting(_) => self.again -= 1,
+                ReadStage::Done(Err(_)) | ReadStage::Reading { .. } => {}
+            }
+        }
+        for (span, next) in epoch.spans.drain(..) {
+            left_out.extend((next..span.len).map(|offset| span.position(offset)));
+        }
+        left_out
+    }
+
+    /// Forgets everything that was not taken. Gives its ranges, as (lease, first offset, end).
+    pub(super) fn close(&mut self) -> Vec<(u64, u64, u64)> {
+        let mut rest: Vec<(u64, u64, u64)> = Vec::new();
+        self.fetches.clear();
+        self.again = 0;
+        for (_, epoch) in std::mem::take(&mut self.epochs) {
+            let tickets = epoch
+                .tickets
+                .iter()
+                .map(|ReadTicket { position, .. }| (position.lease, position.offset, position.offset + 1));
+            let spans = epoch.spans.iter().map(|(span, next)| (span.lease, *next, span.len));
+            let bare = epoch.bare.iter().map(|position| (position.lease, position.offset, position.offset + 1));
+            for (lease, start, end) in tickets.chain(spans).chain(bare) {
+                match rest.last_mut() {
+                    Some(last) if last.0 == lease && last.2 == start => last.2 = end,
+                    _ => rest.push((lease, start, end)),
+                }
+            }
+        }
+        rest
+    }
+}
+
+impl<B> EpochReads<B> {
+    fn empty() -> Self {
+        Self { spans: VecDeque::new(), tickets: VecDeque::new(), bare: VecDeque::new(), news: true }
+    }
+
+    /// Whether every position was taken.
+    pub(super) fn is_empty(&self) -> bool {
+        self.spans.is_empty() && self.tickets.is_empty() && self.bare.is_empty()
+    }
+}
