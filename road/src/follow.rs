@@ -222,12 +222,12 @@ impl Follow {
     pub(crate) fn begin(&mut self, sheet: &Sheet) {
         let Self { settings: FollowSettings { recipe, seed, annotated, .. }, maps, mosaics, beside, plan, .. } = self;
         beside.clear();
-        maps.resize_with(maps.len().max(sheet.origins.len()), Default::default);
+        maps.resize_with(maps.len().max(sheet.places.origins.len()), Default::default);
         for (_, is_made) in &mut *maps {
             *is_made = false;
         }
-        for (place, (origin, (maps, is_made))) in sheet.origins.iter().zip(maps).enumerate() {
-            if let Some((origin, turn)) = origin.as_ref().zip(sheet.turn(place)) {
+        for (place, (origin, (maps, is_made))) in sheet.places.origins.iter().zip(maps).enumerate() {
+            if let Some((origin, turn)) = origin.as_ref().zip(sheet.places.turn(place)) {
                 let draw = Draw { seed: *seed, epoch: sheet.epoch, record: turn.key() };
                 maps.set(origin, recipe, draw, *annotated, plan);
                 *is_made = true;

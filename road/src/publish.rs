@@ -23,9 +23,9 @@ pub(crate) fn publish(batch: SettledBatch, mixed: Option<&MixedLabels>, targets:
 }
 
 fn write(sheet: &Sheet, frame: &mut SlotFrame) {
-    fill(frame.labels(), &sheet.labels, -1);
-    fill(frame.records(), &sheet.records, -1);
-    fill(frame.mask(), &sheet.mask, 0);
+    fill(frame.labels(), &sheet.places.labels, -1);
+    fill(frame.records(), &sheet.places.records, -1);
+    fill(frame.mask(), &sheet.places.mask, 0);
     frame.claims()[..sheet.claims.len()].copy_from_slice(&sheet.claims);
 }
 

@@ -21,6 +21,19 @@ pub(crate) struct Sheet {
     pub shown: u32,
     /// Places that are this epoch's own records.
     pub valid: u32,
+    /// What is in each place.
+    pub places: SheetPlaces,
+    /// What is beside the pictures of places in a mosaic.
+    pub partners: BTreeMap<u32, Box<Partners>>,
+    /// What the batch answers for: its own places in their order, then bare claims.
+    pub claims: Vec<Claim>,
+    /// What is wrong with the records of bare claims that have one.
+    pub bad: Vec<BadRecord>,
+}
+
+/// What is in each place of a batch: columns of one length.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct SheetPlaces {
     /// Label of each place, -1 without.
     pub labels: Vec<i64>,
     /// Record number of each place, -1 without a record.
@@ -31,12 +44,6 @@ pub(crate) struct Sheet {
     pub mask: Vec<u8>,
     /// What the picture of each place was made of. None without a picture.
     pub origins: Vec<Option<Origin>>,
-    /// What is beside the pictures of places in a mosaic.
-    pub partners: BTreeMap<u32, Box<Partners>>,
-    /// What the batch answers for: its own places in their order, then bare claims.
-    pub claims: Vec<Claim>,
-    /// What is wrong with the records of bare claims that have one.
-    pub bad: Vec<BadRecord>,
 }
 
 /// A settled batch in its slot, where all of its pictures are.
@@ -59,13 +66,26 @@ pub(crate) struct MixedLabels {
     pub weights: Vec<f32>,
 }
 
-impl Sheet {
+impl SheetPlaces {
+    /// None yet, with room for so many.
+    pub(crate) fn with_capacity(count: usize) -> Self {
+        Self {
+            labels: Vec::with_capacity(count),
+            records: Vec::with_capacity(count),
+            repeats: Vec::with_capacity(count),
+            mask: Vec::with_capacity(count),
+            origins: Vec::with_capacity(count),
+        }
+    }
+
     /// The turn of the record at a place, if the place has one.
     pub(crate) fn turn(&self, place: usize) -> Option<Turn> {
         let record = u64::try_from(*self.records.get(place)?).ok()?;
         Some(Turn::new(record, self.repeats.get(place).copied().unwrap_or_default()))
     }
+}
 
+impl Sheet {
     /// Lengthens the last claim, or adds one.
     pub(crate) fn claim(&mut self, position: Position, make: impl Fn(u64, u64, u32) -> Claim) {
         let one = make(position.lease, position.offset, 1);

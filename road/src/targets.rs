@@ -217,7 +217,7 @@ impl TargetWriter {
         for (number, &(column, follower)) in columns.iter().enumerate() {
             let mut written = frame.column(number);
             for place in 0..batch {
-                let record = sheet.records.get(place).and_then(|&record| usize::try_from(record).ok());
+                let record = sheet.places.records.get(place).and_then(|&record| usize::try_from(record).ok());
                 let pushed = match (record, follower.zip(follow.as_mut())) {
                     (Some(record), Some((follower, follow))) => {
                         follow.write(follower, table, record, place, &mut written)
@@ -229,10 +229,10 @@ impl TargetWriter {
             }
         }
         if let Some(repeats) = repeats {
-            repeats.write(frame, batch, |place| sheet.turn(place).map_or(0, |turn| i32::from(turn.repeat())));
+            repeats.write(frame, batch, |place| sheet.places.turn(place).map_or(0, |turn| i32::from(turn.repeat())));
         }
         if let Some([labels, weights]) = mixed_columns {
-            let other = mixed.map_or(&sheet.labels, |mixed| &mixed.labels);
+            let other = mixed.map_or(&sheet.places.labels, |mixed| &mixed.labels);
             labels.write(frame, batch, |place| other.get(place).copied().unwrap_or(-1));
             let weight = |place: usize| mixed.and_then(|mixed| mixed.weights.get(place)).copied();
             weights.write(frame, batch, |place| weight(place).unwrap_or(1.0));

@@ -10,18 +10,19 @@
 //!   holes, as with `skip`.
 
 mod action;
-mod fixed;
+mod drafts;
+mod failures;
 #[cfg(test)]
 mod invariants;
-mod left_out;
 mod mend;
 #[cfg(test)]
 mod model;
+mod rules;
+mod seats;
 #[cfg(test)]
 mod tests;
-mod withdraw;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
+use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::sync::Arc;
 
 use forebay_pixels::Origin;
@@ -30,47 +31,32 @@ use forebay_proto::Turn;
 use forebay_sources::Locator;
 
 use crate::batch::draft::{Draft, DraftPlace, Fill};
+use crate::batch::form::Form;
 use crate::place::At;
 use crate::reason::Reason;
 use crate::record::{BadRecord, Position};
-use crate::settings::OnError;
 pub(crate) use action::Action;
-
-/// What the batches of a stream follow.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Rules {
-    /// Places of a batch.
-    pub batch_size: u32,
-    /// What a bad record does.
-    pub on_error: OnError,
-    /// The stream fails at one more bad record than this.
-    pub max_failures: Option<u64>,
-    /// Dynamic assignment, with its policy for the last batch; static gives every batch its form.
-    pub dynamic: Option<LastBatchPolicy>,
-}
+use drafts::Drafts;
+use failures::Failures;
+pub(crate) use rules::Rules;
+use seats::Seats;
 
 /// The state.
 #[derive(Debug)]
 pub(crate) struct Batcher {
     rules: Rules,
-    next: u64,
-    drafts: BTreeMap<u64, Draft>,
+    drafts: Drafts,
     /// Dynamic: the batch that takes the next records, by epoch.
     open: HashMap<u64, u64>,
-    /// Static: batches to which positions may still come, by epoch and number in it.
-    seats: BTreeMap<(u64, u64), u64>,
+    /// Static: batches to which positions may still come.
+    seats: Seats,
     /// Dynamic epochs whose records have all been placed and that have batches in the making.
     ended: BTreeSet<u64>,
     /// Those of them that end with full batches only.
     settling: BTreeSet<u64>,
     /// Positions that no batch has room for, until their epoch ends.
     dropped: Vec<Position>,
-    /// Bad records, as far as their number matters.
-    bad: HashSet<u64>,
-    /// The plan, if an epoch without a good record fails the stream. It says which records an epoch has.
-    plan: Option<Arc<Plan>>,
-    /// Bad turns of records of the latest epochs, as far as they matter. One may be read twice.
-    bad_of: BTreeMap<u64, HashSet<Turn>>,
+    failures: Failures,
     failed: bool,
     actions: VecDeque<Action>,
 }
@@ -80,16 +66,13 @@ impl Batcher {
     pub(crate) fn new(rules: Rules) -> Self {
         Self {
             rules,
-            next: 0,
-            drafts: BTreeMap::new(),
+            drafts: Drafts::new(rules.batch_size),
             open: HashMap::new(),
-            seats: BTreeMap::new(),
+            seats: Seats::new(rules.batch_size),
             ended: BTreeSet::new(),
             settling: BTreeSet::new(),
             dropped: Vec::new(),
-            bad: HashSet::new(),
-            plan: None,
-            bad_of: BTreeMap::new(),
+            failures: Failures::new(rules.on_error, rules.max_failures),
             failed: false,
             actions: VecDeque::new(),
         }
@@ -98,7 +81,7 @@ impl Batcher {
     /// Continues the numbers of an earlier batcher of the same stream.
     #[must_use]
     pub(crate) fn numbered_from(mut self, next: u64) -> Self {
-        self.next = next;
+        self.drafts.number_from(next);
         self
     }
 
@@ -106,13 +89,13 @@ impl Batcher {
     /// follow each other as fast as they can be read, and no trainer would learn why.
     #[must_use]
     pub(crate) fn failing_without_one_of(mut self, plan: Arc<Plan>) -> Self {
-        self.plan = Some(plan);
+        self.failures.needs_one_of(plan);
         self
     }
 
     /// Number of the next batch.
     pub(crate) fn next_number(&self) -> u64 {
-        self.next
+        self.drafts.next_number()
     }
 
     /// The next thing to be done.
@@ -122,18 +105,50 @@ impl Batcher {
 
     /// Whether a position needs a new batch, and so a slot.
     pub(crate) fn needs_slot(&self, position: &Position) -> bool {
-        if self.rules.dynamic.is_none() {
-            return self.needs_seat(position);
+        if self.rules.is_fixed() {
+            return self.seats.needs_batch(position, &self.drafts);
         }
-        !self.open.contains_key(&position.epoch) && self.hole(position.epoch).is_none()
+        !self.open.contains_key(&position.epoch) && self.drafts.hole(position.epoch).is_none()
     }
 
     /// Opens a batch of a dynamic epoch, for which the caller has a slot. Gives its number.
     pub(crate) fn begin(&mut self, epoch: u64) -> u64 {
-        let batch = self.number();
-        self.drafts.insert(batch, Draft::new(epoch, self.rules.batch_size));
+        let batch = self.drafts.begin(epoch);
         self.open.insert(epoch, batch);
         batch
+    }
+
+    /// Opens the batch of a static position, for which the caller has a slot. Gives its number.
+    pub(crate) fn begin_fixed(&mut self, position: &Position, form: &Form) -> u64 {
+        self.pass(position);
+        // If it has a batch, its place there is taken: the position is repeated after its lease was lost.
+        self.seats.end_own(position, &mut self.drafts);
+        let batch = self.drafts.begin_fixed(position.epoch, form);
+        self.seats.add(position, batch);
+        self.settle(position.epoch);
+        batch
+    }
+
+    /// Closes the batches before a static position's own for now. Positions are granted in order, so each missing position is
+    /// either complete, or a trainer or another worker still has it.
+    pub(crate) fn pass(&mut self, position: &Position) {
+        if self.rules.is_fixed() {
+            self.seats.end_before(position, &mut self.drafts);
+            self.settle(position.epoch);
+        }
+    }
+
+    /// Notes a static position that has no record. Its batch must be there.
+    pub(crate) fn bare(&mut self, position: Position) {
+        let batch = self.seats.batch_of(&position);
+        self.drafts.of_mut(batch).bare.push(position);
+        self.seats.arrived(batch, &position, &mut self.drafts);
+        self.settle(position.epoch);
+    }
+
+    /// Notes a position that no batch has room for: it is acked as dropped at the epoch's end, or given up with the tail.
+    pub(crate) fn drop_position(&mut self, position: Position) {
+        self.dropped.push(position);
     }
 
     /// Gives a place to a record that was read. The record will be decoded there. A batch with room must exist.
@@ -150,7 +165,7 @@ impl Batcher {
         let position = bad.position;
         self.goes_on(position.epoch);
         let at = self.keeps_places().then(|| {
-            let fill = self.left_behind();
+            let fill = self.rules.left_behind();
             self.seat(&position, DraftPlace { turn: position.turn(), label, fill, ..DraftPlace::HOLE })
         });
         self.report(at, bad);
@@ -159,41 +174,73 @@ impl Batcher {
 
     /// Whether a bad record keeps its place.
     pub(crate) fn keeps_places(&self) -> bool {
-        self.rules.dynamic.is_none() || self.rules.on_error == OnError::Replace
+        self.rules.keeps_places()
     }
 
     /// Notes the result of decoding, or that the record for a copy could not be read.
     pub(crate) fn outcome(&mut self, at: At, outcome: Result<Origin, (Locator, Reason)>) {
-        let Some(draft) = self.drafts.get_mut(&at.0) else { return };
-        let epoch = draft.epoch();
-        let place = *draft.place(at.1);
+        let Some(draft) = self.drafts.get_mut(at.0) else { return };
+        let (epoch, place) = (draft.epoch(), *draft.place(at.1));
         match (place.own, outcome) {
             (_, Ok(origin)) => draft.set(at.1, DraftPlace { fill: Fill::Good, origin: Some(origin), ..place }),
             (Some(position), Err((locator, reason))) => {
-                let fill = self.left_behind();
-                self.draft(at.0).set(at.1, DraftPlace { own: None, fill, ..place });
+                draft.set(at.1, DraftPlace { own: None, fill: self.rules.left_behind(), ..place });
                 self.report(Some(at), BadRecord { position, locator, reason });
             }
-            (None, Err(_)) => self.copy_failed(at),
+            (None, Err(_)) => mend::copy_failed(at, &mut self.drafts),
         }
         self.settle(epoch);
     }
 
     /// Names the record of a fetched copy, before it is decoded.
     pub(crate) fn copying(&mut self, at: At, turn: Turn, label: i64) {
-        if let Some(draft) = self.drafts.get_mut(&at.0) {
+        if let Some(draft) = self.drafts.get_mut(at.0) {
             draft.set(at.1, DraftPlace { turn, label, ..*draft.place(at.1) });
         }
     }
 
     /// The record at a place, for messages.
     pub(crate) fn record(&self, at: At) -> Option<u64> {
-        self.drafts.get(&at.0).map(|draft| draft.place(at.1).turn.record())
+        self.drafts.get(at.0).map(|draft| draft.place(at.1).turn.record())
     }
 
     /// Epoch of a batch in the making.
     pub(crate) fn epoch(&self, batch: u64) -> Option<u64> {
-        self.drafts.get(&batch).map(Draft::epoch)
+        self.drafts.get(batch).map(Draft::epoch)
+    }
+
+    /// Whether pictures of the epoch are being made.
+    pub(crate) fn is_busy_with(&self, epoch: u64) -> bool {
+        self.drafts.of_epoch(epoch).any(|(_, draft)| draft.is_busy())
+    }
+
+    /// How many further positions of a dynamic epoch make no batch, if no others come. What its batches in the making have is
+    /// counted, since a bad record may yet need one of them.
+    pub(crate) fn spare(&self, epoch: u64) -> u64 {
+        if self.rules.dynamic != Some(LastBatchPolicy::Drop) {
+            return 0;
+        }
+        let taken: u64 = self.drafts.of_epoch(epoch).map(|(_, draft)| u64::from(draft.taken())).sum();
+        let left_out = self.dropped.iter().filter(|position| position.epoch == epoch).count() as u64;
+        u64::from(self.rules.batch_size).saturating_sub(1 + taken + left_out)
+    }
+
+    /// The youngest batch in the making that is of an epoch behind this one.
+    pub(crate) fn youngest_after(&self, epoch: u64) -> Option<u64> {
+        self.drafts.youngest_after(epoch)
+    }
+
+    /// Gives a batch in the making up, whose slot the caller takes. Gives the positions that it answers for. If they all
+    /// `come_back` to this daemon, its epoch ends behind them: the batches before it may wait for their records.
+    pub(crate) fn withdraw(&mut self, batch: u64, come_back: bool) -> Vec<Position> {
+        let Some(draft) = self.drafts.remove(batch) else { return Vec::new() };
+        self.open.retain(|_, open| *open != batch);
+        self.seats.forget(batch);
+        if come_back {
+            self.goes_on(draft.epoch());
+        }
+        self.settle(draft.epoch());
+        draft.owned().chain(draft.without()).collect()
     }
 
     /// Notes that every available record of the epoch has a place. It is called again if more records come later.
@@ -202,10 +249,10 @@ impl Batcher {
             let left_out = self.left_out(epoch);
             self.give_up(left_out);
         }
-        if self.rules.dynamic.is_some() {
+        if !self.rules.is_fixed() {
             self.ended.insert(epoch);
         } else {
-            self.end_seats((epoch, 0), (epoch + 1, 0));
+            self.seats.end_epoch(epoch, &mut self.drafts);
         }
         self.settle(epoch);
     }
@@ -222,8 +269,7 @@ impl Batcher {
         self.open.clear();
         self.seats.clear();
         let mut rest = std::mem::take(&mut self.dropped);
-        let drafts = std::mem::take(&mut self.drafts);
-        rest.extend(drafts.values().flat_map(|draft| draft.owned().chain(draft.without())));
+        rest.extend(self.drafts.close());
         rest
     }
 
@@ -233,36 +279,20 @@ impl Batcher {
         self.settling.remove(&epoch);
     }
 
-    fn number(&mut self) -> u64 {
-        self.next += 1;
-        self.next - 1
-    }
-
-    fn draft(&mut self, batch: u64) -> &mut Draft {
-        self.drafts.get_mut(&batch).expect("a batch that was begun and not yet published")
-    }
-
-    fn of_epoch(&self, epoch: u64) -> impl Iterator<Item = (&u64, &Draft)> {
-        self.drafts.iter().filter(move |(_, draft)| draft.epoch() == epoch)
-    }
-
-    /// The lowest hole of the epoch, which the next record fills.
-    fn hole(&self, epoch: u64) -> Option<At> {
-        self.rules.dynamic?;
-        self.of_epoch(epoch).find_map(|(batch, draft)| Some((*batch, draft.hole()?)))
-    }
-
     fn seat(&mut self, position: &Position, place: DraftPlace) -> At {
-        if self.rules.dynamic.is_none() {
-            return self.seat_fixed(position, place);
+        if self.rules.is_fixed() {
+            let at = (self.seats.batch_of(position), self.seats.place_of(position));
+            self.drafts.of_mut(at.0).set(at.1, place);
+            self.seats.arrived(at.0, position, &mut self.drafts);
+            return at;
         }
         let epoch = position.epoch;
-        if let Some(at) = self.hole(epoch) {
-            self.draft(at.0).set(at.1, place);
+        if let Some(at) = self.drafts.hole(epoch) {
+            self.drafts.of_mut(at.0).set(at.1, place);
             return at;
         }
         let batch = *self.open.get(&epoch).expect("the caller began a batch when needs_slot said so");
-        let draft = self.draft(batch);
+        let draft = self.drafts.of_mut(batch);
         let at = (batch, draft.append(place));
         if draft.is_full() {
             self.open.remove(&epoch);
@@ -270,12 +300,9 @@ impl Batcher {
         at
     }
 
-    /// What a bad record leaves behind in its place.
-    fn left_behind(&self) -> Fill {
-        match self.rules.on_error {
-            OnError::Replace => Fill::Bad,
-            OnError::Fail | OnError::Skip => Fill::Hole,
-        }
+    /// The positions of an epoch that were left out.
+    fn left_out(&mut self, epoch: u64) -> Vec<Position> {
+        self.dropped.extract_if(.., |position| position.epoch == epoch).collect()
     }
 
     /// Quarantines a record at once. If places never shift, it is quarantined with its batch instead. So if another
@@ -284,54 +311,19 @@ impl Batcher {
     /// If the stream fails at this record, the failure is reported first. The ledger may end the epoch with this record,
     /// and trainers must hear of the failure before that end.
     fn report(&mut self, at: Option<At>, bad: BadRecord) {
-        if let Some(why) = self.judge(&bad) {
+        if let Some(why) = self.failures.judge(&bad) {
             self.fail(why);
         }
-        match at.filter(|_| self.rules.dynamic.is_none() && !self.failed) {
-            Some(at) => self.draft(at.0).bad.push(bad),
+        match at.filter(|_| self.rules.is_fixed() && !self.failed) {
+            Some(at) => self.drafts.of_mut(at.0).bad.push(bad),
             None => self.actions.push_back(Action::Nack(bad)),
         }
-    }
-
-    /// Why the stream fails at a bad record, if it does.
-    fn judge(&mut self, bad: &BadRecord) -> Option<String> {
-        let (turn, epoch, text) = (bad.position.turn(), bad.position.epoch, bad.to_string());
-        if self.rules.on_error == OnError::Fail {
-            return Some(format!(
-                "{text}. The stream stops at a bad record because on_error is \"fail\"; \"skip\" or \"replace\" go on"
-            ));
-        }
-        if let Some(whole) = self.whole(epoch) {
-            self.bad_of = self.bad_of.split_off(&epoch.saturating_sub(2));
-            let bad = self.bad_of.entry(epoch).or_default();
-            bad.insert(turn);
-            if bad.len() as u64 >= whole {
-                let text = format!("{}.", text.trim_end_matches('.'));
-                return Some(format!(
-                    "Every record of epoch {epoch} is bad, {whole} in all; the last: {text} Mend the dataset, and begin a \
-                     new run or load an earlier state"
-                ));
-            }
-        }
-        let limit = self.rules.max_failures?;
-        self.bad.insert(turn.record());
-        let count = self.bad.len();
-        (count as u64 > limit)
-            .then(|| format!("{count} bad records are more than max_failures ({limit}); the last: {text}"))
-    }
-
-    /// The number of records of an epoch, if they must not all be bad. Nothing for a shard or a rank: a part says too
-    /// little about the dataset, and the other parts would wait for one that fails alone.
-    fn whole(&self, epoch: u64) -> Option<u64> {
-        let plan = self.plan.as_ref()?;
-        let is_a_part = plan.part().is_some_and(|part| part.count() > 1);
-        (!is_a_part).then(|| plan.epoch_records(epoch))
     }
 
     fn fail(&mut self, text: String) {
         if !std::mem::replace(&mut self.failed, true) {
             self.actions.push_back(Action::Fail(text));
-            let bad = self.bad_of_drafts();
+            let bad = self.drafts.take_bad();
             self.actions.extend(bad.into_iter().map(Action::Nack));
         }
     }
@@ -346,24 +338,23 @@ impl Batcher {
     fn settle(&mut self, epoch: u64) {
         let mut tail = Vec::new();
         while !self.failed {
-            let first = self.of_epoch(epoch).map(|(batch, _)| *batch).next();
-            let Some(batch) = first else { break };
-            let draft = &self.drafts[&batch];
-            let complete = match self.rules.dynamic {
-                Some(_) => draft.is_full() || self.ended.contains(&epoch),
-                None => draft.is_ended(),
-            };
-            if draft.is_busy() || !complete || !self.mend(batch) {
+            let Some((batch, draft)) = self.drafts.of_epoch(epoch).next() else { break };
+            let is_fixed = self.rules.is_fixed();
+            let complete = if is_fixed { draft.is_ended() } else { draft.is_full() || self.ended.contains(&epoch) };
+            if draft.is_busy() || !complete || !mend::mend(batch, is_fixed, &mut self.drafts, &mut self.actions) {
                 return;
             }
-            let whole = self.drafts[&batch].is_full() && self.drafts[&batch].hole().is_none();
-            if self.rules.dynamic.is_some() && !whole && !self.close_holes(epoch) {
+            let draft = self.drafts.of(batch);
+            let whole = draft.is_full() && draft.hole().is_none();
+            if !is_fixed && !whole && !self.close_holes(epoch) {
                 return;
             }
-            if self.settling.contains(&epoch) && !self.drafts[&batch].is_full() {
-                let draft = self.drafts.remove(&batch);
+            // One without a single picture is not there any more.
+            let Some(draft) = self.drafts.get(batch) else { continue };
+            if self.settling.contains(&epoch) && !draft.is_full() {
+                tail.extend(draft.owned());
+                self.drafts.remove(batch);
                 self.actions.push_back(Action::Discard { batch });
-                tail.extend(draft.iter().flat_map(Draft::owned));
                 continue;
             }
             self.finish(batch);
@@ -375,9 +366,19 @@ impl Batcher {
         self.ended.remove(&epoch);
     }
 
+    /// Moves the last pictures of an ended dynamic epoch into its holes. False if it has not ended, or if a picture is still to
+    /// come.
+    fn close_holes(&mut self, epoch: u64) -> bool {
+        let closed = self.ended.contains(&epoch) && mend::close_holes(epoch, &mut self.drafts, &mut self.actions);
+        if closed {
+            self.open.remove(&epoch);
+        }
+        closed
+    }
+
     /// Publishes a settled batch, or drops it.
     fn finish(&mut self, batch: u64) {
-        let Some(mut draft) = self.drafts.remove(&batch) else { return };
+        let Some(mut draft) = self.drafts.remove(batch) else { return };
         let size = self.rules.batch_size;
         let (short, policy) = (!draft.is_full(), self.rules.dynamic);
         if short && policy == Some(LastBatchPolicy::Drop) {

@@ -8,7 +8,7 @@ use forebay_ring::Claim;
 
 use crate::batch::form::Form;
 use crate::record::{BadRecord, Position};
-use crate::sheet::Sheet;
+use crate::sheet::{Sheet, SheetPlaces};
 
 /// A batch in the making.
 #[derive(Debug)]
@@ -261,29 +261,19 @@ impl Draft {
 
     /// What is written beside the pictures, once the batch of this number is settled.
     pub(super) fn sheet(&self, batch: u64) -> Sheet {
-        let mut sheet = Sheet {
-            batch,
-            epoch: self.epoch(),
-            shown: self.taken(),
-            valid: 0,
-            labels: Vec::with_capacity(self.places().len()),
-            records: Vec::with_capacity(self.places().len()),
-            repeats: Vec::with_capacity(self.places().len()),
-            mask: Vec::with_capacity(self.places().len()),
-            origins: Vec::with_capacity(self.places().len()),
-            partners: BTreeMap::new(),
-            claims: Vec::new(),
-            bad: self.bad.clone(),
-        };
+        let (mut places, mut valid) = (SheetPlaces::with_capacity(self.places().len()), 0);
         for place in self.places() {
-            sheet.labels.push(place.label);
+            places.labels.push(place.label);
             let record = i64::try_from(place.turn.record()).unwrap_or(-1);
-            sheet.records.push(if place.fill == Fill::Anonymous { -1 } else { record });
-            sheet.repeats.push(place.turn.repeat());
-            sheet.mask.push(u8::from(place.own.is_some()));
-            sheet.origins.push(place.origin);
-            sheet.valid += u32::from(place.own.is_some());
+            places.records.push(if place.fill == Fill::Anonymous { -1 } else { record });
+            places.repeats.push(place.turn.repeat());
+            places.mask.push(u8::from(place.own.is_some()));
+            places.origins.push(place.origin);
+            valid += u32::from(place.own.is_some());
         }
+        let (epoch, shown, bad) = (self.epoch(), self.taken(), self.bad.clone());
+        let mut sheet =
+            Sheet { batch, epoch, shown, valid, places, partners: BTreeMap::new(), claims: Vec::new(), bad };
         self.owned().for_each(|position| sheet.claim(position, Claim::new));
         self.without().for_each(|position| sheet.claim(position, Claim::bare));
         sheet

@@ -120,16 +120,17 @@ impl MixSettings {
     /// one before it, and the first with the last. From the last place back, the other picture is always still as it was;
     /// only the last one has to be kept for the first.
     fn mix(&self, sheet: &Sheet, images: &mut [u8], len: usize, spare: &mut Vec<u8>) -> MixedLabels {
-        let mut mixed = MixedLabels { labels: sheet.labels.clone(), weights: vec![1.0; sheet.labels.len()] };
-        let own: Vec<usize> = (0..sheet.mask.len()).filter(|&place| sheet.mask[place] == 1).collect();
+        let mut mixed =
+            MixedLabels { labels: sheet.places.labels.clone(), weights: vec![1.0; sheet.places.labels.len()] };
+        let own: Vec<usize> = (0..sheet.places.mask.len()).filter(|&place| sheet.places.mask[place] == 1).collect();
         let [first, .., last] = own[..] else { return mixed };
         let mut mix = |place: usize, other: usize, picture: &mut [u8], other_picture: &[u8]| {
-            let turn = sheet.turn(if self.per_batch { first } else { place });
+            let turn = sheet.places.turn(if self.per_batch { first } else { place });
             let record = turn.expect("a place of its own has a record").key();
             let draws = Draw { seed: self.seed, epoch: sheet.epoch, record }.mixing();
             let mixture = self.mixing.draw(draws, self.form.height, self.form.width);
             mixture.carry_out(self.form, picture, other_picture);
-            mixed.labels[place] = sheet.labels[other];
+            mixed.labels[place] = sheet.places.labels[other];
             mixed.weights[place] = mixture.weight();
         };
         spare.clear();
@@ -152,6 +153,7 @@ mod tests {
 
     use super::*;
     use crate::decode::{GpuLanes, MakeDecode};
+    use crate::sheet::SheetPlaces;
 
     const LEN: usize = 24;
 
@@ -162,11 +164,13 @@ mod tests {
             epoch: 3,
             shown: 4,
             valid: 4,
-            labels: (10..10 + places).collect(),
-            records: (20..20 + places).collect(),
-            repeats: vec![0; mask.len()],
-            mask: mask.to_vec(),
-            origins: vec![None; mask.len()],
+            places: SheetPlaces {
+                labels: (10..10 + places).collect(),
+                records: (20..20 + places).collect(),
+                repeats: vec![0; mask.len()],
+                mask: mask.to_vec(),
+                origins: vec![None; mask.len()],
+            },
             partners: BTreeMap::new(),
             claims: Vec::new(),
             bad: Vec::new(),
@@ -197,7 +201,7 @@ mod tests {
                 let whole = pixels(5);
                 let (mut expected, mut images) = (whole.clone(), whole.clone());
                 let mixed = settings.mix(&sheet, &mut images, LEN, &mut vec![7; 3]);
-                let mut labels = sheet.labels.clone();
+                let mut labels = sheet.places.labels.clone();
                 for &(place, other) in pairs {
                     let drawn = if per_batch { pairs[0].0 } else { place };
                     let record = 20 + drawn as u64;
@@ -205,7 +209,7 @@ mod tests {
                     let mixture = settings.mixing.draw(draws, 2, 4);
                     let own = &mut expected[place * LEN..][..LEN];
                     mixture.carry_out(settings.form, own, &whole[other * LEN..][..LEN]);
-                    labels[place] = sheet.labels[other];
+                    labels[place] = sheet.places.labels[other];
                     assert_eq!(mixed.weights[place].to_bits(), mixture.weight().to_bits());
                 }
                 assert!(images == expected, "{mask:?}, per batch: {per_batch}");
@@ -256,7 +260,7 @@ mod tests {
             let slot = region.slot(number).unwrap();
             let mut sheet = sheet(number.into(), &[1, 1]);
             if number == 1 {
-                sheet.records[0] = -1;
+                sheet.places.records[0] = -1;
             }
             mixer.begin(SettledBatch { sheet, slot, in_gpu: vec![false; 2] });
         }

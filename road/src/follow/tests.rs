@@ -30,7 +30,7 @@ use crate::prefetch::shelf;
 use crate::publish::publish;
 use crate::record::EpochTurn;
 use crate::settings::{DecodeSettings, JpegDecoder, Lanes};
-use crate::sheet::SettledBatch;
+use crate::sheet::{SettledBatch, Sheet, SheetPlaces};
 use crate::targets::Targets;
 
 mod poses;
@@ -124,7 +124,8 @@ fn sheet(records: Vec<i64>, origins: Vec<Option<Origin>>) -> Sheet {
     let (labels, mask) = (vec![-1; records.len()], vec![1; records.len()]);
     let (claims, bad) = (Vec::new(), Vec::new());
     let (repeats, partners) = (vec![0; records.len()], BTreeMap::new());
-    Sheet { batch: 0, epoch: 3, shown, valid: shown, labels, records, repeats, mask, origins, partners, claims, bad }
+    let places = SheetPlaces { labels, records, repeats, mask, origins };
+    Sheet { batch: 0, epoch: 3, shown, valid: shown, places, partners, claims, bad }
 }
 
 fn region(recipe: &Recipe, targets: &Targets, batch: u32) -> Region {

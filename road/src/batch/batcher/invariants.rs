@@ -9,6 +9,7 @@ use super::tests::wrong;
 use super::*;
 use crate::batch::form::Form;
 use crate::decode::ORIGIN;
+use crate::settings::OnError;
 use crate::sheet::Sheet;
 
 prop_compose! {
@@ -56,7 +57,7 @@ proptest! {
             } else {
                 prop_assert_eq!(short.len(), 0);
             }
-            let copies = world.published.iter().filter(|sheet| sheet.epoch == epoch && sheet.mask.contains(&0));
+            let copies = world.published.iter().filter(|sheet| sheet.epoch == epoch && sheet.places.mask.contains(&0));
             if rules.on_error != OnError::Replace {
                 let most = if policy == LastBatchPolicy::Fill { 1 + late } else { 0 };
                 prop_assert!(copies.count() as u64 <= most, "only the last batch is filled up");
@@ -90,7 +91,7 @@ proptest! {
                     prop_assert_eq!(position / size, batch);
                     prop_assert!(open.remove(&position), "{} is delivered twice", position);
                     let place = usize::try_from(position % size).unwrap();
-                    let shown = sheet.mask.get(place).filter(|mask| **mask == 1).map(|_| sheet.records[place]);
+                    let shown = sheet.places.mask.get(place).filter(|mask| **mask == 1).map(|_| sheet.places.records[place]);
                     let good = position < records && !bad.contains(&position);
                     prop_assert_eq!(shown, good.then(|| i64::try_from(position).unwrap()));
                 }

@@ -1,103 +1,124 @@
 //! Finds pictures for the places of a batch that lack one. Such places are those of bad records, holes at the end of a
 //! dynamic epoch, and copies at the end of a static one (semantics rules 7, 12 and 13).
 
-use crate::batch::batcher::{Action, Batcher};
+use std::collections::VecDeque;
+
+use crate::batch::batcher::Action;
+use crate::batch::batcher::drafts::Drafts;
 use crate::batch::draft::{DraftPlace, Fill};
 use crate::place::At;
 
-impl Batcher {
-    /// Settles the places that are to repeat a picture. False while one is being fetched.
-    pub(super) fn mend(&mut self, batch: u64) -> bool {
-        let Some(draft) = self.drafts.get(&batch) else { return true };
-        let is_wanting = draft.is_wanting();
-        for place in 0..if is_wanting { draft.taken() } else { 0 } {
-            if let Fill::Copy { asked } = self.drafts[&batch].place(place).fill {
-                self.repeat_record((batch, place), asked);
-            }
-        }
-        if self.draft(batch).is_busy() {
-            return false;
-        }
-        if is_wanting {
-            self.replace_bad(batch);
-        }
-        if self.rules.dynamic.is_none() {
-            self.close_places(batch);
-        }
-        true
-    }
+/// What is to be done, oldest first.
+type Actions = VecDeque<Action>;
 
-    /// The nearest earlier good record of the batch takes the place of a bad one, else the next good one of the batch. If the
-    /// batch has none, the place is a hole.
-    fn replace_bad(&mut self, batch: u64) {
-        for place in 0..self.drafts[&batch].taken() {
-            let draft = &self.drafts[&batch];
-            if draft.place(place).fill != Fill::Bad {
-                continue;
-            }
-            match draft.nearest_good(place) {
-                Some(from) => self.repeat((batch, from), (batch, place)),
-                None => self.draft(batch).fill(place, Fill::Hole),
-            }
+/// Settles the places of a batch that are to repeat a picture. False while one is being fetched. Where places `never_shift`, a
+/// place without a picture is filled too.
+pub(super) fn mend(batch: u64, never_shift: bool, drafts: &mut Drafts, actions: &mut Actions) -> bool {
+    let Some(draft) = drafts.get(batch) else { return true };
+    let is_wanting = draft.is_wanting();
+    for place in 0..if is_wanting { draft.taken() } else { 0 } {
+        if let Fill::Copy { asked } = drafts.of(batch).place(place).fill {
+            repeat_record((batch, place), asked, drafts, actions);
         }
     }
+    if drafts.of(batch).is_busy() {
+        return false;
+    }
+    if is_wanting {
+        replace_bad(batch, drafts, actions);
+    }
+    if never_shift {
+        close_places(batch, drafts, actions);
+    }
+    true
+}
 
-    /// For a copy: a place that shows its record, else the record itself, fetched once for all of its copies.
-    fn repeat_record(&mut self, at: At, asked: bool) {
-        let draft = self.draft(at.0);
-        let (epoch, turn) = (draft.epoch(), draft.place(at.1).turn);
-        if let Some(from) = draft.showing(turn) {
-            self.repeat((at.0, from), at);
-        } else if asked {
-            draft.fill(at.1, Fill::Hole);
-        } else if draft.fetching(turn).is_none() {
-            draft.fill(at.1, Fill::Fetching);
-            self.actions.push_back(Action::Fetch { at, epoch, turn });
+/// The nearest earlier good record of the batch takes the place of a bad one, else the next good one of the batch. If the
+/// batch has none, the place is a hole.
+fn replace_bad(batch: u64, drafts: &mut Drafts, actions: &mut Actions) {
+    for place in 0..drafts.of(batch).taken() {
+        let draft = drafts.of(batch);
+        if draft.place(place).fill != Fill::Bad {
+            continue;
+        }
+        match draft.nearest_good(place) {
+            Some(from) => repeat((batch, from), (batch, place), drafts, actions),
+            None => drafts.of_mut(batch).fill(place, Fill::Hole),
         }
     }
+}
 
-    /// Notes that what was fetched for a place is bad as well.
-    pub(super) fn copy_failed(&mut self, at: At) {
-        let draft = self.draft(at.0);
-        let turn = draft.place(at.1).turn;
-        for place in 0..draft.taken() {
-            let other = draft.place(place);
-            if place == at.1 || other.turn == turn && other.fill == (Fill::Copy { asked: false }) {
-                draft.fill(place, Fill::Copy { asked: true });
-            }
-        }
+/// For a copy: a place that shows its record, else the record itself, fetched once for all of its copies.
+fn repeat_record(at: At, asked: bool, drafts: &mut Drafts, actions: &mut Actions) {
+    let draft = drafts.of_mut(at.0);
+    let (epoch, turn) = (draft.epoch(), draft.place(at.1).turn);
+    if let Some(from) = draft.showing(turn) {
+        repeat((at.0, from), at, drafts, actions);
+    } else if asked {
+        draft.fill(at.1, Fill::Hole);
+    } else if draft.fetching(turn).is_none() {
+        draft.fill(at.1, Fill::Fetching);
+        actions.push_back(Action::Fetch { at, epoch, turn });
     }
+}
 
-    /// Moves the last pictures of an ended epoch into its holes. False while records or outcomes are still to come.
-    pub(super) fn close_holes(&mut self, epoch: u64) -> bool {
-        if !self.ended.contains(&epoch) {
-            return false;
+/// Notes that what was fetched for a place is bad as well.
+pub(super) fn copy_failed(at: At, drafts: &mut Drafts) {
+    let draft = drafts.of_mut(at.0);
+    let turn = draft.place(at.1).turn;
+    for place in 0..draft.taken() {
+        let other = draft.place(place);
+        if place == at.1 || other.turn == turn && other.fill == (Fill::Copy { asked: false }) {
+            draft.fill(place, Fill::Copy { asked: true });
         }
-        let batches: Vec<u64> = self.of_epoch(epoch).map(|(batch, _)| *batch).collect();
-        if batches.iter().any(|batch| self.drafts[batch].is_busy()) || !batches.iter().all(|batch| self.mend(*batch)) {
-            return false;
-        }
-        self.open.remove(&epoch);
-        let mut left = batches.as_slice();
-        while let Some((&last, before)) = left.split_last() {
-            if self.draft(last).trim() == 0 {
-                self.drafts.remove(&last);
-                self.actions.push_back(Action::Discard { batch: last });
-                left = before;
-                continue;
-            }
-            let Some(to) = self.hole(epoch) else { break };
-            let Some(moved) = self.draft(last).pop() else { break };
-            let from = (last, self.draft(last).taken());
-            self.actions.push_back(Action::Copy { from, to });
-            self.draft(to.0).set(to.1, moved);
-        }
-        true
     }
+}
 
-    fn repeat(&mut self, from: At, to: At) {
-        let shown = *self.drafts[&from.0].place(from.1);
-        self.draft(to.0).set(to.1, DraftPlace { own: None, fill: Fill::Good, ..shown });
-        self.actions.push_back(Action::Copy { from, to });
+/// If places never shift, a hole shows another picture of the batch. If there is none, it is black. Such a place has
+/// no record.
+fn close_places(batch: u64, drafts: &mut Drafts, actions: &mut Actions) {
+    let draft = drafts.of_mut(batch);
+    while let Some(place) = draft.hole() {
+        let donor = draft.nearest_good(place);
+        match donor {
+            Some(from) => draft.repeat(from, place),
+            // The label of the bad record is not that of a black picture.
+            None => draft.set(place, DraftPlace::HOLE),
+        }
+        draft.fill(place, Fill::Anonymous);
+        let to = (batch, place);
+        let black = Action::Clear { at: to };
+        actions.push_back(donor.map_or(black, |from| Action::Copy { from: (batch, from), to }));
     }
+}
+
+/// Moves the last pictures of an ended dynamic epoch into its holes. False while records or outcomes are still to come.
+pub(super) fn close_holes(epoch: u64, drafts: &mut Drafts, actions: &mut Actions) -> bool {
+    let batches: Vec<u64> = drafts.of_epoch(epoch).map(|(batch, _)| batch).collect();
+    if batches.iter().any(|batch| drafts.of(*batch).is_busy())
+        || !batches.iter().all(|batch| mend(*batch, false, drafts, actions))
+    {
+        return false;
+    }
+    let mut left = batches.as_slice();
+    while let Some((&last, before)) = left.split_last() {
+        if drafts.of_mut(last).trim() == 0 {
+            drafts.remove(last);
+            actions.push_back(Action::Discard { batch: last });
+            left = before;
+            continue;
+        }
+        let Some(to) = drafts.hole(epoch) else { break };
+        let Some(moved) = drafts.of_mut(last).pop() else { break };
+        let from = (last, drafts.of(last).taken());
+        actions.push_back(Action::Copy { from, to });
+        drafts.of_mut(to.0).set(to.1, moved);
+    }
+    true
+}
+
+fn repeat(from: At, to: At, drafts: &mut Drafts, actions: &mut Actions) {
+    let shown = *drafts.of(from.0).place(from.1);
+    drafts.of_mut(to.0).set(to.1, DraftPlace { own: None, fill: Fill::Good, ..shown });
+    actions.push_back(Action::Copy { from, to });
 }

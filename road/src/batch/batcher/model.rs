@@ -264,7 +264,7 @@ impl World {
     }
 
     fn fails_now(&mut self, at: At) -> bool {
-        let copy = self.batcher.drafts[&at.0].place(at.1).own.is_none();
+        let copy = self.batcher.drafts.of(at.0).place(at.1).own.is_none();
         self.setting.flaky && copy && self.roll(3) == 0
     }
 

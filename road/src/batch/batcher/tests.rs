@@ -10,6 +10,7 @@ use forebay_ring::Claim;
 use super::*;
 use crate::batch::form::Form;
 use crate::decode::ORIGIN;
+use crate::settings::OnError;
 use crate::sheet::Sheet;
 
 /// What is wrong with a bad record, and where it is.
@@ -188,7 +189,7 @@ fn rule_7_skip_fills_the_place_with_the_next_record_of_the_order() {
     good(&mut batcher, 3..5);
     let (before, sheet) = published(&mut batcher);
     assert_eq!(before, [nack(2)]);
-    assert_eq!((sheet.records, sheet.mask), (vec![100, 101, 103, 104], vec![1; 4]));
+    assert_eq!((sheet.places.records, sheet.places.mask), (vec![100, 101, 103, 104], vec![1; 4]));
     assert_eq!(sheet.claims, [Claim::new(0, 0, 2), Claim::new(0, 3, 2)]);
 }
 
@@ -201,11 +202,11 @@ fn rule_7_skip_leaves_holes_only_at_the_end_of_the_last_batch() {
     batcher.outcome(first, Err(wrong()));
     let mut actions = actions(&mut batcher);
     let Some(Action::Publish(last)) = actions.pop() else { panic!("{actions:?}") };
-    assert_eq!(last.records, [104]);
+    assert_eq!(last.places.records, [104]);
     let clears = actions.split_off(actions.len() - 3);
     assert_eq!(clears[0], Action::Clear { at: (1, 1) });
     let Some(Action::Publish(sheet)) = actions.pop() else { panic!("{actions:?}") };
-    assert_eq!(sheet.records, [105, 101, 102, 103]);
+    assert_eq!(sheet.places.records, [105, 101, 102, 103]);
     assert_eq!(actions, [nack(0), copy((1, 1), (0, 0))]);
 }
 
@@ -217,7 +218,7 @@ fn rule_7_replace_shows_the_nearest_earlier_good_record_of_the_batch_or_else_the
     bad(&mut batcher, 3);
     let (before, sheet) = published(&mut batcher);
     assert_eq!(before, [nack(2), nack(3), copy((0, 1), (0, 2)), copy((0, 2), (0, 3))]);
-    assert_eq!((sheet.records, sheet.mask), (vec![100, 101, 101, 101], vec![1, 1, 0, 0]));
+    assert_eq!((sheet.places.records, sheet.places.mask), (vec![100, 101, 101, 101], vec![1, 1, 0, 0]));
     assert_eq!(sheet.claims, [Claim::new(0, 0, 2)]);
     // What is in other batches of the lease does not matter: after a load, the lease is another one.
     bad(&mut batcher, 4);
@@ -225,7 +226,7 @@ fn rule_7_replace_shows_the_nearest_earlier_good_record_of_the_batch_or_else_the
     good(&mut batcher, 6..8);
     let (before, sheet) = published(&mut batcher);
     assert_eq!(before, [nack(4), nack(5), copy((1, 2), (1, 0)), copy((1, 0), (1, 1))]);
-    assert_eq!((sheet.records, sheet.mask), (vec![106, 106, 106, 107], vec![0, 0, 1, 1]));
+    assert_eq!((sheet.places.records, sheet.places.mask), (vec![106, 106, 106, 107], vec![0, 0, 1, 1]));
     assert_eq!(sheet.claims, [Claim::new(1, 0, 2)]);
 }
 
@@ -237,7 +238,7 @@ fn rule_7_a_dynamic_batch_without_one_good_record_takes_the_next_ones_also_with_
         assert_eq!(actions(&mut batcher), (0..4).map(nack).collect::<Vec<_>>(), "{on_error:?}");
         good(&mut batcher, 4..8);
         let (_, sheet) = published(&mut batcher);
-        assert_eq!((sheet.records, sheet.mask), (vec![104, 105, 106, 107], vec![1; 4]), "{on_error:?}");
+        assert_eq!((sheet.places.records, sheet.places.mask), (vec![104, 105, 106, 107], vec![1; 4]), "{on_error:?}");
         (8..13).for_each(|index| bad(&mut batcher, index));
         batcher.end(0);
         let published = actions(&mut batcher).into_iter().any(|action| matches!(action, Action::Publish(_)));
@@ -275,11 +276,11 @@ fn rule_12_partial_is_short_fill_repeats_the_last_record_and_drop_acks_them_as_d
         batcher
     };
     let (before, sheet) = published(&mut end(LastBatchPolicy::Partial));
-    assert_eq!((sheet.shown, sheet.valid, sheet.records), (2, 2, vec![100, 101]));
+    assert_eq!((sheet.shown, sheet.valid, sheet.places.records), (2, 2, vec![100, 101]));
     assert_eq!(before, [Action::Clear { at: (0, 2) }, Action::Clear { at: (0, 3) }]);
     let (before, sheet) = published(&mut end(LastBatchPolicy::Fill));
-    assert_eq!((sheet.shown, sheet.valid, sheet.records), (4, 2, vec![100, 101, 101, 101]));
-    assert_eq!((sheet.mask, sheet.claims), (vec![1, 1, 0, 0], vec![Claim::new(0, 0, 2)]));
+    assert_eq!((sheet.shown, sheet.valid, sheet.places.records), (4, 2, vec![100, 101, 101, 101]));
+    assert_eq!((sheet.places.mask, sheet.claims), (vec![1, 1, 0, 0], vec![Claim::new(0, 0, 2)]));
     assert_eq!(before, [copy((0, 1), (0, 2)), copy((0, 1), (0, 3))]);
     let dropped = Action::Dropped(vec![position(0), position(1)]);
     assert_eq!(actions(&mut end(LastBatchPolicy::Drop)), [dropped, Action::Discard { batch: 0 }]);
@@ -317,7 +318,7 @@ fn rule_12_records_that_come_back_after_the_end_make_one_further_batch() {
     good(&mut batcher, 2..5);
     assert_eq!(actions(&mut batcher), [], "others may come back as well");
     batcher.end(0);
-    assert_eq!(published(&mut batcher).1.records, [102, 103, 104]);
+    assert_eq!(published(&mut batcher).1.places.records, [102, 103, 104]);
 }
 
 #[test]
@@ -330,7 +331,7 @@ fn rule_12_a_record_that_comes_back_before_the_last_batch_is_settled_joins_it() 
     assert_eq!(actions(&mut batcher), [], "its lease has more");
     good(&mut batcher, 2..3);
     batcher.end(0);
-    assert_eq!(published(&mut batcher).1.records, [100, 101, 102]);
+    assert_eq!(published(&mut batcher).1.places.records, [100, 101, 102]);
 }
 
 fn plan(records: u64, shard: Option<StaticShard>) -> Arc<Plan> {

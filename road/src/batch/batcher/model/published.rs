@@ -1,6 +1,7 @@
 //! What the model requires of a published batch: which picture each place shows, and what its claims say.
 
 use super::*;
+use crate::settings::OnError;
 use crate::sheet::Sheet;
 
 impl World {
@@ -16,28 +17,33 @@ impl World {
         for place in 0..size {
             let pixels = self.pixels.get(&(sheet.batch, place)).copied();
             let at = place as usize;
-            if at >= sheet.records.len() {
+            if at >= sheet.places.records.len() {
                 assert_eq!(pixels, Some(Pixels::Black), "nobody's picture is left behind the last place");
                 continue;
             }
             match pixels {
                 Some(Pixels::Of(record)) => {
-                    assert!(sheet.records[at] == -1 || sheet.records[at] == i64::try_from(record).unwrap());
+                    assert!(
+                        sheet.places.records[at] == -1 || sheet.places.records[at] == i64::try_from(record).unwrap()
+                    );
                     assert!(self.is_good(record));
-                    assert_eq!(sheet.labels[at], label(record));
-                    assert_eq!(sheet.origins[at], Some(origin(record)), "rule 45: of the picture that is shown");
+                    assert_eq!(sheet.places.labels[at], label(record));
+                    assert_eq!(sheet.places.origins[at], Some(origin(record)), "rule 45: of the picture that is shown");
                 }
                 Some(Pixels::Black) => {
-                    assert_eq!((sheet.records[at], sheet.mask[at], sheet.origins[at]), (-1, 0, None));
-                    assert_eq!(sheet.labels[at], -1);
+                    assert_eq!(
+                        (sheet.places.records[at], sheet.places.mask[at], sheet.places.origins[at]),
+                        (-1, 0, None)
+                    );
+                    assert_eq!(sheet.places.labels[at], -1);
                 }
                 other => panic!("place {at} of batch {} shows {other:?}", sheet.batch),
             }
-            if sheet.mask[at] == 1 {
+            if sheet.places.mask[at] == 1 {
                 let (lease, offset) = claims.next().expect("a claim for every own place");
                 let own = |position: &&Position| (position.lease, position.offset) == (lease, offset);
                 let position = *self.given.iter().find(own).unwrap();
-                assert_eq!(sheet.records[at], i64::try_from(position.record).unwrap());
+                assert_eq!(sheet.places.records[at], i64::try_from(position.record).unwrap());
                 assert_eq!(position.epoch, sheet.epoch);
                 self.settled(&position, Fate::Published);
             }
@@ -51,7 +57,7 @@ impl World {
             self.settled(&position, if bad.contains(at) { Fate::Nacked } else { Fate::Published });
         }
         assert!(bad.is_subset(&bare));
-        assert_eq!(sheet.valid, sheet.mask.iter().map(|mask| u32::from(*mask)).sum::<u32>());
+        assert_eq!(sheet.valid, sheet.places.mask.iter().map(|mask| u32::from(*mask)).sum::<u32>());
         assert!(sheet.shown <= size);
         if self.is_static() {
             self.places_never_shift(&sheet);
@@ -62,10 +68,10 @@ impl World {
     fn places_never_shift(&self, sheet: &Sheet) {
         let (Form { own, copies, .. }, came) = &self.seats[&sheet.batch];
         let own = *own as usize;
-        assert_eq!(sheet.records.len(), own + copies.len());
+        assert_eq!(sheet.places.records.len(), own + copies.len());
         assert_eq!(sheet.shown as usize, own + copies.len());
         for at in 0..own {
-            let (record, mask) = (sheet.records[at], sheet.mask[at]);
+            let (record, mask) = (sheet.places.records[at], sheet.places.mask[at]);
             let place = |position: &&Position| position.index % u64::from(self.setting.rules.batch_size) == at as u64;
             let Some(position) = came.iter().filter(|position| position.index < self.records()).find(place) else {
                 assert_eq!((record, mask), (-1, 0), "nothing moves up to place {at}");
@@ -83,7 +89,7 @@ impl World {
             }
         }
         for (at, &copy) in copies.iter().enumerate() {
-            let (record, mask) = (sheet.records[own + at], sheet.mask[own + at]);
+            let (record, mask) = (sheet.places.records[own + at], sheet.places.mask[own + at]);
             assert_eq!(mask, 0);
             let copy = copy.record();
             let found = self.is_good(copy) && !self.setting.flaky;
@@ -95,7 +101,7 @@ impl World {
 /// Rule 7: the nearest earlier good record of the batch, else the next one. The first copies of an epoch's last batch are good
 /// ones as well, if their record can be read.
 fn replacement(sheet: &Sheet, own: usize, at: usize) -> i64 {
-    let good = |other: &usize| sheet.mask[*other] == 1 || *other >= own && sheet.records[*other] >= 0;
-    let found = (0..at).rev().find(good).or_else(|| (at..sheet.records.len()).find(good));
-    found.map_or(-1, |other| sheet.records[other])
+    let good = |other: &usize| sheet.places.mask[*other] == 1 || *other >= own && sheet.places.records[*other] >= 0;
+    let found = (0..at).rev().find(good).or_else(|| (at..sheet.places.records.len()).find(good));
+    found.map_or(-1, |other| sheet.places.records[other])
 }

@@ -10,7 +10,11 @@ fn rule_7_a_static_batch_without_one_good_record_is_black_and_claims_no_place() 
         let mut actions = actions(&mut batcher);
         let Some(Action::Publish(sheet)) = actions.pop() else { panic!("{actions:?}") };
         assert_eq!(actions[0], Action::Clear { at: (0, 0) });
-        assert_eq!((sheet.records, sheet.labels, sheet.valid), (vec![-1; 4], vec![-1; 4], 0), "{on_error:?}");
+        assert_eq!(
+            (sheet.places.records, sheet.places.labels, sheet.valid),
+            (vec![-1; 4], vec![-1; 4], 0),
+            "{on_error:?}"
+        );
         assert_eq!((sheet.claims, sheet.bad.len()), (vec![Claim::bare(0, 0, 4)], 4));
     }
 }
@@ -22,7 +26,7 @@ fn rule_07_a_batch_without_room_for_it_does_not_hold_up_the_one_before() {
     assert!(batcher.needs_slot(&position(4)));
     assert_eq!(actions(&mut batcher), [], "its last record may be behind the others");
     batcher.pass(&position(4));
-    assert_eq!(published(&mut batcher).1.records, [100, 101, 102, -1]);
+    assert_eq!(published(&mut batcher).1.places.records, [100, 101, 102, -1]);
 }
 
 #[test]
@@ -33,9 +37,9 @@ fn rule_07_a_position_that_comes_again_has_its_place_in_a_batch_of_its_own() {
     good(&mut batcher, 0..2);
     assert_eq!(actions(&mut batcher), []);
     batcher.outcome(slow, Ok(ORIGIN));
-    assert_eq!(published(&mut batcher).1.records, [100, -1, -1, -1]);
+    assert_eq!(published(&mut batcher).1.places.records, [100, -1, -1, -1]);
     good(&mut batcher, 2..4);
-    assert_eq!(published(&mut batcher).1.records, [100, 101, 102, 103]);
+    assert_eq!(published(&mut batcher).1.places.records, [100, 101, 102, 103]);
 }
 
 #[test]
@@ -45,17 +49,17 @@ fn rule_07_what_is_not_there_any_more_leaves_its_place_and_nothing_moves_up() {
     good(&mut batcher, [1, 3]);
     let (before, sheet) = published(&mut batcher);
     assert_eq!(before, [copy((0, 1), (0, 0)), copy((0, 1), (0, 2))]);
-    assert_eq!((sheet.records, sheet.mask), (vec![-1, 101, -1, 103], vec![0, 1, 0, 1]));
+    assert_eq!((sheet.places.records, sheet.places.mask), (vec![-1, 101, -1, 103], vec![0, 1, 0, 1]));
     assert_eq!(sheet.claims, [Claim::new(0, 1, 1), Claim::new(0, 3, 1)]);
     // The end of the batch is complete: it goes out when something behind it comes, or the epoch is drained.
     good(&mut batcher, [0, 1]);
     assert_eq!(actions(&mut batcher), []);
     good(&mut batcher, [5]);
-    assert_eq!(published(&mut batcher).1.records, [100, 101, -1, -1]);
+    assert_eq!(published(&mut batcher).1.places.records, [100, 101, -1, -1]);
     batcher.end(0);
     let (before, sheet) = published(&mut batcher);
     assert_eq!(before, [copy((2, 1), (2, 2)), copy((2, 1), (2, 3)), copy((2, 1), (2, 0))]);
-    assert_eq!((sheet.records, sheet.mask), (vec![-1, 105, 105, 105], vec![0, 1, 0, 0]));
+    assert_eq!((sheet.places.records, sheet.places.mask), (vec![-1, 105, 105, 105], vec![0, 1, 0, 0]));
 }
 
 #[test]
@@ -66,8 +70,8 @@ fn rule_7_skip_in_a_static_epoch_repeats_the_nearest_earlier_picture_as_no_recor
     good(&mut batcher, 3..4);
     let (before, sheet) = published(&mut batcher);
     assert_eq!(before, [copy((0, 1), (0, 2))], "the record is quarantined with its batch");
-    assert_eq!((sheet.records, sheet.mask, sheet.valid), (vec![100, 101, -1, 103], vec![1, 1, 0, 1], 3));
-    assert_eq!(sheet.labels, [7; 4]);
+    assert_eq!((sheet.places.records, sheet.places.mask, sheet.valid), (vec![100, 101, -1, 103], vec![1, 1, 0, 1], 3));
+    assert_eq!(sheet.places.labels, [7; 4]);
     assert_eq!(sheet.claims, [Claim::new(0, 0, 2), Claim::new(0, 3, 1), Claim::bare(0, 2, 1)]);
     let (locator, reason) = wrong();
     assert_eq!(sheet.bad, [BadRecord { position: position(2), locator, reason }]);
@@ -82,7 +86,7 @@ fn rule_13_a_static_epoch_ends_with_copies_that_are_not_acked() {
     batcher.bare(position(6));
     let (before, sheet) = published(&mut batcher);
     assert_eq!(before, [copy((0, 1), (0, 2)), copy((0, 1), (0, 3))]);
-    assert_eq!((sheet.records, sheet.mask, sheet.shown), (vec![104, 105, 105, 105], vec![1, 1, 0, 0], 4));
+    assert_eq!((sheet.places.records, sheet.places.mask, sheet.shown), (vec![104, 105, 105, 105], vec![1, 1, 0, 0], 4));
     assert_eq!(sheet.claims, [Claim::new(0, 4, 2), Claim::bare(1, 0, 1)]);
     assert_eq!(batcher.close(), []);
 }
@@ -102,7 +106,7 @@ fn rule_13_a_batch_of_copies_answers_for_the_position_without_a_record() {
     batcher.copying((0, 0), Turn::first(103), 7);
     batcher.outcome((0, 0), Ok(ORIGIN));
     let (_, sheet) = published(&mut batcher);
-    assert_eq!((sheet.records, sheet.valid, sheet.shown), (vec![103; 4], 0, 4));
+    assert_eq!((sheet.places.records, sheet.valid, sheet.shown), (vec![103; 4], 0, 4));
     assert_eq!(sheet.claims, [Claim::bare(1, 0, 1)]);
     // Under `partial` it shows nothing at all.
     batcher.begin_fixed(&bare, &Form { positions: 1, own: 0, copies: vec![] });
@@ -133,7 +137,7 @@ fn rule_13_a_copy_that_cannot_be_read_shows_another_picture_as_no_record() {
     batcher.outcome((0, 2), Err(wrong()));
     let (before, sheet) = published(&mut batcher);
     assert_eq!(before, [1, 2, 3].map(|place| copy((0, 0), (0, place))));
-    assert_eq!(sheet.records, [104, -1, -1, -1]);
+    assert_eq!(sheet.places.records, [104, -1, -1, -1]);
 }
 
 #[test]
@@ -157,4 +161,16 @@ fn rule_7_a_static_stream_that_fails_quarantines_what_its_last_batches_were_to()
     assert!(matches!(&actions[0], Action::Fail(_)), "{actions:?}");
     assert_eq!(actions[1..], [nack(0), nack(2)]);
     assert_eq!(batcher.close(), []);
+}
+
+#[test]
+fn rule_36_a_tail_of_bad_records_alone_makes_no_batch_and_leaves_nothing() {
+    let mut batcher = dynamic(OnError::Skip, LastBatchPolicy::Partial);
+    bad(&mut batcher, 0);
+    batcher.end_at_whole_batches(0);
+    let told = actions(&mut batcher);
+    let [Action::Nack(_), Action::Discard { batch: 0 }, Action::Settled { epoch: 0, tail }] = &told[..] else {
+        panic!("{told:?}")
+    };
+    assert!(tail.is_empty());
 }
