@@ -7,14 +7,15 @@
 
 pub(crate) mod batcher;
 pub(crate) mod draft;
+pub(crate) mod finish;
 mod form;
 mod last_leases;
-mod left_out;
 mod look;
 pub(crate) mod order;
+pub(crate) mod outlet;
 mod parts;
-mod returns;
 pub(crate) mod slots;
+pub(crate) mod stage_slots;
 mod suspects;
 #[cfg(test)]
 mod tests;
@@ -22,27 +23,24 @@ mod tests;
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::{self as channel, select};
-use forebay_delivery::{Fate, Handover, LaterBatches, SettledEpoch, StageWait, receipt};
-use forebay_proto::v1::{LeasedRange, Range};
+use forebay_delivery::{Fate, Handover, StageWait, Way, receipt};
 use forebay_proto::{RecordSum, Turn};
-use forebay_ring::{Claim, SlotMut};
+use forebay_ring::Claim;
 use forebay_sources::Locator;
 
 use crate::decode::Done;
-use crate::decode::mixing::{MixedBatch, Mixer};
-use crate::mosaic::PlacePartners;
+use crate::decode::mixing::MixedBatch;
 use crate::place::At;
 use crate::prefetch::readahead::TakenRead;
-use crate::prefetch::{Buffer, Patience, Read};
-use crate::publish::publish;
+use crate::prefetch::{Buffer, Read};
 use crate::reason::Reason;
 use crate::record::{BadRecord, EpochTurn, Position};
-use crate::sheet::{MixedLabels, SettledBatch, Sheet};
 use batcher::{Action, Batcher};
 use form::Form;
 use last_leases::LastLeases;
+use look::ToldWait;
+use outlet::part;
 pub(crate) use parts::BatchParts;
-use returns::ranges;
 use suspects::StageSuspects;
 
 /// The stage, run by one thread.
@@ -50,18 +48,12 @@ use suspects::StageSuspects;
 pub(crate) struct BatchStage {
     parts: BatchParts,
     batcher: Batcher,
-    patience: Patience,
     failed: bool,
     /// A taken position that has no place because the stream failed.
     unplaced: Option<Position>,
     last_leases: LastLeases,
     suspects: StageSuspects,
-    partners: PlacePartners,
-    later: LaterBatches,
-    /// A position of the current epoch has no slot.
-    lacks_slot: bool,
-    /// What the ring knows that the stage waits for.
-    told: StageWait,
+    told: ToldWait,
 }
 
 /// How often the stage looks for reads that may have taken too long.
@@ -70,30 +62,26 @@ const LOOK: Duration = Duration::from_secs(1);
 impl BatchStage {
     /// A stage without batches.
     pub(crate) fn new(parts: BatchParts, batcher: Batcher) -> Self {
-        let patience = Patience::new(parts.storage_timeout);
-        let (last_leases, suspects, partners) =
-            (LastLeases::default(), StageSuspects::default(), PlacePartners::default());
-        let later = LaterBatches::new(parts.order.is_fixed());
-        let (failed, unplaced, lacks_slot, told) = (false, None, false, StageWait::default());
-        Self { parts, batcher, patience, failed, unplaced, last_leases, suspects, partners, later, lacks_slot, told }
+        let (last_leases, suspects) = (LastLeases::default(), StageSuspects::default());
+        Self { parts, batcher, failed: false, unplaced: None, last_leases, suspects, told: ToldWait::default() }
     }
 
     /// Runs until `stop` closes. Then it gives back every claim and slot that was not handed on. Returns the number of
     /// the next batch.
     pub(crate) fn run(mut self, stop: &channel::Receiver<()>) -> u64 {
         let (mut looked, mut done) = (Instant::now(), Vec::new());
-        let mixed = self.parts.mixer.as_ref().map_or_else(channel::never, |mixer| mixer.done().clone());
+        let mixed = self.parts.finish.mixed();
         loop {
             self.parts.decoding.take(&mut done);
             done.drain(..).for_each(|done| self.outcome(done));
-            self.parts.gave_way.try_iter().for_each(|batch| self.later.gave_way(batch));
+            self.parts.slots.hear();
             let blocked = self.fill();
             let began = Instant::now();
-            let (news, free) = (self.parts.decoding.news(), self.parts.slots.free());
+            let (news, free) = (self.parts.decoding.news(), self.parts.slots.slots.free());
             select! {
                 recv(news) -> _ => {}
                 recv(free) -> slot => match slot {
-                    Ok(slot) => self.keep(slot),
+                    Ok(slot) => self.parts.slots.keep(slot),
                     Err(channel::RecvError) => break,
                 },
                 recv(mixed) -> batch => if let Ok(batch) = batch { self.mixed(batch) },
@@ -102,9 +90,9 @@ impl BatchStage {
                 default(LOOK) => {}
             }
             if blocked {
-                self.parts.meter.writer_waited(began.elapsed());
+                self.parts.finish.meter.writer_waited(began.elapsed());
             } else {
-                self.parts.meter.reader_waited(began.elapsed());
+                self.parts.finish.meter.reader_waited(began.elapsed());
             }
             if looked.elapsed() >= LOOK {
                 looked = Instant::now();
@@ -116,7 +104,7 @@ impl BatchStage {
 
     /// Works until nothing more can be done now. Returns whether the reason is that no slot is free.
     fn fill(&mut self) -> bool {
-        self.lacks_slot = false;
+        self.parts.slots.begin();
         loop {
             self.perform();
             if self.failed {
@@ -145,13 +133,10 @@ impl BatchStage {
 
     /// Takes what the readers have.
     fn take(&mut self) -> TakenRead<Read> {
-        let floor = self.parts.progress.borrow().floor;
-        self.later.completed(floor);
-        let Self { batcher, later, parts: BatchParts { slots, prefetch, .. }, .. } = self;
-        prefetch.take(floor + 1, |position| {
-            let has_room = || LaterBatches::has_room(position.epoch, floor, slots.spare());
-            !batcher.needs_slot(position) || has_room() || later.is_out_of_order(position.in_epoch())
-        })
+        let floor = self.parts.floor();
+        let Self { batcher, parts: BatchParts { slots, prefetch, .. }, .. } = self;
+        slots.completed(floor);
+        prefetch.take(floor + 1, |position| !batcher.needs_slot(position) || slots.can_take(position.in_epoch(), floor))
     }
 
     fn record(&mut self, position: Position, read: Read) {
@@ -159,7 +144,7 @@ impl BatchStage {
             return;
         }
         self.note_lease(&position);
-        self.note_suspect(&position);
+        self.suspects.note(&position, || self.parts.floor());
         if !self.has_batch(&position) {
             self.batcher.drop_position(position);
             return;
@@ -190,19 +175,19 @@ impl BatchStage {
         if !self.admits(&position) {
             return;
         }
-        self.note_suspect(&position);
+        self.suspects.note(&position, || self.parts.floor());
         if self.has_batch(&position) {
             self.make_room(&position);
             self.batcher.bare(position);
         } else {
             let receipt = receipt::receipt(&Claim::bare(position.lease, position.offset, 1), RecordSum::default());
-            self.tell(Fate::receipts(vec![receipt]));
+            self.parts.outlet.tell(Fate::receipts(vec![receipt]));
         }
     }
 
     fn make_room(&mut self, position: &Position) {
         // There was room when the record was taken, so there is a slot.
-        if self.batcher.needs_slot(position) && self.parts.slots.spare() > 0 {
+        if self.batcher.needs_slot(position) && self.parts.slots.slots.spare() > 0 {
             let progress = &self.parts.progress;
             let batch = match self.parts.order.batch_of(position, || progress.borrow().floor) {
                 Some((batches, index)) => {
@@ -211,8 +196,7 @@ impl BatchStage {
                 }
                 None => self.batcher.begin(position.epoch),
             };
-            self.later.begin(batch, position.in_epoch());
-            self.parts.slots.open(batch);
+            self.parts.slots.open(batch, position.in_epoch());
         }
     }
 
@@ -249,14 +233,12 @@ impl BatchStage {
     }
 
     fn decode(&mut self, at: At, content: Buffer, of: EpochTurn, suspect: bool) {
-        let Some(place) = self.parts.slots.lend(at) else { return };
+        let Some(place) = self.parts.slots.slots.lend(at) else { return };
         self.parts.decoding.decode(at, place, content, of, suspect);
     }
 
     fn outcome(&mut self, done: Done) {
-        let Done { at, place, outcome, partners } = done;
-        self.parts.slots.back(at, place);
-        self.partners.set(at, partners);
+        let (at, outcome) = self.parts.slots.back(done);
         let outcome = match (outcome, self.batcher.record(at)) {
             (Ok(origin), _) => Ok(origin),
             (Err(reason), Some(record)) => Err(self.bad(record, reason)),
@@ -279,93 +261,119 @@ impl BatchStage {
                 self.parts.prefetch.fetch(at, EpochTurn { epoch, turn });
             }
             Action::Copy { from, to } => {
-                self.partners.copy(from, to);
                 if let Err(error) = self.parts.slots.copy(from, to) {
                     self.act(Action::Fail(format!(
                         "The copy of a replacement picture cannot be read from the GPU: {error}."
                     )));
                 }
             }
-            Action::Clear { at } => self.parts.slots.clear(at),
-            Action::Publish(sheet) => self.settle(sheet),
-            Action::Discard { batch } => {
-                self.partners.take(batch);
-                self.parts.slots.discard(batch);
+            Action::Clear { at } => self.parts.slots.slots.clear(at),
+            Action::Publish(sheet) => {
+                if let Some(batch) = self.parts.slots.close(sheet) {
+                    self.parts.finish.begin(batch, &self.parts.outlet);
+                }
             }
+            Action::Discard { batch } => self.parts.slots.discard(batch),
             Action::Dropped(positions) => {
                 let dropped = positions.iter().map(|position| (position.lease, position.offset, position.turn()));
-                self.tell(Fate::receipts(receipt::dropped(dropped)));
+                self.parts.outlet.tell(Fate::receipts(receipt::dropped(dropped)));
             }
-            Action::Settled { epoch, tail } => self.settled(epoch, &tail),
-            Action::Nack(bad) => self.tell_bad(bad),
+            Action::Settled { epoch, tail } => {
+                // An epoch that this daemon has nothing of is settled anyway.
+                if let Some(last_lease) = self.last_leases.take(epoch) {
+                    self.parts.outlet.settled(epoch, last_lease, &tail);
+                }
+            }
+            Action::Nack(bad) => self.parts.outlet.tell_bad(bad),
             Action::Fail(text) => {
                 self.failed = true;
-                (self.parts.output)(Handover::Failed(text));
+                self.parts.outlet.hand_over(Handover::Failed(text));
             }
         }
-    }
-
-    /// Hands a settled batch on, or has its pictures mixed first.
-    fn settle(&mut self, mut sheet: Sheet) {
-        sheet.partners = self.partners.take(sheet.batch);
-        let Some((slot, in_gpu)) = self.parts.slots.close(sheet.batch) else { return };
-        let batch = SettledBatch { sheet, slot, in_gpu };
-        match &mut self.parts.mixer {
-            Some(mixer) => mixer.begin(batch),
-            None => self.publish(batch, None),
-        }
-    }
-
-    fn publish(&mut self, batch: SettledBatch, mixed: Option<&MixedLabels>) {
-        self.parts.meter.item();
-        (self.parts.output)(Handover::Ready(publish(batch, mixed, &mut self.parts.targets)));
     }
 
     /// Hands on mixed batches, in the order of their numbers.
     fn mixed(&mut self, done: MixedBatch) {
-        let Some(mixer) = &mut self.parts.mixer else { return };
-        mixer.keep(done);
-        while let Some(MixedBatch { batch, outcome }) = self.parts.mixer.as_mut().and_then(Mixer::next) {
-            match outcome {
-                Ok(mixed) => self.publish(batch, Some(&mixed)),
-                Err(panic) => {
-                    let reason = format!("Batch {} could not be mixed: {panic}.", batch.sheet.batch);
-                    let ready = publish(batch, None, &mut self.parts.targets);
-                    // If the batch's positions came back, they would be mixed in vain again.
-                    self.failed = true;
-                    (self.parts.output)(Handover::Lost(ready, reason));
-                }
-            }
-        }
-    }
-
-    /// Tells the ledger that this daemon has no batch of an epoch in the making, and which positions fill no batch.
-    fn settled(&mut self, epoch: u64, tail: &[Position]) {
-        // An epoch that this daemon has nothing of is settled anyway.
-        if let Some(last_lease) = self.last_leases.take(epoch) {
-            let tail = ranges(tail.iter().map(|position| (position.lease, position.offset, position.offset + 1)));
-            let range = |(lease, start, end)| LeasedRange { lease, range: Some(Range { start, end }) };
-            let tail = tail.into_iter().map(range).collect();
-            self.tell(Fate::Settled(SettledEpoch { epoch, last_lease, tail }));
-        }
+        self.failed |= !self.parts.finish.hand_on(done, &self.parts.outlet);
     }
 
     /// Where a bad record is, and what is wrong with it.
     fn bad(&self, record: u64, reason: Reason) -> (Locator, Reason) {
-        let (stream, locator) = (&self.parts.stream, self.parts.order.locator(record));
+        let (stream, locator) = (&self.parts.outlet.stream, self.parts.order.locator(record));
         tracing::debug!(stream, record, %locator, %reason, may_pass = reason.may_pass(), "a record is bad");
         (locator, reason)
     }
 
-    /// Keeps a free slot for the next batch.
-    fn keep(&mut self, slot: SlotMut) {
-        self.later.slot_came();
-        self.parts.slots.keep(slot);
+    /// Notes the lease of a position.
+    fn note_lease(&mut self, position: &Position) {
+        self.last_leases.note(position.epoch, position.lease, || self.parts.floor());
     }
 
-    fn tell(&self, fate: Fate) {
-        // The ledger's task outlives the stage, except in a daemon that ends at once.
-        let _gone = self.parts.fates.send(fate);
+    /// Leaves out what cannot fill a batch any more, read or not: what `drop` leaves out at the end of an epoch is not waited
+    /// for. Answers whether there was something.
+    fn leave_out(&mut self) -> bool {
+        let left_out = self.parts.prefetch.leave_rest(self.parts.floor() + 1, |epoch| self.batcher.spare(epoch));
+        let is_some = !left_out.is_empty();
+        for position in left_out {
+            self.note_lease(&position);
+            self.batcher.drop_position(position);
+        }
+        is_some
+    }
+
+    /// No slot is free for this position. If it is of the current epoch, a later batch gives way (semantics rule 11). True if
+    /// there is a slot now.
+    fn make_way(&mut self, position: &Position) -> bool {
+        if position.epoch > self.parts.floor() {
+            return false;
+        }
+        if self.parts.slots.slots.spare() > 0 {
+            return true;
+        }
+        let drafts = self.batcher.youngest_after(position.epoch);
+        let is_mixing = self.parts.finish.is_mixing();
+        match (self.parts.slots.way(position.epoch, drafts, is_mixing), drafts) {
+            (Way::Withdraw, Some(batch)) => self.withdraw(batch),
+            // Behind every batch that was handed on: the ring knows them when it hears this.
+            (Way::Ask, _) => self.parts.outlet.hand_over(Handover::NeedsSlot { epoch: position.epoch }),
+            _ => {}
+        }
+        self.parts.slots.slots.spare() > 0
+    }
+
+    /// A batch in the making gives way.
+    fn withdraw(&mut self, batch: u64) {
+        // Positions of a stream of one daemon come back to it, so the epoch's end waits for them.
+        let positions = self.batcher.withdraw(batch, !self.parts.shares_tails);
+        tracing::debug!(stream = self.parts.outlet.stream, batch, "a batch of a later epoch gives way");
+        self.parts.slots.gave_way(batch);
+        self.parts.outlet.give_back(positions.iter().map(part));
+        self.perform();
+    }
+
+    /// Whether a position may be in a batch now. If not, it is given back.
+    fn admits(&mut self, position: &Position) -> bool {
+        let admitted = self.parts.slots.admits(position.in_epoch());
+        if !admitted {
+            self.parts.outlet.give_back([part(position)].into_iter());
+        }
+        admitted
+    }
+
+    /// What time brings: reads that take too long, a storage that gives nothing, and what the current epoch waits for.
+    fn look(&mut self, now: Instant) {
+        let Self { parts: BatchParts { prefetch, patience, outlet, decoding, .. }, suspects, told, .. } = self;
+        let current = self.parts.progress.borrow().floor;
+        let wait = match () {
+            () if self.parts.slots.lacks_one() => StageWait::Slot,
+            () if self.batcher.is_busy_with(current) || self.parts.finish.is_mixing() => StageWait::Decoding,
+            () if prefetch.has(current) => StageWait::Reading,
+            () => StageWait::Nothing,
+        };
+        told.tell(wait, outlet);
+        prefetch.expire(now);
+        suspects.look(now, decoding, outlet);
+        look::tell_storage(now, prefetch, patience, outlet);
     }
 
     fn close(mut self) -> u64 {
@@ -373,22 +381,16 @@ impl BatchStage {
         let mut done = Vec::new();
         loop {
             self.parts.decoding.take(&mut done);
-            done.drain(..).for_each(|Done { at, place, .. }| self.parts.slots.back(at, place));
-            if self.parts.slots.lent() == 0 || self.parts.decoding.news().recv().is_err() {
+            done.drain(..).for_each(|Done { at, place, .. }| self.parts.slots.slots.back(at, place));
+            if self.parts.slots.slots.lent() == 0 || self.parts.decoding.news().recv().is_err() {
                 break;
             }
         }
-        while let Some(done) = self.parts.mixer.as_ref().filter(|mixer| !mixer.is_idle()).map(|it| it.done().recv()) {
-            // The mixer has a sender itself, so that this is never disconnected.
-            if let Ok(done) = done {
-                self.mixed(done);
-            }
-        }
-        let made = self.batcher.close().into_iter().chain(self.unplaced);
-        let made = made.map(|position| (position.lease, position.offset, position.offset + 1));
-        self.give_back(made.chain(self.parts.prefetch.close()));
-        for slot in self.parts.slots.close_all() {
-            (self.parts.output)(Handover::Unused(slot));
+        self.parts.finish.close(&self.parts.outlet);
+        let made = self.batcher.close().into_iter().chain(self.unplaced).map(|position| part(&position));
+        self.parts.outlet.give_back(made.chain(self.parts.prefetch.close()));
+        for slot in self.parts.slots.slots.close_all() {
+            self.parts.outlet.hand_over(Handover::Unused(slot));
         }
         self.batcher.next_number()
     }

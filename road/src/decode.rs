@@ -17,6 +17,7 @@ pub(crate) mod mixing;
 pub(crate) mod mosaic;
 mod outcomes;
 mod pools;
+pub(crate) mod stream_pictures;
 #[cfg(test)]
 mod suite;
 pub(crate) mod suspect_order;
@@ -54,6 +55,7 @@ pub(crate) use outcomes::Done;
 #[cfg(test)]
 pub(crate) use outcomes::ORIGIN;
 pub use pools::{Pools, PoolsError};
+use stream_pictures::StreamPictures;
 use suspects::{ChildLimits, SuspectLane};
 pub use switched_off::SwitchedOff;
 use views::FurtherViews;
@@ -245,10 +247,11 @@ fn work(board: &Board, make: &MakeDecode, memory: &Arc<Budget>, meter: &Meter) {
         };
         let began = Instant::now();
         let made = job.is_made.then(|| job.made_by_gpu());
-        let DecodeJob { content, masks, cache, seek, place, recipe, views, mosaics, record, draw, .. } = &mut job;
+        let DecodeJob { content, place, pictures, record, draw, .. } = &mut job;
+        let StreamPictures { recipe, views, mosaics, masks, cache, seek, .. } = &**pictures;
         let order = PictureOrder {
             content: content.input(),
-            mosaic: mosaics.as_deref().zip(content.mosaic()),
+            mosaic: mosaics.as_ref().zip(content.mosaic()),
             masks,
             views,
             cache: cache.as_deref(),

@@ -2,9 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use crate::batch::BatchStage;
-use crate::record::Position;
-
 /// Those of epochs that are neither settled nor complete.
 #[derive(Debug, Default)]
 pub(super) struct LastLeases(BTreeMap<u64, u64>);
@@ -12,7 +9,7 @@ pub(super) struct LastLeases(BTreeMap<u64, u64>);
 impl LastLeases {
     /// Something of a lease was read. Most daemons settle no epoch: with a new one, those before `floor` are forgotten, which are
     /// complete.
-    fn note(&mut self, epoch: u64, lease: u64, floor: impl FnOnce() -> u64) {
+    pub(super) fn note(&mut self, epoch: u64, lease: u64, floor: impl FnOnce() -> u64) {
         if let Some(last) = self.0.get_mut(&epoch) {
             *last = lease.max(*last);
             return;
@@ -25,14 +22,6 @@ impl LastLeases {
     /// An epoch is settled. Gives its last lease, if something of it was read.
     pub(super) fn take(&mut self, epoch: u64) -> Option<u64> {
         self.0.remove(&epoch)
-    }
-}
-
-impl BatchStage {
-    /// Notes the lease of a position.
-    pub(super) fn note_lease(&mut self, position: &Position) {
-        let progress = &self.parts.progress;
-        self.last_leases.note(position.epoch, position.lease, || progress.borrow().floor);
     }
 }
 

@@ -26,11 +26,6 @@ impl RecordOrder {
         Self { source, plan, fixed, epochs: BTreeMap::new() }
     }
 
-    /// Whether each position has its batch, so that batches keep the order of positions.
-    pub(crate) fn is_fixed(&self) -> bool {
-        self.fixed.is_some()
-    }
-
     /// A record's label.
     pub(crate) fn label(&self, record: u64) -> i64 {
         self.source.label(record)

@@ -17,6 +17,8 @@ use crate::watch::Watched;
 pub(crate) struct Slots {
     /// Where free slots come from.
     free: channel::Receiver<SlotMut>,
+    /// Numbers of batches that have given way in the ring. Each is told before its slot comes.
+    gave_way: channel::Receiver<u64>,
     /// Those that came and are not used yet.
     spare: Vec<SlotMut>,
     /// By the number of their batch.
@@ -36,9 +38,19 @@ struct OpenSlot {
 }
 
 impl Slots {
-    /// None yet: they come by `free`. Pixels may be in rings in a GPU, and what is read from there is watched.
-    pub(crate) fn new(free: channel::Receiver<SlotMut>, gpu: Option<Arc<GpuRings>>, watched: Option<Watched>) -> Self {
-        Self { free, spare: Vec::new(), open: HashMap::new(), lent: 0, gpu, watched }
+    /// None yet: they come by `free`, each behind the number of a batch that `gave_way` for it, if one did. Pixels may be in
+    /// rings in a GPU, and what is read from there is watched.
+    pub(crate) fn new(
+        (free, gave_way): (channel::Receiver<SlotMut>, channel::Receiver<u64>),
+        gpu: Option<Arc<GpuRings>>,
+        watched: Option<Watched>,
+    ) -> Self {
+        Self { free, gave_way, spare: Vec::new(), open: HashMap::new(), lent: 0, gpu, watched }
+    }
+
+    /// Batches that have given way in the ring since the last call.
+    pub(crate) fn gave_way(&self) -> impl Iterator<Item = u64> + '_ {
+        self.gave_way.try_iter()
     }
 
     /// Where free slots come from.
@@ -161,8 +173,8 @@ mod tests {
     fn a_copy_of_a_place_in_a_gpu_that_does_not_come_back_is_noticed() {
         let Scene { fake, rings, region, ring: _ring } = Scene::new(2, 1);
         let watch = Arc::new(Watch::new(1));
-        let (_, free) = channel::bounded(0);
-        let mut slots = Slots::new(free, Some(rings), Some(watch.add("forebay-batch")));
+        let from = (channel::bounded(0).1, channel::bounded(0).1);
+        let mut slots = Slots::new(from, Some(rings), Some(watch.add("forebay-batch")));
         slots.keep(region.slot(0).unwrap());
         slots.open(7);
         let mut lent = slots.lend((7, 0)).unwrap();

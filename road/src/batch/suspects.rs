@@ -5,8 +5,9 @@ use std::time::Instant;
 
 use forebay_delivery::Handover;
 
-use super::BatchStage;
 use super::look::WORTH_A_WORD;
+use super::outlet::Outlet;
+use crate::decode::Decoding;
 use crate::record::Position;
 
 /// What the stage knows of suspects.
@@ -23,31 +24,29 @@ impl StageSuspects {
     pub(super) fn has_some(&self, epoch: u64) -> bool {
         self.epochs.contains(&epoch)
     }
-}
 
-impl BatchStage {
-    /// Notes whether a position is a suspect.
-    pub(super) fn note_suspect(&mut self, position: &Position) {
-        if position.suspect && self.suspects.epochs.insert(position.epoch) {
-            let floor = self.parts.progress.borrow().floor;
-            self.suspects.epochs.retain(|epoch| *epoch >= floor);
+    /// Notes whether a position is a suspect. Epochs before `floor` are complete.
+    pub(super) fn note(&mut self, position: &Position, floor: impl FnOnce() -> u64) {
+        if position.suspect && self.epochs.insert(position.epoch) {
+            let floor = floor();
+            self.epochs.retain(|epoch| *epoch >= floor);
         }
     }
 
     /// Tells trainers that a suspect waits for the machine, once, and when it has been made.
-    pub(super) fn look_at_suspects(&mut self, now: Instant) {
-        match self.parts.decoding.suspect_wait() {
-            Some((since, why)) if !self.suspects.told && now.saturating_duration_since(since) >= WORTH_A_WORD => {
-                self.suspects.told = true;
-                let stream = &self.parts.stream;
+    pub(super) fn look(&mut self, now: Instant, decoding: &Decoding, outlet: &Outlet) {
+        match decoding.suspect_wait() {
+            Some((since, why)) if !self.told && now.saturating_duration_since(since) >= WORTH_A_WORD => {
+                self.told = true;
+                let stream = &outlet.stream;
                 let words = format!(
                     "stream \"{stream}\" waits for a picture, because {why}. Nothing is lost, and it is made again: find out \
                      what ends that process, such as too little memory"
                 );
                 tracing::warn!(stream, why, "a picture cannot be made; it is tried again");
-                (self.parts.output)(Handover::Stalled { words, expired: false });
+                outlet.hand_over(Handover::Stalled { words, expired: false });
             }
-            None if std::mem::take(&mut self.suspects.told) => (self.parts.output)(Handover::Resumed),
+            None if std::mem::take(&mut self.told) => outlet.hand_over(Handover::Resumed),
             _ => {}
         }
     }

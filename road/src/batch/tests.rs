@@ -20,15 +20,19 @@ use tokio::sync::{mpsc, watch};
 
 use super::*;
 use crate::batch::batcher::Rules;
+use crate::batch::finish::Finish;
 use crate::batch::order::RecordOrder;
+use crate::batch::outlet::Outlet;
 use crate::batch::slots::Slots;
+use crate::batch::stage_slots::StageSlots;
 use crate::decode::budget::Budget;
+use crate::decode::stream_pictures::StreamPictures;
 use crate::decode::{Decoding, GpuLanes, MakeDecode, ORIGIN, Picture, Pool};
 use crate::follow::FollowSettings;
 use crate::meter::Meter;
 use crate::prefetch::readahead::Span;
 use crate::prefetch::shelf::Shelf;
-use crate::prefetch::{self, Prefetch};
+use crate::prefetch::{self, Patience, Prefetch};
 use crate::record::Input;
 use crate::settings::OnError;
 use crate::targets::Targets;
@@ -149,30 +153,33 @@ impl Setup {
         let pool = Arc::new(Pool::start(2, None, &make, bounds, GpuLanes::default()).unwrap());
         let recipe = Recipe::training(8).unwrap();
         let mixer = self.mixing.map(|mixing| mixes::mixer(Arc::clone(&pool), mixing));
-        let recipes = (Arc::new(recipe.clone()), Arc::default());
+        let pictures = StreamPictures::of(Arc::new(recipe.clone()));
         let parts = BatchParts {
-            stream: "test".into(),
-            storage_timeout: Duration::from_secs(60),
-            targets: targets.writer(FollowSettings {
-                recipe: Arc::new(recipe),
-                seed: 0,
-                annotated: Annotated::AsSeen,
-                min_visible: 0.0,
-            }),
             order: RecordOrder::new(source, Arc::new(Plan::new(&spec).unwrap()), self.shard.map(|_| batching)),
             prefetch: Arc::clone(&prefetch),
+            patience: Patience::new(Duration::from_secs(60)),
             shares_tails: false,
-            slots: Slots::new(slots.clone(), None, None),
-            gave_way: given,
-            decoding: Decoding::new(pool, recipes, 0, Arc::default(), (None, None), None, Arc::default()),
-            mixer,
+            slots: StageSlots::new(Slots::new((slots.clone(), given), None, None), self.shard.is_some()),
+            decoding: Decoding::new(pool, pictures, 0, Arc::default()),
+            finish: Finish {
+                mixer,
+                targets: targets.writer(FollowSettings {
+                    recipe: Arc::new(recipe),
+                    seed: 0,
+                    annotated: Annotated::AsSeen,
+                    min_visible: 0.0,
+                }),
+                meter: Arc::new(Meter::new("batch")),
+            },
             progress: progress.subscribe(),
-            fates,
-            // A test that has seen enough does not listen any more, and none listens to what is said once a second.
-            output: Box::new(move |made| {
-                _ = matches!(made, Handover::Waits(_) | Handover::Bad { .. }) || outbox.send(made).is_ok();
-            }),
-            meter: Arc::new(Meter::new("batch")),
+            outlet: Outlet {
+                stream: "test".into(),
+                fates,
+                // A test that has seen enough does not listen any more, and none listens to what is said once a second.
+                output: Box::new(move |made| {
+                    _ = matches!(made, Handover::Waits(_) | Handover::Bad { .. }) || outbox.send(made).is_ok();
+                }),
+            },
         };
         let rules = Rules { batch_size: 4, on_error: self.on_error, max_failures: None, dynamic };
         let (stop, stopped) = channel::bounded(0);

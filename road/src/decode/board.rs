@@ -180,7 +180,7 @@ impl Board {
                 Ok(()) => {
                     state.counts[group.lane.0].decoded();
                     group.sample.add(picture.work);
-                    if picture.item.masks.is_empty() {
+                    if picture.item.pictures.masks.is_empty() {
                         made.push(picture.item);
                     } else {
                         // Masks are decoded by the pool.

@@ -6,40 +6,25 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use crossbeam_channel as channel;
-use forebay_pixels::{Draw, Mosaics, Recipe};
+use forebay_pixels::Draw;
 
-use crate::cache::Cache;
 use crate::decode::Pool;
 use crate::decode::job::DecodeJob;
-use crate::decode::masks::Masks;
 use crate::decode::outcomes::{Done, Outcomes};
+use crate::decode::stream_pictures::StreamPictures;
 use crate::decode::suspect_order::SuspectOrder;
-use crate::decode::views::Views;
 use crate::place::{At, PlaceRight};
 use crate::prefetch::Buffer;
 use crate::record::EpochTurn;
-use crate::seek::SeekStore;
 
 /// A stream's handle to the pool. Per picture, its user gives only where the bytes are, where the pixels go, and which
 /// record it is.
 #[derive(Debug)]
 pub(crate) struct Decoding {
     pool: Arc<Pool>,
-    recipe: Arc<Recipe>,
-    /// The further views.
-    views: Arc<Views>,
-    /// The mosaics of the recipe, if it has some.
-    mosaics: Option<Arc<Mosaics>>,
+    pictures: Arc<StreamPictures>,
     /// Seed of the random choices.
     seed: u64,
-    /// The masks that are decoded with the pictures.
-    masks: Arc<Masks>,
-    /// Where decoded pictures are kept.
-    cache: Option<Arc<Cache>>,
-    /// Where seek points are kept.
-    seek: Option<Arc<SeekStore>>,
-    /// The GPU whose lanes decode, where the stream is bound to one.
-    gpu: Option<i32>,
     /// How suspects are made.
     suspects: Arc<SuspectOrder>,
     outcomes: Outcomes,
@@ -48,20 +33,10 @@ pub(crate) struct Decoding {
 }
 
 impl Decoding {
-    /// A handle to this pool, with this recipe and these random choices. No picture is under way yet.
-    pub(crate) fn new(
-        pool: Arc<Pool>,
-        (recipe, views): (Arc<Recipe>, Arc<Views>),
-        seed: u64,
-        masks: Arc<Masks>,
-        (cache, seek): (Option<Arc<Cache>>, Option<Arc<SeekStore>>),
-        gpu: Option<i32>,
-        suspects: Arc<SuspectOrder>,
-    ) -> Self {
-        let mosaics = Mosaics::of(&recipe).map(Arc::new);
-        let outcomes = Outcomes::default();
-        let sent = Arc::default();
-        Self { pool, recipe, views, mosaics, seed, masks, cache, seek, gpu, suspects, outcomes, sent }
+    /// A handle to this pool, with these pictures and random choices. No picture is under way yet.
+    pub(crate) fn new(pool: Arc<Pool>, pictures: StreamPictures, seed: u64, suspects: Arc<SuspectOrder>) -> Self {
+        let (pictures, outcomes, sent) = (Arc::new(pictures), Outcomes::default(), Arc::default());
+        Self { pool, pictures, seed, suspects, outcomes, sent }
     }
 
     /// The same handle, but it counts its pictures here, in addition to earlier ones.
@@ -78,16 +53,10 @@ impl Decoding {
         self.pool.decode(DecodeJob {
             at,
             content,
-            masks: Arc::clone(&self.masks),
-            cache: self.cache.clone(),
-            seek: self.seek.clone(),
             place,
-            recipe: Arc::clone(&self.recipe),
-            views: Arc::clone(&self.views),
-            mosaics: self.mosaics.clone(),
+            pictures: Arc::clone(&self.pictures),
             record: turn.record(),
             draw: Draw { seed: self.seed, epoch, record: turn.key() },
-            gpu: self.gpu,
             origin: None,
             is_made: false,
             suspect: suspect.then(|| Arc::clone(&self.suspects)),

@@ -2,19 +2,16 @@
 
 use std::sync::Arc;
 
-use forebay_pixels::{Draw, Mosaics, Origin, Recipe};
+use forebay_pixels::{Draw, Origin};
 
-use crate::cache::Cache;
-use crate::decode::masks::Masks;
 use crate::decode::outcomes::{Done, Reporter};
+use crate::decode::stream_pictures::StreamPictures;
 use crate::decode::suspect_order::SuspectOrder;
-use crate::decode::views::Views;
 use crate::mosaic::Partners;
 use crate::place::{At, PlaceRight};
 use crate::prefetch::Buffer;
 use crate::reason::Reason;
 use crate::record::Input;
-use crate::seek::SeekStore;
 
 /// A picture on its way into a slot.
 #[derive(Debug)]
@@ -23,26 +20,14 @@ pub(crate) struct DecodeJob {
     pub at: At,
     /// The record's content.
     pub content: Buffer,
-    /// The masks that are decoded with it.
-    pub masks: Arc<Masks>,
-    /// Where the decoded picture is to be kept.
-    pub cache: Option<Arc<Cache>>,
-    /// Where seek points are kept.
-    pub seek: Option<Arc<SeekStore>>,
     /// The right to write the place.
     pub place: PlaceRight,
-    /// What becomes of the picture.
-    pub recipe: Arc<Recipe>,
-    /// What else becomes of it.
-    pub views: Arc<Views>,
-    /// The mosaics of the recipe, if it has some. The content then has that of the partners.
-    pub mosaics: Option<Arc<Mosaics>>,
+    /// How the pictures of its stream are made.
+    pub pictures: Arc<StreamPictures>,
     /// Number of its record.
     pub record: u64,
     /// What its random choices follow: the record, and its repeat.
     pub draw: Draw,
-    /// The GPU whose lanes decode it, where the stream is bound to one.
-    pub gpu: Option<i32>,
     /// What a lane of a GPU makes it of, once the picture's header was read for such a lane.
     pub origin: Option<Origin>,
     /// A lane of a GPU has made the picture. Its masks are left.
@@ -56,7 +41,7 @@ pub(crate) struct DecodeJob {
 impl DecodeJob {
     /// The picture, as a decoder takes it.
     pub(super) fn input(&self) -> Input<'_> {
-        self.masks.picture(self.content.input())
+        self.pictures.masks.picture(self.content.input())
     }
 
     /// What a lane of a GPU has made it of.

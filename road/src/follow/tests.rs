@@ -23,6 +23,7 @@ use crate::cache::{Cache, Keep};
 use crate::decode::budget::Budget;
 use crate::decode::cpu::{CpuLane, CpuShared};
 use crate::decode::masks::Masks;
+use crate::decode::stream_pictures::StreamPictures;
 use crate::decode::{Decoding, GpuLanes, Pool};
 use crate::memory::Promises;
 use crate::place::PlaceRight;
@@ -300,8 +301,8 @@ fn boxes_are_where_pixels_are(pool: &Arc<Pool>, adjust_orientation: bool, cache:
     let input = Input { adjust_orientation, ..Input::default() };
     let recipe = Recipe::new(list, Output::default()).unwrap().with_input(input).unwrap();
     let masks = Arc::new(Masks { annotated: Annotated::AsStored, ..targets.masks().clone() });
-    let order = (Arc::new(recipe.clone()), Arc::default());
-    let decoding = Decoding::new(Arc::clone(pool), order, 9, masks, (cache.cloned(), None), None, Arc::default());
+    let pictures = StreamPictures { masks, cache: cache.cloned(), ..StreamPictures::of(Arc::new(recipe.clone())) };
+    let decoding = Decoding::new(Arc::clone(pool), pictures, 9, Arc::default());
     let region = region(&recipe, &targets, 16);
     let (frame, places) = region.slot(0).unwrap().split();
     for (place, number) in places.into_iter().zip(0_u8..) {

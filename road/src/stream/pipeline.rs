@@ -12,11 +12,15 @@ use forebay_sources::Reading;
 use tokio::sync::{MutexGuard, oneshot};
 
 use crate::batch::batcher::{Batcher, Rules};
+use crate::batch::finish::Finish;
 use crate::batch::order::RecordOrder;
+use crate::batch::outlet::Outlet;
 use crate::batch::slots::Slots;
+use crate::batch::stage_slots::StageSlots;
 use crate::batch::{BatchParts, BatchStage};
 use crate::decode::masks::Masks;
 use crate::decode::mixing::{MixSettings, Mixer};
+use crate::decode::stream_pictures::StreamPictures;
 use crate::decode::suspect_order::SuspectOrder;
 use crate::decode::{Decoding, Pool};
 use crate::follow::FollowSettings;
@@ -24,7 +28,7 @@ use crate::gpu_threads::GpuThreads;
 use crate::lease::{self, LeaseSettings};
 use crate::meter::Meter;
 use crate::mosaic::MosaicReads;
-use crate::prefetch::{Prefetch, ReadAheadSettings};
+use crate::prefetch::{Patience, Prefetch, ReadAheadSettings};
 use crate::settings::{PrefetchSettings, StreamSettings};
 use crate::stream::dataset::Dataset;
 use crate::stream::rings::Site;
@@ -233,6 +237,19 @@ impl Pipeline {
         }
     }
 
+    /// How pictures are made.
+    fn pictures(&self) -> StreamPictures {
+        let Self { settings, dataset, .. } = self;
+        StreamPictures {
+            views: dataset.targets().views(),
+            masks: self.masks(),
+            cache: dataset.cache().cloned(),
+            seek: dataset.seek().cloned(),
+            gpu: settings.decode_gpu,
+            ..StreamPictures::of(Arc::clone(dataset.recipe()))
+        }
+    }
+
     /// Starts the stages; batches are numbered from `next`.
     ///
     /// # Errors
@@ -266,30 +283,23 @@ impl Pipeline {
         let gpu = site.gpu().filter(|_| mixer.is_none());
         // The batch thread gives the upload its work, and so ends before it.
         let watched = upload.as_ref().map(|upload| upload.watched(BATCH_THREAD));
+        let slots = Slots::new((delivery.free(), delivery.gave_way()), gpu, watched);
         let parts = BatchParts {
-            stream: self.identity.to_string(),
-            storage_timeout: settings.storage_timeout,
-            targets: dataset.targets().writer(self.follows()),
             order: RecordOrder::new(Arc::clone(dataset.source()), Arc::clone(dataset.plan()), fixed),
             prefetch: Arc::clone(&prefetch),
+            patience: Patience::new(settings.storage_timeout),
             shares_tails,
-            slots: Slots::new(delivery.free(), gpu, watched),
-            gave_way: delivery.gave_way(),
+            slots: StageSlots::new(slots, fixed.is_some()),
             decoding: Decoding::new(
                 Arc::clone(&self.pool),
-                (Arc::clone(dataset.recipe()), dataset.targets().views()),
+                self.pictures(),
                 settings.seed,
-                self.masks(),
-                (dataset.cache().cloned(), dataset.seek().cloned()),
-                settings.decode_gpu,
                 Arc::new(SuspectOrder::new(self.document.clone(), settings.read_timeout)),
             )
             .counted_in(Arc::clone(&self.decoded)),
-            mixer,
+            finish: Finish { mixer, targets: dataset.targets().writer(self.follows()), meter: Arc::clone(&self.meter) },
             progress: ledger.worker().progress(),
-            fates: ledger.fates(),
-            output,
-            meter: Arc::clone(&self.meter),
+            outlet: Outlet { stream: self.identity.to_string(), output, fates: ledger.fates() },
         };
         let (stop, stopped) = channel::bounded(0);
         let batcher = Batcher::new(self.rules(fixed.is_none()))

@@ -3,7 +3,7 @@
 use forebay_pixels::{Draw, MixUp, PlaceForm};
 
 use super::*;
-use crate::decode::mixing::MixSettings;
+use crate::decode::mixing::{MixSettings, Mixer};
 
 /// Mixes pictures of 1 x 2 pixels, with seed 0.
 pub(super) fn mixer(pool: Arc<Pool>, mixing: Mixing) -> Mixer {

@@ -47,13 +47,13 @@ impl Group {
     /// What a worker of this GPU is told of the pictures that are left.
     pub(crate) fn orders<'a>(&'a mut self, limits: &'a Limits, gpu: i32) -> Vec<Order<'a>> {
         let order = |picture: &'a mut Queued<DecodeJob>| {
-            let DecodeJob { content, masks, recipe, draw, place, .. } = &mut picture.item;
-            let bytes = match masks.picture(content.input()) {
+            let DecodeJob { content, pictures, draw, place, .. } = &mut picture.item;
+            let bytes = match pictures.masks.picture(content.input()) {
                 Input::File(bytes) => bytes,
                 // Only files are given to GPU lanes.
                 Input::Picture(_) => &[],
             };
-            Order { bytes, made: Made::By(recipe, *draw, limits), out: place.target(gpu) }
+            Order { bytes, made: Made::By(&pictures.recipe, *draw, limits), out: place.target(gpu) }
         };
         self.pictures.iter_mut().map(order).collect()
     }

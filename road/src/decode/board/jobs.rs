@@ -9,6 +9,7 @@ use forebay_ring::{Dtype, Geometry, Layout, PlaceMut, Region, Shape};
 
 use crate::decode::job::DecodeJob;
 use crate::decode::outcomes::Outcomes;
+use crate::decode::stream_pictures::StreamPictures;
 use crate::place::PlaceRight;
 use crate::prefetch::shelf;
 
@@ -16,7 +17,7 @@ use crate::prefetch::shelf;
 pub(super) struct Jobs {
     places: std::vec::IntoIter<PlaceMut>,
     outcomes: Outcomes,
-    recipe: Arc<Recipe>,
+    pictures: Arc<StreamPictures>,
 }
 
 /// A photograph in this form.
@@ -34,7 +35,8 @@ impl Jobs {
         let shape = Shape { batch: 64, height: 1, width: 2, channels: 3, dtype: Dtype::U8, layout: Layout::Nhwc };
         let region = Region::create(Geometry::try_new(shape, 1).unwrap(), 1, 0).unwrap();
         let places = region.slot(0).unwrap().split().1.into_iter();
-        Self { places, outcomes: Outcomes::default(), recipe: Arc::new(Recipe::evaluation(32).unwrap()) }
+        let pictures = StreamPictures::of(Arc::new(Recipe::evaluation(32).unwrap()));
+        Self { places, outcomes: Outcomes::default(), pictures: Arc::new(pictures) }
     }
 
     /// The next record, with this content.
@@ -44,16 +46,10 @@ impl Jobs {
         DecodeJob {
             at: (0, number),
             content: shelf::read(content),
-            masks: Arc::default(),
-            cache: None,
-            seek: None,
             place: PlaceRight::new(place, None),
-            recipe: Arc::clone(&self.recipe),
-            views: Arc::default(),
-            mosaics: None,
+            pictures: Arc::clone(&self.pictures),
             record: u64::from(number),
             draw: Draw { seed: 0, epoch: 0, record: u64::from(number) },
-            gpu: None,
             origin: None,
             is_made: false,
             suspect: None,

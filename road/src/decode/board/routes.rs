@@ -83,7 +83,7 @@ impl fmt::Display for GpuLane {
 
 impl Errand {
     pub(super) fn of(job: &DecodeJob) -> Self {
-        Self { record: job.record, bound: job.gpu, ring: job.place.gpu() }
+        Self { record: job.record, bound: job.pictures.gpu, ring: job.place.gpu() }
     }
 }
 
@@ -128,7 +128,7 @@ impl Routes {
         if Format::of(bytes) != Ok(Format::Jpeg) {
             return cpu(Work::of(0, bytes.len() as u64), Some(Refusal::NotJpeg));
         }
-        let decoded_is_kept = job.cache.as_ref().is_some_and(|cache| matches!(cache.keep(), Keep::Decoded(_)));
+        let decoded_is_kept = job.pictures.cache.as_ref().is_some_and(|cache| matches!(cache.keep(), Keep::Decoded(_)));
         let head = match JpegHead::read(bytes) {
             Ok(head) => head,
             Err(Fault::Unsupported { .. }) => return cpu(Work::default(), Some(Refusal::Kind)),
@@ -142,16 +142,16 @@ impl Routes {
         if decoded_is_kept {
             return cpu(work, Some(Refusal::Kept));
         }
-        if job.mosaics.is_some() {
+        if job.pictures.mosaics.is_some() {
             return cpu(work, Some(Refusal::Mosaic));
         }
-        if !job.views.views.is_empty() {
+        if !job.pictures.views.views.is_empty() {
             return cpu(work, Some(Refusal::Views));
         }
-        if job.recipe.input().reducing_gap.is_some() {
+        if job.pictures.recipe.input().reducing_gap.is_some() {
             return cpu(work, Some(Refusal::Scaled));
         }
-        let origin = Some(Origin::of_recipe((head.width, head.height), head.orientation, &job.recipe));
+        let origin = Some(Origin::of_recipe((head.width, head.height), head.orientation, &job.pictures.recipe));
         match Frame::of(&head) {
             Ok(frame) if frame.baseline => Routing { work, takers: Takers::All, origin, refusal: None },
             Ok(_) => {

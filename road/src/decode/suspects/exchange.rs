@@ -18,7 +18,7 @@ pub(super) fn setup(job: &DecodeJob, order: &SuspectOrder, children: &ChildLimit
         JpegDecoder::Auto => Jpeg::Auto,
         JpegDecoder::LibjpegTurbo => Jpeg::LibjpegTurbo,
     };
-    let masks = job.masks.targets.iter().map(|target| {
+    let masks = job.pictures.masks.targets.iter().map(|target| {
         let depth = match target.depth {
             MaskDepth::U8 => 1,
             MaskDepth::U16 => 2,
@@ -33,7 +33,7 @@ pub(super) fn setup(job: &DecodeJob, order: &SuspectOrder, children: &ChildLimit
         scans: limits.scans,
         time_us: limits.time.map(|time| u64::try_from(time.as_micros()).unwrap_or(u64::MAX)),
         jpeg: jpeg.into(),
-        masks_of_source: narrow(job.masks.of_source),
+        masks_of_source: narrow(job.pictures.masks.of_source),
         masks: masks.collect(),
         boxes_in_fractions: recipes(job).any(|recipe| recipe.boxes().is_some_and(RecordBoxes::in_fractions)),
     }
@@ -66,7 +66,7 @@ pub(super) fn request(job: &DecodeJob, setup: Option<ChildSetup>, shown: [bool; 
 }
 
 fn recipes(job: &DecodeJob) -> impl Iterator<Item = &Recipe> {
-    std::iter::once(&*job.recipe).chain(job.views.views.iter().map(|view| &view.recipe))
+    std::iter::once(&*job.pictures.recipe).chain(job.pictures.views.views.iter().map(|view| &view.recipe))
 }
 
 /// Puts what a child has made into the job's place. False, if it is not what was asked for.
@@ -74,7 +74,8 @@ pub(super) fn write(reply: &ChildReply, job: &mut DecodeJob) -> bool {
     if reply.origin.is_none() {
         return !reply.fault.is_empty();
     }
-    let columns = job.masks.targets.iter().map(|target| target.column).chain(job.views.columns.iter().copied());
+    let columns =
+        job.pictures.masks.targets.iter().map(|target| target.column).chain(job.pictures.views.columns.iter().copied());
     let columns: Vec<usize> = columns.collect();
     let place = &mut job.place;
     if place.as_mut().len() != reply.picture.len() || columns.len() != reply.columns.len() {
