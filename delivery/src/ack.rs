@@ -1,20 +1,14 @@
 //! Reports the outcome of records to the ledger: receipts, drops, bad records, and returned positions.
 //!
-//! Receipts are collected for at most 200 ms. They are sent at once if a trainer waits for an epoch's end (semantics
-//! rule 17). All reports keep their order.
+//! Reports wait in one queue, and keep their order. `ledger_tasks/forward.rs` takes them out of it.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use forebay_ledger_client::CallError;
-use forebay_proto::v1::{
-    AckItem, AckRequest, BadRecord, GroupReceipt, GroupShare, LeasedRange, ReturnedRange, Verdict,
-};
-use tokio::sync::{mpsc, oneshot};
-use tokio::time::{Instant, timeout_at};
-
-use crate::worker::{LedgerWord, Worker};
+use forebay_ledger_client::{CallError, Outage};
+use forebay_proto::v1::{AckItem, BadRecord, GroupReceipt, GroupShare, LeasedRange, ReturnedRange};
+use tokio::sync::{mpsc, oneshot, watch};
+use tokio::time::timeout;
 
 /// Receipts of batches, from the table of their claims to the request that carries them.
 #[derive(Debug, Default)]
@@ -80,7 +74,7 @@ impl Fate {
 }
 
 impl BatchReceipts {
-    fn extend(&mut self, further: Self) {
+    pub(crate) fn extend(&mut self, further: Self) {
         let Self { items, bad, groups, shared } = further;
         self.items.extend(items);
         self.bad.extend(bad);
@@ -88,7 +82,7 @@ impl BatchReceipts {
         self.shared.extend(shared);
     }
 
-    fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.items.len() + self.bad.len() + self.groups.len() + self.shared.len()
     }
 }
@@ -110,228 +104,76 @@ pub type Fates = mpsc::UnboundedSender<Fate>;
 /// The reading end: reports for the ledger, in order.
 pub(crate) type FateReceiver = mpsc::UnboundedReceiver<Fate>;
 
-/// What is counted, for metrics.
-#[derive(Debug, Default)]
-pub(crate) struct ReceiptCounts {
-    /// Bad records.
-    pub bad: AtomicU64,
+/// The outcomes that wait for the ledger, as its client sees them. The writing ends are the stream's: when the last one is
+/// dropped and all was sent, the client's task ends, and the client with it.
+#[derive(Debug)]
+pub(crate) struct FateQueue {
+    fates: mpsc::WeakUnboundedSender<Fate>,
+    /// Bad records, for metrics.
+    bad: AtomicU64,
 }
 
-/// Longest time that a receipt waits for others.
-const GATHER: Duration = Duration::from_millis(200);
-/// Receipts in one request.
-const MOST: usize = 4096;
+/// How long the ledger may be unwritable before those who wait for it are told so.
+const MOMENT: Duration = Duration::from_secs(1);
 
-/// Runs until every writing end is dropped and every report has been sent. The ledger's answers go to `tell`.
-///
-/// # Errors
-/// The coordinator refused this worker.
-pub(crate) async fn forward(
-    worker: Arc<Worker>,
-    mut fates: FateReceiver,
-    counts: Arc<ReceiptCounts>,
-    tell: impl Fn(LedgerWord),
-) -> Result<(), CallError> {
-    let mut gathered = Gathered::default();
-    let mut deadline = None;
+impl FateQueue {
+    /// An empty queue, and its ends.
+    pub(crate) fn new() -> (Self, Fates, FateReceiver) {
+        let (fates, receiver) = mpsc::unbounded_channel();
+        (Self { fates: fates.downgrade(), bad: AtomicU64::new(0) }, fates, receiver)
+    }
+
+    /// Gives ranges back, to go to others.
+    pub(crate) fn give_back(&self, ranges: Vec<ReturnedRange>) {
+        if !ranges.is_empty() {
+            self.send(Fate::Returned(ranges));
+        }
+    }
+
+    /// Waits until all that was reported is durable.
+    pub(crate) async fn flush(&self) {
+        let (done, flushed) = oneshot::channel();
+        self.send(Fate::Flush(done));
+        // Answered, or the ledger's task has ended: then there is nothing to wait for.
+        let _flushed = flushed.await;
+    }
+
+    /// Waits until all that was reported is durable, but not for the end of an outage.
+    ///
+    /// # Errors
+    /// The outage has lasted for a moment.
+    pub(crate) async fn flush_or_outage(&self, outage: watch::Receiver<Option<Outage>>) -> Result<(), CallError> {
+        tokio::select! {
+            biased;
+            () = self.flush() => Ok(()),
+            outage = lasting(outage) => Err(CallError::Unavailable(format!("{outage}. Receipts wait until it can be written."))),
+        }
+    }
+
+    /// Bad records so far.
+    pub(crate) fn bad(&self) -> u64 {
+        self.bad.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn count_bad(&self, records: usize) {
+        self.bad.fetch_add(records as u64, Ordering::Relaxed);
+    }
+
+    fn send(&self, fate: Fate) {
+        // The stream has ended, and its task with it, if nothing can be sent.
+        let _gone = self.fates.upgrade().map(|fates| fates.send(fate));
+    }
+}
+
+/// Returns when an outage has lasted for a moment; never without one.
+async fn lasting(mut outage: watch::Receiver<Option<Outage>>) -> Outage {
     loop {
-        let next = match deadline {
-            None => fates.recv().await,
-            Some(at) => match timeout_at(at, fates.recv()).await {
-                Ok(next) => next,
-                Err(_elapsed) => {
-                    gathered.hand_in(&worker, &counts, &tell).await?;
-                    deadline = None;
-                    continue;
-                }
-            },
+        let Ok(begun) = outage.wait_for(Option::is_some).await.map(|begun| begun.clone()) else {
+            return std::future::pending().await;
         };
-        let Some(fate) = next else {
-            return gathered.hand_in(&worker, &counts, &tell).await;
-        };
-        let mut urgent = gathered.add(fate);
-        // Reports that wait already go into the same request, so that one commit carries a whole folder of bad files. But
-        // reports that come after a question do not change its answer.
-        while gathered.len() < MOST
-            && gathered.missing.is_empty()
-            && let Ok(fate) = fates.try_recv()
-        {
-            urgent |= gathered.add(fate);
-        }
-        if urgent || gathered.len() >= MOST {
-            gathered.hand_in(&worker, &counts, &tell).await?;
-            deadline = None;
-        } else {
-            deadline.get_or_insert_with(|| Instant::now() + GATHER);
+        let over = outage.wait_for(Option::is_none);
+        if let (Some(begun), Err(_elapsed)) = (begun, timeout(MOMENT, over).await) {
+            return begun;
         }
     }
 }
-
-#[derive(Default)]
-struct Gathered {
-    receipts: BatchReceipts,
-    shares: Vec<GroupShare>,
-    /// Groups to ask about.
-    missing: Vec<String>,
-    /// Names of groups; one that is in both has ended first.
-    began: Vec<String>,
-    ended: Vec<String>,
-    bad: Vec<BadRecord>,
-    returned: Vec<ReturnedRange>,
-    settled: Vec<SettledEpoch>,
-    /// Batches that wait to be noted.
-    seen: Vec<u64>,
-    waiting: Vec<oneshot::Sender<()>>,
-}
-
-impl Gathered {
-    /// Receipts, bad records and ranges together.
-    fn len(&self) -> usize {
-        self.receipts.len() + self.shares.len() + self.bad.len() + self.returned.len()
-    }
-
-    /// Takes a fate in. True when it cannot wait.
-    fn add(&mut self, fate: Fate) -> bool {
-        match fate {
-            Fate::Acked { receipts, urgent } => {
-                self.receipts.extend(receipts);
-                urgent
-            }
-            Fate::Shared(shares) => {
-                self.shares.extend(shares);
-                false
-            }
-            Fate::GroupBegan(name) => {
-                self.began.push(name);
-                false
-            }
-            Fate::GroupEnded(name) => {
-                self.began.retain(|began| *began != name);
-                for share in &mut self.shares {
-                    share.waiting.retain(|waits| *waits != name);
-                }
-                self.ended.push(name);
-                false
-            }
-            Fate::Missing(names) => {
-                self.missing.extend(names);
-                true
-            }
-            Fate::Seen { items, batch } => {
-                self.receipts.items.extend(items);
-                self.seen.push(batch);
-                true
-            }
-            Fate::Bad(record) => {
-                self.bad.push(record);
-                // The next file may be the last of the epoch: an epoch of bad records must end as well.
-                true
-            }
-            Fate::Returned(items) => {
-                self.returned.extend(items);
-                true
-            }
-            Fate::Settled(settled) => {
-                self.settled.push(settled);
-                true
-            }
-            Fate::Flush(done) => {
-                self.waiting.push(done);
-                true
-            }
-        }
-    }
-
-    async fn hand_in(
-        &mut self,
-        worker: &Worker,
-        counts: &ReceiptCounts,
-        tell: &impl Fn(LedgerWord),
-    ) -> Result<(), CallError> {
-        let mut gone = Vec::new();
-        let says_nothing =
-            self.receipts.items.is_empty() && self.shares.is_empty() && self.began.is_empty() && self.ended.is_empty();
-        if !says_nothing {
-            let BatchReceipts { items, bad, groups, .. } = &mut self.receipts;
-            let leases: Vec<u64> = items.iter().map(|item| item.lease).collect();
-            counts.bad.fetch_add(bad.len() as u64, Ordering::Relaxed);
-            let receipts = AckRequest {
-                items: std::mem::take(items),
-                bad: std::mem::take(bad),
-                groups: std::mem::take(groups),
-                shares: std::mem::take(&mut self.shares),
-                began: std::mem::take(&mut self.began),
-                ended: std::mem::take(&mut self.ended),
-                ..AckRequest::default()
-            };
-            let reply = worker.ack(receipts).await?;
-            gone.extend(lost_leases("receipts", leases.into_iter().zip(reply.verdicts())));
-        }
-        if !self.receipts.shared.is_empty() {
-            let groups = std::mem::take(&mut self.receipts.shared);
-            let items = groups.iter().filter_map(|receipt| receipt.item).collect();
-            // The trainer that holds the batch, or the group that consumed it, answers for it. So the verdicts do not
-            // matter here.
-            worker.ack(AckRequest { items, groups, hand_in: true, ..AckRequest::default() }).await?;
-        }
-        if !self.bad.is_empty() {
-            counts.bad.fetch_add(self.bad.len() as u64, Ordering::Relaxed);
-            let leases: Vec<u64> = self.bad.iter().map(|record| record.lease).collect();
-            let reply = worker.nack(std::mem::take(&mut self.bad)).await?;
-            gone.extend(lost_leases("bad records", leases.into_iter().zip(reply.verdicts())));
-        }
-        if !self.returned.is_empty() {
-            let leases: Vec<u64> = self.returned.iter().map(|item| item.lease).collect();
-            let reply = worker.give_back(std::mem::take(&mut self.returned)).await?;
-            gone.extend(lost_leases("returned positions", leases.into_iter().zip(reply.verdicts())));
-        }
-        for SettledEpoch { epoch, last_lease, tail } in self.settled.drain(..) {
-            let leases: Vec<u64> = tail.iter().map(|range| range.lease).collect();
-            let reply = worker.settle(epoch, last_lease, tail).await?;
-            gone.extend(lost_leases("tails", leases.into_iter().zip(reply.verdicts())));
-        }
-        if !gone.is_empty() {
-            tell(LedgerWord::Lost(gone));
-        }
-        if !self.missing.is_empty() {
-            // After all reports that came before the question.
-            let asked = std::mem::take(&mut self.missing);
-            let reply = worker.ack(AckRequest { missing: asked.clone(), ..AckRequest::default() }).await?;
-            tell(LedgerWord::Missed { asked, missed: reply.missed });
-        }
-        // After the lost leases, whose batches must not be offered again. Refused reports are confirmed as well: no later
-        // answer comes for their batches, which would hold up the end of their epoch forever.
-        self.seen.drain(..).for_each(|batch| tell(LedgerWord::Noted(batch)));
-        for done in self.waiting.drain(..) {
-            // The caller may have gone meanwhile.
-            let _gone = done.send(());
-        }
-        Ok(())
-    }
-}
-
-/// The leases that are lost, by the verdicts. The log has what was refused.
-fn lost_leases(what: &str, verdicts: impl Iterator<Item = (u64, Verdict)>) -> Vec<u64> {
-    let (mut lost, mut invalid) = (Vec::new(), 0);
-    for (lease, verdict) in verdicts {
-        match verdict {
-            Verdict::Accepted => {}
-            Verdict::Lost => lost.push(lease),
-            Verdict::Invalid | Verdict::Unspecified => invalid += 1,
-        }
-    }
-    if !lost.is_empty() {
-        tracing::info!(
-            lost = lost.len(),
-            what,
-            "the leases are no longer this daemon's; the records are delivered again"
-        );
-    }
-    if invalid > 0 {
-        tracing::error!(invalid, what, "the ledger refused them: they do not fit their leases");
-    }
-    lost
-}
-
-#[cfg(test)]
-mod tests;

@@ -7,8 +7,8 @@ use forebay_ring::{ConsumerId, Membership, text_code};
 
 use crate::consumers::HandedIn;
 use crate::hand_in::{self, HandIns};
+use crate::ledger_client::LedgerClient;
 use crate::presence::Presence;
-use crate::stream_ledger::StreamLedger;
 
 /// A trainer that asks to attach.
 #[derive(Debug)]
@@ -39,7 +39,7 @@ pub fn ledger_code(error: &CallError) -> u32 {
 /// Tells the ledger of a trainer, before the trainer is told of the stream. Gives what the trainer holds of an earlier
 /// incarnation.
 pub(crate) async fn welcome(
-    ledger: &StreamLedger,
+    ledger: &LedgerClient,
     presence: &Presence,
     (id, number): (ConsumerId, u64),
     hand_ins: &HandIns,
@@ -47,13 +47,13 @@ pub(crate) async fn welcome(
 ) -> Result<Vec<HandedIn>, CallError> {
     if let Some(group) = group.filter(|group| !group.name.is_empty()) {
         let began = AckRequest { began: vec![group.name.clone()], ..AckRequest::default() };
-        ledger.worker().ack(began).await?;
+        ledger.ack(began).await?;
     }
     let adopted = hand_ins.tell(ledger, group).await?;
-    if let Err(error) = presence.enter(ledger.worker(), id, number).await {
+    if let Err(error) = presence.enter(ledger, id, number).await {
         hand_in::give_back(adopted, ledger);
         return Err(error);
     }
-    ledger.trainer_is_heard();
+    ledger.permit().give();
     Ok(adopted)
 }

@@ -13,6 +13,7 @@ use forebay_ring::{ConsumerId, Peer, SlotMut, Socket, text_code};
 use thiserror::Error;
 use tokio::sync::oneshot;
 
+use crate::ack::{FateReceiver, Fates};
 use crate::admission::{AttachRequest, ledger_code, welcome};
 use crate::attendance::{Attendance, Party};
 use crate::consumers::{
@@ -20,10 +21,11 @@ use crate::consumers::{
     RingSupply, RingThread, TrainerHooks, inbox,
 };
 use crate::handover::{Handover, Vacancies};
+use crate::ledger_client::LedgerClient;
+use crate::ledger_tasks;
 use crate::missed;
 use crate::presence::Presence;
 use crate::settings::DeliverySettings;
-use crate::stream_ledger::{LedgerEnds, StreamLedger};
 use crate::stream_ring::{NoRing, StreamRing};
 
 /// How long a batch that trainers elsewhere wait for may stay untaken (semantics rule 35).
@@ -66,7 +68,9 @@ pub struct RingStart {
 #[derive(Debug)]
 pub struct Delivery {
     terms: DeliveryTerms,
-    ledger: StreamLedger,
+    ledger: Arc<LedgerClient>,
+    /// What became of records, for the ledger.
+    fates: Fates,
     attendance: Arc<Attendance>,
     presence: Presence,
     outbox: Outbox,
@@ -80,7 +84,7 @@ pub struct Delivery {
 pub struct DeliveryEnds {
     inbox: Inbox,
     vacancies: Vacancies,
-    ledger: LedgerEnds,
+    fates: FateReceiver,
 }
 
 /// Where the stages hand over what they make. Clones lead to the same trainers.
@@ -125,21 +129,23 @@ impl Delivery {
         terms: DeliveryTerms,
     ) -> Result<(Self, DeliveryEnds), DeliveryError> {
         let (outbox, inbox) = inbox()?;
-        let (ledger, told) = StreamLedger::open(ledgers, request).await?;
+        let has_others = ledgers.is_remote();
+        let (ledger, fates, receiver) = LedgerClient::open(ledgers, request, has_others, outbox.clone()).await?;
+        let ledger = Arc::new(ledger);
         let ((vacant, free), (yields, gave_way)) = (channel::unbounded(), channel::unbounded());
         let attendance = Arc::new(Attendance::new(terms.stream.clone(), terms.part));
         let (presence, counters) = (Presence::default(), Arc::default());
-        let delivery = Self { terms, ledger, attendance, presence, outbox, free, gave_way, counters };
+        let delivery = Self { terms, ledger, fates, attendance, presence, outbox, free, gave_way, counters };
         let vacancies = Vacancies { free: vacant, gave_way: yields };
-        Ok((delivery, DeliveryEnds { inbox, vacancies, ledger: told }))
+        Ok((delivery, DeliveryEnds { inbox, vacancies, fates: receiver }))
     }
 
-    /// Starts the ring's thread, and the tasks that carry its words to the ledger and back.
+    /// Starts the ring's thread, and the tasks of the ledger's client.
     ///
     /// # Errors
     /// The system has no room for the thread.
     pub fn start(&self, ends: DeliveryEnds, around: RingStart) -> io::Result<()> {
-        let DeliveryEnds { inbox, vacancies, ledger: told } = ends;
+        let DeliveryEnds { inbox, vacancies, fates: receiver } = ends;
         let RingStart { node, first, further, calls, surplus } = around;
         let (ledger, attendance) = (&self.ledger, Arc::clone(&self.attendance));
         let parts = RingParts {
@@ -147,9 +153,9 @@ impl Delivery {
             node,
             rings: RingSupply { first, further, vacancies },
             ledger: LedgerReports {
-                fates: ledger.fates(),
-                blamed: ledger.worker().blamed(),
-                waiting: ledger.worker().waiting(),
+                fates: self.fates.clone(),
+                blamed: ledger.blamed(),
+                waiting: ledger.updates().waiting(),
             },
             hooks: TrainerHooks {
                 calls,
@@ -164,18 +170,23 @@ impl Delivery {
                 end_timeout: self.terms.epoch_end_timeout,
             },
             rules: DeliveryRules { settings: self.terms.settings, in_order: self.terms.part.is_some() },
-            groups: ledger.former_groups().to_vec(),
-            untaken: UNTAKEN.min(ledger.worker().lease_ttl()),
+            groups: ledger.opened().former_groups.clone(),
+            untaken: UNTAKEN.min(ledger.lease_ttl()),
             counters: Arc::clone(&self.counters),
         };
         RingThread::start(parts, inbox, &self.outbox)?;
-        ledger.tell(told, &self.outbox);
+        ledger_tasks::start(ledger, receiver);
         Ok(())
     }
 
     /// The stream's client of its ledger.
-    pub fn ledger(&self) -> &StreamLedger {
+    pub fn ledger(&self) -> &Arc<LedgerClient> {
         &self.ledger
+    }
+
+    /// Where the stages report what became of records, for the ledger.
+    pub fn fates(&self) -> Fates {
+        self.fates.clone()
     }
 
     // The stages.
@@ -254,7 +265,8 @@ impl Delivery {
             Some(reason) => (Vec::new(), Some((text_code::BUSY, reason))),
         };
         let info = info(self.ledger.progress().floor);
-        let arrival = Arrival { id, socket, peer, protocol, credits, membership, key, incarnation, info, adopted, notice };
+        let arrival =
+            Arrival { id, socket, peer, protocol, credits, membership, key, incarnation, info, adopted, notice };
         match refusal {
             None => self.post(Note::Attach(Box::new(arrival))),
             Some((code, reason)) => {
@@ -308,7 +320,7 @@ impl Delivery {
         // The ring's thread says what they had after it has seen them leave.
         self.see_who_left().await;
         self.ledger.flush().await;
-        if let Err(error) = self.presence.leave(self.ledger.worker(), &gone).await {
+        if let Err(error) = self.presence.leave(&self.ledger, &gone).await {
             tracing::debug!(stream = self.terms.shown(), %error, "the ledger is not told that trainers have left");
         }
     }

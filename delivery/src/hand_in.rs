@@ -13,8 +13,8 @@ use forebay_ring::{BatchId, Bulk, BulkError, Claim, HandIn};
 use thiserror::Error;
 
 use crate::consumers::{HandedIn, HeldClaim, ranges};
+use crate::ledger_client::LedgerClient;
 use crate::receipt::group_receipt;
-use crate::stream_ledger::StreamLedger;
 use forebay_threads as threads;
 
 /// What a trainer hands in. It is in the trainer's own sealed memory, and is read part by part, so a long list takes no
@@ -80,7 +80,7 @@ impl HandIns {
     /// never end.
     pub(crate) async fn tell(
         &self,
-        ledger: &StreamLedger,
+        ledger: &LedgerClient,
         group: Option<&GroupKey>,
     ) -> Result<Vec<HandedIn>, CallError> {
         let mut adopted = Vec::new();
@@ -95,7 +95,7 @@ impl HandIns {
 
     async fn tell_parts(
         &self,
-        ledger: &StreamLedger,
+        ledger: &LedgerClient,
         group: Option<&GroupKey>,
         adopted: &mut Vec<HandedIn>,
     ) -> Result<(), CallError> {
@@ -112,14 +112,14 @@ impl HandIns {
 }
 
 /// Batches that were taken back for a trainer which is not let in go to others.
-pub(crate) fn give_back(adopted: Vec<HandedIn>, ledger: &StreamLedger) {
+pub(crate) fn give_back(adopted: Vec<HandedIn>, ledger: &LedgerClient) {
     let held = adopted.into_iter().flat_map(|handed_in| handed_in.claims);
-    ledger.give_back(ranges(held, Cause::TrainerEnded));
+    ledger.fates().give_back(ranges(held, Cause::TrainerEnded));
 }
 
 async fn tell_part(
     part: &[HandIn],
-    ledger: &StreamLedger,
+    ledger: &LedgerClient,
     group: Option<&GroupKey>,
     adopted: &mut Vec<HandedIn>,
 ) -> Result<(), CallError> {
@@ -143,7 +143,7 @@ async fn tell_part(
         let items: Vec<AckItem> = items.collect();
         let of_group = receipts(group, consumed.iter().map(|hand_in| hand_in.seq).zip(items.iter().copied()));
         let request = AckRequest { items, groups: of_group, hand_in: true, ..AckRequest::default() };
-        ledger.worker().ack(request).await?;
+        ledger.ack(request).await?;
     }
     if held.is_empty() {
         return Ok(());
@@ -155,7 +155,7 @@ async fn tell_part(
     };
     // No group can miss a part of a batch that has no records.
     let groups = receipts(group, held.iter().filter(|hand_in| hand_in.bare == 0).map(held_item));
-    let reply = ledger.worker().reclaim(ReclaimRequest { items, groups, ..ReclaimRequest::default() }).await?;
+    let reply = ledger.reclaim(ReclaimRequest { items, groups, ..ReclaimRequest::default() }).await?;
     take_back(held.iter().zip(reply.verdicts()), group.is_some(), adopted);
     Ok(())
 }

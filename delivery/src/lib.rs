@@ -15,14 +15,14 @@ mod delivery;
 mod hand_in;
 mod handover;
 mod later;
+mod ledger_client;
+mod ledger_event;
+mod ledger_tasks;
 mod missed;
-mod news;
 mod presence;
 pub mod receipt;
 mod settings;
-mod stream_ledger;
 mod stream_ring;
-mod worker;
 
 /// Target of the log lines that trainers are told as well, as an exception or a notice. The private daemon of a Loader does not
 /// write them: its user has heard them already, or has caught them.
@@ -35,7 +35,6 @@ pub use delivery::{Delivery, DeliveryEnds, DeliveryError, DeliveryTerms, Inlet, 
 pub use hand_in::{HandInError, HandIns};
 pub use handover::{FinishedBatch, Handover, StageWait};
 pub use later::{EpochPosition, LaterBatches, Way, Youngest};
+pub use ledger_client::{LeasePermit, LedgerClient, LedgerCounts, LedgerUpdates, OpenedLedger};
 pub use settings::{DeliverySettings, Mode, Slow};
-pub use stream_ledger::{LedgerCounts, StreamLedger};
 pub use stream_ring::{LockSlot, NoRing, StreamRing};
-pub use worker::Worker;

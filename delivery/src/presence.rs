@@ -8,7 +8,7 @@ use forebay_proto::v1::attend_request::Attendance;
 use forebay_ring::ConsumerId;
 use tokio::sync::Mutex;
 
-use crate::worker::Worker;
+use crate::ledger_client::LedgerClient;
 
 /// See the module.
 #[derive(Debug, Default)]
@@ -27,23 +27,22 @@ impl Presence {
     ///
     /// # Errors
     /// The ledger refuses this worker.
-    pub(crate) async fn enter(&self, worker: &Worker, id: ConsumerId, number: u64) -> Result<(), CallError> {
+    pub(crate) async fn enter(&self, ledger: &LedgerClient, id: ConsumerId, number: u64) -> Result<(), CallError> {
         let mut known = self.0.lock().await;
         let is_first = known.numbers.is_empty();
         known.numbers.insert(id, number);
-        let told = known.tell(worker).await;
+        let told = known.tell(ledger).await;
         if told.is_err() {
             known.numbers.remove(&id);
         }
         told?;
-        if is_first && worker.has_others() {
+        if is_first && ledger.has_others() {
             // Another node may have ended the epoch of batches that are here: the ring's thread is to know which leases have ended.
-            match worker.heartbeat().await {
+            match ledger.heartbeat().await {
                 // The trainer waits for batches then, and is told why.
                 Ok(()) | Err(CallError::Unavailable(_)) => {}
                 Err(refusal) => return Err(refusal),
             }
-            worker.was_heard().await;
         }
         Ok(())
     }
@@ -52,13 +51,13 @@ impl Presence {
     ///
     /// # Errors
     /// The ledger refuses this worker.
-    pub(crate) async fn leave(&self, worker: &Worker, gone: &[ConsumerId]) -> Result<(), CallError> {
+    pub(crate) async fn leave(&self, ledger: &LedgerClient, gone: &[ConsumerId]) -> Result<(), CallError> {
         let mut known = self.0.lock().await;
         if known.is_final {
             return Ok(());
         }
         known.numbers.retain(|id, _| !gone.contains(id));
-        known.tell(worker).await
+        known.tell(ledger).await
     }
 
     /// The daemon ends: whichever trainers are here come to the next one.
@@ -78,8 +77,8 @@ impl Presence {
 }
 
 impl KnownTrainers {
-    async fn tell(&self, worker: &Worker) -> Result<(), CallError> {
+    async fn tell(&self, ledger: &LedgerClient) -> Result<(), CallError> {
         let attendance = if self.numbers.is_empty() { Attendance::Empty } else { Attendance::Attended };
-        worker.attend(attendance, self.numbers.values().copied().collect()).await
+        ledger.attend(attendance, self.numbers.values().copied().collect()).await
     }
 }

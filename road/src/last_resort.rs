@@ -6,7 +6,7 @@ use std::process;
 use std::sync::{Weak, mpsc};
 use std::time::Duration;
 
-use forebay_delivery::Worker;
+use forebay_delivery::LedgerClient;
 use forebay_proto::v1::attend_request::Attendance;
 use parking_lot::Mutex;
 use tokio::runtime::Handle;
@@ -14,24 +14,24 @@ use tokio::runtime::Handle;
 /// How long the ledgers may take to receive the message.
 const MOMENT: Duration = Duration::from_secs(2);
 
-/// The workers of this process, each with what runs its commands.
-static WORKERS: Mutex<Vec<(Weak<Worker>, Handle)>> = Mutex::new(Vec::new());
+/// The ledgers of this process, each with what runs its commands.
+static LEDGERS: Mutex<Vec<(Weak<LedgerClient>, Handle)>> = Mutex::new(Vec::new());
 
-/// Registers a worker, so that its ledger is told if the daemon ends itself.
-pub(crate) fn watch(worker: Weak<Worker>, runtime: Handle) {
-    let mut workers = WORKERS.lock();
-    workers.retain(|(worker, _)| worker.strong_count() > 0);
-    workers.push((worker, runtime));
+/// Registers a ledger, which is told if the daemon ends itself.
+pub(crate) fn watch(ledger: Weak<LedgerClient>, runtime: Handle) {
+    let mut ledgers = LEDGERS.lock();
+    ledgers.retain(|(ledger, _)| ledger.strong_count() > 0);
+    ledgers.push((ledger, runtime));
 }
 
 fn abort() -> ! {
     let (told, all) = mpsc::channel::<()>();
-    for (worker, runtime) in WORKERS.lock().iter() {
-        if let Some(worker) = worker.upgrade() {
+    for (ledger, runtime) in LEDGERS.lock().iter() {
+        if let Some(ledger) = ledger.upgrade() {
             let told = told.clone();
             runtime.spawn(async move {
                 // The daemon ends in any case. If the ledger is not told, the worker's leases make suspects at worst.
-                let _heard = worker.attend(Attendance::Ending, Vec::new()).await;
+                let _heard = ledger.attend(Attendance::Ending, Vec::new()).await;
                 drop(told);
             });
         }

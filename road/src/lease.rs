@@ -3,14 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use forebay_delivery::Worker;
+use forebay_delivery::LedgerClient;
 use forebay_ledger_client::CallError;
 use forebay_plan::Plan;
 use forebay_proto::v1::acquire_reply::Answer;
 use forebay_proto::v1::{Cause, Lease, Progress, Range, ReturnedRange};
 use forebay_sources::Source;
 use tokio::sync::oneshot::{self, error::TryRecvError};
-use tokio::sync::watch;
 use tokio::time::Instant;
 
 use crate::prefetch::Prefetch;
@@ -42,25 +41,25 @@ impl Default for LeaseSettings {
     }
 }
 
-/// Runs until it is cancelled or every epoch is complete; begins when `may_ask` is true.
+/// Runs until it is cancelled or every epoch is complete. It begins when leases may be asked for.
 ///
 /// # Errors
 /// The coordinator refused this worker: another incarnation took its place, or its ledger is gone.
 pub(crate) async fn keep(
-    worker: Arc<Worker>,
+    ledger: Arc<LedgerClient>,
     prefetch: Arc<Prefetch>,
     plan: Arc<Plan>,
     source: Arc<dyn Source>,
     settings: LeaseSettings,
-    mut may_ask: watch::Receiver<bool>,
     mut stop: oneshot::Receiver<()>,
 ) -> Result<(), CallError> {
+    let mut may_ask = ledger.permit().watch();
     tokio::select! {
         _ = &mut stop => return Ok(()),
-        // The stream is gone, so nothing is left that could stop this task.
-        asked = may_ask.wait_for(|may| *may) => if asked.is_err() { return Ok(()) },
+        _given = may_ask.wait_for(|may| *may) => {}
     }
-    let (mut progress, mut recalled, mut tails) = (worker.progress(), worker.recalled(), worker.tails());
+    let updates = ledger.updates();
+    let (mut progress, mut recalled, mut tails) = (updates.progress(), updates.recalled(), updates.tails());
     let generation = progress.borrow().generation;
     let (mut asked_again, mut in_vain) = (Instant::now(), 0_u32);
     // The task waits for a reply under way. Otherwise, a lease in that reply would have no owner until it expires. If the
@@ -76,13 +75,13 @@ pub(crate) async fn keep(
         if asks && asked_again <= Instant::now() {
             let reply = tokio::select! {
                 biased;
-                reply = worker.acquire(u32::try_from(wanted).unwrap_or(u32::MAX), settings.batch) => reply?,
-                () = called_off(&mut stop, &worker) => return Ok(()),
+                reply = ledger.acquire(u32::try_from(wanted).unwrap_or(u32::MAX), settings.batch) => reply?,
+                () = called_off(&mut stop, &ledger) => return Ok(()),
             };
             if reply.progress.is_some_and(|progress| progress.generation > generation) {
                 // A trainer of another node has moved the run to another state, and the stream starts again there. A
                 // batch from before that must not be among later ones.
-                worker.give_back(reply.leases.iter().map(whole).collect()).await?;
+                ledger.give_back(reply.leases.iter().map(whole).collect()).await?;
                 return Ok(());
             }
             match reply.answer() {
@@ -127,10 +126,10 @@ pub(crate) async fn keep(
 }
 
 /// Returns when this task must stop and a coordinator in another process does not answer.
-async fn called_off(stop: &mut oneshot::Receiver<()>, worker: &Worker) {
-    let mut outage = worker.outage();
+async fn called_off(stop: &mut oneshot::Receiver<()>, ledger: &LedgerClient) {
+    let mut outage = ledger.outage();
     let _stopped = stop.await;
-    if !worker.has_others() || outage.wait_for(Option::is_some).await.is_err() {
+    if !ledger.has_others() || outage.wait_for(Option::is_some).await.is_err() {
         std::future::pending::<()>().await;
     }
 }

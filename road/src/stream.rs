@@ -239,15 +239,15 @@ impl Stream {
     /// another number of ranks. A trainer that wants the shard or the rank here needs the stream to be opened again
     /// (semantics rules 39 and 40).
     pub async fn has_moved(&self) -> bool {
-        let worker = self.delivery.ledger().worker();
+        let ledger = self.delivery.ledger();
         if self.identity.part.is_none() || !self.is_idle() {
             return false;
         }
         // The worker may not know that yet. If the coordinator does not answer, the trainer is told later.
-        if let Err(error) = worker.heartbeat().await {
+        if let Err(error) = ledger.heartbeat().await {
             tracing::debug!(stream = %self.identity, %error, "the ledger was not asked whose the shard is");
         }
-        worker.is_fenced()
+        ledger.is_fenced()
     }
 
     /// Whether no trainer was attached at the last report of the ring's thread.

@@ -4,7 +4,7 @@ use forebay_ring::MessageKind;
 
 use super::deliveries::Deliveries;
 use super::readers::{Readers, number};
-use crate::worker::LedgerWord;
+use crate::ledger_event::LedgerWord;
 
 /// Takes a word of the ledger, and tells the trainers that it concerns.
 pub(super) fn hear(word: LedgerWord, readers: &mut Readers, deliveries: &mut Deliveries) {

@@ -11,8 +11,8 @@ use tokio::sync::oneshot;
 
 use crate::consumers::{Arrival, RingStatus};
 use crate::handover::Handover;
+use crate::ledger_event::LedgerWord;
 use crate::stream_ring::{NoRing, StreamRing};
-use crate::worker::LedgerWord;
 
 /// Something that the ring's thread is to know.
 #[derive(Debug)]

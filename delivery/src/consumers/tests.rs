@@ -19,9 +19,9 @@ mod waits;
 use super::*;
 use crate::ack::BatchReceipts;
 use crate::handover::Vacancies;
+use crate::ledger_event::LedgerWord;
 use crate::settings::DeliverySettings;
 use crate::stream_ring::StreamRing;
-use crate::worker::LedgerWord;
 
 /// How long anything may take before the test has failed.
 const PATIENCE: Duration = Duration::from_secs(60);

@@ -143,9 +143,7 @@ async fn reset(stream: &Stream, consumer: ConsumerId, epoch: u64) -> Result<(), 
             Ok(())
         }
         Ordering::Equal => {
-            stream
-                .anew(async || stream.delivery.ledger().worker().abandon(epoch, generation).await.map(|_| Ended::Some))
-                .await
+            stream.anew(async || stream.delivery.ledger().abandon(epoch, generation).await.map(|_| Ended::Some)).await
         }
         Ordering::Greater => {
             Err(CallError::Invalid(format!("Epoch {epoch} cannot be ended: the stream is in epoch {floor}.")))

@@ -29,11 +29,11 @@ impl ToldOfFailure {
 /// Watches the run until the stream is gone, if others may change the run or its ledger may fail it. A shard belongs to
 /// one daemon, which alone decides when it fails.
 pub(super) fn watch(stream: &Arc<Stream>) {
-    let worker = stream.delivery.ledger().worker();
+    let updates = stream.delivery.ledger().updates();
     if matches!(stream.identity.part, Some(EpochPart::Shard(_))) {
         return;
     }
-    let (mut failure, mut progress) = (worker.failure(), worker.progress());
+    let (mut failure, mut progress) = (updates.failure(), updates.progress());
     let stream = Arc::downgrade(stream);
     tokio::spawn(async move {
         loop {

@@ -38,11 +38,11 @@ impl Idleness {
 
 /// Watches a stream until it is gone, if other daemons may have its ledger. A shard or a rank belongs to one daemon.
 pub(super) fn watch(stream: &Arc<Stream>) {
-    let worker = stream.delivery.ledger().worker();
-    if !worker.has_others() || stream.identity.part.is_some() {
+    let ledger = stream.delivery.ledger();
+    if !ledger.has_others() || stream.identity.part.is_some() {
         return;
     }
-    let patience = PATIENCE.min(worker.lease_ttl());
+    let patience = PATIENCE.min(ledger.lease_ttl());
     let stream = Arc::downgrade(stream);
     tokio::spawn(async move {
         let mut idleness = Idleness::Read;
@@ -61,7 +61,7 @@ impl Stream {
     /// Gives back all positions, including finished batches, and asks for none until a trainer comes. Returns false if
     /// one is there.
     async fn rest(&self) -> bool {
-        if !self.delivery.ledger().wait_for_a_trainer(|| !self.is_idle()) {
+        if !self.delivery.ledger().permit().withdraw(|| !self.is_idle()) {
             return false;
         }
         tracing::info!(stream = %self.identity, "no trainer reads the stream: its positions go to other nodes");

@@ -110,7 +110,7 @@ impl Opening {
             }
             opened => opened?,
         };
-        last_resort::watch(Arc::downgrade(delivery.ledger().worker()), tokio::runtime::Handle::current());
+        last_resort::watch(Arc::downgrade(delivery.ledger()), tokio::runtime::Handle::current());
         let Node { name: worker, process } = self.node.clone();
         let stream = self.stream(dataset, delivery, rings.site());
         stream.delivery.start(ends, around(&stream, LastHolder { worker, process }, first, rings, surplus))?;
@@ -122,7 +122,7 @@ impl Opening {
         idle::watch(&stream);
         elsewhere::watch(&stream);
         stream.delivery.watch_trainers();
-        if stream.delivery.ledger().wants_outline() {
+        if stream.delivery.ledger().opened().wants_outline {
             outline::describe(&stream);
         }
         Ok(stream)

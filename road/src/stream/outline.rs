@@ -26,9 +26,7 @@ pub(super) fn describe(stream: &Arc<Stream>) {
         let made = beside(source, move || is_needed.strong_count() > 0).await;
         let Some(stream) = weak.upgrade() else { return };
         let said = match made {
-            Ok(Some(outline)) => {
-                stream.delivery.ledger().worker().describe(outline).await.map_err(|error| error.to_string())
-            }
+            Ok(Some(outline)) => stream.delivery.ledger().describe(outline).await.map_err(|error| error.to_string()),
             Ok(None) => Ok(()),
             Err(error) => Err(error.to_string()),
         };

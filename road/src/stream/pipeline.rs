@@ -277,7 +277,7 @@ impl Pipeline {
             }
         };
         let fixed = self.identity.part.is_some().then(|| batching(settings));
-        let shares_tails = fixed.is_none() && ledger.worker().has_others();
+        let shares_tails = fixed.is_none() && ledger.has_others();
         let mixer = self.mixer();
         // Pictures are mixed in the host, and then copied to the GPU.
         let gpu = site.gpu().filter(|_| mixer.is_none());
@@ -298,8 +298,8 @@ impl Pipeline {
             )
             .counted_in(Arc::clone(&self.decoded)),
             finish: Finish { mixer, targets: dataset.targets().writer(self.follows()), meter: Arc::clone(&self.meter) },
-            progress: ledger.worker().progress(),
-            outlet: Outlet { stream: self.identity.to_string(), output, fates: ledger.fates() },
+            progress: ledger.updates().progress(),
+            outlet: Outlet { stream: self.identity.to_string(), output, fates: delivery.fates() },
         };
         let (stop, stopped) = channel::bounded(0);
         let batcher = Batcher::new(self.rules(fixed.is_none()))
@@ -316,12 +316,11 @@ impl Pipeline {
         let ahead = self.leases(shares_tails);
         let (stop_leases, stopped_leases) = oneshot::channel();
         let leases = lease::keep(
-            Arc::clone(ledger.worker()),
+            Arc::clone(ledger),
             Arc::clone(&prefetch),
             Arc::clone(dataset.plan()),
             Arc::clone(dataset.source()),
             ahead,
-            ledger.may_lease(),
             stopped_leases,
         );
         let lease = tokio::spawn(async move {

@@ -39,7 +39,7 @@ pub(super) fn info(stream: &Stream, epoch: u64) -> StreamInfo {
             Layout::Nchw => "NCHW",
         }
         .into(),
-        spec_hash: stream.delivery.ledger().spec_hash().to_vec(),
+        spec_hash: stream.delivery.ledger().opened().spec_hash.clone(),
         daemon_pid: std::process::id(),
     }
 }

@@ -13,22 +13,23 @@ use forebay_proto::RecordSum;
 use forebay_proto::v1::{AckItem, AckRequest, AuditRequest, LeasedRange, Range, ReclaimRequest, ack_item::Kind};
 use forebay_ring::{Ack, BatchId, Claim, ClaimSum, ConsumerId, HeldBatch, Join, Membership, NO_RING, SlotId};
 use proptest::prelude::*;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::oneshot;
 
 use super::{BatchClaims, Deed, Deliveries, Receipts};
 use crate::ack::{Fate, Fates};
-use crate::consumers::{HandedIn, HeldClaim};
+use crate::consumers::{HandedIn, HeldClaim, Inbox, Note};
+use crate::ledger_client::LedgerClient;
+use crate::ledger_event::LedgerWord;
 use crate::receipt::{group_receipt, receipt};
-use crate::worker::{LedgerWord, Worker};
 use scene::{Had, Hand, Person, RECORDS, Step, TRAINERS, daemon, key, step};
 
 /// Everything that there is.
 struct Walk {
     ledgers: Handle,
-    worker: Arc<Worker>,
+    client: Arc<LedgerClient>,
     incarnation: u64,
     fates: Fates,
-    words: mpsc::UnboundedReceiver<LedgerWord>,
+    inbox: Inbox,
     deliveries: Deliveries,
     /// What the daemon has to tell and the ledger has not heard.
     pending: Vec<Fate>,
@@ -48,17 +49,17 @@ impl Walk {
         let settings =
             CoordinatorSettings { lease_ttl: Duration::from_secs(86_400), grace: Duration::ZERO, ..Default::default() };
         let ledgers = Coordinator::start(MemoryStore::new(), monotonic_clock(), settings).unwrap();
-        let (worker, fates, words, deliveries) = daemon(&ledgers, 1).await;
+        let (client, fates, inbox, deliveries) = daemon(&ledgers, 1).await;
         let people = [const { None }; TRAINERS.len()];
         let had = TRAINERS.map(|group| (group, Had::default())).into();
         let (pending, batches, starts) = (Vec::new(), HashMap::new(), HashMap::new());
         let now = Instant::now();
         let state = Self {
             ledgers,
-            worker,
+            client,
             incarnation: 1,
             fates,
-            words,
+            inbox,
             deliveries,
             pending,
             now,
@@ -145,7 +146,7 @@ impl Walk {
         let Some(slot) = self.deliveries.claim() else { return };
         let mut claims = Vec::new();
         for _ in 0..leases {
-            for lease in self.worker.acquire(1, 0).await.unwrap().leases {
+            for lease in self.client.acquire(1, 0).await.unwrap().leases {
                 self.starts.insert(lease.id, lease.start);
                 claims.push(Claim::new(lease.id, 0, u32::try_from(lease.end - lease.start).unwrap()));
             }
@@ -216,7 +217,7 @@ impl Walk {
         let mut person = self.people[who].take().unwrap_or_default();
         if person.id.is_none() {
             let began = vec![TRAINERS[who].to_owned()];
-            self.worker.ack(AckRequest { began, ..AckRequest::default() }).await.unwrap();
+            self.client.ack(AckRequest { began, ..AckRequest::default() }).await.unwrap();
             let handed_in = self.hand_in(who, &person).await;
             let id = ConsumerId(number);
             let membership = Membership { group: Some(TRAINERS[who].into()), join: Join::Next };
@@ -241,7 +242,7 @@ impl Walk {
             groups.extend(receipts.map(|item| group_receipt(&key(who), hand.held.seq, item)));
         }
         let items = groups.iter().filter_map(|receipt| receipt.item).collect();
-        self.worker.ack(AckRequest { items, groups, hand_in: true, ..AckRequest::default() }).await.unwrap();
+        self.client.ack(AckRequest { items, groups, hand_in: true, ..AckRequest::default() }).await.unwrap();
         let mut handed_in = Vec::new();
         for hand in &person.hands {
             let range = |claim: &Claim| Some(Range { start: claim.start, end: claim.end() });
@@ -252,7 +253,7 @@ impl Walk {
                 group_receipt(&key(who), hand.held.seq, AckItem { count: claim.len.into(), ..item })
             });
             let request = ReclaimRequest { items, groups: of_group.collect(), ..ReclaimRequest::default() };
-            let reply = self.worker.reclaim(request).await.unwrap();
+            let reply = self.client.reclaim(request).await.unwrap();
             let held = hand.claims.iter().zip(reply.verdicts());
             let claims = held.map(|(claim, verdict)| HeldClaim::reclaimed(*claim, verdict, true)).collect();
             let (hold, batch) = (hand.held.hold().unwrap(), BatchId { seq: hand.held.seq, epoch: 0 });
@@ -269,12 +270,15 @@ impl Walk {
         let (done, flushed) = oneshot::channel();
         self.fates.send(Fate::Flush(done)).unwrap();
         flushed.await.unwrap();
-        while let Ok(word) = self.words.try_recv() {
+        for note in self.inbox.notes().unwrap() {
+            let Note::Ledger(word) = note else { continue };
             match word {
                 LedgerWord::Lost(leases) => panic!("{leases:?} are this daemon's"),
                 LedgerWord::Noted(batch) => self.deliveries.noted(batch),
                 LedgerWord::Missed { asked, missed } => self.deliveries.groups.answered(&asked, missed),
-                LedgerWord::Deadline(_) | LedgerWord::Others(_) => panic!("that is no answer"),
+                // It has no end, and was told when the ledger was opened.
+                LedgerWord::Deadline(deadline) => assert_eq!(deadline, u64::MAX),
+                LedgerWord::Others(_) => panic!("that is no answer"),
             }
         }
         for person in self.people.iter_mut().flatten().filter(|person| person.id.is_some()) {
@@ -311,7 +315,7 @@ impl Walk {
         self.incarnation += 1;
         self.published = 0;
         self.batches.clear();
-        (self.worker, self.fates, self.words, self.deliveries) = daemon(&self.ledgers, self.incarnation).await;
+        (self.client, self.fates, self.inbox, self.deliveries) = daemon(&self.ledgers, self.incarnation).await;
         self.now = Instant::now();
         for person in self.people.iter_mut().flatten() {
             person.id = None;

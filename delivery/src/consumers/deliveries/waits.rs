@@ -9,7 +9,7 @@ use forebay_ring::{ConsumerId, ConsumerState, Exchange, GroupState};
 
 use crate::consumers::epoch_end::EpochEnd;
 use crate::handover::StageWait;
-use crate::worker::Others;
+use crate::ledger_event::Others;
 
 /// Trainers that wait for a batch of the open epoch, or for its end.
 #[derive(Debug)]

@@ -3,7 +3,7 @@
 use forebay_ring::{Number, Release};
 
 use super::*;
-use crate::worker::Others;
+use crate::ledger_event::Others;
 
 /// Far more than a socket takes that nobody reads.
 const MANY: u64 = 10_000;

@@ -9,13 +9,14 @@ use forebay_plan::PERMUTATION;
 use forebay_proto::v1::{GroupKey, LedgerSpec, OpenRequest};
 use forebay_ring::{Claim, ConsumerId, HeldBatch, SlotId};
 use proptest::prelude::*;
-use tokio::sync::mpsc;
 
-use crate::ack::{Fates, forward};
+use crate::ack::Fates;
 use crate::consumers::deliveries::Deliveries;
 use crate::consumers::parts::{DeliveryRules, EpochTerms};
+use crate::consumers::{Inbox, inbox};
+use crate::ledger_client::LedgerClient;
+use crate::ledger_tasks;
 use crate::settings::{DeliverySettings, Mode};
-use crate::worker::{LedgerWord, Worker};
 
 /// Records, which are all of one epoch.
 pub(super) const RECORDS: u64 = 40;
@@ -115,24 +116,20 @@ pub(super) fn key(of: usize) -> GroupKey {
 }
 
 /// A daemon of which no trainer knows yet.
-pub(super) async fn daemon(
-    ledgers: &Handle,
-    incarnation: u64,
-) -> (Arc<Worker>, Fates, mpsc::UnboundedReceiver<LedgerWord>, Deliveries) {
-    let (worker, _leases, opened) = Worker::open(ledgers.clone(), request(incarnation), false).await.unwrap();
-    let worker = Arc::new(worker);
-    let (fates, receiver) = mpsc::unbounded_channel();
-    let (say, words) = mpsc::unbounded_channel();
-    let tell = move |word| drop(say.send(word));
-    tokio::spawn(forward(Arc::clone(&worker), receiver, Arc::default(), tell));
+pub(super) async fn daemon(ledgers: &Handle, incarnation: u64) -> (Arc<LedgerClient>, Fates, Inbox, Deliveries) {
+    let (outbox, inbox) = inbox().unwrap();
+    let opened = LedgerClient::open(ledgers.clone(), request(incarnation), false, outbox).await;
+    let (client, fates, receiver) = opened.unwrap();
+    let client = Arc::new(client);
+    ledger_tasks::hand_in(Arc::clone(&client), receiver);
     let settings = DeliverySettings { mode: Mode::Each, ..DeliverySettings::default() };
     let mut deliveries = Deliveries::unordered(Some(1), Duration::from_secs(600), settings);
     deliveries.add_ring(0, 8);
     (0..8).for_each(|slot| deliveries.populated(SlotId { ring: 0, slot }));
-    for name in opened.groups {
-        deliveries.expect_group(name, Instant::now());
+    for name in &client.opened().former_groups {
+        deliveries.expect_group(name.clone(), Instant::now());
     }
-    (worker, fates, words, deliveries)
+    (client, fates, inbox, deliveries)
 }
 
 impl Deliveries {

@@ -1,6 +1,7 @@
-//! A worker between heartbeats and outages: what it hears of its leases, in which order, and what its end does not wait for.
+//! A client between heartbeats and outages: what the ring's thread hears of its leases, in which order, and what its end
+//! does not wait for.
 
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use forebay_coordinator::{Coordinator, CoordinatorSettings, MemoryStore, Store, StoreError, monotonic_clock};
 use forebay_ledger::Change;
@@ -8,6 +9,7 @@ use forebay_plan::PERMUTATION;
 use forebay_proto::v1::{Lease, LedgerSpec};
 
 use super::*;
+use crate::consumers::{Inbox, Note, inbox};
 
 const TTL: Duration = Duration::from_millis(500);
 
@@ -56,14 +58,15 @@ impl Site {
     }
 
     /// A worker as one of several daemons has it, or as the only one has it.
-    async fn worker(&self, name: &str, has_others: bool) -> (Arc<Worker>, LeaseWords) {
+    async fn worker(&self, name: &str, has_others: bool) -> (Arc<LedgerClient>, Inbox) {
         let spec =
             LedgerSpec { fingerprint: vec![7; 32], records: 20, permutation: PERMUTATION, ..LedgerSpec::default() };
         let (run, stream, worker) = ("run".into(), "stream".into(), name.into());
         let request = OpenRequest { run, stream, worker, spec: Some(spec), shard_size: 10, ..OpenRequest::default() };
         let request = OpenRequest { incarnation: 1, epochs: 1, ..request };
-        let (worker, words, _) = Worker::open(self.handle.clone(), request, has_others).await.unwrap();
-        (Arc::new(worker), words)
+        let (outbox, inbox) = inbox().unwrap();
+        let (client, ..) = LedgerClient::open(self.handle.clone(), request, has_others, outbox).await.unwrap();
+        (Arc::new(client), inbox)
     }
 
     fn fill_the_disk(&self, is_full: bool) {
@@ -71,19 +74,20 @@ impl Site {
     }
 }
 
-/// What was said until now.
-fn said(words: &mut LeaseWords) -> Vec<LedgerWord> {
-    std::iter::from_fn(|| words.try_recv()).collect()
+/// What the ring's thread was told of leases until now.
+fn said(inbox: &Inbox) -> Vec<LedgerWord> {
+    let word = |note| if let Note::Ledger(word) = note { Some(word) } else { None };
+    inbox.notes().unwrap().into_iter().filter_map(word).collect()
 }
 
-async fn lease(worker: &Worker) -> Lease {
+async fn lease(worker: &LedgerClient) -> Lease {
     worker.acquire(1, 0).await.unwrap().leases[0]
 }
 
 /// Asks for a lease in a task, which finds the disk full.
 async fn ask_in_an_outage(
     site: &Site,
-    worker: &Arc<Worker>,
+    worker: &Arc<LedgerClient>,
 ) -> tokio::task::JoinHandle<Result<AcquireReply, CallError>> {
     site.fill_the_disk(true);
     let asks = Arc::clone(worker);
@@ -95,38 +99,38 @@ async fn ask_in_an_outage(
 #[tokio::test]
 async fn rule_19_a_lost_lease_is_told_before_the_deadline_that_the_same_heartbeat_brings() {
     let site = Site::new();
-    let (paused, mut words) = site.worker("paused", true).await;
+    let (paused, words) = site.worker("paused", true).await;
     let (other, _) = site.worker("other", true).await;
     let lost = lease(&paused).await;
-    assert!(matches!(said(&mut words)[..], [LedgerWord::Deadline(_)]));
+    assert!(matches!(said(&words)[..], [LedgerWord::Deadline(_)]));
     site.now.fetch_add(2 * 500, Ordering::SeqCst);
     other.heartbeat().await.unwrap();
     paused.heartbeat().await.unwrap();
-    let told = said(&mut words);
+    let told = said(&words);
     let [LedgerWord::Lost(leases), LedgerWord::Deadline(_)] = &told[..] else { panic!("{told:?}") };
     assert_eq!(leases, &[lost.id]);
     paused.heartbeat().await.unwrap();
-    assert!(matches!(said(&mut words)[..], [LedgerWord::Deadline(_)]), "it is told once");
+    assert!(matches!(said(&words)[..], [LedgerWord::Deadline(_)]), "it is told once");
 }
 
 #[tokio::test]
 async fn rule_34_a_lease_is_not_used_before_a_heartbeat_has_named_it_if_one_was_sent_without_it() {
     let site = Site::new();
-    let (worker, mut words) = site.worker("one", true).await;
+    let (worker, words) = site.worker("one", true).await;
     let asked = ask_in_an_outage(&site, &worker).await;
     // This is answered: it changes nothing on the disk.
     worker.heartbeat().await.unwrap();
-    assert_eq!(said(&mut words).len(), 2);
+    assert_eq!(said(&words).len(), 2);
     site.fill_the_disk(false);
     let granted = asked.await.unwrap().unwrap();
     assert_eq!(granted.leases.len(), 1);
-    assert!(matches!(said(&mut words)[..], [LedgerWord::Deadline(_)]), "a further one was sent");
+    assert!(matches!(said(&words)[..], [LedgerWord::Deadline(_)]), "a further one was sent");
     // It was named: with heartbeats it stays for as long as they come.
     for _ in 0..4 {
         site.now.fetch_add(300, Ordering::SeqCst);
         worker.heartbeat().await.unwrap();
     }
-    assert!(said(&mut words).iter().all(|word| matches!(word, LedgerWord::Deadline(_))));
+    assert!(said(&words).iter().all(|word| matches!(word, LedgerWord::Deadline(_))));
 }
 
 #[tokio::test]
@@ -154,7 +158,7 @@ async fn rule_21_the_only_daemon_of_a_ledger_goes_on_telling_it_while_the_stream
 async fn rule_19_the_only_daemon_of_a_ledger_has_no_deadline() {
     let handle = Coordinator::start(MemoryStore::new(), monotonic_clock(), CoordinatorSettings::default()).unwrap();
     let site = Site { handle, now: Arc::default(), is_full: Arc::default() };
-    let (worker, mut words) = site.worker("local", false).await;
+    let (worker, words) = site.worker("local", false).await;
     worker.heartbeat().await.unwrap();
-    assert_eq!(said(&mut words), [LedgerWord::Deadline(u64::MAX)]);
+    assert_eq!(said(&words), [LedgerWord::Deadline(u64::MAX)]);
 }

@@ -5,6 +5,8 @@
 
 use std::collections::BTreeSet;
 
+use parking_lot::Mutex;
+
 /// See the module.
 #[derive(Debug, Default)]
 pub(super) struct GrantedLeases {
@@ -13,6 +15,24 @@ pub(super) struct GrantedLeases {
     beats: u64,
     /// `CLOCK_BOOTTIME` nanosecond until which they are this worker's, whatever happens.
     deadline: u64,
+}
+
+/// Leases that are not used before a heartbeat has named them. If the caller that asked for them gives up, they expire.
+pub(super) struct DoubtfulLeases<'a> {
+    pub(super) granted: &'a Mutex<GrantedLeases>,
+    pub(super) ids: Vec<u64>,
+}
+
+impl DoubtfulLeases<'_> {
+    pub(super) fn are_named(mut self) {
+        self.ids.clear();
+    }
+}
+
+impl Drop for DoubtfulLeases<'_> {
+    fn drop(&mut self) {
+        self.granted.lock().forget(&self.ids);
+    }
 }
 
 impl GrantedLeases {

@@ -3,20 +3,11 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use forebay_proto::v1::{LastHolder, LedgerNews};
+use forebay_proto::v1::LedgerNews;
 use parking_lot::Mutex;
 use tokio::sync::watch;
 
-/// What other workers have and want of the first epoch that is not complete.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Others {
-    /// The epoch.
-    pub epoch: u64,
-    /// Who has its last leases, first those that have had them for longest. There may be more.
-    pub holders: Vec<LastHolder>,
-    /// Their trainers wait: what no trainer here has taken for a while is given back.
-    pub want: bool,
-}
+use crate::ledger_event::Others;
 
 /// See the module.
 #[derive(Debug, Default)]
@@ -33,16 +24,16 @@ pub(super) struct OtherWorkers {
 }
 
 impl OtherWorkers {
-    /// Hears the news, as the worker of this name. Gives what they tell of the others if that has changed.
-    pub(super) fn hear(&self, news: LedgerNews, name: &str) -> Option<Others> {
-        self.tails.send_if_modified(|known| std::mem::replace(known, news.tails) != news.tails);
-        let mut holders = news.holders;
+    /// Hears an update, as the worker of this name. Gives what it tells of the others if that has changed.
+    pub(super) fn hear(&self, update: LedgerNews, name: &str) -> Option<Others> {
+        self.tails.send_if_modified(|known| std::mem::replace(known, update.tails) != update.tails);
+        let mut holders = update.holders;
         holders.retain(|holder| holder.worker != name);
         // Who waits as well keeps what it has: that is on its way to its own trainers. What was recalled for them is theirs too.
         let waits = self.waiting.load(Ordering::Relaxed) || self.said.load(Ordering::Relaxed);
-        let recalled = if waits { 0 } else { news.recalled };
+        let recalled = if waits { 0 } else { update.recalled };
         self.recalled.send_if_modified(|known| std::mem::replace(known, recalled) != recalled);
-        let epoch = news.progress.unwrap_or_default().floor;
+        let epoch = update.progress.unwrap_or_default().floor;
         let now = Others { epoch, holders, want: recalled > epoch };
         let mut known = self.known.lock();
         let is_new = *known != now;
@@ -72,11 +63,11 @@ impl OtherWorkers {
 
 #[cfg(test)]
 mod tests {
-    use forebay_proto::v1::Progress;
+    use forebay_proto::v1::{LastHolder, Progress};
 
     use super::*;
 
-    fn news(holders: &[&str], recalled: u64) -> LedgerNews {
+    fn update(holders: &[&str], recalled: u64) -> LedgerNews {
         let holders = holders.iter().map(|name| LastHolder { worker: (*name).into(), process: None }).collect();
         LedgerNews {
             progress: Some(Progress { floor: 3, drained: 4, generation: 1, failed: false }),
@@ -89,19 +80,19 @@ mod tests {
     #[test]
     fn rule_35_a_worker_is_told_of_others_and_only_of_what_has_changed() {
         let others = OtherWorkers::default();
-        let told = others.hear(news(&["me", "slow"], 0), "me").unwrap();
+        let told = others.hear(update(&["me", "slow"], 0), "me").unwrap();
         assert_eq!((told.epoch, told.holders[0].worker.as_str(), told.holders.len(), told.want), (3, "slow", 1, false));
-        assert_eq!(others.hear(news(&["me", "slow"], 0), "me"), None);
-        assert!(others.hear(news(&["me", "slow"], 4), "me").unwrap().want);
+        assert_eq!(others.hear(update(&["me", "slow"], 0), "me"), None);
+        assert!(others.hear(update(&["me", "slow"], 4), "me").unwrap().want);
         assert_eq!(*others.recalled().borrow(), 4);
     }
 
     #[test]
     fn rule_35_a_worker_whose_own_trainers_wait_gives_nothing_back() {
         let others = OtherWorkers::default();
-        others.hear(news(&["me"], 4), "me");
+        others.hear(update(&["me"], 4), "me");
         others.waiting().store(true, Ordering::Relaxed);
-        assert!(!others.hear(news(&["me"], 4), "me").unwrap().want);
+        assert!(!others.hear(update(&["me"], 4), "me").unwrap().want);
         assert_eq!(*others.recalled().borrow(), 0);
     }
 
@@ -112,10 +103,10 @@ mod tests {
         assert!(others.say());
         // There is something to lease now, and the coordinator does not know yet that they wait no more.
         others.waiting().store(false, Ordering::Relaxed);
-        others.hear(news(&[], 4), "me");
+        others.hear(update(&[], 4), "me");
         assert_eq!(*others.recalled().borrow(), 0);
         assert!(!others.say());
-        others.hear(news(&["slow"], 4), "me");
+        others.hear(update(&["slow"], 4), "me");
         assert_eq!(*others.recalled().borrow(), 4, "somebody else waits");
     }
 }

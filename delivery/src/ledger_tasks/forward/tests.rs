@@ -1,5 +1,7 @@
 //! Tests of what is told to the ledger, and in which order.
 
+use std::sync::Arc;
+
 use forebay_coordinator::{Coordinator, CoordinatorSettings, MemoryStore, monotonic_clock};
 use forebay_ledger_client::Handle;
 use forebay_plan::PERMUTATION;
@@ -8,16 +10,16 @@ use forebay_proto::v1::{AuditRequest, EpochTally, GroupKey, LedgerSpec, OpenRequ
 use forebay_ring::Claim;
 
 use super::*;
+use crate::ack::Fates;
+use crate::consumers::{Inbox, Note, inbox};
 use crate::receipt::{group_receipt, receipt, seen};
 
 /// A ledger of twenty records in leases of ten, with the first one out.
 struct Story {
     handle: Handle,
-    ledger: String,
     lease: u64,
     fates: Fates,
-    lost: mpsc::UnboundedReceiver<Vec<u64>>,
-    noted: mpsc::UnboundedReceiver<u64>,
+    inbox: Inbox,
 }
 
 fn incarnation(number: u64) -> OpenRequest {
@@ -36,19 +38,13 @@ fn incarnation(number: u64) -> OpenRequest {
 impl Story {
     async fn begin() -> Self {
         let handle = Coordinator::start(MemoryStore::new(), monotonic_clock(), CoordinatorSettings::default()).unwrap();
-        let (worker, _leases, opened) = Worker::open(handle.clone(), incarnation(1), false).await.unwrap();
-        let worker = Arc::new(worker);
-        let lease = worker.acquire(1, 0).await.unwrap().leases[0].id;
-        let (fates, receiver) = mpsc::unbounded_channel();
-        let (told, lost) = mpsc::unbounded_channel();
-        let (note, noted) = mpsc::unbounded_channel();
-        let tell = move |word| match word {
-            LedgerWord::Lost(leases) => told.send(leases).unwrap(),
-            LedgerWord::Noted(batch) => note.send(batch).unwrap(),
-            LedgerWord::Missed { .. } | LedgerWord::Deadline(_) | LedgerWord::Others(_) => {}
-        };
-        tokio::spawn(forward(worker, receiver, Arc::default(), tell));
-        Self { handle, ledger: opened.ledger, lease, fates, lost, noted }
+        let (outbox, inbox) = inbox().unwrap();
+        let (client, fates, receiver) =
+            LedgerClient::open(handle.clone(), incarnation(1), false, outbox).await.unwrap();
+        let lease = client.acquire(1, 0).await.unwrap().leases[0].id;
+        let client = Arc::new(client);
+        tokio::spawn(async move { forward(&client, receiver).await });
+        Self { handle, lease, fates, inbox }
     }
 
     fn ack(&self, range: std::ops::Range<u64>, urgent: bool) {
@@ -68,8 +64,18 @@ impl Story {
         self.fates.send(Fate::Seen { items: vec![seen(&claim)], batch }).unwrap();
     }
 
+    /// What the ring's thread is told of what was reported until now.
+    async fn answers(&self) -> Vec<LedgerWord> {
+        self.flush().await;
+        let answer = |note| match note {
+            Note::Ledger(word) if !matches!(word, LedgerWord::Deadline(_)) => Some(word),
+            _ => None,
+        };
+        self.inbox.notes().unwrap().into_iter().filter_map(answer).collect()
+    }
+
     async fn epochs(&self) -> Vec<EpochTally> {
-        self.handle.call(AuditRequest { ledger: self.ledger.clone(), from_epoch: 0 }).await.unwrap().epochs
+        self.handle.call(AuditRequest { ledger: "run/stream/all".into(), from_epoch: 0 }).await.unwrap().epochs
     }
 
     async fn delivered(&self) -> u64 {
@@ -114,45 +120,43 @@ async fn rule_15_a_receipt_that_came_twice_counts_once() {
 
 #[tokio::test]
 async fn rule_05_a_lease_that_is_not_this_workers_is_told() {
-    let mut story = Story::begin().await;
+    let story = Story::begin().await;
     let range = Some(Range { start: 0, end: 1 });
     story.fates.send(Fate::Returned(vec![ReturnedRange { lease: 999, range, ..ReturnedRange::default() }])).unwrap();
-    assert_eq!(story.lost.recv().await, Some(vec![999]));
+    assert_eq!(story.answers().await, [LedgerWord::Lost(vec![999])]);
 }
 
 #[tokio::test]
 async fn rule_15_a_batch_is_noted_when_the_ledger_counts_it_and_behind_what_is_lost() {
-    let mut story = Story::begin().await;
+    let story = Story::begin().await;
     story.seen(story.lease, 0..3, 5);
-    assert_eq!(story.noted.recv().await, Some(5));
+    assert_eq!(story.answers().await, [LedgerWord::Noted(5)]);
     assert_eq!(story.counted_as_seen().await, 3);
     story.seen(999, 0..3, 6);
-    assert_eq!(story.noted.recv().await, Some(6));
-    assert_eq!(story.lost.try_recv().unwrap(), [999]);
+    assert_eq!(story.answers().await, [LedgerWord::Lost(vec![999]), LedgerWord::Noted(6)]);
 }
 
 #[tokio::test]
 async fn rule_15_a_batch_does_not_wait_for_a_receipt_that_fits_no_lease() {
-    let mut story = Story::begin().await;
+    let story = Story::begin().await;
     story.seen(story.lease, 0..3, 5);
     story.seen(story.lease, 8..11, 6);
-    assert_eq!([story.noted.recv().await, story.noted.recv().await], [Some(5), Some(6)]);
+    let noted = [LedgerWord::Noted(5), LedgerWord::Noted(6)];
+    assert_eq!(story.answers().await, noted, "the lease is this worker's still");
     assert_eq!(story.counted_as_seen().await, 3, "the lease has ten positions");
-    story.lost.try_recv().expect_err("the lease is this worker's still");
 }
 
 #[tokio::test]
 async fn rule_17_what_came_first_is_handed_in_first() {
-    let mut story = Story::begin().await;
+    let story = Story::begin().await;
     story.ack(0..3, false);
     let range = Some(Range { start: 3, end: 10 });
     story
         .fates
         .send(Fate::Returned(vec![ReturnedRange { lease: story.lease, range, ..ReturnedRange::default() }]))
         .unwrap();
-    story.flush().await;
+    assert_eq!(story.answers().await, [], "what is given back is still this worker's");
     assert_eq!(story.delivered().await, 3);
-    story.lost.try_recv().expect_err("what is given back is still this worker's");
 }
 
 #[tokio::test]
@@ -169,9 +173,10 @@ async fn rule_44_a_group_that_ends_and_begins_again_waits_for_what_it_gets_then_
         story.fates.send(fate).unwrap();
     }
     story.flush().await;
-    let (worker, _leases, opened) = Worker::open(story.handle.clone(), incarnation(2), false).await.unwrap();
-    assert_eq!(opened.groups, ["slow"]);
+    let (outbox, _inbox) = inbox().unwrap();
+    let (client, ..) = LedgerClient::open(story.handle.clone(), incarnation(2), false, outbox).await.unwrap();
+    assert_eq!(client.opened().former_groups, ["slow"]);
     let missing = AckRequest { missing: vec!["slow".into()], ..AckRequest::default() };
-    let missed = worker.ack(missing).await.unwrap().missed;
+    let missed = client.ack(missing).await.unwrap().missed;
     assert_eq!(missed.iter().map(|missed| (missed.from, missed.to, missed.records)).collect::<Vec<_>>(), [(2, 2, 1)]);
 }
