@@ -3,7 +3,6 @@
 //! The pipeline can be stopped and started again (for a restore, a reset or another run). The delivery with its ring and
 //! its trainers stays.
 
-mod anew;
 mod calls;
 mod dataset;
 mod elsewhere;
@@ -15,6 +14,7 @@ mod outline;
 mod pipeline;
 mod policies;
 mod report;
+mod restart;
 mod ring_memory;
 mod rings;
 #[cfg(test)]
@@ -28,7 +28,7 @@ use forebay_columns::SchemaError;
 use forebay_delivery::{AttachRequest, Delivery, DeliveryError, ledger_code};
 use forebay_ledger_client::CallError;
 use forebay_plan::Batching;
-use forebay_proto::v1::{AckItem, AuditReply, ListQuarantineReply, QuarantineKey, Snapshot};
+use forebay_proto::v1::{AckItem, AuditReply, ListQuarantineReply, QuarantineKey, Snapshot, StreamStatus};
 use forebay_ring::{Peer, RegionError, ShapeError, Socket, TooLittle, text_code};
 use thiserror::Error;
 
@@ -253,6 +253,16 @@ impl Stream {
     /// Whether no trainer was attached at the last report of the ring's thread.
     pub fn is_idle(&self) -> bool {
         self.delivery.is_idle()
+    }
+
+    /// The stream's status. If the ledger refuses, for example after its run was forgotten, that is the stream's failure.
+    pub async fn status(&self) -> StreamStatus {
+        report::status(self).await
+    }
+
+    /// The stream's status, with the last known counts of the ledger. The ledger is not asked.
+    pub async fn reading(&self) -> StreamStatus {
+        report::reading(self).await
     }
 
     /// Its metrics.

@@ -16,8 +16,8 @@ use prost::Message as _;
 use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
 
-use crate::stream::Stream;
-use crate::stream::anew::Ended;
+use crate::stream::restart::{self, Ended};
+use crate::stream::{Stream, elsewhere};
 use crate::threads;
 
 /// What answers the requests to a stream.
@@ -89,7 +89,7 @@ async fn reply(stream: &Stream, consumer: ConsumerId, request: CallRequest) -> R
             let (caller, trainer) = (None, stream.delivery.trainer(consumer).await);
             let snapshot = Some(snapshot.unwrap_or_default());
             let load = RestoreRequest { caller, snapshot, load_id, trainer, load_number };
-            stream.load(load).await.map(|()| Reply::Done(Done {}))
+            restart::load(stream, load).await.map(|()| Reply::Done(Done {}))
         }
         Some(Call::Path(call)) => match (stream.dataset.locator(call.record), stream.dataset.source().failure()) {
             (Some(_), Some(failure)) => Err(CallError::Invalid(failure)),
@@ -139,11 +139,12 @@ async fn reset(stream: &Stream, consumer: ConsumerId, epoch: u64) -> Result<(), 
     match epoch.cmp(&floor) {
         Ordering::Less => {
             // Batches of the epoch that another rank has ended may still be offered until then.
-            stream.catch_up().await;
+            elsewhere::catch_up(stream).await;
             Ok(())
         }
         Ordering::Equal => {
-            stream.anew(async || stream.delivery.ledger().abandon(epoch, generation).await.map(|_| Ended::Some)).await
+            let abandon = async || stream.delivery.ledger().abandon(epoch, generation).await.map(|_| Ended::Some);
+            restart::restart(stream, abandon).await
         }
         Ordering::Greater => {
             Err(CallError::Invalid(format!("Epoch {epoch} cannot be ended: the stream is in epoch {floor}.")))

@@ -8,7 +8,7 @@ use forebay_plan::EpochPart;
 use forebay_proto::v1::RunFailure;
 
 use crate::stream::Stream;
-use crate::stream::anew::Ended;
+use crate::stream::restart::{self, Ended};
 
 /// Whether the trainers here were told that the run has failed, and the stream has not restarted since.
 #[derive(Debug, Default)]
@@ -43,36 +43,34 @@ pub(super) fn watch(stream: &Arc<Stream>) {
                 changed = progress.changed() => changed,
             };
             let Some(stream) = stream.upgrade().filter(|_| changed.is_ok()) else { return };
-            if stream.is_behind() {
-                stream.catch_up().await;
+            if restart::is_behind(&stream) {
+                catch_up(&stream).await;
             }
             let (_, RunFailure { why, .. }) = failure.borrow_and_update().clone();
-            stream.hear_of_failure(why).await;
+            hear_of_failure(&stream, why).await;
         }
     });
 }
 
-impl Stream {
-    /// Continues the stream where a trainer of another node, or another rank, has moved the run. If another call already
-    /// does so, this waits until it is done.
-    pub(super) async fn catch_up(&self) {
-        let Some(stopped) = self.pipeline.stop_if(|| self.is_behind()).await else { return };
-        tracing::info!(stream = %self.identity, "another trainer has taken the run to another place: the stream goes on there");
-        if let Err(error) = self.go_on_behind(stopped, async || Ok(Ended::Some)).await {
-            tracing::error!(stream = %self.identity, %error, "the stream cannot go on where the run is");
-        }
+/// Continues the stream where a trainer of another node, or another rank, has moved the run. If another call already
+/// does so, this waits until it is done.
+pub(super) async fn catch_up(stream: &Stream) {
+    let Some(stopped) = stream.pipeline.stop_if(|| restart::is_behind(stream)).await else { return };
+    tracing::info!(stream = %stream.identity, "another trainer has taken the run to another place: the stream goes on there");
+    if let Err(error) = restart::restart_stopped(stream, stopped, async || Ok(Ended::Some)).await {
+        tracing::error!(stream = %stream.identity, %error, "the stream cannot go on where the run is");
     }
+}
 
-    /// Reacts to a failure of the run. If there is no reason, the run continues.
-    async fn hear_of_failure(&self, why: String) {
-        if !why.is_empty() {
-            self.told_of_failure.tell();
-            self.delivery.run_failed(why);
-        } else if self.told_of_failure.begins_anew() {
-            tracing::info!(stream = %self.identity, "a trainer of another node has ended the run's failure");
-            if let Err(error) = self.anew(async || Ok(Ended::Some)).await {
-                tracing::error!(stream = %self.identity, %error, "the stream cannot go on after the run's failure");
-            }
+/// Reacts to a failure of the run. If there is no reason, the run continues.
+async fn hear_of_failure(stream: &Stream, why: String) {
+    if !why.is_empty() {
+        stream.told_of_failure.tell();
+        stream.delivery.run_failed(why);
+    } else if stream.told_of_failure.begins_anew() {
+        tracing::info!(stream = %stream.identity, "a trainer of another node has ended the run's failure");
+        if let Err(error) = restart::restart(stream, async || Ok(Ended::Some)).await {
+            tracing::error!(stream = %stream.identity, %error, "the stream cannot go on after the run's failure");
         }
     }
 }

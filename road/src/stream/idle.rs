@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::stream::Stream;
-use crate::stream::anew::Ended;
+use crate::stream::restart::{Ended, restart};
 
 /// How long a stream may be without a trainer before it gives everything back.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -50,27 +50,25 @@ pub(super) fn watch(stream: &Arc<Stream>) {
         loop {
             tick.tick().await;
             let Some(stream) = stream.upgrade() else { return };
-            if idleness.look(!stream.is_idle(), Instant::now(), patience) && !stream.rest().await {
+            if idleness.look(!stream.is_idle(), Instant::now(), patience) && !rest(&stream).await {
                 idleness = Idleness::Read;
             }
         }
     });
 }
 
-impl Stream {
-    /// Gives back all positions, including finished batches, and asks for none until a trainer comes. Returns false if
-    /// one is there.
-    async fn rest(&self) -> bool {
-        if !self.delivery.ledger().permit().withdraw(|| !self.is_idle()) {
-            return false;
-        }
-        tracing::info!(stream = %self.identity, "no trainer reads the stream: its positions go to other nodes");
-        // If the stages cannot be started again, trainers are told so when they come.
-        if let Err(error) = self.anew(async || Ok(Ended::Some)).await {
-            tracing::error!(stream = %self.identity, %error, "the stream cannot wait for trainers");
-        }
-        true
+/// Gives back all positions, including finished batches, and asks for none until a trainer comes. Returns false if
+/// one is there.
+async fn rest(stream: &Stream) -> bool {
+    if !stream.delivery.ledger().permit().withdraw(|| !stream.is_idle()) {
+        return false;
     }
+    tracing::info!(stream = %stream.identity, "no trainer reads the stream: its positions go to other nodes");
+    // If the stages cannot be started again, trainers are told so when they come.
+    if let Err(error) = restart(stream, async || Ok(Ended::Some)).await {
+        tracing::error!(stream = %stream.identity, %error, "the stream cannot wait for trainers");
+    }
+    true
 }
 
 #[cfg(test)]

@@ -44,25 +44,24 @@ pub(super) fn info(stream: &Stream, epoch: u64) -> StreamInfo {
     }
 }
 
-impl Stream {
-    /// The stream's status. If the ledger refuses, for example after its run was forgotten, that is the stream's failure.
-    pub async fn status(&self) -> StreamStatus {
-        let mut ring = self.delivery.status().await.unwrap_or_default();
-        let counted = match self.delivery.ledger().counted(ring.epoch).await {
-            Ok(counted) => counted,
-            Err(refusal) => {
-                ring.failure.get_or_insert_with(|| refusal.to_string());
-                self.delivery.ledger().last_counted()
-            }
-        };
-        told(self, ring, counted)
-    }
+/// The stream's status, with the counts of its ledger.
+pub(super) async fn status(stream: &Stream) -> StreamStatus {
+    let ledger = stream.delivery.ledger();
+    let mut ring = stream.delivery.status().await.unwrap_or_default();
+    let counted = match ledger.counted(ring.epoch).await {
+        Ok(counted) => counted,
+        Err(refusal) => {
+            ring.failure.get_or_insert_with(|| refusal.to_string());
+            ledger.last_counted()
+        }
+    };
+    told(stream, ring, counted)
+}
 
-    /// The stream's status, with the last known counts of the ledger. The ledger is not asked.
-    pub async fn reading(&self) -> StreamStatus {
-        let ring = self.delivery.status().await.unwrap_or_default();
-        told(self, ring, self.delivery.ledger().last_counted())
-    }
+/// The stream's status, with the last known counts of its ledger.
+pub(super) async fn reading(stream: &Stream) -> StreamStatus {
+    let ring = stream.delivery.status().await.unwrap_or_default();
+    told(stream, ring, stream.delivery.ledger().last_counted())
 }
 
 fn told(stream: &Stream, ring: RingStatus, counted: LedgerCounts) -> StreamStatus {

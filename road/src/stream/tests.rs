@@ -273,7 +273,7 @@ fn rule_23_no_batch_number_is_used_twice_where_the_stages_could_not_be_started()
     let snapshot = vast.road.runtime.block_on(vast.road.stream.snapshot(Vec::new())).unwrap();
     let restore = || {
         let load = RestoreRequest { snapshot: Some(snapshot.clone()), ..RestoreRequest::default() };
-        let restoring = vast.road.stream.load(load);
+        let restoring = restart::load(&vast.road.stream, load);
         vast.road.runtime.block_on(restoring)
     };
     NO_ROOM.set(true);
