@@ -51,5 +51,7 @@ pub use placement::{Credentials, PixelPlace, PlacementRefusal};
 pub use replay::{ReplayError, ReplayedView, replay};
 pub use samples::{Registry, Samples};
 pub use seek::SeekStores;
-pub use stream::{Identity, Node, Opening, RingMemory, Stream, StreamError, Surplus};
+pub use stream::{
+    Identity, LedgerAccess, Node, OpenDataset, Opening, RingMemory, SharedResources, Stream, StreamError, Surplus,
+};
 pub use targets::{UnknownColumn, unnamed};

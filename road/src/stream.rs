@@ -14,6 +14,7 @@ mod outline;
 mod pipeline;
 mod policies;
 mod report;
+mod resources;
 mod restart;
 mod ring_memory;
 mod rings;
@@ -42,8 +43,9 @@ use crate::targets::UnknownColumn;
 use dataset::Dataset;
 use elsewhere::ToldOfFailure;
 pub use identity::Identity;
-pub use open::{Node, Opening, Surplus};
+pub use open::{LedgerAccess, Node, OpenDataset, Opening, Surplus};
 use pipeline::Pipeline;
+pub use resources::SharedResources;
 pub use ring_memory::RingMemory;
 use rings::Site;
 

@@ -6,8 +6,8 @@ use forebay_cuda::lane::Refusal;
 use forebay_cuda::lane::gpu::Gpu;
 use forebay_proto::v1::{self as proto, GpuStatus, LaneRefusal, LaneStatus};
 use forebay_road::{
-    Caches, Gpus, LaneReport, Metric, Pool, Pools, PoolsError, Promises, RingMemory, Samples, SeekStores, SwitchedOff,
-    cores, cuda_driver,
+    Caches, Gpus, LaneReport, Metric, Pools, PoolsError, Promises, RingMemory, Samples, SeekStores, SharedResources,
+    SwitchedOff, cores, cuda_driver,
 };
 
 use crate::config::{Config, Surroundings, default_threads};
@@ -41,25 +41,23 @@ impl Shared {
         })
     }
 
-    /// The threads that decode, or others for a stream with a number of its own.
+    /// What a stream takes of them: with the threads that decode, or others if it has a number of its own.
     ///
     /// # Errors
     /// The system has no more threads.
-    pub(super) fn pool(&self, threads: Option<usize>) -> std::io::Result<Arc<Pool>> {
-        self.pools.with(threads)
+    pub(super) fn resources(&self, threads: Option<usize>) -> std::io::Result<SharedResources> {
+        Ok(SharedResources {
+            pool: self.pools.with(threads)?,
+            memory: Arc::clone(&self.ring_memory),
+            caches: Arc::clone(&self.caches),
+            seeks: Arc::clone(&self.seeks),
+            gpus: Arc::clone(&self.gpus),
+        })
     }
 
     /// Where rings take their memory from.
     pub(super) fn ring_memory(&self) -> &Arc<RingMemory> {
         &self.ring_memory
-    }
-
-    pub(super) fn caches(&self) -> &Arc<Caches> {
-        &self.caches
-    }
-
-    pub(super) fn seeks(&self) -> &Arc<SeekStores> {
-        &self.seeks
     }
 
     pub(super) fn gpus(&self) -> &Arc<Gpus> {

@@ -13,19 +13,16 @@ use forebay_ring::{Dtype as RingDtype, Geometry, Layout as RingLayout, Shape};
 use forebay_sources::Source;
 
 use crate::box_column::NoBoxes;
-use crate::cache::{Cache, CacheKey, Caches};
-use crate::decode::Pool;
-use crate::gpu_ring::Gpus;
 use crate::placement::Credentials;
-use crate::seek::{SeekStore, SeekStores};
-use crate::settings::{CacheKind, Mode, PrefetchSettings, StreamSettings};
+use crate::settings::{Mode, PrefetchSettings, StreamSettings};
 use crate::stream::calls::Calls;
 use crate::stream::dataset::Dataset;
 use crate::stream::elsewhere::ToldOfFailure;
 use crate::stream::order::StreamOrder;
 use crate::stream::pipeline::Pipeline;
+use crate::stream::resources::SharedResources;
 use crate::stream::rings::{Rings, Site};
-use crate::stream::{Identity, RingMemory, Stream, StreamError, elsewhere, idle, outline, policies};
+use crate::stream::{Identity, Stream, StreamError, elsewhere, idle, outline, policies};
 use crate::targets::Targets;
 use crate::{box_column, follow, incarnation, last_resort, threads};
 
@@ -38,6 +35,24 @@ pub struct Node {
     pub process: Option<WorkerProcess>,
 }
 
+/// A ledger, and who uses it.
+#[derive(Clone, Debug)]
+pub struct LedgerAccess {
+    /// The coordinator that has it.
+    pub coordinator: Handle,
+    /// The daemon that uses it.
+    pub node: Node,
+}
+
+/// A dataset that is open.
+#[derive(Clone, Debug)]
+pub struct OpenDataset {
+    /// What the user calls it.
+    pub name: String,
+    /// Its records.
+    pub source: Arc<dyn Source>,
+}
+
 /// What opening a stream needs.
 #[derive(Clone, Debug)]
 pub struct Opening {
@@ -45,28 +60,16 @@ pub struct Opening {
     pub identity: Identity,
     /// The user's settings.
     pub settings: StreamSettings,
-    /// The user's name for the dataset.
-    pub dataset: String,
-    /// The dataset.
-    pub source: Arc<dyn Source>,
     /// The stream's settings as they were written, in JSON.
     pub document: String,
+    /// What it reads.
+    pub dataset: OpenDataset,
     /// How files are read ahead.
     pub prefetch: PrefetchSettings,
-    /// The ledger.
-    pub coordinator: Handle,
-    /// The daemon that uses the ledger.
-    pub node: Node,
-    /// Threads that decode.
-    pub pool: Arc<Pool>,
-    /// Where the ring's memory is taken from.
-    pub memory: Arc<RingMemory>,
-    /// The caches of this process.
-    pub caches: Arc<Caches>,
-    /// The seek points of this process.
-    pub seeks: Arc<SeekStores>,
-    /// The GPUs that may hold rings.
-    pub gpus: Arc<Gpus>,
+    /// Where it tells what became of records.
+    pub ledger: LedgerAccess,
+    /// What it shares with other streams.
+    pub shared: SharedResources,
     /// The trainer for which it is opened, if there is one yet.
     pub trainer: Option<Credentials>,
 }
@@ -80,38 +83,39 @@ impl Opening {
     /// # Errors
     /// No lane is on the GPU that is to decode, the ledger is about something else, or there is too little memory.
     pub async fn open(self, surplus: Surplus) -> Result<Arc<Stream>, StreamError> {
-        self.decodes()?;
+        self.shared.decoding_gpu(self.settings.decode_gpu)?;
         self.is_alone()?;
-        let order = StreamOrder::new(self.source.as_ref(), &self.settings, self.identity.part)?;
+        let OpenDataset { name, source } = &self.dataset;
+        let order = StreamOrder::new(source.as_ref(), &self.settings, self.identity.part)?;
         let plan = order.plan()?;
         self.some_epoch_has_a_batch(plan.positions())?;
         let (height, width, _) = self.settings.recipe.shape();
-        let targets = Targets::new(Arc::clone(&self.source), self.settings.columns.as_deref(), (height, width))?;
+        let targets = Targets::new(Arc::clone(source), self.settings.columns.as_deref(), (height, width))?;
         follow::can_follow(targets.schema(), &self.settings.recipe)?;
-        let recipe = box_column::bound(&self.settings.recipe, &self.source, self.settings.annotated)?;
+        let recipe = box_column::bound(&self.settings.recipe, source, self.settings.annotated)?;
         let targets = if self.has_mosaics()? { targets.with_mosaics() } else { targets };
         let targets = targets.with_views(&self.views()?)?;
         let targets = if self.settings.mixing.is_none() { targets } else { mixed(targets)? };
         let targets = if plan.is_plain() { targets } else { targets.with_repeats()? };
         let (shape, slots) = (shape(&self.settings), self.settings.slots());
         let geometry = Geometry::with_columns(shape, slots, targets.schema().clone(), &targets.rooms())?;
-        let cache = self.cache()?;
+        let cache = self.shared.cache(source.as_ref(), &self.settings)?;
         let (rings, first) = self.rings(geometry).await?;
         // Seek points may use what the cache and the ring have left.
-        let seek = self.seek();
-        let dataset =
-            Dataset::new(self.dataset.clone(), Arc::clone(&self.source), plan, (cache, seek), (recipe, targets));
+        let seek = self.shared.seek(source.as_ref(), &self.settings);
+        let dataset = Dataset::new(name.clone(), Arc::clone(source), plan, (cache, seek), (recipe, targets));
         let request = self.request(order, incarnation::fresh()?);
-        let opened = Delivery::open(self.coordinator.clone(), request.clone(), self.terms()).await;
+        let LedgerAccess { coordinator, node } = self.ledger.clone();
+        let opened = Delivery::open(coordinator.clone(), request.clone(), self.terms()).await;
         let (delivery, ends) = match opened {
-            Err(DeliveryError::Ledger(CallError::SpecMismatch(why))) if self.coordinator.is_remote() => {
-                let difference = outline::difference(&self.coordinator, &request, &self.source).await;
+            Err(DeliveryError::Ledger(CallError::SpecMismatch(why))) if coordinator.is_remote() => {
+                let difference = outline::difference(&coordinator, &request, source).await;
                 return Err(CallError::SpecMismatch(why + &difference).into());
             }
             opened => opened?,
         };
         last_resort::watch(Arc::downgrade(delivery.ledger()), tokio::runtime::Handle::current());
-        let Node { name: worker, process } = self.node.clone();
+        let Node { name: worker, process } = node;
         let stream = self.stream(dataset, delivery, rings.site());
         stream.delivery.start(ends, around(&stream, LastHolder { worker, process }, first, rings, surplus))?;
         if let Err(error) = stream.pipeline.begin().await {
@@ -144,13 +148,13 @@ impl Opening {
 
     /// The stream. Nothing of it runs yet.
     fn stream(self, dataset: Dataset, delivery: Delivery, site: Arc<Site>) -> Arc<Stream> {
-        let Self { identity, settings, document, prefetch, pool, .. } = self;
+        let Self { identity, settings, document, prefetch, shared, .. } = self;
         let (settings, dataset, delivery) = (Arc::new(settings), Arc::new(dataset), Arc::new(delivery));
         let pipeline = Pipeline::new(
             identity.clone(),
             (Arc::clone(&settings), document),
             prefetch,
-            pool,
+            shared.pool,
             Arc::clone(&dataset),
             Arc::clone(&delivery),
             Arc::clone(&site),
@@ -172,9 +176,9 @@ impl Opening {
 
     /// Makes the stream's first ring, and the maker of later rings. The maker knows where their pixels will be.
     async fn rings(&self, geometry: Geometry) -> Result<(Rings, StreamRing), StreamError> {
-        let (gpus, wanted, trainer) = (Arc::clone(&self.gpus), self.settings.placement, self.trainer.clone());
-        let decodes = self.decodes()?;
-        let (memory, incarnation) = (Arc::clone(&self.memory), self.identity.incarnation);
+        let (gpus, wanted, trainer) = (Arc::clone(&self.shared.gpus), self.settings.placement, self.trainer.clone());
+        let decodes = self.shared.decoding_gpu(self.settings.decode_gpu)?;
+        let (memory, incarnation) = (Arc::clone(&self.shared.memory), self.identity.incarnation);
         let pin_memory = self.settings.pin_memory;
         // The driver may take its time to start, and the kernel to give memory.
         let made = threads::beside("forebay-open", move || {
@@ -189,7 +193,7 @@ impl Opening {
     /// The further views, each with the boxes of the dataset if it draws by them.
     fn views(&self) -> Result<Vec<View>, NoBoxes> {
         let bound = |view: &View| {
-            let recipe = box_column::bound(&view.recipe, &self.source, self.settings.annotated)?;
+            let recipe = box_column::bound(&view.recipe, &self.dataset.source, self.settings.annotated)?;
             Ok(View { name: view.name.clone(), recipe })
         };
         self.settings.views.iter().map(bound).collect()
@@ -211,38 +215,10 @@ impl Opening {
         }
     }
 
-    /// A GPU that decodes the stream's pictures: the requested one, or else the first.
-    fn decodes(&self) -> Result<Option<i32>, StreamError> {
-        let gpus: Vec<_> = self.pool.decoding_gpus().into_iter().collect();
-        match self.settings.decode_gpu {
-            Some(asked) if !gpus.contains(&asked) => {
-                let there = match &gpus[..] {
-                    [] => "this daemon decodes on no GPU".into(),
-                    [only] => format!("this daemon decodes on GPU {only} alone"),
-                    _ => format!("this daemon decodes on the GPUs {gpus:?}"),
-                };
-                Err(StreamError::DecodeGpu { asked, there })
-            }
-            asked => Ok(asked.or_else(|| gpus.first().copied())),
-        }
-    }
-
     /// In `each` the ledger's one worker says that every group here has a batch. Another node's groups would be passed over.
     fn is_alone(&self) -> Result<(), StreamError> {
-        let is_shared = self.settings.delivery.mode == Mode::Each && self.coordinator.is_remote();
+        let is_shared = self.settings.delivery.mode == Mode::Each && self.ledger.coordinator.is_remote();
         if is_shared { Err(StreamError::Shared { stream: self.identity.stream.clone() }) } else { Ok(()) }
-    }
-
-    fn cache(&self) -> Result<Option<Arc<Cache>>, StreamError> {
-        let Some(wanted) = &self.settings.cache else { return Ok(None) };
-        let keep = wanted.keep(&self.settings.recipe);
-        Ok(Some(self.caches.open(CacheKey::new(self.source.as_ref(), keep, wanted.memory))?))
-    }
-
-    /// Where seek points are kept. Pictures that are kept decoded need none.
-    fn seek(&self) -> Option<Arc<SeekStore>> {
-        let keeps_pictures = self.settings.cache.as_ref().is_some_and(|cache| cache.kind == CacheKind::Decoded);
-        if keeps_pictures { None } else { self.seeks.open(self.source.as_ref()) }
     }
 
     /// An epoch without a batch is over at once. Without an end to the epochs, nothing would ever stop for a trainer.
@@ -266,12 +242,12 @@ impl Opening {
             spec: Some(order.spec),
             shard_size: self.settings.shard_size(),
             shard_size_required: self.settings.wanted_shard_size.is_some(),
-            worker: self.node.name.clone(),
+            worker: self.ledger.node.name.clone(),
             incarnation,
             epochs: self.settings.epochs.unwrap_or(0),
             replaces: Some(0),
-            process: self.node.process.clone(),
-            policies: Some(policies::of(&self.settings, self.source.len(), self.pool.limits())),
+            process: self.ledger.node.process.clone(),
+            policies: Some(policies::of(&self.settings, self.dataset.source.len(), self.shared.pool.limits())),
             names_trainers: true,
         }
     }

@@ -56,11 +56,16 @@ pub(super) struct Pipeline {
     pool: Arc<Pool>,
     /// The settings as they were written, in JSON, for the processes that make suspects.
     document: String,
-    /// The batch stage's.
-    meter: Arc<Meter>,
+    meters: StageMeters,
+    stages: tokio::sync::Mutex<Stages>,
+}
+
+/// What is counted of the stages, whether they run or not.
+#[derive(Debug)]
+struct StageMeters {
+    batch: Arc<Meter>,
     /// Pictures of this stream that went to the pool.
     decoded: Arc<AtomicU64>,
-    stages: tokio::sync::Mutex<Stages>,
 }
 
 /// The stages if they run, and what outlives them.
@@ -105,7 +110,6 @@ impl Pipeline {
         delivery: Arc<Delivery>,
         site: Arc<Site>,
     ) -> Self {
-        let meter = Arc::new(Meter::new("batch"));
         Self {
             identity,
             settings,
@@ -115,8 +119,7 @@ impl Pipeline {
             site,
             pool,
             document,
-            meter,
-            decoded: Arc::default(),
+            meters: StageMeters { batch: Arc::new(Meter::new("batch")), decoded: Arc::default() },
             stages: tokio::sync::Mutex::default(),
         }
     }
@@ -172,8 +175,8 @@ impl Pipeline {
     /// The meters of the stages that run whether or not the prefetch does, with the items of this stream. All streams
     /// share the decode threads, so their waits are those for all streams.
     pub(super) fn meters(&self) -> [(&Meter, u64); 2] {
-        let decoded = self.decoded.load(Ordering::Relaxed);
-        [(self.pool.meter(), decoded), (&self.meter, self.meter.waits().items)]
+        let StageMeters { batch, decoded } = &self.meters;
+        [(self.pool.meter(), decoded.load(Ordering::Relaxed)), (batch, batch.waits().items)]
     }
 
     /// Looks at the prefetch. Returns nothing while the stream restarts, because there is no prefetch then.
@@ -296,8 +299,8 @@ impl Pipeline {
                 settings.seed,
                 Arc::new(SuspectOrder::new(self.document.clone(), settings.read_timeout)),
             )
-            .counted_in(Arc::clone(&self.decoded)),
-            finish: Finish { mixer, targets: dataset.targets().writer(self.follows()), meter: Arc::clone(&self.meter) },
+            .counted_in(Arc::clone(&self.meters.decoded)),
+            finish: Finish { mixer, targets: dataset.targets().writer(self.follows()), meter: Arc::clone(&self.meters.batch) },
             progress: ledger.updates().progress(),
             outlet: Outlet { stream: self.identity.to_string(), output, fates: delivery.fates() },
         };

@@ -110,6 +110,8 @@ impl Road {
         let lane = CpuShared::new(decode.limits(), Arc::clone(memory), decode.jpeg);
         let bounds = (decode.limits(), memory);
         let pool = Pool::start(2, None, &CpuLane::maker(lane), bounds, GpuLanes::default()).unwrap();
+        let coordinator =
+            Coordinator::start(MemoryStore::new(), monotonic_clock(), CoordinatorSettings::default()).unwrap();
         let opening = Opening {
             document: String::new(),
             identity: Identity {
@@ -119,17 +121,16 @@ impl Road {
                 incarnation: incarnation::fresh().unwrap(),
             },
             settings,
-            dataset: "synthetic".into(),
-            source,
+            dataset: OpenDataset { name: "synthetic".into(), source },
             prefetch,
-            coordinator: Coordinator::start(MemoryStore::new(), monotonic_clock(), CoordinatorSettings::default())
-                .unwrap(),
-            node: Node { name: "local".into(), process: None },
-            pool: Arc::new(pool),
-            memory: Arc::new(RingMemory::new(RingSettings::default(), Arc::default())),
-            caches: Arc::new(Caches::new(Arc::default())),
-            seeks: Arc::new(SeekStores::new(SeekKeeping::Memory, Arc::default())),
-            gpus: Arc::new(Gpus::new(rustix::process::getuid().as_raw(), None)),
+            ledger: LedgerAccess { coordinator, node: Node { name: "local".into(), process: None } },
+            shared: SharedResources {
+                pool: Arc::new(pool),
+                memory: Arc::new(RingMemory::new(RingSettings::default(), Arc::default())),
+                caches: Arc::new(Caches::new(Arc::default())),
+                seeks: Arc::new(SeekStores::new(SeekKeeping::Memory, Arc::default())),
+                gpus: Arc::new(Gpus::new(rustix::process::getuid().as_raw(), None)),
+            },
             trainer: None,
         };
         let stream = runtime.block_on(opening.open(Box::new(|_| {}))).unwrap();

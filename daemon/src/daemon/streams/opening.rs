@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use forebay_road::settings::{Placement, Sharding, StreamSettings};
-use forebay_road::{Identity, Opening, TOLD};
+use forebay_road::{Identity, LedgerAccess, OpenDataset, Opening, TOLD};
 use forebay_sources::Source;
 use futures_util::StreamExt as _;
 use futures_util::stream::FuturesUnordered;
@@ -112,18 +112,15 @@ impl Streams {
             let Wanted { key, shard, section, trainer, ledgers, .. } = &*wanted;
             let opening = Opening {
                 identity,
-                pool: self.shared.pool(section.settings.num_threads).map_err(OpenError::from)?,
                 settings: section.settings.of_part(*shard),
                 document: section.document(),
-                dataset: section.dataset(),
-                source,
+                dataset: OpenDataset { name: section.dataset(), source },
                 prefetch: self.configuration.now().prefetch.clone(),
-                coordinator: self.coordinator(ledgers).await?,
-                node: self.configuration.node(ledgers),
-                memory: Arc::clone(self.shared.ring_memory()),
-                caches: Arc::clone(self.shared.caches()),
-                seeks: Arc::clone(self.shared.seeks()),
-                gpus: Arc::clone(self.shared.gpus()),
+                ledger: LedgerAccess {
+                    coordinator: self.coordinator(ledgers).await?,
+                    node: self.configuration.node(ledgers),
+                },
+                shared: self.shared.resources(section.settings.num_threads).map_err(OpenError::from)?,
                 trainer: trainer.clone(),
             };
             let opened = Box::pin(opening.open(self.surplus(key.clone(), *shard))).await;
