@@ -3,45 +3,34 @@
 //! Epochs belong to the stream, not to a trainer (semantics rule 10): the first `next()` after an epoch's end joins
 //! whatever epoch the stream is in by then. Pure: messages in, decisions out.
 
+mod reports;
 #[cfg(test)]
 mod tests;
 
 use std::collections::VecDeque;
 
-use forebay_ring::{Missed, Offer};
+use forebay_ring::Offer;
 
-use crate::watch::HeldBatch;
-
-/// Most notices that are kept for a trainer that takes no batch for hours: the latest ones.
-const MOST_NOTICES: usize = 32;
+use reports::Reports;
 
 /// Messages in the order in which the daemon sent them, and the states that outlast them.
 #[derive(Debug)]
 pub(crate) struct Inbox {
     events: VecDeque<Event>,
-    /// Code and text of FAILED: every later `next()` says so.
-    failure: Option<(u32, String)>,
-    /// Text of EVICT: this consumer gets nothing more.
-    evicted: Option<String>,
-    /// The batch that holds up the epoch, and whether it does so for too long.
-    held: Option<(HeldBatch, bool)>,
-    /// Text of STALLED.
-    stalled: Option<String>,
-    /// Batches that the trainer's group does not get, which the caller was not told of.
-    missed: VecDeque<Missed>,
-    /// Words of the daemon for the user, which the caller was not told.
-    notices: VecDeque<String>,
-    /// The call that is waited for.
-    call: Option<u64>,
-    answer: Option<Vec<u8>>,
-    /// The epoch that the caller is in.
-    epoch: u64,
-    /// The caller has asked for a batch of `epoch` and not been told its end.
-    joined: bool,
-    /// A state was loaded, and no batch has been handed out since: ends of epochs pass by (semantics rule 22).
-    loaded: bool,
+    pub(crate) reports: Reports,
+    epoch: CallerEpoch,
     /// The deadline that has passed, and for a later one than which the daemon was asked.
     asked_beyond: Option<u64>,
+}
+
+/// The epoch that the caller is in.
+#[derive(Debug)]
+struct CallerEpoch {
+    number: u64,
+    /// The caller has asked for a batch of the epoch and not been told its end.
+    is_joined: bool,
+    /// A state was loaded, and no batch has been handed out since: ends of epochs pass by (semantics rule 22).
+    is_loaded: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -71,91 +60,24 @@ impl Inbox {
     pub(crate) fn new(epoch: u64) -> Self {
         Self {
             events: VecDeque::new(),
-            failure: None,
-            evicted: None,
-            held: None,
-            stalled: None,
-            missed: VecDeque::new(),
-            notices: VecDeque::new(),
-            call: None,
-            answer: None,
+            reports: Reports::default(),
+            epoch: CallerEpoch { number: epoch, is_joined: false, is_loaded: false },
             asked_beyond: None,
-            epoch,
-            joined: false,
-            loaded: false,
         }
     }
 
     pub(crate) fn offer(&mut self, offer: Offer) {
-        self.stalled = None;
+        self.reports.flows();
         self.events.push_back(Event::Offer(offer));
     }
 
     pub(crate) fn epoch_end(&mut self, epoch: u64) {
-        self.held = None;
+        self.reports.epoch_ended();
         self.events.push_back(Event::EpochEnd(epoch));
     }
 
     pub(crate) fn done(&mut self) {
         self.events.push_back(Event::Done);
-    }
-
-    pub(crate) fn fail(&mut self, code: u32, text: String) {
-        self.failure = Some((code, text));
-    }
-
-    pub(crate) fn evict(&mut self, text: String) {
-        self.evicted = Some(text);
-    }
-
-    pub(crate) fn hold_up(&mut self, held: HeldBatch, expired: bool) {
-        self.held = Some((held, expired));
-    }
-
-    pub(crate) fn stall(&mut self, text: String) {
-        self.stalled = Some(text);
-    }
-
-    /// That the storage has given nothing for too long, once.
-    pub(crate) fn take_stalled(&mut self) -> Option<String> {
-        self.stalled.take()
-    }
-
-    pub(crate) fn miss(&mut self, missed: Missed) {
-        self.missed.push_back(missed);
-    }
-
-    /// What the trainer's group has missed, each once.
-    pub(crate) fn take_missed(&mut self) -> Option<Missed> {
-        self.missed.pop_front()
-    }
-
-    pub(crate) fn notice(&mut self, words: String) {
-        if self.notices.len() == MOST_NOTICES {
-            self.notices.pop_front();
-        }
-        self.notices.push_back(words);
-    }
-
-    /// What the daemon has said to the user, each once.
-    pub(crate) fn take_notice(&mut self) -> Option<String> {
-        self.notices.pop_front()
-    }
-
-    /// A call is sent. Answers to earlier calls are discarded, since the caller no longer waits for them.
-    pub(crate) fn expect_answer(&mut self, call: u64) {
-        self.call = Some(call);
-        self.answer = None;
-    }
-
-    /// Whether this is the answer that is waited for.
-    pub(crate) fn answer(&mut self, call: u64, body: Vec<u8>) -> bool {
-        let expected = self.call == Some(call);
-        if expected {
-            self.call = None;
-            self.answer = Some(body);
-        }
-        expected
     }
 
     /// Whether to ask the daemon for a later deadline than this one. True only once for each.
@@ -182,34 +104,16 @@ impl Inbox {
         }
     }
 
-    pub(crate) fn failure(&self) -> Option<(u32, String)> {
-        self.failure.clone()
-    }
-
-    pub(crate) fn evicted(&self) -> Option<String> {
-        self.evicted.clone()
-    }
-
-    /// The latest word on who holds up the epoch, once.
-    pub(crate) fn take_held(&mut self) -> Option<(HeldBatch, bool)> {
-        self.held.take()
-    }
-
-    /// The answer that was waited for, once.
-    pub(crate) fn take_answer(&mut self) -> Option<Vec<u8>> {
-        self.answer.take()
-    }
-
     /// Joins the stream's epoch, unless the caller is in the middle of one. Ends that came while the caller did not ask are
     /// skipped: their epochs have passed.
     pub(crate) fn join(&mut self) {
-        while !self.joined {
+        while !self.epoch.is_joined {
             match self.events.front() {
                 Some(Event::EpochEnd(epoch)) => {
-                    self.epoch = self.epoch.max(epoch + 1);
+                    self.epoch.number = self.epoch.number.max(epoch + 1);
                     self.events.pop_front();
                 }
-                _ => self.joined = true,
+                _ => self.epoch.is_joined = true,
             }
         }
     }
@@ -221,24 +125,24 @@ impl Inbox {
                 Event::Offer(offer) if offer.deadline < now => return Head::Expired(offer.deadline),
                 Event::Offer(offer) => {
                     self.events.pop_front();
-                    self.epoch = offer.epoch;
-                    self.loaded = false;
+                    self.epoch.number = offer.epoch;
+                    self.epoch.is_loaded = false;
                     return Head::Offer(offer);
                 }
                 Event::EpochEnd(epoch) => {
                     self.events.pop_front();
-                    if epoch >= self.epoch {
-                        self.epoch = epoch + 1;
+                    if epoch >= self.epoch.number {
+                        self.epoch.number = epoch + 1;
                         // The rest of a loaded epoch may have no batch, by bad records that its state did not know of.
-                        if self.loaded {
+                        if self.epoch.is_loaded {
                             continue;
                         }
-                        self.joined = false;
+                        self.epoch.is_joined = false;
                         return Head::EpochEnd(epoch);
                     }
                 }
                 Event::Done => {
-                    self.joined = false;
+                    self.epoch.is_joined = false;
                     return Head::Done;
                 }
             }
@@ -254,8 +158,8 @@ impl Inbox {
     /// The caller was never told of this epoch's end: it is still in that epoch.
     pub(crate) fn put_back_end(&mut self, epoch: u64) {
         self.events.push_front(Event::EpochEnd(epoch));
-        self.epoch = epoch;
-        self.joined = true;
+        self.epoch.number = epoch;
+        self.epoch.is_joined = true;
     }
 
     /// The run went back, or left its epoch, and continues at this one. Batches that were offered before are void, and are
@@ -263,10 +167,8 @@ impl Inbox {
     pub(crate) fn fence(&mut self, epoch: u64) -> Vec<Offer> {
         let offers = self.take_offers();
         self.events.retain(|event| matches!(event, Event::EpochEnd(ended) if *ended < epoch));
-        self.epoch = self.epoch.min(epoch);
-        self.failure = None;
-        self.held = None;
-        self.stalled = None;
+        self.epoch.number = self.epoch.number.min(epoch);
+        self.reports.fence();
         offers
     }
 
@@ -286,17 +188,18 @@ impl Inbox {
     /// The run continues from a state that was loaded, in this epoch. The caller gets no end of an epoch before it has had a
     /// batch, so that its first loop is not empty.
     pub(crate) fn restart(&mut self, epoch: u64) {
-        *self = Self { loaded: true, ..Self::new(epoch) };
+        *self = Self::new(epoch);
+        self.epoch.is_loaded = true;
     }
 
     /// The epoch that the caller is in. After the end of an epoch it is the next one.
     pub(crate) fn epoch(&self) -> u64 {
-        self.epoch
+        self.epoch.number
     }
 
     /// The epoch that the caller has begun and not been told the end of.
     pub(crate) fn epoch_begun(&self) -> Option<u64> {
-        self.joined.then_some(self.epoch)
+        self.epoch.is_joined.then_some(self.epoch.number)
     }
 
     /// The caller has ended this epoch itself: the word of its end, which may still come, is no news. Answers what was
@@ -311,8 +214,8 @@ impl Inbox {
             Event::EpochEnd(ended) => *ended > epoch,
             Event::Offer(_) | Event::Done => true,
         });
-        self.epoch = self.epoch.max(epoch + 1);
-        (self.joined, self.loaded) = (false, false);
+        self.epoch.number = self.epoch.number.max(epoch + 1);
+        (self.epoch.is_joined, self.epoch.is_loaded) = (false, false);
         offers
     }
 
@@ -320,10 +223,8 @@ impl Inbox {
     /// reported an epoch's end, the end is reported now.
     pub(crate) fn take_over(&mut self, epoch: u64) {
         self.events.retain(|event| matches!(event, Event::EpochEnd(_)));
-        self.failure = None;
-        self.held = None;
-        self.call = None;
-        let told = self.events.iter().fold(self.epoch, |told, event| match event {
+        self.reports.take_over();
+        let told = self.events.iter().fold(self.epoch.number, |told, event| match event {
             Event::EpochEnd(ended) => told.max(ended + 1),
             Event::Offer(_) | Event::Done => told,
         });

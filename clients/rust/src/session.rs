@@ -1,34 +1,29 @@
 //! One trainer's attachment to a stream. It receives batches, sends receipts, and survives the daemon's death.
 
-use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStringExt;
+use std::path::PathBuf;
+use std::time::Duration;
 
-use forebay_proto::v1::StreamInfo;
-use forebay_ring::{Message, MessageKind, Missed, Number, Offer, PACKET_LEN, View, packet};
-use rustix::time::{ClockId, clock_gettime};
+use forebay_proto::v1::{self, StreamInfo, call_reply::Reply, call_request::Call as Request};
 
+use crate::audit::EpochAudit;
 use crate::batch::Batch;
-use crate::error::{AttachError, Broken, NextError, Refusal};
-use crate::hands::Hands;
+use crate::error::{AttachError, Broken, CallError, NextError};
 use crate::hold::Holds;
-use crate::inbox::{Head, Inbox};
-use crate::link::{self, Arrival, Asked, Link, Patience};
-use crate::mapped::{Mapped, Ring};
-use crate::owner::Owner;
-use crate::receipt::Receipt;
-use crate::rings::Rings;
+use crate::mapped::Mapped;
+use crate::quarantine::Quarantined;
+use crate::state::State;
 use crate::target::{Options, Target};
-use crate::vigil::Vigil;
-use crate::waits::Waits;
-use crate::watch::{HeldBatch, HoldingNode, Notice, Watch};
+use crate::watch::Watch;
+use calls::unexpected;
+use dialogue::Dialogue;
 
-mod call;
-mod put_back;
-mod reconnect;
-mod waiting;
-
-/// How long a caller that holds every slot may wait for the epoch's end before it gets an error.
-const SETTLING: Duration = Duration::from_secs(2);
+mod batches;
+mod caller_wait;
+mod calls;
+mod connection;
+mod dialogue;
 
 /// A trainer's end of a stream.
 ///
@@ -44,26 +39,9 @@ const SETTLING: Duration = Duration::from_secs(2);
 /// ```
 #[derive(Debug)]
 pub struct Session {
-    target: Target,
-    options: Options,
-    /// The ledger knows this trainer by it, whatever becomes of its daemons.
-    number: u64,
-    hands: Arc<Hands>,
-    inbox: Inbox,
-    link: Link,
-    /// The daemon that will follow the one of `link`, which is gone.
-    asked: Option<Asked>,
-    /// Since when no daemon is reached.
-    lost: Option<Instant>,
-    rings: Rings,
-    /// The batch that was put back, as long as its offer waits.
-    untaken: Option<Batch>,
-    calls: u64,
-    vigil: Vigil,
-    waits: Waits,
+    dialogue: Dialogue,
     /// How many states this trainer has loaded.
     loads: u64,
-    buffer: Vec<u8>,
 }
 
 /// What the stream has next.
@@ -83,62 +61,37 @@ impl Session {
     /// # Errors
     /// When no daemon answers, or it refuses, with its reason.
     pub fn attach(target: Target, options: Options, watch: &mut dyn Watch) -> Result<Self, AttachError> {
-        let timeout = options.attach_timeout;
-        let number = link::number()?;
-        let (link, ring) = link::attach(&target, &options, number, &mut Patience::new(watch, Some(timeout)))?;
-        let hands = Arc::new(Hands::new(Owner::this_process()));
-        hands.connect(Arc::clone(&link.socket));
-        let inbox = Inbox::new(link.info.epoch);
-        let rings = Rings::new(link.welcome.ring, ring);
-        let buffer = vec![0; PACKET_LEN];
-        let vigil = Vigil::new(options.told_after);
-        Ok(Self {
-            target,
-            options,
-            number,
-            hands,
-            inbox,
-            link,
-            asked: None,
-            lost: None,
-            rings,
-            untaken: None,
-            calls: 0,
-            vigil,
-            waits: Waits::default(),
-            loads: 0,
-            buffer,
-        })
+        Ok(Self { dialogue: Dialogue::attach(target, options, watch)?, loads: 0 })
     }
 
     /// What the daemon says about the stream.
     pub fn info(&self) -> &StreamInfo {
-        &self.link.info
+        self.dialogue.connection.info()
     }
 
     /// The epoch that the caller is in. After the end of an epoch it is the next one.
     pub fn epoch(&self) -> u64 {
-        self.inbox.epoch()
+        self.dialogue.batches.inbox.epoch()
     }
 
     /// Slots that this trainer may hold at once.
     pub fn credits(&self) -> u32 {
-        self.link.welcome.credits
+        self.dialogue.connection.welcome().credits
     }
 
     /// Slots that still have a view. As long as they are [all that may be held](Self::credits), no further batch comes.
     pub fn viewed(&self) -> usize {
-        self.hands.with(Holds::viewed)
+        self.dialogue.batches.hands.with(Holds::viewed)
     }
 
     /// The rings that batches may be in now. They change after a daemon's death, and when the daemon makes or retires one.
     pub fn rings(&self) -> impl Iterator<Item = Mapped> {
-        self.rings.iter()
+        self.dialogue.batches.rings.iter()
     }
 
     /// How often the [rings](Self::rings) have changed so far, for callers that have mapped or locked them.
     pub fn ring_changes(&self) -> u64 {
-        self.rings.changes()
+        self.dialogue.batches.rings.changes()
     }
 
     /// Acknowledges what is in hand and waits for the next batch.
@@ -151,36 +104,10 @@ impl Session {
     /// [`NextError::Stalled`], [`NextError::Missed`] and [`Broken::Interrupted`] the next call continues as if nothing had
     /// happened.
     pub fn next(&mut self, timeout: Option<Duration>, watch: &mut dyn Watch) -> Result<Next, NextError> {
-        self.hands.owner().check()?;
-        self.hands.change(Holds::consume_all);
-        let patience = &mut Patience::new(watch, timeout);
-        let next = self.wait_for_next(patience);
-        self.wait_is_over(next.is_ok(), patience);
-        let waited = self.waits.ends(patience.waited());
-        self.tell_waited(waited);
-        next
-    }
-
-    fn wait_for_next(&mut self, patience: &mut Patience<'_>) -> Result<Next, NextError> {
-        loop {
-            // A hang-up is looked for before a queued offer is handed out: the daemon that vouched for it is gone.
-            if let Some(cause) = self.read()? {
-                self.reconnect(&cause, patience)?;
-                continue;
-            }
-            if let Some(next) = self.decide(patience)? {
-                return Ok(next);
-            }
-            let slice = patience.slice();
-            if self.holds_all() && (slice.is_err() || patience.waited() >= SETTLING) {
-                return Err(NextError::SlotsHeld { granted: self.credits() });
-            }
-            let slice = slice?;
-            self.tell_of_wait("a batch", patience);
-            let waited = self.waits.waited(patience.waited());
-            self.tell_waited(waited);
-            self.link.socket.wait(Some(slice)).map_err(Broken::from)?;
-        }
+        let hands = &self.dialogue.batches.hands;
+        hands.owner().check()?;
+        hands.change(Holds::consume_all);
+        self.dialogue.next(timeout, watch)
     }
 
     /// Returns all batches in hand unread, and ends the session. Slots that are still viewed stay blocked in the daemon
@@ -189,169 +116,148 @@ impl Session {
     /// # Errors
     /// [`Broken::Forked`] in a forked child.
     pub fn close(self) -> Result<(), Broken> {
-        self.hands.owner().check()
+        self.dialogue.batches.hands.owner().check()
         // The drop does the rest.
     }
 
-    /// The result for the caller, if there is one now. `None` means to wait longer.
-    fn decide(&mut self, patience: &mut Patience<'_>) -> Result<Option<Next>, NextError> {
-        self.pass_on_notices(patience);
-        if let Some((code, message)) = self.inbox.failure() {
-            return Err(NextError::Failed(Refusal { code, message }));
-        }
-        if let Some(text) = self.inbox.evicted() {
-            return Err(NextError::Evicted(text));
-        }
-        if let Some(Missed { epoch, from, to, records, .. }) = self.inbox.take_missed() {
-            return Err(NextError::Missed { epoch, from, to, records });
-        }
-        self.inbox.join();
-        match self.inbox.take(now()) {
-            Head::Offer(offer) => {
-                let batch = self.hand_out(offer)?;
-                if let Target::Private { daemon, .. } = &self.target {
-                    daemon.has_delivered();
-                }
-                return Ok(Some(Next::Batch(batch)));
-            }
-            Head::EpochEnd(epoch) => return Ok(Some(Next::EpochEnd(epoch))),
-            Head::Done => return Ok(Some(Next::Done)),
-            Head::Expired(deadline) if self.inbox.asks_beyond(deadline) => {
-                let ask = Number { kind: MessageKind::Deadline as u32, reserved: 0, value: deadline };
-                self.hands.change(|_| vec![packet(&ask, &[])]);
-            }
-            Head::Expired(_) | Head::Nothing => {}
-        }
-        if let Some(text) = self.inbox.take_stalled() {
-            return Err(NextError::Stalled(text));
-        }
-        if let Some((batch, expired)) = self.inbox.take_held() {
-            if expired {
-                return Err(NextError::EpochHeld(batch));
-            }
-            self.vigil.hears_why();
-            patience.watch().notice(&Notice::Held(batch));
-        }
-        Ok(None)
+    /// Puts back the batch that the last [`next`](Self::next) gave, as if it had not been handed out: it comes next,
+    /// and [`state`](Self::state) does not count it as consumed. Call it before anything else of the session. Nothing
+    /// happens to a batch that was acknowledged or given back.
+    ///
+    /// # Errors
+    /// [`Broken::Forked`] in a forked child.
+    pub fn put_back(&mut self, batch: &Batch) -> Result<(), Broken> {
+        self.dialogue.batches.hands.owner().check()?;
+        self.dialogue.batches.put_back(batch);
+        Ok(())
     }
 
-    /// Tells the caller what the daemon has said.
-    fn pass_on_notices(&mut self, patience: &mut Patience<'_>) {
-        while let Some(words) = self.inbox.take_notice() {
-            self.vigil.hears_why();
-            patience.watch().notice(&Notice::Told(words));
+    /// Puts back the end of an epoch that the last [`next`](Self::next) gave: the next call gives it again.
+    ///
+    /// # Errors
+    /// [`Broken::Forked`] in a forked child.
+    pub fn put_back_end(&mut self, epoch: u64) -> Result<(), Broken> {
+        self.dialogue.batches.hands.owner().check()?;
+        self.dialogue.batches.inbox.put_back_end(epoch);
+        Ok(())
+    }
+
+    /// A snapshot of the run in which every batch that this session handed out counts as consumed, the one in hand
+    /// included, and batches in other trainers' hands do not (semantics rule 22).
+    ///
+    /// # Errors
+    /// See [`CallError`]; so for the other calls.
+    pub fn state(&mut self, watch: &mut dyn Watch) -> Result<State, CallError> {
+        let receipts = |holds: &Holds| v1::StateCall {
+            in_hand: holds.receipts_in_hand().map(|receipt| receipt.seq).collect(),
+            receipts: holds.receipts_in_hand().flat_map(|receipt| receipt.ack_items().collect::<Vec<_>>()).collect(),
+        };
+        let call = self.dialogue.batches.hands.with(receipts);
+        match self.dialogue.call(Request::State(call), watch)? {
+            Reply::State(snapshot) => Ok(State::new(snapshot)),
+            other => Err(unexpected(&other)),
         }
     }
 
-    /// No further batch can come before a view of an earlier one is dropped; an epoch's end still can.
-    fn holds_all(&self) -> bool {
-        !self.inbox.has_offer() && self.hands.with(Holds::slots) >= self.credits() as usize
+    /// Takes the run back to a snapshot. Batches in hand are given back, and waiting offers are discarded.
+    ///
+    /// # Errors
+    /// [`CallError::Failed`] if the snapshot is of another dataset, order or seed, or trainers of other nodes read the
+    /// stream.
+    pub fn restore(&mut self, state: &State, watch: &mut dyn Watch) -> Result<(), CallError> {
+        self.load(state, "", watch)
     }
 
-    fn hand_out(&mut self, offer: Offer) -> Result<Batch, Broken> {
-        if let Some(batch) = self.untaken.take_if(|batch| batch.seq() == offer.seq) {
-            self.hands.take_again(batch.ticket());
-            return Ok(batch);
-        }
-        let ring = self.rings.get(offer.ring);
-        let ring =
-            ring.ok_or_else(|| Broken::Protocol(format!("batch {} is in unknown ring {}", offer.seq, offer.ring)))?;
-        let view = &ring.view;
-        let geometry = view.geometry();
-        let fits = offer.slot < geometry.slots()
-            && offer.shown as usize <= geometry.batch()
-            && offer.valid <= offer.shown
-            && offer.claims as usize <= geometry.batch();
-        if !fits {
-            return Err(Broken::Protocol(format!("the offer of batch {} does not fit its ring: {offer:?}", offer.seq)));
-        }
-        let claims = &view.claims(offer.slot)[..offer.claims as usize];
-        let repeats = geometry.columns().schema().repeats();
-        let repeats = repeats.map(|column| bytemuck::cast_slice(view.column(offer.slot, column).values()));
-        let (records, mask) = (view.records(offer.slot), view.mask(offer.slot));
-        let receipt = Receipt::read(&offer, claims, records, repeats, mask)?;
-        let ticket = self.hands.take(offer, receipt);
-        Ok(Batch::new(&self.hands, ticket, Arc::clone(ring), offer))
+    /// As [`restore`](Self::restore), for one of several ranks that load the same state together, on any nodes. All of them
+    /// give the same `load_id`, which is new for each load: the run is taken to the state once.
+    ///
+    /// # Errors
+    /// Also [`CallError::Failed`] if the id was used for another state.
+    pub fn load(&mut self, state: &State, load_id: &str, watch: &mut dyn Watch) -> Result<(), CallError> {
+        self.loads += 1;
+        let (snapshot, load_id, number) = (Some(state.snapshot().clone()), load_id.to_owned(), self.loads);
+        let call = v1::RestoreCall { snapshot, load_id, number };
+        self.done(Request::Restore(call), watch)?;
+        // The answer comes after all messages of the old generation, and before all of the new one.
+        self.dialogue.batches.restart(state.epoch());
+        Ok(())
     }
 
-    /// Takes everything that has come. Some(cause) when the daemon is gone.
-    fn read(&mut self) -> Result<Option<String>, Broken> {
-        self.hands.flush();
+    /// The file of a record.
+    ///
+    /// # Errors
+    /// [`CallError::Failed`] if the dataset has no such record.
+    pub fn path(&mut self, record: u64, watch: &mut dyn Watch) -> Result<PathBuf, CallError> {
+        match self.dialogue.call(Request::Path(v1::PathCall { record }), watch)? {
+            Reply::Path(bytes) => Ok(PathBuf::from(OsString::from_vec(bytes))),
+            other => Err(unexpected(&other)),
+        }
+    }
+
+    /// Ends the epoch that the caller is in: what is in hand was consumed, the rest is abandoned. Nothing happens between
+    /// two epochs, and nothing is abandoned if the batch in hand was the epoch's last.
+    ///
+    /// # Errors
+    /// [`CallError::Failed`] where other trainers are attached.
+    pub fn reset(&mut self, watch: &mut dyn Watch) -> Result<(), CallError> {
+        self.dialogue.batches.hands.owner().check()?;
+        let Some(epoch) = self.dialogue.batches.inbox.epoch_begun() else { return Ok(()) };
+        self.dialogue.batches.hands.change(Holds::consume_all);
+        self.done(Request::Reset(v1::ResetCall { epoch }), watch)?;
+        self.dialogue.batches.leave(epoch);
+        Ok(())
+    }
+
+    /// Records that could not be read or decoded, each once, in the order of their epochs.
+    ///
+    /// # Errors
+    /// See [`CallError`].
+    pub fn quarantine(&mut self, watch: &mut dyn Watch) -> Result<Vec<Quarantined>, CallError> {
+        let mut all: Vec<v1::QuarantinedRecord> = Vec::new();
         loop {
-            match link::receive(&self.link.socket, &mut self.buffer)? {
-                Arrival::Nothing => return Ok(None),
-                Arrival::HungUp => return Ok(Some("it hung up".to_owned())),
-                Arrival::Message(message) => {
-                    self.vigil.hears();
-                    match message {
-                        Message::Offer(offer) => self.inbox.offer(offer),
-                        Message::EpochEnd(epoch) => {
-                            self.inbox.epoch_end(epoch);
-                            self.hands.change(|holds| holds.epoch_ended(epoch));
-                        }
-                        Message::Done(_) => self.inbox.done(),
-                        Message::Failed(code, text) => self.inbox.fail(code, link::told(text)),
-                        Message::Evict(_, text) => self.inbox.evict(link::told(text)),
-                        Message::Answer(id, body) => {
-                            // Packets behind the answer are left for the next look: the caller acts on the answer first.
-                            if self.inbox.answer(id, link::body(body)?) {
-                                return Ok(None);
-                            }
-                        }
-                        Message::Held { head, elsewhere } => {
-                            let node = |(name, host)| HoldingNode { name: link::told(name), host: link::told(host) };
-                            self.inbox.hold_up(HeldBatch::new(&head, elsewhere.map(node)), head.expired != 0);
-                        }
-                        Message::Stalled(_, text) => self.inbox.stall(link::told(text)),
-                        Message::Missed(missed) => self.inbox.miss(missed),
-                        Message::Notice(_, words) => self.inbox.notice(link::told(words)),
-                        Message::Ring { head, fd, pixels } => {
-                            let view = View::map(fd, self.link.welcome.incarnation, head.ring)?;
-                            self.rings.add(head.ring, Ring::new(view, head.pixels, pixels)?);
-                        }
-                        Message::Retired(ring) => self.rings.retire(ring)?,
-                        Message::Deadline(deadline) => self.inbox.renew(deadline),
-                        Message::Void(seq) => {
-                            if let Some(void) = self.inbox.void(seq) {
-                                self.untaken.take_if(|batch| batch.seq() == seq);
-                                self.hands.change(|holds| holds.unread(&[void]));
-                            }
-                        }
-                        Message::Fenced(epoch) => {
-                            let void = self.inbox.fence(epoch);
-                            self.untaken = None;
-                            self.hands.change(|holds| {
-                                holds.forget_sent();
-                                holds.unread(&void)
-                            });
-                        }
-                        // A newer daemon says it, and nothing depends on it.
-                        Message::Unknown(_) => {}
-                        other => return Err(Broken::Protocol(format!("{other:?} came, which only a trainer sends"))),
-                    }
+            let after = all.last().map(v1::QuarantinedRecord::key);
+            match self.dialogue.call(Request::Quarantine(v1::QuarantineCall { after }), watch)? {
+                Reply::Quarantine(page) if page.more && !page.records.is_empty() => all.extend(page.records),
+                Reply::Quarantine(last) => {
+                    all.extend(last.records);
+                    return Ok(Quarantined::gather(all));
                 }
+                other => return Err(unexpected(&other)),
             }
+        }
+    }
+
+    /// What became of every record, epoch by epoch.
+    ///
+    /// # Errors
+    /// See [`CallError`].
+    pub fn audit(&mut self, watch: &mut dyn Watch) -> Result<Vec<EpochAudit>, CallError> {
+        let mut all = v1::AuditReply::default();
+        let mut from_epoch = Some(0);
+        while let Some(epoch) = from_epoch {
+            match self.dialogue.call(Request::Audit(v1::AuditCall { from_epoch: epoch }), watch)? {
+                Reply::Audit(page) => {
+                    from_epoch = page.next_epoch().filter(|next| *next > epoch);
+                    all.append(page);
+                }
+                other => return Err(unexpected(&other)),
+            }
+        }
+        Ok(EpochAudit::of(&all))
+    }
+
+    fn done(&mut self, request: Request, watch: &mut dyn Watch) -> Result<(), CallError> {
+        match self.dialogue.call(request, watch)? {
+            Reply::Done(_) => Ok(()),
+            other => Err(unexpected(&other)),
         }
     }
 }
 
 impl Drop for Session {
     fn drop(&mut self) {
-        if self.hands.owner().is_here() {
-            // A socket that fails has nothing more to say.
-            let _seen = self.read();
-            self.untaken = None;
-            self.hands.leave(&self.inbox.take_offers());
-            if let Some(asked) = self.asked.take() {
-                asked.give_up();
-            }
+        if self.dialogue.batches.hands.owner().is_here() {
+            self.dialogue.close();
         }
     }
-}
-
-/// Nanoseconds on the clock of the deadlines, which also counts while the machine is suspended.
-fn now() -> u64 {
-    let now = clock_gettime(ClockId::Boottime);
-    let seconds = u64::try_from(now.tv_sec).unwrap_or(0);
-    seconds.saturating_mul(1_000_000_000).saturating_add(u64::try_from(now.tv_nsec).unwrap_or(0))
 }

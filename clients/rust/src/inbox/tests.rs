@@ -105,9 +105,9 @@ fn rule_23_after_another_trainers_restore_what_was_queued_is_void() {
     inbox.offer(offer(5, 1));
     inbox.epoch_end(1);
     inbox.done();
-    inbox.fail(7, "record 3".to_owned());
+    inbox.reports.fail(7, "record 3".to_owned());
     let void: Vec<u64> = inbox.fence(1).iter().map(|offer| offer.seq).collect();
-    assert_eq!((void, inbox.failure()), (vec![5], None));
+    assert_eq!((void, inbox.reports.failure()), (vec![5], None));
     inbox.offer(offer(6, 1));
     inbox.epoch_end(1);
     assert_eq!(told(&mut inbox), ["end 0", "batch 6", "end 1"]);
@@ -132,17 +132,6 @@ fn rule_16_an_end_that_the_dead_daemon_did_not_live_to_tell_is_told() {
     assert!(matches!(inbox.take(0), Head::Offer(_)));
     inbox.take_over(4);
     assert_eq!(told(&mut inbox), ["end 3"]);
-}
-
-#[test]
-fn answers_to_calls_that_were_given_up_are_forgotten() {
-    let mut inbox = Inbox::new(0);
-    inbox.expect_answer(1);
-    inbox.expect_answer(2);
-    assert!(!inbox.answer(1, b"late".to_vec()));
-    assert_eq!(inbox.take_answer(), None);
-    assert!(inbox.answer(2, b"right".to_vec()));
-    assert_eq!(inbox.take_answer(), Some(b"right".to_vec()));
 }
 
 /// Ten hours in which the machine was suspended, which `CLOCK_BOOTTIME` counts.

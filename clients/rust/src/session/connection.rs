@@ -1,14 +1,18 @@
-//! The daemon is gone: reach it, or its successor, and report the batches that this trainer holds (semantics rule 16).
+//! The connection to a daemon. When the daemon is gone, it reaches its successor, and reports the batches that this trainer
+//! holds (semantics rule 16).
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use forebay_ring::text_code;
+use forebay_proto::v1::StreamInfo;
+use forebay_ring::{Socket, Welcome, text_code};
 
-use super::Session;
+use super::batches::Batches;
 use crate::error::{AttachError, Broken, CallError, NextError};
-use crate::link::{self, Impatience, Patience, Resume};
-use crate::watch::Notice;
+use crate::link::{self, Asked, Impatience, Link, Patience, Resume};
+use crate::mapped::Ring;
+use crate::target::{Options, Target};
+use crate::watch::{Notice, Watch};
 
 /// Pauses between attempts: short first, since a service manager starts a daemon again within moments.
 const FIRST_PAUSE: Duration = Duration::from_millis(10);
@@ -25,15 +29,72 @@ pub(super) enum Unreached {
     Outage { cause: String, source: Box<AttachError> },
 }
 
-impl Session {
-    pub(super) fn reconnect(&mut self, cause: &str, patience: &mut Patience<'_>) -> Result<(), Unreached> {
-        if let Some(reason) = self.inbox.evicted() {
+/// The daemon that a session is attached to, and what it takes to attach to the next one.
+#[derive(Debug)]
+pub(super) struct Connection {
+    target: Target,
+    options: Options,
+    /// The ledger knows this trainer by it, whatever becomes of its daemons.
+    trainer: u64,
+    link: Link,
+    /// The daemon that will follow the one of `link`, which is gone.
+    asked: Option<Asked>,
+    /// Since when no daemon is reached.
+    lost: Option<Instant>,
+}
+
+impl Connection {
+    /// Attaches to a stream, and returns the ring that the daemon welcomes this trainer to.
+    pub(super) fn attach(
+        target: Target,
+        options: Options,
+        watch: &mut dyn Watch,
+    ) -> Result<(Self, Arc<Ring>), AttachError> {
+        let timeout = options.attach_timeout;
+        let trainer = link::number()?;
+        let (link, ring) = link::attach(&target, &options, trainer, &mut Patience::new(watch, Some(timeout)))?;
+        Ok((Self { target, options, trainer, link, asked: None, lost: None }, ring))
+    }
+
+    pub(super) fn socket(&self) -> &Arc<Socket> {
+        &self.link.socket
+    }
+
+    /// What the daemon says about the stream.
+    pub(super) fn info(&self) -> &StreamInfo {
+        &self.link.info
+    }
+
+    pub(super) fn welcome(&self) -> &Welcome {
+        &self.link.welcome
+    }
+
+    pub(super) fn daemon_pid(&self) -> Option<u32> {
+        match &self.target {
+            Target::Private { daemon, .. } => daemon.pid(),
+            Target::Stream { .. } => Some(self.link.info.daemon_pid).filter(|pid| *pid > 0),
+        }
+    }
+
+    /// A batch of this daemon was handed out.
+    pub(super) fn has_delivered(&self) {
+        if let Target::Private { daemon, .. } = &self.target {
+            daemon.has_delivered();
+        }
+    }
+
+    /// Reaches the next daemon, which takes over the batches that this trainer holds.
+    pub(super) fn reconnect(
+        &mut self,
+        cause: &str,
+        batches: &mut Batches,
+        patience: &mut Patience<'_>,
+    ) -> Result<(), Unreached> {
+        if let Some(reason) = batches.inbox.reports.evicted() {
             return Err(Unreached::Evicted(reason));
         }
         if self.asked.is_none() {
-            // Its offer dies with the daemon.
-            self.untaken = None;
-            self.hands.disconnect();
+            batches.disconnect();
         }
         // Calls with short timeouts continue one wait, which began when the daemon was first found gone.
         let lost = *self.lost.get_or_insert_with(|| {
@@ -43,7 +104,7 @@ impl Session {
         let mut pause = FIRST_PAUSE;
         loop {
             let left = patience.left().unwrap_or(self.options.attach_timeout).min(self.options.attach_timeout);
-            let source = match self.attach_again(&mut Patience::new(patience.watch(), Some(left))) {
+            let source = match self.attach_again(batches, &mut Patience::new(patience.watch(), Some(left))) {
                 Ok(()) => {
                     self.lost = None;
                     patience.watch().notice(&Notice::DaemonBack);
@@ -73,12 +134,12 @@ impl Session {
 
     /// One attempt to reach the next daemon. If the caller stopped waiting, the next call continues the same attempt. The
     /// daemon may have accepted the handed-in claims, and would give them to other trainers if this one hung up.
-    fn attach_again(&mut self, patience: &mut Patience<'_>) -> Result<(), AttachError> {
+    fn attach_again(&mut self, batches: &mut Batches, patience: &mut Patience<'_>) -> Result<(), AttachError> {
         let asked = if let Some(asked) = self.asked.take() {
             asked
         } else {
-            let resume = Resume { incarnation: self.link.welcome.incarnation, list: self.hands.hand_in() };
-            link::ask(&self.target, &self.options, self.number, Some(&resume), patience)?
+            let resume = Resume { incarnation: self.link.welcome.incarnation, list: batches.hands.hand_in() };
+            link::ask(&self.target, &self.options, self.trainer, Some(&resume), patience)?
         };
         let (link, ring) = match asked.answer(&self.target, self.options.told_after, patience) {
             Err(error @ (AttachError::Timeout { .. } | AttachError::Broken(Broken::Interrupted))) => {
@@ -87,13 +148,16 @@ impl Session {
             }
             answer => answer?,
         };
-        self.rings.take_over(link.welcome.ring, ring);
-        self.inbox.take_over(link.info.epoch);
-        self.hands.connect(Arc::clone(&link.socket));
+        batches.take_over(link.info.epoch, &link.socket, link.welcome.ring, ring);
         self.link = link;
-        // What the former daemon was asked has no answer.
-        self.vigil.hears();
         Ok(())
+    }
+
+    /// The session ends: a daemon that was asked need not answer.
+    pub(super) fn close(&mut self) {
+        if let Some(asked) = self.asked.take() {
+            asked.give_up();
+        }
     }
 }
 
