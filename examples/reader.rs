@@ -6,7 +6,7 @@ use std::error::Error;
 use std::sync::Arc;
 
 use forebay_client::PrivateDaemon;
-use forebay_client::reader::{Chain, ReaderError};
+use forebay_client::reader::{Chain, Reader, ReaderError};
 
 /// What was read.
 #[derive(Debug, Default)]
@@ -24,7 +24,7 @@ pub(crate) fn brightness(forebay: &str, passes: u64, files: &[String]) -> Result
     let daemon = Arc::new(PrivateDaemon::new(forebay));
     let chain = Chain::open_files(files)?.with("size", 32).with("labels", "none");
     let chain = chain.shuffle(1024)?.batch(8)?.multi_pass(passes)?.double_buffer()?;
-    let mut reader = chain.open(&daemon)?;
+    let mut reader = Reader::open(&chain, &daemon)?;
     let mut all = Brightness::default();
     while reader.has_next()? {
         let batch = reader.read_next()?;

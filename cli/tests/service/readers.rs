@@ -56,7 +56,7 @@ fn rule_10_a_pass_ends_the_reader_until_it_is_reset_and_what_is_left_is_abandone
     let home = Home::with_pictures(10);
     let chain = Chain::open_files([text(&home.path("pictures"))]).unwrap().with("size", 16).batch(4).unwrap();
     let daemon = daemon();
-    let mut reader = chain.open(&daemon).unwrap();
+    let mut reader = Reader::open(&chain, &daemon).unwrap();
     assert_eq!(rest(&mut reader), (0..10).collect::<Vec<i64>>());
     assert!(matches!(reader.read_next(), Err(ReaderError::End)));
     reader.reset().unwrap();
@@ -75,7 +75,7 @@ fn passes_are_read_as_one_and_each_has_its_own_order() {
     let chain = Chain::open_files([text(&home.path("pictures"))]).unwrap().with("size", 16);
     let chain = chain.shuffle(4).unwrap().batch(4).unwrap().multi_pass(3).unwrap();
     let daemon = daemon();
-    let mut reader = chain.open(&daemon).unwrap();
+    let mut reader = Reader::open(&chain, &daemon).unwrap();
     let records = rest(&mut reader);
     let mut orders: Vec<Vec<i64>> = records.chunks(12).map(<[i64]>::to_vec).collect();
     assert_eq!(orders.len(), 3);
@@ -95,12 +95,12 @@ fn pictures_are_left_as_they_are_if_they_have_the_shape_and_another_one_is_named
     let dims = Dims::new(&[vec![-1, 18, 24, 3], vec![-1]]).unwrap();
     let chain = Chain::open_files([text(&home.path("pictures"))]).unwrap().dims(dims).batch(2).unwrap();
     let daemon = daemon();
-    let mut reader = chain.open(&daemon).unwrap();
+    let mut reader = Reader::open(&chain, &daemon).unwrap();
     let batch = reader.read_next().unwrap();
     assert_eq!((batch.shape().height, batch.shape().width), (18, 24));
     assert_eq!(rest(&mut reader), [2, 3, 4, 5]);
     fs::write(home.picture(3), photograph(3, 40, 30)).unwrap();
-    let mut reader = chain.open(&daemon).unwrap();
+    let mut reader = Reader::open(&chain, &daemon).unwrap();
     let error = loop {
         match reader.read_next() {
             Ok(_) => {}
@@ -117,7 +117,7 @@ fn files_without_a_tag_and_shapes_that_batches_do_not_have_are_named() {
     let daemon = daemon();
     let noise = home.path("noise.bin");
     fs::write(&noise, [7; 100]).unwrap();
-    let open = |chain: Chain| chain.batch(2).unwrap().open(&daemon).unwrap_err().to_string();
+    let open = |chain: Chain| Reader::open(&chain.batch(2).unwrap(), &daemon).unwrap_err().to_string();
     let error = open(Chain::open_files([text(&home.path("pictures")), text(&noise)]).unwrap().with("size", 16));
     assert!(error.contains("noise.bin") && error.contains("recordio"), "{error}");
     let dims = Dims::new(&[vec![-1, 20, 20, 3]]).unwrap();

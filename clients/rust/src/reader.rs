@@ -32,12 +32,12 @@ use passes::Passes;
 /// ```no_run
 /// use std::sync::Arc;
 /// use forebay_client::PrivateDaemon;
-/// use forebay_client::reader::{Chain, ReaderError};
+/// use forebay_client::reader::{Chain, Reader, ReaderError};
 ///
 /// let daemon = Arc::new(PrivateDaemon::new("/usr/bin/forebay"));
 /// let chain = Chain::open_files(["/data/train-0.recordio", "/data/train-1.recordio"])?;
 /// let chain = chain.with("size", 224).shuffle(1024)?.batch(32)?.multi_pass(90)?.double_buffer()?;
-/// let mut reader = chain.open(&daemon)?;
+/// let mut reader = Reader::open(&chain, &daemon)?;
 /// while reader.has_next()? {
 ///     let batch = reader.read_next()?;
 ///     println!("{} pictures, labels {:?}", batch.valid(), batch.labels());
@@ -74,23 +74,21 @@ pub enum ReaderError {
     End,
 }
 
-impl Chain {
-    /// Opens the files as a stream of a private daemon.
+impl Reader {
+    /// Opens the files of a chain as a stream of a private daemon.
     ///
     /// # Errors
     /// See [`ReaderError`].
-    pub fn open(&self, daemon: &Arc<PrivateDaemon>) -> Result<Reader, ReaderError> {
-        let settings = Value::from(self.settings()?).to_string();
+    pub fn open(chain: &Chain, daemon: &Arc<PrivateDaemon>) -> Result<Self, ReaderError> {
+        let settings = Value::from(chain.settings()?).to_string();
         let target = Target::Private { daemon: Arc::clone(daemon), number: daemon.number(), settings, files: None };
         let session = Session::attach(target, Options::default(), &mut Patient)?;
         if let Some(ring) = session.rings().next() {
-            self.check(&axes(&ring))?;
+            chain.check(&axes(&ring))?;
         }
-        Ok(if self.has_passes() { Reader::across_passes(session) } else { Reader::of(session) })
+        Ok(if chain.has_passes() { Self::across_passes(session) } else { Self::of(session) })
     }
-}
 
-impl Reader {
     /// Reads the stream of a session, one pass at a time: after each epoch it is at its end, until it is reset.
     pub fn of(session: Session) -> Self {
         Self { session, passes: Passes::one_by_one() }
