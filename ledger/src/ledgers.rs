@@ -21,7 +21,7 @@ use crate::{
     change::Change,
     error::LedgerError,
     ledger::{Ledger, Times},
-    tasks::Tasks,
+    tasks::{Tasks, is_task_document},
 };
 
 /// Longest run, stream or worker name, in bytes.
@@ -67,7 +67,7 @@ impl Ledgers {
                 ))
             };
             let (of_tasks, documents): (Vec<_>, Vec<_>) =
-                documents.into_iter().partition(|(document, _)| Tasks::is_document(document));
+                documents.into_iter().partition(|(document, _)| is_task_document(document));
             let lasting = if of_tasks.is_empty() { times } else { Tasks::times(times) };
             let mut ledger = Ledger::load(&documents, lasting, now).map_err(|why| {
                 if why.is_newer() {

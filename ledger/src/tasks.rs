@@ -6,72 +6,97 @@
 //! workers, it is unknown whether they live.
 
 mod checkpoint;
-mod late;
+mod documents;
 mod params;
 mod received;
-mod stored;
+mod shards;
+mod times;
+mod unnumbered;
+mod waiting;
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::ops::Range;
+use std::collections::BTreeSet;
 
 use forebay_proto::v1::next_task_reply::Answer as TaskAnswer;
 use forebay_proto::v1::report_task_reply::Outcome;
 use forebay_proto::v1::{
-    AckItem, AckRequest, AcquireReply, AcquireRequest, BadRecord, Caller, Cause, Lease, NextTaskReply, OpenRequest,
-    ReportTaskReply, ReportTaskRequest, ReturnedRange, StoredTasks, Task, Verdict, ack_item::Kind,
+    AckItem, AcquireReply, AcquireRequest, BadRecord, Caller, Cause, Lease, LedgerStatus, NextTaskReply,
+    RegisterTasksRequest, ReportTaskReply, ReportTaskRequest, RestoreTasksRequest, ReturnedRange, ack_item::Kind,
     acquire_reply::Answer,
 };
 use forebay_proto::{RecordSum, Turn};
 
+use self::documents::TaskDocuments;
+pub(crate) use self::documents::is_task_document;
 pub(crate) use self::params::TaskParams;
 pub use self::params::task_ledger;
 use self::received::ReceivedTasks;
+use self::shards::{end, records};
+use self::times::{Lateness, TaskTimes};
+pub(crate) use self::unnumbered::UNNUMBERED;
+use self::unnumbered::{join, sends_heartbeats};
+use self::waiting::WaitingWorkers;
+use crate::change::Change;
 use crate::error::LedgerError;
 use crate::ledger::{HeldPositions, Ledger, Times, cut};
-use forebay_plan::Plan;
 
 /// A shard with this many reports of errors is quarantined.
 const ERRORS: u32 = 3;
-/// A worker that got nothing counts as waiting for this long, in milliseconds.
-const WAITING: u64 = 10_000;
-/// The incarnation of workers that do not number their commands. They have no other.
-pub(crate) const UNNUMBERED: u64 = 1;
-/// The lower bits of a lease's id count the leases of a ledger.
-const COUNTED: u64 = (1 << 40) - 1;
 /// The list of the quarantine has no room for more.
 const REASONS: usize = 100_000;
 
 /// The tasks of one dataset.
 #[derive(Clone, Debug)]
 pub(crate) struct Tasks {
-    stored: StoredTasks,
-    /// Shards whose tasks have failed: epoch and first position, and how often.
-    errors: BTreeMap<(u64, u64), u32>,
-    /// What changed since the last commit.
-    is_changed: bool,
-    changed_errors: BTreeSet<(u64, u64)>,
-    /// When each task was given, by its lease. Not stored: after a restart, tasks have their full time again, and their workers
-    /// may not have received them.
-    given: BTreeMap<u64, u64>,
-    /// When a heartbeat last named each lease of a worker that sends them. Not stored either.
-    named: BTreeMap<u64, u64>,
-    loaded: u64,
-    looked: u64,
+    documents: TaskDocuments,
+    times: TaskTimes,
     /// What workers that do not number their commands may not have received. Not stored: after a restart, such a task may be given
     /// twice, and none is lost.
     received: ReceivedTasks,
-    /// Until when workers that got nothing count as waiting.
-    waits: BTreeMap<String, u64>,
-    /// All who have tasks are waiting.
-    has_ended: bool,
-    /// Workers that wait may get another answer now.
-    stirred: bool,
-    timeout: u64,
-    /// How long a task lasts that no heartbeat names, of a worker that sends them.
-    lease_ttl: u64,
+    waiting: WaitingWorkers,
 }
 
 impl Tasks {
+    /// The tasks of a new dataset.
+    pub(crate) fn new(request: &RegisterTasksRequest, ledger: &mut Ledger, times: Times, now: u64) -> Self {
+        Self::of(TaskDocuments::new(request), ledger, times, now)
+    }
+
+    /// From documents, keys without the ledger's prefix.
+    ///
+    /// # Errors
+    /// Why they are none of tasks, in words.
+    pub(crate) fn load(
+        documents: &[(&str, &[u8])],
+        ledger: &mut Ledger,
+        times: Times,
+        now: u64,
+    ) -> Result<Self, String> {
+        Ok(Self::of(TaskDocuments::load(documents)?, ledger, times, now))
+    }
+
+    fn of(documents: TaskDocuments, ledger: &mut Ledger, times: Times, now: u64) -> Self {
+        if ledger.plan().grains().is_some() {
+            ledger.lease_whole_grains();
+        }
+        let (times, waiting) = (TaskTimes::new(times, now), WaitingWorkers::unknown());
+        Self { documents, times, received: ReceivedTasks::default(), waiting }
+    }
+
+    /// Its ledger is recovered from a snapshot: no task gets an id that one may have had since. To be called before.
+    pub(crate) fn recover(&mut self, ledger: &Ledger) {
+        self.documents.recover(ledger.next_lease());
+    }
+
+    /// The documents that changed since the last call, with keys that start with `prefix`.
+    pub(crate) fn take_changes(&mut self, prefix: &str, changes: &mut Vec<Change>) {
+        self.documents.take_changes(prefix, changes);
+    }
+
+    /// All documents.
+    pub(crate) fn documents(&self, prefix: &str, documents: &mut Vec<Change>) {
+        self.documents.all(prefix, documents);
+    }
+
     /// Times of a ledger of tasks: its leases do not expire.
     pub(crate) const fn times(times: Times) -> Times {
         Times { lease_ttl: u64::MAX, ..times }
@@ -87,7 +112,7 @@ impl Tasks {
         caller: &Caller,
         now: u64,
     ) -> Result<NextTaskReply, LedgerError> {
-        if self.id(ledger.next_lease()).is_none() {
+        if self.documents.id(ledger.next_lease()).is_none() {
             let text = "All ids of tasks are used up: begin a new run with `forebay run new`.";
             return Err(LedgerError::Invalid(text.to_owned()));
         }
@@ -120,9 +145,9 @@ impl Tasks {
     fn give_again(&mut self, ledger: &mut Ledger, worker: &str, lease: u64, now: u64) -> NextTaskReply {
         let found = ledger.leases().find(|(_, out)| out.id == lease).map(|(owner, out)| (owner.to_owned(), *out));
         let Some((owner, out)) = found else {
-            return NextTaskReply { answer: TaskAnswer::Wait.into(), task: None, kind: self.stored.kind };
+            return NextTaskReply { answer: TaskAnswer::Wait.into(), task: None, kind: self.documents.kind() };
         };
-        let (dataset, task) = (&self.stored.dataset, self.id(lease));
+        let (dataset, task) = (self.documents.dataset(), self.documents.id(lease));
         tracing::info!(
             dataset,
             worker,
@@ -136,24 +161,24 @@ impl Tasks {
         self.received.double(&owner, lease);
         ledger.may_repeat(&out, Cause::TrainerEnded);
         // It has its whole time again.
-        self.given.insert(lease, now);
-        self.waits.remove(worker);
+        self.times.give_again(lease, now);
+        self.waiting.stops(worker);
         self.continues();
-        let task = task.map(|id| self.task(ledger.plan(), id, &out));
-        NextTaskReply { answer: TaskAnswer::Given.into(), task, kind: self.stored.kind }
+        let task = task.map(|id| self.documents.task(ledger.plan(), id, &out));
+        NextTaskReply { answer: TaskAnswer::Given.into(), task, kind: self.documents.kind() }
     }
 
     fn answer(&mut self, ledger: &mut Ledger, worker: &str, reply: &AcquireReply, now: u64) -> NextTaskReply {
         if let Some(lease) = reply.leases.first() {
-            self.waits.remove(worker);
+            self.waiting.stops(worker);
             self.continues();
-            self.given.entry(lease.id).or_insert(now);
-            let task = self.id(lease.id).map(|id| self.task(ledger.plan(), id, lease));
-            return NextTaskReply { answer: TaskAnswer::Given.into(), task, kind: self.stored.kind };
+            self.times.give(lease.id, now);
+            let task = self.documents.id(lease.id).map(|id| self.documents.task(ledger.plan(), id, lease));
+            return NextTaskReply { answer: TaskAnswer::Given.into(), task, kind: self.documents.kind() };
         }
         let is_done = reply.answer() == Answer::DatasetDone;
         if !is_done {
-            self.waits.insert(worker.to_owned(), now.saturating_add(WAITING));
+            self.waiting.waits(worker, now);
         }
         // If a worker with the last shards dies, a worker without shards gets them. It learns of the end when all shards are
         // reported.
@@ -165,13 +190,14 @@ impl Tasks {
         }
         // A worker with heartbeats cannot be given the task of another one.
         let ends = ends && given_once.is_none();
-        if ends && !self.stored.ended_open {
-            self.ends_open(ledger);
+        if ends && !self.documents.ended_open() {
+            self.documents.end_open(ledger);
         }
-        // The others who wait hear it too.
-        self.stirred |= ends && !std::mem::replace(&mut self.has_ended, ends);
+        if ends {
+            self.waiting.end();
+        }
         let answer = if is_done || ends { TaskAnswer::End } else { TaskAnswer::Wait };
-        NextTaskReply { answer: answer.into(), task: None, kind: self.stored.kind }
+        NextTaskReply { answer: answer.into(), task: None, kind: self.documents.kind() }
     }
 
     /// A task of a worker that does not number its commands, if it was given only once: the reply may have been lost.
@@ -180,45 +206,29 @@ impl Tasks {
         open.map(|(_, lease)| lease.id).find(|lease| !self.received.is_doubled(*lease))
     }
 
-    /// The workers are given the end, and these tasks are not reported.
-    fn ends_open(&mut self, ledger: &Ledger) {
-        (self.stored.ended_open, self.is_changed) = (true, true);
-        let dataset = &self.stored.dataset;
-        for (worker, lease) in ledger.leases() {
-            let (task, epoch, start, end) = (self.id(lease.id), lease.epoch, lease.start, lease.end);
-            tracing::warn!(
-                dataset,
-                worker,
-                task,
-                epoch,
-                start,
-                end,
-                "the workers are given the end of the data, and this task is not reported: its epoch does not add up until it is"
-            );
-        }
-    }
-
     /// A task was given: the end is still to come.
     fn continues(&mut self) {
-        self.has_ended = false;
-        self.is_changed |= std::mem::take(&mut self.stored.ended_open);
+        self.waiting.continues();
+        self.documents.continues();
     }
 
     /// Whether the workers were given the end of the data while tasks were open.
     pub(crate) const fn has_ended(&self) -> bool {
-        self.stored.ended_open
+        self.documents.ended_open()
     }
 
     /// All workers that have tasks wait for tasks themselves. A task from before a restart may have been lost on its way to its
     /// worker, so its time is waited for.
     fn nobody_reports(&self, ledger: &Ledger, now: u64) -> bool {
-        let is_waiting = |worker| self.waits.get(worker).is_some_and(|until| *until > now);
-        ledger.leases().all(|(worker, lease)| self.given.contains_key(&lease.id) && is_waiting(worker))
+        let reports_nothing = |(worker, lease): (&str, &Lease)| {
+            self.times.knows_when_given(lease.id) && self.waiting.is_waiting(worker, now)
+        };
+        ledger.leases().all(reports_nothing)
     }
 
     /// Ends a task.
     pub(crate) fn report(&mut self, ledger: &mut Ledger, request: &ReportTaskRequest, now: u64) -> ReportTaskReply {
-        let lease = self.lease(ledger, request.task);
+        let lease = self.documents.lease(ledger.next_lease(), request.task);
         if let Some(lease) = lease.filter(|_| !request.unheard) {
             let held = ledger.held(lease);
             self.received.reported(held.as_ref().map(|held| &*held.worker), lease, held.is_some());
@@ -239,9 +249,8 @@ impl Tasks {
             _ => Outcome::Late,
         };
         if outcome == Outcome::Late {
-            self.stored.late_reports += 1;
-            self.is_changed = true;
-            let (dataset, task) = (&self.stored.dataset, request.task);
+            self.documents.count_late_report();
+            let (dataset, task) = (self.documents.dataset(), request.task);
             tracing::info!(
                 dataset,
                 task,
@@ -263,28 +272,25 @@ impl Tasks {
             return Outcome::Late;
         }
         // The duration is unknown if the task was taken away meanwhile, or was given before a restart.
-        if let Some(given) = self.given.remove(&lease) {
-            let took = now.saturating_sub(given);
-            if took > self.stored.longest && took.saturating_mul(3) > self.timeout {
-                self.stored.longest = took;
-                self.is_changed = true;
-            }
+        if let Some(took) = self.times.end(lease, now)
+            && self.times.is_remarkable(took)
+        {
+            self.documents.note_longest(took);
         }
-        self.forget_errors(held);
+        self.documents.forget_errors(shard_of(held));
         Outcome::Counted
     }
 
     /// Returns a shard that its worker could not use, or quarantines it.
     fn fail(&mut self, ledger: &mut Ledger, lease: u64, held: &HeldPositions, error: &str, now: u64) -> Outcome {
-        let shard = (held.epoch, held.positions.start);
+        let shard = shard_of(held);
         // A worker may send megabytes, and each record of the shard has the text in the quarantine.
         let error = &cut(error);
-        let errors = self.errors.get(&shard).map_or(1, |errors| errors + 1);
-        let (dataset, epoch, first) = (&self.stored.dataset, held.epoch, held.positions.start);
+        let errors = self.documents.errors_of(shard) + 1;
+        let (dataset, epoch, first) = (self.documents.dataset(), held.epoch, held.positions.start);
         if errors < ERRORS {
             tracing::warn!(dataset, epoch, first, errors, error, "a shard could not be used: it is given again");
-            self.errors.insert(shard, errors);
-            self.changed_errors.insert(shard);
+            self.documents.set_errors(shard, errors);
             self.take_away(ledger, lease, held, Cause::TrainerEnded, now);
             return Outcome::Returned;
         }
@@ -294,94 +300,93 @@ impl Tasks {
         let bad = records(ledger.plan(), held.epoch, held.positions.clone()).take(REASONS).map(bad).collect();
         let item = AckItem { lease, range: Some(held.range), kind: Kind::Bare.into(), ..AckItem::default() };
         end(ledger, &held.worker, item, bad);
-        self.given.remove(&lease);
-        self.forget_errors(held);
+        self.times.end(lease, now);
+        self.documents.forget_errors(shard);
         Outcome::Quarantined
-    }
-
-    fn forget_errors(&mut self, held: &HeldPositions) {
-        let shard = (held.epoch, held.positions.start);
-        if self.errors.remove(&shard).is_some() {
-            self.changed_errors.insert(shard);
-        }
     }
 
     fn take_away(&mut self, ledger: &mut Ledger, lease: u64, held: &HeldPositions, cause: Cause, now: u64) {
         let item = ReturnedRange { lease, range: Some(held.range), cause: cause.into() };
         ledger.give_back(&held.worker, &[item], now);
-        self.given.remove(&lease);
+        self.times.end(lease, now);
+    }
+
+    /// A heartbeat of the worker that has these leases has named them.
+    pub(crate) fn heard(&mut self, leases: impl Iterator<Item = u64>, now: u64) {
+        self.times.heard(leases, now);
+    }
+
+    /// Takes away tasks that were not reported in time, or whose worker sends no heartbeats any more.
+    pub(crate) fn expire(&mut self, ledger: &mut Ledger, now: u64) {
+        if !self.times.looks(now) {
+            return;
+        }
+        self.waiting.expire(now);
+        let longest = self.documents.longest();
+        let late = |(worker, lease): (&str, &Lease)| {
+            let lateness = self.times.lateness(lease.id, sends_heartbeats(ledger, worker), longest, now)?;
+            Some((lease.id, lateness))
+        };
+        let late: Vec<(u64, Lateness)> = ledger.leases().filter_map(late).collect();
+        for (lease, lateness) in late {
+            let Some(held) = ledger.held(lease) else { continue };
+            let (dataset, worker, task) = (self.documents.dataset(), &held.worker, self.documents.id(lease));
+            lateness.tell(dataset, worker, task);
+            self.take_away(ledger, lease, &held, Cause::LeaseExpired, now);
+        }
+        // Other commands may have ended leases.
+        let open: BTreeSet<u64> = ledger.leases().map(|(_, lease)| lease.id).collect();
+        self.times.keep(&open);
+        self.received.keep(&open);
+        self.stir(ledger, now);
+    }
+
+    /// Adds what the ledger's own status does not know.
+    pub(crate) fn complete(&self, status: &mut LedgerStatus) {
+        status.late_reports = self.documents.late_reports();
+        status.open_at_end = if self.has_ended() { status.leased + status.returned } else { 0 };
+        for worker in &mut status.workers {
+            let sends_heartbeats = worker.incarnation > UNNUMBERED;
+            worker.gone_after_ms = self.times.gone_after(sends_heartbeats, self.documents.longest());
+        }
+    }
+
+    /// The state of all shards. What workers have is not done in it.
+    ///
+    /// # Errors
+    /// None in practice: the ledger takes each snapshot that names no receipts.
+    pub(crate) fn checkpoint(&self, ledger: &mut Ledger) -> Result<String, LedgerError> {
+        checkpoint::write(ledger, self.documents.dataset(), self.documents.batch_size())
+    }
+
+    /// Goes back to a checkpoint, or to the beginning. Tasks that are out are no longer valid then.
+    ///
+    /// # Errors
+    /// It is not a checkpoint, or is one of another dataset or order, or its load id was used for another one. Nothing has
+    /// changed then.
+    pub(crate) fn restore(&mut self, ledger: &mut Ledger, request: &RestoreTasksRequest) -> Result<(), LedgerError> {
+        if checkpoint::restore(ledger, request)? {
+            self.times.forget_all();
+            self.documents.forget_all_errors();
+            self.waiting.restart();
+        }
+        Ok(())
     }
 
     /// Notes whether those who wait would get another answer.
     fn stir(&mut self, ledger: &mut Ledger, now: u64) {
-        self.stirred |= !self.waits.is_empty() && (ledger.has_answer() || self.nobody_reports(ledger, now));
+        if self.waiting.has_any() && (ledger.has_answer() || self.nobody_reports(ledger, now)) {
+            self.waiting.stir();
+        }
     }
 
     /// Whether workers that wait should ask again. True only once for each change.
     pub(crate) const fn take_stirred(&mut self) -> bool {
-        std::mem::replace(&mut self.stirred, false)
-    }
-
-    /// The id of a lease's task; none if there are no ids left.
-    fn id(&self, lease: u64) -> Option<i32> {
-        i32::try_from(self.stored.first_task.saturating_add(lease & COUNTED)).ok()
-    }
-
-    /// The lease of a task. There need not be one.
-    fn lease(&self, ledger: &Ledger, task: i32) -> Option<u64> {
-        let counted = u64::try_from(task).ok()?.checked_sub(self.stored.first_task)?;
-        (counted <= COUNTED).then_some(ledger.next_lease() & !COUNTED | counted)
-    }
-
-    fn task(&self, plan: &Plan, id: i32, lease: &Lease) -> Task {
-        let (dataset, kind, epoch) = (self.stored.dataset.clone(), self.stored.kind, lease.epoch);
-        let positions = lease.start..lease.end;
-        let (own, records) = match shard(plan, epoch, positions.clone()) {
-            Some(own) => (self.filled(own), Vec::new()),
-            None => (self.filled(positions.clone()), records(plan, epoch, self.filled(positions)).collect()),
-        };
-        Task { id, dataset, epoch, start: own.start, end: own.end, records, kind, lease: lease.id }
-    }
-
-    /// A shard whose last batch is full, if that is wanted: it begins earlier then.
-    fn filled(&self, shard: Range<u64>) -> Range<u64> {
-        let len = shard.end - shard.start;
-        let missing = if self.stored.fill { len.next_multiple_of(self.stored.batch_size) - len } else { 0 };
-        shard.start.saturating_sub(missing)..shard.end
+        self.waiting.take_stirred()
     }
 }
 
-/// Makes a worker known that does not number its commands.
-fn join(ledger: &mut Ledger, worker: &str, now: u64) {
-    let request = OpenRequest { worker: worker.to_owned(), incarnation: UNNUMBERED, ..OpenRequest::default() };
-    ledger.register(&request, now);
-}
-
-/// Whether a worker numbers its commands, and so sends heartbeats.
-fn sends_heartbeats(ledger: &Ledger, worker: &str) -> bool {
-    ledger.incarnation(worker) > UNNUMBERED
-}
-
-/// The records at the positions of a shard, if they follow each other in the dataset.
-fn shard(plan: &Plan, epoch: u64, positions: Range<u64>) -> Option<Range<u64>> {
-    match plan.grain_at(epoch, positions.start) {
-        Some((places, records)) => (places == positions).then_some(records),
-        None => (!plan.spec().shuffle).then_some(positions),
-    }
-}
-
-/// Accounts for a shard; false if another worker has it by now.
-fn end(ledger: &mut Ledger, worker: &str, item: AckItem, bad: Vec<BadRecord>) -> bool {
-    let request = AckRequest { items: vec![item], bad, ..AckRequest::default() };
-    ledger.ack(worker, &request).verdicts == [i32::from(Verdict::Accepted)]
-}
-
-/// The records at these positions of an epoch; the same ones, in the dataset's order, if they follow each other there.
-fn records(plan: &Plan, epoch: u64, positions: Range<u64>) -> impl Iterator<Item = u64> {
-    let run = shard(plan, epoch, positions.clone());
-    let listed = run.is_none().then(|| {
-        let order = plan.epoch(epoch);
-        positions.map(move |position| order.record(position))
-    });
-    run.into_iter().flatten().chain(listed.into_iter().flatten())
+/// The shard that a worker has positions of: its epoch and its first position.
+fn shard_of(held: &HeldPositions) -> (u64, u64) {
+    (held.epoch, held.positions.start)
 }

@@ -10,7 +10,7 @@ use forebay_proto::{RecordSum, Turn};
 use prost::Message;
 use serde_json::{Value, json};
 
-use super::{Tasks, shard};
+use super::shards::shard;
 use crate::error::LedgerError;
 use crate::ledger::{Ledger, Load};
 
@@ -19,90 +19,74 @@ const LISTED: usize = 10_000;
 /// Most records of a dataset whose state was made elsewhere: those that are done are counted one by one, in some seconds.
 const MAX_IMPORTED: u64 = 1 << 31;
 
-impl Tasks {
-    /// The state of all shards. What workers have is not done in it.
-    ///
-    /// # Errors
-    /// None in practice: the ledger takes each snapshot that names no receipts.
-    pub(crate) fn checkpoint(&self, ledger: &mut Ledger) -> Result<String, LedgerError> {
-        let snapshot = snapshot(ledger)?;
-        let plan = ledger.plan();
-        let out: Vec<(u64, Range<u64>)> =
-            ledger.leases().map(|(_, lease)| (lease.epoch, lease.start..lease.end)).collect();
-        let is_out =
-            |open: &&OpenRange| out.iter().any(|(epoch, span)| *epoch == open.epoch && span.start == open.start);
-        let (doing, back): (Vec<&OpenRange>, Vec<_>) = snapshot.open.iter().partition(is_out);
-        let spans = |open: Vec<&OpenRange>| open.into_iter().map(|open| (open.epoch, open.start..open.end)).collect();
-        let mut todo: Vec<(u64, Range<u64>)> = spans(back);
-        let (epoch, mut start) = (snapshot.epoch, snapshot.cursor);
-        let is_over = ledger.epochs() > 0 && epoch >= ledger.epochs();
-        while !is_over && start < plan.epoch_len(epoch) && todo.len() < LISTED {
-            let end = match plan.grain_at(epoch, start) {
-                Some((places, _)) => places.end,
-                None => (start + ledger.shard_size()).min(plan.epoch_len(epoch)),
-            };
-            todo.push((epoch, start..end));
-            start = end;
-        }
-        let listed = |shards: Vec<(u64, Range<u64>)>| -> Value {
-            let records = shards.into_iter().filter_map(|(epoch, positions)| shard(plan, epoch, positions));
-            records.take(LISTED).map(|records| json!([records.start, records.end])).collect()
+/// The state of all shards of this dataset. What workers have is not done in it.
+pub(super) fn write(ledger: &mut Ledger, dataset: &str, batch_size: u64) -> Result<String, LedgerError> {
+    let snapshot = snapshot(ledger)?;
+    let plan = ledger.plan();
+    let out: Vec<(u64, Range<u64>)> = ledger.leases().map(|(_, lease)| (lease.epoch, lease.start..lease.end)).collect();
+    let is_out = |open: &&OpenRange| out.iter().any(|(epoch, span)| *epoch == open.epoch && span.start == open.start);
+    let (doing, back): (Vec<&OpenRange>, Vec<_>) = snapshot.open.iter().partition(is_out);
+    let spans = |open: Vec<&OpenRange>| open.into_iter().map(|open| (open.epoch, open.start..open.end)).collect();
+    let mut todo: Vec<(u64, Range<u64>)> = spans(back);
+    let (epoch, mut start) = (snapshot.epoch, snapshot.cursor);
+    let is_over = ledger.epochs() > 0 && epoch >= ledger.epochs();
+    while !is_over && start < plan.epoch_len(epoch) && todo.len() < LISTED {
+        let end = match plan.grain_at(epoch, start) {
+            Some((places, _)) => places.end,
+            None => (start + ledger.shard_size()).min(plan.epoch_len(epoch)),
         };
-        let spec = plan.spec();
-        let checkpoint = json!({
-            "dataset_name": self.stored.dataset,
-            "todo": listed(todo),
-            "doing": listed(spans(doing)),
-            "epoch": ledger.begun(),
-            "current_epoch": ledger.begun(),
-            "num_epochs": ledger.epochs(),
-            "batch_size": self.stored.batch_size,
-            "dataset_size": spec.records,
-            "shuffle": spec.shuffle && spec.grains.is_none(),
-            "shuffle_shards": spec.grains.is_some(),
-            "ledger": hex(&snapshot.encode_to_vec()),
-        });
-        Ok(checkpoint.to_string())
+        todo.push((epoch, start..end));
+        start = end;
     }
+    let listed = |shards: Vec<(u64, Range<u64>)>| -> Value {
+        let records = shards.into_iter().filter_map(|(epoch, positions)| shard(plan, epoch, positions));
+        records.take(LISTED).map(|records| json!([records.start, records.end])).collect()
+    };
+    let spec = plan.spec();
+    let checkpoint = json!({
+        "dataset_name": dataset,
+        "todo": listed(todo),
+        "doing": listed(spans(doing)),
+        "epoch": ledger.begun(),
+        "current_epoch": ledger.begun(),
+        "num_epochs": ledger.epochs(),
+        "batch_size": batch_size,
+        "dataset_size": spec.records,
+        "shuffle": spec.shuffle && spec.grains.is_none(),
+        "shuffle_shards": spec.grains.is_some(),
+        "ledger": hex(&snapshot.encode_to_vec()),
+    });
+    Ok(checkpoint.to_string())
+}
 
-    /// Goes back to a checkpoint, or to the beginning. Tasks that are out are no longer valid then.
-    ///
-    /// # Errors
-    /// It is not a checkpoint, or is one of another dataset or order, or its load id was used for another one. Nothing has
-    /// changed then.
-    pub(crate) fn restore(&mut self, ledger: &mut Ledger, request: &RestoreTasksRequest) -> Result<(), LedgerError> {
-        let RestoreTasksRequest { checkpoint, load_id, .. } = request;
-        let load = (!load_id.is_empty()).then(|| Load::of(load_id, checkpoint.as_bytes())).transpose()?;
-        if let Some(load) = &load
-            && ledger.has_loaded(load)?
-        {
-            return Ok(());
-        }
-        let snapshot = if checkpoint.is_empty() {
-            Snapshot { epoch: 0, cursor: 0, open: Vec::new(), tallies: Vec::new(), ..snapshot(ledger)? }
-        } else {
-            let checkpoint: Value = serde_json::from_str(checkpoint)
-                .map_err(|error| LedgerError::Invalid(format!("The checkpoint is not JSON: {error}.")))?;
-            match &checkpoint["ledger"] {
-                Value::Null => imported(ledger, &checkpoint)?,
-                own => own
-                    .as_str()
-                    .and_then(unhex)
-                    .and_then(|bytes| Snapshot::decode(&*bytes).ok())
-                    .ok_or_else(|| LedgerError::Invalid("The checkpoint's \"ledger\" is damaged.".to_owned()))?,
-            }
-        };
-        ledger.restore(&snapshot, false)?;
-        if let Some(load) = load {
-            ledger.remember(load);
-        }
-        self.given.clear();
-        self.named.clear();
-        self.changed_errors.extend(std::mem::take(&mut self.errors).into_keys());
-        self.has_ended = false;
-        self.stirred = true;
-        Ok(())
+/// Takes the ledger back to a checkpoint, or to the beginning. False if it is there already, by the same load.
+pub(super) fn restore(ledger: &mut Ledger, request: &RestoreTasksRequest) -> Result<bool, LedgerError> {
+    let RestoreTasksRequest { checkpoint, load_id, .. } = request;
+    let load = (!load_id.is_empty()).then(|| Load::of(load_id, checkpoint.as_bytes())).transpose()?;
+    if let Some(load) = &load
+        && ledger.has_loaded(load)?
+    {
+        return Ok(false);
     }
+    let snapshot = if checkpoint.is_empty() {
+        Snapshot { epoch: 0, cursor: 0, open: Vec::new(), tallies: Vec::new(), ..snapshot(ledger)? }
+    } else {
+        let checkpoint: Value = serde_json::from_str(checkpoint)
+            .map_err(|error| LedgerError::Invalid(format!("The checkpoint is not JSON: {error}.")))?;
+        match &checkpoint["ledger"] {
+            Value::Null => imported(ledger, &checkpoint)?,
+            own => own
+                .as_str()
+                .and_then(unhex)
+                .and_then(|bytes| Snapshot::decode(&*bytes).ok())
+                .ok_or_else(|| LedgerError::Invalid("The checkpoint's \"ledger\" is damaged.".to_owned()))?,
+        }
+    };
+    ledger.restore(&snapshot, false)?;
+    if let Some(load) = load {
+        ledger.remember(load);
+    }
+    Ok(true)
 }
 
 fn snapshot(ledger: &mut Ledger) -> Result<Snapshot, LedgerError> {
