@@ -14,8 +14,8 @@ use forebay_plan::Plan;
 use forebay_proto::RecordSum;
 use forebay_proto::v1::{AckItem, Cause, EpochPosition, EpochTally, StoredHead, StoredMark, UnsummedRange};
 
-pub(super) use self::groups::{GroupReceipts, extend, has_name};
-pub(super) use self::tallies::{EpochTallies, NAME_LEN, PositionFate, Tallies};
+pub(super) use self::groups::{GroupReceipts, NAME_LEN, extend, has_name};
+pub(super) use self::tallies::{EpochTallies, PositionFate, Tallies};
 use super::documents::{DocumentWriter, Revision};
 use super::leases::overlap;
 

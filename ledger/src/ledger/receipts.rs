@@ -72,7 +72,7 @@ impl Ledger {
         } else {
             self.account.count_receipt(self.terms.plan(), grant.epoch, &grant.range, item);
             for receipt in of_groups {
-                self.shares.tally(&mut self.account, grant.epoch).count_for_group(receipt, item);
+                self.shares.tally(&mut self.account, grant.epoch).groups.count(receipt, item);
             }
         }
         self.shares.end(&mut self.account, grant.epoch, item, of_groups);

@@ -148,7 +148,7 @@ impl Shares {
         let Some(at) = self.find(part_of(item), |_| true) else { return };
         let mut share = self.list.remove(at);
         for receipt in share.had.iter().filter(|had| !told.iter().any(|told| told.group == had.group)) {
-            self.tally(account, epoch).count_for_group(receipt, item);
+            self.tally(account, epoch).groups.count(receipt, item);
         }
         share.waiting.retain(|name| !told.iter().any(|told| is_of(told, name)));
         self.owe(account, StoredShare { item: Some(*item), had: Vec::new(), ..share });
@@ -181,7 +181,7 @@ impl Shares {
     /// it. It is owed to the others.
     pub(super) fn deliver(&mut self, account: &mut Account, epoch: u64, item: AckItem, share: StoredShare) {
         for receipt in &share.had {
-            self.tally(account, epoch).count_for_group(receipt, &item);
+            self.tally(account, epoch).groups.count(receipt, &item);
         }
         self.owe(account, StoredShare { item: Some(item), had: Vec::new(), ..share });
         self.change();
@@ -198,7 +198,10 @@ impl Shares {
             let oldest = self.list.iter().position(|share| share.owed && !is_held(share));
             let Some(oldest) = oldest.map(|at| self.list.remove(at)) else { return };
             // They are not told any more, but the audit has it.
-            oldest.waiting.iter().for_each(|name| account.tally(oldest.epoch).count_missed(&missed_of(&oldest, name)));
+            oldest
+                .waiting
+                .iter()
+                .for_each(|name| account.tally(oldest.epoch).groups.count_missed(&missed_of(&oldest, name)));
         }
         self.list.push(share);
     }
@@ -219,7 +222,7 @@ impl Shares {
             if share.waiting.is_empty() {
                 self.list.remove(at);
             }
-            self.tally(account, epoch).count_for_group(receipt, &known);
+            self.tally(account, epoch).groups.count(receipt, &known);
         } else {
             return false;
         }
@@ -282,7 +285,7 @@ impl Shares {
             // A share that a trainer holds stays, because the groups that have had it are counted later.
             self.list.retain(|share| !share.owed || is_held(share) || !share.waiting.is_empty());
             for each in &missed {
-                account.tally(each.epoch).count_missed(each);
+                account.tally(each.epoch).groups.count_missed(each);
             }
             self.change();
         }

@@ -105,56 +105,52 @@ impl SnapshotDraft {
     }
 }
 
-impl Terms {
-    /// Whether a snapshot is of this dataset and order.
-    pub(super) fn check_origin(&self, snapshot: &Snapshot) -> Result<(), LedgerError> {
-        if !(1..=VERSION).contains(&snapshot.version) {
-            return Err(LedgerError::Invalid(format!(
-                "The snapshot has version {}; this build reads versions 1 to {VERSION}. Load it with the build that \
-                 made it, or a later one.",
-                snapshot.version
-            )));
-        }
-        if snapshot.spec_hash != *self.spec_hash() {
-            let words = snapshot.spec.as_ref().map(|spec| differences(spec, self.plan().spec())).unwrap_or_default();
-            return Err(LedgerError::SpecMismatch(format!(
-                "The snapshot was taken of another dataset or order: {}. Load it where these are the same.",
-                if words.is_empty() { "its spec hash differs" } else { &words }
-            )));
-        }
-        Ok(())
+/// Whether a snapshot is of this dataset and order.
+pub(super) fn check_origin(terms: &Terms, snapshot: &Snapshot) -> Result<(), LedgerError> {
+    if !(1..=VERSION).contains(&snapshot.version) {
+        return Err(LedgerError::Invalid(format!(
+            "The snapshot has version {}; this build reads versions 1 to {VERSION}. Load it with the build that \
+             made it, or a later one.",
+            snapshot.version
+        )));
     }
+    if snapshot.spec_hash != *terms.spec_hash() {
+        let words = snapshot.spec.as_ref().map(|spec| differences(spec, terms.plan().spec())).unwrap_or_default();
+        return Err(LedgerError::SpecMismatch(format!(
+            "The snapshot was taken of another dataset or order: {}. Load it where these are the same.",
+            if words.is_empty() { "its spec hash differs" } else { &words }
+        )));
+    }
+    Ok(())
+}
 
-    /// Whether a snapshot's positions are some that this ledger can have, if its generation `is_possible`.
-    pub(super) fn check_ranges(&self, snapshot: &Snapshot, is_possible: bool) -> Result<(), LedgerError> {
-        let invalid = |text: String| Err(LedgerError::Invalid(text));
-        let (epoch, cursor) = (snapshot.epoch, snapshot.cursor);
-        let ends = |of: u64| if of == epoch { cursor } else { self.plan().epoch_len(of) };
-        if epoch >= MAX_EPOCH || !is_possible || cursor > self.plan().epoch_len(epoch) {
+/// Whether a snapshot's positions are some that this ledger can have, if its generation `is_possible`.
+pub(super) fn check_ranges(terms: &Terms, snapshot: &Snapshot, is_possible: bool) -> Result<(), LedgerError> {
+    let invalid = |text: String| Err(LedgerError::Invalid(text));
+    let (epoch, cursor) = (snapshot.epoch, snapshot.cursor);
+    let ends = |of: u64| if of == epoch { cursor } else { terms.plan().epoch_len(of) };
+    if epoch >= MAX_EPOCH || !is_possible || cursor > terms.plan().epoch_len(epoch) {
+        return invalid(format!("The snapshot's cursor, epoch {epoch} position {cursor}, is outside of the dataset."));
+    }
+    let mut last = (0, 0);
+    for open in &snapshot.open {
+        let fits = open.start < open.end
+            && (open.epoch, open.start) >= last
+            && open.epoch <= epoch
+            && open.epoch + 1 >= epoch
+            && open.end <= ends(open.epoch);
+        if !fits {
             return invalid(format!(
-                "The snapshot's cursor, epoch {epoch} position {cursor}, is outside of the dataset."
+                "The snapshot's open range {}..{} of epoch {} does not fit its cursor, epoch {epoch} position \
+                 {cursor}, or the range before it.",
+                open.start, open.end, open.epoch
             ));
         }
-        let mut last = (0, 0);
-        for open in &snapshot.open {
-            let fits = open.start < open.end
-                && (open.epoch, open.start) >= last
-                && open.epoch <= epoch
-                && open.epoch + 1 >= epoch
-                && open.end <= ends(open.epoch);
-            if !fits {
-                return invalid(format!(
-                    "The snapshot's open range {}..{} of epoch {} does not fit its cursor, epoch {epoch} position \
-                     {cursor}, or the range before it.",
-                    open.start, open.end, open.epoch
-                ));
-            }
-            last = (open.epoch, open.end);
-        }
-        let near = |tally: &EpochTally| tally.epoch <= epoch && tally.epoch + 1 >= epoch;
-        if !snapshot.tallies.iter().all(near) || !snapshot.tallies.is_sorted_by_key(|tally| tally.epoch) {
-            return invalid(format!("The snapshot's tallies do not fit its cursor, epoch {epoch} position {cursor}."));
-        }
-        Ok(())
+        last = (open.epoch, open.end);
     }
+    let near = |tally: &EpochTally| tally.epoch <= epoch && tally.epoch + 1 >= epoch;
+    if !snapshot.tallies.iter().all(near) || !snapshot.tallies.is_sorted_by_key(|tally| tally.epoch) {
+        return invalid(format!("The snapshot's tallies do not fit its cursor, epoch {epoch} position {cursor}."));
+    }
+    Ok(())
 }

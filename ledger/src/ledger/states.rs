@@ -10,11 +10,11 @@ use forebay_proto::v1::{
 };
 use prost::Message;
 
-use super::Ledger;
 use super::account::order;
 use super::loads::{Load, LoadDecision};
-use super::snapshot::SnapshotDraft;
+use super::snapshot::{SnapshotDraft, check_origin, check_ranges};
 use super::step;
+use super::{Ledger, by_plan};
 use crate::error::LedgerError;
 
 impl Ledger {
@@ -36,7 +36,7 @@ impl Ledger {
             ack_sequence: self.account.acks(),
             ..draft.finish(floor)
         };
-        self.terms.settle_state(&mut snapshot);
+        by_plan::settle_state(&self.terms, &mut snapshot);
         let snapshot = match self.plan().spec().lockstep {
             Some(rank) => step::of_run(self.plan(), rank, snapshot),
             None => snapshot,
@@ -114,13 +114,13 @@ impl Ledger {
     /// Goes back, or ahead, to a snapshot. Its outstanding positions are leased again, and all older leases are fenced.
     /// In lockstep, the ledger's account continues there if `continues` is set. Otherwise it begins there.
     pub(crate) fn restore(&mut self, snapshot: &Snapshot, continues: bool) -> Result<RestoreReply, LedgerError> {
-        self.terms.check_origin(snapshot)?;
+        check_origin(&self.terms, snapshot)?;
         let of_rank = self.plan().spec().lockstep.map(|rank| step::of_rank(self.plan(), rank, snapshot)).transpose()?;
         let mut snapshot = of_rank.clone().unwrap_or_else(|| snapshot.clone());
         // The next stored state must be possible too, or no coordinator could read it.
         let is_possible = self.generation().max(snapshot.generation) < MAX_EPOCH;
-        self.terms.check_ranges(&snapshot, is_possible)?;
-        self.terms.settle_state(&mut snapshot);
+        check_ranges(&self.terms, &snapshot, is_possible)?;
+        by_plan::settle_state(&self.terms, &mut snapshot);
         let first = snapshot.open.first().map_or(snapshot.epoch, |open| open.epoch.min(snapshot.epoch));
         let at = EpochPosition { epoch: snapshot.epoch, position: snapshot.cursor };
         match &of_rank {
@@ -196,7 +196,7 @@ impl Ledger {
 
     /// If a state of the run is after the last delivered step of an epoch, moves it to the first step of the next epoch.
     pub(crate) fn behind_dropped_step(&self, state: &mut Snapshot) {
-        self.terms.behind_dropped_step(state);
+        by_plan::behind_dropped_step(&self.terms, state);
     }
 
     /// Notes that a state of the run was taken before this step. A rank that has passed this step keeps no sums for it.
@@ -207,7 +207,7 @@ impl Ledger {
         }
         let mut below = self.account.get(at.epoch).cloned().unwrap_or_default();
         if self.leases.is_leased_out(&self.terms, at.epoch) {
-            self.terms.take_dropped_end(at.epoch, &mut below);
+            by_plan::take_dropped_end(&self.terms, at.epoch, &mut below);
         }
         self.account.mark(at, below);
     }
@@ -253,7 +253,7 @@ impl Ledger {
     fn cut(&mut self, at: EpochPosition) {
         let has_counted_behind = self.leases.has_counted_behind(&self.terms, at);
         if self.account.get(at.epoch).is_some() && self.leases.is_leased_out(&self.terms, at.epoch) {
-            self.terms.take_dropped_end(at.epoch, self.account.tally(at.epoch));
+            by_plan::take_dropped_end(&self.terms, at.epoch, self.account.tally(at.epoch));
         }
         let (cursor_epoch, cursor) = self.leases.cursor();
         let mut open: Vec<_> = self.leases.open().collect();

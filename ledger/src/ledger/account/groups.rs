@@ -5,7 +5,12 @@ use std::collections::HashMap;
 use forebay_proto::RecordSum;
 use forebay_proto::v1::{AckItem, GroupKey, GroupReceipt, GroupTally, MissedBatches, Range, ack_item::Kind};
 
-use super::tallies::{GROUPS, NAME_LEN, Tallies, sum, tally};
+use super::tallies::{sum, tally};
+
+/// Groups of an epoch that have an account. Trainers without a group may come and go without end.
+const GROUPS: usize = 256;
+/// Longest name of a group, in bytes.
+pub(in crate::ledger) const NAME_LEN: usize = 64;
 
 /// The receipts of groups in a request, by the lease and the first position of what they are about.
 pub(in crate::ledger) struct GroupReceipts<'a>(HashMap<(u64, u64), Vec<&'a GroupReceipt>>);
@@ -34,9 +39,29 @@ pub(in crate::ledger) fn has_name(receipt: &GroupReceipt) -> bool {
     receipt.group.as_ref().is_some_and(|group| group.name.len() <= NAME_LEN)
 }
 
-impl Tallies {
+/// An epoch's accounts of groups of trainers, in the order in which they came.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(in crate::ledger) struct GroupAccounts(Vec<GroupTally>);
+
+impl GroupAccounts {
+    /// From tallies that come from outside.
+    pub(super) fn from_messages(tallies: &[GroupTally]) -> Self {
+        let is_short = |tally: &&GroupTally| tally.group.as_ref().is_some_and(|group| group.name.len() <= NAME_LEN);
+        let nameless = |missed: &MissedBatches| MissedBatches { group: String::new(), ..missed.clone() };
+        let account = |tally: &GroupTally| GroupTally { missed: tally.missed.as_ref().map(nameless), ..tally.clone() };
+        Self(tallies.iter().filter(is_short).take(GROUPS).map(account).collect())
+    }
+
+    pub(super) fn messages(&self) -> Vec<GroupTally> {
+        self.0.clone()
+    }
+
+    pub(in crate::ledger) const fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// Counts what a group has consumed of a batch, by its own sum, and compares that with what is `delivered`.
-    pub(in crate::ledger) fn count_for_group(&mut self, receipt: &GroupReceipt, delivered: &AckItem) {
+    pub(in crate::ledger) fn count(&mut self, receipt: &GroupReceipt, delivered: &AckItem) {
         let GroupReceipt { group, batch, item } = receipt;
         let Some(item) = item.as_ref().filter(|item| item.kind() == Kind::Delivered) else { return };
         let Some(account) = group.as_ref().and_then(|group| self.account(group)) else { return };
@@ -65,15 +90,15 @@ impl Tallies {
 
     /// The account of a group; none beyond the most that are kept.
     fn account(&mut self, group: &GroupKey) -> Option<&mut GroupTally> {
-        let known = self.groups.iter().position(|known| known.group.as_ref() == Some(group));
+        let known = self.0.iter().position(|known| known.group.as_ref() == Some(group));
         if known.is_none() {
-            if self.groups.len() >= GROUPS {
+            if self.0.len() >= GROUPS {
                 return None;
             }
-            self.groups.push(GroupTally { group: Some(group.clone()), ..GroupTally::default() });
+            self.0.push(GroupTally { group: Some(group.clone()), ..GroupTally::default() });
         }
-        let at = known.unwrap_or(self.groups.len() - 1);
-        self.groups.get_mut(at)
+        let at = known.unwrap_or(self.0.len() - 1);
+        self.0.get_mut(at)
     }
 }
 

@@ -7,18 +7,11 @@ use std::ops::Range;
 use forebay_plan::Plan;
 use forebay_proto::{
     RecordSum,
-    v1::{
-        AckItem, Cause, EpochTally, GroupTally, MissedBatches, Repeats, SourceTally, Tally, UnsummedRange,
-        ack_item::Kind,
-    },
+    v1::{AckItem, Cause, EpochTally, Repeats, SourceTally, Tally, UnsummedRange, ack_item::Kind},
 };
 
 pub(in crate::ledger) use self::by_epoch::EpochTallies;
-
-/// Groups of an epoch that have an account. Trainers without a group may come and go without end.
-pub(in crate::ledger) const GROUPS: usize = 256;
-/// Longest name of a group, in bytes.
-pub(in crate::ledger) const NAME_LEN: usize = 64;
+use super::groups::GroupAccounts;
 
 /// One epoch's sums.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -35,8 +28,7 @@ pub(crate) struct Tallies {
     pub(in crate::ledger) repeats: Repeats,
     /// For each source of the dataset, by positions. Empty while there is nothing to count.
     sources: Vec<SourceTally>,
-    /// For each group of trainers, in the order in which they came.
-    pub(in crate::ledger) groups: Vec<GroupTally>,
+    pub(in crate::ledger) groups: GroupAccounts,
     /// Several daemons have numbered the epoch's batches, each by itself.
     pub(in crate::ledger) renumbered: bool,
 }
@@ -64,7 +56,7 @@ impl Tallies {
             sources: self.sources.clone(),
             by_state: (self.by_state.count > 0).then(|| tally(self.by_state)),
             unsummed: self.unsummed.clone(),
-            groups: self.groups.clone(),
+            groups: self.groups.messages(),
             renumbered: self.renumbered,
         }
     }
@@ -161,7 +153,7 @@ impl Tallies {
             unsummed: message.unsummed.clone(),
             repeats,
             sources: message.sources.clone(),
-            groups: accounts(&message.groups),
+            groups: GroupAccounts::from_messages(&message.groups),
             renumbered: message.renumbered,
         }
     }
@@ -201,14 +193,6 @@ impl PositionFate {
             Self::Repeated => &mut tally.repeated,
         }
     }
-}
-
-/// The accounts of a tally that comes from outside.
-fn accounts(tallies: &[GroupTally]) -> Vec<GroupTally> {
-    let is_short = |tally: &&GroupTally| tally.group.as_ref().is_some_and(|group| group.name.len() <= NAME_LEN);
-    let nameless = |missed: &MissedBatches| MissedBatches { group: String::new(), ..missed.clone() };
-    let account = |tally: &GroupTally| GroupTally { missed: tally.missed.as_ref().map(nameless), ..tally.clone() };
-    tallies.iter().filter(is_short).take(GROUPS).map(account).collect()
 }
 
 /// A stored sum.
