@@ -25,9 +25,9 @@ use crate::containers;
 use crate::folder_owner::make_folder;
 use crate::index_columns::{BadIndex, NewColumns, Opening};
 use crate::journal::Journal;
-use crate::listing::Listing;
+use crate::listing;
 use crate::opened::OpenDataset;
-use crate::packed::{ContainerFile, Packed, ReadPacking};
+use crate::packed::{self, ContainerFile, Packed, ReadPacking};
 use crate::scan::Scan;
 use crate::scheme::{Indexing, Scheme};
 use about::{About, AboutOversight, AboutRecords, Choices, Dated, VERSION, folder_of, is_folder, told};
@@ -222,15 +222,15 @@ impl Indexed<'_> {
         let oversights = dataset.oversights().iter().map(AboutOversight::of).collect();
         let (kind, source): (_, &dyn Source) = match dataset {
             OpenDataset::Files(listing) => {
-                listing.add_to_index(&mut columns)?;
+                listing::add_to_index(listing, &mut columns)?;
                 let given =
                     crate::root::given_root(self.options, folder).map_err(|error| BadIndex(error.to_string()))?;
                 let is_given = given.is_some_and(|root| root == *listing.root());
                 let root = (!is_given).then(|| told(listing.root(), folder));
                 (AboutRecords::Files { root, shard_name: listing.shard_name(0).to_owned() }, &*listing)
             }
-            OpenDataset::Ranges(packed) if packed.is_indexed() => {
-                packed.add_to_index(&mut columns);
+            OpenDataset::Ranges(packed) if packed::is_indexed(packed) => {
+                packed::add_to_index(packed, &mut columns);
                 let dated = |file: &ContainerFile| Ok(Dated::of(&file.basis()?, folder));
                 let files: Result<_, SourceError> = packed.files().iter().map(dated).collect();
                 (AboutRecords::Ranges { files: files.map_err(|error| BadIndex(error.to_string()))? }, &*packed)
@@ -260,7 +260,7 @@ impl Indexed<'_> {
     /// What decided which records there are. Of packed files, these are the folders that they were found in.
     fn bases(&self, dataset: &OpenDataset) -> Result<Vec<Basis>, BadIndex> {
         let bases = match dataset {
-            OpenDataset::Files(listing) => listing.bases().to_vec(),
+            OpenDataset::Files(listing) => listing.provenance.bases.clone(),
             OpenDataset::Ranges(packed) => {
                 let folders = match self.address.tree() {
                     _ if !is_folder(self.address) => Ok(Vec::new()),
@@ -268,7 +268,7 @@ impl Indexed<'_> {
                     Some(_) => Basis::look(self.address).map(|folder| vec![folder]),
                 };
                 let folders = folders.map_err(|error| BadIndex(error.to_string()))?;
-                packed.bases().iter().cloned().chain(folders).collect()
+                packed.provenance.bases.iter().cloned().chain(folders).collect()
             }
             OpenDataset::Other(_) => Vec::new(),
         };
@@ -337,7 +337,7 @@ impl Indexed<'_> {
                 // Lists may name files anywhere.
                 let may_leave = self.scheme.name == crate::files::SCHEME.name;
                 let given = crate::root::given_root(self.options, folder)?;
-                Ok(Listing::from_index(opening, root, given.as_ref(), shard_name, may_leave)?.into())
+                Ok(listing::from_index(opening, root, given.as_ref(), shard_name, may_leave)?.into())
             }
             (AboutRecords::Ranges { files }, Indexing::Ranges(packing)) => {
                 Ok(self.ranges(opening, &files, packing)?.into())
@@ -370,7 +370,7 @@ impl Indexed<'_> {
                 BadIndex("the dataset has other files now. Run \"forebay index SOURCE --rebuild\"".into()).into()
             );
         }
-        Ok(Packed::from_index(opening, found, packing)?)
+        Ok(packed::from_index(opening, found, packing)?)
     }
 }
 

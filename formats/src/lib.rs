@@ -52,6 +52,7 @@ mod part_name;
 mod parts;
 mod paths;
 mod progress;
+mod provenance;
 mod python;
 mod ranges;
 mod recordio;

@@ -21,11 +21,13 @@ use crate::address::Address;
 use crate::basis::Basis;
 use crate::beside::Oversights;
 use crate::faults::Faults;
-use crate::paths::{Paths, RecordPaths};
+use crate::paths::Paths;
+use crate::provenance::Provenance;
 use crate::regular_file::open_regular;
 use crate::stores;
 use crate::values::Values;
 use fingerprint::fingerprint;
+pub(crate) use index::{add_to_index, from_index};
 use listed_files::ListedFiles;
 pub(crate) use looks::{Looks, NO_SIZE, absent, time};
 use looks::{look, time_of};
@@ -36,19 +38,21 @@ pub(crate) struct Listing {
     files: Arc<ListedFiles>,
     /// When each file was last changed, if its read compares that.
     times: Values<i64>,
-    /// The versions of objects, if they come from an index. Otherwise their store knows them.
-    versions: RecordPaths,
+    annotations: Annotations,
+    pub(crate) provenance: Provenance,
+    shard_name: String,
+    byte_limit: u64,
+}
+
+/// What the records have beside their pictures.
+#[derive(Debug)]
+struct Annotations {
     /// Empty: no labels.
     labels: Values<i64>,
     classes: Vec<String>,
     targets: Table,
+    /// Records whose annotations cannot be read, and why.
     damaged: Faults,
-    shard_name: String,
-    bases: Vec<Basis>,
-    oversights: Oversights,
-    fingerprint: [u8; 32],
-    byte_limit: u64,
-    points: PointFiles,
 }
 
 /// What a source found, before the files were looked at.
@@ -95,32 +99,28 @@ impl Listing {
         let listing = Self {
             files: Arc::new(ListedFiles::new(root, paths.into(), looks.sizes.into())),
             times: looks.times.into(),
-            versions: RecordPaths::default(),
-            labels: labels.into(),
-            classes,
-            targets,
-            damaged,
+            annotations: Annotations { labels: labels.into(), classes, targets, damaged },
+            provenance: Provenance {
+                bases,
+                oversights: Oversights::new(oversights, options),
+                ..Provenance::of(fingerprint)
+            },
             shard_name,
-            bases,
-            oversights: Oversights::new(oversights, options),
-            fingerprint,
             byte_limit: options.byte_limit,
-            points: PointFiles::default(),
         };
         Ok((listing, present))
-    }
-
-    /// Gives it the seek points that its index has.
-    pub(crate) fn with_points(mut self, points: PointFiles) -> Self {
-        self.points = points;
-        self
     }
 
     /// Forgets what only an index needs. A file that has changed since the scan is then read as it is.
     pub(crate) fn without_times(mut self) -> Self {
         self.times = Values::default();
-        self.bases = Vec::new();
+        self.provenance.bases = Vec::new();
         self
+    }
+
+    /// The folder where the paths start.
+    pub(crate) fn root(&self) -> &Address {
+        &self.files.root
     }
 
     /// What a file must still be when it is read, if that is compared.
@@ -148,15 +148,15 @@ impl Listing {
     /// after an error, `buf` is as before.
     pub(super) fn read_behind(&self, record: u64, room: u64, buf: &mut Vec<u8>) -> Result<(), ReadError> {
         self.look_up(record);
-        if let Some(cause) = self.damaged.get(record) {
+        if let Some(cause) = self.annotations.damaged.get(record) {
             return self.files.believed(record, Err(ReadError::damaged(self.locator(record), cause)));
         }
         let (address, before) = (self.address(record), buf.len());
         let read = match address.tree() {
             None => read_file(address.path().to_owned(), self.expected(record), room, self.byte_limit, buf),
-            Some(tree) => self.wanted(record, room).and_then(|object| {
+            Some(tree) => self.files.wanted(record, room, self.byte_limit).and_then(|object| {
                 let read = tree.store().read_behind(&object, 0..object.size, room, buf);
-                read.map_err(|error| objects::of_index(error, self.is_pinned()))
+                read.map_err(|error| objects::of_index(error, self.files.is_pinned()))
             }),
         };
         let read = self.files.judged(record, read);
@@ -187,16 +187,16 @@ impl Source for Listing {
     }
 
     fn classes(&self) -> &[String] {
-        &self.classes
+        &self.annotations.classes
     }
 
     fn label(&self, record: u64) -> i64 {
         let index = self.files.index(record);
-        self.labels.get(index).unwrap_or(-1)
+        self.annotations.labels.get(index).unwrap_or(-1)
     }
 
     fn locator(&self, record: u64) -> Locator {
-        self.pinned_locator(record).unwrap_or_else(|| self.address(record).locator())
+        self.files.locator(record)
     }
 
     fn size(&self, record: u64) -> u64 {
@@ -217,14 +217,14 @@ impl Source for Listing {
 
     fn request(&self, mut request: Request) {
         let address = self.address(request.record);
-        let Some(tree) = address.tree().filter(|_| !self.damaged.has(request.record)) else {
+        let Some(tree) = address.tree().filter(|_| !self.annotations.damaged.has(request.record)) else {
             let read = self.read(request.record, request.room, &mut request.buf);
             return request.answer(read);
         };
         self.look_up(request.record);
-        match self.wanted(request.record, request.room) {
+        match self.files.wanted(request.record, request.room, self.byte_limit) {
             Ok(object) => {
-                let (is_pinned, files) = (self.is_pinned(), Arc::clone(&self.files));
+                let (is_pinned, files) = (self.files.is_pinned(), Arc::clone(&self.files));
                 let (buf, withdrawal) = (std::mem::take(&mut request.buf), request.withdrawal().clone());
                 let pending = tree.store().request(&object, 0..object.size, buf, move |buf, read| {
                     request.buf = buf;
@@ -237,23 +237,23 @@ impl Source for Listing {
     }
 
     fn fingerprint(&self) -> [u8; 32] {
-        self.fingerprint
+        self.provenance.fingerprint
     }
 
     fn targets(&self) -> &Table {
-        &self.targets
+        &self.annotations.targets
     }
 
     fn take_targets(&mut self) -> Table {
-        std::mem::take(&mut self.targets)
+        std::mem::take(&mut self.annotations.targets)
     }
 
     fn point_files(&self) -> PointFiles {
-        self.points.clone()
+        self.provenance.points.clone()
     }
 
     fn oversights(&self) -> Vec<Oversight> {
-        self.oversights.told()
+        self.provenance.oversights.told()
     }
 
     fn shard_name(&self, record: u64) -> &str {

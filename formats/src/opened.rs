@@ -31,25 +31,20 @@ impl OpenDataset {
     /// What lies beside its records and is not used, whether or not the user has accepted it.
     pub(crate) fn oversights(&self) -> &[Oversight] {
         match self {
-            Self::Files(listing) => listing.found_oversights(),
-            Self::Ranges(packed) => packed.found_oversights(),
+            Self::Files(listing) => listing.provenance.oversights.found(),
+            Self::Ranges(packed) => packed.provenance.oversights.found(),
             Self::Other(_) => &[],
         }
     }
 
     /// Gives a dataset of an index the seek points that `find` has for it.
-    pub(crate) fn with_points(self, find: impl FnOnce(&dyn Source) -> PointFiles) -> Self {
-        match self {
-            Self::Files(listing) => {
-                let points = find(&listing);
-                listing.with_points(points).into()
-            }
-            Self::Ranges(packed) => {
-                let points = find(&packed);
-                packed.with_points(points).into()
-            }
-            other @ Self::Other(_) => other,
+    pub(crate) fn with_points(mut self, find: impl FnOnce(&dyn Source) -> PointFiles) -> Self {
+        match &mut self {
+            Self::Files(listing) => listing.provenance.points = find(&*listing),
+            Self::Ranges(packed) => packed.provenance.points = find(&*packed),
+            Self::Other(_) => {}
         }
+        self
     }
 
     /// The dataset as a source. What only an index needs is forgotten.

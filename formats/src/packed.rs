@@ -6,16 +6,16 @@ mod head;
 mod index;
 mod masks;
 pub(crate) mod open_files;
+mod packing;
 mod spans;
 
-use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
 use forebay_columns::Table;
 use forebay_sources::{
-    Grains, Locator, MaskColumn, Options, Oversight, Part, PointFiles, ReadError, ReadErrorKind, Reading, Request,
-    Source, SourceError,
+    Grains, Locator, MaskColumn, Options, Oversight, PointFiles, ReadError, ReadErrorKind, Reading, Request, Source,
+    SourceError,
 };
 
 use crate::address::{Address, Sight};
@@ -23,18 +23,20 @@ use crate::basis::{self, Basis};
 use crate::beside::Oversights;
 use crate::contents::{SplitRange, take_head};
 use crate::finishers;
-use crate::grain_cache::{Grain, GrainCache};
+use crate::grain_cache::GrainCache;
 use crate::index_blocks::IndexBlocks;
-use crate::index_columns::NewColumns;
+use crate::index_columns::BadIndex;
+use crate::provenance::Provenance;
 use crate::stamp::Stamp;
 use crate::stores;
 use crate::unpacked::Unpacked;
 use crate::values::Values;
 pub(crate) use fingerprint::fingerprint;
 use head::with_head;
-pub(crate) use index::{LENGTH, ReadPacking};
+pub(crate) use index::{LENGTH, ReadPacking, add_to_index, from_index, is_indexed};
 pub(crate) use masks::PackedMasks;
 use open_files::{OpenFile, OpenFiles};
+pub(crate) use packing::{Packing, Plain};
 pub(crate) use spans::{Span, Spans};
 
 /// A dataset of ranges of files.
@@ -46,13 +48,8 @@ pub(crate) struct Packed {
     open: OpenFiles,
     /// The grains that were decoded last, if records are read in grains.
     cache: Option<Box<GrainCache>>,
-    /// What decided which records there are, beside the files.
-    bases: Vec<Basis>,
-    /// What lies beside the records and is not used.
-    oversights: Oversights,
-    fingerprint: [u8; 32],
+    pub(crate) provenance: Provenance,
     byte_limit: u64,
-    points: PointFiles,
     /// The index that it was opened from.
     index: Option<Arc<IndexBlocks>>,
 }
@@ -82,80 +79,6 @@ pub(crate) struct ContainerFile {
     pub stamp: Stamp,
     /// What it holds, if it is compressed as a whole. Its records are ranges of that.
     pub unpacked: Option<Arc<Unpacked>>,
-}
-
-/// How a format keeps a record within its span.
-pub(crate) trait Packing: fmt::Debug + Send + Sync {
-    /// What was found to be wrong with the record when it was looked for. Such a record is not read.
-    fn fault(&self, _record: u64) -> Option<&str> {
-        None
-    }
-
-    /// Whether a record with these stored bytes may have the content that an index says.
-    fn can_be(&self, _record: u64, _span: &Span) -> bool {
-        true
-    }
-
-    /// Bytes of the record's content, where they differ from the stored ones.
-    fn content_len(&self, _record: u64, span: &Span) -> u64 {
-        span.len
-    }
-
-    /// How many of the stored bytes are before the content, as far as that is known. They are read into memory of their own,
-    /// so that the content is where it belongs as soon as it is read.
-    fn head_len(&self, _record: u64) -> usize {
-        0
-    }
-
-    /// Makes the record's content of its stored bytes, in place. `head` has the first of them, as many as
-    /// [`head_len`](Self::head_len) says if there are so many, and `stored` the others.
-    ///
-    /// # Errors
-    /// The bytes are not what was written. The text says how that is known.
-    fn unpack(&self, _record: u64, _head: &[u8], _stored: &mut Vec<u8>) -> Result<(), String> {
-        Ok(())
-    }
-
-    /// Reads and decodes the records of a grain, which is in this file of so many bytes. Only datasets with grains need it. What
-    /// is damaged is no error: then the grain has fewer records.
-    ///
-    /// # Errors
-    /// The storage fails, or the file is not what it was.
-    fn read_grain(&self, _grain: usize, _file: Arc<OpenFile>, _len: u64) -> Result<Grain, ReadError> {
-        Ok(Grain::default())
-    }
-
-    /// Whether [`unpack`](Self::unpack) leaves the bytes as they are, so that it takes no time.
-    fn is_plain(&self) -> bool {
-        false
-    }
-
-    /// Calls `part` with what decides, beside the spans, which bytes of the records are their contents. It goes into the
-    /// dataset's fingerprint.
-    fn digest(&self, _part: &mut dyn FnMut(&[u8])) {}
-
-    /// What is wrong with the record, as far as the scan has found it out.
-    fn known_fault(&self, record: u64) -> Option<&str> {
-        self.fault(record)
-    }
-
-    /// Adds what it needs to know of the records beside spans and faults to an index.
-    fn add_to_index(&mut self, _columns: &mut NewColumns) {}
-
-    /// How a person finds the record in its file.
-    fn part(&self, _record: u64, span: &Span) -> Part {
-        Part::Bytes { offset: span.offset, length: span.len }
-    }
-}
-
-/// A record is its stored bytes.
-#[derive(Debug)]
-pub(crate) struct Plain;
-
-impl Packing for Plain {
-    fn is_plain(&self) -> bool {
-        true
-    }
 }
 
 impl ContainerFile {
@@ -206,9 +129,32 @@ impl Packed {
         let shards = shard_names(&parts.files);
         let (open, cache) = (OpenFiles::new(parts.files.len()), grains::cache(&parts));
         let fingerprint = fingerprint(name, &parts);
-        let (bases, byte_limit, points) = (Vec::new(), options.byte_limit, PointFiles::default());
-        let oversights = Oversights::default();
-        Ok(Self { parts, shards, open, cache, bases, oversights, fingerprint, byte_limit, points, index: None })
+        Ok(Self {
+            parts,
+            shards,
+            open,
+            cache,
+            provenance: Provenance::of(fingerprint),
+            byte_limit: options.byte_limit,
+            index: None,
+        })
+    }
+
+    /// Names what decided which records there are, beside the files.
+    pub(crate) fn with_bases(mut self, bases: Vec<Basis>) -> Self {
+        self.provenance.bases = bases;
+        self
+    }
+
+    /// Says what lies beside the records and is not used.
+    pub(crate) fn with_oversights(mut self, found: Vec<Oversight>, options: &Options) -> Self {
+        self.provenance.oversights = Oversights::new(found, options);
+        self
+    }
+
+    /// The files, as they were when they were scanned.
+    pub(crate) fn files(&self) -> &[ContainerFile] {
+        &self.parts.files
     }
 
     fn place(&self, record: u64) -> usize {
@@ -219,6 +165,31 @@ impl Packed {
 
     fn file(&self, span: Span) -> &ContainerFile {
         &self.parts.files[span.file as usize]
+    }
+
+    /// The stored bytes of a record. Those of an index are in its file, or the index has failed.
+    fn span(&self, record: u64) -> Span {
+        let (place, PackedParts { files, spans, packing, masks, .. }) = (self.place(record), &self.parts);
+        let span = spans.at(place);
+        let Some(index) = &self.index else { return span };
+        let fits = |file: &ContainerFile, offset: u64, len: u64| {
+            offset.checked_add(len).is_some_and(|end| end <= file.stamp.len)
+        };
+        let is_inside = files.get(span.file as usize).is_some_and(|file| {
+            fits(file, span.offset, span.len) && masks.of(place).all(|(offset, len)| fits(file, offset, len))
+        });
+        let problem = match is_inside {
+            true if packing.can_be(record, &span) || packing.fault(record).is_some() => return span,
+            true => format!("record {record} cannot have so many bytes"),
+            false => format!("record {record} would be outside of its file"),
+        };
+        index.fail(&BadIndex(problem));
+        Span { file: 0, offset: 0, len: 0 }
+    }
+
+    /// What a read is worth: nothing, if the index may have said something wrong of the record.
+    fn believed(&self, record: u64, read: Result<(), ReadError>) -> Result<(), ReadError> {
+        index::believed(self.index.as_deref(), read, || self.locator(record))
     }
 
     /// The stored bytes of a record that is to be read.
@@ -306,7 +277,7 @@ impl Source for Packed {
     fn read(&self, record: u64, room: u64, buf: &mut Vec<u8>) -> Result<(), ReadError> {
         // What is in the buffer is not cleared before: a range of a file takes its place faster so.
         let read = match &self.cache {
-            Some(cache) => self.read_of_grain(cache, record, room, buf),
+            Some(cache) => grains::read(self, cache, record, room, buf),
             None => self.read_span(record, room, buf),
         };
         self.believed(record, read).inspect_err(|_| buf.clear())
@@ -361,7 +332,7 @@ impl Source for Packed {
     }
 
     fn fingerprint(&self) -> [u8; 32] {
-        self.fingerprint
+        self.provenance.fingerprint
     }
 
     fn targets(&self) -> &Table {
@@ -377,11 +348,11 @@ impl Source for Packed {
     }
 
     fn point_files(&self) -> PointFiles {
-        self.points.clone()
+        self.provenance.points.clone()
     }
 
     fn oversights(&self) -> Vec<Oversight> {
-        self.oversights.told()
+        self.provenance.oversights.told()
     }
 
     fn shard_name(&self, record: u64) -> &str {

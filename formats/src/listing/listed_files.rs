@@ -5,13 +5,14 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread;
 
-use forebay_sources::{ReadError, ReadErrorKind, Request};
+use forebay_objects::Object;
+use forebay_sources::{Container, Locator, Part, ReadError, ReadErrorKind, Request, Retry};
 use parking_lot::Mutex;
 
 use super::NO_SIZE;
 use crate::address::Address;
 use crate::index_blocks::{BadIndex, IndexBlocks};
-use crate::paths::{RecordPaths, escapes};
+use crate::paths::{Paths, RecordPaths, escapes};
 use crate::values::Values;
 use crate::witnesses::Witnesses;
 
@@ -22,6 +23,8 @@ pub(super) struct ListedFiles {
     pub(super) paths: RecordPaths,
     /// One per path, in bytes; [`NO_SIZE`] where there is no file.
     pub(super) sizes: Values<u64>,
+    /// The versions of objects, if they come from an index. Otherwise their store knows them.
+    pub(super) versions: RecordPaths,
     /// The index that they come from.
     pub(super) index: Option<IndexedPaths>,
     witnesses: Witnesses,
@@ -47,7 +50,15 @@ struct FailedRequest {
 
 impl ListedFiles {
     pub(super) fn new(root: Address, paths: RecordPaths, sizes: Values<u64>) -> Self {
-        Self { root, paths, sizes, index: None, witnesses: Witnesses::default(), waiting: Mutex::default() }
+        Self {
+            root,
+            paths,
+            sizes,
+            versions: RecordPaths::default(),
+            index: None,
+            witnesses: Witnesses::default(),
+            waiting: Mutex::default(),
+        }
     }
 
     /// Where the record's file is. No path of an index leads out of the dataset.
@@ -73,6 +84,69 @@ impl ListedFiles {
     /// Whether the record's file was there when the dataset was opened.
     pub(super) fn is_there(&self, record: u64) -> bool {
         self.sizes.at(self.index(record)) != NO_SIZE
+    }
+
+    /// Whether the versions of its objects come from an index.
+    pub(super) fn is_pinned(&self) -> bool {
+        !self.versions.is_empty()
+    }
+
+    /// The object of a record that is to be read.
+    ///
+    /// # Errors
+    /// There is none, or it has no bytes, or more than the limit, or more than there is room for.
+    pub(super) fn wanted(&self, record: u64, room: u64, byte_limit: u64) -> Result<Object, ReadError> {
+        let found = if self.is_pinned() { self.pinned(record) } else { self.address(record).stored()? };
+        let object = found.ok_or_else(|| ReadError::new(ReadErrorKind::Missing, self.locator(record)))?;
+        match ReadErrorKind::of_size(object.size, byte_limit, room) {
+            Some(kind) => Err(ReadError::new(kind, self.locator(record))),
+            None => Ok(object),
+        }
+    }
+
+    /// The object as an index has it. No request is sent.
+    fn pinned(&self, record: u64) -> Option<Object> {
+        let (index, address) = (self.index(record), self.address(record));
+        let (_, key) = address.key()?;
+        let size = Some(self.sizes.at(index)).filter(|size| *size != NO_SIZE)?;
+        Some(Object { key: key?, size, version: self.pinned_version(record) })
+    }
+
+    fn pinned_version(&self, record: u64) -> Option<String> {
+        let version = String::from_utf8(self.versions.bytes(self.index(record)).into_owned()).ok()?;
+        (!version.is_empty()).then_some(version)
+    }
+
+    /// Where the record's file is, for people. An object has the version that an index has.
+    pub(super) fn locator(&self, record: u64) -> Locator {
+        self.pinned_locator(record).unwrap_or_else(|| self.address(record).locator())
+    }
+
+    fn pinned_locator(&self, record: u64) -> Option<Locator> {
+        let address = self.address(record);
+        let tree = address.tree().filter(|_| self.is_pinned())?;
+        let container = Container::Object { url: tree.shown(address.path()), version: self.pinned_version(record) };
+        Some(Locator { container, part: Part::Whole })
+    }
+
+    /// The versions of all objects, as their store found them. Nothing if the files are no objects.
+    ///
+    /// # Errors
+    /// The store fails.
+    pub(super) fn found_versions(&self) -> Result<Option<Paths>, ReadError> {
+        if self.root.tree().is_none() {
+            return Ok(None);
+        }
+        let mut versions = Paths::default();
+        for record in 0..self.paths.len() as u64 {
+            let version = match self.address(record).stored() {
+                Ok(object) => object.and_then(|object| object.version),
+                Err(outage) if outage.retry() == Retry::Later => return Err(outage),
+                Err(_) => None,
+            };
+            versions.push(version.unwrap_or_default().as_bytes());
+        }
+        Ok(Some(versions))
     }
 
     /// The index in the list. The plan never asks for one beyond the end.

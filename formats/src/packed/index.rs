@@ -5,14 +5,14 @@ use std::sync::Arc;
 use arrow_array::types::{Int64Type, UInt32Type, UInt64Type};
 use arrow_array::{DictionaryArray, StringArray, UInt32Array};
 use arrow_schema::{DataType, Field};
-use forebay_sources::{Locator, Options, Oversight, PointFiles, ReadError, ReadErrorKind, Source as _};
+use forebay_sources::{Locator, Options, ReadError, ReadErrorKind};
 
 use super::open_files::OpenFiles;
-use super::{ContainerFile, Packed, PackedMasks, PackedParts, Packing, Span, Spans, shard_names};
-use crate::basis::Basis;
+use super::{ContainerFile, Packed, PackedMasks, PackedParts, Packing, Spans, shard_names};
 use crate::beside::Oversights;
 use crate::index_blocks::IndexBlocks;
 use crate::index_columns::{BadIndex, IndexColumns, NewColumns, Opening, wrong_type};
+use crate::provenance::Provenance;
 use crate::values::Values;
 
 /// The columns of an index of ranges.
@@ -24,117 +24,57 @@ const LABEL: &str = "label";
 /// Makes a packing of what an index has.
 pub(crate) type ReadPacking = fn(&IndexColumns, &Options) -> Result<Arc<dyn Packing>, BadIndex>;
 
-impl Packed {
-    /// Names what decided which records there are, beside the files.
-    pub(crate) fn with_bases(mut self, bases: Vec<Basis>) -> Self {
-        self.bases = bases;
-        self
-    }
+/// Whether its records are read one by one, and from files that are not compressed. Others have no index.
+pub(crate) fn is_indexed(packed: &Packed) -> bool {
+    packed.parts.grains.is_empty() && packed.parts.files.iter().all(|file| file.unpacked.is_none())
+}
 
-    /// Says what lies beside the records and is not used.
-    pub(crate) fn with_oversights(mut self, found: Vec<Oversight>, options: &Options) -> Self {
-        self.oversights = Oversights::new(found, options);
-        self
+/// The table of all ranges. What it has is shared with the index, and not copied.
+pub(crate) fn add_to_index(packed: &mut Packed, columns: &mut NewColumns) {
+    let PackedParts { files, spans, labels, packing, masks, .. } = &mut packed.parts;
+    let keys = UInt32Array::new(spans.files.share(), None);
+    let names: StringArray = files.iter().map(|file| Some(file.path().to_string_lossy().into_owned())).collect();
+    let of = DataType::Dictionary(Box::new(DataType::UInt32), Box::new(DataType::Utf8));
+    let dictionary = DictionaryArray::<UInt32Type>::new(keys, Arc::new(names));
+    columns.array(Field::new(FILE, of, false), Arc::new(dictionary));
+    columns.numbers::<UInt64Type>(OFFSET, &mut spans.offsets);
+    columns.numbers::<UInt64Type>(LENGTH, &mut spans.lens);
+    if !labels.is_empty() {
+        columns.numbers::<Int64Type>(LABEL, labels);
     }
+    Arc::get_mut(packing).expect("nobody reads the records yet").add_to_index(columns);
+    masks.add_to_index(columns);
+    let records = spans.len();
+    columns.faults(records, |record| packing.known_fault(record));
+}
 
-    /// Gives it the seek points that its index has.
-    pub(crate) fn with_points(mut self, points: PointFiles) -> Self {
-        self.points = points;
-        self
+/// The ranges that an index has. Each is checked when it is used.
+///
+/// # Errors
+/// The columns are not those of ranges of these files.
+pub(crate) fn from_index(
+    opening: Opening<'_>,
+    files: Vec<ContainerFile>,
+    packing: ReadPacking,
+) -> Result<Packed, BadIndex> {
+    let Opening { columns, options, classes, targets, fingerprint, oversights } = opening;
+    let spans = Spans {
+        files: file_numbers(&columns)?,
+        offsets: columns.numbers::<UInt64Type>(OFFSET)?,
+        lens: columns.numbers::<UInt64Type>(LENGTH)?,
+    };
+    let masks = PackedMasks::from_index(&columns, &options.masks)?;
+    if files.is_empty() {
+        return Err(BadIndex("it names no file".into()));
     }
-
-    /// What decided which records there are, beside the files.
-    pub(crate) fn bases(&self) -> &[Basis] {
-        &self.bases
-    }
-
-    /// What lies beside the records and is not used.
-    pub(crate) fn found_oversights(&self) -> &[Oversight] {
-        self.oversights.found()
-    }
-
-    /// The files, as they were when they were scanned.
-    pub(crate) fn files(&self) -> &[ContainerFile] {
-        &self.parts.files
-    }
-
-    /// Whether its records are read one by one, and from files that are not compressed. Others have no index.
-    pub(crate) fn is_indexed(&self) -> bool {
-        self.parts.grains.is_empty() && self.parts.files.iter().all(|file| file.unpacked.is_none())
-    }
-
-    /// The table of all ranges. What it has is shared with the index, and not copied.
-    pub(crate) fn add_to_index(&mut self, columns: &mut NewColumns) {
-        let PackedParts { files, spans, labels, packing, masks, .. } = &mut self.parts;
-        let keys = UInt32Array::new(spans.files.share(), None);
-        let names: StringArray = files.iter().map(|file| Some(file.path().to_string_lossy().into_owned())).collect();
-        let of = DataType::Dictionary(Box::new(DataType::UInt32), Box::new(DataType::Utf8));
-        let dictionary = DictionaryArray::<UInt32Type>::new(keys, Arc::new(names));
-        columns.array(Field::new(FILE, of, false), Arc::new(dictionary));
-        columns.numbers::<UInt64Type>(OFFSET, &mut spans.offsets);
-        columns.numbers::<UInt64Type>(LENGTH, &mut spans.lens);
-        if !labels.is_empty() {
-            columns.numbers::<Int64Type>(LABEL, labels);
-        }
-        Arc::get_mut(packing).expect("nobody reads the records yet").add_to_index(columns);
-        masks.add_to_index(columns);
-        let records = spans.len();
-        columns.faults(records, |record| packing.known_fault(record));
-    }
-
-    /// The ranges that an index has. Each is checked when it is used.
-    ///
-    /// # Errors
-    /// The columns are not those of ranges of these files.
-    pub(crate) fn from_index(
-        opening: Opening<'_>,
-        files: Vec<ContainerFile>,
-        packing: ReadPacking,
-    ) -> Result<Self, BadIndex> {
-        let Opening { columns, options, classes, targets, fingerprint, oversights } = opening;
-        let spans = Spans {
-            files: file_numbers(&columns)?,
-            offsets: columns.numbers::<UInt64Type>(OFFSET)?,
-            lens: columns.numbers::<UInt64Type>(LENGTH)?,
-        };
-        let masks = PackedMasks::from_index(&columns, &options.masks)?;
-        if files.is_empty() {
-            return Err(BadIndex("it names no file".into()));
-        }
-        let packing = packing(&columns, options)?;
-        let labels = columns.labels(LABEL)?;
-        let (shards, open) = (shard_names(&files), OpenFiles::new(files.len()));
-        let parts = PackedParts { files, spans, labels, classes, targets, grains: Vec::new(), masks, packing };
-        let (bases, byte_limit, points) = (Vec::new(), options.byte_limit, PointFiles::default());
-        let index = Some(Arc::clone(&columns.blocks));
-        let oversights = Oversights::new(oversights, options);
-        Ok(Self { parts, shards, open, cache: None, bases, oversights, fingerprint, byte_limit, points, index })
-    }
-
-    /// The stored bytes of a record. Those of an index are in its file, or the index has failed.
-    pub(super) fn span(&self, record: u64) -> Span {
-        let (place, PackedParts { files, spans, packing, masks, .. }) = (self.place(record), &self.parts);
-        let span = spans.at(place);
-        let Some(index) = &self.index else { return span };
-        let fits = |file: &ContainerFile, offset: u64, len: u64| {
-            offset.checked_add(len).is_some_and(|end| end <= file.stamp.len)
-        };
-        let is_inside = files.get(span.file as usize).is_some_and(|file| {
-            fits(file, span.offset, span.len) && masks.of(place).all(|(offset, len)| fits(file, offset, len))
-        });
-        let problem = match is_inside {
-            true if packing.can_be(record, &span) || packing.fault(record).is_some() => return span,
-            true => format!("record {record} cannot have so many bytes"),
-            false => format!("record {record} would be outside of its file"),
-        };
-        index.fail(&BadIndex(problem));
-        Span { file: 0, offset: 0, len: 0 }
-    }
-
-    /// What a read is worth: nothing, if the index may have said something wrong of the record.
-    pub(super) fn believed(&self, record: u64, read: Result<(), ReadError>) -> Result<(), ReadError> {
-        believed(self.index.as_deref(), read, || self.locator(record))
-    }
+    let packing = packing(&columns, options)?;
+    let labels = columns.labels(LABEL)?;
+    let (shards, open) = (shard_names(&files), OpenFiles::new(files.len()));
+    let parts = PackedParts { files, spans, labels, classes, targets, grains: Vec::new(), masks, packing };
+    let index = Some(Arc::clone(&columns.blocks));
+    let oversights = Oversights::new(oversights, options);
+    let provenance = Provenance { oversights, ..Provenance::of(fingerprint) };
+    Ok(Packed { parts, shards, open, cache: None, provenance, byte_limit: options.byte_limit, index })
 }
 
 /// What a read is worth, of a dataset that was opened from this index.
