@@ -3,6 +3,7 @@
 
 mod chunk;
 mod decode;
+mod reader;
 mod scan;
 mod spoiled;
 
@@ -12,21 +13,17 @@ use forebay_columns::Table;
 use forebay_sources::{
     Grains, Locator, MaskColumn, Options, Part, ReadError, ReadErrorKind, RecordParts, Source, SourceError,
 };
-use parking_lot::Mutex;
 
 use self::chunk::{ChunkHeader, DIALECTS, Dialect, HEAD};
-use self::scan::RecordIoScan;
-use self::spoiled::{SETTLED, SpoiledChunks};
+use self::reader::ChunkReader;
+use self::scan::{FoundChunks, RecordIoScan};
 use crate::address::Address;
 use crate::containers;
 use crate::example::{ExampleFault, gather::Gatherer};
-use crate::faults::Faults;
 use crate::folder::is_picture;
 use crate::grain_cache::{Grain, GrainCache};
-use crate::packed::open_files::OpenFiles;
-use crate::packed::{PackedParts, fingerprint};
+use crate::packed::fingerprint;
 use crate::scheme::{Indexing, OptionKey, Scheme};
-use crate::used_memory::UsedMemory;
 use crate::window::Window;
 
 pub(super) const SCHEME: Scheme = Scheme {
@@ -59,8 +56,6 @@ const EXTENSIONS: [&str; 1] = ["recordio"];
 /// Bytes of decoded chunks that are kept, and the most that one chunk may have unless the user says otherwise.
 const KEPT: usize = 256 << 20;
 const CHUNK_LIMIT: u64 = 256 << 20;
-/// Bytes of memory that are kept for payloads.
-const USED: usize = 64 << 20;
 
 /// What a record is.
 #[derive(Debug)]
@@ -81,24 +76,13 @@ struct RecordChunk {
 /// A dataset of chunks.
 #[derive(Debug)]
 struct RecordIo {
-    /// The spans are those of the payloads of the chunks, which are the grains.
-    parts: PackedParts,
-    chunks: Vec<RecordChunk>,
-    records: u64,
+    found: FoundChunks,
     shards: Vec<String>,
-    payload: RecordIoPayload,
-    /// The masks in Examples.
-    masks: Vec<MaskColumn>,
-    /// Records that are no Example, or have no label, and why.
-    damaged: Faults,
-    open: OpenFiles,
+    reader: ChunkReader,
+    /// The grains that were decoded last.
     cache: GrainCache,
-    /// Memory for payloads, and for chunks that are not kept.
-    used: Mutex<UsedMemory>,
-    spoiled: SpoiledChunks,
     fingerprint: [u8; 32],
     byte_limit: u64,
-    chunk_limit: u64,
 }
 
 fn open(name: &Address, options: &Options) -> Result<RecordIo, SourceError> {
@@ -123,19 +107,11 @@ fn open(name: &Address, options: &Options) -> Result<RecordIo, SourceError> {
     let found = scan.finish(&name.shown())?;
     Ok(RecordIo {
         shards: found.parts.files.iter().map(|file| file.address.last_name()).collect(),
-        open: OpenFiles::new(found.parts.files.len()),
+        reader: ChunkReader::new(&found.parts.files, chunk_limit),
         cache: GrainCache::new(KEPT).reading_ahead(found.chunks.len(), name.tree().is_some()),
-        used: Mutex::new(UsedMemory::new(USED)),
-        spoiled: SpoiledChunks::new(&found.parts.files, SETTLED),
         fingerprint: found.payload.fingerprint(fingerprint(name, &found.parts), &found.masks),
         byte_limit: options.byte_limit,
-        chunk_limit,
-        parts: found.parts,
-        chunks: found.chunks,
-        records: found.records,
-        payload: found.payload,
-        masks: found.masks,
-        damaged: found.damaged,
+        found,
     })
 }
 
@@ -188,56 +164,25 @@ fn within(content: &[u8], range: Range<u64>) -> Option<&[u8]> {
 }
 
 impl RecordIo {
-    /// The record's chunk, and its number in it.
-    fn place(&self, record: u64) -> (usize, u64) {
-        assert!(record < self.records, "record {record} of {}", self.records);
-        let chunk = Grains::Starts(&self.parts.grains).of(record);
-        let chunk = usize::try_from(chunk).expect("a list in memory is no longer than usize::MAX");
-        (chunk, record - self.parts.grains[chunk])
-    }
-
-    /// The records of a chunk, in memory that was used before.
-    fn decoded(&self, chunk: usize, used: Vec<u8>) -> Result<Grain, ReadError> {
-        let span = self.parts.spans.at(chunk);
-        let container = &self.parts.files[span.file as usize];
-        let damaged = |cause| ReadError::damaged(container.address.locator(), cause);
-        if let Some(cause) = self.spoiled.cause(chunk, span.file, &container.address) {
-            return Err(damaged(cause));
-        }
-        let mut payload = self.used.lock().take();
-        let len = usize::try_from(span.len).unwrap_or(usize::MAX);
-        self.open.get(span.file, container)?.read(span.offset, len, &mut payload)?;
-        let grain = records(self.chunks[chunk], &mut payload, used, self.chunk_limit).map_err(|cause| {
-            self.spoiled.keep(chunk, span.file, &cause);
-            damaged(cause)
-        });
-        self.keep(payload);
-        grain
-    }
-
-    /// Keeps memory for later.
-    fn keep(&self, memory: Vec<u8>) {
-        let surplus = self.used.lock().keep(memory);
-        // It is freed while the lock is free.
-        drop(surplus);
-    }
-
     fn read_record(&self, record: u64, room: u64, buf: &mut Vec<u8>) -> Result<(), ReadError> {
-        let (chunk, number) = self.place(record);
+        let (chunk, number) = self.found.place(record);
         let located = |error: ReadError| ReadError { locator: self.locator(record), ..error };
         let damaged = |cause| ReadError::damaged(self.locator(record), cause);
-        if let Some(cause) = self.damaged.get(record) {
+        if let Some(cause) = self.found.damaged.get(record) {
             return Err(damaged(cause.to_owned()));
         }
-        if self.chunks[chunk].header.records == 1 {
+        if self.found.chunks[chunk].header.records == 1 {
             // There is nothing to keep for another record.
-            let used = self.used.lock().take();
-            let grain = self.decoded(chunk, used).map_err(located)?;
+            let used = self.reader.used_memory();
+            let grain = self.reader.read(&self.found, chunk, used).map_err(located)?;
             let given = self.give(record, &grain, 0, room, buf);
-            self.keep(grain.bytes);
+            self.reader.keep(grain.bytes);
             return given;
         }
-        let decoded = |chunk, used| self.decoded(usize::try_from(chunk).expect("a place in the list"), used);
+        let decoded = |chunk, used| {
+            let chunk = usize::try_from(chunk).expect("a place in the list");
+            self.reader.read(&self.found, chunk, used)
+        };
         let grain = self.cache.get(chunk as u64, decoded).map_err(located)?;
         self.give(record, &grain, number, room, buf)
     }
@@ -248,7 +193,7 @@ impl RecordIo {
         let damaged = |cause| ReadError::damaged(self.locator(record), cause);
         let content = content(grain, usize::try_from(number).unwrap_or(usize::MAX)).map_err(damaged)?;
         let mut masks = Vec::new();
-        let picture = match &self.payload {
+        let picture = match &self.found.payload {
             RecordIoPayload::Picture => content,
             RecordIoPayload::Labelled(label) => content.get(*label..).unwrap_or_default(),
             RecordIoPayload::Example(gatherer) => {
@@ -288,29 +233,30 @@ fn name_of_no_file() -> std::path::PathBuf {
 
 impl Source for RecordIo {
     fn len(&self) -> u64 {
-        self.records
+        self.found.records
     }
 
     fn classes(&self) -> &[String] {
-        &self.parts.classes
+        &self.found.parts.classes
     }
 
     fn label(&self, record: u64) -> i64 {
-        assert!(record < self.records, "record {record} of {}", self.records);
-        let label = usize::try_from(record).ok().and_then(|record| self.parts.labels.get(record));
+        assert!(record < self.found.records, "record {record} of {}", self.found.records);
+        let label = usize::try_from(record).ok().and_then(|record| self.found.parts.labels.get(record));
         label.unwrap_or(-1)
     }
 
     fn locator(&self, record: u64) -> Locator {
-        let (chunk, number) = self.place(record);
-        let span = self.parts.spans.at(chunk);
+        let (chunk, number) = self.found.place(record);
+        let span = self.found.parts.spans.at(chunk);
         let part = Part::InChunk { offset: span.offset - HEAD, number };
-        Locator { container: self.parts.files[span.file as usize].address.container(), part }
+        Locator { container: self.found.parts.files[span.file as usize].address.container(), part }
     }
 
     /// What a record of its chunk has on average: its own size is known only once the chunk is decoded.
     fn size(&self, record: u64) -> u64 {
-        self.chunks[self.place(record).0].header.record_len() + RecordParts::table_len(self.masks.len())
+        self.found.chunks[self.found.place(record).0].header.record_len()
+            + RecordParts::table_len(self.found.masks.len())
     }
 
     fn read(&self, record: u64, room: u64, buf: &mut Vec<u8>) -> Result<(), ReadError> {
@@ -323,23 +269,23 @@ impl Source for RecordIo {
     }
 
     fn targets(&self) -> &Table {
-        &self.parts.targets
+        &self.found.parts.targets
     }
 
     fn take_targets(&mut self) -> Table {
-        std::mem::take(&mut self.parts.targets)
+        std::mem::take(&mut self.found.parts.targets)
     }
 
     fn masks(&self) -> &[MaskColumn] {
-        &self.masks
+        &self.found.masks
     }
 
     fn grains(&self) -> Grains<'_> {
-        Grains::Starts(&self.parts.grains)
+        Grains::Starts(&self.found.parts.grains)
     }
 
     fn shard_name(&self, record: u64) -> &str {
-        &self.shards[self.parts.spans.at(self.place(record).0).file as usize]
+        &self.shards[self.found.parts.spans.at(self.found.place(record).0).file as usize]
     }
 }
 

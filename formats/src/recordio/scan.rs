@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use forebay_columns::Table;
-use forebay_sources::{Labels, MaskColumn, Options, SourceError};
+use forebay_sources::{Grains, Labels, MaskColumn, Options, SourceError};
 
 use super::chunk::{HEAD, Told, tell};
 use super::{RecordChunk, RecordIoPayload, content, records, within};
@@ -26,15 +26,11 @@ const MOST_DAMAGED: u64 = 1 << 16;
 /// What was found so far.
 #[derive(Debug)]
 pub(super) struct RecordIoScan {
-    payload: RecordIoPayload,
+    found: FoundChunks,
     chunk_limit: u64,
     option: Labels,
-    parts: PackedParts,
-    chunks: Vec<RecordChunk>,
-    records: u64,
     /// The labels in front of pictures; nothing for a damaged record.
     labels: Vec<Option<i64>>,
-    damaged: Faults,
     /// Records that cannot be read, of all payloads.
     unreadable: u64,
     /// What is known of the masks in Examples.
@@ -42,14 +38,28 @@ pub(super) struct RecordIoScan {
     progress: Progress,
 }
 
-/// What was found.
+/// The chunks of a dataset, and what is known of the records in them.
+#[derive(Debug)]
 pub(super) struct FoundChunks {
+    /// The spans are those of the payloads of the chunks, which are the grains.
     pub parts: PackedParts,
     pub chunks: Vec<RecordChunk>,
     pub records: u64,
     pub payload: RecordIoPayload,
+    /// The masks in Examples.
     pub masks: Vec<MaskColumn>,
+    /// Records that are no Example, or have no label, and why.
     pub damaged: Faults,
+}
+
+impl FoundChunks {
+    /// The record's chunk, and its number in it.
+    pub(super) fn place(&self, record: u64) -> (usize, u64) {
+        assert!(record < self.records, "record {record} of {}", self.records);
+        let chunk = Grains::Starts(&self.parts.grains).of(record);
+        let chunk = usize::try_from(chunk).expect("a list in memory is no longer than usize::MAX");
+        (chunk, record - self.parts.grains[chunk])
+    }
 }
 
 impl RecordIoScan {
@@ -64,19 +74,22 @@ impl RecordIoScan {
             masks: PackedMasks::default(),
             packing: Arc::new(Plain),
         };
-        let progress = Progress::new("looking for chunks");
-        Self {
-            payload,
-            chunk_limit,
-            option: options.labels,
+        let found = FoundChunks {
             parts,
             chunks: Vec::new(),
             records: 0,
-            labels: Vec::new(),
+            payload,
+            masks: Vec::new(),
             damaged: Faults::default(),
+        };
+        Self {
+            found,
+            chunk_limit,
+            option: options.labels,
+            labels: Vec::new(),
             unreadable: 0,
             masks: MaskElements::new(&options.masks),
-            progress,
+            progress: Progress::new("looking for chunks"),
         }
     }
 
@@ -84,7 +97,7 @@ impl RecordIoScan {
     pub(super) fn file(&mut self, address: &Address, number: u32) -> Result<(), SourceError> {
         let path = address.path();
         let (mut window, container) = Window::open(address)?;
-        self.parts.files.push(container);
+        self.found.parts.files.push(container);
         let wrong = |at, problem: &str| SourceError::malformed_at(path, at, problem);
         let dialect = match tell(&mut window, self.chunk_limit).map_err(SourceError::Outage)? {
             Told::Dialect(dialect) => dialect,
@@ -122,10 +135,10 @@ impl RecordIoScan {
             if header.records > 0 {
                 let chunk = RecordChunk { dialect, header };
                 self.chunk(&mut window, (path, at), chunk)?;
-                self.parts.spans.push(Span { file: number, offset: at + HEAD, len: size });
-                self.parts.grains.push(self.records);
-                self.chunks.push(chunk);
-                self.records += u64::from(header.records);
+                self.found.parts.spans.push(Span { file: number, offset: at + HEAD, len: size });
+                self.found.parts.grains.push(self.found.records);
+                self.found.chunks.push(chunk);
+                self.found.records += u64::from(header.records);
             }
             self.progress.step();
             at = end;
@@ -135,7 +148,7 @@ impl RecordIoScan {
 
     /// Takes the labels and columns of a chunk's records, where records have any.
     fn chunk(&mut self, window: &mut Window<'_>, place: (&Path, u64), chunk: RecordChunk) -> Result<(), SourceError> {
-        if matches!(self.payload, RecordIoPayload::Picture) {
+        if matches!(self.found.payload, RecordIoPayload::Picture) {
             return Ok(());
         }
         let len = usize::try_from(chunk.header.size).unwrap_or(usize::MAX);
@@ -144,7 +157,7 @@ impl RecordIoScan {
             Ok(grain) => self.grain(&grain, place),
             Err(cause) => {
                 self.count_unreadable(u64::from(chunk.header.records), place, &cause)?;
-                for record in self.records..self.records + u64::from(chunk.header.records) {
+                for record in self.found.records..self.found.records + u64::from(chunk.header.records) {
                     self.unreadable(record, &cause);
                 }
                 Ok(())
@@ -153,9 +166,9 @@ impl RecordIoScan {
     }
 
     fn grain(&mut self, grain: &Grain, place: (&Path, u64)) -> Result<(), SourceError> {
-        for (number, record) in (0..grain.ends.len()).zip(self.records..) {
+        for (number, record) in (0..grain.ends.len()).zip(self.found.records..) {
             let content = content(grain, number).unwrap_or_default();
-            match &mut self.payload {
+            match &mut self.found.payload {
                 RecordIoPayload::Picture => {}
                 RecordIoPayload::Example(gatherer) => {
                     let mut window = Window::of_bytes(content);
@@ -179,7 +192,7 @@ impl RecordIoScan {
                     if label.is_none() {
                         let cause = format!("it has {} bytes, and its label has {bytes}", content.len());
                         self.count_unreadable(1, place, "some of its records are shorter than a label")?;
-                        self.damaged.add(record, &cause);
+                        self.found.damaged.add(record, &cause);
                     }
                 }
             }
@@ -199,11 +212,11 @@ impl RecordIoScan {
     }
 
     fn unreadable(&mut self, record: u64, cause: &str) {
-        match &mut self.payload {
+        match &mut self.found.payload {
             RecordIoPayload::Example(gatherer) => gatherer.unreadable(cause),
             RecordIoPayload::Picture | RecordIoPayload::Labelled(_) => {
                 self.labels.push(None);
-                self.damaged.add(record, cause);
+                self.found.damaged.add(record, cause);
             }
         }
     }
@@ -213,26 +226,25 @@ impl RecordIoScan {
     /// # Errors
     /// It has no record, or none that can be used.
     pub(super) fn finish(mut self, name: &Path) -> Result<FoundChunks, SourceError> {
-        if self.records == 0 {
+        if self.found.records == 0 {
             return Err(SourceError::NoRecords { path: name.to_owned() });
         }
-        let mut masks = Vec::new();
-        match &mut self.payload {
+        match &mut self.found.payload {
             RecordIoPayload::Picture => {}
             RecordIoPayload::Example(gatherer) => {
                 let Gathered { labels, classes, targets, damaged } = gatherer.finish(name)?;
-                (self.parts.labels, self.parts.classes, self.parts.targets) = (labels.into(), classes, targets);
-                self.damaged = damaged;
-                masks = self.masks.finish(self.parts.targets.schema(), name)?;
+                (self.found.parts.labels, self.found.parts.classes, self.found.parts.targets) =
+                    (labels.into(), classes, targets);
+                self.found.damaged = damaged;
+                self.found.masks = self.masks.finish(self.found.parts.targets.schema(), name)?;
             }
             RecordIoPayload::Labelled(_) => {
                 let (labels, classes) = labels(std::mem::take(&mut self.labels), self.option);
-                (self.parts.labels, self.parts.classes) = (labels.into(), classes);
+                (self.found.parts.labels, self.found.parts.classes) = (labels.into(), classes);
             }
         }
-        self.damaged.warn(name);
-        let Self { parts, chunks, records, payload, damaged, .. } = self;
-        Ok(FoundChunks { parts, chunks, records, payload, masks, damaged })
+        self.found.damaged.warn(name);
+        Ok(self.found)
     }
 }
 
