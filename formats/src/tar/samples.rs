@@ -35,8 +35,20 @@ pub(super) struct Samples<'a> {
     faults: Faults,
     labels: Labelled,
     targets: Vec<LooseColumn>,
-    masks: PackedMasks,
+    masks: SampleMasks,
+    seen: SeenMembers,
+}
+
+/// The masks of the samples, and what is known of their elements.
+#[derive(Debug)]
+struct SampleMasks {
+    packed: PackedMasks,
     elements: MaskElements,
+}
+
+/// Which members there are, for messages.
+#[derive(Debug)]
+struct SeenMembers {
     /// Samples with a picture.
     pictures: u64,
     /// Suffixes of the first samples, for the message that no sample has a picture.
@@ -126,12 +138,16 @@ impl<'a> Samples<'a> {
             faults: Faults::default(),
             labels: Labelled::new(options.labels),
             targets,
-            masks: PackedMasks::new(columns.masks.len()),
-            elements: MaskElements::new(&options.masks),
-            pictures: 0,
-            suffixes: Vec::new(),
-            beside: options.columns.is_empty().then(Beside::default),
-            of_labels: options.labels,
+            masks: SampleMasks {
+                packed: PackedMasks::new(columns.masks.len()),
+                elements: MaskElements::new(&options.masks),
+            },
+            seen: SeenMembers {
+                pictures: 0,
+                suffixes: Vec::new(),
+                beside: options.columns.is_empty().then(Beside::default),
+                of_labels: options.labels,
+            },
         }
     }
 
@@ -160,16 +176,16 @@ impl<'a> Samples<'a> {
         let picture = self.columns.images.find(sample).map(|(_, member)| member);
         let shown = picture.unwrap_or(first);
         if let Some(picture) = picture {
-            self.pictures += 1;
+            self.seen.pictures += 1;
             fault = fault.or_else(|| picture.fault.map(str::to_owned));
             if let Some(map) = &picture.sparse {
                 self.sparse.insert(record, map.clone());
             }
         } else {
-            self.remember(sample);
+            self.seen.remember(sample);
             fault.get_or_insert_with(|| format!("the sample has no member {}", self.columns.images));
         }
-        self.note_unused(sample);
+        self.seen.note_unused(self.columns, sample);
         self.names.push(&shown.name);
         self.spans.push(Span { file, offset: shown.offset, len: shown.len });
         if let Err(wrong) = self.label(path, &shown.name, sample)? {
@@ -184,43 +200,14 @@ impl<'a> Samples<'a> {
                 fault.get_or_insert_with(|| format!("{}: {wrong}", column.name));
             }
         }
-        for column in 0..self.columns.masks.len() {
-            if let Err(wrong) = self.mask(path, column, sample) {
+        for column in self.columns.masks.iter().enumerate() {
+            if let Err(wrong) = self.masks.take(path, column, sample) {
                 fault.get_or_insert(wrong);
             }
         }
         if let Some(fault) = fault {
             self.faults.add(record, &fault);
         }
-        Ok(())
-    }
-
-    /// Notes the members that no column is made of.
-    fn note_unused(&mut self, sample: &[(String, TarMember)]) {
-        let Self { beside: Some(beside), columns, .. } = self else { return };
-        let of_columns = [&columns.images].into_iter().chain(&columns.labels).chain(&columns.masks);
-        for (suffix, member) in sample {
-            if !of_columns.clone().any(|column| column.parts.iter().any(|part| part.suffix == *suffix)) {
-                beside.see_as(BesideKind::Members, &member.name);
-            }
-        }
-    }
-
-    /// Takes the sample's mask of a column.
-    fn mask(&mut self, path: &Path, column: usize, sample: &[(String, TarMember)]) -> Result<(), String> {
-        let Some((part, member)) = self.columns.masks[column].find(sample) else {
-            self.masks.push(column, None);
-            return Ok(());
-        };
-        let holes = member.sparse.as_ref().map(|_| "it is stored as a sparse file. Pack it again without --sparse");
-        let empty = (member.len == 0).then_some("it is empty");
-        if let Some(wrong) = member.fault.or(holes).or(empty) {
-            self.masks.push(column, None);
-            return Err(format!("its mask \"{}\" cannot be used: {wrong}", part.suffix));
-        }
-        self.masks.push(column, Some((member.offset, member.len)));
-        let place = || format!("{}, member {}", path.display(), String::from_utf8_lossy(&member.name));
-        self.elements.look(column, member.content.as_deref().unwrap_or_default(), place);
         Ok(())
     }
 
@@ -258,20 +245,13 @@ impl<'a> Samples<'a> {
         SourceError::Columns { path: path.to_owned(), problem }
     }
 
-    fn remember(&mut self, sample: &[(String, TarMember)]) {
-        for (suffix, _) in sample {
-            if self.suffixes.len() < 10 && !self.suffixes.contains(suffix) {
-                self.suffixes.push(suffix.clone());
-            }
-        }
-    }
-
     /// # Errors
     /// No sample has a picture, or one of the other parts that the user named; or two columns cannot be together.
     pub(super) fn finish(self, dataset: &Path) -> Result<GatheredSamples, SourceError> {
         let wrong = |problem: String| SourceError::Columns { path: dataset.to_owned(), problem };
-        if self.pictures == 0 {
-            let found: Vec<String> = self.suffixes.iter().map(|suffix| format!("\"{}\"", printable(suffix))).collect();
+        if self.seen.pictures == 0 {
+            let found: Vec<String> =
+                self.seen.suffixes.iter().map(|suffix| format!("\"{}\"", printable(suffix))).collect();
             let found = if found.is_empty() { "nothing".into() } else { found.join(", ") };
             let problem = format!(
                 "no sample has a member {}. The samples have {found}. Name the pictures' suffix with columns={{\"images\": ...}}, or give members=\"files\" if the members are not samples.",
@@ -302,11 +282,59 @@ impl<'a> Samples<'a> {
         let schema = Schema::try_new(fields).map_err(|error| wrong(format!("{error}.")))?;
         let targets = Table::try_new(schema, values, spans.len()).map_err(|error| wrong(format!("{error}.")))?;
         if !self.columns.masks.is_empty() {
-            masks.columns = self.elements.finish(targets.schema(), dataset)?;
+            masks.packed.columns = masks.elements.finish(targets.schema(), dataset)?;
         }
         let members = TarMembers { names: names.into(), sparse, faults };
-        let oversights = self.beside.map_or_else(Vec::new, |beside| beside.oversights(self.of_labels, &[]));
-        Ok(GatheredSamples { members, spans, labels, classes, targets, masks, oversights })
+        let SeenMembers { beside, of_labels, .. } = self.seen;
+        let oversights = beside.map_or_else(Vec::new, |beside| beside.oversights(of_labels, &[]));
+        Ok(GatheredSamples { members, spans, labels, classes, targets, masks: masks.packed, oversights })
+    }
+}
+
+impl SampleMasks {
+    /// Takes the sample's mask of a column.
+    fn take(
+        &mut self,
+        path: &Path,
+        (number, column): (usize, &SampleColumn),
+        sample: &[(String, TarMember)],
+    ) -> Result<(), String> {
+        let Some((part, member)) = column.find(sample) else {
+            self.packed.push(number, None);
+            return Ok(());
+        };
+        let holes = member.sparse.as_ref().map(|_| "it is stored as a sparse file. Pack it again without --sparse");
+        let empty = (member.len == 0).then_some("it is empty");
+        if let Some(wrong) = member.fault.or(holes).or(empty) {
+            self.packed.push(number, None);
+            return Err(format!("its mask \"{}\" cannot be used: {wrong}", part.suffix));
+        }
+        self.packed.push(number, Some((member.offset, member.len)));
+        let place = || format!("{}, member {}", path.display(), String::from_utf8_lossy(&member.name));
+        self.elements.look(number, member.content.as_deref().unwrap_or_default(), place);
+        Ok(())
+    }
+}
+
+impl SeenMembers {
+    /// Notes the members that no column is made of.
+    fn note_unused(&mut self, columns: &SampleColumns, sample: &[(String, TarMember)]) {
+        let Some(beside) = &mut self.beside else { return };
+        let of_columns = [&columns.images].into_iter().chain(&columns.labels).chain(&columns.masks);
+        for (suffix, member) in sample {
+            if !of_columns.clone().any(|column| column.parts.iter().any(|part| part.suffix == *suffix)) {
+                beside.see_as(BesideKind::Members, &member.name);
+            }
+        }
+    }
+
+    /// A sample has no picture.
+    fn remember(&mut self, sample: &[(String, TarMember)]) {
+        for (suffix, _) in sample {
+            if self.suffixes.len() < 10 && !self.suffixes.contains(suffix) {
+                self.suffixes.push(suffix.clone());
+            }
+        }
     }
 }
 
