@@ -6,6 +6,7 @@
 mod cells;
 mod child;
 mod frames;
+mod labels;
 mod masks;
 mod pool;
 mod rows;
@@ -23,7 +24,7 @@ use serde_json::{Map, Value};
 use self::child::StartFailure;
 use self::pool::ReaderPool;
 use self::rows::{ReaderAbout, ReaderRows};
-use self::settings::{ReaderCode, ReaderSettings, interpreter};
+use self::settings::{ReaderCall, ReaderCode, ReaderSettings, interpreter};
 use self::shards::{ReaderShard, ReaderShards};
 use crate::dataset::Opened;
 use crate::progress::Progress;
@@ -56,8 +57,8 @@ pub(super) struct OwnReader {
 /// Opens a dataset by a reader of our own. Its scheme has the options that say how a reader is run.
 pub(super) fn open_own(reader: OwnReader, path: &Path, options: &Options) -> Opened {
     let OwnReader { program, class, url, parameters, access } = reader;
-    let settings = ReaderSettings::of(ReaderCode::Own { program, url }, options)?;
-    let settings = ReaderSettings { class: class.to_owned(), parameters, access, ..settings };
+    let mut settings = ReaderSettings::of(ReaderCode::Own { program, url }, options)?;
+    settings.call = ReaderCall { class: class.to_owned(), parameters, access, ..settings.call };
     Ok(Box::new(open_with(path, settings)?))
 }
 
@@ -94,7 +95,7 @@ fn open_with(path: &Path, settings: ReaderSettings) -> Result<ReaderRows, Source
     let pool = ReaderPool::new(settings);
     let failed = |failure| match failure {
         StartFailure::Spawn(error) => {
-            let python = printable(&pool.settings().interpreter).to_string();
+            let python = printable(&pool.settings().processes.interpreter).to_string();
             refused(format!("needs \"{python}\", which cannot be started: {error}. Give python= with an interpreter"))
         }
         StartFailure::Reader(failure) => refused(format!("cannot be used: {}", failure.words())),

@@ -115,7 +115,7 @@ impl ReaderChild {
 
     fn spawn(settings: &ReaderSettings) -> io::Result<Self> {
         let name = settings.name().to_string_lossy();
-        let mut process = ChildCommand::python(&settings.interpreter, name, &PROGRAM).start()?;
+        let mut process = ChildCommand::python(&settings.processes.interpreter, name, &PROGRAM).start()?;
         let memory = LentMemory::new()?;
         memory.lend(process.channel())?;
         Ok(Self { process, memory })
@@ -182,7 +182,7 @@ impl ReaderChild {
         let (mut answer, mut bytes) = (TaskAnswer::default(), Refill::new(used));
         let (mut label, mut has_others, mut too_large) = (None, false, None);
         self.memory.begin()?;
-        self.request(&request, settings.read_timeout, |mut frame| {
+        self.request(&request, settings.processes.read_timeout, |mut frame| {
             let surplus = answer.grain.ends.len() as u64 >= span.len();
             let len = frame.head.len;
             match frame.kind {

@@ -50,10 +50,10 @@ impl ReaderPool {
         let old = loop {
             match state.idle.pop() {
                 Some(child) if !fresh => return Ok(LentChild { pool: self, child: Some(child) }),
-                Some(child) if state.live >= self.settings.workers => break Some(child),
+                Some(child) if state.live >= self.settings.processes.workers => break Some(child),
                 child => state.idle.extend(child),
             }
-            if state.live < self.settings.workers {
+            if state.live < self.settings.processes.workers {
                 state.live += 1;
                 break None;
             }
@@ -73,7 +73,7 @@ impl ReaderPool {
     /// is given up before the stream gives the record up.
     fn starting(&self, has_started: bool) -> Duration {
         let Self { settings, .. } = self;
-        if has_started && settings.code.is_own() { settings.read_timeout.min(STARTING) } else { STARTING }
+        if has_started && settings.code.is_own() { settings.processes.read_timeout.min(STARTING) } else { STARTING }
     }
 
     /// The process ids of the children that wait.

@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use forebay_columns::Table;
 use forebay_sources::{Grains, Labels, Locator, MaskColumn, Part, ReadError, ReadErrorKind, Source};
 use parking_lot::Mutex;
-use serde_json::Value;
 
 use super::child::{GivenLabel, StartFailure, TaskAnswer, TaskFailure};
+use super::labels::ReaderLabels;
 use super::pool::ReaderPool;
 use super::shards::{ReaderShards, TaskSpan};
 use crate::grain_cache::{Grain, GrainCache};
@@ -22,9 +22,7 @@ const KEPT: usize = 64 << 20;
 pub(super) struct ReaderRows {
     pool: ReaderPool,
     shards: ReaderShards,
-    /// One per record, or empty.
-    labels: Vec<i64>,
-    classes: Vec<String>,
+    labels: ReaderLabels,
     targets: Table,
     masks: Vec<MaskColumn>,
     /// Records whose columns do not fit, and why.
@@ -54,7 +52,8 @@ impl ReaderRows {
         let stem = Path::new(pool.settings().name()).file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let (grains, known) = (GrainCache::new(KEPT), Mutex::default());
         let masks = Vec::new();
-        Self { pool, shards, labels, classes, targets, masks, wrong, fingerprint, nameless: stem, grains, known }
+        let labels = ReaderLabels::new(labels, classes);
+        Self { pool, shards, labels, targets, masks, wrong, fingerprint, nameless: stem, grains, known }
     }
 
     /// Reads a record, to see what records are like. Nothing if it cannot be read.
@@ -228,9 +227,7 @@ impl ReaderRows {
     fn checked(&self, span: &TaskSpan<'_>, answer: TaskAnswer) -> Result<TaskAnswer, TaskFailure> {
         for (record, given) in (span.record..).zip(&answer.labels) {
             let Some(GivenLabel(given)) = given else { continue };
-            // Before the first record was looked at, it is not known whether there are labels at all.
-            let known = self.label(record);
-            if self.labels.is_empty() || self.is_label(given, known) {
+            if self.labels.agrees(record, given) {
                 continue;
             }
             let words = format!(
@@ -239,16 +236,6 @@ impl ReaderRows {
             return Err(TaskFailure::Raised(words));
         }
         Ok(answer)
-    }
-
-    fn is_label(&self, given: &Value, known: i64) -> bool {
-        match given {
-            Value::String(text) => {
-                let class = usize::try_from(known).ok().and_then(|place| self.classes.get(place));
-                class.is_some_and(|class| class == text)
-            }
-            given => given.as_i64() == Some(known),
-        }
     }
 
     fn give(&self, record: u64, content: &[u8], room: u64, buf: &mut Vec<u8>) -> Result<(), ReadError> {
@@ -273,13 +260,12 @@ impl Source for ReaderRows {
     }
 
     fn classes(&self) -> &[String] {
-        &self.classes
+        &self.labels.classes
     }
 
     fn label(&self, record: u64) -> i64 {
         assert!(record < self.len(), "record {record} of {}", self.len());
-        let place = usize::try_from(record).ok();
-        place.and_then(|place| self.labels.get(place)).copied().unwrap_or(-1)
+        self.labels.at(record)
     }
 
     fn locator(&self, record: u64) -> Locator {
@@ -359,8 +345,8 @@ fn fingerprint(pool: &ReaderPool, shards: &ReaderShards, labels: &[i64], about: 
         hasher.update(bytes);
     };
     let settings = pool.settings();
-    part(settings.class.as_bytes());
-    for (key, value) in &settings.parameters {
+    part(settings.call.class.as_bytes());
+    for (key, value) in &settings.call.parameters {
         part(key.as_bytes());
         part(value.as_str().unwrap_or_default().as_bytes());
     }

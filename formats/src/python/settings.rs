@@ -15,29 +15,41 @@ use super::{CLASS, PER_TASK, PYTHON, READ_TIMEOUT, SCAN, WORKERS};
 #[derive(Clone, Debug)]
 pub(super) struct ReaderSettings {
     pub code: ReaderCode,
-    pub interpreter: PathBuf,
-    /// Only what the reader's file itself defines may be its class.
-    pub is_strict: bool,
-    /// The class, or the function that makes a reader. Empty for the names that `ElasticDL` knows.
-    pub class: String,
-    /// What the class is called with, by name.
-    pub parameters: Map<String, Value>,
-    /// Like the parameters, but not part of the dataset: how the data are reached.
-    pub access: Map<String, Value>,
+    pub call: ReaderCall,
+    pub processes: ReaderProcesses,
     /// Which keys of a record become which columns.
     pub columns: ColumnMap,
     /// Which keys of a record have its masks.
     pub masks: ColumnMap,
     /// Records that are read at once.
     pub per_task: u64,
-    /// Most processes.
-    pub workers: usize,
-    /// How long a record may take.
-    pub read_timeout: Duration,
     /// Labels and columns are found by reading all records.
     pub scan: bool,
     pub labels: Labels,
     pub byte_limit: u64,
+}
+
+/// What makes the reader, and what it is called with.
+#[derive(Clone, Debug, Default)]
+pub(super) struct ReaderCall {
+    /// The class, or the function that makes a reader. Empty for the names that `ElasticDL` knows.
+    pub class: String,
+    /// What the class is called with, by name.
+    pub parameters: Map<String, Value>,
+    /// Like the parameters, but not part of the dataset: how the data are reached.
+    pub access: Map<String, Value>,
+    /// Only what the reader's file itself defines may be its class.
+    pub is_strict: bool,
+}
+
+/// The processes that read.
+#[derive(Clone, Debug)]
+pub(super) struct ReaderProcesses {
+    pub interpreter: PathBuf,
+    /// Most processes.
+    pub workers: usize,
+    /// How long a record may take.
+    pub read_timeout: Duration,
 }
 
 /// Whose code reads.
@@ -94,15 +106,14 @@ impl ReaderSettings {
         let own = &options.own;
         let parameters = own.keys().filter(|key| !OWN.contains(key));
         let code = ReaderCode::File { path: file, stamp };
-        Ok(Self {
-            class: own.get(CLASS.name).unwrap_or_default().to_owned(),
-            parameters: parameters.map(|key| (key.to_owned(), json!(own.get(key)))).collect(),
-            columns: options.columns.clone(),
-            masks: options.masks.clone(),
-            // The table of the masks is no part of the record that the user limits.
-            byte_limit: options.byte_limit.saturating_add(RecordParts::table_len(options.masks.targets().count())),
-            ..Self::of(code, options)?
-        })
+        let mut settings = Self::of(code, options)?;
+        own.get(CLASS.name).unwrap_or_default().clone_into(&mut settings.call.class);
+        settings.call.parameters = parameters.map(|key| (key.to_owned(), json!(own.get(key)))).collect();
+        (settings.columns, settings.masks) = (options.columns.clone(), options.masks.clone());
+        // The table of the masks is no part of the record that the user limits.
+        let table = RecordParts::table_len(options.masks.targets().count());
+        settings.byte_limit = options.byte_limit.saturating_add(table);
+        Ok(settings)
     }
 
     /// How any reader is run.
@@ -116,16 +127,15 @@ impl ReaderSettings {
         let workers = whole(options, WORKERS.name, MOST_WORKERS)?.and_then(|count| usize::try_from(count).ok());
         Ok(Self {
             code,
-            interpreter: interpreter(options)?,
-            is_strict: matches!(options.readers, ReaderFolders::Below(_)),
-            class: String::new(),
-            parameters: Map::new(),
-            access: Map::new(),
+            call: ReaderCall { is_strict: matches!(options.readers, ReaderFolders::Below(_)), ..ReaderCall::default() },
+            processes: ReaderProcesses {
+                interpreter: interpreter(options)?,
+                workers: workers.unwrap_or_else(|| cores.min(WORKERS_BY_DEFAULT)),
+                read_timeout: seconds(options)?.unwrap_or(timeout),
+            },
             columns: ColumnMap::default(),
             masks: ColumnMap::default(),
             per_task: whole(options, PER_TASK.name, MOST_PER_TASK)?.unwrap_or(64),
-            workers: workers.unwrap_or_else(|| cores.min(WORKERS_BY_DEFAULT)),
-            read_timeout: seconds(options)?.unwrap_or(timeout),
             scan: own.flag(SCAN.name, false)?,
             labels: options.labels,
             byte_limit: options.byte_limit,
@@ -170,12 +180,13 @@ impl ReaderSettings {
             ReaderCode::File { path, .. } => (path.to_str(), None),
             ReaderCode::Own { program, .. } => (None, Some(program)),
         };
-        let parameters: Map<String, Value> = self.parameters.clone().into_iter().chain(self.access.clone()).collect();
+        let ReaderCall { class, parameters, access, is_strict } = &self.call;
+        let parameters: Map<String, Value> = parameters.clone().into_iter().chain(access.clone()).collect();
         json!({ "do": "begin", "settings": {
             "file": file,
             "code": code,
-            "class": self.class,
-            "strict": self.is_strict,
+            "class": class,
+            "strict": is_strict,
             "parameters": parameters,
             "columns": self.keys(),
             "masks": self.masks.targets().map(|(_, keys)| keys).collect::<Vec<_>>(),
