@@ -43,7 +43,7 @@ pub(crate) fn open(url: &str, options: &Options) -> Result<Address, SourceError>
     if own.get(VIRTUAL_HOSTED.name).is_some() {
         settings.virtual_hosted = Some(own.flag(VIRTUAL_HOSTED.name, false)?);
     }
-    settings.roots = options.objects.clone();
+    settings.web.roots = options.objects.clone();
     settings.cache = disk_cache::of_options(options)?;
     let store = Store::open(url, &settings)?;
     if store.scheme() == Scheme::Web && !is_straight(url) {

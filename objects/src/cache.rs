@@ -53,6 +53,8 @@ pub struct Cache {
 /// Parts of its size: after each part that a process writes, it looks at the whole folder. If more than all parts but
 /// one are used, it deletes entries until two parts are free.
 const PARTS: u64 = 16;
+/// How many of its parts may be retained. The rest is for entries that come and go.
+const RETAINED_PARTS: u64 = 12;
 
 impl Cache {
     /// Opens the cache in this folder, which is made if it is absent, with a limit in bytes. Several processes may
@@ -99,6 +101,16 @@ impl Cache {
     /// The limit in bytes.
     fn size(&self) -> u64 {
         self.size.load(Ordering::Relaxed)
+    }
+
+    /// The most bytes of all entries that are retained: three quarters of the limit.
+    pub fn room(&self) -> u64 {
+        self.size().max(DiskCache::LEAST) / PARTS * RETAINED_PARTS
+    }
+
+    /// Retains entries, none at first.
+    pub fn retain(self: &Arc<Self>) -> RetainedEntries {
+        RetainedEntries::none(Arc::clone(self))
     }
 
     /// Waits until no other thread of this process makes the entry of this key. Blocks.

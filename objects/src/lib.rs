@@ -33,6 +33,6 @@ pub use cache::{Cache, CacheError, CacheFull, CacheKey, CacheMaker, RetainedEntr
 pub use object::Object;
 pub use retries::Retries;
 pub use secret::Secret;
-pub use settings::Settings;
+pub use settings::{Credentials, Settings, WebSettings};
 pub use store::{PendingRead, Store};
 pub use workers::Workers;

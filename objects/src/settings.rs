@@ -12,38 +12,50 @@ use crate::{Cache, Retries, Secret};
 /// How stores are reached. The default knows no credentials.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// Variables of the vendors' own tools, such as `AWS_ACCESS_KEY_ID`, by name. See
-    /// [`from_variables`](Self::from_variables).
-    pub variables: BTreeMap<String, Secret>,
+    /// What the vendors' own tools are given.
+    pub credentials: Credentials,
     /// Where the store is, if it is not where its vendor's stores are: `http://minio:9000`. Comes before
     /// `AWS_ENDPOINT_URL_S3`, `AWS_ENDPOINT_URL`, `AZURE_STORAGE_ENDPOINT`, `STORAGE_EMULATOR_HOST` and `HF_ENDPOINT`.
     pub endpoint: Option<String>,
     /// The region of the bucket. Comes before `AWS_REGION` and `AWS_DEFAULT_REGION`.
     pub region: Option<String>,
-    /// The file with the token of the Hugging Face Hub. Comes after `HF_TOKEN`. It need not exist.
-    pub hub_token: Option<PathBuf>,
     /// Sends requests without credentials, for public buckets.
     pub anonymous: bool,
     /// Puts the bucket's name before the endpoint's host (`https://BUCKET.HOST/KEY`) instead of before the key. If
     /// none, Alibaba OSS has it so, and other endpoints do not.
     pub virtual_hosted: Option<bool>,
-    /// Tokens of HTTP servers by host. Sent as `Authorization: Bearer TOKEN` to that host alone, over TLS or to this
-    /// machine.
-    pub bearers: BTreeMap<String, Secret>,
-    /// Hosts to which an HTTP server may redirect. Without them, it may redirect only to itself.
-    pub redirect_hosts: Vec<String>,
-    /// Where an HTTP server may redirect to on its own host.
-    pub roots: ObjectRoots,
+    /// HTTP servers.
+    pub web: WebSettings,
     /// A file with certificates (PEM) to trust beside the system's.
     pub certificates: Option<PathBuf>,
     /// Deadlines and retries.
     pub retries: Retries,
     /// The most requests for bytes that a store has under way at once. There are fewer while requests time out or are refused.
     pub requests: usize,
-    /// The most bytes that are kept in memory of the files of an HTTP server that has no ranges.
-    pub whole_files: u64,
     /// Keeps what was read on a local disk. Stores share it. None reads everything from the store each time.
     pub cache: Option<Arc<Cache>>,
+}
+
+/// Variables and files of the vendors' own tools.
+#[derive(Clone, Debug, Default)]
+pub struct Credentials {
+    /// Variables, such as `AWS_ACCESS_KEY_ID`, by name. See [`Settings::from_variables`].
+    pub variables: BTreeMap<String, Secret>,
+    /// The file with the token of the Hugging Face Hub. Comes after `HF_TOKEN`. It need not exist.
+    pub hub_token: Option<PathBuf>,
+}
+
+/// How HTTP servers are reached.
+#[derive(Clone, Debug)]
+pub struct WebSettings {
+    /// Tokens by host. Sent as `Authorization: Bearer TOKEN` to that host alone, over TLS or to this machine.
+    pub bearers: BTreeMap<String, Secret>,
+    /// Hosts to which a server may redirect. Without them, it may redirect only to itself.
+    pub redirect_hosts: Vec<String>,
+    /// Where a server may redirect to on its own host.
+    pub roots: ObjectRoots,
+    /// The most bytes that are kept in memory of the files of a server that has no ranges.
+    pub whole_files: u64,
 }
 
 /// Bytes of whole files.
@@ -54,20 +66,27 @@ const VENDORS: [&str; 6] = ["AWS_", "AZURE_", "GOOGLE_", "STORAGE_EMULATOR_HOST"
 impl Default for Settings {
     fn default() -> Self {
         Self {
-            variables: BTreeMap::new(),
+            credentials: Credentials::default(),
             endpoint: None,
             region: None,
-            hub_token: None,
             anonymous: false,
             virtual_hosted: None,
+            web: WebSettings::default(),
+            certificates: None,
+            retries: Retries::default(),
+            requests: 128,
+            cache: None,
+        }
+    }
+}
+
+impl Default for WebSettings {
+    fn default() -> Self {
+        Self {
             bearers: BTreeMap::new(),
             redirect_hosts: Vec::new(),
             roots: ObjectRoots::Anywhere,
-            certificates: None,
-            retries: Retries::default(),
             whole_files: WHOLE_FILES,
-            requests: 128,
-            cache: None,
         }
     }
 }
@@ -82,7 +101,7 @@ impl Settings {
     ///
     /// let variables = [("AWS_REGION", "eu-central-1"), ("HOME", "/root")].map(|(name, value)| (name.into(), value.into()));
     /// let settings = Settings::from_variables(variables);
-    /// assert_eq!(settings.variables.len(), 1);
+    /// assert_eq!(settings.credentials.variables.len(), 1);
     /// ```
     pub fn from_variables(variables: impl IntoIterator<Item = (OsString, OsString)>) -> Self {
         let variables: Vec<(OsString, OsString)> = variables.into_iter().collect();
@@ -92,12 +111,12 @@ impl Settings {
             let ours = VENDORS.iter().any(|vendor| name.starts_with(vendor)) && !value.is_empty();
             ours.then(|| (name, Secret::new(value)))
         });
-        Self { variables: text.collect(), hub_token, ..Self::default() }
+        Self { credentials: Credentials { variables: text.collect(), hub_token }, ..Self::default() }
     }
 
     /// The first of these variables that is set.
     pub(crate) fn variable(&self, names: &[&str]) -> Option<&str> {
-        names.iter().find_map(|name| self.variables.get(*name)).map(Secret::expose)
+        names.iter().find_map(|name| self.credentials.variables.get(*name)).map(Secret::expose)
     }
 }
 
@@ -121,7 +140,7 @@ mod tests {
         let given = [("AWS_SECRET_ACCESS_KEY", "wJalrXUtnFEMI"), ("AZURE_STORAGE_KEY", "Eby8vdM02xNO")];
         let given = given.map(|(name, value)| (name.into(), value.into()));
         let mut settings = Settings::from_variables(given);
-        settings.bearers.insert("hub.example".into(), Secret::new("hf_token"));
+        settings.web.bearers.insert("hub.example".into(), Secret::new("hf_token"));
         let text = format!("{settings:?} {settings:#?}");
         for secret in ["wJalrXUtnFEMI", "Eby8vdM02xNO", "hf_token"] {
             assert!(!text.contains(secret), "{text}");
@@ -133,7 +152,7 @@ mod tests {
     fn the_hub_s_token_is_where_its_own_tools_keep_it() {
         let path = |variables: &[(&str, &str)]| {
             let given = variables.iter().map(|(name, value)| ((*name).into(), (*value).into()));
-            Settings::from_variables(given).hub_token
+            Settings::from_variables(given).credentials.hub_token
         };
         let home = ("HOME", "/home/a");
         assert_eq!(path(&[]), None);

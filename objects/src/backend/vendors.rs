@@ -28,7 +28,7 @@ pub(super) fn open(address: &Address, settings: &Settings) -> Result<Bucket, Str
 
 fn s3(address: &Address, settings: &Settings) -> Result<Bucket, String> {
     let mut builder = AmazonS3Builder::new();
-    for (name, value) in &settings.variables {
+    for (name, value) in &settings.credentials.variables {
         if let Ok(key) = name.to_ascii_lowercase().parse::<AmazonS3ConfigKey>() {
             builder = builder.with_config(key, value.expose());
         }
@@ -91,7 +91,7 @@ fn s3_endpoint(endpoint: &str, bucket: &str, before_host: Option<bool>) -> (Stri
 
 fn google(address: &Address, settings: &Settings) -> Result<Bucket, String> {
     let mut builder = GoogleCloudStorageBuilder::new();
-    for (name, value) in &settings.variables {
+    for (name, value) in &settings.credentials.variables {
         if let Ok(key) = name.to_ascii_lowercase().parse::<GoogleConfigKey>() {
             builder = builder.with_config(key, value.expose());
         }
@@ -139,7 +139,7 @@ fn azure(address: &Address, settings: &Settings) -> Result<Bucket, String> {
     for (key, value) in connection(string) {
         builder = builder.with_config(key, value);
     }
-    for (name, value) in &settings.variables {
+    for (name, value) in &settings.credentials.variables {
         // The names of the command `az`, which the library has not.
         let name = match name.as_str() {
             "AZURE_STORAGE_ACCOUNT" => "AZURE_STORAGE_ACCOUNT_NAME",
@@ -211,8 +211,11 @@ fn no_retries() -> RetryConfig {
 
 fn secrets(settings: &Settings) -> Vec<Secret> {
     let secret = |name: &str| SECRETS.iter().any(|part| name.contains(part));
-    let values =
-        settings.variables.iter().filter(|(name, value)| secret(name) && value.expose().len() >= SECRET_LENGTH);
+    let values = settings
+        .credentials
+        .variables
+        .iter()
+        .filter(|(name, value)| secret(name) && value.expose().len() >= SECRET_LENGTH);
     values.map(|(_, value)| value.clone()).collect()
 }
 
@@ -251,7 +254,7 @@ mod tests {
         }
         for name in ["AWS_REGION", "AWS_DEFAULT_REGION", "aws_region"] {
             let settings = Settings::from_variables([(name.into(), "x.evil.example/".into())]);
-            let is_ours = !settings.variables.is_empty();
+            let is_ours = !settings.credentials.variables.is_empty();
             assert_eq!(open(&address, &settings).is_err(), is_ours, "{name}");
         }
     }

@@ -31,12 +31,12 @@ impl Web {
     pub(super) fn open(address: &Address, settings: &Settings) -> Result<Self, String> {
         let root = Url::parse(&address.root).map_err(|error| error.to_string())?;
         let client = Connector::new(settings, Some(&address.root))?
-            .web(settings.redirect_hosts.clone(), settings.roots.clone())?;
-        let bearer = root.host_str().and_then(|host| settings.bearers.get(host)).cloned();
+            .web(settings.web.redirect_hosts.clone(), settings.web.roots.clone())?;
+        let bearer = root.host_str().and_then(|host| settings.web.bearers.get(host)).cloned();
         if bearer.is_some() && root.scheme() != "https" && !is_local(&root) {
             return Err("a token is sent only over https; write the URL with https://".to_owned());
         }
-        let whole = WholeFiles::new(settings.whole_files);
+        let whole = WholeFiles::new(settings.web.whole_files);
         Ok(Self { client, root: address.root.clone(), bearer, whole })
     }
 

@@ -5,12 +5,11 @@ use std::collections::hash_map::Entry;
 use std::fmt;
 use std::sync::Arc;
 
-use forebay_sources::DiskCache;
 use parking_lot::Mutex;
 use thiserror::Error;
 
+use super::Cache;
 use super::key::CacheKey;
-use super::{Cache, PARTS};
 
 /// What this process retains, with the bytes of each entry and how many want it.
 #[derive(Debug, Default)]
@@ -40,21 +39,6 @@ pub struct CacheFull {
     pub size: u64,
 }
 
-/// How many of its parts may be retained. The rest is for entries that come and go.
-const RETAINED_PARTS: u64 = 12;
-
-impl Cache {
-    /// The most bytes of all entries that are retained: three quarters of the limit.
-    pub fn room(&self) -> u64 {
-        self.size().max(DiskCache::LEAST) / PARTS * RETAINED_PARTS
-    }
-
-    /// Retains entries, none at first.
-    pub fn retain(self: &Arc<Self>) -> RetainedEntries {
-        RetainedEntries { cache: Arc::clone(self), keys: Vec::new() }
-    }
-}
-
 impl Retained {
     pub(super) fn has(&self, key: &CacheKey) -> bool {
         self.state.lock().entries.contains_key(key)
@@ -62,6 +46,11 @@ impl Retained {
 }
 
 impl RetainedEntries {
+    /// Of this cache, none at first.
+    pub(super) fn none(cache: Arc<Cache>) -> Self {
+        Self { cache, keys: Vec::new() }
+    }
+
     /// Retains one more entry of this many bytes, which may be written later.
     ///
     /// # Errors

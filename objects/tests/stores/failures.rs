@@ -254,10 +254,13 @@ fn rule_54_without_credentials_no_record_is_missing() {
     let (bucket, _) = bucket();
     let object = bucket.store().head("a.tar").unwrap();
     let mut settings = bucket.settings();
-    settings.variables.retain(|name, _| !name.contains("KEY"));
+    settings.credentials.variables.retain(|name, _| !name.contains("KEY"));
     // The service that gives credentials to machines in a cloud answers 403 and 404 where there are none.
     let metadata = Bucket::start();
-    settings.variables.insert("AWS_METADATA_ENDPOINT".into(), forebay_objects::Secret::new(metadata.server.url()));
+    settings
+        .credentials
+        .variables
+        .insert("AWS_METADATA_ENDPOINT".into(), forebay_objects::Secret::new(metadata.server.url()));
     let store = Store::open("s3://pictures/", &settings).unwrap();
     let error = store.read(&object, 0..10, 10, &mut Vec::new()).unwrap_err();
     assert_eq!((error.kind, error.retry()), (ReadErrorKind::Storage, Retry::Later), "{error}");

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use forebay_objects::{Secret, Settings, Store};
+use forebay_objects::{Secret, Settings, Store, WebSettings};
 use forebay_sources::Retry;
 use rcgen::{CertifiedKey, generate_simple_self_signed};
 use rustls::ServerConfig;
@@ -54,7 +54,7 @@ fn a_certificate_is_trusted_only_if_the_user_says_so() {
     shelf.put("private/a", "bytes");
     let trusted = Trusted::start(&shelf);
     let mut settings = trusted.settings();
-    settings.bearers.insert("localhost".into(), Secret::new("hf_hunter2"));
+    settings.web.bearers.insert("localhost".into(), Secret::new("hf_hunter2"));
     let store = Store::open(&trusted.url(), &settings).unwrap();
     let object = store.head("private/a").unwrap();
     assert_eq!(read(&store, &object, 1..4), b"yte");
@@ -72,7 +72,7 @@ fn a_redirect_leads_from_plain_text_to_tls_and_never_back() {
     shelf.put("a", "bytes");
     let (plain, trusted) = (Server::start(handler(&shelf, Manners::Good)), Trusted::start(&shelf));
     let redirect_hosts = vec!["localhost".to_owned(), "127.0.0.1".to_owned()];
-    let settings = Settings { redirect_hosts, ..trusted.settings() };
+    let settings = Settings { web: WebSettings { redirect_hosts, ..WebSettings::default() }, ..trusted.settings() };
     let to = |url: &str| format!("to/{}%2Fa", url.trim_end_matches('/').replace('/', "%2F"));
     let from_plain = Store::open(&plain.url(), &settings).unwrap();
     assert_eq!(from_plain.head(&to(&trusted.url())).unwrap().size, 5);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use forebay_objects::{Secret, Settings, Store};
+use forebay_objects::{Secret, Settings, Store, WebSettings};
 use forebay_sources::{ReadErrorKind, Retry};
 use hyper::header::{
     AUTHORIZATION, CONTENT_RANGE, ETAG, HeaderName, IF_MATCH, IF_UNMODIFIED_SINCE, LAST_MODIFIED, LOCATION, RANGE,
@@ -198,8 +198,15 @@ fn a_file_that_is_too_large_to_be_kept_is_refused_by_name_and_not_begun_again() 
         shelf.put(key, noise(5000));
     }
     let server = start(&shelf, Manners::Good);
-    let store =
-        Store::open(&server.url(), &Settings { whole_files: 9999, retries: quick(), ..Settings::default() }).unwrap();
+    let store = Store::open(
+        &server.url(),
+        &Settings {
+            web: WebSettings { whole_files: 9999, ..WebSettings::default() },
+            retries: quick(),
+            ..Settings::default()
+        },
+    )
+    .unwrap();
     let (first, second) = (store.head("a").unwrap(), store.head("b").unwrap());
     server.faults.always(Some(Fault::Whole));
     assert_eq!(read(&store, &first, 10..20), noise(5000)[10..20]);
@@ -272,7 +279,11 @@ fn redirects_stay_with_the_hosts_that_the_user_named() {
     assert_eq!(error.retry(), Retry::Later, "{error}");
     assert_eq!(there.asked(), Vec::<String>::new(), "another port of the host is another server");
     let redirect_hosts = vec!["127.0.0.1".to_owned()];
-    let named = Settings { redirect_hosts, retries: quick(), ..Settings::default() };
+    let named = Settings {
+        web: WebSettings { redirect_hosts, ..WebSettings::default() },
+        retries: quick(),
+        ..Settings::default()
+    };
     assert_eq!(Store::open(&here.url(), &named).unwrap().head(&away).unwrap().size, 4);
     let circle = store.head("to/%2Fto%2F%2Fa");
     assert!(circle.is_ok() || circle.unwrap_err().retry() == Retry::Later);
@@ -286,7 +297,7 @@ fn rule_54_a_token_goes_to_its_host_and_into_no_error() {
     let error = open(&server).head("private/a?sig=hunter3").unwrap_err();
     assert_eq!((error.kind, error.retry()), (ReadErrorKind::Storage, Retry::Later), "{error}");
     let mut settings = Settings { retries: quick(), ..Settings::default() };
-    settings.bearers.insert("127.0.0.1".into(), Secret::new("hf_hunter2"));
+    settings.web.bearers.insert("127.0.0.1".into(), Secret::new("hf_hunter2"));
     let store = Store::open(&server.url(), &settings).unwrap();
     let object = store.head("private/a?sig=hunter3").unwrap();
     assert_eq!(read(&store, &object, 0..12), b"secret bytes");
@@ -296,7 +307,7 @@ fn rule_54_a_token_goes_to_its_host_and_into_no_error() {
     assert!(!texts.contains("hunter"), "{texts}");
     let plain = Store::open("http://hub.example/", &{
         let mut settings = Settings::default();
-        settings.bearers.insert("hub.example".into(), Secret::new("hf_hunter2"));
+        settings.web.bearers.insert("hub.example".into(), Secret::new("hf_hunter2"));
         settings
     });
     let error = plain.unwrap_err().to_string();

@@ -14,7 +14,7 @@ pub(super) fn token(settings: &Settings) -> Option<Secret> {
     if let Some(token) = settings.variable(&["HF_TOKEN", "HUGGING_FACE_HUB_TOKEN"]).and_then(trimmed) {
         return Some(token);
     }
-    of_file(settings.hub_token.as_deref()?)
+    of_file(settings.credentials.hub_token.as_deref()?)
 }
 
 fn of_file(path: &Path) -> Option<Secret> {
@@ -44,7 +44,11 @@ mod tests {
         let path = folder.path().join("token");
         let with = |variables: &[(&str, &str)]| {
             let given = variables.iter().map(|(name, value)| ((*name).into(), (*value).into()));
-            Settings { hub_token: Some(path.clone()), ..Settings::from_variables(given) }
+            {
+                let mut settings = Settings::from_variables(given);
+                settings.credentials.hub_token = Some(path.clone());
+                settings
+            }
         };
         assert_eq!(token(&with(&[])), None, "there is no file");
         std::fs::write(&path, " hf_of_file\n").unwrap();
