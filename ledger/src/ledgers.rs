@@ -1,22 +1,27 @@
 //! All ledgers of a coordinator: opening, forgetting, finding the one that a request is for. Pure, as each ledger is.
 
 mod lockstep;
+mod opening;
 mod shelf;
 mod tasks;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 
-use forebay_plan::{GrainTable, MAX_EPOCH, Plan, SpecError, differences, nameless, outline};
+use forebay_plan::{MAX_EPOCH, outline};
 use forebay_proto::page;
 use forebay_proto::v1::{
-    Caller, CompareDatasetReply, CompareDatasetRequest, LedgerNews, LedgerSpec, ListLedgersReply, ListLedgersRequest,
-    NewRunReply, NewRunRequest, OpenReply, OpenRequest, WorkerProcess,
+    AbandonReply, AbandonRequest, AcquireReply, AcquireRequest, AuditReply, AuditRequest, Caller, CompareDatasetReply,
+    CompareDatasetRequest, HeartbeatReply, HeartbeatRequest, LedgerNews, ListLedgersReply, ListLedgersRequest,
+    NewRunReply, NewRunRequest, NextTaskReply, NextTaskRequest, OpenReply, OpenRequest, RegisterTasksReply,
+    RegisterTasksRequest, ReportTaskReply, ReportTaskRequest, RestoreReply, RestoreRequest, RestoreTasksReply,
+    RestoreTasksRequest, ShowTasksReply, ShowTasksRequest, TakeSnapshotReply, TakeSnapshotRequest,
 };
 use prost::Message;
 
-use self::lockstep::{LockstepRun, RUN, SEGMENTS};
+use self::lockstep::{LockstepRuns, RUN, SEGMENTS};
+use self::opening::{check_name, check_process, compare, plan};
 use self::shelf::Shelf;
+use self::tasks::TaskDatasets;
 use crate::{
     change::Change,
     error::LedgerError,
@@ -24,10 +29,6 @@ use crate::{
     tasks::{Tasks, is_task_document},
 };
 
-/// Longest run, stream or worker name, in bytes.
-const NAME_LEN: usize = 200;
-/// Longest host name and boot id of a worker's process, in bytes.
-const PROCESS_LEN: usize = 256;
 /// What the keys of all ledgers' documents start with.
 pub const PREFIX: &str = "ledger/";
 
@@ -36,10 +37,8 @@ pub const PREFIX: &str = "ledger/";
 pub struct Ledgers {
     times: Times,
     shelf: Shelf,
-    /// The tasks of those whose shards are given to workers that read the data themselves.
-    tasks: BTreeMap<String, Tasks>,
-    /// The runs in lockstep, by what the names of their ledgers begin with.
-    runs: BTreeMap<String, LockstepRun>,
+    tasks: TaskDatasets,
+    runs: LockstepRuns,
     /// Documents of forgotten ledgers.
     forgotten: Vec<Change>,
 }
@@ -54,11 +53,11 @@ impl Ledgers {
             })?;
             by_name.entry(name).or_default().push((document, bytes));
         }
-        let (mut ledgers, mut tasks) = (BTreeMap::<String, Ledger>::new(), BTreeMap::new());
-        let mut runs = BTreeMap::new();
+        let (mut ledgers, mut tasks) = (BTreeMap::<String, Ledger>::new(), TaskDatasets::new(times));
+        let mut runs = LockstepRuns::default();
         for (name, documents) in by_name {
             if let (Some(stream), [(SEGMENTS, bytes)]) = (name.strip_suffix(RUN), &*documents) {
-                runs.insert(stream.to_owned(), LockstepRun::load(stream, bytes)?);
+                runs.load(stream, bytes)?;
                 continue;
             }
             let damaged = |why: String| {
@@ -77,28 +76,22 @@ impl Ledgers {
                 }
             })?;
             if !of_tasks.is_empty() {
-                let own = Tasks::load(&of_tasks, &mut ledger, times, now).map_err(damaged)?;
-                tasks.insert(name.to_owned(), own);
+                tasks.load(name, &of_tasks, &mut ledger, now).map_err(damaged)?;
             }
             ledgers.insert(name.to_owned(), ledger);
         }
-        // A run that is still in its first segment needs no document.
-        for (name, ledger) in ledgers.iter().filter(|(_, ledger)| ledger.segment() == 1) {
-            if let (Some(rank), Some(stream)) = (ledger.plan().spec().lockstep, lockstep::stream_of(name)) {
-                runs.entry(stream.to_owned()).or_insert_with(|| LockstepRun::of(rank.world_size));
-            }
+        for (name, ledger) in &ledgers {
+            runs.load_rank(name, ledger);
         }
         Ok(Self { times, shelf: Shelf::of(ledgers), tasks, runs, forgotten: Vec::new() })
     }
 
     /// The ledger of this name.
+    ///
+    /// # Errors
+    /// There is none.
     pub fn get(&mut self, name: &str) -> Result<&mut Ledger, LedgerError> {
-        self.shelf.get_mut(name).ok_or_else(|| {
-            LedgerError::NotFound(format!(
-                "There is no ledger {name:?}: it was never opened, or a new run was begun. The daemon of the \
-                 stream opens it when it starts, or when it is told \"forebay run new\"."
-            ))
-        })
+        self.shelf.find(name)
     }
 
     /// The news for workers that follow a ledger; `None` if the ledger is gone.
@@ -108,16 +101,7 @@ impl Ledgers {
 
     /// The ledger that a caller names.
     pub fn of_caller(&mut self, caller: Option<&Caller>) -> Result<&mut Ledger, LedgerError> {
-        self.current(caller.map_or("", |caller| &caller.ledger))
-    }
-
-    /// The ledger of this name.
-    ///
-    /// # Errors
-    /// There is none, or its run has gone on without it.
-    fn current(&mut self, name: &str) -> Result<&mut Ledger, LedgerError> {
-        self.superseded(name).map_or(Ok(()), Err)?;
-        self.get(name)
+        self.runs.current(&mut self.shelf, ledger_of(caller))
     }
 
     /// Lets a worker's command act on its ledger, once: see `Ledger::once`.
@@ -133,11 +117,7 @@ impl Ledgers {
 
     /// Returns the leases of silent workers, and the tasks that take too long.
     pub fn expire(&mut self, now: u64) {
-        for (name, tasks) in &mut self.tasks {
-            if let Some(ledger) = self.shelf.get_mut(name) {
-                tasks.expire(ledger, now);
-            }
-        }
+        self.tasks.expire(&mut self.shelf, now);
         self.shelf.expire(now);
     }
 
@@ -155,10 +135,8 @@ impl Ledgers {
     pub fn take_changes(&mut self) -> Vec<Change> {
         let mut changes = std::mem::take(&mut self.forgotten);
         self.shelf.for_touched(|name, ledger| ledger.take_changes(&format!("{PREFIX}{name}/"), &mut changes));
-        for (name, tasks) in &mut self.tasks {
-            tasks.take_changes(&format!("{PREFIX}{name}/"), &mut changes);
-        }
-        changes.extend(self.runs.iter_mut().filter_map(|(stream, run)| run.take_change(stream)));
+        self.tasks.take_changes(&mut changes);
+        changes.extend(self.runs.take_changes());
         changes
     }
 
@@ -168,19 +146,15 @@ impl Ledgers {
         for (name, ledger) in self.shelf.iter() {
             ledger.documents(&format!("{PREFIX}{name}/"), &mut documents);
         }
-        for (name, tasks) in &self.tasks {
-            tasks.documents(&format!("{PREFIX}{name}/"), &mut documents);
-        }
-        documents.extend(self.runs.iter().filter_map(|(stream, run)| run.stored(stream)));
+        self.tasks.documents(&mut documents);
+        documents.extend(self.runs.documents());
         documents
     }
 
     /// Lets every ledger go on from a snapshot that was taken at this time: see `Ledger::recover`.
     pub fn recover(&mut self, taken: u64, origin: &[u8]) {
         for (name, ledger) in self.shelf.iter_mut() {
-            if let Some(tasks) = self.tasks.get_mut(name) {
-                tasks.recover(ledger);
-            }
+            self.tasks.recover(name, ledger);
             ledger.recover(taken, &[name.as_bytes(), b" ", origin].concat());
         }
     }
@@ -205,16 +179,16 @@ impl Ledgers {
             return Err(invalid(format!("epochs is {}; it may be at most {MAX_EPOCH}.", request.epochs)));
         }
         let stream = format!("{}/{}/", request.run, request.stream);
-        self.compare(&stream, request)?;
-        let name = self.name_of(&stream, spec);
+        compare(&self.shelf, &stream, request)?;
+        let name = self.runs.name_of(&stream, spec);
         let resumed = self.shelf.contains(&name);
         // One outline is enough for all shards.
-        let wants_outline = self.of_stream(&stream).all(|(_, ledger)| ledger.outline().is_none());
+        let wants_outline = self.shelf.of_stream(&stream).all(|(_, ledger)| ledger.outline().is_none());
         if !resumed {
             let origin = format!("{name} {} {:x}", request.worker, request.incarnation);
-            let plan = self.plan(&stream, request, spec).map_err(|error| invalid(error.to_string()))?;
+            let plan = plan(&self.shelf, &stream, request, spec).map_err(|error| invalid(error.to_string()))?;
             let mut ledger = Ledger::new(plan, request.shard_size, request.epochs, origin.as_bytes(), self.times);
-            self.place(&stream, &mut ledger);
+            self.runs.place(&stream, &mut ledger);
             self.shelf.insert(&name, ledger);
         }
         let ledger = self.shelf.get_mut(&name).expect("it was there or has just been made");
@@ -254,7 +228,8 @@ impl Ledgers {
             return Err(LedgerError::Invalid("The outline in the request is none of its records.".to_owned()));
         }
         let stream = format!("{}/{}/", request.run, request.stream);
-        let known = self.of_stream(&stream).find_map(|(_, ledger)| Some((ledger.plan().spec(), ledger.outline()?)));
+        let known =
+            self.shelf.of_stream(&stream).find_map(|(_, ledger)| Some((ledger.plan().spec(), ledger.outline()?)));
         let Some((spec, kept)) = known.filter(|(spec, _)| spec.fingerprint != request.fingerprint) else {
             return Ok(CompareDatasetReply::default());
         };
@@ -280,96 +255,107 @@ impl Ledgers {
         ListLedgersReply { ledgers, more }
     }
 
-    /// The plan of a new ledger. The shards of a stream share one table of grains.
-    fn plan(&self, stream: &str, request: &OpenRequest, spec: &LedgerSpec) -> Result<Plan, SpecError> {
-        let shared = self.of_stream(stream).find_map(|(_, ledger)| ledger.plan().grains().cloned());
-        let table = match (shared, &request.grains) {
-            (Some(table), _) => Some(table),
-            (None, Some(sent)) => Some(Arc::new(GrainTable::from_lengths(sent, spec.records)?)),
-            (None, None) => None,
-        };
-        Plan::with_grains(spec, table)
-    }
-
-    /// All ledgers of a run's stream agree in everything but the number of the shard, and the number and count of ranks.
-    fn compare(&self, stream: &str, request: &OpenRequest) -> Result<(), LedgerError> {
-        let asked = request.spec.as_ref().map(nameless).unwrap_or_default();
-        // They agree with each other.
-        if let Some((_, ledger)) = self.of_stream(stream).next() {
-            let mut kept = nameless(ledger.plan().spec());
-            if let (Some(kept), Some(asked)) = (&mut kept.shard, &asked.shard) {
-                kept.shard_id = asked.shard_id;
-            }
-            if let (Some(kept), Some(asked)) = (&mut kept.lockstep, &asked.lockstep) {
-                (kept.rank, kept.world_size) = (asked.rank, asked.world_size);
-            }
-            if kept != asked {
-                return Err(LedgerError::SpecMismatch(format!(
-                    "Run {:?} of stream {:?} was made for something else: {}. Undo the change, or begin a new run: \
-                     `forebay run new {}` for a service's stream, another run= for a Loader.",
-                    request.run,
-                    request.stream,
-                    differences(&kept, &asked),
-                    request.stream
-                )));
-            }
-        }
-        Ok(())
-    }
-
     /// Begins a run with a name of its own.
     pub fn new_run(&mut self, request: &NewRunRequest) -> Result<NewRunReply, LedgerError> {
         for (what, name) in [("run", &request.run), ("stream", &request.stream)] {
             check_name(what, name)?;
         }
         let stream = format!("{}/{}/", request.run, request.stream);
-        let names = self.names_of(&stream);
+        let names: Vec<String> = self.shelf.of_stream(&stream).map(|(name, _)| name.clone()).collect();
         for name in &names {
             self.forget(name);
         }
-        self.forgotten.extend(self.runs.remove(&stream).and_then(|run| run.forget(&stream)));
+        self.forgotten.extend(self.runs.forget(&stream));
         Ok(NewRunReply { forgotten: u32::try_from(names.len()).unwrap_or(u32::MAX) })
-    }
-
-    fn names_of(&self, stream: &str) -> Vec<String> {
-        self.of_stream(stream).map(|(name, _)| name.clone()).collect()
     }
 
     /// Removes a ledger with its documents.
     fn forget(&mut self, name: &str) {
         if let Some(ledger) = self.shelf.remove(name) {
-            let (prefix, mut documents) = (format!("{PREFIX}{name}/"), Vec::new());
-            ledger.documents(&prefix, &mut documents);
-            if let Some(tasks) = self.tasks.remove(name) {
-                tasks.documents(&prefix, &mut documents);
-            }
+            let mut documents = Vec::new();
+            ledger.documents(&format!("{PREFIX}{name}/"), &mut documents);
+            self.tasks.forget(name, &mut documents);
             self.forgotten.extend(documents.into_iter().map(Change::into_delete));
         }
     }
 
-    fn of_stream<'a>(&'a self, stream: &'a str) -> impl Iterator<Item = (&'a String, &'a Ledger)> {
-        self.shelf.of_stream(stream)
+    /// Grants leases, unless the run is read by ranks of another number.
+    pub fn acquire(&mut self, request: &AcquireRequest, now: u64) -> Result<AcquireReply, LedgerError> {
+        let caller = request.caller.as_ref();
+        self.runs.check_segment(&self.shelf, ledger_of(caller))?;
+        self.command(1, caller, now, |ledger, worker| Ok(ledger.acquire(worker, request, now)))
+    }
+
+    /// Extends the leases that the caller names, tasks or not.
+    pub fn heartbeat(&mut self, request: &HeartbeatRequest, now: u64) -> Result<HeartbeatReply, LedgerError> {
+        let caller = request.caller.as_ref();
+        let mut reply = self.of_caller(caller)?.heartbeat(request, now)?;
+        self.tasks.heard(ledger_of(caller), &request.leases, &mut reply, now);
+        Ok(reply)
+    }
+
+    /// Takes a rank to a state, and its run with it: ranks of another number begin a segment there, and those of before are
+    /// fenced.
+    pub fn restore(&mut self, request: &RestoreRequest, now: u64) -> Result<RestoreReply, LedgerError> {
+        self.runs.restore(&mut self.shelf, request, now)
+    }
+
+    /// Ends an epoch. If it is that of a rank, the other ranks go on behind it as well.
+    pub fn abandon(&mut self, request: &AbandonRequest, now: u64) -> Result<AbandonReply, LedgerError> {
+        self.runs.abandon(&mut self.shelf, request, now)
+    }
+
+    /// A state. If it is that of a rank, all ranks keep their sums of what is before it.
+    pub fn take_snapshot(&mut self, request: &TakeSnapshotRequest) -> Result<TakeSnapshotReply, LedgerError> {
+        self.runs.take_snapshot(&mut self.shelf, request)
+    }
+
+    /// A page of a ledger's tallies. With that of a rank goes the account of its run.
+    pub fn audit(&mut self, request: &AuditRequest) -> Result<AuditReply, LedgerError> {
+        let mut reply = self.runs.audit(&mut self.shelf, request)?;
+        reply.has_ended = self.tasks.get(&request.ledger).is_some_and(Tasks::has_ended);
+        Ok(reply)
+    }
+
+    /// Makes a dataset's ledger, or compares what is said about it with what was said first. Joins it in the name of a worker
+    /// that numbers its commands.
+    pub fn register_tasks(
+        &mut self,
+        request: &RegisterTasksRequest,
+        now: u64,
+    ) -> Result<RegisterTasksReply, LedgerError> {
+        self.tasks.register(&mut self.shelf, request, now)
+    }
+
+    /// A task for the worker. If the dataset is not registered yet, the answer is to wait.
+    pub fn next_task(&mut self, request: &NextTaskRequest, now: u64) -> Result<NextTaskReply, LedgerError> {
+        self.tasks.next(&mut self.shelf, request, now)
+    }
+
+    /// What became of a task.
+    pub fn report_task(&mut self, request: &ReportTaskRequest, now: u64) -> Result<ReportTaskReply, LedgerError> {
+        self.tasks.report(&mut self.shelf, request, now)
+    }
+
+    /// All tasks of a ledger, with the workers that have them.
+    pub fn show_tasks(&mut self, request: &ShowTasksRequest) -> Result<ShowTasksReply, LedgerError> {
+        self.tasks.show(&mut self.shelf, request)
+    }
+
+    /// Puts the tasks of a ledger back to what a checkpoint says.
+    pub fn restore_tasks(&mut self, request: &RestoreTasksRequest) -> Result<RestoreTasksReply, LedgerError> {
+        self.tasks.restore(&mut self.shelf, request)
+    }
+
+    /// Whether workers that wait for tasks should ask again. True only once for each change.
+    pub fn take_stirred(&mut self) -> bool {
+        self.tasks.take_stirred()
     }
 }
 
-/// Names are parts of keys, divided by '/'.
-fn check_name(what: &str, name: &str) -> Result<(), LedgerError> {
-    if name.is_empty() || name.len() > NAME_LEN || name.contains(|c: char| c == '/' || c.is_control()) {
-        return Err(LedgerError::Invalid(format!(
-            "The {what} name {name:?} cannot be used: it must have 1 to {NAME_LEN} bytes, without '/' and control \
-             characters."
-        )));
-    }
-    Ok(())
-}
-
-/// What a worker says of its process is stored.
-fn check_process(process: Option<&WorkerProcess>) -> Result<(), LedgerError> {
-    if process.is_some_and(|process| process.host.len().max(process.boot.len()) > PROCESS_LEN) {
-        let text = format!("A worker's host and boot may have at most {PROCESS_LEN} bytes each.");
-        return Err(LedgerError::Invalid(text));
-    }
-    Ok(())
+/// The name of a caller's ledger.
+fn ledger_of(caller: Option<&Caller>) -> &str {
+    caller.map_or("", |caller| &caller.ledger)
 }
 
 /// A key's ledger name and document.

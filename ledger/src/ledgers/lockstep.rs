@@ -1,38 +1,28 @@
 //! Lockstep runs: which ledgers of ranks belong together, and what a state, a load and a reset of one rank do to all of them
 //! (semantics rule 40).
 
+mod run;
+
 use std::collections::BTreeMap;
 
 use forebay_proto::page;
 use forebay_proto::v1::{
-    AbandonReply, AbandonRequest, AcquireReply, AcquireRequest, AuditReply, AuditRequest, EpochTally, LedgerSpec,
-    LockstepAudit, LockstepRank, LockstepSegment, RestoreReply, RestoreRequest, Snapshot, StoredSegments,
-    TakeSnapshotReply, TakeSnapshotRequest,
+    AbandonReply, AbandonRequest, AuditReply, AuditRequest, EpochTally, LedgerSpec, LockstepAudit, LockstepRank,
+    LockstepSegment, RestoreReply, RestoreRequest, Snapshot, TakeSnapshotReply, TakeSnapshotRequest,
 };
-use prost::Message as _;
 
-use super::{Ledgers, PREFIX};
+use self::run::LockstepRun;
+pub(super) use self::run::{RUN, SEGMENTS};
+use super::shelf::Shelf;
 use crate::change::Change;
 use crate::error::LedgerError;
 use crate::ledger::Ledger;
-use crate::tasks::Tasks;
 use forebay_plan::EpochPart;
 use forebay_plan::{SegmentEnd, Segments, ranks};
 
-/// What is stored of a run beside its ledgers has a name as theirs, which ends so.
-pub(super) const RUN: &str = "lockstep";
-/// The document with its segments.
-pub(super) const SEGMENTS: &str = "segments";
-
-/// The segments of a run, as they are stored.
-#[derive(Debug)]
-pub(super) struct LockstepRun {
-    segments: Segments,
-    /// They have changed since the last commit.
-    is_dirty: bool,
-    /// There is a document of them.
-    is_stored: bool,
-}
+/// The runs in lockstep, by what the names of their ledgers begin with.
+#[derive(Debug, Default)]
+pub(super) struct LockstepRuns(BTreeMap<String, LockstepRun>);
 
 /// Whose account a state is of that a rank loads. It is the same for all ranks that load it: the sums of a run have all that its
 /// ranks counted before the state, or nothing of it.
@@ -46,42 +36,45 @@ enum StateOrigin {
     Elsewhere,
 }
 
-impl LockstepRun {
-    /// From its document.
-    pub(super) fn load(stream: &str, bytes: &[u8]) -> Result<Self, LedgerError> {
-        let stored = StoredSegments::decode(bytes).ok().and_then(|stored| Segments::from_stored(&stored));
-        let segments = stored.ok_or_else(|| {
-            let why = "Restore it from a backup, or begin a new run.";
-            LedgerError::Corrupt(format!("The stored segments of {stream:?} are damaged. {why}"))
-        })?;
-        Ok(Self { segments, is_dirty: false, is_stored: true })
+impl LockstepRuns {
+    /// Takes in the document of a run.
+    pub(super) fn load(&mut self, stream: &str, bytes: &[u8]) -> Result<(), LedgerError> {
+        self.0.insert(stream.to_owned(), LockstepRun::load(stream, bytes)?);
+        Ok(())
     }
 
-    /// Of a run that has no document yet. `world_size` is the number of its ranks.
-    pub(super) fn of(world_size: u32) -> Self {
-        Self { segments: Segments::of(world_size), is_dirty: false, is_stored: false }
+    /// Takes in a stored ledger. A run that is still in its first segment needs no document.
+    pub(super) fn load_rank(&mut self, name: &str, ledger: &Ledger) {
+        let rank = ledger.plan().spec().lockstep.filter(|_| ledger.segment() == 1);
+        if let (Some(rank), Some(stream)) = (rank, stream_of(name)) {
+            self.0.entry(stream.to_owned()).or_insert_with(|| LockstepRun::of(rank.world_size));
+        }
     }
 
-    pub(super) fn take_change(&mut self, stream: &str) -> Option<Change> {
-        std::mem::take(&mut self.is_dirty).then(|| self.document(stream))
+    /// The documents that have changed since the last call.
+    pub(super) fn take_changes(&mut self) -> impl Iterator<Item = Change> {
+        self.0.iter_mut().filter_map(|(stream, run)| run.take_change(stream))
     }
 
-    /// Its document, unless that follows from the ledgers.
-    pub(super) fn stored(&self, stream: &str) -> Option<Change> {
-        self.is_stored.then(|| self.document(stream))
+    /// All documents.
+    pub(super) fn documents(&self) -> impl Iterator<Item = Change> {
+        self.0.iter().filter_map(|(stream, run)| run.stored(stream))
     }
 
-    fn document(&self, stream: &str) -> Change {
-        Change::Put { key: key(stream), value: self.segments.stored().encode_to_vec() }
+    /// Forgets a run. Deletes its document, if there is one.
+    pub(super) fn forget(&mut self, stream: &str) -> Option<Change> {
+        self.0.remove(stream).and_then(|run| run.forget(stream))
     }
 
-    /// Deletes its document, if there is one.
-    pub(super) fn forget(&self, stream: &str) -> Option<Change> {
-        self.is_stored.then(|| Change::Delete { key: key(stream) })
+    /// The ledger of this name.
+    ///
+    /// # Errors
+    /// There is none, or its run has gone on without it.
+    pub(super) fn current<'s>(&self, shelf: &'s mut Shelf, name: &str) -> Result<&'s mut Ledger, LedgerError> {
+        self.superseded(shelf, name).map_or(Ok(()), Err)?;
+        shelf.find(name)
     }
-}
 
-impl Ledgers {
     /// Name of the ledger that a spec is about.
     pub(super) fn name_of(&self, stream: &str, spec: &LedgerSpec) -> String {
         format!("{stream}{}", EpochPart::name(EpochPart::of(spec), self.segment_of(stream, spec.lockstep.as_ref())))
@@ -89,14 +82,14 @@ impl Ledgers {
 
     /// The generation of the segment that a rank belongs to, or would begin.
     fn segment_of(&self, stream: &str, rank: Option<&LockstepRank>) -> u64 {
-        let run = rank.zip(self.runs.get(stream));
+        let run = rank.zip(self.0.get(stream));
         run.map_or(0, |(rank, run)| run.segments.generation_of(rank.world_size))
     }
 
     /// Puts a fresh ledger of a rank where its segment begins. One of a segment that has not begun waits for a state.
     pub(super) fn place(&mut self, stream: &str, ledger: &mut Ledger) {
         let Some(rank) = ledger.plan().spec().lockstep else { return };
-        let run = self.runs.entry(stream.to_owned()).or_insert_with(|| LockstepRun::of(rank.world_size));
+        let run = self.0.entry(stream.to_owned()).or_insert_with(|| LockstepRun::of(rank.world_size));
         let LockstepSegment { epoch, step, world_size, generation } = *run.segments.current();
         if world_size == rank.world_size {
             ledger.begin_at(generation, epoch, step);
@@ -107,16 +100,22 @@ impl Ledgers {
 
     /// Takes a rank to a state, and its run with it: ranks of another number begin a segment there, and those of before are
     /// fenced.
-    pub fn restore(&mut self, request: &RestoreRequest, now: u64) -> Result<RestoreReply, LedgerError> {
+    pub(super) fn restore(
+        &mut self,
+        shelf: &mut Shelf,
+        request: &RestoreRequest,
+        now: u64,
+    ) -> Result<RestoreReply, LedgerError> {
         let mut request = request.clone();
         let name = &*request.caller.as_ref().map_or(String::new(), |caller| caller.ledger.clone());
-        if let (Some(ledger), Some(state)) = (self.shelf.get(name), &mut request.snapshot) {
+        if let (Some(ledger), Some(state)) = (shelf.get(name), &mut request.snapshot) {
             ledger.behind_dropped_step(state);
         }
         let (caller, mut is_new) = (request.caller.as_ref(), false);
-        let origin = request.snapshot.as_ref().map_or(StateOrigin::Elsewhere, |state| self.origin_of(name, state));
-        let round = self.round_of(name, &request);
-        let reply = self.of_caller(caller)?.once(caller, 7, now, |ledger, worker| {
+        let origin =
+            request.snapshot.as_ref().map_or(StateOrigin::Elsewhere, |state| self.origin_of(shelf, name, state));
+        let round = self.round_of(shelf, name, &request);
+        let reply = self.current(shelf, name)?.once(caller, 7, now, |ledger, worker| {
             let reply = ledger.load_state(worker, &request, origin == StateOrigin::Segment, now)?;
             is_new = !reply.repeated && !reply.awaits_trainers;
             if is_new {
@@ -125,7 +124,7 @@ impl Ledgers {
             Ok(reply)
         })?;
         if let (true, Some(state)) = (is_new, &request.snapshot) {
-            self.run_goes_on(name, origin, state.epoch, state.cursor);
+            self.run_goes_on(shelf, name, origin, state.epoch, state.cursor);
         }
         Ok(reply)
     }
@@ -133,8 +132,8 @@ impl Ledgers {
     /// The round in which a rank loads a state. Ranks that load one state together do so in one round. The first of them
     /// that goes back to the same state again begins another round, and the others follow it there. A rank that is still at
     /// the state does not go back, unless a new load id says so.
-    fn round_of(&mut self, name: &str, request: &RestoreRequest) -> u64 {
-        let (Some(state), Some(ledger)) = (&request.snapshot, self.shelf.get_mut(name)) else { return 0 };
+    fn round_of(&self, shelf: &mut Shelf, name: &str, request: &RestoreRequest) -> u64 {
+        let (Some(state), Some(ledger)) = (&request.snapshot, shelf.get_mut(name)) else { return 0 };
         if ledger.plan().spec().lockstep.is_none() {
             return 0;
         }
@@ -142,13 +141,13 @@ impl Ledgers {
         let is_at = |now: Snapshot| (now.epoch, now.cursor) == (state.epoch, state.cursor);
         let goes_back = !request.load_id.is_empty()
             || !ledger.take_snapshot(&[]).is_ok_and(|reply| reply.snapshot.is_some_and(is_at));
-        let newest = self.ranks_beside(name).filter_map(|(_, other)| other.round_of(state)).max().max(own);
+        let newest = self.ranks_beside(shelf, name).filter_map(|(_, other)| other.round_of(state)).max().max(own);
         newest.map_or(0, |newest| newest + u64::from(own == Some(newest) && goes_back))
     }
 
     /// Whose account the state is that a rank loads.
-    fn origin_of(&self, name: &str, state: &Snapshot) -> StateOrigin {
-        let (Some((stream, segments)), Some(ledger)) = (self.run_of(name), self.shelf.get(name)) else {
+    fn origin_of(&self, shelf: &Shelf, name: &str, state: &Snapshot) -> StateOrigin {
+        let (Some((stream, segments)), Some(ledger)) = (self.run_of(name), shelf.get(name)) else {
             return StateOrigin::Elsewhere;
         };
         let rank = ledger.plan().spec().lockstep.unwrap_or_default();
@@ -156,7 +155,7 @@ impl Ledgers {
         let Some(segment) = segments.at(epoch, step) else { return StateOrigin::Elsewhere };
         let is_begin = (segment.epoch, segment.step) == (epoch, step);
         // The run has been through all of its earlier segments.
-        if segment == segments.current() && !is_begin && !self.has_come_to(stream, segment, epoch, step) {
+        if segment == segments.current() && !is_begin && !has_come_to(shelf, stream, segment, epoch, step) {
             return StateOrigin::Elsewhere;
         }
         let own = (ledger.segment(), rank.world_size);
@@ -164,23 +163,10 @@ impl Ledgers {
         if is_own { StateOrigin::Segment } else { StateOrigin::Run }
     }
 
-    /// Whether the current segment may have given a state before this step: a rank has counted something, or a state was taken
-    /// there, and no rank is further from it than receipts are late.
-    fn has_come_to(&self, stream: &str, segment: &LockstepSegment, epoch: u64, step: u64) -> bool {
-        let of_segment = |ledger: &&Ledger| {
-            let world_size = ledger.plan().spec().lockstep.map(|rank| rank.world_size);
-            (ledger.segment(), world_size) == (segment.generation, Some(segment.world_size))
-        };
-        let ranks = || self.of_stream(stream).map(|(_, ledger)| ledger).filter(of_segment);
-        let has_begun =
-            |rank: &Ledger| rank.has_counted_from(segment.epoch, segment.step) || rank.has_mark(epoch, step);
-        ranks().any(has_begun) && ranks().all(|rank| rank.is_near(epoch))
-    }
-
     /// A rank was taken to this place of the epoch's order.
-    fn run_goes_on(&mut self, name: &str, origin: StateOrigin, epoch: u64, cursor: u64) {
-        let (Some(stream), Some(ledger)) = (stream_of(name), self.shelf.get(name)) else { return };
-        let (Some(rank), Some(run)) = (ledger.plan().spec().lockstep, self.runs.get_mut(stream)) else { return };
+    fn run_goes_on(&mut self, shelf: &mut Shelf, name: &str, origin: StateOrigin, epoch: u64, cursor: u64) {
+        let (Some(stream), Some(ledger)) = (stream_of(name), shelf.get(name)) else { return };
+        let (Some(rank), Some(run)) = (ledger.plan().spec().lockstep, self.0.get_mut(stream)) else { return };
         let (before, step) = (run.segments.clone(), cursor / rank.global_batch.max(1));
         match origin {
             StateOrigin::Elsewhere => run.segments.begin_anew(rank.world_size, epoch, step),
@@ -191,12 +177,11 @@ impl Ledgers {
         if run.segments == before {
             return;
         }
-        (run.is_dirty, run.is_stored) = (true, true);
+        run.change();
         let segments = run.segments.clone();
         let LockstepSegment { epoch, step, generation, world_size } = *segments.current();
         tracing::info!(stream, epoch, step, ranks = world_size, generation, "a lockstep run continues from a state");
-        for name in self.names_of(stream) {
-            let Some(ledger) = self.shelf.get_mut(&name) else { continue };
+        for (_, ledger) in shelf.of_stream_mut(stream) {
             let Some(LockstepRank { world_size, .. }) = ledger.plan().spec().lockstep else { continue };
             match segments.end_of(ledger.segment(), world_size) {
                 SegmentEnd::Current if ledger.begins_at(epoch, step) => {}
@@ -210,57 +195,59 @@ impl Ledgers {
         }
     }
 
-    /// Grants leases, unless the run is read by ranks of another number.
-    pub fn acquire(&mut self, request: &AcquireRequest, now: u64) -> Result<AcquireReply, LedgerError> {
-        self.is_in_segment(request.caller.as_ref().map_or("", |caller| &caller.ledger))?;
-        self.command(1, request.caller.as_ref(), now, |ledger, worker| Ok(ledger.acquire(worker, request, now)))
-    }
-
     /// Ends an epoch. If it is that of a rank, the other ranks go on behind it as well.
-    pub fn abandon(&mut self, request: &AbandonRequest, now: u64) -> Result<AbandonReply, LedgerError> {
+    pub(super) fn abandon(
+        &self,
+        shelf: &mut Shelf,
+        request: &AbandonRequest,
+        now: u64,
+    ) -> Result<AbandonReply, LedgerError> {
         let caller = request.caller.as_ref();
         let name = caller.map_or("", |caller| &caller.ledger);
-        self.is_in_segment(name)?;
+        self.check_segment(shelf, name)?;
         let mut is_new = false;
-        let reply = self.command(6, caller, now, |ledger, worker| {
+        let reply = self.current(shelf, name)?.once(caller, 6, now, |ledger, worker| {
             is_new = true;
             ledger.abandon(worker, request, now)
         })?;
         if is_new {
             // A rank that has loaded another state, or gone back to the same one, is elsewhere. This one will load that state too.
-            let state = self.shelf.get(name).and_then(Ledger::loaded_state);
+            let state = shelf.get(name).and_then(Ledger::loaded_state);
             let state = state.map(|(state, round)| (state.to_vec(), round));
             let is_beside =
                 |other: &Ledger| other.loaded_state() == state.as_ref().map(|(state, round)| (&**state, *round));
-            let beside = self.ranks_beside(name).filter(|(_, other)| is_beside(other));
+            let beside = self.ranks_beside(shelf, name).filter(|(_, other)| is_beside(other));
             beside.for_each(|(_, other)| other.end_epochs(request.epoch, now));
         }
         Ok(reply)
     }
 
     /// A state. If it is that of a rank, all ranks keep their sums of what is before it.
-    pub fn take_snapshot(&mut self, request: &TakeSnapshotRequest) -> Result<TakeSnapshotReply, LedgerError> {
+    pub(super) fn take_snapshot(
+        &self,
+        shelf: &mut Shelf,
+        request: &TakeSnapshotRequest,
+    ) -> Result<TakeSnapshotReply, LedgerError> {
         let name = &*request.ledger;
-        self.is_in_segment(name)?;
-        let ledger = self.current(name)?;
+        self.check_segment(shelf, name)?;
+        let ledger = self.current(shelf, name)?;
         let reply = ledger.take_snapshot(&request.consumed)?;
         if let (Some(rank), Some(state)) = (ledger.plan().spec().lockstep, &reply.snapshot) {
             let step = state.cursor / rank.global_batch.max(1);
             ledger.mark(state.epoch, step);
-            self.ranks_beside(name).for_each(|(_, other)| other.mark(state.epoch, step));
+            self.ranks_beside(shelf, name).for_each(|(_, other)| other.mark(state.epoch, step));
         }
         Ok(reply)
     }
 
     /// A page of a ledger's tallies. With that of a rank goes the account of its run.
-    pub fn audit(&mut self, request: &AuditRequest) -> Result<AuditReply, LedgerError> {
+    pub(super) fn audit(&self, shelf: &mut Shelf, request: &AuditRequest) -> Result<AuditReply, LedgerError> {
         let AuditRequest { ledger: name, from_epoch } = request;
-        let mut reply = self.get(name)?.audit(*from_epoch);
-        reply.has_ended = self.tasks.get(name).is_some_and(Tasks::has_ended);
-        let Some((stream, segments)) = self.run_of(name).map(|(stream, segments)| (stream, segments.clone())) else {
+        let mut reply = shelf.find(name)?.audit(*from_epoch);
+        let Some((stream, segments)) = self.run_of(name) else {
             return Ok(reply);
         };
-        let (mut epochs, more) = self.all_tallies(stream, *from_epoch);
+        let (mut epochs, more) = all_tallies(shelf, stream, *from_epoch);
         // Both lists end with the same epoch, behind which the next page begins.
         let ends = [(&reply.epochs, reply.more), (&epochs, more)];
         let last =
@@ -270,35 +257,20 @@ impl Ledgers {
             epochs.retain(|tally| tally.epoch <= last);
             reply.more = true;
         }
-        let floor = self.floor_of(stream, &segments);
+        let floor = floor_of(shelf, stream, segments);
         let stream = stream.trim_end_matches('/').to_owned();
         reply.run = Some(LockstepAudit { stream, epochs, floor, segments: segments.all().to_vec() });
         Ok(reply)
     }
 
-    /// A page of the sums over all ledgers of a stream.
-    fn all_tallies(&self, stream: &str, from_epoch: u64) -> (Vec<EpochTally>, bool) {
-        let mut sums = BTreeMap::new();
-        self.of_stream(stream).for_each(|(_, ledger)| ledger.add_tallies(from_epoch, &mut sums));
-        page(sums.into_iter().map(|(epoch, tallies)| tallies.message(epoch)))
-    }
-
-    /// All epochs below it are complete on all ranks. A rank that has no ledger yet has read nothing.
-    fn floor_of(&mut self, stream: &str, segments: &Segments) -> u64 {
-        let LockstepSegment { epoch, world_size, generation, .. } = *segments.current();
-        let names = (0..world_size).map(|rank| {
-            let part = EpochPart::Rank(LockstepRank { global_batch: 0, rank, world_size });
-            format!("{stream}{}", EpochPart::name(Some(part), generation))
-        });
-        let floor = |name: String| self.shelf.get_mut(&name).map_or(epoch, |ledger| ledger.progress().floor);
-        names.map(floor).min().unwrap_or(epoch)
-    }
-
     /// The other ledgers of a rank's segment.
-    fn ranks_beside<'a>(&'a mut self, name: &'a str) -> impl Iterator<Item = (&'a String, &'a mut Ledger)> {
+    fn ranks_beside<'s>(
+        &self,
+        shelf: &'s mut Shelf,
+        name: &'s str,
+    ) -> impl Iterator<Item = (&'s String, &'s mut Ledger)> + use<'s> {
         let stream = self.run_of(name).map(|(stream, _)| stream);
-        let segment = self.shelf.get(name).map(Ledger::segment);
-        let shelf = &mut self.shelf;
+        let segment = shelf.get(name).map(Ledger::segment);
         let of_run = stream.map(move |stream| shelf.of_stream_mut(stream)).into_iter().flatten();
         of_run.filter(move |(of, ledger)| *of != name && Some(ledger.segment()) == segment)
     }
@@ -306,12 +278,12 @@ impl Ledgers {
     /// The stream and the segments of a rank's ledger; none for other ledgers.
     fn run_of<'a>(&self, name: &'a str) -> Option<(&'a str, &Segments)> {
         let stream = stream_of(name)?;
-        Some((stream, &self.runs.get(stream)?.segments))
+        Some((stream, &self.0.get(stream)?.segments))
     }
 
     /// Why a ledger's ranks get no more of their run, if that has gone on with others.
-    pub(super) fn superseded(&self, name: &str) -> Option<LedgerError> {
-        let (stream, segments) = self.run_of(name).filter(|_| self.shelf.get(name).is_some_and(Ledger::has_ended))?;
+    fn superseded(&self, shelf: &Shelf, name: &str) -> Option<LedgerError> {
+        let (stream, segments) = self.run_of(name).filter(|_| shelf.get(name).is_some_and(Ledger::has_ended))?;
         let LockstepSegment { epoch, step, world_size, .. } = *segments.current();
         Some(LedgerError::Fenced(format!(
             "{}Ledger {name:?} has ended: the run continues with {} from step {step} of epoch {epoch}. To change the \
@@ -322,10 +294,10 @@ impl Ledgers {
     }
 
     /// Refuses to go on with ranks of another number than the run has, which have loaded no state.
-    fn is_in_segment(&self, name: &str) -> Result<(), LedgerError> {
+    pub(super) fn check_segment(&self, shelf: &Shelf, name: &str) -> Result<(), LedgerError> {
         let Some((stream, segments)) = self.run_of(name) else { return Ok(()) };
         let current = segments.current();
-        let Some(ledger) = self.shelf.get(name).filter(|ledger| ledger.segment() > current.generation) else {
+        let Some(ledger) = shelf.get(name).filter(|ledger| ledger.segment() > current.generation) else {
             return Ok(());
         };
         let asked = ledger.plan().spec().lockstep.unwrap_or_default().world_size;
@@ -341,9 +313,34 @@ impl Ledgers {
     }
 }
 
-/// The key of the document with a stream's segments.
-fn key(stream: &str) -> String {
-    format!("{PREFIX}{stream}{RUN}/{SEGMENTS}")
+/// Whether the current segment may have given a state before this step: a rank has counted something, or a state was taken
+/// there, and no rank is further from it than receipts are late.
+fn has_come_to(shelf: &Shelf, stream: &str, segment: &LockstepSegment, epoch: u64, step: u64) -> bool {
+    let of_segment = |ledger: &&Ledger| {
+        let world_size = ledger.plan().spec().lockstep.map(|rank| rank.world_size);
+        (ledger.segment(), world_size) == (segment.generation, Some(segment.world_size))
+    };
+    let ranks = || shelf.of_stream(stream).map(|(_, ledger)| ledger).filter(of_segment);
+    let has_begun = |rank: &Ledger| rank.has_counted_from(segment.epoch, segment.step) || rank.has_mark(epoch, step);
+    ranks().any(has_begun) && ranks().all(|rank| rank.is_near(epoch))
+}
+
+/// A page of the sums over all ledgers of a stream.
+fn all_tallies(shelf: &Shelf, stream: &str, from_epoch: u64) -> (Vec<EpochTally>, bool) {
+    let mut sums = BTreeMap::new();
+    shelf.of_stream(stream).for_each(|(_, ledger)| ledger.add_tallies(from_epoch, &mut sums));
+    page(sums.into_iter().map(|(epoch, tallies)| tallies.message(epoch)))
+}
+
+/// All epochs below it are complete on all ranks. A rank that has no ledger yet has read nothing.
+fn floor_of(shelf: &mut Shelf, stream: &str, segments: &Segments) -> u64 {
+    let LockstepSegment { epoch, world_size, generation, .. } = *segments.current();
+    let names = (0..world_size).map(|rank| {
+        let part = EpochPart::Rank(LockstepRank { global_batch: 0, rank, world_size });
+        format!("{stream}{}", EpochPart::name(Some(part), generation))
+    });
+    let floor = |name: String| shelf.get_mut(&name).map_or(epoch, |ledger| ledger.progress().floor);
+    names.map(floor).min().unwrap_or(epoch)
 }
 
 /// What a name has in common with those of all ledgers of its stream, the last slash included.

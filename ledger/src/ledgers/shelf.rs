@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
 
+use crate::error::LedgerError;
 use crate::ledger::Ledger;
 
 /// See the module. A caller that gets a ledger to change it thereby touches it.
@@ -52,6 +53,19 @@ impl Shelf {
         let ledger = self.by_name.get_mut(name)?;
         self.touched.add(name);
         Some(ledger)
+    }
+
+    /// As [`get_mut`](Self::get_mut).
+    ///
+    /// # Errors
+    /// There is no ledger of this name.
+    pub(super) fn find(&mut self, name: &str) -> Result<&mut Ledger, LedgerError> {
+        self.get_mut(name).ok_or_else(|| {
+            LedgerError::NotFound(format!(
+                "There is no ledger {name:?}: it was never opened, or a new run was begun. The daemon of the \
+                 stream opens it when it starts, or when it is told \"forebay run new\"."
+            ))
+        })
     }
 
     pub(super) fn insert(&mut self, name: &str, ledger: Ledger) {

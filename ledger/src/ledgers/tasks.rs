@@ -1,26 +1,98 @@
 //! Datasets whose shards are given to workers as tasks: their registration, and what workers ask of them.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use forebay_proto::v1::next_task_reply::Answer;
 use forebay_proto::v1::{
-    HeartbeatReply, HeartbeatRequest, NextTaskReply, NextTaskRequest, OpenRequest, RegisterTasksReply,
-    RegisterTasksRequest, ReportTaskReply, ReportTaskRequest, RestoreTasksReply, RestoreTasksRequest, ShowTasksReply,
-    ShowTasksRequest,
+    HeartbeatReply, NextTaskReply, NextTaskRequest, OpenRequest, RegisterTasksReply, RegisterTasksRequest,
+    ReportTaskReply, ReportTaskRequest, RestoreTasksReply, RestoreTasksRequest, ShowTasksReply, ShowTasksRequest,
 };
 
-use super::{Ledgers, NAME_LEN, check_name, check_process};
+use super::PREFIX;
+use super::opening::{NAME_LEN, check_name, check_process};
+use super::shelf::Shelf;
+use crate::change::Change;
 use crate::error::LedgerError;
-use crate::ledger::Ledger;
+use crate::ledger::{Ledger, Times};
 use crate::tasks::{TaskParams, Tasks, UNNUMBERED, task_ledger};
 use forebay_plan::Plan;
 use forebay_plan::differences;
 
-impl Ledgers {
+/// The tasks of the ledgers whose shards are given to workers that read the data themselves, by the ledgers' names.
+#[derive(Debug)]
+pub(super) struct TaskDatasets {
+    by_name: BTreeMap<String, Tasks>,
+    times: Times,
+}
+
+impl TaskDatasets {
+    /// None yet. `times` are those of a ledger of a stream.
+    pub(super) const fn new(times: Times) -> Self {
+        Self { by_name: BTreeMap::new(), times }
+    }
+
+    /// Takes in the tasks of a stored ledger, from their documents.
+    ///
+    /// # Errors
+    /// Why they are none of tasks, in words.
+    pub(super) fn load(
+        &mut self,
+        name: &str,
+        documents: &[(&str, &[u8])],
+        ledger: &mut Ledger,
+        now: u64,
+    ) -> Result<(), String> {
+        self.by_name.insert(name.to_owned(), Tasks::load(documents, ledger, self.times, now)?);
+        Ok(())
+    }
+
+    /// The tasks of a ledger.
+    pub(super) fn get(&self, name: &str) -> Option<&Tasks> {
+        self.by_name.get(name)
+    }
+
+    /// The documents that changed since the last call.
+    pub(super) fn take_changes(&mut self, changes: &mut Vec<Change>) {
+        for (name, tasks) in &mut self.by_name {
+            tasks.take_changes(&format!("{PREFIX}{name}/"), changes);
+        }
+    }
+
+    /// All documents.
+    pub(super) fn documents(&self, documents: &mut Vec<Change>) {
+        for (name, tasks) in &self.by_name {
+            tasks.documents(&format!("{PREFIX}{name}/"), documents);
+        }
+    }
+
+    /// A ledger is recovered from a snapshot. To be called before.
+    pub(super) fn recover(&mut self, name: &str, ledger: &Ledger) {
+        if let Some(tasks) = self.by_name.get_mut(name) {
+            tasks.recover(ledger);
+        }
+    }
+
+    /// A ledger is forgotten: adds the documents of its tasks.
+    pub(super) fn forget(&mut self, name: &str, documents: &mut Vec<Change>) {
+        if let Some(tasks) = self.by_name.remove(name) {
+            tasks.documents(&format!("{PREFIX}{name}/"), documents);
+        }
+    }
+
+    /// Takes away the tasks that take too long.
+    pub(super) fn expire(&mut self, shelf: &mut Shelf, now: u64) {
+        for (name, tasks) in &mut self.by_name {
+            if let Some(ledger) = shelf.get_mut(name) {
+                tasks.expire(ledger, now);
+            }
+        }
+    }
+
     /// Makes a dataset's ledger, or compares what is said about it with what was said first. Joins it in the name of a worker
     /// that numbers its commands.
-    pub fn register_tasks(
+    pub(super) fn register(
         &mut self,
+        shelf: &mut Shelf,
         request: &RegisterTasksRequest,
         now: u64,
     ) -> Result<RegisterTasksReply, LedgerError> {
@@ -41,44 +113,47 @@ impl Ledgers {
                 return Err(LedgerError::Invalid(format!("incarnation must be above {UNNUMBERED}.")));
             }
         }
-        if self.shelf.contains(&name) && !self.tasks.contains_key(&name) {
+        if shelf.contains(&name) && !self.by_name.contains_key(&name) {
             return Err(LedgerError::SpecMismatch(format!(
                 "The ledger {name:?} belongs to a stream of daemons. Choose another name for the dataset."
             )));
         }
         if request.records > 0 {
-            self.make_or_compare(&name, request, now)?;
+            self.make_or_compare(shelf, &name, request, now)?;
         }
         let lease_ttl_ms = self.times.lease_ttl;
-        let (ledger, _) = self.tasks_of(&name)?;
+        let (ledger, _) = self.tasks_of(shelf, &name)?;
         if !worker.is_empty() {
             ledger.register(&OpenRequest { worker, incarnation, process, ..OpenRequest::default() }, now);
         }
         Ok(RegisterTasksReply { ledger: name, shard_size: ledger.shard_size(), lease_ttl_ms })
     }
 
-    /// Extends the leases that the caller names, tasks or not.
-    pub fn heartbeat(&mut self, request: &HeartbeatRequest, now: u64) -> Result<HeartbeatReply, LedgerError> {
-        let mut reply = self.of_caller(request.caller.as_ref())?.heartbeat(request, now)?;
-        let name = request.caller.as_ref().map_or("", |caller| &caller.ledger);
-        if let Some(tasks) = self.tasks.get_mut(name) {
-            let named: BTreeSet<u64> = request.leases.iter().copied().collect();
+    /// A heartbeat of a worker has been answered so. If its ledger is one of tasks, it may have named some.
+    pub(super) fn heard(&mut self, name: &str, leases: &[u64], reply: &mut HeartbeatReply, now: u64) {
+        if let Some(tasks) = self.by_name.get_mut(name) {
+            let named: BTreeSet<u64> = leases.iter().copied().collect();
             tasks.heard(reply.leases.iter().copied().filter(|lease| named.contains(lease)), now);
             reply.lease_ttl_ms = self.times.lease_ttl;
         }
-        Ok(reply)
     }
 
-    fn make_or_compare(&mut self, name: &str, request: &RegisterTasksRequest, now: u64) -> Result<(), LedgerError> {
-        let kept = self.shelf.get(name);
+    fn make_or_compare(
+        &mut self,
+        shelf: &mut Shelf,
+        name: &str,
+        request: &RegisterTasksRequest,
+        now: u64,
+    ) -> Result<(), LedgerError> {
+        let kept = shelf.get(name);
         let TaskParams { spec, table, shard_size } = TaskParams::check(request, kept.map(Ledger::shard_size))?;
-        let Some(ledger) = self.shelf.get_mut(name) else {
+        let Some(ledger) = shelf.get_mut(name) else {
             let plan = Plan::with_grains(&spec, table).map_err(|error| LedgerError::Invalid(error.to_string()))?;
             let origin = format!("{name} {:x}", request.origin);
             let times = Tasks::times(self.times);
             let mut ledger = Ledger::new(plan, shard_size, request.epochs, origin.as_bytes(), times);
-            self.tasks.insert(name.to_owned(), Tasks::new(request, &mut ledger, self.times, now));
-            self.shelf.insert(name, ledger);
+            self.by_name.insert(name.to_owned(), Tasks::new(request, &mut ledger, self.times, now));
+            shelf.insert(name, ledger);
             return Ok(());
         };
         let differences = differences(ledger.plan().spec(), &spec);
@@ -107,10 +182,15 @@ impl Ledgers {
     }
 
     /// A task for the worker. If the dataset is not registered yet, the answer is to wait.
-    pub fn next_task(&mut self, request: &NextTaskRequest, now: u64) -> Result<NextTaskReply, LedgerError> {
+    pub(super) fn next(
+        &mut self,
+        shelf: &mut Shelf,
+        request: &NextTaskRequest,
+        now: u64,
+    ) -> Result<NextTaskReply, LedgerError> {
         let caller = request.caller.clone().unwrap_or_default();
         check_name("worker", &caller.worker)?;
-        match self.tasks_of(&caller.ledger) {
+        match self.tasks_of(shelf, &caller.ledger) {
             Ok((ledger, tasks)) => tasks.next(ledger, &caller, now),
             Err(_) if caller.sequence == 0 => Ok(NextTaskReply { answer: Answer::Wait.into(), task: None, kind: 0 }),
             Err(error) => Err(error),
@@ -118,9 +198,14 @@ impl Ledgers {
     }
 
     /// What became of a task.
-    pub fn report_task(&mut self, request: &ReportTaskRequest, now: u64) -> Result<ReportTaskReply, LedgerError> {
+    pub(super) fn report(
+        &mut self,
+        shelf: &mut Shelf,
+        request: &ReportTaskRequest,
+        now: u64,
+    ) -> Result<ReportTaskReply, LedgerError> {
         let caller = request.caller.clone().unwrap_or_default();
-        let (ledger, tasks) = self.tasks_of(&caller.ledger)?;
+        let (ledger, tasks) = self.tasks_of(shelf, &caller.ledger)?;
         if caller.sequence == 0 {
             return Ok(tasks.report(ledger, request, now));
         }
@@ -128,24 +213,36 @@ impl Ledgers {
     }
 
     /// All tasks of a ledger, with the workers that have them.
-    pub fn show_tasks(&mut self, request: &ShowTasksRequest) -> Result<ShowTasksReply, LedgerError> {
-        let (ledger, tasks) = self.tasks_of(&task_ledger(&request.dataset))?;
+    pub(super) fn show(
+        &mut self,
+        shelf: &mut Shelf,
+        request: &ShowTasksRequest,
+    ) -> Result<ShowTasksReply, LedgerError> {
+        let (ledger, tasks) = self.tasks_of(shelf, &task_ledger(&request.dataset))?;
         Ok(ShowTasksReply { epoch: ledger.begun(), checkpoint: tasks.checkpoint(ledger)? })
     }
 
     /// Puts the tasks of a ledger back to what a checkpoint says.
-    pub fn restore_tasks(&mut self, request: &RestoreTasksRequest) -> Result<RestoreTasksReply, LedgerError> {
-        let (ledger, tasks) = self.tasks_of(&task_ledger(&request.dataset))?;
+    pub(super) fn restore(
+        &mut self,
+        shelf: &mut Shelf,
+        request: &RestoreTasksRequest,
+    ) -> Result<RestoreTasksReply, LedgerError> {
+        let (ledger, tasks) = self.tasks_of(shelf, &task_ledger(&request.dataset))?;
         tasks.restore(ledger, request).map(|()| RestoreTasksReply {})
     }
 
-    fn tasks_of(&mut self, name: &str) -> Result<(&mut Ledger, &mut Tasks), LedgerError> {
+    fn tasks_of<'s>(
+        &'s mut self,
+        shelf: &'s mut Shelf,
+        name: &str,
+    ) -> Result<(&'s mut Ledger, &'s mut Tasks), LedgerError> {
         let missing = || LedgerError::NotFound(format!("No worker has registered the dataset of {name:?} yet."));
-        self.shelf.get_mut(name).zip(self.tasks.get_mut(name)).ok_or_else(missing)
+        shelf.get_mut(name).zip(self.by_name.get_mut(name)).ok_or_else(missing)
     }
 
     /// Whether workers that wait for tasks should ask again. True only once for each change.
-    pub fn take_stirred(&mut self) -> bool {
-        self.tasks.values_mut().fold(false, |stirred, tasks| stirred | tasks.take_stirred())
+    pub(super) fn take_stirred(&mut self) -> bool {
+        self.by_name.values_mut().fold(false, |stirred, tasks| stirred | tasks.take_stirred())
     }
 }

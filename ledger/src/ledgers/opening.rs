@@ -1,0 +1,71 @@
+//! What is checked when a ledger is opened: the names, and whether it is about the same as the others of its stream.
+
+use std::sync::Arc;
+
+use forebay_plan::{GrainTable, Plan, SpecError, differences, nameless};
+use forebay_proto::v1::{LedgerSpec, OpenRequest, WorkerProcess};
+
+use super::shelf::Shelf;
+use crate::error::LedgerError;
+
+/// Longest run, stream or worker name, in bytes.
+pub(super) const NAME_LEN: usize = 200;
+/// Longest host name and boot id of a worker's process, in bytes.
+const PROCESS_LEN: usize = 256;
+
+/// The plan of a new ledger. The shards of a stream share one table of grains.
+pub(super) fn plan(shelf: &Shelf, stream: &str, request: &OpenRequest, spec: &LedgerSpec) -> Result<Plan, SpecError> {
+    let shared = shelf.of_stream(stream).find_map(|(_, ledger)| ledger.plan().grains().cloned());
+    let table = match (shared, &request.grains) {
+        (Some(table), _) => Some(table),
+        (None, Some(sent)) => Some(Arc::new(GrainTable::from_lengths(sent, spec.records)?)),
+        (None, None) => None,
+    };
+    Plan::with_grains(spec, table)
+}
+
+/// All ledgers of a run's stream agree in everything but the number of the shard, and the number and count of ranks.
+pub(super) fn compare(shelf: &Shelf, stream: &str, request: &OpenRequest) -> Result<(), LedgerError> {
+    let asked = request.spec.as_ref().map(nameless).unwrap_or_default();
+    // They agree with each other.
+    if let Some((_, ledger)) = shelf.of_stream(stream).next() {
+        let mut kept = nameless(ledger.plan().spec());
+        if let (Some(kept), Some(asked)) = (&mut kept.shard, &asked.shard) {
+            kept.shard_id = asked.shard_id;
+        }
+        if let (Some(kept), Some(asked)) = (&mut kept.lockstep, &asked.lockstep) {
+            (kept.rank, kept.world_size) = (asked.rank, asked.world_size);
+        }
+        if kept != asked {
+            return Err(LedgerError::SpecMismatch(format!(
+                "Run {:?} of stream {:?} was made for something else: {}. Undo the change, or begin a new run: \
+                 `forebay run new {}` for a service's stream, another run= for a Loader.",
+                request.run,
+                request.stream,
+                differences(&kept, &asked),
+                request.stream
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// Names are parts of keys, divided by '/'.
+pub(super) fn check_name(what: &str, name: &str) -> Result<(), LedgerError> {
+    if name.is_empty() || name.len() > NAME_LEN || name.contains(|c: char| c == '/' || c.is_control()) {
+        return Err(LedgerError::Invalid(format!(
+            "The {what} name {name:?} cannot be used: it must have 1 to {NAME_LEN} bytes, without '/' and control \
+             characters."
+        )));
+    }
+    Ok(())
+}
+
+/// What a worker says of its process is stored.
+pub(super) fn check_process(process: Option<&WorkerProcess>) -> Result<(), LedgerError> {
+    if process.is_some_and(|process| process.host.len().max(process.boot.len()) > PROCESS_LEN) {
+        let text = format!("A worker's host and boot may have at most {PROCESS_LEN} bytes each.");
+        return Err(LedgerError::Invalid(text));
+    }
+    Ok(())
+}
