@@ -38,7 +38,7 @@ pub(crate) struct Listing {
     files: Arc<ListedFiles>,
     /// When each file was last changed, if its read compares that.
     times: Values<i64>,
-    annotations: Annotations,
+    annotations: ListedAnnotations,
     pub(crate) provenance: Provenance,
     shard_name: String,
     byte_limit: u64,
@@ -46,7 +46,7 @@ pub(crate) struct Listing {
 
 /// What the records have beside their pictures.
 #[derive(Debug)]
-struct Annotations {
+struct ListedAnnotations {
     /// Empty: no labels.
     labels: Values<i64>,
     classes: Vec<String>,
@@ -99,7 +99,7 @@ impl Listing {
         let listing = Self {
             files: Arc::new(ListedFiles::new(root, paths.into(), looks.sizes.into())),
             times: looks.times.into(),
-            annotations: Annotations { labels: labels.into(), classes, targets, damaged },
+            annotations: ListedAnnotations { labels: labels.into(), classes, targets, damaged },
             provenance: Provenance {
                 bases,
                 oversights: Oversights::new(oversights, options),

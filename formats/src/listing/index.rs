@@ -5,7 +5,7 @@ use std::sync::Arc;
 use arrow_array::types::{Int64Type, TimestampNanosecondType, UInt64Type};
 
 use super::listed_files::{IndexedPaths, ListedFiles};
-use super::{Annotations, Listing};
+use super::{ListedAnnotations, Listing};
 use crate::address::Address;
 use crate::beside::Oversights;
 use crate::index_columns::{BadIndex, NewColumns, Opening};
@@ -68,7 +68,8 @@ pub(crate) fn from_index(
     if is_remote {
         files.versions = columns.paths(OBJECT_VERSION)?;
     }
-    let annotations = Annotations { labels: columns.labels(LABEL)?, classes, targets, damaged: columns.faults()? };
+    let annotations =
+        ListedAnnotations { labels: columns.labels(LABEL)?, classes, targets, damaged: columns.faults()? };
     let oversights = Oversights::new(oversights, options);
     let provenance = Provenance { oversights, ..Provenance::of(fingerprint) };
     Ok(Listing { files: Arc::new(files), times, annotations, provenance, shard_name, byte_limit: options.byte_limit })
