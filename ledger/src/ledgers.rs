@@ -300,7 +300,7 @@ impl Ledgers {
         self.runs.restore(&mut self.shelf, request, now)
     }
 
-    /// Ends an epoch. If it is that of a rank, the other ranks go on behind it as well.
+    /// Ends an epoch. If it is that of a rank, the other ranks continue behind it as well.
     pub fn abandon(&mut self, request: &AbandonRequest, now: u64) -> Result<AbandonReply, LedgerError> {
         self.runs.abandon(&mut self.shelf, request, now)
     }

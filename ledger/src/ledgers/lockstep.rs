@@ -195,7 +195,7 @@ impl LockstepRuns {
         }
     }
 
-    /// Ends an epoch. If it is that of a rank, the other ranks go on behind it as well.
+    /// Ends an epoch. If it is that of a rank, the other ranks continue behind it as well.
     pub(super) fn abandon(
         &self,
         shelf: &mut Shelf,
