@@ -5,6 +5,7 @@
 //! 40).
 
 mod groups;
+mod sums;
 mod tallies;
 
 use std::collections::{BTreeMap, BTreeSet};

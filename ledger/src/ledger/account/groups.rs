@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use forebay_proto::RecordSum;
 use forebay_proto::v1::{AckItem, GroupKey, GroupReceipt, GroupTally, MissedBatches, Range, ack_item::Kind};
 
-use super::tallies::{sum, tally};
+use super::sums::{sum, tally};
 
 /// Groups of an epoch that have an account. Trainers without a group may come and go without end.
 const GROUPS: usize = 256;

@@ -7,11 +7,12 @@ use std::ops::Range;
 use forebay_plan::Plan;
 use forebay_proto::{
     RecordSum,
-    v1::{AckItem, Cause, EpochTally, Repeats, SourceTally, Tally, UnsummedRange, ack_item::Kind},
+    v1::{AckItem, Cause, EpochTally, Repeats, SourceTally, UnsummedRange, ack_item::Kind},
 };
 
 pub(in crate::ledger) use self::by_epoch::EpochTallies;
 use super::groups::GroupAccounts;
+use super::sums::{sum, tally};
 
 /// One epoch's sums.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -193,16 +194,4 @@ impl PositionFate {
             Self::Repeated => &mut tally.repeated,
         }
     }
-}
-
-/// A stored sum.
-pub(in crate::ledger) fn sum(tally: Option<Tally>) -> RecordSum {
-    let Tally { count, sum_high, sum_low } = tally.unwrap_or_default();
-    RecordSum::from_halves(count, sum_high, sum_low)
-}
-
-/// A sum as it is stored.
-pub(in crate::ledger) fn tally(sum: RecordSum) -> Tally {
-    let (sum_high, sum_low) = sum.halves();
-    Tally { count: sum.count, sum_high, sum_low }
 }
