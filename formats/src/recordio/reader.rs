@@ -20,7 +20,7 @@ pub(super) struct ChunkReader {
     open: OpenFiles,
     /// Memory for payloads, and for chunks that are not kept.
     used: Mutex<UsedMemory>,
-    spoiled: SpoiledChunks,
+    pub(super) spoiled: SpoiledChunks,
     /// The most bytes of a chunk, stored and decompressed.
     chunk_limit: u64,
 }

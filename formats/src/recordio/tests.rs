@@ -10,6 +10,7 @@ use forebay_sources::{Labels, OwnOptions};
 use tempfile::TempDir;
 
 use super::chunk::ChunkCodec;
+use super::spoiled::SpoiledChunks;
 use super::*;
 use crate::example::tests::{Values, example};
 use crate::tfrecord::tests::spoiled::Dice;
@@ -370,10 +371,10 @@ fn a_damaged_chunk_is_read_once_while_its_file_stays_as_it_was() {
     let path = folder.dir.path().join("x.recordio");
     let mut source = folder.open(&Options::default()).unwrap();
     for (settled, is_kept) in [(Duration::MAX, false), (Duration::ZERO, true)] {
-        source.spoiled = SpoiledChunks::new(&source.parts.files, settled);
+        source.reader.spoiled = SpoiledChunks::new(&source.found.parts.files, settled);
         assert!(damage(&source, 1).contains("checksum"));
-        assert_eq!(source.spoiled.cause(1, 0, &Address::file(&path)).is_some(), is_kept, "{settled:?}");
-        source.spoiled.keep(1, 0, "it is known");
+        assert_eq!(source.reader.spoiled.cause(1, 0, &Address::file(&path)).is_some(), is_kept, "{settled:?}");
+        source.reader.spoiled.keep(1, 0, "it is known");
         assert_eq!(damage(&source, 2).contains("it is known"), is_kept, "{settled:?}");
     }
     assert_eq!(read(&source, 0).unwrap(), b"good");

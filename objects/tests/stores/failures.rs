@@ -192,7 +192,7 @@ fn rule_54_credentials_and_buckets_that_are_wrong_are_not_the_record_s_fault() {
     let object = store.head("a.tar").unwrap();
     let read = |store: &Arc<Store>| store.read(&object, 0..10, 10, &mut Vec::new()).unwrap_err();
     let mut wrong = bucket.settings();
-    wrong.variables.insert("AWS_SECRET_ACCESS_KEY".into(), forebay_objects::Secret::new("hunter2hunter2"));
+    wrong.credentials.variables.insert("AWS_SECRET_ACCESS_KEY".into(), forebay_objects::Secret::new("hunter2hunter2"));
     let refused = Store::open("s3://pictures/", &wrong).unwrap();
     let error = read(&refused);
     assert_eq!(error.retry(), Retry::Later, "{error}");
