@@ -95,14 +95,16 @@ def libraries(name: str) -> Path:
 
 def compare() -> Tally:
     """What `make compare` and `benches/recipes/run` make of their figures; nothing is measured."""
-    tests = [ROOT / "benches" / name / "tests" for name in ("compare", "recipes")]
-    folders = [ROOT / "benches" / name for name in ("compare", "compare/entrants", "recipes", "recipes/peers")]
+    tests = [ROOT / "benches" / name / "tests" for name in ("compare", "measuring", "recipes")]
+    programs = ("compare", "compare/entrants", "measuring", "recipes", "recipes/peers")
+    folders = [ROOT / "benches" / name for name in programs]
     return pytests.run(*tests, PYTHONPATH=":".join(map(str, folders)))
 
 
 def gpu() -> Tally:
     """Every part of `benches/gpu/run` on the fake GPU, and what it makes of its figures."""
-    return pytests.run("benches/gpu/tests", PYTHONPATH=str(ROOT / "benches" / "gpu"))
+    folders = [ROOT / "benches" / name for name in ("gpu", "measuring")]
+    return pytests.run("benches/gpu/tests", PYTHONPATH=":".join(map(str, folders)))
 
 
 def install_c() -> Tally:

@@ -9,9 +9,9 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
-from compare.conditions import processor
 from compare.venvs import UnavailableError, Venvs
 from compare.works import photographs
+from measuring.machine import cores_and_load, processor
 from operations import DECODERS, FUNCTIONS, OPERATIONS, OURS, Peer, decode_goal, medians, operation_goals, ratios
 
 HERE = Path(__file__).resolve().parent
@@ -27,7 +27,7 @@ def main() -> None:
     venvs = Venvs(args.target / "venvs", wheel)
     functions, decoders = (present(peers, venvs, args.installed) for peers in (FUNCTIONS, DECODERS))
     files = photographs(args.data) if args.data else generated(args.target)
-    print(f"{processor()}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.2f} at the start, {args.rounds} rounds\n")
+    print(f"{processor()}, {cores_and_load()}, {args.rounds} rounds\n")
 
     job = {"seconds": args.seconds, "files": []}
     figures = measured(functions, job, args.rounds)

@@ -10,6 +10,8 @@ import tempfile
 import time
 from pathlib import Path
 
+from measuring.pictures import JPEG
+from measuring.pictures import pictures as pictures_below
 from originals import FORMATS, Format
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -18,7 +20,7 @@ ROUNDS = 3
 
 def main(folder: str) -> None:
     """Prints a row for each format."""
-    files = sorted(path for path in Path(folder).rglob("*") if path.suffix.lower() in (".jpg", ".jpeg", ".png"))
+    files = pictures_below(Path(folder), (*JPEG, ".png"))
     pictures = [path.read_bytes() for path in files]
     labels = [number % 7 for number in range(len(pictures))]
     total = sum(map(len, pictures)) / 1e6

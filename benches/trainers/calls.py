@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import importlib.util
 import multiprocessing
-import signal
 import socket
 import statistics
 import time
@@ -15,6 +14,7 @@ from typing import Any, Callable
 
 import forebay
 import numpy as np
+from measuring.limit import OverError, within
 
 PLACES, SIDE = 256, 224
 SHAPE = (PLACES, SIDE, SIDE, 3)
@@ -52,10 +52,10 @@ def table(folder: Path) -> None:
         print("TensorSocket: skipped: it is not installed")
     else:
         try:
-            with patience():
+            with within(PATIENCE):
                 row("TensorSocket", timed(tensorsocket_call()))
-        except TimeoutError:
-            print(f"TensorSocket: left out: its calls were not over after {PATIENCE} s")
+        except OverError as over:
+            print(f"TensorSocket: left out: {over}")
     print()
 
 
@@ -181,22 +181,6 @@ def tensorsocket_call() -> Callable[[], Any]:
 
     consumer = TensorConsumer(batch_size=PLACES)
     return lambda: next(consumer)
-
-
-@contextlib.contextmanager
-def patience() -> Iterator[None]:
-    """Raises a TimeoutError in what takes longer than `PATIENCE`."""
-
-    def end(*_: object) -> None:
-        raise TimeoutError
-
-    before = signal.signal(signal.SIGALRM, end)
-    signal.alarm(PATIENCE)
-    try:
-        yield
-    finally:
-        signal.alarm(0)
-        signal.signal(signal.SIGALRM, before)
 
 
 def row(name: str, times: tuple[list[float], list[float]], goal: str = "") -> None:

@@ -11,6 +11,7 @@ import calls
 import copies
 import groups
 from forebay import _command
+from measuring.machine import cores_and_load
 
 
 def main() -> None:
@@ -24,7 +25,7 @@ def main() -> None:
             (ready / f"{number:04}.ppm").write_bytes(b"P6 %d %d 255\n" % (calls.SIDE, calls.SIDE) + pixels)
         sample = [_command.binary(), "sample", photographs, "--count", "2048"]
         subprocess.run(sample, check=True, stdout=subprocess.DEVNULL)
-        print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.2f} at the start\n", flush=True)
+        print(f"{cores_and_load()}\n", flush=True)
         calls.table(ready)
         groups.table(photographs, Path(folder))
         copies.table(ready, Path(folder))

@@ -6,7 +6,8 @@ import datetime
 import os
 import platform
 from collections.abc import Sequence
-from pathlib import Path
+
+from measuring.machine import processor
 
 from compare.contest import Settings
 from compare.entrants import Entrant
@@ -43,11 +44,3 @@ def conditions(settings: Settings, files: list[str], entrants: Sequence[Entrant]
         "load at the start": f"{os.getloadavg()[0]:.2f}",
         "versions": ", ".join(f"{name} {version}" for name, version in sorted(versions.items())),
     }
-
-
-def processor() -> str:
-    """The model's name."""
-    for line in Path("/proc/cpuinfo").read_text().splitlines():
-        if line.startswith("model name"):
-            return line.split(":", 1)[1].strip()
-    return platform.machine()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-ENDS = {".jpg", ".jpeg"}
+from measuring.pictures import pictures
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ WORKS = {
 
 def photographs(folder: Path) -> list[str]:
     """The JPEG files below a folder, in the order of their paths."""
-    found = sorted(str(path) for path in folder.rglob("*") if path.suffix.lower() in ENDS and path.is_file())
+    found = [str(path) for path in pictures(folder)]
     if not found:
         raise SystemExit(f"compare: there is no JPEG file below {folder}")
     return found

@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from measuring.pictures import pictures
+
 ROOT = Path(__file__).resolve().parents[3]
 COUNT = 300
 # Files of a folder in which few pictures stand again and again.
@@ -45,7 +47,7 @@ class Forebay:
     def pictures(self, given: Path | None) -> Iterator[list[Path]]:
         """The given pictures, or generated ones, which go with the measurement."""
         if given is not None:
-            found = sorted(path for path in given.rglob("*") if path.suffix.lower() in {".jpg", ".jpeg"})
+            found = pictures(given)
             if not found:
                 raise MissingError(f"{given} has no JPEGs.")
             yield found[:COUNT]

@@ -10,6 +10,8 @@ import tempfile
 import zipfile
 from pathlib import Path
 
+from measuring.pictures import pictures
+
 from gpu.forebay import COUNT, ROOT
 
 HERE = Path(__file__).resolve().parents[1]
@@ -82,9 +84,10 @@ def _peers(site: Path) -> None:
 
 
 def _program(folder: Path) -> None:
-    target = folder / "benches/gpu"
-    shutil.copytree(HERE / "gpu", target / "gpu", ignore=shutil.ignore_patterns("__pycache__"))
-    shutil.copy(HERE / "run", target / "run")
+    benches = folder / "benches"
+    for part in ("gpu/gpu", "measuring/measuring"):
+        shutil.copytree(HERE.parent / part, benches / part, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(HERE / "run", benches / "gpu/run")
     run = folder / "run"
     run.write_text(RUN.format(python=f"{PYTHON[0]}.{PYTHON[1:]}"))
     run.chmod(0o755)
@@ -96,8 +99,7 @@ def _pictures(given: Path | None, binary: Path, folder: Path, room: int) -> None
         subprocess.run([binary, "sample", folder, "--count", str(COUNT)], check=True, stdout=subprocess.DEVNULL)
         return
     folder.mkdir()
-    found = sorted(path for path in given.rglob("*") if path.suffix.lower() in {".jpg", ".jpeg"})
-    for number, picture in enumerate(found[:COUNT]):
+    for number, picture in enumerate(pictures(given)[:COUNT]):
         room -= picture.stat().st_size
         if room >= 0:
             shutil.copy(picture, folder / f"{number:03}.jpg")

@@ -10,6 +10,8 @@ import sys
 from dataclasses import dataclass
 from importlib import metadata
 
+from measuring.machine import processor
+
 from gpu.forebay import Forebay
 
 PACKAGES = ("torch", "torchvision", "nvidia-nvimgcodec-cu13", "nvidia-nvjpeg", "forebay")
@@ -44,7 +46,7 @@ def run(forebay: Forebay) -> Found:
         "version": forebay.says("--version").strip(),
         "system": f"{platform.platform()}, glibc {platform.libc_ver()[1]}",
         "cores": str(len(os.sched_getaffinity(0))),
-        "processor": _first(r"model name\s*:\s*(.*)", _read("/proc/cpuinfo")),
+        "processor": processor(),
         "load": _read("/proc/loadavg").strip(),
         "capabilities": os.environ.get("NVIDIA_DRIVER_CAPABILITIES", "not set"),
         "driver": _say("nvidia-smi", "--query-gpu=name,driver_version,mig.mode.current", "--format=csv,noheader"),
@@ -79,8 +81,3 @@ def _say(*command: str) -> str:
 def _read(path: str) -> str:
     with open(path) as file:
         return file.read()
-
-
-def _first(pattern: str, text: str) -> str:
-    found = re.search(pattern, text)
-    return found.group(1) if found else "unknown"

@@ -13,7 +13,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from gpu.limit import within
+from measuring.limit import within
+
 from gpu.page import page
 from gpu.targets import targets
 

@@ -21,7 +21,9 @@ def packed(folder, wheel, pictures):
         "--pictures",
         pictures,
     ]
-    return subprocess.run(command, env={**os.environ, "PYTHONPATH": str(HERE)}, capture_output=True, text=True)
+    return subprocess.run(
+        command, env={**os.environ, "PYTHONPATH": f"{HERE}:{HERE.parent / 'measuring'}"}, capture_output=True, text=True
+    )
 
 
 def test_a_pack_has_the_wheel_the_pictures_the_program_and_a_command_that_starts_it(tmp_path):

@@ -5,7 +5,6 @@ import time
 
 import pytest
 from gpu.lanes import _check, told
-from gpu.limit import within
 from gpu.results import NOT_RUN, AbsentError, Results
 
 CONDITIONS = {"doctor": "GPU 0", "load": "0"}
@@ -93,9 +92,3 @@ def test_a_lane_that_leaves_pictures_to_the_cpu_has_no_rate():
     _check({**row, "shares": {"hardware on GPU 0": 1000, "cpu": 0}}, "hardware")
     with pytest.raises(AbsentError):
         _check({**row, "shares": {"hardware-single on GPU 0": 1000}}, "hardware")
-
-
-def test_nothing_is_interrupted_after_its_time():
-    with within(0.02):
-        pass
-    time.sleep(0.05)
