@@ -103,7 +103,7 @@ compare: build ## Beside its peers: make compare DATA=FOLDER [ARGS="--work train
 
 parity: build ## Write docs/parity.md anew: make parity DATA=FOLDER, which has imagenet/ and conformance/
 	.venv/bin/python scripts/formats.py target/parity/formats
-	.venv/bin/forebay compare "$(DATA)/imagenet" "$(DATA)/conformance" target/parity/formats \
+	.venv/bin/forebay parity "$(DATA)/imagenet" "$(DATA)/conformance" target/parity/formats \
 	  --recipe torchvision --recipe timm --recipe dinov2 --recipe yolo --markdown docs/parity.md -o target/parity/worst.png
 
 gallery: build ## Draw docs/pictures/transforms.png anew: a picture for each operation

@@ -4,7 +4,7 @@ use clap::{CommandFactory as _, Parser, Subcommand};
 
 use crate::failure::Failure;
 use crate::{
-    audit, bench, compare, completions, config, coordinate, doctor, index, make_suspects, man, preview, reload, replay,
+    audit, bench, completions, config, coordinate, doctor, index, make_suspects, man, parity, preview, reload, replay,
     run, sample, serve, status, top, verify,
 };
 
@@ -39,8 +39,11 @@ enum Command {
     Replay(replay::ReplayArgs),
     /// Measure how fast a dataset is read and decoded, and name the bottleneck.
     Bench(bench::BenchArgs),
-    /// Compare our pixels with Pillow's on your own pictures.
-    Compare(compare::CompareArgs),
+    /// Compare our pixels with Pillow's on your own pictures: a command of the Python package.
+    Parity(parity::ParityArgs),
+    /// The old name of `parity`.
+    #[command(hide = true)]
+    Compare(parity::ParityArgs),
     /// Read and decode every record of a dataset, and report what is bad, double or odd.
     Verify(verify::VerifyArgs),
     /// Scan a dataset once, so that it is opened quickly from then on.
@@ -73,7 +76,8 @@ impl Cli {
             Command::Preview(args) => preview::run(&args),
             Command::Replay(args) => replay::run(&args),
             Command::Bench(args) => bench::run(&args),
-            Command::Compare(args) => compare::run(&args),
+            Command::Parity(args) => parity::run(&args),
+            Command::Compare(args) => parity::renamed(&args),
             Command::Verify(args) => verify::run(&args),
             Command::Index(args) => index::run(&args),
             Command::Config(args) => config::run(&args),

@@ -93,44 +93,16 @@ fn generated_pictures_are_a_dataset_of_class_folders_and_nothing_is_overwritten(
 }
 
 #[test]
-fn compare_without_an_interpreter_that_has_pillow_says_what_is_missing() {
-    let compare = |python: &str| {
-        let command = &mut Command::new(env!("CARGO_BIN_EXE_forebay"));
-        command.args(["compare", "/nowhere"]).env("FOREBAY_PYTHON", python).output().unwrap()
-    };
-    for python in ["/nowhere/python", "/bin/true"] {
-        let output = compare(python);
-        assert_eq!(output.status.code(), Some(1));
-        for words in [python, "Pillow", "pip install", "FOREBAY_PYTHON"] {
+fn parity_says_that_the_python_package_has_it_and_compare_what_it_is_called_now() {
+    for (command, words) in
+        [("parity", "This binary has no parity."), ("compare", "`forebay compare` is now `forebay parity`.")]
+    {
+        let output = forebay(&[command, "pictures", "--limit", "4", "-o", "worst.png"]);
+        assert_eq!(output.status.code(), Some(2));
+        for words in [words, "pip install forebay", "python -m forebay.parity"] {
             assert!(said(&output).contains(words), "{words:?} is not in: {}", said(&output));
         }
     }
-}
-
-#[test]
-fn compare_shows_tables_of_differences_and_the_worst_pictures() {
-    let python = std::env::var("FOREBAY_PYTHON").unwrap_or_else(|_| "python3".into());
-    let has_pillow = Command::new(&python).args(["-c", "import PIL"]).output();
-    if !has_pillow.is_ok_and(|output| output.status.success()) {
-        println!("skipped: {python} has no Pillow; set FOREBAY_PYTHON to one that has it");
-        return;
-    }
-    let dir = tempfile::tempdir().unwrap();
-    let at = |name: &str| dir.path().join(name).to_str().unwrap().to_owned();
-    assert!(forebay(&["sample", &at("pictures"), "--count", "4", "--classes", "2"]).status.success());
-    fs::write(at("pictures/class-0/no-picture.png"), "neither side opens this").unwrap();
-    let compared = forebay(&["compare", &at("pictures"), "-o", &at("worst.png"), "--markdown", &at("page.md")]);
-    assert!(compared.status.success(), "{}", said(&compared));
-    let text = String::from_utf8_lossy(&compared.stdout);
-    for words in ["decode: whole pictures, upright", "lanczos3", "decode: JPEG 4:2:0", "Refused by both: 1."] {
-        assert!(text.contains(words), "{words:?} is not in: {text}");
-    }
-    let page = fs::read_to_string(at("page.md")).unwrap();
-    let bilinear = page.lines().find(|line| line.contains("bilinear")).unwrap();
-    let cells: Vec<&str> = bilinear.split('|').map(str::trim).collect();
-    assert_eq!(cells[2], "4", "{bilinear}");
-    assert!(cells[4].parse::<u8>().unwrap() <= 2, "{bilinear}");
-    assert!(fs::read(at("worst.png")).unwrap().starts_with(b"\x89PNG"));
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Recipes as a user of the command meets them: printed, previewed and compared.
+//! Recipes as a user of the command meets them: printed and previewed.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use std::path::Path;
@@ -85,49 +85,4 @@ fn rule_51_a_preview_of_a_record_has_a_picture_for_each_epoch_and_view() {
         let refused = preview(args);
         assert!(!refused.status.success() && said(&refused).contains(words), "{args:?}: {}", said(&refused));
     }
-}
-
-#[test]
-fn a_recipe_s_pixels_are_pillow_s_with_equal_draws() {
-    let python = std::env::var("FOREBAY_PYTHON").unwrap_or_else(|_| "python3".into());
-    let has = |library: &str| {
-        let imported = Command::new(&python).args(["-c", &format!("import {library}")]).output();
-        imported.is_ok_and(|output| output.status.success())
-    };
-    if !has("PIL") {
-        println!("skipped: {python} has no Pillow; set FOREBAY_PYTHON to one that has it");
-        return;
-    }
-    let dir = tempfile::tempdir().unwrap();
-    let folder = pictures(dir.path());
-    let at = |name: &str| dir.path().join(name).to_str().unwrap().to_owned();
-    let compare = |recipes: &[&str]| {
-        let args = ["compare", &folder, "-o", &at("worst.png"), "--markdown", &at("page.md")];
-        let recipes = recipes.iter().flat_map(|recipe| ["--recipe", recipe]);
-        forebay(&args.into_iter().chain(recipes).collect::<Vec<_>>())
-    };
-    printed(&compare(&["yolo", "yolo"]));
-    let row = |name: &str| {
-        let page = std::fs::read_to_string(at("page.md")).unwrap();
-        let rows: Vec<&str> = page.lines().filter(|line| line.contains(name)).collect();
-        assert_eq!(rows.len(), 1, "{name}: {page}");
-        rows[0].split('|').map(|cell| cell.trim().to_owned()).collect::<Vec<_>>()
-    };
-    for name in ["recipe yolo, with Pillow's resize", "recipe yolo_eval, with Pillow's resize"] {
-        assert_eq!(row(name)[2..5], ["3", "3", "0"], "{name}");
-    }
-    if !has("torchvision") {
-        let refused = compare(&["timm"]);
-        assert!(said(&refused).contains("--recipe timm compares with torchvision"), "{}", said(&refused));
-        return;
-    }
-    printed(&compare(&["torchvision", "timm", "dinov2"]));
-    for policy in ["RandAugment", "TrivialAugmentWide", "AutoAugment"] {
-        assert_eq!(row(&format!("torchvision_train, {policy}"))[2..5], ["3", "3", "0"], "{policy}");
-    }
-    for policy in ["colour jitter", "rand-m9-mstd0.5-inc1", "3-Augment"] {
-        assert_eq!(row(&format!("timm_train, {policy}"))[2..5], ["3", "3", "0"], "{policy}");
-    }
-    // torchvision's Gaussian blur makes a tensor of Pillow's image.
-    assert!(row("dinov2, first global crop")[4].parse::<u8>().unwrap() <= 1);
 }

@@ -14,6 +14,7 @@ mod operate;
 mod order;
 mod picture;
 mod pixels;
+mod planned;
 mod ring;
 mod session;
 mod tasks;

@@ -5,7 +5,8 @@
 use std::cell::RefCell;
 
 use forebay_pixels::{
-    CpuDecoder, Draw, Dtype, Fault, Input, Limits, Output, Pipeline, Transform, Transformed, document, probe,
+    CpuDecoder, Draw, Dtype, Fault, Input, Limits, Origin, Output, Pipeline, Plan, Transform, Transformed, document,
+    probe,
 };
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -14,6 +15,7 @@ use serde_json::Value;
 use crate::error;
 use crate::operate::read_match;
 use crate::pixels::Pixels;
+use crate::planned;
 
 thread_local! {
     static DECODER: RefCell<CpuDecoder> = RefCell::new(CpuDecoder::new());
@@ -28,9 +30,16 @@ pub(crate) struct PyPipeline {
 #[pymethods]
 impl PyPipeline {
     /// From a list of tables with one key each, as JSON, and the name of a `match`. Values are `uint8`, or `float32` if the list
-    /// normalises them. `background` is what shows through where a picture is transparent.
+    /// normalises them. `background` is what shows through where a picture is transparent. With `reducing_gap`, at least 1, JPEGs
+    /// may be decoded at a smaller scale, as by Pillow's `Image.thumbnail`.
     #[staticmethod]
-    fn of(transforms: &str, matched: &str, adjust_orientation: bool, background: [u8; 3]) -> PyResult<Self> {
+    fn of(
+        transforms: &str,
+        matched: &str,
+        adjust_orientation: bool,
+        background: [u8; 3],
+        reducing_gap: Option<f64>,
+    ) -> PyResult<Self> {
         let matched = read_match(matched)?;
         let list: Vec<Value> = serde_json::from_str(transforms).map_err(refused)?;
         let read = |(place, value): (usize, Value)| {
@@ -42,7 +51,7 @@ impl PyPipeline {
         let normalizes = transforms.iter().any(|transform| matches!(transform, Transform::Normalize(_)));
         let dtype = if normalizes { Dtype::Float32 } else { Dtype::Uint8 };
         let output = Output { dtype, background, ..Output::default() };
-        let input = Input { adjust_orientation, ..Input::default() };
+        let input = Input { adjust_orientation, reducing_gap };
         let pipeline = Pipeline::new(transforms, output)
             .and_then(|pipeline| pipeline.with_input(input))
             .and_then(|pipeline| pipeline.with_match(matched))
@@ -93,6 +102,14 @@ impl PyPipeline {
         let limits = limited(limits);
         let work = |decoder: &mut CpuDecoder| decoder.transform_sized(rgb, size, &self.pipeline, drawn(draw), &limits);
         self.made(py, "image", work)
+    }
+
+    /// What is done with a picture of `size` (width, height), after its EXIF orientation, by the draws of (seed, epoch, record).
+    /// It is JSON: `steps` in their order, each a table with one key, and whether the result is `mirrored` and `flipped` last.
+    fn plan(&self, size: (u32, u32), draw: (u64, u64, u64)) -> String {
+        let mut plan = Plan::default();
+        self.pipeline.plan_into(&Origin::plain(size), drawn(draw), &mut plan);
+        planned::document(&plan).to_string()
     }
 }
 

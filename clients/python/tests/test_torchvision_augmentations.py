@@ -1,11 +1,9 @@
 """TrivialAugmentWide, RandAugment and AutoAugment beside all results that torchvision can give, on each kind of CPU."""
 
-import importlib.util
 import json
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -67,19 +65,10 @@ def test_without_avx2_some_results_are_others(theirs):
     assert theirs["DEFAULT"]["TrivialAugmentWide"] != theirs["AVX2"]["TrivialAugmentWide"]
 
 
-def compare_module():
-    """The part of `forebay compare` that asks torchvision."""
-    path = Path(__file__).resolve().parents[3] / "cli" / "src" / "compare" / "pillow.py"
-    spec = importlib.util.spec_from_file_location("compare_pillow", path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-def test_compare_takes_magnitudes_from_torchvision_and_not_from_us():
+def test_parity_takes_magnitudes_from_torchvision_and_not_from_us():
+    from forebay.parity import pillow
     from torchvision.transforms import v2
 
-    compare = compare_module()
     space, size = {"class": "TrivialAugmentWide", "bins": 31}, (WIDTH, HEIGHT)
     computed = {
         key: [] if (found := of(31, HEIGHT, WIDTH)) is None else found.tolist()
@@ -87,7 +76,7 @@ def test_compare_takes_magnitudes_from_torchvision_and_not_from_us():
     }
 
     def asked(operation):
-        name, given = compare.torchvisions(space, operation, size)
+        name, given = pillow.torchvisions(space, operation, size)
         assert name in operation
         return given
 
@@ -109,4 +98,4 @@ def test_compare_takes_magnitudes_from_torchvision_and_not_from_us():
     (solarize, invert) = mixed["chains"][0]["operations"]
     assert solarize["solarize"]["threshold"] in {255.0 * magnitude for magnitude in computed["Solarize"]}
     assert invert == {"invert": {}}
-    assert compare.torchvisions(None, {"rotate": {"angle": 1.23}}, size) == ("rotate", {"angle": 1.23})
+    assert pillow.torchvisions(None, {"rotate": {"angle": 1.23}}, size) == ("rotate", {"angle": 1.23})

@@ -1,4 +1,4 @@
-"""The `forebay` command: the binary that the wheel carries, run in place of this Python process."""
+"""The `forebay` command: the binary that the wheel carries, run in place of this Python process; and `parity`."""
 
 from __future__ import annotations
 
@@ -27,11 +27,14 @@ def binary() -> str:
 
 
 def main() -> None:
-    """Replaces this process by the binary, with this command's arguments."""
+    """Replaces this process by the binary, with this command's arguments. Only `forebay parity` is Python's own."""
+    if sys.argv[1:2] == ["parity"]:
+        from forebay.parity.command import main as parity
+
+        parity(sys.argv[2:])
+        return
     try:
         path = binary()
     except AttachError as error:
         sys.exit(f"forebay: {error}")
-    # `forebay compare` needs an interpreter with Pillow, and tries this environment's first.
-    os.environ.setdefault("FOREBAY_PYTHON", sys.executable)
     os.execv(path, ["forebay", *sys.argv[1:]])

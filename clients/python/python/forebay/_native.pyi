@@ -33,11 +33,18 @@ class Pipeline:
     """A checked list of transforms."""
 
     @staticmethod
-    def of(transforms: str, matched: str, adjust_orientation: bool, background: tuple[int, int, int]) -> Pipeline: ...
+    def of(
+        transforms: str,
+        matched: str,
+        adjust_orientation: bool,
+        background: tuple[int, int, int],
+        reducing_gap: float | None,
+    ) -> Pipeline: ...
     def decode(self, file: bytes, draw: tuple[int, int, int], limits: tuple[int, int], name: str) -> Pixels: ...
     def transform(
         self, rgb: bytes, size: tuple[int, int], draw: tuple[int, int, int], limits: tuple[int, int]
     ) -> Pixels: ...
+    def plan(self, size: tuple[int, int], draw: tuple[int, int, int]) -> str: ...
 
 @final
 class Pixels:

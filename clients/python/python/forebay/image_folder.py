@@ -12,7 +12,7 @@ from forebay.shared_epoch import SharedEpoch
 from forebay.transforms import Compose, Transform
 from forebay.transforms.in_process import BYTE_LIMIT
 
-__all__ = ["ImageFolder"]
+__all__ = ["ImageFolder", "pictures"]
 
 Steps = Union[Compose, Transform, Sequence[Transform], Callable[[Any], Any]]
 
@@ -55,7 +55,7 @@ class ImageFolder:
         self.transform: Compose | Callable[[Any], Any] = steps
         self.seed = seed
         self._epoch = SharedEpoch()
-        paths = sorted(_pictures(os.fsencode(self.root), b"", ()))
+        paths = sorted(pictures(os.fsencode(self.root)))
         self.classes, labels = _classes(self.root, paths)
         self.class_to_idx = {name: number for number, name in enumerate(self.classes)}
         self.samples = [(os.path.join(self.root, os.fsdecode(path)), label) for path, label in zip(paths, labels)]
@@ -95,8 +95,8 @@ class ImageFolder:
         return f"ImageFolder({self.root!r}): {len(self.samples)} pictures, {len(self.classes)} classes"
 
 
-def _pictures(root: bytes, prefix: bytes, above: tuple[tuple[int, int], ...]) -> Iterator[bytes]:
-    """Paths below a folder, from there. Symbolic links are followed, but not in circles."""
+def pictures(root: bytes, prefix: bytes = b"", above: tuple[tuple[int, int], ...] = ()) -> Iterator[bytes]:
+    """Paths below a folder, from there, in no order. Symbolic links are followed, but not in circles."""
     folder = os.path.join(root, prefix)
     status = os.stat(folder)
     here = (status.st_dev, status.st_ino)
@@ -107,7 +107,7 @@ def _pictures(root: bytes, prefix: bytes, above: tuple[tuple[int, int], ...]) ->
             if entry.name.startswith(b"."):
                 continue
             if entry.is_dir():
-                yield from _pictures(root, prefix + entry.name + b"/", (*above, here))
+                yield from pictures(root, prefix + entry.name + b"/", (*above, here))
             elif entry.name.rpartition(b".")[2].lower() in _ENDINGS and b"." in entry.name:
                 yield prefix + entry.name
 

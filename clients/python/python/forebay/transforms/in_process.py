@@ -36,13 +36,16 @@ def pipeline(
     match: str = "pillow",
     adjust_orientation: bool = True,
     fill: tuple[int, int, int] = (0, 0, 0),
+    reducing_gap: float | None = None,
 ) -> Pipeline:
     """The checked list of the steps of a document.
+
+    With `reducing_gap`, JPEGs may be decoded at a smaller scale, as by Pillow's `Image.thumbnail`.
 
     Raises:
         ValueError: A step has wrong values.
     """
-    return Pipeline.of(steps, match, adjust_orientation, fill)
+    return Pipeline.of(steps, match, adjust_orientation, fill, reducing_gap)
 
 
 def made_of(

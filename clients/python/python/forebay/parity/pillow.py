@@ -1,29 +1,16 @@
-"""Pillow's pixels, and those of torch, torchvision and OpenCV where they are installed, for `forebay compare`.
-
-Reads one line of JSON per picture, {"bytes": N, "tasks": [...]}, and the N bytes of the file. Answers with one line of
-JSON, {"kind", "turned", "coloured", "sizes"} or {"error"}, and the packed RGB of each task's result. The first line of
-all, before any question, is {"pillow", "libjpeg", "torch", "torchvision", "opencv"} or {"error"}.
-"""
+"""Pillow's pixels, and those of torch, torchvision and OpenCV, if they are installed."""
 
 from __future__ import annotations
 
-import sys
+import io
+import math
+from importlib import metadata
+from typing import Any
 
-# `python -c` looks for modules in the current folder first, where anything may lie.
-sys.path = [folder for folder in sys.path if folder]
+import numpy as np
+from PIL import Image, ImageFilter, ImageOps, __version__, features
 
-import io  # noqa: E402
-import json  # noqa: E402
-import math  # noqa: E402
-import warnings  # noqa: E402
-from importlib import metadata  # noqa: E402
-from typing import Any  # noqa: E402
-
-try:
-    from PIL import Image, ImageFilter, ImageOps, __version__, features
-except ImportError as error:
-    print(json.dumps({"error": str(error)}))
-    sys.exit(1)
+from forebay.parity.versions import Versions
 
 try:
     import torch
@@ -32,14 +19,8 @@ except ImportError:
 
 try:
     import cv2
-    import numpy as np
 except ImportError:
     cv2 = None
-
-try:
-    torchvision = metadata.version("torchvision") if torch else None
-except metadata.PackageNotFoundError:
-    torchvision = None
 
 BLACK = (0, 0, 0, 255)
 ORIENTATION = 0x0112
@@ -53,6 +34,39 @@ SAMPLINGS = {
     ((4, 1), (1, 1), (1, 1)): "4:1:1",
     ((4, 2), (1, 1), (1, 1)): "4:1:0",
 }
+
+
+def versions() -> Versions:
+    """What this interpreter has."""
+    try:
+        torchvision = metadata.version("torchvision") if torch else None
+    except metadata.PackageNotFoundError:
+        torchvision = None
+    turbo = features.version_feature("libjpeg_turbo") or features.version("jpg")
+    return Versions(__version__, turbo, torch and str(torch.__version__), torchvision, cv2 and cv2.__version__)
+
+
+class Opened:
+    """A file that Pillow opens.
+
+    Attributes:
+        data: The file's bytes.
+        kind: Format, sampling and the like, in a few words.
+        turned: Whether its EXIF orientation is another than as stored.
+        coloured: Whether its stored colours are other than red, green, blue or their usual JPEG form.
+        picture: The picture, upright, as RGB.
+
+    Raises:
+        Exception: Pillow refuses the file. Its plugins raise whatever comes.
+    """
+
+    def __init__(self, data: bytes) -> None:
+        picture = Image.open(io.BytesIO(data))
+        self.data = data
+        self.kind = kind(picture)
+        self.turned = picture.getexif().get(ORIENTATION, 1) in range(2, 9)
+        self.coloured = picture.mode != "RGB"
+        self.picture = seen(picture)
 
 
 def kind(picture: Image.Image) -> str:
@@ -121,15 +135,30 @@ def by_torch(picture: Image.Image, side: int, mode: str) -> Image.Image:
     return Image.frombytes("RGB", (side, side), rows.contiguous().numpy().tobytes())
 
 
-def planned(task: dict[str, Any], picture: Image.Image) -> Image.Image:
-    """The steps of a plan, with the parameters that were drawn."""
-    for step in task["steps"]:
+def part(plan: dict[str, Any], picture: Image.Image, side: int) -> Image.Image:
+    """The part that a plan cuts out, resized to a square."""
+    step = next(iter(plan["steps"]), {})
+    if "cut" in step:
+        left, top = step["cut"]["left"], step["cut"]["top"]
+        picture = picture.crop((left, top, left + step["cut"]["width"], top + step["cut"]["height"]))
+    picture = picture.resize((side, side), Image.Resampling.BILINEAR)
+    return ImageOps.mirror(picture) if plan["mirrored"] else picture
+
+
+def planned(
+    plan: dict[str, Any], picture: Image.Image, resize: str = "pillow", magnitudes: dict[str, Any] | None = None
+) -> Image.Image:
+    """The steps of a plan, with the parameters that were drawn.
+
+    `resize` is "pillow" or "opencv". `magnitudes` names the class of torchvision that computes magnitudes, if one does.
+    """
+    for step in plan["steps"]:
         name, given = (step, {}) if isinstance(step, str) else next(iter(step.items()))
         if name == "cut":
             left, top = given["left"], given["top"]
             picture = picture.crop((left, top, left + given["width"], top + given["height"]))
         elif name == "resize":
-            picture = resized(picture, given, task["resize"])
+            picture = resized(picture, given, resize)
         elif name == "canvas":
             canvas = Image.new("RGB", (given["width"], given["height"]), (given["border"]["fill"],) * 3)
             canvas.paste(picture, (given["left"], given["top"]))
@@ -139,10 +168,10 @@ def planned(task: dict[str, Any], picture: Image.Image) -> Image.Image:
         elif name == "flip":
             picture = ImageOps.flip(picture)
         else:
-            picture = operated(picture, *torchvisions(task["magnitudes"], given, picture.size))
-    if task["flipped"]:
+            picture = operated(picture, *torchvisions(magnitudes, given, picture.size))
+    if plan["flipped"]:
         picture = ImageOps.flip(picture)
-    return ImageOps.mirror(picture) if task["mirrored"] else picture
+    return ImageOps.mirror(picture) if plan["mirrored"] else picture
 
 
 def torchvisions(space: dict[str, Any] | None, operation: dict[str, Any], size: tuple[int, int]) -> tuple[str, Any]:
@@ -258,65 +287,3 @@ def mixed(picture: Image.Image, given: dict[str, Any]) -> Image.Image:
             made = by_torchvision(made, *next(iter(operation.items())))
         total.add_(chain["weight"] * made)
     return functional.to_pil_image(total.to(torch.uint8))
-
-
-def carry_out(task: dict[str, Any], picture: Image.Image, data: bytes) -> Image.Image:
-    """What one task makes of the upright picture, or of the file's bytes."""
-    side = task.get("side")
-    what = task["do"]
-    if what == "middle":
-        return middle(picture, side)
-    if what == "evaluation":
-        return middle(shorter(picture, task["shorter"]), side)
-    if what == "resize":
-        return picture.resize((side, side), Image.Resampling[task["filter"].upper()])
-    if what == "torch":
-        return by_torch(picture, side, task["filter"])
-    if what == "plan":
-        return planned(task, picture)
-    if what == "reduce":
-        return reduced(data, side, task["gap"])
-    if what == "part":
-        picture = picture.crop(task["box"]).resize((side, side), Image.Resampling.BILINEAR)
-        return ImageOps.mirror(picture) if task["mirrored"] else picture
-    return picture
-
-
-def answer(question: dict[str, Any], data: bytes) -> tuple[dict[str, Any], list[bytes]]:
-    """The line, and what follows it."""
-    try:
-        picture = Image.open(io.BytesIO(data))
-        about = {
-            "kind": kind(picture),
-            "turned": picture.getexif().get(ORIENTATION, 1) in range(2, 9),
-            "coloured": picture.mode != "RGB",
-        }
-        picture = seen(picture)
-        results = [carry_out(task, picture, data) for task in question["tasks"]]
-        return {**about, "sizes": [result.size for result in results]}, [result.tobytes() for result in results]
-    except Exception as error:
-        return {"error": f"{type(error).__name__}: {error}"}, []
-
-
-def main() -> None:
-    """Answers until there are no more questions."""
-    warnings.simplefilter("ignore")
-    questions, answers = sys.stdin.buffer, sys.stdout.buffer
-
-    def say(line: dict[str, Any]) -> None:
-        answers.write(json.dumps(line).encode() + b"\n")
-
-    turbo = features.version_feature("libjpeg_turbo") or features.version("jpg")
-    found = {"torch": torch and torch.__version__, "torchvision": torchvision, "opencv": cv2 and cv2.__version__}
-    say({"pillow": __version__, "libjpeg": turbo, **found})
-    answers.flush()
-    for line in questions:
-        question = json.loads(line)
-        about, results = answer(question, questions.read(question["bytes"]))
-        say(about)
-        answers.writelines(results)
-        answers.flush()
-
-
-if __name__ == "__main__":
-    main()
