@@ -2,21 +2,21 @@
 //! ledger's.
 
 mod follow;
-mod json;
+mod report;
 
 use std::collections::BTreeMap;
-use std::io::{self, Write as _};
+use std::io;
 use std::time::Duration;
 
 use forebay_plan::{EpochAudit, RecoveryAudit, RunAudit, SpecError, Verdict, audit, audit_run};
-use forebay_printable::printable;
 use forebay_proto::v1::{AuditReply, LedgerSpec, StreamAudit, StreamAuditRequest};
 use indicatif::ProgressDrawTarget;
 
 use crate::daemon::{Client, Daemon, duration};
 use crate::failure::Failure;
-use crate::progress;
 use crate::remote::{Coordinator, CoordinatorArgs};
+use crate::{json, progress};
+use report::AuditReport;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct AuditArgs {
@@ -57,34 +57,14 @@ pub(crate) fn run(args: &AuditArgs) -> Result<(), Failure> {
     let ledgers = ask()?;
     let audited: Vec<Audited<'_>> = ledgers.iter().map(Audited::new).collect::<Result<_, Failure>>()?;
     let runs = runs(&ledgers)?;
+    let report = AuditReport::new(&audited, &runs);
     let mut out = io::stdout().lock();
-    if args.json {
-        writeln!(out, "{:#}", json::all(&audited, &runs))?;
-    } else {
-        for Audited { ledger, epochs, recoveries } in &audited {
-            writeln!(out, "stream {ledger}")?;
-            recoveries.iter().try_for_each(|recovery| writeln!(out, "  {recovery}"))?;
-            tell(&mut out, epochs)?;
-        }
-        for run in &runs {
-            writeln!(out, "all ranks of {}: {run}", printable(&run.stream))?;
-            tell(&mut out, &run.epochs)?;
-        }
-    }
+    let printed = if args.json { json::print(&mut out, &report) } else { report.text(&mut out) };
+    printed?;
     let all = audited.iter().flat_map(|audited| &audited.epochs).chain(runs.iter().flat_map(|run| &run.epochs));
     let mut answer = AuditAnswer::default();
     all.for_each(|epoch| answer.add(epoch));
     answer.end()
-}
-
-/// A line for each epoch, and one for each of its sources and groups.
-fn tell(out: &mut impl io::Write, epochs: &[EpochAudit]) -> io::Result<()> {
-    for epoch in epochs {
-        writeln!(out, "  {epoch}")?;
-        epoch.sources.iter().try_for_each(|source| writeln!(out, "    {source}"))?;
-        epoch.groups.iter().try_for_each(|group| writeln!(out, "    {group}"))?;
-    }
-    Ok(())
 }
 
 /// The accounts of the runs in lockstep, each once.

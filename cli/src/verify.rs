@@ -2,13 +2,15 @@
 
 mod checked;
 mod choice;
+mod columns;
 mod findings;
 mod histogram;
-mod json;
 mod kind;
 mod masks;
 mod names;
 mod page;
+mod pictures;
+mod report;
 mod scan;
 mod shown;
 mod strays;
@@ -29,9 +31,10 @@ use crate::disk_cache::disk_cache;
 use crate::failure::Failure;
 use crate::output_file::OutputFile;
 use crate::pair::pair;
-use crate::progress;
+use crate::{json, progress};
 use findings::Findings;
 use names::Names;
+use report::VerifyReport;
 use scan::Scan;
 pub(crate) use scan::read;
 use text::many;
@@ -112,11 +115,12 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<(), Failure> {
         sign.finish_and_clear();
         file.write(page.as_bytes())?;
     }
+    let report = VerifyReport::new(&names, &found);
     let mut out = io::stdout().lock();
     if args.json {
-        writeln!(out, "{:#}", json::json(&names, &found))?;
+        json::print(&mut out, &report)?;
     } else {
-        text::text(&mut out, &names, &found, args.show)?;
+        report.text(&mut out, args.show)?;
         if let Some(file) = &page {
             writeln!(out, "{}: the report with pictures", file.name())?;
         }
@@ -132,7 +136,8 @@ fn limits(args: &VerifyArgs) -> Limits {
 
 /// A failure, if a record was not good, or if something beside the records is not used.
 fn verdict(found: &Findings) -> Result<(), Failure> {
-    let oversights: Vec<String> = found.oversights.iter().map(|oversight| format!(" There are {oversight}")).collect();
+    let oversights: Vec<String> =
+        found.beside.oversights.iter().map(|oversight| format!(" There are {oversight}")).collect();
     let oversights = oversights.concat();
     let (bad, unread) = (found.bad_records(), found.unread_records());
     let records = many(found.records, "record");

@@ -8,7 +8,8 @@ use std::time::Duration;
 use forebay_printable::printable;
 use forebay_proto::v1::AuditReply;
 
-use super::{AuditAnswer, Audited, json};
+use super::report::LedgerReport;
+use super::{AuditAnswer, Audited};
 use crate::failure::Failure;
 
 /// What was reported of each ledger: the epochs below this one.
@@ -81,7 +82,7 @@ pub(super) fn follow(
         for ledger in ledgers.iter().filter(|(_, reply)| !reply.epochs.is_empty()) {
             let audited = Audited::new(ledger)?;
             audited.epochs.iter().for_each(|epoch| answer.add(epoch));
-            tell(&mut io::stdout().lock(), &audited, as_json)?;
+            tell(&mut io::stdout().lock(), &LedgerReport::new(&audited), as_json)?;
         }
         if !ledgers.is_empty() && ledgers.iter().all(|(_, reply)| is_done(reply)) {
             return answer.end();
@@ -91,16 +92,13 @@ pub(super) fn follow(
     }
 }
 
-/// A line for each epoch, each of its sources and each of its groups, or an object for all of them.
-fn tell(out: &mut impl Write, audited: &Audited<'_>, as_json: bool) -> io::Result<()> {
+/// A line for each epoch, each of its sources and each of its groups, or an object in a line for all of them.
+fn tell(out: &mut impl Write, report: &LedgerReport<'_>, as_json: bool) -> io::Result<()> {
     if as_json {
-        writeln!(out, "{}", json::ledger(audited))?;
+        serde_json::to_writer(&mut *out, report)?;
+        writeln!(out)?;
     } else {
-        for epoch in &audited.epochs {
-            writeln!(out, "{}: {epoch}", audited.ledger)?;
-            epoch.sources.iter().try_for_each(|source| writeln!(out, "    {source}"))?;
-            epoch.groups.iter().try_for_each(|group| writeln!(out, "    {group}"))?;
-        }
+        report.follow_text(out)?;
     }
     out.flush()
 }

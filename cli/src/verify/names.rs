@@ -58,11 +58,16 @@ impl Names<'_> {
 
     /// A label for people.
     pub(super) fn shown_label(&self, label: i64) -> String {
-        match (self.class(label), label) {
-            (Some(class), _) => printable(class).to_string(),
-            (None, -1) => "no label".to_owned(),
-            (None, number) => number.to_string(),
-        }
+        shown_label(self.class(label), label)
+    }
+}
+
+/// A label with its class, for people.
+pub(super) fn shown_label(class: Option<&str>, label: i64) -> String {
+    match (class, label) {
+        (Some(class), _) => printable(class).to_string(),
+        (None, -1) => "no label".to_owned(),
+        (None, number) => number.to_string(),
     }
 }
 

@@ -16,7 +16,7 @@ use minijinja::{Environment, UndefinedBehavior};
 use serde::Serialize;
 
 use super::checked::Trouble;
-use super::findings::{BadGroup, Findings};
+use super::findings::{BadGroup, Beside, Findings};
 use super::names::Names;
 use super::text::{column_line, further_line, many};
 use super::thumbnail::{Thumbnail, thumbnails};
@@ -106,10 +106,11 @@ struct PageWriter<'a> {
 
 /// The whole page.
 pub(super) fn page(names: &Names<'_>, found: &Findings, limits: &Limits) -> String {
-    let bad = found.bad.iter().take(REASONS).flat_map(|group| group.records.iter().take(OF_REASON));
-    let twins = found.twins.iter().take(TWINS).map(|group| group.records[0]);
-    let misnamed = found.misnamed.iter().take(OF_REASON).copied();
-    let shown = bad.map(|(record, _)| *record).chain(twins).chain(misnamed).chain(found.shown.keys().copied());
+    let bad = found.troubles.bad.iter().take(REASONS).flat_map(|group| group.records.iter().take(OF_REASON));
+    let twins = found.contents.twins.iter().take(TWINS).map(|group| group.records[0]);
+    let misnamed = found.contents.misnamed.iter().take(OF_REASON).copied();
+    let shown =
+        bad.map(|(record, _)| *record).chain(twins).chain(misnamed).chain(found.selection.pictures.keys().copied());
     let shown: BTreeSet<u64> = shown.collect();
     let thumbnails = thumbnails(names.source, &shown, limits);
     PageWriter { names, found, thumbnails }.page().html()
@@ -127,23 +128,23 @@ impl Page {
 
 impl PageWriter<'_> {
     fn page(&self) -> Page {
-        let (found, extremes) = (self.found, &self.found.extremes);
+        let (found, selection) = (self.found, &self.found.selection);
         let sections = [
-            ("Bad records", self.bad(&found.bad)),
-            ("Not read because the storage failed", self.bad(&found.unread)),
+            ("Bad records", self.bad(&found.troubles.bad)),
+            ("Not read because the storage failed", self.bad(&found.troubles.unread)),
             ("Sizes", self.sizes()),
             ("Kinds of good pictures", self.kinds()),
             ("Labels", self.labels()),
             ("Columns", self.columns()),
             ("Pages, frames and bands that are not read", self.further()),
-            ("Beside the records, and not used", list(found.oversights.iter().map(ToString::to_string))),
+            ("Beside the records, and not used", list(found.beside.oversights.iter().map(ToString::to_string))),
             ("Duplicates", self.twins()),
             ("The extension is of another format", self.misnamed()),
             ("Files that no record is read from", self.strays()),
-            ("Longest and thinnest", self.gallery(&extremes.longest)),
-            ("Smallest", self.gallery(&extremes.smallest)),
-            ("Largest", self.gallery(&extremes.largest)),
-            ("A random sample", self.gallery(&found.sample)),
+            ("Longest and thinnest", self.gallery(&selection.longest)),
+            ("Smallest", self.gallery(&selection.smallest)),
+            ("Largest", self.gallery(&selection.largest)),
+            ("A random sample", self.gallery(&selection.sample)),
         ];
         let sections = sections.into_iter().map(|(title, parts)| Section { title, parts });
         Page {
@@ -156,8 +157,9 @@ impl PageWriter<'_> {
 
     fn cards(&self) -> Vec<Card> {
         let found = self.found;
-        let strays = found.strays.as_ref().map(|strays| strays.files.len().to_string());
-        let not_used: u64 = found.oversights.iter().map(|oversight| oversight.count).sum();
+        let Beside { oversights, strays } = &found.beside;
+        let strays = strays.as_ref().map(|strays| strays.files.len().to_string());
+        let not_used: u64 = oversights.iter().map(|oversight| oversight.count).sum();
         let plain = |what, number: String| Card { what, number, odd: false };
         let odd = |what, number: u64| Card { what, number: number.to_string(), odd: number > 0 };
         vec![
@@ -165,8 +167,8 @@ impl PageWriter<'_> {
             plain("bytes read", format!("{:#}", ByteSize(found.bytes))),
             odd("bad", found.bad_records()),
             odd("not read", found.unread_records()),
-            odd("duplicates", found.surplus()),
-            odd("misnamed", found.misnamed.len() as u64),
+            odd("duplicates", found.contents.surplus()),
+            odd("misnamed", found.contents.misnamed.len() as u64),
             odd("not used", not_used),
             plain("other files", strays.unwrap_or_else(|| "unknown".to_owned())),
         ]
@@ -210,7 +212,12 @@ impl PageWriter<'_> {
                 height: *height,
                 jpeg: BASE64_STANDARD.encode(jpeg),
             }),
-            size: self.found.shown.get(&record).map(|picture| format!("{} × {}", picture.width, picture.height)),
+            size: self
+                .found
+                .selection
+                .pictures
+                .get(&record)
+                .map(|picture| format!("{} × {}", picture.width, picture.height)),
             lines: label.into_iter().chain(caption.map(|text| shortened(text))).collect(),
             more,
         }
@@ -222,7 +229,7 @@ impl PageWriter<'_> {
     }
 
     fn sizes(&self) -> Vec<PagePart> {
-        let sizes = &self.found.sizes;
+        let sizes = &self.found.pictures.sizes;
         let number = |number: u64| HumanCount(number).to_string();
         let charts = [
             Histogram::of("width in pixels", sizes.width.as_ref(), number),
@@ -234,7 +241,7 @@ impl PageWriter<'_> {
     }
 
     fn kinds(&self) -> Vec<PagePart> {
-        let found = self.found;
+        let found = &self.found.pictures;
         if found.kinds.is_empty() {
             return Vec::new();
         }
@@ -269,7 +276,7 @@ impl PageWriter<'_> {
     }
 
     fn twins(&self) -> Vec<PagePart> {
-        let twins = &self.found.twins;
+        let twins = &self.found.contents.twins;
         if twins.is_empty() {
             return Vec::new();
         }
@@ -291,19 +298,20 @@ impl PageWriter<'_> {
     }
 
     fn misnamed(&self) -> Vec<PagePart> {
-        let (shown, rest) = self.found.misnamed.split_at(self.found.misnamed.len().min(OF_REASON));
+        let misnamed = &self.found.contents.misnamed;
+        let (shown, rest) = misnamed.split_at(misnamed.len().min(OF_REASON));
         let mut parts = self.gallery(shown);
         parts.extend(list(rest.iter().map(|record| self.names.shown(*record))));
         parts
     }
 
     fn further(&self) -> Vec<PagePart> {
-        let each = self.found.further.iter();
+        let each = self.found.pictures.further.iter();
         list(each.map(|((kind, what), totals)| further_line(kind.name(), what.name(), totals)))
     }
 
     fn strays(&self) -> Vec<PagePart> {
-        let Some(strays) = &self.found.strays else { return Vec::new() };
+        let Some(strays) = &self.found.beside.strays else { return Vec::new() };
         let hidden = (strays.hidden > 0).then(|| format!("{} not looked at.", many(strays.hidden, "hidden name")));
         let files = list(strays.files.iter().map(|path| self.names.shown_path(path)));
         hidden.map(PagePart::Note).into_iter().chain(files).collect()

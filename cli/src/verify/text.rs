@@ -1,14 +1,16 @@
 //! The report for a terminal. Names and reasons are shown without what commands a terminal.
 
+use std::fmt::Display;
 use std::io::{self, Write};
 
 use forebay_printable::printable;
 use forebay_road::ByteSize;
 use indicatif::HumanCount;
 
-use super::findings::{BadGroup, ColumnTotals, Findings, FurtherTotals};
+use super::columns::ColumnTotals;
 use super::histogram::Spread;
-use super::names::Names;
+use super::pictures::FurtherTotals;
+use super::report::{BadRecord, ColumnReport, FurtherReport, LabelReport, TwinReport, VerifyReport};
 
 /// Bars of a histogram, from nothing to the highest.
 const BARS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
@@ -16,33 +18,101 @@ const BARS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '
 /// Most reasons that are shown: a damaged dataset may have as many as it has records.
 const REASONS: usize = 25;
 
-/// Writes the report, with `most` names of each list.
-pub(super) fn text(out: &mut impl Write, names: &Names<'_>, found: &Findings, most: usize) -> io::Result<()> {
-    let dataset = names.title();
-    writeln!(out, "{dataset}: {}, {:#}", many(found.records, "record"), ByteSize(found.bytes))?;
-    bad(out, names, "bad", &found.bad, most)?;
-    bad(out, names, "not read because the storage failed", &found.unread, most)?;
-    pictures(out, found)?;
-    for ((kind, what), totals) in &found.further {
-        writeln!(out, "not read    {}", further_line(kind.name(), what.name(), totals))?;
-        list(out, "  ", totals.records.iter().map(|record| one(names, *record)), most)?;
+impl VerifyReport<'_> {
+    /// Writes the report, with `most` names of each list.
+    pub(super) fn text(&self, out: &mut impl Write, most: usize) -> io::Result<()> {
+        writeln!(out, "{}: {}, {:#}", self.names.title(), many(self.records, "record"), ByteSize(self.bytes))?;
+        bad(out, "bad", &self.bad, most)?;
+        bad(out, "not read because the storage failed", &self.unread, most)?;
+        self.pictures(out)?;
+        for FurtherReport { name, what, files, totals, .. } in &self.further {
+            writeln!(out, "not read    {}", further_line(name, what, totals))?;
+            list(out, "  ", files.iter(), most)?;
+        }
+        self.labels(out, most)?;
+        for ColumnReport { totals, classes } in &self.columns {
+            writeln!(out, "column      {}", column_line(totals))?;
+            list(out, "  ", classes.iter().map(|class| format!("{} {}", class.items, class.shown())), most)?;
+        }
+        self.duplicates(out, most)?;
+        if !self.misnamed.is_empty() {
+            let count = many(self.misnamed.len() as u64, "record");
+            writeln!(out, "misnamed    {count} with the extension of another format")?;
+            list(out, "  ", self.misnamed.iter(), most)?;
+        }
+        for oversight in self.not_used() {
+            writeln!(out, "not used    {oversight}")?;
+        }
+        self.unreferenced(out, most)
     }
-    labels(out, names, found, most)?;
-    for column in &found.columns {
-        writeln!(out, "column      {}", column_line(column))?;
-        let classes = column.classes.iter().map(|(label, count)| format!("{count} {}", names.shown_label(*label)));
-        list(out, "  ", classes, most)?;
+
+    fn pictures(&self, out: &mut impl Write) -> io::Result<()> {
+        let kinds: Vec<String> = self.kinds.iter().map(|kind| format!("{} {}", kind.records, kind.name)).collect();
+        writeln!(out, "good        {}", if kinds.is_empty() { "none".to_owned() } else { kinds.join("; ") })?;
+        if self.turned > 0 {
+            writeln!(out, "turned      {} by EXIF", many(self.turned, "picture"))?;
+        }
+        let number = |number: u64| HumanCount(number).to_string();
+        let bytes = |number: u64| format!("{:#}", ByteSize(number));
+        spread(out, "width", self.sizes.width.as_ref(), number)?;
+        spread(out, "height", self.sizes.height.as_ref(), number)?;
+        spread(out, "pixels", self.sizes.pixels.as_ref(), number)?;
+        spread(out, "file", self.sizes.bytes.as_ref(), bytes)
     }
-    twins(out, names, found, most)?;
-    if !found.misnamed.is_empty() {
-        let count = many(found.misnamed.len() as u64, "record");
-        writeln!(out, "misnamed    {count} with the extension of another format")?;
-        list(out, "  ", found.misnamed.iter().map(|record| one(names, *record)), most)?;
+
+    fn labels(&self, out: &mut impl Write, most: usize) -> io::Result<()> {
+        if self.labels.iter().all(LabelReport::is_none) {
+            return writeln!(out, "labels      none");
+        }
+        let counts = || self.labels.iter().map(|label| label.records);
+        let (fewest, largest) = (counts().min().unwrap_or(0), counts().max().unwrap_or(0));
+        let (one, several) =
+            if self.names.source.classes().is_empty() { ("number", "different numbers") } else { ("class", "classes") };
+        let what = if self.labels.len() == 1 { one } else { several };
+        writeln!(out, "labels      {} {what}, {fewest} to {largest} records each", self.labels.len())?;
+        list(out, "  ", self.labels.iter().map(|label| format!("{} {}", label.records, label.shown())), most)
     }
-    for oversight in &found.oversights {
-        writeln!(out, "not used    {oversight}")?;
+
+    fn duplicates(&self, out: &mut impl Write, most: usize) -> io::Result<()> {
+        if self.duplicates.is_empty() {
+            return writeln!(out, "duplicates  none");
+        }
+        let groups = many(self.duplicates.len() as u64, "group");
+        let surplus = many(self.surplus, "record");
+        write!(out, "duplicates  {groups} of records with equal bytes, {surplus} more than contents")?;
+        match self.duplicates.iter().filter(|group| group.labels_differ).count() as u64 {
+            0 => writeln!(out)?,
+            different => writeln!(out, "; {} with different labels", many(different, "group"))?,
+        }
+        let line = |group: &TwinReport<'_>| {
+            let shown: Vec<String> = group.files.iter().take(most).map(ToString::to_string).collect();
+            let rest = group.files.len().saturating_sub(most);
+            let more = if rest > 0 { format!(" and {rest} more") } else { String::new() };
+            let labels = if group.labels_differ { " (different labels)" } else { "" };
+            format!("{}{more}{labels}", shown.join(" = "))
+        };
+        list(out, "  ", self.duplicates.iter().map(line), most)
     }
-    strays(out, names, found, most)
+
+    fn unreferenced(&self, out: &mut impl Write, most: usize) -> io::Result<()> {
+        let Some(strays) = self.unreferenced else { return Ok(()) };
+        let hidden =
+            if strays.hidden > 0 { format!(" ({} hidden not looked at)", strays.hidden) } else { String::new() };
+        match strays.files.len() as u64 {
+            0 => writeln!(out, "other files none{hidden}")?,
+            count => {
+                let kinds = strays.extensions();
+                let shown =
+                    kinds.iter().take(most).map(|(extension, count)| format!("{count} {}", printable(extension)));
+                let shown: Vec<String> = shown.collect();
+                let more = if kinds.len() > most { ", ..." } else { "" };
+                let files = many(count, "file");
+                writeln!(out, "other files {files} that no record is read from{hidden}: {}{more}", shown.join(", "))?;
+            }
+        }
+        list(out, "  ", strays.files.iter().map(|path| self.names.shown_path(path)), most)?;
+        list(out, "  cannot be read: ", strays.unread.iter().map(|path| self.names.shown_path(path)), most)
+    }
 }
 
 /// What files of one kind have beside the pictures that are read, in a line.
@@ -67,15 +137,11 @@ pub(super) fn column_line(totals: &ColumnTotals) -> String {
     format!("{name}, {column_type}{of}: {counts}, {nulls} null")
 }
 
-fn one(names: &Names<'_>, record: u64) -> String {
-    format!("#{record} {}", names.shown(record))
-}
-
 /// The first of these lines, and how many are left out.
 fn list(
     out: &mut impl Write,
     indent: &str,
-    lines: impl ExactSizeIterator<Item = String>,
+    lines: impl ExactSizeIterator<Item = impl Display>,
     most: usize,
 ) -> io::Result<()> {
     let rest = lines.len().saturating_sub(most);
@@ -85,34 +151,19 @@ fn list(
     if rest > 0 { writeln!(out, "{indent}and {rest} more") } else { Ok(()) }
 }
 
-fn bad(out: &mut impl Write, names: &Names<'_>, what: &str, groups: &[BadGroup], most: usize) -> io::Result<()> {
-    for group in groups.iter().take(REASONS) {
-        let count = many(group.records.len() as u64, "record");
-        writeln!(out, "{count} {what}: {}", printable(&group.reason))?;
-        let line = |(record, trouble): &(u64, super::checked::Trouble)| {
-            let reason = trouble.to_string();
-            let own = if reason == group.reason { String::new() } else { format!(": {}", printable(&reason)) };
-            one(names, *record) + &own
+fn bad(out: &mut impl Write, what: &str, records: &[BadRecord<'_>], most: usize) -> io::Result<()> {
+    let mut groups = records.chunk_by(|one, other| one.group == other.group);
+    for group in groups.by_ref().take(REASONS) {
+        let reason = group[0].group;
+        writeln!(out, "{} {what}: {}", many(group.len() as u64, "record"), printable(reason))?;
+        let line = |bad: &BadRecord<'_>| {
+            let own = if bad.reason == reason { String::new() } else { format!(": {}", printable(&bad.reason)) };
+            format!("{}{own}", bad.record)
         };
-        list(out, "  ", group.records.iter().map(line), most)?;
+        list(out, "  ", group.iter().map(line), most)?;
     }
-    let rest: usize = groups.iter().skip(REASONS).map(|group| group.records.len()).sum();
+    let rest: usize = groups.map(<[_]>::len).sum();
     if rest > 0 { writeln!(out, "{} {what} for other reasons", many(rest as u64, "record")) } else { Ok(()) }
-}
-
-fn pictures(out: &mut impl Write, found: &Findings) -> io::Result<()> {
-    let kinds: Vec<String> = found.kinds.iter().map(|(kind, count)| format!("{count} {}", kind.name())).collect();
-    writeln!(out, "good        {}", if kinds.is_empty() { "none".to_owned() } else { kinds.join("; ") })?;
-    if found.turned > 0 {
-        writeln!(out, "turned      {} by EXIF", many(found.turned, "picture"))?;
-    }
-    let number = |number: u64| HumanCount(number).to_string();
-    let bytes = |number: u64| format!("{:#}", ByteSize(number));
-    let sizes = &found.sizes;
-    spread(out, "width", sizes.width.as_ref(), number)?;
-    spread(out, "height", sizes.height.as_ref(), number)?;
-    spread(out, "pixels", sizes.pixels.as_ref(), number)?;
-    spread(out, "file", sizes.bytes.as_ref(), bytes)
 }
 
 fn spread(out: &mut impl Write, what: &str, of: Option<&Spread>, show: fn(u64) -> String) -> io::Result<()> {
@@ -126,55 +177,4 @@ fn bars(spread: &Spread) -> String {
     let steps = BARS.len() as u64 - 1;
     let bar = |count: u64| (u128::from(count) * u128::from(steps)).div_ceil(u128::from(spread.highest().max(1)));
     spread.ranges.iter().map(|range| BARS[usize::try_from(bar(range.count)).unwrap_or(0)]).collect()
-}
-
-fn labels(out: &mut impl Write, names: &Names<'_>, found: &Findings, most: usize) -> io::Result<()> {
-    if found.labels.keys().all(|label| *label == -1) {
-        return writeln!(out, "labels      none");
-    }
-    let (fewest, largest) = (found.labels.values().min().unwrap_or(&0), found.labels.values().max().unwrap_or(&0));
-    let (one, several) =
-        if names.source.classes().is_empty() { ("number", "different numbers") } else { ("class", "classes") };
-    let what = if found.labels.len() == 1 { one } else { several };
-    writeln!(out, "labels      {} {what}, {fewest} to {largest} records each", found.labels.len())?;
-    list(out, "  ", found.labels.iter().map(|(label, count)| format!("{count} {}", names.shown_label(*label))), most)
-}
-
-fn twins(out: &mut impl Write, names: &Names<'_>, found: &Findings, most: usize) -> io::Result<()> {
-    if found.twins.is_empty() {
-        return writeln!(out, "duplicates  none");
-    }
-    let groups = many(found.twins.len() as u64, "group");
-    let surplus = many(found.surplus(), "record");
-    write!(out, "duplicates  {groups} of records with equal bytes, {surplus} more than contents")?;
-    match found.twins.iter().filter(|group| group.labels_differ).count() as u64 {
-        0 => writeln!(out)?,
-        different => writeln!(out, "; {} with different labels", many(different, "group"))?,
-    }
-    let line = |group: &super::findings::TwinGroup| {
-        let shown: Vec<String> = group.records.iter().take(most).map(|record| one(names, *record)).collect();
-        let rest = group.records.len().saturating_sub(most);
-        let more = if rest > 0 { format!(" and {rest} more") } else { String::new() };
-        let labels = if group.labels_differ { " (different labels)" } else { "" };
-        format!("{}{more}{labels}", shown.join(" = "))
-    };
-    list(out, "  ", found.twins.iter().map(line), most)
-}
-
-fn strays(out: &mut impl Write, names: &Names<'_>, found: &Findings, most: usize) -> io::Result<()> {
-    let Some(strays) = &found.strays else { return Ok(()) };
-    let hidden = if strays.hidden > 0 { format!(" ({} hidden not looked at)", strays.hidden) } else { String::new() };
-    match strays.files.len() as u64 {
-        0 => writeln!(out, "other files none{hidden}")?,
-        count => {
-            let kinds = strays.extensions();
-            let shown = kinds.iter().take(most).map(|(extension, count)| format!("{count} {}", printable(extension)));
-            let shown: Vec<String> = shown.collect();
-            let more = if kinds.len() > most { ", ..." } else { "" };
-            let files = many(count, "file");
-            writeln!(out, "other files {files} that no record is read from{hidden}: {}{more}", shown.join(", "))?;
-        }
-    }
-    list(out, "  ", strays.files.iter().map(|path| names.shown_path(path)), most)?;
-    list(out, "  cannot be read: ", strays.unread.iter().map(|path| names.shown_path(path)), most)
 }
