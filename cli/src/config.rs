@@ -43,17 +43,22 @@ pub(crate) fn run(args: &ConfigArgs) -> Result<(), Failure> {
     match &args.check {
         None => out.write_all(Config::example().as_bytes())?,
         Some(file) => {
-            let name = printable(file);
-            let config = Config::check(&text(file)?, &name.to_string(), &Surroundings::of_process())?;
+            let name = printable(file).to_string();
+            let config = Config::check(&text(file)?, &name, &Surroundings::of_process())?;
             let streams: Vec<&str> = config.streams.keys().map(String::as_str).collect();
-            match streams.len() {
-                0 => writeln!(out, "{name}: no mistakes, but no [streams.NAME] either.")?,
-                1 => writeln!(out, "{name}: no mistakes; 1 stream: {}.", streams[0])?,
-                count => writeln!(out, "{name}: no mistakes; {count} streams: {}.", streams.join(", "))?,
-            }
+            checked(&mut out, &name, &streams)?;
         }
     }
     Ok(())
+}
+
+/// Says that a configuration has no mistakes, and which streams it has.
+fn checked(out: &mut impl Write, name: &str, streams: &[&str]) -> io::Result<()> {
+    match streams {
+        [] => writeln!(out, "{name}: no mistakes, but no [streams.NAME] either."),
+        [stream] => writeln!(out, "{name}: no mistakes; 1 stream: {stream}."),
+        _ => writeln!(out, "{name}: no mistakes; {} streams: {}.", streams.len(), streams.join(", ")),
+    }
 }
 
 /// Prints what a stream of a configuration has in place of a recipe.
@@ -98,4 +103,30 @@ pub(crate) fn read(file: &Path) -> Result<Config, Failure> {
 
 fn text(file: &Path) -> Result<String, Failure> {
     Config::text_of(file).map_err(|error| Failure::Failed(error.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_configuration_without_mistakes_is_told_with_its_streams() {
+        let mut out = Vec::new();
+        for streams in [&[][..], &["train"], &["eval", "train"]] {
+            checked(&mut out, "forebay.toml", streams).unwrap();
+        }
+        insta::assert_snapshot!("config_check_text", String::from_utf8(out).unwrap());
+    }
+
+    #[test]
+    fn a_recipe_is_told_as_a_configuration_has_it() {
+        let mut out = Vec::new();
+        for text in ["yolo_eval", "{ name = \"dinov2\", local_crops_number = 1 }"] {
+            recipe(&mut out, &value(text)).unwrap();
+            writeln!(out).unwrap();
+        }
+        insta::assert_snapshot!("config_recipe_text", String::from_utf8(out).unwrap());
+        let refused = recipe(&mut Vec::new(), &value("{ name = \"timm_eval\", size = 0, side = 3 }")).unwrap_err();
+        insta::assert_snapshot!("config_recipe_refusal", refused.to_string());
+    }
 }

@@ -5,7 +5,8 @@ mod augmentations;
 mod caption;
 mod grid;
 
-use std::io::{self, Write as _};
+use std::fmt::Display;
+use std::io::{self, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -77,7 +78,7 @@ pub(crate) fn run(args: &PreviewArgs) -> Result<(), Failure> {
     let timeout = args.path.is_none().then(|| args.daemon.timeout());
     let default = Options::default();
     let options = Options { credits: 1, attach_timeout: timeout.unwrap_or(default.attach_timeout), ..default };
-    let fail = |error: &dyn std::fmt::Display| Failure::Failed(error.to_string());
+    let fail = |error: &dyn Display| Failure::Failed(error.to_string());
     let sign = progress::sign("waiting for a batch");
     let mut session = Session::attach(target(args)?, options, &mut Patient).map_err(|error| fail(&error))?;
     let classes = session.info().classes.clone();
@@ -98,13 +99,20 @@ pub(crate) fn run(args: &PreviewArgs) -> Result<(), Failure> {
     let bad = bad(&mut session)?;
     session.close().map_err(|error| fail(&error))?;
     args.output.write(&sheet)?;
-    let mut out = io::stdout().lock();
-    let (name, width, height) = (args.output.name(), sheet.width(), sheet.height());
-    writeln!(out, "{name}: {shown} pictures, {width} x {height} pixels")?;
-    if bad.count() > 0 {
-        writeln!(out, "left out, {bad}")?;
-    }
-    Ok(())
+    let size = (sheet.width(), sheet.height());
+    Ok(text(&mut io::stdout().lock(), &args.output.name(), &format_args!("{shown} pictures"), size, &bad)?)
+}
+
+/// Says what is on a sheet of `size` (width, height), and which pictures are not.
+fn text(
+    out: &mut impl Write,
+    file: &str,
+    pictures: &dyn Display,
+    (width, height): (u32, u32),
+    bad: &BadPictures,
+) -> io::Result<()> {
+    writeln!(out, "{file}: {pictures}, {width} x {height} pixels")?;
+    if bad.count() > 0 { writeln!(out, "left out, {bad}") } else { Ok(()) }
 }
 
 /// Those that were left out so far.
@@ -134,4 +142,19 @@ fn target(args: &PreviewArgs) -> Result<Target, Failure> {
         }
     }
     Ok(Target::Private { daemon, number, settings: settings.to_string(), files: None })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sheet_names_the_pictures_that_are_not_on_it() {
+        let mut bad = BadPictures::default();
+        let mut out = Vec::new();
+        text(&mut out, "preview.png", &"24 pictures", (1064, 944), &bad).unwrap();
+        bad.add(3, "a\u{1b}.jpg".to_owned(), "The data ends early.".to_owned());
+        text(&mut out, "preview.png", &"23 pictures", (1064, 944), &bad).unwrap();
+        insta::assert_snapshot!("preview_text", String::from_utf8(out).unwrap());
+    }
 }

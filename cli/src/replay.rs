@@ -1,6 +1,6 @@
 //! `forebay replay`: makes the pictures of one record again, as training saw them in an epoch, before they were mixed.
 
-use std::io::{self, Write as _};
+use std::io::{self, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -56,14 +56,23 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<(), Failure> {
     let views = views.map_err(|error| Failure::Failed(format!("{error}.")))?;
     let mut out = io::stdout().lock();
     for view in &views {
-        let repeat = if args.repeat == 0 { String::new() } else { format!("-repeat-{}", args.repeat) };
-        let name = format!("record-{}-epoch-{}{repeat}-{}.npy", args.record, args.epoch, view.name);
-        let file = OutputFile::from(args.output.join(name));
+        let file = OutputFile::from(args.output.join(file_name(turn, args.epoch, &view.name)));
         file.write(&npy(view))?;
         let (height, width, _) = view.recipe.shape();
-        writeln!(out, "{}: {height} x {width}", file.name())?;
+        line(&mut out, &file, (height, width))?;
     }
     Ok(())
+}
+
+/// The name of a view's file.
+fn file_name(turn: Turn, epoch: u64, view: &str) -> String {
+    let repeat = if turn.repeat() == 0 { String::new() } else { format!("-repeat-{}", turn.repeat()) };
+    format!("record-{}-epoch-{epoch}{repeat}-{view}.npy", turn.record())
+}
+
+/// Says what was written.
+fn line(out: &mut impl Write, file: &OutputFile, (height, width): (u32, u32)) -> io::Result<()> {
+    writeln!(out, "{}: {height} x {width}", file.name())
 }
 
 /// A view as a file of numpy, which has no bfloat16 and gets its bits.
@@ -89,4 +98,19 @@ fn npy(view: &ReplayedView) -> Vec<u8> {
     file.extend(format!("{text:<width$}\n", width = len - 1).bytes());
     file.extend_from_slice(&view.bytes);
     file
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_view_is_told_with_its_file_and_its_height_and_width() {
+        let mut out = Vec::new();
+        for (turn, view) in [(Turn::new(7, 0), "images"), (Turn::new(7, 2), "local_0")] {
+            let file = OutputFile::from(PathBuf::from("out\u{1b}").join(file_name(turn, 3, view)));
+            line(&mut out, &file, (96, 224)).unwrap();
+        }
+        insta::assert_snapshot!("replay_text", String::from_utf8(out).unwrap());
+    }
 }

@@ -1,6 +1,6 @@
 //! `forebay run`: manages the runs of streams.
 
-use std::io::{self, Write as _};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use forebay_daemon::config::{Config, Surroundings};
@@ -39,7 +39,12 @@ pub(crate) fn run(command: &RunCommand) -> Result<(), Failure> {
     } else {
         forget(stream, config.as_deref())?
     };
-    Ok(writeln!(io::stdout(), "stream {stream} starts again at epoch 0 in run \"{run}\"")?)
+    Ok(text(&mut io::stdout(), stream, &run)?)
+}
+
+/// Says what begins.
+fn text(out: &mut impl Write, stream: &str, run: &str) -> io::Result<()> {
+    writeln!(out, "stream {stream} starts again at epoch 0 in run \"{run}\"")
 }
 
 fn configuration(file: Option<&Path>) -> Result<Config, Failure> {
@@ -82,4 +87,21 @@ fn forget(stream: &str, config: Option<&Path>) -> Result<String, Failure> {
         return Err(Failure::Failed(format!("{} has no run \"{run}\" of stream \"{stream}\".", printable(&file))));
     }
     Ok(run)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_new_run_is_told_with_its_name_and_what_is_missing_with_its_place() {
+        let mut out = Vec::new();
+        text(&mut out, "train", "default").unwrap();
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("forebay.toml");
+        std::fs::write(&file, format!("[coordinator]\npath = \"{}\"\n", dir.path().display())).unwrap();
+        let refused = forget("train", Some(&file)).unwrap_err().to_string();
+        writeln!(out, "{}", refused.replace(dir.path().to_str().unwrap(), "FOLDER")).unwrap();
+        insta::assert_snapshot!("run_text", String::from_utf8(out).unwrap());
+    }
 }

@@ -1,6 +1,6 @@
 //! `forebay sample`: makes a folder of generated pictures in class folders. They are the same on every machine.
 
-use std::io::{self, Write as _};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::{fs, thread};
@@ -43,9 +43,12 @@ pub(crate) fn run(args: &SampleArgs) -> Result<(), Failure> {
     let failed = |error| Failure::Failed(format!("The folder \"{}\" cannot be filled: {error}.", printable(&args.dir)));
     prepare(args, classes).map_err(failed)?;
     write_all(args, classes).map_err(failed)?;
-    let SampleArgs { dir, count, .. } = args;
-    writeln!(io::stdout(), "{}: {count} pictures in {classes} class folders.", printable(dir))?;
-    Ok(())
+    Ok(text(&mut io::stdout(), &args.dir, args.count, classes)?)
+}
+
+/// Says what was made.
+fn text(out: &mut impl Write, dir: &Path, count: u64, classes: u64) -> io::Result<()> {
+    writeln!(out, "{}: {count} pictures in {classes} class folders.", printable(dir))
 }
 
 /// Makes the class folders. Files that are already in the folder are never touched.
@@ -94,4 +97,16 @@ fn write_one(args: &SampleArgs, classes: u64, number: u64) -> io::Result<()> {
 
 fn class_folder(dir: &Path, class: u64) -> PathBuf {
     dir.join(format!("class-{class}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_made_is_told() {
+        let mut out = Vec::new();
+        text(&mut out, Path::new("pictures\u{1b}"), 300, 3).unwrap();
+        insta::assert_snapshot!("sample_text", String::from_utf8(out).unwrap());
+    }
 }

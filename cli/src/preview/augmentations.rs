@@ -1,6 +1,6 @@
 //! One record in several epochs: what the transforms of a stream make of it, with what was drawn.
 
-use std::io::{self, Write as _};
+use std::io;
 use std::sync::Arc;
 
 use forebay_pixels as pixels;
@@ -11,7 +11,8 @@ use image::RgbImage;
 use serde_json::{Map, Value};
 
 use super::grid::{GridCell, grid};
-use super::{PreviewArgs, caption};
+use super::{PreviewArgs, caption, text};
+use crate::bad::BadPictures;
 use crate::chosen::ChosenStream;
 use crate::contact::{arranged, floats};
 use crate::failure::Failure;
@@ -51,10 +52,9 @@ pub(super) fn run(args: &PreviewArgs) -> Result<(), Failure> {
     let columns = if views == 1 { args.columns } else { views };
     let sheet = grid(&cells, columns);
     args.output.write(&sheet)?;
-    let (name, width, height) = (args.output.name(), sheet.width(), sheet.height());
-    let locator = source.locator(record);
-    writeln!(io::stdout(), "{name}: {} pictures of {locator}, {width} x {height} pixels", cells.len())?;
-    Ok(())
+    let pictures = format!("{} pictures of {}", cells.len(), source.locator(record));
+    let size = (sheet.width(), sheet.height());
+    Ok(text(&mut io::stdout().lock(), &args.output.name(), &pictures, size, &BadPictures::default())?)
 }
 
 /// What the command line says about transforms, beside `--set`.
