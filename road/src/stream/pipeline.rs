@@ -300,7 +300,11 @@ impl Pipeline {
                 Arc::new(SuspectOrder::new(self.document.clone(), settings.read_timeout)),
             )
             .counted_in(Arc::clone(&self.meters.decoded)),
-            finish: Finish { mixer, targets: dataset.targets().writer(self.follows()), meter: Arc::clone(&self.meters.batch) },
+            finish: Finish {
+                mixer,
+                targets: dataset.targets().writer(self.follows()),
+                meter: Arc::clone(&self.meters.batch),
+            },
             progress: ledger.updates().progress(),
             outlet: Outlet { stream: self.identity.to_string(), output, fates: delivery.fates() },
         };
