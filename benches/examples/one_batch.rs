@@ -26,7 +26,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         stream: "train".into(),
         worker: "here".into(),
         spec: Some(spec.clone()),
-        shard_size: BATCH.into(),
+        lease_size: BATCH.into(),
         incarnation: 1,
         epochs: 1,
         ..Default::default()

@@ -73,7 +73,7 @@ impl Coordinator {
     ///     run: "first".into(),
     ///     stream: "train".into(),
     ///     spec: Some(spec),
-    ///     shard_size: 32,
+    ///     lease_size: 32,
     ///     worker: "node-1".into(),
     ///     incarnation: 1,
     ///     ..Default::default()

@@ -205,7 +205,7 @@ fn serve(path: &Path) -> (Handle, OpenReply) {
         run: "run".to_owned(),
         stream: "train".to_owned(),
         spec: Some(LedgerSpec { fingerprint: vec![0; 32], records: 100, permutation: 1, ..LedgerSpec::default() }),
-        shard_size: 10,
+        lease_size: 10,
         worker: "node".to_owned(),
         incarnation: 1,
         ..OpenRequest::default()

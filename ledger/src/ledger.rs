@@ -79,9 +79,9 @@ pub struct Ledger {
 impl Ledger {
     /// A fresh ledger. `origin` makes its lease ids differ from those of another ledger for the same dataset, whose
     /// receipts may still be under way.
-    pub(crate) fn new(plan: Plan, shard_size: u64, epochs: u64, origin: &[u8], times: Times) -> Self {
+    pub(crate) fn new(plan: Plan, lease_size: u64, epochs: u64, origin: &[u8], times: Times) -> Self {
         let mut ledger = Self {
-            terms: Terms::new(plan, shard_size, epochs, times),
+            terms: Terms::new(plan, lease_size, epochs, times),
             lineage: Lineage::new(),
             leases: Leases::new(origin),
             workers: Workers::default(),
@@ -126,7 +126,7 @@ impl Ledger {
         if find(GRAINS).is_some() && ledger.plan().grains().is_none() {
             return Err(Damage::Unknown(GRAINS.to_owned()));
         }
-        if head.shard_size == 0 || head.epochs > MAX_EPOCH || head.generation > MAX_EPOCH {
+        if head.lease_size == 0 || head.epochs > MAX_EPOCH || head.generation > MAX_EPOCH {
             return Err(Damage::Number);
         }
         ledger.leases.check(&ledger.terms)?;

@@ -171,8 +171,8 @@ impl Ledgers {
             check_name(what, name)?;
         }
         let spec = request.spec.as_ref().ok_or_else(|| invalid("The request holds no spec.".to_owned()))?;
-        if request.shard_size == 0 || request.incarnation == 0 {
-            return Err(invalid("shard_size and incarnation must not be 0.".to_owned()));
+        if request.lease_size == 0 || request.incarnation == 0 {
+            return Err(invalid("lease_size and incarnation must not be 0.".to_owned()));
         }
         check_process(request.process.as_ref())?;
         if request.epochs > MAX_EPOCH {
@@ -187,19 +187,19 @@ impl Ledgers {
         if !resumed {
             let origin = format!("{name} {} {:x}", request.worker, request.incarnation);
             let plan = plan(&self.shelf, &stream, request, spec).map_err(|error| invalid(error.to_string()))?;
-            let mut ledger = Ledger::new(plan, request.shard_size, request.epochs, origin.as_bytes(), self.times);
+            let mut ledger = Ledger::new(plan, request.lease_size, request.epochs, origin.as_bytes(), self.times);
             self.runs.place(&stream, &mut ledger);
             self.shelf.insert(&name, ledger);
         }
         let ledger = self.shelf.get_mut(&name).expect("it was there or has just been made");
-        if request.shard_size_required && request.shard_size != ledger.shard_size() {
+        if request.lease_size_required && request.lease_size != ledger.lease_size() {
             return Err(LedgerError::SpecMismatch(format!(
-                "Run {:?} of stream {:?} was made with shard_size {}, and now {} is asked for. A run keeps its \
-                 shard_size: leave it out, or begin a new run.",
+                "Run {:?} of stream {:?} was made with lease_size {}, and now {} is asked for. A run keeps its \
+                 lease_size: leave it out, or begin a new run.",
                 request.run,
                 request.stream,
-                ledger.shard_size(),
-                request.shard_size
+                ledger.lease_size(),
+                request.lease_size
             )));
         }
         if let Some(incumbent) = ledger.incumbent(request, now)? {
@@ -211,7 +211,7 @@ impl Ledgers {
         Ok(OpenReply {
             ledger: name,
             spec_hash: ledger.spec_hash().to_vec(),
-            shard_size: ledger.shard_size(),
+            lease_size: ledger.lease_size(),
             resumed,
             progress: Some(ledger.progress()),
             lease_ttl_ms: self.times.lease_ttl,

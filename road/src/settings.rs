@@ -85,7 +85,7 @@ settings! {
             last_batch_policy: LastBatchPolicy = LastBatchPolicy::default(), word,
                 in_python: "A `forebay.LastBatchPolicy` is such a word too.";
             /// Records per lease. A run keeps the value that it began with. Left out: 4 batches.
-            wanted_shard_size as "shard_size": Option<u64> = None, whole(1..=1 << 32), example: "1024", home: Home::Service;
+            wanted_lease_size as "lease_size": Option<u64> = None, whole(1..=1 << 32), example: "1024", home: Home::Service;
             /// Batches that are kept ready, beyond those that trainers hold.
             prefetch_queue_depth: u32 = 2, whole(1..=1024), undecided: true;
             /// Where the pixels of batches are: "host" (shared memory), "gpu:0" (that GPU of the daemon), or "auto" (the first
@@ -141,8 +141,8 @@ impl StreamSettings {
     }
 
     /// Records per lease: the user's number, or four batches by default.
-    pub fn shard_size(&self) -> u64 {
-        self.wanted_shard_size.unwrap_or_else(|| u64::from(self.batch_size) * 4)
+    pub fn lease_size(&self) -> u64 {
+        self.wanted_lease_size.unwrap_or_else(|| u64::from(self.batch_size) * 4)
     }
 
     /// Slots of the stream's ring: the ring itself needs two beyond the credits of a group's trainers.

@@ -23,7 +23,7 @@ const AGAIN: Duration = Duration::from_millis(10);
 #[derive(Clone, Debug)]
 pub(crate) struct Ledger {
     plan: Arc<Plan>,
-    shard_size: u64,
+    lease_size: u64,
 }
 
 /// See the module.
@@ -37,8 +37,8 @@ pub(crate) struct Worker {
 }
 
 impl Ledger {
-    /// Of `records` records in leases of `shard_size`, shuffled.
-    pub(crate) fn of(records: u64, shard_size: u64) -> Self {
+    /// Of `records` records in leases of `lease_size`, shuffled.
+    pub(crate) fn of(records: u64, lease_size: u64) -> Self {
         let spec = LedgerSpec {
             fingerprint: vec![0; 32],
             records,
@@ -46,7 +46,7 @@ impl Ledger {
             permutation: PERMUTATION,
             ..LedgerSpec::default()
         };
-        Self { plan: Arc::new(Plan::new(&spec).expect("a spec of records in any order")), shard_size }
+        Self { plan: Arc::new(Plan::new(&spec).expect("a spec of records in any order")), lease_size }
     }
 }
 
@@ -57,7 +57,7 @@ impl Worker {
             run: "run".to_owned(),
             stream: "train".to_owned(),
             spec: Some(ledger.plan.spec().clone()),
-            shard_size: ledger.shard_size,
+            lease_size: ledger.lease_size,
             worker: worker.clone(),
             incarnation: 1,
             ..OpenRequest::default()

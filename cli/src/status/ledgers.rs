@@ -21,7 +21,7 @@ struct LedgerReport<'a> {
     name: &'a str,
     records: u64,
     #[serde(skip)]
-    shard_size: u64,
+    lease_size: u64,
     /// The first one that is not complete.
     epoch: u64,
     epochs: Option<u64>,
@@ -63,7 +63,7 @@ impl<'a> LedgerReport<'a> {
         Self {
             name: &ledger.name,
             records: ledger.spec.as_ref().map_or(0, |spec| spec.records),
-            shard_size: ledger.shard_size,
+            lease_size: ledger.lease_size,
             epoch: ledger.progress.unwrap_or_default().floor,
             epochs: (ledger.epochs > 0).then_some(ledger.epochs),
             delivered: ledger.delivered,
@@ -75,9 +75,9 @@ impl<'a> LedgerReport<'a> {
     }
 
     fn text(&self, out: &mut impl Write) -> io::Result<()> {
-        let Self { records, shard_size, epoch, delivered, bad, returned, open_at_end, .. } = self;
+        let Self { records, lease_size, epoch, delivered, bad, returned, open_at_end, .. } = self;
         let epochs = self.epochs.map_or_else(String::new, |epochs| format!(" of {epochs}"));
-        writeln!(out, "ledger {}: {records} records, leases of {shard_size}", printable(self.name))?;
+        writeln!(out, "ledger {}: {records} records, leases of {lease_size}", printable(self.name))?;
         writeln!(
             out,
             "  epoch    {epoch}{epochs}; {delivered} records delivered, {bad} bad records, {returned} positions returned"
@@ -130,7 +130,7 @@ mod tests {
         let ledgers = [LedgerStatus {
             name: "default/train/all".into(),
             spec: Some(LedgerSpec { records: 60, ..Default::default() }),
-            shard_size: 16,
+            lease_size: 16,
             epochs: 2,
             delivered: 12,
             workers: vec![worker],

@@ -79,7 +79,7 @@ pub(super) fn sentence(
             ),
             None => format!(
                 "The bottleneck is the ledger: readers waited for leases. A faster disk for the ledger, a nearer coordinator, \
-                 more prefetch.leases_ahead or a larger shard_size would help. Reading and decoding could take {} as many \
+                 more prefetch.leases_ahead or a larger lease_size would help. Reading and decoding could take {} as many \
                  pictures.",
                 times(shares.reading.max(shares.decoding))
             ),

@@ -102,9 +102,9 @@ fn rule_20_batch_size_threads_and_transform_may_change_between_incarnations() {
     assert_eq!(records(&seen), (0..200).collect::<Vec<_>>());
     daemon.stop();
 
-    home.configure(&home.train("epochs = 1\nshuffle = true\nshard_size = 24"));
+    home.configure(&home.train("epochs = 1\nshuffle = true\nlease_size = 24"));
     let (_, said) = home.fails_to_start();
-    assert!(said.contains("shard_size") && said.contains("16") && said.contains("24"), "{said}");
+    assert!(said.contains("lease_size") && said.contains("16") && said.contains("24"), "{said}");
 }
 
 #[test]

@@ -13,7 +13,7 @@
 //! | more bad records than `max_failures` | failed, both numbers | the same |
 //! | pictures above `decode.pixel_limit` | failed, both numbers | the same |
 //! | a full disk of the ledger | ledger, the file | the same |
-//! | leases of one record | ledger, `shard_size` | the same |
+//! | leases of one record | ledger, `lease_size` | the same |
 //! | a slow disk of the ledger | ledger, leases | the same |
 //! | a slow coordinator elsewhere | ledger, leases | no: it does not ask the coordinator |
 //!

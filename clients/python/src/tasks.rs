@@ -25,7 +25,7 @@ const TOLD: Duration = Duration::from_secs(10);
 #[derive(Debug)]
 pub(crate) struct TaskWorker {
     client: Mutex<Option<Arc<Client>>>,
-    shard_size: u64,
+    task_size: u64,
     pid: u32,
 }
 
@@ -69,14 +69,14 @@ impl TaskWorker {
         };
         let (client, joined) = Client::start(handle, request)?;
         let client = Arc::new(client);
-        let shard_size = wait(py, &client, joined, None)?.map_err(|error| error.raise(py))?;
-        Ok(Self { client: Mutex::new(Some(client)), shard_size, pid })
+        let task_size = wait(py, &client, joined, None)?.map_err(|error| error.raise(py))?;
+        Ok(Self { client: Mutex::new(Some(client)), task_size, pid })
     }
 
     /// Records of a shard.
     #[getter]
-    fn shard_size(&self) -> u64 {
-        self.shard_size
+    fn task_size(&self) -> u64 {
+        self.task_size
     }
 
     /// How often this worker has restored a state. Shards from before the last restore are no longer valid.

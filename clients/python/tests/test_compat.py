@@ -106,7 +106,11 @@ def test_every_key_is_known_and_its_default_the_same(release, tmp_path):
         done = subprocess.run([scene._command.binary(), "config", "--check", file], stderr=subprocess.PIPE, text=True)
         if done.returncode:
             refused[key] = done.stderr
+    renamed = {key: refused.pop(key, "") for key in lost.RENAMED_KEYS if key in old}
     assert refused == {}
+    for key, stderr in renamed.items():
+        new = lost.RENAMED_KEYS[key].rpartition(".")[2]
+        assert f'{key}: is called "{new}" now; rename the key.' in stderr
 
 
 def test_a_ledger_in_the_middle_of_its_epochs_goes_on(release, names, carried_on):
@@ -185,11 +189,16 @@ def test_every_loss_is_found():
     keys = {"k": {"value": "1", "default": True}, "l": {"value": "2", "default": False}}
     assert lost.settings(keys, {"k": {"value": "2"}, "l": {"value": "3"}}) == ["k: the default was 1, and is 2"]
     assert lost.settings(keys, {"k": {"value": "1"}}) == ["l"]
+    old_key, new_key = next(iter(lost.RENAMED_KEYS.items()))
+    assert lost.settings({old_key: keys["k"]}, {new_key: {"value": "2"}}) == [f"{new_key}: the default was 1, and is 2"]
+    assert lost.settings({old_key: keys["k"]}, {old_key: {"value": "1"}}) == [new_key]
     assert lost.metrics({"m": ["gauge", "a"], "n": ["gauge"]}, {"m": ["gauge", "b"]}) == ["m gauge a", "n gauge"]
     assert lost.messages({"M.1": "bool a", "M.2": "bool b"}, {"M.1": "bool c"}) == [
         "M.1 was bool a, and is bool c",
         "M.2 was bool b, and is None",
     ]
+    assert lost.messages({"M.1": "uint64 shard_size"}, {"M.1": "uint64 lease_size"}) == []
+    assert lost.messages({"M.1": "uint64 shard_size"}, {"M.1": "bool lease_size"}) != []
     ring = {"protocol": 5, "tables": {"Ack": ["kind"]}}
     assert lost.ring(ring, {"protocol": 5, "tables": {}}) == ["Ack"]
     assert lost.ring(ring, {"protocol": 6, "tables": {}}) == []

@@ -74,7 +74,7 @@ def configured(binary, folder, source, coordinator):
     tables = {
         "transform": [step.to_settings() for step in IMAGES],
         "dtype": "float32",
-        "shard_size": 3,
+        "lease_size": 3,
         "batch_size": 3,
     }
     tables |= {"source": str(source), "shuffle": True, "seed": SEED, "epochs": EPOCHS}

@@ -29,6 +29,8 @@ MOVED = {
     "mixing_per_batch": "give mixing=Mixing(transform, per_batch=True)",
     "random_shuffle": "give shuffle",
     "fast": "give reducing_gap=2.0",
+    "shard_size": 'give config={{"stream": {{"lease_size": ...}}}}, or the daemon of a stream lease_size in its '
+    "[streams.NAME] table",
     **dict.fromkeys(
         ("mode", "group_timeout", "slow", "evict_after", "read_timeout", "epoch_end_timeout", "storage_timeout"),
         'give config={{"stream": {{"{0}": ...}}}}, or the daemon of a stream {0} in its [streams.NAME] table',

@@ -41,7 +41,7 @@ fn ask<R: Request>(keeper: &mut Keeper<MemoryStore>, requests: Vec<R>) -> Vec<R:
 fn open(worker: &str) -> OpenRequest {
     let spec = LedgerSpec { fingerprint: vec![0; 32], records: 20, permutation: 1, ..LedgerSpec::default() };
     let (run, stream, worker) = ("run".to_owned(), "train".to_owned(), worker.to_owned());
-    let request = OpenRequest { run, stream, worker, spec: Some(spec), shard_size: 10, ..OpenRequest::default() };
+    let request = OpenRequest { run, stream, worker, spec: Some(spec), lease_size: 10, ..OpenRequest::default() };
     OpenRequest { incarnation: 1, epochs: 1, ..request }
 }
 

@@ -124,7 +124,7 @@ fn the_ledgers_are_listed_with_their_workers_page_by_page() {
     assert!(!all.more);
     let [first, second] = &all.ledgers[..] else { panic!("{all:?}") };
     assert_eq!((first.name.as_str(), second.name.as_str()), ("run/train/all", "second/train/all"));
-    assert_eq!((first.delivered, first.returned, first.epochs, first.shard_size), (4, 0, 1, 10));
+    assert_eq!((first.delivered, first.returned, first.epochs, first.lease_size), (4, 0, 1, 10));
     let worker = &first.workers[0];
     assert_eq!((worker.name.as_str(), worker.leases, worker.positions, worker.silent_ms), ("one", 1, 6, 0));
     assert_eq!(second.workers[0].process.as_ref().unwrap().pid, 7);

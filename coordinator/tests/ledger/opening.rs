@@ -73,15 +73,15 @@ fn rule_18_a_reply_is_stored_under_the_number_that_its_command_has_in_docs_ledge
 }
 
 #[test]
-fn rule_20_shard_size_stays_with_the_run() {
+fn rule_20_lease_size_stays_with_the_run() {
     let mut scene = Scene::new(spec(500), 32, 1);
     scene.open("node", 1);
-    scene.shard_size = 64;
+    scene.lease_size = 64;
     let (_, reply) = scene.open("node", 2);
-    assert_eq!((reply.shard_size, reply.resumed), (32, true), "the run's own is kept where none was asked for");
-    let request = OpenRequest { shard_size_required: true, ..scene.open_request("node", 3) };
+    assert_eq!((reply.lease_size, reply.resumed), (32, true), "the run's own is kept where none was asked for");
+    let request = OpenRequest { lease_size_required: true, ..scene.open_request("node", 3) };
     match scene.call(request) {
-        Err(CallError::SpecMismatch(text)) => assert!(text.contains("shard_size 32") && text.contains("64"), "{text}"),
+        Err(CallError::SpecMismatch(text)) => assert!(text.contains("lease_size 32") && text.contains("64"), "{text}"),
         other => panic!("{other:?}"),
     }
 }
@@ -115,7 +115,7 @@ fn requests_that_name_nothing_usable_are_refused() {
         OpenRequest { run: String::new(), ..good.clone() },
         OpenRequest { stream: "a/b".to_owned(), ..good.clone() },
         OpenRequest { worker: "x".repeat(201), ..good.clone() },
-        OpenRequest { shard_size: 0, ..good.clone() },
+        OpenRequest { lease_size: 0, ..good.clone() },
         OpenRequest { incarnation: 0, ..good.clone() },
         OpenRequest { spec: None, ..good.clone() },
         OpenRequest { spec: Some(spec(0)), ..good.clone() },

@@ -24,7 +24,7 @@ pub(crate) const GRACE: u64 = 2_000;
 pub(crate) struct Scene {
     pub(crate) store: SharedStore,
     pub(crate) spec: LedgerSpec,
-    pub(crate) shard_size: u64,
+    pub(crate) lease_size: u64,
     pub(crate) epochs: u64,
     pub(crate) plan: Plan,
     now: Arc<AtomicU64>,
@@ -48,16 +48,16 @@ pub(crate) fn static_spec(records: u64, shard_id: u32, num_shards: u32, stick_to
 }
 
 impl Scene {
-    pub(crate) fn new(spec: LedgerSpec, shard_size: u64, epochs: u64) -> Self {
+    pub(crate) fn new(spec: LedgerSpec, lease_size: u64, epochs: u64) -> Self {
         let plan = Plan::new(&spec).unwrap();
-        Self { spec, ..Self::of(plan, shard_size, epochs) }
+        Self { spec, ..Self::of(plan, lease_size, epochs) }
     }
 
-    pub(crate) fn of(plan: Plan, shard_size: u64, epochs: u64) -> Self {
+    pub(crate) fn of(plan: Plan, lease_size: u64, epochs: u64) -> Self {
         let store = SharedStore::default();
         let now = Arc::new(AtomicU64::new(1));
         let handle = start(&store, &now).unwrap();
-        Self { store, spec: plan.spec().clone(), plan, shard_size, epochs, now, handle }
+        Self { store, spec: plan.spec().clone(), plan, lease_size, epochs, now, handle }
     }
 
     pub(crate) fn handle(&self) -> Handle {
@@ -99,8 +99,8 @@ impl Scene {
             run: "run".to_owned(),
             stream: "train".to_owned(),
             spec: Some(self.spec.clone()),
-            shard_size: self.shard_size,
-            shard_size_required: false,
+            lease_size: self.lease_size,
+            lease_size_required: false,
             worker: worker.to_owned(),
             incarnation,
             epochs: self.epochs,

@@ -90,7 +90,7 @@ fn audit(scene: &Scene) -> Vec<String> {
 #[test]
 fn two_workers_share_the_shards_of_each_epoch_and_the_audit_adds_up() {
     let scene = scene();
-    assert_eq!(register(&scene, &dataset(25, 5, 2, 2)).shard_size, 10);
+    assert_eq!(register(&scene, &dataset(25, 5, 2, 2)).task_size, 10);
     let (one, two) = (task(&scene, "worker-0"), task(&scene, "worker-1"));
     assert_eq!([span(&one), span(&two)], [(0, 0, 10), (0, 10, 20)]);
     assert_eq!((one.dataset.as_str(), one.kind, one.records.len()), ("mnist", 1, 0));

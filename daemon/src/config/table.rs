@@ -29,6 +29,8 @@ const HABITS: [(&str, &str); 5] = [
     ("drop_last", "last_batch_policy"),
     ("path", "source"),
 ];
+/// Keys that were renamed, and their names now.
+const RENAMED: [(&str, &str); 1] = [("shard_size", "lease_size")];
 /// How like a known key an unknown one must be to be taken for a slip.
 const SLIP: f64 = 0.8;
 
@@ -161,9 +163,10 @@ impl<'v, 'm> Table<'v, 'm> {
         for key in unknown {
             let mut known = self.known.clone();
             known.sort_unstable();
-            let problem = match nearest(key, &known) {
-                Some(meant) => format!("is not a key. Did you mean \"{meant}\"?"),
-                None => format!("is not a key. The keys here are: {}.", known.join(", ")),
+            let problem = match (renamed(key, &known), nearest(key, &known)) {
+                (Some(now), _) => format!("is called \"{now}\" now; rename the key."),
+                (None, Some(meant)) => format!("is not a key. Did you mean \"{meant}\"?"),
+                (None, None) => format!("is not a key. The keys here are: {}.", known.join(", ")),
             };
             self.mistake(key, problem);
         }
@@ -184,6 +187,11 @@ pub(super) fn joined(path: &str, key: &str) -> String {
         (path, "") => path.to_owned(),
         (path, key) => format!("{path}.{key}"),
     }
+}
+
+/// The name that a key of an older version has now, if this table has such a key.
+fn renamed(key: &str, known: &[&str]) -> Option<&'static str> {
+    RENAMED.iter().find(|(old, now)| *old == key && known.contains(now)).map(|&(_, now)| now)
 }
 
 /// The known key that was probably meant.

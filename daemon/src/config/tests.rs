@@ -4,6 +4,7 @@ mod delivery;
 mod loaders;
 mod mixtures;
 mod recipes;
+mod renamed;
 
 use std::num::NonZero;
 use std::time::Duration;
@@ -163,7 +164,7 @@ fn a_file_that_is_no_toml_and_a_section_that_is_no_table_are_named() {
 #[test]
 fn rule_4_a_stream_has_the_defaults_and_takes_credits_and_trainers_from_the_ring() {
     let stream = train();
-    assert_eq!((stream.settings.shard_size(), stream.settings.wanted_shard_size), (1024, None));
+    assert_eq!((stream.settings.lease_size(), stream.settings.wanted_lease_size), (1024, None));
     assert_eq!(
         (stream.settings.credits, stream.settings.trainers, stream.settings.slots(), stream.settings.seed),
         (2, 2, 6, 0)
@@ -204,7 +205,7 @@ fn a_loader_says_everything_that_a_table_can_say() {
         stick_to_shard = true
         pad_last_batch = false
         last_batch_policy = "fill"
-        shard_size = 20
+        lease_size = 20
         prefetch_queue_depth = 3
         pin_memory = true
         decode_gpu = 1
@@ -235,7 +236,7 @@ fn a_loader_says_everything_that_a_table_can_say() {
     assert_eq!(stream.settings.max_failures, Some(MaxFailures::Fraction(0.5)));
     let sharding = |shard_id| Sharding::Static { shard_id, num_shards: 4, stick_to_shard: true, pad_last_batch: false };
     assert_eq!((stream.settings.sharding, by_loader.settings.sharding), (sharding(None), sharding(Some(3))));
-    assert_eq!((stream.settings.shard_size(), stream.settings.slots()), (20, 7));
+    assert_eq!((stream.settings.lease_size(), stream.settings.slots()), (20, 7));
 }
 
 #[test]

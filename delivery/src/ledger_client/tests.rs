@@ -62,7 +62,7 @@ impl Site {
         let spec =
             LedgerSpec { fingerprint: vec![7; 32], records: 20, permutation: PERMUTATION, ..LedgerSpec::default() };
         let (run, stream, worker) = ("run".into(), "stream".into(), name.into());
-        let request = OpenRequest { run, stream, worker, spec: Some(spec), shard_size: 10, ..OpenRequest::default() };
+        let request = OpenRequest { run, stream, worker, spec: Some(spec), lease_size: 10, ..OpenRequest::default() };
         let request = OpenRequest { incarnation: 1, epochs: 1, ..request };
         let (outbox, inbox) = inbox().unwrap();
         let (client, ..) = LedgerClient::open(self.handle.clone(), request, has_others, outbox).await.unwrap();

@@ -94,7 +94,7 @@ impl TaskCommands {
             }
         };
         self.lease_ttl.send_replace(reply.lease_ttl_ms);
-        Ok(reply.shard_size)
+        Ok(reply.task_size)
     }
 
     /// Fetches a task, and waits for one as long as the caller waits. False at the end of the data.

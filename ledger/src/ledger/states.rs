@@ -29,7 +29,7 @@ impl Ledger {
         let mut snapshot = Snapshot {
             spec_hash: self.spec_hash().to_vec(),
             spec: Some(self.plan().spec().clone()),
-            shard_size: self.shard_size(),
+            lease_size: self.lease_size(),
             epoch,
             cursor,
             generation: self.generation(),

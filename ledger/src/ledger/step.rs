@@ -21,9 +21,9 @@ pub(super) fn of_run(plan: &Plan, rank: LockstepRank, snapshot: Snapshot) -> Sna
     let spec = snapshot.spec.map(|spec| LedgerSpec { lockstep: Some(LockstepRank { rank: 0, ..rank }), ..spec });
     let cursor = step * rank.global_batch;
     // What each rank's ledger counts by itself is no part of it: the states of all ranks are equal.
-    let (shard_size, generation, ack_sequence) = (0, 0, 0);
+    let (lease_size, generation, ack_sequence) = (0, 0, 0);
     let (open, tallies) = (Vec::new(), Vec::new());
-    Snapshot { spec, shard_size, epoch, cursor, open, generation, ack_sequence, tallies, ..snapshot }
+    Snapshot { spec, lease_size, epoch, cursor, open, generation, ack_sequence, tallies, ..snapshot }
 }
 
 /// The state of a run as a rank's snapshot, to go on from.

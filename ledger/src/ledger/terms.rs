@@ -18,7 +18,7 @@ pub(super) const OUTLINE: &str = "outline";
 pub(super) struct Terms {
     plan: Plan,
     spec_hash: [u8; 32],
-    shard_size: u64,
+    lease_size: u64,
     times: Times,
     /// Total number of epochs; 0 is without end.
     epochs: u64,
@@ -42,18 +42,18 @@ struct DirtyTerms {
 
 impl Terms {
     /// Those of a fresh ledger.
-    pub(super) fn new(plan: Plan, shard_size: u64, epochs: u64, times: Times) -> Self {
-        let mut terms = Self::of(plan, shard_size, epochs, times);
+    pub(super) fn new(plan: Plan, lease_size: u64, epochs: u64, times: Times) -> Self {
+        let mut terms = Self::of(plan, lease_size, epochs, times);
         terms.dirty.grains = terms.plan.grains().is_some();
         terms.revision.rise();
         terms
     }
 
-    fn of(plan: Plan, shard_size: u64, epochs: u64, times: Times) -> Self {
+    fn of(plan: Plan, lease_size: u64, epochs: u64, times: Times) -> Self {
         Self {
             spec_hash: spec_hash(plan.spec()),
             plan,
-            shard_size,
+            lease_size,
             times,
             epochs,
             policies: None,
@@ -66,7 +66,7 @@ impl Terms {
 
     /// From the head of a stored ledger.
     pub(super) fn load(plan: Plan, head: &StoredHead, times: Times) -> Self {
-        Self { policies: head.policies, ..Self::of(plan, head.shard_size, head.epochs, times) }
+        Self { policies: head.policies, ..Self::of(plan, head.lease_size, head.epochs, times) }
     }
 
     /// Takes in the outline that was stored.
@@ -76,7 +76,7 @@ impl Terms {
 
     pub(super) fn fill_head(&self, head: &mut StoredHead) {
         head.spec = Some(self.plan.spec().clone());
-        (head.shard_size, head.epochs, head.policies) = (self.shard_size, self.epochs, self.policies);
+        (head.lease_size, head.epochs, head.policies) = (self.lease_size, self.epochs, self.policies);
     }
 
     pub(super) fn write_changes(&mut self, documents: &mut DocumentWriter<'_>) {
@@ -106,8 +106,8 @@ impl Terms {
     }
 
     /// Positions per lease.
-    pub(super) const fn shard_size(&self) -> u64 {
-        self.shard_size
+    pub(super) const fn lease_size(&self) -> u64 {
+        self.lease_size
     }
 
     pub(super) const fn times(&self) -> Times {

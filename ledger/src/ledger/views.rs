@@ -36,8 +36,8 @@ pub(crate) struct HeldPositions {
 
 impl Ledger {
     /// Positions per lease.
-    pub(crate) const fn shard_size(&self) -> u64 {
-        self.terms.shard_size()
+    pub(crate) const fn lease_size(&self) -> u64 {
+        self.terms.lease_size()
     }
 
     /// Rises with every restore and recovery.
@@ -257,7 +257,7 @@ impl Ledger {
         LedgerStatus {
             name: name.to_owned(),
             spec: Some(self.plan().spec().clone()),
-            shard_size: self.shard_size(),
+            lease_size: self.lease_size(),
             epochs: self.epochs(),
             returned: self.leases.unleased().map(|back| back.end - back.start).sum(),
             delivered: self.account.tallies().values().map(|tallies| tallies.delivered.count).sum(),

@@ -126,7 +126,7 @@ impl TaskDatasets {
         if !worker.is_empty() {
             ledger.register(&OpenRequest { worker, incarnation, process, ..OpenRequest::default() }, now);
         }
-        Ok(RegisterTasksReply { ledger: name, shard_size: ledger.shard_size(), lease_ttl_ms })
+        Ok(RegisterTasksReply { ledger: name, task_size: ledger.lease_size(), lease_ttl_ms })
     }
 
     /// A heartbeat of a worker has been answered so. If its ledger is one of tasks, it may have named some.
@@ -146,12 +146,12 @@ impl TaskDatasets {
         now: u64,
     ) -> Result<(), LedgerError> {
         let kept = shelf.get(name);
-        let TaskParams { spec, table, shard_size } = TaskParams::check(request, kept.map(Ledger::shard_size))?;
+        let TaskParams { spec, table, task_size } = TaskParams::check(request, kept.map(Ledger::lease_size))?;
         let Some(ledger) = shelf.get_mut(name) else {
             let plan = Plan::with_grains(&spec, table).map_err(|error| LedgerError::Invalid(error.to_string()))?;
             let origin = format!("{name} {:x}", request.origin);
             let times = Tasks::times(self.times);
-            let mut ledger = Ledger::new(plan, shard_size, request.epochs, origin.as_bytes(), times);
+            let mut ledger = Ledger::new(plan, task_size, request.epochs, origin.as_bytes(), times);
             self.by_name.insert(name.to_owned(), Tasks::new(request, &mut ledger, self.times, now));
             shelf.insert(name, ledger);
             return Ok(());

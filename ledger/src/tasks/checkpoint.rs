@@ -33,7 +33,7 @@ pub(super) fn write(ledger: &mut Ledger, dataset: &str, batch_size: u64) -> Resu
     while !is_over && start < plan.epoch_len(epoch) && todo.len() < LISTED {
         let end = match plan.grain_at(epoch, start) {
             Some((places, _)) => places.end,
-            None => (start + ledger.shard_size()).min(plan.epoch_len(epoch)),
+            None => (start + ledger.lease_size()).min(plan.epoch_len(epoch)),
         };
         todo.push((epoch, start..end));
         start = end;

@@ -30,15 +30,15 @@ pub(crate) struct TaskParams {
     pub(crate) spec: LedgerSpec,
     pub(crate) table: Option<Arc<GrainTable>>,
     /// Records of a shard.
-    pub(crate) shard_size: u64,
+    pub(crate) task_size: u64,
 }
 
 impl TaskParams {
-    /// Checks a request. A dataset that is there keeps its `shard_size`.
+    /// Checks a request. A dataset that is there keeps its `task_size`.
     ///
     /// # Errors
     /// Some number is impossible, or too large.
-    pub(crate) fn check(request: &RegisterTasksRequest, shard_size: Option<u64>) -> Result<Self, LedgerError> {
+    pub(crate) fn check(request: &RegisterTasksRequest, task_size: Option<u64>) -> Result<Self, LedgerError> {
         let invalid = |text: String| Err(LedgerError::Invalid(text));
         let batch = request.batch_size;
         for (what, number, most) in [
@@ -64,11 +64,11 @@ impl TaskParams {
             batches => batches,
         };
         let chosen = batch.saturating_mul(batches).min(records.next_multiple_of(batch));
-        let shard_size = shard_size.unwrap_or(chosen);
+        let task_size = task_size.unwrap_or(chosen);
         let most = if request.shuffle { MAX_LISTED } else { MAX_SHARD };
-        if shard_size > most {
+        if task_size > most {
             return invalid(format!(
-                "A shard would have {shard_size} records; it may have at most {most}. Choose fewer batches per shard."
+                "A shard would have {task_size} records; it may have at most {most}. Choose fewer batches per shard."
             ));
         }
         let mut spec = LedgerSpec {
@@ -80,17 +80,17 @@ impl TaskParams {
         };
         let mut table = None;
         if request.shuffle_shards && !request.shuffle {
-            if records.div_ceil(shard_size) > MAX_SHUFFLED {
+            if records.div_ceil(task_size) > MAX_SHUFFLED {
                 return invalid(format!(
                     "The dataset would have more than {MAX_SHUFFLED} shards to shuffle. Choose more batches per shard."
                 ));
             }
-            let starts: Vec<u64> = (0..records.div_ceil(shard_size)).map(|shard| shard * shard_size).collect();
+            let starts: Vec<u64> = (0..records.div_ceil(task_size)).map(|shard| shard * task_size).collect();
             let grains = GrainTable::new(&starts, records).map_err(|error| LedgerError::Invalid(error.to_string()))?;
             (spec.permutation, spec.grains) = (GRAIN_PERMUTATION, Some(grains.order(1)));
             table = Some(Arc::new(grains));
         }
-        Ok(Self { spec, table, shard_size })
+        Ok(Self { spec, table, task_size })
     }
 }
 

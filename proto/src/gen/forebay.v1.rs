@@ -169,10 +169,10 @@ pub struct OpenRequest {
     pub spec: ::core::option::Option<LedgerSpec>,
     /// Positions per lease; fixed when the ledger is made.
     #[prost(uint64, tag = "4")]
-    pub shard_size: u64,
-    /// The user asked for exactly this shard_size: an existing ledger with another one refuses.
+    pub lease_size: u64,
+    /// The user asked for exactly this lease_size: an existing ledger with another one refuses.
     #[prost(bool, tag = "5")]
-    pub shard_size_required: bool,
+    pub lease_size_required: bool,
     #[prost(string, tag = "6")]
     pub worker: ::prost::alloc::string::String,
     #[prost(fixed64, tag = "7")]
@@ -328,7 +328,7 @@ pub struct OpenReply {
     #[prost(bytes = "vec", tag = "2")]
     pub spec_hash: ::prost::alloc::vec::Vec<u8>,
     #[prost(uint64, tag = "3")]
-    pub shard_size: u64,
+    pub lease_size: u64,
     /// False: the ledger was made by this call.
     #[prost(bool, tag = "4")]
     pub resumed: bool,
@@ -1130,7 +1130,7 @@ pub struct Snapshot {
     #[prost(message, optional, tag = "3")]
     pub spec: ::core::option::Option<LedgerSpec>,
     #[prost(uint64, tag = "4")]
-    pub shard_size: u64,
+    pub lease_size: u64,
     #[prost(uint64, tag = "5")]
     pub epoch: u64,
     #[prost(uint64, tag = "6")]
@@ -1352,7 +1352,7 @@ pub struct LedgerStatus {
     #[prost(message, optional, tag = "2")]
     pub spec: ::core::option::Option<LedgerSpec>,
     #[prost(uint64, tag = "3")]
-    pub shard_size: u64,
+    pub lease_size: u64,
     /// Total number of epochs; 0 is without end.
     #[prost(uint64, tag = "4")]
     pub epochs: u64,
@@ -1602,9 +1602,9 @@ pub struct RegisterTasksReply {
     /// Name for Caller.ledger.
     #[prost(string, tag = "1")]
     pub ledger: ::prost::alloc::string::String,
-    /// Records of a shard.
+    /// Records of a task.
     #[prost(uint64, tag = "2")]
-    pub shard_size: u64,
+    pub task_size: u64,
     /// How long a worker that numbers its commands keeps a task that no heartbeat names.
     #[prost(uint64, tag = "3")]
     pub lease_ttl_ms: u64,
@@ -4979,7 +4979,7 @@ pub struct StoredHead {
     #[prost(message, optional, tag = "2")]
     pub spec: ::core::option::Option<LedgerSpec>,
     #[prost(uint64, tag = "3")]
-    pub shard_size: u64,
+    pub lease_size: u64,
     /// Total number of epochs; 0 is without end.
     #[prost(uint64, tag = "4")]
     pub epochs: u64,

@@ -47,7 +47,7 @@ fn slow_disk(home: &Home) -> PathBuf {
 /// Tiny pictures in leases of four. A lease from a slow ledger takes far longer than its pictures, also where other processes
 /// take most of the cores.
 fn short_leases(home: &Home) -> String {
-    home.train("batch_size = 4\nsize = 16\nshard_size = 4") + "[prefetch]\nleases_ahead = 1\n"
+    home.train("batch_size = 4\nsize = 16\nlease_size = 4") + "[prefetch]\nleases_ahead = 1\n"
 }
 
 #[test]
@@ -126,12 +126,12 @@ fn leases_of_one_record_are_named() {
     for number in 8..4000 {
         fs::hard_link(home.picture(number % 8), home.picture(number)).unwrap();
     }
-    home.configure(&(home.train("batch_size = 64\nshard_size = 1") + "[prefetch]\nleases_ahead = 1\n"));
+    home.configure(&(home.train("batch_size = 64\nlease_size = 1") + "[prefetch]\nleases_ahead = 1\n"));
     let said = benched(&home, &[]);
-    assert!(said.contains("readers waited for leases") && said.contains("a larger shard_size"), "{said}");
+    assert!(said.contains("readers waited for leases") && said.contains("a larger lease_size"), "{said}");
     let daemon = home.start();
     let mut trainer = Trainer::attach(&home);
     let verdict = limited_while_reading(&home, &mut trainer, "ledger");
-    assert!(verdict.contains("a larger shard_size"), "{verdict}");
+    assert!(verdict.contains("a larger lease_size"), "{verdict}");
     drop(daemon);
 }

@@ -50,6 +50,8 @@ _MOVED = {
     **{name: f"sharding=Lockstep(global_batch, {name}=...)" for name in ("rank", "world_size")},
     "mixing_per_batch": "mixing=Mixing(transform, per_batch=True)",
     "fast": "reducing_gap=2.0",
+    "shard_size": 'config={"stream": {"lease_size": ...}}, or the daemon of a stream lease_size in its [streams.NAME] '
+    "table",
     **{
         name: f'config={{"stream": {{"{name}": ...}}}}, or the daemon of a stream {name} in its [streams.NAME] table'
         for name in (

@@ -7,6 +7,13 @@ from typing import Any
 
 from compat import surface
 
+# Keys of the configuration that were renamed. The old name is refused, and the error has the new one.
+RENAMED_KEYS = {
+    "streams.train.shard_size": "streams.train.lease_size",
+}
+# Names of fields that were renamed. Their numbers and types, which are what is stored and sent, are the same.
+RENAMED_FIELDS = {"shard_size": "lease_size", "shard_size_required": "lease_size_required"}
+
 
 def names(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
     """Public names of Python that are gone, or that can no longer be called as before; and lost bases of classes."""
@@ -59,7 +66,8 @@ def commands(old: Mapping[str, Sequence[str]], new: Mapping[str, Sequence[str]])
 
 
 def settings(old: Mapping[str, Mapping[str, Any]], new: Mapping[str, Mapping[str, Any]]) -> list[str]:
-    """Keys that are gone, or whose default is another one."""
+    """Keys that are gone, or whose default is another one. A renamed key is compared under its new name."""
+    old = {RENAMED_KEYS.get(key, key): said for key, said in old.items()}
     gone = [key for key in old if key not in new]
     return gone + [
         f"{key}: the default was {was['value']}, and is {new[key]['value']}"
@@ -84,8 +92,14 @@ def fields(old: Mapping[str, Sequence[str]], new: Mapping[str, Sequence[str]]) -
 
 def messages(old: Mapping[str, str], new: Mapping[str, str]) -> list[str]:
     """Numbers of fields that are gone, or that mean something else. Reserved ones are ignored in documents."""
+    old = {number: _renamed_field(was) for number, was in old.items()}
     found = [(number, was, new.get(number)) for number, was in old.items()]
     return [f"{number} was {was}, and is {now}" for number, was, now in found if now not in (was, surface.RESERVED)]
+
+
+def _renamed_field(was: str) -> str:
+    kind, _, name = was.rpartition(" ")
+    return f"{kind} {RENAMED_FIELDS.get(name, name)}".lstrip()
 
 
 def ring(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:

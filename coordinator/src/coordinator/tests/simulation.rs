@@ -26,7 +26,7 @@ const STORM: Setting = Setting {
     records: 300,
     epochs: 3,
     workers: 4,
-    shard_size: 8,
+    lease_size: 8,
     portion: 3,
     storm: 40_000,
     calm: 300_000,
@@ -36,12 +36,12 @@ const STORM: Setting = Setting {
 };
 /// Two slow daemons with large leases, which die with them again and again.
 const DEADLY: Setting =
-    Setting { records: 120, epochs: 2, workers: 2, shard_size: 24, portion: 1, storm: 60_000, ..STORM };
+    Setting { records: 120, epochs: 2, workers: 2, lease_size: 24, portion: 1, storm: 60_000, ..STORM };
 /// Many short epochs, at whose ends daemons ask in vain.
-const WAITING: Setting = Setting { records: 24, epochs: 40, shard_size: 4, ..STORM };
+const WAITING: Setting = Setting { records: 24, epochs: 40, lease_size: 4, ..STORM };
 /// One daemon that reads a large dataset, and nothing happens.
 const LARGE: Setting =
-    Setting { records: 65_537, epochs: 1, workers: 1, shard_size: 8192, portion: 8192, storm: 0, ..STORM };
+    Setting { records: 65_537, epochs: 1, workers: 1, lease_size: 8192, portion: 8192, storm: 0, ..STORM };
 /// Daemons that are killed again and again while their trainers live.
 const KILLS: Setting = Setting { records: 120, epochs: 2, storm: 20_000, only_kills: true, ..STORM };
 

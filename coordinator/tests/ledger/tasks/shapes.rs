@@ -80,10 +80,10 @@ fn the_last_batch_is_filled_or_left_out_if_that_is_wanted() {
 }
 
 #[test]
-fn the_coordinator_chooses_a_shard_size_if_it_is_asked_to() {
-    for (records, shard_size) in [(10, 10), (5 * 64, 10), (5 * 10_000, 50)] {
+fn the_coordinator_chooses_a_task_size_if_it_is_asked_to() {
+    for (records, task_size) in [(10, 10), (5 * 64, 10), (5 * 10_000, 50)] {
         let reply = register(&scene(), &dataset(records, 5, 0, 1));
-        assert_eq!(reply.shard_size, if records == 10 { 5 } else { shard_size }, "{records} records");
+        assert_eq!(reply.task_size, if records == 10 { 5 } else { task_size }, "{records} records");
     }
 }
 
@@ -91,7 +91,7 @@ fn the_coordinator_chooses_a_shard_size_if_it_is_asked_to() {
 fn what_is_said_of_a_dataset_later_must_agree_with_what_was_said_first() {
     let scene = scene();
     register(&scene, &dataset(25, 5, 2, 1));
-    assert_eq!(register(&scene, &dataset(25, 6, 3, 2)).shard_size, 10, "it keeps its shards");
+    assert_eq!(register(&scene, &dataset(25, 6, 3, 2)).task_size, 10, "it keeps its shards");
     assert_eq!(rest(&scene, "worker-0").last().map(|task| task.epoch), Some(1), "epochs may be added");
     let refused = scene.call(dataset(26, 5, 2, 1)).unwrap_err();
     assert!(matches!(refused, CallError::SpecMismatch(_)), "{refused:?}");

@@ -207,7 +207,7 @@ mod tests {
             version: _,
             spec_hash: _,
             spec: _,
-            shard_size: _,
+            lease_size: _,
             epoch: _,
             cursor: _,
             open: _,

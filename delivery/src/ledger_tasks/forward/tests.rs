@@ -28,7 +28,7 @@ fn incarnation(number: u64) -> OpenRequest {
         run: "run".into(),
         stream: "stream".into(),
         spec: Some(spec),
-        shard_size: 10,
+        lease_size: 10,
         worker: "local".into(),
         incarnation: number,
         ..OpenRequest::default()

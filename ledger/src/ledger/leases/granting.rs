@@ -41,7 +41,7 @@ impl Leases {
         let epoch = [fresh, returned].into_iter().flatten().min()?;
         if !terms.is_shared() {
             return match self.returned.first().filter(|back| back.epoch == epoch) {
-                Some(back) => (back.not_before <= now).then(|| take_first(&mut self.returned, 0, terms.shard_size())),
+                Some(back) => (back.not_before <= now).then(|| take_first(&mut self.returned, 0, terms.lease_size())),
                 None => Some(self.take_fresh(terms)),
             };
         }
@@ -58,17 +58,17 @@ impl Leases {
         }
         match (plain, fresh) {
             (None, Some(fresh)) if fresh == epoch => Some(self.take_fresh(terms)),
-            _ => plain.or(kept).map(|index| take_first(&mut self.returned, index, terms.shard_size())),
+            _ => plain.or(kept).map(|index| take_first(&mut self.returned, index, terms.lease_size())),
         }
     }
 
     /// Takes the positions from the cursor to the end of its shard or of the epoch. If whole grains are leased, it stops
     /// at the end of the cursor's grain.
     fn take_fresh(&mut self, terms: &Terms) -> Grant {
-        let (epoch, cursor, shard_size) = (self.cursor_epoch, self.cursor, terms.shard_size());
+        let (epoch, cursor, lease_size) = (self.cursor_epoch, self.cursor, terms.lease_size());
         let grain = terms.plan().grain_at(epoch, cursor).filter(|_| terms.leases_whole_grains());
         let end = grain.map_or_else(
-            || (cursor / shard_size + 1).saturating_mul(shard_size).min(terms.leasable(epoch)),
+            || (cursor / lease_size + 1).saturating_mul(lease_size).min(terms.leasable(epoch)),
             |(places, _)| places.end,
         );
         self.cursor = end;
@@ -152,7 +152,7 @@ impl Leases {
         let mut left = if is_whole { batch } else { there };
         let mut granted = Vec::new();
         while left > 0 {
-            let grant = take_first(&mut self.tails, 0, left.min(terms.shard_size()));
+            let grant = take_first(&mut self.tails, 0, left.min(terms.lease_size()));
             left -= grant.range.end - grant.range.start;
             let has_poison = has_poison(&grant);
             let lease = self.grant(holder, grant, deadline, has_poison);

@@ -6,7 +6,7 @@ pub(super) struct Setting {
     pub(super) records: u64,
     pub(super) epochs: u64,
     pub(super) workers: usize,
-    pub(super) shard_size: u64,
+    pub(super) lease_size: u64,
     /// Most positions that a trainer gets at once.
     pub(super) portion: u64,
     /// How long faults happen, in milliseconds, and how long all may take after that.

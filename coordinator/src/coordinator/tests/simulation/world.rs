@@ -81,7 +81,7 @@ impl World {
             run: "run".to_owned(),
             stream: "train".to_owned(),
             spec: Some(spec),
-            shard_size: setting.shard_size,
+            lease_size: setting.lease_size,
             epochs: setting.epochs,
             names_trainers: true,
             ..OpenRequest::default()

@@ -108,7 +108,7 @@ fn request(incarnation: u64) -> OpenRequest {
         LedgerSpec { fingerprint: vec![7; 32], records: RECORDS, permutation: PERMUTATION, ..LedgerSpec::default() };
     let (run, stream, worker) = ("run".into(), "stream".into(), "local".into());
     let names = OpenRequest { run, stream, worker, ..OpenRequest::default() };
-    OpenRequest { spec: Some(spec), shard_size: LEASE, incarnation, epochs: 1, ..names }
+    OpenRequest { spec: Some(spec), lease_size: LEASE, incarnation, epochs: 1, ..names }
 }
 
 pub(super) fn key(of: usize) -> GroupKey {
