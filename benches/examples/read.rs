@@ -97,7 +97,7 @@ fn best(count: u64, read: Read<'_>) -> Result<f64, Failure> {
     Ok(best)
 }
 
-/// Bytes that the system gave to this process for an epoch. Its order is that of the dataset, or of `shuffle = "shard"`.
+/// Bytes that the system gave to this process for an epoch. Its order is that of the dataset, or of `shuffle = "grains"`.
 fn epoch_bytes(name: &str, shuffle: bool) -> Result<u64, Failure> {
     let source = forebay_formats::open(name, &Options::default())?;
     let plan = plan(source.as_ref(), shuffle)?;

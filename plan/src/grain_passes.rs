@@ -324,7 +324,7 @@ mod tests {
                 |reads: u64| f64::from(u32::try_from(reads).unwrap()) / f64::from(u32::try_from(ordered).unwrap());
             println!(
                 "{records:>4} records per grain, {grains:>5} grains, {window:>2} kept: bytes of an epoch over those of an \
-                 ordered one: shuffle = \"shard\" {:.2}, shuffle = true {:.2}",
+                 ordered one: shuffle = \"grains\" {:.2}, shuffle = true {:.2}",
                 factor(by_grains),
                 factor(by_records)
             );

@@ -169,7 +169,7 @@ pub fn differences(kept: &LedgerSpec, asked: &LedgerSpec) -> String {
     let world_size = ranks
         .map_or_else(Default::default, |(kept, asked)| (kept.world_size.to_string(), asked.world_size.to_string()));
     let shuffle = |spec: &LedgerSpec| match spec.grains {
-        Some(_) => "\"shard\"".to_owned(),
+        Some(_) => "\"grains\"".to_owned(),
         None => spec.shuffle.to_string(),
     };
     // Where one of the two has no grains, `shuffle` says all.
@@ -230,7 +230,7 @@ mod tests {
             (LedgerSpec { shuffle: true, ..spec() }, "shuffle was false and is now true"),
             (LedgerSpec { seed: 9, ..spec() }, "seed was 0 and is now 9"),
             (LedgerSpec { permutation: 2, ..spec() }, "permutation"),
-            (grained(3, 16), "shuffle was false and is now \"shard\""),
+            (grained(3, 16), "shuffle was false and is now \"grains\""),
             (LedgerSpec { shard: shard(0, 2, false), ..spec() }, "was dynamic and is now static (shard_id 0"),
             (in_lockstep(8, 0, 2), "assignment was dynamic and is now lockstep (global_batch 8)"),
         ];
@@ -282,7 +282,7 @@ mod tests {
             assert_eq!(differences(&kept, &other), words);
         }
         let records = LedgerSpec { permutation: PERMUTATION, grains: None, ..kept.clone() };
-        assert!(differences(&kept, &records).starts_with("shuffle was \"shard\" and is now true;"));
+        assert!(differences(&kept, &records).starts_with("shuffle was \"grains\" and is now true;"));
         assert_eq!(check(&kept), Ok(()));
     }
 

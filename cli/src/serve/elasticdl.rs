@@ -68,7 +68,7 @@ impl JobArgs {
         if let Some(data) = &self.training {
             let mut keys = stream(data);
             // A reader gives many records at once. ElasticDL shuffled its tasks too, and not its records.
-            keys["shuffle"] = if reader.is_some() { json!("shard") } else { json!(true) };
+            keys["shuffle"] = if reader.is_some() { json!("grains") } else { json!(true) };
             streams.insert("training".into(), keys);
         }
         if let Some(data) = &self.validation {
@@ -142,7 +142,7 @@ mod tests {
         let of = |reader: &str| named_reader(reader, Path::new("/jobs"));
         assert_eq!(of("/opt/a:b/mine.py"), (PathBuf::from("/opt/a:b/mine.py"), None));
         let training = job(&JobArgs { training: Some("t".into()), ..args.clone() });
-        assert_eq!(training.streams["training"]["shuffle"], json!("shard"));
+        assert_eq!(training.streams["training"]["shuffle"], json!("grains"));
         let wrong = JobArgs { params: Some("a=1;b".into()), ..args };
         assert!(wrong.job(Path::new("/")).unwrap_err().contains("\"b\" is not of the form key=value"));
     }

@@ -49,7 +49,7 @@ def settings(**more):
 
 
 def test_rule_56_each_window_of_an_epoch_has_the_records_of_its_grains_and_of_no_other(chunks):
-    with forebay.Loader(chunks, shuffle="shard", shuffle_window=3, **settings()) as loader:
+    with forebay.Loader(chunks, shuffle="grains", shuffle_window=3, **settings()) as loader:
         epochs = [records(loader), records(loader)]
         assert all(audit.adds_up for audit in loader.audit())
     everything = list(range(GRAINS * RECORDS))
@@ -65,24 +65,24 @@ def test_rule_56_each_window_of_an_epoch_has_the_records_of_its_grains_and_of_no
 
 def test_rule_13_and_56_shards_share_out_the_order_of_grains(chunks):
     parts = []
-    with forebay.Loader(chunks, shuffle="shard", shuffle_window=2, **settings()) as loader:
+    with forebay.Loader(chunks, shuffle="grains", shuffle_window=2, **settings()) as loader:
         whole = records(loader)
     for shard in range(3):
         sharded = settings(sharding=forebay.Shard(shard, 3))
-        with forebay.Loader(chunks, shuffle="shard", shuffle_window=2, **sharded) as loader:
+        with forebay.Loader(chunks, shuffle="grains", shuffle_window=2, **sharded) as loader:
             parts += records(loader)
     assert parts == whole
 
 
 def test_rule_23_and_56_a_state_goes_on_in_the_same_window_and_not_in_another(chunks):
-    with forebay.Loader(chunks, shuffle="shard", shuffle_window=3, **settings()) as loader:
+    with forebay.Loader(chunks, shuffle="grains", shuffle_window=3, **settings()) as loader:
         before = [int(record) for _ in range(4) for record in loader.next().records]
         state = loader.state_dict()
-    with forebay.Loader(chunks, shuffle="shard", shuffle_window=3, **settings()) as loader:
+    with forebay.Loader(chunks, shuffle="grains", shuffle_window=3, **settings()) as loader:
         loader.load_state_dict(state)
         assert sorted(before + records(loader)) == list(range(GRAINS * RECORDS))
     refused = pytest.raises(forebay.Error, match="shuffle_window was 3 and is now 2")
-    with forebay.Loader(chunks, shuffle="shard", shuffle_window=2, **settings()) as loader, refused:
+    with forebay.Loader(chunks, shuffle="grains", shuffle_window=2, **settings()) as loader, refused:
         loader.load_state_dict(state)
 
 
@@ -119,7 +119,7 @@ def by_grains(drawn, window):
 
 
 def test_rule_56_and_58_each_source_of_a_mixture_is_drawn_by_its_grains_over_all_epochs(two):
-    options = settings(shuffle="shard", shuffle_window=2, epochs=4)
+    options = settings(shuffle="grains", shuffle_window=2, epochs=4)
     with forebay.Loader(dict(zip(two, (0.25, 0.75))), **options) as loader:
         epochs = [[record for record, _ in turns(loader)] for _ in range(4)]
         assert [(audit.delivered, audit.complete) for audit in loader.audit()] == [(80, True)] * 4
@@ -134,7 +134,7 @@ def test_rule_56_and_58_each_source_of_a_mixture_is_drawn_by_its_grains_over_all
 
 
 def test_rule_57_a_source_is_repeated_in_passes_by_its_grains(chunks):
-    with forebay.Loader(chunks, **settings(shuffle="shard", shuffle_window=3, repeats=2, epochs=1)) as loader:
+    with forebay.Loader(chunks, **settings(shuffle="grains", shuffle_window=3, repeats=2, epochs=1)) as loader:
         seen = turns(loader)
         assert loader.audit()[0].adds_up
     passes = [[record for record, repeat in seen if repeat == number] for number in range(2)]
@@ -144,7 +144,7 @@ def test_rule_57_a_source_is_repeated_in_passes_by_its_grains(chunks):
 
 
 def test_rule_23_and_58_a_state_of_a_mixture_by_grains_is_taken_back(two):
-    options = settings(shuffle="shard", shuffle_window=2, epochs=1)
+    options = settings(shuffle="grains", shuffle_window=2, epochs=1)
     weighed = dict(zip(two, (0.25, 0.75)))
     with forebay.Loader(weighed, **options) as loader:
         loader.next()
@@ -157,7 +157,7 @@ def test_rule_23_and_58_a_state_of_a_mixture_by_grains_is_taken_back(two):
 
 
 def test_rule_16_and_58_a_killed_service_goes_on_by_grains_and_each_source_adds_up(service, binary, two):
-    more = {"shuffle": "shard", "shuffle_window": 2, "weights": [0.25, 0.75], "batch_size": 4, "size": 2, "epochs": 2}
+    more = {"shuffle": "grains", "shuffle_window": 2, "weights": [0.25, 0.75], "batch_size": 4, "size": 2, "epochs": 2}
     daemon = service(two, **more)
     with forebay.Loader("train", socket=daemon.socket) as loader:
         epochs = []

@@ -242,7 +242,7 @@ def test_rule_14_the_last_batch_stays_usable_and_older_ones_do_not_hold_up_a_loo
             _ = batches[0].images
 
 
-@pytest.mark.parametrize("shuffle", [False, True, "shard"])
+@pytest.mark.parametrize("shuffle", [False, True, "grains"])
 def test_rule_22_and_23_a_state_goes_on_where_it_was_taken(pictures, shuffle):
     folder = pictures(20)
     settings = {"batch_size": 4, "size": 8, "shuffle": shuffle, "seed": 7, "epochs": 2}
@@ -261,20 +261,22 @@ def test_rule_22_and_23_a_state_goes_on_where_it_was_taken(pictures, shuffle):
         assert all(audit.adds_up for audit in loader.audit())
 
 
-def test_rule_56_where_each_record_is_read_by_itself_shards_of_one_record_are_shuffled(pictures):
+def test_rule_56_where_each_record_is_read_by_itself_grains_of_one_record_are_shuffled(pictures):
     folder = pictures(12)
 
     def order(**settings):
         with forebay.Loader(folder, batch_size=4, size=8, seed=3, epochs=1, **settings) as loader:
             return [record for batch in loader for record in own(batch)]
 
-    assert order(shuffle="shard") == order(shuffle="shard", shuffle_window=2) == order(shuffle=True) != order()
+    assert order(shuffle="grains") == order(shuffle="grains", shuffle_window=2) == order(shuffle=True) != order()
 
 
 def test_rule_56_other_words_for_shuffle_are_refused(pictures):
-    with pytest.raises(forebay.SettingsError, match='shuffle: is "shards"; give true, false or "shard"'):
+    with pytest.raises(forebay.SettingsError, match='shuffle: is "shards"; give true, false or "grains"'):
         forebay.Loader(pictures(4), batch_size=4, size=8, shuffle="shards")
-    with pytest.raises(forebay.SettingsError, match='shuffle_window: has an effect only with shuffle = "shard"'):
+    with pytest.raises(forebay.SettingsError, match='shuffle: is "shard"; give "grains", as it is called now'):
+        forebay.Loader(pictures(4), batch_size=4, size=8, shuffle="shard")
+    with pytest.raises(forebay.SettingsError, match='shuffle_window: has an effect only with shuffle = "grains"'):
         forebay.Loader(pictures(4), batch_size=4, size=8, shuffle=True, shuffle_window=4)
 
 

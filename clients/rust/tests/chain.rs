@@ -36,7 +36,7 @@ fn a_whole_chain_is_the_settings_of_one_stream() {
     let chain = Chain::open_files(["/data/a.recordio", "tar:/data/b.tar"]).unwrap().with("size", 224);
     let chain = chain.shuffle(1000).unwrap().batch(32).unwrap().multi_pass(5).unwrap().double_buffer().unwrap();
     let expected = json!({
-        "source": ["/data/a.recordio", "tar:/data/b.tar"], "batch_size": 32, "shuffle": "shard", "epochs": 5,
+        "source": ["/data/a.recordio", "tar:/data/b.tar"], "batch_size": 32, "shuffle": "grains", "epochs": 5,
         "prefetch_queue_depth": 2, "size": 224,
     });
     assert_eq!(Value::from(chain.settings().unwrap()), expected);

@@ -142,7 +142,7 @@ fn rule_1_and_56_a_run_keeps_its_grains_and_its_window() {
     for (spec, table, words) in [
         (other_spec, Some(other_table), "the table of grains was"),
         (grained(spec(500), 8).spec().clone(), Some(table(500)), "shuffle_window was 16 and is now 8"),
-        (spec(500), None, "shuffle was \"shard\" and is now true"),
+        (spec(500), None, "shuffle was \"grains\" and is now true"),
     ] {
         let grains = table.map(|table| table.lengths());
         let request = OpenRequest { spec: Some(spec), grains, ..scene.open_request("node", 2) };

@@ -42,7 +42,7 @@ pub(super) async fn dataset(
         tracing::warn!(
             dataset = section.dataset(),
             "shuffle = true reads up to {factor:.1} times the dataset's bytes in each epoch: {factor:.1} records on \
-             average are read at once, but are needed at different times. Set shuffle = \"shard\" to read less \
+             average are read at once, but are needed at different times. Set shuffle = \"grains\" to read less \
              (docs/operating.md)"
         );
     }

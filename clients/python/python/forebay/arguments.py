@@ -111,11 +111,11 @@ class Arguments(Batches[Batch]):
                 and `loader.torch(num_classes=...)` make soft labels of the two columns.
             targets: What a batch has beside the pictures: labels, columns, masks. See `forebay.Targets`. None has the
                 defaults.
-            shuffle: True gives each epoch its own random order. "shard" is for datasets that are read in grains, such
+            shuffle: True gives each epoch its own random order. "grains" is for datasets that are read in grains, such
                 as chunks or row groups: it shuffles grains, and the records within windows of grains. Each grain is
                 then read once per epoch, if the source can keep the grains of a window. See docs/operating.md,
                 "Shuffling a dataset that is read in grains".
-            shuffle_window: With `shuffle="shard"`: the number of grains whose records are shuffled together. Raise it
+            shuffle_window: With `shuffle="grains"`: the number of grains whose records are shuffled together. Raise it
                 to mix records better. Lower it if a source cannot keep so many grains.
             repeats: How many times an epoch has each record, with other random choices each time. With weights, the
                 epoch is that many times longer. The column `batch.repeats` tells the turns of a record apart.

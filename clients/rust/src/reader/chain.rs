@@ -232,7 +232,7 @@ impl Chain {
         }
         // Grains of several records are read once in an epoch, which repeats and weights do not allow. Where records are
         // stored one by one, both ways are the same.
-        let shuffle = if given("repeats") || given("weights") { Value::from(true) } else { "shard".into() };
+        let shuffle = if given("repeats") || given("weights") { Value::from(true) } else { "grains".into() };
         let mut settings = Map::new();
         settings.insert("source".to_owned(), self.files.clone().into());
         settings.insert("batch_size".to_owned(), 1.into());

@@ -126,30 +126,30 @@ fn rule_56_a_shuffle_is_of_records_or_of_grains_and_its_window_belongs_to_grains
         (json!({}), Shuffle::Off),
         (json!({ "shuffle": false }), Shuffle::Off),
         (json!({ "shuffle": true }), Shuffle::Records),
-        (json!({ "shuffle": "shard" }), grains(16)),
-        (json!({ "shuffle": "shard", "shuffle_window": 3 }), grains(3)),
+        (json!({ "shuffle": "grains" }), grains(16)),
+        (json!({ "shuffle": "grains", "shuffle_window": 3 }), grains(3)),
     ] {
         assert_eq!(with(settings).unwrap().settings.shuffle, shuffle);
     }
     let size = |shuffle| with(json!({ "shuffle": shuffle })).unwrap().settings.recipe;
-    assert_eq!(size(json!("shard")), size(json!(true)), "size means training");
+    assert_eq!(size(json!("grains")), size(json!(true)), "size means training");
     let refused = |settings| with(settings).unwrap_err().to_string();
     for wrong in [json!("shards"), json!("true"), json!(1)] {
         let text = refused(json!({ "shuffle": wrong, "shuffle_window": 3 }));
-        assert!(text.contains("give true, false or \"shard\"") && !text.contains("shuffle_window"), "{text}");
+        assert!(text.contains("give true, false or \"grains\"") && !text.contains("shuffle_window"), "{text}");
     }
     for without in [json!({}), json!({ "shuffle": true }), json!({ "shuffle": false })] {
         let mut settings = without;
         settings["shuffle_window"] = json!(8);
         let text = refused(settings);
-        assert!(text.contains("shuffle_window: has an effect only with shuffle = \"shard\""), "{text}");
+        assert!(text.contains("shuffle_window: has an effect only with shuffle = \"grains\""), "{text}");
     }
     for wrong in [json!(0), json!(-1), json!("16"), json!(1 << 21)] {
-        assert!(refused(json!({ "shuffle": "shard", "shuffle_window": wrong })).contains("shuffle_window: is"));
+        assert!(refused(json!({ "shuffle": "grains", "shuffle_window": wrong })).contains("shuffle_window: is"));
     }
     assert_eq!(with(json!({ "shuffle_window": 16 })).unwrap().settings.shuffle, Shuffle::Off, "that is the default");
-    let stream = with(json!({ "shuffle": "shard", "shuffle_window": 8 })).unwrap();
-    assert_eq!(stream.agree(&json!({ "shuffle": "shard", "shuffle_window": 8 })), Ok(()));
+    let stream = with(json!({ "shuffle": "grains", "shuffle_window": 8 })).unwrap();
+    assert_eq!(stream.agree(&json!({ "shuffle": "grains", "shuffle_window": 8 })), Ok(()));
     assert_eq!(keys(&stream.agree(&json!({ "shuffle": true })).unwrap_err()), ["shuffle"]);
     assert_eq!(keys(&stream.agree(&json!({ "shuffle_window": 16 })).unwrap_err()), ["shuffle_window"]);
 }

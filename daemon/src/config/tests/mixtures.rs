@@ -36,5 +36,5 @@ fn rule_58_sources_and_weights_that_cannot_be_are_refused_by_key() {
         assert_eq!(keys(&mistakes), [key], "{mistakes}");
         assert!(mistakes.to_string().contains(words), "{mistakes}");
     }
-    settings(&json!({ "weights": [1, 1], "repeats": 2, "shuffle": "shard" })).unwrap();
+    settings(&json!({ "weights": [1, 1], "repeats": 2, "shuffle": "grains" })).unwrap();
 }

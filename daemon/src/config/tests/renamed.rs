@@ -24,3 +24,12 @@ fn what_a_loader_gives_under_an_old_name_names_the_new_one() {
     let said = train().agree(&json!({ "shard_size": 64 })).unwrap_err().to_string();
     assert!(said.contains("shard_size: is called \"lease_size\" now"), "{said}");
 }
+
+#[test]
+fn the_order_by_grains_has_another_name_in_a_table_and_in_a_loader() {
+    let said = said_of("shuffle = \"shard\"");
+    assert!(said.contains("streams.train.shuffle: is \"shard\"; give \"grains\", as it is called now."), "{said}");
+    assert_eq!(said_of("shuffle = \"grains\""), "");
+    let said = train().agree(&json!({ "shuffle": "shard" })).unwrap_err().to_string();
+    assert!(said.contains("shuffle: is \"shard\"; give \"grains\", as it is called now."), "{said}");
+}

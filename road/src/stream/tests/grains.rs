@@ -134,7 +134,7 @@ fn rule_56_a_shuffled_epoch_reads_each_grain_once_and_no_more_bytes_than_an_orde
     let factor = |reading: &Reading| f64::from(reading.bytes) / f64::from(in_order.bytes);
     println!(
         "{} records in {grains} grains, {WINDOW} of them kept. Bytes of an epoch over those of an ordered one: \
-         shuffle = \"shard\" {:.2}, shuffle = true {:.2}",
+         shuffle = \"grains\" {:.2}, shuffle = true {:.2}",
         all.len(),
         factor(&in_windows),
         factor(&at_random)
