@@ -52,7 +52,7 @@ pub enum ServeError {
     Folder(#[from] FolderError),
     /// A group that the configuration names.
     #[error(
-        "there is no group \"{0}\" on this machine; {remedy}, in control.group and in the group of a stream",
+        "there is no group \"{0}\" on this machine; {remedy}, in control.unix_group and in the unix_group of a stream",
         remedy = group::REMEDY
     )]
     Group(String),
@@ -285,7 +285,7 @@ fn ends(process: OwnedFd) -> std::io::Result<oneshot::Receiver<()>> {
 
 impl ServiceFolder {
     fn of(config: &Config, surroundings: &Surroundings) -> Result<Self, ServeError> {
-        let group = match &config.control.group {
+        let group = match &config.control.unix_group {
             Some(name) => Some(group::number(name).ok_or_else(|| ServeError::Group(name.clone()))?),
             None => None,
         };

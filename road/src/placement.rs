@@ -132,7 +132,7 @@ pub enum PlacementRefusal {
     /// Its trainers could write to it.
     #[error(
         "this stream's pixels are in memory of a GPU, and every process that maps it can write to it. Only trainers of the \
-         daemon's own user ({daemon}) may attach, not of user {uid}. Set placement = \"host\" for streams of a group"
+         daemon's own user ({daemon}) may attach, not of user {uid}. Set placement = \"host\" for streams with a unix_group"
     )]
     OtherUser {
         /// The trainer's user.
@@ -143,7 +143,7 @@ pub enum PlacementRefusal {
     /// Its trainers could write to its ring.
     #[error(
         "trainers of this stream may page-lock its ring, and so can write to it. Only trainers of the daemon's own user \
-         ({daemon}) may attach, not of user {uid}. Leave pin_memory out for streams of a group"
+         ({daemon}) may attach, not of user {uid}. Leave pin_memory out for streams with a unix_group"
     )]
     OtherUserPins {
         /// The trainer's user.

@@ -69,7 +69,7 @@ impl Workload {
 
     /// The daemon's sockets are in one folder, and its ledgers in another one.
     pub(super) fn in_folders(&self, sockets: &Folder, ledgers: &Folder) -> Config {
-        let control = Control { dir: Some(sockets.path().to_owned()), group: None };
+        let control = Control { dir: Some(sockets.path().to_owned()), unix_group: None };
         let coordinator = Coordinator { path: Some(ledgers.path().to_owned()), remote: None, node: None };
         Config { control, coordinator, metrics: Metrics::BesideControl, ..self.config.clone() }
     }
@@ -144,7 +144,7 @@ fn with_one_trainer(mut section: StreamSection, notes: &mut Vec<String>) -> Stre
     settings.delivery = DeliverySettings::default();
     settings.placement = Placement::Host;
     settings.epochs = None;
-    (section.run, section.group) = (None, None);
+    (section.run, section.unix_group) = (None, None);
     section
 }
 
@@ -171,14 +171,14 @@ mod tests {
     #[test]
     fn a_stream_keeps_what_makes_its_batches_and_loses_what_its_run_is() {
         let text = format!(
-            "{TRAIN}batch_size = 4\ndtype = \"float32\"\nepochs = 2\nrun = \"august\"\ngroup = \"g\"\nmode = \"each\"\n\
+            "{TRAIN}batch_size = 4\ndtype = \"float32\"\nepochs = 2\nrun = \"august\"\nunix_group = \"g\"\nmode = \"each\"\n\
              trainers = 9\ncredits = 3\non_error = \"fail\"\n[prefetch]\nbudget = \"1kb\"\n[decode]\nthreads = 3\n"
         );
         let whole = Config::parse(&text, "a.toml").unwrap();
         let Workload { config, stream, notes, .. } = of(&text, None).unwrap();
         let (section, was) = (&config.streams[&stream], &whole.streams["train"]);
         assert_eq!((config.prefetch, config.decode, notes), (whole.prefetch, whole.decode, Vec::new()));
-        assert_eq!((&section.run, &section.group, section.settings.epochs), (&None, &None, None));
+        assert_eq!((&section.run, &section.unix_group, section.settings.epochs), (&None, &None, None));
         let settings =
             StreamSettings { epochs: was.settings.epochs, delivery: was.settings.delivery, ..section.settings.clone() };
         assert_eq!(settings, was.settings);

@@ -114,7 +114,7 @@ pub(crate) fn refusal(home: &Home, name: &str, shard: Option<Shard>) -> Refusal 
 #[test]
 fn a_stream_that_cannot_be_opened_fails_alone_and_everybody_is_told_why() {
     let home = Home::with_pictures(8);
-    let group = home.stream("grouped", "group = \"no-such-group\"");
+    let group = home.stream("grouped", "unix_group = \"no-such-group\"");
     let streams = [missing(&home, "gone", ""), missing(&home, "sharded", "num_shards = 2"), group];
     home.configure(&(home.train("epochs = 1") + &streams.concat()));
     let mut daemon = Daemon::spawn(home.serve_command());

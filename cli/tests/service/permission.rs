@@ -42,7 +42,7 @@ fn program_of(home: &Home, of: impl AsRef<std::ffi::OsStr>) -> PathBuf {
 /// Serves a stream with these settings on a socket that members of the group can reach.
 fn serve_to_group(home: &Home, group: &str, settings: &str) -> Daemon {
     let _first = fs::remove_dir_all(home.path("sockets"));
-    let control = format!("[control]\ngroup = {group}\ndir = \"{}\"\n", home.path("sockets").display());
+    let control = format!("[control]\nunix_group = {group}\ndir = \"{}\"\n", home.path("sockets").display());
     let state = format!("[coordinator]\npath = \"{}\"\n", home.path("state").display());
     fs::write(home.path("forebay.toml"), control + &state + &home.train(settings)).unwrap();
     home.start()
@@ -67,7 +67,7 @@ fn rule_25_another_user_does_not_even_reach_the_socket() {
     let Event::Failed(reason) = Puppet::answer_to_user(&home, &program(&home), NOBODY, NOBODY) else {
         panic!("it was let in")
     };
-    assert!(reason.contains("this user may not use the socket") && reason.contains("[control] group"), "{reason}");
+    assert!(reason.contains("this user may not use the socket") && reason.contains("[control] unix_group"), "{reason}");
 }
 
 /// A user that nobody else is, without a runtime folder. Each run of the tests has its own.
@@ -118,15 +118,18 @@ fn rule_25_a_user_of_the_socket_s_group_attaches_only_to_streams_that_name_it() 
     assert!(reason.contains("stream \"train\" is not for user 65534: only the daemon's own user"), "{reason}");
     daemon.stop();
 
-    let daemon = serve(&format!("group = {group:?}"));
+    let daemon = serve(&format!("unix_group = {group:?}"));
     assert_eq!(Puppet::answer_to_user(&home, &program, NOBODY, NOBODY), Event::Well);
     daemon.stop();
 
-    let daemon = serve("group = \"root\"");
+    let daemon = serve("unix_group = \"root\"");
     let Event::Failed(reason) = Puppet::answer_to_user(&home, &program, NOBODY, NOBODY) else {
         panic!("it was let in")
     };
-    assert!(reason.contains("only processes with group \"root\" may attach, and this one has 65534"), "{reason}");
+    assert!(
+        reason.contains("only processes of the Unix group \"root\" may attach, and this one has 65534"),
+        "{reason}"
+    );
     daemon.stop();
 }
 
@@ -137,9 +140,10 @@ fn rule_25_a_trainer_with_a_supplementary_group_attaches_whatever_etc_group_has(
     }
     // No file of this machine lists it, as in a container, or where groups come from a directory service.
     let group = 70_000 + std::process::id() % 10_000;
-    for (settings, control) in
-        [(format!("group = {group}"), group.to_string()), (format!("group = \"{group}\""), format!("\"{group}\""))]
-    {
+    for (settings, control) in [
+        (format!("unix_group = {group}"), group.to_string()),
+        (format!("unix_group = \"{group}\""), format!("\"{group}\"")),
+    ] {
         let home = Home::with_pictures(4);
         let _daemon = serve_to_group(&home, &control, &settings);
         let program = program(&home);
@@ -157,10 +161,10 @@ fn rule_25_who_reaches_the_socket_by_another_group_is_told_which_groups_its_proc
         return;
     }
     let home = Home::with_pictures(4);
-    let _daemon = serve_to_group(&home, "70001", "group = 70002");
+    let _daemon = serve_to_group(&home, "70001", "unix_group = 70002");
     let told = |groups: &[u32]| Puppet::answer_to_groups(&home, &program(&home), stranger(), groups);
     let Event::Failed(reason) = told(&[70_001]) else { panic!("it was let in") };
-    let has = format!("only processes with group \"70002\" may attach, and this one has {}, 70001", stranger());
+    let has = format!("only processes of the Unix group \"70002\" may attach, and this one has {}, 70001", stranger());
     assert!(reason.contains(&has), "{reason}");
     assert_eq!(told(&[70_001, 70_002]), Event::Well);
 }
@@ -172,12 +176,12 @@ fn rule_25_a_ring_that_trainers_may_page_lock_is_for_the_daemon_s_own_user_alone
     }
     let Some(group) = nobodys_group() else { return println!("skipped: group {NOBODY} has no name here") };
     let home = Home::with_pictures(4);
-    let daemon = serve_to_group(&home, &format!("{group:?}"), &format!("group = {group:?}\npin_memory = true"));
+    let daemon = serve_to_group(&home, &format!("{group:?}"), &format!("unix_group = {group:?}\npin_memory = true"));
     let Event::Failed(reason) = Puppet::answer_to_user(&home, &program(&home), NOBODY, NOBODY) else {
         panic!("it was let in")
     };
     assert!(reason.contains("pin_memory: trainers of this stream may page-lock its ring"), "{reason}");
-    assert!(reason.contains("not of user 65534. Leave pin_memory out for streams of a group"), "{reason}");
+    assert!(reason.contains("not of user 65534. Leave pin_memory out for streams with a unix_group"), "{reason}");
     let mut own = Puppet::attach(&home);
     assert!(matches!(own.next(), Event::Batch(_)), "the daemon's own user has it");
     drop(own);

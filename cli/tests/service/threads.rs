@@ -89,7 +89,7 @@ fn however_few_threads_the_system_has_left_a_refused_stream_leaves_nothing_behin
     fs::create_dir(home.path("eval")).unwrap();
     fs::hard_link(home.picture(0), home.path("eval").join("0.jpg")).unwrap();
     let eval = home.stream("eval", "epochs = 1").replace("/pictures", "/eval");
-    home.configure(&(eval + &home.train("num_shards = 1\ngroup = \"root\"")));
+    home.configure(&(eval + &home.train("num_shards = 1\nunix_group = \"root\"")));
     let mut command = Command::new(program);
     command.args(["serve", "--config"]).arg(home.path("forebay.toml")).uid(lonely()).gid(lonely()).current_dir("/");
     let mut daemon = Daemon::spawn(command);

@@ -87,7 +87,8 @@ def test_every_key_is_known_and_its_default_the_same(release, tmp_path):
     assert lost.settings(old, surface.settings(surface.said("config", "--example"))) == []
     source = str(scene.dataset(tmp_path / "pictures"))
     # This machine need not have what the example names.
-    at_hand = {"source": source, "root": source, "nvjpeg": str(tmp_path / "nvjpeg"), "group": grp.getgrall()[0].gr_name}
+    group = grp.getgrall()[0].gr_name
+    at_hand = {"source": source, "root": source, "nvjpeg": str(tmp_path / "nvjpeg"), "unix_group": group}
     (tmp_path / "nvjpeg").touch()
     refused = {}
     for key, said in old.items():

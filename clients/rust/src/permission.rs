@@ -21,7 +21,7 @@ fn told(path: &Path, mode: u32, user: u32, group: u32, groups: &str) -> String {
     // A user who joins the group root gets far more than this socket.
     if mode & 0o070 == 0 || group == 0 {
         return format!(
-            "{path} is for the user with number {user} alone; give [control] group in the daemon's configuration"
+            "{path} is for the user with number {user} alone; give [control] unix_group in the daemon's configuration"
         );
     }
     match name(groups, group) {
@@ -61,7 +61,7 @@ mod tests {
     fn no_user_is_told_to_join_the_group_of_root() {
         for mode in [0o040_750, 0o140_660, 0o140_600] {
             let told = told(Path::new("/run/forebay"), mode, 0, 0, GROUPS);
-            assert!(told.contains("[control] group") && !told.contains("usermod"), "{told}");
+            assert!(told.contains("[control] unix_group") && !told.contains("usermod"), "{told}");
         }
     }
 

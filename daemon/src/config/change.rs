@@ -97,7 +97,7 @@ impl Change {
             }
         }
         if let Some(settings) = self.config.streams.get_mut(name) {
-            settings.group.clone_from(&next.group);
+            settings.unix_group.clone_from(&next.unix_group);
         }
     }
 }
@@ -135,15 +135,15 @@ mod tests {
 
     #[test]
     fn what_an_open_stream_cannot_change_is_refused_by_name_and_stays() {
-        let next = OLD.replace("batch_size = 4", "batch_size = 8\ngroup = \"trainers\"");
+        let next = OLD.replace("batch_size = 4", "batch_size = 8\nunix_group = \"trainers\"");
         let next = config(&format!("{next}\n[decode]\nthreads = 3\n"));
         let change = config(OLD).change(&next, |name| name == "train");
         assert_eq!(change.refused.len(), 2, "{:?}", change.refused);
         assert!(change.refused[0].starts_with("[decode]:"), "{:?}", change.refused);
         assert!(change.refused[1].starts_with("streams.train.batch_size:"), "{:?}", change.refused);
-        assert_eq!(change.taken, ["streams.eval.batch_size", "streams.eval.group", "streams.train.group"]);
+        assert_eq!(change.taken, ["streams.eval.batch_size", "streams.eval.unix_group", "streams.train.unix_group"]);
         let train = &change.config.streams["train"];
-        assert_eq!((train.settings.batch_size, train.group.as_deref()), (4, Some("trainers")));
+        assert_eq!((train.settings.batch_size, train.unix_group.as_deref()), (4, Some("trainers")));
         assert_eq!(change.config.streams["eval"].settings.batch_size, 8, "it was not open");
         assert_eq!(change.replaced, ["eval"]);
         assert_eq!(change.config.decode, config(OLD).decode);

@@ -83,7 +83,7 @@ impl Found {
         {
             self.add("metrics.socket", long(path.as_os_str().len()));
         }
-        self.group("control.group", config.control.group.as_ref());
+        self.group("control.unix_group", config.control.unix_group.as_ref());
     }
 
     fn streams(&mut self, config: &Config) {
@@ -102,7 +102,7 @@ impl Found {
             {
                 self.path(key("root"), root);
             }
-            self.group(key("group"), stream.group.as_ref());
+            self.group(key("unix_group"), stream.unix_group.as_ref());
             if stream.settings.delivery.mode == Mode::Each && config.coordinator.remote.is_some() {
                 let problem = "is \"each\", which does not work with coordinator.endpoint. Leave the endpoint out, so that each \
                                node runs the stream for itself, or give each trainer a shard with num_shards.";
@@ -161,18 +161,18 @@ mod tests {
     fn what_the_machine_does_not_have_is_named_with_its_line() {
         let long = "x".repeat(120);
         let text = format!(
-            "[streams.train]\nsource = \"/nowhere/data\"\nbatch_size = 4\nsize = 8\ngroup = \"no-such-group\"\n\
-             cache = {{ keep = \"encoded\", memory = \"100tb\" }}\n[control]\ndir = \"/{long}\"\ngroup = \"no-such-group\"\n\
+            "[streams.train]\nsource = \"/nowhere/data\"\nbatch_size = 4\nsize = 8\nunix_group = \"no-such-group\"\n\
+             cache = {{ keep = \"encoded\", memory = \"100tb\" }}\n[control]\ndir = \"/{long}\"\nunix_group = \"no-such-group\"\n\
              [metrics]\nsocket = \"/{long}\"\n[decode]\nnvjpeg = \"/nowhere/libnvjpeg.so\"\n[ring]\nmemory = \"100tb\"\nnuma = 1023\n"
         );
         let said = said(&text);
         for words in [
             "There are 9 mistakes in forebay.toml:",
             "line 2: streams.train.source: cannot be used. \"/nowhere/data\" does not exist.",
-            "line 5: streams.train.group: is \"no-such-group\"",
+            "line 5: streams.train.unix_group: is \"no-such-group\"",
             "line 6: streams.train.cache.memory: sets 100tb aside",
             "line 8: control.dir: makes a socket's path of 134 bytes, and the kernel takes 107",
-            "line 9: control.group: is \"no-such-group\"",
+            "line 9: control.unix_group: is \"no-such-group\"",
             "line 11: metrics.socket: makes a socket's path of 121 bytes",
             "line 13: decode.nvjpeg: is \"/nowhere/libnvjpeg.so\"",
             "line 15: ring.memory: is 100tb",

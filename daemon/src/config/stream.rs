@@ -24,7 +24,7 @@ use serde_json::{Map, Value};
 use super::mistake::{Mistake, Mistakes};
 use super::ring::Ring;
 use super::table::Table;
-use super::value::{choice, flag, group, path, text};
+use super::value::{choice, flag, path, text, unix_group};
 pub(super) use keys::{all, example, schema};
 
 /// The keys that only the section has, beside those that say how pictures are made and handed out.
@@ -45,8 +45,8 @@ const KEYS: &[Key] = keys! {
     /// "auto": labels are class folders, or a CSV's second column. "text": a CSV's labels are never numbers. "none": all are
     /// -1.
     labels: "str" = "\"auto\"", home: Home::Targets;
-    /// A group whose members may attach, by name or number. Left out: only the daemon's own user.
-    group: "str", example: "\"trainers\"", home: Home::Service, while_open: true;
+    /// A Unix group whose members may attach, by name or number. Left out: only the daemon's own user.
+    unix_group: "str", example: "\"trainers\"", home: Home::Service, while_open: true;
 };
 
 /// `[streams.NAME]`, checked: where the dataset is, what the stream does with it, and who may attach.
@@ -68,8 +68,8 @@ pub struct StreamSection {
     pub index: Option<PathBuf>,
     /// Name of the run.
     pub run: Option<String>,
-    /// Group whose members may attach: its name, or its number as text.
-    pub group: Option<String>,
+    /// Unix group whose members may attach: its name, or its number as text.
+    pub unix_group: Option<String>,
     /// The settings for the stream itself.
     pub settings: StreamSettings,
     /// The keys as they were written, for [`agree`](Self::agree) and [`Change`](super::Change).
@@ -172,7 +172,7 @@ impl StreamSection {
                 choice(&[("auto", Labels::Auto), ("text", Labels::Text), ("none", Labels::None)]),
             ),
             run: table.take("run", text),
-            group: table.take("group", group),
+            unix_group: table.take("unix_group", unix_group),
             settings: {
                 let cache = cache::read(table, &default.recipe);
                 settings(table, StreamSettings { cache, ..default })

@@ -55,7 +55,7 @@ fn every_value_that_the_example_shows_in_a_comment_is_right() {
     });
     let config = Config::parse(&shown.collect::<Vec<_>>().join("\n"), "example.toml").unwrap();
     assert_eq!(config.streams["train"].settings.epochs, Some(90));
-    assert_eq!(config.control.group.as_deref(), Some("trainers"));
+    assert_eq!(config.control.unix_group.as_deref(), Some("trainers"));
     assert_eq!(config.metrics, Metrics::Address("127.0.0.1:9464".parse().unwrap()));
     assert_eq!(config.ring.memory, Some(ByteSize(8_000_000_000)));
     let cache = CacheSettings { kind: CacheKind::Decoded, memory: ByteSize(20_000_000_000), max_side: Some(512) };
@@ -212,7 +212,7 @@ fn a_loader_says_everything_that_a_table_can_say() {
         num_threads = 2
         on_error = "replace"
         max_failures = 0.5
-        group = "g"
+        unix_group = "g"
         epoch_end_timeout = "1m"
         read_timeout = "2s"
         storage_timeout = "3m"

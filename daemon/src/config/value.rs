@@ -15,8 +15,8 @@ pub(super) fn text(value: &Value) -> Result<String, String> {
     }
 }
 
-/// A group's name, or its number.
-pub(super) fn group(value: &Value) -> Result<String, String> {
+/// A Unix group's name, or its number.
+pub(super) fn unix_group(value: &Value) -> Result<String, String> {
     match value.as_u64() {
         Some(number) if number < u64::from(u32::MAX) => Ok(number.to_string()),
         _ => text(value).map_err(|_| "a group's name or number".to_owned()),

@@ -137,10 +137,15 @@ impl Admission<'_> {
         };
         let certain = Unnamed::users().is_certain(peer.uid());
         let own = peer.uid() == streams.uid() && certain;
-        if !own && !section.group.as_deref().is_some_and(|name| group::has(name, peer)) {
-            let who = section.group.as_ref().map_or_else(
-                || "only the daemon's own user may attach; the stream's settings may name a group".to_owned(),
-                |group| format!("only processes with group \"{group}\" may attach, and this one has {}", groups(peer)),
+        if !own && !section.unix_group.as_deref().is_some_and(|name| group::has(name, peer)) {
+            let who = section.unix_group.as_ref().map_or_else(
+                || "only the daemon's own user may attach; the stream's table may have a unix_group".to_owned(),
+                |group| {
+                    format!(
+                        "only processes of the Unix group \"{group}\" may attach, and this one has {}",
+                        groups(peer)
+                    )
+                },
             );
             let unnamed = if certain {
                 ""

@@ -31,8 +31,8 @@ pub enum OpenError {
     /// The system has no more threads or descriptors.
     #[error("the stream cannot be opened: {0}")]
     System(#[from] std::io::Error),
-    /// The group whose members may attach.
-    #[error("there is no group \"{0}\" on this machine; {remedy}. Or leave group out", remedy = crate::group::REMEDY)]
+    /// The Unix group whose members may attach.
+    #[error("there is no group \"{0}\" on this machine; {remedy}. Or leave unix_group out", remedy = crate::group::REMEDY)]
     Group(String),
     /// By a reload, while it was waited for.
     #[error("the configuration no longer has it")]

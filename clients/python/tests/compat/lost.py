@@ -10,6 +10,8 @@ from compat import surface
 # Keys of the configuration that were renamed. The old name is refused, and the error has the new one.
 RENAMED_KEYS = {
     "streams.train.shard_size": "streams.train.lease_size",
+    "streams.train.group": "streams.train.unix_group",
+    "control.group": "control.unix_group",
 }
 # Names of fields that were renamed. Their numbers and types, which are what is stored and sent, are the same.
 RENAMED_FIELDS = {"shard_size": "lease_size", "shard_size_required": "lease_size_required"}

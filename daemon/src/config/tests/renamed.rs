@@ -10,10 +10,21 @@ fn said_of(line: &str) -> String {
 
 #[test]
 fn a_renamed_key_of_a_stream_names_the_new_one() {
-    let (old, new) = ("shard_size = 64", "lease_size = 64");
-    let said = said_of(old);
-    assert!(said.contains("line 5: streams.train.shard_size: is called \"lease_size\" now; rename the key."), "{said}");
-    assert_eq!(said_of(new), "");
+    for (old, new, value) in [("shard_size", "lease_size", "64"), ("group", "unix_group", "\"trainers\"")] {
+        let said = said_of(&format!("{old} = {value}"));
+        let told = format!("line 5: streams.train.{old}: is called \"{new}\" now; rename the key.");
+        assert!(said.contains(&told), "{said}");
+        assert_eq!(said_of(&format!("{new} = {value}")), "");
+    }
+}
+
+#[test]
+fn the_group_of_the_sockets_names_the_new_key_and_is_no_key_where_there_never_was_one() {
+    let said = |text: &str| Config::parse(text, "forebay.toml").unwrap_err().to_string();
+    let control = said("[control]\ngroup = \"trainers\"\n");
+    assert!(control.contains("line 2: control.group: is called \"unix_group\" now; rename the key."), "{control}");
+    let ring = said("[ring]\ngroup = \"trainers\"\n");
+    assert!(ring.contains("ring.group: is not a key."), "{ring}");
 }
 
 #[test]

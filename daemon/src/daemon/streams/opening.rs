@@ -142,7 +142,7 @@ impl Streams {
             let (rights, cache) = (self.configuration.rights(), self.configuration.cache());
             async move {
                 let Wanted { section, files, .. } = &*wanted;
-                if let Some(group) = section.group.as_ref().filter(|group| group::number(group).is_none()) {
+                if let Some(group) = section.unix_group.as_ref().filter(|group| group::number(group).is_none()) {
                     return Err(Arc::new(OpenError::Group(group.clone())));
                 }
                 let cache = cache.map_err(OpenError::from)?;
