@@ -132,9 +132,30 @@ def test_a_group_of_another_kind_is_refused(pictures, arguments, words):
         forebay.Loader(pictures(4), batch_size=4, size=8, **arguments)
 
 
-def test_a_wrong_section_of_the_own_daemon_is_told_with_its_key(pictures):
-    with pytest.raises(forebay.AttachError, match=r"decode\.pixels_limit: is not a key"):
-        forebay.Loader(pictures(4), batch_size=4, size=8, config={"decode": {"pixels_limit": 3}})
+@pytest.mark.parametrize(
+    ("config", "words"),
+    [
+        ({"decode": {"pixels_limit": 3}}, r'decode\.pixels_limit: is not a key. Did you mean "pixel_limit"\?'),
+        ({"rings": {"pages": "small"}}, r'rings: is not a key. Did you mean "ring"\?'),
+        ({"control": {"group": "trainers"}}, r'control\.group: is called "unix_group" now; rename the key\.'),
+        ({"streams": {"train": {}}}, r'streams: a Loader\'s own daemon has none; give "stream" instead\.'),
+    ],
+)
+def test_settings_that_the_own_daemon_refuses_are_told_at_its_first_start(
+    pictures, binary, tmp_path, monkeypatch, config, words
+):
+    starts, counting = tmp_path / "starts", tmp_path / "counting"
+    counting.write_text(f'#!/bin/sh\necho start >>"{starts}"\nexec "{binary}" "$@"\n')
+    counting.chmod(0o700)
+    monkeypatch.setenv("FOREBAY_BIN", str(counting))
+    with pytest.raises(forebay.SettingsError, match=f"^There is a mistake in config, an argument of the Loader:\n  {words}$"):
+        forebay.Loader(pictures(4), batch_size=4, size=8, config=config)
+    assert starts.read_text() == "start\n"
+
+
+def test_a_stream_s_key_under_its_old_name_is_refused_in_config(pictures):
+    with pytest.raises(forebay.SettingsError, match='shard_size: is called "lease_size" now; rename the key'):
+        forebay.Loader(pictures(4), batch_size=4, size=8, config={"stream": {"shard_size": 64}})
 
 
 def test_the_sections_of_the_own_daemon_are_adopted(pictures):

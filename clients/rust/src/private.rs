@@ -2,7 +2,8 @@
 //!
 //! It runs as a child with one end of a socket pair as its standard input. Each session sends it one end of a
 //! further pair. It ends when that socket hangs up or when its parent has died. A daemon that died is started again,
-//! at most three times without a batch in between (semantics rule 16).
+//! at most three times without a batch in between (semantics rule 16). One that refused its settings is not started again:
+//! it would refuse them each time.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::env;
@@ -16,14 +17,16 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use forebay_ring::{MessageKind, Number, Sent, Socket};
+use forebay_ring::{MessageKind, Number, Sent, Socket, text_code};
 use parking_lot::Mutex;
 use rustix::fs::{MemfdFlags, memfd_create};
 
-use crate::error::{AttachError, Broken};
+use crate::error::{AttachError, Broken, Refusal};
 use crate::owner::Owner;
 
 mod process;
+#[cfg(test)]
+mod tests;
 
 use process::Process;
 
@@ -31,6 +34,8 @@ use process::Process;
 const RESTARTS: u32 = 3;
 /// Lines of its standard error that an error message shows.
 const WORDS: usize = 20;
+/// How a command begins what it writes about its failure.
+const SPEAKER: &str = "forebay: ";
 /// Tells a daemon of folders of Python packages.
 const PACKAGES: &str = "FOREBAY_PYTHON_PACKAGES";
 /// How long it may take to end when this process lets go of it.
@@ -214,15 +219,22 @@ impl DaemonState {
     }
 
     /// Makes sure that the daemon is gone and notes how it ended.
+    ///
+    /// # Errors
+    /// [`AttachError::Refused`] with the daemon's text if it refused its settings.
     fn bury(&mut self, has_delivered: &AtomicBool) -> Result<(), AttachError> {
         let Some(Running { process, socket, ledgers: _, reader }) = self.running.take() else { return Ok(()) };
         drop(socket);
         // It has hung up, so even if it still runs, it serves no trainer.
-        self.cause = process.bury().map_err(io::Error::from).map_err(Broken::from)?;
+        let ending = process.bury().map_err(io::Error::from).map_err(Broken::from)?;
+        // The thread ends with the pipe that it reads, and has all that the daemon wrote then.
+        let _ended = reader.join();
+        if ending.is_refusal() {
+            return Err(Refusal { code: text_code::SETTINGS, message: self.words.refusal() }.into());
+        }
+        self.cause = ending.cause;
         // Batches show that the daemon can be used: only deaths without one are counted together.
         self.deaths = if has_delivered.swap(false, Ordering::Relaxed) { 1 } else { self.deaths + 1 };
-        // The thread ends with the pipe that it reads.
-        let _ended = reader.join();
         Ok(())
     }
 }
@@ -277,6 +289,15 @@ impl ErrorLines {
         }
     }
 
+    /// What a daemon wrote that refused its settings.
+    fn refusal(&self) -> String {
+        let text = self.text();
+        match text.strip_prefix(SPEAKER).unwrap_or(&text) {
+            "" => "the private daemon refused its settings without a reason".to_owned(),
+            reason => reason.to_owned(),
+        }
+    }
+
     fn text(&self) -> String {
         let lines: Vec<String> = self.lines.lock().iter().cloned().collect();
         lines.join("\n")
@@ -292,92 +313,5 @@ impl Drop for PrivateDaemon {
             // Nothing is left to do about a child that cannot be waited for.
             let _ended = running.end();
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
-
-    use super::*;
-
-    fn script(folder: &tempfile::TempDir, text: &str) -> PathBuf {
-        let [draft, path] = ["draft", "daemon"].map(|name| folder.path().join(name));
-        std::fs::write(&draft, format!("#!/bin/sh\n{text}\n")).unwrap();
-        // Another process writes the script. A child that another test starts meanwhile would inherit our descriptor until
-        // it runs its program, and a file that is open for writing cannot be run ("text file busy").
-        let installed = Command::new("install").args(["-m", "700"]).arg(draft).arg(&path).status().unwrap();
-        assert!(installed.success(), "{installed}");
-        path
-    }
-
-    /// Blocks until the daemon at the other end is gone.
-    fn wait_for_end(socket: &Socket) {
-        while !socket.wait(Some(Duration::from_secs(10))).unwrap().hung_up {}
-    }
-
-    #[test]
-    fn rule_16_a_private_daemon_is_started_again_three_times_without_a_batch_and_then_its_words_are_shown() {
-        let folder = tempfile::tempdir().unwrap();
-        // It takes what it is sent first. If it died before that, it would die several times within one call.
-        let daemon = PrivateDaemon::new(script(&folder, "head -c 1 >/dev/null; echo out of luck >&2; exit 7"));
-        for _ in 0..9 {
-            wait_for_end(&daemon.connect().unwrap());
-            daemon.has_delivered();
-        }
-        let error = loop {
-            match daemon.connect() {
-                Ok(socket) => wait_for_end(&socket),
-                Err(error) => break error.to_string(),
-            }
-        };
-        assert!(error.contains("died 4 times in a row") && error.contains("out of luck"), "{error}");
-    }
-
-    #[test]
-    fn a_private_daemon_whose_end_somebody_else_was_told_of_is_started_again() {
-        let folder = tempfile::tempdir().unwrap();
-        let daemon = PrivateDaemon::new(script(&folder, "exec cat"));
-        let socket = daemon.connect().unwrap();
-        let pid = daemon.pid().unwrap();
-        let number = Pid::from_raw(pid.try_into().unwrap()).unwrap();
-        kill_process(number, Signal::KILL).unwrap();
-        // As the kernel does where SIGCHLD is ignored.
-        waitpid(Some(number), WaitOptions::empty()).unwrap();
-        wait_for_end(&socket);
-        let _socket = daemon.connect().unwrap();
-        assert_ne!(daemon.pid().unwrap(), pid);
-        let state = daemon.state.lock();
-        assert!(state.deaths == 1 && state.cause.contains("SIGCHLD"), "{}", state.cause);
-    }
-
-    #[test]
-    fn sessions_share_one_process_which_ends_with_its_owner() {
-        let folder = tempfile::tempdir().unwrap();
-        let daemon = PrivateDaemon::new(script(&folder, "cat"));
-        let first = daemon.connect().unwrap();
-        let pid = daemon.pid();
-        let second = daemon.connect().unwrap();
-        assert_eq!(daemon.pid(), pid);
-        drop(daemon);
-        wait_for_end(&first);
-        wait_for_end(&second);
-    }
-
-    #[test]
-    fn it_ends_by_itself_although_a_forked_child_holds_its_socket() {
-        let folder = tempfile::tempdir().unwrap();
-        let daemon = PrivateDaemon::new(script(&folder, "cat 2>/dev/null\n: > \"$0.ended\""));
-        let _session = daemon.connect().unwrap();
-        let held = daemon.state.lock().running.as_ref().map(|running| running.socket.as_fd().try_clone_to_owned());
-        drop(daemon);
-        assert!(folder.path().join("daemon.ended").exists(), "it was killed");
-        drop(held);
-    }
-
-    #[test]
-    fn a_binary_that_is_not_there_is_named() {
-        let error = PrivateDaemon::new("/nowhere/forebay").connect().unwrap_err().to_string();
-        assert!(error.contains("/nowhere/forebay"), "{error}");
     }
 }

@@ -11,6 +11,17 @@ use rustix::process::{
     Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, WaitIdStatus, pidfd_open, pidfd_send_signal, waitid,
 };
 
+/// Exit status of a program that refuses its command line or its configuration, as `forebay` and clap have it.
+const USAGE: i32 = 2;
+
+/// How a process ended.
+#[derive(Debug)]
+pub(super) struct ProcessEnd {
+    status: Option<i32>,
+    /// For people.
+    pub(super) cause: String,
+}
+
 /// A child that is watched, and reaped unless that has been done already.
 #[derive(Debug)]
 pub(super) struct Process {
@@ -56,26 +67,36 @@ impl Process {
         }
     }
 
-    /// Ends it at once, and waits for that. Says how it ended.
-    pub(super) fn bury(self) -> Result<String, Errno> {
-        let Some(pidfd) = self.pidfd else { return Ok(unknown()) };
+    /// Ends it at once, and waits for that. Says how it ended. A process that was exiting by itself keeps its own status.
+    pub(super) fn bury(self) -> Result<ProcessEnd, Errno> {
+        let Some(pidfd) = self.pidfd else { return Ok(ProcessEnd::unknown()) };
         match pidfd_send_signal(&pidfd, Signal::KILL) {
             Ok(()) | Err(Errno::SRCH) => {}
             Err(error) => return Err(error),
         }
         match retry_on_intr(|| waitid(WaitId::PidFd(pidfd.as_fd()), WaitIdOptions::EXITED)) {
-            Ok(status) => Ok(status.and_then(|status| cause(&status)).unwrap_or_else(unknown)),
-            Err(Errno::CHILD) => Ok(unknown()),
+            Ok(status) => Ok(status.and_then(|status| ProcessEnd::of(&status)).unwrap_or_else(ProcessEnd::unknown)),
+            Err(Errno::CHILD) => Ok(ProcessEnd::unknown()),
             Err(error) => Err(error),
         }
     }
 }
 
-fn cause(status: &WaitIdStatus) -> Option<String> {
-    let signal = || status.terminating_signal().map(|signal| format!("signal: {signal}"));
-    status.exit_status().map(|code| format!("exit status: {code}")).or_else(signal)
-}
+impl ProcessEnd {
+    /// Whether the program refused what it was started with: it would do so again.
+    pub(super) fn is_refusal(&self) -> bool {
+        self.status == Some(USAGE)
+    }
 
-fn unknown() -> String {
-    "an unknown status, since this process ignores SIGCHLD or waits for its children elsewhere".to_owned()
+    fn of(status: &WaitIdStatus) -> Option<Self> {
+        let code = status.exit_status();
+        let signal = || status.terminating_signal().map(|signal| format!("signal: {signal}"));
+        let cause = code.map(|code| format!("exit status: {code}")).or_else(signal)?;
+        Some(Self { status: code, cause })
+    }
+
+    fn unknown() -> Self {
+        let cause = "an unknown status, since this process ignores SIGCHLD or waits for its children elsewhere";
+        Self { status: None, cause: cause.to_owned() }
+    }
 }
