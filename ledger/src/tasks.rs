@@ -289,12 +289,12 @@ impl Tasks {
         let errors = self.documents.errors_of(shard) + 1;
         let (dataset, epoch, first) = (self.documents.dataset(), held.epoch, held.positions.start);
         if errors < ERRORS {
-            tracing::warn!(dataset, epoch, first, errors, error, "a shard could not be used: it is given again");
+            tracing::warn!(dataset, epoch, first, errors, error, "a task could not be used: it is given again");
             self.documents.set_errors(shard, errors);
             self.take_away(ledger, lease, held, Cause::TrainerEnded, now);
             return Outcome::Returned;
         }
-        tracing::error!(dataset, epoch, first, errors, error, "a shard could not be used: it is in quarantine");
+        tracing::error!(dataset, epoch, first, errors, error, "a task could not be used: it is in quarantine");
         let reason = format!("{errors} workers could not use its shard: {error}");
         let bad = |record| BadRecord { lease, record, reason: reason.clone(), ..BadRecord::default() };
         let bad = records(ledger.plan(), held.epoch, held.positions.clone()).take(REASONS).map(bad).collect();

@@ -9,14 +9,14 @@ use super::at_least_a_second;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct ElasticdlArgs {
-    /// The address and port at which clients with `elasticai_api` get their shards, if their `DLROVER_MASTER_ADDR` is set to it.
-    /// They speak without TLS and without a token, so everybody who reaches the address can take shards and report them.
+    /// The address and port at which clients with `elasticai_api` get their tasks, if their `DLROVER_MASTER_ADDR` is set to it.
+    /// They speak without TLS and without a token, so everybody who reaches the address can take tasks and report them.
     #[arg(id = "elasticdl_listen", long = "elasticdl-listen", value_name = "ADDRESS")]
     listen: Vec<SocketAddr>,
     /// Allow an address for --elasticdl-listen that other machines can reach. Only for a network that you trust.
     #[arg(id = "elasticdl_insecure", long = "elasticdl-insecure", requires = "elasticdl_listen")]
     insecure: bool,
-    /// A shard that its worker has not reported for this long goes to another worker. If shards take long, it is three times as
+    /// A task that its worker has not reported for this long goes to another worker. If tasks take long, it is three times as
     /// long as the slowest one took.
     #[arg(
         id = "elasticdl_task_timeout",

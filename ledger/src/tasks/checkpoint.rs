@@ -1,6 +1,6 @@
-//! The state of a dataset's shards as JSON, with the names that `ElasticDL` and `DLRover` use, and back.
+//! The state of a dataset's tasks as JSON, with the names that `ElasticDL` and `DLRover` use, and back.
 //!
-//! Our own has the ledger's snapshot. One of `DLRover` has lists of shards instead: what is in none of them is done.
+//! Our own has the ledger's snapshot. One of `DLRover` has lists of tasks instead: what is in none of them is done.
 
 use std::fmt::Write as _;
 use std::ops::Range;
@@ -14,12 +14,12 @@ use super::shards::shard;
 use crate::error::LedgerError;
 use crate::ledger::{Ledger, Load};
 
-/// Most shards that are listed. Only people read the lists.
+/// Most tasks that are listed. Only people read the lists.
 const LISTED: usize = 10_000;
 /// Most records of a dataset whose state was made elsewhere: those that are done are counted one by one, in some seconds.
 const MAX_IMPORTED: u64 = 1 << 31;
 
-/// The state of all shards of this dataset. What workers have is not done in it.
+/// The state of all tasks of this dataset. What workers have is not done in it.
 pub(super) fn write(ledger: &mut Ledger, dataset: &str, batch_size: u64) -> Result<String, LedgerError> {
     let snapshot = snapshot(ledger)?;
     let plan = ledger.plan();
@@ -93,26 +93,26 @@ fn snapshot(ledger: &mut Ledger) -> Result<Snapshot, LedgerError> {
     Ok(ledger.take_snapshot(&[])?.snapshot.unwrap_or_default())
 }
 
-/// What a checkpoint of `DLRover` means: all but the listed shards of its last epoch is done, and so are all epochs before.
+/// What a checkpoint of `DLRover` means: all but the listed tasks of its last epoch is done, and so are all epochs before.
 fn imported(ledger: &mut Ledger, checkpoint: &Value) -> Result<Snapshot, LedgerError> {
     let wrong = |text: &str| LedgerError::Invalid(format!("The checkpoint cannot be used: {text}."));
     if ledger.plan().spec().shuffle {
-        return Err(wrong("it lists shards in the dataset's order. Register the dataset without shuffle"));
+        return Err(wrong("it lists tasks in the dataset's order. Register the dataset without shuffle"));
     }
     let begun = checkpoint["epoch"].as_u64().ok_or_else(|| wrong("\"epoch\" is no number"))?;
-    let (todo, doing) = (shards(checkpoint, "todo")?, shards(checkpoint, "doing")?);
+    let (todo, doing) = (tasks(checkpoint, "todo")?, tasks(checkpoint, "doing")?);
     let epoch = begun.saturating_sub(1);
     let range = |cause: Cause| {
         move |span: Range<u64>| OpenRange { epoch, start: span.start, end: span.end, deaths: 0, cause: cause.into() }
     };
-    // A worker may have seen the shards that it had.
+    // A worker may have seen the tasks that it had.
     let mut open: Vec<OpenRange> =
         todo.into_iter().map(range(Cause::Unseen)).chain(doing.into_iter().map(range(Cause::TrainerEnded))).collect();
     open.sort_by_key(|open| open.start);
     let records = ledger.plan().epoch_len(epoch);
     let is_apart = open.is_sorted_by(|one, next| one.end <= next.start);
     if !is_apart || open.iter().any(|open| open.start >= open.end || open.end > records) {
-        return Err(wrong("a shard is empty, is listed twice, or has records that the dataset does not have"));
+        return Err(wrong("a task is empty, is listed twice, or has records that the dataset does not have"));
     }
     if records > MAX_IMPORTED {
         return Err(wrong("the dataset has too many records to count those that are done"));
@@ -132,8 +132,8 @@ fn imported(ledger: &mut Ledger, checkpoint: &Value) -> Result<Snapshot, LedgerE
     Ok(Snapshot { epoch, cursor, open, tallies, ..snapshot(ledger)? })
 }
 
-/// A list of shards as pairs of records.
-fn shards(checkpoint: &Value, key: &str) -> Result<Vec<Range<u64>>, LedgerError> {
+/// A list of tasks as pairs of records.
+fn tasks(checkpoint: &Value, key: &str) -> Result<Vec<Range<u64>>, LedgerError> {
     let wrong = |text: &str| LedgerError::Invalid(format!("The checkpoint cannot be used: \"{key}\" {text}."));
     let list = checkpoint[key].as_array().ok_or_else(|| wrong("is no list"))?;
     list.iter()
@@ -142,8 +142,8 @@ fn shards(checkpoint: &Value, key: &str) -> Result<Vec<Range<u64>>, LedgerError>
                 let (start, end) = (start.as_u64(), end.as_u64());
                 start.zip(end).map(|(start, end)| start..end).ok_or_else(|| wrong("has something that is no number"))
             }
-            Some([_, _, _]) => Err(wrong("has shards of shuffled records, whose order only their job knows")),
-            _ => Err(wrong("has something that is no shard")),
+            Some([_, _, _]) => Err(wrong("has tasks of shuffled records, whose order only their job knows")),
+            _ => Err(wrong("has something that is no task")),
         })
         .collect()
 }

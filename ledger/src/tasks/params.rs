@@ -13,15 +13,15 @@ use forebay_plan::{GRAIN_PERMUTATION, GrainTable};
 
 /// The run of all datasets of tasks, as that of streams whose configuration names none.
 const RUN: &str = "default";
-/// Most records of a shard: their sum takes the coordinator some 0.1 s.
-const MAX_SHARD: u64 = 1 << 24;
-/// Most records of a shard whose task lists them.
+/// Most records of a task: their sum takes the coordinator some 0.1 s.
+const MAX_TASK: u64 = 1 << 24;
+/// Most records of a task that lists them.
 const MAX_LISTED: u64 = 1 << 18;
-/// Most shards that are given in a random order.
+/// Most tasks that are given in a random order.
 const MAX_SHUFFLED: u64 = 1 << 24;
-/// Where the coordinator chooses, an epoch has at least this many shards if it has as many batches...
-const SHARDS: u64 = 32;
-/// ...and a shard at most this many batches.
+/// Where the coordinator chooses, an epoch has at least this many tasks if it has as many batches...
+const TASKS: u64 = 32;
+/// ...and a task at most this many batches.
 const BATCHES: u64 = 10;
 
 /// What a worker has said, checked.
@@ -29,7 +29,7 @@ const BATCHES: u64 = 10;
 pub(crate) struct TaskParams {
     pub(crate) spec: LedgerSpec,
     pub(crate) table: Option<Arc<GrainTable>>,
-    /// Records of a shard.
+    /// Records of a task.
     pub(crate) task_size: u64,
 }
 
@@ -42,7 +42,7 @@ impl TaskParams {
         let invalid = |text: String| Err(LedgerError::Invalid(text));
         let batch = request.batch_size;
         for (what, number, most) in [
-            ("batch_size", batch, MAX_SHARD),
+            ("batch_size", batch, MAX_TASK),
             ("epochs", request.epochs, MAX_EPOCH),
             ("records", request.records, 1 << 56),
         ] {
@@ -60,15 +60,15 @@ impl TaskParams {
             ));
         }
         let batches = match request.batches_per_shard {
-            0 => (records / batch / SHARDS).clamp(1, BATCHES),
+            0 => (records / batch / TASKS).clamp(1, BATCHES),
             batches => batches,
         };
         let chosen = batch.saturating_mul(batches).min(records.next_multiple_of(batch));
         let task_size = task_size.unwrap_or(chosen);
-        let most = if request.shuffle { MAX_LISTED } else { MAX_SHARD };
+        let most = if request.shuffle { MAX_LISTED } else { MAX_TASK };
         if task_size > most {
             return invalid(format!(
-                "A shard would have {task_size} records; it may have at most {most}. Choose fewer batches per shard."
+                "A task would have {task_size} records; it may have at most {most}. Choose a smaller num_minibatches_per_shard."
             ));
         }
         let mut spec = LedgerSpec {
@@ -82,10 +82,10 @@ impl TaskParams {
         if request.shuffle_shards && !request.shuffle {
             if records.div_ceil(task_size) > MAX_SHUFFLED {
                 return invalid(format!(
-                    "The dataset would have more than {MAX_SHUFFLED} shards to shuffle. Choose more batches per shard."
+                    "The dataset would have more than {MAX_SHUFFLED} tasks to shuffle. Choose a larger num_minibatches_per_shard."
                 ));
             }
-            let starts: Vec<u64> = (0..records.div_ceil(task_size)).map(|shard| shard * task_size).collect();
+            let starts: Vec<u64> = (0..records.div_ceil(task_size)).map(|task| task * task_size).collect();
             let grains = GrainTable::new(&starts, records).map_err(|error| LedgerError::Invalid(error.to_string()))?;
             (spec.permutation, spec.grains) = (GRAIN_PERMUTATION, Some(grains.order(1)));
             table = Some(Arc::new(grains));

@@ -120,9 +120,9 @@ fn impossible_datasets_are_refused_by_name() {
         (dataset(25, 0, 2, 1), "batch_size"),
         (dataset(25, 5, 2, 0), "epochs"),
         (dataset(u64::MAX, 5, 2, 1), "records"),
-        (dataset(1 << 40, 1 << 20, u64::MAX, 1), "batches per shard"),
-        (RegisterTasksRequest { shuffle: true, ..dataset(1 << 30, 1 << 10, 1 << 10, 1) }, "batches per shard"),
-        (RegisterTasksRequest { shuffle_shards: true, ..dataset(1 << 50, 1, 1, 1) }, "batches per shard"),
+        (dataset(1 << 40, 1 << 20, u64::MAX, 1), "num_minibatches_per_shard"),
+        (RegisterTasksRequest { shuffle: true, ..dataset(1 << 30, 1 << 10, 1 << 10, 1) }, "num_minibatches_per_shard"),
+        (RegisterTasksRequest { shuffle_shards: true, ..dataset(1 << 50, 1, 1, 1) }, "num_minibatches_per_shard"),
         (RegisterTasksRequest { remainder: Remainder::Drop.into(), ..dataset(4, 5, 1, 1) }, "smaller batches"),
     ] {
         let refused = scene.call(request).unwrap_err().to_string();
