@@ -48,7 +48,8 @@ def serve(binary, home, pictures):
         config = home / "forebay.toml"
         group = "" if stream_group is None else f"unix_group = {stream_group}\n"
         config.write_text(
-            f'drain_timeout = "1s"\n[control]\ndir = "{sockets}"\nunix_group = 0\n[coordinator]\npath = "{home / "state"}"\n'
+            f'drain_timeout = "1s"\n[control]\ndir = "{sockets}"\nunix_group = 0\n'
+            f'[coordinator]\npath = "{home / "state"}"\n'
             f'[streams.train]\nsource = "{pictures(8)}"\nbatch_size = 4\nsize = 8\n{group}'
         )
         daemon = Daemon([*around, binary, "serve", "--config", str(config)], sockets / "forebay.sock")

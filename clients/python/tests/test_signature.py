@@ -148,7 +148,8 @@ def test_settings_that_the_own_daemon_refuses_are_told_at_its_first_start(
     counting.write_text(f'#!/bin/sh\necho start >>"{starts}"\nexec "{binary}" "$@"\n')
     counting.chmod(0o700)
     monkeypatch.setenv("FOREBAY_BIN", str(counting))
-    with pytest.raises(forebay.SettingsError, match=f"^There is a mistake in config, an argument of the Loader:\n  {words}$"):
+    told = f"^There is a mistake in config, an argument of the Loader:\n  {words}$"
+    with pytest.raises(forebay.SettingsError, match=told):
         forebay.Loader(pictures(4), batch_size=4, size=8, config=config)
     assert starts.read_text() == "start\n"
 

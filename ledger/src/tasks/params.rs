@@ -68,7 +68,8 @@ impl TaskParams {
         let most = if request.shuffle { MAX_LISTED } else { MAX_TASK };
         if task_size > most {
             return invalid(format!(
-                "A task would have {task_size} records; it may have at most {most}. Choose a smaller num_minibatches_per_shard."
+                "A task would have {task_size} records; it may have at most {most}. Choose a smaller \
+                 num_minibatches_per_shard."
             ));
         }
         let mut spec = LedgerSpec {
@@ -82,7 +83,8 @@ impl TaskParams {
         if request.shuffle_shards && !request.shuffle {
             if records.div_ceil(task_size) > MAX_SHUFFLED {
                 return invalid(format!(
-                    "The dataset would have more than {MAX_SHUFFLED} tasks to shuffle. Choose a larger num_minibatches_per_shard."
+                    "The dataset would have more than {MAX_SHUFFLED} tasks to shuffle. Choose a larger \
+                     num_minibatches_per_shard."
                 ));
             }
             let starts: Vec<u64> = (0..records.div_ceil(task_size)).map(|task| task * task_size).collect();
