@@ -87,7 +87,8 @@ fn a_binary_that_is_not_there_is_named() {
 #[test]
 fn a_private_daemon_that_refuses_its_settings_is_started_once_and_its_words_are_the_error() {
     let folder = tempfile::tempdir().unwrap();
-    let text = "echo start >>\"$0.starts\"\nprintf 'forebay: There is a mistake in config:\\n  ring.credit\\n' >&2\nexit 2";
+    let text =
+        "echo start >>\"$0.starts\"\nprintf 'forebay: There is a mistake in config:\\n  ring.credit\\n' >&2\nexit 2";
     let daemon = PrivateDaemon::new(script(&folder, text));
     for starts in 1..=2 {
         let error = loop {
