@@ -205,8 +205,8 @@ def spelling() -> Tally:
 
 
 def documents() -> Tally:
-    """Documents that are made from code are current."""
-    return check(VENV / "python", "scripts/settings.py")
+    """Documents that are made from code are current, and the runbook has each alert."""
+    return check(VENV / "python", "scripts/settings.py") + pytests.run("deploy/tests/test_runbook.py")
 
 
 def systemd() -> Tally:
