@@ -2,7 +2,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help deps deps-test deps-fuzz build install-c demo test lint msrv test-rust test-python test-c test-readme test-torch originals test-tf test-jax test-paddle test-regions torture chaos simulation model single-step bench seek compare parity gallery compat fuzz docs clean
+.PHONY: help deps deps-test deps-fuzz build install-c demo test lint msrv test-rust test-python test-c test-readme test-torch originals test-tf test-jax test-paddle test-ship test-regions torture chaos simulation model single-step bench seek compare parity gallery compat fuzz docs clean
 
 # PyO3 would link libpython without these, and cargo would build it anew whenever maturin had been here.
 export PYO3_PYTHON := $(CURDIR)/.venv/bin/python
@@ -63,6 +63,9 @@ test-jax: deps ## JAX and Flax: installs them into target/jax, and runs their te
 
 test-paddle: deps ## Paddle: installs it into target/paddle, which takes 1 GB, and runs its tests on the CPU
 	@.venv/bin/python scripts/test.py wheel paddle
+
+test-ship: deps-test ## What is shipped: packages, alerts, the chart; downloads the tools that check them into target/
+	@.venv/bin/python scripts/test.py wheel ship
 
 TORTURE_SECONDS ?= 600
 torture: deps ## Whatever may happen to trainers and a daemon, for TORTURE_SECONDS (600)

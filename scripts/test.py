@@ -209,6 +209,11 @@ def documents() -> Tally:
     return check(VENV / "python", "scripts/settings.py") + pytests.run("deploy/tests/test_runbook.py")
 
 
+def ship() -> Tally:
+    """What is shipped beside the code, as a stranger would use it."""
+    return pytests.run("deploy/tests")
+
+
 def systemd() -> Tally:
     """What systemd itself says of the units."""
     command = ("scripts/units.sh",)
@@ -278,6 +283,7 @@ ASKED_FOR = {
     "simulation": simulation,
     "model": model,
     "msrv": msrv,
+    "ship": ship,
 }
 
 
