@@ -2,7 +2,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help deps deps-test deps-fuzz build install-c demo test lint msrv test-rust test-python test-c test-readme test-torch originals test-tf test-jax test-paddle test-ship test-regions torture chaos simulation model single-step bench seek compare parity gallery compat fuzz docs clean
+.PHONY: help deps deps-test deps-fuzz build install-c demo test lint msrv test-rust test-python test-c test-readme test-torch originals test-tf test-jax test-paddle test-ship test-regions torture chaos simulation model single-step bench seek compare parity gallery compat fuzz chart docs clean
 
 # PyO3 would link libpython without these, and cargo would build it anew whenever maturin had been here.
 export PYO3_PYTHON := $(CURDIR)/.venv/bin/python
@@ -125,6 +125,9 @@ deps-fuzz: ## Install what fuzzing needs: g++, a nightly toolchain and cargo-fuz
 FUZZ_SECONDS ?= 600
 fuzz: ## Fuzz each target for FUZZ_SECONDS (600); TARGETS names some of them
 	scripts/fuzz.sh $(FUZZ_SECONDS) $(TARGETS)
+
+chart: ## Write deploy/kubernetes/plain.yaml anew, and the chart's alerts; downloads Helm into target/
+	@python3 scripts/chart.py --write
 
 docs: deps ## Write anew what is made from keys: docs/configuration.md, the Loader's arguments
 	cargo build --locked -p forebay

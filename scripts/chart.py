@@ -1,4 +1,4 @@
-"""Checks that deploy/kubernetes/plain.yaml and the alerts in the chart are current; with `--write`, writes them anew."""
+"""Checks that deploy/kubernetes/plain.yaml and the chart's alerts are current; with `--write`, writes them anew."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ ROOT = Path(__file__).resolve().parent.parent
 KUBERNETES = ROOT / "deploy" / "kubernetes"
 CHART = KUBERNETES / "forebay"
 HEAD = """\
-# Forebay for clusters without Helm: daemons, one coordinator with a token, and metrics. docs/kubernetes.md says how to use it.
+# Forebay for clusters without Helm: daemons, one coordinator with a token, and metrics. docs/kubernetes.md explains it.
 # `make chart` renders this file from the chart in forebay/ with plain-values.yaml: change those.
 """
 

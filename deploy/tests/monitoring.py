@@ -85,6 +85,8 @@ def process(log: Path, *command: str | Path, **extra: str) -> Iterator[subproces
         except subprocess.TimeoutExpired:
             running.kill()
             running.wait()
+        # pytest shows it if the test fails.
+        print(f"{log.name}:\n{log.read_text(errors='replace')}")
 
 
 class Prometheus:

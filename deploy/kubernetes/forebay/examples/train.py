@@ -1,4 +1,4 @@
-"""Trains a softmax regression on the batches of the node's daemon. With torchrun and `--lockstep`, all ranks share each step."""
+"""Trains a softmax regression on batches of the node's daemon, with one rank or with torchrun and `--lockstep`."""
 
 from __future__ import annotations
 
