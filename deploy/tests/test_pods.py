@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from certificates import Authority
 from chart import CHART, one, pods, render
-from monitoring import daemon_binary, free_port, process, until
+from monitoring import ROOT, daemon_binary, free_port, process, until
 from pod import Pod
 
 RECORDS = 24
@@ -73,16 +73,40 @@ def certificates(folder: Path) -> dict[str, Path]:
     }
 
 
-@pytest.mark.parametrize("security", ["token", "tls and token", "certificates"])
-def test_a_trainer_of_another_pod_reads_an_epoch(folder, security):
+@pytest.fixture
+def etcd(folder):
+    """Starts an etcd, and gives its address. Without one, the test is skipped."""
+    with contextlib.ExitStack() as stack:
+
+        def start() -> str:
+            found = subprocess.run([ROOT / "scripts" / "etcd.sh"], capture_output=True, text=True)
+            if found.returncode != 0:
+                pytest.skip(found.stderr.strip())
+            client, peer = (f"http://127.0.0.1:{free_port()}" for _ in range(2))
+            options = {
+                "data-dir": folder / "etcd",
+                **{"listen-client-urls": client, "advertise-client-urls": client, "listen-peer-urls": peer},
+                **{"initial-advertise-peer-urls": peer, "initial-cluster": f"default={peer}"},
+            }
+            words = (word for key, value in options.items() for word in (f"--{key}", value))
+            stack.enter_context(process(folder / "etcd.log", Path(found.stdout.strip()) / "etcd", *words))
+            return client
+
+        yield start
+
+
+@pytest.mark.parametrize("security", ["token", "tls and token", "certificates", "etcd and token"])
+def test_a_trainer_of_another_pod_reads_an_epoch(folder, security, etcd):
     ports = {"coordinator.port": free_port(), "metrics.daemonPort": free_port(), "metrics.coordinatorPort": free_port()}
     options = ["coordinator.enabled=true", "metrics.enabled=true", *(f"{key}={port}" for key, port in ports.items())]
     volumes, token = {}, secret(folder, "token", {"token": b"a-token-of-this-test\n"})
     if security != "certificates":
         options.append("coordinator.tokenSecret=token")
         volumes["token"] = token
+    if security == "etcd and token":
+        options += ["coordinator.store=etcd", "coordinator.replicas=1", f"coordinator.etcd.endpoints={{{etcd()}}}"]
     made = {}
-    if security != "token":
+    if "token" not in security or "tls" in security:
         options.append("coordinator.tls.secret=server")
         made = certificates(folder)
     if security == "certificates":
