@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from certificates import Authority
 from chart import CHART, OPERATORS, PLAIN, VALUES, Node, containers, helm, load, one, pods, render, rendered, tools
-from monitoring import ROOT, daemon_binary
+from monitoring import ROOT, RULES, daemon_binary
 
 NAMES = [path.name.removesuffix("-values.yaml") for path in VALUES]
 each_values = pytest.mark.parametrize("values", VALUES, ids=NAMES)
@@ -215,6 +215,11 @@ def test_values_that_do_not_fit_are_refused(options, said):
     done = helm("template", "forebay", CHART, *(word for option in options for word in ("--set", option)))
     assert done.returncode != 0
     assert said in done.stderr
+
+
+def test_the_operator_of_prometheus_gets_the_alerts():
+    (rules,) = load(RULES.read_text())
+    assert one(render("--values", CHART / "ci" / "single-values.yaml"), "PrometheusRule")["spec"] == rules
 
 
 def test_names_follow_the_release():

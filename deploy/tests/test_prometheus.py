@@ -8,7 +8,7 @@ import threading
 from pathlib import Path
 
 import forebay
-from monitoring import DASHBOARD, ROOT, RULES, Nodes, metrics_of, programs, queries, until
+from monitoring import ROOT, RULES, Nodes, programs, queries, until
 
 # Panels that are empty on a machine without GPUs, or while nothing is wrong.
 WITHOUT_GPUS = {"Left to the next lane A", "Switched off A", "Memory of GPUs A"}
@@ -93,12 +93,3 @@ def train(stream: str, socket: Path, stopped: threading.Event) -> None:
             for _ in loader:
                 if stopped.wait(0.05):
                     break
-
-
-def test_a_metric_of_the_dashboard_is_one_of_the_table():
-    (source,) = ROOT.glob("*/src/metric.rs")
-    table = source.read_text()
-    shown = set(re.findall(r'"((?:forebay|process)_[a-z_]+)"', table))
-    named = metrics_of(DASHBOARD.read_text())
-    assert len(named) > 30
-    assert named <= shown, named - shown

@@ -1,8 +1,8 @@
-"""Each alert has its section in docs/runbook.md, which says what to do, and the alert names it."""
+"""Each alert has its section in docs/runbook.md, and alerts and dashboard name what there is. No tools are needed."""
 
 import re
 
-from monitoring import DASHBOARD, ROOT, RULES, queries
+from monitoring import DASHBOARD, ROOT, RULES, metrics_of, queries
 
 RUNBOOK = ROOT / "docs" / "runbook.md"
 PARTS = ("**Meaning.**", "**Look at**", "**Do**")
@@ -51,3 +51,16 @@ def test_panels_that_the_runbook_names_are_on_the_dashboard():
     named = re.findall(r'[Pp]anels? "([^"]+)"|and "([^"]+)" show', RUNBOOK.read_text().replace("\n", " "))
     assert len(named) > 4
     assert {first or second for first, second in named} <= titles, f"{named} are not all in {DASHBOARD}"
+
+
+def test_a_metric_of_the_dashboard_is_one_of_the_table():
+    (source,) = ROOT.glob("*/src/metric.rs")
+    table = source.read_text()
+    shown = set(re.findall(r'"((?:forebay|process)_[a-z_]+)"', table))
+    named = metrics_of(DASHBOARD.read_text())
+    assert len(named) > 30
+    assert named <= shown, named - shown
+
+
+def test_the_alerts_of_the_chart_are_these():
+    assert (ROOT / "deploy" / "kubernetes" / "forebay" / "files" / RULES.name).read_text() == RULES.read_text()
