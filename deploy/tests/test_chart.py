@@ -222,6 +222,16 @@ def test_the_operator_of_prometheus_gets_the_alerts():
     assert one(render("--values", CHART / "ci" / "single-values.yaml"), "PrometheusRule")["spec"] == rules
 
 
+def test_the_alert_on_volumes_is_about_the_claims_of_coordinators():
+    pattern = re.search(r'persistentvolumeclaim=~"([^"]+)"', RULES.read_text())[1]
+    for release in ("forebay", "loader"):
+        done = helm("template", release, CHART, "--values", CHART / "ci" / "single-values.yaml")
+        coordinators = one(load(done.stdout), "StatefulSet")
+        (claim,) = coordinators["spec"]["volumeClaimTemplates"]
+        assert re.fullmatch(pattern, f"{claim['metadata']['name']}-{coordinators['metadata']['name']}-0")
+    assert not re.fullmatch(pattern, "data-forebay-coordinator-0")
+
+
 def test_names_follow_the_release():
     done = helm("template", "loader", CHART, "--values", CHART / "ci" / "single-values.yaml")
     objects = load(done.stdout)

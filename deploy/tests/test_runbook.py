@@ -62,5 +62,11 @@ def test_a_metric_of_the_dashboard_is_one_of_the_table():
     assert named <= shown, named - shown
 
 
+def test_the_chart_has_the_version_of_the_project():
+    version = re.search(r'^version = "(.+)"$', (ROOT / "Cargo.toml").read_text(), re.MULTILINE)[1]
+    chart = (ROOT / "deploy" / "kubernetes" / "forebay" / "Chart.yaml").read_text()
+    assert re.findall(r"^(?:version|appVersion): (.+)$", chart, re.MULTILINE) == [version, version]
+
+
 def test_the_alerts_of_the_chart_are_these():
     assert (ROOT / "deploy" / "kubernetes" / "forebay" / "files" / RULES.name).read_text() == RULES.read_text()
