@@ -21,7 +21,7 @@ from typing import Any
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-BINARY = Path(os.environ.get("FOREBAY_BIN", ROOT / "target" / "debug" / "forebay"))
+BINARY = Path(os.environ.get("FOREBAY_BINARY", ROOT / "target" / "debug" / "forebay"))
 RULES = ROOT / "deploy" / "prometheus" / "forebay.rules.yml"
 DASHBOARD = ROOT / "deploy" / "grafana" / "forebay.json"
 
