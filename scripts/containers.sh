@@ -37,11 +37,12 @@ tmp_dir = "$state/tmp"
 [engine.runtimes]
 runc = ["$folder/usr/sbin/runc"]
 END
-echo '{"default": [{"type": "insecureAcceptAnything"}]}' >"$state/policy.json"
+mkdir -p "$state/home/.config/containers"
+echo '{"default": [{"type": "insecureAcceptAnything"}]}' >"$state/home/.config/containers/policy.json"
 for command in buildah podman; do
   cat >"$folder/commands/$command" <<END
 #!/bin/sh
-export LD_LIBRARY_PATH=$(echo "$folder"/usr/lib/*-linux-gnu) PATH="$folder/usr/bin:$folder/usr/sbin:\$PATH"
+export HOME=$state/home LD_LIBRARY_PATH=$(echo "$folder"/usr/lib/*-linux-gnu) PATH="$folder/usr/bin:$folder/usr/sbin:\$PATH"
 export CONTAINERS_STORAGE_CONF=$state/storage.conf CONTAINERS_CONF=$state/containers.conf
 export CONTAINERS_REGISTRIES_CONF=$folder/etc/containers/registries.conf
 exec "$folder/usr/bin/$command" "\$@"

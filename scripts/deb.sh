@@ -64,9 +64,9 @@ documents() {
   printf '%s (%s) unstable; urgency=medium\n\n  * Version %s. changelog.gz beside this file says what has changed.\n\n -- %s  %s\n' \
     "$package" "$version" "$upstream" "$maintainer" "$(date -uRd "@$SOURCE_DATE_EPOCH")" >"$scratch/changelog"
   packed "$scratch/changelog" "$folder/changelog.Debian.gz"
-  if [ -f "deploy/debian/$package.lintian-overrides" ]; then
-    install -D -m 644 "deploy/debian/$package.lintian-overrides" "$scratch/$package/usr/share/lintian/overrides/$package"
-  fi
+  mkdir -p "$scratch/$package/usr/share/lintian/overrides"
+  cat deploy/debian/lintian-overrides $(ls "deploy/debian/$package.lintian-overrides" 2>/dev/null) \
+    >"$scratch/$package/usr/share/lintian/overrides/$package"
 }
 
 # The kilobytes of a package as dpkg-gencontrol counts them: each file rounded up, and one for each folder and link.
@@ -150,7 +150,8 @@ library() {
   [ -n "${FOREBAY_C_NOTICES:-}" ] || python3 scripts/notices.py forebay-c >"$scratch/c-notices"
 
   mkdir -p "$root" "$scratch/$library/DEBIAN"
-  install -m 644 "$built" "$root/${built##*/}"
+  strip --strip-unneeded -o "$root/${built##*/}" "$built"
+  chmod 644 "$root/${built##*/}"
   ln -s "${built##*/}" "$root/$soname"
   echo "libforebay ${soname#libforebay.so.} $library (>= ${version%-*})" >"$scratch/$library/DEBIAN/shlibs"
   echo "activate-noawait ldconfig" >"$scratch/$library/DEBIAN/triggers"

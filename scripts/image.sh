@@ -15,7 +15,6 @@ wheel=${3:+$(realpath "$3")}
 cd "$(dirname "$0")/.."
 commands=$(scripts/containers.sh)
 SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)}
-policy=target/containers/state/policy.json
 scratch=$(mktemp -d)
 container=
 ended() {
@@ -36,17 +35,21 @@ fi
 
 # A folder with what Debian's packages have, without what nothing here reads. Their copyrights stay.
 system() {
-  local root=$1 package
+  local root=$1 package link
   shift
   mkdir -p "$root"
   for package in "$@"; do
     # A folder for each, so that both images share what is downloaded.
     cp -a "$(scripts/unpack.sh "image/$package" "$package")/." "$root"
   done
+  # Packages of one source share a copyright, by a link to the folder of one of them.
+  for link in $(find "$root/usr/share/doc" -xtype l); do
+    package=$(basename "$(readlink "$link")")
+    cp -a "$(scripts/unpack.sh "image/$package" "$package")/usr/share/doc/$package" "$root/usr/share/doc/"
+  done
   rm -rf "$root/packages" "$root"/usr/lib/*/gconv "$root/usr/share/man" "$root/usr/share/lintian" "$root/usr/share/bug" \
-    "$root/usr/share/locale"
+    "$root/usr/share/locale" "$root"/usr/share/doc/*/examples
   find "$root/usr/share/doc" -type f ! -name copyright -delete
-  find "$root/usr/share/doc" -xtype l -delete
   find "$root" -type d -empty -delete
 }
 
@@ -79,7 +82,7 @@ filesystem() {
 image() {
   local name=$1 title=$2 root=$3 key archive
   tar --sort=name --mtime="@$SOURCE_DATE_EPOCH" --numeric-owner -C "$root" -cf "$scratch/$name.tar" .
-  container=$("$commands/buildah" --signature-policy "$policy" from scratch)
+  container=$("$commands/buildah" from scratch)
   "$commands/buildah" add --quiet "$container" "$scratch/$name.tar" / >/dev/null
   rm "$scratch/$name.tar"
   # The sockets, ledgers and indexes are where those of a service are, and commands and trainers find them there.
@@ -92,12 +95,12 @@ image() {
   done
   archive=$out/$name-$version-$architecture
   rm -f "$archive".oci.tar "$archive".docker.tar
-  "$commands/buildah" --signature-policy "$policy" commit --quiet --timestamp "$SOURCE_DATE_EPOCH" --format oci \
+  "$commands/buildah" commit --quiet --timestamp "$SOURCE_DATE_EPOCH" --format oci \
     "$container" "oci-archive:$archive.oci.tar:$name:$version" >/dev/null
   # OCI's format has no health check.
   "$commands/buildah" config --healthcheck 'CMD /usr/bin/forebay status --timeout 5s' --healthcheck-interval 30s \
     --healthcheck-timeout 10s --healthcheck-start-period 60s "$container" 2>/dev/null
-  "$commands/buildah" --signature-policy "$policy" commit --quiet --timestamp "$SOURCE_DATE_EPOCH" --format docker \
+  "$commands/buildah" commit --quiet --timestamp "$SOURCE_DATE_EPOCH" --format docker \
     "$container" "docker-archive:$archive.docker.tar:$name:$version" >/dev/null
   "$commands/buildah" rm "$container" >/dev/null
   container=
