@@ -120,10 +120,11 @@ python_filesystem() {
   .venv/bin/python -m pip install -q --disable-pip-version-check --no-input --no-compile --only-binary :all: --target "$packages" \
     --python-version "${python#python}" --implementation cp --platform "manylinux2014_$(uname -m)" \
     --platform "manylinux_2_28_$(uname -m)" numpy
-  .venv/bin/python -m pip install -q --disable-pip-version-check --no-input --no-compile --no-deps --target "$packages" "$wheel"
-  ln -sf /usr/bin/forebay "$packages/forebay/bin/forebay"
   # Scripts name the Python that installed them.
   rm -rf "$packages/bin"
+  .venv/bin/python -m pip install -q --disable-pip-version-check --no-input --no-compile --no-deps --target "$packages" "$wheel"
+  rm -rf "$packages/bin"
+  ln -sf /usr/bin/forebay "$packages/forebay/bin/forebay"
   chown -R 0:0 "$root/usr/local"
 }
 

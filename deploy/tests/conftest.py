@@ -1,6 +1,7 @@
 """What the tests of packages and images share: the binary, the notices, and tools that are unpacked and not installed.
 
-FOREBAY_BINARY and FOREBAY_C_PREFIX name what is packed. A test is skipped, with the reason, where the tools are not to be had.
+FOREBAY_BINARY, FOREBAY_C_PREFIX and FOREBAY_WHEEL name what is packed. A test is skipped, with the reason, where its tools
+are not to be had.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ def run(*command: str | Path, timeout: float = 1800, **extra: str) -> str:
 
 @pytest.fixture(scope="session")
 def tool() -> Callable[..., Path]:
-    """The folder that a script prints, such as `containers.sh`. The test is skipped with the script's reason if it fails."""
+    """The folder that a script prints, such as `containers.sh`. If it fails, the test is skipped with its reason."""
 
     def folder(script: str, *arguments: str) -> Path:
         done = subprocess.run([SCRIPTS / script, *arguments], capture_output=True, text=True, stdin=subprocess.DEVNULL)
@@ -61,6 +62,15 @@ def binary(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def c_prefix() -> Path:
     """Where the library for C is installed."""
     return Path(os.environ.get("FOREBAY_C_PREFIX", ROOT / "target" / "c"))
+
+
+@pytest.fixture(scope="session")
+def wheel() -> Path:
+    """The wheel of the Python package."""
+    named = os.environ.get("FOREBAY_WHEEL")
+    wheels = [Path(named)] if named else sorted((ROOT / "target" / "wheels" / "dev").glob("*.whl"))
+    assert wheels, "there is no wheel; `make test-ship` builds it"
+    return wheels[-1]
 
 
 @pytest.fixture(scope="session")

@@ -70,7 +70,7 @@ def test_a_prerelease_comes_before_its_release():
     assert "s/-/~/" in (SCRIPTS / "deb.sh").read_text()
 
 
-def test_lintian_finds_nothing(packages: dict[str, Path], tool: Callable[..., Path], tmp_path: Path):
+def test_lintian_finds_nothing(packages: dict[str, Path], tool: Callable[..., Path]):
     debian = tool("debian.sh", "lint", "lintian")
     inside = debian / "packages-to-check"
     shutil.rmtree(inside, ignore_errors=True)
