@@ -17,6 +17,8 @@ strip --strip-debug -o "$into/lib/libforebay.a" "$built/libforebay.a"
 strip --strip-debug -o "$into/lib/libforebay.so.$version" "$built/libforebay.so"
 chmod 644 "$into/lib/libforebay.a"
 chmod 755 "$into/lib/libforebay.so.$version"
-ln -sf "libforebay.so.$version" "$into/lib/libforebay.so.0"
-ln -sf libforebay.so.0 "$into/lib/libforebay.so"
+# The name that programs remember: build.rs in clients/c makes it of the version.
+soname=$(readelf -d "$built/libforebay.so" | sed -n 's/.*(SONAME).*\[\(.*\)\]/\1/p')
+ln -sf "libforebay.so.$version" "$into/lib/$soname"
+ln -sf "$soname" "$into/lib/libforebay.so"
 sed "s|@PREFIX@|$prefix|; s|@VERSION@|$version|" clients/c/forebay.pc.in >"$into/lib/pkgconfig/forebay.pc"

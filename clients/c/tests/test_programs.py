@@ -306,4 +306,8 @@ def test_the_library_has_no_other_names_and_knows_its_own():
     assert names == declared
     assert len(declared) > 15
     dynamic = subprocess.run([tool("readelf"), "-d", library], check=True, capture_output=True, text=True).stdout
-    assert "[libforebay.so.0]" in dynamic
+    major, minor, _ = re.search(r"^Version: (.+)$", (PREFIX / "lib/pkgconfig/forebay.pc").read_text(), re.MULTILINE)[
+        1
+    ].split(".", 2)
+    # Before 1.0, each minor version is a library of its own.
+    assert f"[libforebay.so.{f'0.{minor}' if major == '0' else major}]" in dynamic
