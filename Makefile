@@ -2,7 +2,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help deps deps-test deps-fuzz build install-c demo test lint msrv test-rust test-python test-c test-readme test-torch originals test-tf test-jax test-paddle test-ship test-regions torture chaos simulation model single-step bench seek compare parity gallery compat fuzz chart docs clean
+.PHONY: help deps deps-test deps-fuzz build install-c dist demo test lint msrv test-rust test-python test-c test-readme test-torch originals test-tf test-jax test-paddle test-ship test-regions torture chaos simulation model single-step bench seek compare parity gallery compat fuzz chart docs clean
 
 # PyO3 would link libpython without these, and cargo would build it anew whenever maturin had been here.
 export PYO3_PYTHON := $(CURDIR)/.venv/bin/python
@@ -21,6 +21,9 @@ build: deps ## Build in release and install the wheel into .venv
 PREFIX ?= /usr/local
 install-c: deps ## Build the library for C in release, and install it: make install-c [PREFIX=/usr/local] [DESTDIR=]
 	DESTDIR="$(DESTDIR)" scripts/c.sh release "$(PREFIX)"
+
+dist: deps ## Build what a release has into dist/, with SHA256SUMS: wheel, Debian packages, and as root images
+	scripts/dist.sh
 
 demo: build ## Train on generated pictures, with a summary and demo-preview.png
 	@.venv/bin/python scripts/demo.py
@@ -64,7 +67,7 @@ test-jax: deps ## JAX and Flax: installs them into target/jax, and runs their te
 test-paddle: deps ## Paddle: installs it into target/paddle, which takes 1 GB, and runs its tests on the CPU
 	@.venv/bin/python scripts/test.py wheel paddle
 
-test-ship: deps-test ## What is shipped: packages, alerts, the chart; downloads the tools that check them into target/
+test-ship: deps-test ## What is shipped, as a stranger uses it: Debian packages under systemd, images in containers, the chart, alerts; as root
 	@.venv/bin/python scripts/test.py wheel ship
 
 TORTURE_SECONDS ?= 600
@@ -134,4 +137,4 @@ docs: deps ## Write anew what is made from keys: docs/configuration.md, the Load
 	.venv/bin/python scripts/settings.py --write
 
 clean: ## Remove what make made, but for installed packages
-	rm -rf target .venv .demo demo-preview.png clients/python/python/forebay/bin
+	rm -rf target dist .venv .demo demo-preview.png clients/python/python/forebay/bin

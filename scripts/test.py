@@ -157,6 +157,11 @@ def paddle() -> Tally:
     return beside("paddle", ("paddlepaddle",), "test_paddle.py")
 
 
+def ship() -> Tally:
+    """What is shipped, as a stranger uses it: packages, images and what else has tests in deploy/tests."""
+    return install_c() + pytests.run("deploy/tests", FOREBAY_BINARY=str(BINARY), FOREBAY_C_PREFIX=str(C_PREFIX))
+
+
 def torture() -> Tally:
     """The one that lasts as long as it is told to."""
     return install_c() + pytest("-k", "whatever_happens")
@@ -270,14 +275,15 @@ CORES = len(os.sched_getaffinity(0))
 # As many as keep the cores busy while others wait.
 RUST_AT_ONCE = CORES
 PYTEST_WORKERS = str(CORES + 1)
-# Not in the whole: PyTorch, TensorFlow, JAX and Paddle are large, and short forms of the others are in there. For the
-# oldest Rust, all is compiled again.
+# Not in the whole: PyTorch, TensorFlow, JAX and Paddle are large. So are the Debian and the images that show what is
+# shipped. Short forms of the others are in there. For the oldest Rust, all is compiled again.
 ASKED_FOR = {
     "torch": torch,
     "originals": originals,
     "tensorflow": tensorflow,
     "jax": jax,
     "paddle": paddle,
+    "ship": ship,
     "torture": torture,
     "chaos": chaos,
     "simulation": simulation,

@@ -1,7 +1,7 @@
 """What the tests of packages and images share: the binary, the notices, and tools that are unpacked and not installed.
 
-FOREBAY_BINARY, FOREBAY_C_PREFIX and FOREBAY_WHEEL name what is packed. A test is skipped, with the reason, where its tools
-are not to be had.
+FOREBAY_BINARY, FOREBAY_C_PREFIX and FOREBAY_WHEEL name what is packed. A test whose tools are not to be had is skipped,
+and says why.
 """
 
 from __future__ import annotations

@@ -1,0 +1,37 @@
+#!/usr/bin/env bash
+# Makes what a release has in dist/, with SHA256SUMS: the wheel, the Debian packages, and the images, which need root.
+# Usage: dist.sh                            builds all of it with the profile `dist`
+#        dist.sh BINARY WHEEL C_PREFIX      packs what is built
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+if [ $# = 0 ]; then
+  cargo build --profile dist --locked -p forebay
+  scripts/wheel.sh dist target/dist/forebay
+  scripts/c.sh dist "$PWD/target/c-dist"
+  set -- target/dist/forebay target/wheels/dist/*.whl target/c-dist
+fi
+binary=$1 wheel=$2 c_prefix=$3
+SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)}
+export SOURCE_DATE_EPOCH
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+python3 scripts/notices.py forebay >"$scratch/notices"
+python3 scripts/notices.py forebay-c >"$scratch/c-notices"
+export FOREBAY_NOTICES=$scratch/notices FOREBAY_C_NOTICES=$scratch/c-notices
+
+rm -rf dist
+mkdir dist
+cp "$wheel" dist/
+if command -v dpkg-deb >/dev/null; then
+  scripts/deb.sh "$binary" dist "$c_prefix"
+else
+  echo "dist.sh: no Debian packages: there is no dpkg-deb here" >&2
+fi
+if why=$(scripts/containers.sh 2>&1 >/dev/null); then
+  scripts/image.sh "$binary" dist "$wheel"
+else
+  echo "dist.sh: no images: $why" >&2
+fi
+(cd dist && sha256sum -- * >"$scratch/sums" && mv "$scratch/sums" SHA256SUMS)
+cat dist/SHA256SUMS
