@@ -60,7 +60,7 @@ expect "the audit adds up" as_forebay forebay audit train --socket-dir /run/fore
 
 second=$(pid)
 cp /etc/forebay/forebay.toml good.toml
-echo 'sise = 3' >>/etc/forebay/forebay.toml
+echo 'no_such_key = 3' >>/etc/forebay/forebay.toml
 expect "a package is installed over a configuration with a mistake" install_package forebay_*-2_*.deb
 expect "the message names it" grep -q 'the service runs on with the earlier version' dpkg.log
 expect "the daemon is the same one" test "$(pid)" = "$second"
