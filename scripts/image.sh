@@ -113,7 +113,7 @@ python_filesystem() {
   python=$(apt-cache depends python3-minimal | sed -n 's/.*Depends: \(python3\.[0-9]*\)-minimal$/\1/p' | head -n 1)
   [ -n "$python" ] || { echo "image.sh: apt-cache knows no python3-minimal" >&2 && exit 1; }
   filesystem "$root" "$python-minimal" "lib$python-minimal" "lib$python-stdlib" libexpat1 zlib1g libssl3 libffi8 libbz2-1.0 liblzma5 \
-    libcrypt1 libuuid1
+    libcrypt1 libuuid1 libstdc++6
   ln -s "$python" "$root/usr/bin/python3"
   packages=$root/usr/local/lib/$python/dist-packages
   # For the image's Python, whatever this machine's is.
