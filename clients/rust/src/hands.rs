@@ -128,11 +128,12 @@ impl Hands {
         state.flush();
     }
 
-    /// Sends what had to wait; true when nothing waits any more.
+    /// Sends what had to wait. False if the daemon's queue has no room for all of it. Where there is no daemon, nothing waits
+    /// for room: the next one gets it as it is connected.
     pub(crate) fn flush(&self) -> bool {
         let mut state = self.state.lock();
         state.flush();
-        state.waiting.is_empty()
+        state.waiting.is_empty() || !matches!(state.line, Line::Open(_))
     }
 
     /// The session ends: batches that it holds, or that were never handed out, are returned. BYE says that no view is left.

@@ -168,6 +168,22 @@ fn rule_16_a_caller_whose_calls_are_short_is_told_of_the_outage_too() {
 }
 
 #[test]
+fn rule_16_a_request_after_a_wait_that_was_given_up_reaches_the_next_daemon() {
+    let world = World::new();
+    let daemon = world.start(Plan::new(8, 4, 1));
+    let mut session = world.attach();
+    let first = batch(next(&mut session)).keep();
+    daemon.die();
+    // So long a wait is told to the daemon, and there is none.
+    let waited = session.next(Some(Duration::from_millis(150)), &mut Patient);
+    assert!(matches!(waited, Err(NextError::Timeout { .. })), "{waited:?}");
+    drop(first);
+    let _next_daemon = world.start(Plan::new(8, 4, 1));
+    session.state(&mut Patient).unwrap();
+    assert_eq!(epoch(&mut session), [4, 5, 6, 7]);
+}
+
+#[test]
 fn rule_16_a_private_daemon_that_is_killed_is_started_again() {
     let folder = tempfile::tempdir().unwrap();
     let [draft, binary] = ["draft", "forebay"].map(|name| folder.path().join(name));
