@@ -48,7 +48,8 @@ expect "the daemon answers its user" as_forebay forebay status --wait=60s --sock
 expect "others do not reach the sockets" test "$(runuser -u nobody -- ls /run/forebay 2>&1 | grep -c 'Permission denied')" = 1
 
 install_package libforebay*_*.deb
-runuser -u forebay -- ./train train 1000000 /run/forebay/forebay.sock >trainer.log 2>&1 &
+# A line for each epoch at once.
+runuser -u forebay -- stdbuf -oL ./train train 1000000 /run/forebay/forebay.sock >trainer.log 2>&1 &
 trainer=$!
 expect "a trainer in C reads" reads_on
 first=$(pid)
