@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Makes images of containers around a built binary, from nothing but it and Debian's C library: there is no shell in them.
 # With a WHEEL, also an image that has Python, numpy and the Python package, for readers in Python and for trainers.
-# Each becomes an archive in OCI's format, and one in Docker's, which has a health check. The same input makes the same bytes.
+# Each becomes an archive in OCI's format, and one in Docker's, which has a health check. The same input makes the same bytes in
+# OCI's format. In Docker's, buildah writes the number of its container.
 # Usage: image.sh BINARY OUT [WHEEL]
 # SOURCE_DATE_EPOCH and FOREBAY_NOTICES are as in deb.sh.
 set -euo pipefail
