@@ -97,7 +97,11 @@ image() {
   archive=$out/$name-$version-$architecture
   rm -f "$archive".oci.tar "$archive".docker.tar
   "$commands/buildah" commit --quiet --timestamp "$SOURCE_DATE_EPOCH" --format oci \
-    "$container" "oci-archive:$archive.oci.tar:$name:$version" >/dev/null
+    "$container" "oci:$scratch/oci:$name:$version" >/dev/null
+  # buildah's own archive has the times of its files.
+  tar --sort=name --mtime="@$SOURCE_DATE_EPOCH" --owner=0 --group=0 --numeric-owner --mode=go=u-w -C "$scratch/oci" \
+    -cf "$archive.oci.tar" blobs index.json oci-layout
+  rm -rf "$scratch/oci"
   # OCI's format has no health check.
   "$commands/buildah" config --healthcheck 'CMD /usr/bin/forebay status --timeout 5s' --healthcheck-interval 30s \
     --healthcheck-timeout 10s --healthcheck-start-period 60s "$container" 2>/dev/null
