@@ -31,7 +31,7 @@ source = "/data/train"
 batch_size = 8
 size = 32
 shuffle = true
-group = 2000
+unix_group = 2000
 """
 
 

@@ -76,7 +76,7 @@ drain_timeout = "{{ .Values.daemon.drainTimeout }}s"
 
 [control]
 dir = "/run/forebay/sockets"
-group = {{ .Values.trainerGroup }}
+unix_group = {{ .Values.trainerGroup }}
 
 [coordinator]
 {{- if .Values.coordinator.enabled }}
