@@ -137,6 +137,8 @@
 //! allocates nothing. `unsafe` is used in the modules of vector instructions, and to call code that was compiled for a path;
 //! all else is checked.
 
+mod blocks;
+
 // What is hidden is no part of the interface. `tests/kernels.rs` compares these kernels with libjpeg-turbo's, and
 // `benches/kernels.rs` measures them. The benchmark of decoders in the crate `benches` measures the parser.
 #[doc(hidden)]

@@ -3,24 +3,16 @@
 
 use std::ops::Range;
 
+use crate::blocks::{BLOCK, Blocks};
 use crate::entropy::{Bits, Order, PaddedBlock, Tables};
 use crate::fault::Fault;
-use crate::frame::{Frame, Layout};
+use crate::frame::Frame;
 use crate::header::{Component, Header};
-use crate::idct::{self, Size};
+use crate::idct::Size;
 use crate::path::Path;
 use crate::region::Cut;
 use crate::seek::{Point, SeekPoints};
 use crate::window::{Reading, Window};
-
-/// Coefficients in a block.
-pub(crate) const BLOCK: usize = 64;
-
-/// How far damaged data may write behind the beginning of a block.
-const REACH: usize = size_of::<PaddedBlock>() / size_of::<i16>();
-
-/// Blocks of an MCU, at most: 4:2:0 and 4:1:1.
-const BLOCKS_OF_MCU: usize = 6;
 
 /// What is wanted of a component's blocks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -33,45 +25,34 @@ pub(crate) enum Wanted {
     All,
 }
 
-/// The blocks of an MCU row of one component, among the coefficients.
-#[derive(Clone, Copy, Default, Debug)]
-struct BlockRows {
-    /// Rows of blocks.
-    rows: usize,
-    /// Blocks in a row.
-    blocks: usize,
-    /// The number of the first block.
-    first: usize,
-}
-
-/// A block of the MCU.
-#[derive(Clone, Copy, Default, Debug)]
-struct BlockPlace {
-    component: usize,
-    /// Number of the block in the first MCU of the cut, and how many there are to the next MCU's.
-    first: usize,
-    step: usize,
-}
-
 /// The state between two MCU rows, with the coefficients of one.
 #[derive(Debug, Default)]
 pub(crate) struct Scan {
     window: Window,
     bits: Bits,
+    codes: Codes,
+    /// By component: the DC value of the block before.
+    dc: [i32; 3],
+    restarts: Restarts,
+    blocks: Blocks,
+}
+
+/// The Huffman codes of a scan.
+#[derive(Debug, Default)]
+struct Codes {
     tables: [Box<Tables>; 3],
     /// By component: which of the tables it uses.
     table_of: [usize; 3],
-    /// By component: the DC value of the block before.
-    dc: [i32; 3],
-    restart_interval: u32,
-    /// MCUs until the next restart marker, and its number.
-    restart_in: u32,
-    restart_number: u8,
-    rows: [BlockRows; 3],
-    places: [BlockPlace; BLOCKS_OF_MCU],
-    place_count: usize,
-    coefficients: Vec<i16>,
-    lasts: Vec<u8>,
+}
+
+/// Where the restart markers of a scan are.
+#[derive(Clone, Copy, Debug, Default)]
+struct Restarts {
+    /// MCUs between two of them; 0 without any.
+    interval: u32,
+    /// MCUs until the next one, and its number.
+    due_in: u32,
+    number: u8,
 }
 
 /// An MCU row to be parsed.
@@ -87,29 +68,52 @@ pub(crate) struct McuRow {
     pub(crate) wanted: [Wanted; 3],
 }
 
-impl BlockRows {
-    /// From a row of blocks to the next, in blocks. One spare block is between them, because the last block of a row may
-    /// write beyond its end.
-    fn stride(self) -> usize {
-        self.blocks + 1
+impl Codes {
+    /// The tables of the header's codes.
+    fn make(&mut self, header: &Header, frame: &Frame, cut: &Cut) {
+        let dc_only = frame.layouts().iter().any(|layout| layout.size == Size::One);
+        let whole = cut.rows.start == 0 && cut.columns == (0..frame.mcus.0) && cut.rows == cut.luma_rows;
+        let components = &header.components[..frame.count];
+        for (i, component) in components.iter().enumerate() {
+            let same = |other: &Component| (other.dc, other.ac) == (component.dc, component.ac);
+            let table = components.iter().position(same).unwrap_or(i);
+            self.table_of[i] = table;
+            if table == i {
+                let (dc, ac) = (&header.dc_codes[component.dc], &header.ac_codes[component.ac]);
+                self.tables[i].make(dc, ac, dc_only || !whole);
+            }
+        }
+    }
+}
+
+impl Restarts {
+    /// At the first MCU.
+    fn first(interval: u32) -> Self {
+        Self { interval, due_in: interval, number: 0 }
     }
 
-    fn end(self) -> usize {
-        self.first + self.rows * self.stride()
+    /// Before the MCU with this number. A point where a restart marker is due is before the marker. Without markers, nothing
+    /// counts.
+    fn at(interval: u32, mcu: u32) -> Self {
+        let restarts = mcu.saturating_sub(1).checked_div(interval).unwrap_or(0);
+        Self { interval, due_in: (interval * (restarts + 1)).saturating_sub(mcu), number: (restarts % 8) as u8 }
+    }
+
+    /// Behind a marker.
+    fn passed(self) -> Self {
+        Self { due_in: self.interval, number: (self.number + 1) % 8, ..self }
     }
 }
 
 impl Scan {
     /// Begins at a scan's first MCU.
     pub(crate) fn begin(&mut self, header: &Header, file: &[u8], frame: &Frame, cut: &Cut, reading: Reading) {
-        self.make_tables(header, frame, cut);
+        self.codes.make(header, frame, cut);
         self.window.begin(file, header.data_start, reading);
         self.bits = Bits::first(self.window.bytes());
         self.dc = [0; 3];
-        self.restart_interval = header.restart_interval;
-        self.restart_in = header.restart_interval;
-        self.restart_number = 0;
-        self.place_blocks(frame.layouts(), cut.columns.len());
+        self.restarts = Restarts::first(header.restart_interval);
+        self.blocks.place(frame.layouts(), cut.columns.len());
     }
 
     /// Continues at a point, before the MCU with this number. The file is not needed from byte `until` on.
@@ -118,23 +122,12 @@ impl Scan {
         self.window.begin(file, byte, Reading { until, placed: true });
         self.bits = Bits::within_byte(self.window.bytes(), (point.at % 8) as u32);
         self.dc = point.dc;
-        // A point where a restart marker is due is before the marker. Without markers, nothing counts.
-        let restarts = mcu.saturating_sub(1).checked_div(self.restart_interval).unwrap_or(0);
-        self.restart_number = (restarts % 8) as u8;
-        self.restart_in = (self.restart_interval * (restarts + 1)).saturating_sub(mcu);
+        self.restarts = Restarts::at(self.restarts.interval, mcu);
     }
 
-    /// Rows of blocks that an MCU row has of a component.
-    pub(crate) fn block_rows(&self, component: usize) -> usize {
-        self.rows[component].rows
-    }
-
-    /// The blocks of one of them, and the zigzag index of each block's last coefficient.
-    pub(crate) fn block_row(&self, component: usize, row: usize) -> (&[idct::Block], &[u8]) {
-        let rows = self.rows[component];
-        let first = rows.first + row * rows.stride();
-        let end = first + rows.blocks;
-        (self.coefficients[first * BLOCK..end * BLOCK].as_chunks().0, &self.lasts[first..end])
+    /// The coefficients of the row that was parsed last.
+    pub(crate) fn blocks(&self) -> &Blocks {
+        &self.blocks
     }
 
     /// Parses the next MCU row, and compares the points that it passes or adds them.
@@ -151,39 +144,6 @@ impl Scan {
             Path::Avx2 => bmi::parse(self, file, order, row, points),
             _ => self.parse(file, order, row, points),
         }
-    }
-
-    fn make_tables(&mut self, header: &Header, frame: &Frame, cut: &Cut) {
-        let dc_only = frame.layouts().iter().any(|layout| layout.size == Size::One);
-        let whole = cut.rows.start == 0 && cut.columns == (0..frame.mcus.0) && cut.rows == cut.luma_rows;
-        let components = &header.components[..frame.count];
-        for (i, component) in components.iter().enumerate() {
-            let same = |other: &Component| (other.dc, other.ac) == (component.dc, component.ac);
-            let table = components.iter().position(same).unwrap_or(i);
-            self.table_of[i] = table;
-            if table == i {
-                let (dc, ac) = (&header.dc_codes[component.dc], &header.ac_codes[component.ac]);
-                self.tables[i].make(dc, ac, dc_only || !whole);
-            }
-        }
-    }
-
-    fn place_blocks(&mut self, layouts: &[Layout], columns: usize) {
-        self.place_count = 0;
-        let mut first = 0;
-        for (component, layout) in layouts.iter().enumerate() {
-            let (across, down) = (layout.blocks.0 as usize, layout.blocks.1 as usize);
-            let rows = BlockRows { rows: down, blocks: columns * across, first };
-            for i in 0..across * down {
-                let first = first + i / across * rows.stride() + i % across;
-                self.places[self.place_count] = BlockPlace { component, first, step: across };
-                self.place_count += 1;
-            }
-            first = rows.end();
-            self.rows[component] = rows;
-        }
-        self.coefficients.resize(first * BLOCK + REACH, 0);
-        self.lasts.resize(first, 0);
     }
 
     #[inline(always)]
@@ -206,11 +166,11 @@ impl Scan {
             {
                 next_point = self.pass_point(row.number, mcu, points)?;
             }
-            if self.restart_interval > 0 {
-                if self.restart_in == 0 {
+            if self.restarts.interval > 0 {
+                if self.restarts.due_in == 0 {
                     self.restart(file)?;
                 }
-                self.restart_in -= 1;
+                self.restarts.due_in -= 1;
             }
             let good = if row.columns.contains(&mcu) {
                 self.parse_mcu(order, (mcu - row.columns.start) as usize, row.wanted)
@@ -239,7 +199,8 @@ impl Scan {
 
     #[inline(always)]
     fn parse_mcu(&mut self, order: &Order, mcu: usize, wanted: [Wanted; 3]) -> Option<()> {
-        let Self { window, tables, table_of, dc, places, place_count, coefficients, lasts, .. } = self;
+        let Self { window, codes: Codes { tables, table_of }, dc, blocks, .. } = self;
+        let Blocks { places, place_count, coefficients, lasts, .. } = blocks;
         let mut bits = self.bits;
         let table_of = table_of.map(|table| &*tables[table]);
         for place in &places[..*place_count] {
@@ -268,11 +229,12 @@ impl Scan {
 
     #[inline(always)]
     fn skip_mcu(&mut self) -> Option<()> {
+        let Self { window, codes: Codes { tables, table_of }, dc, blocks, .. } = self;
         let mut bits = self.bits;
-        for place in &self.places[..self.place_count] {
+        for place in &blocks.places[..blocks.place_count] {
             let difference;
-            (bits, difference) = self.tables[self.table_of[place.component]].skip_block(bits, self.window.bytes())?;
-            let dc = &mut self.dc[place.component];
+            (bits, difference) = tables[table_of[place.component]].skip_block(bits, window.bytes())?;
+            let dc = &mut dc[place.component];
             *dc = dc.wrapping_add(i32::from(difference));
         }
         self.bits = bits;
@@ -281,11 +243,10 @@ impl Scan {
 
     #[cold]
     fn restart(&mut self, file: &[u8]) -> Result<(), Fault> {
-        self.window.restart(file, self.bits.used(), self.restart_number)?;
+        self.window.restart(file, self.bits.used(), self.restarts.number)?;
         self.bits = Bits::first(self.window.bytes());
         self.dc = [0; 3];
-        self.restart_in = self.restart_interval;
-        self.restart_number = (self.restart_number + 1) % 8;
+        self.restarts = self.restarts.passed();
         Ok(())
     }
 }

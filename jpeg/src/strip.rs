@@ -112,8 +112,8 @@ impl Strip {
 
     fn transform(&mut self, path: Path, scan: &Scan, component: usize) {
         let samples = self.size.samples();
-        for row in 0..scan.block_rows(component) {
-            let (blocks, lasts) = scan.block_row(component, row);
+        for row in 0..scan.blocks().rows(component) {
+            let (blocks, lasts) = scan.blocks().row(component, row);
             let out = &mut self.samples[(1 + row * samples) * self.stride..];
             idct::row(path, self.size, &self.quant, blocks, lasts, out, self.stride);
         }
