@@ -57,6 +57,19 @@ pub struct EpochAudit {
     pub verdict: Verdict,
     /// The records that the epoch should have.
     pub expected: RecordSum,
+    /// What became of them.
+    pub sums: AccountedSums,
+    /// Records that may have been seen twice, by cause.
+    pub repeats: Repeats,
+    /// The same for each source of the dataset, if it has several or repeats one.
+    pub sources: Vec<SourceAudit>,
+    /// For each group of trainers that has consumed something, if groups each get every batch.
+    pub groups: Vec<GroupAudit>,
+}
+
+/// The records of an epoch that are accounted for, by what became of them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct AccountedSums {
     /// Seen by a trainer.
     pub delivered: RecordSum,
     /// Left out by the policy for the last batch.
@@ -67,12 +80,6 @@ pub struct EpochAudit {
     pub abandoned: RecordSum,
     /// Delivered as a state says that was loaded, without a receipt.
     pub by_state: RecordSum,
-    /// Records that may have been seen twice, by cause.
-    pub repeats: Repeats,
-    /// The same for each source of the dataset, if it has several or repeats one.
-    pub sources: Vec<SourceAudit>,
-    /// For each group of trainers that has consumed something, if groups each get every batch.
-    pub groups: Vec<GroupAudit>,
 }
 
 /// What an epoch should have.
@@ -183,11 +190,7 @@ impl EpochAudit {
             until,
             verdict: Verdict::Incomplete,
             expected: expected.sum,
-            delivered: sum(tally.delivered),
-            dropped: sum(tally.dropped),
-            quarantined: sum(tally.quarantined),
-            abandoned: sum(tally.abandoned),
-            by_state: sum(tally.by_state),
+            sums: AccountedSums::of(tally),
             repeats: tally.repeats.unwrap_or_default(),
             sources: sources.iter().zip(&expected.sources).enumerate().map(of_source).collect(),
             groups: Vec::new(),
@@ -201,7 +204,7 @@ impl EpochAudit {
         audit.groups = tally
             .groups
             .iter()
-            .map(|group| GroupAudit::new(group, audit.delivered, complete, tally.renumbered))
+            .map(|group| GroupAudit::new(group, audit.sums.delivered, complete, tally.renumbered))
             .collect();
         if audit.groups.iter().any(|group| group.verdict == GroupVerdict::Differs) {
             audit.verdict = Verdict::DoesNotAddUp;
@@ -212,13 +215,31 @@ impl EpochAudit {
     /// How many bad records it lacks, if it is complete but for them. If it adds up and lacks none, it is whole.
     pub const fn bad(&self) -> u64 {
         match self.verdict {
-            Verdict::AddsUp => self.quarantined.count,
+            Verdict::AddsUp => self.sums.quarantined.count,
             Verdict::Incomplete | Verdict::DoesNotAddUp => 0,
         }
     }
 
     /// All that is accounted for, however.
     pub fn accounted(&self) -> RecordSum {
+        self.sums.total()
+    }
+}
+
+impl AccountedSums {
+    /// What the ledger has counted of an epoch.
+    fn of(tally: &EpochTally) -> Self {
+        Self {
+            delivered: sum(tally.delivered),
+            dropped: sum(tally.dropped),
+            quarantined: sum(tally.quarantined),
+            abandoned: sum(tally.abandoned),
+            by_state: sum(tally.by_state),
+        }
+    }
+
+    /// All of them.
+    pub fn total(&self) -> RecordSum {
         let mut all = RecordSum::default();
         for part in [self.delivered, self.dropped, self.quarantined, self.abandoned, self.by_state] {
             all += part;
@@ -231,12 +252,12 @@ impl fmt::Display for EpochAudit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let accounted = self.accounted();
         write!(f, "epoch {}: {} of {} records accounted for (", self.epoch, accounted.count, self.expected.count)?;
-        write!(f, "{} delivered", self.delivered.count)?;
+        write!(f, "{} delivered", self.sums.delivered.count)?;
         for (sum, what) in [
-            (self.by_state, "delivered by the state that was loaded"),
-            (self.dropped, "dropped"),
-            (self.quarantined, "quarantined"),
-            (self.abandoned, "abandoned"),
+            (self.sums.by_state, "delivered by the state that was loaded"),
+            (self.sums.dropped, "dropped"),
+            (self.sums.quarantined, "quarantined"),
+            (self.sums.abandoned, "abandoned"),
         ] {
             if sum.count > 0 {
                 write!(f, ", {} {what}", sum.count)?;

@@ -20,8 +20,8 @@ mod segments;
 mod spec;
 
 pub use audit::{
-    EpochAudit, Expected, GroupAudit, GroupVerdict, RecoveryAudit, RunAudit, SourceAudit, Verdict, audit, audit_run,
-    expected,
+    AccountedSums, EpochAudit, Expected, GroupAudit, GroupVerdict, RecoveryAudit, RunAudit, SourceAudit, Verdict,
+    audit, audit_run, expected,
 };
 pub use batches::{Batching, EpochBatches, LastBatchPolicy, StaticBatch};
 pub use grains::{GRAIN_MIXTURE_PERMUTATION, GRAIN_PERMUTATION, GrainProblem, GrainTable};

@@ -241,6 +241,16 @@ impl EpochOrder {
         (position < self.records()).then(|| self.turn(position))
     }
 
+    /// How many of these positions each of the sources has. Positions without a record count for no source.
+    pub fn count_sources(&self, sources: &[SourceShare], positions: &Range<u64>) -> Vec<u64> {
+        let mut counts = vec![0; sources.len()];
+        for places in self.extent.spans(positions) {
+            let of_span = counts::count(&self.places, sources, places);
+            counts.iter_mut().zip(of_span).for_each(|(count, more)| *count += more);
+        }
+        counts
+    }
+
     /// See [`Plan::positions_of`].
     pub fn positions_of(&self, record: u64) -> impl Iterator<Item = u64> {
         let single = match &self.places {

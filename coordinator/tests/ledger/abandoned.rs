@@ -66,7 +66,7 @@ fn rule_24_many_abandoned_records_are_added_up_by_the_audit_in_any_order_and_fro
         assert_eq!(abandon(&scene, &mut daemon, 0), 0, "nothing is left of it");
         scene.restart();
         let audit = &scene.audit()[0];
-        assert_eq!((audit.verdict, audit.abandoned.count), (Judgement::AddsUp, records - 1000), "{audit}");
+        assert_eq!((audit.verdict, audit.sums.abandoned.count), (Judgement::AddsUp, records - 1000), "{audit}");
         let abandoned: u64 = audit.sources.iter().map(|source| source.abandoned).sum();
         assert!(audit.sources.is_empty() || abandoned == records - 1000, "{:?}", audit.sources);
     }

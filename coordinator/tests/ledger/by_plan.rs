@@ -52,7 +52,7 @@ fn rule_13_nothing_of_what_drop_leaves_out_of_a_shard_is_leased() {
             assert_eq!(daemon.acquire(&scene, 1).answer(), Answer::DatasetDone);
             for epoch in scene.audit() {
                 assert_eq!(epoch.verdict, Judgement::AddsUp, "{epoch}");
-                assert_eq!(epoch.dropped.count + kept, scene.plan.epoch_records(epoch.epoch), "{epoch}");
+                assert_eq!(epoch.sums.dropped.count + kept, scene.plan.epoch_records(epoch.epoch), "{epoch}");
             }
         }
     }
@@ -105,7 +105,7 @@ fn rule_22_a_state_of_a_dynamic_stream_has_nothing_open_that_drop_leaves_out() {
                 let Some(lease) = reply.leases.first() else { break };
                 next = *lease;
             }
-            let dropped: Vec<u64> = scene.audit().iter().map(|epoch| epoch.dropped.count).collect();
+            let dropped: Vec<u64> = scene.audit().iter().map(|epoch| epoch.sums.dropped.count).collect();
             assert_eq!(dropped, [10 - consumed, 0]);
             assert!(scene.audit().iter().all(|epoch| epoch.verdict == Judgement::AddsUp));
         }
@@ -197,7 +197,7 @@ fn rule_40_going_back_behind_a_step_that_was_left_out_counts_its_records_once() 
     for epochs in job.audit() {
         let first = &epochs[0];
         assert_eq!((first.verdict, epochs.len()), (Judgement::AddsUp, 3), "{first}");
-        assert!((3..=4).contains(&first.dropped.count), "{first}");
+        assert!((3..=4).contains(&first.sums.dropped.count), "{first}");
     }
 }
 
@@ -220,6 +220,6 @@ fn rule_40_what_is_left_out_of_an_epoch_that_was_leased_ahead_counts_for_the_ran
     while one.step().is_some() {}
     assert_eq!(segments(&one), [(0, 0, 2), (0, 1, 1)]);
     for epoch in account(&one).epochs {
-        assert_eq!((epoch.verdict, epoch.dropped.count), (Judgement::AddsUp, 7), "{epoch}");
+        assert_eq!((epoch.verdict, epoch.sums.dropped.count), (Judgement::AddsUp, 7), "{epoch}");
     }
 }

@@ -127,7 +127,7 @@ fn rule_13_static_epochs_have_the_length_that_the_rotation_gives() {
             assert_eq!(daemon.acquire(&scene, 1).progress.unwrap().floor, epochs);
             for audit in scene.audit() {
                 assert!(audit.to_string().ends_with("checksum equal"), "{audit}");
-                seen += audit.delivered.count;
+                seen += audit.sums.delivered.count;
             }
         }
         assert_eq!(seen, n * epochs, "all shards together read every record in every epoch");

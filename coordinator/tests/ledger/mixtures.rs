@@ -48,7 +48,7 @@ fn rule_57_each_turn_of_a_repeated_record_is_counted_over_restarts() {
         assert_eq!(audits.len(), 2);
         for audit in audits {
             assert_eq!(audit.verdict, Judgement::AddsUp, "{audit}");
-            assert_eq!(audit.delivered.count, if scene.spec.shard.is_none() { 60 } else { 20 });
+            assert_eq!(audit.sums.delivered.count, if scene.spec.shard.is_none() { 60 } else { 20 });
         }
     }
 }

@@ -79,7 +79,7 @@ fn rule_22_a_state_counts_what_the_caller_holds_over_any_number_of_its_daemons_d
     assert_eq!(scene.deliver_all(&mut last), Answer::DatasetDone);
     let audit = &scene.audit()[0];
     assert_eq!(
-        (audit.verdict, audit.delivered.count, audit.repeats.daemon_died),
+        (audit.verdict, audit.sums.delivered.count, audit.repeats.daemon_died),
         (Judgement::AddsUp, 20, 4),
         "{audit}"
     );

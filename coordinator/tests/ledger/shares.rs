@@ -316,7 +316,7 @@ fn rule_44_an_epoch_that_is_abandoned_is_shared_by_nobody() {
     let mut daemon = scene.daemon("node", 2);
     assert_eq!(missed(&scene, &mut daemon, "slow"), []);
     let audit = &scene.audit()[0];
-    assert_eq!((audit.verdict, audit.abandoned.count), (Judgement::AddsUp, 10));
+    assert_eq!((audit.verdict, audit.sums.abandoned.count), (Judgement::AddsUp, 10));
 }
 
 #[test]

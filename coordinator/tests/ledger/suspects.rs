@@ -333,7 +333,7 @@ impl History {
         let listed: BTreeSet<u64> = self.scene.quarantine().iter().map(|bad| bad.record).collect();
         assert_eq!(listed, &self.killers | &self.bad, "these, and no healthy record");
         let audit = &self.scene.audit()[0];
-        assert_eq!((audit.verdict, audit.delivered.count), (Judgement::AddsUp, RECORDS - listed.len() as u64));
+        assert_eq!((audit.verdict, audit.sums.delivered.count), (Judgement::AddsUp, RECORDS - listed.len() as u64));
         let (ended, killers) = (self.ended_by_killers, self.killers.len());
         // No ledger knows yet that a daemon has died that is down.
         let most = if self.is_late { WORKERS + 1 } else { 2 };

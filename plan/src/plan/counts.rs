@@ -5,33 +5,19 @@ use std::ops::Range;
 
 use forebay_proto::v1::SourceShare;
 
-use super::{EpochOrder, Places};
+use super::Places;
 
-impl EpochOrder {
-    /// How many of these positions each of the sources has. Positions without a record count for no source.
-    pub fn count_sources(&self, sources: &[SourceShare], positions: &Range<u64>) -> Vec<u64> {
-        let mut counts = vec![0; sources.len()];
-        for places in self.extent.spans(positions) {
-            let of_span = self.count_places(sources, places);
-            counts.iter_mut().zip(of_span).for_each(|(count, more)| *count += more);
-        }
-        counts
-    }
-
-    /// The same for places of the whole order that follow each other.
-    fn count_places(&self, sources: &[SourceShare], places: Range<u64>) -> Vec<u64> {
-        let by_records = || ends(sources, |source| source.records);
-        let by_positions = || ends(sources, |source| source.positions);
-        match &self.places {
-            _ if sources.len() == 1 => vec![places.end - places.start],
-            Places::AsTheyAre => of_range(&by_records(), &places),
-            Places::Permuted(order) => of_each(&by_records(), places.map(|place| order.forward(place))),
-            Places::ByGrains(order) => of_each(&by_records(), places.map(|place| order.record(place))),
-            Places::Mixed(order) if order.is_shuffled() => {
-                of_each(&by_positions(), places.map(|place| order.draw(place)))
-            }
-            Places::Mixed(_) => of_range(&by_positions(), &places),
-        }
+/// How many of these places of the whole order, which follow each other, each of the sources has.
+pub(super) fn count(order: &Places, sources: &[SourceShare], places: Range<u64>) -> Vec<u64> {
+    let by_records = || ends(sources, |source| source.records);
+    let by_positions = || ends(sources, |source| source.positions);
+    match order {
+        _ if sources.len() == 1 => vec![places.end - places.start],
+        Places::AsTheyAre => of_range(&by_records(), &places),
+        Places::Permuted(order) => of_each(&by_records(), places.map(|place| order.forward(place))),
+        Places::ByGrains(order) => of_each(&by_records(), places.map(|place| order.record(place))),
+        Places::Mixed(order) if order.is_shuffled() => of_each(&by_positions(), places.map(|place| order.draw(place))),
+        Places::Mixed(_) => of_range(&by_positions(), &places),
     }
 }
 
