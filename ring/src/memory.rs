@@ -82,8 +82,8 @@ impl Memory {
     pub fn for_ring(backing: &Backing) -> io::Result<Self> {
         let root = Path::new("/");
         match (backing.pages, backing.only()) {
-            (Pages::Hugetlb, node) => Self::of_huge_pages(root, node),
-            (Pages::Thp | Pages::Small, Some(node)) => Ok(Self::under(root)?.or_less(Self::of_node(root, node)?)),
+            (Pages::Hugetlb, node) => pools::of_huge_pages(root, node),
+            (Pages::Thp | Pages::Small, Some(node)) => Ok(Self::under(root)?.or_less(pools::of_node(root, node)?)),
             (Pages::Thp | Pages::Small, None) => Self::now(),
         }
     }

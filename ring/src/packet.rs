@@ -8,10 +8,10 @@ use std::os::fd::OwnedFd;
 use bytemuck::{NoUninit, Pod};
 
 use crate::message::{
-    Ack, Attach, Call, ClaimSum, Held, MessageKind, Missed, NAME_LEN, NewRing, Number, Offer, PACKET_LEN, Release,
+    Ack, Attach, Call, ClaimSum, Held, MessageKind, Missed, NewRing, Number, Offer, PACKET_LEN, Release,
     SUMS_PER_ACK, Text, Welcome, attach_flags, attach_join,
 };
-use crate::padded::{pad, unpad};
+
 use crate::pixels::Pixels;
 use crate::protocol::{FIRST_WITH_OLDEST, OPTIONAL_KINDS, PROTOCOL, Versions};
 pub use error::PacketError;
@@ -154,23 +154,6 @@ pub fn text(kind: MessageKind, code: u32, reason: &str) -> Vec<u8> {
     let reason = &reason[..room.unwrap_or(0)];
     let len = u32::try_from(reason.len()).expect("it was cut to a packet's length");
     packet(&Text { kind: kind as u32, len, code, reserved: 0 }, reason.as_bytes())
-}
-
-impl Attach {
-    /// The stream's name; empty when the settings name a source. `None` when it is not zero-padded UTF-8.
-    pub fn stream_name(&self) -> Option<&str> {
-        unpad(&self.name)
-    }
-
-    /// The name of the trainer's group; empty when it has none. `None` when it is not zero-padded UTF-8.
-    pub fn group_name(&self) -> Option<&str> {
-        unpad(&self.group)
-    }
-
-    /// A name as the message carries it. `None` when it is longer than [`NAME_LEN`] bytes or holds a zero byte.
-    pub fn pad_name(name: &str) -> Option<[u8; NAME_LEN]> {
-        pad(name)
-    }
 }
 
 impl<'a> Message<'a> {

@@ -25,44 +25,42 @@ const HUGETLB: Controller = Controller {
     },
 };
 
-impl Memory {
-    /// The huge pages that are free and not reserved, only those of this node if one is given. A kernel without such pages
-    /// has none.
-    pub(super) fn of_huge_pages(root: &Path, node: Option<u32>) -> io::Result<Self> {
-        let pool = root.join("sys/kernel/mm").join(POOL);
-        let pages = |folder: &Path, file| match fs::read_to_string(folder.join(file)) {
-            Ok(text) => number(&text).ok_or_else(|| io::Error::other(format!("{file} of huge pages has no number"))),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(0),
-            Err(error) => Err(error),
-        };
-        let of = |pages: u64, limited_by: &str| Self {
-            available: pages.saturating_mul(HUGE as u64),
-            limited_by: format!("the pool of free huge pages ({limited_by})"),
-        };
-        let free = pages(&pool, "free_hugepages")?.saturating_sub(pages(&pool, "resv_hugepages")?);
-        let machine = of(free, "/proc/sys/vm/nr_hugepages");
-        let bound = match node {
-            Some(node) => {
-                let pool = format!("{NODES}/node{node}/{POOL}");
-                let free = pages(&root.join(&pool), "free_hugepages")?;
-                machine.or_less(of(free, &format!("/{pool}/nr_hugepages")))
-            }
-            None => machine,
-        };
-        Ok(bound.within_groups(root, &HUGETLB))
-    }
+/// The huge pages that are free and not reserved, only those of this node if one is given. A kernel without such pages
+/// has none.
+pub(super) fn of_huge_pages(root: &Path, node: Option<u32>) -> io::Result<Memory> {
+    let pool = root.join("sys/kernel/mm").join(POOL);
+    let pages = |folder: &Path, file| match fs::read_to_string(folder.join(file)) {
+        Ok(text) => number(&text).ok_or_else(|| io::Error::other(format!("{file} of huge pages has no number"))),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(0),
+        Err(error) => Err(error),
+    };
+    let of = |pages: u64, limited_by: &str| Memory {
+        available: pages.saturating_mul(HUGE as u64),
+        limited_by: format!("the pool of free huge pages ({limited_by})"),
+    };
+    let free = pages(&pool, "free_hugepages")?.saturating_sub(pages(&pool, "resv_hugepages")?);
+    let machine = of(free, "/proc/sys/vm/nr_hugepages");
+    let bound = match node {
+        Some(node) => {
+            let pool = format!("{NODES}/node{node}/{POOL}");
+            let free = pages(&root.join(&pool), "free_hugepages")?;
+            machine.or_less(of(free, &format!("/{pool}/nr_hugepages")))
+        }
+        None => machine,
+    };
+    Ok(bound.within_groups(root, &HUGETLB))
+}
 
-    /// What one node has left: its free memory, and the cache of files.
-    pub(super) fn of_node(root: &Path, node: u32) -> io::Result<Self> {
-        let path = format!("{NODES}/node{node}/meminfo");
-        let text = fs::read_to_string(root.join(&path)).map_err(|error| {
-            let words = "this kernel says nothing about NUMA nodes. Leave out ring.numa";
-            io::Error::new(error.kind(), format!("cannot read /{path} ({error}): {words}"))
-        })?;
-        let left = ["MemFree", "Active(file)", "Inactive(file)"].into_iter().map(|key| meminfo_value(&text, key));
-        let available = left.sum::<Option<u64>>().ok_or_else(|| io::Error::other(format!("/{path} lacks a value")))?;
-        Ok(Self { available, limited_by: format!("NUMA node {node}") })
-    }
+/// What one node has left: its free memory, and the cache of files.
+pub(super) fn of_node(root: &Path, node: u32) -> io::Result<Memory> {
+    let path = format!("{NODES}/node{node}/meminfo");
+    let text = fs::read_to_string(root.join(&path)).map_err(|error| {
+        let words = "this kernel says nothing about NUMA nodes. Leave out ring.numa";
+        io::Error::new(error.kind(), format!("cannot read /{path} ({error}): {words}"))
+    })?;
+    let left = ["MemFree", "Active(file)", "Inactive(file)"].into_iter().map(|key| meminfo_value(&text, key));
+    let available = left.sum::<Option<u64>>().ok_or_else(|| io::Error::other(format!("/{path} lacks a value")))?;
+    Ok(Memory { available, limited_by: format!("NUMA node {node}") })
 }
 
 #[cfg(test)]
@@ -78,7 +76,7 @@ mod tests {
     #[test]
     fn rule_31_huge_pages_that_are_kept_for_others_are_not_free() {
         let root = tree(&MACHINE);
-        let memory = Memory::of_huge_pages(root.path(), None).unwrap();
+        let memory = of_huge_pages(root.path(), None).unwrap();
         assert_eq!(memory.available, 10 * HUGE as u64);
         let refused = memory.check(11 * HUGE as u64).unwrap_err().to_string();
         assert!(
@@ -86,9 +84,9 @@ mod tests {
             "{refused}"
         );
         let none = tree(&[]);
-        assert_eq!(Memory::of_huge_pages(none.path(), None).unwrap().available, 0);
+        assert_eq!(of_huge_pages(none.path(), None).unwrap().available, 0);
         let broken = tree(&[MACHINE[0], ("sys/kernel/mm/hugepages/hugepages-2048kB/resv_hugepages", "few")]);
-        assert!(Memory::of_huge_pages(broken.path(), None).is_err());
+        assert!(of_huge_pages(broken.path(), None).is_err());
     }
 
     #[test]
@@ -100,11 +98,11 @@ mod tests {
             ("sys/fs/cgroup/pod/hugetlb.2MB.current", "2097152\n"),
         ];
         let root = tree(&[&MACHINE[..], &[node]].concat());
-        let bound = |node| Memory::of_huge_pages(root.path(), node).unwrap();
+        let bound = |node| of_huge_pages(root.path(), node).unwrap();
         assert_eq!(bound(Some(1)).available, 4 * HUGE as u64);
         assert!(bound(Some(1)).limited_by.contains("/node1/"), "{}", bound(Some(1)).limited_by);
         let root = tree(&[&MACHINE[..], &[node], &group].concat());
-        let memory = Memory::of_huge_pages(root.path(), Some(1)).unwrap();
+        let memory = of_huge_pages(root.path(), Some(1)).unwrap();
         assert_eq!(memory.available, 2 * HUGE as u64);
         assert!(memory.limited_by.ends_with("cgroup/pod"), "{}", memory.limited_by);
     }
@@ -114,9 +112,9 @@ mod tests {
         let meminfo = "Node 1 MemTotal:   9000 kB\nNode 1 MemFree:    1000 kB\nNode 1 Active(anon): 7 kB\n\
                        Node 1 Active(file):  20 kB\nNode 1 Inactive(file):  300 kB\n";
         let root = tree(&[("sys/devices/system/node/node1/meminfo", meminfo)]);
-        let memory = Memory::of_node(root.path(), 1).unwrap();
+        let memory = of_node(root.path(), 1).unwrap();
         assert_eq!((memory.available, memory.limited_by.as_str()), (1320 << 10, "NUMA node 1"));
-        let refused = Memory::of_node(root.path(), 0).unwrap_err().to_string();
+        let refused = of_node(root.path(), 0).unwrap_err().to_string();
         assert!(refused.contains("/node0/meminfo") && refused.ends_with("Leave out ring.numa"), "{refused}");
     }
 }

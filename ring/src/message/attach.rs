@@ -3,6 +3,7 @@
 use bytemuck::{Pod, Zeroable};
 
 use super::{DEVICES, MessageKind, NAME_LEN};
+use crate::padded::{pad, unpad};
 use crate::protocol::Versions;
 
 /// The trainer asks for a stream. Bulk descriptors follow in the order of the flags: settings, files, resume, columns.
@@ -52,6 +53,21 @@ impl Attach {
     /// The versions that the trainer speaks.
     pub fn versions(&self) -> Versions {
         Versions { oldest: self.oldest, newest: self.protocol }
+    }
+
+    /// The stream's name; empty when the settings name a source. `None` when it is not zero-padded UTF-8.
+    pub fn stream_name(&self) -> Option<&str> {
+        unpad(&self.name)
+    }
+
+    /// The name of the trainer's group; empty when it has none. `None` when it is not zero-padded UTF-8.
+    pub fn group_name(&self) -> Option<&str> {
+        unpad(&self.group)
+    }
+
+    /// A name as the message carries it. `None` when it is longer than [`NAME_LEN`] bytes or holds a zero byte.
+    pub fn pad_name(name: &str) -> Option<[u8; NAME_LEN]> {
+        pad(name)
     }
 
     /// The GPUs that the trainer sees, the one that it uses first.
