@@ -13,6 +13,7 @@ use rustix::process::{Pid, PidfdFlags, Resource, Rlimit, Signal, getrlimit, kill
 use crate::channel::Channel;
 use crate::child::ChildProcess;
 use crate::lines::ChildOutput;
+use crate::python::{self, PythonModule};
 use crate::watcher::Watcher;
 
 /// A child that is not started yet.
@@ -27,6 +28,12 @@ impl ChildCommand {
     /// Runs this program. Its lines are in the log under this name.
     pub fn new(program: impl AsRef<OsStr>, name: impl Into<String>) -> Self {
         Self { command: Command::new(program), name: name.into(), memory: None }
+    }
+
+    /// Runs a program by this interpreter. Its modules are imported in their order. The last one has a function `program()`, which
+    /// gets the connection to the daemon and gives an object with a method for each request.
+    pub fn python(interpreter: impl AsRef<OsStr>, name: impl Into<String>, modules: &[PythonModule]) -> Self {
+        Self::new(interpreter, name).args(python::arguments(modules))
     }
 
     /// Adds arguments.

@@ -23,7 +23,7 @@ pub use shared::{Shareable, SharedMemory, SharedPlace, Uuid};
 pub use stream::Stream;
 
 use crate::library::{Library, OpenError};
-use sys::{Sharing, Table};
+use sys::{DriverTable, Sharing};
 
 /// The name that the driver's library has on every Linux machine; without the `.1` it may be a toolkit's stub.
 const NAME: &str = "libcuda.so.1";
@@ -31,7 +31,7 @@ const NAME: &str = "libcuda.so.1";
 /// The driver. What it makes keeps it alive.
 #[derive(Debug)]
 pub struct Driver {
-    table: Table,
+    table: DriverTable,
     /// Functions that an old driver may lack.
     sharing: Result<Sharing, OpenError>,
     path: PathBuf,
@@ -77,7 +77,7 @@ impl Driver {
         let name = path.unwrap_or_else(|| Path::new(NAME));
         let library = Library::open(name)
             .map_err(|error| OpenError::NotFound { library: "the CUDA driver (libcuda.so.1)", tried: vec![error] })?;
-        let table = Table::load(&library)?;
+        let table = DriverTable::load(&library)?;
         table.init()?;
         let version = table.driver_version()?;
         let sharing = Sharing::load(&library);
@@ -100,6 +100,18 @@ impl Driver {
     /// The driver cannot be asked.
     pub fn devices(&self) -> Result<Vec<Device>, CudaError> {
         (0..self.table.device_count()?).map(|ordinal| self.device(ordinal)).collect()
+    }
+
+    /// What the GPU with this number has for memory that processes share.
+    ///
+    /// # Errors
+    /// The driver is too old, or there is no such GPU.
+    pub fn shareable(&self, ordinal: i32) -> Result<Shareable, ShareError> {
+        Ok(shared::shareable(&self.table, self.sharing()?, ordinal)?)
+    }
+
+    fn sharing(&self) -> Result<&Sharing, ShareError> {
+        self.sharing.as_ref().map_err(|error| error.clone().into())
     }
 
     fn device(&self, ordinal: i32) -> Result<Device, CudaError> {

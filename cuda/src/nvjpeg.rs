@@ -24,7 +24,7 @@ pub(crate) use single::SingleState;
 
 pub use crate::error::NvjpegError;
 use crate::library::{Library, OpenError};
-use sys::Table;
+use sys::NvjpegTable;
 
 /// The oldest version that is taken: those before lose memory of the GPU with every picture (pytorch/vision#4378).
 const OLDEST: (i32, i32) = (11, 6);
@@ -32,7 +32,7 @@ const OLDEST: (i32, i32) = (11, 6);
 /// The library. What it makes keeps it alive.
 #[derive(Debug)]
 pub struct Nvjpeg {
-    table: Table,
+    table: NvjpegTable,
     path: PathBuf,
     version: (i32, i32, i32),
 }
@@ -85,7 +85,7 @@ impl Nvjpeg {
     }
 
     fn of(library: &Library) -> Result<Self, NvjpegOpenError> {
-        let table = Table::load(library)?;
+        let table = NvjpegTable::load(library)?;
         let path = library.path().to_owned();
         let version = table.version().map_err(|error| NvjpegOpenError::Version { path: path.clone(), error })?;
         if (version.0, version.1) < OLDEST {

@@ -77,7 +77,7 @@ impl Context {
         self.driver.sharing()
     }
 
-    pub(crate) fn table(&self) -> &sys::Table {
+    pub(crate) fn table(&self) -> &sys::DriverTable {
         &self.driver.table
     }
 

@@ -7,7 +7,7 @@ use std::ptr::null_mut;
 
 use thiserror::Error;
 
-use super::sys::{self, CuStatus, Table};
+use super::sys::{self, CuStatus, DriverTable};
 use crate::library::OpenError;
 
 /// A call of the driver that failed.
@@ -54,7 +54,7 @@ impl CudaError {
     }
 }
 
-impl Table {
+impl DriverTable {
     pub(super) fn check(&self, call: &'static str, code: CuStatus) -> Result<(), CudaError> {
         if code == sys::SUCCESS {
             return Ok(());

@@ -8,10 +8,9 @@ use std::fmt;
 use std::os::fd::{FromRawFd, OwnedFd};
 use std::sync::Arc;
 
-use super::Driver;
 use super::context::Context;
 use super::result::{CudaError, ShareError};
-use super::sys::{self, Access, Allocation, DevicePtr, Properties, Sharing};
+use super::sys::{self, Access, Allocation, DevicePtr, DriverTable, Properties, Sharing};
 
 /// The name of a GPU, or of a part of one, that no other has: the same in every process and container, whatever numbers they
 /// give their GPUs.
@@ -74,33 +73,26 @@ struct Range {
     len: usize,
 }
 
-impl Driver {
-    /// What the GPU with this number has for memory that processes share.
-    ///
-    /// # Errors
-    /// The driver is too old, or there is no such GPU.
-    pub fn shareable(&self, ordinal: i32) -> Result<Shareable, ShareError> {
-        let sharing = self.sharing()?;
-        let device = self.table.device(ordinal)?;
-        let mut uuid = sys::RawUuid::default();
-        // SAFETY: the place for the answer is writable.
-        let code = unsafe { (sharing.device_uuid)(&raw mut uuid, device) };
-        self.table.check("cuDeviceGetUuid", code)?;
-        let has = |attribute| self.table.device_attribute(attribute, device).map(|has| has != 0);
-        // Drivers that do not know of the attribute have an error for it.
-        let by_mps = has(sys::MPS).unwrap_or(false);
-        Ok(Shareable {
-            uuid: Uuid(uuid.bytes),
-            part: self.table.device_name(device)?.contains(" MIG "),
-            alone: has(sys::COMPUTE_MODE)? && !by_mps,
-            virtual_memory: has(sys::VIRTUAL_MEMORY)?,
-            descriptors: has(sys::POSIX_DESCRIPTORS)?,
-        })
-    }
-
-    pub(super) fn sharing(&self) -> Result<&Sharing, ShareError> {
-        self.sharing.as_ref().map_err(|error| error.clone().into())
-    }
+/// What the GPU with this number has for memory that processes share.
+///
+/// # Errors
+/// There is no such GPU, or the driver does not answer.
+pub(super) fn shareable(table: &DriverTable, sharing: &Sharing, ordinal: i32) -> Result<Shareable, CudaError> {
+    let device = table.device(ordinal)?;
+    let mut uuid = sys::RawUuid::default();
+    // SAFETY: the place for the answer is writable.
+    let code = unsafe { (sharing.device_uuid)(&raw mut uuid, device) };
+    table.check("cuDeviceGetUuid", code)?;
+    let has = |attribute| table.device_attribute(attribute, device).map(|has| has != 0);
+    // Drivers that do not know of the attribute have an error for it.
+    let by_mps = has(sys::MPS).unwrap_or(false);
+    Ok(Shareable {
+        uuid: Uuid(uuid.bytes),
+        part: table.device_name(device)?.contains(" MIG "),
+        alone: has(sys::COMPUTE_MODE)? && !by_mps,
+        virtual_memory: has(sys::VIRTUAL_MEMORY)?,
+        descriptors: has(sys::POSIX_DESCRIPTORS)?,
+    })
 }
 
 impl SharedMemory {

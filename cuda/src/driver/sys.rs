@@ -118,7 +118,7 @@ table! {
 
 table! {
     /// Functions of libcuda.
-    Table {
+    DriverTable {
         init = "cuInit": fn(c_uint) -> CuStatus;
         driver_version = "cuDriverGetVersion": fn(*mut c_int) -> CuStatus;
         error_name = "cuGetErrorName": fn(CuStatus, *mut *const c_char) -> CuStatus;

@@ -16,6 +16,7 @@ use super::gpu::Gpu;
 use super::size::LaneSize;
 use super::staging::Staging;
 use super::state::LaneState;
+use super::whole::Whole;
 use super::{LaneError, LaneKind, Refusal};
 use crate::compose::Source;
 use crate::driver::{Context, CudaError, SharedPlace, Stream};
@@ -333,6 +334,22 @@ impl Worker {
                 Ok(())
             }
         }
+    }
+
+    /// Decodes the first of these files whole, as many as its memory holds; otherwise as [`decode`](Self::decode).
+    ///
+    /// # Errors
+    /// The GPU is broken.
+    pub fn whole(&mut self, files: &[&[u8]]) -> Result<Vec<Result<Whole, Refusal>>, CudaError> {
+        let room = self.room();
+        let mut pictures: Vec<_> = files.iter().map(|bytes| Whole::expected(bytes, room)).collect();
+        let orders = files.iter().zip(&mut pictures);
+        let mut orders: Vec<_> = orders
+            .map(|(bytes, picture)| Order { bytes, made: Made::Whole, out: Target::Host(&mut picture.rgb) })
+            .collect();
+        let outcomes = self.decode(&mut orders)?;
+        drop(orders);
+        Ok(outcomes.into_iter().zip(pictures).map(|(outcome, picture)| outcome.map(|()| picture)).collect())
     }
 }
 

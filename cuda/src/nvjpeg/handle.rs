@@ -118,7 +118,7 @@ impl Handle {
         &self.account
     }
 
-    pub(super) fn table(&self) -> &sys::Table {
+    pub(super) fn table(&self) -> &sys::NvjpegTable {
         &self.nvjpeg.table
     }
 

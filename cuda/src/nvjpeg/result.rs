@@ -4,7 +4,7 @@
 use std::ffi::{c_int, c_void};
 use std::ptr::null_mut;
 
-use super::sys::{self, NvjpegStatus, Table};
+use super::sys::{self, NvjpegStatus, NvjpegTable};
 use crate::error::NvjpegError;
 
 pub(super) fn check(call: &'static str, status: NvjpegStatus) -> Result<(), NvjpegError> {
@@ -20,7 +20,7 @@ pub(super) fn made(
     check(call, make(&raw mut pointer)).map(|()| pointer)
 }
 
-impl Table {
+impl NvjpegTable {
     /// Major, minor and patch number.
     pub(super) fn version(&self) -> Result<(i32, i32, i32), NvjpegError> {
         let property = |which| {

@@ -60,7 +60,7 @@ pub(crate) struct Allocator {
 
 table! {
     /// Functions of libnvjpeg.
-    Table {
+    NvjpegTable {
         property = "nvjpegGetProperty": fn(c_int, *mut c_int) -> NvjpegStatus;
         create = "nvjpegCreateExV2":
             fn(c_int, *mut Allocator, *mut Allocator, c_uint, *mut RawHandle) -> NvjpegStatus;
