@@ -108,7 +108,7 @@ impl Composer {
             let tables = [source_len(&round.source), changes_len(&round.changes), counts_len(round.counted())];
             size_of::<Picture>() + tables.map(|len| len.next_multiple_of(ALIGN)).into_iter().sum::<usize>()
         };
-        made.rounds.iter().map(round).sum::<usize>() + taps(&made.columns) + taps(&made.rows)
+        made.rounds.iter().map(round).sum::<usize>() + taps(&made.sums.columns) + taps(&made.sums.rows)
     }
 
     /// Bytes that a picture takes for what its rounds hand on. Two rounds need room for one picture, and more use room for two by
@@ -129,8 +129,10 @@ impl Composer {
     /// # Panics
     /// Its tables have no room.
     pub(crate) fn add(&mut self, source: &Source, made: &Composition, address: u64, between: u64) {
-        let sums =
-            (self.taps(&made.columns, made.result.0, made.matched), self.taps(&made.rows, made.result.1, made.matched));
+        let sums = (
+            self.taps(&made.sums.columns, made.result.0, made.matched),
+            self.taps(&made.sums.rows, made.result.1, made.matched),
+        );
         let handed_on = |round: usize| between + (round % 2 * made.pixels_len()) as u64;
         let packed = Output { dtype: Dtype::Uint8, layout: Layout::Nhwc, ..made.output };
         let mut seen = 0;

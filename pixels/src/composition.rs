@@ -35,7 +35,7 @@ pub(crate) const WEIGHT_BITS: u32 = 22;
 /// let draw = Draw { seed: 0, epoch: 0, record: 0 };
 /// let made = Composition::of((500, 375), Orientation::AsStored, &recipe, draw, &Limits::default());
 /// let made = made.expect("a resize and a cut compose");
-/// assert_eq!((made.columns.begin, made.columns.len()), (0, 224));
+/// assert_eq!((made.sums.columns.begin, made.sums.columns.len()), (0, 224));
 /// # Ok::<(), forebay_pixels::RecipeError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
@@ -44,25 +44,32 @@ pub struct Composition {
     pub stored: (u32, u32),
     /// How it is turned to be seen. The sums below count pixels as seen.
     pub orientation: Orientation,
-    /// The sum along rows: a pixel for each column.
-    pub columns: Pass,
-    /// The sum along columns: a pixel for each row.
-    pub rows: Pass,
-    /// Whether the sum along columns comes first.
-    pub down_first: bool,
+    /// The sums that make the pixels.
+    pub sums: Sums,
     /// How the sums are calculated: in whole numbers that are rounded to 8 bits after either, or in floats that are rounded
     /// after the second.
     pub matched: Match,
     /// Width and height of the result.
     pub result: (u32, u32),
-    /// Value of the result's pixels outside of what the passes give.
-    pub fill: u8,
     /// The sums with what is done to their pixels, and the rounds after them. All have the result's size. There is at least one.
     pub rounds: Vec<Round>,
     /// Type and order of the result's values.
     pub output: Output,
     /// What is done to values last.
     pub normalize: Option<Normalize>,
+}
+
+/// The two sums, one after the other.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sums {
+    /// The sum along rows: a pixel for each column.
+    pub columns: Pass,
+    /// The sum along columns: a pixel for each row.
+    pub rows: Pass,
+    /// Whether the sum along columns comes first.
+    pub down_first: bool,
+    /// Value of the result's pixels outside of what the sums give.
+    pub fill: u8,
 }
 
 /// One of the sums: for each pixel of a part of the result, what it is made of.
@@ -181,12 +188,14 @@ impl Composition {
         Ok(Self {
             stored: (width, height),
             orientation: Orientation::AsStored,
-            columns: columns.pass(axes.0, operated.sums_mirrored),
-            rows: rows.pass(axes.1, operated.sums_flipped),
-            down_first,
+            sums: Sums {
+                columns: columns.pass(axes.0, operated.sums_mirrored),
+                rows: rows.pass(axes.1, operated.sums_flipped),
+                down_first,
+                fill: fill.unwrap_or(0),
+            },
             matched,
             result: (plan.width, plan.height),
-            fill: fill.unwrap_or(0),
             rounds: operated.rounds,
             output: Output::default(),
             normalize: None,

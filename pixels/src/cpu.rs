@@ -3,6 +3,7 @@
 mod canvas;
 mod cmyk;
 pub(crate) mod jpeg;
+mod load;
 mod memory;
 pub(crate) mod other;
 mod resize;
@@ -15,26 +16,24 @@ use std::time::Instant;
 
 use forebay_jpeg::SeekPoints;
 
-use crate::decoded::{Decoded, DecodedBy};
+use crate::decoded::Decoded;
 use crate::draw::Draw;
 use crate::fault::{Fault, Limits};
-use crate::format::Format;
-use crate::orientation::Orientation;
 use crate::origin::Origin;
-use crate::picture::Picture;
+use crate::picture::{KeptPicture, Picture};
 use crate::pipeline::{Input, Pipeline};
-use crate::plan::stage::{Grid, Stage};
+use crate::plan::stage::Stage;
 use crate::plan::{Plan, Rect};
 use crate::recipe::Recipe;
-use crate::scale::Scale;
+use crate::view::{ViewOrder, ViewPlaces};
 use canvas::{Canvas, PlanInput};
+use jpeg::JpegDecoders;
 use jpeg::choice::JpegChoice;
-use jpeg::head::JpegHead;
-use jpeg::{JpegDecoders, JpegTask};
-use other::OpenOther;
+use load::{Loaded, PictureFile, Stored, Wanted, load};
+pub use memory::PictureMemory;
 pub use sized::Transformed;
 pub use upright::Form;
-use views::PlannedView;
+use views::PlannedViews;
 
 /// Decodes pictures, one after the other; made once per thread. Its buffers grow to the largest picture so far and are
 /// used again.
@@ -44,37 +43,7 @@ pub struct CpuDecoder {
     canvas: Canvas,
     plan: Plan,
     stages: Vec<Stage>,
-    views: Vec<PlannedView>,
-}
-
-/// A file to decode, and its seek points if there are any.
-struct PictureFile<'a> {
-    bytes: &'a [u8],
-    points: Option<&'a mut SeekPoints>,
-}
-
-/// A picture that is about to be decoded.
-#[derive(Clone, Copy)]
-struct Stored {
-    /// Width and height as stored.
-    size: (u32, u32),
-    orientation: Orientation,
-    /// What the picture is made of that a recipe is carried out on.
-    origin: Origin,
-}
-
-/// What of a picture is decoded, in the pixels of the picture as seen and scaled.
-struct Wanted {
-    scale: Scale,
-    part: Rect,
-}
-
-/// The pixels in the canvas: `held` is their place in the picture as seen and scaled.
-struct Loaded {
-    decoded: Decoded,
-    held: Rect,
-    /// When the work on the picture began.
-    begun: Instant,
+    views: PlannedViews,
 }
 
 impl Default for CpuDecoder {
@@ -92,7 +61,13 @@ impl CpuDecoder {
     /// One whose JPEGs go where the choice says.
     pub fn with_jpeg(choice: JpegChoice) -> Self {
         let jpeg = JpegDecoders::new(choice);
-        Self { jpeg, canvas: Canvas::default(), plan: Plan::default(), stages: Vec::new(), views: Vec::new() }
+        Self {
+            jpeg,
+            canvas: Canvas::default(),
+            plan: Plan::default(),
+            stages: Vec::new(),
+            views: PlannedViews::default(),
+        }
     }
 
     /// Decodes a file's bytes and carries the recipe out, into a place of [`Recipe::place_len`] bytes. Floats are
@@ -194,114 +169,162 @@ impl CpuDecoder {
         self.canvas.trim();
         picture
     }
-}
 
-impl Wanted {
-    /// All of a picture.
-    fn all(stored: &Stored) -> Self {
-        let (width, height) = stored.seen();
-        Self { scale: Scale::Full, part: Rect::whole(width, height) }
-    }
+    // Pictures that are kept decoded, and a recipe carried out on one.
 
-    /// What a pipeline needs of a picture, which `scales` while it is decoded or not; plan and stages are made on the way.
+    /// Decodes a whole picture in this form, at its full size whatever a recipe says of `reducing_gap`.
+    /// [`transform`](Self::transform) then gives the same bytes as [`decode`](Self::decode) of the file, unless the form has
+    /// shrunk the picture. The second value is the one that `decode` returns.
     ///
     /// # Errors
-    /// [`Fault::TooLarge`] if a step would make more pixels than the limits allow, and [`Fault::WrongSize`] if a transform
-    /// expects another size, before any work on them.
-    fn of(
+    /// The picture's [`Fault`].
+    pub fn upright(&mut self, bytes: &[u8], form: Form, limits: &Limits) -> Result<(KeptPicture, Decoded), Fault> {
+        let input = Input { adjust_orientation: form.adjust_orientation, reducing_gap: None };
+        let all = |stored: &Stored, _| Ok(Wanted::all(stored));
+        let file = PictureFile { bytes, points: None };
+        let loaded = load(&mut self.jpeg, &mut self.canvas, file, input, form.background, limits, all);
+        let picture = loaded.map(|Loaded { decoded, .. }| {
+            let (width, height) = form.size(decoded.width, decoded.height);
+            self.canvas.shrink(width, height);
+            let size = (width, height);
+            (KeptPicture::new(decoded.format, size, decoded.origin, self.canvas.rgb()), decoded)
+        });
+        self.canvas.trim();
+        picture
+    }
+
+    /// Carries a recipe out on a kept picture, into a place of [`Recipe::place_len`] bytes. The recipe's background
+    /// has no influence: what is transparent was blended when the picture was decoded.
+    ///
+    /// # Errors
+    /// A step would make more pixels than the limits allow, or it takes more time. The place may hold anything then.
+    ///
+    /// # Panics
+    /// If `out` has another length than [`Recipe::place_len`].
+    pub fn transform(
+        &mut self,
+        picture: &KeptPicture,
+        recipe: &Recipe,
+        draw: Draw,
+        limits: &Limits,
+        out: &mut [u8],
+    ) -> Result<Decoded, Fault> {
+        let KeptPicture { format, width, height, origin, .. } = *picture;
+        assert_eq!(out.len(), recipe.place_len(), "a place has the recipe's place length");
+        let stored = Stored::turned(origin);
+        let pipeline = recipe.pipeline();
+        Wanted::of(pipeline, draw, &stored, false, limits, &mut self.plan, &mut self.stages)?;
+        let begun = Instant::now();
+        let look = || limits.check_time(begun);
+        let made = self.canvas.carry_out(PlanInput::kept(picture), (&self.plan, &self.stages), pipeline, out, look);
+        self.canvas.trim();
+        made?;
+        Ok(Decoded { format, width, height, origin, by: None })
+    }
+
+    // Several views of one picture.
+
+    /// As [`decode_seeking`](Self::decode_seeking), for all views of a record. A view has the bytes that `decode` gives for its
+    /// recipe and its draws, if that recipe has no `reducing_gap`: with further views, pictures are decoded at their full size.
+    ///
+    /// # Errors
+    /// The picture's [`Fault`]. The places may hold anything then.
+    ///
+    /// # Panics
+    /// If there is not a place for each view, of the place length of its recipe.
+    pub fn decode_views(
+        &mut self,
+        (bytes, points): (&[u8], Option<&mut SeekPoints>),
+        order: ViewOrder<'_>,
+        limits: &Limits,
+        mut places: ViewPlaces<'_, '_>,
+    ) -> Result<Decoded, Fault> {
+        let file = PictureFile { bytes, points };
+        if order.views.is_empty() {
+            return self.decode_file(file, order.recipe, order.draw, limits, places.first);
+        }
+        views::check(order, &mut places);
+        let outcome = self.views.decode((&mut self.jpeg, &mut self.canvas), file, order, limits, places);
+        self.canvas.trim();
+        outcome
+    }
+
+    /// As [`transform`](Self::transform), for all views of a record.
+    ///
+    /// # Errors
+    /// A step would make more pixels than the limits allow. The places may hold anything then.
+    ///
+    /// # Panics
+    /// If there is not a place for each view, of the place length of its recipe.
+    pub fn transform_views(
+        &mut self,
+        picture: &KeptPicture,
+        order: ViewOrder<'_>,
+        limits: &Limits,
+        mut places: ViewPlaces<'_, '_>,
+    ) -> Result<Decoded, Fault> {
+        views::check(order, &mut places);
+        let mut decoded = None;
+        for ((recipe, draw), out) in order.each().zip(places.each()) {
+            decoded = Some(self.transform(picture, recipe, draw, limits, out)?);
+        }
+        Ok(decoded.expect("there is a first view"))
+    }
+
+    // Pipelines, whose results have the size that the pipeline gives them.
+
+    /// Decodes a file's bytes and carries a pipeline out. A [`Recipe`](crate::Recipe) of the same transforms makes the same of
+    /// them, byte for byte. Only what the result shows is decoded, if the format allows it.
+    ///
+    /// # Errors
+    /// The picture's [`Fault`].
+    pub fn decode_sized(
+        &mut self,
+        bytes: &[u8],
         pipeline: &Pipeline,
         draw: Draw,
-        stored: &Stored,
-        scales: bool,
         limits: &Limits,
-        plan: &mut Plan,
-        stages: &mut Vec<Stage>,
-    ) -> Result<Self, Fault> {
-        pipeline.plan_into(&stored.origin, draw, plan);
-        plan.check(limits)?;
-        let gap = pipeline.input().reducing_gap.filter(|_| scales);
-        let scale = gap.map_or(Scale::Full, |gap| plan.scale(stored.seen(), gap));
-        plan.stages_into(&stored.grid(scale), stages);
-        Ok(Self { scale, part: stages[0].need })
-    }
-}
-
-impl Stored {
-    /// A picture of a file, with this orientation there.
-    fn of_file(size: (u32, u32), in_file: Orientation, input: Input) -> Self {
-        let orientation = in_file.adjusted(input.adjust_orientation);
-        Self { size, orientation, origin: Origin::of_file(size, in_file, orientation) }
+    ) -> Result<Transformed, Fault> {
+        let loaded = self.load_for(PictureFile { bytes, points: None }, pipeline, draw, limits);
+        let outcome = loaded.and_then(|loaded| {
+            let mut made = Transformed::room(self.plan.width, self.plan.height, pipeline);
+            self.carry_out(&loaded, pipeline, limits, &mut made.bytes).map(|_| made)
+        });
+        self.canvas.trim();
+        outcome
     }
 
-    /// A picture that was turned before, and has these pixels.
-    fn turned(origin: Origin) -> Self {
-        Self { size: origin.size, orientation: Orientation::AsStored, origin }
+    /// Carries a pipeline out on pixels, packed RGB of `size` (width, height).
+    ///
+    /// # Errors
+    /// The picture, or what a step would make, has more pixels than the limits allow.
+    ///
+    /// # Panics
+    /// If `rgb` has another length than such a picture, or a side is 0.
+    pub fn transform_sized(
+        &mut self,
+        rgb: &[u8],
+        size: (u32, u32),
+        pipeline: &Pipeline,
+        draw: Draw,
+        limits: &Limits,
+    ) -> Result<Transformed, Fault> {
+        let begun = Instant::now();
+        limits.check_picture(size.0, size.1)?;
+        let stored = Stored::turned(Origin::plain(size));
+        Wanted::of(pipeline, draw, &stored, false, limits, &mut self.plan, &mut self.stages)?;
+        let (picture, _) = self.canvas.begin(size.0, size.1, limits)?;
+        picture.copy_from_slice(rgb);
+        let mut made = Transformed::room(self.plan.width, self.plan.height, pipeline);
+        let input = PlanInput::canvas(Rect::whole(size.0, size.1));
+        let look = || limits.check_time(begun);
+        let outcome = self.canvas.carry_out(input, (&self.plan, &self.stages), pipeline, &mut made.bytes, look);
+        self.canvas.trim();
+        outcome.and_then(|()| look()).map(|()| made)
     }
 
-    /// Width and height as seen.
-    fn seen(&self) -> (u32, u32) {
-        self.orientation.seen(self.size.0, self.size.1)
+    /// What memory pictures take, before any of it is taken.
+    pub fn memory(&mut self) -> PictureMemory<'_> {
+        PictureMemory::new(&mut self.plan, &mut self.stages)
     }
-
-    /// The pixels in which it is seen if it is decoded at this scale.
-    fn grid(&self, scale: Scale) -> Grid {
-        let (width, height) = (scale.side(self.size.0), scale.side(self.size.1));
-        let all = Rect::whole(self.size.0, self.size.1);
-        let (full_width, full_height) = (width * scale.denominator(), height * scale.denominator());
-        let picture = self.orientation.seen_part(all, full_width, full_height);
-        Grid { picture, scale }
-    }
-}
-
-/// Decodes a picture into the canvas and turns it. `wanted` gets the picture's facts, and whether it can be scaled while
-/// decoding. It returns which part is wanted. The canvas then has at least that part.
-fn load(
-    jpeg: &mut JpegDecoders,
-    canvas: &mut Canvas,
-    file: PictureFile<'_>,
-    input: Input,
-    background: [u8; 3],
-    limits: &Limits,
-    wanted: impl FnOnce(&Stored, bool) -> Result<Wanted, Fault>,
-) -> Result<Loaded, Fault> {
-    let PictureFile { bytes, points } = file;
-    let begun = Instant::now();
-    limits.check_bytes(bytes.len())?;
-    let format = Format::of(bytes)?;
-    let (stored, scale, region, by) = if format == Format::Jpeg {
-        let head = JpegHead::read(bytes)?;
-        limits.check_picture(head.width, head.height)?;
-        let stored = Stored::of_file((head.width, head.height), head.orientation, input);
-        let Wanted { scale, part } = wanted(&stored, head.scales())?;
-        let (width, height) = (scale.side(head.width), scale.side(head.height));
-        let part =
-            if head.parts() { stored.orientation.stored_part(part, width, height) } else { Rect::whole(width, height) };
-        let (region, by) = jpeg.decode(&JpegTask { bytes, head: &head, scale, part, limits, begun }, points, canvas)?;
-        (stored, scale, region, by)
-    } else {
-        let open = OpenOther::open(bytes, format, limits)?;
-        let size @ (width, height) = open.size();
-        limits.check_picture(width, height)?;
-        limits.check_memory(size, open.own_form())?;
-        let stored = Stored::of_file(size, open.orientation(), input);
-        let (rgb, spare) = canvas.begin(width, height, limits)?;
-        // These decoders give whole pictures only, but the plan still depends on the size.
-        let Wanted { scale, .. } = wanted(&stored, false)?;
-        open.read(background, spare, rgb)?;
-        (stored, scale, Rect::whole(width, height), DecodedBy::Image)
-    };
-    let orientation = stored.orientation;
-    if orientation != Orientation::AsStored {
-        turn_canvas(canvas, orientation, region);
-    }
-    let held = orientation.seen_part(region, scale.side(stored.size.0), scale.side(stored.size.1));
-    let (width, height) = stored.seen();
-    let decoded = Decoded { format, width, height, origin: stored.origin, by: Some(by) };
-    Ok(Loaded { decoded, held, begun })
-}
-
-/// Turns the canvas, which holds this part of the stored picture, to be seen.
-fn turn_canvas(canvas: &mut Canvas, orientation: Orientation, stored: Rect) {
-    let (width, height) = orientation.seen(stored.width, stored.height);
-    canvas.remake(width, height, |from, to| turn::turn(orientation, stored.width, stored.height, from, to));
 }

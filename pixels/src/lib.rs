@@ -70,12 +70,12 @@ mod view;
 mod weights;
 
 pub use border::{Border, PaddingMode};
-pub use composition::{Composition, Pass, fixed};
+pub use composition::{Composition, Pass, Sums, fixed};
 pub use cpu::jpeg::choice::JpegChoice;
 pub use cpu::jpeg::head::JpegHead;
 #[doc(hidden)]
 pub use cpu::jpeg::turbo::bare::BareTurbo;
-pub use cpu::{CpuDecoder, Form, Transformed};
+pub use cpu::{CpuDecoder, Form, PictureMemory, Transformed};
 pub use cpu_only::CpuOnly;
 pub use decoded::{Decoded, DecodedBy};
 pub use draw::{Draw, Draws};

@@ -66,15 +66,3 @@ impl Mosaics {
         }
     }
 }
-
-impl Rect {
-    /// Copies this part of a picture or a mask that is `width` pixels wide and has `bytes` bytes per pixel.
-    pub fn copy(self, width: u32, bytes: usize, from: &[u8], to: &mut [u8]) {
-        let line = width as usize * bytes;
-        let (first, len) = (self.left as usize * bytes, self.width as usize * bytes);
-        let lines = from.chunks_exact(line).zip(to.chunks_exact_mut(line));
-        for (from, to) in lines.skip(self.top as usize).take(self.height as usize) {
-            to[first..first + len].copy_from_slice(&from[first..first + len]);
-        }
-    }
-}

@@ -66,7 +66,7 @@ pub use gray::{Gray, Grayscale, RandomGrayscale};
 pub use hsv_gains::{HsvGains, RandomHsv};
 pub use hue::Hue;
 pub use invert::{Invert, RandomInvert};
-pub(crate) use launched::{Launched, upside_down};
+pub(crate) use launched::{Launched, launched, upside_down};
 pub use perspective::{Perspective, RandomPerspective};
 pub use pillow_blur::{PillowBlur, PillowGaussianBlur};
 pub use posterize::{Posterize, RandomPosterize};

@@ -1,10 +1,13 @@
 //! What a result was made of: a picture's size in its file, and what happened to it before the recipe.
 
-use crate::axis::Axis;
+use crate::draw::Draw;
 use crate::interpolation::Interpolation;
+use crate::mapping::add_plan;
 use crate::orientation::Orientation;
 use crate::plan::stage::Frame;
-use crate::point_map::{Line, Straight};
+use crate::plan::{Plan, Rect};
+use crate::point_map::{Line, PointMap, Straight};
+use crate::recipe::Recipe;
 
 /// What a result was made of. A decoder tells it, and a [`PointMap`](crate::PointMap) is made from it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,6 +44,45 @@ impl Origin {
         Self { stored, orientation, turned, size: turned.seen(stored.0, stored.1) }
     }
 
+    /// A picture with this size and orientation in its file, as a lane of a GPU decodes it for a recipe.
+    pub fn of_recipe(stored: (u32, u32), orientation: Orientation, recipe: &Recipe) -> Self {
+        Self::of_file(stored, orientation, orientation.adjusted(recipe.input().adjust_orientation))
+    }
+
+    /// Where the points of the picture are in what the recipe makes of it with this draw. `plan` is for work, and its memory
+    /// is used again.
+    ///
+    /// ```
+    /// use forebay_pixels::{Annotated, Draw, Orientation, Origin, Plan, Recipe};
+    ///
+    /// let recipe = Recipe::evaluation(224)?;
+    /// let origin = Origin::of_recipe((512, 512), Orientation::AsStored, &recipe);
+    /// let draw = Draw { seed: 0, epoch: 0, record: 0 };
+    /// let map = origin.map(&recipe, draw, Annotated::AsSeen, &mut Plan::default());
+    /// // 512 pixels become 256, and the 224 in the middle are kept.
+    /// assert_eq!(map.point([256.0, 256.0]), [112.0, 112.0]);
+    /// # Ok::<(), forebay_pixels::RecipeError>(())
+    /// ```
+    pub fn map(&self, recipe: &Recipe, draw: Draw, annotated: Annotated, plan: &mut Plan) -> PointMap {
+        let mut map = PointMap::default();
+        self.map_into(recipe, draw, annotated, plan, &mut map);
+        map
+    }
+
+    /// [`Origin::map`] into an old map, whose memory is used again.
+    pub fn map_into(&self, recipe: &Recipe, draw: Draw, annotated: Annotated, plan: &mut Plan, map: &mut PointMap) {
+        recipe.plan_into(self, draw, plan);
+        map.start(self.before_the_plan(annotated));
+        add_plan(map, plan, self.size, false);
+    }
+
+    /// As [`Origin::map_into`], for keypoints, which flips may take elsewhere than other points
+    /// ([`KeypointFlip`](crate::KeypointFlip)). The plan is that of the picture.
+    pub fn keypoint_map_into(&self, plan: &Plan, annotated: Annotated, map: &mut PointMap) {
+        map.start(self.before_the_plan(annotated));
+        add_plan(map, plan, self.size, true);
+    }
+
     /// Width and height of the picture whose pixels the numbers of a dataset count.
     pub fn annotated(&self, annotated: Annotated) -> (u32, u32) {
         match annotated {
@@ -53,9 +95,9 @@ impl Origin {
     pub(crate) fn before_the_plan(&self, annotated: Annotated) -> Straight {
         let from_stored = match annotated {
             Annotated::AsStored => Straight::IDENTITY,
-            Annotated::AsSeen => self.orientation.point_map(self.stored).inverse(),
+            Annotated::AsSeen => point_map(self.orientation, self.stored).inverse(),
         };
-        let turned = self.turned.point_map(self.stored);
+        let turned = point_map(self.turned, self.stored);
         let (wide, high) = self.turned.seen(self.stored.0, self.stored.1);
         // A picture that was shrunk to be kept was resized as a whole.
         let shrunk = Frame::whole(wide, high).resized(self.size.0, self.size.1, Interpolation::Bilinear);
@@ -63,31 +105,12 @@ impl Origin {
     }
 }
 
-impl Orientation {
-    /// Where the points of a picture that is stored as `width` x `height` are seen.
-    fn point_map(self, (width, height): (u32, u32)) -> Straight {
-        // Where the first of two pixels on either side is seen tells whether a side is turned around.
-        let first = self.seen_part(crate::plan::Rect::whole(1, 1), 2, 2);
-        let (wide, high) = self.seen(width, height);
-        let line = |turned_around: bool, len: u32| if turned_around { Line::mirrored(len) } else { Line::IDENTITY };
-        let columns_and_rows = (line(first.left == 1, wide), line(first.top == 1, high));
-        Straight::new(self.swaps_sides(), columns_and_rows, [0.0, 0.0, wide.into(), high.into()])
-    }
-}
-
-impl Frame {
-    /// Where the points of a picture are after this part of it was resized.
-    pub(crate) fn resized(self, width: u32, height: u32, interpolation: Interpolation) -> Straight {
-        let ((left, columns), (top, rows)) = self.axes(width, height, interpolation);
-        let line = |first: u32, axis: Axis| Line::of_axis(first, &axis);
-        Straight::new(false, (line(left, columns), line(top, rows)), [0.0, 0.0, width.into(), height.into()])
-    }
-
-    /// Where they are after this part was laid on a canvas at `left` and `top`.
-    pub(crate) fn laid(self, left: u32, top: u32) -> Straight {
-        let (left, top) = (f64::from(left), f64::from(top));
-        let [from_left, from_top, width, height] = self.parts();
-        let lines = (Line::moved(left - from_left), Line::moved(top - from_top));
-        Straight::new(false, lines, [left, top, left + width, top + height])
-    }
+/// Where the points of a picture that is stored, in this orientation, as `width` x `height` are seen.
+fn point_map(orientation: Orientation, (width, height): (u32, u32)) -> Straight {
+    // Where the first of two pixels on either side is seen tells whether a side is turned around.
+    let first = orientation.seen_part(Rect::whole(1, 1), 2, 2);
+    let (wide, high) = orientation.seen(width, height);
+    let line = |turned_around: bool, len: u32| if turned_around { Line::mirrored(len) } else { Line::IDENTITY };
+    let columns_and_rows = (line(first.left == 1, wide), line(first.top == 1, high));
+    Straight::new(orientation.swaps_sides(), columns_and_rows, [0.0, 0.0, wide.into(), high.into()])
 }

@@ -4,7 +4,9 @@
 //! to the end: the cuts and borders that follow a mirrored step are mirrored instead, and the last pass reads rows backwards, or
 //! writes them from below. Operations see the picture as it is at their place, so that before them it is mirrored at once.
 
+mod keypoint_shifts;
 mod objects;
+mod rect;
 pub(crate) mod stage;
 
 use serde::Serialize;
@@ -14,20 +16,9 @@ use crate::fault::{Fault, Limits};
 use crate::interpolation::Interpolation;
 use crate::keypoint_flip::KeypointFlip;
 use crate::operation::{Geometry, Operation, Rotate};
+use keypoint_shifts::KeypointShifts;
 use objects::PlanObjects;
-
-/// A part of a picture, in pixels.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct Rect {
-    /// First column.
-    pub left: u32,
-    /// First row.
-    pub top: u32,
-    /// Columns, at least 1.
-    pub width: u32,
-    /// Rows, at least 1.
-    pub height: u32,
-}
+pub use rect::Rect;
 
 /// One thing to do with the result of the step before, or with the picture. Written as a document, it is a table with one key:
 /// `{"resize": {"width": 224, "height": 224, "interpolation": "bilinear"}}`.
@@ -102,10 +93,8 @@ pub struct Plan {
     /// The numbers of the steps before which the picture was mirrored, of those that resize, and in which directions. Only masks
     /// ask for that, whose nearest pixel is not the same from either side.
     pub(crate) turned: Vec<(usize, Turned)>,
-    /// By how much keypoints are moved to the right and down in the end, in addition to the picture's own moves.
-    pub(crate) shift: [f64; 2],
-    /// The same before a step that cannot be followed by such a move, by its number.
-    pub(crate) shifts: Vec<(usize, [f64; 2])>,
+    /// By how much keypoints are moved, in addition to the picture's own moves.
+    pub(crate) keypoints: KeypointShifts,
     /// Why the picture is refused, if a transform refuses it. The steps then give a result of the right size all the same.
     pub(crate) refusal: Option<Fault>,
     /// The objects of the picture, if a transform draws by them.
@@ -128,41 +117,6 @@ impl Step {
             Self::Turn { rotate, width, height } => Some(rotate.expanding(size, (*width, *height))),
             _ => None,
         }
-    }
-}
-
-impl Rect {
-    /// How many pixels it has.
-    pub(crate) fn area(&self) -> usize {
-        self.width as usize * self.height as usize
-    }
-
-    /// The smallest part that has both in it.
-    pub(crate) fn union(&self, other: Self) -> Self {
-        let (left, top) = (self.left.min(other.left), self.top.min(other.top));
-        let right = (self.left + self.width).max(other.left + other.width);
-        let below = (self.top + self.height).max(other.top + other.height);
-        Self { left, top, width: right - left, height: below - top }
-    }
-
-    /// Where it is once a picture of this width was mirrored.
-    pub(crate) fn mirrored_in(self, width: u32) -> Self {
-        Self { left: width - self.left - self.width, ..self }
-    }
-
-    /// Where it is once a picture of this height was mirrored top to bottom.
-    pub(crate) fn flipped_in(self, height: u32) -> Self {
-        Self { top: height - self.top - self.height, ..self }
-    }
-
-    /// The same, counted from the corner of a part that it lies in.
-    pub(crate) fn seen_from(self, part: Self) -> Self {
-        Self { left: self.left - part.left, top: self.top - part.top, ..self }
-    }
-
-    /// All of a picture of this size.
-    pub(crate) fn whole(width: u32, height: u32) -> Self {
-        Self { left: 0, top: 0, width, height }
     }
 }
 
@@ -190,12 +144,16 @@ impl Plan {
         self.objects.dropped()
     }
 
+    /// Whether keypoints go elsewhere than other points.
+    pub fn shifts_keypoints(&self) -> bool {
+        self.keypoints.is_some()
+    }
+
     pub(crate) fn begin(&mut self, width: u32, height: u32) {
         assert!(width > 0 && height > 0, "a decoder has refused a picture without pixels");
         self.steps.clear();
         self.turned.clear();
-        self.shifts.clear();
-        self.shift = [0.0; 2];
+        self.keypoints.begin();
         self.refusal = None;
         self.tile = None;
         self.objects.begin((width, height));
@@ -225,8 +183,8 @@ impl Plan {
         if (width, height) == (self.width, self.height) {
             return;
         }
-        self.shift[0] *= f64::from(width) / f64::from(self.width);
-        self.shift[1] *= f64::from(height) / f64::from(self.height);
+        let (across, down) = (f64::from(width) / f64::from(self.width), f64::from(height) / f64::from(self.height));
+        self.keypoints.scale(across, down);
         (self.width, self.height) = (width, height);
         let turned = Turned { mirrored: self.mirrored, flipped: self.flipped };
         if turned != Turned::default() {
@@ -320,14 +278,14 @@ impl Plan {
     /// Mirrors the picture left to right.
     pub(crate) fn mirror(&mut self, keypoints: KeypointFlip) {
         self.mirrored = !self.mirrored;
-        self.shift[0] = keypoints.shifted(self.shift[0]);
+        self.keypoints.last[0] = keypoints.shifted(self.keypoints.last[0]);
         self.tile = self.tile.map(|tile| tile.mirrored_in(self.width));
     }
 
     /// Mirrors the picture top to bottom.
     pub(crate) fn flip(&mut self, keypoints: KeypointFlip) {
         self.flipped = !self.flipped;
-        self.shift[1] = keypoints.shifted(self.shift[1]);
+        self.keypoints.last[1] = keypoints.shifted(self.keypoints.last[1]);
         self.tile = self.tile.map(|tile| tile.flipped_in(self.height));
     }
 
@@ -339,10 +297,7 @@ impl Plan {
         if std::mem::take(&mut self.flipped) {
             self.steps.push(Step::Flip);
         }
-        let shift = std::mem::take(&mut self.shift);
-        if shift.iter().any(|by| *by != 0.0) {
-            self.shifts.push((self.steps.len(), shift));
-        }
+        self.keypoints.settle(self.steps.len());
     }
 
     pub(crate) fn operate(&mut self, operation: Operation) {

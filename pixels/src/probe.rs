@@ -2,14 +2,10 @@
 
 use crate::cpu::jpeg::head::JpegHead;
 use crate::cpu::other::OpenOther;
-use crate::cpu::{CpuDecoder, Form};
-use crate::draw::Draw;
 use crate::fault::{Fault, Limits};
 use crate::format::Format;
 use crate::orientation::Orientation;
 use crate::origin::Origin;
-use crate::recipe::Recipe;
-use crate::view::ViewOrder;
 
 /// What a file says of itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,7 +61,7 @@ pub fn probe(bytes: &[u8]) -> Result<Probe, Fault> {
 
 impl Probe {
     /// What the picture is made of that a recipe is carried out on.
-    fn origin(&self, is_turned: bool) -> Origin {
+    pub(crate) fn origin(&self, is_turned: bool) -> Origin {
         let stored = self.orientation.seen(self.width, self.height);
         Origin::of_file(stored, self.orientation, self.orientation.adjusted(is_turned))
     }
@@ -91,37 +87,5 @@ impl Probe {
         let kept = if self.several_scans { 2 * u64::from(self.components) } else { 0 };
         let coefficients = unit(self.width).saturating_mul(unit(self.height)).saturating_mul(kept);
         pixels.saturating_mul(3 + turned.max(own_form)).saturating_add(coefficients).saturating_add(self.copied)
-    }
-}
-
-impl CpuDecoder {
-    /// Bytes that [`decode`](Self::decode) takes at most. A few rows that every decoder has are not counted.
-    pub fn decode_bytes(&mut self, probe: &Probe, recipe: &Recipe, draw: Draw, limits: &Limits) -> u64 {
-        let origin = probe.origin(recipe.input().adjust_orientation);
-        probe.decode_bytes().saturating_add(self.recipe_bytes(&origin, recipe, draw, limits, false))
-    }
-
-    /// Bytes that [`upright`](Self::upright) and then [`transform`](Self::transform) take at most. A picture that keeps its
-    /// size is not counted itself, since it is only made if there is room for it elsewhere.
-    pub fn keep_bytes(&mut self, probe: &Probe, form: Form, recipe: &Recipe, draw: Draw, limits: &Limits) -> u64 {
-        let origin = probe.origin(form.adjust_orientation);
-        self.upright_bytes((&origin, probe.decode_bytes()), form, recipe, draw, limits)
-    }
-
-    /// Bytes that [`decode_views`](Self::decode_views) takes at most. The decoded picture stays while the views are made.
-    pub fn decode_views_bytes(&mut self, probe: &Probe, order: ViewOrder<'_>, limits: &Limits) -> u64 {
-        if order.views.is_empty() {
-            return self.decode_bytes(probe, order.recipe, order.draw, limits);
-        }
-        let origin = probe.origin(order.recipe.input().adjust_orientation);
-        probe.decode_bytes().saturating_add(self.transform_views_bytes(&origin, order, limits))
-    }
-
-    /// As [`keep_bytes`](Self::keep_bytes), for all views of a record.
-    pub fn keep_views_bytes(&mut self, probe: &Probe, form: Form, order: ViewOrder<'_>, limits: &Limits) -> u64 {
-        let origin = probe.origin(form.adjust_orientation);
-        let kept = Origin { size: form.size(origin.size.0, origin.size.1), ..origin };
-        let first = self.keep_bytes(probe, form, order.recipe, order.draw, limits);
-        first.saturating_add(self.plans_bytes(&kept, order.each().skip(1), limits))
     }
 }

@@ -66,7 +66,7 @@ fn operations_at_the_end_are_rounds_and_what_the_cpu_alone_can_do_is_left_to_it(
     assert_eq!(tables.rounds, [Round { source: RoundSource::Sums, changes, mirrored: false }], "tables become one");
     let firsts = |made: &Composition| {
         let mut firsts = Vec::new();
-        made.columns.each(|first, _| firsts.push(first));
+        made.sums.columns.each(|first, _| firsts.push(first));
         firsts
     };
     assert!(firsts(&plain).is_sorted() && !firsts(&tables).is_sorted(), "the sums give their pixels mirrored");
@@ -119,10 +119,10 @@ fn what_goes_beyond_the_limits_and_what_is_decoded_smaller_is_the_cpus() {
 fn a_pass_says_where_its_part_stands_and_which_pixels_it_is_made_of() {
     let flip = Transform::RandomHorizontalFlip(RandomHorizontalFlip::by_chance(1.0));
     let made = made(&recipe(vec![center(20), flip, pad(23, 7)]), &Limits::default()).unwrap();
-    assert_eq!((made.result, made.fill, made.result_len()), ((23, 23), 7, 23 * 23 * 3));
-    assert_eq!((made.columns.begin, made.columns.len(), made.columns.longest()), (1, 20, 1));
+    assert_eq!((made.result, made.sums.fill, made.result_len()), ((23, 23), 7, 23 * 23 * 3));
+    assert_eq!((made.sums.columns.begin, made.sums.columns.len(), made.sums.columns.longest()), (1, 20, 1));
     let mut columns = Vec::new();
-    made.columns.each(|first, weights| {
+    made.sums.columns.each(|first, weights| {
         assert_eq!(weights, [1.0]);
         columns.push(first);
     });
@@ -132,7 +132,7 @@ fn a_pass_says_where_its_part_stands_and_which_pixels_it_is_made_of() {
 #[test]
 fn whole_numbers_of_weights_add_up_to_one_within_their_rounding() {
     let made = made(&recipe(vec![resize(11, 90)]), &Limits::default()).unwrap();
-    for pass in [&made.columns, &made.rows] {
+    for pass in [&made.sums.columns, &made.sums.rows] {
         let mut count = 0;
         pass.each(|_, weights| {
             let sum: i32 = weights.iter().map(|weight| fixed(*weight)).sum();

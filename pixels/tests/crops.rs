@@ -192,7 +192,7 @@ fn a_flip_costs_a_gpu_no_launch_unless_operations_come_before_it() {
         let recipe = recipe(list);
         let made = Composition::of((50, 40), Orientation::AsStored, &recipe, draw(0), &Limits::default()).unwrap();
         let mut rows = Vec::new();
-        made.rows.each(|first, _| rows.push(first));
+        made.sums.rows.each(|first, _| rows.push(first));
         (made.rounds, rows)
     };
     let flip = json!({ "random_vertical_flip": { "p": 1.0 } });

@@ -83,14 +83,14 @@ fn rule_31_a_recipe_takes_no_more_memory_than_is_counted_for_it() {
             for epoch in 0..3 {
                 let (draw, mut decoder) = (Draw { epoch, ..DRAW }, CpuDecoder::new());
                 let case = format!("{width} x {height}, {draw:?}, {:?}: {recipe:?}", recipe.matched());
-                let counted = decoder.decode_bytes(&probed, &recipe, draw, &limits);
+                let counted = decoder.memory().decode_bytes(&probed, &recipe, draw, &limits);
                 let (made, taken) = most(|| decoder.decode(&bytes, &recipe, draw, &limits, &mut place));
                 made.unwrap();
                 assert!(taken <= counted + FIXED, "{taken} bytes, of which {counted} are counted: {case}");
 
                 let (kept, _) = decoder.upright(&bytes, Form::default(), &limits).unwrap();
                 let mut decoder = CpuDecoder::new();
-                let counted = decoder.transform_bytes(&kept.origin, &recipe, draw, &limits);
+                let counted = decoder.memory().transform_bytes(&kept.origin, &recipe, draw, &limits);
                 let (made, taken) = most(|| decoder.transform(&kept, &recipe, draw, &limits, &mut place));
                 made.unwrap();
                 assert!(taken <= counted + FIXED, "kept, {taken} bytes, of which {counted} are counted: {case}");
@@ -144,7 +144,7 @@ fn rule_31_a_picture_that_is_shrunk_and_kept_takes_no_more_memory_than_is_counte
     let bytes = jpeg(1200, 900);
     for recipe in recipes() {
         let (mut place, mut decoder) = (vec![0; recipe.place_len()], CpuDecoder::new());
-        let counted = decoder.keep_bytes(&probe(&bytes).unwrap(), form, &recipe, DRAW, &limits);
+        let counted = decoder.memory().keep_bytes(&probe(&bytes).unwrap(), form, &recipe, DRAW, &limits);
         let ((), taken) = most(|| {
             let (kept, _) = decoder.upright(&bytes, form, &limits).unwrap();
             decoder.transform(&kept, &recipe, DRAW, &limits, &mut place).unwrap();
@@ -159,7 +159,7 @@ fn rule_31_each_format_takes_no_more_memory_than_its_header_says() {
     let mut place = vec![0; recipe.place_len()];
     for (name, bytes) in files() {
         let mut decoder = CpuDecoder::new();
-        let counted = decoder.decode_bytes(&probe(&bytes).unwrap(), &recipe, DRAW, &Limits::default());
+        let counted = decoder.memory().decode_bytes(&probe(&bytes).unwrap(), &recipe, DRAW, &Limits::default());
         let (made, taken) = most(|| decoder.decode(&bytes, &recipe, DRAW, &Limits::default(), &mut place));
         made.unwrap();
         assert!(taken <= counted + FIXED, "{name}: {taken} bytes, of which {counted} are counted");

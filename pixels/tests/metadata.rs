@@ -199,7 +199,7 @@ fn rule_31_metadata_takes_no_memory_beside_what_is_counted_and_changes_no_pixel(
         let mut place = vec![0; recipe.place_len()];
         let (probed, of_probe) = most(|| probe(bytes));
         let (mut decoder, probed) = (CpuDecoder::new(), probed.unwrap());
-        let counted = decoder.decode_bytes(&probed, &recipe, DRAW, &Limits::default());
+        let counted = decoder.memory().decode_bytes(&probed, &recipe, DRAW, &Limits::default());
         let (made, taken) = most(|| decoder.decode(bytes, &recipe, DRAW, &Limits::default(), &mut place));
         made.unwrap();
         assert!(taken <= counted + FIXED, "{name}: {taken} bytes, of which {counted} are counted");

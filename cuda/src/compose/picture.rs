@@ -138,7 +138,7 @@ impl Picture {
         tables: RoundTables,
     ) -> Self {
         let [x, y] = stored_pixel(made.orientation, made.stored);
-        let form = RoundForm { source, x, y, down_first: made.down_first, output, address };
+        let form = RoundForm { source, x, y, down_first: made.sums.down_first, output, address };
         Self::new(form, made, tables)
     }
 
@@ -176,7 +176,7 @@ impl Picture {
             in_floats: (made.matched == Match::Torch).into(),
             element: element(output.dtype),
             by_planes: (output.layout == Layout::Nchw).into(),
-            fill: made.fill.into(),
+            fill: made.sums.fill.into(),
             source: tables.source,
             change_count: number_of(tables.change_count),
             counting: tables.counting.map_or(0, |counted| match counted {

@@ -2,7 +2,7 @@
 
 use crate::cpu_only::CpuOnly;
 use crate::matching::Match;
-use crate::operation::{Launched, Operation, upside_down};
+use crate::operation::{Launched, Operation, launched, upside_down};
 use crate::plan::{Plan, Step};
 use crate::rounds::{Change, Round, RoundSource};
 
@@ -71,7 +71,7 @@ impl Operated {
     }
 
     fn operate(&mut self, operation: &Operation, size: (u32, u32), matched: Match) -> Result<(), CpuOnly> {
-        match operation.launched(size, matched)? {
+        match launched(operation, size, matched)? {
             Launched::Change(change) => self.change(change),
             Launched::Sources(sources) => self.rounds.extend(sources.into_iter().map(Round::of)),
         }

@@ -14,6 +14,7 @@ use crate::cpu::canvas::Canvas;
 use crate::decoded::DecodedBy;
 use crate::fault::Fault;
 use crate::plan::Rect;
+use choice::JpegChoice;
 use own::OwnReader;
 pub(super) use task::JpegTask;
 use turbo::TurboReader;
@@ -21,18 +22,18 @@ use turbo::TurboReader;
 /// The decoders of one thread.
 #[derive(Debug)]
 pub(super) struct JpegDecoders {
-    first: First,
+    /// The one that is asked before libjpeg-turbo.
+    own: Option<Box<OwnReader>>,
     turbo: TurboReader,
 }
 
-/// The one that is asked before libjpeg-turbo.
-#[derive(Debug)]
-enum First {
-    Own(Box<OwnReader>),
-    None,
-}
-
 impl JpegDecoders {
+    /// Those of a thread whose JPEGs go where the choice says.
+    pub(super) fn new(choice: JpegChoice) -> Self {
+        let own = choice.own().map(|path| Box::new(OwnReader::new(path)));
+        Self { own, turbo: TurboReader::default() }
+    }
+
     /// Decodes at least the task's part into the canvas. Returns which part the canvas has, in the task's pixels.
     ///
     /// A decoder that is sure of only some kinds tries first. It leaves all other files, and every file with anything
@@ -47,9 +48,9 @@ impl JpegDecoders {
         points: Option<&mut SeekPoints>,
         canvas: &mut Canvas,
     ) -> Result<(Rect, DecodedBy), Fault> {
-        let first = match &mut self.first {
-            First::Own(own) => own.decode(task, points, canvas)?.map(|region| (region, DecodedBy::ForebayJpeg)),
-            First::None => None,
+        let first = match &mut self.own {
+            Some(own) => own.decode(task, points, canvas)?.map(|region| (region, DecodedBy::ForebayJpeg)),
+            None => None,
         };
         match first {
             Some(done) => Ok(done),

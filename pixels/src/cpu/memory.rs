@@ -1,17 +1,20 @@
 //! What a picture will take while it is decoded and its recipe is carried out, before any of it is taken. It follows
 //! `Canvas::carry_out` and the resizers; `tests/memory.rs` compares it with what they allocate.
 
+use crate::cpu::Form;
 use crate::cpu::canvas::KEEP;
-use crate::cpu::{CpuDecoder, Form, Stored};
+use crate::cpu::load::Stored;
 use crate::draw::Draw;
 use crate::fault::Limits;
 use crate::interpolation::Interpolation;
 use crate::matching::Match;
 use crate::origin::Origin;
-use crate::plan::stage::{Frame, Stage};
+use crate::plan::stage::{self, Frame, Stage};
 use crate::plan::{Plan, Rect, Step};
+use crate::probe::Probe;
 use crate::recipe::Recipe;
 use crate::scale::Scale;
+use crate::view::ViewOrder;
 
 /// Rows that a resize works on side by side, at most.
 const ROWS: u64 = 8;
@@ -28,15 +31,27 @@ struct Buffers {
     floats: u64,
 }
 
-impl CpuDecoder {
-    /// Bytes that [`transform`](Self::transform) takes at most beside the kept picture, which is of this origin.
+/// What pictures take at most while they are decoded and their recipes are carried out, of a [`CpuDecoder`](crate::CpuDecoder).
+#[derive(Debug)]
+pub struct PictureMemory<'a> {
+    plan: &'a mut Plan,
+    stages: &'a mut Vec<Stage>,
+}
+
+impl<'a> PictureMemory<'a> {
+    /// Plan and stages are for work, and their memory is used again.
+    pub(super) fn new(plan: &'a mut Plan, stages: &'a mut Vec<Stage>) -> Self {
+        Self { plan, stages }
+    }
+
+    /// Bytes that [`transform`](crate::CpuDecoder::transform) takes at most beside the kept picture, which is of this origin.
     pub fn transform_bytes(&mut self, origin: &Origin, recipe: &Recipe, draw: Draw, limits: &Limits) -> u64 {
         self.recipe_bytes(origin, recipe, draw, limits, true)
     }
 
-    /// Bytes that [`upright`](Self::upright) and then [`transform`](Self::transform) take at most of a picture of this origin,
+    /// Bytes that [`upright`](crate::CpuDecoder::upright) and then [`transform`](crate::CpuDecoder::transform) take at most of a picture of this origin,
     /// if decoding it takes so many.
-    pub(crate) fn upright_bytes(
+    fn upright_bytes(
         &mut self,
         (origin, decode): (&Origin, u64),
         form: Form,
@@ -59,14 +74,7 @@ impl CpuDecoder {
     }
 
     /// Bytes that a recipe takes beside the decoded picture. 0 if the limits refuse it, since nothing is done then.
-    pub(crate) fn recipe_bytes(
-        &mut self,
-        origin: &Origin,
-        recipe: &Recipe,
-        draw: Draw,
-        limits: &Limits,
-        is_kept: bool,
-    ) -> u64 {
+    fn recipe_bytes(&mut self, origin: &Origin, recipe: &Recipe, draw: Draw, limits: &Limits, is_kept: bool) -> u64 {
         let Self { plan, stages, .. } = self;
         let stored = Stored::turned(*origin);
         if limits.check_picture(origin.size.0, origin.size.1).is_err() {
@@ -76,8 +84,53 @@ impl CpuDecoder {
         if plan.check(limits).is_err() {
             return 0;
         }
-        plan.stages_into(&stored.grid(Scale::Full), stages);
+        stage::stages_into(plan, &stored.grid(Scale::Full), stages);
         plan_bytes(plan, stages, recipe.matched(), is_kept)
+    }
+
+    /// Bytes that [`transform_views`](crate::CpuDecoder::transform_views) takes at most beside the kept picture of this origin.
+    pub fn transform_views_bytes(&mut self, origin: &Origin, order: ViewOrder<'_>, limits: &Limits) -> u64 {
+        self.plans_bytes(origin, order.each(), limits)
+    }
+
+    /// Buffers grow from view to view, but no further than all of them together.
+    fn plans_bytes<'r>(
+        &mut self,
+        origin: &Origin,
+        views: impl Iterator<Item = (&'r Recipe, Draw)>,
+        limits: &Limits,
+    ) -> u64 {
+        views.map(|(recipe, draw)| self.transform_bytes(origin, recipe, draw, limits)).fold(0, u64::saturating_add)
+    }
+
+    /// Bytes that [`decode`](crate::CpuDecoder::decode) takes at most. A few rows that every decoder has are not counted.
+    pub fn decode_bytes(&mut self, probe: &Probe, recipe: &Recipe, draw: Draw, limits: &Limits) -> u64 {
+        let origin = probe.origin(recipe.input().adjust_orientation);
+        probe.decode_bytes().saturating_add(self.recipe_bytes(&origin, recipe, draw, limits, false))
+    }
+
+    /// Bytes that [`upright`](crate::CpuDecoder::upright) and then [`transform`](crate::CpuDecoder::transform) take at most. A picture that keeps its
+    /// size is not counted itself, since it is only made if there is room for it elsewhere.
+    pub fn keep_bytes(&mut self, probe: &Probe, form: Form, recipe: &Recipe, draw: Draw, limits: &Limits) -> u64 {
+        let origin = probe.origin(form.adjust_orientation);
+        self.upright_bytes((&origin, probe.decode_bytes()), form, recipe, draw, limits)
+    }
+
+    /// Bytes that [`decode_views`](crate::CpuDecoder::decode_views) takes at most. The decoded picture stays while the views are made.
+    pub fn decode_views_bytes(&mut self, probe: &Probe, order: ViewOrder<'_>, limits: &Limits) -> u64 {
+        if order.views.is_empty() {
+            return self.decode_bytes(probe, order.recipe, order.draw, limits);
+        }
+        let origin = probe.origin(order.recipe.input().adjust_orientation);
+        probe.decode_bytes().saturating_add(self.transform_views_bytes(&origin, order, limits))
+    }
+
+    /// As [`keep_bytes`](Self::keep_bytes), for all views of a record.
+    pub fn keep_views_bytes(&mut self, probe: &Probe, form: Form, order: ViewOrder<'_>, limits: &Limits) -> u64 {
+        let origin = probe.origin(form.adjust_orientation);
+        let kept = Origin { size: form.size(origin.size.0, origin.size.1), ..origin };
+        let first = self.keep_bytes(probe, form, order.recipe, order.draw, limits);
+        first.saturating_add(self.plans_bytes(&kept, order.each().skip(1), limits))
     }
 }
 

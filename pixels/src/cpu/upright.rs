@@ -1,15 +1,4 @@
-//! Pictures that are kept decoded: whole and upright, of bounded size if wanted; and a recipe carried out on one.
-
-use std::time::Instant;
-
-use crate::cpu::canvas::PlanInput;
-use crate::cpu::{CpuDecoder, Loaded, PictureFile, Stored, Wanted, load};
-use crate::decoded::Decoded;
-use crate::draw::Draw;
-use crate::fault::{Fault, Limits};
-use crate::picture::KeptPicture;
-use crate::pipeline::Input;
-use crate::recipe::Recipe;
+//! The form in which decoded pictures are kept: whole and upright, of bounded size if wanted.
 
 /// In which form a decoded picture is kept.
 ///
@@ -45,58 +34,6 @@ impl Form {
             None => (width, height),
             Some(max) => (scaled(width, max, longer), scaled(height, max, longer)),
         }
-    }
-}
-
-impl CpuDecoder {
-    /// Decodes a whole picture in this form, at its full size whatever a recipe says of `reducing_gap`.
-    /// [`transform`](Self::transform) then gives the same bytes as [`decode`](Self::decode) of the file, unless the form has
-    /// shrunk the picture. The second value is the one that `decode` returns.
-    ///
-    /// # Errors
-    /// The picture's [`Fault`].
-    pub fn upright(&mut self, bytes: &[u8], form: Form, limits: &Limits) -> Result<(KeptPicture, Decoded), Fault> {
-        let input = Input { adjust_orientation: form.adjust_orientation, reducing_gap: None };
-        let all = |stored: &Stored, _| Ok(Wanted::all(stored));
-        let file = PictureFile { bytes, points: None };
-        let loaded = load(&mut self.jpeg, &mut self.canvas, file, input, form.background, limits, all);
-        let picture = loaded.map(|Loaded { decoded, .. }| {
-            let (width, height) = form.size(decoded.width, decoded.height);
-            self.canvas.shrink(width, height);
-            let size = (width, height);
-            (KeptPicture::new(decoded.format, size, decoded.origin, self.canvas.rgb()), decoded)
-        });
-        self.canvas.trim();
-        picture
-    }
-
-    /// Carries a recipe out on a kept picture, into a place of [`Recipe::place_len`] bytes. The recipe's background
-    /// has no influence: what is transparent was blended when the picture was decoded.
-    ///
-    /// # Errors
-    /// A step would make more pixels than the limits allow, or it takes more time. The place may hold anything then.
-    ///
-    /// # Panics
-    /// If `out` has another length than [`Recipe::place_len`].
-    pub fn transform(
-        &mut self,
-        picture: &KeptPicture,
-        recipe: &Recipe,
-        draw: Draw,
-        limits: &Limits,
-        out: &mut [u8],
-    ) -> Result<Decoded, Fault> {
-        let KeptPicture { format, width, height, origin, .. } = *picture;
-        assert_eq!(out.len(), recipe.place_len(), "a place has the recipe's place length");
-        let stored = Stored::turned(origin);
-        let pipeline = recipe.pipeline();
-        Wanted::of(pipeline, draw, &stored, false, limits, &mut self.plan, &mut self.stages)?;
-        let begun = Instant::now();
-        let look = || limits.check_time(begun);
-        let made = self.canvas.carry_out(PlanInput::kept(picture), (&self.plan, &self.stages), pipeline, out, look);
-        self.canvas.trim();
-        made?;
-        Ok(Decoded { format, width, height, origin, by: None })
     }
 }
 

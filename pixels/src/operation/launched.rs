@@ -1,6 +1,7 @@
 //! Operations as a GPU carries them out: in numbers that are calculated here once for a picture. What is not here, the CPU does.
 
 use super::affine::nearest;
+use super::warp::{Warp, moved_from};
 use super::{AffineMatrix, Blur, Erase, Filling, Operation};
 use crate::cpu_only::CpuOnly;
 use crate::matching::Match;
@@ -19,64 +20,63 @@ pub(crate) enum Launched {
     Sources(Vec<RoundSource>),
 }
 
-impl Operation {
-    /// What it is for a GPU, on a picture of this width and height.
-    ///
-    /// # Errors
-    /// It is the CPU's alone.
-    pub(crate) fn launched(&self, size: (u32, u32), matched: Match) -> Result<Launched, CpuOnly> {
-        let sides = (size.0 as usize, size.1 as usize);
-        let moved =
-            |warp: super::warp::Warp| Launched::Sources(vec![RoundSource::Moved(warp.moved_from(sides, matched))]);
-        Ok(match self {
-            Self::Brightness(_) | Self::Solarize(_) | Self::SolarizeAdd(_) | Self::Posterize(_) | Self::Invert(_) => {
-                Launched::Change(Change::Table(self.table(matched)))
-            }
-            Self::Saturation(by) => Launched::Change(Change::Saturation(shares(by.saturation_factor))),
-            Self::Contrast(by) => Launched::Change(Change::Contrast(shares(by.contrast_factor))),
-            Self::Gray(_) => Launched::Change(Change::Gray),
-            #[expect(clippy::cast_possible_truncation, reason = "as torch calculates")]
-            Self::Hue(hue) => Launched::Change(Change::Hue { turn: hue.turn(), factor: hue.hue_factor as f32 }),
-            Self::HsvGains(gains) => {
-                let (turn, saturations, values) = gains.tables();
-                Launched::Change(Change::Gains { turn, saturations: saturations.into(), values: values.into() })
-            }
-            Self::Erase(erase) => Launched::Change(erased(erase)?),
-            Self::Autocontrast(_) => Launched::Change(Change::Autocontrast),
-            Self::Equalize(_) => Launched::Change(Change::Equalize),
-            Self::Sharpness(sharpness) => {
-                Launched::Sources(vec![RoundSource::Smoothed { factor: sharpness.share(matched) }])
-            }
-            Self::Blur(blur) => Launched::Sources(vec![blurred(blur)?]),
-            Self::Affine(affine) => moved(affine.warp(sides)),
-            Self::Rotate(rotate) => moved(rotate.warp(sides, matched)),
-            Self::AffineMatrix(matrix) => moved(matrix.warp()),
-            Self::Perspective(perspective) => perspective.warp().map_or_else(|| Launched::Sources(Vec::new()), moved),
-            Self::PillowBlur(blur) if blur.radius.both().into_iter().any(|radius| radius > GREATEST_RADIUS) => {
-                return Err(CpuOnly::LargeBlur);
-            }
-            Self::PillowBlur(blur) => Launched::Sources(blur.boxes().map(RoundSource::Boxed).collect()),
-            Self::ChainMix(_) => return Err(CpuOnly::AugMix),
-        })
-    }
-
-    /// What it makes of each value, if it maps values.
-    fn table(&self, matched: Match) -> ValueTable {
-        let mut ramp: Vec<u8> = (0..=255).flat_map(|value| [value; 3]).collect();
-        self.apply(&mut ramp, (256, 1), matched);
-        let mut table = ValueTable::new([0; 256]);
-        for (to, [red, ..]) in table.iter_mut().zip(ramp.as_chunks::<3>().0) {
-            *to = *red;
+/// What an operation is for a GPU, on a picture of this width and height.
+///
+/// # Errors
+/// It is the CPU's alone.
+pub(crate) fn launched(operation: &Operation, size: (u32, u32), matched: Match) -> Result<Launched, CpuOnly> {
+    let sides = (size.0 as usize, size.1 as usize);
+    let moved = |warp: Warp| Launched::Sources(vec![RoundSource::Moved(moved_from(&warp, sides, matched))]);
+    Ok(match operation {
+        Operation::Brightness(_)
+        | Operation::Solarize(_)
+        | Operation::SolarizeAdd(_)
+        | Operation::Posterize(_)
+        | Operation::Invert(_) => Launched::Change(Change::Table(table(operation, matched))),
+        Operation::Saturation(by) => Launched::Change(Change::Saturation(shares(by.saturation_factor))),
+        Operation::Contrast(by) => Launched::Change(Change::Contrast(shares(by.contrast_factor))),
+        Operation::Gray(_) => Launched::Change(Change::Gray),
+        #[expect(clippy::cast_possible_truncation, reason = "as torch calculates")]
+        Operation::Hue(hue) => Launched::Change(Change::Hue { turn: hue.turn(), factor: hue.hue_factor as f32 }),
+        Operation::HsvGains(gains) => {
+            let (turn, saturations, values) = gains.tables();
+            Launched::Change(Change::Gains { turn, saturations: saturations.into(), values: values.into() })
         }
-        table
+        Operation::Erase(erase) => Launched::Change(erased(erase)?),
+        Operation::Autocontrast(_) => Launched::Change(Change::Autocontrast),
+        Operation::Equalize(_) => Launched::Change(Change::Equalize),
+        Operation::Sharpness(sharpness) => {
+            Launched::Sources(vec![RoundSource::Smoothed { factor: sharpness.share(matched) }])
+        }
+        Operation::Blur(blur) => Launched::Sources(vec![blurred(blur)?]),
+        Operation::Affine(affine) => moved(affine.warp(sides)),
+        Operation::Rotate(rotate) => moved(rotate.warp(sides, matched)),
+        Operation::AffineMatrix(matrix) => moved(matrix.warp()),
+        Operation::Perspective(perspective) => perspective.warp().map_or_else(|| Launched::Sources(Vec::new()), moved),
+        Operation::PillowBlur(blur) if blur.radius.both().into_iter().any(|radius| radius > GREATEST_RADIUS) => {
+            return Err(CpuOnly::LargeBlur);
+        }
+        Operation::PillowBlur(blur) => Launched::Sources(blur.boxes().map(RoundSource::Boxed).collect()),
+        Operation::ChainMix(_) => return Err(CpuOnly::AugMix),
+    })
+}
+
+/// What it makes of each value, if it maps values.
+fn table(operation: &Operation, matched: Match) -> ValueTable {
+    let mut ramp: Vec<u8> = (0..=255).flat_map(|value| [value; 3]).collect();
+    operation.apply(&mut ramp, (256, 1), matched);
+    let mut table = ValueTable::new([0; 256]);
+    for (to, [red, ..]) in table.iter_mut().zip(ramp.as_chunks::<3>().0) {
+        *to = *red;
     }
+    table
 }
 
 /// A picture of this width and height, mirrored top to bottom. All places are whole numbers and a half, so that nothing is rounded.
 pub(crate) fn upside_down((width, height): (u32, u32)) -> RoundSource {
     let matrix = [1.0, 0.0, 0.0, 0.0, -1.0, height.into()];
     let warp = AffineMatrix { matrix, interpolation: nearest(), fill: None }.warp();
-    RoundSource::Moved(warp.moved_from((width as usize, height as usize), Match::Pillow))
+    RoundSource::Moved(moved_from(&warp, (width as usize, height as usize), Match::Pillow))
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "as Pillow and torch calculate")]

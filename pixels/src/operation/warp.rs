@@ -14,6 +14,7 @@ use crate::interpolation::Interpolation;
 use crate::matching::Match;
 use crate::vector;
 use filters::{PillowWarp, Places, TorchWarp, WarpResult, WarpSource};
+pub(super) use moved::moved_from;
 use rgbx::{Plain, Rgbx};
 pub(super) use torch_places::TorchPlaces;
 

@@ -3,12 +3,11 @@
 //! The first picture is the decoded one, whose pixels may be larger than those of the file ([`Grid`]). A picture's
 //! [`Frame`] is the part of it that a step works on: a cut copies nothing, it makes the frame smaller.
 
-use std::ops::Range;
-
 use crate::axis::Axis;
 use crate::border::Border;
 use crate::interpolation::Interpolation;
 use crate::plan::{Plan, Rect, Step};
+use crate::point_map::{Line, Straight};
 use crate::scale::Scale;
 
 /// The pixels of a decoded picture as seen, and where in them the picture lies.
@@ -39,60 +38,58 @@ pub(crate) struct Stage {
     pub(crate) need: Rect,
 }
 
-impl Plan {
-    /// How much smaller the picture, of this size, may be decoded, so that either side of what is resized first keeps
-    /// `gap` times the pixels of its result: Pillow's rule in `Image.thumbnail` and `draft`, for the part that is cut.
-    pub(crate) fn scale(&self, (width, height): (u32, u32), gap: f64) -> Scale {
-        let times = match *self.steps.as_slice() {
-            [Step::Resize { width: to_width, height: to_height, .. }, ..] => {
-                times(width, to_width, gap).min(times(height, to_height, gap))
-            }
-            [Step::Cut(part), Step::Resize { width, height, .. }, ..] => {
-                times(part.width, width, gap).min(times(part.height, height, gap))
-            }
-            _ => 1,
-        };
-        Scale::within(times)
-    }
+/// How much smaller the picture, of this size, may be decoded, so that either side of what is resized first keeps
+/// `gap` times the pixels of its result: Pillow's rule in `Image.thumbnail` and `draft`, for the part that is cut.
+pub(crate) fn scale(plan: &Plan, (width, height): (u32, u32), gap: f64) -> Scale {
+    let times = match *plan.steps.as_slice() {
+        [Step::Resize { width: to_width, height: to_height, .. }, ..] => {
+            times(width, to_width, gap).min(times(height, to_height, gap))
+        }
+        [Step::Cut(part), Step::Resize { width, height, .. }, ..] => {
+            times(part.width, width, gap).min(times(part.height, height, gap))
+        }
+        _ => 1,
+    };
+    Scale::within(times)
+}
 
-    /// A stage for each step and one for the result, in `stages`, whose memory is used again. `grid` has the scale that
-    /// [`Plan::scale`] gave, or none.
-    pub(crate) fn stages_into(&self, grid: &Grid, stages: &mut Vec<Stage>) {
-        stages.clear();
-        let mut frame = grid.frame(grid.picture);
-        let mut denominator = grid.scale.denominator();
-        for step in &self.steps {
-            stages.push(Stage { frame, need: Rect::whole(1, 1) });
-            (frame, denominator) = frame.after(step, denominator);
-        }
-        let mut need = frame.pixels();
-        stages.push(Stage { frame, need });
-        for (step, stage) in self.steps.iter().zip(stages).rev() {
-            match *step {
-                Step::Cut(_) => {}
-                Step::Resize { width, height, interpolation } => {
-                    let ((left, columns), (top, rows)) = stage.frame.axes(width, height, interpolation);
-                    let (columns, rows) = (columns.reach(&need.columns()), rows.reach(&need.rows()));
-                    need = Rect::spanning(columns.start + left..columns.end + left, rows.start + top..rows.end + top);
-                }
-                Step::Canvas { left, top, border: Border::Fill(_), .. } => {
-                    need = stage.frame.pixels().seen_through(need, left, top);
-                }
-                Step::Mirror => {
-                    let frame = stage.frame.pixels();
-                    need = frame.seen_through(need.mirrored_in(frame.width), 0, 0);
-                }
-                Step::Flip => {
-                    let frame = stage.frame.pixels();
-                    need = frame.seen_through(need.flipped_in(frame.height), 0, 0);
-                }
-                Step::Operate(operation) if operation.is_local() => {
-                    need = stage.frame.pixels().seen_through(need, 0, 0);
-                }
-                Step::Canvas { .. } | Step::Operate(_) | Step::Turn { .. } => need = stage.frame.pixels(),
+/// A stage for each step and one for the result, in `stages`, whose memory is used again. `grid` has the scale that
+/// [`scale`] gave, or none.
+pub(crate) fn stages_into(plan: &Plan, grid: &Grid, stages: &mut Vec<Stage>) {
+    stages.clear();
+    let mut frame = grid.frame(grid.picture);
+    let mut denominator = grid.scale.denominator();
+    for step in &plan.steps {
+        stages.push(Stage { frame, need: Rect::whole(1, 1) });
+        (frame, denominator) = frame.after(step, denominator);
+    }
+    let mut need = frame.pixels();
+    stages.push(Stage { frame, need });
+    for (step, stage) in plan.steps.iter().zip(stages).rev() {
+        match *step {
+            Step::Cut(_) => {}
+            Step::Resize { width, height, interpolation } => {
+                let ((left, columns), (top, rows)) = stage.frame.axes(width, height, interpolation);
+                let (columns, rows) = (columns.reach(&need.columns()), rows.reach(&need.rows()));
+                need = Rect::spanning(columns.start + left..columns.end + left, rows.start + top..rows.end + top);
             }
-            stage.need = need;
+            Step::Canvas { left, top, border: Border::Fill(_), .. } => {
+                need = stage.frame.pixels().seen_through(need, left, top);
+            }
+            Step::Mirror => {
+                let frame = stage.frame.pixels();
+                need = frame.seen_through(need.mirrored_in(frame.width), 0, 0);
+            }
+            Step::Flip => {
+                let frame = stage.frame.pixels();
+                need = frame.seen_through(need.flipped_in(frame.height), 0, 0);
+            }
+            Step::Operate(operation) if operation.is_local() => {
+                need = stage.frame.pixels().seen_through(need, 0, 0);
+            }
+            Step::Canvas { .. } | Step::Operate(_) | Step::Turn { .. } => need = stage.frame.pixels(),
         }
+        stage.need = need;
     }
 }
 
@@ -104,6 +101,21 @@ impl Grid {
 }
 
 impl Frame {
+    /// Where the points of a picture are after this part of it was resized.
+    pub(crate) fn resized(self, width: u32, height: u32, interpolation: Interpolation) -> Straight {
+        let ((left, columns), (top, rows)) = self.axes(width, height, interpolation);
+        let line = |first: u32, axis: Axis| Line::of_axis(first, &axis);
+        Straight::new(false, (line(left, columns), line(top, rows)), [0.0, 0.0, width.into(), height.into()])
+    }
+
+    /// Where they are after this part was laid on a canvas at `left` and `top`.
+    pub(crate) fn laid(self, left: u32, top: u32) -> Straight {
+        let (left, top) = (f64::from(left), f64::from(top));
+        let [from_left, from_top, width, height] = self.parts();
+        let lines = (Line::moved(left - from_left), Line::moved(top - from_top));
+        Straight::new(false, lines, [left, top, left + width, top + height])
+    }
+
     /// All of a picture of this size.
     pub(crate) fn whole(width: u32, height: u32) -> Self {
         Self { left: 0.0, top: 0.0, width: width.into(), height: height.into() }
@@ -154,36 +166,6 @@ impl Frame {
         (
             axis(pixels.left, pixels.width, self.left, self.width, width),
             axis(pixels.top, pixels.height, self.top, self.height, height),
-        )
-    }
-}
-
-impl Rect {
-    /// Its columns.
-    pub(crate) fn columns(&self) -> Range<u32> {
-        self.left..self.left + self.width
-    }
-
-    /// Its rows.
-    pub(crate) fn rows(&self) -> Range<u32> {
-        self.top..self.top + self.height
-    }
-
-    fn spanning(columns: Range<u32>, rows: Range<u32>) -> Self {
-        let (width, height) = (columns.end - columns.start, rows.end - rows.start);
-        Self { left: columns.start, top: rows.start, width, height }
-    }
-
-    /// What of it is seen in `window` of a canvas on which it lies at `left` and `top`; at least a pixel.
-    fn seen_through(self, window: Self, left: u32, top: u32) -> Self {
-        let seen = |first: u32, len: u32, window: Range<u32>, at: u32| {
-            let start = window.start.saturating_sub(at).min(len - 1);
-            let end = window.end.saturating_sub(at).clamp(start + 1, len);
-            first + start..first + end
-        };
-        Self::spanning(
-            seen(self.left, self.width, window.columns(), left),
-            seen(self.top, self.height, window.rows(), top),
         )
     }
 }

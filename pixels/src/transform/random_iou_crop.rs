@@ -4,6 +4,7 @@ use serde::Deserialize;
 
 use super::shape::Shape;
 use crate::draw::Draws;
+use crate::mapping::add_plan;
 use crate::plan::{Plan, Rect};
 use crate::point_map::PointMap;
 
@@ -78,7 +79,7 @@ impl RandomIouCrop {
     /// Each round has draws of its own: 0 is the overlap, and four from 1 on are for each trial.
     pub(super) fn plan(&self, plan: &mut Plan, draws: Draws) {
         let mut map = PointMap::default();
-        plan.add_to(&mut map, plan.objects.size, false);
+        add_plan(&mut map, plan, plan.objects.size, false);
         plan.objects.locate(|corners| map.shown(corners).0);
         let mut room = (MOST_COMPARED / plan.objects.located().len().max(1)) as u64;
         for round in 0..ROUNDS {

@@ -119,7 +119,7 @@ impl CpuLane {
             // The recipe is carried out on the pixels where they are: only what it makes of them takes memory.
             Input::Picture(kept) => {
                 let (order, places) = picture.views();
-                let needed = self.decoder.transform_views_bytes(&kept.picture.origin, order, &limits);
+                let needed = self.decoder.memory().transform_views_bytes(&kept.picture.origin, order, &limits);
                 let _share = share(&memory, needed);
                 let made = self.decoder.transform_views(&kept.picture, order, &limits, places);
                 return made.map(|decoded| decoded.origin);
@@ -131,8 +131,10 @@ impl CpuLane {
         let keeping = cache.filter(|_| allowed).map(|cache| (cache, cache.keep()));
         let needed = match keeping {
             _ if !allowed => 0,
-            Some((_, Keep::Decoded(form))) => self.decoder.keep_views_bytes(&probe, form, picture.order(), &limits),
-            _ => self.decoder.decode_views_bytes(&probe, picture.order(), &limits),
+            Some((_, Keep::Decoded(form))) => {
+                self.decoder.memory().keep_views_bytes(&probe, form, picture.order(), &limits)
+            }
+            _ => self.decoder.memory().decode_views_bytes(&probe, picture.order(), &limits),
         };
         let _share = share(&memory, needed);
         if let Some((cache, Keep::Decoded(form))) = keeping {

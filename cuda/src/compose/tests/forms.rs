@@ -38,10 +38,10 @@ fn floats(bytes: &[u8]) -> Vec<f32> {
 /// Both passes in double precision, in the order that torch has, before anything is rounded: 0 to 255.
 fn in_doubles(made: &Composition, rgb: &[u8], width: usize) -> Vec<f64> {
     let height = rgb.len() / 3 / width;
-    let (columns, rows) = (made.columns.len(), made.rows.len());
+    let (columns, rows) = (made.sums.columns.len(), made.sums.rows.len());
     let mut between = vec![0.0; columns * height * 3];
     let mut column = 0;
-    made.columns.each(|first, weights| {
+    made.sums.columns.each(|first, weights| {
         for row in 0..height {
             for channel in 0..3 {
                 let value = |tap: usize| f64::from(rgb[(row * width + first as usize + tap) * 3 + channel]);
@@ -52,7 +52,7 @@ fn in_doubles(made: &Composition, rgb: &[u8], width: usize) -> Vec<f64> {
         column += 1;
     });
     let mut result = Vec::with_capacity(columns * rows * 3);
-    made.rows.each(|first, weights| {
+    made.sums.rows.each(|first, weights| {
         for place in 0..columns * 3 {
             let value = |tap: usize| between[(first as usize + tap) * columns * 3 + place];
             result.push(weights.iter().enumerate().map(|(tap, weight)| weight * value(tap)).sum());

@@ -9,7 +9,6 @@ use crate::cpu::jpeg::head::JpegHead;
 use crate::cpu::jpeg::own::OwnReader;
 use crate::cpu::jpeg::task::JpegTask;
 use crate::cpu::jpeg::turbo::TurboReader;
-use crate::cpu::jpeg::{First, JpegDecoders};
 use crate::fault::Limits;
 use crate::plan::Rect;
 use crate::sample::{JpegColors, JpegForm, photograph_rgb};
@@ -50,6 +49,14 @@ impl JpegChoice {
             complaints.push(format!("forebay-jpeg differs from libjpeg-turbo with the instructions {path:?}"));
         }
         (Self::LIBJPEG_TURBO, complaints)
+    }
+
+    /// The instructions of our own decoder, if JPEGs go to it first.
+    pub(super) fn own(self) -> Option<Path> {
+        match self.0 {
+            Choice::Own(path) => Some(path),
+            Choice::LibjpegTurbo => None,
+        }
     }
 
     /// The decoder that JPEGs go to first, in words.
@@ -95,16 +102,6 @@ fn agree(path: Path, bytes: &[u8], scale: Scale, part: Rect) -> bool {
     let theirs = TurboReader::default().decode(&task, &mut turbo).ok();
     let (Some(ours), Some(theirs)) = (ours, theirs) else { return false };
     (0..part.height).all(|row| own.row(ours, part, row) == turbo.row(theirs, part, row))
-}
-
-impl JpegDecoders {
-    pub(crate) fn new(choice: JpegChoice) -> Self {
-        let first = match choice.0 {
-            Choice::Own(path) => First::Own(Box::new(OwnReader::new(path))),
-            Choice::LibjpegTurbo => First::None,
-        };
-        Self { first, turbo: TurboReader::default() }
-    }
 }
 
 #[cfg(test)]
