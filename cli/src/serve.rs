@@ -91,10 +91,10 @@ fn with_options(mut config: Config, args: &ServeArgs) -> Config {
         config.decode.lanes = lanes.clone();
     }
     if let Some(pixels) = args.pixel_limit {
-        config.decode.pixel_limit = pixels.into();
+        config.decode.limits.pixels = pixels.into();
     }
     if let Some(bytes) = args.byte_limit {
-        config.decode.byte_limit = bytes;
+        config.decode.limits.bytes = bytes.0;
     }
     config
 }

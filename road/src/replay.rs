@@ -109,8 +109,7 @@ pub fn replay(
     let mut made: Vec<ReplayedView> = made.collect();
     // A cache of decoded pictures may shrink them, whether it has room or not.
     let cache = cache.filter(|cache| cache.kind == CacheKind::Decoded).map(|cache| Cache::new(cache.keep(recipe), 0));
-    let mut lane =
-        CpuLane::maker(CpuShared::new(decode.limits(), Arc::new(Budget::new(decode.memory.0)), decode.jpeg))();
+    let mut lane = CpuLane::maker(CpuShared::new(decode.limits, Arc::new(Budget::new(decode.memory.0)), decode.jpeg))();
     let (first, further) = made.split_first_mut().expect("images are always made");
     let mut out: [&mut [u8]; MOST_VIEWS] = Default::default();
     for (out, view) in out.iter_mut().zip(further) {

@@ -62,10 +62,10 @@ impl Change {
             ("sources: for streams that are opened from now on", old.sources != next.sources),
             (
                 "decode.byte_limit: for streams that are opened from now on",
-                old.decode.byte_limit != next.decode.byte_limit,
+                old.decode.limits.bytes != next.decode.limits.bytes,
             ),
         ];
-        decode.byte_limit = next.decode.byte_limit;
+        decode.limits.bytes = next.decode.limits.bytes;
         self.config.drain_timeout = next.drain_timeout;
         self.config.ring = next.ring.clone();
         self.config.prefetch = next.prefetch.clone();
@@ -76,7 +76,7 @@ impl Change {
     /// What was made as the daemon started.
     fn fixed(&mut self, old: &Config, next: &Config) {
         let mut decode = next.decode.clone();
-        decode.byte_limit = old.decode.byte_limit;
+        decode.limits.bytes = old.decode.limits.bytes;
         let fixed = [
             ("decode", old.decode != decode),
             ("coordinator", old.coordinator != next.coordinator),

@@ -1,5 +1,7 @@
 //! `[decode]`: the shared decode pool, and the limits for every picture.
 
+use forebay_pixels::Limits;
+use forebay_road::ByteSize;
 use forebay_road::settings::{DecodeSettings, JpegDecoder, SeekKeeping};
 use serde_json::Value;
 
@@ -54,10 +56,12 @@ pub(super) fn read(table: &mut Table<'_, '_>) -> DecodeSettings {
             choice(&[("memory", SeekKeeping::Memory), ("off", SeekKeeping::Off)]),
         ),
         memory: table.take_or("memory", default.memory, size),
-        pixel_limit: table.take_or("pixel_limit", default.pixel_limit, whole(1..=u64::from(u32::MAX))),
-        byte_limit: table.take_or("byte_limit", default.byte_limit, size),
-        scan_limit: table.take_or("scan_limit", default.scan_limit, whole(1..=100_000)),
-        time_limit: table.take("time_limit", duration),
+        limits: Limits {
+            pixels: table.take_or("pixel_limit", default.limits.pixels, whole(1..=u64::from(u32::MAX))),
+            bytes: table.take_or("byte_limit", ByteSize(default.limits.bytes), size).0,
+            scans: table.take_or("scan_limit", default.limits.scans, whole(1..=100_000)),
+            time: table.take("time_limit", duration),
+        },
     }
 }
 

@@ -59,7 +59,7 @@ pub fn open_dataset(
     surroundings: &Surroundings,
 ) -> Result<Box<dyn Source>, OpenError> {
     let cache = config.sources.disk_cache(surroundings)?;
-    let terms = DatasetTerms { byte_limit: config.decode.byte_limit.0, rights: config.sources.rights(), cache };
+    let terms = DatasetTerms { byte_limit: config.decode.limits.bytes, rights: config.sources.rights(), cache };
     let names = section.source.clone().unwrap_or_default();
     let only = section.settings.columns.as_deref();
     Ok(with_columns(&options(section, terms), only, |options| forebay_formats::open_all(&names, options))?)

@@ -51,9 +51,9 @@ impl Pools {
         } else {
             GpuLanes::default()
         };
-        let lane = CpuShared::new(config.limits(), Arc::new(Budget::new(config.memory.0)), config.jpeg);
+        let lane = CpuShared::new(config.limits, Arc::new(Budget::new(config.memory.0)), config.jpeg);
         let pins = Pins::default();
-        let children = ChildLimits { limits: config.limits(), memory: config.memory.0, jpeg: config.jpeg };
+        let children = ChildLimits { limits: config.limits, memory: config.memory.0, jpeg: config.jpeg };
         let shared = start(threads, config.pin.then_some(&pins), &lane, gpus, children)?;
         Ok(Self { shared, further: Mutex::default(), pins, pin: config.pin, lane, children })
     }

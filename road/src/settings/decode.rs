@@ -1,7 +1,6 @@
 //! How pictures are decoded: threads, lanes, memory, and the limits of a picture.
 
 use std::path::PathBuf;
-use std::time::Duration;
 
 use forebay_pixels::Limits;
 
@@ -27,14 +26,8 @@ pub struct DecodeSettings {
     pub seek: SeekKeeping,
     /// Memory for decoding.
     pub memory: ByteSize,
-    /// Pixels of a picture.
-    pub pixel_limit: u64,
-    /// Bytes of a file.
-    pub byte_limit: ByteSize,
-    /// Scans of a progressive JPEG.
-    pub scan_limit: u32,
-    /// Time for one picture.
-    pub time_limit: Option<Duration>,
+    /// What a picture may be and take.
+    pub limits: Limits,
 }
 
 /// What decodes JPEGs.
@@ -59,7 +52,6 @@ pub enum SeekKeeping {
 
 impl Default for DecodeSettings {
     fn default() -> Self {
-        let Limits { pixels, bytes, scans, time } = Limits::default();
         Self {
             threads: None,
             lanes: Lanes::default(),
@@ -69,10 +61,7 @@ impl Default for DecodeSettings {
             jpeg: JpegDecoder::default(),
             seek: SeekKeeping::default(),
             memory: ByteSize(128_000_000),
-            pixel_limit: pixels,
-            byte_limit: ByteSize(bytes),
-            scan_limit: scans,
-            time_limit: time,
+            limits: Limits::default(),
         }
     }
 }
@@ -81,10 +70,5 @@ impl DecodeSettings {
     /// Where seek points are kept: nowhere if JPEGs go to another decoder than our own, which alone makes use of them.
     pub fn seek_keeping(&self) -> SeekKeeping {
         if self.jpeg == JpegDecoder::Auto { self.seek } else { SeekKeeping::Off }
-    }
-
-    /// The limits in the decoder's form.
-    pub fn limits(&self) -> Limits {
-        Limits { pixels: self.pixel_limit, bytes: self.byte_limit.0, scans: self.scan_limit, time: self.time_limit }
     }
 }

@@ -107,8 +107,8 @@ impl Road {
         set(&mut settings);
         let decode = DecodeSettings::default();
         let memory = &Arc::new(Budget::new(decode.memory.0));
-        let lane = CpuShared::new(decode.limits(), Arc::clone(memory), decode.jpeg);
-        let bounds = (decode.limits(), memory);
+        let lane = CpuShared::new(decode.limits, Arc::clone(memory), decode.jpeg);
+        let bounds = (decode.limits, memory);
         let pool = Pool::start(2, None, &CpuLane::maker(lane), bounds, GpuLanes::default()).unwrap();
         let coordinator =
             Coordinator::start(MemoryStore::new(), monotonic_clock(), CoordinatorSettings::default()).unwrap();

@@ -157,7 +157,7 @@ fn rule_56_a_shuffle_is_of_records_or_of_grains_and_its_window_belongs_to_grains
 #[test]
 fn a_loaders_own_daemon_takes_the_sections_of_a_file_but_no_streams() {
     let config = Config::of_loader(r#"{"decode": {"pixel_limit": 9}, "prefetch": {"threads": 2}}"#).unwrap();
-    assert_eq!((config.decode.pixel_limit, config.prefetch.threads), (9, 2));
+    assert_eq!((config.decode.limits.pixels, config.prefetch.threads), (9, 2));
     for (document, told) in [
         (r#"{"decode": {"pixels_limit": 9}}"#, "decode.pixels_limit: is not a key. Did you mean \"pixel_limit\"?"),
         (r#"{"streams": {}}"#, "a Loader's own daemon has none"),

@@ -138,7 +138,7 @@ impl Streams {
     /// The dataset of a stream. The shards of a configured one share it.
     async fn dataset(&self, wanted: &Arc<Wanted>) -> Outcome<Arc<dyn Source>> {
         let opening = {
-            let (wanted, limit) = (Arc::clone(wanted), self.configuration.now().decode.byte_limit.0);
+            let (wanted, limit) = (Arc::clone(wanted), self.configuration.now().decode.limits.bytes);
             let (rights, cache) = (self.configuration.rights(), self.configuration.cache());
             async move {
                 let Wanted { section, files, .. } = &*wanted;
