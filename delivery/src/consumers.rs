@@ -49,8 +49,6 @@ pub use status::RingStatus;
 
 /// The thread, and what it knows.
 pub(crate) struct RingThread {
-    /// Name of the stream, for messages.
-    stream: String,
     /// This daemon, for trainers that wait for it.
     node: LastHolder,
     inbox: Inbox,
@@ -69,7 +67,7 @@ pub(crate) struct RingThread {
 impl std::fmt::Debug for RingThread {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("RingThread")
-            .field("stream", &self.stream)
+            .field("stream", &self.readers.stream())
             .field("deliveries", &self.deliveries)
             .finish_non_exhaustive()
     }
@@ -85,9 +83,8 @@ impl RingThread {
         let RingSupply { first, further, vacancies } = rings;
         let mut state = Self {
             deliveries: Deliveries::new(parts.epochs, parts.rules),
-            readers: Readers::new(stream.clone(), hooks, Arc::clone(&counters)),
             rings: RingSet::start(stream.clone(), vacancies, further, outbox.clone())?,
-            stream,
+            readers: Readers::new(stream, hooks, Arc::clone(&counters)),
             node,
             inbox,
             ledger,
@@ -169,7 +166,7 @@ impl RingThread {
             }
             Note::Progress(progress) => {
                 for words in condition.skipped.ended(progress.floor) {
-                    tracing::warn!(target: crate::TOLD, stream = self.stream, "{words}");
+                    tracing::warn!(target: crate::TOLD, stream = readers.stream(), "{words}");
                     readers.send_all(&condition::notice(&words), deliveries);
                 }
                 deliveries.heard(progress);
@@ -215,7 +212,7 @@ impl RingThread {
             // A failed stream has told which record it was.
             Handover::Bad { epoch, reason } if condition.failure().is_none() => {
                 if let Some(words) = condition.skipped.bad(epoch, &reason) {
-                    tracing::warn!(target: crate::TOLD, stream = self.stream, "{words}");
+                    tracing::warn!(target: crate::TOLD, stream = readers.stream(), "{words}");
                     readers.send_all(&condition::notice(&words), deliveries);
                 }
             }
@@ -285,7 +282,7 @@ impl RingThread {
 
     /// The stream has failed: no batch comes before a restore or a reset.
     fn fail(&mut self, code: u32, reason: String) {
-        tracing::error!(target: crate::TOLD, stream = self.stream, reason, "the stream has failed");
+        tracing::error!(target: crate::TOLD, stream = self.readers.stream(), reason, "the stream has failed");
         self.deliveries.fails();
         self.readers.send_all(&self.condition.fails(code, reason), &mut self.deliveries);
     }
@@ -322,7 +319,7 @@ impl RingThread {
             let (name, batches) = (group.name.unwrap_or_default(), group.behind);
             ledger.tell(Fate::GroupEnded(name.clone()));
             let words = "a group has had no trainer for group_timeout, so its batches are no longer kept";
-            tracing::warn!(stream = self.stream, group = name, batches, "{words}");
+            tracing::warn!(stream = readers.stream(), group = name, batches, "{words}");
         }
         if let Some((group, waiting)) = deliveries.lagging(now) {
             tell_of_lag(&group, waiting, readers, deliveries);
@@ -386,7 +383,7 @@ impl RingThread {
     /// Opens the next epoch when the current one is over, and tells all trainers when the last one is over.
     fn advance(&mut self) {
         if let Some(epoch) = self.deliveries.advance() {
-            tracing::info!(stream = self.stream, epoch, "the epoch is complete");
+            tracing::info!(stream = self.readers.stream(), epoch, "the epoch is complete");
             self.act();
         }
         if let Some(epochs) = self.deliveries.just_done() {
