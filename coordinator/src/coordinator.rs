@@ -7,7 +7,7 @@ mod settings;
 use std::{sync::Arc, thread, time::Duration};
 
 use forebay_ledger::{Ledgers, PREFIX, Times};
-use forebay_ledger_client::{Call, CallError, CallQueue, Handle, NewsBoard, Outages, QUEUE};
+use forebay_ledger_client::{Call, CallError, CallQueue, Handle, Outages, QUEUE, UpdateChannels};
 use tokio::{
     sync::{Notify, mpsc},
     time::timeout,
@@ -55,7 +55,7 @@ struct Keeper<S> {
     term: Option<u64>,
     /// `None` after a failed commit, until the store can be read again, and in another term.
     ledgers: Option<Ledgers>,
-    board: NewsBoard,
+    updates: UpdateChannels,
     end: Arc<Notify>,
     /// Declared after the store, so it is dropped later: when its other end is closed, the store is closed already.
     outages: Outages,
@@ -83,9 +83,9 @@ impl Coordinator {
     /// ```
     pub fn start(store: impl Store, clock: Clock, settings: CoordinatorSettings) -> Result<Handle, StartError> {
         let times = settings.times();
-        let (handle, CallQueue { calls, outages, board, end }) = Handle::new(false);
+        let (handle, CallQueue { calls, outages, updates, end }) = Handle::new(false);
         let served = Served::new(clock());
-        let mut keeper = Keeper { store, clock, served, times, term: None, ledgers: None, board, end, outages };
+        let mut keeper = Keeper { store, clock, served, times, term: None, ledgers: None, updates, end, outages };
         // It waits until it leads.
         if let Ok(term) = keeper.leads() {
             match keeper.load(term, served.time()) {
@@ -135,7 +135,7 @@ impl<S: Store> Keeper<S> {
     fn answer(&mut self, mut group: Vec<Box<dyn Call>>) {
         let durable = self.apply(&mut group).and_then(|()| self.commit()).and_then(|()| self.still_leads());
         if let Some(ledgers) = self.ledgers.as_mut().filter(|_| durable.is_ok()) {
-            self.board.tell(ledgers);
+            self.updates.tell(ledgers);
         }
         for call in group {
             call.answer(durable.clone());
@@ -158,11 +158,11 @@ impl<S: Store> Keeper<S> {
     }
 
     /// The term, if this process is sure to lead. If not, it serves no worker: the time up to now counts against none of
-    /// them, and workers that follow its news must follow the leader's instead.
+    /// them, and workers that follow its updates must follow the leader's instead.
     fn leads(&mut self) -> Result<u64, CallError> {
         self.store.term().map_err(|error| {
             self.served.pause((self.clock)());
-            self.board.clear();
+            self.updates.clear();
             self.failed(&error)
         })
     }

@@ -1,6 +1,6 @@
 //! The coordinator over gRPC: a line for each rpc of `ledger.proto`.
 
-use forebay_ledger_client::{Handle, NewsFeed};
+use forebay_ledger_client::{Handle, UpdateFeed};
 use forebay_proto::v1::{
     AbandonReply, AbandonRequest, AckReply, AckRequest, AcquireReply, AcquireRequest, AttendReply, AttendRequest,
     AuditReply, AuditRequest, CompareDatasetReply, CompareDatasetRequest, DescribeReply, DescribeRequest,
@@ -27,12 +27,12 @@ macro_rules! serve {
     ($($rpc:ident: $Request:ty => $Reply:ty,)*) => {
         #[async_trait]
         impl ledger_server::Ledger for LedgerService {
-            type NewsStream = NewsFeed;
+            type NewsStream = UpdateFeed;
 
-            async fn news(&self, request: tonic::Request<NewsRequest>) -> Result<Response<NewsFeed>, Status> {
+            async fn news(&self, request: tonic::Request<NewsRequest>) -> Result<Response<UpdateFeed>, Status> {
                 let worker = request.get_ref().caller.as_ref().map(|caller| &*caller.worker);
                 Visitor::check_name(&request, worker)?;
-                Ok(Response::new(self.0.news(request.into_inner()).await?))
+                Ok(Response::new(self.0.updates(request.into_inner()).await?))
             }
 
             $(

@@ -219,7 +219,7 @@ pub async fn coordinate(settings: CoordinateSettings, surroundings: Surroundings
             tracing::info!(cause = signal, "ending: calls under way are answered");
             notify(NotifyState::Stopping).await;
             end.send(()).ok();
-            handle.end_news();
+            handle.end_updates();
             // A watcher of the health keeps its call for ever.
             match tokio::time::timeout(FAREWELL, &mut served).await {
                 Ok(ended) => ended.map_err(std::io::Error::other)?,

@@ -1,14 +1,19 @@
 //! What others ask the ledgers through, be they in this process or in another one.
 
 use std::sync::Arc;
+use std::time::Duration;
 
+use forebay_proto::v1::{Caller, HeartbeatRequest, LedgerNews, NewsRequest, OpenReply, OpenRequest};
 use tokio::sync::{Notify, mpsc, oneshot, watch};
+use tokio::time::{Instant, sleep};
 
 use crate::call::{Call, call};
 use crate::call_error::CallError;
-use crate::news_board::NewsBoard;
 use crate::outage::{Outage, Outages};
+use crate::pauses::Pauses;
 use crate::request::Request;
+use crate::update_channels::UpdateChannels;
+use crate::updates::{Following, UpdateFeed};
 
 /// Commands that may wait; further callers wait until there is room.
 pub const QUEUE: usize = 1024;
@@ -22,7 +27,7 @@ pub struct Handle {
     /// Of the thread here that owns the ledgers, or of the one that asks a coordinator elsewhere.
     queue: mpsc::Sender<Box<dyn Call>>,
     outage: watch::Receiver<Option<Outage>>,
-    board: NewsBoard,
+    updates: UpdateChannels,
     end: Arc<Notify>,
     is_remote: bool,
 }
@@ -34,8 +39,8 @@ pub struct CallQueue {
     pub calls: mpsc::Receiver<Box<dyn Call>>,
     /// Tells the handle of outages.
     pub outages: Outages,
-    /// The news for workers that follow a ledger of this process.
-    pub board: NewsBoard,
+    /// For workers that follow a ledger of this process.
+    pub updates: UpdateChannels,
     /// [`Handle::end`] was called.
     pub end: Arc<Notify>,
 }
@@ -45,8 +50,8 @@ impl Handle {
     pub fn new(is_remote: bool) -> (Self, CallQueue) {
         let (queue, calls) = mpsc::channel(QUEUE);
         let (outages, outage) = Outages::new();
-        let handle = Self { queue, outage, board: NewsBoard::default(), end: Arc::default(), is_remote };
-        let queue = CallQueue { calls, outages, board: handle.board.clone(), end: Arc::clone(&handle.end) };
+        let handle = Self { queue, outage, updates: UpdateChannels::default(), end: Arc::default(), is_remote };
+        let queue = CallQueue { calls, outages, updates: handle.updates.clone(), end: Arc::clone(&handle.end) };
         (handle, queue)
     }
 
@@ -77,18 +82,80 @@ impl Handle {
     }
 
     /// Sends a call without waiting for its end.
-    pub(crate) async fn send(&self, call: Box<dyn Call>) -> Result<(), CallError> {
+    async fn send(&self, call: Box<dyn Call>) -> Result<(), CallError> {
         self.queue.send(call).await.map_err(|_| gone())
     }
 
-    /// Where the coordinator's thread in this process tells its news.
-    pub(crate) const fn board(&self) -> &NewsBoard {
-        &self.board
+    /// Opens a ledger for a worker. If another incarnation has the worker's name and the request says in `replaces` which one
+    /// it knows, this takes its place (semantics rule 33). A coordinator elsewhere may be started again at this moment, and a process that had the name
+    /// before may just have ended: both are waited for, for a while.
+    ///
+    /// # Errors
+    /// The ledger is about something else, the worker's name is in use, or the coordinator does not answer or cannot store its
+    /// ledgers.
+    pub async fn open(&self, mut request: OpenRequest) -> Result<OpenReply, CallError> {
+        let until = Instant::now() + self.patience();
+        let mut pauses = Pauses::of(request.incarnation);
+        let mut waits_for_name = false;
+        loop {
+            match self.call(request.clone()).await {
+                Ok(reply) if reply.incumbent != 0 => request.replaces = Some(reply.incumbent),
+                Err(CallError::NameTaken(why)) if Instant::now() < until => {
+                    if !std::mem::replace(&mut waits_for_name, true) {
+                        tracing::warn!(
+                            worker = request.worker,
+                            why,
+                            "the worker's name is in use: waiting until it is free"
+                        );
+                    }
+                    sleep(pauses.next()).await;
+                }
+                Err(CallError::Unavailable(_)) if Instant::now() < until => sleep(pauses.next()).await,
+                answer => return answer,
+            }
+        }
+    }
+
+    /// How long the opening of a ledger waits for a coordinator that does not answer. One in this process answers at once.
+    const fn patience(&self) -> Duration {
+        // Longer than a machine's name is kept from another boot.
+        if self.is_remote() { Duration::from_secs(15) } else { Duration::ZERO }
+    }
+
+    /// The updates of a worker's ledger as long as the worker listens, in the coordinator's own process.
+    ///
+    /// # Errors
+    /// It does not have the ledger open.
+    pub async fn updates(&self, request: NewsRequest) -> Result<UpdateFeed, CallError> {
+        let ledger = request.caller.as_ref().map_or("", |caller| &caller.ledger);
+        let updates = self.updates.follow(ledger);
+        // Once this is answered, the coordinator knows the worker, and the channel has the first update.
+        self.call(HeartbeatRequest { caller: request.caller, ..HeartbeatRequest::default() }).await?;
+        Ok(UpdateFeed::of(updates))
+    }
+
+    /// Ends the updates of a coordinator in this process for all who follow: it is about to end itself.
+    pub fn end_updates(&self) {
+        self.updates.end();
+    }
+
+    /// Follows a ledger. With a coordinator in another process, it ends when that cannot be asked: until the ledger is followed
+    /// again, replies to heartbeats have the same updates.
+    pub async fn follow(&self, caller: Caller) -> mpsc::Receiver<LedgerNews> {
+        if !self.is_remote() {
+            // Refused, it has ended already.
+            let here = self.updates(NewsRequest { caller: Some(caller) }).await;
+            return here.map_or_else(|_refusal| mpsc::channel(1).1, UpdateFeed::into_receiver);
+        }
+        let (following, updates) = Following::new(caller);
+        // Without a coordinator, it has ended already.
+        let _gone = self.send(Box::new(following)).await;
+        updates
     }
 
     /// Changes whenever workers that wait for tasks should ask again. Only a coordinator in this process changes it.
     pub fn task_stirs(&self) -> watch::Receiver<u64> {
-        self.board.stirs()
+        self.updates.stirs()
     }
 
     /// Whether the coordinator is in another process: then what it has given holds only until a deadline (semantics rule

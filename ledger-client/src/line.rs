@@ -94,8 +94,8 @@ impl Line {
         }
     }
 
-    /// Passes on the coordinator's news of a ledger, until the coordinator does not answer.
-    pub(crate) async fn follow(&self, message: NewsRequest, news: &mpsc::Sender<LedgerNews>) {
+    /// Passes on the coordinator's updates of a ledger, until the coordinator does not answer.
+    pub(crate) async fn follow(&self, message: NewsRequest, updates: &mpsc::Sender<LedgerNews>) {
         let WayThere { address, channel, .. } = &self.ways[self.current.load(Ordering::Relaxed)];
         let mut client = LedgerClient::new(channel.clone());
         let mut request = tonic::Request::new(message);
@@ -105,13 +105,13 @@ impl Line {
         let mut told = match timeout(self.deadline, client.news(request)).await {
             Ok(Ok(told)) => told.into_inner(),
             Ok(Err(refused)) => {
-                tracing::debug!(%address, %refused, "the ledger is not followed: its news come with heartbeats");
+                tracing::debug!(%address, %refused, "the ledger is not followed: its updates come with heartbeats");
                 return;
             }
             Err(_elapsed) => return,
         };
         while let Ok(Some(now)) = told.message().await {
-            if news.send(now).await.is_err() {
+            if updates.send(now).await.is_err() {
                 return;
             }
         }

@@ -94,9 +94,9 @@ impl Ledgers {
         self.shelf.find(name)
     }
 
-    /// The news for workers that follow a ledger; `None` if the ledger is gone.
-    pub fn news(&mut self, name: &str) -> Option<LedgerNews> {
-        self.shelf.shown_one(name).map(Ledger::news)
+    /// The latest update for workers that follow a ledger; `None` if the ledger is gone.
+    pub fn latest_update(&mut self, name: &str) -> Option<LedgerNews> {
+        self.shelf.shown_one(name).map(Ledger::latest_update)
     }
 
     /// The ledger that a caller names.

@@ -24,7 +24,7 @@ use tokio::time::{interval, timeout};
 use worker::{Ledger, Worker};
 
 /// What is measured, unless some of it are named.
-const FIGURES: [&str; 8] = ["memory", "acquires", "receipts", "bytes", "news", "killed", "daemons", "etcd"];
+const FIGURES: [&str; 8] = ["memory", "acquires", "receipts", "bytes", "updates", "killed", "daemons", "etcd"];
 /// Of a dataset that no list of records fits into memory for.
 const BILLIONS: u64 = 6_000_000_000;
 /// How long a follower may take, before the figure is given up.
@@ -63,8 +63,8 @@ async fn main() -> Result<(), Bare> {
     if is_wanted("bytes") {
         bytes(folder).await?;
     }
-    if is_wanted("news") {
-        news(&Running::start(&folder.join("news")).await?).await?;
+    if is_wanted("updates") {
+        updates(&Running::start(&folder.join("updates")).await?).await?;
     }
     if is_wanted("killed") {
         outages::killed(&folder.join("killed")).await?;
@@ -220,7 +220,7 @@ async fn bytes(folder: &Path) -> Result<(), Bare> {
 }
 
 /// How long it takes until all daemons know that an epoch is complete.
-async fn news(coordinator: &Running) -> Result<(), Bare> {
+async fn updates(coordinator: &Running) -> Result<(), Bare> {
     const DAEMONS: u64 = 64;
     const EPOCHS: u64 = 200;
     // An epoch is one lease.
@@ -231,12 +231,12 @@ async fn news(coordinator: &Running) -> Result<(), Bare> {
     for number in 1..=DAEMONS {
         let (mut follower, all) = (Worker::open(coordinator.handle()?, &ledger, number).await?, Arc::clone(&all));
         following.spawn(async move {
-            let mut news = follower.follow().await;
+            let mut updates = follower.follow().await;
             let mut heard = Vec::new();
             for epoch in 0..EPOCHS {
                 all.wait().await;
                 loop {
-                    let now = news.recv().await.ok_or("the news have ended")?;
+                    let now = updates.recv().await.ok_or("the updates have ended")?;
                     if now.progress.unwrap_or_default().floor > epoch {
                         break;
                     }
@@ -263,7 +263,7 @@ async fn news(coordinator: &Running) -> Result<(), Bare> {
         }
     }
     println!(
-        "{DAEMONS} daemons that follow a ledger hear of its news, from the receipt on: {taken} (goal: p99 below 100 ms)"
+        "{DAEMONS} daemons that follow a ledger hear of its updates, from the receipt on: {taken} (goal: p99 below 100 ms)"
     );
     Ok(())
 }

@@ -118,7 +118,7 @@ impl Worker {
         Ok(())
     }
 
-    /// The news of its ledger.
+    /// The updates of its ledger.
     pub(crate) async fn follow(&mut self) -> mpsc::Receiver<LedgerNews> {
         self.handle.follow(self.caller.clone()).await
     }

@@ -25,7 +25,7 @@ fn keeper<S: Store>(store: S, now: &Arc<AtomicU64>, times: Times) -> Keeper<S> {
         times,
         term: None,
         ledgers: None,
-        board: NewsBoard::default(),
+        updates: UpdateChannels::default(),
         end: Arc::default(),
         outages,
     }

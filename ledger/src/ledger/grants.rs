@@ -196,8 +196,8 @@ impl Ledger {
             self.leases.extend(name, *named, deadline);
         }
         let leases = self.leases.of(name).map(|lease| lease.id).collect();
-        let news = self.news();
-        Ok(HeartbeatReply { progress: news.progress, lease_ttl_ms, leases, news: Some(news) })
+        let update = self.latest_update();
+        Ok(HeartbeatReply { progress: update.progress, lease_ttl_ms, leases, news: Some(update) })
     }
 }
 

@@ -1,5 +1,5 @@
 //! How a ledger came to be where it is: the states that trainers have loaded, and the recoveries from a lost store. Its
-//! generation rises with each of them, so that no worker takes old news for new.
+//! generation rises with each of them, so that no worker takes an old update for a new one.
 
 use forebay_plan::MAX_EPOCH;
 use forebay_proto::v1::{Recovery, StoredHead};
@@ -10,7 +10,7 @@ use super::loads::Loads;
 /// Recoveries that are remembered.
 const REMEMBERED: usize = 16;
 /// By how much a recovery raises the generation. Restores may have raised it since the snapshot, each by one, and a daemon that
-/// has heard of them takes no news of an older generation.
+/// has heard of them takes no update of an older generation.
 const STRIDE: u64 = 1 << 16;
 
 /// See the module.

@@ -227,7 +227,7 @@ impl Ledger {
 
     /// What it tells all workers that have it open: how far its epochs are, who has the last positions of one, whether others wait
     /// for them, and whether the run has failed (semantics rules 34, 35 and 41).
-    pub(crate) fn news(&mut self) -> LedgerNews {
+    pub(crate) fn latest_update(&mut self) -> LedgerNews {
         let progress = self.progress();
         let epoch = progress.floor;
         // First those that have had them for longest.

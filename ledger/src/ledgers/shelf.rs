@@ -256,7 +256,7 @@ mod tests {
                     let (mut changes, mut others) = (Vec::new(), Vec::new());
                     ledger.take_changes("", &mut changes);
                     let same = shelf.shown_one(name).unwrap();
-                    prop_assert_eq!(same.news(), ledger.news());
+                    prop_assert_eq!(same.latest_update(), ledger.latest_update());
                     same.take_changes("", &mut others);
                     prop_assert_eq!(&changes, &others);
                     // What has changed is committed and told, and what nothing happens to is not even looked at.

@@ -9,10 +9,10 @@ use tokio::time::timeout;
 use crate::remote::{Served, block_on, remote};
 use crate::scene::{Daemon, Scene, TTL, spec};
 
-/// The news in the reply to a heartbeat.
+/// The update in the reply to a heartbeat.
 fn told(scene: &Scene, daemon: &Daemon, waits: bool) -> (Vec<String>, u64) {
-    let news = scene.call(daemon.beat(waits)).unwrap().news.unwrap();
-    (news.holders.into_iter().map(|holder| holder.worker).collect(), news.recalled)
+    let update = scene.call(daemon.beat(waits)).unwrap().news.unwrap();
+    (update.holders.into_iter().map(|holder| holder.worker).collect(), update.recalled)
 }
 
 #[test]
@@ -58,13 +58,13 @@ fn rule_35_nothing_is_recalled_for_a_worker_that_is_gone() {
     assert_eq!(told(&scene, &slow, false).1, 0);
 }
 
-/// The next news for which this holds.
-fn until(news: &mut mpsc::Receiver<LedgerNews>, is_meant: impl Fn(&LedgerNews) -> bool) {
-    while !is_meant(&next(news).expect("the news go on")) {}
+/// The next update for which this holds.
+fn until(updates: &mut mpsc::Receiver<LedgerNews>, is_meant: impl Fn(&LedgerNews) -> bool) {
+    while !is_meant(&next(updates).expect("the updates go on")) {}
 }
 
-fn next(news: &mut mpsc::Receiver<LedgerNews>) -> Option<LedgerNews> {
-    block_on(async { timeout(Duration::from_secs(60), news.recv()).await.expect("it is told in time") })
+fn next(updates: &mut mpsc::Receiver<LedgerNews>) -> Option<LedgerNews> {
+    block_on(async { timeout(Duration::from_secs(60), updates.recv()).await.expect("it is told in time") })
 }
 
 #[test]
@@ -75,16 +75,16 @@ fn rule_34_a_worker_that_follows_its_ledger_is_told_of_changes_that_others_make(
     let handle = remote(&[&socket]);
     let (follower, mut other) = (scene.daemon("follower", 1), scene.daemon("other", 1));
     let follow = || block_on(handle.follow(follower.caller()));
-    let mut news = follow();
-    until(&mut news, |now| now.progress.is_some_and(|progress| progress.drained == 0));
+    let mut updates = follow();
+    until(&mut updates, |now| now.progress.is_some_and(|progress| progress.drained == 0));
     let lease = other.lease(&scene);
-    until(&mut news, |now| now.holders.first().is_some_and(|holder| holder.worker == "other"));
+    until(&mut updates, |now| now.holders.first().is_some_and(|holder| holder.worker == "other"));
     scene.call(follower.beat(true)).unwrap();
-    until(&mut news, |now| now.recalled == 1);
+    until(&mut updates, |now| now.recalled == 1);
     other.ack(&scene, scene.delivered(&lease));
-    until(&mut news, |now| now.progress.is_some_and(|progress| progress.floor == 1) && now.holders.is_empty());
-    scene.handle().end_news();
-    assert_eq!(next(&mut news), None, "it follows nobody any more");
+    until(&mut updates, |now| now.progress.is_some_and(|progress| progress.floor == 1) && now.holders.is_empty());
+    scene.handle().end_updates();
+    assert_eq!(next(&mut updates), None, "it follows nobody any more");
     // Who asks again is told nothing by a coordinator that ends.
     let mut again = follow();
     while let Some(now) = next(&mut again) {
@@ -113,14 +113,14 @@ fn rule_34_a_coordinator_that_is_not_sure_to_lead_ends_its_news_so_that_its_work
     let handle = remote(&[&socket]);
     let (follower, mut other) = (scene.daemon("follower", 1), scene.daemon("other", 1));
     let follow = || block_on(handle.follow(follower.caller()));
-    let mut news = follow();
-    until(&mut news, |now| now.progress.is_some());
+    let mut updates = follow();
+    until(&mut updates, |now| now.progress.is_some());
     scene.store.make_unsure(true);
     scene.call(follower.beat(false)).unwrap_err();
-    while next(&mut news).is_some() {}
+    while next(&mut updates).is_some() {}
     assert_eq!(next(&mut follow()), None, "it does not know what there is to tell");
     scene.store.make_unsure(false);
-    let mut news = follow();
+    let mut updates = follow();
     other.lease(&scene);
-    until(&mut news, |now| now.holders.first().is_some_and(|holder| holder.worker == "other"));
+    until(&mut updates, |now| now.holders.first().is_some_and(|holder| holder.worker == "other"));
 }

@@ -1,4 +1,4 @@
-//! The latest news of the ledgers that workers follow.
+//! The latest updates of the ledgers that workers follow.
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
@@ -9,14 +9,14 @@ use forebay_proto::v1::LedgerNews;
 use parking_lot::Mutex;
 use tokio::sync::watch;
 
-/// The followers of each ledger of a coordinator, with its latest news.
+/// The followers of each ledger of a coordinator, with its latest update.
 #[derive(Clone, Debug, Default)]
-pub struct NewsBoard(Arc<Mutex<Followed>>);
+pub struct UpdateChannels(Arc<Mutex<Followed>>);
 
 #[derive(Debug, Default)]
 struct Followed {
     by_ledger: BTreeMap<String, watch::Sender<LedgerNews>>,
-    /// Names of ledgers that workers began to follow since the last news. Such a ledger need not exist.
+    /// Names of ledgers that workers began to follow since the last update. Such a ledger need not exist.
     begun: BTreeSet<String>,
     /// Changes when workers that wait for tasks should ask again.
     stirs: watch::Sender<u64>,
@@ -24,8 +24,8 @@ struct Followed {
     has_ended: bool,
 }
 
-impl NewsBoard {
-    /// The latest news of a ledger, and those that come.
+impl UpdateChannels {
+    /// The latest update of a ledger, and those that come.
     pub(crate) fn follow(&self, ledger: &str) -> watch::Receiver<LedgerNews> {
         let Followed { by_ledger, begun, has_ended, .. } = &mut *self.0.lock();
         if *has_ended {
@@ -45,21 +45,21 @@ impl NewsBoard {
         let mut changed = ledgers.take_touched();
         changed.append(&mut followed.begun);
         for name in changed {
-            let Entry::Occupied(news) = followed.by_ledger.entry(name) else { continue };
-            match ledgers.news(news.key()).filter(|_| news.get().receiver_count() > 0) {
+            let Entry::Occupied(updates) = followed.by_ledger.entry(name) else { continue };
+            match ledgers.latest_update(updates.key()).filter(|_| updates.get().receiver_count() > 0) {
                 Some(now) => {
-                    news.get().send_if_modified(|known| {
+                    updates.get().send_if_modified(|known| {
                         let is_new = *known != now;
                         *known = now;
                         is_new
                     });
                 }
-                None => drop(news.remove()),
+                None => drop(updates.remove()),
             }
         }
     }
 
-    /// The news end for all who follow them. They may follow again.
+    /// The updates end for all who follow them. They may follow again.
     pub fn clear(&self) {
         self.0.lock().by_ledger.clear();
     }
@@ -69,7 +69,7 @@ impl NewsBoard {
         self.0.lock().stirs.subscribe()
     }
 
-    /// Ends the news for all workers.
+    /// Ends the updates for all workers.
     pub fn end(&self) {
         *self.0.lock() = Followed { has_ended: true, ..Followed::default() };
     }
