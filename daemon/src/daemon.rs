@@ -30,7 +30,7 @@ use forebay_sources::SourceError;
 use thiserror::Error;
 use tokio::sync::watch;
 
-use crate::config::{CacheSettingError, Config, Surroundings};
+use crate::config::{CacheSettingError, Change, Config, Surroundings};
 use admission::Admitted;
 pub(crate) use admission::{AdmissionRefusal, Request};
 use configuration::{Configuration, ReloadError};
@@ -248,7 +248,7 @@ impl Daemon {
         let _alone = self.streams.configuration().alone().await;
         let mut reply = ReloadReply::default();
         if let Some(next) = self.streams.configuration().read_again().await? {
-            let change = self.config().change(&next, |name| self.streams.is_open(name));
+            let change = Change::between(&self.config(), &next, |name| self.streams.is_open(name));
             self.streams.replace(&change).await;
             (reply.taken, reply.refused) = (change.taken, change.refused);
         }

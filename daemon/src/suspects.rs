@@ -4,12 +4,12 @@ use std::io;
 
 use forebay_road::make_suspects;
 
-use crate::config::StreamSection;
+use crate::config::stream::pictures;
 
 /// Makes what the daemon asks for, until the socket closes.
 ///
 /// # Errors
 /// Standard input is no such socket, or what comes over it is no request.
 pub fn run() -> io::Result<()> {
-    make_suspects(StreamSection::pictures)
+    make_suspects(pictures)
 }

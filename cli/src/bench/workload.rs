@@ -55,7 +55,7 @@ impl Workload {
 
     /// The dataset, for people.
     pub(super) fn dataset(&self) -> String {
-        self.section().dataset()
+        self.section().dataset.name()
     }
 
     /// Where the ledger of the stream is or would be, if it is kept on this machine. That of the measurement is on the same disk.

@@ -16,14 +16,14 @@ pub struct Change {
     pub refused: Vec<String>,
 }
 
-impl Config {
-    /// Moves from this configuration to the next one. New streams and new limits are adopted.
-    pub fn change(&self, next: &Self, is_open: impl Fn(&str) -> bool) -> Change {
-        let mut change = Change { config: self.clone(), replaced: Vec::new(), taken: Vec::new(), refused: Vec::new() };
-        change.limits(self, next);
-        change.fixed(self, next);
+impl Change {
+    /// From a configuration to the next one. New streams and new limits are adopted.
+    pub fn between(now: &Config, next: &Config, is_open: impl Fn(&str) -> bool) -> Self {
+        let mut change = Self { config: now.clone(), replaced: Vec::new(), taken: Vec::new(), refused: Vec::new() };
+        change.limits(now, next);
+        change.fixed(now, next);
         for (name, settings) in &next.streams {
-            match self.streams.get(name) {
+            match now.streams.get(name) {
                 None => {
                     change.taken.push(format!("streams.{name}"));
                     change.config.streams.insert(name.clone(), settings.clone());
@@ -37,7 +37,7 @@ impl Config {
                 Some(_) => {}
             }
         }
-        for name in self.streams.keys().filter(|name| !next.streams.contains_key(*name)) {
+        for name in now.streams.keys().filter(|name| !next.streams.contains_key(*name)) {
             if is_open(name) {
                 let reason = "is open, and ends only with the daemon";
                 change.refused.push(format!("streams.{name}: the stream {reason}"));
@@ -49,9 +49,7 @@ impl Config {
         }
         change
     }
-}
 
-impl Change {
     /// What counts from the next stream, ring or end on.
     fn limits(&mut self, old: &Config, next: &Config) {
         let (ring, read, decode) = (old.ring != next.ring, old.prefetch != next.prefetch, &mut self.config.decode);
@@ -125,7 +123,7 @@ mod tests {
         let next = format!(
             "drain_timeout = \"5s\"\n[ring]\nmemory = \"1gb\"\n[streams.new]\nsource = \"/c\"\nbatch_size = 4\nsize = 16\n{OLD}"
         );
-        let change = config(OLD).change(&config(&next), |_| true);
+        let change = Change::between(&config(OLD), &config(&next), |_| true);
         assert_eq!(change.refused, [""; 0]);
         assert_eq!(change.taken.len(), 3, "{:?}", change.taken);
         assert_eq!(change.config.streams.len(), 3);
@@ -137,7 +135,7 @@ mod tests {
     fn what_an_open_stream_cannot_change_is_refused_by_name_and_stays() {
         let next = OLD.replace("batch_size = 4", "batch_size = 8\nunix_group = \"trainers\"");
         let next = config(&format!("{next}\n[decode]\nthreads = 3\n"));
-        let change = config(OLD).change(&next, |name| name == "train");
+        let change = Change::between(&config(OLD), &next, |name| name == "train");
         assert_eq!(change.refused.len(), 2, "{:?}", change.refused);
         assert!(change.refused[0].starts_with("[decode]:"), "{:?}", change.refused);
         assert!(change.refused[1].starts_with("streams.train.batch_size:"), "{:?}", change.refused);
@@ -151,7 +149,7 @@ mod tests {
 
     #[test]
     fn a_stream_that_is_left_out_goes_unless_it_is_open() {
-        let change = config(OLD).change(&Config::default(), |name| name == "train");
+        let change = Change::between(&config(OLD), &Config::default(), |name| name == "train");
         assert_eq!(change.config.streams.keys().collect::<Vec<_>>(), ["train"]);
         assert_eq!((change.replaced.as_slice(), change.refused.len()), (&["eval".to_owned()][..], 1));
     }

@@ -90,15 +90,15 @@ impl Found {
         for (name, stream) in &config.streams {
             let key = |key: &str| format!("streams.{name}.{key}");
             let SourceRights { readers, objects } = config.sources.rights();
-            let options = Options { readers, objects, ..stream.options() };
-            if let Some(sources) = &stream.source
+            let options = Options { readers, objects, ..stream.dataset.options() };
+            if let Some(sources) = &stream.dataset.source
                 && let Err(error) = forebay_formats::check_all(sources, &options)
             {
                 self.add(key("source"), format!("cannot be used. {error}"));
             }
             // A store is asked when the dataset is opened: it may be out for now.
             if let Some(root) =
-                stream.root.as_ref().filter(|root| root.to_str().is_none_or(|root| !root.contains("://")))
+                stream.dataset.root.as_ref().filter(|root| root.to_str().is_none_or(|root| !root.contains("://")))
             {
                 self.path(key("root"), root);
             }
@@ -129,7 +129,7 @@ impl Found {
         let (mut counted, mut taken) = (Vec::new(), 0u64);
         for (name, stream) in &config.streams {
             let Some(cache) = stream.settings.cache else { continue };
-            let shared = (&stream.source, &stream.root, cache);
+            let shared = (&stream.dataset.source, &stream.dataset.root, cache);
             if counted.contains(&shared) {
                 continue;
             }

@@ -3,6 +3,7 @@
 mod agreement;
 mod cache;
 mod columns;
+mod dataset;
 mod delivery;
 mod keys;
 mod mixing;
@@ -13,19 +14,18 @@ mod sharding;
 mod shuffle;
 mod views;
 
-use std::path::PathBuf;
-
 use forebay_pixels::Recipe;
 use forebay_road::keys;
 use forebay_road::settings::{Home, Key, StreamSettings, Who};
-use forebay_sources::{ColumnMap, Labels, Options, OwnOptions};
 use serde_json::{Map, Value};
 
 use super::mistake::{Mistake, Mistakes};
 use super::ring::Ring;
 use super::table::Table;
-use super::value::{choice, flag, path, text, unix_group};
+use super::value::{text, unix_group};
+pub use dataset::DatasetSection;
 pub(super) use keys::{all, example, schema};
+pub(crate) use pictures::pictures;
 
 /// The keys that only the section has, beside those that say how pictures are made and handed out.
 const KEYS: &[Key] = keys! {
@@ -52,20 +52,8 @@ const KEYS: &[Key] = keys! {
 /// `[streams.NAME]`, checked: where the dataset is, what the stream does with it, and who may attach.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StreamSection {
-    /// Path or URL of the dataset, or of each source that it is made of. `None` if a Loader sends a list of files.
-    pub source: Option<Vec<String>>,
-    /// Folder that relative paths of a CSV or list start from.
-    pub root: Option<PathBuf>,
-    /// What becomes a label.
-    pub labels: Labels,
-    /// Which parts of a record become columns.
-    pub columns: ColumnMap,
-    /// Which masks become columns.
-    pub masks: ColumnMap,
-    /// What belongs to the dataset's scheme alone.
-    pub source_options: OwnOptions,
-    /// The dataset's index, or "none". `None`: the one in the folder of indexes.
-    pub index: Option<PathBuf>,
+    /// The dataset.
+    pub dataset: DatasetSection,
     /// Name of the run.
     pub run: Option<String>,
     /// Unix group whose members may attach: its name, or its number as text.
@@ -102,20 +90,19 @@ impl StreamSection {
         Self::from_object(&written, ring, Writer::Loader)
     }
 
-    /// How its dataset is opened.
-    pub fn options(&self) -> Options {
-        let (columns, own) = (self.columns.clone(), self.source_options.clone());
-        let masks = self.masks.clone();
-        let mut options = Options { labels: self.labels, columns, masks, own, ..Options::default() };
-        if let Some(root) = &self.root {
-            options.own.set("root", root.to_string_lossy());
-        }
-        options
+    /// Its keys as they were written, in JSON.
+    pub(crate) fn document(&self) -> String {
+        Value::Object(self.written.clone()).to_string()
     }
 
-    /// The dataset's name for people.
-    pub fn dataset(&self) -> String {
-        self.source.as_ref().map_or_else(|| "a list of files".into(), |sources| sources.join(", "))
+    /// Checks the settings that a Loader gives with `stream:NAME`. They may be left out, and must agree if they are
+    /// given. Every difference is reported. Keys that belong to the trainer, such as `shard_id` and `rank`, are ignored.
+    ///
+    /// # Errors
+    /// All that differs.
+    pub fn agree(&self, given: &Value) -> Result<(), Mistakes> {
+        let list = agreement::differences(self, given);
+        if list.is_empty() { Ok(()) } else { Err(Mistakes { document: LOADER.to_owned(), list }) }
     }
 
     fn from_object(written: &Map<String, Value>, ring: &Ring, writer: Writer) -> Result<Self, Mistakes> {
@@ -136,12 +123,12 @@ impl StreamSection {
 
     /// Nothing if a key that has no default is absent or wrong; then there is a mistake.
     fn read(table: &mut Table<'_, '_>, ring: &Ring, writer: Writer) -> Option<Self> {
-        let source = source(table, writer);
+        let source = dataset::source(table, writer);
         let sharding = sharding::read(table, writer);
         let batch_size = sharding::batch_size(table, sharding);
         let shuffle = shuffle::read(table);
         let recipe = table.recipe(shuffle.is_on());
-        let complete = batch_size.is_some() && recipe.is_some();
+        let complete = source.is_some() && batch_size.is_some() && recipe.is_some();
         let named_views = recipe.as_ref().map(|recipe| table.named_views(recipe)).unwrap_or_default();
         // If one of the two is missing, the other keys are still read, so that all mistakes are reported at once.
         let recipe = recipe.unwrap_or_else(|| Recipe::training(1).expect("its shape is fixed"));
@@ -161,16 +148,7 @@ impl StreamSection {
         let (mixing, mixing_per_batch) = mixing::read(table);
         let default = StreamSettings { columns: columns.only, views, mixing, mixing_per_batch, ..default };
         let section = Self {
-            columns: columns.map,
-            masks: table.take("masks", columns::masks).unwrap_or_default(),
-            source_options: table.take("source_options", columns::options).unwrap_or_default(),
-            index: table.take("index", path),
-            root: table.take("root", path),
-            labels: table.take_or(
-                "labels",
-                Labels::Auto,
-                choice(&[("auto", Labels::Auto), ("text", Labels::Text), ("none", Labels::None)]),
-            ),
+            dataset: DatasetSection::read(table, source.flatten(), columns.map),
             run: table.take("run", text),
             unix_group: table.take("unix_group", unix_group),
             settings: {
@@ -178,7 +156,6 @@ impl StreamSection {
                 settings(table, StreamSettings { cache, ..default })
             },
             written: table.values().clone(),
-            source: source?,
         };
         complete.then_some(section)
     }
@@ -189,36 +166,4 @@ fn settings(table: &mut Table<'_, '_>, default: StreamSettings) -> StreamSetting
     let mut settings = default;
     settings.read(table);
     settings
-}
-
-/// The dataset: `source`, or from a Loader `files = true`, whose list comes beside the settings. The outer `None` is a
-/// mistake.
-#[expect(clippy::option_option, reason = "absent and wrong are two things here, and only this file sees both")]
-fn source(table: &mut Table<'_, '_>, writer: Writer) -> Option<Option<Vec<String>>> {
-    let files = match writer {
-        Writer::Loader => table.take_or("files", false, flag),
-        Writer::Configuration => false,
-    };
-    let source = table.take("source", mixture::sources);
-    let stream = source.as_ref().and_then(|sources| sources.iter().find(|source| source.starts_with("stream:")));
-    match (&source, files) {
-        (Some(_), false) if let Some(stream) = stream => {
-            table.mistake(
-                "source",
-                format!("is \"{stream}\", but a stream cannot be the source of another; give a path."),
-            );
-            None
-        }
-        (Some(_), true) => {
-            table.mistake("source", "cannot be combined with files; give one of the two.");
-            None
-        }
-        (Some(_), false) => Some(source),
-        (None, true) => Some(None),
-        (None, false) if table.has("source") => None,
-        (None, false) => {
-            table.mistake("source", "is missing; give the path of a dataset, such as a folder or a .csv file. docs/sources.md lists the formats.");
-            None
-        }
-    }
 }

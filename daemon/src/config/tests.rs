@@ -224,7 +224,7 @@ fn a_loader_says_everything_that_a_table_can_say() {
     settings["shard_id"] = json!(3);
     let by_loader = loader(&settings).unwrap();
     assert_eq!(by_loader.settings.recipe, stream.settings.recipe);
-    assert_eq!(stream.labels, Labels::Text);
+    assert_eq!(stream.dataset.labels, Labels::Text);
     assert!(stream.settings.pin_memory && by_loader.settings.pin_memory);
     assert_eq!((stream.settings.decode_gpu, by_loader.settings.decode_gpu), (Some(1), Some(1)));
     assert_eq!(
@@ -282,7 +282,7 @@ fn a_loader_may_send_null_for_what_it_leaves_out_and_a_list_in_place_of_a_source
         "source": null, "files": true, "batch_size": 4, "size": 32, "transform": null, "run": null, "max_failures": 3
     }))
     .unwrap();
-    assert_eq!(stream.source, None);
+    assert_eq!(stream.dataset.source, None);
     assert_eq!(stream.settings.max_failures, Some(MaxFailures::Count(3)));
     assert_eq!(stream.settings.recipe, Recipe::evaluation(32).unwrap());
 }
@@ -308,7 +308,7 @@ fn rule_6_settings_without_a_fixed_output_shape_are_refused() {
 fn serving_a_path_is_one_stream_for_training() {
     let config = Config::for_paths(&["/data/train".to_owned()]).unwrap();
     let stream = &config.streams[DEFAULT_STREAM];
-    assert_eq!(stream.source.as_deref(), Some(&["/data/train".to_owned()][..]));
+    assert_eq!(stream.dataset.source.as_deref(), Some(&["/data/train".to_owned()][..]));
     assert_eq!(stream.settings.shuffle, Shuffle::Records);
     assert_eq!(Config { streams: BTreeMap::new(), ..config }, Config::default());
 }

@@ -34,7 +34,7 @@ fn closed_of(wanted: &Wanted, gates: &Mutex<Gates>) -> Vec<ClosedStream> {
     let shown = |(asked, closed): (Option<AskedPart>, Closed)| ClosedStream {
         name: asked.and_then(part).map_or_else(|| stream.clone(), |part| format!("{stream} ({part})")),
         run: run.clone(),
-        source: wanted.section.source.as_ref().map(|sources| sources.join(", ")).unwrap_or_default(),
+        source: wanted.section.dataset.source.as_ref().map(|sources| sources.join(", ")).unwrap_or_default(),
         opening: matches!(closed, Closed::Opening),
         failure: match closed {
             Closed::Failed(reason) => reason.to_string(),

@@ -29,7 +29,7 @@ pub(super) async fn dataset(
     files: Option<Arc<Vec<u8>>>,
     terms: DatasetTerms,
 ) -> Result<Arc<dyn Source>, OpenError> {
-    let (names, options) = (section.source.clone().unwrap_or_default(), options(section, terms));
+    let (names, options) = (section.dataset.source.clone().unwrap_or_default(), options(section, terms));
     let only = section.settings.columns.clone();
     // A thread of its own: a file system that does not answer keeps it, and nothing else.
     let open = move || match files {
@@ -40,7 +40,7 @@ pub(super) async fn dataset(
     let source: Arc<dyn Source> = Arc::from(opened?);
     if let Some(factor) = factor(section.settings.shuffle, source.as_ref()) {
         tracing::warn!(
-            dataset = section.dataset(),
+            dataset = section.dataset.name(),
             "shuffle = true reads up to {factor:.1} times the dataset's bytes in each epoch: {factor:.1} records on \
              average are read at once, but are needed at different times. Set shuffle = \"grains\" to read less \
              (docs/operating.md)"
@@ -60,7 +60,7 @@ pub fn open_dataset(
 ) -> Result<Box<dyn Source>, OpenError> {
     let cache = config.sources.disk_cache(surroundings)?;
     let terms = DatasetTerms { byte_limit: config.decode.limits.bytes, rights: config.sources.rights(), cache };
-    let names = section.source.clone().unwrap_or_default();
+    let names = section.dataset.source.clone().unwrap_or_default();
     let only = section.settings.columns.as_deref();
     Ok(with_columns(&options(section, terms), only, |options| forebay_formats::open_all(&names, options))?)
 }
@@ -89,12 +89,12 @@ fn with_columns(
 /// How a stream's dataset is opened.
 fn options(section: &StreamSection, terms: DatasetTerms) -> Options {
     let DatasetTerms { byte_limit, rights: SourceRights { readers, objects }, cache } = terms;
-    Options { byte_limit, readers, objects, cache, index: index(section), ..section.options() }
+    Options { byte_limit, readers, objects, cache, index: index(section), ..section.dataset.options() }
 }
 
 /// The index that the settings name, or the folder of indexes.
 fn index(section: &StreamSection) -> IndexChoice {
-    match &section.index {
+    match &section.dataset.index {
         Some(none) if none.as_os_str() == "none" => IndexChoice::Never,
         Some(file) => IndexChoice::File(file.clone()),
         None => Surroundings::of_process().index_dir().map_or(IndexChoice::Never, IndexChoice::Folder),

@@ -36,7 +36,7 @@ pub(super) fn private_ledger(
         return Err(reason);
     };
     // A single source has the name that it had before there could be several.
-    let sources = section.source.as_ref().map(|sources| sources.join("\0")).unwrap_or_default();
+    let sources = section.dataset.source.as_ref().map(|sources| sources.join("\0")).unwrap_or_default();
     let stream = blake3::hash(files.unwrap_or(sources.as_bytes())).to_hex()[..16].to_owned();
     Ok((Ledgers::File(folder.join(format!("{run}.redb"))), run.clone(), stream))
 }

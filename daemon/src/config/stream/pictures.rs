@@ -4,26 +4,19 @@ use forebay_road::settings::StreamSettings;
 use serde_json::Value;
 
 use super::super::table::Table;
-use super::{StreamSection, cache, settings, shuffle, views};
+use super::{cache, settings, shuffle, views};
 
-impl StreamSection {
-    /// Its keys as they were written, in JSON.
-    pub(crate) fn document(&self) -> String {
-        Value::Object(self.written.clone()).to_string()
-    }
-
-    /// How pictures are made by such a [document](Self::document): the recipe and the views, and what they depend on. It was
-    /// checked when its stream was opened. Nothing if it is none.
-    pub(crate) fn pictures(document: &str) -> Option<StreamSettings> {
-        let Ok(Value::Object(written)) = serde_json::from_str(document) else { return None };
-        let mut mistakes = Vec::new();
-        let mut table = Table::new(&written, &mut mistakes);
-        let shuffle = shuffle::read(&mut table);
-        let recipe = table.recipe(shuffle.is_on())?;
-        let named = table.named_views(&recipe);
-        let views = views::read(&mut table, shuffle.is_on(), &recipe, named);
-        let cache = cache::read(&mut table, &recipe);
-        let read = settings(&mut table, StreamSettings { shuffle, views, cache, ..StreamSettings::new(1, recipe) });
-        mistakes.is_empty().then_some(read)
-    }
+/// How pictures are made by a stream with this [document](super::StreamSection::document): the recipe and the views, and
+/// what they depend on. It was checked when its stream was opened. Nothing if it is none.
+pub(crate) fn pictures(document: &str) -> Option<StreamSettings> {
+    let Ok(Value::Object(written)) = serde_json::from_str(document) else { return None };
+    let mut mistakes = Vec::new();
+    let mut table = Table::new(&written, &mut mistakes);
+    let shuffle = shuffle::read(&mut table);
+    let recipe = table.recipe(shuffle.is_on())?;
+    let named = table.named_views(&recipe);
+    let views = views::read(&mut table, shuffle.is_on(), &recipe, named);
+    let cache = cache::read(&mut table, &recipe);
+    let read = settings(&mut table, StreamSettings { shuffle, views, cache, ..StreamSettings::new(1, recipe) });
+    mistakes.is_empty().then_some(read)
 }

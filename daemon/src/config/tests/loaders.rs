@@ -24,7 +24,7 @@ fn rule_45_masks_are_a_table_of_names_and_folders() {
     let settings =
         |key: &str, value: Value| loader(&json!({ "source": "/d", "batch_size": 4, "size": 32, key: value }));
     let stream = settings("masks", json!({ "seg": "SegmentationClass" })).unwrap();
-    assert_eq!(stream.options().masks.parts("seg"), Some(vec!["SegmentationClass"]));
+    assert_eq!(stream.dataset.options().masks.parts("seg"), Some(vec!["SegmentationClass"]));
     assert_eq!(settings("mask_fill", json!(7)).unwrap().settings.mask_fill, Some(7));
     assert_eq!(settings("seed", json!(0)).unwrap().settings.mask_fill, None);
     for (key, value) in [("masks", json!(["seg"])), ("masks", json!({ "seg": [] })), ("mask_fill", json!(65536))] {

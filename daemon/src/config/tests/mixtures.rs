@@ -12,13 +12,13 @@ fn settings(more: &Value) -> Result<StreamSection, Mistakes> {
 #[test]
 fn rule_58_a_list_of_sources_may_have_weights_and_one_source_is_as_before() {
     let stream = settings(&json!({})).unwrap();
-    assert_eq!(stream.source.as_deref(), Some(&["/a".to_owned(), "tar:/b.tar".to_owned()][..]));
-    assert_eq!((stream.dataset().as_str(), &stream.settings.weights), ("/a, tar:/b.tar", &None));
+    assert_eq!(stream.dataset.source.as_deref(), Some(&["/a".to_owned(), "tar:/b.tar".to_owned()][..]));
+    assert_eq!((stream.dataset.name().as_str(), &stream.settings.weights), ("/a, tar:/b.tar", &None));
     assert_eq!(stream.settings.repeats.get(), 1);
     let stream = settings(&json!({ "weights": [3, 0.5], "repeats": 2, "shuffle": true })).unwrap();
     assert_eq!((stream.settings.weights, stream.settings.repeats.get()), (Some(vec![3.0, 0.5]), 2));
     let single = settings(&json!({ "source": "/a" })).unwrap();
-    assert_eq!(single.source, settings(&json!({ "source": ["/a"] })).unwrap().source);
+    assert_eq!(single.dataset.source, settings(&json!({ "source": ["/a"] })).unwrap().dataset.source);
 }
 
 #[test]

@@ -106,7 +106,7 @@ impl Streams {
     async fn open(self: Arc<Self>, wanted: Arc<Wanted>) -> Outcome<Arc<Served>> {
         let identity = self.identify(&wanted);
         let name = identity.to_string();
-        tracing::info!(stream = name, source = wanted.section.dataset(), "opening the stream");
+        tracing::info!(stream = name, source = wanted.section.dataset.name(), "opening the stream");
         let opened = async {
             let source = self.dataset(&wanted).await?;
             let Wanted { key, shard, section, trainer, ledgers, .. } = &*wanted;
@@ -114,7 +114,7 @@ impl Streams {
                 identity,
                 settings: section.settings.of_part(*shard),
                 document: section.document(),
-                dataset: OpenDataset { name: section.dataset(), source },
+                dataset: OpenDataset { name: section.dataset.name(), source },
                 prefetch: self.configuration.now().prefetch.clone(),
                 ledger: LedgerAccess {
                     coordinator: self.coordinator(ledgers).await?,
