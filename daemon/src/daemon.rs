@@ -194,7 +194,7 @@ impl Daemon {
     /// Ends every stream when the daemon ends. No stream is opened any more. Streams that are being opened are not
     /// waited for.
     pub(crate) async fn close(&self, drain: Duration) {
-        self.streams.close(drain).await;
+        streams::close(&self.streams, drain).await;
     }
 
     /// The streams that run.

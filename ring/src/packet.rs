@@ -8,8 +8,8 @@ use std::os::fd::OwnedFd;
 use bytemuck::{NoUninit, Pod};
 
 use crate::message::{
-    Ack, Attach, Call, ClaimSum, Held, MessageKind, Missed, NewRing, Number, Offer, PACKET_LEN, Release,
-    SUMS_PER_ACK, Text, Welcome, attach_flags, attach_join,
+    Ack, Attach, Call, ClaimSum, Held, MessageKind, Missed, NewRing, Number, Offer, PACKET_LEN, Release, SUMS_PER_ACK,
+    Text, Welcome, attach_flags, attach_join,
 };
 
 use crate::pixels::Pixels;

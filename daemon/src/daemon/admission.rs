@@ -16,7 +16,7 @@ use thiserror::Error;
 use crate::config::StreamSection;
 use crate::daemon::gates::StreamKey;
 use crate::daemon::private_ledger::private_ledger;
-use crate::daemon::streams::{Entered, Streams};
+use crate::daemon::streams::{Entered, Streams, leave_unfit};
 use crate::daemon::wanted::Wanted;
 use crate::group::{self, Unnamed};
 
@@ -181,7 +181,7 @@ impl Admission<'_> {
         let wanted = streams.configuration().wanted(name, None, Some(self.trainer.clone()));
         let mut wanted = wanted.ok_or_else(|| (text_code::NOT_FOUND, streams.configuration().no_stream(name)))?;
         wanted.shard = fits(&wanted.section)?;
-        streams.leave_unfit(&wanted).await;
+        leave_unfit(streams, &wanted).await;
         let opened = streams.enter(wanted).await;
         let (served, stays) =
             opened.map_err(|error| (error.code(), format!("stream \"{name}\" cannot be opened: {error}")))?;
@@ -217,7 +217,7 @@ fn groups(peer: &Peer) -> String {
 /// was opened, is reopened.
 async fn suited(streams: &Arc<Streams>, wanted: Wanted) -> Result<Entered, AdmissionRefusal> {
     loop {
-        streams.leave_unfit(&wanted).await;
+        leave_unfit(streams, &wanted).await;
         let (served, stays) = streams.enter(wanted.clone()).await.map_err(|error| (error.code(), error.to_string()))?;
         if served.section == wanted.section {
             return Ok((served, stays));

@@ -33,6 +33,6 @@ async fn a_stream_that_is_waited_for_is_what_a_reload_makes_of_it_or_is_refused(
 #[tokio::test(flavor = "multi_thread")]
 async fn a_private_stream_that_has_ended_already_leaves_no_gate() {
     let streams = streams(Config::default(), DaemonKind::Private { runs: None });
-    streams.end_private(&StreamKey { run: "r".into(), stream: "s".into() }, None).await;
+    ending::end_private(&streams, &StreamKey { run: "r".into(), stream: "s".into() }, None).await;
     assert_eq!(streams.gates.lock().close().len(), 0);
 }
