@@ -120,7 +120,7 @@ fn no_reply_comes_before_its_commit() {
     scene.restart();
     assert_eq!(scene.audit_lines(), Vec::<String>::new());
     assert_eq!(scene.call(request).unwrap().verdicts, [Verdict::Accepted as i32]);
-    assert_eq!(scene.audit()[0].delivered.count, 10);
+    assert_eq!(scene.audit()[0].sums.delivered.count, 10);
 }
 
 #[test]
@@ -158,7 +158,7 @@ fn nothing_is_answered_from_what_was_read_in_another_term() {
     let lease = daemon.lease(&scene);
     let before = scene.store.documents();
     daemon.ack(&scene, scene.delivered(&lease));
-    assert_eq!(scene.audit()[0].delivered.count, 10);
+    assert_eq!(scene.audit()[0].sums.delivered.count, 10);
     // Another process has led since, and what it has seen is another history.
     scene.store.set(&before);
     scene.store.elect(0);

@@ -66,7 +66,7 @@ fn rule_56_and_58_a_mixture_by_grains_adds_up_over_bad_records_restarts_and_stat
             if scene.spec.shard.is_none() {
                 assert_eq!(audit[2].sources.iter().map(|it| it.delivered).collect::<Vec<_>>(), [130, 41]);
             }
-            assert_eq!((audit[0].quarantined.count, audit[1].quarantined.count), (1, 0));
+            assert_eq!((audit[0].sums.quarantined.count, audit[1].sums.quarantined.count), (1, 0));
         };
         assert_eq!(scene.deliver_all(&mut daemon), Answer::DatasetDone);
         adds_up(&scene);
@@ -100,7 +100,7 @@ fn rule_56_epochs_of_grains_add_up_over_bad_records_and_restarts() {
         let audit = scene.audit();
         assert_eq!(audit.len(), 3);
         assert!(audit.iter().all(|epoch| epoch.verdict == Judgement::AddsUp), "{audit:?}");
-        assert_eq!((audit[0].quarantined.count, audit[1].quarantined.count), (1, 0));
+        assert_eq!((audit[0].sums.quarantined.count, audit[1].sums.quarantined.count), (1, 0));
     }
 }
 

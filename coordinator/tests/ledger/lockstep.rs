@@ -161,7 +161,7 @@ fn rule_40_each_step_has_the_same_records_for_1_2_4_and_8_ranks_and_each_ledger_
         assert_eq!(steps(&mut job), alone, "{world_size} ranks");
         let audits = job.audit();
         assert!(audits.iter().flatten().all(|epoch| epoch.verdict == Judgement::AddsUp), "{audits:?}");
-        let delivered: u64 = audits.iter().map(|rank| rank[0].delivered.count).sum();
+        let delivered: u64 = audits.iter().map(|rank| rank[0].sums.delivered.count).sum();
         assert_eq!(delivered, 300);
         assert_eq!(job.ranks[1].caller.ledger, format!("{world_size} ranks/train/rank-1-of-{world_size}"));
     }
@@ -234,7 +234,7 @@ fn rule_40_a_state_is_between_two_steps_and_behind_the_last_one_is_the_next_epoc
     assert_eq!(at(&job.state()), (0, 64));
     // What was delivered before the state stays on the account, and what came behind it is gone.
     let told = job.audit();
-    assert!(told.iter().all(|rank| rank[..].iter().all(|epoch| epoch.delivered.count == 16)), "{told:?}");
+    assert!(told.iter().all(|rank| rank[..].iter().all(|epoch| epoch.sums.delivered.count == 16)), "{told:?}");
     job.step();
     let lines: Vec<String> = job.audit()[0].iter().map(ToString::to_string).collect();
     assert_eq!(lines, ["epoch 0: 25 of 25 records accounted for (25 delivered), checksum equal"]);

@@ -186,7 +186,7 @@ fn rule_40_the_sums_are_kept_at_each_of_the_last_64_states() {
         let step = step as u64;
         one.restore(state);
         let epoch = account(&one).epochs.into_iter().next();
-        let (delivered, named) = epoch.map_or((0, 0), |epoch| (epoch.delivered.count, epoch.by_state.count));
+        let (delivered, named) = epoch.map_or((0, 0), |epoch| (epoch.sums.delivered.count, epoch.sums.by_state.count));
         assert_eq!(delivered + named, step * GLOBAL_BATCH, "step {step}");
         if named > 0 {
             by_state.push(step);
@@ -310,7 +310,7 @@ fn rule_40_a_rank_that_opens_its_ledger_late_begins_where_its_segment_does() {
     two.ranks[0].restore(&scene, &state).unwrap();
     two.ranks.push(rank(1));
     assert_eq!(two.step().unwrap().1.concat().len() as u64, GLOBAL_BATCH);
-    assert_eq!(account(&two).epochs[0].delivered.count, 2 * GLOBAL_BATCH);
+    assert_eq!(account(&two).epochs[0].sums.delivered.count, 2 * GLOBAL_BATCH);
 }
 
 #[test]
@@ -367,7 +367,7 @@ fn rule_40_after_random_stops_in_one_run_the_audit_of_all_segments_adds_up() {
             assert!(wrong.is_empty(), "seed {seed}, {records} records: {wrong:?} in {account:?}");
             if is_done {
                 assert_eq!(account.epochs.len() as u64, EPOCHS);
-                let delivered: u64 = account.epochs.iter().map(|epoch| epoch.delivered.count).sum();
+                let delivered: u64 = account.epochs.iter().map(|epoch| epoch.sums.delivered.count).sum();
                 assert_eq!(delivered, EPOCHS * records, "seed {seed}: each state has its sums, {account:?}");
                 break;
             }

@@ -129,7 +129,7 @@ fn rule_44_a_batch_that_every_group_has_consumed_is_owed_to_nobody() {
     tell(&scene, &mut daemon, AckRequest { items: vec![one], groups, ..AckRequest::default() });
     let mut daemon = scene.daemon("node", 2);
     assert_eq!(missed(&scene, &mut daemon, "slow"), []);
-    assert_eq!(scene.audit()[0].delivered.count, 5, "it counts once");
+    assert_eq!(scene.audit()[0].sums.delivered.count, 5, "it counts once");
 }
 
 #[test]
@@ -305,7 +305,7 @@ fn rule_44_leases_that_end_while_the_daemon_lives_take_nothing_back_that_a_group
     let again = daemon.lease(&scene);
     assert_eq!((again.start, again.end), (second.start, second.end), "the other one is granted again");
     assert_eq!(missed(&scene, &mut daemon, "slow"), slow_missed(1, 1, 5));
-    assert_eq!(scene.audit()[0].delivered.count, 5);
+    assert_eq!(scene.audit()[0].sums.delivered.count, 5);
 }
 
 #[test]

@@ -37,7 +37,7 @@ fn rule_9_no_number_of_deaths_quarantines_a_record_or_splits_a_lease() {
         }
         let mut last = reborn(&scene, "node", 21);
         assert_eq!(scene.deliver_all(&mut last), Answer::DatasetDone);
-        assert_eq!(scene.audit()[0].delivered.count, 37);
+        assert_eq!(scene.audit()[0].sums.delivered.count, 37);
     }
 }
 

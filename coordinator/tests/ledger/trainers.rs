@@ -217,7 +217,7 @@ fn rule_23_the_daemon_dies_between_the_loads_of_two_ranks_and_the_state_is_loade
     assert!(load(&scene, &mut next, &start, 9, 1).repeated);
     assert!(load(&scene, &mut next, &start, 7, 1).repeated, "it never heard that it was applied");
     finish(&scene, &mut next);
-    assert_eq!(scene.audit()[0].delivered.count, 40);
+    assert_eq!(scene.audit()[0].sums.delivered.count, 40);
     // Both have loaded it, so a rank that attaches later does not take the run back either.
     attend(&scene, &mut next, &[9, 11]);
     assert!(load(&scene, &mut next, &start, 11, 1).repeated);
