@@ -42,13 +42,15 @@ def podman(tool: Callable[..., Path]) -> Path:
 @pytest.fixture(scope="module")
 def images(
     podman: Path, binary: Path, wheel: Path, notices: dict[str, str], tmp_path_factory: pytest.TempPathFactory
-) -> Path:
+) -> Iterator[Path]:
     """The folder with the archives of both images, which podman has loaded."""
     folder = tmp_path_factory.mktemp("images")
     run(SCRIPTS / "image.sh", binary, folder, wheel, **notices)
     for archive in folder.glob("*.oci.tar"):
         run(podman, "load", "-i", archive)
-    return folder
+    yield folder
+    # Those of earlier runs have lost their names to these.
+    run(podman, "image", "prune", "--force")
 
 
 def loaded(images: Path, name: str) -> str:
