@@ -214,11 +214,6 @@ def documents() -> Tally:
     return check(VENV / "python", "scripts/settings.py") + pytests.run("deploy/tests/test_runbook.py")
 
 
-def ship() -> Tally:
-    """What is shipped beside the code, as a stranger would use it."""
-    return pytests.run("deploy/tests")
-
-
 def systemd() -> Tally:
     """What systemd itself says of the units."""
     command = ("scripts/units.sh",)
