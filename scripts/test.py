@@ -284,7 +284,6 @@ ASKED_FOR = {
     "simulation": simulation,
     "model": model,
     "msrv": msrv,
-    "ship": ship,
 }
 
 
