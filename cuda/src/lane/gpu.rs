@@ -8,7 +8,6 @@ use crate::compose::ComposeKernel;
 use crate::compose::beside::Site;
 use crate::driver::{Context, CudaError, Device, Driver, DriverError};
 use crate::error::LaneError;
-use crate::lane::kind::LaneKind;
 use crate::nvjpeg::{Account, Backend, Handle, Nvjpeg, NvjpegOpenError};
 use crate::places::Places;
 
@@ -98,11 +97,6 @@ impl Gpu {
     /// It has none.
     pub fn engines(&self) -> Result<(u32, u32), LaneError> {
         self.handle(Backend::Hardware)?.engines()
-    }
-
-    /// Why it has no lane of this kind.
-    pub fn lacks(&self, kind: LaneKind) -> Option<LaneError> {
-        kind.on_gpu().and_then(|lane| self.handle(lane.backend)).err()
     }
 
     pub(crate) fn context(&self) -> &Arc<Context> {

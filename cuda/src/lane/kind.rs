@@ -133,6 +133,13 @@ impl LaneKind {
     }
 }
 
+impl Gpu {
+    /// Why it has no such lane.
+    pub fn lacks(&self, kind: LaneKind) -> Option<LaneError> {
+        kind.on_gpu().and_then(|lane| self.handle(lane.backend)).err()
+    }
+}
+
 impl fmt::Display for LaneKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
