@@ -19,7 +19,7 @@ use super::budget::ReadBudget;
 use super::probe::{Probe, ProbeAnswer};
 use super::stage::ReadStage;
 use super::table::ReadTable;
-use super::{InFlight, Noted, ReadJob};
+use super::{InFlight, Noted, ReadJob, Silence};
 use crate::reason::Reason;
 
 /// The oldest read that fails or hangs.
@@ -35,15 +35,6 @@ pub(crate) struct Stall {
 
 /// Requests of a record without an answer, after which it is bad.
 const MOST_UNANSWERED: u32 = 2;
-
-/// What a read that is late means.
-#[derive(Clone, Copy)]
-pub(crate) enum Silence<'a> {
-    /// Its thread hangs. What it gives still counts.
-    Thread,
-    /// The request is made again, as after this outage of the record.
-    Request(&'a dyn Fn(u64) -> ReadError),
-}
 
 /// Reads that fail or hang, after which no further ones are begun.
 pub(super) const MOST_TROUBLED: usize = 64;
