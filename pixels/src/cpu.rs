@@ -6,6 +6,7 @@ pub(crate) mod jpeg;
 mod load;
 mod memory;
 pub(crate) mod other;
+pub(crate) mod probe;
 mod resize;
 mod sized;
 mod turn;

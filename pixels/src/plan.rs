@@ -6,6 +6,7 @@
 
 mod keypoint_shifts;
 mod objects;
+pub(crate) mod points;
 mod rect;
 pub(crate) mod stage;
 

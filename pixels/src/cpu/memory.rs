@@ -4,6 +4,7 @@
 use crate::cpu::Form;
 use crate::cpu::canvas::KEEP;
 use crate::cpu::load::Stored;
+use crate::cpu::probe::Probe;
 use crate::draw::Draw;
 use crate::fault::Limits;
 use crate::interpolation::Interpolation;
@@ -11,7 +12,6 @@ use crate::matching::Match;
 use crate::origin::Origin;
 use crate::plan::stage::{self, Frame, Stage};
 use crate::plan::{Plan, Rect, Step};
-use crate::probe::Probe;
 use crate::recipe::Recipe;
 use crate::scale::Scale;
 use crate::view::ViewOrder;
@@ -49,8 +49,8 @@ impl<'a> PictureMemory<'a> {
         self.recipe_bytes(origin, recipe, draw, limits, true)
     }
 
-    /// Bytes that [`upright`](crate::CpuDecoder::upright) and then [`transform`](crate::CpuDecoder::transform) take at most of a picture of this origin,
-    /// if decoding it takes so many.
+    /// Bytes that [`upright`](crate::CpuDecoder::upright) and then [`transform`](crate::CpuDecoder::transform) take at most of
+    /// a picture of this origin, if decoding it takes so many.
     fn upright_bytes(
         &mut self,
         (origin, decode): (&Origin, u64),
@@ -109,14 +109,15 @@ impl<'a> PictureMemory<'a> {
         probe.decode_bytes().saturating_add(self.recipe_bytes(&origin, recipe, draw, limits, false))
     }
 
-    /// Bytes that [`upright`](crate::CpuDecoder::upright) and then [`transform`](crate::CpuDecoder::transform) take at most. A picture that keeps its
-    /// size is not counted itself, since it is only made if there is room for it elsewhere.
+    /// Bytes that [`upright`](crate::CpuDecoder::upright) and then [`transform`](crate::CpuDecoder::transform) take at most. A
+    /// picture that keeps its size is not counted itself, since it is only made if there is room for it elsewhere.
     pub fn keep_bytes(&mut self, probe: &Probe, form: Form, recipe: &Recipe, draw: Draw, limits: &Limits) -> u64 {
         let origin = probe.origin(form.adjust_orientation);
         self.upright_bytes((&origin, probe.decode_bytes()), form, recipe, draw, limits)
     }
 
-    /// Bytes that [`decode_views`](crate::CpuDecoder::decode_views) takes at most. The decoded picture stays while the views are made.
+    /// Bytes that [`decode_views`](crate::CpuDecoder::decode_views) takes at most. The decoded picture stays while the views
+    /// are made.
     pub fn decode_views_bytes(&mut self, probe: &Probe, order: ViewOrder<'_>, limits: &Limits) -> u64 {
         if order.views.is_empty() {
             return self.decode_bytes(probe, order.recipe, order.draw, limits);

@@ -4,7 +4,7 @@ use serde::Deserialize;
 
 use super::shape::Shape;
 use crate::draw::Draws;
-use crate::mapping::add_plan;
+use crate::plan::points::add_plan;
 use crate::plan::{Plan, Rect};
 use crate::point_map::PointMap;
 
