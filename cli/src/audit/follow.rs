@@ -8,7 +8,7 @@ use std::time::Duration;
 use forebay_printable::printable;
 use forebay_proto::v1::AuditReply;
 
-use super::report::LedgerReport;
+use super::report::LedgerAuditReport;
 use super::{AuditAnswer, Audited};
 use crate::failure::Failure;
 
@@ -82,7 +82,7 @@ pub(super) fn follow(
         for ledger in ledgers.iter().filter(|(_, reply)| !reply.epochs.is_empty()) {
             let audited = Audited::new(ledger)?;
             audited.epochs.iter().for_each(|epoch| answer.add(epoch));
-            tell(&mut io::stdout().lock(), &LedgerReport::new(&audited), as_json)?;
+            tell(&mut io::stdout().lock(), &LedgerAuditReport::new(&audited), as_json)?;
         }
         if !ledgers.is_empty() && ledgers.iter().all(|(_, reply)| is_done(reply)) {
             return answer.end();
@@ -93,7 +93,7 @@ pub(super) fn follow(
 }
 
 /// A line for each epoch, each of its sources and each of its groups, or an object in a line for all of them.
-fn tell(out: &mut impl Write, report: &LedgerReport<'_>, as_json: bool) -> io::Result<()> {
+fn tell(out: &mut impl Write, report: &LedgerAuditReport<'_>, as_json: bool) -> io::Result<()> {
     if as_json {
         serde_json::to_writer(&mut *out, report)?;
         writeln!(out)?;

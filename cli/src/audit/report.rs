@@ -12,13 +12,13 @@ use super::Audited;
 /// All ledgers, and the runs in lockstep.
 #[derive(Serialize)]
 pub(super) struct AuditReport<'a> {
-    streams: Vec<LedgerReport<'a>>,
+    streams: Vec<LedgerAuditReport<'a>>,
     runs: Vec<RunReport<'a>>,
 }
 
 /// A ledger.
 #[derive(Serialize)]
-pub(super) struct LedgerReport<'a> {
+pub(super) struct LedgerAuditReport<'a> {
     name: &'a str,
     epochs: Vec<EpochReport<'a>>,
     recoveries: Vec<RecoveryReport<'a>>,
@@ -69,7 +69,7 @@ struct EpochReport<'a> {
     /// By cause.
     possibly_repeated: BTreeMap<&'static str, u64>,
     sources: Vec<SourceReport<'a>>,
-    groups: Vec<GroupReport<'a>>,
+    groups: Vec<GroupAuditReport<'a>>,
     checksum: String,
     checksum_expected: String,
 }
@@ -91,7 +91,7 @@ struct SourceReport<'a> {
 }
 
 #[derive(Serialize)]
-struct GroupReport<'a> {
+struct GroupAuditReport<'a> {
     #[serde(skip)]
     line: &'a GroupAudit,
     group: Option<&'a str>,
@@ -114,14 +114,14 @@ struct MissedReport {
 impl<'a> AuditReport<'a> {
     pub(super) fn new(ledgers: &'a [Audited<'a>], runs: &'a [RunAudit]) -> Self {
         Self {
-            streams: ledgers.iter().map(LedgerReport::new).collect(),
+            streams: ledgers.iter().map(LedgerAuditReport::new).collect(),
             runs: runs.iter().map(RunReport::new).collect(),
         }
     }
 
     /// Lines for each ledger and each run.
     pub(super) fn text(&self, out: &mut impl Write) -> io::Result<()> {
-        for LedgerReport { name, epochs, recoveries } in &self.streams {
+        for LedgerAuditReport { name, epochs, recoveries } in &self.streams {
             writeln!(out, "stream {name}")?;
             recoveries.iter().try_for_each(|recovery| writeln!(out, "  {}", recovery.line))?;
             epochs.iter().try_for_each(|epoch| epoch.text(out, "  "))?;
@@ -134,7 +134,7 @@ impl<'a> AuditReport<'a> {
     }
 }
 
-impl<'a> LedgerReport<'a> {
+impl<'a> LedgerAuditReport<'a> {
     pub(super) fn new(audited: &'a Audited<'a>) -> Self {
         let recovery =
             |line: &'a RecoveryAudit| RecoveryReport { line, generation: line.generation, snapshot_taken: line.taken };
@@ -192,7 +192,7 @@ impl<'a> EpochReport<'a> {
             abandoned: line.sums.abandoned.count,
             possibly_repeated: line.repeats.named().into_iter().map(|(cause, _, count)| (cause, count)).collect(),
             sources: line.sources.iter().map(SourceReport::new).collect(),
-            groups: line.groups.iter().map(GroupReport::new).collect(),
+            groups: line.groups.iter().map(GroupAuditReport::new).collect(),
             checksum: checksum(accounted.sum),
             checksum_expected: checksum(line.expected.sum),
         }
@@ -224,7 +224,7 @@ impl<'a> SourceReport<'a> {
     }
 }
 
-impl<'a> GroupReport<'a> {
+impl<'a> GroupAuditReport<'a> {
     fn new(line: &'a GroupAudit) -> Self {
         let verdict = match line.verdict {
             GroupVerdict::Whole => "whole",

@@ -22,9 +22,9 @@ pub(super) struct VerifyReport<'a> {
     pub(super) bytes: u64,
     good_records: u64,
     bad_records: u64,
-    pub(super) bad: Vec<BadRecord<'a>>,
+    pub(super) bad: Vec<FailedRecord<'a>>,
     unread_records: u64,
-    pub(super) unread: Vec<BadRecord<'a>>,
+    pub(super) unread: Vec<FailedRecord<'a>>,
     pub(super) kinds: Vec<KindReport>,
     pub(super) turned: u64,
     pub(super) further: Vec<FurtherReport<'a>>,
@@ -57,7 +57,7 @@ pub(super) struct RecordReport<'a> {
 
 /// A record that gave no pixels. Those of a group follow each other.
 #[derive(Serialize)]
-pub(super) struct BadRecord<'a> {
+pub(super) struct FailedRecord<'a> {
     #[serde(flatten)]
     pub(super) record: RecordReport<'a>,
     pub(super) reason: String,
@@ -177,9 +177,9 @@ impl<'a> VerifyReport<'a> {
     }
 }
 
-fn bad<'a>(names: &'a Names<'a>, groups: &'a [BadGroup]) -> Vec<BadRecord<'a>> {
+fn bad<'a>(names: &'a Names<'a>, groups: &'a [BadGroup]) -> Vec<FailedRecord<'a>> {
     let of_group = |group: &'a BadGroup| {
-        group.records.iter().map(move |(record, trouble)| BadRecord {
+        group.records.iter().map(move |(record, trouble)| FailedRecord {
             record: RecordReport::new(names, *record),
             reason: trouble.to_string(),
             group: &group.reason,

@@ -10,7 +10,7 @@ use indicatif::HumanCount;
 use super::columns::ColumnTotals;
 use super::histogram::Spread;
 use super::pictures::FurtherTotals;
-use super::report::{BadRecord, ColumnReport, FurtherReport, LabelReport, TwinReport, VerifyReport};
+use super::report::{ColumnReport, FailedRecord, FurtherReport, LabelReport, TwinReport, VerifyReport};
 
 /// Bars of a histogram, from nothing to the highest.
 const BARS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
@@ -151,12 +151,12 @@ fn list(
     if rest > 0 { writeln!(out, "{indent}and {rest} more") } else { Ok(()) }
 }
 
-fn bad(out: &mut impl Write, what: &str, records: &[BadRecord<'_>], most: usize) -> io::Result<()> {
+fn bad(out: &mut impl Write, what: &str, records: &[FailedRecord<'_>], most: usize) -> io::Result<()> {
     let mut groups = records.chunk_by(|one, other| one.group == other.group);
     for group in groups.by_ref().take(REASONS) {
         let reason = group[0].group;
         writeln!(out, "{} {what}: {}", many(group.len() as u64, "record"), printable(reason))?;
-        let line = |bad: &BadRecord<'_>| {
+        let line = |bad: &FailedRecord<'_>| {
             let own = if bad.reason == reason { String::new() } else { format!(": {}", printable(&bad.reason)) };
             format!("{}{own}", bad.record)
         };
