@@ -27,9 +27,9 @@ use std::time::{Duration, Instant};
 use forebay_proto::v1::{LastHolder, Progress};
 use forebay_ring::{MessageKind, PACKET_LEN, packet, text_code};
 
-use crate::ack::Fate;
 use crate::clock::{monotonic, nanos};
 use crate::handover::{FinishedBatch, Handover};
+use crate::outcomes::DeliveryOutcome;
 pub use asked::{Asked, NoCall};
 pub(crate) use attached::Arrival;
 pub(crate) use claims::ranges;
@@ -317,7 +317,7 @@ impl RingThread {
         }
         for group in deliveries.end_absent(now) {
             let (name, batches) = (group.name.unwrap_or_default(), group.behind);
-            ledger.tell(Fate::GroupEnded(name.clone()));
+            ledger.tell(DeliveryOutcome::GroupEnded(name.clone()));
             let words = "a group has had no trainer for group_timeout, so its batches are no longer kept";
             tracing::warn!(stream = readers.stream(), group = name, batches, "{words}");
         }
@@ -326,7 +326,7 @@ impl RingThread {
         }
         if let Some((group, waited)) = deliveries.overstaying(now).filter(|_| delivers) {
             evict_group(&group, waited, readers, deliveries);
-            group.name.into_iter().for_each(|name| ledger.tell(Fate::GroupEnded(name)));
+            group.name.into_iter().for_each(|name| ledger.tell(DeliveryOutcome::GroupEnded(name)));
         }
         self.rings.look(deliveries);
     }
@@ -352,9 +352,9 @@ impl RingThread {
                 counters.redelivered.fetch_add(u64::from(offer.redelivered > 0), Ordering::Relaxed);
                 readers.send(consumer, &packet(&offer, &[]), deliveries);
             }
-            Deed::Tell(fate) => {
-                counters.delivered.fetch_add(fate.consumed(), Ordering::Relaxed);
-                self.ledger.tell(fate);
+            Deed::Tell(outcome) => {
+                counters.delivered.fetch_add(outcome.consumed(), Ordering::Relaxed);
+                self.ledger.tell(outcome);
             }
             Deed::Claim => rings.claim_free(deliveries),
             Deed::EpochEnd(consumer, epoch) => {
@@ -373,7 +373,7 @@ impl RingThread {
     fn tell_missed(&mut self) {
         let names = self.deliveries.ask_what_is_missed(Instant::now());
         if !names.is_empty() {
-            self.ledger.tell(Fate::Missing(names));
+            self.ledger.tell(DeliveryOutcome::Missing(names));
         }
         for (missed, trainers) in self.deliveries.groups.take_untold() {
             self.readers.tell_missed(&missed, &trainers, &mut self.deliveries);

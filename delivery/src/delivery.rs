@@ -13,7 +13,6 @@ use forebay_ring::{ConsumerId, Peer, SlotMut, Socket, text_code};
 use thiserror::Error;
 use tokio::sync::oneshot;
 
-use crate::ack::{FateReceiver, Fates};
 use crate::admission::{AttachRequest, ledger_code, welcome};
 use crate::attendance::{Attendance, Party};
 use crate::consumers::{
@@ -24,6 +23,7 @@ use crate::handover::{Handover, Vacancies};
 use crate::ledger_client::LedgerClient;
 use crate::ledger_tasks;
 use crate::missed;
+use crate::outcomes::{OutcomeReceiver, OutcomeSender};
 use crate::presence::Presence;
 use crate::settings::DeliverySettings;
 use crate::stream_ring::{NoRing, StreamRing};
@@ -70,7 +70,7 @@ pub struct Delivery {
     terms: DeliveryTerms,
     ledger: Arc<LedgerClient>,
     /// What became of records, for the ledger.
-    fates: Fates,
+    outcomes: OutcomeSender,
     attendance: Arc<Attendance>,
     presence: Presence,
     outbox: Outbox,
@@ -84,7 +84,7 @@ pub struct Delivery {
 pub struct DeliveryEnds {
     inbox: Inbox,
     vacancies: Vacancies,
-    fates: FateReceiver,
+    outcomes: OutcomeReceiver,
 }
 
 /// Where the stages hand over what they make. Clones lead to the same trainers.
@@ -130,14 +130,14 @@ impl Delivery {
     ) -> Result<(Self, DeliveryEnds), DeliveryError> {
         let (outbox, inbox) = inbox()?;
         let has_others = ledgers.is_remote();
-        let (ledger, fates, receiver) = LedgerClient::open(ledgers, request, has_others, outbox.clone()).await?;
+        let (ledger, outcomes, receiver) = LedgerClient::open(ledgers, request, has_others, outbox.clone()).await?;
         let ledger = Arc::new(ledger);
         let ((vacant, free), (yields, gave_way)) = (channel::unbounded(), channel::unbounded());
         let attendance = Arc::new(Attendance::new(terms.stream.clone(), terms.part));
         let (presence, counters) = (Presence::default(), Arc::default());
-        let delivery = Self { terms, ledger, fates, attendance, presence, outbox, free, gave_way, counters };
+        let delivery = Self { terms, ledger, outcomes, attendance, presence, outbox, free, gave_way, counters };
         let vacancies = Vacancies { free: vacant, gave_way: yields };
-        Ok((delivery, DeliveryEnds { inbox, vacancies, fates: receiver }))
+        Ok((delivery, DeliveryEnds { inbox, vacancies, outcomes: receiver }))
     }
 
     /// Starts the ring's thread, and the tasks of the ledger's client.
@@ -145,7 +145,7 @@ impl Delivery {
     /// # Errors
     /// The system has no room for the thread.
     pub fn start(&self, ends: DeliveryEnds, around: RingStart) -> io::Result<()> {
-        let DeliveryEnds { inbox, vacancies, fates: receiver } = ends;
+        let DeliveryEnds { inbox, vacancies, outcomes: receiver } = ends;
         let RingStart { node, first, further, calls, surplus } = around;
         let (ledger, attendance) = (&self.ledger, Arc::clone(&self.attendance));
         let parts = RingParts {
@@ -153,7 +153,7 @@ impl Delivery {
             node,
             rings: RingSupply { first, further, vacancies },
             ledger: LedgerReports {
-                fates: self.fates.clone(),
+                outcomes: self.outcomes.clone(),
                 blamed: ledger.blamed(),
                 waiting: ledger.updates().waiting(),
             },
@@ -185,8 +185,8 @@ impl Delivery {
     }
 
     /// Where the stages report what became of records, for the ledger.
-    pub fn fates(&self) -> Fates {
-        self.fates.clone()
+    pub fn outcomes(&self) -> OutcomeSender {
+        self.outcomes.clone()
     }
 
     // The stages.

@@ -114,7 +114,7 @@ impl HandIns {
 /// Batches that were taken back for a trainer which is not let in go to others.
 pub(crate) fn give_back(adopted: Vec<HandedIn>, ledger: &LedgerClient) {
     let held = adopted.into_iter().flat_map(|handed_in| handed_in.claims);
-    ledger.fates().give_back(ranges(held, Cause::TrainerEnded));
+    ledger.outcomes().give_back(ranges(held, Cause::TrainerEnded));
 }
 
 async fn tell_part(

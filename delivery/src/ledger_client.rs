@@ -29,11 +29,11 @@ use forebay_proto::v1::{
 use parking_lot::Mutex;
 use tokio::sync::watch;
 
-use crate::ack::{FateQueue, FateReceiver, Fates};
 use crate::blamed::BlamedLeases;
 use crate::clock;
 use crate::consumers::Outbox;
-use crate::ledger_event::LedgerWord;
+use crate::ledger_event::LedgerEvent;
+use crate::outcomes::{OutcomeQueue, OutcomeReceiver, OutcomeSender};
 use commands::LedgerCommands;
 pub use counts::LedgerCounts;
 use granted::{DoubtfulLeases, GrantedLeases};
@@ -51,7 +51,7 @@ pub struct LedgerClient {
     blamed: Arc<BlamedLeases>,
     /// How long the coordinator keeps leases that no heartbeat names.
     lease_ttl: Duration,
-    fates: FateQueue,
+    outcomes: OutcomeQueue,
     opened: OpenedLedger,
     permit: LeasePermit,
     /// What the ledger said last, for the status while it cannot be asked.
@@ -76,27 +76,27 @@ impl LedgerClient {
         request: OpenRequest,
         has_others: bool,
         ring: Outbox,
-    ) -> Result<(Self, Fates, FateReceiver), CallError> {
+    ) -> Result<(Self, OutcomeSender, OutcomeReceiver), CallError> {
         let (worker, incarnation) = (request.worker.clone(), request.incarnation);
         let part = request.spec.as_ref().and_then(EpochPart::of);
         let asked = clock::boot();
         let reply = ledgers.open(request).await?;
         let lease_ttl = Duration::from_millis(reply.lease_ttl_ms);
         let deadline = if has_others { later(asked, lease_ttl) } else { NEVER };
-        let (fates, ends, receiver) = FateQueue::new();
+        let (outcomes, ends, receiver) = OutcomeQueue::new();
         let client = Self {
             commands: LedgerCommands::new(ledgers, reply.ledger.clone(), worker, incarnation, has_others),
             updates: LedgerUpdates::new(reply.progress.unwrap_or_default(), ring),
             granted: Mutex::new(GrantedLeases::until(deadline)),
             blamed: Arc::default(),
             lease_ttl,
-            fates,
+            outcomes,
             permit: LeasePermit::new(part.is_none() && !reply.awaits_trainers),
             opened: OpenedLedger::new(reply, part, has_others),
             counted: Mutex::default(),
         };
         // The ring's thread has it before there is a batch.
-        client.updates.tell(LedgerWord::Deadline(deadline));
+        client.updates.tell(LedgerEvent::Deadline(deadline));
         Ok((client, ends, receiver))
     }
 
@@ -150,13 +150,13 @@ impl LedgerClient {
     }
 
     /// The outcomes that wait for the ledger.
-    pub(crate) const fn fates(&self) -> &FateQueue {
-        &self.fates
+    pub(crate) const fn outcomes(&self) -> &OutcomeQueue {
+        &self.outcomes
     }
 
     /// Bad records since the stream was opened.
     pub fn bad(&self) -> u64 {
-        self.fates.bad()
+        self.outcomes.bad()
     }
 
     // Leases.
@@ -201,10 +201,10 @@ impl LedgerClient {
         let mut granted = self.granted.lock();
         let ended = granted.answered(&leases, &reply.leases);
         if !ended.is_empty() {
-            self.updates.tell(LedgerWord::Lost(ended));
+            self.updates.tell(LedgerEvent::Lost(ended));
         }
         if let Some(later) = granted.renew(later(asked, self.lease_ttl)) {
-            self.updates.tell(LedgerWord::Deadline(later));
+            self.updates.tell(LedgerEvent::Deadline(later));
         }
         Ok(())
     }
@@ -254,7 +254,7 @@ impl LedgerClient {
 
     /// Waits until all that was reported is durable.
     pub async fn flush(&self) {
-        self.fates.flush().await;
+        self.outcomes.flush().await;
     }
 
     // The run.
@@ -322,7 +322,7 @@ impl LedgerClient {
     /// # Errors
     /// The ledger cannot be asked; or it cannot be written, and something waits for that.
     pub async fn audit(&self, from_epoch: u64) -> Result<AuditReply, CallError> {
-        self.fates.flush_or_outage(self.outage()).await?;
+        self.outcomes.flush_or_outage(self.outage()).await?;
         self.commands.ask(AuditRequest { ledger: self.commands.ledger().to_owned(), from_epoch }).await
     }
 
@@ -331,7 +331,7 @@ impl LedgerClient {
     /// # Errors
     /// The same as for [`audit`](Self::audit).
     pub async fn quarantine(&self, after: Option<QuarantineKey>) -> Result<ListQuarantineReply, CallError> {
-        self.fates.flush_or_outage(self.outage()).await?;
+        self.outcomes.flush_or_outage(self.outage()).await?;
         self.commands.ask(ListQuarantineRequest { ledger: self.commands.ledger().to_owned(), after }).await
     }
 

@@ -5,7 +5,7 @@ use forebay_proto::v1::{LastHolder, MissedBatches};
 /// A message about leases and batches for the ring's thread. Lost leases are always reported before a deadline that does
 /// not cover them.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum LedgerWord {
+pub(crate) enum LedgerEvent {
     /// Leases that are complete, or that another worker has.
     Lost(Vec<u64>),
     /// `CLOCK_BOOTTIME` nanosecond until which all others are this worker's, whatever happens (semantics rule 19). Until then,

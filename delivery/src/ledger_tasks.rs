@@ -10,21 +10,21 @@ use forebay_ledger_client::{CallError, Outage};
 use tokio::sync::watch;
 use tokio::time::{MissedTickBehavior, interval, timeout};
 
-use crate::ack::FateReceiver;
 use crate::consumers::{Note, Outbox};
 use crate::ledger_client::LedgerClient;
+use crate::outcomes::OutcomeReceiver;
 
 /// Time between two heartbeats, unless leases are short (semantics rule 4).
 const HEARTBEAT: Duration = Duration::from_secs(5);
 
-/// Starts them all. What became of records comes out of `fates`.
-pub(crate) fn start(client: &Arc<LedgerClient>, fates: FateReceiver) {
+/// Starts them all. What became of records comes out of `outcomes`.
+pub(crate) fn start(client: &Arc<LedgerClient>, outcomes: OutcomeReceiver) {
     keep_alive(client);
     if client.opened().is_changed_by_others {
         listen(client);
     }
     tell_of_outages(client);
-    hand_in(Arc::clone(client), fates);
+    hand_in(Arc::clone(client), outcomes);
 }
 
 /// A task that lets the coordinator hear from the worker as long as the stream is there, with leases or without.
@@ -63,9 +63,9 @@ fn listen(client: &Arc<LedgerClient>) {
 }
 
 /// A task that hands in what became of records. It ends when the stream has no more to report.
-pub(crate) fn hand_in(client: Arc<LedgerClient>, fates: FateReceiver) {
+pub(crate) fn hand_in(client: Arc<LedgerClient>, outcomes: OutcomeReceiver) {
     tokio::spawn(async move {
-        match forward::forward(&client, fates).await {
+        match forward::forward(&client, outcomes).await {
             Ok(()) => {}
             // The stream ends in an outage, which is no failure of it: its trainers hand in again to the next daemon.
             Err(CallError::Unavailable(why)) => {

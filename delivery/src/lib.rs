@@ -5,7 +5,6 @@
 //! numbers of batches that gave way. Nothing here knows how a batch is made: no pixels, no sources, no GPU.
 #![forbid(unsafe_code)]
 
-mod ack;
 mod admission;
 mod attendance;
 mod blamed;
@@ -19,6 +18,7 @@ mod ledger_client;
 mod ledger_event;
 mod ledger_tasks;
 mod missed;
+mod outcomes;
 mod presence;
 pub mod receipt;
 mod settings;
@@ -28,7 +28,6 @@ mod stream_ring;
 /// write them: its user has heard them already, or has caught them.
 pub const TOLD: &str = "forebay::told";
 
-pub use ack::{BatchReceipts, Fate, Fates, SettledEpoch};
 pub use admission::{AttachRequest, ledger_code};
 pub use consumers::{Asked, Counters, NoCall, RingStatus};
 pub use delivery::{Delivery, DeliveryEnds, DeliveryError, DeliveryTerms, Inlet, RingStart};
@@ -36,5 +35,6 @@ pub use hand_in::{HandInError, HandIns};
 pub use handover::{FinishedBatch, Handover, StageWait};
 pub use later::{EpochPosition, LaterBatches, Way, Youngest};
 pub use ledger_client::{LeasePermit, LedgerClient, LedgerCounts, LedgerUpdates, OpenedLedger};
+pub use outcomes::{BatchReceipts, DeliveryOutcome, OutcomeSender, SettledEpoch};
 pub use settings::{DeliverySettings, Mode, Slow};
 pub use stream_ring::{LockSlot, NoRing, StreamRing};

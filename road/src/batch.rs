@@ -23,7 +23,7 @@ mod tests;
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::{self as channel, select};
-use forebay_delivery::{Fate, Handover, StageWait, Way, receipt};
+use forebay_delivery::{DeliveryOutcome, Handover, StageWait, Way, receipt};
 use forebay_proto::{RecordSum, Turn};
 use forebay_ring::Claim;
 use forebay_sources::Locator;
@@ -181,7 +181,7 @@ impl BatchStage {
             self.batcher.bare(position);
         } else {
             let receipt = receipt::receipt(&Claim::bare(position.lease, position.offset, 1), RecordSum::default());
-            self.parts.outlet.tell(Fate::receipts(vec![receipt]));
+            self.parts.outlet.tell(DeliveryOutcome::receipts(vec![receipt]));
         }
     }
 
@@ -276,7 +276,7 @@ impl BatchStage {
             Action::Discard { batch } => self.parts.slots.discard(batch),
             Action::Dropped(positions) => {
                 let dropped = positions.iter().map(|position| (position.lease, position.offset, position.turn()));
-                self.parts.outlet.tell(Fate::receipts(receipt::dropped(dropped)));
+                self.parts.outlet.tell(DeliveryOutcome::receipts(receipt::dropped(dropped)));
             }
             Action::Settled { epoch, tail } => {
                 // An epoch that this daemon has nothing of is settled anyway.

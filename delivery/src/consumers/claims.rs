@@ -7,8 +7,8 @@ use forebay_proto::v1::{AckItem, BadRecord, Cause, GroupKey, GroupReceipt, Range
 use forebay_ring::{Ack, Adopted, Claim, ClaimSum, ConsumerId, HeldBatch};
 
 use super::held_claim::{HandedIn, HeldClaim};
-use crate::ack::BatchReceipts;
 use crate::handover::FinishedBatch;
+use crate::outcomes::BatchReceipts;
 use crate::receipt::{group_receipt, receipt, seen};
 
 /// The table.

@@ -11,7 +11,7 @@ use tokio::sync::oneshot;
 
 use crate::consumers::{Arrival, RingStatus};
 use crate::handover::Handover;
-use crate::ledger_event::LedgerWord;
+use crate::ledger_event::LedgerEvent;
 use crate::stream_ring::{NoRing, StreamRing};
 
 /// Something that the ring's thread is to know.
@@ -53,7 +53,7 @@ pub(crate) enum Note {
         done: oneshot::Sender<()>,
     },
     /// From the ledger, of leases and batches.
-    Ledger(LedgerWord),
+    Ledger(LedgerEvent),
     /// The stream is about to end: drops the batches that no trainer holds, and offers no batch again. Answered when the
     /// claims of the dropped batches are on their way back.
     Drain(oneshot::Sender<()>),

@@ -7,14 +7,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use forebay_proto::v1::ReturnedRange;
 use forebay_ring::Claim;
 
-use crate::ack::{Fate, Fates};
 use crate::blamed::BlamedLeases;
+use crate::outcomes::{DeliveryOutcome, OutcomeSender};
 
 /// The way to the ledger.
 #[derive(Clone, Debug)]
 pub(crate) struct LedgerReports {
     /// Receipts, for the ledger.
-    pub fates: Fates,
+    pub outcomes: OutcomeSender,
     /// Records that may have killed a daemon, until they are in a finished batch.
     pub blamed: Arc<BlamedLeases>,
     /// Set while trainers wait for what other daemons have of an epoch.
@@ -23,15 +23,15 @@ pub(crate) struct LedgerReports {
 
 impl LedgerReports {
     /// Tells the ledger one thing.
-    pub(super) fn tell(&self, fate: Fate) {
+    pub(super) fn tell(&self, outcome: DeliveryOutcome) {
         // The ledger's task outlives this thread, unless the daemon ends at once.
-        self.fates.send(fate).ok();
+        self.outcomes.send(outcome).ok();
     }
 
     /// Gives these ranges back, if there are any.
     pub(super) fn give_back(&self, ranges: Vec<ReturnedRange>) {
         if !ranges.is_empty() {
-            self.tell(Fate::Returned(ranges));
+            self.tell(DeliveryOutcome::Returned(ranges));
         }
     }
 
@@ -39,7 +39,7 @@ impl LedgerReports {
     pub(super) fn finished(&self, claims: &[Claim]) {
         let items = self.blamed.finished(claims);
         if !items.is_empty() {
-            self.tell(Fate::receipts(items));
+            self.tell(DeliveryOutcome::receipts(items));
         }
     }
 

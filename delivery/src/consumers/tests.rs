@@ -17,9 +17,9 @@ mod told;
 mod waits;
 
 use super::*;
-use crate::ack::BatchReceipts;
 use crate::handover::Vacancies;
-use crate::ledger_event::LedgerWord;
+use crate::ledger_event::LedgerEvent;
+use crate::outcomes::BatchReceipts;
 use crate::settings::DeliverySettings;
 use crate::stream_ring::StreamRing;
 
@@ -30,7 +30,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 struct Scene {
     outbox: Outbox,
     free: channel::Receiver<SlotMut>,
-    fates: mpsc::UnboundedReceiver<Fate>,
+    outcomes: mpsc::UnboundedReceiver<DeliveryOutcome>,
     counters: Arc<Counters>,
 }
 
@@ -49,7 +49,7 @@ impl Scene {
         let region = Region::create(Geometry::try_new(shape, 4).unwrap(), 1, 0).unwrap();
         let (outbox, inbox) = inbox().unwrap();
         let (free_sender, free) = channel::unbounded();
-        let (fates_sender, fates) = mpsc::unbounded_channel();
+        let (outcome_sender, outcomes) = mpsc::unbounded_channel();
         let counters = Arc::<Counters>::default();
         let parts = RingParts {
             stream: "train".into(),
@@ -59,7 +59,7 @@ impl Scene {
                 further: Arc::new(|_| Err("no".into())),
                 vacancies: Vacancies { free: free_sender, gave_way: channel::unbounded().0 },
             },
-            ledger: LedgerReports { fates: fates_sender, blamed: Arc::default(), waiting: Arc::default() },
+            ledger: LedgerReports { outcomes: outcome_sender, blamed: Arc::default(), waiting: Arc::default() },
             hooks: TrainerHooks { calls: Box::new(move |_, number, _| calls(number)), left: Box::new(|_, _| ()) },
             epochs: EpochTerms { first: 0, count: None, end_timeout: Duration::from_secs(600) },
             rules: DeliveryRules { settings: delivery, in_order },
@@ -68,7 +68,7 @@ impl Scene {
             counters: Arc::clone(&counters),
         };
         RingThread::start(parts, inbox, &outbox).unwrap();
-        Self { outbox, free, fates, counters }
+        Self { outbox, free, outcomes, counters }
     }
 
     fn attach(&self, id: u64) -> Trainer {
@@ -251,7 +251,7 @@ fn rule_22_an_ack_that_waits_in_another_trainer_s_socket_counts_before_the_call(
     asks.call(2);
     go_on.send(()).unwrap();
     assert_eq!(calls.recv_timeout(PATIENCE), Ok(2));
-    let Ok(Fate::Acked { receipts: BatchReceipts { items, .. }, .. }) = scene.fates.try_recv() else {
+    let Ok(DeliveryOutcome::Receipts { receipts: BatchReceipts { items, .. }, .. }) = scene.outcomes.try_recv() else {
         panic!("the receipt is with the ledger's task")
     };
     assert_eq!((items[0].lease, items[0].sum_low), (7, 5));
@@ -326,7 +326,7 @@ fn rule_23_a_restore_gives_nothing_of_the_fenced_leases_back() {
     trainer.offer();
     scene.publish(2);
     scene.restart(true);
-    assert!(scene.fates.try_recv().is_err(), "one batch was held, the other one ready");
+    assert!(scene.outcomes.try_recv().is_err(), "one batch was held, the other one ready");
 }
 
 #[test]
@@ -336,14 +336,16 @@ fn rule_15_a_batch_that_somebody_may_have_seen_is_offered_again_when_the_ledger_
     scene.publish(1);
     ended.offer();
     drop(ended);
-    let Some(Fate::Seen { items, batch: 1 }) = scene.fates.blocking_recv() else { panic!("the ledger is told first") };
+    let Some(DeliveryOutcome::Seen { items, batch: 1 }) = scene.outcomes.blocking_recv() else {
+        panic!("the ledger is told first")
+    };
     assert_eq!(
         items.iter().map(|item| (item.lease, item.range, item.kind())).collect::<Vec<_>>(),
         [(7, Some(Range { start: 0, end: 1 }), ack_item::Kind::Seen)]
     );
     let next = scene.attach(2);
     assert_eq!(scene.offered_so_far(&next), None, "it is not offered before");
-    scene.outbox.post(Note::Ledger(LedgerWord::Noted(1)));
+    scene.outbox.post(Note::Ledger(LedgerEvent::Noted(1)));
     assert_eq!(next.offer().seq, 1);
 }
 
@@ -355,13 +357,13 @@ fn rule_19_a_ledger_that_does_not_answer_holds_up_what_a_dead_trainer_saw_and_of
         scene.publish(1);
         ended.offer();
         drop(ended);
-        assert!(matches!(scene.fates.blocking_recv(), Some(Fate::Seen { batch: 1, .. })));
+        assert!(matches!(scene.outcomes.blocking_recv(), Some(DeliveryOutcome::Seen { batch: 1, .. })));
         // The ledger has no answer to that.
         let next = scene.attach(2);
         scene.publish(2);
         let passes = (!in_order).then_some(2);
         assert_eq!(scene.offered_so_far(&next), passes);
-        scene.outbox.post(Note::Ledger(LedgerWord::Noted(1)));
+        scene.outbox.post(Note::Ledger(LedgerEvent::Noted(1)));
         let heir = if passes.is_some() { scene.attach(3) } else { next };
         assert_eq!(heir.offer().seq, 1);
     }

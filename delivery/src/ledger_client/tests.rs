@@ -75,7 +75,7 @@ impl Site {
 }
 
 /// What the ring's thread was told of leases until now.
-fn said(inbox: &Inbox) -> Vec<LedgerWord> {
+fn said(inbox: &Inbox) -> Vec<LedgerEvent> {
     let word = |note| if let Note::Ledger(word) = note { Some(word) } else { None };
     inbox.notes().unwrap().into_iter().filter_map(word).collect()
 }
@@ -102,15 +102,15 @@ async fn rule_19_a_lost_lease_is_told_before_the_deadline_that_the_same_heartbea
     let (paused, words) = site.worker("paused", true).await;
     let (other, _) = site.worker("other", true).await;
     let lost = lease(&paused).await;
-    assert!(matches!(said(&words)[..], [LedgerWord::Deadline(_)]));
+    assert!(matches!(said(&words)[..], [LedgerEvent::Deadline(_)]));
     site.now.fetch_add(2 * 500, Ordering::SeqCst);
     other.heartbeat().await.unwrap();
     paused.heartbeat().await.unwrap();
     let told = said(&words);
-    let [LedgerWord::Lost(leases), LedgerWord::Deadline(_)] = &told[..] else { panic!("{told:?}") };
+    let [LedgerEvent::Lost(leases), LedgerEvent::Deadline(_)] = &told[..] else { panic!("{told:?}") };
     assert_eq!(leases, &[lost.id]);
     paused.heartbeat().await.unwrap();
-    assert!(matches!(said(&words)[..], [LedgerWord::Deadline(_)]), "it is told once");
+    assert!(matches!(said(&words)[..], [LedgerEvent::Deadline(_)]), "it is told once");
 }
 
 #[tokio::test]
@@ -124,13 +124,13 @@ async fn rule_34_a_lease_is_not_used_before_a_heartbeat_has_named_it_if_one_was_
     site.fill_the_disk(false);
     let granted = asked.await.unwrap().unwrap();
     assert_eq!(granted.leases.len(), 1);
-    assert!(matches!(said(&words)[..], [LedgerWord::Deadline(_)]), "a further one was sent");
+    assert!(matches!(said(&words)[..], [LedgerEvent::Deadline(_)]), "a further one was sent");
     // It was named: with heartbeats it stays for as long as they come.
     for _ in 0..4 {
         site.now.fetch_add(300, Ordering::SeqCst);
         worker.heartbeat().await.unwrap();
     }
-    assert!(said(&words).iter().all(|word| matches!(word, LedgerWord::Deadline(_))));
+    assert!(said(&words).iter().all(|word| matches!(word, LedgerEvent::Deadline(_))));
 }
 
 #[tokio::test]
@@ -160,5 +160,5 @@ async fn rule_19_the_only_daemon_of_a_ledger_has_no_deadline() {
     let site = Site { handle, now: Arc::default(), is_full: Arc::default() };
     let (worker, words) = site.worker("local", false).await;
     worker.heartbeat().await.unwrap();
-    assert_eq!(said(&words), [LedgerWord::Deadline(u64::MAX)]);
+    assert_eq!(said(&words), [LedgerEvent::Deadline(u64::MAX)]);
 }

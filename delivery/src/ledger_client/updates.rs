@@ -8,7 +8,7 @@ use tokio::sync::watch;
 
 use super::others::OtherWorkers;
 use crate::consumers::{Note, Outbox};
-use crate::ledger_event::LedgerWord;
+use crate::ledger_event::LedgerEvent;
 
 /// See the module.
 #[derive(Debug)]
@@ -67,7 +67,7 @@ impl LedgerUpdates {
         self.hear_progress(update.progress);
         self.hear_failure(update.progress, update.failure.take());
         if let Some(others) = self.others.hear(update, name) {
-            self.tell(LedgerWord::Others(others));
+            self.tell(LedgerEvent::Others(others));
         }
     }
 
@@ -98,7 +98,7 @@ impl LedgerUpdates {
     }
 
     /// Tells the ring's thread of leases and batches.
-    pub(crate) fn tell(&self, word: LedgerWord) {
+    pub(crate) fn tell(&self, word: LedgerEvent) {
         self.ring.post(Note::Ledger(word));
     }
 

@@ -10,9 +10,9 @@ use forebay_proto::v1::{AckRequest, BadRecord, GroupShare, ReturnedRange, Verdic
 use tokio::sync::oneshot;
 use tokio::time::{Instant, timeout_at};
 
-use crate::ack::{BatchReceipts, Fate, FateReceiver, SettledEpoch};
 use crate::ledger_client::LedgerClient;
-use crate::ledger_event::LedgerWord;
+use crate::ledger_event::LedgerEvent;
+use crate::outcomes::{BatchReceipts, DeliveryOutcome, OutcomeReceiver, SettledEpoch};
 
 /// Longest time that a receipt waits for others.
 const GATHER: Duration = Duration::from_millis(200);
@@ -23,35 +23,35 @@ const MOST: usize = 4096;
 ///
 /// # Errors
 /// The coordinator refused this worker.
-pub(crate) async fn forward(ledger: &LedgerClient, mut fates: FateReceiver) -> Result<(), CallError> {
-    let mut gathered = Gathered::default();
+pub(crate) async fn forward(ledger: &LedgerClient, mut outcomes: OutcomeReceiver) -> Result<(), CallError> {
+    let mut pending = PendingOutcomes::default();
     let mut deadline = None;
     loop {
         let next = match deadline {
-            None => fates.recv().await,
-            Some(at) => match timeout_at(at, fates.recv()).await {
+            None => outcomes.recv().await,
+            Some(at) => match timeout_at(at, outcomes.recv()).await {
                 Ok(next) => next,
                 Err(_elapsed) => {
-                    gathered.hand_in(ledger).await?;
+                    pending.hand_in(ledger).await?;
                     deadline = None;
                     continue;
                 }
             },
         };
-        let Some(fate) = next else {
-            return gathered.hand_in(ledger).await;
+        let Some(outcome) = next else {
+            return pending.hand_in(ledger).await;
         };
-        let mut urgent = gathered.add(fate);
+        let mut urgent = pending.add(outcome);
         // Reports that wait already go into the same request, so that one commit carries a whole folder of bad files. But
         // reports that come after a question do not change its answer.
-        while gathered.len() < MOST
-            && gathered.missing.is_empty()
-            && let Ok(fate) = fates.try_recv()
+        while pending.len() < MOST
+            && pending.missing.is_empty()
+            && let Ok(outcome) = outcomes.try_recv()
         {
-            urgent |= gathered.add(fate);
+            urgent |= pending.add(outcome);
         }
-        if urgent || gathered.len() >= MOST {
-            gathered.hand_in(ledger).await?;
+        if urgent || pending.len() >= MOST {
+            pending.hand_in(ledger).await?;
             deadline = None;
         } else {
             deadline.get_or_insert_with(|| Instant::now() + GATHER);
@@ -60,7 +60,7 @@ pub(crate) async fn forward(ledger: &LedgerClient, mut fates: FateReceiver) -> R
 }
 
 #[derive(Default)]
-struct Gathered {
+struct PendingOutcomes {
     receipts: BatchReceipts,
     shares: Vec<GroupShare>,
     /// Groups to ask about.
@@ -76,28 +76,28 @@ struct Gathered {
     waiting: Vec<oneshot::Sender<()>>,
 }
 
-impl Gathered {
+impl PendingOutcomes {
     /// Receipts, bad records and ranges together.
     fn len(&self) -> usize {
         self.receipts.len() + self.shares.len() + self.bad.len() + self.returned.len()
     }
 
-    /// Takes a fate in. True when it cannot wait.
-    fn add(&mut self, fate: Fate) -> bool {
-        match fate {
-            Fate::Acked { receipts, urgent } => {
+    /// Takes an outcome in. True when it cannot wait.
+    fn add(&mut self, outcome: DeliveryOutcome) -> bool {
+        match outcome {
+            DeliveryOutcome::Receipts { receipts, urgent } => {
                 self.receipts.extend(receipts);
                 urgent
             }
-            Fate::Shared(shares) => {
+            DeliveryOutcome::Shared(shares) => {
                 self.shares.extend(shares);
                 false
             }
-            Fate::GroupBegan(name) => {
+            DeliveryOutcome::GroupBegan(name) => {
                 self.began.push(name);
                 false
             }
-            Fate::GroupEnded(name) => {
+            DeliveryOutcome::GroupEnded(name) => {
                 self.began.retain(|began| *began != name);
                 for share in &mut self.shares {
                     share.waiting.retain(|waits| *waits != name);
@@ -105,29 +105,29 @@ impl Gathered {
                 self.ended.push(name);
                 false
             }
-            Fate::Missing(names) => {
+            DeliveryOutcome::Missing(names) => {
                 self.missing.extend(names);
                 true
             }
-            Fate::Seen { items, batch } => {
+            DeliveryOutcome::Seen { items, batch } => {
                 self.receipts.items.extend(items);
                 self.seen.push(batch);
                 true
             }
-            Fate::Bad(record) => {
+            DeliveryOutcome::Bad(record) => {
                 self.bad.push(record);
                 // The next file may be the last of the epoch: an epoch of bad records must end as well.
                 true
             }
-            Fate::Returned(items) => {
+            DeliveryOutcome::Returned(items) => {
                 self.returned.extend(items);
                 true
             }
-            Fate::Settled(settled) => {
+            DeliveryOutcome::Settled(settled) => {
                 self.settled.push(settled);
                 true
             }
-            Fate::Flush(done) => {
+            DeliveryOutcome::Flush(done) => {
                 self.waiting.push(done);
                 true
             }
@@ -142,7 +142,7 @@ impl Gathered {
         if !says_nothing {
             let BatchReceipts { items, bad, groups, .. } = &mut self.receipts;
             let leases: Vec<u64> = items.iter().map(|item| item.lease).collect();
-            ledger.fates().count_bad(bad.len());
+            ledger.outcomes().count_bad(bad.len());
             let receipts = AckRequest {
                 items: std::mem::take(items),
                 bad: std::mem::take(bad),
@@ -163,7 +163,7 @@ impl Gathered {
             ledger.ack(AckRequest { items, groups, hand_in: true, ..AckRequest::default() }).await?;
         }
         if !self.bad.is_empty() {
-            ledger.fates().count_bad(self.bad.len());
+            ledger.outcomes().count_bad(self.bad.len());
             let leases: Vec<u64> = self.bad.iter().map(|record| record.lease).collect();
             let reply = ledger.nack(std::mem::take(&mut self.bad)).await?;
             gone.extend(lost_leases("bad records", leases.into_iter().zip(reply.verdicts())));
@@ -179,17 +179,17 @@ impl Gathered {
             gone.extend(lost_leases("tails", leases.into_iter().zip(reply.verdicts())));
         }
         if !gone.is_empty() {
-            ledger.updates().tell(LedgerWord::Lost(gone));
+            ledger.updates().tell(LedgerEvent::Lost(gone));
         }
         if !self.missing.is_empty() {
             // After all reports that came before the question.
             let asked = std::mem::take(&mut self.missing);
             let reply = ledger.ack(AckRequest { missing: asked.clone(), ..AckRequest::default() }).await?;
-            ledger.updates().tell(LedgerWord::Missed { asked, missed: reply.missed });
+            ledger.updates().tell(LedgerEvent::Missed { asked, missed: reply.missed });
         }
         // After the lost leases, whose batches must not be offered again. Refused reports are confirmed as well: no later
         // answer comes for their batches, which would hold up the end of their epoch forever.
-        self.seen.drain(..).for_each(|batch| ledger.updates().tell(LedgerWord::Noted(batch)));
+        self.seen.drain(..).for_each(|batch| ledger.updates().tell(LedgerEvent::Noted(batch)));
         for done in self.waiting.drain(..) {
             // The caller may have gone meanwhile.
             let _gone = done.send(());

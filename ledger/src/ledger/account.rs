@@ -16,7 +16,7 @@ use forebay_proto::RecordSum;
 use forebay_proto::v1::{AckItem, Cause, EpochPosition, EpochTally, StoredHead, StoredMark, UnsummedRange};
 
 pub(super) use self::groups::{GroupReceipts, NAME_LEN, extend, has_name};
-pub(super) use self::tallies::{EpochTallies, PositionFate, Tallies};
+pub(super) use self::tallies::{EpochTallies, PositionOutcome, Tallies};
 use super::documents::{DocumentWriter, Revision};
 use super::leases::overlap;
 
@@ -165,7 +165,7 @@ impl Account {
     pub(super) fn count_receipt(&mut self, plan: &Plan, epoch: u64, positions: &Range<u64>, item: &AckItem) {
         self.count(epoch, positions, |tallies| {
             tallies.add(item);
-            tallies.count(plan, epoch, positions, PositionFate::of_receipt(item.kind()));
+            tallies.count(plan, epoch, positions, PositionOutcome::of_receipt(item.kind()));
         });
     }
 
@@ -182,7 +182,7 @@ impl Account {
             if cause != Cause::Unseen && records > 0 {
                 self.count(epoch, &part, |tallies| {
                     tallies.repeats.add(cause, records);
-                    tallies.count(plan, epoch, &part, PositionFate::Repeated);
+                    tallies.count(plan, epoch, &part, PositionOutcome::Repeated);
                 });
             }
         }
@@ -192,7 +192,7 @@ impl Account {
     pub(super) fn count_dropped(&mut self, plan: &Plan, epoch: u64, positions: &Range<u64>) {
         self.count_by_plan(plan, epoch, positions, |tallies, part, sum| {
             tallies.dropped += sum;
-            tallies.count(plan, epoch, part, PositionFate::Dropped);
+            tallies.count(plan, epoch, part, PositionOutcome::Dropped);
         });
     }
 
@@ -202,11 +202,11 @@ impl Account {
         let abandon = |range| {
             // While the ledger adds up records, it answers no call. So it leaves large numbers of them to the audit.
             if count > SUMMED_AT_ONCE {
-                return self.count_unsummed(plan, epoch, range, PositionFate::Abandoned);
+                return self.count_unsummed(plan, epoch, range, PositionOutcome::Abandoned);
             }
             self.count_by_plan(plan, epoch, range, |tallies, part, sum| {
                 tallies.abandoned += sum;
-                tallies.count(plan, epoch, part, PositionFate::Abandoned);
+                tallies.count(plan, epoch, part, PositionOutcome::Abandoned);
             })
         };
         positions.iter().map(abandon).sum()
@@ -240,9 +240,9 @@ impl Account {
     }
 
     /// Counts positions as abandoned, or as delivered by a state, without their sums. Returns how many records they have.
-    fn count_unsummed(&mut self, plan: &Plan, epoch: u64, positions: &Range<u64>, fate: PositionFate) -> u64 {
+    fn count_unsummed(&mut self, plan: &Plan, epoch: u64, positions: &Range<u64>, outcome: PositionOutcome) -> u64 {
         let rank = plan.spec().lockstep.unwrap_or_default();
-        let (abandoned, mut records) = (fate == PositionFate::Abandoned, 0);
+        let (abandoned, mut records) = (outcome == PositionOutcome::Abandoned, 0);
         for part in self.split_at_marks(epoch, positions) {
             let end = part.end.min(plan.epoch_records(epoch));
             if part.start < end {
@@ -352,13 +352,13 @@ impl Account {
         let mut room = SUMMED_AT_ONCE;
         for (epoch, positions) in open {
             let Some(left) = room.checked_sub(positions.end - positions.start) else {
-                self.count_unsummed(plan, epoch, &positions, PositionFate::Delivered);
+                self.count_unsummed(plan, epoch, &positions, PositionOutcome::Delivered);
                 continue;
             };
             room = left;
             self.count_by_plan(plan, epoch, &positions, |tallies, part, sum| {
                 tallies.by_state += sum;
-                tallies.count(plan, epoch, part, PositionFate::Delivered);
+                tallies.count(plan, epoch, part, PositionOutcome::Delivered);
             });
         }
     }

@@ -11,7 +11,7 @@ use forebay_plan::MAX_EPOCH;
 use forebay_proto::RecordSum;
 use forebay_proto::v1::{EpochTally, OpenRange, Snapshot};
 
-use super::account::{PositionFate, Tallies};
+use super::account::{PositionOutcome, Tallies};
 use super::terms::Terms;
 
 /// Takes what was dropped by the plan at the end of an epoch that is leased out out of sums that have it. It is counted once
@@ -83,7 +83,7 @@ fn drop_of_state(terms: &Terms, state: &mut Snapshot, epoch: u64, positions: Ran
         }
         let mut tallies = Tallies::from_message(&state.tallies[at]);
         tallies.dropped += sum;
-        tallies.count(terms.plan(), epoch, &positions, PositionFate::Dropped);
+        tallies.count(terms.plan(), epoch, &positions, PositionOutcome::Dropped);
         state.tallies[at] = tallies.message(epoch);
     }
     if state.epoch == epoch && state.cursor == positions.start {

@@ -10,7 +10,7 @@ use forebay_proto::v1::{
 use forebay_proto::{RecordSum, Turn};
 
 use super::Ledger;
-use super::account::{GroupReceipts, PositionFate, has_name};
+use super::account::{GroupReceipts, PositionOutcome, has_name};
 use super::leases::{Grant, LeaseOut, TakenPositions, receipt_range};
 use super::quarantine::cut;
 use super::shares::is_consumed;
@@ -150,7 +150,7 @@ impl Ledger {
         let (place, plan) = (position..position + 1, self.terms.plan());
         self.account.count(epoch, &place, |tallies| {
             tallies.quarantined += RecordSum::from_iter([turn]);
-            tallies.count(plan, epoch, &place, PositionFate::Quarantined);
+            tallies.count(plan, epoch, &place, PositionOutcome::Quarantined);
         });
         self.quarantine.add(epoch, turn.record(), bad);
         self.judge(worker, epoch, bad);

@@ -5,7 +5,7 @@ use std::ops::Range;
 use forebay_plan::{MAX_EPOCH, Plan, differences};
 use forebay_proto::v1::{AckItem, Cause, EpochTally, OpenRange, Snapshot, ack_item::Kind};
 
-use super::account::{EpochTallies, PositionFate};
+use super::account::{EpochTallies, PositionOutcome};
 use super::leases::{Leases, Spans, positions, receipt_range};
 use super::terms::Terms;
 use crate::error::LedgerError;
@@ -72,13 +72,13 @@ impl SnapshotDraft {
         let epoch = self.open[first].epoch;
         let (order, tallies) = (plan.epoch(epoch), self.tallies.of(epoch));
         let is_bare = item.kind() == Kind::Bare;
-        let fate = if is_bare { PositionFate::Quarantined } else { PositionFate::of_receipt(item.kind()) };
+        let outcome = if is_bare { PositionOutcome::Quarantined } else { PositionOutcome::of_receipt(item.kind()) };
         if !is_bare {
             tallies.add(item);
         }
         for (index, part) in parts {
             self.open[index].spans.remove(&part);
-            tallies.count(plan, epoch, &part, fate);
+            tallies.count(plan, epoch, &part, outcome);
             if is_bare {
                 tallies.quarantined += part.filter_map(|position| order.own(position)).collect();
             }

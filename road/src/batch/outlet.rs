@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use forebay_delivery::{Fate, Fates, Handover, SettledEpoch};
+use forebay_delivery::{DeliveryOutcome, Handover, OutcomeSender, SettledEpoch};
 use forebay_proto::v1::{Cause, LeasedRange, Range, ReturnedRange};
 
 use crate::record::{BadRecord, Position};
@@ -18,7 +18,7 @@ pub(crate) struct Outlet {
     /// Where batches go.
     pub output: Box<dyn Fn(Handover) + Send>,
     /// What became of records without a trainer.
-    pub fates: Fates,
+    pub outcomes: OutcomeSender,
 }
 
 impl fmt::Debug for Outlet {
@@ -34,22 +34,22 @@ impl Outlet {
     }
 
     /// Tells the ledger one thing.
-    pub(super) fn tell(&self, fate: Fate) {
+    pub(super) fn tell(&self, outcome: DeliveryOutcome) {
         // The ledger's task outlives the stage, except in a daemon that ends at once.
-        let _gone = self.fates.send(fate);
+        let _gone = self.outcomes.send(outcome);
     }
 
     /// Tells the ring, and then the ledger, of a bad record: it may be the last one of its epoch.
     pub(super) fn tell_bad(&self, bad: BadRecord) {
         self.hand_over(Handover::Bad { epoch: bad.position.epoch, reason: bad.to_string() });
-        self.tell(Fate::Bad(bad.into()));
+        self.tell(DeliveryOutcome::Bad(bad.into()));
     }
 
     /// Tells the ledger that this daemon has no batch of an epoch in the making, and which positions fill no batch.
     pub(super) fn settled(&self, epoch: u64, last_lease: u64, tail: &[Position]) {
         let range = |(lease, start, end)| LeasedRange { lease, range: Some(Range { start, end }) };
         let tail = joined(tail.iter().map(part)).into_iter().map(range).collect();
-        self.tell(Fate::Settled(SettledEpoch { epoch, last_lease, tail }));
+        self.tell(DeliveryOutcome::Settled(SettledEpoch { epoch, last_lease, tail }));
     }
 
     /// Gives parts of leases back: no trainer has seen them.
@@ -61,7 +61,7 @@ impl Outlet {
         };
         let ranges: Vec<_> = joined(parts).into_iter().map(back).collect();
         if !ranges.is_empty() {
-            self.tell(Fate::Returned(ranges));
+            self.tell(DeliveryOutcome::Returned(ranges));
         }
     }
 }

@@ -74,7 +74,7 @@ struct Bench {
     untaken: channel::Receiver<SlotMut>,
     region: Region,
     output: channel::Receiver<Handover>,
-    fates: mpsc::UnboundedReceiver<Fate>,
+    outcomes: mpsc::UnboundedReceiver<DeliveryOutcome>,
     progress: watch::Sender<Progress>,
     stop: channel::Sender<()>,
     stage: thread::JoinHandle<u64>,
@@ -145,7 +145,7 @@ impl Setup {
             let painter = Painter { gates: Arc::clone(&gates) };
             Box::new(move |picture| painter.decode(picture))
         });
-        let ((outbox, output), (fates, told)) = (channel::unbounded(), mpsc::unbounded_channel());
+        let ((outbox, output), (outcomes, told)) = (channel::unbounded(), mpsc::unbounded_channel());
         let progress = watch::Sender::new(Progress::default());
         let batching = Batching { batch_size: 4, policy: self.policy, pad_last_batch: true };
         let dynamic = self.shard.is_none().then_some(self.policy);
@@ -174,7 +174,7 @@ impl Setup {
             progress: progress.subscribe(),
             outlet: Outlet {
                 stream: "test".into(),
-                fates,
+                outcomes,
                 // A test that has seen enough does not listen any more, and none listens to what is said once a second.
                 output: Box::new(move |made| {
                     _ = matches!(made, Handover::Waits(_) | Handover::Bad { .. }) || outbox.send(made).is_ok();
@@ -185,7 +185,19 @@ impl Setup {
         let (stop, stopped) = channel::bounded(0);
         let stage = BatchStage::new(parts, Batcher::new(rules).numbered_from(100));
         let stage = thread::spawn(move || stage.run(&stopped));
-        Bench { prefetch, free, gave_way, untaken: slots, region, output, fates: told, progress, stop, stage, lease: 0 }
+        Bench {
+            prefetch,
+            free,
+            gave_way,
+            untaken: slots,
+            region,
+            output,
+            outcomes: told,
+            progress,
+            stop,
+            stage,
+            lease: 0,
+        }
     }
 }
 
@@ -241,11 +253,11 @@ impl Bench {
     }
 
     /// Stops the stage: the number of the next batch, what came out at last, and what became of the rest.
-    fn stop(mut self) -> (u64, Vec<Handover>, Vec<Fate>) {
+    fn stop(mut self) -> (u64, Vec<Handover>, Vec<DeliveryOutcome>) {
         drop(self.stop);
         let next = self.stage.join().unwrap();
-        let fates = std::iter::from_fn(|| self.fates.blocking_recv()).collect();
-        (next, self.output.try_iter().collect(), fates)
+        let outcomes = std::iter::from_fn(|| self.outcomes.blocking_recv()).collect();
+        (next, self.output.try_iter().collect(), outcomes)
     }
 }
 
@@ -266,9 +278,9 @@ fn pictures_stand_in_their_places_whatever_the_order_in_which_they_were_decoded(
     assert_eq!((first.seq, second.seq, second.epoch, second.valid), (100, 101, 0, 4));
     assert_eq!(bench.consume(first), (vec![0, 1, 2, 3], vec![0, 1, 2, 3], vec![1; 4]));
     assert_eq!(bench.consume(second), (vec![4, 5, 6, 7], vec![4, 5, 6, 7], vec![1; 4]));
-    let (next, _, fates) = bench.stop();
+    let (next, _, outcomes) = bench.stop();
     assert_eq!(next, 102);
-    assert!(fates.is_empty(), "{fates:?}");
+    assert!(outcomes.is_empty(), "{outcomes:?}");
 }
 
 #[test]
@@ -285,7 +297,7 @@ fn rule_5_stopping_gives_every_claim_and_every_slot_back() {
     drop(stop);
     drop(slow);
     let untaken = bench.untaken.clone();
-    let (_, outputs, fates) = bench.stop();
+    let (_, outputs, outcomes) = bench.stop();
     let unused = outputs.iter().filter(|output| matches!(output, Handover::Unused(_))).count();
     let ready = outputs.iter().filter_map(|output| match output {
         Handover::Ready(ready) => Some(ready),
@@ -300,8 +312,8 @@ fn rule_5_stopping_gives_every_claim_and_every_slot_back() {
     }
     // It may have been stopped before it took them all.
     assert_eq!(unused + published.len() / 4 + untaken.len(), 3, "slots");
-    for fate in &fates {
-        let Fate::Returned(items) = fate else { panic!("{fate:?}") };
+    for outcome in &outcomes {
+        let DeliveryOutcome::Returned(items) = outcome else { panic!("{outcome:?}") };
         for ReturnedRange { lease, range, .. } in items {
             let first = if *lease == 1 { 0 } else { 10 };
             let range = range.unwrap();
@@ -325,11 +337,11 @@ fn rule_7_a_decoder_that_panics_is_an_outcome_of_the_picture_and_its_thread_live
     assert_eq!((last.shown, last.valid), (1, 1));
     let (pixels, _, mask) = bench.consume(last);
     assert_eq!((&pixels[1..], mask), (&[0; 3][..], vec![1, 0, 0, 0]), "nobody sees what was in the slot before");
-    let (_, _, fates) = bench.stop();
-    let mut bad: Vec<(u64, String, String)> = fates
+    let (_, _, outcomes) = bench.stop();
+    let mut bad: Vec<(u64, String, String)> = outcomes
         .into_iter()
-        .map(|fate| match fate {
-            Fate::Bad(bad) => (bad.record, bad.file, bad.reason),
+        .map(|outcome| match outcome {
+            DeliveryOutcome::Bad(bad) => (bad.record, bad.file, bad.reason),
             other => panic!("{other:?}"),
         })
         .collect();
@@ -350,10 +362,10 @@ fn rule_7_fail_tells_record_file_and_reason_and_nothing_further_is_published() {
         Handover::Failed(text) => assert!(text.starts_with("record 66 (66.jpg): The picture is truncated"), "{text}"),
         other => panic!("{other:?}"),
     }
-    let (_, outputs, fates) = bench.stop();
+    let (_, outputs, outcomes) = bench.stop();
     assert!(outputs.iter().all(|output| matches!(output, Handover::Unused(_))), "{outputs:?}");
-    assert!(matches!(&fates[0], Fate::Bad(bad) if bad.record == 66), "{fates:?}");
-    assert!(matches!(&fates[1], Fate::Returned(items) if *items == [returned(1, 1, 8)]), "{fates:?}");
+    assert!(matches!(&outcomes[0], DeliveryOutcome::Bad(bad) if bad.record == 66), "{outcomes:?}");
+    assert!(matches!(&outcomes[1], DeliveryOutcome::Returned(items) if *items == [returned(1, 1, 8)]), "{outcomes:?}");
 }
 
 #[test]
@@ -388,9 +400,9 @@ fn rule_28_a_read_that_hangs_costs_its_record_alone() {
     let ready = bench.ready();
     assert_eq!(bench.consume(ready).1, [0, 2, 3, 4], "the storage has given the records behind it");
     drop(hangs);
-    let (_, _, fates) = bench.stop();
+    let (_, _, outcomes) = bench.stop();
     assert!(
-        matches!(&fates[..], [Fate::Bad(bad)] if bad.record == 1 && bad.reason.contains("read_timeout")),
-        "{fates:?}"
+        matches!(&outcomes[..], [DeliveryOutcome::Bad(bad)] if bad.record == 1 && bad.reason.contains("read_timeout")),
+        "{outcomes:?}"
     );
 }

@@ -306,7 +306,7 @@ impl Pipeline {
                 meter: Arc::clone(&self.meters.batch),
             },
             progress: ledger.updates().progress(),
-            outlet: Outlet { stream: self.identity.to_string(), output, fates: delivery.fates() },
+            outlet: Outlet { stream: self.identity.to_string(), output, outcomes: delivery.outcomes() },
         };
         let (stop, stopped) = channel::bounded(0);
         let batcher = Batcher::new(self.rules(fixed.is_none()))

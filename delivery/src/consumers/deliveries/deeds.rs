@@ -4,8 +4,8 @@
 use forebay_proto::v1::{Cause, ReturnedRange};
 use forebay_ring::{Action, ConsumerId, MessageKind, Offer};
 
-use crate::ack::{BatchReceipts, Fate};
 use crate::consumers::claims::Claims;
+use crate::outcomes::{BatchReceipts, DeliveryOutcome};
 
 /// Something that is to be done.
 #[derive(Debug)]
@@ -13,7 +13,7 @@ pub(in crate::consumers) enum Deed {
     /// Offer a batch to a trainer.
     Offer(ConsumerId, Offer),
     /// Tell the ledger.
-    Tell(Fate),
+    Tell(DeliveryOutcome),
     /// Fill the slots that are free.
     Claim,
     /// Tell a trainer that this epoch is over.
@@ -56,7 +56,7 @@ pub(super) fn deed(action: Action, claims: &mut Claims, ending: bool, deadline: 
         }
         // Another group has acked the batch, so it is not offered again. Its trainer will hand it in.
         Action::Seen(_) if ending => return None,
-        Action::Seen(batch) => Deed::Tell(Fate::Seen { items: claims.seen(batch.seq), batch: batch.seq }),
+        Action::Seen(batch) => Deed::Tell(DeliveryOutcome::Seen { items: claims.seen(batch.seq), batch: batch.seq }),
         Action::Dropped { batch, seen } => back(claims.dropped(batch.seq, cause(seen, ending)))?,
         Action::Orphaned { adopted, seen } => back(claims.orphaned(adopted, cause(seen, ending)))?,
         Action::Free(_) => Deed::Claim,
@@ -69,11 +69,11 @@ pub(super) fn deed(action: Action, claims: &mut Claims, ending: bool, deadline: 
 /// The last receipts of an epoch are urgent: its end waits for them.
 fn delivered(epoch: u64, receipts: BatchReceipts, claims: &Claims) -> Deed {
     let urgent = claims.undelivered(epoch) == 0;
-    Deed::Tell(Fate::Acked { receipts, urgent })
+    Deed::Tell(DeliveryOutcome::Receipts { receipts, urgent })
 }
 
 fn back(ranges: Vec<ReturnedRange>) -> Option<Deed> {
-    (!ranges.is_empty()).then_some(Deed::Tell(Fate::Returned(ranges)))
+    (!ranges.is_empty()).then_some(Deed::Tell(DeliveryOutcome::Returned(ranges)))
 }
 
 /// Why a batch comes back without an ACK, depending on whether a trainer may have seen it.

@@ -11,8 +11,8 @@ use super::absence::Absence;
 use super::eviction::Eviction;
 use super::lag::Lag;
 use super::missing::Missing;
-use crate::ack::Fate;
 use crate::consumers::claims::Claims;
+use crate::outcomes::DeliveryOutcome;
 use crate::settings::Slow;
 
 /// The groups of a stream's trainers.
@@ -21,7 +21,7 @@ pub(in crate::consumers) struct Groups {
     /// The group of each trainer, as the ledger knows it; none in `split`.
     keys: HashMap<ConsumerId, GroupKey>,
     /// Reports for the ledger: which groups are there, and what they have consumed that others wait for.
-    reports: Vec<Fate>,
+    reports: Vec<DeliveryOutcome>,
     /// Named groups without a trainer.
     pub(super) absence: Absence,
     /// Groups that may have missed batches of a daemon that ended, or of leases that did.
@@ -46,7 +46,7 @@ impl Groups {
     }
 
     /// What the ledger is to hear, oldest first.
-    pub(super) fn reports(&mut self) -> impl Iterator<Item = Fate> + '_ {
+    pub(super) fn reports(&mut self) -> impl Iterator<Item = DeliveryOutcome> + '_ {
         self.reports.drain(..)
     }
 
@@ -55,7 +55,7 @@ impl Groups {
     /// How the ledger knows an attached trainer's group.
     pub(super) fn joined(&mut self, consumer: ConsumerId, key: GroupKey) {
         // The ledger has heard so already. But the group may have ended since, without a trainer.
-        self.reports.extend((!key.name.is_empty()).then(|| Fate::GroupBegan(key.name.clone())));
+        self.reports.extend((!key.name.is_empty()).then(|| DeliveryOutcome::GroupBegan(key.name.clone())));
         self.keys.insert(consumer, key);
     }
 
@@ -76,12 +76,12 @@ impl Groups {
         let Some(waiting) = exchange.waiting_for(held.seq) else { return };
         let receipts = claims.consumed_by(key, held.seq);
         let share = |receipt| GroupShare { receipt: Some(receipt), waiting: waiting.clone() };
-        self.reports.push(Fate::Shared(receipts.into_iter().map(share).collect()));
+        self.reports.push(DeliveryOutcome::Shared(receipts.into_iter().map(share).collect()));
     }
 
     /// The ledger is told that a group that was there before has ended.
     pub(super) fn has_ended(&mut self, name: String) {
-        self.reports.push(Fate::GroupEnded(name));
+        self.reports.push(DeliveryOutcome::GroupEnded(name));
     }
 
     // What they have missed.

@@ -16,10 +16,10 @@ use proptest::prelude::*;
 use tokio::sync::oneshot;
 
 use super::{BatchClaims, Deed, Deliveries, Receipts};
-use crate::ack::{Fate, Fates};
 use crate::consumers::{HandedIn, HeldClaim, Inbox, Note};
 use crate::ledger_client::LedgerClient;
-use crate::ledger_event::LedgerWord;
+use crate::ledger_event::LedgerEvent;
+use crate::outcomes::{DeliveryOutcome, OutcomeSender};
 use crate::receipt::{group_receipt, receipt};
 use scene::{Had, Hand, Person, RECORDS, Step, TRAINERS, daemon, key, step};
 
@@ -28,11 +28,11 @@ struct Walk {
     ledgers: Handle,
     client: Arc<LedgerClient>,
     incarnation: u64,
-    fates: Fates,
+    outcomes: OutcomeSender,
     inbox: Inbox,
     deliveries: Deliveries,
     /// What the daemon has to tell and the ledger has not heard.
-    pending: Vec<Fate>,
+    pending: Vec<DeliveryOutcome>,
     now: Instant,
     people: [Option<Person>; TRAINERS.len()],
     had: BTreeMap<&'static str, Had>,
@@ -49,7 +49,7 @@ impl Walk {
         let settings =
             CoordinatorSettings { lease_ttl: Duration::from_secs(86_400), grace: Duration::ZERO, ..Default::default() };
         let ledgers = Coordinator::start(MemoryStore::new(), monotonic_clock(), settings).unwrap();
-        let (client, fates, inbox, deliveries) = daemon(&ledgers, 1).await;
+        let (client, outcomes, inbox, deliveries) = daemon(&ledgers, 1).await;
         let people = [const { None }; TRAINERS.len()];
         let had = TRAINERS.map(|group| (group, Had::default())).into();
         let (pending, batches, starts) = (Vec::new(), HashMap::new(), HashMap::new());
@@ -58,7 +58,7 @@ impl Walk {
             ledgers,
             client,
             incarnation: 1,
-            fates,
+            outcomes,
             inbox,
             deliveries,
             pending,
@@ -119,14 +119,14 @@ impl Walk {
                             person.hands.push_back(Hand { held, claims });
                         }
                     }
-                    Deed::Tell(fate) => self.pending.push(fate),
+                    Deed::Tell(outcome) => self.pending.push(outcome),
                     Deed::Claim | Deed::EpochEnd(..) | Deed::Gone(_) | Deed::RingEmpty(_) => {}
                 }
             }
         }
         let asked = self.deliveries.ask_what_is_missed(self.now);
         if !asked.is_empty() {
-            self.pending.push(Fate::Missing(asked));
+            self.pending.push(DeliveryOutcome::Missing(asked));
         }
         for (missed, trainers) in self.deliveries.groups.take_untold() {
             assert!(!trainers.is_empty());
@@ -264,21 +264,21 @@ impl Walk {
 
     async fn flush(&mut self) {
         self.act();
-        for fate in self.pending.drain(..) {
-            self.fates.send(fate).unwrap();
+        for outcome in self.pending.drain(..) {
+            self.outcomes.send(outcome).unwrap();
         }
         let (done, flushed) = oneshot::channel();
-        self.fates.send(Fate::Flush(done)).unwrap();
+        self.outcomes.send(DeliveryOutcome::Flush(done)).unwrap();
         flushed.await.unwrap();
         for note in self.inbox.notes().unwrap() {
             let Note::Ledger(word) = note else { continue };
             match word {
-                LedgerWord::Lost(leases) => panic!("{leases:?} are this daemon's"),
-                LedgerWord::Noted(batch) => self.deliveries.noted(batch),
-                LedgerWord::Missed { asked, missed } => self.deliveries.groups.answered(&asked, missed),
+                LedgerEvent::Lost(leases) => panic!("{leases:?} are this daemon's"),
+                LedgerEvent::Noted(batch) => self.deliveries.noted(batch),
+                LedgerEvent::Missed { asked, missed } => self.deliveries.groups.answered(&asked, missed),
                 // It has no end, and was told when the ledger was opened.
-                LedgerWord::Deadline(deadline) => assert_eq!(deadline, u64::MAX),
-                LedgerWord::Others(_) => panic!("that is no answer"),
+                LedgerEvent::Deadline(deadline) => assert_eq!(deadline, u64::MAX),
+                LedgerEvent::Others(_) => panic!("that is no answer"),
             }
         }
         for person in self.people.iter_mut().flatten().filter(|person| person.id.is_some()) {
@@ -315,7 +315,7 @@ impl Walk {
         self.incarnation += 1;
         self.published = 0;
         self.batches.clear();
-        (self.client, self.fates, self.inbox, self.deliveries) = daemon(&self.ledgers, self.incarnation).await;
+        (self.client, self.outcomes, self.inbox, self.deliveries) = daemon(&self.ledgers, self.incarnation).await;
         self.now = Instant::now();
         for person in self.people.iter_mut().flatten() {
             person.id = None;

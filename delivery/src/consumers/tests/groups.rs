@@ -13,8 +13,8 @@ fn each(calls: impl Fn(u64) + Send + 'static) -> Scene {
 
 /// The sum that the ledger is told of the next batch.
 fn acked(scene: &mut Scene) -> u64 {
-    match scene.fates.blocking_recv() {
-        Some(Fate::Acked { receipts: BatchReceipts { items, .. }, .. }) => items[0].sum_low,
+    match scene.outcomes.blocking_recv() {
+        Some(DeliveryOutcome::Receipts { receipts: BatchReceipts { items, .. }, .. }) => items[0].sum_low,
         other => panic!("{other:?}"),
     }
 }
@@ -31,7 +31,7 @@ fn rule_44_the_ledger_hears_of_a_batch_when_each_group_has_acked_it() {
     one.ack(&offers[0]);
     one.call(1);
     assert_eq!(calls.recv_timeout(PATIENCE), Ok(1), "what came before the call is taken");
-    assert!(scene.fates.try_recv().is_err(), "the other group has not acked it");
+    assert!(scene.outcomes.try_recv().is_err(), "the other group has not acked it");
     two.ack(&offers[1]);
     assert_eq!(acked(&mut scene), 5);
 }
@@ -75,9 +75,9 @@ fn rule_44_the_ledger_hears_at_once_what_one_group_has_consumed_and_which_groups
     fast.ack(&offers[0]);
     let mut told = Vec::new();
     let shares = loop {
-        match scene.fates.blocking_recv().unwrap() {
-            Fate::GroupBegan(name) => told.push(name),
-            Fate::Shared(shares) => break shares,
+        match scene.outcomes.blocking_recv().unwrap() {
+            DeliveryOutcome::GroupBegan(name) => told.push(name),
+            DeliveryOutcome::Shared(shares) => break shares,
             other => panic!("{other:?}"),
         }
     };
@@ -87,7 +87,8 @@ fn rule_44_the_ledger_hears_at_once_what_one_group_has_consumed_and_which_groups
     assert_eq!((by.group.as_ref().unwrap().name.as_str(), by.batch), ("fast", 1));
     assert_eq!(share.waiting, ["slow"]);
     slow.ack(&offers[1]);
-    let Some(Fate::Acked { receipts: BatchReceipts { groups, .. }, .. }) = scene.fates.blocking_recv() else {
+    let Some(DeliveryOutcome::Receipts { receipts: BatchReceipts { groups, .. }, .. }) = scene.outcomes.blocking_recv()
+    else {
         panic!("the batch's own receipt")
     };
     let names: Vec<_> = groups.iter().map(|receipt| receipt.group.as_ref().unwrap().name.as_str()).collect();
@@ -105,11 +106,11 @@ fn comes_with(scene: &Scene, id: u64, adopted: Vec<HeldClaim>) -> Trainer {
 }
 
 /// What the ledger is told next, but for groups that are there.
-fn told(scene: &mut Scene) -> Fate {
+fn told(scene: &mut Scene) -> DeliveryOutcome {
     loop {
-        match scene.fates.blocking_recv().unwrap() {
-            Fate::GroupBegan(_) => {}
-            fate => return fate,
+        match scene.outcomes.blocking_recv().unwrap() {
+            DeliveryOutcome::GroupBegan(_) => {}
+            outcome => return outcome,
         }
     }
 }
@@ -132,18 +133,19 @@ fn rule_44_what_a_trainer_has_in_its_hands_is_missed_only_when_it_ends_without_c
         more: 0,
     };
     first.says(&packet(&ack, bytemuck::bytes_of(&ClaimSum { high: 0, low: 5 })));
-    let Fate::Acked { receipts: BatchReceipts { items, shared: consumed, .. }, .. } = told(&mut scene) else {
+    let DeliveryOutcome::Receipts { receipts: BatchReceipts { items, shared: consumed, .. }, .. } = told(&mut scene)
+    else {
         panic!("its receipt")
     };
     assert_eq!((items.len(), consumed.len()), (0, 1));
     assert_eq!(consumed[0].group.as_ref().unwrap().name, "slow");
-    let Fate::Missing(asked) = told(&mut scene) else { panic!("nothing is in its hands any more") };
+    let DeliveryOutcome::Missing(asked) = told(&mut scene) else { panic!("nothing is in its hands any more") };
     assert_eq!(asked, ["slow"]);
     drop(first);
     let second = comes_with(&scene, 2, shared());
     drop(second);
     let third = comes_with(&scene, 3, Vec::new());
-    let Fate::Missing(asked) = told(&mut scene) else { panic!("its batch is still owed") };
+    let DeliveryOutcome::Missing(asked) = told(&mut scene) else { panic!("its batch is still owed") };
     assert_eq!(asked, ["slow"]);
     drop(third);
 }
@@ -153,11 +155,11 @@ fn rule_44_what_a_group_has_missed_is_told_to_its_next_trainer_if_none_is_there(
     let mut scene = each(|_| ());
     drop(comes_with(&scene, 1, vec![HeldClaim::Shared(Claim::new(3, 0, 1))]));
     let second = comes_with(&scene, 2, Vec::new());
-    let Fate::Missing(asked) = told(&mut scene) else { panic!("it is asked once") };
+    let DeliveryOutcome::Missing(asked) = told(&mut scene) else { panic!("it is asked once") };
     drop(second);
     scene.wait_until_nobody_is_there();
     let missed = vec![MissedBatches { group: "slow".into(), epoch: 0, from: 7, to: 7, records: 1 }];
-    scene.outbox.post(Note::Ledger(LedgerWord::Missed { asked, missed }));
+    scene.outbox.post(Note::Ledger(LedgerEvent::Missed { asked, missed }));
     let heir = comes_with(&scene, 3, Vec::new());
     let batch = heir.hears(|message| if let Message::Missed(missed) = message { Some(missed.from) } else { None });
     assert_eq!(batch, 7);

@@ -10,15 +10,15 @@ use forebay_proto::v1::{AuditRequest, EpochTally, GroupKey, LedgerSpec, OpenRequ
 use forebay_ring::Claim;
 
 use super::*;
-use crate::ack::Fates;
 use crate::consumers::{Inbox, Note, inbox};
+use crate::outcomes::OutcomeSender;
 use crate::receipt::{group_receipt, receipt, seen};
 
 /// A ledger of twenty records in leases of ten, with the first one out.
 struct Story {
     handle: Handle,
     lease: u64,
-    fates: Fates,
+    outcomes: OutcomeSender,
     inbox: Inbox,
 }
 
@@ -39,36 +39,38 @@ impl Story {
     async fn begin() -> Self {
         let handle = Coordinator::start(MemoryStore::new(), monotonic_clock(), CoordinatorSettings::default()).unwrap();
         let (outbox, inbox) = inbox().unwrap();
-        let (client, fates, receiver) =
+        let (client, outcomes, receiver) =
             LedgerClient::open(handle.clone(), incarnation(1), false, outbox).await.unwrap();
         let lease = client.acquire(1, 0).await.unwrap().leases[0].id;
         let client = Arc::new(client);
         tokio::spawn(async move { forward(&client, receiver).await });
-        Self { handle, lease, fates, inbox }
+        Self { handle, lease, outcomes, inbox }
     }
 
     fn ack(&self, range: std::ops::Range<u64>, urgent: bool) {
         let claim = Claim::new(self.lease, range.start, u32::try_from(range.end - range.start).unwrap());
         let items = vec![receipt(&claim, range.collect::<RecordSum>())];
-        self.fates.send(Fate::Acked { receipts: BatchReceipts { items, ..BatchReceipts::default() }, urgent }).unwrap();
+        self.outcomes
+            .send(DeliveryOutcome::Receipts { receipts: BatchReceipts { items, ..BatchReceipts::default() }, urgent })
+            .unwrap();
     }
 
     async fn flush(&self) {
         let (done, flushed) = oneshot::channel();
-        self.fates.send(Fate::Flush(done)).unwrap();
+        self.outcomes.send(DeliveryOutcome::Flush(done)).unwrap();
         flushed.await.unwrap();
     }
 
     fn seen(&self, lease: u64, range: std::ops::Range<u64>, batch: u64) {
         let claim = Claim::new(lease, range.start, u32::try_from(range.end - range.start).unwrap());
-        self.fates.send(Fate::Seen { items: vec![seen(&claim)], batch }).unwrap();
+        self.outcomes.send(DeliveryOutcome::Seen { items: vec![seen(&claim)], batch }).unwrap();
     }
 
     /// What the ring's thread is told of what was reported until now.
-    async fn answers(&self) -> Vec<LedgerWord> {
+    async fn answers(&self) -> Vec<LedgerEvent> {
         self.flush().await;
         let answer = |note| match note {
-            Note::Ledger(word) if !matches!(word, LedgerWord::Deadline(_)) => Some(word),
+            Note::Ledger(word) if !matches!(word, LedgerEvent::Deadline(_)) => Some(word),
             _ => None,
         };
         self.inbox.notes().unwrap().into_iter().filter_map(answer).collect()
@@ -122,18 +124,21 @@ async fn rule_15_a_receipt_that_came_twice_counts_once() {
 async fn rule_05_a_lease_that_is_not_this_workers_is_told() {
     let story = Story::begin().await;
     let range = Some(Range { start: 0, end: 1 });
-    story.fates.send(Fate::Returned(vec![ReturnedRange { lease: 999, range, ..ReturnedRange::default() }])).unwrap();
-    assert_eq!(story.answers().await, [LedgerWord::Lost(vec![999])]);
+    story
+        .outcomes
+        .send(DeliveryOutcome::Returned(vec![ReturnedRange { lease: 999, range, ..ReturnedRange::default() }]))
+        .unwrap();
+    assert_eq!(story.answers().await, [LedgerEvent::Lost(vec![999])]);
 }
 
 #[tokio::test]
 async fn rule_15_a_batch_is_noted_when_the_ledger_counts_it_and_behind_what_is_lost() {
     let story = Story::begin().await;
     story.seen(story.lease, 0..3, 5);
-    assert_eq!(story.answers().await, [LedgerWord::Noted(5)]);
+    assert_eq!(story.answers().await, [LedgerEvent::Noted(5)]);
     assert_eq!(story.counted_as_seen().await, 3);
     story.seen(999, 0..3, 6);
-    assert_eq!(story.answers().await, [LedgerWord::Lost(vec![999]), LedgerWord::Noted(6)]);
+    assert_eq!(story.answers().await, [LedgerEvent::Lost(vec![999]), LedgerEvent::Noted(6)]);
 }
 
 #[tokio::test]
@@ -141,7 +146,7 @@ async fn rule_15_a_batch_does_not_wait_for_a_receipt_that_fits_no_lease() {
     let story = Story::begin().await;
     story.seen(story.lease, 0..3, 5);
     story.seen(story.lease, 8..11, 6);
-    let noted = [LedgerWord::Noted(5), LedgerWord::Noted(6)];
+    let noted = [LedgerEvent::Noted(5), LedgerEvent::Noted(6)];
     assert_eq!(story.answers().await, noted, "the lease is this worker's still");
     assert_eq!(story.counted_as_seen().await, 3, "the lease has ten positions");
 }
@@ -152,8 +157,8 @@ async fn rule_17_what_came_first_is_handed_in_first() {
     story.ack(0..3, false);
     let range = Some(Range { start: 3, end: 10 });
     story
-        .fates
-        .send(Fate::Returned(vec![ReturnedRange { lease: story.lease, range, ..ReturnedRange::default() }]))
+        .outcomes
+        .send(DeliveryOutcome::Returned(vec![ReturnedRange { lease: story.lease, range, ..ReturnedRange::default() }]))
         .unwrap();
     assert_eq!(story.answers().await, [], "what is given back is still this worker's");
     assert_eq!(story.delivered().await, 3);
@@ -166,11 +171,11 @@ async fn rule_44_a_group_that_ends_and_begins_again_waits_for_what_it_gets_then_
         let claim = Claim::new(story.lease, batch, 1);
         let fast = GroupKey { name: "fast".into(), ..GroupKey::default() };
         let receipt = Some(group_receipt(&fast, batch, receipt(&claim, [batch].into_iter().collect())));
-        Fate::Shared(vec![GroupShare { receipt, waiting: vec!["slow".into()] }])
+        DeliveryOutcome::Shared(vec![GroupShare { receipt, waiting: vec!["slow".into()] }])
     };
-    let [ended, began] = [Fate::GroupEnded("slow".into()), Fate::GroupBegan("slow".into())];
-    for fate in [share(1), ended, began, share(2)] {
-        story.fates.send(fate).unwrap();
+    let [ended, began] = [DeliveryOutcome::GroupEnded("slow".into()), DeliveryOutcome::GroupBegan("slow".into())];
+    for outcome in [share(1), ended, began, share(2)] {
+        story.outcomes.send(outcome).unwrap();
     }
     story.flush().await;
     let (outbox, _inbox) = inbox().unwrap();

@@ -36,7 +36,7 @@ pub(crate) struct Tallies {
 
 /// What became of positions, for the counts of their sources.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::ledger) enum PositionFate {
+pub(in crate::ledger) enum PositionOutcome {
     Delivered,
     Dropped,
     Quarantined,
@@ -63,8 +63,14 @@ impl Tallies {
     }
 
     /// Counts positions of an epoch for their sources.
-    pub(in crate::ledger) fn count(&mut self, plan: &Plan, epoch: u64, positions: &Range<u64>, fate: PositionFate) {
-        self.by_source(plan, epoch, positions).for_each(|(tally, count)| *fate.of(tally) += count);
+    pub(in crate::ledger) fn count(
+        &mut self,
+        plan: &Plan,
+        epoch: u64,
+        positions: &Range<u64>,
+        outcome: PositionOutcome,
+    ) {
+        self.by_source(plan, epoch, positions).for_each(|(tally, count)| *outcome.of(tally) += count);
     }
 
     /// Takes positions back that were counted as abandoned, and whose records have this sum.
@@ -179,7 +185,7 @@ impl Tallies {
     }
 }
 
-impl PositionFate {
+impl PositionOutcome {
     /// What a receipt says of its positions.
     pub(in crate::ledger) fn of_receipt(kind: Kind) -> Self {
         if kind == Kind::Dropped { Self::Dropped } else { Self::Delivered }

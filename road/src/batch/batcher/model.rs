@@ -21,7 +21,7 @@ enum Pixels {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Fate {
+enum ModelOutcome {
     Published,
     Nacked,
     Dropped,
@@ -60,7 +60,7 @@ pub(super) struct World {
     jobs: Vec<(At, u64)>,
     /// Copies to be read.
     reads: Vec<(At, u64)>,
-    fates: HashMap<(u64, u64), Fate>,
+    outcomes: HashMap<(u64, u64), ModelOutcome>,
     given: Vec<Position>,
     /// Static: the batch that was begun last for an epoch and number in it.
     current: HashMap<(u64, u64), u64>,
@@ -83,7 +83,7 @@ impl World {
             pixels: HashMap::new(),
             jobs: Vec::new(),
             reads: Vec::new(),
-            fates: HashMap::new(),
+            outcomes: HashMap::new(),
             given: Vec::new(),
             current: HashMap::new(),
             seats: HashMap::new(),
@@ -188,7 +188,7 @@ impl World {
                     self.batcher.drop_position(position);
                 } else {
                     // The stage tells the ledger itself.
-                    self.settled(&position, Fate::Dropped);
+                    self.settled(&position, ModelOutcome::Dropped);
                 }
                 return;
             }
@@ -293,28 +293,28 @@ impl World {
                 Action::Dropped(positions) => {
                     assert!(!positions.is_empty());
                     for position in &positions {
-                        self.settled(position, Fate::Dropped);
+                        self.settled(position, ModelOutcome::Dropped);
                     }
                 }
-                Action::Nack(bad) => self.settled(&bad.position, Fate::Nacked),
+                Action::Nack(bad) => self.settled(&bad.position, ModelOutcome::Nacked),
                 Action::Fail(_) => assert!(!std::mem::replace(&mut self.failed, true), "told once"),
             }
         }
     }
 
-    fn settled(&mut self, position: &Position, fate: Fate) {
-        let before = self.fates.insert((position.lease, position.offset), fate);
-        assert_eq!(before, None, "{position:?} is {fate:?}, and was settled before");
+    fn settled(&mut self, position: &Position, outcome: ModelOutcome) {
+        let before = self.outcomes.insert((position.lease, position.offset), outcome);
+        assert_eq!(before, None, "{position:?} is {outcome:?}, and was settled before");
     }
 
     fn close(&mut self) {
         for position in self.batcher.close() {
-            self.settled(&position, Fate::Returned);
+            self.settled(&position, ModelOutcome::Returned);
         }
         for position in &self.given {
-            assert!(self.fates.contains_key(&(position.lease, position.offset)), "{position:?} is lost");
+            assert!(self.outcomes.contains_key(&(position.lease, position.offset)), "{position:?} is lost");
         }
-        assert_eq!(self.fates.len(), self.given.len());
+        assert_eq!(self.outcomes.len(), self.given.len());
     }
 }
 

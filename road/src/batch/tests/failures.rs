@@ -18,12 +18,12 @@ fn rule_53_an_index_that_fails_fails_the_stream_and_no_record_is_bad_or_has_a_wr
             other => panic!("{other:?}"),
         });
         assert!(sheets.count() <= 1);
-        let (_, outputs, fates) = bench.stop();
+        let (_, outputs, outcomes) = bench.stop();
         assert!(outputs.iter().all(|output| matches!(output, Handover::Unused(_) | Handover::Ready(_))), "{outputs:?}");
         let ready = outputs.iter().filter(|output| matches!(output, Handover::Ready(_))).count();
         assert!(ready <= 1, "the first batch may be whole, and no other can be");
-        match &fates[..] {
-            [Fate::Returned(items)] => {
+        match &outcomes[..] {
+            [DeliveryOutcome::Returned(items)] => {
                 let end = items.last().and_then(|item| item.range).map(|range| range.end);
                 assert_eq!(end, Some(12), "{items:?}");
                 assert!(items.iter().all(|item| item.range.as_ref().is_some_and(|range| range.start <= 6)));

@@ -14,7 +14,8 @@ fn rule_12_a_storage_that_does_not_give_what_drop_leaves_out_holds_up_no_epoch()
     bench.prefetch.drained(1);
     assert_eq!(bench.consume(bench.ready()).1, [0, 1, 2, 3]);
     assert_eq!(bench.consume(bench.ready()).1, [4, 5, 6, 7]);
-    let Some(Fate::Acked { receipts: BatchReceipts { items, .. }, .. }) = bench.fates.blocking_recv() else {
+    let Some(DeliveryOutcome::Receipts { receipts: BatchReceipts { items, .. }, .. }) = bench.outcomes.blocking_recv()
+    else {
         panic!("the tail is dropped")
     };
     let [AckItem { lease: 1, range: Some(Range { start: 8, end: 10 }), count: 2, .. }] = items[..] else {
@@ -48,8 +49,8 @@ fn rule_12_drop_acks_the_last_records_as_dropped_and_needs_its_slot_no_more() {
     let mut bench = setup.start();
     bench.lease(0, 0, 3);
     bench.prefetch.drained(1);
-    let dropped: Vec<AckItem> = match bench.fates.blocking_recv().unwrap() {
-        Fate::Acked { receipts: BatchReceipts { items, .. }, .. } => items,
+    let dropped: Vec<AckItem> = match bench.outcomes.blocking_recv().unwrap() {
+        DeliveryOutcome::Receipts { receipts: BatchReceipts { items, .. }, .. } => items,
         other => panic!("{other:?}"),
     };
     assert_eq!((dropped.len(), dropped[0].count, dropped[0].range), (1, 3, Some(Range { start: 0, end: 3 })));

@@ -68,7 +68,7 @@ fn rule_50_mixed_batches_come_in_their_order_and_none_is_lost_at_the_end() {
     bench.lease(0, 0, 60);
     let first = bench.ready();
     assert_eq!(first.seq, 100);
-    let (next, outputs, fates) = bench.stop();
+    let (next, outputs, outcomes) = bench.stop();
     let ready: Vec<_> = outputs
         .iter()
         .filter_map(|made| match made {
@@ -77,10 +77,10 @@ fn rule_50_mixed_batches_come_in_their_order_and_none_is_lost_at_the_end() {
         })
         .collect();
     assert!(ready.iter().copied().eq(101..101 + ready.len() as u64), "{ready:?}");
-    let rest: u64 = fates
+    let rest: u64 = outcomes
         .iter()
-        .map(|fate| match fate {
-            Fate::Returned(ranges) => {
+        .map(|outcome| match outcome {
+            DeliveryOutcome::Returned(ranges) => {
                 ranges.iter().filter_map(|range| range.range).map(|range| range.end - range.start).sum::<u64>()
             }
             other => panic!("{other:?}"),

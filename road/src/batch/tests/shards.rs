@@ -30,8 +30,8 @@ fn rule_13_a_padded_shard_ends_with_a_batch_of_copies() {
 fn rule_13_a_position_without_a_record_that_no_batch_has_is_told_at_once() {
     let mut bench = shard(LastBatchPolicy::Drop);
     bench.lease_bare(0, 4);
-    match bench.fates.blocking_recv().unwrap() {
-        Fate::Acked { receipts: BatchReceipts { items, .. }, .. } => {
+    match bench.outcomes.blocking_recv().unwrap() {
+        DeliveryOutcome::Receipts { receipts: BatchReceipts { items, .. }, .. } => {
             assert_eq!(items, [receipt::receipt(&Claim::bare(1, 0, 1), RecordSum::default())]);
         }
         other => panic!("{other:?}"),

@@ -27,8 +27,8 @@ impl Bench {
 
     /// What the stage gives back next: lease, first offset and end.
     fn returns(&mut self) -> (u64, u64, u64) {
-        match self.fates.blocking_recv().unwrap() {
-            Fate::Returned(ranges) => {
+        match self.outcomes.blocking_recv().unwrap() {
+            DeliveryOutcome::Returned(ranges) => {
                 let [ReturnedRange { lease, range: Some(range), cause }] = ranges[..] else { panic!("{ranges:?}") };
                 assert_eq!(cause, i32::from(Cause::Unseen));
                 (lease, range.start, range.end)

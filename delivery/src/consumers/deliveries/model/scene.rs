@@ -10,12 +10,12 @@ use forebay_proto::v1::{GroupKey, LedgerSpec, OpenRequest};
 use forebay_ring::{Claim, ConsumerId, HeldBatch, SlotId};
 use proptest::prelude::*;
 
-use crate::ack::Fates;
 use crate::consumers::deliveries::Deliveries;
 use crate::consumers::parts::{DeliveryRules, EpochTerms};
 use crate::consumers::{Inbox, inbox};
 use crate::ledger_client::LedgerClient;
 use crate::ledger_tasks;
+use crate::outcomes::OutcomeSender;
 use crate::settings::{DeliverySettings, Mode};
 
 /// Records, which are all of one epoch.
@@ -116,10 +116,13 @@ pub(super) fn key(of: usize) -> GroupKey {
 }
 
 /// A daemon of which no trainer knows yet.
-pub(super) async fn daemon(ledgers: &Handle, incarnation: u64) -> (Arc<LedgerClient>, Fates, Inbox, Deliveries) {
+pub(super) async fn daemon(
+    ledgers: &Handle,
+    incarnation: u64,
+) -> (Arc<LedgerClient>, OutcomeSender, Inbox, Deliveries) {
     let (outbox, inbox) = inbox().unwrap();
     let opened = LedgerClient::open(ledgers.clone(), request(incarnation), false, outbox).await;
-    let (client, fates, receiver) = opened.unwrap();
+    let (client, outcomes, receiver) = opened.unwrap();
     let client = Arc::new(client);
     ledger_tasks::hand_in(Arc::clone(&client), receiver);
     let settings = DeliverySettings { mode: Mode::Each, ..DeliverySettings::default() };
@@ -129,7 +132,7 @@ pub(super) async fn daemon(ledgers: &Handle, incarnation: u64) -> (Arc<LedgerCli
     for name in &client.opened().former_groups {
         deliveries.expect_group(name.clone(), Instant::now());
     }
-    (client, fates, inbox, deliveries)
+    (client, outcomes, inbox, deliveries)
 }
 
 impl Deliveries {

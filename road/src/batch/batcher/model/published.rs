@@ -45,7 +45,7 @@ impl World {
                 let position = *self.given.iter().find(own).unwrap();
                 assert_eq!(sheet.places.records[at], i64::try_from(position.record).unwrap());
                 assert_eq!(position.epoch, sheet.epoch);
-                self.settled(&position, Fate::Published);
+                self.settled(&position, ModelOutcome::Published);
             }
         }
         assert_eq!(claims.next(), None, "a copy carries no claim");
@@ -54,7 +54,7 @@ impl World {
         for at in &bare {
             let position = *self.given.iter().find(|position| (position.lease, position.offset) == *at).unwrap();
             assert_eq!(bad.contains(at), position.index < self.records(), "a record is bad, or there is none");
-            self.settled(&position, if bad.contains(at) { Fate::Nacked } else { Fate::Published });
+            self.settled(&position, if bad.contains(at) { ModelOutcome::Nacked } else { ModelOutcome::Published });
         }
         assert!(bad.is_subset(&bare));
         assert_eq!(sheet.valid, sheet.places.mask.iter().map(|mask| u32::from(*mask)).sum::<u32>());

@@ -25,9 +25,9 @@ pub struct BatchReceipts {
 
 /// What became of some records.
 #[derive(Debug)]
-pub enum Fate {
+pub enum DeliveryOutcome {
     /// Receipts, or drops by policy.
-    Acked {
+    Receipts {
         /// These.
         receipts: BatchReceipts,
         /// A trainer waits for the epoch's end.
@@ -58,16 +58,16 @@ pub enum Fate {
     Flush(oneshot::Sender<()>),
 }
 
-impl Fate {
+impl DeliveryOutcome {
     /// Receipts that are not of a batch in a trainer's hands.
     pub fn receipts(items: Vec<AckItem>) -> Self {
-        Self::Acked { receipts: BatchReceipts { items, ..BatchReceipts::default() }, urgent: true }
+        Self::Receipts { receipts: BatchReceipts { items, ..BatchReceipts::default() }, urgent: true }
     }
 
     /// Records that trainers have consumed.
     pub(crate) fn consumed(&self) -> u64 {
         match self {
-            Self::Acked { receipts, .. } => receipts.items.iter().map(|item| item.count).sum(),
+            Self::Receipts { receipts, .. } => receipts.items.iter().map(|item| item.count).sum(),
             _ => 0,
         }
     }
@@ -99,16 +99,16 @@ pub struct SettledEpoch {
 }
 
 /// The writing end; clones write to the same ledger.
-pub type Fates = mpsc::UnboundedSender<Fate>;
+pub type OutcomeSender = mpsc::UnboundedSender<DeliveryOutcome>;
 
 /// The reading end: reports for the ledger, in order.
-pub(crate) type FateReceiver = mpsc::UnboundedReceiver<Fate>;
+pub(crate) type OutcomeReceiver = mpsc::UnboundedReceiver<DeliveryOutcome>;
 
 /// The outcomes that wait for the ledger, as its client sees them. The writing ends are the stream's: when the last one is
 /// dropped and all was sent, the client's task ends, and the client with it.
 #[derive(Debug)]
-pub(crate) struct FateQueue {
-    fates: mpsc::WeakUnboundedSender<Fate>,
+pub(crate) struct OutcomeQueue {
+    outcomes: mpsc::WeakUnboundedSender<DeliveryOutcome>,
     /// Bad records, for metrics.
     bad: AtomicU64,
 }
@@ -116,24 +116,24 @@ pub(crate) struct FateQueue {
 /// How long the ledger may be unwritable before those who wait for it are told so.
 const MOMENT: Duration = Duration::from_secs(1);
 
-impl FateQueue {
+impl OutcomeQueue {
     /// An empty queue, and its ends.
-    pub(crate) fn new() -> (Self, Fates, FateReceiver) {
-        let (fates, receiver) = mpsc::unbounded_channel();
-        (Self { fates: fates.downgrade(), bad: AtomicU64::new(0) }, fates, receiver)
+    pub(crate) fn new() -> (Self, OutcomeSender, OutcomeReceiver) {
+        let (outcomes, receiver) = mpsc::unbounded_channel();
+        (Self { outcomes: outcomes.downgrade(), bad: AtomicU64::new(0) }, outcomes, receiver)
     }
 
     /// Gives ranges back, to go to others.
     pub(crate) fn give_back(&self, ranges: Vec<ReturnedRange>) {
         if !ranges.is_empty() {
-            self.send(Fate::Returned(ranges));
+            self.send(DeliveryOutcome::Returned(ranges));
         }
     }
 
     /// Waits until all that was reported is durable.
     pub(crate) async fn flush(&self) {
         let (done, flushed) = oneshot::channel();
-        self.send(Fate::Flush(done));
+        self.send(DeliveryOutcome::Flush(done));
         // Answered, or the ledger's task has ended: then there is nothing to wait for.
         let _flushed = flushed.await;
     }
@@ -159,9 +159,9 @@ impl FateQueue {
         self.bad.fetch_add(records as u64, Ordering::Relaxed);
     }
 
-    fn send(&self, fate: Fate) {
+    fn send(&self, outcome: DeliveryOutcome) {
         // The stream has ended, and its task with it, if nothing can be sent.
-        let _gone = self.fates.upgrade().map(|fates| fates.send(fate));
+        let _gone = self.outcomes.upgrade().map(|outcomes| outcomes.send(outcome));
     }
 }
 
