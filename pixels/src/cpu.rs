@@ -22,7 +22,7 @@ use crate::draw::Draw;
 use crate::fault::{Fault, Limits};
 use crate::origin::Origin;
 use crate::picture::{KeptPicture, Picture};
-use crate::pipeline::{Input, Pipeline};
+use crate::transform_list::{Input, TransformList};
 use crate::plan::stage::Stage;
 use crate::plan::{Plan, Rect};
 use crate::recipe::Recipe;
@@ -118,9 +118,9 @@ impl CpuDecoder {
         out: &mut [u8],
     ) -> Result<Decoded, Fault> {
         assert_eq!(out.len(), recipe.place_len(), "a place has the recipe's place length");
-        let pipeline = recipe.pipeline();
-        let loaded = self.load_for(file, pipeline, draw, limits);
-        let outcome = loaded.and_then(|loaded| self.carry_out(&loaded, pipeline, limits, out));
+        let list = recipe.list();
+        let loaded = self.load_for(file, list, draw, limits);
+        let outcome = loaded.and_then(|loaded| self.carry_out(&loaded, list, limits, out));
         self.canvas.trim();
         outcome
     }
@@ -129,26 +129,26 @@ impl CpuDecoder {
     fn load_for(
         &mut self,
         file: PictureFile<'_>,
-        pipeline: &Pipeline,
+        list: &TransformList,
         draw: Draw,
         limits: &Limits,
     ) -> Result<Loaded, Fault> {
         let Self { jpeg, canvas, plan, stages, .. } = self;
-        let wanted = |stored: &Stored, scales| Wanted::of(pipeline, draw, stored, scales, limits, plan, stages);
-        load(jpeg, canvas, file, pipeline.input(), pipeline.output().background, limits, wanted)
+        let wanted = |stored: &Stored, scales| Wanted::of(list, draw, stored, scales, limits, plan, stages);
+        load(jpeg, canvas, file, list.input(), list.output().background, limits, wanted)
     }
 
     /// Carries the plan out on what was loaded for it.
     fn carry_out(
         &mut self,
         loaded: &Loaded,
-        pipeline: &Pipeline,
+        list: &TransformList,
         limits: &Limits,
         out: &mut [u8],
     ) -> Result<Decoded, Fault> {
         let look = || limits.check_time(loaded.begun);
         let plan = (&self.plan, &*self.stages);
-        self.canvas.carry_out(PlanInput::canvas(loaded.held), plan, pipeline, out, look)?;
+        self.canvas.carry_out(PlanInput::canvas(loaded.held), plan, list, out, look)?;
         limits.check_time(loaded.begun)?;
         Ok(loaded.decoded)
     }
@@ -213,11 +213,11 @@ impl CpuDecoder {
         let KeptPicture { format, width, height, origin, .. } = *picture;
         assert_eq!(out.len(), recipe.place_len(), "a place has the recipe's place length");
         let stored = Stored::turned(origin);
-        let pipeline = recipe.pipeline();
-        Wanted::of(pipeline, draw, &stored, false, limits, &mut self.plan, &mut self.stages)?;
+        let list = recipe.list();
+        Wanted::of(list, draw, &stored, false, limits, &mut self.plan, &mut self.stages)?;
         let begun = Instant::now();
         let look = || limits.check_time(begun);
-        let made = self.canvas.carry_out(PlanInput::kept(picture), (&self.plan, &self.stages), pipeline, out, look);
+        let made = self.canvas.carry_out(PlanInput::kept(picture), (&self.plan, &self.stages), list, out, look);
         self.canvas.trim();
         made?;
         Ok(Decoded { format, width, height, origin, by: None })
@@ -282,14 +282,14 @@ impl CpuDecoder {
     pub fn decode_sized(
         &mut self,
         bytes: &[u8],
-        pipeline: &Pipeline,
+        list: &TransformList,
         draw: Draw,
         limits: &Limits,
     ) -> Result<Transformed, Fault> {
-        let loaded = self.load_for(PictureFile { bytes, points: None }, pipeline, draw, limits);
+        let loaded = self.load_for(PictureFile { bytes, points: None }, list, draw, limits);
         let outcome = loaded.and_then(|loaded| {
-            let mut made = Transformed::room(self.plan.width, self.plan.height, pipeline);
-            self.carry_out(&loaded, pipeline, limits, &mut made.bytes).map(|_| made)
+            let mut made = Transformed::room(self.plan.width, self.plan.height, list);
+            self.carry_out(&loaded, list, limits, &mut made.bytes).map(|_| made)
         });
         self.canvas.trim();
         outcome
@@ -306,20 +306,20 @@ impl CpuDecoder {
         &mut self,
         rgb: &[u8],
         size: (u32, u32),
-        pipeline: &Pipeline,
+        list: &TransformList,
         draw: Draw,
         limits: &Limits,
     ) -> Result<Transformed, Fault> {
         let begun = Instant::now();
         limits.check_picture(size.0, size.1)?;
         let stored = Stored::turned(Origin::plain(size));
-        Wanted::of(pipeline, draw, &stored, false, limits, &mut self.plan, &mut self.stages)?;
+        Wanted::of(list, draw, &stored, false, limits, &mut self.plan, &mut self.stages)?;
         let (picture, _) = self.canvas.begin(size.0, size.1, limits)?;
         picture.copy_from_slice(rgb);
-        let mut made = Transformed::room(self.plan.width, self.plan.height, pipeline);
+        let mut made = Transformed::room(self.plan.width, self.plan.height, list);
         let input = PlanInput::canvas(Rect::whole(size.0, size.1));
         let look = || limits.check_time(begun);
-        let outcome = self.canvas.carry_out(input, (&self.plan, &self.stages), pipeline, &mut made.bytes, look);
+        let outcome = self.canvas.carry_out(input, (&self.plan, &self.stages), list, &mut made.bytes, look);
         self.canvas.trim();
         outcome.and_then(|()| look()).map(|()| made)
     }

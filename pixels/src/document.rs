@@ -20,7 +20,7 @@ use serde_json::{Map, Value};
 
 use crate::matching::Match;
 use crate::output::{Dtype, Layout, Output};
-use crate::pipeline::Input;
+use crate::transform_list::Input;
 use crate::recipe::Recipe;
 use crate::transform::Transform;
 use crate::view::View;

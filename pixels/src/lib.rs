@@ -19,7 +19,7 @@
 //!
 //! Pixels: JPEG with the accurate IDCT and fancy upsampling, resize to the byte as Pillow does it, or as torch does
 //! ([`Match`]). The same input gives the same bytes on every CPU.
-//! A [`Pipeline`] is a list of transforms whose results may differ in size, for pictures that are handled one by one.
+//! A [`TransformList`] is a list of transforms whose results may differ in size, for pictures that are handled one by one.
 //! The crate knows nothing of the rest of Forebay.
 
 mod axis;
@@ -52,7 +52,7 @@ mod orientation;
 mod origin;
 mod output;
 mod picture;
-mod pipeline;
+mod transform_list;
 mod plan;
 mod point_map;
 mod projective;
@@ -102,7 +102,7 @@ pub use orientation::Orientation;
 pub use origin::{Annotated, Origin};
 pub use output::{Dtype, Layout, Output};
 pub use picture::{KeptPicture, Picture};
-pub use pipeline::{Input, Pipeline};
+pub use transform_list::{Input, TransformList};
 pub use plan::{Plan, Rect, Step};
 pub use point_map::{MappedBox, PointMap};
 pub use recipe::Recipe;

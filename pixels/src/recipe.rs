@@ -4,7 +4,7 @@ use crate::draw::Draw;
 use crate::matching::Match;
 use crate::origin::Origin;
 use crate::output::Output;
-use crate::pipeline::{Input, Pipeline};
+use crate::transform_list::{Input, TransformList};
 use crate::plan::Plan;
 use crate::recipe_error::RecipeError;
 use crate::record_boxes::RecordBoxes;
@@ -14,7 +14,7 @@ use crate::transform::{Normalize, Transform};
 /// A checked list of transforms and the forms of its input and output.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Recipe {
-    pipeline: Pipeline,
+    list: TransformList,
     height: u32,
     width: u32,
 }
@@ -25,8 +25,8 @@ impl Recipe {
     /// # Errors
     /// [`RecipeError`]: a value out of range, no fixed shape (rule 6), normalize on whole numbers or not at the end.
     pub fn new(transforms: Vec<Transform>, output: Output) -> Result<Self, RecipeError> {
-        match Pipeline::with_shape(transforms, output)? {
-            (pipeline, Shape::Fixed(height, width)) => Ok(Self { pipeline, height, width }),
+        match TransformList::with_shape(transforms, output)? {
+            (list, Shape::Fixed(height, width)) => Ok(Self { list, height, width }),
             (_, Shape::Open) => Err(RecipeError::NoFixedShape),
         }
     }
@@ -52,7 +52,7 @@ impl Recipe {
     /// # Errors
     /// [`RecipeError::ReducingGap`] if it is below 1 or no number.
     pub fn with_input(self, input: Input) -> Result<Self, RecipeError> {
-        Ok(Self { pipeline: self.pipeline.with_input(input)?, ..self })
+        Ok(Self { list: self.list.with_input(input)?, ..self })
     }
 
     /// The same with resizes that calculate in another way.
@@ -60,7 +60,7 @@ impl Recipe {
     /// # Errors
     /// [`RecipeError::NoTorchFilter`] if torch has no antialiased filter for one of them.
     pub fn with_match(self, matched: Match) -> Result<Self, RecipeError> {
-        Ok(Self { pipeline: self.pipeline.with_match(matched)?, ..self })
+        Ok(Self { list: self.list.with_match(matched)?, ..self })
     }
 
     /// Place and name of the first transform that boxes, points and masks cannot follow, if there is one.
@@ -72,23 +72,23 @@ impl Recipe {
     /// The same for records with these boxes, if a transform draws by them.
     #[must_use]
     pub fn with_boxes(self, boxes: RecordBoxes) -> Self {
-        Self { pipeline: self.pipeline.with_boxes(boxes), ..self }
+        Self { list: self.list.with_boxes(boxes), ..self }
     }
 
     /// The boxes that it was given, if it was.
     pub fn boxes(&self) -> Option<&RecordBoxes> {
-        self.pipeline.boxes()
+        self.list.boxes()
     }
 
     /// The same for one picture of a mosaic, if it has one.
     pub(crate) fn with_quarter(self, quarter: usize) -> Self {
-        Self { pipeline: self.pipeline.with_quarter(quarter), ..self }
+        Self { list: self.list.with_quarter(quarter), ..self }
     }
 
     /// Place and name of the first transform that draws by the boxes of a record, if there is one. Such a recipe needs
     /// [`with_boxes`](Self::with_boxes).
     pub fn drawing_by_boxes(&self) -> Option<(usize, &'static str)> {
-        self.pipeline.drawing_by_boxes()
+        self.list.drawing_by_boxes()
     }
 
     /// The pairs of keypoints that change places if the picture is mirrored: those of the first flip that names some.
@@ -98,22 +98,22 @@ impl Recipe {
 
     /// How resizes calculate.
     pub fn matched(&self) -> Match {
-        self.pipeline.matched()
+        self.list.matched()
     }
 
     /// How files become pictures.
     pub fn input(&self) -> Input {
-        self.pipeline.input()
+        self.list.input()
     }
 
     /// The list of transforms.
     pub fn transforms(&self) -> &[Transform] {
-        self.pipeline.transforms()
+        self.list.transforms()
     }
 
     /// Form of the output.
     pub fn output(&self) -> Output {
-        self.pipeline.output()
+        self.list.output()
     }
 
     /// Height, width, channels of one place, whatever the layout.
@@ -132,8 +132,8 @@ impl Recipe {
     }
 
     /// The list, with the forms of its input and output.
-    pub(crate) fn pipeline(&self) -> &Pipeline {
-        &self.pipeline
+    pub(crate) fn list(&self) -> &TransformList {
+        &self.list
     }
 
     /// The plan for a picture that is stored as `width` x `height` pixels, each at least 1, and not turned.
@@ -153,7 +153,7 @@ impl Recipe {
 
     /// The plan for a picture, into an old plan, whose memory is used again.
     pub fn plan_into(&self, origin: &Origin, draw: Draw, plan: &mut Plan) {
-        self.pipeline.plan_into(origin, draw, plan);
+        self.list.plan_into(origin, draw, plan);
         debug_assert_eq!((plan.height, plan.width, 3), self.shape(), "the recipe's shape is fixed");
     }
 }

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 use chi_square::assert_as_often;
 use forebay_pixels::{
-    Draw, Dtype, Erase, Filling, Layout, Limits, Match, OneOrTwo, Operation, Origin, Output, PillowBlur, Pipeline,
+    Draw, Dtype, Erase, Filling, Layout, Limits, Match, OneOrTwo, Operation, Origin, Output, PillowBlur, TransformList,
     Plan, Recipe, Step, Transform,
 };
 use serde_json::{Value, from_value, json};
@@ -359,7 +359,7 @@ fn rule_08_three_augment_does_one_of_three() {
 fn sizes_are_jittered_as_torchvision_does_it() {
     let sizes = |list: Value| -> Vec<(u32, u32)> {
         let list: Vec<Transform> = from_value(list).unwrap();
-        let pipeline = Pipeline::new(list, Output::default()).unwrap();
+        let pipeline = TransformList::new(list, Output::default()).unwrap();
         let mut plan = Plan::default();
         let size = |record: u32| {
             pipeline.plan_into(

@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "tests stop at what should not be")]
 
 use forebay_pixels::{
-    Annotated, CpuDecoder, Draw, Limits, Operation, Orientation, Origin, Output, Pipeline, Plan, PointMap, Recipe,
+    Annotated, CpuDecoder, Draw, Limits, Operation, Orientation, Origin, Output, TransformList, Plan, PointMap, Recipe,
     RecordBoxes, Rect, Step, Transform, sample,
 };
 use proptest::prelude::*;
@@ -59,7 +59,7 @@ fn a_picture_is_laid_on_a_canvas_as_often_as_large_and_where_torchvision_would_l
 #[test]
 fn the_border_of_a_canvas_has_its_colour_and_the_picture_is_where_the_map_says() {
     let list = json!([{ "random_zoom_out": { "fill": [10, 200, 30], "side_range": [2.0, 2.0], "p": 1.0 } }]);
-    let pipeline = Pipeline::new(from_value(list.clone()).unwrap(), Output::default()).unwrap();
+    let pipeline = TransformList::new(from_value(list.clone()).unwrap(), Output::default()).unwrap();
     let rgb = sample::photograph_rgb(3, 20, 10);
     let made = CpuDecoder::new().transform_sized(&rgb, (20, 10), &pipeline, draw(7), &Limits::default()).unwrap();
     assert_eq!((made.width, made.height), (40, 20));
@@ -94,7 +94,7 @@ fn wrong_values_are_refused_by_name() {
     ];
     for (document, words) in refused {
         let transform: Transform = from_value(document).unwrap();
-        let error = Pipeline::new(vec![transform], Output::default()).unwrap_err().to_string();
+        let error = TransformList::new(vec![transform], Output::default()).unwrap_err().to_string();
         assert!(error.contains(words), "{error}");
     }
 }

@@ -4,7 +4,7 @@
 
 use forebay_pixels::sample::photograph;
 use forebay_pixels::{
-    Composition, CpuDecoder, CpuOnly, Draw, Fault, Limits, Orientation, Output, Pipeline, Recipe, Transform, View,
+    Composition, CpuDecoder, CpuOnly, Draw, Fault, Limits, Orientation, Output, TransformList, Recipe, Transform, View,
     ViewOrder, ViewPlaces,
 };
 use proptest::prelude::*;
@@ -81,7 +81,7 @@ fn a_decoder_that_has_refused_a_picture_takes_the_next_one() {
 fn pixels_in_memory_further_views_and_gpus_are_held_to_it_too() {
     let expects = json!([{ "expect_size": { "size": [18, 20] } }]);
     let list: Vec<Transform> = from_value(expects.clone()).unwrap();
-    let pipeline = Pipeline::new(list, Output::default()).unwrap();
+    let pipeline = TransformList::new(list, Output::default()).unwrap();
     let (rgb, wrong) = (vec![7; 18 * 20 * 3], vec![7; 18 * 24 * 3]);
     let mut decoder = CpuDecoder::new();
     assert_eq!(decoder.transform_sized(&rgb, (20, 18), &pipeline, draw(0), &LIMITS).unwrap().bytes, rgb);

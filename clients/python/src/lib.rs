@@ -32,7 +32,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(order::shuffled, module)?)?;
     module.add_function(wrap_pyfunction!(picture::probed, module)?)?;
     module.add_class::<chain::Chain>()?;
-    module.add_class::<picture::PyPipeline>()?;
+    module.add_class::<picture::PyTransformList>()?;
     module.add_class::<pixels::Pixels>()?;
     module.add_class::<session::Session>()?;
     module.add_class::<tasks::TaskWorker>()?;

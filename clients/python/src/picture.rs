@@ -5,7 +5,7 @@
 use std::cell::RefCell;
 
 use forebay_pixels::{
-    CpuDecoder, Draw, Dtype, Fault, Input, Limits, Origin, Output, Pipeline, Plan, Transform, Transformed, document,
+    CpuDecoder, Draw, Dtype, Fault, Input, Limits, Origin, Output, TransformList, Plan, Transform, Transformed, document,
     probe,
 };
 use pyo3::exceptions::PyValueError;
@@ -22,13 +22,13 @@ thread_local! {
 }
 
 /// A checked list of transforms.
-#[pyclass(frozen, name = "Pipeline", module = "forebay._native")]
-pub(crate) struct PyPipeline {
-    pipeline: Pipeline,
+#[pyclass(frozen, name = "TransformList", module = "forebay._native")]
+pub(crate) struct PyTransformList {
+    list: TransformList,
 }
 
 #[pymethods]
-impl PyPipeline {
+impl PyTransformList {
     /// From a list of tables with one key each, as JSON, and the name of a `match`. Values are `uint8`, or `float32` if the list
     /// normalises them. `background` is what shows through where a picture is transparent. With `reducing_gap`, at least 1, JPEGs
     /// may be decoded at a smaller scale, as by Pillow's `Image.thumbnail`.
@@ -52,19 +52,19 @@ impl PyPipeline {
         let dtype = if normalizes { Dtype::Float32 } else { Dtype::Uint8 };
         let output = Output { dtype, background, ..Output::default() };
         let input = Input { adjust_orientation, reducing_gap };
-        let pipeline = Pipeline::new(transforms, output)
-            .and_then(|pipeline| pipeline.with_input(input))
-            .and_then(|pipeline| pipeline.with_match(matched))
+        let list = TransformList::new(transforms, output)
+            .and_then(|list| list.with_input(input))
+            .and_then(|list| list.with_match(matched))
             .map_err(refused)?;
-        if let Some((place, name)) = pipeline.drawing_by_boxes() {
+        if let Some((place, name)) = list.drawing_by_boxes() {
             let why = "needs the boxes of a dataset's records, so only a Loader can carry it out";
             return Err(PyValueError::new_err(format!("transform {place} ({name}) {why}")));
         }
-        if let Some(Transform::Mosaic(_)) = pipeline.transforms().first() {
+        if let Some(Transform::Mosaic(_)) = list.transforms().first() {
             let why = "lays other records of a dataset beside the picture, so only a Loader can carry it out";
             return Err(PyValueError::new_err(format!("transform 0 (mosaic) {why}")));
         }
-        Ok(Self { pipeline })
+        Ok(Self { list })
     }
 
     /// Decodes a file's bytes and transforms the picture, by the draws of (seed, epoch, record), within a limit of pixels and one
@@ -78,7 +78,7 @@ impl PyPipeline {
         name: &str,
     ) -> PyResult<Pixels> {
         let limits = limited(limits);
-        let work = |decoder: &mut CpuDecoder| decoder.decode_sized(file, &self.pipeline, drawn(draw), &limits);
+        let work = |decoder: &mut CpuDecoder| decoder.decode_sized(file, &self.list, drawn(draw), &limits);
         self.made(py, name, work)
     }
 
@@ -100,7 +100,7 @@ impl PyPipeline {
             )));
         }
         let limits = limited(limits);
-        let work = |decoder: &mut CpuDecoder| decoder.transform_sized(rgb, size, &self.pipeline, drawn(draw), &limits);
+        let work = |decoder: &mut CpuDecoder| decoder.transform_sized(rgb, size, &self.list, drawn(draw), &limits);
         self.made(py, "image", work)
     }
 
@@ -108,12 +108,12 @@ impl PyPipeline {
     /// It is JSON: `steps` in their order, each a table with one key, and whether the result is `mirrored` and `flipped` last.
     fn plan(&self, size: (u32, u32), draw: (u64, u64, u64)) -> String {
         let mut plan = Plan::default();
-        self.pipeline.plan_into(&Origin::plain(size), drawn(draw), &mut plan);
+        self.list.plan_into(&Origin::plain(size), drawn(draw), &mut plan);
         planned::document(&plan).to_string()
     }
 }
 
-impl PyPipeline {
+impl PyTransformList {
     /// Does the work while other threads run.
     fn made(
         &self,
@@ -123,7 +123,7 @@ impl PyPipeline {
     ) -> PyResult<Pixels> {
         let made = py.detach(|| DECODER.with_borrow_mut(work));
         let Transformed { width, height, bytes } = made.map_err(|fault| error::picture(py, name, &fault))?;
-        let typestr = if self.pipeline.output().dtype == Dtype::Float32 { "<f4" } else { "|u1" };
+        let typestr = if self.list.output().dtype == Dtype::Float32 { "<f4" } else { "|u1" };
         Ok(Pixels::new(bytes, (width, height), typestr))
     }
 }

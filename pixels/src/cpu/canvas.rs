@@ -9,7 +9,7 @@ use crate::interpolation::Interpolation;
 use crate::matching::Match;
 use crate::operation::{Operation, Scratch, Workpiece};
 use crate::picture::KeptPicture;
-use crate::pipeline::Pipeline;
+use crate::transform_list::TransformList;
 use crate::plan::stage::{Frame, Stage};
 use crate::plan::{Plan, Rect, Step};
 
@@ -113,13 +113,13 @@ impl Canvas {
         &mut self,
         from: PlanInput<'_>,
         (plan, stages): (&Plan, &[Stage]),
-        pipeline: &Pipeline,
+        list: &TransformList,
         out: &mut [u8],
         look: impl Fn() -> Result<(), Fault>,
     ) -> Result<(), Fault> {
         let PlanInput { rgb: mut kept, rect: mut held } = from;
         let (width, height) = (plan.width as usize, plan.height as usize);
-        let mut place = OutputPlace { values: pipeline.values(), layout: pipeline.output().layout, width, height, out };
+        let mut place = OutputPlace { values: list.values(), layout: list.output().layout, width, height, out };
         let last = plan.steps.iter().rposition(|step| !matches!(step, Step::Cut(_)));
         let mut number = 0;
         while let Some(step) = plan.steps.get(number) {
@@ -134,7 +134,7 @@ impl Canvas {
                     // A mirroring that follows comes with the resize.
                     let mirrors = plan.steps.get(number) == Some(&Step::Mirror);
                     let mirrored = mirrors || (is_last && plan.mirrored);
-                    let task = Task { columns, rows, window, mirrored, matched: pipeline.matched() };
+                    let task = Task { columns, rows, window, mirrored, matched: list.matched() };
                     if is_last {
                         let rgb = kept.unwrap_or(&self.picture);
                         let source = Source { rgb, held };
@@ -177,7 +177,7 @@ impl Canvas {
                     let turned = Rect::whole(width, height);
                     let to = &mut sized(&mut self.spare, turned.area() * 3 + SLACK)[..turned.area() * 3];
                     let from = (&self.picture[..need.area() * 3], (need.width, need.height));
-                    rotate.expand(from, (to, (width, height)), pipeline.matched());
+                    rotate.expand(from, (to, (width, height)), list.matched());
                     self.swap(width, height);
                     (kept, held) = (None, turned);
                     continue;
@@ -185,7 +185,7 @@ impl Canvas {
                 Step::Operate(_) => {
                     self.keep(kept, held, need);
                     let following = plan.steps[number - 1..].iter().map_while(Step::as_operation);
-                    number += self.operate(following, pipeline.matched(), &look)? - 1;
+                    number += self.operate(following, list.matched(), &look)? - 1;
                     (kept, held) = (None, need.seen_from(frame.pixels()));
                     continue;
                 }

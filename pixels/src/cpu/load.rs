@@ -15,7 +15,7 @@ use crate::fault::{Fault, Limits};
 use crate::format::Format;
 use crate::orientation::Orientation;
 use crate::origin::Origin;
-use crate::pipeline::{Input, Pipeline};
+use crate::transform_list::{Input, TransformList};
 use crate::plan::stage::{self, Grid, Stage};
 use crate::plan::{Plan, Rect};
 use crate::scale::Scale;
@@ -63,7 +63,7 @@ impl Wanted {
     /// [`Fault::TooLarge`] if a step would make more pixels than the limits allow, and [`Fault::WrongSize`] if a transform
     /// expects another size, before any work on them.
     pub(super) fn of(
-        pipeline: &Pipeline,
+        list: &TransformList,
         draw: Draw,
         stored: &Stored,
         scales: bool,
@@ -71,9 +71,9 @@ impl Wanted {
         plan: &mut Plan,
         stages: &mut Vec<Stage>,
     ) -> Result<Self, Fault> {
-        pipeline.plan_into(&stored.origin, draw, plan);
+        list.plan_into(&stored.origin, draw, plan);
         plan.check(limits)?;
-        let gap = pipeline.input().reducing_gap.filter(|_| scales);
+        let gap = list.input().reducing_gap.filter(|_| scales);
         let scale = gap.map_or(Scale::Full, |gap| stage::scale(plan, stored.seen(), gap));
         stage::stages_into(plan, &stored.grid(scale), stages);
         Ok(Self { scale, part: stages[0].need })

@@ -1,6 +1,6 @@
 //! Results of pipelines, which have the size that the pipeline gives them.
 
-use crate::pipeline::Pipeline;
+use crate::transform_list::TransformList;
 use crate::plan::Rect;
 
 /// What a pipeline has made of a picture.
@@ -16,8 +16,8 @@ pub struct Transformed {
 
 impl Transformed {
     /// Of this size, without its values.
-    pub(super) fn room(width: u32, height: u32, pipeline: &Pipeline) -> Self {
-        let len = Rect::whole(width, height).area() * 3 * pipeline.output().dtype.len();
+    pub(super) fn room(width: u32, height: u32, list: &TransformList) -> Self {
+        let len = Rect::whole(width, height).area() * 3 * list.output().dtype.len();
         Self { width, height, bytes: vec![0; len] }
     }
 }

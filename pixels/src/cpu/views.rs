@@ -36,7 +36,7 @@ impl PlannedViews {
         let wanted = |stored: &Stored, _: bool| -> Result<Wanted, Fault> {
             let mut part = None;
             for ((recipe, draw), PlannedView { plan, stages }) in order.each().zip(&mut *views) {
-                let need = Wanted::of(recipe.pipeline(), draw, stored, false, limits, plan, stages)?.part;
+                let need = Wanted::of(recipe.list(), draw, stored, false, limits, plan, stages)?.part;
                 part = Some(part.map_or(need, |part| need.union(part)));
             }
             Ok(Wanted { scale: Scale::Full, part: part.expect("there is a first view") })
@@ -48,7 +48,7 @@ impl PlannedViews {
         let made = order.each().zip(&*views).zip(places.each()).try_for_each(|(((recipe, _), planned), out)| {
             let look = || limits.check_time(begun);
             let plan = (&planned.plan, &*planned.stages);
-            canvas.carry_out(PlanInput::aside(&picture, held), plan, recipe.pipeline(), out, look)?;
+            canvas.carry_out(PlanInput::aside(&picture, held), plan, recipe.list(), out, look)?;
             look()
         });
         canvas.take_back(picture);

@@ -12,7 +12,7 @@ use crate::matching::Match;
 use crate::operation::{Affine, Grayscale, Operation, Perspective, Rotate};
 use crate::orientation::Orientation;
 use crate::output::Output;
-use crate::pipeline::Input;
+use crate::transform_list::Input;
 use crate::plan::{Rect, Step, Turned};
 use crate::sample::{mask_png, mask_png_of};
 use crate::transform::shape::Size;

@@ -29,7 +29,7 @@ class Chain:
     def check(self, columns: list[tuple[str, list[int | None]]]) -> None: ...
 
 @final
-class Pipeline:
+class TransformList:
     """A checked list of transforms."""
 
     @staticmethod
@@ -39,7 +39,7 @@ class Pipeline:
         adjust_orientation: bool,
         background: tuple[int, int, int],
         reducing_gap: float | None,
-    ) -> Pipeline: ...
+    ) -> TransformList: ...
     def decode(self, file: bytes, draw: tuple[int, int, int], limits: tuple[int, int], name: str) -> Pixels: ...
     def transform(
         self, rgb: bytes, size: tuple[int, int], draw: tuple[int, int, int], limits: tuple[int, int]

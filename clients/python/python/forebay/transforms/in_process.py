@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from forebay import frameworks
-from forebay._native import Pipeline
+from forebay._native import TransformList
 
 __all__ = ["BYTE_LIMIT", "PIXEL_LIMIT", "Carried", "Picture", "document", "made_of", "packed", "pipeline"]
 
@@ -37,7 +37,7 @@ def pipeline(
     adjust_orientation: bool = True,
     fill: tuple[int, int, int] = (0, 0, 0),
     reducing_gap: float | None = None,
-) -> Pipeline:
+) -> TransformList:
     """The checked list of the steps of a document.
 
     With `reducing_gap`, JPEGs may be decoded at a smaller scale, as by Pillow's `Image.thumbnail`.
@@ -45,11 +45,11 @@ def pipeline(
     Raises:
         ValueError: A step has wrong values.
     """
-    return Pipeline.of(steps, match, adjust_orientation, fill, reducing_gap)
+    return TransformList.of(steps, match, adjust_orientation, fill, reducing_gap)
 
 
 def made_of(
-    pipeline: Pipeline,
+    pipeline: TransformList,
     picture: Picture,
     draw: tuple[int | None, int, int],
     limits: tuple[int, int] = (PIXEL_LIMIT, BYTE_LIMIT),

@@ -33,18 +33,18 @@ impl Default for Input {
 /// A checked list of transforms for pictures that are handled one by one.
 ///
 /// ```
-/// use forebay_pixels::{CpuDecoder, Draw, Limits, Output, Pipeline, sample};
+/// use forebay_pixels::{CpuDecoder, Draw, Limits, Output, TransformList, sample};
 ///
 /// let shorter_side = serde_json::from_str(r#"[{ "resize": { "size": 64 } }]"#)?;
-/// let pipeline = Pipeline::new(shorter_side, Output::default())?;
+/// let list = TransformList::new(shorter_side, Output::default())?;
 /// let bytes = sample::photograph(7, 500, 375);
 /// let draw = Draw { seed: 0, epoch: 0, record: 0 };
-/// let made = CpuDecoder::new().decode_sized(&bytes, &pipeline, draw, &Limits::default())?;
+/// let made = CpuDecoder::new().decode_sized(&bytes, &list, draw, &Limits::default())?;
 /// assert_eq!((made.width, made.height), (85, 64));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
-pub struct Pipeline {
+pub struct TransformList {
     transforms: Vec<Transform>,
     input: Input,
     matched: Match,
@@ -54,13 +54,13 @@ pub struct Pipeline {
     boxes: Option<Box<RecordBoxes>>,
 }
 
-impl Pipeline {
+impl TransformList {
     /// Checks the list. An empty one leaves pictures as they are.
     ///
     /// # Errors
     /// [`RecipeError`]: a value out of range, normalize on whole numbers or not at the end.
     pub fn new(transforms: Vec<Transform>, output: Output) -> Result<Self, RecipeError> {
-        Self::with_shape(transforms, output).map(|(pipeline, _)| pipeline)
+        Self::with_shape(transforms, output).map(|(list, _)| list)
     }
 
     /// The same, and what is known of the size of its results.
