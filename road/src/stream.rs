@@ -11,7 +11,7 @@ mod idle;
 mod open;
 mod order;
 mod outline;
-mod pipeline;
+mod stages;
 mod policies;
 mod report;
 mod resources;
@@ -44,7 +44,7 @@ use dataset::Dataset;
 use elsewhere::ToldOfFailure;
 pub use identity::Identity;
 pub use open::{LedgerAccess, Node, OpenDataset, Opening, Surplus};
-use pipeline::Pipeline;
+use stages::Stages;
 pub use resources::SharedResources;
 pub use ring_memory::RingMemory;
 use rings::Site;
@@ -58,7 +58,7 @@ pub struct Stream {
     delivery: Arc<Delivery>,
     /// Where its rings are.
     site: Arc<Site>,
-    pipeline: Pipeline,
+    pipeline: Stages,
     told_of_failure: ToldOfFailure,
     /// Generation of the ledger in which the stream has begun.
     generation: AtomicU64,

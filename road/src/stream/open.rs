@@ -19,7 +19,7 @@ use crate::stream::calls::Calls;
 use crate::stream::dataset::Dataset;
 use crate::stream::elsewhere::ToldOfFailure;
 use crate::stream::order::StreamOrder;
-use crate::stream::pipeline::Pipeline;
+use crate::stream::stages::Stages;
 use crate::stream::resources::SharedResources;
 use crate::stream::rings::{Rings, Site};
 use crate::stream::{Identity, Stream, StreamError, elsewhere, idle, outline, policies};
@@ -150,7 +150,7 @@ impl Opening {
     fn stream(self, dataset: Dataset, delivery: Delivery, site: Arc<Site>) -> Arc<Stream> {
         let Self { identity, settings, document, prefetch, shared, .. } = self;
         let (settings, dataset, delivery) = (Arc::new(settings), Arc::new(dataset), Arc::new(delivery));
-        let pipeline = Pipeline::new(
+        let pipeline = Stages::new(
             identity.clone(),
             (Arc::clone(&settings), document),
             prefetch,

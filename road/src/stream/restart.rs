@@ -6,7 +6,7 @@ use forebay_ledger_client::CallError;
 use forebay_proto::v1::RestoreRequest;
 
 use crate::stream::Stream;
-use crate::stream::pipeline::Stopped;
+use crate::stream::stages::Stopped;
 
 /// Which leases a change of the ledger has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

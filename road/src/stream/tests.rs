@@ -23,7 +23,7 @@ use prost::Message as _;
 use rustix::event::{PollFd, PollFlags, poll};
 use tokio::runtime::Runtime;
 
-use super::pipeline::NO_ROOM;
+use super::stages::NO_ROOM;
 use super::*;
 use crate::cache::Caches;
 use crate::decode::budget::Budget;

@@ -46,7 +46,7 @@ thread_local! {
 
 /// A stream's stages: what they are made of, and those that run.
 #[derive(Debug)]
-pub(super) struct Pipeline {
+pub(super) struct Stages {
     identity: Identity,
     settings: Arc<StreamSettings>,
     prefetch: PrefetchSettings,
@@ -57,7 +57,7 @@ pub(super) struct Pipeline {
     /// The settings as they were written, in JSON, for the processes that make suspects.
     document: String,
     meters: StageMeters,
-    stages: tokio::sync::Mutex<Stages>,
+    state: tokio::sync::Mutex<StagesState>,
 }
 
 /// What is counted of the stages, whether they run or not.
@@ -70,7 +70,7 @@ struct StageMeters {
 
 /// The stages if they run, and what outlives them.
 #[derive(Debug, Default)]
-struct Stages {
+struct StagesState {
     running: Option<Running>,
     /// The number of the first batch at the next start. A failed start does not change it. Trainers may still hold
     /// batches with earlier numbers, and no number is used twice.
@@ -95,11 +95,11 @@ struct Running {
 
 /// Stages that do not run. No other task can start them meanwhile.
 pub(super) struct Stopped<'a> {
-    pipeline: &'a Pipeline,
-    stages: MutexGuard<'a, Stages>,
+    pipeline: &'a Stages,
+    state: MutexGuard<'a, StagesState>,
 }
 
-impl Pipeline {
+impl Stages {
     /// The stages of a stream. None of them runs yet. `pool` decodes, and `prefetch` says how files are read ahead.
     pub(super) fn new(
         identity: Identity,
@@ -120,7 +120,7 @@ impl Pipeline {
             pool,
             document,
             meters: StageMeters { batch: Arc::new(Meter::new("batch")), decoded: Arc::default() },
-            stages: tokio::sync::Mutex::default(),
+            state: tokio::sync::Mutex::default(),
         }
     }
 
@@ -130,7 +130,7 @@ impl Pipeline {
     /// Those of [`Stopped::go_on`].
     pub(super) async fn begin(&self) -> io::Result<()> {
         let running = self.start(0)?;
-        self.stages.lock().await.running = Some(running);
+        self.state.lock().await.running = Some(running);
         Ok(())
     }
 
@@ -141,21 +141,21 @@ impl Pipeline {
 
     /// Waits until no other task has the stages stopped, and stops them if that is still needed.
     pub(super) async fn stop_if(&self, needed: impl FnOnce() -> bool) -> Option<Stopped<'_>> {
-        let mut stages = self.stages.lock().await;
+        let mut state = self.state.lock().await;
         if !needed() {
             return None;
         }
-        if let Some(running) = stages.running.take() {
-            stages.next = running.stop().await;
+        if let Some(running) = state.running.take() {
+            state.next = running.stop().await;
         }
-        Some(Stopped { pipeline: self, stages })
+        Some(Stopped { pipeline: self, state })
     }
 
     /// Stops the stages as [`stop`](Self::stop) does. It waits for a GPU no longer than the daemon's end may take.
     pub(super) async fn leave(&self) {
-        let mut stages = self.stages.lock().await;
-        if let Some(running) = stages.running.take() {
-            stages.next = running.leave().await;
+        let mut state = self.state.lock().await;
+        if let Some(running) = state.running.take() {
+            state.next = running.leave().await;
         }
     }
 
@@ -181,8 +181,8 @@ impl Pipeline {
 
     /// Looks at the prefetch. Returns nothing while the stream restarts, because there is no prefetch then.
     pub(super) fn look_at_prefetch<T>(&self, look: impl FnOnce(&Prefetch) -> T) -> Option<T> {
-        let stages = self.stages.try_lock().ok()?;
-        stages.running.as_ref().map(|running| look(&running.prefetch))
+        let state = self.state.try_lock().ok()?;
+        state.running.as_ref().map(|running| look(&running.prefetch))
     }
 
     /// The masks that are decoded with the pictures.
@@ -369,7 +369,7 @@ impl Stopped<'_> {
     /// # Errors
     /// The system has no room for a thread, or the GPU has none for copies. Then no stage runs.
     pub(super) fn go_on(mut self) -> io::Result<()> {
-        self.stages.running = Some(self.pipeline.start(self.stages.next)?);
+        self.state.running = Some(self.pipeline.start(self.state.next)?);
         Ok(())
     }
 }
