@@ -13,7 +13,7 @@ const RANKS: [(&str, u32); 25] = [
     ("forebay-proto", 0),
     ("forebay-columns", 0),
     ("forebay-ring", 1),
-    // Formats and road have their programs on top of it.
+    // Formats and pipeline have their programs on top of it.
     ("forebay-children", 1),
     ("forebay-jpeg", 0),
     ("forebay-plan", 1),
@@ -30,7 +30,7 @@ const RANKS: [(&str, u32); 25] = [
     ("forebay-objects", 3),
     ("forebay-formats", 4),
     ("forebay-delivery", 4),
-    ("forebay-road", 5),
+    ("forebay-pipeline", 5),
     ("forebay-daemon", 6),
     ("forebay", 7),
     ("forebay-benches", 7),
@@ -53,7 +53,7 @@ const FENCES: [(&str, &[&str]); 33] = [
             "forebay-coordinator",
             "forebay-objects",
             "forebay-delivery",
-            "forebay-road",
+            "forebay-pipeline",
             "forebay-daemon",
             "forebay",
             "forebay-benches",
@@ -95,7 +95,7 @@ const FREE_OF: [(&str, &[&str]); 8] = [
     ("forebay-children", &["tonic", "tokio", "prost"]),
     ("forebay-formats", &["tonic", "redb", "prost"]),
     ("forebay-delivery", FOREIGN_TO_DELIVERY),
-    ("forebay-road", &["redb"]),
+    ("forebay-pipeline", &["redb"]),
     ("forebay-python", &["redb"]),
 ];
 

@@ -1,5 +1,5 @@
 //! Child processes of the daemon. There is one kind of child, and its programs are on top of it: readers in Python (semantics
-//! rule 55) in `formats`, and what makes suspects (rule 9) in `road`.
+//! rule 55) in `formats`, and what makes suspects (rule 9) in `pipeline`.
 //!
 //! A [`ChildCommand`] starts a [`ChildProcess`], in a process group of its own. The child has three descriptors: a socket to the
 //! daemon as its input, the reading end of a pipe that closes with the daemon as its output, and as its error output a pipe

@@ -12,8 +12,8 @@ use std::time::Duration;
 
 use forebay_daemon::config::{Surroundings, parse_lanes};
 use forebay_daemon::serve::{self, EndedBy};
-use forebay_road::settings::Lanes;
-use forebay_road::threads;
+use forebay_pipeline::settings::Lanes;
+use forebay_pipeline::threads;
 
 use crate::daemon::duration;
 use crate::failure::Failure;

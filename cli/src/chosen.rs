@@ -4,7 +4,7 @@ use std::path::Path;
 
 use forebay_daemon::config::{Config, StreamSection, Surroundings};
 use forebay_daemon::open_dataset;
-use forebay_road::settings::DecodeSettings;
+use forebay_pipeline::settings::DecodeSettings;
 use forebay_sources::Source;
 use serde_json::{Map, Value, json};
 

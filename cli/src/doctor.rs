@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use forebay_cuda::lane::LaneKind;
 use forebay_cuda::survey::survey;
 use forebay_printable::printable;
-use forebay_road::{Gpus, places};
+use forebay_pipeline::{Gpus, places};
 
 use crate::failure::Failure;
 use crate::json;

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use forebay_daemon::config::Surroundings;
 use forebay_formats::{IndexReport, make_index, open_index};
 use forebay_printable::printable;
-use forebay_road::{ByteSize, cores};
+use forebay_pipeline::{ByteSize, cores};
 use forebay_sources::{ColumnMap, IndexChoice, Labels, Options, OwnOptions};
 use serde::Serialize;
 

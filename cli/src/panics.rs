@@ -3,7 +3,7 @@
 use std::backtrace::{Backtrace, BacktraceStatus};
 use std::{panic, process, thread};
 
-use forebay_road::DECODE_THREAD;
+use forebay_pipeline::DECODE_THREAD;
 
 /// A stage that has panicked would leave trainers waiting for ever, and a coordinator's thread its daemons. The process ends
 /// instead: what started it starts it again, and trainers and daemons reconnect. A decoder's panic is an outcome of its picture.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use forebay_pixels::{Dtype, Layout};
 use forebay_proto::Turn;
-use forebay_road::{ReplayedView, replay};
+use forebay_pipeline::{ReplayedView, replay};
 use serde_json::Map;
 
 use crate::chosen::ChosenStream;

@@ -8,7 +8,7 @@ use std::{fs, thread};
 use clap::value_parser;
 use forebay_pixels::sample::{CLASSES, photograph};
 use forebay_printable::printable;
-use forebay_road::cores;
+use forebay_pipeline::cores;
 
 use crate::failure::Failure;
 use crate::progress;

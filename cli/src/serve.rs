@@ -8,8 +8,8 @@ use std::path::PathBuf;
 use forebay_daemon::config::{Config, Surroundings, parse_lanes};
 use forebay_daemon::serve::{self, EndedBy};
 use forebay_daemon::start_logs;
-use forebay_road::settings::Lanes;
-use forebay_road::{ByteSize, TOLD, threads};
+use forebay_pipeline::settings::Lanes;
+use forebay_pipeline::{ByteSize, TOLD, threads};
 
 use self::elasticdl::JobArgs;
 use crate::failure::Failure;

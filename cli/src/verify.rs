@@ -24,7 +24,7 @@ use std::path::PathBuf;
 use forebay_daemon::config::Surroundings;
 use forebay_formats::open_all;
 use forebay_pixels::Limits;
-use forebay_road::{ByteSize, cores};
+use forebay_pipeline::{ByteSize, cores};
 use forebay_sources::{ColumnMap, Labels, Options, OwnOptions};
 
 use crate::disk_cache::disk_cache;

@@ -22,14 +22,14 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
-use forebay_road::settings::{DecodeSettings, PrefetchSettings};
+use forebay_pipeline::settings::{DecodeSettings, PrefetchSettings};
 use serde_json::{Map, Value, json};
 
 pub use change::Change;
 pub use control::Control;
 pub use coordinator::Coordinator;
 pub(crate) use decode::default_threads;
-pub use forebay_road::settings::parse_duration;
+pub use forebay_pipeline::settings::parse_duration;
 pub use lanes::parse_lanes;
 use lines::Lines;
 pub use mistake::{Mistake, Mistakes, UnreadableConfig};

@@ -15,7 +15,7 @@ use forebay_proto::v1::{
     ReloadRequest, RenewRunReply, RenewRunRequest, StatusReply, StatusRequest, StreamAudit, StreamAuditRequest,
     StreamQuarantine,
 };
-use forebay_road::Stream;
+use forebay_pipeline::Stream;
 use tokio::net::UnixListener;
 use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;

@@ -19,7 +19,7 @@ use forebay_ledger_client::{CertificateFiles, Handle, SecretError, ServerTls, To
 use forebay_printable::printable;
 use forebay_proto::v1::ledger_server::LedgerServer;
 use forebay_proto::v1::{LedgerStatus, ListLedgersRequest};
-use forebay_road::{Metric, Registry, Samples};
+use forebay_pipeline::{Metric, Registry, Samples};
 use sd_notify::NotifyState;
 use thiserror::Error;
 use tokio_stream::wrappers::ReceiverStream;

@@ -25,7 +25,7 @@ use forebay_ledger_client::Outage;
 use forebay_printable::printable;
 use forebay_proto::v1::{ClosedStream, ReloadReply};
 use forebay_ring::{PROTOCOL, Peer, Socket, Versions};
-use forebay_road::{AttachRequest, ByteSize, PoolsError, Samples, Stream, incarnation};
+use forebay_pipeline::{AttachRequest, ByteSize, PoolsError, Samples, Stream, incarnation};
 use forebay_sources::SourceError;
 use thiserror::Error;
 use tokio::sync::watch;

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use forebay_proto::v1::ClosedStream;
 use forebay_ring::{BindError, Listener, Socket, inherited};
-use forebay_road::{Metric, Registry, Samples, threads};
+use forebay_pipeline::{Metric, Registry, Samples, threads};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use rustix::process::{PidfdFlags, getppid, pidfd_open};

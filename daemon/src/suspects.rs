@@ -2,7 +2,7 @@
 
 use std::io;
 
-use forebay_road::make_suspects;
+use forebay_pipeline::make_suspects;
 
 use crate::config::stream::pictures;
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use forebay_daemon::config::{Config, Control, Coordinator, Metrics, StreamSection, Surroundings};
 use forebay_printable::printable;
-use forebay_road::settings::{DeliverySettings, Placement, SeekKeeping, Sharding};
+use forebay_pipeline::settings::{DeliverySettings, Placement, SeekKeeping, Sharding};
 use serde_json::{Map, Value, json};
 
 use super::BenchArgs;
@@ -158,7 +158,7 @@ fn crops(size: u32, scale: [f64; 2]) -> Value {
 
 #[cfg(test)]
 mod tests {
-    use forebay_road::settings::StreamSettings;
+    use forebay_pipeline::settings::StreamSettings;
 
     use super::*;
 

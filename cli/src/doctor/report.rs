@@ -5,7 +5,7 @@ use std::path::Path;
 
 use forebay_cuda::lane::LaneKind;
 use forebay_cuda::survey::{FoundGpu, Lack, Survey};
-use forebay_road::Gpus;
+use forebay_pipeline::Gpus;
 use serde::{Serialize, Serializer};
 
 use crate::json;

@@ -10,7 +10,7 @@ use std::thread;
 use forebay_formats::{PointsReport, PointsWriter};
 use forebay_pixels::SeekPointFinder;
 use forebay_printable::printable;
-use forebay_road::ByteSize;
+use forebay_pipeline::ByteSize;
 use forebay_sources::{ReadError, RecordParts, Retry, Source};
 use indicatif::ProgressBar;
 use serde::Serialize;

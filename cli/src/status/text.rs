@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use forebay_printable::printable;
-use forebay_road::ByteSize;
+use forebay_pipeline::ByteSize;
 
 use super::report::{
     CacheReport, DaemonReport, LaneReport, OutageReport, RequestsReport, RingReport, SeekReport, StageReport,

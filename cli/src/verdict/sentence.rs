@@ -2,7 +2,7 @@
 
 use forebay_printable::printable;
 use forebay_proto::v1::{ConsumerStatus, DecoderStatus, StatusReply, StreamStatus};
-use forebay_road::cores;
+use forebay_pipeline::cores;
 
 use super::{BUSY, Limit, Shares, earlier};
 use crate::group::{in_batches, members, process};

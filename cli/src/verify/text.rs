@@ -4,7 +4,7 @@ use std::fmt::Display;
 use std::io::{self, Write};
 
 use forebay_printable::printable;
-use forebay_road::ByteSize;
+use forebay_pipeline::ByteSize;
 use indicatif::HumanCount;
 
 use super::columns::ColumnTotals;

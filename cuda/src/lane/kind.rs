@@ -37,7 +37,7 @@ const TABLE: [Descriptor; 5] = [hardware::LANE, hardware_single::LANE, gpu_huffm
 ///
 /// The contract of every lane: pixels are a pure function of the picture's bytes, recipe and draw, and of the form in which a
 /// cache keeps pictures, whatever was decoded before; a bad picture harms no later one; nothing outside of a picture's place is
-/// written. The suite in `road/src/decode/suite.rs` holds every line of the table to it.
+/// written. The suite in `pipeline/src/decode/suite.rs` holds every line of the table to it.
 #[derive(Debug)]
 pub(super) struct Descriptor {
     kind: LaneKind,

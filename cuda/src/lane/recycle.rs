@@ -25,7 +25,7 @@ pub struct Recycled {
 }
 
 /// Everything that a picture needs, with the surface at the end of `memory`: a copy of all of it comes to the surface last.
-struct Road {
+struct RecycledLane {
     state: LaneState,
     stream: Stream,
     memory: AccountedMemory,
@@ -45,24 +45,24 @@ pub fn recycle(gpu: &Gpu, kind: LaneKind, rounds: usize, len: usize) -> Result<R
     let files = [1, 2].map(|index| sample::photograph(index, SIZE.0, SIZE.1));
     let frame = Frame::read(&files[0]).expect("a photograph of ours is one that lanes take");
     let memory = LaneError::Memory { limit: gpu.account().limit(), needed: len };
-    let mut road = Road {
+    let mut recycled_lane = RecycledLane {
         state: LaneState::new(gpu, kind, Form::Planes, len)?,
         stream: Stream::new(gpu.context())?,
         memory: gpu.account().take(len)?.ok_or(memory)?,
         host: PinnedMemory::new(gpu.context(), len)?,
         surface: Surface::of(frame),
     };
-    let right = [road.decode(&files[0])?, road.decode(&files[1])?];
+    let right = [recycled_lane.decode(&files[0])?, recycled_lane.decode(&files[1])?];
     let mut recycled = Recycled { rounds, wrong: 0, without_wait: 0 };
     for round in 0..rounds {
         let (one, other) = (round % 2, (round + 1) % 2);
-        recycled.wrong += usize::from(road.decode(&files[one])? != right[one]);
-        recycled.without_wait += usize::from(road.overtaken(&files[one], &files[other])? != right[one]);
+        recycled.wrong += usize::from(recycled_lane.decode(&files[one])? != right[one]);
+        recycled.without_wait += usize::from(recycled_lane.overtaken(&files[one], &files[other])? != right[one]);
     }
     Ok(recycled)
 }
 
-impl Road {
+impl RecycledLane {
     fn decode(&mut self, bytes: &[u8]) -> Result<Vec<u8>, LaneError> {
         let placed = self.placed(bytes);
         // SAFETY: all that was queued before was waited for, and the wait follows.

@@ -1,7 +1,7 @@
 //! `decode.lanes`: which ways to decode are used, and how a picture is assigned to one of them.
 
 use forebay_cuda::lane::LaneKind;
-use forebay_road::settings::Lanes;
+use forebay_pipeline::settings::Lanes;
 use serde_json::Value;
 
 /// Parses a command-line value: a single word, or names of lanes that are separated by commas.

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use forebay_printable::printable;
 use forebay_ring::numa_nodes;
-use forebay_road::ByteSize;
-use forebay_road::settings::{Mode, Numa};
+use forebay_pipeline::ByteSize;
+use forebay_pipeline::settings::{Mode, Numa};
 use forebay_sources::Options;
 use rustix::system::sysinfo;
 

@@ -1,6 +1,6 @@
 //! `[prefetch]`: how files are read ahead, for each stream.
 
-use forebay_road::settings::PrefetchSettings;
+use forebay_pipeline::settings::PrefetchSettings;
 
 use super::table::Table;
 use super::value::{size, whole};

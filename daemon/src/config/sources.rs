@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use forebay_printable::printable;
-use forebay_road::ByteSize;
+use forebay_pipeline::ByteSize;
 use forebay_sources::{DiskCache, ObjectRoots, ReaderFolders};
 use serde_json::Value;
 use thiserror::Error;

@@ -15,8 +15,8 @@ mod shuffle;
 mod views;
 
 use forebay_pixels::Recipe;
-use forebay_road::keys;
-use forebay_road::settings::{Home, Key, StreamSettings, Who};
+use forebay_pipeline::keys;
+use forebay_pipeline::settings::{Home, Key, StreamSettings, Who};
 use serde_json::{Map, Value};
 
 use super::mistake::{Mistake, Mistakes};

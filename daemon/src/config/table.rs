@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use forebay_pixels::{Recipe, View, document};
-use forebay_road::settings::Values;
+use forebay_pipeline::settings::Values;
 use serde_json::{Map, Value};
 
 use super::mistake::Mistake;

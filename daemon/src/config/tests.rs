@@ -10,8 +10,8 @@ use std::num::NonZero;
 use std::time::Duration;
 
 use forebay_pixels::{Annotated, Dtype, Input, Layout, Match, Recipe, Transform};
-use forebay_road::ByteSize;
-use forebay_road::settings::{
+use forebay_pipeline::ByteSize;
+use forebay_pipeline::settings::{
     AskedPart, CacheKind, CacheSettings, LastBatchPolicy, MaxFailures, OnError, Sharding, Shuffle,
 };
 use forebay_sources::Labels;

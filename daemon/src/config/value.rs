@@ -4,8 +4,8 @@
 use std::path::PathBuf;
 
 pub(super) use forebay_pixels::document::{choice, flag, shown, whole};
-use forebay_road::ByteSize;
-pub(super) use forebay_road::settings::duration;
+use forebay_pipeline::ByteSize;
+pub(super) use forebay_pipeline::settings::duration;
 use serde_json::Value;
 
 pub(super) fn text(value: &Value) -> Result<String, String> {

@@ -331,7 +331,7 @@ fn registration(params: &ReportDatasetShardParamsRequest) -> Result<RegisterTask
         shuffle_shards: params.shuffle_shards,
         remainder: remainder.into(),
         kind: params.task_type,
-        origin: forebay_road::incarnation::fresh()
+        origin: forebay_pipeline::incarnation::fresh()
             .map_err(|error: io::Error| CallError::Unavailable(error.to_string()))?,
         ..RegisterTasksRequest::default()
     })

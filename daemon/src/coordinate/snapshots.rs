@@ -9,7 +9,7 @@ use std::time::Duration;
 use forebay_coordinator::{EmbeddedStore, RecoveredStore, Store, StoreFault, StoreSnapshot, take_store_snapshot};
 use forebay_ledger_client::Handle;
 use forebay_plan::RecoveryAudit;
-use forebay_road::threads;
+use forebay_pipeline::threads;
 use parking_lot::Mutex;
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep};
 
@@ -165,7 +165,7 @@ pub(super) async fn recover_into(
 /// The documents that ledgers go on from, and when they were as in the snapshot.
 fn read(snapshot: &Path) -> Result<(u64, RecoveredStore), CoordinateError> {
     let found = StoreSnapshot::read(snapshot)?;
-    let origin = forebay_road::incarnation::fresh()?.to_le_bytes();
+    let origin = forebay_pipeline::incarnation::fresh()?.to_le_bytes();
     let recovered = RecoveredStore::of(&found, &origin)
         .map_err(|cause| CoordinateError::Recovery { snapshot: snapshot.into(), cause: cause.to_string() })?;
     Ok((found.taken, recovered))

@@ -9,8 +9,8 @@ use forebay_proto::v1::LockstepRank;
 use forebay_ring::{
     Attach, Bulk, BulkError, Join, Membership, Memory, MessageKind, Peer, Socket, attach_join, text, text_code,
 };
-use forebay_road::settings::{AskedPart, Mode, Sharding};
-use forebay_road::{Credentials, HandIns, Stream, threads};
+use forebay_pipeline::settings::{AskedPart, Mode, Sharding};
+use forebay_pipeline::{Credentials, HandIns, Stream, threads};
 use thiserror::Error;
 
 use crate::config::StreamSection;

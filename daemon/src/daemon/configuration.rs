@@ -4,8 +4,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use forebay_printable::printable;
-use forebay_road::settings::{AskedPart, Sharding};
-use forebay_road::{Credentials, Node, threads};
+use forebay_pipeline::settings::{AskedPart, Sharding};
+use forebay_pipeline::{Credentials, Node, threads};
 use forebay_sources::DiskCache;
 use parking_lot::Mutex;
 use thiserror::Error;

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use forebay_road::settings::Shuffle;
-use forebay_road::{threads, unnamed};
+use forebay_pipeline::settings::Shuffle;
+use forebay_pipeline::{threads, unnamed};
 use forebay_sources::{DiskCache, IndexChoice, Options, Source, SourceError};
 
 use super::OpenError;

@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use forebay_road::Stream;
-use forebay_road::settings::AskedPart;
+use forebay_pipeline::Stream;
+use forebay_pipeline::settings::AskedPart;
 use forebay_sources::Source;
 use tokio::sync::RwLock;
 

@@ -3,7 +3,7 @@
 use std::fs;
 
 use forebay_proto::v1::WorkerProcess;
-use forebay_road::Node;
+use forebay_pipeline::Node;
 
 /// The only daemon that has its ledgers. The machine's name does not matter: a container has a new one at each start.
 pub(super) fn local() -> Node {

@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use forebay_road::Stream;
+use forebay_pipeline::Stream;
 
 use crate::config::StreamSection;
 
 /// A stream that runs.
 #[derive(Debug)]
 pub(super) struct Served {
-    /// As it was written: its dataset, its run, and what the road took of it.
+    /// As it was written: its dataset, its run, and what the pipeline took of it.
     pub(super) section: StreamSection,
     pub(super) stream: Arc<Stream>,
 }

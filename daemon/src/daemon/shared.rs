@@ -5,7 +5,7 @@ use std::sync::Arc;
 use forebay_cuda::lane::Refusal;
 use forebay_cuda::lane::gpu::Gpu;
 use forebay_proto::v1::{self as proto, GpuStatus, LaneRefusal, LaneStatus};
-use forebay_road::{
+use forebay_pipeline::{
     Caches, Gpus, LaneReport, Metric, Pools, PoolsError, Promises, RingMemory, Samples, SeekStores, SharedResources,
     SwitchedOff, cores, cuda_driver,
 };

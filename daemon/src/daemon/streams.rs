@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use forebay_ledger_client::Handle;
 use forebay_proto::v1::NewRunRequest;
-use forebay_road::TOLD;
+use forebay_pipeline::TOLD;
 use futures_util::StreamExt as _;
 use futures_util::stream::FuturesUnordered;
 use parking_lot::Mutex;

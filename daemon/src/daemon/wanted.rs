@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use forebay_road::Credentials;
-use forebay_road::settings::AskedPart;
+use forebay_pipeline::Credentials;
+use forebay_pipeline::settings::AskedPart;
 
 use super::gates::StreamKey;
 use super::ledgers::Ledgers;

@@ -11,7 +11,7 @@ use std::{fs, io};
 
 use forebay_printable::printable;
 use forebay_printable::system_error;
-use forebay_road::Registry;
+use forebay_pipeline::Registry;
 use http_body_util::Full;
 use hyper::body::{Bytes, Incoming};
 use hyper::header::CONTENT_TYPE;
@@ -191,7 +191,7 @@ fn respond(request: &Request<Incoming>, render: &impl Fn() -> String) -> Respons
 
 #[cfg(test)]
 mod tests {
-    use forebay_road::{Metric, Samples};
+    use forebay_pipeline::{Metric, Samples};
     use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
     use tokio::net::{TcpStream, UnixStream};
 

@@ -3,7 +3,7 @@
 use std::fs;
 use std::time::Duration;
 
-use forebay_road::{Metric, Samples};
+use forebay_pipeline::{Metric, Samples};
 use rustix::param::{clock_ticks_per_second, page_size};
 use rustix::process::{Resource, getrlimit};
 

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use forebay_pixels::document::LISTS;
-use forebay_road::settings::Who;
+use forebay_pipeline::settings::Who;
 use serde_json::{Map, Value};
 
 use super::super::mistake::Mistake;

@@ -1,8 +1,8 @@
 //! `columns`: which parts of a record become columns, or which of the dataset's columns batches have. `masks`: which masks
 //! become columns.
 
-use forebay_road::keys;
-use forebay_road::settings::{Home, Key};
+use forebay_pipeline::keys;
+use forebay_pipeline::settings::{Home, Key};
 use forebay_sources::{ColumnMap, OwnOptions};
 use serde_json::Value;
 

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use forebay_road::keys;
-use forebay_road::settings::{DeliverySettings, Home, Key, Mode, Sharding, Slow, duration};
+use forebay_pipeline::keys;
+use forebay_pipeline::settings::{DeliverySettings, Home, Key, Mode, Sharding, Slow, duration};
 
 use crate::config::table::Table;
 use crate::config::value::choice;

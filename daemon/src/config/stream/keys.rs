@@ -1,7 +1,7 @@
 //! All keys of a stream, in the order in which documents show them, and what is made of them: the example, and the schema
 //! that Python's classes are written from.
 
-use forebay_road::settings::{Key, StreamSettings, Who};
+use forebay_pipeline::settings::{Key, StreamSettings, Who};
 use serde_json::{Value, json};
 
 use super::{KEYS, cache, columns, delivery, mixing, mixture, recipe, sharding, shuffle, views};
@@ -80,7 +80,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     use forebay_pixels::document;
-    use forebay_road::settings::Home;
+    use forebay_pipeline::settings::Home;
 
     use super::super::{StreamSection, Writer};
     use super::*;

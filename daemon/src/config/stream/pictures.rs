@@ -1,6 +1,6 @@
 //! A stream's settings as a document, from which another process of this program reads how its pictures are made.
 
-use forebay_road::settings::StreamSettings;
+use forebay_pipeline::settings::StreamSettings;
 use serde_json::Value;
 
 use super::super::table::Table;

@@ -1,8 +1,8 @@
 //! The help of the keys that say what a batch is and how its pictures are made. `forebay_pixels::document` reads all but
 //! the first.
 
-use forebay_road::keys;
-use forebay_road::settings::{Home, Key};
+use forebay_pipeline::keys;
+use forebay_pipeline::settings::{Home, Key};
 
 /// The keys.
 pub(super) const KEYS: &[Key] = keys! {

@@ -2,8 +2,8 @@
 
 use forebay_plan::check_rank;
 use forebay_proto::v1::LockstepRank;
-use forebay_road::keys;
-use forebay_road::settings::{AskedPart, Home, Key, Sharding, Who};
+use forebay_pipeline::keys;
+use forebay_pipeline::settings::{AskedPart, Home, Key, Sharding, Who};
 
 use super::Writer;
 use crate::config::table::Table;

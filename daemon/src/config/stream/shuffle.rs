@@ -2,8 +2,8 @@
 
 use std::num::NonZero;
 
-use forebay_road::keys;
-use forebay_road::settings::{Key, Shuffle};
+use forebay_pipeline::keys;
+use forebay_pipeline::settings::{Key, Shuffle};
 use serde_json::Value;
 
 use super::super::table::Table;

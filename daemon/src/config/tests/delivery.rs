@@ -1,6 +1,6 @@
 //! Who gets a batch, and what happens to slow groups.
 
-use forebay_road::settings::{DeliverySettings, Mode, Slow};
+use forebay_pipeline::settings::{DeliverySettings, Mode, Slow};
 
 use super::*;
 

@@ -3,8 +3,8 @@
 
 use std::sync::Arc;
 
-use forebay_road::settings::{Placement, Sharding, StreamSettings};
-use forebay_road::{Identity, LedgerAccess, OpenDataset, Opening, TOLD};
+use forebay_pipeline::settings::{Placement, Sharding, StreamSettings};
+use forebay_pipeline::{Identity, LedgerAccess, OpenDataset, Opening, TOLD};
 use forebay_sources::Source;
 
 use super::{Streams, ending};

@@ -1,4 +1,4 @@
-//! A simulated daemon, as far as the ledger knows it: it asks as `road` does, and hands to trainers what it has leased.
+//! A simulated daemon, as far as the ledger knows it: it asks as `pipeline` does, and hands to trainers what it has leased.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;

@@ -118,9 +118,9 @@ pub trait Values {
 /// Declares keys that are read together with others: a list of [`Key`].
 ///
 /// ```
-/// use forebay_road::{keys, settings::Home};
+/// use forebay_pipeline::{keys, settings::Home};
 ///
-/// const KEYS: &[forebay_road::settings::Key] = keys! {
+/// const KEYS: &[forebay_pipeline::settings::Key] = keys! {
 ///     /// The seed of all random choices.
 ///     seed: "int" = "0";
 ///     /// Passes over the dataset. Left out: no end.

@@ -84,20 +84,20 @@ impl Source for Synthetic {
     }
 }
 
-/// A stream, and the road to it.
-struct Road {
+/// A stream of a test.
+struct TestStream {
     runtime: Runtime,
     stream: Arc<Stream>,
 }
 
 /// The stream of a dataset that no array could be made for.
 struct Vast {
-    road: Road,
+    test_stream: TestStream,
     source: Arc<Synthetic>,
     plan: Plan,
 }
 
-impl Road {
+impl TestStream {
     /// Opens a stream of pictures of 1 x 2 pixels, in batches of [`BATCH`]. The settings are changed before.
     fn open(source: Arc<dyn Source>, prefetch: PrefetchSettings, set: impl FnOnce(&mut StreamSettings)) -> Self {
         let runtime = Runtime::new().unwrap();
@@ -164,7 +164,7 @@ impl Vast {
     /// Two epochs in random order, in batches of [`BATCH`].
     fn open() -> Self {
         let source = Arc::new(Synthetic::default());
-        let road = Road::open(Arc::clone(&source) as Arc<dyn Source>, PrefetchSettings::default(), |settings| {
+        let test_stream = TestStream::open(Arc::clone(&source) as Arc<dyn Source>, PrefetchSettings::default(), |settings| {
             (settings.shuffle, settings.seed, settings.epochs) = (Shuffle::Records, 7, Some(2));
         });
         let spec = LedgerSpec {
@@ -175,7 +175,7 @@ impl Vast {
             permutation: PERMUTATION,
             ..LedgerSpec::default()
         };
-        Self { road, source, plan: Plan::new(&spec).unwrap() }
+        Self { test_stream, source, plan: Plan::new(&spec).unwrap() }
     }
 
     /// The records of these places of an epoch.
@@ -185,7 +185,7 @@ impl Vast {
 
     /// Positions and sum of what was delivered of an epoch, as the ledger counts it.
     fn delivered(&self, epoch: u64) -> RecordSum {
-        let reply = self.road.runtime.block_on(self.road.stream.audit(epoch)).unwrap();
+        let reply = self.test_stream.runtime.block_on(self.test_stream.stream.audit(epoch)).unwrap();
         let tally = reply.epochs.iter().find(|tally| tally.epoch == epoch).and_then(|tally| tally.delivered).unwrap();
         RecordSum::from_halves(tally.count, tally.sum_high, tally.sum_low)
     }
@@ -219,7 +219,7 @@ fn state_at(trainer: &mut Session, cursor: u64, sum: RecordSum) -> State {
 #[test]
 fn an_epoch_of_2_to_the_40_records_begins_and_its_state_stays_small() {
     let (vast, folder) = (Vast::open(), tempfile::tempdir().unwrap());
-    let mut trainer = vast.road.attach(folder.path());
+    let mut trainer = vast.test_stream.attach(folder.path());
     assert_eq!((trainer.info().records, trainer.info().batches_per_epoch), (RECORDS, RECORDS / BATCH as u64));
     let seen: Vec<u64> = (0..50).flat_map(|_| batch(&mut trainer)).collect();
     assert_eq!(seen, vast.planned(0, 0..200));
@@ -237,13 +237,13 @@ fn an_epoch_of_2_to_the_40_records_begins_and_its_state_stays_small() {
     assert_eq!(batch(&mut trainer), vast.planned(0, 200..204), "it goes on where the state was taken");
     let reads = vast.source.reads.load(Ordering::Relaxed);
     assert!(reads < 10_000, "{reads} records were read for 53 batches");
-    vast.road.close(trainer);
+    vast.test_stream.close(trainer);
 }
 
 #[test]
 fn an_epoch_of_2_to_the_40_records_ends_with_its_last_one_and_the_next_begins() {
     let (vast, folder) = (Vast::open(), tempfile::tempdir().unwrap());
-    let mut trainer = vast.road.attach(folder.path());
+    let mut trainer = vast.test_stream.attach(folder.path());
     let cursor = RECORDS - 10;
     // The sum of so many is nobody's to compute here: any will do, as long as the ledger goes on from it.
     let before = RecordSum::from_halves(cursor, 0x1234_5678, 0x9abc_def0);
@@ -260,22 +260,22 @@ fn an_epoch_of_2_to_the_40_records_ends_with_its_last_one_and_the_next_begins() 
     let state = state_at(&mut trainer, RECORDS + 1, before);
     let refused = trainer.restore(&state, &mut Patient).unwrap_err().to_string();
     assert!(refused.contains("position 1099511627777, is outside of the dataset"), "{refused}");
-    vast.road.close(trainer);
+    vast.test_stream.close(trainer);
 }
 
 #[test]
 fn rule_23_no_batch_number_is_used_twice_where_the_stages_could_not_be_started() {
     let (vast, folder) = (Vast::open(), tempfile::tempdir().unwrap());
-    let mut trainer = vast.road.attach(folder.path());
+    let mut trainer = vast.test_stream.attach(folder.path());
     let Next::Batch(batch) = trainer.next(None, &mut Patient).unwrap() else { panic!("a batch") };
     let used = batch.seq();
     drop(batch);
     trainer.close().unwrap();
-    let snapshot = vast.road.runtime.block_on(vast.road.stream.snapshot(Vec::new())).unwrap();
+    let snapshot = vast.test_stream.runtime.block_on(vast.test_stream.stream.snapshot(Vec::new())).unwrap();
     let restore = || {
         let load = RestoreRequest { snapshot: Some(snapshot.clone()), ..RestoreRequest::default() };
-        let restoring = restart::load(&vast.road.stream, load);
-        vast.road.runtime.block_on(restoring)
+        let restoring = restart::load(&vast.test_stream.stream, load);
+        vast.test_stream.runtime.block_on(restoring)
     };
     NO_ROOM.set(true);
     let refused = restore().unwrap_err().to_string();
@@ -283,11 +283,11 @@ fn rule_23_no_batch_number_is_used_twice_where_the_stages_could_not_be_started()
     assert!(refused.contains("cannot go on"), "{refused}");
     restore().unwrap();
     let folder = tempfile::tempdir().unwrap();
-    let mut trainer = vast.road.attach(folder.path());
+    let mut trainer = vast.test_stream.attach(folder.path());
     let Next::Batch(batch) = trainer.next(None, &mut Patient).unwrap() else { panic!("a batch") };
     assert!(batch.seq() > used, "{} after {used}", batch.seq());
     drop(batch);
-    vast.road.close(trainer);
+    vast.test_stream.close(trainer);
 }
 
 #[test]

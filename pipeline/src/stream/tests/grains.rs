@@ -95,17 +95,17 @@ impl Source for Grained {
 fn epoch(shuffle: Shuffle) -> (Vec<u64>, Reading) {
     let source = Arc::new(Grained::new());
     let one = PrefetchSettings { threads: 1, ..PrefetchSettings::default() };
-    let road = Road::open(Arc::clone(&source) as Arc<dyn Source>, one, |settings| {
+    let test_stream = TestStream::open(Arc::clone(&source) as Arc<dyn Source>, one, |settings| {
         (settings.shuffle, settings.seed, settings.epochs) = (shuffle, 7, Some(1));
     });
     let folder = tempfile::tempdir().unwrap();
-    let mut trainer = road.attach(folder.path());
+    let mut trainer = test_stream.attach(folder.path());
     let batches = source.records.div_ceil(BATCH as u64);
     let seen = (0..batches).flat_map(|_| batch(&mut trainer)).collect();
     assert!(matches!(trainer.next(None, &mut Patient).unwrap(), Next::EpochEnd(0)));
     let audit = trainer.audit(&mut Patient).unwrap();
     assert_eq!((audit[0].complete, audit[0].adds_up), (true, Some(true)));
-    road.close(trainer);
+    test_stream.close(trainer);
     (seen, std::mem::take(&mut *source.reading.lock()))
 }
 
@@ -147,16 +147,16 @@ fn rule_56_a_shuffled_epoch_reads_each_grain_once_and_no_more_bytes_than_an_orde
 fn rule_22_and_56_a_run_over_grains_goes_on_where_its_state_was_taken() {
     let window = Shuffle::Grains { window: NonZero::new(WINDOW).unwrap() };
     let (whole, _) = epoch(window);
-    let road = Road::open(Arc::new(Grained::new()), PrefetchSettings::default(), |settings| {
+    let test_stream = TestStream::open(Arc::new(Grained::new()), PrefetchSettings::default(), |settings| {
         (settings.shuffle, settings.seed, settings.epochs) = (window, 7, Some(1));
     });
     let folder = tempfile::tempdir().unwrap();
-    let mut trainer = road.attach(folder.path());
+    let mut trainer = test_stream.attach(folder.path());
     let seen: Vec<u64> = (0..40).flat_map(|_| batch(&mut trainer)).collect();
     assert_eq!(seen, whole[..160]);
     let state = trainer.state(&mut Patient).unwrap();
     assert_eq!([batch(&mut trainer), batch(&mut trainer)].concat(), whole[160..168]);
     trainer.restore(&state, &mut Patient).unwrap();
     assert_eq!(batch(&mut trainer), whole[160..164]);
-    road.close(trainer);
+    test_stream.close(trainer);
 }

@@ -88,12 +88,12 @@ impl Source for Posted {
 
 #[test]
 fn rule_54_a_run_by_requests_delivers_every_record_in_order_also_after_a_restore() {
-    let road = Road::open(Arc::new(Posted::new()), PrefetchSettings::default(), |settings| settings.epochs = Some(1));
+    let test_stream = TestStream::open(Arc::new(Posted::new()), PrefetchSettings::default(), |settings| settings.epochs = Some(1));
     let folder = tempfile::tempdir().unwrap();
-    let mut trainer = road.attach(folder.path());
+    let mut trainer = test_stream.attach(folder.path());
     let seen: Vec<u64> = (0..10).flat_map(|_| batch(&mut trainer)).collect();
     assert_eq!(seen, (0..40).collect::<Vec<_>>());
-    let requests = road.runtime.block_on(road.stream.status()).requests.unwrap();
+    let requests = test_stream.runtime.block_on(test_stream.stream.status()).requests.unwrap();
     assert_eq!((requests.most, requests.given_up), (16, 0), "as many as the source allows");
     let state = trainer.state(&mut Patient).unwrap();
     assert_eq!(batch(&mut trainer), [40, 41, 42, 43]);
@@ -103,5 +103,5 @@ fn rule_54_a_run_by_requests_delivers_every_record_in_order_also_after_a_restore
     assert!(matches!(trainer.next(None, &mut Patient).unwrap(), Next::EpochEnd(0)));
     let audit = trainer.audit(&mut Patient).unwrap();
     assert_eq!((audit[0].complete, audit[0].adds_up), (true, Some(true)));
-    road.close(trainer);
+    test_stream.close(trainer);
 }

@@ -1,4 +1,4 @@
-"""Prints pictures per second with seek points and without: road.py FOREBAY PHOTOGRAPHS LARGE [ROUNDS [SECONDS]]."""
+"""Prints pictures per second with seek points and without: pipeline.py FOREBAY PHOTOGRAPHS LARGE [ROUNDS [SECONDS]]."""
 
 import json
 import os

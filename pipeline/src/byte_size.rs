@@ -9,7 +9,7 @@ use thiserror::Error;
 /// is bytes.
 ///
 /// ```
-/// use forebay_road::ByteSize;
+/// use forebay_pipeline::ByteSize;
 /// assert_eq!("1.5gb".parse(), Ok(ByteSize(1_500_000_000)));
 /// assert_eq!("64 MiB".parse(), Ok(ByteSize(64 << 20)));
 /// assert_eq!(ByteSize(128_000_000).to_string(), "128mb");
