@@ -5,7 +5,7 @@
 mod election;
 mod layout;
 mod members;
-mod standing;
+mod leadership;
 mod transactions;
 mod way;
 
@@ -21,7 +21,7 @@ use tokio::sync::{Notify, mpsc};
 use self::election::Election;
 use self::layout::Layout;
 use self::members::Members;
-use self::standing::Standing;
+use self::leadership::Leadership;
 use self::transactions::Transactions;
 use super::{Store, StoreError};
 use forebay_ledger_client::Address;
@@ -55,7 +55,7 @@ pub struct EtcdSettings {
 /// See the module. Dropping it ends the leadership.
 #[derive(Debug)]
 pub struct EtcdStore {
-    standing: Arc<Standing>,
+    leadership: Arc<Leadership>,
     orders: mpsc::UnboundedSender<Order>,
     end: Arc<Notify>,
     thread: Option<JoinHandle<()>>,
@@ -78,11 +78,11 @@ impl EtcdStore {
     pub fn open(settings: &EtcdSettings) -> Result<Self, StoreError> {
         let file = |error: SecretError| StoreError::new("Connecting to etcd", error);
         let layout = Layout::new(&settings.prefix);
-        let (standing, end) = (Arc::new(Standing::new()), Arc::new(Notify::new()));
+        let (leadership, end) = (Arc::new(Leadership::new()), Arc::new(Notify::new()));
         let members = Members::new(settings).map_err(file)?;
         let election =
-            Election::new(settings, layout.leader(), Members::new(settings).map_err(file)?, Arc::clone(&standing));
-        let transactions = Transactions::new(layout, members, Arc::clone(&standing));
+            Election::new(settings, layout.leader(), Members::new(settings).map_err(file)?, Arc::clone(&leadership));
+        let transactions = Transactions::new(layout, members, Arc::clone(&leadership));
         let (orders, asked) = mpsc::unbounded_channel();
         let told = Arc::clone(&end);
         let system = |error: std::io::Error| StoreError::new("Starting the thread that speaks to etcd", error);
@@ -95,7 +95,7 @@ impl EtcdStore {
                 });
             })
             .map_err(system)?;
-        Ok(Self { standing, orders, end, thread: Some(thread) })
+        Ok(Self { leadership, orders, end, thread: Some(thread) })
     }
 
     fn order<T>(&self, order: impl FnOnce(answers::Sender<Result<T, StoreError>>) -> Order) -> Result<T, StoreError> {
@@ -119,7 +119,7 @@ async fn serve(mut transactions: Transactions, mut orders: mpsc::UnboundedReceiv
 
 impl Store for EtcdStore {
     fn term(&mut self) -> Result<u64, StoreError> {
-        self.standing.term()
+        self.leadership.term()
     }
 
     fn commands_at_once(&self) -> usize {

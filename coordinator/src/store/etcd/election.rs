@@ -14,7 +14,7 @@ use tokio::time::{sleep, timeout};
 
 use super::EtcdSettings;
 use super::members::{CallFault, Members};
-use super::standing::{Lead, Standing, boot_time, sure_until};
+use super::leadership::{Lead, Leadership, boot_time, sure_until};
 use super::transactions::{equal, operation};
 
 /// Most time between two checks of the leader.
@@ -25,7 +25,7 @@ const ADDRESS: usize = 300;
 /// One candidate.
 pub(super) struct Election {
     members: Members,
-    standing: Arc<Standing>,
+    leadership: Arc<Leadership>,
     /// The leader's key, and where this process is reached if it leads.
     key: String,
     advertise: String,
@@ -33,8 +33,8 @@ pub(super) struct Election {
 }
 
 impl Election {
-    pub(super) fn new(settings: &EtcdSettings, key: String, members: Members, standing: Arc<Standing>) -> Self {
-        Self { members, standing, key, advertise: settings.advertise.clone(), ttl: settings.lease }
+    pub(super) fn new(settings: &EtcdSettings, key: String, members: Members, leadership: Arc<Leadership>) -> Self {
+        Self { members, leadership, key, advertise: settings.advertise.clone(), ttl: settings.lease }
     }
 
     /// Runs until `end` is notified. Then it gives up the leadership, so that another process may lead at once.
@@ -43,18 +43,18 @@ impl Election {
             () = self.stand() => {}
             () = end.notified() => {}
         }
-        if let Some(lead) = self.standing.lead() {
-            self.standing.lost(lead.term, "this process ends");
+        if let Some(lead) = self.leadership.lead() {
+            self.leadership.lost(lead.term, "this process ends");
             self.give_up(lead.lease).await;
         }
     }
 
     async fn stand(&mut self) {
         loop {
-            match self.standing.lead() {
+            match self.leadership.lead() {
                 None => {
                     self.campaign().await;
-                    if self.standing.lead().is_none() {
+                    if self.leadership.lead().is_none() {
                         sleep(LOOK.min(self.ttl / 10)).await;
                     }
                 }
@@ -69,11 +69,11 @@ impl Election {
     /// Keeps the lease alive. If etcd does not answer, it is asked again, as long as the lease may still exist.
     async fn renew(&mut self, lead: Lead) {
         // The loop also ends if the store's own calls find that the key is gone.
-        while self.standing.lead().is_some_and(|now| now.term == lead.term) {
+        while self.leadership.lead().is_some_and(|now| now.term == lead.term) {
             let asked = boot_time();
             match self.keep(lead).await {
-                Ok(true) => return self.standing.renewed(lead.term, asked),
-                Ok(false) => self.standing.lost(lead.term, "the leader's lease has expired, or its key is gone"),
+                Ok(true) => return self.leadership.renewed(lead.term, asked),
+                Ok(false) => self.leadership.lost(lead.term, "the leader's lease has expired, or its key is gone"),
                 // Whatever the error is, the lease may still exist.
                 Err(fault) => {
                     let why = fault.words();
@@ -96,11 +96,11 @@ impl Election {
     /// Looks up the leader, and tries to lead if there is none.
     async fn campaign(&mut self) {
         match self.look().await {
-            Err(fault) => self.standing.fails(fault.words()),
+            Err(fault) => self.leadership.fails(fault.words()),
             Ok(Some(found)) => self.follow(&found),
             Ok(None) => {
                 if let Err(fault) = self.try_to_lead().await {
-                    self.standing.fails(fault.words());
+                    self.leadership.fails(fault.words());
                 }
             }
         }
@@ -127,7 +127,7 @@ impl Election {
         match term.and_then(|term| u64::try_from(term).ok()) {
             Some(term) => {
                 tracing::info!(term, "this process begins to lead");
-                self.standing.leads(Lead { term, lease, ttl, until: sure_until(asked, ttl) });
+                self.leadership.leads(Lead { term, lease, ttl, until: sure_until(asked, ttl) });
             }
             // Another one was quicker. The next look says who.
             None => self.give_up(lease).await,
@@ -146,7 +146,7 @@ impl Election {
             Some(address) => format!("the coordinator at {address} leads", address = address.escape_debug()),
             None => "another coordinator leads".to_owned(),
         };
-        self.standing.follows(address, why);
+        self.leadership.follows(address, why);
     }
 
     /// Revokes a lease, and with it the key. If that fails, it expires.

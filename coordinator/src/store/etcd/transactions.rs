@@ -13,7 +13,7 @@ use forebay_proto::etcd::{
 
 use super::layout::{self, Attempt, Layout, Operation, StoreHead};
 use super::members::{CallFault, Members};
-use super::standing::Standing;
+use super::leadership::Leadership;
 use crate::store::StoreError;
 
 /// Keys of one answer. Values are at most 256 KiB.
@@ -24,7 +24,7 @@ const TRIES: usize = 3;
 /// See the module.
 pub(super) struct Transactions {
     members: Members,
-    standing: Arc<Standing>,
+    leadership: Arc<Leadership>,
     layout: Layout,
     /// What the next commit is made on.
     base: Option<Base>,
@@ -43,13 +43,13 @@ struct Base {
 }
 
 impl Transactions {
-    pub(super) fn new(layout: Layout, members: Members, standing: Arc<Standing>) -> Self {
-        Self { members, standing, layout, base: None, attempts: 0 }
+    pub(super) fn new(layout: Layout, members: Members, leadership: Arc<Leadership>) -> Self {
+        Self { members, leadership, layout, base: None, attempts: 0 }
     }
 
     /// All documents whose keys begin so. What a commit has left to carry out is carried out first.
     pub(super) async fn load(&mut self, start: &str) -> Result<Vec<(String, Vec<u8>)>, StoreError> {
-        let term = self.standing.term()?;
+        let term = self.leadership.term()?;
         let mut documents = self.read(term).await?;
         if self.base.as_ref().is_some_and(|base| base.head.journal > 0) {
             self.settle().await?;
@@ -57,13 +57,13 @@ impl Transactions {
         }
         documents.retain(|(key, _)| key.starts_with(start));
         // The documents that were read are valid only if this process still leads.
-        self.standing.term()?;
+        self.leadership.term()?;
         Ok(documents)
     }
 
     /// Applies all changes at once.
     pub(super) async fn commit(&mut self, changes: &[Change]) -> Result<(), StoreError> {
-        let term = self.standing.term()?;
+        let term = self.leadership.term()?;
         // Other coordinators may have changed the documents since an earlier term, so changes that were made from them are
         // not written.
         let is_stale = self.base.take_if(|base| base.term != term).is_some();
@@ -274,7 +274,7 @@ impl Transactions {
             return StoreError::new("Writing to etcd", "an earlier commit came late; what it changed is read first");
         }
         let why = "the key of the leader is gone";
-        self.standing.lost(base.term, why);
+        self.leadership.lost(base.term, why);
         StoreError::new("Writing to etcd", why).not_leader(None)
     }
 }

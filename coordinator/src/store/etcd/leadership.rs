@@ -22,7 +22,7 @@ pub(super) struct Lead {
 
 /// See the module.
 #[derive(Debug)]
-pub(super) struct Standing {
+pub(super) struct Leadership {
     lead: Mutex<Result<Lead, Follows>>,
 }
 
@@ -35,7 +35,7 @@ struct Follows {
     fails: bool,
 }
 
-impl Standing {
+impl Leadership {
     pub(super) fn new() -> Self {
         let why = "etcd was not asked yet".to_owned();
         Self { lead: Mutex::new(Err(Follows { leader: None, why, fails: false })) }
@@ -116,47 +116,47 @@ mod tests {
 
     const TTL: Duration = Duration::from_nanos(900);
 
-    fn leads(from: u64) -> Standing {
-        let standing = Standing::new();
-        standing.leads(Lead { term: 7, lease: 1, ttl: TTL, until: sure_until(from, TTL) });
-        standing
+    fn leads(from: u64) -> Leadership {
+        let leadership = Leadership::new();
+        leadership.leads(Lead { term: 7, lease: 1, ttl: TTL, until: sure_until(from, TTL) });
+        leadership
     }
 
     #[test]
     fn a_leader_is_none_any_more_after_two_thirds_of_its_lease_and_is_one_again_when_it_is_renewed() {
-        let standing = leads(100);
-        assert_eq!(standing.term_at(699).unwrap(), 7);
-        let late = standing.term_at(700).unwrap_err();
+        let leadership = leads(100);
+        assert_eq!(leadership.term_at(699).unwrap(), 7);
+        let late = leadership.term_at(700).unwrap_err();
         assert_eq!(*late.fault(), StoreFault::Failed, "nobody knows who leads");
-        assert!(standing.lead().is_some(), "the lease may still be there");
-        standing.renewed(7, 800);
-        assert_eq!(standing.term_at(1399).unwrap(), 7);
-        standing.renewed(7, 0);
-        assert_eq!(standing.term_at(1399).unwrap(), 7, "an answer that comes late shortens nothing");
-        standing.renewed(8, 9000);
-        standing.term_at(1400).unwrap_err();
+        assert!(leadership.lead().is_some(), "the lease may still be there");
+        leadership.renewed(7, 800);
+        assert_eq!(leadership.term_at(1399).unwrap(), 7);
+        leadership.renewed(7, 0);
+        assert_eq!(leadership.term_at(1399).unwrap(), 7, "an answer that comes late shortens nothing");
+        leadership.renewed(8, 9000);
+        leadership.term_at(1400).unwrap_err();
     }
 
     #[test]
     fn what_is_heard_of_an_earlier_term_does_not_end_this_one() {
-        let standing = leads(0);
-        standing.lost(6, "late");
-        assert_eq!(standing.term_at(1).unwrap(), 7);
-        standing.lost(7, "its key is gone");
-        assert!(standing.term_at(1).unwrap_err().to_string().contains("its key is gone"));
-        standing.renewed(7, 5);
-        standing.term_at(1).unwrap_err();
-        standing.follows(Some("http://b:1".into()), "b leads".into());
+        let leadership = leads(0);
+        leadership.lost(6, "late");
+        assert_eq!(leadership.term_at(1).unwrap(), 7);
+        leadership.lost(7, "its key is gone");
+        assert!(leadership.term_at(1).unwrap_err().to_string().contains("its key is gone"));
+        leadership.renewed(7, 5);
+        leadership.term_at(1).unwrap_err();
+        leadership.follows(Some("http://b:1".into()), "b leads".into());
         let known = StoreFault::NotLeader { leader: Some("http://b:1".into()) };
-        assert_eq!(*standing.term_at(1).unwrap_err().fault(), known);
+        assert_eq!(*leadership.term_at(1).unwrap_err().fault(), known);
     }
 
     #[test]
     fn an_etcd_that_cannot_be_asked_is_a_failure_and_one_that_was_not_asked_yet_is_none() {
-        let standing = Standing::new();
-        assert_eq!(*standing.term_at(1).unwrap_err().fault(), StoreFault::NotLeader { leader: None });
-        standing.fails("connection refused".into());
-        let error = standing.term_at(1).unwrap_err();
+        let leadership = Leadership::new();
+        assert_eq!(*leadership.term_at(1).unwrap_err().fault(), StoreFault::NotLeader { leader: None });
+        leadership.fails("connection refused".into());
+        let error = leadership.term_at(1).unwrap_err();
         assert!(*error.fault() == StoreFault::Failed && error.to_string().contains("refused"), "{error}");
     }
 }
