@@ -34,7 +34,7 @@ pub use asked::{Asked, NoCall};
 pub(crate) use attached::Arrival;
 pub(crate) use claims::ranges;
 use condition::Condition;
-use deliveries::{Deed, Deliveries};
+use deliveries::{Effect, Deliveries};
 use forebay_threads as threads;
 use heard::hear;
 pub(crate) use held_claim::{HandedIn, HeldClaim};
@@ -334,34 +334,34 @@ impl RingThread {
     /// Does what is to be done with batches.
     fn act(&mut self) {
         loop {
-            let deeds = self.deliveries.deeds();
-            if deeds.is_empty() {
+            let effects = self.deliveries.effects();
+            if effects.is_empty() {
                 self.tell_missed();
                 return self.advance();
             }
-            for deed in deeds {
-                self.do_one(deed);
+            for effect in effects {
+                self.do_one(effect);
             }
         }
     }
 
-    fn do_one(&mut self, deed: Deed) {
+    fn do_one(&mut self, effect: Effect) {
         let Self { deliveries, readers, rings, counters, .. } = self;
-        match deed {
-            Deed::Offer(consumer, offer) => {
+        match effect {
+            Effect::Offer(consumer, offer) => {
                 counters.redelivered.fetch_add(u64::from(offer.redelivered > 0), Ordering::Relaxed);
                 readers.send(consumer, &packet(&offer, &[]), deliveries);
             }
-            Deed::Tell(outcome) => {
+            Effect::Tell(outcome) => {
                 counters.delivered.fetch_add(outcome.consumed(), Ordering::Relaxed);
                 self.ledger.tell(outcome);
             }
-            Deed::Claim => rings.claim_free(deliveries),
-            Deed::EpochEnd(consumer, epoch) => {
+            Effect::Claim => rings.claim_free(deliveries),
+            Effect::EpochEnd(consumer, epoch) => {
                 readers.send(consumer, &number(MessageKind::EpochEnd, epoch), deliveries);
             }
-            Deed::Gone(consumer) => readers.forget(consumer),
-            Deed::RingEmpty(ring) => {
+            Effect::Gone(consumer) => readers.forget(consumer),
+            Effect::RingEmpty(ring) => {
                 rings.remove(ring);
                 // This message follows every offer from the ring, so trainers hold no batch in it.
                 readers.send_all(&number(MessageKind::Retired, ring.into()), deliveries);

@@ -4,7 +4,7 @@
 
 mod absence;
 mod deadline;
-mod deeds;
+mod effects;
 mod eviction;
 mod groups;
 mod lag;
@@ -29,7 +29,7 @@ use super::parts::{DeliveryRules, EpochTerms};
 use crate::handover::FinishedBatch;
 use crate::settings::Mode;
 use deadline::OfferDeadline;
-pub(super) use deeds::Deed;
+pub(super) use effects::Effect;
 use groups::Groups;
 use lost::LostLeases;
 use waits::Waits;
@@ -80,19 +80,19 @@ impl Deliveries {
     }
 
     /// What is to be done, oldest first. Call it after every event.
-    pub(super) fn deeds(&mut self) -> Vec<Deed> {
+    pub(super) fn effects(&mut self) -> Vec<Effect> {
         let Self { exchange, claims, groups, deadline, ending, .. } = self;
         let mut is_decided = false;
         let actions = exchange.drain().inspect(|action| {
             is_decided |= matches!(action, Action::AdoptedAcked(_) | Action::Orphaned { .. });
         });
-        let decided = actions.filter_map(|action| deeds::deed(action, claims, *ending, deadline.at()));
+        let decided = actions.filter_map(|action| effects::effect(action, claims, *ending, deadline.at()));
         // A group's receipt goes before the batch's own.
-        let deeds = groups.reports().map(Deed::Tell).chain(decided).collect();
+        let effects = groups.reports().map(Effect::Tell).chain(decided).collect();
         if is_decided {
             groups.all_may_have_missed(exchange);
         }
-        deeds
+        effects
     }
 
     // Batches.

@@ -1,10 +1,10 @@
 """A hostile trainer of the torture test: it attaches as it should, and then does what no trainer may.
 
-First it does what the daemon must take no notice of, or must take for what it is. After each such deed it must still be
+First it does what the daemon must take no notice of, or must take for what it is. After each such act it must still be
 attached, and must not hold more than it was granted. Then it does one thing for which it must be put out. At last it
 leaves half of a handshake open until it is sent a line, while it still has the ring.
 
-Its journal has the batches that it consumed, as that of any trainer (`got EPOCH RECORDS`), its deeds (`ignored DEED`,
+Its journal has the batches that it consumed, as that of any trainer (`got EPOCH RECORDS`), its acts (`ignored DEED`,
 and in the end `expelled DEED: TEXT`), and what must not be (`fault TEXT`).
 """
 
@@ -51,23 +51,23 @@ class Hostile:
         """Everything, from the first word to the last."""
         takes_all = self.chance.random() < 0.2
         self.attach(CREDITS if takes_all else self.chance.randrange(1, 5))
-        deeds = [
+        acts = [
             *(self.receipts_of_others, self.absurd_credits, self.consumes_twice, self.half_receipt),
             *(self.absurd_deadlines, self.writes_to_the_ring, self.lets_go_of_views),
         ]
-        chosen = self.chance.choices(deeds, k=self.chance.randrange(2, 6))
+        chosen = self.chance.choices(acts, k=self.chance.randrange(2, 6))
         if self.chance.random() < 0.3:
             chosen.append(self.returns_twice)
-        for deed in chosen:
-            deed()
-            self.is_ignored(deed.__name__)
-        deeds = [
+        for act in chosen:
+            act()
+            self.is_ignored(act.__name__)
+        acts = [
             *(self.cut_short, self.words_of_others, self.descriptors, self.no_calls),
             *(self.does_not_read, self.says_goodbye),
         ]
         if self.is_sure:
-            deeds.append(self.wrong_sums)
-        last = self.chance.choice(deeds)
+            acts.append(self.wrong_sums)
+        last = self.chance.choice(acts)
         last()
         self.is_put_out(last.__name__)
         half = wire.attach(self.stream, self.group, 1)
@@ -104,23 +104,23 @@ class Hostile:
         self.wire.offers.remove(offer)
         self.wire.send(release(offer, returned))
 
-    # What happens after a deed.
+    # What happens after an act.
 
-    def is_ignored(self, deed: str) -> None:
+    def is_ignored(self, act: str) -> None:
         """Nothing must have come of it."""
         self.calls += 1
         self.wire.send(wire.call(self.calls, wire.AUDIT))
         if not self.wire.until(lambda: self.wire.answered == self.calls):
-            self.note("fault", f"after {deed} there was no answer: {self.wire.evicted}")
+            self.note("fault", f"after {act} there was no answer: {self.wire.evicted}")
         elif self.is_sure and len(self.wire.offers) > self.wire.granted:
-            self.note("fault", f"after {deed} it had more than {self.wire.granted} batches: {self.wire.offers}")
-        self.note("ignored", deed)
+            self.note("fault", f"after {act} it had more than {self.wire.granted} batches: {self.wire.offers}")
+        self.note("ignored", act)
 
-    def is_put_out(self, deed: str) -> None:
+    def is_put_out(self, act: str) -> None:
         """The daemon must have hung up."""
         self.wire.until(lambda: self.wire.closed, PATIENCE)
         if not self.wire.closed:
-            self.note("fault", f"it was not put out for {deed}")
+            self.note("fault", f"it was not put out for {act}")
 
     # What the daemon is to ignore, or to take for what it is.
 

@@ -15,7 +15,7 @@ use forebay_ring::{Ack, BatchId, Claim, ClaimSum, ConsumerId, HeldBatch, Join, M
 use proptest::prelude::*;
 use tokio::sync::oneshot;
 
-use super::{BatchClaims, Deed, Deliveries, Receipts};
+use super::{BatchClaims, Effect, Deliveries, Receipts};
 use crate::consumers::{HandedIn, HeldClaim, Inbox, Note};
 use crate::ledger_client::LedgerClient;
 use crate::ledger_event::LedgerEvent;
@@ -103,13 +103,13 @@ impl Walk {
     /// Does what the daemon has decided.
     fn act(&mut self) {
         loop {
-            let deeds = self.deliveries.deeds();
-            if deeds.is_empty() {
+            let effects = self.deliveries.effects();
+            if effects.is_empty() {
                 break;
             }
-            for deed in deeds {
-                match deed {
-                    Deed::Offer(to, offer) => {
+            for effect in effects {
+                match effect {
+                    Effect::Offer(to, offer) => {
                         let slot = SlotId { ring: offer.ring, slot: offer.slot };
                         let held = HeldBatch { seq: offer.seq, slot, generation: offer.generation };
                         let claims = self.batches[&offer.seq].clone();
@@ -119,8 +119,8 @@ impl Walk {
                             person.hands.push_back(Hand { held, claims });
                         }
                     }
-                    Deed::Tell(outcome) => self.pending.push(outcome),
-                    Deed::Claim | Deed::EpochEnd(..) | Deed::Gone(_) | Deed::RingEmpty(_) => {}
+                    Effect::Tell(outcome) => self.pending.push(outcome),
+                    Effect::Claim | Effect::EpochEnd(..) | Effect::Gone(_) | Effect::RingEmpty(_) => {}
                 }
             }
         }

@@ -85,7 +85,7 @@ struct KnownLease {
 
 /// What a daemon does in a moment.
 #[derive(Default)]
-pub(super) struct Deeds {
+pub(super) struct Effects {
     /// Messages, each to one of the coordinators.
     pub(super) sent: Vec<(usize, Message)>,
     /// What a trainer gets: its number, the lease, positions.
@@ -137,15 +137,15 @@ impl SimulatedDaemon {
     }
 
     /// Its trainers and its own clock move on.
-    pub(super) fn tick(&mut self, number: usize, now: u64, random: &mut Random, shape: &Shape) -> Deeds {
-        let mut deeds = Deeds::default();
+    pub(super) fn tick(&mut self, number: usize, now: u64, random: &mut Random, shape: &Shape) -> Effects {
+        let mut effects = Effects::default();
         if self.ledger.is_some() && now >= self.beat_at + BEAT {
             let leases = self.known.keys().copied().collect();
             let caller = Some(Caller { unseen: self.unseen(), ..self.caller(0) });
             self.beats += 1;
             self.beat_at = now;
             let ask = Ask::Beat(HeartbeatRequest { caller, leases, waits: false });
-            deeds.sent.push((self.aim, self.message(number, now, ask)));
+            effects.sent.push((self.aim, self.message(number, now, ask)));
         }
         if let Some(pending) = &mut self.pending {
             if now >= pending.sent + REPEAT {
@@ -153,9 +153,9 @@ impl SimulatedDaemon {
                 self.aim = if pending.is_refused { self.aim } else { 1 - self.aim };
                 (pending.sent, pending.is_refused) = (now, false);
                 let ask = pending.ask.clone();
-                deeds.sent.push((self.aim, self.message(number, now, ask)));
+                effects.sent.push((self.aim, self.message(number, now, ask)));
             }
-            return deeds;
+            return effects;
         }
         let ask = match self.ledger {
             None => {
@@ -164,17 +164,17 @@ impl SimulatedDaemon {
                 let open = OpenRequest { worker, incarnation, replaces, ..shape.open.clone() };
                 Some(Ask::Open(Box::new(open)))
             }
-            Some(_) => self.work(now, random, shape, &mut deeds),
+            Some(_) => self.work(now, random, shape, &mut effects),
         };
         if let Some(ask) = ask {
             self.pending = Some(Pending { ask: ask.clone(), sent: now, is_refused: false, beats: self.beats });
-            deeds.sent.push((self.aim, self.message(number, now, ask)));
+            effects.sent.push((self.aim, self.message(number, now, ask)));
         }
-        deeds
+        effects
     }
 
     /// The next command, if there is one to send, or a delivery.
-    fn work(&mut self, now: u64, random: &mut Random, shape: &Shape, deeds: &mut Deeds) -> Option<Ask> {
+    fn work(&mut self, now: u64, random: &mut Random, shape: &Shape, effects: &mut Effects) -> Option<Ask> {
         // What trainers bring is told before they are let in.
         if let Some(items) = self.trainers.hand_in() {
             let caller = Some(self.command());
@@ -211,7 +211,7 @@ impl SimulatedDaemon {
         let killer = |offset: u64| (shape.killer)(held.lease.epoch, held.lease.start + offset);
         if let Some(record) = killer(held.seen) {
             if !held.lease.suspect {
-                deeds.ends = true;
+                effects.ends = true;
                 return None;
             }
             // A child process has shown that it is bad.
@@ -223,7 +223,7 @@ impl SimulatedDaemon {
             let end = (held.seen + 1 + random.below(shape.portion)).min(before_killer);
             let positions = held.lease.start + held.seen..held.lease.start + end;
             held.seen = end;
-            deeds.delivered = Some((trainer, held.lease, positions));
+            effects.delivered = Some((trainer, held.lease, positions));
         }
         None
     }

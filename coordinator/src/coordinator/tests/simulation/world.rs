@@ -236,17 +236,17 @@ impl World {
             self.after(wait, Event::Tick(number));
             return Ok(());
         }
-        let deeds = daemon.tick(number, self.now, &mut self.random, &self.shape);
-        if let Some((trainer, lease, positions)) = deeds.delivered {
+        let effects = daemon.tick(number, self.now, &mut self.random, &self.shape);
+        if let Some((trainer, lease, positions)) = effects.delivered {
             self.give(trainer, &lease, positions.clone());
             self.observer.delivers(&self.daemons[number], number, lease, positions)?;
         }
-        if deeds.ends {
+        if effects.ends {
             self.tale.ended += 1;
             self.end_daemon(number);
             return Ok(());
         }
-        for (server, message) in deeds.sent {
+        for (server, message) in effects.sent {
             for at in self.network.arrivals((number, server, Direction::Request), self.now, &mut self.random) {
                 self.after(at - self.now, Event::Asked(server, message.clone()));
             }

@@ -9,7 +9,7 @@ use crate::outcomes::{BatchReceipts, DeliveryOutcome};
 
 /// Something that is to be done.
 #[derive(Debug)]
-pub(in crate::consumers) enum Deed {
+pub(in crate::consumers) enum Effect {
     /// Offer a batch to a trainer.
     Offer(ConsumerId, Offer),
     /// Tell the ledger.
@@ -25,7 +25,7 @@ pub(in crate::consumers) enum Deed {
 }
 
 /// A decision of the exchange, with the claims of its batch. Offers are good until `deadline`.
-pub(super) fn deed(action: Action, claims: &mut Claims, ending: bool, deadline: u64) -> Option<Deed> {
+pub(super) fn effect(action: Action, claims: &mut Claims, ending: bool, deadline: u64) -> Option<Effect> {
     Some(match action {
         Action::Offer { consumer, slot, batch, generation, redelivered } => {
             let known = claims.get(batch.seq)?;
@@ -44,7 +44,7 @@ pub(super) fn deed(action: Action, claims: &mut Claims, ending: bool, deadline: 
                 deadline,
                 ready: known.ready,
             };
-            Deed::Offer(consumer, offer)
+            Effect::Offer(consumer, offer)
         }
         Action::Acked { consumer: _, batch } => {
             let receipts = claims.acked(batch.seq);
@@ -56,24 +56,24 @@ pub(super) fn deed(action: Action, claims: &mut Claims, ending: bool, deadline: 
         }
         // Another group has acked the batch, so it is not offered again. Its trainer will hand it in.
         Action::Seen(_) if ending => return None,
-        Action::Seen(batch) => Deed::Tell(DeliveryOutcome::Seen { items: claims.seen(batch.seq), batch: batch.seq }),
+        Action::Seen(batch) => Effect::Tell(DeliveryOutcome::Seen { items: claims.seen(batch.seq), batch: batch.seq }),
         Action::Dropped { batch, seen } => back(claims.dropped(batch.seq, cause(seen, ending)))?,
         Action::Orphaned { adopted, seen } => back(claims.orphaned(adopted, cause(seen, ending)))?,
-        Action::Free(_) => Deed::Claim,
-        Action::EpochEnd { consumer, epoch } => Deed::EpochEnd(consumer, epoch),
-        Action::Gone(consumer) => Deed::Gone(consumer),
-        Action::RingEmpty(ring) => Deed::RingEmpty(ring),
+        Action::Free(_) => Effect::Claim,
+        Action::EpochEnd { consumer, epoch } => Effect::EpochEnd(consumer, epoch),
+        Action::Gone(consumer) => Effect::Gone(consumer),
+        Action::RingEmpty(ring) => Effect::RingEmpty(ring),
     })
 }
 
 /// The last receipts of an epoch are urgent: its end waits for them.
-fn delivered(epoch: u64, receipts: BatchReceipts, claims: &Claims) -> Deed {
+fn delivered(epoch: u64, receipts: BatchReceipts, claims: &Claims) -> Effect {
     let urgent = claims.undelivered(epoch) == 0;
-    Deed::Tell(DeliveryOutcome::Receipts { receipts, urgent })
+    Effect::Tell(DeliveryOutcome::Receipts { receipts, urgent })
 }
 
-fn back(ranges: Vec<ReturnedRange>) -> Option<Deed> {
-    (!ranges.is_empty()).then_some(Deed::Tell(DeliveryOutcome::Returned(ranges)))
+fn back(ranges: Vec<ReturnedRange>) -> Option<Effect> {
+    (!ranges.is_empty()).then_some(Effect::Tell(DeliveryOutcome::Returned(ranges)))
 }
 
 /// Why a batch comes back without an ACK, depending on whether a trainer may have seen it.
