@@ -268,8 +268,8 @@ impl BatchStage {
                 }
             }
             Action::Clear { at } => self.parts.slots.slots.clear(at),
-            Action::Publish(sheet) => {
-                if let Some(batch) = self.parts.slots.close(sheet) {
+            Action::Publish(metadata) => {
+                if let Some(batch) = self.parts.slots.close(metadata) {
                     self.parts.finish.begin(batch, &self.parts.outlet);
                 }
             }

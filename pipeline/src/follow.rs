@@ -9,7 +9,7 @@ use forebay_pixels::{Annotated, Draw, Mosaics, Origin, Plan, PointMap, Recipe};
 use thiserror::Error;
 
 use crate::box_column::{BoxColumn, corners};
-use crate::sheet::Sheet;
+use crate::batch_metadata::BatchMetadata;
 
 /// What a stream's pictures go through, and which objects are left of them.
 #[derive(Clone, Debug)]
@@ -219,19 +219,19 @@ impl Follow {
     }
 
     /// Takes the pictures of another batch.
-    pub(crate) fn begin(&mut self, sheet: &Sheet) {
+    pub(crate) fn begin(&mut self, metadata: &BatchMetadata) {
         let Self { settings: FollowSettings { recipe, seed, annotated, .. }, maps, mosaics, beside, plan, .. } = self;
         beside.clear();
-        maps.resize_with(maps.len().max(sheet.places.origins.len()), Default::default);
+        maps.resize_with(maps.len().max(metadata.places.origins.len()), Default::default);
         for (_, is_made) in &mut *maps {
             *is_made = false;
         }
-        for (place, (origin, (maps, is_made))) in sheet.places.origins.iter().zip(maps).enumerate() {
-            if let Some((origin, turn)) = origin.as_ref().zip(sheet.places.turn(place)) {
-                let draw = Draw { seed: *seed, epoch: sheet.epoch, record: turn.key() };
+        for (place, (origin, (maps, is_made))) in metadata.places.origins.iter().zip(maps).enumerate() {
+            if let Some((origin, turn)) = origin.as_ref().zip(metadata.places.turn(place)) {
+                let draw = Draw { seed: *seed, epoch: metadata.epoch, record: turn.key() };
                 maps.set(origin, recipe, draw, *annotated, plan);
                 *is_made = true;
-                let partners = u32::try_from(place).ok().and_then(|place| sheet.partners.get(&place));
+                let partners = u32::try_from(place).ok().and_then(|place| metadata.partners.get(&place));
                 if let Some((mosaics, partners)) = mosaics.as_ref().zip(partners) {
                     let maps = partners.iter().enumerate().filter_map(|(number, partner)| {
                         let (record, origin) = partner.as_ref()?;

@@ -28,7 +28,7 @@ mod replay;
 mod samples;
 mod seek;
 pub mod settings;
-mod sheet;
+mod batch_metadata;
 mod stream;
 mod targets;
 mod thread_class;

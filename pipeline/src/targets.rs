@@ -11,7 +11,7 @@ use thiserror::Error;
 use crate::decode::masks::{self, MaskTarget, Masks};
 use crate::decode::views::Views;
 use crate::follow::{Follow, FollowSettings, Follower};
-use crate::sheet::{MixedLabels, Sheet};
+use crate::batch_metadata::{MixedLabels, BatchMetadata};
 
 /// Which columns of a dataset a stream's batches have.
 #[derive(Clone, Debug)]
@@ -208,16 +208,16 @@ impl Targets {
 
 impl TargetWriter {
     /// Writes the columns of a batch. Where it was not mixed, each place has its own label alone.
-    pub(crate) fn write(&mut self, sheet: &Sheet, mixed: Option<&MixedLabels>, batch: usize, frame: &mut SlotFrame) {
+    pub(crate) fn write(&mut self, metadata: &BatchMetadata, mixed: Option<&MixedLabels>, batch: usize, frame: &mut SlotFrame) {
         let Self { source, columns, follow, repeats, mixed: mixed_columns } = self;
         let table: &Table = source.targets();
         if let Some(follow) = follow {
-            follow.begin(sheet);
+            follow.begin(metadata);
         }
         for (number, &(column, follower)) in columns.iter().enumerate() {
             let mut written = frame.column(number);
             for place in 0..batch {
-                let record = sheet.places.records.get(place).and_then(|&record| usize::try_from(record).ok());
+                let record = metadata.places.records.get(place).and_then(|&record| usize::try_from(record).ok());
                 let pushed = match (record, follower.zip(follow.as_mut())) {
                     (Some(record), Some((follower, follow))) => {
                         follow.write(follower, table, record, place, &mut written)
@@ -229,10 +229,10 @@ impl TargetWriter {
             }
         }
         if let Some(repeats) = repeats {
-            repeats.write(frame, batch, |place| sheet.places.turn(place).map_or(0, |turn| i32::from(turn.repeat())));
+            repeats.write(frame, batch, |place| metadata.places.turn(place).map_or(0, |turn| i32::from(turn.repeat())));
         }
         if let Some([labels, weights]) = mixed_columns {
-            let other = mixed.map_or(&sheet.places.labels, |mixed| &mixed.labels);
+            let other = mixed.map_or(&metadata.places.labels, |mixed| &mixed.labels);
             labels.write(frame, batch, |place| other.get(place).copied().unwrap_or(-1));
             let weight = |place: usize| mixed.and_then(|mixed| mixed.weights.get(place)).copied();
             weights.write(frame, batch, |place| weight(place).unwrap_or(1.0));

@@ -395,6 +395,6 @@ impl Batcher {
         }
         // No trainer must see the pictures of an earlier batch in this slot.
         self.actions.extend((draft.taken()..size).map(|place| Action::Clear { at: (batch, place) }));
-        self.actions.push_back(Action::Publish(draft.sheet(batch)));
+        self.actions.push_back(Action::Publish(draft.metadata(batch)));
     }
 }

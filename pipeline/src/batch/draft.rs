@@ -8,7 +8,7 @@ use forebay_ring::Claim;
 
 use crate::batch::form::Form;
 use crate::record::{BadRecord, Position};
-use crate::sheet::{Sheet, SheetPlaces};
+use crate::batch_metadata::{BatchMetadata, MetadataPlaces};
 
 /// A batch in the making.
 #[derive(Debug)]
@@ -260,8 +260,8 @@ impl Draft {
     }
 
     /// What is written beside the pictures, once the batch of this number is settled.
-    pub(super) fn sheet(&self, batch: u64) -> Sheet {
-        let (mut places, mut valid) = (SheetPlaces::with_capacity(self.places().len()), 0);
+    pub(super) fn metadata(&self, batch: u64) -> BatchMetadata {
+        let (mut places, mut valid) = (MetadataPlaces::with_capacity(self.places().len()), 0);
         for place in self.places() {
             places.labels.push(place.label);
             let record = i64::try_from(place.turn.record()).unwrap_or(-1);
@@ -272,10 +272,10 @@ impl Draft {
             valid += u32::from(place.own.is_some());
         }
         let (epoch, shown, bad) = (self.epoch(), self.taken(), self.bad.clone());
-        let mut sheet =
-            Sheet { batch, epoch, shown, valid, places, partners: BTreeMap::new(), claims: Vec::new(), bad };
-        self.owned().for_each(|position| sheet.claim(position, Claim::new));
-        self.without().for_each(|position| sheet.claim(position, Claim::bare));
-        sheet
+        let mut metadata =
+            BatchMetadata { batch, epoch, shown, valid, places, partners: BTreeMap::new(), claims: Vec::new(), bad };
+        self.owned().for_each(|position| metadata.claim(position, Claim::new));
+        self.without().for_each(|position| metadata.claim(position, Claim::bare));
+        metadata
     }
 }

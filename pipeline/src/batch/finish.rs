@@ -9,7 +9,7 @@ use crate::batch::outlet::Outlet;
 use crate::decode::mixing::{MixedBatch, Mixer};
 use crate::meter::Meter;
 use crate::publish::publish;
-use crate::sheet::{MixedLabels, SettledBatch};
+use crate::batch_metadata::{MixedLabels, SettledBatch};
 use crate::targets::TargetWriter;
 
 /// What finishes settled batches.
@@ -52,7 +52,7 @@ impl Finish {
             match outcome {
                 Ok(mixed) => self.publish(batch, Some(&mixed), outlet),
                 Err(panic) => {
-                    let reason = format!("Batch {} could not be mixed: {panic}.", batch.sheet.batch);
+                    let reason = format!("Batch {} could not be mixed: {panic}.", batch.metadata.batch);
                     let ready = publish(batch, None, &mut self.targets);
                     is_well = false;
                     outlet.hand_over(Handover::Lost(ready, reason));

@@ -11,7 +11,7 @@ use crate::decode::Done;
 use crate::mosaic::PlacePartners;
 use crate::place::At;
 use crate::reason::Reason;
-use crate::sheet::{SettledBatch, Sheet};
+use crate::batch_metadata::{SettledBatch, BatchMetadata};
 
 /// The stage's slots, by the batches in them.
 #[derive(Debug)]
@@ -121,9 +121,9 @@ impl StageSlots {
     }
 
     /// Takes a settled batch out, with its slot if every place is home.
-    pub(super) fn close(&mut self, mut sheet: Sheet) -> Option<SettledBatch> {
-        sheet.partners = self.partners.take(sheet.batch);
-        let (slot, in_gpu) = self.slots.close(sheet.batch)?;
-        Some(SettledBatch { sheet, slot, in_gpu })
+    pub(super) fn close(&mut self, mut metadata: BatchMetadata) -> Option<SettledBatch> {
+        metadata.partners = self.partners.take(metadata.batch);
+        let (slot, in_gpu) = self.slots.close(metadata.batch)?;
+        Some(SettledBatch { metadata, slot, in_gpu })
     }
 }

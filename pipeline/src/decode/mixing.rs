@@ -13,7 +13,7 @@ use super::panic_text;
 use crate::decode::Pool;
 use crate::decode::budget::Budget;
 use crate::decode::cpu::SMALL;
-use crate::sheet::{MixedLabels, SettledBatch, Sheet};
+use crate::batch_metadata::{MixedLabels, SettledBatch, BatchMetadata};
 
 /// How the batches of a stream are mixed.
 #[derive(Clone, Debug, PartialEq)]
@@ -67,7 +67,7 @@ impl Mixer {
 
     /// Sends a batch on its way.
     pub(crate) fn begin(&mut self, batch: SettledBatch) {
-        self.order.push_back(batch.sheet.batch);
+        self.order.push_back(batch.metadata.batch);
         let (settings, done) = (Arc::clone(&self.settings), self.sender.clone());
         self.pool.mix(MixJob { settings, batch, done });
     }
@@ -85,7 +85,7 @@ impl Mixer {
     /// The next batch to be handed on, if it is done.
     pub(crate) fn next(&mut self) -> Option<MixedBatch> {
         let first = self.order.front()?;
-        let place = self.done.iter().position(|done| done.batch.sheet.batch == *first)?;
+        let place = self.done.iter().position(|done| done.batch.metadata.batch == *first)?;
         self.order.pop_front();
         Some(self.done.swap_remove(place))
     }
@@ -104,7 +104,7 @@ impl MixJob {
         let len = batch.slot.geometry().place_len();
         let is_large = len as u64 > SMALL;
         let share = is_large.then(|| memory.take(len as u64));
-        let mix = || settings.mix(&batch.sheet, batch.slot.images_mut(), len, spare);
+        let mix = || settings.mix(&batch.metadata, batch.slot.images_mut(), len, spare);
         let outcome = catch_unwind(AssertUnwindSafe(mix)).map_err(|panic| panic_text(panic.as_ref()).to_owned());
         if is_large {
             *spare = Vec::new();
@@ -119,18 +119,18 @@ impl MixSettings {
     /// Mixes the pictures of a batch where they are, each of `len` bytes. Each place with a record of its own is mixed with the
     /// one before it, and the first with the last. From the last place back, the other picture is always still as it was;
     /// only the last one has to be kept for the first.
-    fn mix(&self, sheet: &Sheet, images: &mut [u8], len: usize, spare: &mut Vec<u8>) -> MixedLabels {
+    fn mix(&self, metadata: &BatchMetadata, images: &mut [u8], len: usize, spare: &mut Vec<u8>) -> MixedLabels {
         let mut mixed =
-            MixedLabels { labels: sheet.places.labels.clone(), weights: vec![1.0; sheet.places.labels.len()] };
-        let own: Vec<usize> = (0..sheet.places.mask.len()).filter(|&place| sheet.places.mask[place] == 1).collect();
+            MixedLabels { labels: metadata.places.labels.clone(), weights: vec![1.0; metadata.places.labels.len()] };
+        let own: Vec<usize> = (0..metadata.places.mask.len()).filter(|&place| metadata.places.mask[place] == 1).collect();
         let [first, .., last] = own[..] else { return mixed };
         let mut mix = |place: usize, other: usize, picture: &mut [u8], other_picture: &[u8]| {
-            let turn = sheet.places.turn(if self.per_batch { first } else { place });
+            let turn = metadata.places.turn(if self.per_batch { first } else { place });
             let record = turn.expect("a place of its own has a record").key();
-            let draws = Draw { seed: self.seed, epoch: sheet.epoch, record }.mixing();
+            let draws = Draw { seed: self.seed, epoch: metadata.epoch, record }.mixing();
             let mixture = self.mixing.draw(draws, self.form.height, self.form.width);
             mixture.carry_out(self.form, picture, other_picture);
-            mixed.labels[place] = sheet.places.labels[other];
+            mixed.labels[place] = metadata.places.labels[other];
             mixed.weights[place] = mixture.weight();
         };
         spare.clear();
@@ -153,18 +153,18 @@ mod tests {
 
     use super::*;
     use crate::decode::{GpuLanes, MakeDecode};
-    use crate::sheet::SheetPlaces;
+    use crate::batch_metadata::MetadataPlaces;
 
     const LEN: usize = 24;
 
-    fn sheet(batch: u64, mask: &[u8]) -> Sheet {
+    fn metadata(batch: u64, mask: &[u8]) -> BatchMetadata {
         let places = i64::try_from(mask.len()).unwrap();
-        Sheet {
+        BatchMetadata {
             batch,
             epoch: 3,
             shown: 4,
             valid: 4,
-            places: SheetPlaces {
+            places: MetadataPlaces {
                 labels: (10..10 + places).collect(),
                 records: (20..20 + places).collect(),
                 repeats: vec![0; mask.len()],
@@ -197,11 +197,11 @@ mod tests {
             (&[], &[]),
         ] {
             for per_batch in [false, true] {
-                let (settings, sheet) = (settings(per_batch), sheet(0, mask));
+                let (settings, metadata) = (settings(per_batch), metadata(0, mask));
                 let whole = pixels(5);
                 let (mut expected, mut images) = (whole.clone(), whole.clone());
-                let mixed = settings.mix(&sheet, &mut images, LEN, &mut vec![7; 3]);
-                let mut labels = sheet.places.labels.clone();
+                let mixed = settings.mix(&metadata, &mut images, LEN, &mut vec![7; 3]);
+                let mut labels = metadata.places.labels.clone();
                 for &(place, other) in pairs {
                     let drawn = if per_batch { pairs[0].0 } else { place };
                     let record = 20 + drawn as u64;
@@ -209,7 +209,7 @@ mod tests {
                     let mixture = settings.mixing.draw(draws, 2, 4);
                     let own = &mut expected[place * LEN..][..LEN];
                     mixture.carry_out(settings.form, own, &whole[other * LEN..][..LEN]);
-                    labels[place] = sheet.places.labels[other];
+                    labels[place] = metadata.places.labels[other];
                     assert_eq!(mixed.weights[place].to_bits(), mixture.weight().to_bits());
                 }
                 assert!(images == expected, "{mask:?}, per batch: {per_batch}");
@@ -231,7 +231,7 @@ mod tests {
             let settings = Arc::new(MixSettings { form, ..settings(false) });
             let (done, mixed) = channel::unbounded();
             let batch =
-                SettledBatch { sheet: sheet(0, &[1, 1]), slot: region.slot(0).unwrap(), in_gpu: vec![false; 2] };
+                SettledBatch { metadata: metadata(0, &[1, 1]), slot: region.slot(0).unwrap(), in_gpu: vec![false; 2] };
             let job = MixJob { settings, batch, done };
             let held = budget.take(1 << 30);
             std::thread::scope(|scope| {
@@ -258,11 +258,11 @@ mod tests {
         let mut mixer = Mixer::new(Arc::new(pool), settings(false));
         for number in 0..3 {
             let slot = region.slot(number).unwrap();
-            let mut sheet = sheet(number.into(), &[1, 1]);
+            let mut metadata = metadata(number.into(), &[1, 1]);
             if number == 1 {
-                sheet.places.records[0] = -1;
+                metadata.places.records[0] = -1;
             }
-            mixer.begin(SettledBatch { sheet, slot, in_gpu: vec![false; 2] });
+            mixer.begin(SettledBatch { metadata, slot, in_gpu: vec![false; 2] });
         }
         let mut done: Vec<MixedBatch> = mixer.done().clone().iter().take(3).collect();
         assert!(mixer.next().is_none() && !mixer.is_idle());
@@ -271,7 +271,7 @@ mod tests {
             assert_eq!(mixer.done.len() < 3, mixer.next().is_none());
         }
         let rest: Vec<_> = std::iter::from_fn(|| mixer.next()).collect();
-        assert_eq!(rest.iter().map(|rest| rest.batch.sheet.batch).collect::<Vec<_>>(), [1, 2]);
+        assert_eq!(rest.iter().map(|rest| rest.batch.metadata.batch).collect::<Vec<_>>(), [1, 2]);
         let panicked = rest[0].outcome.as_ref().unwrap_err();
         assert!(panicked.contains("has a record"), "{panicked}");
         assert!(rest[1].outcome.is_ok() && mixer.is_idle());

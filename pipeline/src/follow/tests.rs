@@ -31,7 +31,7 @@ use crate::prefetch::shelf;
 use crate::publish::publish;
 use crate::record::EpochTurn;
 use crate::settings::{DecodeSettings, JpegDecoder, Lanes};
-use crate::sheet::{SettledBatch, Sheet, SheetPlaces};
+use crate::batch_metadata::{SettledBatch, BatchMetadata, MetadataPlaces};
 use crate::targets::Targets;
 
 mod poses;
@@ -120,13 +120,13 @@ fn annotations_with(records: &[Vec<[f32; 4]>], masks: Vec<MaskColumn>) -> Arc<dy
     Arc::new(Annotations(table, masks))
 }
 
-fn sheet(records: Vec<i64>, origins: Vec<Option<Origin>>) -> Sheet {
+fn metadata(records: Vec<i64>, origins: Vec<Option<Origin>>) -> BatchMetadata {
     let shown = u32::try_from(records.len()).unwrap();
     let (labels, mask) = (vec![-1; records.len()], vec![1; records.len()]);
     let (claims, bad) = (Vec::new(), Vec::new());
     let (repeats, partners) = (vec![0; records.len()], BTreeMap::new());
-    let places = SheetPlaces { labels, records, repeats, mask, origins };
-    Sheet { batch: 0, epoch: 3, shown, valid: shown, places, partners, claims, bad }
+    let places = MetadataPlaces { labels, records, repeats, mask, origins };
+    BatchMetadata { batch: 0, epoch: 3, shown, valid: shown, places, partners, claims, bad }
 }
 
 fn region(recipe: &Recipe, targets: &Targets, batch: u32) -> Region {
@@ -161,8 +161,8 @@ fn cut(columns: Option<&[String]>, min_visible: f64) -> (Region, Vec<Vec<i64>>) 
     let settings = FollowSettings { recipe: Arc::new(recipe), seed: 0, annotated: Annotated::AsSeen, min_visible };
     let mut writer = targets.writer(settings);
     let slot = region.slot(0).unwrap();
-    let sheet = sheet(vec![0, -1, 1], vec![origin, origin, origin]);
-    drop(publish(SettledBatch { sheet, slot, in_gpu: vec![false; 4] }, None, &mut writer));
+    let metadata = metadata(vec![0, -1, 1], vec![origin, origin, origin]);
+    drop(publish(SettledBatch { metadata, slot, in_gpu: vec![false; 4] }, None, &mut writer));
     let view = View::map(region.fd(), 1, 0).unwrap();
     let numbers = (0..4).map(|place| {
         let bytes = view.column(0, 0).place(place).chunks_exact(8);
@@ -215,8 +215,8 @@ fn rule_45_boxes_and_points_in_fractions_of_a_picture_become_pixels_that_follow_
     let origin = Some(Origin::of_recipe((80, 200), Orientation::Right, &recipe));
     let region = region(&recipe, &targets, 1);
     let settings = FollowSettings { recipe: Arc::new(recipe), seed: 0, annotated: Annotated::AsSeen, min_visible: 0.0 };
-    let (sheet, slot) = (sheet(vec![0], vec![origin]), region.slot(0).unwrap());
-    drop(publish(SettledBatch { sheet, slot, in_gpu: vec![false] }, None, &mut targets.writer(settings)));
+    let (metadata, slot) = (metadata(vec![0], vec![origin]), region.slot(0).unwrap());
+    drop(publish(SettledBatch { metadata, slot, in_gpu: vec![false] }, None, &mut targets.writer(settings)));
     let near = |found: &[f32], expected: &[f32]| {
         found.len() == expected.len() && found.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-4)
     };
@@ -325,7 +325,7 @@ fn boxes_are_where_pixels_are(pool: &Arc<Pool>, adjust_orientation: bool, cache:
     let slot = frame.join(places).unwrap();
     let settings =
         FollowSettings { recipe: Arc::new(recipe), seed: 9, annotated: Annotated::AsStored, min_visible: 0.0 };
-    let batch = SettledBatch { sheet: sheet((0..16).collect(), origins), slot, in_gpu: vec![false; 16] };
+    let batch = SettledBatch { metadata: metadata((0..16).collect(), origins), slot, in_gpu: vec![false; 16] };
     let ready = publish(batch, None, &mut targets.writer(settings));
     let mut shown = 0;
     for (place, boxes) in (0..).zip(column(&region, 1, 16)) {

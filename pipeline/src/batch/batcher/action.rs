@@ -4,7 +4,7 @@ use forebay_proto::Turn;
 
 use crate::place::At;
 use crate::record::{BadRecord, Position};
-use crate::sheet::Sheet;
+use crate::batch_metadata::BatchMetadata;
 
 /// What is to be done next.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,7 +31,7 @@ pub(crate) enum Action {
         at: At,
     },
     /// Hand the batch on.
-    Publish(Sheet),
+    Publish(BatchMetadata),
     /// Give the batch's slot back, nothing is in it.
     Discard {
         /// Number of the batch.

@@ -10,7 +10,7 @@ use super::*;
 use crate::batch::form::Form;
 use crate::decode::ORIGIN;
 use crate::settings::OnError;
-use crate::sheet::Sheet;
+use crate::batch_metadata::BatchMetadata;
 
 prop_compose! {
     fn settings(fixed: bool)(
@@ -50,14 +50,14 @@ proptest! {
         world.run();
         let Setting { rules, late, policy, .. } = world.setting;
         for epoch in 0..EPOCHS {
-            let sheets = world.published.iter().filter(|sheet| sheet.epoch == epoch);
-            let short: Vec<&Sheet> = sheets.filter(|sheet| sheet.shown < rules.batch_size).collect();
+            let all_metadata = world.published.iter().filter(|metadata| metadata.epoch == epoch);
+            let short: Vec<&BatchMetadata> = all_metadata.filter(|metadata| metadata.shown < rules.batch_size).collect();
             if policy == LastBatchPolicy::Partial {
                 prop_assert!(short.len() as u64 <= 1 + late, "one short batch per end of the epoch");
             } else {
                 prop_assert_eq!(short.len(), 0);
             }
-            let copies = world.published.iter().filter(|sheet| sheet.epoch == epoch && sheet.places.mask.contains(&0));
+            let copies = world.published.iter().filter(|metadata| metadata.epoch == epoch && metadata.places.mask.contains(&0));
             if rules.on_error != OnError::Replace {
                 let most = if policy == LastBatchPolicy::Fill { 1 + late } else { 0 };
                 prop_assert!(copies.count() as u64 <= most, "only the last batch is filled up");
@@ -84,14 +84,14 @@ proptest! {
         let mut told = Vec::new();
         // The last daemon lives to the epoch's end.
         for count in acked.into_iter().chain([usize::MAX]) {
-            for sheet in shard(rules, records, bare, &open, &bad).into_iter().take(count) {
-                let positions: Vec<u64> = sheet.claims.iter().flat_map(|claim| claim.start..claim.end()).collect();
+            for metadata in shard(rules, records, bare, &open, &bad).into_iter().take(count) {
+                let positions: Vec<u64> = metadata.claims.iter().flat_map(|claim| claim.start..claim.end()).collect();
                 let batch = positions[0] / size;
                 for position in positions {
                     prop_assert_eq!(position / size, batch);
                     prop_assert!(open.remove(&position), "{} is delivered twice", position);
                     let place = usize::try_from(position % size).unwrap();
-                    let shown = sheet.places.mask.get(place).filter(|mask| **mask == 1).map(|_| sheet.places.records[place]);
+                    let shown = metadata.places.mask.get(place).filter(|mask| **mask == 1).map(|_| metadata.places.records[place]);
                     let good = position < records && !bad.contains(&position);
                     prop_assert_eq!(shown, good.then(|| i64::try_from(position).unwrap()));
                 }
@@ -104,7 +104,7 @@ proptest! {
 }
 
 /// The batches that a daemon makes of the open positions of a shard's epoch.
-fn shard(rules: Rules, records: u64, bare: u64, open: &BTreeSet<u64>, bad: &HashSet<u64>) -> Vec<Sheet> {
+fn shard(rules: Rules, records: u64, bare: u64, open: &BTreeSet<u64>, bad: &HashSet<u64>) -> Vec<BatchMetadata> {
     let (mut batcher, size) = (Batcher::new(rules), u64::from(rules.batch_size));
     for &index in open {
         let position = Position {
@@ -133,5 +133,5 @@ fn shard(rules: Rules, records: u64, bare: u64, open: &BTreeSet<u64>, bad: &Hash
     }
     batcher.end(0);
     let actions = std::iter::from_fn(|| batcher.action());
-    actions.filter_map(|action| if let Action::Publish(sheet) = action { Some(sheet) } else { None }).collect()
+    actions.filter_map(|action| if let Action::Publish(metadata) = action { Some(metadata) } else { None }).collect()
 }

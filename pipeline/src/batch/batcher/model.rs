@@ -9,7 +9,7 @@ use super::tests::wrong;
 use super::*;
 use crate::batch::form::Form;
 use crate::decode::ORIGIN;
-use crate::sheet::Sheet;
+use crate::batch_metadata::BatchMetadata;
 
 /// What a place shows; not in the map: what an earlier batch left there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,7 +68,7 @@ pub(super) struct World {
     seats: HashMap<u64, (Form, Vec<Position>)>,
     /// Last published batch of an epoch.
     last: HashMap<u64, u64>,
-    pub(super) published: Vec<Sheet>,
+    pub(super) published: Vec<BatchMetadata>,
     failed: bool,
 }
 
@@ -283,7 +283,7 @@ impl World {
                 Action::Clear { at } => {
                     assert_ne!(self.pixels.insert(at, Pixels::Black), Some(Pixels::Torn));
                 }
-                Action::Publish(sheet) => self.publish(sheet),
+                Action::Publish(metadata) => self.publish(metadata),
                 Action::Discard { batch } => {
                     for place in 0..self.setting.rules.batch_size {
                         assert_ne!(self.pixels.get(&(batch, place)), Some(&Pixels::Torn));

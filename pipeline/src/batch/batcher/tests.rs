@@ -11,7 +11,7 @@ use super::*;
 use crate::batch::form::Form;
 use crate::decode::ORIGIN;
 use crate::settings::OnError;
-use crate::sheet::Sheet;
+use crate::batch_metadata::BatchMetadata;
 
 /// What is wrong with a bad record, and where it is.
 pub(super) fn wrong() -> (Locator, Reason) {
@@ -85,10 +85,10 @@ fn rule_36_what_fills_no_batch_is_given_up_when_all_others_are_published() {
     assert_eq!(actions(&mut batcher), [], "the first batch is not there yet");
     batcher.outcome(waits, Ok(ORIGIN));
     let told = actions(&mut batcher);
-    let [Action::Publish(sheet), Action::Discard { batch: 1 }, Action::Settled { epoch: 0, tail }] = &told[..] else {
+    let [Action::Publish(metadata), Action::Discard { batch: 1 }, Action::Settled { epoch: 0, tail }] = &told[..] else {
         panic!("{told:?}")
     };
-    assert_eq!((sheet.batch, &tail[..]), (0, &[position(4), position(5)][..]));
+    assert_eq!((metadata.batch, &tail[..]), (0, &[position(4), position(5)][..]));
     // Some of them come again, and fill a batch with those of others.
     good(&mut batcher, 4..8);
     batcher.end_at_whole_batches(0);
@@ -96,8 +96,8 @@ fn rule_36_what_fills_no_batch_is_given_up_when_all_others_are_published() {
     assert!(matches!(&told[..], [Action::Publish(_), Action::Settled { tail, .. }] if tail.is_empty()), "{told:?}");
     good(&mut batcher, 8..9);
     batcher.end(0);
-    let (_, sheet) = published(&mut batcher);
-    assert_eq!(sheet.batch, 3, "the rest is a batch that is not full");
+    let (_, metadata) = published(&mut batcher);
+    assert_eq!(metadata.batch, 3, "the rest is a batch that is not full");
 }
 
 #[test]
@@ -114,10 +114,10 @@ fn rule_36_a_bad_record_leaves_a_tail_of_what_is_good() {
 }
 
 /// The batch that is published last, and what was to be done before it.
-fn published(batcher: &mut Batcher) -> (Vec<Action>, Sheet) {
+fn published(batcher: &mut Batcher) -> (Vec<Action>, BatchMetadata) {
     let mut actions = actions(batcher);
     match actions.pop() {
-        Some(Action::Publish(sheet)) => (actions, sheet),
+        Some(Action::Publish(metadata)) => (actions, metadata),
         other => panic!("{other:?} after {actions:?}"),
     }
 }
@@ -133,7 +133,7 @@ fn rule_5_a_batch_has_claims_of_several_leases_and_a_lease_feeds_several_batches
     let claims: Vec<Vec<Claim>> = actions(&mut batcher)
         .into_iter()
         .map(|action| match action {
-            Action::Publish(sheet) => sheet.claims,
+            Action::Publish(metadata) => metadata.claims,
             other => panic!("{other:?}"),
         })
         .collect();
@@ -162,7 +162,7 @@ fn batches_are_published_in_the_order_of_their_numbers() {
     let numbers: Vec<u64> = actions(&mut batcher)
         .iter()
         .map(|action| match action {
-            Action::Publish(sheet) => sheet.batch,
+            Action::Publish(metadata) => metadata.batch,
             other => panic!("{other:?}"),
         })
         .collect();
@@ -187,10 +187,10 @@ fn rule_7_skip_fills_the_place_with_the_next_record_of_the_order() {
     good(&mut batcher, 0..2);
     bad(&mut batcher, 2);
     good(&mut batcher, 3..5);
-    let (before, sheet) = published(&mut batcher);
+    let (before, metadata) = published(&mut batcher);
     assert_eq!(before, [nack(2)]);
-    assert_eq!((sheet.places.records, sheet.places.mask), (vec![100, 101, 103, 104], vec![1; 4]));
-    assert_eq!(sheet.claims, [Claim::new(0, 0, 2), Claim::new(0, 3, 2)]);
+    assert_eq!((metadata.places.records, metadata.places.mask), (vec![100, 101, 103, 104], vec![1; 4]));
+    assert_eq!(metadata.claims, [Claim::new(0, 0, 2), Claim::new(0, 3, 2)]);
 }
 
 #[test]
@@ -205,8 +205,8 @@ fn rule_7_skip_leaves_holes_only_at_the_end_of_the_last_batch() {
     assert_eq!(last.places.records, [104]);
     let clears = actions.split_off(actions.len() - 3);
     assert_eq!(clears[0], Action::Clear { at: (1, 1) });
-    let Some(Action::Publish(sheet)) = actions.pop() else { panic!("{actions:?}") };
-    assert_eq!(sheet.places.records, [105, 101, 102, 103]);
+    let Some(Action::Publish(metadata)) = actions.pop() else { panic!("{actions:?}") };
+    assert_eq!(metadata.places.records, [105, 101, 102, 103]);
     assert_eq!(actions, [nack(0), copy((1, 1), (0, 0))]);
 }
 
@@ -216,18 +216,18 @@ fn rule_7_replace_shows_the_nearest_earlier_good_record_of_the_batch_or_else_the
     good(&mut batcher, 0..2);
     bad(&mut batcher, 2);
     bad(&mut batcher, 3);
-    let (before, sheet) = published(&mut batcher);
+    let (before, metadata) = published(&mut batcher);
     assert_eq!(before, [nack(2), nack(3), copy((0, 1), (0, 2)), copy((0, 2), (0, 3))]);
-    assert_eq!((sheet.places.records, sheet.places.mask), (vec![100, 101, 101, 101], vec![1, 1, 0, 0]));
-    assert_eq!(sheet.claims, [Claim::new(0, 0, 2)]);
+    assert_eq!((metadata.places.records, metadata.places.mask), (vec![100, 101, 101, 101], vec![1, 1, 0, 0]));
+    assert_eq!(metadata.claims, [Claim::new(0, 0, 2)]);
     // What is in other batches of the lease does not matter: after a load, the lease is another one.
     bad(&mut batcher, 4);
     bad(&mut batcher, 5);
     good(&mut batcher, 6..8);
-    let (before, sheet) = published(&mut batcher);
+    let (before, metadata) = published(&mut batcher);
     assert_eq!(before, [nack(4), nack(5), copy((1, 2), (1, 0)), copy((1, 0), (1, 1))]);
-    assert_eq!((sheet.places.records, sheet.places.mask), (vec![106, 106, 106, 107], vec![0, 0, 1, 1]));
-    assert_eq!(sheet.claims, [Claim::new(1, 0, 2)]);
+    assert_eq!((metadata.places.records, metadata.places.mask), (vec![106, 106, 106, 107], vec![0, 0, 1, 1]));
+    assert_eq!(metadata.claims, [Claim::new(1, 0, 2)]);
 }
 
 #[test]
@@ -237,8 +237,8 @@ fn rule_7_a_dynamic_batch_without_one_good_record_takes_the_next_ones_also_with_
         (0..4).for_each(|index| bad(&mut batcher, index));
         assert_eq!(actions(&mut batcher), (0..4).map(nack).collect::<Vec<_>>(), "{on_error:?}");
         good(&mut batcher, 4..8);
-        let (_, sheet) = published(&mut batcher);
-        assert_eq!((sheet.places.records, sheet.places.mask), (vec![104, 105, 106, 107], vec![1; 4]), "{on_error:?}");
+        let (_, metadata) = published(&mut batcher);
+        assert_eq!((metadata.places.records, metadata.places.mask), (vec![104, 105, 106, 107], vec![1; 4]), "{on_error:?}");
         (8..13).for_each(|index| bad(&mut batcher, index));
         batcher.end(0);
         let published = actions(&mut batcher).into_iter().any(|action| matches!(action, Action::Publish(_)));
@@ -275,12 +275,12 @@ fn rule_12_partial_is_short_fill_repeats_the_last_record_and_drop_acks_them_as_d
         assert!(batcher.drafts.is_empty());
         batcher
     };
-    let (before, sheet) = published(&mut end(LastBatchPolicy::Partial));
-    assert_eq!((sheet.shown, sheet.valid, sheet.places.records), (2, 2, vec![100, 101]));
+    let (before, metadata) = published(&mut end(LastBatchPolicy::Partial));
+    assert_eq!((metadata.shown, metadata.valid, metadata.places.records), (2, 2, vec![100, 101]));
     assert_eq!(before, [Action::Clear { at: (0, 2) }, Action::Clear { at: (0, 3) }]);
-    let (before, sheet) = published(&mut end(LastBatchPolicy::Fill));
-    assert_eq!((sheet.shown, sheet.valid, sheet.places.records), (4, 2, vec![100, 101, 101, 101]));
-    assert_eq!((sheet.places.mask, sheet.claims), (vec![1, 1, 0, 0], vec![Claim::new(0, 0, 2)]));
+    let (before, metadata) = published(&mut end(LastBatchPolicy::Fill));
+    assert_eq!((metadata.shown, metadata.valid, metadata.places.records), (4, 2, vec![100, 101, 101, 101]));
+    assert_eq!((metadata.places.mask, metadata.claims), (vec![1, 1, 0, 0], vec![Claim::new(0, 0, 2)]));
     assert_eq!(before, [copy((0, 1), (0, 2)), copy((0, 1), (0, 3))]);
     let dropped = Action::Dropped(vec![position(0), position(1)]);
     assert_eq!(actions(&mut end(LastBatchPolicy::Drop)), [dropped, Action::Discard { batch: 0 }]);

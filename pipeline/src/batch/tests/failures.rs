@@ -9,7 +9,7 @@ fn rule_53_an_index_that_fails_fails_the_stream_and_no_record_is_bad_or_has_a_wr
         setup.on_error = on_error;
         let mut bench = setup.start();
         bench.lease(0, 0, 12);
-        let sheets = std::iter::from_fn(|| match bench.output.recv().unwrap() {
+        let all_metadata = std::iter::from_fn(|| match bench.output.recv().unwrap() {
             Handover::Ready(ready) => Some(ready),
             Handover::Failed(text) => {
                 assert_eq!(text, "The index is cut.");
@@ -17,7 +17,7 @@ fn rule_53_an_index_that_fails_fails_the_stream_and_no_record_is_bad_or_has_a_wr
             }
             other => panic!("{other:?}"),
         });
-        assert!(sheets.count() <= 1);
+        assert!(all_metadata.count() <= 1);
         let (_, outputs, outcomes) = bench.stop();
         assert!(outputs.iter().all(|output| matches!(output, Handover::Unused(_) | Handover::Ready(_))), "{outputs:?}");
         let ready = outputs.iter().filter(|output| matches!(output, Handover::Ready(_))).count();

@@ -23,8 +23,8 @@ fn rule_45_keypoints_of_a_mirrored_picture_change_places_with_their_partners() {
         let origin = Some(Origin::of_recipe(stored, orientation, &recipe));
         let region = region(&recipe, &targets, 1);
         let settings = FollowSettings { recipe: Arc::new(recipe), seed: 0, annotated, min_visible: 0.0 };
-        let (sheet, slot) = (sheet(vec![0], vec![origin]), region.slot(0).unwrap());
-        drop(publish(SettledBatch { sheet, slot, in_gpu: vec![false] }, None, &mut targets.writer(settings)));
+        let (metadata, slot) = (metadata(vec![0], vec![origin]), region.slot(0).unwrap());
+        drop(publish(SettledBatch { metadata, slot, in_gpu: vec![false] }, None, &mut targets.writer(settings)));
         column(&region, 0, 1).remove(0)
     };
     let kept = [10.0, 10.0, 2.0, 30.0, 10.0, 1.0, 20.0, 5.0, 2.0, 12.0, 40.0, 1.0, 0.0, 0.0, 0.0, 22.0, 35.0, 2.0];

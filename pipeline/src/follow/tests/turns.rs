@@ -52,8 +52,8 @@ fn rule_45_boxes_in_pixels_and_in_fractions_follow_a_turn_alike() {
         let settings =
             FollowSettings { recipe: Arc::new(recipe), seed: 0, annotated: Annotated::AsSeen, min_visible: 0.0 };
         let mut writer = targets.writer(settings);
-        let (sheet, slot) = (sheet(vec![0], vec![origin]), region.slot(0).unwrap());
-        drop(publish(SettledBatch { sheet, slot, in_gpu: vec![false] }, None, &mut writer));
+        let (metadata, slot) = (metadata(vec![0], vec![origin]), region.slot(0).unwrap());
+        drop(publish(SettledBatch { metadata, slot, in_gpu: vec![false] }, None, &mut writer));
         [0, 1].map(|number| column(&region, number, 1).concat())
     });
     // The turn takes the right side to the top, where the cut takes 10 rows away, and with them the second box.

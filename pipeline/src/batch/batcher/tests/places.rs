@@ -8,14 +8,14 @@ fn rule_7_a_static_batch_without_one_good_record_is_black_and_claims_no_place() 
         let mut batcher = fixed(on_error);
         (0..4).for_each(|index| bad(&mut batcher, index));
         let mut actions = actions(&mut batcher);
-        let Some(Action::Publish(sheet)) = actions.pop() else { panic!("{actions:?}") };
+        let Some(Action::Publish(metadata)) = actions.pop() else { panic!("{actions:?}") };
         assert_eq!(actions[0], Action::Clear { at: (0, 0) });
         assert_eq!(
-            (sheet.places.records, sheet.places.labels, sheet.valid),
+            (metadata.places.records, metadata.places.labels, metadata.valid),
             (vec![-1; 4], vec![-1; 4], 0),
             "{on_error:?}"
         );
-        assert_eq!((sheet.claims, sheet.bad.len()), (vec![Claim::bare(0, 0, 4)], 4));
+        assert_eq!((metadata.claims, metadata.bad.len()), (vec![Claim::bare(0, 0, 4)], 4));
     }
 }
 
@@ -47,19 +47,19 @@ fn rule_07_what_is_not_there_any_more_leaves_its_place_and_nothing_moves_up() {
     let mut batcher = fixed(OnError::Skip);
     // Records 100 and 102 are complete since an earlier daemon.
     good(&mut batcher, [1, 3]);
-    let (before, sheet) = published(&mut batcher);
+    let (before, metadata) = published(&mut batcher);
     assert_eq!(before, [copy((0, 1), (0, 0)), copy((0, 1), (0, 2))]);
-    assert_eq!((sheet.places.records, sheet.places.mask), (vec![-1, 101, -1, 103], vec![0, 1, 0, 1]));
-    assert_eq!(sheet.claims, [Claim::new(0, 1, 1), Claim::new(0, 3, 1)]);
+    assert_eq!((metadata.places.records, metadata.places.mask), (vec![-1, 101, -1, 103], vec![0, 1, 0, 1]));
+    assert_eq!(metadata.claims, [Claim::new(0, 1, 1), Claim::new(0, 3, 1)]);
     // The end of the batch is complete: it goes out when something behind it comes, or the epoch is drained.
     good(&mut batcher, [0, 1]);
     assert_eq!(actions(&mut batcher), []);
     good(&mut batcher, [5]);
     assert_eq!(published(&mut batcher).1.places.records, [100, 101, -1, -1]);
     batcher.end(0);
-    let (before, sheet) = published(&mut batcher);
+    let (before, metadata) = published(&mut batcher);
     assert_eq!(before, [copy((2, 1), (2, 2)), copy((2, 1), (2, 3)), copy((2, 1), (2, 0))]);
-    assert_eq!((sheet.places.records, sheet.places.mask), (vec![-1, 105, 105, 105], vec![0, 1, 0, 0]));
+    assert_eq!((metadata.places.records, metadata.places.mask), (vec![-1, 105, 105, 105], vec![0, 1, 0, 0]));
 }
 
 #[test]
@@ -68,13 +68,13 @@ fn rule_7_skip_in_a_static_epoch_repeats_the_nearest_earlier_picture_as_no_recor
     good(&mut batcher, 0..2);
     bad(&mut batcher, 2);
     good(&mut batcher, 3..4);
-    let (before, sheet) = published(&mut batcher);
+    let (before, metadata) = published(&mut batcher);
     assert_eq!(before, [copy((0, 1), (0, 2))], "the record is quarantined with its batch");
-    assert_eq!((sheet.places.records, sheet.places.mask, sheet.valid), (vec![100, 101, -1, 103], vec![1, 1, 0, 1], 3));
-    assert_eq!(sheet.places.labels, [7; 4]);
-    assert_eq!(sheet.claims, [Claim::new(0, 0, 2), Claim::new(0, 3, 1), Claim::bare(0, 2, 1)]);
+    assert_eq!((metadata.places.records, metadata.places.mask, metadata.valid), (vec![100, 101, -1, 103], vec![1, 1, 0, 1], 3));
+    assert_eq!(metadata.places.labels, [7; 4]);
+    assert_eq!(metadata.claims, [Claim::new(0, 0, 2), Claim::new(0, 3, 1), Claim::bare(0, 2, 1)]);
     let (locator, reason) = wrong();
-    assert_eq!(sheet.bad, [BadRecord { position: position(2), locator, reason }]);
+    assert_eq!(metadata.bad, [BadRecord { position: position(2), locator, reason }]);
 }
 
 #[test]
@@ -84,10 +84,10 @@ fn rule_13_a_static_epoch_ends_with_copies_that_are_not_acked() {
     assert_eq!(actions(&mut batcher), [], "a position without a record is to come");
     seat(&mut batcher, &position(6));
     batcher.bare(position(6));
-    let (before, sheet) = published(&mut batcher);
+    let (before, metadata) = published(&mut batcher);
     assert_eq!(before, [copy((0, 1), (0, 2)), copy((0, 1), (0, 3))]);
-    assert_eq!((sheet.places.records, sheet.places.mask, sheet.shown), (vec![104, 105, 105, 105], vec![1, 1, 0, 0], 4));
-    assert_eq!(sheet.claims, [Claim::new(0, 4, 2), Claim::bare(1, 0, 1)]);
+    assert_eq!((metadata.places.records, metadata.places.mask, metadata.shown), (vec![104, 105, 105, 105], vec![1, 1, 0, 0], 4));
+    assert_eq!(metadata.claims, [Claim::new(0, 4, 2), Claim::bare(1, 0, 1)]);
     assert_eq!(batcher.close(), []);
 }
 
@@ -105,14 +105,14 @@ fn rule_13_a_batch_of_copies_answers_for_the_position_without_a_record() {
     );
     batcher.copying((0, 0), Turn::first(103), 7);
     batcher.outcome((0, 0), Ok(ORIGIN));
-    let (_, sheet) = published(&mut batcher);
-    assert_eq!((sheet.places.records, sheet.valid, sheet.shown), (vec![103; 4], 0, 4));
-    assert_eq!(sheet.claims, [Claim::bare(1, 0, 1)]);
+    let (_, metadata) = published(&mut batcher);
+    assert_eq!((metadata.places.records, metadata.valid, metadata.shown), (vec![103; 4], 0, 4));
+    assert_eq!(metadata.claims, [Claim::bare(1, 0, 1)]);
     // Under `partial` it shows nothing at all.
     batcher.begin_fixed(&bare, &Form { positions: 1, own: 0, copies: vec![] });
     batcher.bare(bare);
-    let (before, sheet) = published(&mut batcher);
-    assert_eq!((before.len(), sheet.shown, sheet.claims), (4, 0, vec![Claim::bare(1, 0, 1)]));
+    let (before, metadata) = published(&mut batcher);
+    assert_eq!((before.len(), metadata.shown, metadata.claims), (4, 0, vec![Claim::bare(1, 0, 1)]));
 }
 
 #[test]
@@ -135,9 +135,9 @@ fn rule_13_a_copy_that_cannot_be_read_shows_another_picture_as_no_record() {
     batcher.end(0);
     assert_eq!(actions(&mut batcher), [Action::Fetch { at: (0, 2), epoch: 0, turn: Turn::first(105) }]);
     batcher.outcome((0, 2), Err(wrong()));
-    let (before, sheet) = published(&mut batcher);
+    let (before, metadata) = published(&mut batcher);
     assert_eq!(before, [1, 2, 3].map(|place| copy((0, 0), (0, place))));
-    assert_eq!(sheet.places.records, [104, -1, -1, -1]);
+    assert_eq!(metadata.places.records, [104, -1, -1, -1]);
 }
 
 #[test]

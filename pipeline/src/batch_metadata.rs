@@ -12,7 +12,7 @@ use crate::record::{BadRecord, Position};
 
 /// A settled batch, ready to be published.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Sheet {
+pub(crate) struct BatchMetadata {
     /// Number of the batch.
     pub batch: u64,
     /// Epoch of its records.
@@ -22,7 +22,7 @@ pub(crate) struct Sheet {
     /// Places that are this epoch's own records.
     pub valid: u32,
     /// What is in each place.
-    pub places: SheetPlaces,
+    pub places: MetadataPlaces,
     /// What is beside the pictures of places in a mosaic.
     pub partners: BTreeMap<u32, Box<Partners>>,
     /// What the batch answers for: its own places in their order, then bare claims.
@@ -33,7 +33,7 @@ pub(crate) struct Sheet {
 
 /// What is in each place of a batch: columns of one length.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct SheetPlaces {
+pub(crate) struct MetadataPlaces {
     /// Label of each place, -1 without.
     pub labels: Vec<i64>,
     /// Record number of each place, -1 without a record.
@@ -50,14 +50,14 @@ pub(crate) struct SheetPlaces {
 #[derive(Debug)]
 pub(crate) struct SettledBatch {
     /// What is written beside the pictures.
-    pub sheet: Sheet,
+    pub metadata: BatchMetadata,
     /// The right to the whole slot.
     pub slot: SlotMut,
     /// For each place, whether its pixels are in memory of a GPU already.
     pub in_gpu: Vec<bool>,
 }
 
-/// The columns of a batch whose pictures were mixed: a value for each place of its sheet.
+/// The columns of a batch whose pictures were mixed: a value for each place of its metadata.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct MixedLabels {
     /// The label of the picture that was mixed in.
@@ -66,7 +66,7 @@ pub(crate) struct MixedLabels {
     pub weights: Vec<f32>,
 }
 
-impl SheetPlaces {
+impl MetadataPlaces {
     /// None yet, with room for so many.
     pub(crate) fn with_capacity(count: usize) -> Self {
         Self {
@@ -85,7 +85,7 @@ impl SheetPlaces {
     }
 }
 
-impl Sheet {
+impl BatchMetadata {
     /// Lengthens the last claim, or adds one.
     pub(crate) fn claim(&mut self, position: Position, make: impl Fn(u64, u64, u32) -> Claim) {
         let one = make(position.lease, position.offset, 1);
