@@ -183,8 +183,8 @@ fn line(picture: &mut RgbImage, from: Point, to: Point, colour: Rgb888) {
 /// A box, whose right and lower end are not part of it, with a name at its top.
 fn boxed(picture: &mut RgbImage, [left, top, right, below]: [f32; 4], name: &str, colour: Rgb888) {
     let (first, last) = (at([left, top]), at([right - 1.0, below - 1.0]));
-    let outline = Rectangle::with_corners(first, last).into_styled(PrimitiveStyle::with_stroke(colour, 1));
-    let Ok(()) = outline.draw(&mut Paper(picture));
+    let summary = Rectangle::with_corners(first, last).into_styled(PrimitiveStyle::with_stroke(colour, 1));
+    let Ok(()) = summary.draw(&mut Paper(picture));
     if name.is_empty() {
         return;
     }

@@ -21,7 +21,7 @@ use forebay_plan::EpochPart;
 use forebay_proto::v1::attend_request::Attendance;
 use forebay_proto::v1::{
     AbandonReply, AbandonRequest, AckItem, AckReply, AckRequest, AcquireReply, AcquireRequest, AttendRequest,
-    AuditReply, AuditRequest, BadRecord, Caller, DatasetOutline, DescribeRequest, HeartbeatRequest, LeasedRange,
+    AuditReply, AuditRequest, BadRecord, Caller, DatasetSummary, DescribeRequest, HeartbeatRequest, LeasedRange,
     LedgerNews, ListQuarantineReply, ListQuarantineRequest, NackReply, NackRequest, OpenRequest, Progress,
     QuarantineKey, ReclaimReply, ReclaimRequest, RestoreRequest, ReturnReply, ReturnRequest, ReturnedRange,
     SettleReply, SettleRequest, Snapshot, TakeSnapshotRequest, Verdict,
@@ -301,9 +301,9 @@ impl LedgerClient {
         }
     }
 
-    /// Leaves an outline of the dataset, for nodes that have another one.
-    pub async fn describe(&self, outline: DatasetOutline) -> Result<(), CallError> {
-        let request = |caller| DescribeRequest { caller: Some(caller), outline: Some(outline) };
+    /// Leaves a summary of the dataset, for nodes that have another one.
+    pub async fn describe(&self, summary: DatasetSummary) -> Result<(), CallError> {
+        let request = |caller| DescribeRequest { caller: Some(caller), summary: Some(summary) };
         self.command(request, |reply| reply.progress).await.map(drop)
     }
 

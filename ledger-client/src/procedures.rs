@@ -97,7 +97,7 @@ procedures! {
     }
 
     fn describe(ledgers, request: DescribeRequest, now) -> DescribeReply, by speaker(request.caller.as_ref()); {
-        ledgers.command(9, request.caller.as_ref(), now, |ledger, _| ledger.describe(request.outline.clone()))
+        ledgers.command(9, request.caller.as_ref(), now, |ledger, _| ledger.describe(request.summary.clone()))
     }
 
     fn settle(ledgers, request: SettleRequest, now) -> SettleReply, by speaker(request.caller.as_ref()); {

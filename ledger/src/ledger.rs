@@ -26,8 +26,8 @@ mod workers;
 
 use std::sync::Arc;
 
-use forebay_plan::{GrainTable, MAX_EPOCH, Plan, SpecError, outline};
-use forebay_proto::v1::{DatasetOutline, DescribeReply, Progress, StoredHead, StoredWorker};
+use forebay_plan::{GrainTable, MAX_EPOCH, Plan, SpecError, summary};
+use forebay_proto::v1::{DatasetSummary, DescribeReply, Progress, StoredHead, StoredWorker};
 use prost::Message;
 
 use self::account::{Account, EPOCH, MARK};
@@ -37,7 +37,7 @@ use self::leases::Leases;
 use self::lineage::Lineage;
 use self::quarantine::{BAD, ENTRY, Quarantine};
 use self::shares::{SHARES, Shares};
-use self::terms::{GRAINS, OUTLINE, Terms};
+use self::terms::{GRAINS, SUMMARY, Terms};
 use self::workers::{WORKER, Workers};
 use crate::change::Change;
 use crate::error::LedgerError;
@@ -152,12 +152,12 @@ impl Ledger {
             self.quarantine.load_entry(decode(key, bytes)?);
         } else if key.starts_with(BAD) {
             self.quarantine.load_bad(&decode(key, bytes)?).then_some(()).ok_or(Damage::Number)?;
-        } else if key == OUTLINE {
-            let outline: DatasetOutline = decode(key, bytes)?;
-            if !outline::is_of(&outline, self.plan().spec().records) {
-                return Err(Damage::Outline);
+        } else if key == SUMMARY {
+            let summary: DatasetSummary = decode(key, bytes)?;
+            if !summary::is_of(&summary, self.plan().spec().records) {
+                return Err(Damage::Summary);
             }
-            self.terms.load_outline(outline);
+            self.terms.load_summary(summary);
         } else if key == SHARES {
             let (last, _) = self.leases.cursor();
             self.shares = Shares::load(decode(key, bytes)?, last).ok_or(Damage::Shares)?;
@@ -225,11 +225,11 @@ impl Ledger {
         self.terms.plan()
     }
 
-    /// Takes an outline of its dataset, unless it has one.
-    pub fn describe(&mut self, outline: Option<DatasetOutline>) -> Result<DescribeReply, LedgerError> {
-        let outline = outline.filter(|outline| outline::is_of(outline, self.plan().spec().records));
-        let outline = outline.ok_or_else(|| LedgerError::Invalid("The outline is none of this dataset.".to_owned()))?;
-        self.terms.describe(outline);
+    /// Takes a summary of its dataset, unless it has one.
+    pub fn describe(&mut self, summary: Option<DatasetSummary>) -> Result<DescribeReply, LedgerError> {
+        let summary = summary.filter(|summary| summary::is_of(summary, self.plan().spec().records));
+        let summary = summary.ok_or_else(|| LedgerError::Invalid("The summary does not belong to this dataset.".to_owned()))?;
+        self.terms.describe(summary);
         Ok(DescribeReply { progress: Some(self.progress()) })
     }
 

@@ -7,7 +7,7 @@ mod tasks;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use forebay_plan::{MAX_EPOCH, outline};
+use forebay_plan::{MAX_EPOCH, summary};
 use forebay_proto::page;
 use forebay_proto::v1::{
     AbandonReply, AbandonRequest, AcquireReply, AcquireRequest, AuditReply, AuditRequest, Caller, CompareDatasetReply,
@@ -182,8 +182,8 @@ impl Ledgers {
         compare(&self.shelf, &stream, request)?;
         let name = self.runs.name_of(&stream, spec);
         let resumed = self.shelf.contains(&name);
-        // One outline is enough for all shards.
-        let wants_outline = self.shelf.of_stream(&stream).all(|(_, ledger)| ledger.outline().is_none());
+        // One summary is enough for all shards.
+        let wants_summary = self.shelf.of_stream(&stream).all(|(_, ledger)| ledger.summary().is_none());
         if !resumed {
             let origin = format!("{name} {} {:x}", request.worker, request.incarnation);
             let plan = plan(&self.shelf, &stream, request, spec).map_err(|error| invalid(error.to_string()))?;
@@ -216,7 +216,7 @@ impl Ledgers {
             progress: Some(ledger.progress()),
             lease_ttl_ms: self.times.lease_ttl,
             incumbent: 0,
-            wants_outline,
+            wants_summary,
             groups: ledger.former_groups(),
             awaits_trainers: ledger.awaits_trainers(&request.worker),
         })
@@ -224,19 +224,19 @@ impl Ledgers {
 
     /// Where a dataset differs from that of a stream's run.
     pub fn compare_dataset(&self, request: &CompareDatasetRequest) -> Result<CompareDatasetReply, LedgerError> {
-        if request.outline.as_ref().is_some_and(|asked| !outline::is_of(asked, request.records)) {
-            return Err(LedgerError::Invalid("The outline in the request is none of its records.".to_owned()));
+        if request.summary.as_ref().is_some_and(|asked| !summary::is_of(asked, request.records)) {
+            return Err(LedgerError::Invalid("The summary in the request does not fit its records.".to_owned()));
         }
         let stream = format!("{}/{}/", request.run, request.stream);
         let known =
-            self.shelf.of_stream(&stream).find_map(|(_, ledger)| Some((ledger.plan().spec(), ledger.outline()?)));
+            self.shelf.of_stream(&stream).find_map(|(_, ledger)| Some((ledger.plan().spec(), ledger.summary()?)));
         let Some((spec, kept)) = known.filter(|(spec, _)| spec.fingerprint != request.fingerprint) else {
             return Ok(CompareDatasetReply::default());
         };
         let first = request
-            .outline
+            .summary
             .as_ref()
-            .and_then(|asked| outline::first_difference((spec.records, kept), (request.records, asked)));
+            .and_then(|asked| summary::first_difference((spec.records, kept), (request.records, asked)));
         let first = first.map(|records| forebay_proto::v1::Range { start: records.start, end: records.end });
         Ok(CompareDatasetReply { differs: true, records: spec.records, bytes: kept.bytes, first })
     }

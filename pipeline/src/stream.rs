@@ -10,7 +10,7 @@ mod identity;
 mod idle;
 mod open;
 mod order;
-mod outline;
+mod summary;
 mod stages;
 mod policies;
 mod report;

@@ -23,7 +23,7 @@ mod model;
 mod moves;
 mod names;
 mod opening;
-mod outlines;
+mod summaries;
 mod poison;
 mod policies;
 mod receipts;

@@ -2,7 +2,7 @@
 
 use forebay_ledger_client::CallError;
 use forebay_proto::v1::{
-    AbandonRequest, AcquireRequest, AttendRequest, AuditRequest, DatasetOutline, DescribeRequest, LedgerSpec,
+    AbandonRequest, AcquireRequest, AttendRequest, AuditRequest, DatasetSummary, DescribeRequest, LedgerSpec,
     NewRunRequest, OpenRequest, RestoreRequest, StoredWorker, acquire_reply::Answer, attend_request::Attendance,
 };
 use prost::Message;
@@ -67,8 +67,8 @@ fn rule_18_a_reply_is_stored_under_the_number_that_its_command_has_in_docs_ledge
     scene.call(RestoreRequest { caller: Some(next.next()), snapshot, ..RestoreRequest::default() }).unwrap();
     let attendance = Attendance::Attended.into();
     scene.call(AttendRequest { caller: Some(next.next()), attendance, ..AttendRequest::default() }).unwrap();
-    let outline = Some(DatasetOutline { bytes: 0, block: 1, sums: vec![0; 60] });
-    scene.call(DescribeRequest { caller: Some(next.next()), outline }).unwrap();
+    let summary = Some(DatasetSummary { bytes: 0, block: 1, sums: vec![0; 60] });
+    scene.call(DescribeRequest { caller: Some(next.next()), summary }).unwrap();
     assert_eq!(stored(), [5, 6, 7, 8, 9]);
 }
 

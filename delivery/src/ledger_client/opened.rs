@@ -8,8 +8,8 @@ use forebay_proto::v1::OpenReply;
 pub struct OpenedLedger {
     /// Names what the ledger is about.
     pub spec_hash: Vec<u8>,
-    /// The ledger has no outline of the dataset, for other nodes.
-    pub wants_outline: bool,
+    /// The ledger has no summary of the dataset, for other nodes.
+    pub wants_summary: bool,
     /// Others may change the ledger: daemons of other nodes, or the other ranks of a run.
     pub(crate) is_changed_by_others: bool,
     /// Groups of trainers that were there when the last incarnation ended.
@@ -21,7 +21,7 @@ impl OpenedLedger {
     pub(super) fn new(reply: OpenReply, part: Option<EpochPart>, has_others: bool) -> Self {
         Self {
             spec_hash: reply.spec_hash,
-            wants_outline: reply.wants_outline && has_others,
+            wants_summary: reply.wants_summary && has_others,
             is_changed_by_others: has_others || matches!(part, Some(EpochPart::Rank(_))),
             former_groups: reply.groups,
         }

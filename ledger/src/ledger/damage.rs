@@ -42,9 +42,9 @@ pub(crate) enum Damage {
     /// A document that no build writes.
     #[error("a ledger has no document {0}")]
     Unknown(String),
-    /// An outline of another dataset.
-    #[error("the document outline is none of this dataset")]
-    Outline,
+    /// A summary of another dataset.
+    #[error("the document outline does not belong to this dataset")]
+    Summary,
     /// Shares of groups of trainers in future epochs.
     #[error("the document shares has impossible shares")]
     Shares,

@@ -1,8 +1,8 @@
 //! The terms of a ledger: what its workers agreed on when they opened it. The plan, the size of a shard and the times are fixed.
-//! Epochs, policies and the outline of the dataset may be agreed on later.
+//! Epochs, policies and the summary of the dataset may be agreed on later.
 
 use forebay_plan::{Batching, LastBatchPolicy, Plan, RankPositions, spec_hash};
-use forebay_proto::v1::{DatasetOutline, EpochPosition, OpenRequest, Policies, StoredHead, policies::LastBatch};
+use forebay_proto::v1::{DatasetSummary, EpochPosition, OpenRequest, Policies, StoredHead, policies::LastBatch};
 
 use super::documents::{DocumentWriter, Revision};
 use super::policies;
@@ -11,7 +11,7 @@ use super::times::Times;
 /// The key of the table of grains, in a ledger whose spec is about one.
 pub(super) const GRAINS: &str = "grains";
 /// The key of the dataset in short.
-pub(super) const OUTLINE: &str = "outline";
+pub(super) const SUMMARY: &str = "outline";
 
 /// See the module.
 #[derive(Clone, Debug)]
@@ -25,7 +25,7 @@ pub(super) struct Terms {
     /// What its workers have in common, if they have said so.
     policies: Option<Policies>,
     /// Its dataset in short, for nodes that have another one.
-    outline: Option<DatasetOutline>,
+    summary: Option<DatasetSummary>,
     /// Its leases are tasks, and end where grains end. Not stored: its tasks say so.
     whole_grains: bool,
     dirty: DirtyTerms,
@@ -37,7 +37,7 @@ pub(super) struct Terms {
 struct DirtyTerms {
     /// Written once: a run keeps its table of grains.
     grains: bool,
-    outline: bool,
+    summary: bool,
 }
 
 impl Terms {
@@ -57,7 +57,7 @@ impl Terms {
             times,
             epochs,
             policies: None,
-            outline: None,
+            summary: None,
             whole_grains: false,
             dirty: DirtyTerms::default(),
             revision: Revision::default(),
@@ -69,9 +69,9 @@ impl Terms {
         Self { policies: head.policies, ..Self::of(plan, head.lease_size, head.epochs, times) }
     }
 
-    /// Takes in the outline that was stored.
-    pub(super) fn load_outline(&mut self, outline: DatasetOutline) {
-        self.outline = Some(outline);
+    /// Takes in the summary that was stored.
+    pub(super) fn load_summary(&mut self, summary: DatasetSummary) {
+        self.summary = Some(summary);
     }
 
     pub(super) fn fill_head(&self, head: &mut StoredHead) {
@@ -85,15 +85,15 @@ impl Terms {
     }
 
     pub(super) fn write_all(&self, documents: &mut DocumentWriter<'_>) {
-        self.write(DirtyTerms { grains: self.plan.grains().is_some(), outline: self.outline.is_some() }, documents);
+        self.write(DirtyTerms { grains: self.plan.grains().is_some(), summary: self.summary.is_some() }, documents);
     }
 
     fn write(&self, dirty: DirtyTerms, documents: &mut DocumentWriter<'_>) {
         if dirty.grains {
             documents.put(GRAINS, self.plan.grains().map(|table| table.lengths()).as_ref());
         }
-        if dirty.outline {
-            documents.put(OUTLINE, self.outline.as_ref());
+        if dirty.summary {
+            documents.put(SUMMARY, self.summary.as_ref());
         }
     }
 
@@ -123,8 +123,8 @@ impl Terms {
         self.policies.as_ref()
     }
 
-    pub(super) const fn outline(&self) -> Option<&DatasetOutline> {
-        self.outline.as_ref()
+    pub(super) const fn summary(&self) -> Option<&DatasetSummary> {
+        self.summary.as_ref()
     }
 
     /// Whether all workers read the same epochs together: the ledger is not one of a shard or a rank.
@@ -142,11 +142,11 @@ impl Terms {
         self.whole_grains = true;
     }
 
-    /// Takes an outline of the dataset, unless there is one.
-    pub(super) fn describe(&mut self, outline: DatasetOutline) {
-        if self.outline.is_none() {
-            self.outline = Some(outline);
-            self.dirty.outline = true;
+    /// Takes a summary of the dataset, unless there is one.
+    pub(super) fn describe(&mut self, summary: DatasetSummary) {
+        if self.summary.is_none() {
+            self.summary = Some(summary);
+            self.dirty.summary = true;
             self.revision.rise();
         }
     }

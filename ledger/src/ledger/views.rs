@@ -7,7 +7,7 @@ use std::ops::Range;
 use forebay_plan::Plan;
 use forebay_proto::page;
 use forebay_proto::v1::{
-    self, AuditReply, DatasetOutline, LastHolder, Lease, LedgerNews, LedgerStatus, ListQuarantineReply, LocateReply,
+    self, AuditReply, DatasetSummary, LastHolder, Lease, LedgerNews, LedgerStatus, ListQuarantineReply, LocateReply,
     QuarantineKey, RecordPlace, Snapshot, WorkerStatus, record_place::State,
 };
 
@@ -50,8 +50,8 @@ impl Ledger {
     }
 
     /// Its dataset in short, if a worker has left that here.
-    pub(crate) const fn outline(&self) -> Option<&DatasetOutline> {
-        self.terms.outline()
+    pub(crate) const fn summary(&self) -> Option<&DatasetSummary> {
+        self.terms.summary()
     }
 
     /// Total number of epochs; 0 is without end.

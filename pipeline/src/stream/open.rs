@@ -22,7 +22,7 @@ use crate::stream::order::StreamOrder;
 use crate::stream::stages::Stages;
 use crate::stream::resources::SharedResources;
 use crate::stream::rings::{Rings, Site};
-use crate::stream::{Identity, Stream, StreamError, elsewhere, idle, outline, policies};
+use crate::stream::{Identity, Stream, StreamError, elsewhere, idle, summary, policies};
 use crate::targets::Targets;
 use crate::{box_column, follow, incarnation, last_resort, threads};
 
@@ -109,7 +109,7 @@ impl Opening {
         let opened = Delivery::open(coordinator.clone(), request.clone(), self.terms()).await;
         let (delivery, ends) = match opened {
             Err(DeliveryError::Ledger(CallError::SpecMismatch(why))) if coordinator.is_remote() => {
-                let difference = outline::difference(&coordinator, &request, source).await;
+                let difference = summary::difference(&coordinator, &request, source).await;
                 return Err(CallError::SpecMismatch(why + &difference).into());
             }
             opened => opened?,
@@ -126,8 +126,8 @@ impl Opening {
         idle::watch(&stream);
         elsewhere::watch(&stream);
         stream.delivery.watch_trainers();
-        if stream.delivery.ledger().opened().wants_outline {
-            outline::describe(&stream);
+        if stream.delivery.ledger().opened().wants_summary {
+            summary::describe(&stream);
         }
         Ok(stream)
     }

@@ -340,9 +340,9 @@ pub struct OpenReply {
     /// its place, open again with its number in `replaces`.
     #[prost(fixed64, tag = "20")]
     pub incumbent: u64,
-    /// The run has no outline of its dataset yet.
+    /// The run has no summary of its dataset yet.
     #[prost(bool, tag = "30")]
-    pub wants_outline: bool,
+    pub wants_summary: bool,
     /// Names of the groups of trainers that were there when the ledger's last incarnation of a worker ended. They may come back.
     #[prost(string, repeated, tag = "40")]
     pub groups: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
@@ -353,7 +353,7 @@ pub struct OpenReply {
 /// A list of records in short.
 #[allow(clippy::all)]
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
-pub struct DatasetOutline {
+pub struct DatasetSummary {
     /// Bytes of all records, as far as they are known before the records are read.
     #[prost(uint64, tag = "1")]
     pub bytes: u64,
@@ -364,14 +364,14 @@ pub struct DatasetOutline {
     #[prost(fixed64, repeated, tag = "3")]
     pub sums: ::prost::alloc::vec::Vec<u64>,
 }
-/// Leaves an outline of the caller's dataset, for nodes that have another one (semantics rule 41).
+/// Leaves a summary of the caller's dataset, for nodes that have another one (semantics rule 41).
 #[allow(clippy::all)]
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct DescribeRequest {
     #[prost(message, optional, tag = "1")]
     pub caller: ::core::option::Option<Caller>,
     #[prost(message, optional, tag = "2")]
-    pub outline: ::core::option::Option<DatasetOutline>,
+    pub summary: ::core::option::Option<DatasetSummary>,
 }
 #[allow(clippy::all)]
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
@@ -394,12 +394,12 @@ pub struct CompareDatasetRequest {
     pub records: u64,
     /// Left out: only whether there is something to compare it with is asked.
     #[prost(message, optional, tag = "5")]
-    pub outline: ::core::option::Option<DatasetOutline>,
+    pub summary: ::core::option::Option<DatasetSummary>,
 }
 #[allow(clippy::all)]
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct CompareDatasetReply {
-    /// False: both have the same fingerprint, or the run has no outline. Then nothing else is set.
+    /// False: both have the same fingerprint, or the run has no summary. Then nothing else is set.
     #[prost(bool, tag = "1")]
     pub differs: bool,
     /// Of the run's dataset.
@@ -408,7 +408,7 @@ pub struct CompareDatasetReply {
     #[prost(uint64, tag = "3")]
     pub bytes: u64,
     /// The first records that differ; they may be beyond the end of one list. Absent: all blocks are equal, or the request has
-    /// no outline.
+    /// no summary.
     #[prost(message, optional, tag = "4")]
     pub first: ::core::option::Option<Range>,
 }

@@ -38,7 +38,7 @@ fn rule_41_a_daemon_with_another_dataset_is_told_where_it_differs() {
     assert!(said.contains(&words), "{said}");
     site.kill();
     site.restart();
-    assert!(other.fails_to_start().1.contains(&words), "the outline is durable");
+    assert!(other.fails_to_start().1.contains(&words), "the summary is durable");
 }
 
 #[test]

@@ -2,30 +2,30 @@
 
 use std::ops::Range;
 
-use forebay_proto::v1::DatasetOutline;
+use forebay_proto::v1::DatasetSummary;
 
-/// Most blocks of an outline.
+/// Most blocks of a summary.
 const BLOCKS: u64 = 1024;
 
-/// Records of a block, in the outline of a dataset with `records` records. A power of two, so that lists of different
+/// Records of a block, in the summary of a dataset with `records` records. A power of two, so that lists of different
 /// lengths have the same blocks, or a block of one list is several blocks of the other.
 ///
 /// ```
-/// assert_eq!(forebay_plan::outline_block(1024), 1);
-/// assert_eq!(forebay_plan::outline_block(1_281_167), 2048);
+/// assert_eq!(forebay_plan::summary_block(1024), 1);
+/// assert_eq!(forebay_plan::summary_block(1_281_167), 2048);
 /// ```
-pub const fn outline_block(records: u64) -> u64 {
+pub const fn summary_block(records: u64) -> u64 {
     records.div_ceil(BLOCKS).next_power_of_two()
 }
 
-/// Whether this may be the outline of `records` records.
-pub fn is_of(outline: &DatasetOutline, records: u64) -> bool {
-    outline.block == outline_block(records) && outline.sums.len() as u64 == records.div_ceil(outline.block)
+/// Whether this may be the summary of `records` records.
+pub fn is_of(summary: &DatasetSummary, records: u64) -> bool {
+    summary.block == summary_block(records) && summary.sums.len() as u64 == records.div_ceil(summary.block)
 }
 
-/// The first records that differ, as far as the blocks show. Each outline comes with the number of its records, and must be
-/// the outline of that many. `None` if all blocks are equal.
-pub fn first_difference(one: (u64, &DatasetOutline), other: (u64, &DatasetOutline)) -> Option<Range<u64>> {
+/// The first records that differ, as far as the blocks show. Each summary comes with the number of its records, and must be
+/// the summary of that many. `None` if all blocks are equal.
+pub fn first_difference(one: (u64, &DatasetSummary), other: (u64, &DatasetSummary)) -> Option<Range<u64>> {
     let block = one.1.block.max(other.1.block);
     let (a, b) = (merged(one.1, block), merged(other.1, block));
     let differs = (0..a.len().max(b.len())).find(|&at| a.get(at) != b.get(at))? as u64;
@@ -34,10 +34,10 @@ pub fn first_difference(one: (u64, &DatasetOutline), other: (u64, &DatasetOutlin
 }
 
 /// The sums of larger blocks.
-fn merged(outline: &DatasetOutline, block: u64) -> Vec<u64> {
-    let together = usize::try_from(block / outline.block).unwrap_or(usize::MAX).max(1);
+fn merged(summary: &DatasetSummary, block: u64) -> Vec<u64> {
+    let together = usize::try_from(block / summary.block).unwrap_or(usize::MAX).max(1);
     let sum = |sums: &[u64]| sums.iter().fold(0_u64, |sum, of_block| sum.wrapping_add(*of_block));
-    outline.sums.chunks(together).map(sum).collect()
+    summary.sums.chunks(together).map(sum).collect()
 }
 
 #[cfg(test)]
@@ -47,22 +47,22 @@ mod tests {
     use super::*;
 
     /// Of a list whose records have these hashes.
-    fn outline(hashes: &[u64]) -> DatasetOutline {
-        let block = outline_block(hashes.len() as u64);
+    fn summary(hashes: &[u64]) -> DatasetSummary {
+        let block = summary_block(hashes.len() as u64);
         let sum = |hashes: &[u64]| hashes.iter().fold(0_u64, |sum, hash| sum.wrapping_add(*hash));
         let sums = hashes.chunks(usize::try_from(block).unwrap()).map(sum).collect();
-        DatasetOutline { bytes: 0, block, sums }
+        DatasetSummary { bytes: 0, block, sums }
     }
 
     #[test]
-    fn rule_41_an_outline_has_at_most_1024_blocks() {
+    fn rule_41_an_summary_has_at_most_1024_blocks() {
         for (records, block) in [(1, 1), (1024, 1), (1025, 2), (2048, 2), (2049, 4), (1 << 56, 1 << 46)] {
-            assert_eq!(outline_block(records), block, "{records}");
+            assert_eq!(summary_block(records), block, "{records}");
             assert!(records.div_ceil(block) <= BLOCKS);
         }
-        let five = outline(&[1, 2, 3, 4, 5]);
+        let five = summary(&[1, 2, 3, 4, 5]);
         assert!(is_of(&five, 5) && !is_of(&five, 6) && !is_of(&five, 1_000_000));
-        assert!(!is_of(&DatasetOutline { block: 0, ..five }, 5));
+        assert!(!is_of(&DatasetSummary { block: 0, ..five }, 5));
     }
 
     proptest! {
@@ -80,11 +80,11 @@ mod tests {
                 *hash ^= 0x10;
             }
             let naive = (0..len.max(other_len)).find(|&record| one.get(record) != other.get(record));
-            let (a, b) = (outline(&one), outline(&other));
+            let (a, b) = (summary(&one), summary(&other));
             let found = first_difference((len as u64, &a), (other_len as u64, &b));
             prop_assert_eq!(found.is_some(), naive.is_some());
             if let (Some(found), Some(naive)) = (found.clone(), naive) {
-                let block = outline_block(len.max(other_len) as u64);
+                let block = summary_block(len.max(other_len) as u64);
                 prop_assert!(found.contains(&(naive as u64)) && found.end - found.start <= block, "{:?} {}", found, naive);
             }
             prop_assert_eq!(first_difference((other_len as u64, &b), (len as u64, &a)), found);

@@ -6,19 +6,19 @@ use std::sync::{Arc, Weak};
 use std::{io, iter};
 
 use forebay_ledger_client::Handle;
-use forebay_plan::outline_block;
-use forebay_proto::v1::{CompareDatasetReply, CompareDatasetRequest, DatasetOutline, OpenRequest};
+use forebay_plan::summary_block;
+use forebay_proto::v1::{CompareDatasetReply, CompareDatasetRequest, DatasetSummary, OpenRequest};
 use forebay_sources::{Container, Locator, Source};
 
 use crate::stream::Stream;
 use crate::threads;
 
-/// Records of the largest dataset of which there is an outline. Making one takes about a microsecond for each.
+/// Records of the largest dataset of which there is a summary. Making one takes about a microsecond for each.
 const LIMIT: u64 = 100_000_000;
 /// Records between two looks whether it is still needed.
 const STRIDE: u64 = 1 << 16;
 
-/// Leaves an outline with the ledger in the background, if the stream is still there when it is made.
+/// Leaves a summary with the ledger in the background, if the stream is still there when it is made.
 pub(super) fn describe(stream: &Arc<Stream>) {
     let (source, weak) = (Arc::clone(stream.dataset.source()), Arc::downgrade(stream));
     tokio::spawn(async move {
@@ -26,29 +26,29 @@ pub(super) fn describe(stream: &Arc<Stream>) {
         let made = beside(source, move || is_needed.strong_count() > 0).await;
         let Some(stream) = weak.upgrade() else { return };
         let said = match made {
-            Ok(Some(outline)) => stream.delivery.ledger().describe(outline).await.map_err(|error| error.to_string()),
+            Ok(Some(summary)) => stream.delivery.ledger().describe(summary).await.map_err(|error| error.to_string()),
             Ok(None) => Ok(()),
             Err(error) => Err(error.to_string()),
         };
         if let Err(error) = said {
-            tracing::debug!(stream = %stream.identity, error, "the ledger has no outline of the dataset");
+            tracing::debug!(stream = %stream.identity, error, "the ledger has no summary of the dataset");
         }
     });
 }
 
 /// Where a dataset that was refused differs from that of the run, as a sentence. Empty if that is not known.
 pub(super) async fn difference(ledgers: &Handle, request: &OpenRequest, source: &Arc<dyn Source>) -> String {
-    let ask = async |outline| {
+    let ask = async |summary| {
         let records = source.len();
         let fingerprint = source.fingerprint().to_vec();
         let (run, stream) = (request.run.clone(), request.stream.clone());
-        ledgers.call(CompareDatasetRequest { run, stream, fingerprint, records, outline }).await
+        ledgers.call(CompareDatasetRequest { run, stream, fingerprint, records, summary }).await
     };
-    // What is not known is left out of the refusal. An outline is only made if there is one to compare it with.
+    // What is not known is left out of the refusal. A summary is only made if there is one to compare it with.
     let Ok(CompareDatasetReply { differs: true, .. }) = ask(None).await else { return String::new() };
-    let Ok(Some(outline)) = beside(Arc::clone(source), || true).await else { return String::new() };
-    let (records, bytes) = (source.len(), outline.bytes);
-    let Ok(reply @ CompareDatasetReply { differs: true, .. }) = ask(Some(outline)).await else { return String::new() };
+    let Ok(Some(summary)) = beside(Arc::clone(source), || true).await else { return String::new() };
+    let (records, bytes) = (source.len(), summary.bytes);
+    let Ok(reply @ CompareDatasetReply { differs: true, .. }) = ask(Some(summary)).await else { return String::new() };
     let found = match reply.first {
         None => "Names, sizes and labels of all records are equal: columns, classes or masks differ.".to_owned(),
         Some(first) => differing(source.as_ref(), first.start..first.end),
@@ -72,37 +72,37 @@ fn differing(source: &dyn Source, first: Range<u64>) -> String {
     )
 }
 
-/// Makes an outline on a thread of its own. Nothing for a dataset that is too large, and when it is needed no more.
+/// Makes a summary on a thread of its own. Nothing for a dataset that is too large, and when it is needed no more.
 async fn beside(
     source: Arc<dyn Source>,
     is_needed: impl Fn() -> bool + Send + 'static,
-) -> io::Result<Option<DatasetOutline>> {
+) -> io::Result<Option<DatasetSummary>> {
     if source.len() > LIMIT {
         return Ok(None);
     }
-    threads::beside("forebay-outline", move || outline(source.as_ref(), is_needed)).await
+    threads::beside("forebay-summary", move || summary(source.as_ref(), is_needed)).await
 }
 
-fn outline(source: &dyn Source, is_needed: impl Fn() -> bool) -> Option<DatasetOutline> {
-    let (mut outline, records) =
-        (DatasetOutline { block: outline_block(source.len()), ..DatasetOutline::default() }, source.len());
+fn summary(source: &dyn Source, is_needed: impl Fn() -> bool) -> Option<DatasetSummary> {
+    let (mut summary, records) =
+        (DatasetSummary { block: summary_block(source.len()), ..DatasetSummary::default() }, source.len());
     for span in members(source) {
         let folder = folder(source, span.clone(), &is_needed)?;
         for record in span {
             if record.is_multiple_of(STRIDE) && !is_needed() {
                 return None;
             }
-            if record.is_multiple_of(outline.block) {
-                outline.sums.push(0);
+            if record.is_multiple_of(summary.block) {
+                summary.sums.push(0);
             }
-            outline.bytes = outline.bytes.saturating_add(source.size(record));
-            if let Some(sum) = outline.sums.last_mut() {
+            summary.bytes = summary.bytes.saturating_add(source.size(record));
+            if let Some(sum) = summary.sums.last_mut() {
                 *sum = sum.wrapping_add(hash(source, record, folder));
             }
         }
     }
-    let is_whole = outline.sums.len() as u64 == records.div_ceil(outline.block);
-    (is_whole && source.failure().is_none()).then_some(outline)
+    let is_whole = summary.sums.len() as u64 == records.div_ceil(summary.block);
+    (is_whole && source.failure().is_none()).then_some(summary)
 }
 
 /// The records of each source of the dataset. Each may be mounted elsewhere.
@@ -190,7 +190,7 @@ mod tests {
         }
 
         fn read(&self, _record: u64, _room: u64, _buf: &mut Vec<u8>) -> Result<(), ReadError> {
-            unreachable!("an outline reads nothing")
+            unreachable!("a summary reads nothing")
         }
 
         fn fingerprint(&self) -> [u8; 32] {
@@ -206,21 +206,21 @@ mod tests {
         Paths(names.map(|name| format!("{folder}/{}/{name:05}.jpg", name % 2)).collect())
     }
 
-    fn outlined(source: &Paths) -> DatasetOutline {
-        outline(source, || true).unwrap()
+    fn summarised(source: &Paths) -> DatasetSummary {
+        summary(source, || true).unwrap()
     }
 
     #[test]
-    fn rule_41_the_same_files_under_another_folder_have_the_same_outline() {
-        let here = outlined(&paths("/data/pictures", 0..3000));
+    fn rule_41_the_same_files_under_another_folder_have_the_same_summary() {
+        let here = summarised(&paths("/data/pictures", 0..3000));
         assert_eq!((here.bytes, here.block, here.sums.len()), (24_000, 4, 750));
-        assert_eq!(outlined(&paths("/mnt/7/1", 0..3000)), here);
+        assert_eq!(summarised(&paths("/mnt/7/1", 0..3000)), here);
     }
 
     #[test]
     fn rule_41_what_is_told_begins_with_the_block_of_the_first_other_file() {
         let (all, lacks) = (paths("/a", 0..3000), paths("/b", (0..3000).filter(|name| *name != 1402)));
-        let (of_all, of_lacks) = (outlined(&all), outlined(&lacks));
+        let (of_all, of_lacks) = (summarised(&all), summarised(&lacks));
         let first = of_all.sums.iter().zip(&of_lacks.sums).position(|(a, b)| a != b).unwrap();
         assert_eq!(first, 1402 / 4);
         let said = differing(&lacks, 1400..1404);
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn an_outline_that_nobody_needs_any_more_is_not_finished() {
-        assert_eq!(outline(&paths("/a", 0..3), || false), None);
+    fn an_summary_that_nobody_needs_any_more_is_not_finished() {
+        assert_eq!(summary(&paths("/a", 0..3), || false), None);
     }
 }
