@@ -3,7 +3,7 @@
 //! The unit of work is a whole picture. A job waits for nothing except the memory of a large picture. The number of
 //! jobs is bounded by the places of the open slots, so the queue needs no bound of its own (semantics rule 28).
 
-mod board;
+mod work_queue;
 pub(crate) mod budget;
 pub(crate) mod cpu;
 mod decoding;
@@ -43,8 +43,8 @@ use crate::reason::Reason;
 use crate::record::Input;
 use crate::seek::SeekStore;
 use crate::{thread_class, threads};
-pub use board::LaneReport;
-use board::{Board, Closed};
+pub use work_queue::LaneReport;
+use work_queue::{WorkQueue, Closed};
 use budget::Budget;
 pub(crate) use decoding::Decoding;
 use job::DecodeJob;
@@ -99,7 +99,7 @@ pub(crate) type MakeDecode = Arc<dyn Fn() -> Decode + Send + Sync>;
 /// ends.
 #[derive(Debug)]
 pub struct Pool {
-    board: Arc<Board>,
+    work_queue: Arc<WorkQueue>,
     meter: Arc<Meter>,
     threads: usize,
     /// Those of the GPUs' lanes, which end before their GPUs do.
@@ -132,15 +132,15 @@ impl Pool {
         mut lanes: GpuLanes,
     ) -> std::io::Result<Self> {
         let threads = threads.max(1);
-        let (gpu_lanes, choice) = lanes.for_board();
-        let board = Arc::new(Board::new(threads, gpu_lanes, choice, limits));
+        let (gpu_lanes, choice) = lanes.for_work_queue();
+        let work_queue = Arc::new(WorkQueue::new(threads, gpu_lanes, choice, limits));
         let meter = Arc::new(Meter::new("decode"));
         // The pool exists before its first thread. So if a later thread cannot be started, dropping the pool ends the
         // earlier ones.
         let (gpus, off) = (lanes.take_gpus(), lanes.off().to_vec());
-        let mut pool = Self { board, meter, threads, of_gpus, gpus, off, suspects: None };
+        let mut pool = Self { work_queue, meter, threads, of_gpus, gpus, off, suspects: None };
         for number in 0..threads {
-            let (board, make, meter) = (Arc::clone(&pool.board), Arc::clone(make), Arc::clone(&pool.meter));
+            let (work_queue, make, meter) = (Arc::clone(&pool.work_queue), Arc::clone(make), Arc::clone(&pool.meter));
             let memory = Arc::clone(memory);
             let pin = pins.map(Pins::next);
             threads::start(&format!("{DECODE_THREAD}{number}"), move || {
@@ -148,16 +148,16 @@ impl Pool {
                 if let Some(number) = pin {
                     cores::pin(number);
                 }
-                work(&board, &make, &memory, &meter);
+                work(&work_queue, &make, &memory, &meter);
             })?;
         }
-        lanes.start(&pool.board, &mut pool.of_gpus)?;
+        lanes.start(&pool.work_queue, &mut pool.of_gpus)?;
         Ok(pool)
     }
 
     /// What a picture may have and take.
     pub(crate) fn limits(&self) -> &Limits {
-        self.board.limits()
+        self.work_queue.limits()
     }
 
     /// The same, with children for suspects that keep to these limits.
@@ -171,7 +171,7 @@ impl Pool {
     fn decode(&self, job: DecodeJob) {
         match &self.suspects {
             Some(suspects) if job.suspect.is_some() && matches!(job.input(), Input::File(_)) => suspects.push(job),
-            _ => self.board.push(job),
+            _ => self.work_queue.push(job),
         }
     }
 
@@ -182,17 +182,17 @@ impl Pool {
 
     /// Queues a batch to be mixed.
     fn mix(&self, job: MixJob) {
-        self.board.push_mix(job);
+        self.work_queue.push_mix(job);
     }
 
     /// How the lanes have done.
     pub fn lanes(&self) -> Vec<LaneReport> {
-        self.board.report()
+        self.work_queue.report()
     }
 
     /// The numbers of the GPUs that decode: those that had a lane at the start, whatever became of it.
     pub(crate) fn decoding_gpus(&self) -> BTreeSet<i32> {
-        self.board.gpus()
+        self.work_queue.gpus()
     }
 
     /// The GPUs that were opened, for what their memory is taken for.
@@ -202,7 +202,7 @@ impl Pool {
 
     /// What of the GPUs is asked for and does not decode.
     pub fn switched_off(&self) -> Vec<SwitchedOff> {
-        [self.off.clone(), self.board.switched_off()].concat()
+        [self.off.clone(), self.work_queue.switched_off()].concat()
     }
 
     /// How long the threads waited for pictures.
@@ -225,20 +225,20 @@ impl Drop for Pool {
     fn drop(&mut self) {
         // Pools that have GPUs live as long as the daemon.
         self.leave();
-        self.board.close();
+        self.work_queue.close();
     }
 }
 
-fn work(board: &Board, make: &MakeDecode, memory: &Arc<Budget>, meter: &Meter) {
-    let mut maker = PictureMaker::new(make, *board.limits(), memory);
+fn work(work_queue: &WorkQueue, make: &MakeDecode, memory: &Arc<Budget>, meter: &Meter) {
+    let mut maker = PictureMaker::new(make, *work_queue.limits(), memory);
     let mut spare = Vec::new();
     loop {
         // A batch that only has to be mixed goes before the pictures of later batches.
-        while let Some(job) = board.mix() {
+        while let Some(job) = work_queue.mix() {
             job.run(&mut spare, memory);
         }
         let waited = Instant::now();
-        let task = board.task(SLICE);
+        let task = work_queue.task(SLICE);
         meter.reader_waited(waited.elapsed());
         let (mut job, ticket) = match task {
             Ok(Some(task)) => task,
@@ -267,11 +267,11 @@ fn work(board: &Board, make: &MakeDecode, memory: &Arc<Budget>, meter: &Meter) {
         let outcome = match catch_unwind(AssertUnwindSafe(|| maker.make(order, place))) {
             Ok(outcome) => outcome,
             Err(panic) => {
-                maker = PictureMaker::new(make, *board.limits(), memory);
+                maker = PictureMaker::new(make, *work_queue.limits(), memory);
                 Err(Reason::Panic { panic: panic_text(panic.as_ref()).into() })
             }
         };
-        board.done(ticket, began.elapsed(), is_decoded_here && outcome.is_ok());
+        work_queue.done(ticket, began.elapsed(), is_decoded_here && outcome.is_ok());
         match outcome {
             Ok((origin, partners)) => job.end_beside(Ok(origin), partners),
             Err(reason) => job.end(Err(reason)),

@@ -21,7 +21,7 @@ const HANG: u32 = 60;
 /// The same limit at the daemon's end. A service manager gives half a minute for the whole end.
 const LEAVE: u32 = 10;
 
-/// The threads. Dropping this joins them. Their work must be ending by then: the board is closed, or the upload's sink is
+/// The threads. Dropping this joins them. Their work must be ending by then: the work queue is closed, or the upload's sink is
 /// dropped.
 #[derive(Debug)]
 pub(crate) struct GpuThreads {

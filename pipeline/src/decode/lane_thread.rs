@@ -1,4 +1,4 @@
-//! One thread of a GPU lane. It takes groups from the board, lets its worker decode them, and judges failures.
+//! One thread of a GPU lane. It takes groups from the work queue, lets its worker decode them, and judges failures.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -9,7 +9,7 @@ use forebay_cuda::lane::self_test::self_test;
 use forebay_cuda::lane::worker::Worker;
 use forebay_cuda::schedule::LaneId;
 
-use crate::decode::board::{Board, Group};
+use crate::decode::work_queue::{WorkQueue, Group};
 use crate::last_resort::{broken, unfixed};
 use crate::watch::Watched;
 
@@ -19,7 +19,7 @@ const FAILURES: u32 = 3;
 /// The thread's part in the lane.
 #[derive(Debug)]
 pub(super) struct LaneThread {
-    board: Arc<Board>,
+    work_queue: Arc<WorkQueue>,
     lane: LaneId,
     worker: Worker,
     watched: Watched,
@@ -33,24 +33,24 @@ pub(super) struct LaneThread {
 type GroupOutcomes = Vec<Result<(), Refusal>>;
 
 impl LaneThread {
-    pub(super) fn new(board: Arc<Board>, lane: LaneId, worker: Worker, watched: Watched) -> Self {
-        Self { board, lane, worker, watched, in_a_row: 0, failure: String::new() }
+    pub(super) fn new(work_queue: Arc<WorkQueue>, lane: LaneId, worker: Worker, watched: Watched) -> Self {
+        Self { work_queue, lane, worker, watched, in_a_row: 0, failure: String::new() }
     }
 
-    /// Decodes until the board has nothing for the lane any more. What the worker has of the GPU is given back then.
+    /// Decodes until the work queue has nothing for the lane any more. What the worker has of the GPU is given back then.
     pub(super) fn run(mut self) {
-        while let Ok(mut group) = self.board.group(self.lane, self.worker.group()) {
+        while let Ok(mut group) = self.work_queue.group(self.lane, self.worker.group()) {
             let began = Instant::now();
-            while !group.is_empty() && !self.board.is_off(self.lane) {
+            while !group.is_empty() && !self.work_queue.is_off(self.lane) {
                 let mut outcomes = self.decode(&mut group);
-                if self.board.is_fixed() {
+                if self.work_queue.is_fixed() {
                     self.insist(&mut group, &mut outcomes);
                 } else if self.has_failed(&outcomes) {
                     break;
                 }
-                self.board.came_back(&mut group, outcomes);
+                self.work_queue.came_back(&mut group, outcomes);
             }
-            self.board.group_done(group, began.elapsed());
+            self.work_queue.group_done(group, began.elapsed());
         }
     }
 
@@ -64,7 +64,7 @@ impl LaneThread {
 
     /// Decodes the first pictures of a group, or one of them alone. An error is the GPU's, and none of them is at fault.
     fn attempt(&mut self, group: &mut Group, alone: Option<usize>) -> Result<GroupOutcomes, CudaError> {
-        let mut orders = group.orders(self.board.limits(), self.board.gpu(self.lane));
+        let mut orders = group.orders(self.work_queue.limits(), self.work_queue.gpu(self.lane));
         let orders = match alone {
             Some(number) => &mut orders[number..=number],
             None => &mut orders,
@@ -89,13 +89,13 @@ impl LaneThread {
             return false;
         }
         self.in_a_row += 1;
-        let (lane, error) = (self.board.name(self.lane), &self.failure);
+        let (lane, error) = (self.work_queue.name(self.lane), &self.failure);
         tracing::warn!(lane, error, "a group failed on the GPU, and goes to the next lane");
         if self.in_a_row < FAILURES {
             return false;
         }
         tracing::warn!(lane, error, "the lane is switched off");
-        self.board.switch_off(self.lane, format!("{FAILURES} groups in a row failed, the last with: {error}"));
+        self.work_queue.switch_off(self.lane, format!("{FAILURES} groups in a row failed, the last with: {error}"));
         true
     }
 
@@ -122,7 +122,7 @@ impl LaneThread {
                 }
             };
             if !by_the_file {
-                unfixed(group.record(number), &self.board.name(self.lane), &self.failure);
+                unfixed(group.record(number), &self.work_queue.name(self.lane), &self.failure);
             }
         }
     }

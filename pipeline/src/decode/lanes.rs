@@ -15,7 +15,7 @@ use forebay_ring::Memory;
 use thiserror::Error;
 
 use crate::cores::Near;
-use crate::decode::board::{Board, GpuLane, LaneChoice};
+use crate::decode::work_queue::{WorkQueue, GpuLane, LaneChoice};
 use crate::decode::lane_thread::LaneThread;
 use crate::decode::lane_workers::{NoWorkers, workers};
 use crate::decode::switched_off::SwitchedOff;
@@ -182,8 +182,8 @@ impl GpuLanes {
         &self.off
     }
 
-    /// The lanes in the form that the board needs, and how to divide pictures among them.
-    pub(super) fn for_board(&self) -> (Vec<GpuLane>, LaneChoice) {
+    /// The lanes in the form that the work queue needs, and how to divide pictures among them.
+    pub(super) fn for_work_queue(&self) -> (Vec<GpuLane>, LaneChoice) {
         let lanes = self.lanes.iter().map(|open| open.lane.clone()).collect();
         (lanes, self.choice.unwrap_or(LaneChoice { fixed: false, cpu: true }))
     }
@@ -193,17 +193,17 @@ impl GpuLanes {
         std::mem::take(&mut self.gpus)
     }
 
-    /// Starts a thread for each worker, which works until the board is closed. If one cannot be started, the caller must
-    /// close the board, because it has both the board and the threads.
-    pub(super) fn start(self, board: &Arc<Board>, threads: &mut GpuThreads) -> io::Result<()> {
+    /// Starts a thread for each worker, which works until the work queue is closed. If one cannot be started, the caller must
+    /// close the work queue, because it has both the work queue and the threads.
+    pub(super) fn start(self, work_queue: &Arc<WorkQueue>, threads: &mut GpuThreads) -> io::Result<()> {
         for (number, OpenLane { lane, workers, near }) in (1..).zip(self.lanes) {
             for (place, worker) in workers.into_iter().enumerate() {
-                let (board, near) = (Arc::clone(board), near.clone());
+                let (work_queue, near) = (Arc::clone(work_queue), near.clone());
                 let name = format!("forebay-{}-{}-{place}", lane.kind, lane.ordinal);
                 threads.start(&name, move |watched| {
                     thread_class::background();
                     near.bind();
-                    LaneThread::new(board, LaneId(number), worker, watched).run();
+                    LaneThread::new(work_queue, LaneId(number), worker, watched).run();
                 })?;
             }
         }
@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn lanes_beyond_those_that_a_board_has_places_for_are_switched_off_and_say_so() {
+    fn lanes_beyond_those_that_a_work_queue_has_places_for_are_switched_off_and_say_so() {
         let fake = Fake::new();
         fake.set(Knob::Gpus, 40);
         let nvjpeg = NvjpegPlaces { file: Some(fake.path()), packages: Vec::new() };
@@ -238,8 +238,8 @@ mod tests {
         assert_eq!((lanes.lanes.len(), lanes.off().len()), (63, 17));
         let SwitchedOff { name, reason } = &lanes.off()[0];
         assert!(name == "hybrid on GPU 23" && reason.contains("63 lanes"), "{name}: {reason}");
-        let (board, choice) = lanes.for_board();
-        Board::new(1, board, choice, forebay_pixels::Limits::default());
+        let (work_queue, choice) = lanes.for_work_queue();
+        WorkQueue::new(1, work_queue, choice, forebay_pixels::Limits::default());
     }
 
     #[test]
@@ -312,12 +312,12 @@ mod tests {
     fn a_lane_that_is_given_up_while_the_daemon_runs_ends_its_threads_and_gives_their_memory_back() {
         let (lanes, fake) = open(Lanes::Auto, || Ok(Memory { available: 1 << 30, limited_by: "the test".into() }));
         let mut lanes = lanes.unwrap();
-        let (gpu_lanes, choice) = lanes.for_board();
-        let board = Arc::new(Board::new(1, gpu_lanes, choice, forebay_pixels::Limits::default()));
+        let (gpu_lanes, choice) = lanes.for_work_queue();
+        let work_queue = Arc::new(WorkQueue::new(1, gpu_lanes, choice, forebay_pixels::Limits::default()));
         let (gpus, mut threads) = (lanes.take_gpus(), GpuThreads::default());
-        lanes.start(&board, &mut threads).unwrap();
+        lanes.start(&work_queue, &mut threads).unwrap();
         let before = gpus[0].account().used();
-        board.switch_off(LaneId(1), "the test wants it".into());
+        work_queue.switch_off(LaneId(1), "the test wants it".into());
         // This waits for their end.
         drop(threads);
         assert_eq!((fake.count(Count::Streams), gpus[0].page_locked()), (0, 0));

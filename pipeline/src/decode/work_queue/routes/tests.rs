@@ -4,7 +4,7 @@
 use forebay_pixels::sample::{JpegColors, JpegForm, photograph_rgb};
 
 use super::*;
-use crate::decode::board::jobs::{Jobs, photograph, progressive};
+use crate::decode::work_queue::jobs::{Jobs, photograph, progressive};
 
 fn routes(lanes: &[(LaneKind, i32)], choice: LaneChoice) -> Routes {
     let lane = |(kind, ordinal): &(LaneKind, i32)| GpuLane { kind: *kind, ordinal: *ordinal, workers: 1 };

@@ -1,4 +1,4 @@
-//! What a thread has taken from the board: one picture for a thread of the pool, or a group for a thread of a GPU lane.
+//! What a thread has taken from the work queue: one picture for a thread of the pool, or a group for a thread of a GPU lane.
 
 use forebay_cuda::lane::worker::{Made, Order};
 use forebay_cuda::schedule::{Grip, LaneId, Queued, Sample, Work};
@@ -7,7 +7,7 @@ use forebay_pixels::Limits;
 use crate::decode::job::DecodeJob;
 use crate::record::Input;
 
-/// What tells the board which picture a thread of the pool is done with.
+/// What tells the work queue which picture a thread of the pool is done with.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct PoolTicket {
     pub(super) grip: Grip,

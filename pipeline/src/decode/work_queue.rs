@@ -28,16 +28,16 @@ pub(super) use routes::{GpuLane, LaneChoice};
 
 /// The queue.
 #[derive(Debug)]
-pub(super) struct Board {
+pub(super) struct WorkQueue {
     routes: Routes,
-    state: Mutex<BoardState>,
+    state: Mutex<WorkQueueState>,
     /// For threads of the pool, and for each GPU lane's.
     for_pool: Condvar,
     for_lanes: Vec<Condvar>,
 }
 
 #[derive(Debug)]
-struct BoardState {
+struct WorkQueueState {
     schedule: Schedule<DecodeJob>,
     /// Batches to be mixed, the oldest first.
     mixes: VecDeque<MixJob>,
@@ -49,7 +49,7 @@ struct BoardState {
     off: Vec<SwitchedOff>,
 }
 
-impl BoardState {
+impl WorkQueueState {
     fn take(&mut self, lane: LaneId, most: usize) -> Option<Group> {
         let (grip, pictures) = self.schedule.take(lane, most)?;
         self.away += pictures.len();
@@ -65,11 +65,11 @@ impl BoardState {
     }
 }
 
-impl Board {
-    /// A board for so many threads of the pool and these lanes of GPUs.
+impl WorkQueue {
+    /// A work queue for so many threads of the pool and these lanes of GPUs.
     pub(super) fn new(threads: usize, lanes: Vec<GpuLane>, choice: LaneChoice, limits: Limits) -> Self {
         let routes = Routes::new(lanes, choice, limits);
-        let state = BoardState {
+        let state = WorkQueueState {
             schedule: Schedule::new(routes.specs(threads)),
             mixes: VecDeque::new(),
             counts: vec![LaneCounts::default(); routes.gpu_lanes().len() + 1],
@@ -114,7 +114,7 @@ impl Board {
     /// What there is for a thread of the pool, within `wait`. Nothing while there is a batch to be mixed.
     ///
     /// # Errors
-    /// [`Closed`] once the board is closed and nothing will come any more.
+    /// [`Closed`] once the work queue is closed and nothing will come any more.
     pub(super) fn task(&self, wait: Duration) -> Result<Option<(DecodeJob, PoolTicket)>, Closed> {
         let mut state = self.state.lock();
         let mut waited = false;
@@ -154,7 +154,7 @@ impl Board {
     /// Up to `most` pictures for a thread of a GPU lane, once there are any.
     ///
     /// # Errors
-    /// [`Closed`] once the lane was given up, or the board is closed and has nothing for it.
+    /// [`Closed`] once the lane was given up, or the work queue is closed and has nothing for it.
     pub(super) fn group(&self, lane: LaneId, most: usize) -> Result<Group, Closed> {
         let mut state = self.state.lock();
         loop {
@@ -255,7 +255,7 @@ impl Board {
         self.routes.lane(lane).to_string()
     }
 
-    /// GPUs that have a lane, or had one when the board was made: each once, by their numbers.
+    /// GPUs that have a lane, or had one when the work queue was made: each once, by their numbers.
     pub(super) fn gpus(&self) -> BTreeSet<i32> {
         self.routes.gpu_lanes().iter().map(|lane| lane.ordinal).collect()
     }

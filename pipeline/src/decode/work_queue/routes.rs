@@ -15,10 +15,10 @@ use crate::cache::Keep;
 use crate::decode::job::DecodeJob;
 use crate::record::Input;
 
-/// The CPU lane, which every board has.
+/// The CPU lane, which every work queue has.
 pub(crate) const CPU: LaneId = LaneId(0);
 
-/// A GPU's lane on the board.
+/// A GPU's lane on the work queue.
 #[derive(Clone, Debug)]
 pub(crate) struct GpuLane {
     pub(crate) kind: LaneKind,
@@ -35,7 +35,7 @@ pub(crate) struct LaneChoice {
     pub(crate) cpu: bool,
 }
 
-/// The ways to the lanes of a board.
+/// The ways to the lanes of a work queue.
 #[derive(Debug)]
 pub(super) struct Routes {
     lanes: Vec<GpuLane>,
